@@ -17,7 +17,7 @@ nox.options.sessions = ["lint", "test", "cpp"]
 nox.options.reuse_existing_virtualenvs = True
 
 ROOT = Path(__file__).parent
-LARGEST_WHEEL = 2_000_000
+LARGEST_WHEEL = 4_000_000
 """Maximum size of the wheel, in bytes."""
 PYPROJECT = nox.project.load_toml("pyproject.toml")
 

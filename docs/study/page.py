@@ -19,7 +19,10 @@ TEMPLATE = HERE / "text.md.in"
 TITLES = {policy.name: policy.title for policy in study.POLICIES}
 HOURS = {"wait_mean", "wait_p95", "longest_wait", "queue"}
 SECONDS = {"late_p95", "late_p99", "late_max"}
-PER_CENT = {"utilisation", "effective_utilisation", "late", "single", "long_jobs", "long_work", "requested"}
+PER_CENT = {
+    *("utilisation", "effective_utilisation", "late", "single", "long_jobs", "long_work", "requested"),
+    *("entitled_share", "lost_share"),
+}
 _MINUTE, _HOUR, _DAY = 60, 3600, 86_400
 
 
@@ -56,11 +59,22 @@ class Numbers:
             "quota_hours": nominal * 24 * study.MEASURED,
             "mean_load": demand,
             "requested": 100 * demand / nominal,
+            "spare": results["input"]["hosts"] * study.HOST - nominal,
         }
         self.input, self.results = {**results["input"], **derived}, results["results"]
 
     def weeks(self, policy: str, load: str, metric: str) -> list[float]:
-        """Return the values of a metric, one for each week; `queues/NAME` is the mean wait of a queue."""
+        """Return the values of a metric, one for each week.
+
+        `queues/NAME` is the mean wait of a queue. `entitled_share` is the percentage of the jobs that are entitled;
+        `lost_share` is the percentage of the quota's GPU-hours that are lost.
+        """
+        if metric == "entitled_share":
+            pairs = zip(self.weeks(policy, load, "entitled"), self.input["measured"], strict=True)
+            return [100 * entitled / jobs for entitled, jobs in pairs]
+        if metric == "lost_share":
+            quota = self.input["quota_hours"] / float(load)  # the measured time is shorter at a higher load
+            return [100 * lost / quota for lost in self.weeks(policy, load, "lost_hours")]
         name, _, key = metric.partition("/")
         found: Any = self.results[policy][load][name]
         return list(found[key] if key else found)
@@ -76,16 +90,23 @@ class Numbers:
         Args:
             what: `mean`, `min`, `max` or `range` of the weeks; `both` for mean and range; `fewer` for the number of
                 weeks in which the second policy has a smaller value; `positive` for the number of weeks with a value
-                above 0; `saved` for the mean of the paired differences,
-                first minus second, with its range; `in` for a fact on the input.
-            words: The policy (two for `fewer` and `saved`), the load and the metric; the name of the fact for `in`.
+                above 0; `saved` for the mean of the paired differences, first minus second, with its range; `excess`
+                for the largest of these differences; `slower` for the number of queues whose mean wait is longer with
+                the first policy than with the second; `in` for a fact on the input.
+            words: The policy (two for `fewer`, `saved`, `excess` and `slower`), the load and the metric; the name of
+                the fact for `in`, such as `nominal/NAME` for the quota of a queue.
         """
         if what == "in":
-            value = self.input[words[0]]
+            name, _, key = words[0].partition("/")
+            value = self.input[name]
             if isinstance(value, dict):
-                value = sum(value.values())
-            return value if isinstance(value, str) else shown(words[0], value)
+                value = value[key] if key else sum(value.values())
+            return value if isinstance(value, str) else shown(name, value)
         *policies, load, metric = words
+        if what == "slower":
+            queues = self.results[policies[0]][load][metric]
+            means = [[self.mean(policy, load, f"{metric}/{name}") for name in queues] for policy in policies]
+            return str(sum(a > b for a, b in zip(*means, strict=True)))
         columns = [self.weeks(policy, load, metric) for policy in policies]
         metric = "queue" if metric.startswith("queues/") else metric
         if what == "fewer":
@@ -101,6 +122,7 @@ class Numbers:
             "range": f"{low} to {high}",
             "both": f"{mean} ({low} to {high})",
             "saved": f"{mean} ({low} to {high})",
+            "excess": high,
         }[what]
 
 
@@ -124,7 +146,7 @@ def wait_table(numbers: Numbers) -> str:
 
 def entitled_table(numbers: Numbers, load: str = "1") -> str:
     """Return how long entitled jobs waited, by policy."""
-    head = ["policy", "entitled jobs", "late", "99th percentile", "longest of all weeks"]
+    head = ["policy", "entitled jobs a week", "late", "99th percentile", "longest of all weeks"]
     rows = [
         [
             policy.title,
@@ -142,7 +164,7 @@ def queue_table(numbers: Numbers, load: str = "1") -> str:
     """Return the mean wait of each queue under four policies, and in how many weeks sharing shortens it."""
     policies = ("private", "shared", "reclaim", "fair")
     columns = [TITLES[name] for name in policies]
-    head = ["queue", "quota", "jobs", "largest", *columns, "shorter, longer (shared)", "shorter, longer (reclaim)"]
+    head = ["queue", "quota", "jobs", "largest job", *columns, "shorter, longer (shared)", "shorter, longer (reclaim)"]
     rows = []
     nominal = numbers.input["nominal"]
     for queue in sorted(nominal, key=lambda name: -nominal[name]):
@@ -169,7 +191,8 @@ def cost_table(numbers: Numbers, load: str = "1") -> str:
 
 def strict_table(numbers: Numbers, load: str = "1") -> str:
     """Return the free GPU-hours that waiting jobs requested, with both queueing strategies."""
-    head = ["quotas", "BestEffortFIFO", "StrictFIFO", "difference", "weeks with more", "mean wait", "with StrictFIFO"]
+    head = ["quotas", "free GPU-hours", "with StrictFIFO", "difference", "weeks with more"]
+    head += ["mean wait", "with StrictFIFO"]
     rows = []
     for name in ("private", "shared", "reclaim"):
         strict = f"strict-{name}"
@@ -205,10 +228,11 @@ def strict_queue_table(numbers: Numbers, load: str = "1") -> str:
 
 def whole_table(numbers: Numbers) -> str:
     """Return the main results of the whole log."""
-    head = ["policy", "mean wait", "late", "longest wait of an entitled job", "evictions", "lost GPU-hours"]
+    head = ["policy", "mean wait", "late", "99th percentile", "longest", "evictions", "lost GPU-hours"]
     metrics = (
         ("both", "wait_mean"),
         ("both", "late"),
+        ("both", "late_p99"),
         ("max", "late_max"),
         ("mean", "evictions"),
         ("mean", "lost_hours"),
@@ -242,11 +266,11 @@ def claims(numbers: Numbers) -> dict[str, bool]:
         return max(numbers.weeks(policy, at, metric))
 
     loads = [f"{one:g}" for one in numbers.input["loads"]]
-    reclaiming = ("reclaim", "reclaim-checkpoint", "fair", "fair-checkpoint")
+    reclaiming = ("reclaim", "reclaim-checkpoint", "fair", "fair-checkpoint", "strict-reclaim")
     return {
         "without reclaim, some entitled jobs are late in every week": min(numbers.weeks("shared", load, "late")) > 0,
         "with reclaim, the 99th percentile is the grace period at every load": all(
-            most(name, "late_p99", at) <= study.LATE for name in reclaiming for at in loads
+            most(name, "late_p99", at) <= study.GRACE for name in reclaiming for at in loads
         ),
         "LowerPriority equals no reclaim": all(
             numbers.weeks("lower", at, name) == numbers.weeks("shared", at, name)
@@ -274,6 +298,66 @@ OF_EVERY_LOG = (
 """The statements that the text makes about the whole log as well."""
 
 
+def claims_of_extract(numbers: Numbers) -> dict[str, bool]:
+    """Return the statements that the text makes about teams, hosts and loads of the shipped log only."""
+    waits = {load: numbers.weeks("private", load, "wait_mean") for load in ("1", "1.1")}
+    worst = waits["1"].index(max(waits["1"]))
+    crowded = {load: numbers.weeks("private", load, "queues/6214e9")[worst] for load in waits}
+    nominal, demand, largest = (numbers.input[name] for name in ("nominal", "demand", "largest"))
+    wasted = strict_queues(numbers)
+    blocked = [name for name, _ in wasted[:5]]
+    reclaimed, private = (numbers.weeks(name, "1", "queues/b436b2") for name in ("reclaim", "private"))
+    free = [numbers.weeks(name, "1", "idle_while_waiting") for name in ("hosts-reclaim", "reclaim")]
+    strict, best = (numbers.weeks(name, "1", "wait_mean") for name in ("strict-shared", "shared"))
+    return {
+        "reclaim loses less than a hundredth of the quota": numbers.mean("reclaim", "1", "lost_share") < 1,
+        "with reclaim, no entitled job waits for more than four grace periods": (
+            max(numbers.weeks("reclaim", "1", "late_max")) <= 4 * study.GRACE
+        ),
+        "on hosts, the 99th percentile is the grace period at load 1 but not at load 1.1": (
+            max(numbers.weeks("hosts-reclaim", "1", "late_p99"))
+            <= study.GRACE
+            < numbers.mean("hosts-reclaim", "1.1", "late_p99")
+        ),
+        "on hosts, more GPU-hours are free in every week": all(a > b for a, b in zip(*free, strict=True)),
+        "StrictFIFO lengthens the mean wait in the shared cohort in every week": all(
+            a > b for a, b in zip(strict, best, strict=True)
+        ),
+        "one team causes the largest mean wait with private quotas": (
+            max(waits["1.1"]) < max(waits["1"]) and crowded["1.1"] < crowded["1"] / 2
+        ),
+        "b436b2 uses about a third of its quota": 0.25 < demand["b436b2"] / nominal["b436b2"] < 0.35,  # noqa: PLR2004
+        "b436b2 and 51b7ef alone have much more quota than load": all(
+            (demand[name] < 0.5 * nominal[name]) == (name in {"b436b2", "51b7ef"}) for name in nominal
+        ),
+        "with reclaim, b436b2 waits for at most a grace period longer than with private quotas": (
+            max(a - b for a, b in zip(reclaimed, private, strict=True)) * _HOUR <= study.GRACE
+        ),
+        "StrictFIFO leaves GPUs free mostly in busy queues with large jobs": (
+            all(3 * largest[name] >= nominal[name] and demand[name] > 0.9 * nominal[name] for name in blocked)
+            and 2 * sum(hours for _, hours in wasted[:5]) > sum(hours for _, hours in wasted)
+        ),
+    }
+
+
+def claims_of_whole(numbers: Numbers) -> dict[str, bool]:
+    """Return the statements that the text makes about the whole log only."""
+    pairs = zip(numbers.weeks("shared", "1", "late"), numbers.weeks("shared", "1", "utilisation"), strict=True)
+    nominal, demand, largest = (numbers.input[name]["e13805"] for name in ("nominal", "demand", "largest"))
+    private, shared, reclaim = (numbers.mean(name, "1", "queues/e13805") for name in ("private", "shared", "reclaim"))
+    fair, classical = (numbers.mean(name, "1", "wait_mean") for name in ("fair", "reclaim"))
+    return {
+        "no entitled job is late only if more than a third of the quota is free": all(
+            late > 0 or used < 200 / 3 for late, used in pairs
+        ),
+        "e13805 has the quota of its largest job, six times its load": (
+            nominal == largest and round(nominal / demand) == 6  # noqa: PLR2004
+        ),
+        "e13805 waits longer in a shared cohort, and less with reclaim": reclaim < private < shared,
+        "the mean wait is shorter with fair sharing than with reclaim alone": fair < classical,
+    }
+
+
 def text(results: dict[str, Any], whole: dict[str, Any]) -> str:
     """Return the page: the template with its numbers and tables.
 
@@ -281,9 +365,11 @@ def text(results: dict[str, Any], whole: dict[str, Any]) -> str:
         SystemExit: The results do not support a statement of the text.
     """
     numbers = {"": Numbers(results), "whole ": Numbers(whole)}
-    wrong = [claim for claim, holds in claims(numbers[""]).items() if not holds]
+    of_extract = {**claims(numbers[""]), **claims_of_extract(numbers[""])}
     of_whole = claims(numbers["whole "])
-    wrong += [f"whole log: {claim}" for claim in OF_EVERY_LOG if not of_whole[claim]]
+    of_whole = {name: of_whole[name] for name in OF_EVERY_LOG} | claims_of_whole(numbers["whole "])
+    wrong = [claim for claim, holds in of_extract.items() if not holds]
+    wrong += [f"whole log: {claim}" for claim, holds in of_whole.items() if not holds]
     if wrong:
         raise SystemExit(f"the results do not support: {'; '.join(wrong)}")
 
@@ -328,11 +414,12 @@ def draw(results: dict[str, Any], log: Path, file_format: str, out: Path) -> Non
     week = study.Days(jobs).draw(0)
     found = kq.compare(
         {
-            policy.title: study.cluster(policy, jobs)
+            policy.title: study.cluster(policy, jobs, numbers.input["nominal"])
             for policy in study.POLICIES
             if policy.name in ("private", "reclaim")
         },
         week,
+        model=study.POLICIES[0].model,
         until=f"{study.BEFORE + study.MEASURED}d",
     )
     found.picture("usage", pieces=96).save(out / "usage.svg")

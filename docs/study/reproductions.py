@@ -29,6 +29,9 @@ STORED = HERE / "reproductions.json"
 GPU = "nvidia.com/gpu"
 RUNS, JOBS = 20, 20_000
 SHORT_RUNS, SHORT_JOBS = 4, 8_000
+SEEDS = 12
+"""Number of seeds that show how much a statistic of generated jobs varies."""
+BUSY = "arrivals from 12:00 to 15:00, per cent"
 WARMUP = 0.1
 """Fraction of the jobs of a run that is excluded as a warm-up."""
 TOLERANCE = 0.02
@@ -178,9 +181,15 @@ def lublin(jobs: int, seed: int = 0) -> dict[str, tuple[float, float]]:
             float((short * means[0] + (1 - short) * means[1]).mean()),
             float(np.log(runtime).mean()),
         ),
-        "arrivals from 12:00 to 15:00, per cent": (float(shares[12:15].sum()), 100 * float(hours[12:15].sum()) / jobs),
+        BUSY: (float(shares[12:15].sum()), 100 * float(hours[12:15].sum()) / jobs),
         "arrivals from 3:00 to 6:00, per cent": (float(shares[3:6].sum()), 100 * float(hours[3:6].sum()) / jobs),
     }
+
+
+def spread(jobs: int) -> tuple[float, float]:
+    """Return the mean and the standard deviation of the percentage of arrivals in the busy hours over some seeds."""
+    values = np.array([lublin(jobs, seed)[BUSY][1] for seed in range(SEEDS)])
+    return float(f"{values.mean():.5g}"), float(f"{values.std(ddof=1):.5g}")
 
 
 def seconds(jobs: kq.Jobs) -> Any:
@@ -308,6 +317,23 @@ def formulas_table(stored: dict[str, Any]) -> str:
     return table(["queue", "formula", "simulated", "95 % interval", "difference"], rows)
 
 
+def differences(stored: dict[str, Any]) -> str:
+    """Return the statements about the largest difference and about the intervals."""
+    found = [Case(*values) for values in stored["formulas"]]
+    inside = sum(case.low <= case.formula <= case.high for case in found)
+    worst = max(found, key=lambda case: abs(case.mean / case.formula - 1))
+    return (
+        f"The largest difference is that of {worst.name}: {worst.mean / worst.formula - 1:+.1%}. "
+        f"{inside} of {len(found)} formula values lie inside their confidence intervals."
+    )
+
+
+def spread_text(stored: dict[str, Any]) -> str:
+    """Return how much the percentage of arrivals in the busy hours varies between seeds."""
+    mean, deviation = stored["spread"]
+    return f"from 12:00 to 15:00, the mean over {SEEDS} seeds is {mean:.2f} and the standard deviation {deviation:.2f}"
+
+
 def lublin_table(stored: dict[str, Any]) -> str:
     """Return the statistics of the workload model."""
     rows = [[name, f"{model:.2f}", f"{found:.2f}"] for name, (model, found) in stored["lublin"].items()]
@@ -316,13 +342,16 @@ def lublin_table(stored: dict[str, Any]) -> str:
 
 def paper_table(stored: dict[str, Any], name: str) -> str:
     """Return the comparison with a paper."""
-    return table(["figure", "published", "simulated"], [[what, *pair] for what, pair in stored[name].items()])
+    head = ["figure", "published", "from the log or the simulation" if name == "nasa" else "simulated"]
+    return table(head, [[what, *pair] for what, pair in stored[name].items()])
 
 
 def page(stored: dict[str, Any]) -> str:
     """Return the page of the reproductions."""
     found = {
         "formulas": formulas_table(stored),
+        "differences": differences(stored),
+        "spread": spread_text(stored),
         "lublin": lublin_table(stored),
         "nasa": paper_table(stored, "nasa"),
         "openb": paper_table(stored, "openb"),
@@ -353,7 +382,7 @@ def main(arguments: list[str] | None = None) -> int:
         stored["openb"] = openb(*options.openb)
     elif not options.text:
         found = cases(RUNS, JOBS)
-        stored |= {"formulas": [list(case) for case in found], "lublin": lublin(100_000)}
+        stored |= {"formulas": [list(case) for case in found], "lublin": lublin(100_000), "spread": spread(100_000)}
         if wrong := [case for case in found if not case.agrees]:
             print("\n".join(map(str, wrong)), file=sys.stderr)
             return 1

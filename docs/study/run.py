@@ -5,6 +5,7 @@
     python docs/study/run.py --text                        # only write the page again from the stored results
     python docs/study/run.py --whole philly.csv            # the whole Philly log, for the section on it
     python docs/study/run.py --log jobs.csv --out my-study # any log that kueuepy.Jobs.read reads
+    python docs/study/run.py --log jobs.csv --out my-study --quotas manifests/ # with the quotas of your ClusterQueues
 
 The first command needs kueuepy with the extra `plot`. It takes a few minutes on two cores.
 """
@@ -29,14 +30,16 @@ RESULTS, WHOLE = HERE / "results.json", HERE / "results-whole.json"
 SHORT_LOAD = 1.0
 
 
-def simulated(path: Path, file_format: str, weeks: range, loads: tuple[float, ...]) -> dict[str, Any]:
+def simulated(
+    path: Path, file_format: str, weeks: range, loads: tuple[float, ...], nominal: dict[str, int] | None = None
+) -> dict[str, Any]:
     """Read a log, simulate all policies, and return the results with a description of the input."""
     begin = time.perf_counter()
     jobs = kq.Jobs.read(path, format=file_format)
     jobs = jobs.clean()
-    found = study.run(jobs, loads, weeks, lambda text: print(text, file=sys.stderr, flush=True))
+    found = study.run(jobs, loads, weeks, lambda text: print(text, file=sys.stderr, flush=True), nominal)
     print(f"{time.perf_counter() - begin:.0f} s", file=sys.stderr)
-    return {"input": study.facts(path, jobs, weeks, loads), "results": found}
+    return {"input": study.facts(path, jobs, weeks, loads, nominal), "results": found}
 
 
 def written(results: dict[str, Any], path: Path) -> None:
@@ -70,6 +73,7 @@ def main(arguments: list[str] | None = None) -> int:
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
     parser.add_argument("--log", type=Path, default=LOG, help="file with the jobs; default: the shipped Philly extract")
     parser.add_argument("--format", default="auto", help="format of the log, as in kueuepy.Jobs.read")
+    parser.add_argument("--quotas", nargs="+", help="manifests of the ClusterQueues whose GPU quotas are used")
     parser.add_argument("--weeks", type=int, default=study.WEEKS, help="number of bootstrapped weeks; default: 39")
     parser.add_argument("--loads", type=float, nargs="+", default=study.LOADS, help="factors of the arrival rate")
     parser.add_argument("--out", type=Path, help="directory for the results; default: docs/study")
@@ -77,6 +81,8 @@ def main(arguments: list[str] | None = None) -> int:
     parser.add_argument("--text", action="store_true", help="write the page from the stored results")
     parser.add_argument("--whole", type=Path, help="simulate the whole Philly log, at load 1 only")
     options = parser.parse_args(arguments)
+    if options.quotas and options.out is None:
+        parser.error("--quotas needs --out: the page of the study uses estimated quotas")
     warnings.simplefilter("ignore", UserWarning)
     if options.short:
         jobs = kq.Jobs.read(LOG).clean()
@@ -92,7 +98,8 @@ def main(arguments: list[str] | None = None) -> int:
     out.mkdir(parents=True, exist_ok=True)
     if not options.text:
         weeks, loads = range(options.weeks), tuple(options.loads)
-        written(simulated(options.log, options.format, weeks, loads), out / "results.json")
+        nominal = study.quotas(kq.load(options.quotas, names=False)) if options.quotas else None
+        written(simulated(options.log, options.format, weeks, loads, nominal), out / "results.json")
         page.draw(json.loads((out / "results.json").read_text("utf-8")), options.log, options.format, out)
     results = json.loads((out / "results.json").read_text("utf-8"))
     if out == HERE:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 import hashlib
 import math
 import os
@@ -15,7 +16,7 @@ import numpy as np
 import kueuepy as kq
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
+    from collections.abc import Callable, Iterable, Mapping
     from pathlib import Path
 
 GPU = "nvidia.com/gpu"
@@ -28,11 +29,15 @@ WEEKS = 39
 LOADS = (0.7, 0.85, 1.0, 1.1)
 LATE = 60.0
 """A job gets its nominal quota late if it waits for longer than this time, in seconds."""
+GRACE = 30.0
+"""Time for which an evicted job keeps its quota, in seconds."""
 HOST, RACK = 8, 4
 """GPUs of a host, and hosts of a rack."""
+_AMPLE = 2**50
+"""The capacity of a host for resources other than GPUs, which no job exceeds."""
 
-_RESTART = kq.sim.RunModel(grace="30s")
-_CHECKPOINT = kq.sim.RunModel("checkpoint", every="30m", cost="10s", restore="2m", grace="30s")
+_RESTART = kq.sim.RunModel(grace=GRACE)
+_CHECKPOINT = kq.sim.RunModel("checkpoint", every="30m", cost="10s", restore="2m", grace=GRACE)
 _FAIR = kq.Configuration(fair_sharing=kq.objects.FairSharingConfig())
 
 
@@ -91,34 +96,59 @@ OWN = ("entitled", "late", "late_p95", "late_p99", "late_max")
 """Metrics of jobs that are entitled to quota; see `entitled`."""
 
 
-def cluster(policy: Policy, jobs: kq.Jobs) -> kq.Cluster:
-    """Return the cluster of a policy, with quotas estimated from the whole log."""
-    found = kq.sim.cluster_of(
-        jobs,
-        cohort="all" if policy.cohort else None,
-        preemption=kq.Preemption(reclaim_within_cohort=policy.reclaim),
-        queueing_strategy="StrictFIFO" if policy.strict else "BestEffortFIFO",
-    )
+def cluster(policy: Policy, jobs: kq.Jobs, nominal: Mapping[str, int] | None = None) -> kq.Cluster:
+    """Return the cluster of a policy.
+
+    Args:
+        policy: The policy.
+        jobs: The log.
+        nominal: The nominal quota of each ClusterQueue in GPUs; by default, it is estimated from the whole log.
+
+    Raises:
+        SystemExit: A queue of the log has no nominal quota.
+    """
+    fields: dict[str, Any] = {
+        "preemption": kq.Preemption(reclaim_within_cohort=policy.reclaim),
+        "queueing_strategy": "StrictFIFO" if policy.strict else "BestEffortFIFO",
+    }
+    cohort = "all" if policy.cohort else None
+    found = kq.sim.cluster_of(jobs, cohort=cohort, **fields)
+    if nominal is not None:
+        if missing := sorted(quotas(found).keys() - nominal.keys()):
+            raise SystemExit(f"no ClusterQueue with a quota of {GPU} for the queues {', '.join(missing)} of the log")
+        amounts: dict[str, dict[str, Any]] = {name: {} for name in nominal}
+        for queue in found.cluster_queues:  # other resources of the log keep their estimates
+            amounts[queue.name] = {quota.name: quota.nominal_quota for quota in _amounts(queue)}
+        given = [
+            kq.ClusterQueue.of(name, {"default": {**amounts[name], GPU: gpus}}, cohort_name=cohort, **fields)
+            for name, gpus in nominal.items()
+        ]
+        found = found.replace(*given)
     if policy.fair:
         found = found.replace(configuration=_FAIR)
     if policy.topology:
         racks = kq.Topology("hosts", levels=["rack", "kubernetes.io/hostname"])
         flavor = kq.ResourceFlavor("default", node_labels={"pool": "gpu"}, topology_name="hosts")
         shape = (math.ceil(sum(quotas(found).values()) / HOST / RACK), RACK)
-        hosts = kq.objects.nodes(racks, shape, labels={"pool": "gpu"}, capacity={GPU: HOST})
+        capacity = dict.fromkeys(jobs.resources, _AMPLE) | {GPU: HOST}
+        hosts = kq.objects.nodes(racks, shape, labels={"pool": "gpu"}, capacity=capacity)
         found = found.replace(flavor, racks, *hosts)
     return found
 
 
 def quotas(cluster: kq.Cluster) -> dict[str, int]:
-    """Return the nominal quota of each ClusterQueue, in GPUs."""
+    """Return the nominal quota of each ClusterQueue that has quota for GPUs, in GPUs; flavors are added up."""
     found = {}
     for queue in cluster.cluster_queues:
-        amounts = [
-            quota for flavor in queue.resource_groups[0].flavors for quota in flavor.resources if quota.name == GPU
-        ]
-        found[queue.name] = sum(int(quota.nominal_quota) for quota in amounts)
+        gpus = [int(quota.nominal_quota) for quota in _amounts(queue) if quota.name == GPU]
+        if gpus:
+            found[queue.name] = sum(gpus)
     return found
+
+
+def _amounts(queue: kq.ClusterQueue) -> list[kq.ResourceQuota]:
+    """Return the quotas of a ClusterQueue for all its flavors and resources."""
+    return [quota for group in queue.resource_groups for flavor in group.flavors for quota in flavor.resources]
 
 
 class Days:
@@ -212,13 +242,17 @@ def _idle_by_tree(result: kq.Result, start: float, end: float) -> dict[str, floa
 
 
 def run(
-    jobs: kq.Jobs, loads: Iterable[float], weeks: Iterable[int], tell: Callable[[str], None] = lambda _: None
+    jobs: kq.Jobs,
+    loads: Iterable[float],
+    weeks: Iterable[int],
+    tell: Callable[[str], None] = lambda _: None,
+    nominal: Mapping[str, int] | None = None,
 ) -> dict[str, Any]:
     """Simulate every policy, load and week; return the metrics by policy and load, one value for each week."""
     days, loads, weeks = Days(jobs), tuple(loads), tuple(weeks)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", UserWarning)
-        clusters = {policy.name: cluster(policy, jobs) for policy in POLICIES}
+        clusters = {policy.name: cluster(policy, jobs, nominal) for policy in POLICIES}
         drawn = {seed: days.draw(seed) for seed in weeks}
         tasks = list(product(POLICIES, loads, weeks))
         # The longest simulations first, so that no thread is left with a long one at the end.
@@ -250,9 +284,17 @@ def rounded(value: float) -> float:
     return float(f"{value:.5g}")
 
 
-def facts(path: Path, jobs: kq.Jobs, weeks: Iterable[int], loads: Iterable[float]) -> dict[str, Any]:
-    """Return the description of the input: its hash, the quotas that were derived from it, and the settings."""
-    nominal = quotas(cluster(POLICIES[0], jobs))
+def facts(
+    path: Path,
+    jobs: kq.Jobs,
+    weeks: Iterable[int],
+    loads: Iterable[float],
+    nominal: Mapping[str, int] | None = None,
+) -> dict[str, Any]:
+    """Return the description of the input: its hash, its quotas, the settings, and the jobs of each measured week."""
+    nominal = dict(nominal or quotas(cluster(POLICIES[0], jobs)))
+    data, days, weeks = path.read_bytes(), Days(jobs), tuple(weeks)
+    drawn = [np.asarray(days.draw(seed)["submit"], float) / DAY for seed in weeks]
     demand = {str(row["queue"]).rpartition("/")[2]: rounded(row[f"mean {GPU}"]) for row in jobs.describe().rows()}
     gpus = jobs.column("pods", 1) * np.asarray(jobs[GPU])
     work = gpus * np.asarray(jobs["runtime"])
@@ -260,16 +302,18 @@ def facts(path: Path, jobs: kq.Jobs, weeks: Iterable[int], loads: Iterable[float
     queues = np.asarray([str(name).rpartition("/")[2] for name in jobs["queue"]])
     return {
         "file": path.name,
-        "sha256": hashlib.sha256(path.read_bytes()).hexdigest(),
+        "sha256": hashlib.sha256(data).hexdigest(),
+        "content": hashlib.sha256(gzip.decompress(data) if path.suffix == ".gz" else data).hexdigest(),
         "version": kq.__version__,
         "jobs": len(jobs),
-        "days": len(Days(jobs)),
-        "weeks": len(tuple(weeks)),
+        "days": len(days),
+        "weeks": len(weeks),
+        "measured": [int(((at >= BEFORE) & (at < BEFORE + MEASURED)).sum()) for at in drawn],
         "loads": list(loads),
         "nominal": nominal,
         "demand": demand,
         "count": {name: int((queues == name).sum()) for name in nominal},
-        "largest": {name: int(gpus[queues == name].max()) for name in nominal},
+        "largest": {name: int(gpus[queues == name].max(initial=0)) for name in nominal},
         "single": rounded(100 * float((gpus == 1).mean())),
         "long_jobs": rounded(100 * float(long.mean())),
         "long_work": rounded(100 * float(work[long].sum() / work.sum())),

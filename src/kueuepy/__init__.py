@@ -1,7 +1,7 @@
-"""Kueue's admission decisions, exactly, without a cluster.
+"""Kueue's exact admission decisions, without a cluster.
 
-Import it as `kq`. The names that most programs need are in `kueuepy` itself. All other names are in its modules. Each
-name is loaded when it is first used.
+By convention, import the package as `kq`. The names that most programs need are in `kueuepy` itself. Import less common
+names from the modules of the package, which the table lists. Each name is loaded when it is first used.
 
 | module | contents |
 | --- | --- |
@@ -12,7 +12,7 @@ name is loaded when it is first used.
 | `kueuepy.sim` | descriptions of a simulation: eviction costs, delays, failures, events, distributions |
 | `kueuepy.lab` | questions that need many simulations: `search`, `eta`, `risk`, `safety`, `limits`, `rl`, `play`, … |
 | `kueuepy.platform` | `Journal`, metrics, statuses, and the import of live clusters |
-| `kueuepy.platform.live` | live clusters and recordings of them, and comparison of their decisions with kueuepy's |
+| `kueuepy.platform.live` | live clusters, recordings of clusters, and comparison of cluster decisions with kueuepy's |
 | `kueuepy.jobs`, `kueuepy.manifest` | manifests of jobs and of Kueue's objects |
 """
 

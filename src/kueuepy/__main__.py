@@ -1,4 +1,4 @@
-"""Entry point of `python -m kueuepy`, which is the same as the command `kueuepy`."""
+"""Entry point of `python -m kueuepy`, which runs the command `kueuepy`."""
 
 import sys
 

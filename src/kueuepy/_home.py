@@ -91,13 +91,13 @@ HOME = {
         "kueuepy.simulation.simulate": "Progress",
     },
 }
-"""By facade and module, the names that the facade offers from that module."""
+"""The names that each facade offers, by facade and by the module that defines them."""
 _MODULES = ("answers", "errors", "jobs", "lab", "manifest", "objects", "platform", "sim")
 ROOMS = {
     "kueuepy": {name: f"kueuepy.{name}" for name in _MODULES} | {"live": "kueuepy.platform.live"},
     "kueuepy.lab": {"play": "kueuepy.lab.play", "rl": "kueuepy.lab.rl"},
 }
-"""By facade, the modules that it offers, and their names."""
+"""The modules that each facade offers, by facade and by their name in the facade."""
 _EAGER = ("kueuepy.objects", "kueuepy.errors")
 
 

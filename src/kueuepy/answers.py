@@ -1,4 +1,4 @@
-"""Records that a Scheduler's methods return: parts of decisions and explanations, differences, tables, rack maps.
+"""Records that a Scheduler's methods return, such as the details of a decision, tables and rack maps.
 
 The records that programs use most often, such as `Admitted` and `Explanation`, are in `kueuepy` itself.
 """

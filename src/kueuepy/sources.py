@@ -1,7 +1,7 @@
 """Sources of objects that are not files: running clusters and recordings, with the functions that open them.
 
-`kueuepy.platform` reads such sources. `kueuepy/__init__.py` connects its readers to this module, so that manifests and
-jobs can be read without the platform.
+`kueuepy.platform` reads running clusters and recordings. `kueuepy/__init__.py` connects its readers to this module, so
+that manifests and jobs can be read without the platform.
 """
 
 from __future__ import annotations

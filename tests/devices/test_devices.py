@@ -351,6 +351,67 @@ def test_v0_17_with_its_gate_counts_templates_without_selectors():
     assert "CEL selectors are not supported" in admitted(scheduler).message
 
 
+GATES_OF_V0_17 = {"DynamicResourceAllocation": True, "DRAExtendedResources": True}
+RESOURCE = "example.com/gpu"
+
+
+def requesting(containers, init=(), name="w"):
+    """A Workload whose containers request these numbers of the extended resource."""
+
+    def listed(prefix, amounts):
+        return [
+            {"name": f"{prefix}{i}", "resources": {"requests": {RESOURCE: amount}}} for i, amount in enumerate(amounts)
+        ]
+
+    spec = {"containers": listed("c", containers), "initContainers": listed("i", init)}
+    return kq.Workload(name, queue_name="team-a", pod_sets=(kq.PodSet("main", 1, template={"spec": spec}),))
+
+
+def extended(version, *names, mapped_class=GPU, resource="gpus"):
+    """A Scheduler with device classes of these names, which have the extended resource."""
+    resources = kq.objects.Resources(
+        device_class_mappings=(kq.objects.DeviceClassMapping("gpus", (mapped_class,)),),
+    )
+    gates = GATES_OF_V0_17 if version == "v0.17" else {}
+    configuration = kq.Configuration(resources=resources, feature_gates=gates, version=version)
+    classes = [kq.objects.DeviceClass(name, extended_resource_name=RESOURCE) for name in names]
+    return kq.Scheduler(cluster(*classes, configuration=configuration, resource=resource), now=0)
+
+
+def usage_of(scheduler, item):
+    scheduler.submit(item)
+    scheduler.settle()
+    admission = scheduler.workload("w").status.admission
+    return admission and admission.pod_set_assignments[0].resource_usage
+
+
+@pytest.mark.parametrize(
+    ("version", "expected"),
+    # The class `a` is selected in v0.19 since it has the first name, but it has no mapping.
+    [("v0.17", {"gpus": "3"}), ("v0.19", None)],
+)
+def test_v0_17_charges_an_extended_resource_to_any_mapped_class(version, expected):
+    assert usage_of(extended(version, "a", GPU), requesting([2, 1])) == expected
+
+
+def test_v0_17_takes_maxima_of_init_containers_after_the_translation():
+    assert usage_of(extended("v0.17", GPU), requesting([2, 1], init=[5, 4])) == {"gpus": "5"}
+
+
+def test_v0_17_rejects_fractions_of_each_container():
+    scheduler = extended("v0.17", GPU)
+    scheduler.submit(requesting(["500m", 1]))
+    scheduler.settle()
+    assert (
+        "spec.podSets[0].template.spec.containers[0].resources.requests.example.com/gpu: "
+        'Invalid value: "500m": extended resource quantity must be an integer'
+    ) in scheduler.workload("w").status.conditions[0].message
+
+
+def test_v0_17_admits_an_extended_resource_without_a_class_by_its_own_name():
+    assert usage_of(extended("v0.17", resource=RESOURCE), requesting([3])) == {RESOURCE: "3"}
+
+
 V1 = {
     "apiVersion": "resource.k8s.io/v1",
     "kind": "ResourceClaimTemplate",

@@ -37,6 +37,13 @@ def test_the_stored_results_agree_with_the_formulas(script, stored):
     assert [case for case in cases if not case.agrees] == []
 
 
+def test_the_largest_difference_follows_from_the_results(script):
+    cases = [["a", 1.0, 1.01, 0.9, 1.1], ["b", 2.0, 1.9, 1.8, 1.95], ["c", 3.0, 3.0, 2.9, 3.1]]
+    text = script.differences({"formulas": cases})
+    assert "that of b: -5.0%" in text
+    assert "2 of 3 formula values" in text
+
+
 def test_a_short_run_agrees_with_the_formulas(script):
     assert [case for case in script.cases(script.SHORT_RUNS, script.SHORT_JOBS) if not case.agrees] == []
 
@@ -57,6 +64,7 @@ def test_known_values_of_the_formulas(script):
 def test_generated_jobs_have_the_statistics_of_the_model(script, stored):
     found = script.lublin(100_000)
     assert found.keys() == stored["lublin"].keys()
+    assert script.spread(100_000) == pytest.approx(stored["spread"])
     for name, pair in found.items():
         assert list(pair) == pytest.approx(stored["lublin"][name]), name
     for name, (model, measured) in found.items():

@@ -86,6 +86,13 @@ def test_the_largest_jobs_are_admitted_by_a_cycle(busy):
     assert racks.largest({GPU: 1}, empty=True) == {"block": 15, "rack": 8, HOST: 4, "": 15}
 
 
+def test_the_pods_that_a_node_can_hold_limit_the_largest_job():
+    nodes = kq.objects.nodes(RACKS, (1, 1, 2), labels={"gpu": "h100"}, capacity={GPU: 4, "cpu": 96, "pods": 3})
+    racks = kq.Scheduler(centre(nodes)).topology("racks")
+    assert racks.largest({GPU: 1}, empty=True) == {"block": 6, "rack": 6, HOST: 3, "": 6}
+    assert racks.largest({GPU: 1, "pods": 1})[HOST] == 1  # one more than the request, as Kueue counts each pod
+
+
 def test_a_rack_map_is_a_snapshot(busy):
     racks = busy.topology("racks")
     before = racks.largest({GPU: 1})

@@ -1,4 +1,4 @@
-// Result of one cycle. Names are resolved when Python reads the record.
+// Result of one scheduling cycle. The ids in the record are resolved to names when Python reads the record.
 #ifndef KUEUE_BINDINGS_DECISION_H_
 #define KUEUE_BINDINGS_DECISION_H_
 
@@ -16,11 +16,11 @@ struct CycleRecord {
   CycleResult result;
   std::vector<DecisionRecord> decisions;
   // Number of active workloads left in BestEffortFIFO queues after the cycle. If nothing else changes, each
-  // of them becomes a head in a later cycle.
+  // of the active workloads left becomes the head of its queue in a later cycle.
   int64_t ahead = 0;
 };
 
-// Returns a PodSetAdmissionView for each pod set.
+// Returns a tuple with a PodSetAdmissionView for each pod set of the admission.
 py::tuple ViewAdmission(const State& state, const Admission& admission);
 DecisionView ViewDecision(const State& state, const DecisionRecord& record, std::string message);
 const char* ReasonName(PreemptionReason reason);

@@ -10,7 +10,7 @@
 namespace kueue::python {
 
 DispatcherOptions ReadDispatcher(const py::dict& options);
-// Reads a pair (name of the check, indexes of its clusters) for each MultiKueue check.
+// Reads the MultiKueue checks from pairs (name of the check, indexes of its clusters).
 std::vector<CheckClusters> ReadCheckClusters(const py::handle& checks);
 
 }  // namespace kueue::python

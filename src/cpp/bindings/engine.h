@@ -42,8 +42,8 @@ inline void RequireSound([[maybe_unused]] const Engine& engine) {
 #endif
 }
 
-// Defines the meaning of ids that were returned by an earlier call. If `kept` is null, they are ids of the
-// current state. Otherwise they are ids of `kept`, a copy of the names made before the state was renumbered.
+// A Legend defines the meaning of ids that were returned by an earlier call. The ids refer to `kept`, a copy
+// of the names made before the state was renumbered, or to the current state if `kept` is null.
 struct Legend {
   std::shared_ptr<const State> kept;
 };
@@ -51,12 +51,12 @@ struct Legend {
 // An engine protected by a mutex. Calls on one engine are serialized; calls on different engines run in
 // parallel. Forks share one state until one of them changes it.
 //
-// A thread must not wait for the mutex while it holds the GIL. The thread that holds the mutex can therefore
-// always acquire the GIL. It may need the GIL to create Python objects, and Python may then run other threads
-// or finalizers.
+// A thread must not wait for the mutex while it holds the GIL, because the thread that holds the mutex may
+// need the GIL to create Python objects. While Python objects are created, Python may run other threads or
+// finalizers.
 class SharedEngine {
  public:
-  // If the engine has a state, all names of the state are assumed to be in use.
+  // All names that the engine's state already contains are assumed to be in use.
   explicit SharedEngine(std::shared_ptr<Engine> engine)
       : shared_(std::make_shared<Shared>(std::move(engine))),
         tidy_at_(std::max(kFewEntries, 2 * EntriesOf(shared_->engine->state()))) {}
@@ -65,8 +65,8 @@ class SharedEngine {
       Leave();
       return;
     }
-    // The thread that was changing the engine exists only in the parent process. Its incomplete objects
-    // cannot be destroyed safely, so they are leaked.
+    // The thread that was changing the engine exists only in the parent process. Objects that were being
+    // changed cannot be destroyed safely, so they are leaked.
     static_cast<void>(new std::shared_ptr<Shared>(std::move(shared_)));
     static_cast<void>(new std::shared_ptr<Legend>(std::move(legend_)));
   }
@@ -81,8 +81,8 @@ class SharedEngine {
   }
 
   // Runs `use` with exclusive access to the engine, after copying the state if a fork shares it. A Python
-  // finalizer that runs during another call on this engine may read the engine, but not change it. `use`
-  // returns a value.
+  // finalizer that runs during another call on this engine may read the engine, but not change it. The
+  // function `use` must return a value.
   template <typename Use>
   auto Write(Use use) {
     const Lock lock(*this);
@@ -101,7 +101,7 @@ class SharedEngine {
     RequireSound(*shared_->engine);
     return result;
   }
-  // Same as Write(), for a `use` without a return value.
+  // Same as Write(), but for a function `use` that returns nothing.
   template <typename Use>
   void Change(Use use) {
     Write([&use](Engine& engine) {
@@ -116,21 +116,22 @@ class SharedEngine {
     return use(static_cast<const Engine&>(*shared_->engine));
   }
 
-  // Returns the Legend for results that are computed now. Pass it to ReadWith() to interpret their ids later.
+  // Returns the Legend for results that are computed now. Pass this Legend to ReadWith() to interpret the ids
+  // in these results later.
   std::shared_ptr<const Legend> legend() {
     const Lock lock(*this);
     return legend_;
   }
   // Calls `use` with the state in which the ids from earlier results are valid. `legend` is the Legend that
-  // belongs to these results.
+  // was returned when these results were computed.
   template <typename Use>
   auto ReadWith(const Legend& legend, Use use) {
     return Read([&](const Engine& engine) { return use(legend.kept ? *legend.kept : engine.state()); });
   }
 
  private:
-  // Ensures that the state is rebuilt before it is read. A state shared by forks is up to date, because it
-  // was rebuilt before the first fork.
+  // Ensures that the state is rebuilt before it is read. A state shared by forks is already up to date,
+  // because it was rebuilt before the first fork.
   void Build() {
     State& state = shared_->engine->state();
     if (!state.stale || shared_->users.load(std::memory_order_acquire) > 1) return;
@@ -152,8 +153,8 @@ class SharedEngine {
   }
 
   static constexpr size_t kFewEntries = 2048;
-  // Counts its users explicitly, because use_count() of a shared_ptr does not guarantee that other users have
-  // finished reading.
+  // An engine and the number of its current users. Users are counted explicitly, because use_count() of a
+  // shared_ptr does not guarantee that other users have finished reading.
   struct Shared {
     explicit Shared(std::shared_ptr<Engine> value) : engine(std::move(value)) {}
     std::shared_ptr<Engine> engine;
@@ -196,7 +197,7 @@ class SharedEngine {
   void Leave() { shared_->users.fetch_sub(1, std::memory_order_release); }
 
   ForkSafeMutex mutex_;
-  int depth_ = 0;  // Number of nested calls of the thread that holds the mutex.
+  int depth_ = 0;  // Nesting depth of the calls by the thread that holds the mutex.
   std::shared_ptr<Shared> shared_;
   std::shared_ptr<Legend> legend_ = std::make_shared<Legend>();
   size_t tidy_at_ = kFewEntries;

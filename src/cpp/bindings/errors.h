@@ -11,7 +11,8 @@ namespace kueue::python {
 // Unimplemented, and InternalError for every other error. Does nothing if the status is ok.
 void ThrowIfError(const absl::Status& status);
 
-// Registers the exception translator with pybind11. Called once, before any binding.
+// Registers the exception translator with pybind11. Call this function once, before any binding is
+// registered.
 void RegisterErrors();
 
 }  // namespace kueue::python

@@ -9,23 +9,23 @@
 
 namespace kueue::python {
 
-// Returns a cached Python string for a literal. Field names are looked up too often to create their strings
-// each time.
+// Returns a cached Python string for a literal. Fields are read so often that creating a Python string for
+// each field name every time would be slow.
 py::handle Interned(const char* literal);
 
 // Raises InvalidSpecError with the message "where: what" if `holds` is false.
 void Require(bool holds, const std::string& where, const char* what);
 
 // Return the value of a key, or a null handle if the key is absent or its value is null. `where` is the path
-// of the dict itself. The handles are borrowed from `dict`.
+// of `dict`, for error messages. The returned handle is a borrowed reference, owned by `dict`.
 py::handle Get(const py::handle& dict, const char* key);
 py::handle GetDict(const py::handle& dict, const char* key, const std::string& where);
 py::handle GetList(const py::handle& dict, const char* key, const std::string& where);
-// Empty if the key is absent.
+// Returns the text value of a key, or an empty string if the key is absent.
 std::string GetText(const py::handle& dict, const char* key, const std::string& where);
 
 // Calls read(item, path of the item) for each item of the list that is the value of the key. Does nothing if
-// the key is absent. Each item must be an object.
+// the key is absent. Each item of the list must be an object.
 template <typename Read>
 void ForEachObject(const py::handle& dict, const char* key, const std::string& where, Read read) {
   const py::handle list = GetList(dict, key, where);
@@ -38,9 +38,9 @@ void ForEachObject(const py::handle& dict, const char* key, const std::string& w
   }
 }
 
-// Appends a string that represents the value. Different values have different strings. Keys are sorted, and
-// strings are prefixed with their length. Keys with the values null, "" or [] are treated as absent, since
-// Kueue omits them when it writes objects.
+// Appends a canonical string form of the value to `text`. Values that Kueue distinguishes have different
+// string forms. In the string form, keys are sorted and strings are prefixed with their length. Keys with the
+// values null, "" or [] are treated as absent, since Kueue omits them when it writes objects.
 void AppendCanonical(std::string* text, const py::handle& value);
 
 }  // namespace kueue::python

@@ -1,4 +1,4 @@
-// Methods of the class Engine that are not bound in engine.cc but in one file per concept.
+// Methods of the class Engine that are bound in separate files, one per concept, instead of in engine.cc.
 #ifndef KUEUE_BINDINGS_METHOD_H_
 #define KUEUE_BINDINGS_METHOD_H_
 

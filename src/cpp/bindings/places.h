@@ -7,7 +7,7 @@
 
 namespace kueue::python {
 
-// Returns the facts as a dict of the type PlaceFactsView (kueuepy.engine.places).
+// Converts the placement facts to a dict of the type PlaceFactsView (kueuepy.engine.places).
 py::dict ViewPlace(const State& state, const PlaceFacts& facts);
 
 }  // namespace kueue::python

@@ -1,4 +1,4 @@
-// The only file that includes pybind11. All binding files include it instead.
+// The only file that includes pybind11. All other binding files include this header instead of pybind11.
 #ifndef KUEUE_BINDINGS_PYBIND_H_
 #define KUEUE_BINDINGS_PYBIND_H_
 

@@ -21,7 +21,7 @@ CohortSpec ReadCohort(const py::handle& object);
 LocalQueueSpec ReadLocalQueue(const py::handle& object);
 AdmissionCheckSpec ReadCheck(const py::handle& object);
 LimitRange ReadLimitRange(const py::handle& object);
-// Parses the JSON text. An empty text contains no updates.
+// Parses pod set updates from a JSON text. An empty text means that there are no updates.
 PodSetUpdates ReadPodSetUpdates(const std::string& json);
 Node ReadNode(const py::handle& object);
 // Stores the type and the status of each condition except Ready in `node`.
@@ -34,20 +34,21 @@ struct PodObject {
   PodTemplate spec;
 };
 PodObject ReadPod(const py::handle& object);
-// Stores in `pod` two facts from its annotations: the key of its workload, and whether a topology assignment
+// Sets two fields of `pod` from its annotations: the key of its workload, and whether a topology assignment
 // placed the pod.
 void ReadPodAnnotations(const std::map<std::string, std::string>& annotations, const std::string& ns,
                         ClusterPod& pod);
 RuntimeClass ReadRuntimeClass(const py::handle& object);
 WorkloadObject ReadWorkload(const py::handle& object);
-// Reads a row of a table of jobs, without a status; absent if it is not known to be valid.
+// Reads a row of a job table as a workload without a status. Returns nullopt unless the row is known to be
+// valid.
 std::optional<WorkloadObject> ReadPlainRow(const py::handle& row);
 WorkloadStatus ReadStatus(const py::handle& status);
 Config ReadConfig(const py::handle& configuration);
 RequestsConfig ReadRequestsConfig(const py::handle& configuration);
 
 // Returns a function that applies the object to an engine. The name of the object's class determines its
-// kind. DeleteObject() deletes objects of the same kinds.
+// kind. DeleteObject() supports the same kinds of objects as ReadObject().
 std::function<void(Engine&)> ReadObject(const py::handle& object, bool changed);
 // Appends the object's name to `queues` if the object is a ClusterQueue.
 void AddIfQueue(const py::handle& object, std::vector<std::string>& queues);

@@ -11,12 +11,12 @@
 
 namespace kueue::python {
 
-// Reads the decision-relevant fields and ignores all others. Raises InvalidSpecError with the path of an
-// invalid value, relative to `base`.
+// Reads the fields that affect decisions and ignores all other fields. Raises InvalidSpecError with the path
+// of an invalid value, relative to `base`.
 PodTemplate ReadPodTemplate(const py::handle& pod_template, const std::string& base);
 
-// Returns the template of a pod with one container that requests these amounts, by resource. The amounts must
-// be quantities in their string form.
+// Returns the template of a pod with one container that requests these amounts, by resource. Each amount must
+// be a quantity in its string form.
 using Requested = std::vector<std::pair<std::string, std::string>>;
 PodTemplate PodRequesting(const Requested& requests);
 

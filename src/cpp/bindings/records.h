@@ -44,7 +44,8 @@ struct StatusView {
 KUEUE_WIRE(StatusView, checks, requeue_count, requeue_at, past_execution_seconds, reclaimable, pods_ready,
            active, unhealthy_nodes);
 
-// `resources` maps a resource to (flavor, amount), `place` is (levels, ((values, pods), ...)).
+// `resources` maps each resource to a tuple (flavor, amount). `place` is a tuple (levels, ((values, pods),
+// ...)).
 struct PodSetAdmissionView {
   std::string name;
   int64_t pods;
@@ -232,7 +233,7 @@ KUEUE_WIRE(TreeView, topology, levels, resources, domains, leaves, capacity, fre
 
 // Manifests
 
-// An item of a list object: its place in the text, and its value.
+// An item of a list object: its position in the text, and its value.
 struct ItemView {
   size_t start, stop, line;
   py::object value;
@@ -270,7 +271,7 @@ struct CopyView {
 };
 KUEUE_WIRE(CopyView, cluster, workload, has_job, is_active);
 
-// All records, for `_core.RECORDS`.
+// Types of all records; their field names are exported to Python as `_core.RECORDS`.
 using Records =
     std::tuple<ConditionView, CheckView, StatusView, PodSetAdmissionView, AdmissionView, AttemptView,
                TargetView, DecisionView, CycleView, EventView, ChangeView, PendingView, ResourceHolding,

@@ -11,7 +11,7 @@
 
 namespace kueue::python {
 
-// Return a dict from the name of each column to an array, or to a pair (codes, names). The arrays are
+// Return a dict that maps the name of each column to an array or to a pair (codes, names). The arrays are
 // read-only and keep the simulation alive.
 using SharedRun = std::shared_ptr<Simulation>;
 py::dict JobColumnsOf(const SharedRun& run);

@@ -142,8 +142,8 @@ class VirtualRun {
   explicit VirtualRun(std::shared_ptr<Simulation> simulation) : simulation_(std::move(simulation)) {}
   VirtualRun& operator=(const VirtualRun&) = delete;
   ~VirtualRun() {
-    // The thread that used the simulation exists only in the parent process. Its incomplete objects cannot be
-    // destroyed safely, so they are leaked.
+    // The thread that used the simulation exists only in the parent process. The objects that this thread
+    // left incomplete cannot be destroyed safely, so they are leaked.
     if (turn_.IsLost()) static_cast<void>(new std::shared_ptr<Simulation>(std::move(simulation_)));
   }
 
@@ -303,7 +303,7 @@ class VirtualRun {
     size_t i = 0;
     for (const py::handle& pod_set : object.attr("pod_sets")) {
       std::shared_ptr<const PodTemplate>& mine = spec.pod_sets[i++].pod_template;
-      // Kept alive, so that its address is not reused.
+      // Keeps the Python object alive, so that its address is not reused.
       const auto known = py::reinterpret_borrow<py::object>(pod_set);
       mine = templates_.try_emplace(pod_set.ptr(), known, mine).first->second.second;
     }

@@ -8,8 +8,9 @@
 
 namespace kueue::python {
 
-// A recursive mutex that a child process can detect as lost, because another thread held it when the process
-// was forked. That thread does not exist in the child, and the objects it was changing are incomplete there.
+// A recursive mutex. After a fork, the child process can detect that another thread held the mutex at the
+// time of the fork. The other thread does not exist in the child process, so the objects that it was changing
+// remain incomplete there.
 class ForkSafeMutex {
  public:
   ForkSafeMutex();
@@ -25,9 +26,9 @@ class ForkSafeMutex {
  private:
   friend struct ForkSafeMutexes;
   std::recursive_mutex mutex_;
-  bool is_lost_ = false;  // Set by the only thread of a new child process.
+  bool is_lost_ = false;  // Set to true in a new child process, by the only thread of that process.
   ForkSafeMutex* next_ = nullptr;
-  ForkSafeMutex** link_ = nullptr;  // Pointer to this mutex in the list of all mutexes.
+  ForkSafeMutex** link_ = nullptr;  // Address of the pointer to this mutex in the linked list of all mutexes.
 };
 
 // Exclusive right to use an object, held by one thread at a time.
@@ -37,12 +38,13 @@ class Turn {
   // otherwise raises StateError. If `again` is true, the thread that holds the right may acquire it again.
   void Enter(const char* what, bool again, bool waits = false);
   void Leave();
-  // Returns whether another thread held the right when this process was forked. That thread does not exist in
-  // this process.
+  // Returns whether another thread held the right when this process was forked. The child process does not
+  // contain the thread that held the right.
   bool IsLost() const;
 
  private:
-  std::atomic<uint64_t> holder_{0};  // Fork count and thread of the holder; 0 if there is none.
+  // Fork count and id of the thread that holds the right; 0 if no thread holds it.
+  std::atomic<uint64_t> holder_{0};
   int depth_ = 0;
 };
 
@@ -50,7 +52,7 @@ class Turn {
 class Alone {
  public:
   Alone(Turn& turn, const char* what) : turn_(turn) { turn_.Enter(what, /*again=*/false); }
-  // If `waits` is true, waits for another thread to finish. Suitable only for objects that have no
+  // If `waits` is true, waits for another thread to finish. Waiting is suitable only for objects without
   // long-running calls.
   Alone(Turn& turn, const char* what, bool waits) : turn_(turn) { turn_.Enter(what, /*again=*/false, waits); }
   ~Alone() { turn_.Leave(); }

@@ -25,8 +25,8 @@ ConditionView View(const State& state, const Condition& condition) {
           condition.transition};
 }
 
-// Returns {key: amount}. A key is a resource name for consumed usage, and "penalty:" plus a resource name for
-// pending penalties.
+// Returns {key: amount}. A key is a resource name for consumed usage, or "penalty:" followed by a resource
+// name for pending penalties.
 py::dict View(const State& state, const LedgerEntry& entry) {
   py::dict amounts;
   for (const auto& [resource, nano] : entry.consumed) {

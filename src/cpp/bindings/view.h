@@ -21,22 +21,22 @@ inline constexpr const char* kEventKindNames[] = {
 static_assert(std::size(kEventKindNames) == CountOf<EventKind>());
 inline const char* NameOf(EventKind kind) { return kEventKindNames[static_cast<int>(kind)]; }
 
-// Removes and returns the events, oldest first.
+// Removes all recorded events from the engine and returns them, oldest first.
 std::vector<ChangeView> TakeEvents(SharedEngine& shared);
 std::string KeyOf(SharedEngine& shared, Serial serial);
 std::optional<ConditionView> ConditionOf(SharedEngine& shared, Serial serial, const std::string& type);
 // Returns {type: ConditionView} in the order of the workload's status.
 py::dict ConditionsOf(SharedEngine& shared, Serial serial);
 std::optional<AdmissionView> AdmissionOf(SharedEngine& shared, Serial serial);
-// Returns {ClusterQueue: (keys in order, inadmissible keys)} for the queues with pending workloads.
+// Returns {ClusterQueue: (keys in queue order, inadmissible keys)} for the queues with pending workloads.
 py::dict QueuesOf(SharedEngine& shared);
 // Returns {ClusterQueue: {flavor/resource: amount}} for all queues or, if `active` is true, for the active
 // queues.
 py::dict UsageOf(SharedEngine& shared, bool active);
 // Returns {ClusterQueue: precise weighted share} for the queues with a nonzero share.
 py::dict SharesOf(SharedEngine& shared);
-// Returns {namespace/LocalQueue: {key: amount in nano units, as a string}}. A key is a resource name for
-// consumed usage, and "penalty:" plus a resource name for pending penalties.
+// Returns {namespace/LocalQueue: {key: amount in units of 10^-9, as a string}}. A key is a resource name for
+// consumed usage, or "penalty:" followed by a resource name for pending penalties.
 py::dict ConsumedOf(SharedEngine& shared);
 
 }  // namespace kueue::python

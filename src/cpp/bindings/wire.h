@@ -1,7 +1,7 @@
 // Conversion of records to Python. A record is a plain struct with one list of its fields (KUEUE_WIRE).
-// Python has a NamedTuple of the same name and with the same fields in kueuepy.engine.records, which the
-// conversion fills directly. A bound function returns a record, or a container of records, without further
-// code.
+// For each record, kueuepy.engine.records has a NamedTuple with the same name and the same fields, which the
+// conversion fills directly. A bound function can return a record, or a container of records, without further
+// conversion code.
 #ifndef KUEUE_BINDINGS_WIRE_H_
 #define KUEUE_BINDINGS_WIRE_H_
 
@@ -12,7 +12,7 @@
 
 namespace kueue::python {
 
-// Specialized by KUEUE_WIRE for each record.
+// A trait that KUEUE_WIRE specializes for each record.
 template <typename T>
 struct Wire : std::false_type {};
 
@@ -29,11 +29,11 @@ struct Wire : std::false_type {};
     }                                                    \
   }
 
-// Returns the class of a record in kueuepy.engine.records. Raises InternalError if its fields are not the
-// given ones.
+// Returns the class of a record in kueuepy.engine.records. Raises InternalError if the fields of the Python
+// class differ from `fields`.
 py::object RecordClass(const char* name, const char* fields);
 
-// Returns a new tuple of this class whose items the caller sets.
+// Returns a new instance of the tuple class `cls`, whose items the caller must set.
 py::object NewRecord(py::handle cls, size_t size);
 
 }  // namespace kueue::python

@@ -12,8 +12,8 @@
 namespace kueue {
 
 // Node ids stay valid: nodes are never removed, and a deleted ClusterQueue or Cohort remains as a node that
-// does not exist. A Cohort exists if it is declared, or implicitly if another object refers to it; an
-// implicit Cohort is a root.
+// does not exist. A Cohort exists if it is declared or if another object refers to it. An undeclared Cohort
+// is a root.
 class Forest {
  public:
   NodeId InternClusterQueue(absl::string_view name);
@@ -21,7 +21,7 @@ class Forest {
   NodeId FindClusterQueue(absl::string_view name) const;
   NodeId FindCohort(absl::string_view name) const;
 
-  // Sets the declared parent; kNoId removes it. Takes effect at the next Rebuild().
+  // Sets the declared parent; kNoId removes the parent. The change takes effect at the next Rebuild().
   void SetParent(NodeId node, NodeId parent) { Edit(node).parent = parent; }
   void SetDeclared(NodeId node, bool declared) { Edit(node).declared = declared; }
   // An inactive ClusterQueue stays in the forest, but scheduling cycles ignore it.
@@ -30,9 +30,9 @@ class Forest {
   }
 
   // Recomputes children, roots, cycles and the node order from the declared parents. Invalidates references
-  // to the node lists below.
+  // to the node lists that this class returns.
   void Rebuild();
-  // Recomputes the heights. Only active ClusterQueues count.
+  // Recomputes the heights. The heights take only active ClusterQueues into account.
   void RebuildHeights();
 
   int32_t size() const { return static_cast<int32_t>(nodes_->size()); }
@@ -44,10 +44,10 @@ class Forest {
   // Returns the parent as of the last Rebuild(). Returns kNoId for a root and for a node below a cycle, so a
   // walk to the root always terminates.
   NodeId Parent(NodeId node) const { return At(node).above; }
-  // Returns the parent declared last, even if it is part of a cycle.
+  // Returns the most recently declared parent, even if it is part of a cycle.
   NodeId DeclaredParent(NodeId node) const { return At(node).parent; }
-  // Returns the root of the tree that contains `node`. Returns `node` itself for a root, and kNoId below a
-  // cycle.
+  // Returns the root of the tree that contains `node`. Returns `node` itself for a root, and kNoId for a node
+  // below a cycle.
   NodeId Root(NodeId node) const { return At(node).root; }
   // Like Root(), but follows the current declared parents, which may be newer than the last Rebuild().
   NodeId RootByWalk(NodeId node) const;
@@ -75,7 +75,8 @@ class Forest {
     bool exists = false;
     bool active = false;
     NodeId parent = kNoId;  // Declared parent.
-    NodeId above = kNoId;   // Parent used by the rules: kNoId if there is a cycle above.
+    // Parent that the scheduling rules use; kNoId for a root and for a node below a cycle.
+    NodeId above = kNoId;
     NodeId root = kNoId;
     int height = 0;
     std::vector<NodeId> child_cohorts, child_queues, tree_queues;
@@ -83,7 +84,7 @@ class Forest {
   static size_t Index(NodeId node) { return static_cast<size_t>(node); }
   NodeId Add(absl::string_view name, bool is_cluster_queue);
   void RebuildChildren();
-  // Computes the roots, the parent used for each node, and the order from the roots down.
+  // Computes the roots, the parent that the scheduling rules use for each node, and the top-down node order.
   void RebuildTopDown();
   void SetAbove(const std::vector<NodeId>& children, NodeId parent);
   void SortByName(std::vector<NodeId>& nodes) const;

@@ -15,7 +15,7 @@ namespace kueue {
 class DeviceCounts {
  public:
   DeviceCounts() = default;
-  // Copies start empty: recomputing the outcomes is cheaper than copying all of them.
+  // A copy of the cache starts empty, because recomputing the outcomes is cheaper than copying all of them.
   DeviceCounts(const DeviceCounts&) {}
   DeviceCounts(DeviceCounts&&) = default;
   DeviceCounts& operator=(const DeviceCounts&) {

@@ -46,6 +46,11 @@ bool IsReadAsInt64(const Quantity& quantity) {
   return digits + exponent * 3 / 10 + 1 <= kMostBits;
 }
 
+FieldError NotInteger(const std::string& container, const std::string& resource, const Quantity& quantity) {
+  return Invalid(absl::StrCat(container, ".resources.requests.", resource),
+                 "extended resource quantity must be an integer", GoQuote(quantity.ToText()));
+}
+
 // Returns the total of a pod: init containers run one after another, all other containers at the same time.
 ResourceList PodTotal(const std::vector<Requesting>& init, const std::vector<Requesting>& regular) {
   ResourceList highest, sum;
@@ -129,9 +134,7 @@ class PodSetResources {
       for (const Requesting& one : *part) {
         const auto found = one.requests.find(resource);
         if (found == one.requests.end() || IsReadAsInt64(found->second)) continue;
-        errors.push_back(Invalid(absl::StrCat(one.path, ".resources.requests.", resource),
-                                 "extended resource quantity must be an integer",
-                                 GoQuote(found->second.ToText())));
+        errors.push_back(NotInteger(one.path, resource, found->second));
       }
     }
     return errors;
@@ -151,15 +154,69 @@ class PodSetResources {
   const std::vector<Requesting> init_, regular_;
 };
 
+// Returns the resource to which releases up to v0.17 charge an extended resource. If several classes with
+// this resource are mapped, those releases use any of them; this function uses the first one by name.
+const std::string& FirstMapped(const DeviceContext& context, const std::string& resource) {
+  for (const auto& [name, device_class] : context.objects.classes) {
+    if (device_class->extended_resource_name != resource) continue;
+    if (const std::string* const logical = LogicalResource(context.config, name)) return *logical;
+  }
+  return resource;
+}
+
+// Counts the resources of one pod set as releases up to v0.17: the requests of each container are translated
+// before the containers are combined (pkg/dra/extended_resources.go, kueue v0.17.8).
+class ContainerResources {
+ public:
+  ContainerResources(const DeviceContext& context, FieldErrors* errors, DeviceCharge* charge)
+      : context_(context), errors_(*errors), charge_(*charge) {}
+
+  void Count(const PodTemplate& pod, const std::string& path) {
+    ResourceList highest, sum;
+    for (size_t i = 0; i < pod.init_containers.size(); ++i) {
+      RaiseTo(&highest, Translate(pod.init_containers[i], absl::StrCat(path, ".initContainers[", i, "]")));
+    }
+    for (size_t i = 0; i < pod.containers.size(); ++i) {
+      AddTo(&sum, Translate(pod.containers[i], absl::StrCat(path, ".containers[", i, "]")));
+    }
+    RaiseTo(&highest, sum);
+    for (const auto& [resource, quantity] : highest) charge_.amounts[resource] += quantity;
+  }
+
+ private:
+  ResourceList Translate(const Container& container, const std::string& path) {
+    ResourceList translated;
+    for (const auto& [resource, quantity] : container.requests) {
+      if (quantity.IsZero() || !IsExtendedResource(resource)) continue;
+      if (!IsBackedByDevices(context_.objects, resource)) continue;
+      if (IsReadAsInt64(quantity)) {
+        charge_.replaced.insert(resource);
+        AddTo(&translated, {{FirstMapped(context_, resource), quantity}});
+      } else {
+        errors_.push_back(NotInteger(path, resource, quantity));
+      }
+    }
+    return translated;
+  }
+
+  const DeviceContext& context_;
+  FieldErrors& errors_;
+  DeviceCharge& charge_;
+};
+
 }  // namespace
 
 FieldErrors CountExtendedResources(const DeviceContext& context, const std::vector<DevicePodSet>& pod_sets,
                                    DeviceCharges* charges) {
   FieldErrors errors;
   for (size_t i = 0; i < pod_sets.size(); ++i) {
-    const PodSetResources resources(context, pod_sets[i],
-                                    absl::StrCat("spec.podSets[", i, "].template.spec"));
-    resources.Count(&errors, &charges->pod_sets[i]);
+    const std::string path = absl::StrCat("spec.podSets[", i, "].template.spec");
+    DeviceCharge* const charge = &charges->pod_sets[i];
+    if (context.config.rules.devices_by_count_only) {
+      ContainerResources(context, &errors, charge).Count(*pod_sets[i].pod, path);
+    } else {
+      PodSetResources(context, pod_sets[i], path).Count(&errors, charge);
+    }
   }
   return errors;
 }

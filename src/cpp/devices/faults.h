@@ -14,7 +14,7 @@ struct FieldError {
   enum class Kind : uint8_t { kInvalid, kNotFound, kInternal };
   Kind kind;
   std::string path;
-  std::string value;  // Printed value; unused for kInternal.
+  std::string value;  // The invalid value as printed in the message; unused for errors of kind kInternal.
   std::string detail;
 
   std::string ToText() const;
@@ -29,7 +29,8 @@ FieldError Invalid(std::string path, std::string detail, std::string value = "nu
 FieldError NotFound(std::string path, absl::string_view value);
 FieldError Internal(std::string path, std::string detail);
 
-// Returns a single error unchanged, and several errors in brackets without duplicates.
+// Joins errors into one message: a single error is unchanged; several errors are listed in brackets without
+// duplicates.
 std::string Aggregated(const FieldErrors& errors);
 
 }  // namespace kueue

@@ -23,17 +23,18 @@ std::string NotFoundText(absl::string_view resource, const std::string& name);
 const ResourceClaimTemplate* FindTemplate(const DeviceContext& context, const std::string& ns,
                                           const std::string& name);
 
-// Appends the CEL expressions of the selectors to `expressions`. Returns an error for each one that does not
-// compile.
+// Appends the CEL expressions of the selectors to `expressions`. Returns an error for each expression that
+// does not compile.
 FieldErrors CompileSelectors(const DeviceSelectors& selectors, const std::string& path,
                              const std::string& what, std::vector<std::string>* expressions);
-// Same as above, for the selectors of a device class. Returns an error if the class does not exist, and
-// otherwise only the error of the first invalid selector. Does nothing if the name is empty.
+// Same as CompileSelectors(), but for the selectors of a device class. Returns an error if the class does not
+// exist; otherwise, returns only the error of the first invalid selector. Does nothing if the name of the
+// device class is empty.
 FieldErrors CompileClass(const DeviceContext& context, const std::string& device_class,
                          const std::string& request_path, std::vector<std::string>* expressions);
 
 // Checks whether enough devices match the CEL selectors of each request of a claim. Each request takes the
-// first devices that match (pkg/dra/claims.go:validateCELSelectorsAgainstDevices).
+// first devices that match its selectors (pkg/dra/claims.go:validateCELSelectorsAgainstDevices).
 FieldErrors CheckSelectors(const DeviceContext& context, const ResourceClaimTemplate& spec,
                            const std::string& claim_path);
 

@@ -14,7 +14,7 @@ namespace kueue {
 class SelectorLanguage {
  public:
   virtual ~SelectorLanguage() = default;
-  // Returns the compile error of the expression; empty if it compiles.
+  // Returns the compile error of the expression, or an empty string if the expression compiles.
   virtual std::string Compile(const std::string& expression) = 0;
   virtual SelectorAnswer Evaluate(const std::string& expression, const std::string& subject) = 0;
 };
@@ -22,10 +22,10 @@ class SelectorLanguage {
 // thread.
 void SetSelectorLanguage(SelectorLanguage* language);
 
-// Returns the compile error of the expression; empty if it compiles.
+// Returns the compile error of the expression, or an empty string if the expression compiles.
 std::string CompileError(const std::string& expression);
-// Returns whether all expressions match the device. Evaluates them in order up to the first that does not
-// match.
+// Returns whether all expressions match the device. Evaluates the expressions in order, up to the first one
+// that does not match.
 SelectorAnswer Match(const std::vector<std::string>& expressions, const Device& device);
 
 }  // namespace kueue

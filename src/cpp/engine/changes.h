@@ -1,5 +1,5 @@
-// Comparisons of an object before and after a change. Kueue ignores some changes unless specific fields
-// differ.
+// Comparisons of an object before and after a change. Kueue ignores an update of some objects unless specific
+// fields differ.
 #ifndef KUEUE_ENGINE_CHANGES_H_
 #define KUEUE_ENGINE_CHANGES_H_
 
@@ -9,12 +9,12 @@
 
 namespace kueue {
 
-// Returns whether two lists of resource groups are equal for quota allocation. Covered resources are compared
-// as sets, flavors in order. Mirrors pkg/cache/scheduler/clusterqueue.go:updateQuotasAndResourceGroups (kueue
-// ff69552e79).
+// Returns true if both lists of resource groups define the same quotas. Covered resources are compared as
+// sets; flavors are compared in order. Mirrors
+// pkg/cache/scheduler/clusterqueue.go:updateQuotasAndResourceGroups (kueue ff69552e79).
 bool AllocateAlike(const std::vector<ResourceGroup>& a, const std::vector<ResourceGroup>& b);
 
-// Returns whether two flavors are equal for scheduling. Mirrors
+// Returns true if all fields that affect scheduling are equal in both flavors. Mirrors
 // pkg/controller/core/resourceflavor_controller.go:flavorSchedulingFieldsChanged (kueue ff69552e79).
 bool MatchAlike(const ResourceFlavor& a, const ResourceFlavor& b);
 

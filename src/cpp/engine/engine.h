@@ -28,7 +28,7 @@ struct WorkloadStatus {
     std::map<std::string, std::string> flavors;
     std::map<std::string, int64_t> usage;
     std::vector<std::string> levels;  // Levels of the topology assignment; empty if there is none.
-    // Pairs of level values and number of pods.
+    // Domains of the topology assignment, as pairs of level values and number of pods.
     std::vector<std::pair<std::vector<std::string>, int32_t>> domains;
     DelayedTopology delayed = DelayedTopology::kNone;
   };
@@ -50,16 +50,16 @@ struct WorkloadStatus {
   std::vector<std::string> unhealthy_nodes;
 };
 
-// Not thread-safe: use one engine from one thread at a time. Times are nanoseconds since the Unix epoch; the
-// engine's clock never moves backwards.
+// The class is not thread-safe: use an engine from one thread at a time. Times are nanoseconds since the Unix
+// epoch; the engine's clock never moves backwards.
 class Engine {
  public:
   Engine(Config config, RequestsConfig requests);
 
   State& state() { return state_; }
   const State& state() const { return state_; }
-  // Sets the time, in nanoseconds, that the job of an evicted workload needs to stop. Until then the workload
-  // keeps its quota.
+  // Sets the time, in nanoseconds, that the job of an evicted workload needs to stop. The workload keeps its
+  // quota until its job has stopped.
   void SetStopDelay(Time delay) { state_.stop_delay = delay; }
   void SetNow(Time now) { state_.now = now > state_.now ? now : state_.now; }
 
@@ -77,8 +77,8 @@ class Engine {
   void ApplyCheck(AdmissionCheckSpec spec);
   void DeleteCheck(const std::string& name);
   void ApplyTopology(const std::string& name, std::vector<std::string> levels);
-  // `ready_since` is the transition time of the condition Ready. Default: the previous time if the condition
-  // has not changed, otherwise the current time.
+  // `ready_since` is the transition time of the condition Ready. By default, `ready_since` is the previous
+  // transition time if the condition has not changed, and otherwise the current time.
   void ApplyNode(Node node, std::optional<Time> ready_since = std::nullopt);
   void DeleteNode(const std::string& name);
   // Creates or replaces a pod of the cluster.
@@ -110,35 +110,38 @@ class Engine {
   // Evicts the workload on behalf of an actor other than the scheduler. Does nothing if the workload holds no
   // quota.
   void Evict(WorkloadId id, Reason reason, std::string message);
-  // Sets the state of an admission check, as its controller would. Omitted values are unchanged.
+  // Sets the state of an admission check, as its controller would. Omitted arguments leave the corresponding
+  // fields unchanged.
   void SetCheckState(WorkloadId id, const std::string& check, CheckState state,
                      std::optional<std::string> message = std::nullopt,
                      std::optional<int64_t> requeue_after_seconds = std::nullopt,
                      std::optional<PodSetUpdates> pod_set_updates = std::nullopt);
   void SetPodsReady(WorkloadId id, bool ready);
-  // Sets the time at which the job stops if the workload is evicted. Until then the workload keeps its quota.
+  // Sets the time at which the job stops if the workload is evicted. The workload keeps its quota until its
+  // job has stopped.
   void SetJobStop(WorkloadId id, Time at);
-  // Marks the workload as the preemptor of its queue. The queue tries this workload first, because the
-  // workload waits for its preemption victims to stop. Kueue stores this mark only in memory. Does nothing if
-  // the workload is not in a queue.
+  // Marks the workload as the preemptor of its queue. The queue tries the preemptor first, because the
+  // preemptor waits for its preemption victims to stop. Kueue stores the preemptor of a queue only in memory.
+  // Does nothing if the workload is not in a queue.
   void SetPreemptor(WorkloadId id);
   void SetReclaimable(WorkloadId id, std::map<std::string, int64_t> reclaimable);
 
   // Runs the controllers until nothing changes; see kueue::Settle.
   void Settle(bool all_devices = false);
-  // Retries the notified trees and runs one scheduling cycle if an active queue has a head. If a cycle is
-  // blocked, continues that cycle instead, as soon as all pods are ready.
+  // Performs the scheduled retries and runs one scheduling cycle if an active queue has a head. If an earlier
+  // cycle is blocked, no new cycle starts; the blocked cycle is resumed once all pods have been ready.
   CycleResult RunCycle(std::vector<Entry>* keep = nullptr);
-  // Returns the entry that a cycle would produce for this workload alone. The workload may be pending or not
-  // in a queue.
+  // Returns the entry that a cycle would produce if this workload were its only head. The workload may be
+  // pending, or may be in no queue.
   Entry TryAdmit(WorkloadId id);
-  // Controls whether cycles ignore notified trees, so that only Retry() processes them. Kueue batches
-  // notifications for one second (pkg/cache/queue/inadmissible_workloads.go); if `hold` is false, they take
-  // effect at the next cycle.
+  // If `hold` is true, cycles do not perform the scheduled retries; only Retry() does. Kueue collects
+  // scheduled retries for one second (pkg/cache/queue/inadmissible_workloads.go). If `hold` is false, the
+  // next cycle performs all scheduled retries.
   void HoldRetries(bool hold) { state_.holds_retries = hold; }
-  // Returns the notified trees: "Cohort NAME", or "ClusterQueue NAME" for a queue without a cohort.
+  // Returns the names of the trees for which a retry is scheduled: "Cohort NAME", or "ClusterQueue NAME" for
+  // a queue without a cohort.
   std::vector<std::string> NotifiedTrees() const;
-  // Requeues the inadmissible workloads of the given trees. Trees that were not notified are skipped.
+  // Requeues the inadmissible workloads of the given trees. Skips trees for which no retry is scheduled.
   void Retry(const std::set<std::string>& trees);
   // Releases the quota of evicted workloads and requeues them, as Settle() would.
   void ReleaseEvictedNow(const std::vector<WorkloadId>& evicted);
@@ -165,7 +168,8 @@ class Engine {
 
   State state_;
   std::vector<WorkloadId> evicted_;
-  std::vector<Entry> entries_;  // Empty between cycles; keeps its memory.
+  // Entries of the current cycle; empty between cycles, but the memory is kept for reuse.
+  std::vector<Entry> entries_;
 };
 
 }  // namespace kueue

@@ -8,11 +8,12 @@
 
 namespace kueue {
 
-// Returns a fingerprint. If two states of one engine, possibly saved and loaded, have equal fingerprints, the
-// same cycles follow as long as neither the time nor an object changes. The fingerprint covers pending
-// workloads with their scan progress, quota reservations with their times, and conditions. It ignores
-// the configuration, the objects, and counters that only increase. If `root` is given, it covers only the
-// tree of this root or of this ClusterQueue without a cohort.
+// Returns a fingerprint. If two states of one engine have equal fingerprints, their next cycles make the same
+// decisions as long as neither the time nor an object changes. Fingerprints of saved and loaded states can be
+// compared as well. The fingerprint covers pending workloads with their scan progress, quota reservations
+// with their times, and conditions. The fingerprint ignores the configuration, the objects, and counters that
+// only increase. If `root` is given, the fingerprint covers only the tree with this root, or only this
+// ClusterQueue if it has no cohort.
 uint64_t Fingerprint(const State& state, NodeId root = kNoId);
 
 }  // namespace kueue

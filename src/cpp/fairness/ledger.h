@@ -7,8 +7,8 @@
 
 namespace kueue {
 
-// Returns whether the workloads of the queue are ordered by the usage of their LocalQueues. This depends on
-// the configuration and on the queue's admissionScope.
+// Returns whether the workloads of the queue are ordered by the usage of their LocalQueues. Whether usage
+// determines the order depends on the configuration and on the queue's admissionScope.
 bool UsesAdmissionFairSharing(const State& state, NodeId queue);
 
 // Returns the weighted usage of a LocalQueue, including pending penalties, divided by its weight. Returns
@@ -16,14 +16,15 @@ bool UsesAdmissionFairSharing(const State& state, NodeId queue);
 inline double LocalQueueUsage(const State& state, LocalQueueId queue) {
   return (*state.ledger_usage)[static_cast<size_t>(queue)];
 }
-// Recomputes the usage of the LocalQueue. Must be called after its weight or its ledger entry has changed.
+// Recomputes the cached usage of the LocalQueue. Call this function after the weight or the ledger entry of
+// the LocalQueue has changed.
 void RefreshLocalQueueUsage(State& state, LocalQueueId queue);
 
 // Returns whether the LocalQueue has a pending entry penalty. Returns false if the LocalQueue is stopped.
 bool HasPendingPenalty(const State& state, LocalQueueId queue);
 
-// AddPenalty() records an entry penalty when quota is reserved for the workload; it stays pending until the
-// workload is admitted. DropPenalty() removes the penalty.
+// AddPenalty() records an entry penalty when quota is reserved for the workload. The penalty stays pending
+// until the workload is admitted. DropPenalty() removes the pending penalty.
 void AddPenalty(State& state, WorkloadId id);
 void DropPenalty(State& state, WorkloadId id);
 // Adds the pending penalty to the consumed usage when the workload is admitted.

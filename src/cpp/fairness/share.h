@@ -15,10 +15,11 @@ struct Share {
   double weight = 1.0;
   double ratio = 0.0;  // Borrowed amount of the dominant resource, in thousandths of the lendable amount.
   ResourceId dominant = kNoId;
-  bool borrowing = false;  // Usage exceeds the quota of at least one flavor resource.
+  bool borrowing = false;  // Whether the usage of at least one flavor resource exceeds its quota.
   absl::InlinedVector<FlavorResourceId, 4> borrowed;
 
-  // Returns whether the node borrows with weight 0. Its share is higher than every finite share.
+  // Returns whether the node borrows with weight 0. The share of a node that borrows with weight 0 is higher
+  // than every finite share.
   bool IsZeroWeightBorrowing() const { return weight == 0 && ratio != 0; }
   // Returns ratio / weight, or infinity if a node with weight 0 borrows.
   double Weighted() const;
@@ -27,14 +28,15 @@ struct Share {
   int64_t Rounded() const;
 };
 
-// Returns a negative number if `a` has the lower share, and 0 if the shares are equal as doubles.
+// Returns a negative number if share `a` is lower, a positive number if share `b` is lower, and 0 if both
+// shares are equal as doubles.
 int CompareShares(const Share& a, const Share& b);
 
 // Returns the share of a queue or Cohort at the current usage. The share of a root is zero.
 Share DominantResourceShare(const State& state, NodeId node);
 
 // Returns the total amount of a resource that children of `parent` may borrow. The shares of the children are
-// computed relative to this amount.
+// computed relative to this total.
 Amount Lendable(const State& state, NodeId parent, ResourceId resource);
 
 }  // namespace kueue

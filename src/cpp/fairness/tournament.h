@@ -13,53 +13,55 @@
 
 namespace kueue {
 
-// One head: the queue to charge, and the values that break ties between equal shares.
+// A head of the cycle: the queue to charge, and the values that break ties between equal shares.
 struct Head {
   NodeId queue;
   int64_t priority;
   Time queue_time;
   bool is_preemptor;
   bool fits;  // Fits without preemption.
-  // Usage that an admission would charge. The array must outlive the tournament.
+  // Usage that the admission of the head would charge. The array must outlive the tournament.
   const FlavorResourceAmount* usage;
   size_t usage_size;
 };
 
 class Tournament {
  public:
-  // Uses at most one head per queue; a later head of the same queue replaces an earlier head. The references
-  // must outlive the tournament.
+  // The tournament uses at most one head per queue: a later head of the same queue replaces an earlier head.
+  // `state` and `heads` must outlive the tournament.
   Tournament(State& state, const std::vector<Head>& heads);
   bool HasNext() const { return remaining_ > 0; }
   // Returns the index of the next head at the current usage, and removes it. Between two calls, the caller
-  // may only add usage to the queue of the head returned last, and at most the usage of that head. Cohort
-  // trees, and ClusterQueues without a cohort, share no quota with one another. Kueue processes them in the
-  // random iteration order of a Go map. This order matters only if trees share nodes of a topology. Here, the
-  // next tree is the tree of the first remaining head. For this purpose, heads that fit come first, and heads
-  // are then ordered by queue time and by queue name.
+  // may change usage only by adding at most the usage of the head returned last to the queue of that head.
+  // Cohort trees, and ClusterQueues without a cohort, share no quota with one another. Kueue processes the
+  // trees in the random iteration order of a Go map. The order of the trees matters only if trees share nodes
+  // of a topology. The tournament continues with the tree of the first remaining head. Heads that fit come
+  // first; heads are then ordered by queue time and by queue name.
   size_t Pop();
 
  private:
-  // The best head below a child of a cohort, with the share of that child as if the head were admitted.
+  // The best head below a child of a Cohort, with the share that the child would have if the head were
+  // admitted.
   struct Contender {
     size_t head;
     NodeId child;
     Share share;
-    bool borrows;  // The head requests a flavor resource that the child borrows.
+    bool borrows;  // Whether the head requests a flavor resource that the child borrows.
   };
-  // The contenders of the children of a cohort, as a heap with the best contender at the front.
+  // The best head of each child of a Cohort, as a heap with the best of these heads at the front.
   using Bracket = std::vector<Contender>;
   struct Tree {
     std::vector<size_t> heads;
     bool is_built = false;
     bool may_saturate = false;
-    NodeId last =
-        kNoId;  // Queue of the head returned last. The brackets above it are updated at the next Pop().
+    // Queue of the head that was returned last. The heaps of the Cohorts above this queue are updated at the
+    // next Pop().
+    NodeId last = kNoId;
   };
 
   size_t PopFrom(NodeId root);
   void Build(NodeId root, Tree& tree);
-  // Updates the brackets above the queue of a head that was removed.
+  // Updates the heaps of the Cohorts above the queue after a head of the queue was removed.
   void Replace(NodeId queue);
   void Enter(size_t head, NodeId child);
   void RemoveFirst(Bracket& bracket);
@@ -75,10 +77,11 @@ class Tournament {
   std::vector<bool> is_left_;  // By head.
   size_t remaining_ = 0;
   std::vector<size_t> order_;  // Indexes of all heads, in the order in which trees are selected.
-  size_t next_ = 0;            // No head before this position of `order_` remains.
+  size_t next_ = 0;            // All heads at earlier positions of `order_` have been removed.
   absl::flat_hash_map<NodeId, Tree> trees_;
   absl::flat_hash_map<NodeId, Bracket> brackets_;
-  // Only in trees that may saturate: by head, the shares of the nodes above its queue.
+  // For each head of a tree whose usage may exceed the range of Amount: the shares of the nodes above the
+  // queue of the head.
   std::vector<std::vector<std::pair<NodeId, Share>>> computed_;
 };
 

@@ -14,7 +14,7 @@
 
 namespace kueue {
 
-// By pod set and resource: the flavor that a recomputation within a cycle must use.
+// For each pod set and resource, the flavor that a recomputation within the same cycle must use.
 using NominationMapping = std::vector<absl::InlinedVector<std::pair<ResourceId, FlavorId>, 2>>;
 
 // The workload to assign flavors to, and its queue.
@@ -22,10 +22,11 @@ struct AssignmentSubject {
   NodeId queue;
   WorkloadId workload;
   WorkloadId replaced;              // Elastic slice that the workload replaces, or kNoId.
-  const NominationMapping* pinned;  // Null: all flavors may be assigned.
+  const NominationMapping* pinned;  // If null, all flavors may be assigned.
 };
 
-// Indexes of the pod sets of a class that must get the same flavors. Most groups contain a single pod set.
+// A group of pod sets that must be assigned the same flavors. Each pod set is identified by its index in the
+// equivalence class. Most groups contain a single pod set.
 using PodSetGroup = absl::InlinedVector<int, 1>;
 std::vector<PodSetGroup> GroupsOf(const EquivalenceClass& cls);
 
@@ -44,8 +45,8 @@ class FlavorAssigner {
         placer_(placer),
         pinned_(subject.pinned) {}
 
-  // Computes the assignment and overwrites any previous content. If `counts` is given, pod sets are scaled to
-  // these counts.
+  // Computes the flavor assignment and overwrites the previous content of `assignment`. If `counts` is given,
+  // the pod sets are scaled to these numbers of pods.
   void Assign(Assignment& assignment, const std::vector<int64_t>* counts = nullptr);
 
   // Returns the requests of the pod set scaled to `count` pods, without the resource `pods`.
@@ -56,7 +57,7 @@ class FlavorAssigner {
   using Group = PodSetGroup;
 
   void Prepare(int pod_set, const std::vector<int64_t>* counts, PodSetAssignment& result) const;
-  // Returns whether every pod set of the group got its flavors, so that the next group can be assigned.
+  // Returns true if flavors were assigned to every pod set of the group.
   bool AssignGroup(const Group& group, const std::vector<int64_t>* counts, Assignment& assignment);
   // Searches for a flavor for each requested resource of the group. Stops at the first resource without a
   // suitable flavor.
@@ -80,8 +81,8 @@ class FlavorAssigner {
                          Refusals& refusals, Reason& no_fit_reason);
   bool IsPinnedAway(FlavorId flavor, const Group& group, ResourceId resource) const;
   int NextFlavorToTry(int pod_set, ResourceId resource) const;
-  // Return parts of the admission of the replaced slice: the usage of a resource, the pod set at an index, or
-  // the pod set with a name.
+  // Return data from the admission of the replaced slice: the usage of a resource, the pod set at an index,
+  // or the pod set with a given name.
   int64_t ReplacedRequest(const PodSetAdmission* old, ResourceId resource) const;
   const PodSetAdmission* ReplacedAt(int pod_set) const;
   const PodSetAdmission* ReplacedNamed(const std::string& name) const;
@@ -89,7 +90,7 @@ class FlavorAssigner {
   bool IsBetter(GranularMode a, GranularMode b) const;
   std::optional<Refusal> WhyIneligible(const Group& group, int resource_group, FlavorId flavor,
                                        const LabelKeys* group_keys);
-  // Returns whether a pod set without requests inherits the choice from its group. Only flavors with a
+  // Returns whether a pod set without requests inherits the flavor choice of its group. Only flavors with a
   // topology are inherited.
   bool Inherits(const PodSetAssignment& member, const FlavorChoice& choice) const;
   void TakeAdmitted(PodSetAssignment& result) const;
@@ -116,7 +117,7 @@ class FlavorAssigner {
 int Severity(Reason reason);
 inline Reason MostSevere(Reason a, Reason b) { return Severity(a) >= Severity(b) ? a : b; }
 
-// Returns whether preemption is considered for a request of `wanted`. `height` is the result of
+// Returns whether Kueue considers preemption for a request of the amount `wanted`. `height` is the result of
 // Quota::LowestSubtreeThatFits() for the request. Mirrors
 // pkg/scheduler/flavorassigner/flavorassigner.go:fitsResourceQuota, canPreemptWhileBorrowing.
 bool ConsidersPreemption(const State& state, NodeId queue, FlavorResourceId fr, Amount wanted,

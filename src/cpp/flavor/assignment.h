@@ -22,7 +22,7 @@ struct FlavorChoice {
   int tried;   // Index of the flavor at which the scan stopped; -1 if the scan reached the last flavor.
 };
 
-// A flavor that was evaluated, and the worst of its results for the requested resources.
+// An evaluated flavor, and the worst of its results for the requested resources.
 struct FlavorAttempt {
   FlavorId flavor;
   int group;  // Index of the resource group.
@@ -40,13 +40,13 @@ struct TopologyDemand {
   int32_t count;
   bool implied;
 };
-// Sorted by flavor name, then by pod set.
+// Pod sets to be placed, sorted by flavor name and then by pod set.
 using TopologyDemands = absl::InlinedVector<TopologyDemand, 1>;
 
 struct PodSetAssignment {
   int pod_set = 0;
   int64_t count = 0;
-  Requests requests;  // Includes the resource `pods` if the queue covers it.
+  Requests requests;  // Requests of the pod set, including the resource `pods` if the queue covers it.
   absl::InlinedVector<FlavorChoice, 2> flavors;
   Refusals refusals;
   FlavorAttempts attempts;
@@ -67,9 +67,10 @@ struct PodSetAssignment {
 using Amounts = absl::InlinedVector<FlavorResourceAmount, 2>;
 
 struct Assignment {
-  absl::InlinedVector<PodSetAssignment, 1> pod_sets;  // In the order of their groups.
-  Amounts usage;                                      // Usage to charge, minus the usage of a replaced slice.
-  int borrowing = 0;                                  // Highest borrowing level of all flavors.
+  // Results of the pod sets, in the order of their groups.
+  absl::InlinedVector<PodSetAssignment, 1> pod_sets;
+  Amounts usage;      // Usage to charge, minus the usage of a replaced slice.
+  int borrowing = 0;  // Highest borrowing level of all flavors.
   Mode mode = Mode::kNoFit;
   Reason no_fit_reason = Reason::kEmpty;
   TopologyDemands demands;                    // Pod sets to be placed.
@@ -81,8 +82,8 @@ struct Assignment {
     }
     return nullptr;
   }
-  // Returns a message with the refusals of all pod sets; null if there are none. Returns `before` itself if
-  // its content would be the same.
+  // Returns a message with the refusals of all pod sets, or null if there are no refusals. Returns `before`
+  // itself if the new message would have the same content.
   Message Facts(ClassId cls, const Message& before) const;
   // Returns whether the scan for a resource stopped before the last flavor.
   bool HasPendingFlavors() const;

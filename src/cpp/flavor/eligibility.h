@@ -17,10 +17,12 @@ namespace kueue {
 
 // Properties of a queue and a flavor that affect the topology of a pod set.
 struct TopologyMatch {
-  bool enabled = true;        // Feature gate TopologyAwareScheduling.
-  bool implied = false;       // The queue requests a topology implicitly, because all its flavors have one.
-  bool asks_of_group = true;  // The pods request at least one resource of the flavor's resource group.
-  // Levels of the flavor's topology; null if they are unknown.
+  bool enabled = true;  // Feature gate TopologyAwareScheduling.
+  // Whether the queue implies a topology request, because all its flavors have a topology.
+  bool implied = false;
+  // Whether the pods request at least one resource of the flavor's resource group.
+  bool asks_of_group = true;
+  // Levels of the flavor's topology; null if the levels are unknown.
   const std::vector<std::string>* levels = nullptr;
 };
 
@@ -36,13 +38,13 @@ inline bool IsPlain(const PodSetSpec& pod_set, const ResourceFlavor& flavor) {
          flavor.node_taints.empty() && flavor.topology_name.empty();
 }
 
-// Union of the label keys of several flavors. Used in releases with the rule label_keys_of_whole_group.
+// Union of the label keys of several flavors. Releases with the rule label_keys_of_whole_group use the union.
 using LabelKeys = std::set<std::string>;
 LabelKeys GroupLabelKeys(const State& state, const std::vector<FlavorId>& flavors);
 
-// Returns the first reason why the pod set may not use the flavor, or nullopt if the pod set may use it. Of
-// the node selectors of the pod set, checks only the keys in `group_keys` or, if `group_keys` is null, the
-// label keys of the flavor.
+// Returns the first reason why the pod set may not use the flavor, or nullopt if the pod set may use it. From
+// the node selectors of the pod set, this function checks only the keys in `group_keys` or, if `group_keys`
+// is null, the label keys of the flavor.
 std::optional<Refusal> Ineligibility(const PodSetSpec& pod_set, FlavorId id, const ResourceFlavor* flavor,
                                      const TopologyMatch& match, const LabelKeys* group_keys = nullptr);
 // Returns all reasons.

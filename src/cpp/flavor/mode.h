@@ -11,7 +11,7 @@ namespace kueue {
 
 enum class Mode : uint8_t { kNoFit, kPreempt, kDeferredFit, kFit };
 
-// Finer modes used during the flavor scan, from worst to best.
+// Detailed assignment modes used during the flavor scan, from worst to best.
 enum class PreemptionMode : uint8_t { kNoFit, kNoCandidates, kPreempt, kReclaim, kFit };
 
 inline Mode PublicMode(PreemptionMode mode) {
@@ -33,8 +33,8 @@ inline constexpr GranularMode kWorstMode{PreemptionMode::kNoFit, INT_MAX};
 inline constexpr GranularMode kBestMode{PreemptionMode::kFit, 0};
 
 // Returns whether `a` is preferred over `b`. Returns false for equal modes, so that the earlier flavor is
-// kept. A flavor without preemption candidates comes last unless `without_candidates_compete` is set (rule
-// flavors_without_candidates_compete).
+// kept. Unless `without_candidates_compete` is set (rule flavors_without_candidates_compete), a flavor
+// without preemption candidates is preferred only to flavors that do not fit at all.
 bool IsPreferred(GranularMode a, GranularMode b, const FlavorFungibility& fungibility,
                  bool without_candidates_compete = false);
 

@@ -13,8 +13,8 @@ class PreemptionOracle {
   virtual ~PreemptionOracle() = default;
   // Returns whether the queue's policies permit any preemption at all.
   virtual bool MayPreempt(NodeId queue) const = 0;
-  // Simulates preemption for `amount` of this flavor resource alone. Returns the mode (kNoCandidates,
-  // kPreempt or kReclaim) and the resulting borrowing level.
+  // Simulates preemption for a request that consists only of `amount` of this flavor resource. Returns the
+  // mode (kNoCandidates, kPreempt or kReclaim) and the resulting borrowing level.
   virtual GranularMode SimulatePreemption(NodeId queue, WorkloadId workload, FlavorResourceId fr,
                                           Amount amount) = 0;
 };

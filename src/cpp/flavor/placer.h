@@ -45,19 +45,19 @@ class Placer {
   TopologyMatch MatchOf(NodeId queue, int resource_group, FlavorId flavor, ClassId cls, int pod_set);
   bool HasTree(FlavorId flavor) const { return state_.topology.made.capacity.Find(flavor) != nullptr; }
 
-  // Returns the pod sets to place, for an assignment whose flavors are chosen. Pod sets whose placement waits
-  // for a provisioning check and pod sets with an invalid request are marked in the assignment. `replaced` is
-  // the elastic slice that the workload replaces, or kNoId.
+  // Returns the pod sets to place for an assignment whose flavors have been chosen. Marks in the assignment
+  // the pod sets with an invalid request and the pod sets whose placement waits for a provisioning check.
+  // `replaced` is the elastic slice that the workload replaces, or kNoId.
   TopologyDemands DemandsOf(Assignment& assignment, NodeId queue, WorkloadId workload) const;
 
-  // Places the pod sets. If a pod set cannot be placed, the answers for the pod sets before it contain
-  // placements. If `as_if_empty` is true, ignores the topology usage of all workloads.
+  // Searches for a placement of each pod set. If a pod set cannot be placed, the answers for earlier pod sets
+  // still contain placements. If `as_if_empty` is true, ignores the topology usage of all workloads.
   TopologyAnswers Find(const TopologyDemands& demands, WorkloadId workload, bool as_if_empty,
                        WorkloadId replaced);
   bool Fits(const TopologyDemands& demands, WorkloadId workload, WorkloadId replaced);
 
   // Returns the failure to report, or null if all pod sets are placed. If there are several failures, returns
-  // the first by pod set name.
+  // the first one in the order of pod set names.
   const TopologyAnswer* FailureIn(const TopologyAnswers& answers, ClassId cls) const;
   // Stores the placements and their usage in the assignment.
   void Apply(const TopologyAnswers& answers, Assignment& assignment, WorkloadId workload) const;
@@ -78,7 +78,7 @@ class Placer {
                                          ClassId cls) const;
   std::optional<RefusalKind> FlavorError(const PodSetAssignment& pod_set, FlavorId& flavor,
                                          std::string& names) const;
-  // State of one search.
+  // State of one search for placements.
   struct Search {
     WorkloadId workload;
     bool as_if_empty;
@@ -92,16 +92,17 @@ class Placer {
   int32_t DemandIdFor(const TopologyDemand& demand, WorkloadId workload,
                       std::shared_ptr<const PlacementFailure>& failure);
   const PodDemand& PodOf(const TopologyDemand& demand, WorkloadId workload) const;
-  // Return whether the whole group is placed.
+  // Return whether all pod sets of the group were placed.
   bool PlaceGroup(const Group& group, bool is_last, Search& search);
   bool ReplaceNode(const Group& group, Search& search);
-  // Returns nullopt if the workload replaces no slice or the slice's domains no longer exist.
+  // Returns nullopt if the workload replaces no slice or if the domains of the replaced slice no longer
+  // exist.
   std::optional<bool> PlaceElastic(const TopologyDemand& workers, const TopologyDemand* leader,
                                    Search& search);
   void Answer(const TopologyDemand& demand, std::vector<DomainCount> domains, Search& search) const;
   std::vector<TopologyUsage> UsageByQuota(const Assignment& assignment, WorkloadId workload) const;
-  // Returns a resource, or kNoId if there is none. Each pod of the workload being placed uses one unit of
-  // this resource in addition to its requests.
+  // Returns the resource `pods`, or kNoId in releases with the rule earlier_pod_sets_take_no_slot. Each pod
+  // that is already placed for the same workload uses one unit of this resource in addition to its requests.
   ResourceId SlotResource() const;
   void Assume(const TopologyDemand& demand, const std::vector<DomainCount>& domains, WorkloadId workload);
   void AssumeFromOthers(FlavorId flavor);
@@ -115,7 +116,7 @@ class Placer {
   };
   std::vector<Assumed> assumed_;  // Placements assumed for the workload being placed.
   // Pod sets (workload, index, flavor) whose nodes were matched earlier in this cycle. Kueue caches the
-  // match, but not the affinity scores.
+  // matching nodes, but not their affinity scores.
   std::set<std::tuple<WorkloadId, int, FlavorId>> matched_;
 };
 

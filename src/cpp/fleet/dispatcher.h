@@ -26,19 +26,19 @@ enum class DispatcherKind : uint8_t { kAllAtOnce, kIncremental, kExternal };
 struct DispatcherOptions {
   DispatcherKind kind = DispatcherKind::kAllAtOnce;
   int32_t step = 3;             // Number of clusters nominated in each round.
-  Time round = 300 * kSecond;   // Duration of a round, in nanoseconds.
-  bool in_config_order = true;  // Nominate clusters in the order of the configuration; otherwise by name.
+  Time round = 300 * kSecond;   // Duration of a round of the incremental dispatcher, in nanoseconds.
+  bool in_config_order = true;  // Nominate clusters in the order of the configuration; if false, by name.
   Time worker_lost_timeout = 900 * kSecond;
-  // Minimum time between opening two gates of one workload, in nanoseconds.
+  // Minimum time between opening two preemption gates of one workload, in nanoseconds.
   Time gate_timeout = 300 * kSecond;
-  // If true, a round is over as soon as the time reaches its deadline; if false, only after the deadline.
+  // If true, a round ends when the time reaches its deadline; if false, a round ends only after the deadline.
   bool is_virtual_time = false;
   // If a worker has a workload of the same name, that workload counts as a copy even if another actor created
   // it.
   bool finds_by_name = false;
 };
 
-// A MultiKueue admission check and the clusters of its MultiKueueConfig, in order.
+// A MultiKueue admission check, and the clusters of its MultiKueueConfig in their configured order.
 struct CheckClusters {
   std::string check;
   std::vector<int32_t> clusters;
@@ -53,7 +53,7 @@ struct WorkerCluster {
   Time lost_since = 0;
 };
 
-// A workload with the same name on a worker.
+// A copy of a manager's workload: a workload with the same name on a worker.
 struct Copy {
   int32_t cluster = kNoId;
   WorkloadId id = kNoId;
@@ -62,14 +62,15 @@ struct Copy {
   std::shared_ptr<const WorkloadSpec> local, made;
 };
 
-// A workload of the manager that was reconciled at least once.
+// A workload of the manager that has been reconciled at least once.
 struct Local {
   WorkloadId id = kNoId;
   Serial serial = kNoId;
   std::string key;
-  // Index of its check in Dispatcher::checks(); kNoId if it has no check or the check is Rejected.
+  // Index of the workload's check in Dispatcher::checks(); kNoId if the workload has no MultiKueue check or
+  // the check is Rejected.
   int32_t config = kNoId;
-  bool gone = false;          // The workload was deleted, and was reconciled after the deletion.
+  bool gone = false;          // Whether the workload was deleted and has been reconciled since then.
   std::vector<Copy> copies;   // Sorted by cluster.
   std::optional<Time> round;  // Start of the current round of the incremental dispatcher.
   std::optional<Time> again;  // Next time at which a reconciliation may have a different result.
@@ -78,7 +79,7 @@ struct Local {
 
 enum class Move : uint8_t { kCreated, kDeleted, kUpdated, kStarted, kStopped, kOpened, kDeactivating };
 
-// Observer of a dispatcher. Deletions are reported before they happen.
+// Observer of a dispatcher. The dispatcher reports a deletion before the deletion happens.
 class DispatchListener {
  public:
   virtual ~DispatchListener() = default;
@@ -89,16 +90,16 @@ class Dispatcher {
  public:
   Dispatcher(DispatcherOptions options, std::vector<CheckClusters> checks);
 
-  // Sets the objects that the following calls work on. The objects must outlive those calls. The names of
-  // clusters must not change.
+  // Sets the manager, the clusters and the listener that the following calls use. The manager, the clusters
+  // and the listener must outlive the calls. The names of clusters must not change.
   void Attach(Engine* manager, std::vector<WorkerCluster>* clusters, DispatchListener* listener);
 
   // Reconciles all workloads of the manager in the order of their keys, repeatedly until nothing changes.
   void LookAtAll();
   // Reconciles a workload once: runs the incremental dispatcher, if configured, and the MultiKueue
-  // controller. Returns whether anything changed.
+  // controller. Returns whether the call changed anything.
   bool Look(WorkloadId id);
-  // Same as Look(), for a workload that was deleted.
+  // Same as Look(), but for a deleted workload.
   bool LookAtDeleted(Serial serial);
   // Deletes the copies of deleted workloads on connected clusters.
   void CollectGarbage();
@@ -108,7 +109,7 @@ class Dispatcher {
   // Removes the record of a deleted workload that has no copies.
   void Forget(Serial serial) { locals_.erase(serial); }
   // Function that, at each reconciliation, selects the clusters of a workload from the clusters of its check.
-  // Returning nullopt keeps the current selection.
+  // If the function returns nullopt, the current selection is kept.
   using External = std::function<std::optional<std::vector<int32_t>>(const Local&, std::vector<int32_t>)>;
   void SetExternal(External external) { external_ = std::move(external); }
   // Updates the state of each MultiKueue check: a check is active if at least one of its clusters is
@@ -119,19 +120,19 @@ class Dispatcher {
   const Local* looked() const { return looked_; }
   // Returns null if the workload was never reconciled.
   const Local* Find(Serial serial) const;
-  // Returns the MultiKueue check of a workload, or null if it has none.
+  // Returns the MultiKueue check of a workload, or null if the workload has none.
   const WorkloadCheck* CheckOf(const Workload& workload) const;
   const DispatcherOptions& options() const { return options_; }
   const std::vector<CheckClusters>& checks() const { return checks_; }
   const Workload& WorkloadOf(const Copy& copy) const { return EngineOf(copy).state().At(copy.id); }
 
  private:
-  // A reconciliation in progress. Copies on clusters that are not visible are ignored.
+  // A reconciliation in progress. Copies on clusters that are not in `visible` are ignored.
   struct Group {
     Local& local;
     CheckState check;
     const std::vector<int32_t>& clusters;       // Clusters of the check's configuration.
-    absl::InlinedVector<int32_t, 8> visible{};  // Connected clusters with a copy, in the same order.
+    absl::InlinedVector<int32_t, 8> visible{};  // Connected clusters with a copy, in the order of `clusters`.
   };
 
   struct Turn {
@@ -140,7 +141,7 @@ class Dispatcher {
     WorkloadId id;  // kNoId: deleted.
   };
 
-  // dispatcher.cc: order of the reconciliations, and nominations.
+  // Functions that determine the order of reconciliations and that nominate clusters (dispatcher.cc).
   std::vector<Turn> Turns() const;
   Local& Of(WorkloadId id);
   int32_t ConfigOf(const WorkloadCheck& check) const;
@@ -152,7 +153,7 @@ class Dispatcher {
   bool NominateAndSync(const Group& group);
   bool AreOthersReady(const Local& local) const;
 
-  // look.cc: the MultiKueue controller.
+  // Functions of the MultiKueue controller (look.cc).
   bool Reconcile(Local& local);
   bool ReconcileGroup(Group& group);
   bool FinishAs(const Group& group, const Copy& copy);
@@ -167,7 +168,7 @@ class Dispatcher {
   int32_t Best(const Group& group, ConditionType type) const;
   void SetCheck(const Group& group, CheckState state, std::string message);
 
-  // copies.cc: copies on the workers.
+  // Functions for the copies on the workers (copies.cc).
   void ForgetMissing(Local& local);
   void FindByName(Group& group);
   void See(Group& group);
@@ -191,8 +192,8 @@ class Dispatcher {
 
   DispatcherOptions options_;
   std::vector<CheckClusters> checks_;
-  // By check, then by cluster: position of the cluster in the check's configuration, or kNoId if it is not
-  // there.
+  // By check and then by cluster: position of the cluster in the configuration of the check; kNoId if the
+  // configuration does not contain the cluster.
   std::vector<std::vector<int32_t>> ranks_;
   std::vector<CheckId> check_ids_;  // On the manager.
   Engine* manager_ = nullptr;
@@ -200,8 +201,9 @@ class Dispatcher {
   DispatchListener* listener_ = nullptr;
   External external_;
   const Local* looked_ = nullptr;
-  std::map<Serial, Local> locals_;  // Ordered, so that simulations are reproducible.
-  // Specs of copies, keyed by the spec from which each copy was created. The map keeps both specs alive.
+  std::map<Serial, Local> locals_;  // The map is ordered, so that simulations are reproducible.
+  // Specs of copies, keyed by the spec from which each copy was created. Each map entry keeps both specs
+  // alive.
   using Made = std::pair<std::shared_ptr<const WorkloadSpec>, std::shared_ptr<const WorkloadSpec>>;
   absl::flat_hash_map<const WorkloadSpec*, Made> specs_;
 };

@@ -1,5 +1,5 @@
-// Simulation of a fleet: one Simulation for the manager and for each worker, advanced together, with the
-// dispatcher between them.
+// Simulation of a fleet: one Simulation for the manager and one for each worker, which advance together and
+// are connected by the dispatcher.
 #ifndef KUEUE_FLEET_FLEET_RUN_H_
 #define KUEUE_FLEET_FLEET_RUN_H_
 
@@ -23,7 +23,7 @@ struct ConnectionChange {
 struct FleetOptions {
   DispatcherOptions dispatcher;
   std::vector<CheckClusters> checks;
-  std::vector<std::string> names;  // Names of the workers in the order of their numbers.
+  std::vector<std::string> names;  // Names of the workers, by index.
   std::vector<Time> sync;          // By worker: delay until the manager observes a change on the worker.
   std::vector<ConnectionChange> connections;
   Time until = INT64_MAX;
@@ -31,26 +31,28 @@ struct FleetOptions {
 
 enum class CopyOutcome : int32_t { kWon, kLost, kEvicted, kWithdrawn, kPresent };
 
-// One row for each copy that was removed or exists at the end. Times are seconds after the start; NaN means
-// never.
+// A table with one row for each copy that was removed or that exists at the end of the simulation. Times are
+// in seconds since the start of the simulation; NaN means never.
 struct CopyTable {
   std::vector<int32_t> job, cluster;
   std::vector<double> made, reserved, admitted, removed;
   std::vector<int32_t> outcome;
-  std::vector<int32_t> preempted;      // Number of evictions caused by the copy's preemptions.
-  std::vector<double> preempted_lost;  // Work lost through these evictions, in seconds.
-  std::vector<double> held;            // Time for which the copy held quota, in seconds.
-  std::vector<int32_t> assigned;       // Code of the last admission in the worker's recorder.
+  std::vector<int32_t> preempted;  // Number of evictions caused by the copy's preemptions.
+  // Work lost through the evictions that the copy's preemptions caused, in seconds.
+  std::vector<double> preempted_lost;
+  std::vector<double> held;       // Time for which the copy held quota, in seconds.
+  std::vector<int32_t> assigned;  // Code of the copy's last admission in the worker's recorder.
 };
 
-// Result of a job of the manager, over all its copies.
+// Result of one of the manager's jobs, over all copies of the job.
 struct Fate {
   Time dispatched = -1, admitted = -1, first_start = -1, end = -1, closed = -1;
-  Time reserved = -1;    // Time of the quota reservation on the manager.
-  Time idle_since = -1;  // Start of the current period with quota on the manager but without a running copy.
+  Time reserved = -1;  // Time of the quota reservation on the manager.
+  // Start of the current period in which the job holds quota on the manager but no copy is running.
+  Time idle_since = -1;
   Time idle = 0, done = 0, lost = 0, overhead = 0;
   int32_t copies = 0, starts = 0, retries = 0, rounds = 0;
-  int32_t cluster = kNoId;    // Cluster where the job runs or ran last.
+  int32_t cluster = kNoId;    // Cluster where the job runs, or ran most recently.
   Time due = -1, again = -1;  // Times at which reconciliations are scheduled.
   Time retried_since = -1;    // Time of the first counted retry, used to detect dispatch loops.
   int32_t retries_since = 0;
@@ -62,14 +64,15 @@ class FleetRun : public RunListener, public DispatchListener {
   using External =
       std::function<std::optional<std::vector<int32_t>>(const FleetRun&, int32_t job, std::vector<int32_t>)>;
 
-  // `sites` contains the manager, followed by the workers in the order of their numbers. This object must be
-  // their only user.
+  // `sites` contains the manager, followed by the workers in the order of their indexes. Only the FleetRun
+  // may use these simulations.
   FleetRun(std::vector<std::shared_ptr<Simulation>> sites, FleetOptions options);
   FleetRun(const FleetRun& other);
   FleetRun& operator=(const FleetRun&) = delete;
   ~FleetRun() override = default;
 
-  // Simulates about `work` units of work, but not beyond `until`. Returns whether any events are left.
+  // Simulates about `work` units of work, but not beyond the time `until`. Returns whether any events are
+  // left.
   bool Run(int64_t work, Time until = INT64_MAX);
   // Processes all events at the time of the next event. Returns false if there is no event up to `until`.
   bool RunMoment(Time until = INT64_MAX);
@@ -146,14 +149,15 @@ class FleetRun : public RunListener, public DispatchListener {
   Dispatcher dispatcher_;
   std::vector<WorkerCluster> clusters_;
   std::vector<Fate> fates_;  // By job.
-  // By the site of the worker, then by the index of the job in the worker's Simulation.
+  // Existing copies, by the site of the worker and then by the index of the job in the worker's Simulation.
   std::vector<std::vector<Open>> open_;
   Calendar calendar_;
   std::vector<int32_t> changed_;  // Jobs to reconcile at the current time.
-  // By site: whether the site may have decisions to make, and whether it is being processed at the current
-  // time.
+  // By site: whether the site may have decisions to make (`awake_`), and whether the site is being processed
+  // at the current time (`entered_`).
   std::vector<uint8_t> awake_, entered_;
-  // Sites that are processed at the current time, and the subset of these sites that has scheduled events.
+  // Sites that are processed at the current time (`present_`), and those of these sites that have scheduled
+  // events (`due_`).
   std::vector<size_t> present_, due_;
   std::vector<size_t> to_decide_;  // Workers that may have decisions to make.
   std::vector<Time> next_;         // By site: time of its next scheduled event.

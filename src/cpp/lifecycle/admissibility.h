@@ -19,8 +19,9 @@ struct Inadmissibility {
     kLimitRange,
   };
   Kind kind = Kind::kNone;
-  std::string what;       // The namespace, or the errors of the pod templates.
-  bool of_v0_17 = false;  // Use the wording of v0.17.
+  // Depends on `kind`: the name of the namespace, or the validation errors of the pod templates.
+  std::string what;
+  bool of_v0_17 = false;  // Whether to use the wording of Kueue v0.17.
 
   bool IsNone() const { return kind == Kind::kNone; }
   // Returns the message of the QuotaReserved condition.
@@ -29,7 +30,7 @@ struct Inadmissibility {
 
 inline constexpr size_t kInadmissibilityKinds = CountOf<Inadmissibility::Kind>();
 
-// The pod templates to validate. The scheduler validates the templates that are in the queue. In these,
+// The pod templates to validate. The scheduler validates the templates stored in the queue, in which the
 // defaults are filled in. The workload controller validates the templates of the API object, so it does not
 // detect errors caused by the defaults of a LimitRange.
 enum class PodTemplates : uint8_t { kAdjusted, kAsWritten };

@@ -9,23 +9,28 @@
 
 namespace kueue {
 
-// Sets a condition and returns whether anything changed. The transition time changes only with the status.
+// Sets a condition and returns whether anything changed. The transition time of the condition changes only if
+// its status changes.
 bool SetCondition(State& state, Workload& workload, ConditionType type, bool status, Reason reason,
                   const Message& message);
 // Returns the reason of a condition, or Reason::kEmpty if the condition is absent.
 int32_t ReasonIn(const Workload& workload, ConditionType type);
 void RemoveCondition(Workload& workload, ConditionType type);
 
-// Stores the admission, sets QuotaReserved to True and resets Evicted and Preempted.
+// Stores the admission, sets the condition QuotaReserved to True, and resets the conditions Evicted and
+// Preempted.
 void SetQuotaReservation(State& state, WorkloadId id, std::shared_ptr<const Admission> admission);
-// Removes the admission and sets QuotaReserved to False. Returns whether anything changed.
+// Removes the admission and sets the condition QuotaReserved to False. Returns whether the call changed
+// anything.
 bool UnsetQuotaReservation(State& state, WorkloadId id, Reason reason, const Message& message);
-// Updates the Admitted condition from the reservation and the checks. Returns whether anything changed.
+// Updates the Admitted condition from the reservation and the checks. Returns whether the call changed
+// anything.
 bool SyncAdmitted(State& state, WorkloadId id);
-// Sets Evicted and resets the checks. The workload keeps its quota until its job has stopped.
+// Sets the condition Evicted and resets the admission checks. The workload keeps its quota until its job has
+// stopped.
 void Evict(State& state, WorkloadId id, Reason reason, const Message& message);
-// Like Evict(), but records no event. Used if an admission ends the eviction immediately. Returns whether
-// this is a new eviction.
+// Like Evict(), but records no event. Use MarkEvicted() for an eviction that the pending write of an
+// admission will overwrite. Returns true if the workload was not already evicted before the call.
 bool MarkEvicted(State& state, WorkloadId id, Reason reason, const Message& message);
 
 bool HasAllChecksReady(const Workload& workload);
@@ -47,8 +52,8 @@ Time QueueOrderTime(const State& state, const Workload& workload);
 // Add or remove the usage of the workload's admission.
 void ChargeAdmission(State& state, WorkloadId id);
 void DischargeAdmission(State& state, WorkloadId id);
-// Recomputes the charged usage after reclaimable pods changed. Kueue does this by removing the workload from
-// the cache and adding it again.
+// Recomputes the charged usage after reclaimable pods changed. Kueue recomputes the usage by removing the
+// workload from the cache and adding it again.
 void RefreshCharge(State& state, WorkloadId id);
 
 }  // namespace kueue

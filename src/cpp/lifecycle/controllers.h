@@ -1,4 +1,4 @@
-// Kueue's workload controller and job controllers. Both run between cycles. Mirrors
+// Kueue's workload controller and job controllers. Both controllers run between cycles. Mirrors
 // pkg/controller/core/workload_controller.go:Reconcile and
 // pkg/controller/jobframework/reconciler.go:ReconcileGenericJob (kueue ff69552e79).
 #ifndef KUEUE_LIFECYCLE_CONTROLLERS_H_
@@ -9,22 +9,22 @@
 namespace kueue {
 
 // Runs both controllers on every workload that may need them, in the order of `namespace/name`, and repeats
-// this until nothing changes. Handles timeouts, backoffs and limits that have expired at State::now. If
+// these runs until nothing changes. Handles timeouts, backoffs and limits that have expired at State::now. If
 // `all_devices` is true, reconciles every pending workload with devices, even if nothing changed for that
 // workload.
 void Settle(State& state, bool all_devices = false);
 
-// Runs the workload controller for one workload. Returns whether anything changed.
+// Runs the workload controller for one workload. Returns whether the call changed anything.
 bool ReconcileWorkload(State& state, WorkloadId id);
 // Runs the job controller for one workload: reports the readiness of its pods, and stops the job if the
-// workload was evicted. Returns whether anything changed.
+// workload was evicted. Returns whether the call changed anything.
 bool ReconcileJob(State& state, WorkloadId id);
 
-// Returns whether all workloads with a quota reservation, in any queue, have their pods ready. Mirrors
+// Returns true if the pods of all workloads with a quota reservation, in all queues, are ready. Mirrors
 // pkg/cache/scheduler/cache.go:PodsReadyForAllAdmittedWorkloads.
 bool AllPodsReady(const State& state);
-// Releases a blocked cycle if all pods are ready now. The next call that runs a cycle continues it, even if
-// pods are no longer ready by then (Kueue's WaitForPodsReady wakes up at every change).
+// Releases a blocked cycle if all pods are ready now. The next call that runs a cycle continues the blocked
+// cycle, even if pods are no longer ready by then (Kueue's WaitForPodsReady wakes up at every change).
 void ReleaseWaitingCycle(State& state);
 
 // Completes an eviction whose job has stopped: releases the quota and requeues the workload.
@@ -36,11 +36,12 @@ void ReturnToPending(State& state, WorkloadId id);
 // its usage, and schedules a retry of inadmissible workloads.
 void LeaveEverything(State& state, WorkloadId id);
 // Handles a write of the workload's status or metadata. If the workload is finished, removes it from its
-// queue, subtracts its usage, and triggers retries. If it holds quota, updates its usage. If it is pending
-// and not in its queue, enqueues it. Mirrors the Update handler of
+// queue, subtracts its usage, and triggers retries. If the workload holds quota, updates its usage. If the
+// workload is pending and not in its queue, enqueues it. Mirrors the Update handler of
 // pkg/controller/core/workload_controller.go.
 void AfterWrite(State& state, WorkloadId id);
-// Handles the admission of a workload with a quota reservation: settles its pending penalty.
+// Handles the admission of a workload with a quota reservation: adds its pending entry penalty to the
+// consumed usage.
 void AfterAdmission(State& state, WorkloadId id);
 
 }  // namespace kueue

@@ -1,6 +1,6 @@
-// Workloads that request devices. Only the workload controller, not the event handlers, queues such
-// workloads. It counts their devices at each reconciliation. Mirrors
-// pkg/controller/core/workload_controller.go:handleDRA,markDRAInadmissible and
+// Workloads that request devices. Only the workload controller adds workloads that request devices to queues;
+// the event handlers do not. The workload controller counts the devices of these workloads at each
+// reconciliation. Mirrors pkg/controller/core/workload_controller.go:handleDRA,markDRAInadmissible and
 // pkg/dra/extended_resources.go:NeedsDRAReconcile (kueue ff69552e79).
 #ifndef KUEUE_LIFECYCLE_DEVICES_H_
 #define KUEUE_LIFECYCLE_DEVICES_H_
@@ -13,46 +13,45 @@ namespace kueue {
 
 // Returns whether only the workload controller enqueues the workload while it is pending.
 bool NeedsDevices(const State& state, const Workload& workload);
-// Same as above, for the given pod templates, which may have defaults filled in.
+// Same as the overload above, but for the given pod templates, which may have defaults filled in.
 bool NeedsDevices(const State& state, const Workload& workload, const std::vector<PodTemplate>& templates);
 
-// Returns the current charge of the workload for its devices, or the reason for the refusal. Never returns
-// null.
+// Returns the current quota charge for the devices of the workload, or the reason why it cannot be computed.
+// Never returns null.
 std::shared_ptr<const DeviceOutcome> CountDevices(State& state, const Workload& workload);
-// Returns the charge of a pod set according to the last count, or null if nothing was counted. EditDevices()
-// invalidates the pointer.
+// Returns the charge of a pod set from the last successful count, or null if there is none. The next call of
+// EditDevices() for the workload invalidates the pointer.
 const DeviceCharge* ChargeOf(const Workload& workload, size_t pod_set);
 
-// Result of the first steps of reconciling a pending workload. If `is_over` is true, the reconciliation ends.
-// `changed` is true if anything changed.
+// Result of the first steps of reconciling a pending workload. If `is_over` is true, the reconciliation ends
+// after these steps. `changed` is true if these steps changed anything.
 struct DeviceLook {
   bool is_over = false;
   bool changed = false;
 };
 DeviceLook LookAtDevices(State& state, WorkloadId id);
 
-// Counts the devices of a hypothetical workload. If the devices cannot be counted, adds a condition with the
-// reason.
+// Counts the devices of a hypothetical workload. If the devices cannot be counted, adds the condition
+// QuotaReserved=False with the reason.
 void CountForQuestion(State& state, WorkloadId id);
 // Returns whether the message is one that LookAtDevices() writes.
 bool IsDeviceRefusal(const Message& message);
 
-// Returns a reference to an entry that belongs to this workload alone. Copies the current entry, because
-// other workloads may share it, or adds an entry if there is none. The next call for the same workload
-// invalidates the reference.
+// Returns a reference to an entry that no other workload shares. Copies the current entry, because other
+// workloads may share it, or adds an entry if there is none. The next call of EditDevices() for the same
+// workload invalidates the reference.
 DeviceQueueing& EditDevices(Workload& workload);
-// Records an event that would requeue or move a workload without devices.
+// Records an event that, for a workload without devices, would requeue or move the workload.
 void NoteChange(Workload& workload);
-// Removes the known devices of a workload that is neither in its queue nor in the list of its LocalQueue
-// anymore.
+// Removes the recorded devices of a workload that is neither in its queue nor in the list of its LocalQueue.
 void ForgetDevices(Workload& workload);
-// NoteSpec() records a change of the spec. TakeNoteOfSpec() returns whether a change was recorded, and clears
-// the record.
+// NoteSpec() records that the spec has changed. TakeNoteOfSpec() returns whether a change was recorded, and
+// clears the record.
 void NoteSpec(const State& state, Workload& workload);
 bool TakeNoteOfSpec(Workload& workload);
 // Removes the workload from the list of its LocalQueue.
 void Unlist(Workload& workload);
-// Records that the copy in the queue now equals the API object.
+// Records that the queue's copy of the workload matches the API object again.
 void TakeCopyOfApi(Workload& workload);
 
 // Marks all pending workloads with devices for reconciliation if a device object changed, or unconditionally

@@ -12,18 +12,17 @@ Reason InternReason(State& state, const char* name);
 
 // Returns whether a closed preemption gate prevents the workload from preempting others.
 bool HasClosedPreemptionGate(const State& state, const Workload& workload);
-// Opens a preemption gate. If it was the last closed gate and the workload is pending, the workload is
-// retried.
+// Opens a preemption gate. If no other gate of a pending workload is closed, the workload is retried.
 void OpenPreemptionGate(State& state, WorkloadId id, const std::string& gate);
-// Records that a closed gate prevents preemption. Returns whether this is new.
+// Records that a closed gate prevents preemption. Returns whether the condition BlockedOnPreemptionGates
+// changed.
 bool BlockOnPreemptionGates(State& state, WorkloadId id);
 
-// Performs the part of an eviction that concerns MultiKueue: clears the cluster and the nominations, and
-// closes the gates.
+// Performs the MultiKueue steps of an eviction: clears the cluster and the nominations, and closes the gates.
 void ForgetDispatch(State& state, Workload& workload, Reason reason, const Message& message);
 
 // Runs the job controller of a dispatched workload: suspends and unsuspends the job, and completes an
-// eviction once the job has no pods. Returns whether anything changed.
+// eviction once the job has no pods. Returns whether the call changed anything.
 bool ReconcileDispatchedJob(State& state, WorkloadId id);
 
 }  // namespace kueue

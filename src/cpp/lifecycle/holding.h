@@ -1,6 +1,6 @@
 // Reconciliation of a workload with a quota reservation: its checks, queues, pods and time limits. Each
-// function returns whether anything changed. Mirrors pkg/controller/core/workload_controller.go (kueue
-// ff69552e79).
+// function returns whether the call changed anything. Mirrors pkg/controller/core/workload_controller.go
+// (kueue ff69552e79).
 #ifndef KUEUE_LIFECYCLE_HOLDING_H_
 #define KUEUE_LIFECYCLE_HOLDING_H_
 

@@ -15,12 +15,12 @@ namespace kueue {
 void ChangeNode(State& state, const std::string& name, std::shared_ptr<const Node> now);
 // Creates or replaces a pod. If `now` is nullopt, deletes the pod. `key` is `namespace/name`.
 void ChangePod(State& state, const std::string& key, std::optional<ClusterPod> now);
-// Deletes the pods of a workload. Called after its job has ended.
+// Deletes the pods of a workload. Call this function after the job of the workload has ended.
 void RemovePodsOf(State& state, const Workload& workload);
 
 // Updates the list of failed nodes of each workload that has pods on the node.
 void ReconcileNode(State& state, const std::string& name);
-// Reconciles the nodes that, at State::now, have exceeded the allowed time without being ready.
+// Reconciles the nodes that, at State::now, have been unready for longer than the allowed time.
 void ReconcileWaitingNodes(State& state);
 // Schedules retries for capacity released by pods without a topology assignment. The retries take effect at
 // multiples of 10 s.

@@ -1,5 +1,5 @@
-// Kueue's queue manager. On every change to a workload or a queue, the manager updates which workloads are in
-// which queues. Mirrors pkg/cache/queue/{manager,cluster_queue,inadmissible_workloads}.go (kueue ff69552e79).
+// Kueue's queue manager. The manager updates the contents of the queues whenever a workload or a queue
+// changes. Mirrors pkg/cache/queue/{manager,cluster_queue,inadmissible_workloads}.go (kueue ff69552e79).
 #ifndef KUEUE_LIFECYCLE_QUEUEING_H_
 #define KUEUE_LIFECYCLE_QUEUEING_H_
 
@@ -19,10 +19,11 @@ enum class RequeueReason : uint8_t {
 
 // Sets the workload's priority and its equivalence class, which includes its total requests.
 void Classify(State& state, WorkloadId id);
-// Classifies a hypothetical workload. A new class is added at the end and is not shared with other workloads.
+// Classifies a hypothetical workload. If no existing class fits, appends a new class that is not shared with
+// other workloads.
 void ClassifyHypothetical(State& state, WorkloadId id);
-// Assigns an equivalence class to a workload that was never queued. The destructor removes the class and
-// leaves no other changes.
+// Assigns an equivalence class to a workload that was never queued. The destructor removes the class, so that
+// no changes remain.
 class TemporaryClass {
  public:
   TemporaryClass(State& state, WorkloadId id);
@@ -40,14 +41,14 @@ class TemporaryClass {
 // Like Classify(), but the workload may be in a queue and keeps its position there.
 void Reclassify(State& state, WorkloadId id);
 
-// Adds the workload to its queue or updates it there. Does nothing if it may not be queued or its queue is
-// unknown. `changed` is true if its spec, its reclaimable pods, or its Evicted or Requeued condition has
-// changed.
+// Adds the workload to its queue, or updates the workload if it is already there. Does nothing if the
+// workload may not be queued or its queue is unknown. `changed` is true if the spec, the reclaimable pods, or
+// the condition Evicted or Requeued of the workload has changed.
 void AddOrUpdate(State& state, WorkloadId id, bool changed);
 // Same as AddOrUpdate(), but uses the given charges for devices, which the workload controller has just
-// computed. Returns whether there is a queue for the workload.
+// computed. Returns whether a queue exists for the workload.
 bool AddOrUpdateCounted(State& state, WorkloadId id, const std::shared_ptr<const DeviceCharges>& charges);
-// Same as AddOrUpdateCounted(), without a charge for devices.
+// Same as AddOrUpdateCounted(), but without a charge for devices.
 void AddOrUpdateUncounted(State& state, WorkloadId id);
 // Removes the workload from its queue and drops its role as preemptor and its scan progress.
 void RemoveFromQueue(State& state, WorkloadId id);
@@ -56,7 +57,7 @@ bool Requeue(State& state, WorkloadId id, RequeueReason why, Reason quota_reserv
 // Adds every admissible workload of the LocalQueue to the heap of its ClusterQueue.
 void AddFromLocalQueue(State& state, LocalQueueId queue);
 // Removes the workloads of the LocalQueue from its ClusterQueue. Use kKept if the LocalQueue only moves to
-// another ClusterQueue; its workloads then keep their scan progress.
+// another ClusterQueue; the workloads of the LocalQueue then keep their scan progress.
 enum class Progress : uint8_t { kForgotten, kKept };
 void RemoveFromLocalQueue(State& state, LocalQueueId queue, Progress progress);
 // Requeues the inadmissible workloads of all trees that were notified since the last call.
@@ -65,8 +66,8 @@ void RequeueNotified(State& state);
 // Returns whether the queue's selector matches the namespace, which must exist.
 bool MayUse(const State& state, NodeId queue, NamespaceId ns);
 
-// Returns the ClusterQueue with which the queue manager associates a workload, or kNoId. A stopped or missing
-// LocalQueue is not registered with any ClusterQueue. Mirrors
+// Returns the ClusterQueue with which the queue manager associates a workload, or kNoId if there is none. A
+// stopped or missing LocalQueue is not registered with any ClusterQueue. Mirrors
 // pkg/cache/queue/manager.go:ClusterQueueForWorkload.
 NodeId ManagedQueue(const State& state, const Workload& workload);
 

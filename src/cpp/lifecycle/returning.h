@@ -8,14 +8,13 @@
 namespace kueue {
 
 bool IsRequeuedFalseBecause(const Workload& workload, Reason reason);
-// Sets the Requeued condition and handles the write. Returns whether anything changed.
+// Sets the Requeued condition and handles the write. Returns whether the call changed anything.
 bool SetRequeued(State& state, WorkloadId id, bool status, Reason reason, const Message& message);
 
-// The next action of the reconciliation after a step: to continue, to stop because of a change, or to stop
-// and wait.
+// Next action of the reconciliation after a step: continue, stop because of a change, or stop and wait.
 enum class Outcome { kGoOn, kChanged, kWait };
 
-// Applies the retry delay requested by a check in state Retry. Returns whether anything changed.
+// Applies the retry delay requested by a check in state Retry. Returns whether the call changed anything.
 bool PropagateRetryTime(State& state, WorkloadId id);
 Outcome ReconcileActive(State& state, WorkloadId id);
 Outcome ReconcileInactive(State& state, WorkloadId id);

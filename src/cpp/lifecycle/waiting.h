@@ -1,5 +1,5 @@
-// Pending workloads: admission gates, and the QuotaReserved condition while it is false. Mirrors
-// pkg/controller/core/workload_controller.go (kueue ff69552e79).
+// Functions for pending workloads: admission gates, and the QuotaReserved condition with the status False.
+// Mirrors pkg/controller/core/workload_controller.go (kueue ff69552e79).
 #ifndef KUEUE_LIFECYCLE_WAITING_H_
 #define KUEUE_LIFECYCLE_WAITING_H_
 
@@ -9,8 +9,8 @@
 
 namespace kueue {
 
-// The reason why the workload controller considers the workload blocked from queuing; kNone if it is not
-// blocked. Mirrors getQueueBlocker.
+// The reason why the workload controller does not queue the workload; kNone if there is no such reason.
+// Mirrors getQueueBlocker.
 struct QueueBlocker {
   enum class Kind : uint8_t {
     kNone,
@@ -29,13 +29,13 @@ struct QueueBlocker {
 };
 QueueBlocker QueueBlockerOf(const State& state, const Workload& workload);
 
-// Updates QuotaReserved for the workload's admission gate. Returns whether anything changed.
+// Updates QuotaReserved for the workload's admission gate. Returns whether the call changed anything.
 bool ReconcileGate(State& state, WorkloadId id);
 // Writes the reason why the workload is pending to the QuotaReserved condition, unless the scheduler writes
-// it. Returns whether anything changed.
+// it. Returns whether the call changed anything.
 bool SyncQuotaReservedFalse(State& state, WorkloadId id);
-// Returns whether a reason was written without a scheduling attempt, so that it may be overwritten when the
-// workload is bypassed (shouldCheckEquivalenceHash).
+// Returns true if the reason was written without a scheduling attempt; such a reason may be overwritten when
+// the workload is bypassed (shouldCheckEquivalenceHash).
 bool IsStale(int32_t reason);
 
 }  // namespace kueue

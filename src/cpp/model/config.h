@@ -1,5 +1,5 @@
-// The parts of Kueue's Configuration that affect decisions (API group config.kueue.x-k8s.io) and its feature
-// gates.
+// The settings of Kueue's Configuration (API group config.kueue.x-k8s.io) that affect decisions, and its
+// feature gates.
 #ifndef KUEUE_MODEL_CONFIG_H_
 #define KUEUE_MODEL_CONFIG_H_
 
@@ -133,11 +133,11 @@ struct WaitForPodsReady {
 struct Config {
   FeatureGates gates;
   ReleaseRules rules;
-  // Fair sharing is enabled if and only if this has a value.
+  // Fair sharing is enabled if and only if `fair_sharing` has a value.
   std::optional<std::vector<FairSharingStrategy>> fair_sharing;
   std::optional<AdmissionFairSharing> admission_fair_sharing;
   std::optional<WaitForPodsReady> wait_for_pods_ready;
-  bool ignore_undeclared_resources = false;  // True for `quotaCheckStrategy: IgnoreUndeclared`.
+  bool ignore_undeclared_resources = false;  // True if `quotaCheckStrategy` is IgnoreUndeclared.
   std::vector<DeviceClassMapping> device_class_mappings;
 };
 

@@ -27,7 +27,7 @@ struct DeviceSource {
 struct DeviceClassMapping {
   std::string name;  // Logical resource charged for devices of these classes.
   std::vector<std::string> device_class_names;
-  std::vector<DeviceSource> sources;  // If empty, the number of devices is charged.
+  std::vector<DeviceSource> sources;  // If the list is empty, the number of devices is charged.
 };
 
 // CEL expressions. An entry without a value is a selector that is not a CEL expression.
@@ -41,7 +41,7 @@ struct DeviceClass {
 
 struct DeviceRequest {
   bool first_available = false;
-  bool exactly = false;  // The request sets `exactly`, so the fields below have values.
+  bool exactly = false;  // Whether the request sets `exactly`; the fields below are valid only if it does.
   std::string device_class_name;
   DeviceSelectors selectors;
   std::string allocation_mode;
@@ -71,11 +71,11 @@ struct DeviceCapacity {
 // Result of evaluating a selector expression on a device.
 struct SelectorAnswer {
   bool matches = false;
-  std::string error;  // Error of the evaluation; empty if it succeeded.
+  std::string error;  // Error of the evaluation; empty if the evaluation succeeded.
 };
 
-// Cached answers for one device, keyed by expression. An answer depends only on the expression and the
-// device, so copies of a device share the cache, even across threads. `mutex` guards `answers`.
+// Cached answers for one device, keyed by expression. Copies of a device share the cache, even across
+// threads, because an answer depends only on the expression and the device. `mutex` guards `answers`.
 struct SelectorMemo {
   std::mutex mutex;
   absl::flat_hash_map<std::string, SelectorAnswer> answers;
@@ -117,21 +117,23 @@ struct DeviceCharges {
   std::vector<DeviceCharge> pod_sets;
   bool IsEmpty() const;
 };
-// Compares two sets of charges. A null pointer is equal to charges without amounts.
+// Returns whether two sets of charges are equal. A null pointer is treated as charges without amounts.
 bool SameCharges(const DeviceCharges* a, const DeviceCharges* b);
 
-// Queue manager's view of a workload with devices.
+// State of a workload with devices as seen by the queue manager.
 struct DeviceQueueing {
   // Charges from the last successful computation; null if there was none.
   std::shared_ptr<const DeviceCharges> charges;
-  // The workload is in the list of its LocalQueue. When a ClusterQueue is created, the workloads of these
-  // lists are enqueued.
+  // Whether the workload is in the list of its LocalQueue. When a ClusterQueue is created, the workloads in
+  // the lists of its LocalQueues are enqueued.
   bool listed = false;
-  bool changed = false;  // The spec, reclaimable pods or conditions changed after the workload was enqueued.
-  // The copy in the queue lacks the condition Requeued=False, which the API object still has.
+  // Whether the spec, reclaimable pods or conditions have changed since the workload was enqueued.
+  bool changed = false;
+  // Whether the queue's copy of the workload lacks the condition Requeued=False that the API object still
+  // has.
   bool ignores_requeued = false;
-  // The spec has changed since the Admitted condition was last written. That condition records the generation
-  // of the spec.
+  // Whether the spec has changed since the Admitted condition was last written. The Admitted condition
+  // records the generation of the spec.
   bool respecified = false;
 };
 

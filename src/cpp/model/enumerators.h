@@ -1,4 +1,4 @@
-// Compile-time number of values of an enumeration.
+// Number of enumerators of an enumeration, computed at compile time.
 #ifndef KUEUE_MODEL_ENUMERATORS_H_
 #define KUEUE_MODEL_ENUMERATORS_H_
 
@@ -6,8 +6,8 @@
 
 namespace kueue {
 
-// Returns whether `value` is a named enumerator. In __PRETTY_FUNCTION__ a named value is spelled
-// `kueue::Kind::kName`; a value without a name is spelled as a cast, `(kueue::Kind)7`.
+// Returns whether `value` is a named enumerator. In __PRETTY_FUNCTION__, a named value is spelled
+// `kueue::Kind::kName`. A value without a name is spelled as a cast: `(kueue::Kind)7`.
 template <auto value>
 constexpr bool IsEnumerator() {
   constexpr const char* kSpelled = __PRETTY_FUNCTION__;
@@ -18,7 +18,7 @@ constexpr bool IsEnumerator() {
   return kSpelled[start] != '(';
 }
 
-// Returns the number of enumerators. Their values must be consecutive and start at 0.
+// Returns the number of enumerators. The values of the enumerators must be consecutive and start at 0.
 template <typename Enumeration, size_t counted = 0>
 constexpr size_t CountOf() {
   if constexpr (IsEnumerator<static_cast<Enumeration>(counted)>()) {

@@ -19,17 +19,18 @@ using ResourceId = int32_t;        // A resource name.
 using FlavorResourceId = int32_t;  // A (flavor, resource) pair: a column of the quota tables.
 using LocalQueueId = int32_t;      // A `namespace/name`.
 using NamespaceId = int32_t;
-using CheckId = int32_t;     // An AdmissionCheck name.
-using ClassId = int32_t;     // A scheduling equivalence class.
-using WorkloadId = int32_t;  // Index in the workload table; reused after the workload is removed.
-using Serial = int64_t;      // A workload's number in the order of submission; never reused.
-using DomainId = int32_t;    // A leaf of a topology: a hostname, or all level values joined.
+using CheckId = int32_t;  // An AdmissionCheck name.
+using ClassId = int32_t;  // A scheduling equivalence class.
+// Index of a workload in the workload table; reused after the workload is removed.
+using WorkloadId = int32_t;
+using Serial = int64_t;    // Serial number of a workload, assigned in the order of submission; never reused.
+using DomainId = int32_t;  // Id of a topology leaf, named by hostname or by its joined level values.
 
 inline constexpr int32_t kNoId = -1;
 inline constexpr Time kSecond = 1'000'000'000;
 
-// Maps names to dense ids, in the order in which the names were first interned. Copies share the names until
-// one of them adds a name. References returned by Name() are invalidated by Intern().
+// Maps names to dense ids, in the order in which the names were first interned. Copies of an Interner share
+// the names until one copy adds a name. References returned by Name() are invalidated by Intern().
 class Interner {
  public:
   int32_t Intern(absl::string_view name) {
@@ -53,7 +54,8 @@ class Interner {
   Shared<Table> table_;
 };
 
-// Maps strings to ids. Copies share the map in parts until one of them changes a part.
+// Maps strings to ids. The map is stored in shards; copies of the map share a shard until one copy changes
+// the shard.
 class IdsByText {
  public:
   size_t size() const { return size_; }
@@ -81,7 +83,7 @@ class IdsByText {
  private:
   using Part = absl::flat_hash_map<std::string, int32_t>;
   static constexpr size_t kParts = 256;
-  // Most of the strings differ only near the end.
+  // Returns the index of the shard that stores the string. Most strings differ only near the end.
   static size_t PartOf(absl::string_view text) {
     size_t hash = text.size();
     for (size_t i = text.size() > 6 ? text.size() - 6 : 0; i < text.size(); ++i)

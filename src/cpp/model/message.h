@@ -31,8 +31,8 @@ enum class RefusalKind : uint8_t {
   kTopologyUnknown,       // The flavor's topology has no tree.
   kTopologyLevelMissing,  // The topology lacks a requested level.
   kPlacement,             // The pods fit in no domain, whatever the quota.
-  // This kind and all later kinds are errors, which end the search. kNoTopologyFlavor: none of the assigned
-  // flavors has a topology. kManyTopologyFlavors: several assigned flavors have a topology.
+  // This kind and all later kinds are errors, which terminate the search. With kNoTopologyFlavor, none of the
+  // assigned flavors has a topology. With kManyTopologyFlavors, several assigned flavors have a topology.
   kNoTopologyFlavor,
   kManyTopologyFlavors,
   // No flavor of the queue has a topology.
@@ -50,13 +50,14 @@ struct CapacityExcess {
 struct QuotaShortage {
   Amount missing, requested, available;
 };
-// Details of a refusal. The taint is the one of kUntoleratedTaint, the failure that of kPlacement. The text
-// is the name of the other flavor (kReplacedSliceFlavor) or the names of the flavors (kManyTopologyFlavors).
+// Details of a refusal. The taint belongs to kUntoleratedTaint, and the placement failure belongs to
+// kPlacement. The text is the name of the other flavor (kReplacedSliceFlavor) or the names of the flavors
+// (kManyTopologyFlavors).
 using RefusalDetail =
     std::variant<std::monostate, CapacityExcess, QuotaShortage, std::shared_ptr<const Taint>, std::string,
                  std::shared_ptr<const PlacementFailure>>;
 
-// One reason why a flavor was not assigned. The kind determines the alternative of `detail`.
+// One reason why a flavor was not assigned. The kind of the refusal determines the alternative of `detail`.
 struct Refusal {
   RefusalKind kind;
   FlavorId flavor = kNoId;
@@ -64,9 +65,9 @@ struct Refusal {
   RefusalDetail detail = {};
 
   bool IsError() const { return kind >= RefusalKind::kNoTopologyFlavor; }
-  // Returns whether `detail` is of the type that belongs to the kind, and no pointer in it is null.
+  // Returns whether `detail` has the type that belongs to the kind and contains no null pointer.
   bool HasItsDetail() const;
-  // Each accessor is valid only for the kinds to which its detail belongs.
+  // Each accessor may be called only for the kinds of refusal that have the corresponding detail.
   const CapacityExcess& excess() const { return std::get<CapacityExcess>(detail); }
   const QuotaShortage& shortage() const { return std::get<QuotaShortage>(detail); }
   const Taint& taint() const { return *std::get<std::shared_ptr<const Taint>>(detail); }
@@ -91,8 +92,8 @@ using Message = std::shared_ptr<const MessageBody>;
 struct Literal {
   std::string text;
 };
-// Fixed sentences of Kueue, grouped by condition; their wording is in text/sentences.cc. A saved state stores
-// a sentence by its number, so append new sentences at the end.
+// Fixed sentences of Kueue, grouped by condition; text/sentences.cc contains the wording of these sentences.
+// A saved state stores the index of a sentence, so append new sentences at the end.
 enum class Sentence : uint8_t {
   // Condition QuotaReserved
   kDeactivated,
@@ -161,7 +162,7 @@ enum class Sentence : uint8_t {
 inline constexpr size_t kSentences = CountOf<Sentence>();
 struct Said {
   Sentence sentence;
-  std::vector<std::string> names;  // Values inserted into the sentence.
+  std::vector<std::string> names;  // Values that are inserted into the sentence.
 };
 // The reasons why a workload was not admitted, by pod set, and the number of pending preemptions that the
 // workload waits for.
@@ -190,11 +191,11 @@ enum class PreemptionReason : uint8_t {
 struct DeactivatedDueTo {
   Message why;
 };
-// A queue and the Cohorts above it, up to the root.
+// A queue and its ancestor Cohorts, up to the root.
 using NodePath = absl::InlinedVector<NodeId, 4>;
 
 struct PreemptedBy {
-  Serial preemptor;  // May no longer exist.
+  Serial preemptor;  // Serial number of the preemptor, which may no longer exist.
   std::string preemptor_uid, preemptor_job_uid;
   PreemptionReason reason;
   NodePath preemptor_path, preemptee_path;

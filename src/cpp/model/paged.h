@@ -1,4 +1,4 @@
-// Copy-on-write containers: copies share their contents until one of them is changed.
+// Copy-on-write containers: copies share their contents until one copy is changed.
 #ifndef KUEUE_MODEL_PAGED_H_
 #define KUEUE_MODEL_PAGED_H_
 
@@ -18,8 +18,8 @@
 
 namespace kueue {
 
-// A copy-on-write value: copies of this object share the value until one of them changes it. Different
-// threads may use different copies, but only one thread at a time may use the same copy.
+// A copy-on-write value: copies of the object share the value until one copy changes it. Different threads
+// may use different copies, but only one thread at a time may use the same copy.
 template <typename T>
 class Shared {
  public:
@@ -39,8 +39,8 @@ class Shared {
   const T* operator->() const { return &block_->value; }
   bool IsEmpty() const { return block_ == nullptr; }  // Moved from.
 
-  // Returns the value for changes; first copies the value if another copy of this object shares it. Earlier
-  // references may then refer to the old value.
+  // Returns the value for changes; first copies the value if another copy of this object shares it.
+  // References obtained before the call may refer to the old value afterwards.
   T& Edit() {
     if (block_->users.load(std::memory_order_acquire) > 1) {
       auto* own = new Block{block_->value};
@@ -61,10 +61,10 @@ class Shared {
 };
 
 // A sequence like std::vector that stores its elements in pages of `kPerPage` elements. Copies of a sequence
-// share their pages. Access to an element of a sequence that is not const first copies the page if another
-// sequence shares it. References that were obtained from a const sequence may then refer to the old page. A
-// reference stays valid when the sequence grows. With `kDirect`, the sequence stores the address of each
-// element, so that access needs no arithmetic.
+// share their pages. Non-const access to an element first copies the page of the element if another sequence
+// shares the page. When a page is copied, references that were obtained from a const sequence may still refer
+// to the old page. A reference stays valid when the sequence grows. With `kDirect`, the sequence stores the
+// address of each element, so that access needs no arithmetic.
 template <typename T, size_t kPerPage, bool kDirect = true>
 class Paged {
   static_assert((kPerPage & (kPerPage - 1)) == 0, "must be a power of two");
@@ -128,7 +128,7 @@ class Paged {
     if (kDirect) items_.pop_back();
     if (pages_.size() * kPerPage >= size_ + 2 * kPerPage) Drop();  // Keeps one page.
   }
-  // Elements beyond the old size have their default value.
+  // New elements have their default value.
   void resize(size_t size) {
     while (size_ > size) pop_back();
     while (size_ < size) Grow(std::min(size, size_ + kPerPage));
@@ -197,8 +197,8 @@ class Paged {
     for (size_t index = size_; kDirect && index < size; ++index) items_.push_back(InPage(index));
     size_ = size;
   }
-  // Copies the page of an element if another sequence shares it. After many calls, it copies all shared
-  // pages, so that later accesses need no check.
+  // Copies the page of an element if another sequence shares the page. After many calls, Own() copies all
+  // shared pages, so that later accesses need no check.
   ABSL_ATTRIBUTE_NOINLINE ABSL_ATTRIBUTE_COLD void Own(size_t index) {
     if (++checks_ < kManyChecks * size_) return OwnPage(index / kPerPage);
     checks_ = 0;
@@ -220,8 +220,8 @@ class Paged {
   size_t size_ = 0;
   static constexpr size_t kManyChecks = 16;  // For each element.
   size_t checks_ = 0;
-  // A copy exists or existed, so pages might be shared with it. Set by the threads that copy, which only
-  // read.
+  // Whether a copy of the sequence exists or existed, so that pages might be shared with the copy. Threads
+  // that copy the sequence set this flag; apart from that, copying only reads the sequence.
   mutable std::atomic<bool> may_share_{false};
 };
 

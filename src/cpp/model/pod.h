@@ -1,4 +1,4 @@
-// The parts of a pod template that affect decisions.
+// The fields of a pod template that affect decisions.
 #ifndef KUEUE_MODEL_POD_H_
 #define KUEUE_MODEL_POD_H_
 
@@ -13,10 +13,10 @@ namespace kueue {
 
 using ResourceList = std::map<std::string, Quantity>;
 
-// A container. Also used for pod-level resources.
+// A container. The struct Container is also used for pod-level resources.
 struct Container {
   ResourceList requests, limits;
-  // Whether the restart policy is Always. An init container with this policy is a sidecar.
+  // Whether the restart policy of the container is Always. An init container with this policy is a sidecar.
   bool restarts_always = false;
 };
 
@@ -29,7 +29,7 @@ struct NodeSelectorRequirement {
   std::string key, op;
   std::vector<std::string> values;
 };
-// A term of a node selector. `match_fields` applies to nodes only; it is ignored for flavors.
+// A term of a node selector. `match_fields` applies only to nodes and is ignored for flavors.
 struct NodeSelectorTerm {
   std::vector<NodeSelectorRequirement> match_expressions, match_fields;
 };
@@ -38,7 +38,7 @@ struct PreferredSchedulingTerm {
   NodeSelectorTerm preference;
 };
 
-// A device claim of a pod. It is either created from a ResourceClaimTemplate or refers to an existing
+// A device claim of a pod. The claim either is created from a ResourceClaimTemplate or refers to an existing
 // ResourceClaim.
 struct PodResourceClaim {
   std::optional<std::string> template_name, claim_name;
@@ -46,7 +46,7 @@ struct PodResourceClaim {
 
 struct PodTemplate {
   std::vector<Container> init_containers, containers;
-  bool has_resources = false;  // Has pod-level resources (spec.resources).
+  bool has_resources = false;  // Whether the pod has pod-level resources (spec.resources).
   Container resources;
   ResourceList overhead;
   std::string runtime_class_name;
@@ -57,17 +57,19 @@ struct PodTemplate {
   std::vector<NodeSelectorTerm> affinity_terms;
   std::vector<PreferredSchedulingTerm> preferred_terms;  // preferredDuringSchedulingIgnoredDuringExecution
   std::vector<PodResourceClaim> resource_claims;
-  // The remaining fields that determine whether the scheduler treats two pods as equal, as a string. Strings
-  // are equal only if the fields are equal. Adjust() never changes these fields. See SpecShape.
+  // String form of the remaining fields that determine whether the scheduler treats two pods as equal. Two
+  // pods have the same string only if these fields are equal. Adjust() never changes these fields. See
+  // SpecShape.
   std::string shape;
 };
 
-// A RuntimeClass. `pod_fixed` is the overhead added to each pod of the class.
+// A RuntimeClass. `pod_fixed` is the overhead added to each pod that uses the class.
 struct RuntimeClass {
   ResourceList pod_fixed;
 };
 
-// Limits and defaults for the pods of a namespace. Items of types other than Container and Pod are ignored.
+// Limits and defaults for the pods of a namespace. Items of a LimitRange whose type is neither Container nor
+// Pod are ignored.
 struct LimitRange {
   struct Item {
     std::string type;

@@ -6,9 +6,9 @@
 
 namespace kueue {
 
-// Function that Poll() calls from time to time, on the thread that does the work. The function may throw,
-// which aborts the work at that point. There is one listener per process; set it before any work begins. Pass
-// null for no listener.
+// Callback that Poll() invokes periodically, on the thread that runs the computation. The callback may throw
+// an exception, which aborts the computation at that point. There is one listener per process; set the
+// listener before any computation starts. Pass null to remove the listener.
 using Listener = void (*)();
 void SetListener(Listener listener);
 
@@ -18,12 +18,12 @@ extern thread_local int32_t left;
 void Ask();
 }  // namespace poll_internal
 
-// Marks an interruption point. Call between steps of about a microsecond or more, at points where the state
-// is consistent.
+// Marks an interruption point. Call this function between steps of about a microsecond or more, at points
+// where the state is consistent.
 inline void Poll() {
   if (--poll_internal::left <= 0) poll_internal::Ask();
 }
-// Calls the listener immediately. Use before a step that may take milliseconds.
+// Calls the listener immediately. Call this function before a step that may take milliseconds.
 inline void PollAtOnce() { poll_internal::Ask(); }
 
 }  // namespace kueue

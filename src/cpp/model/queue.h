@@ -70,7 +70,8 @@ enum class StopPolicy { kNone, kHold, kHoldAndDrain };
 
 struct CheckRule {
   std::string name;
-  std::vector<std::string> on_flavors;  // If empty, the check applies to all flavors of the queue.
+  // If the list is empty, the check applies to all flavors of the queue.
+  std::vector<std::string> on_flavors;
 };
 
 struct ClusterQueueSpec {
@@ -78,7 +79,7 @@ struct ClusterQueueSpec {
   std::string cohort;  // Empty: none.
   std::vector<ResourceGroup> resource_groups;
   QueueingStrategy queueing_strategy = QueueingStrategy::kBestEffortFIFO;
-  // If absent, the selector matches no namespace, so no workload is admitted.
+  // An absent selector matches no namespace, so no workload is admitted.
   std::optional<LabelSelector> namespace_selector;
   FlavorFungibility flavor_fungibility;
   Preemption preemption;

@@ -56,8 +56,8 @@ enum class Reason : int32_t {
 };
 constexpr int32_t Id(Reason reason) { return static_cast<int32_t>(reason); }
 
-// Returns an interner with the reasons above in the order of their values. Other reasons, read from a live
-// cluster, are appended to it.
+// Returns an interner with the names of the known reasons, in the order of the enumerators of Reason. Other
+// reasons, which are read from a live cluster, are appended to the interner.
 Interner KnownReasons();
 
 Reason ReasonOf(PreemptionReason reason);

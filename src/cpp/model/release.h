@@ -7,8 +7,8 @@
 
 namespace kueue {
 
-// A field is true if the selected release follows the old rule. Field names equal the rule names in the
-// table.
+// A field is true if the selected release follows the old rule. Each field has the same name as the rule in
+// the table.
 struct ReleaseRules {
   bool flavorless_quota_needs_all_checks = false;
   bool scan_stops_at_first_missing_resource = false;
@@ -30,7 +30,7 @@ struct ReleaseRules {
   bool devices_by_count_only = false;
   bool device_admin_access_refused = false;
 
-  // Enables the rule with this name. Returns false if there is no such rule.
+  // Enables or disables the rule with this name. Returns false if there is no such rule.
   bool Set(const std::string& name, bool value);
 };
 

@@ -13,8 +13,8 @@ namespace kueue {
 bool SatisfiesRequirement(const std::map<std::string, std::string>& labels, const std::string& key,
                           const std::string& op, const std::vector<std::string>& values);
 
-// Returns whether `left` is greater (or, if `greater` is false, less) than `right` as integers. Returns false
-// if either is not an integer.
+// Returns whether `left` is greater than `right` (or less, if `greater` is false), compared as integers.
+// Returns false if either string is not an integer.
 bool CompareIntegers(const std::string& left, const std::string& right, bool greater);
 
 struct LabelSelectorRequirement {

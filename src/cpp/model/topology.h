@@ -34,8 +34,9 @@ struct Node {
   ResourceAmounts allocatable;
   NodeReadiness ready = NodeReadiness::kMissing;
   Time ready_since = 0;  // Last transition time of the condition Ready.
-  // Other properties of the node. If they change, workloads are retried. They are the type and the status of
-  // each condition except Ready, and the times at which taints were added.
+  // Other properties of the node, in one string. A change of these node properties triggers a retry of
+  // workloads. The properties are the type and the status of each condition except Ready, and the times at
+  // which taints were added.
   std::string other_conditions;
   bool IsUsable() const { return ready == NodeReadiness::kReady && !unschedulable; }
   // Returns whether the condition Ready is present and is not True.
@@ -49,7 +50,7 @@ struct TopologyLayer {
   int64_t size = 0;
 };
 
-// topologyRequest of a pod set.
+// The topologyRequest of a pod set.
 struct TopologyRequest {
   std::optional<std::string> required, preferred;
   std::optional<bool> unconstrained;
@@ -59,7 +60,7 @@ struct TopologyRequest {
   bool IsSliceOnly() const { return !required && !preferred && !layers.empty(); }
 };
 
-// Number of pods in a domain. If the lowest level is the hostname, the domain is identified by its hostname,
+// Number of pods in a domain. A domain is identified by its hostname if the lowest level is the hostname, and
 // otherwise by all its level values.
 struct DomainCount {
   DomainId domain;
@@ -71,14 +72,15 @@ inline bool operator==(const DomainCount& a, const DomainCount& b) {
 
 struct TopologyAssignment {
   std::vector<std::string> levels;
-  std::vector<DomainCount> domains;  // In the order of their level values.
+  // Domains and their pod counts, sorted by the level values of the domains.
+  std::vector<DomainCount> domains;
 };
 inline bool operator==(const TopologyAssignment& a, const TopologyAssignment& b) {
   return a.levels == b.levels && a.domains == b.domains;
 }
 
-// The reason why a pod set could not be placed, in structured form. text/text.h renders it as a message. The
-// comments below list the fields that each kind uses.
+// The reason why a pod set could not be placed, in structured form; text/text.h renders the reason as a
+// message. The comment of each kind lists the fields that the kind uses.
 struct PlacementFailure {
   enum class Kind : uint8_t {
     kSliceSizeMissing,

@@ -26,9 +26,10 @@ struct PodSetSpec {
   int64_t count = 1;
   std::optional<int64_t> min_count;
   std::shared_ptr<const PodTemplate> pod_template;
-  std::string group;  // topologyRequest.podSetGroupName; if empty, the pod set forms its own group.
+  std::string group;  // The field topologyRequest.podSetGroupName; if empty, the pod set forms its own group.
   std::shared_ptr<const TopologyRequest> topology;  // Null: none.
-  std::string topology_request;  // Canonical string form of the request; part of the equivalence class.
+  // Canonical string form of the topology request; part of the equivalence class.
+  std::string topology_request;
 };
 
 // Spec of a workload. Workloads with equal specs may share one object.
@@ -39,9 +40,9 @@ struct WorkloadSpec {
   std::string admission_gate;  // Annotation kueue.x-k8s.io/admission-gated-by.
   // Annotation on a slice of an elastic job: `namespace/name` of the slice that it replaces.
   std::string replaces;
-  int64_t priority = 0;        // spec.priority
+  int64_t priority = 0;        // The field spec.priority.
   int64_t priority_boost = 0;  // Annotation that is read only if the feature gate PriorityBoost is on.
-  std::string priority_class;  // `group/kind/name` of the reference.
+  std::string priority_class;  // `group/kind/name` of the reference to a priority class.
   std::vector<std::string> preemption_gates;
   bool active = true;
   std::optional<int64_t> maximum_execution_time_seconds;
@@ -61,7 +62,8 @@ struct WorkloadObject {
 struct Condition {
   ConditionType type;
   bool status;
-  int32_t reason;  // Id in State::reasons. Known reasons have the value of the enum Reason.
+  // Id in State::reasons. For a known reason, the id equals the value of the enumerator of Reason.
+  int32_t reason;
   Message message;
   Time transition;
 };
@@ -69,7 +71,7 @@ struct Condition {
 // Requests by resource, sorted by the hash of the resource name (ResourceOrder) in ascending order.
 using Requests = absl::InlinedVector<std::pair<ResourceId, int64_t>, 3>;
 
-// Total requests of one pod set, over all counted pods.
+// Total requests of all counted pods of one pod set.
 struct PodSetTotals {
   int64_t count = 0;
   Requests requests;
@@ -83,22 +85,23 @@ struct PodSetAdmission {
   int64_t count = 0;
   struct Resource {
     ResourceId resource;
-    FlavorId flavor;  // kNoId if it was recorded without a flavor.
-    int64_t usage;    // Total of all pods.
+    FlavorId flavor;  // Flavor of the resource; kNoId if the resource was recorded without a flavor.
+    int64_t usage;    // Total usage of all pods.
   };
   std::vector<Resource> resources;
-  std::shared_ptr<const TopologyAssignment> topology;  // Null if there is none or it is not assigned yet.
+  // The topology assignment; null if there is none or it has not been computed yet.
+  std::shared_ptr<const TopologyAssignment> topology;
   DelayedTopology delayed = DelayedTopology::kNone;
 };
 
-// status.admission and the usage charged for it.
+// The field status.admission, and the usage charged for the admission.
 struct Admission {
   NodeId cluster_queue = kNoId;
   std::vector<PodSetAdmission> pod_sets;
 };
 
-// Position at which the flavor scan stopped for each resource of each pod set. Kueue keeps it in the queue's
-// internal state, not in the API object.
+// Position at which the flavor scan stopped for each resource of each pod set. Kueue keeps the scan progress
+// in the queue's internal state, not in the API object.
 struct ScanProgress {
   // By pod set. The position -1 means that all flavors were tried.
   std::vector<absl::InlinedVector<std::pair<ResourceId, int>, 2>> tried;
@@ -109,7 +112,7 @@ struct ScanProgress {
 
 enum class CheckState : uint8_t { kPending, kReady, kRetry, kRejected };
 
-// Changes to a pod set that an admission check makes when it is ready.
+// Changes to a pod set that an admission check makes when the check becomes Ready.
 struct PodSetUpdate {
   std::string name;
   std::map<std::string, std::string> labels, annotations, node_selector;
@@ -146,12 +149,13 @@ struct OpenGate {
   Time since = 0;
 };
 
-// MultiKueue state of a manager's workload or of its copy on a worker. Clusters are numbered by the
-// dispatcher.
+// MultiKueue state of a manager's workload or of its copy on a worker. Clusters are identified by their
+// indexes in the dispatcher.
 struct Dispatched {
   JobPlace job = JobPlace::kHere;
-  bool suspended = true;  // The job is suspended.
-  bool active = false;    // The job has active pods. On the manager: the value last copied from the worker.
+  bool suspended = true;  // Whether the job is suspended.
+  // Whether the job has active pods. On the manager, this is the value last copied from the worker.
+  bool active = false;
   std::vector<int32_t> nominated;
   int32_t cluster = kNoId;  // status.clusterName
   std::vector<OpenGate> open_gates;
@@ -163,20 +167,20 @@ struct StatusDetails {
   std::optional<int64_t> requeue_count;
   std::optional<Time> requeue_at;
   std::optional<int64_t> past_execution_seconds;
-  std::map<std::string, int64_t> reclaimable;  // Number of reclaimable pods by pod set.
-  // Whether the job's pods are ready. Reported in the next Settle().
+  std::map<std::string, int64_t> reclaimable;  // Number of reclaimable pods of each pod set, by pod set name.
+  // Whether the job's pods are ready. The next Settle() reports the readiness of the pods.
   bool pods_ready = false;
   std::vector<std::string> unhealthy_nodes;  // Failed nodes to which the topology assignment assigns pods.
-  // Time at which the job of an evicted workload stops. If absent, the job stops when State::stop_delay has
-  // elapsed since the eviction.
+  // Time at which the job of an evicted workload stops. If this time is absent, the job stops
+  // State::stop_delay after the eviction.
   std::optional<Time> job_stops_at;
   Dispatched dispatched;
 };
 
 inline const StatusDetails kNoStatusDetails;
 
-// Place of a workload in its queue. A kQueued workload is active or inadmissible
-// (PendingQueue::IsInadmissible). A kDelayed workload is inadmissible and also waits for its requeue backoff.
+// Queue state of a workload. A kQueued workload is active or inadmissible (PendingQueue::IsInadmissible). A
+// kDelayed workload is inadmissible and also waits for its requeue backoff.
 enum class QueuePlace : uint8_t { kNowhere, kQueued, kDelayed, kInflight };
 
 // Pods of a workload in one domain of a flavor's topology.
@@ -193,7 +197,7 @@ struct TopologyCharge {
 };
 
 struct Workload {
-  Serial serial = 0;  // Number in the order of submission.
+  Serial serial = 0;  // Serial number, assigned in the order of submission.
   std::string name, uid;
   std::shared_ptr<const WorkloadSpec> spec;
   LocalQueueId local_queue = kNoId;
@@ -203,20 +207,21 @@ struct Workload {
   Time queue_time = 0;  // Timestamp used for queue ordering.
   absl::InlinedVector<Condition, 3> conditions;
   std::shared_ptr<const Admission> admission;
-  NodeId charged = kNoId;      // Queue whose quota is charged.
-  int32_t charged_place = -1;  // Index in that queue's list of workloads.
+  NodeId charged = kNoId;      // Queue whose quota is charged for the workload.
+  int32_t charged_place = -1;  // Index of the workload in the list of workloads of the queue `charged`.
   absl::InlinedVector<std::pair<FlavorResourceId, Amount>, 2> usage;  // Charged usage.
   NodeId queued = kNoId;  // Queue in which the workload is pending.
   QueuePlace place = QueuePlace::kNowhere;
   bool owned_by_single_pod = false;
-  bool deleted = false;      // The workload is deleted, but a blocked cycle may still refer to it.
-  bool evaluated = false;    // The workload has been the head of a cycle since its last change.
-  int32_t dirty_place = -1;  // Index in State::dirty; -1 if it is not in this list.
+  // Whether the workload is deleted; a blocked cycle may still refer to it.
+  bool deleted = false;
+  bool evaluated = false;    // Whether the workload has been the head of a cycle since its last change.
+  int32_t dirty_place = -1;  // Index in State::dirty; -1 if the workload is not in this list.
   std::shared_ptr<const ScanProgress> progress;
   std::shared_ptr<const StatusDetails> status;
-  // Charged in addition to `usage`; null if there is none.
+  // Topology usage, which is charged in addition to `usage`; null if there is none.
   std::shared_ptr<const TopologyCharge> topology_usage;
-  // Null if no devices were counted since the workload became pending.
+  // Data about the devices; null if no devices were counted since the workload became pending.
   std::shared_ptr<const DeviceQueueing> devices;
 
   std::string Key() const { return absl::StrCat(spec->ns, "/", name); }

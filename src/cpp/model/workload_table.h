@@ -1,4 +1,4 @@
-// Table of all workloads. An index (WorkloadId) is reused after its workload is removed; a serial number is
+// Table of all workloads. An index (WorkloadId) is reused after its workload is removed. A serial number is
 // assigned in the order of submission and is never reused.
 #ifndef KUEUE_MODEL_WORKLOAD_TABLE_H_
 #define KUEUE_MODEL_WORKLOAD_TABLE_H_
@@ -21,17 +21,18 @@ class WorkloadTable {
 
   // Adds a workload with the next serial number and returns its id. Invalidates references to workloads.
   WorkloadId Add();
-  // Removes a workload. No references to its id may remain.
+  // Removes a workload. No references to the id of the removed workload may remain.
   void Remove(WorkloadId id);
-  // Adds a temporary workload without a serial number, used to answer hypothetical questions. Remove it with
-  // RemoveGuest() before anything else changes; this restores the table. Invalidates references to workloads.
+  // Adds a temporary workload without a serial number, used to answer hypothetical questions. Before any
+  // other change, remove the temporary workload with RemoveGuest(), which restores the table. Invalidates
+  // references to workloads.
   WorkloadId AddGuest();
   void RemoveGuest(WorkloadId id);
 
   // Returns the id of the workload with this serial number, or kNoId if it was removed or never existed.
   WorkloadId Find(Serial serial) const;
-  // Returns all workloads that were not removed, in the order of submission. Includes workloads marked as
-  // deleted.
+  // Returns all workloads that were not removed, in the order of submission. The result includes workloads
+  // marked as deleted.
   std::vector<WorkloadId> InOrder() const;
   size_t living() const { return living_; }
   // Returns whether the slot is free.
@@ -55,9 +56,10 @@ class WorkloadTable {
   void FreePlace(WorkloadId id);
 
   Paged<Workload, 32> places_;
-  std::vector<WorkloadId> free_;  // Used as a stack: the slot that was freed last is reused first.
+  // Free slots, used as a stack: the slot that was freed last is reused first.
+  std::vector<WorkloadId> free_;
   Paged<Listed, 256, /*kDirect=*/false>
-      roll_;  // Sorted by serial number. Entries of removed workloads may remain.
+      roll_;  // Workloads sorted by serial number. Entries of removed workloads may remain.
   Serial next_ = 0;
   size_t living_ = 0;
 };

@@ -34,8 +34,8 @@ template <typename T>
 inline constexpr bool kIsPlain =
     std::is_arithmetic_v<T> || std::is_enum_v<T> || std::is_same_v<T, std::string>;
 
-// Whether an enumeration can have values that are not enumerators. The state contains the meaning of these
-// values.
+// Whether an enumeration can have values that are not enumerators. The state defines the meaning of a value
+// that is not an enumerator.
 template <typename T>
 inline constexpr bool kIsOpen = false;
 
@@ -74,8 +74,9 @@ class ArchiveWriter {
     });
   }
 
-  // Writes the target of a pointer to a pool. The index of the pool entry is written in place of the pointer.
-  // Equal targets share one entry. Objects that a pool entry refers to precede it in the pool.
+  // Writes the target of a pointer into the pool. The index of the pool entry is written in place of the
+  // pointer. Targets with equal content share one entry of the pool. The objects to which a pool entry refers
+  // precede the entry in the pool.
   template <typename T>
   void WriteShared(const std::shared_ptr<const T>& pointer) {
     if (!pointer) return out_.Nil();
@@ -94,7 +95,8 @@ class ArchiveWriter {
   }
 
  private:
-  // A type-erased field: only `write` depends on its type, so records need no code of their own.
+  // A type-erased field. Only `write` depends on the type of the field, so the writing code is not repeated
+  // for each type of record.
   struct Field {
     const void* at;
     void (*write)(ArchiveWriter&, const void*);
@@ -135,7 +137,7 @@ class ArchiveReader {
   }
 
   MsgpackReader& in() { return in_; }
-  // Returns the error in the schemas, or an empty string.
+  // Returns an unknown field in the schemas as "record.field", or an empty string if there is none.
   const std::string& unknown() const { return unknown_; }
 
   template <typename T>
@@ -192,7 +194,7 @@ class ArchiveReader {
 
  private:
   static constexpr int kMaxDepth = 200;
-  // A type-erased field: only `read` depends on its type.
+  // A type-erased field: only `read` depends on the type of the field.
   struct Field {
     void* at;
     void (*read)(ArchiveReader&, void*);
@@ -201,7 +203,8 @@ class ArchiveReader {
   static Field FieldOf(T& field) {
     return {&field, [](ArchiveReader& reader, void* at) { reader.Read(static_cast<T*>(at)); }};
   }
-  // Reads the fields in the given order. The caller has already rejected indexes out of range.
+  // Reads the fields in the given order. Skips indexes out of range, which stand for unknown fields;
+  // OrderOf() has already reported the error.
   void ReadFields(const Field* fields, size_t count, const std::vector<size_t>& order) {
     for (const size_t place : order) {
       if (place < count) fields[place].read(*this, fields[place].at);
@@ -218,7 +221,7 @@ class ArchiveReader {
     return kind;
   }
 
-  // Reads an entry of the pool. It may refer only to earlier entries.
+  // Reads an entry of the pool. A pool entry may refer only to earlier entries.
   template <typename T>
   void TakeFromPool(size_t number) {
     if (++depth_ > kMaxDepth) return in_.Fail();
@@ -264,11 +267,11 @@ class ArchiveReader {
   std::string unknown_;
   std::map<std::string, std::vector<size_t>> orders_;
   std::vector<Shared> pool_;
-  size_t limit_;  // Number of pool entries to which the current value may refer.
+  size_t limit_;  // The current value may refer only to pool entries with an index below this limit.
   int depth_ = 0;
 };
 
-// Default: the value is a record.
+// Default codec: the value is a record.
 template <typename T>
 struct Codec {
   template <typename Archive>
@@ -288,7 +291,7 @@ struct ListCodec {
     archive.out().Array(list.size());
     for (const typename List::value_type& item : list) archive.Write(item);
   }
-  // The list grows as items are read, so a wrong size cannot cause a large allocation.
+  // The list grows as items are read, so a wrong size in the data cannot cause a large allocation.
   template <typename Archive>
   static void Read(Archive& archive, List* list) {
     list->clear();
@@ -321,7 +324,8 @@ struct Codec<std::pair<A, B>> {
   }
 };
 
-// Entries of a map, to be sorted by key. The type of the values is irrelevant for the order.
+// Entries of a map, to be sorted by key. The values are type-erased, so maps with the same key type share the
+// sorting code.
 template <typename Key>
 using EntriesByKey = std::vector<std::pair<const Key*, const void*>>;
 template <typename Key>

@@ -1,4 +1,4 @@
-// Codecs of values that are not written field by field.
+// Codecs for values that are not serialized field by field.
 #ifndef KUEUE_PERSIST_CODECS_H_
 #define KUEUE_PERSIST_CODECS_H_
 
@@ -12,7 +12,7 @@
 
 namespace kueue {
 
-// Reasons read from a live cluster have values above the enumerators.
+// Reasons that are read from a live cluster have values greater than all enumerators.
 template <>
 inline constexpr bool kIsOpen<Reason> = true;
 
@@ -28,7 +28,7 @@ struct Codec<Amount> {
   }
 };
 
-// Written as its upper and its lower 64 bits.
+// A 128-bit integer is written as its upper and its lower 64 bits.
 template <>
 struct Codec<Int128> {
   template <typename Archive>
@@ -45,7 +45,7 @@ struct Codec<Int128> {
   }
 };
 
-// Written as [negative, digits, exponent, format].
+// A quantity is written as [negative, digits, exponent, format].
 template <>
 struct Codec<Quantity> {
   template <typename Archive>
@@ -72,7 +72,8 @@ struct Codec<Quantity> {
   }
 
  private:
-  // Limit on the number of digits and on the exponent. Products of quantities stay far below it.
+  // Maximum number of digits and maximum absolute value of the exponent. Products of quantities stay far
+  // below these limits.
   static constexpr size_t kMost = 1000;
 };
 
@@ -107,7 +108,7 @@ struct Codec<Interner> {
   }
 };
 
-// Written like a map.
+// An IdsByText is written like a map.
 template <>
 struct Codec<IdsByText> {
   template <typename Archive>
@@ -152,7 +153,7 @@ struct Codec<Paged<T, n, direct>> {
   }
 };
 
-// Written as [number of rows, number of columns, values].
+// A table is written as [number of rows, number of columns, values].
 template <typename Scalar>
 struct Codec<Eigen::Array<Scalar, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>> {
   using Cells = Eigen::Array<Scalar, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>;
@@ -177,7 +178,7 @@ struct Codec<Eigen::Array<Scalar, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajo
   }
 };
 
-// The unused space before the front is not written.
+// A WorkloadRun is written without the unused space before its front.
 template <>
 struct Codec<WorkloadRun> {
   template <typename Archive>
@@ -203,7 +204,8 @@ struct Codec<std::monostate> {
   }
 };
 
-// Written as [index of the alternative, its value]. `T` is the variant or a class derived from it.
+// A variant is written as [index of the alternative, value of the alternative]. `T` is the variant or a class
+// derived from it.
 template <typename T, typename Variant>
 struct VariantCodec {
   template <typename Archive>

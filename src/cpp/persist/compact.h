@@ -8,15 +8,15 @@
 
 namespace kueue {
 
-// Returns the total number of names, classes, flavor resources and free slots. Compact() may reduce this
-// number.
+// Returns the total number of names, classes, flavor resources and free slots. Compact() removes the unused
+// entries.
 size_t EntriesOf(const State& state);
 
 // Renumbers all ids: workloads in the order of submission, ClusterQueues before Cohorts, and names, classes
-// and flavor resources in the lexicographic order of their string forms. Decisions do not depend on these
-// ids. States with equal contents have equal ids afterwards, whatever their history. Serial numbers of
-// workloads do not change. Invalidates all ids. If `may_end` is set, a listener may abort the call (see
-// Poll()); the state is then unusable.
+// and flavor resources in the lexicographic order of their string forms. Renumbering does not change any
+// decision. Afterwards, states with equal contents have equal ids, regardless of their history. Serial
+// numbers of workloads do not change. Invalidates all ids. If `may_end` is set, a listener may abort the call
+// (see Poll()). An aborted call leaves the state unusable.
 void Compact(State& state, bool may_end = false);
 
 // Returns a state that contains only a copy of the names, for callers that still use old ids.

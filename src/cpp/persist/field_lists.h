@@ -203,7 +203,7 @@ class FieldLists {
                second_passes, deleted, dirty)
 #undef KUEUE_RECORD
 
-  // Caches are not saved. In saved states, these types keep their original names.
+  // Caches are not saved. In saved states, the types of caches keep their original names.
   static std::string NameOf(const TopologyCaches&) { return "TopologyShortCuts"; }
   static const char* FieldsOf(const TopologyCaches&) { return ""; }
   template <typename Use>
@@ -218,7 +218,7 @@ class FieldLists {
     use();
   }
 
-  // Not saved. A loaded state computes the answers again.
+  // Not saved. A loaded state evaluates the selectors again.
   static std::string NameOf(const SelectorMemoRef&) { return "SelectorMemo"; }
   static const char* FieldsOf(const SelectorMemoRef&) { return ""; }
   template <typename Use>

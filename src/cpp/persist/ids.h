@@ -72,7 +72,7 @@ template <>
 struct Ids<Amount> : NoIds {};
 template <>
 struct Ids<Quantity> : NoIds {};
-// These specs refer to other objects by name.
+// Specs refer to other objects by name, so they contain no ids.
 template <>
 struct Ids<WorkloadSpec> : NoIds {};
 template <>
@@ -130,9 +130,9 @@ struct Ids<MessageBody> {
   }
 };
 
-// The types below declare the meaning of a field. Plain: a value whose own ids are visited. Number: a number
-// that is not an id. Of: ids of one kind, as a single id, a list, the first elements of pairs, or the keys of
-// a container.
+// The types below declare which ids a field contains. `Plain`: a value whose type declares the ids that the
+// value contains. `Number`: a number that is not an id. `Of`: ids of one kind, stored as a single id, a list,
+// the first elements of pairs, or the keys of a container.
 namespace field {
 
 template <typename V>
@@ -253,7 +253,7 @@ KUEUE_IDS(Event, field::Plain, field::Plain, field::Plain, field::Plain, field::
           field::Plain, field::Plain, field::Plain);
 KUEUE_IDS(PendingQueue::Bucket, field::Class, field::LocalQueue, field::Plain, field::Plain, field::Plain,
           field::Number, field::Plain);
-// Buckets refer to each other by index; PendingQueue::Prune() renumbers them.
+// Buckets refer to each other by index; PendingQueue::Prune() renumbers these indexes.
 KUEUE_IDS(PendingQueue, field::Workload, field::Plain, field::Plain, field::Plain, field::Plain, field::Plain,
           field::Number, field::Number, field::Plain, field::Number, field::Workload, field::Class,
           field::Workload, field::Number, field::Number);

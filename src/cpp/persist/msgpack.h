@@ -33,9 +33,9 @@ class MsgpackWriter {
   std::string text_;
 };
 
-// Reads values from the front of a buffer. At the first missing value or value of an unexpected type, the
-// reader fails: it then keeps its position and returns zeros. The buffer must outlive the reader and the
-// views it returns.
+// Reads values from the front of a buffer. A read fails if the next value is missing or has an unexpected
+// type. After the first failure, the reader keeps its position and returns zeros. The buffer must outlive the
+// reader and the views that the reader returns.
 class MsgpackReader {
  public:
   explicit MsgpackReader(absl::string_view text) : text_(text) {}
@@ -45,18 +45,18 @@ class MsgpackReader {
   bool AtEnd() const { return at_ == text_.size(); }
   absl::string_view Rest() const { return text_.substr(at_); }
 
-  // Consumes a nil if it is the next value. Returns whether the next value was nil.
+  // Consumes the next value if the value is nil. Returns whether the next value was nil.
   bool TakeNil() { return TakeByte(0xc0); }
   bool Bool();
   int64_t Int();
   double Double();
   absl::string_view Text();
   absl::string_view Binary();
-  // Consumes the header of an array with this size (less than 16) if that header is the next value. Returns
-  // whether it consumed the header.
+  // If the next value is an array of this size (less than 16), consumes the header of the array. Returns
+  // whether the header was consumed.
   bool TakeArray(size_t size) { return TakeByte(static_cast<uint8_t>(0x90 | size)); }
-  // Returns the number of items that follow. It never exceeds the number of bytes left, since each item takes
-  // at least one byte.
+  // Reads the header of an array and returns the number of items that follow. The returned number never
+  // exceeds the number of bytes left, since each item takes at least one byte.
   size_t Array();
 
  private:

@@ -1,4 +1,5 @@
-// Saves and loads the complete state of an engine. A loaded engine continues exactly like the saved one.
+// Saves and loads the complete state of an engine. A loaded engine makes the same decisions as the engine
+// that was saved.
 #ifndef KUEUE_PERSIST_PERSIST_H_
 #define KUEUE_PERSIST_PERSIST_H_
 
@@ -16,7 +17,7 @@ namespace kueue {
 std::string SaveState(const State& state);
 
 // Loads a saved state. Returns InvalidArgument if the data was not written by SaveState(), and
-// FailedPrecondition if its version is unknown. Safe for arbitrary input.
+// FailedPrecondition if its version is unknown. LoadState() is safe for arbitrary input.
 absl::StatusOr<State> LoadState(absl::string_view text);
 
 // Returns a description of the first id in the state that refers to no object, or an empty string.

@@ -43,7 +43,7 @@ class Marks {
     const std::vector<bool>& used = used_[static_cast<size_t>(kind)];
     return static_cast<size_t>(id) < used.size() && used[static_cast<size_t>(id)];
   }
-  // Returns the used ids of a kind, ascending.
+  // Returns the used ids of a kind in ascending order.
   std::vector<int32_t> All(IdKind kind) const {
     const std::vector<bool>& used = used_[static_cast<size_t>(kind)];
     std::vector<int32_t> ids;
@@ -95,7 +95,8 @@ class Renumbering {
       pointer = std::static_pointer_cast<const T>(known->second.second);
       return;
     }
-    const std::shared_ptr<const T> before = pointer;  // Kept alive, so that its address is not reused.
+    // Keeps the old target alive, so that its address is not reused.
+    const std::shared_ptr<const T> before = pointer;
     Probe probe{*this, false};
     WalkIds(probe, *before);
     if (probe.changes) {

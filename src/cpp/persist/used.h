@@ -10,7 +10,8 @@
 namespace kueue {
 
 // Returns the ids that any of the states uses. An id must have the same meaning in all states. Removes empty
-// buckets from their pending queues. If `may_end` is set, a listener may abort the call (see Poll()).
+// buckets from the pending queues of the states. If `may_end` is set, a listener may abort the call (see
+// Poll()).
 Marks UsedIn(const std::vector<State*>& states, bool may_end);
 
 }  // namespace kueue

@@ -22,7 +22,7 @@ struct Candidate {
   WorkloadId workload;
   Variant variant;
   bool evicted;
-  // Cohort under which the candidate was found; kNoId if it is in the preemptor's own queue.
+  // Cohort under which the candidate was found; kNoId if the candidate is in the preemptor's own queue.
   NodeId common_ancestor;
   int64_t priority;
   Time reserved;  // Time of the quota reservation; the current time if there is none.
@@ -49,13 +49,13 @@ class CandidateOrder {
 // Sorts an array of candidates lazily, only up to the positions that are read.
 class LazyOrder {
  public:
-  // Returns the i-th candidate in order. The array must be the same in each call.
+  // Returns the i-th candidate in candidate order. Pass the same array in every call.
   const Candidate& At(Candidate* items, size_t size, size_t i, const CandidateOrder& order);
-  // Marks the array as sorted.
+  // Marks the first `size` items as sorted.
   void Finish(size_t size) { sorted_ = size; }
 
  private:
-  // The first `sorted_` items are sorted. The rest is a reversed heap with its top at the back.
+  // The first `sorted_` items are sorted. The remaining items are a reversed heap with its top at the back.
   size_t sorted_ = 0;
   bool heaped_ = false;
 };
@@ -70,11 +70,12 @@ class CandidateList {
   void Push(const Candidate& candidate) { items_.push_back(candidate); }
   bool empty() const { return items_.empty(); }
   size_t size() const { return items_.size(); }
-  // Returns the i-th candidate in order. The reference is valid until candidates are added or removed.
+  // Returns the i-th candidate in candidate order. The reference is valid until candidates are added or
+  // removed.
   const Candidate& At(size_t i, const CandidateOrder& order) {
     return lazy_.At(items_.data(), items_.size(), i, order);
   }
-  // Sorts all candidates at once. The result is defined even if `order` is not transitive.
+  // Sorts all candidates at once. The result is well-defined even if `order` is not transitive.
   void SortAll(const State& state, const CandidateOrder& order);
 
  private:
@@ -90,13 +91,14 @@ class TreeCandidates {
   bool Is(NodeId root, const FlavorResources& contested) const {
     return root == root_ && contested == contested_;
   }
-  // Lists the workloads on the first call, and does nothing on later calls. The list contains their current
-  // state, so call this function before the cycle evicts a workload.
+  // Lists the workloads on the first call, and does nothing on later calls. The list contains the current
+  // state of the workloads, so call this function before the cycle evicts a workload.
   void Fill(const State& state);
   // Finds the queues that exceed their quota, unless `epoch` equals the epoch of the last call.
   void Update(const State& state, int64_t epoch);
 
-  // A queue that uses more than its own quota, and whose Cohorts below the root do so too.
+  // A queue that uses more than its own quota, and whose ancestor Cohorts, except the root, use more than
+  // theirs.
   struct Exceeding {
     NodeId queue;
     size_t place;  // In Forest::QueuesOfTree(root).
@@ -104,7 +106,7 @@ class TreeCandidates {
   const std::vector<Exceeding>& exceeding() const { return exceeding_; }
   bool has_evicted() const { return has_evicted_; }
   // Returns the i-th candidate of the queues in exceeding(), in candidate order, or nullptr if there is none.
-  // Call Fill() and Update() first. The result is valid until the next Update().
+  // Call Fill() and Update() before this function. The result is valid until the next Update().
   const Candidate* At(size_t i, const CandidateOrder& order);
 
  private:
@@ -124,23 +126,26 @@ class TreeCandidates {
   FlavorResources contested_;
   bool is_listed_ = false, has_evicted_ = false;
   std::vector<Candidate> items_;
-  std::vector<Part> parts_;  // By place of the queue.
+  std::vector<Part> parts_;  // Indexed by the position of the queue in the tree.
   std::vector<Exceeding> exceeding_;
   int64_t epoch_ = -1;
   bool has_begun_ = false;
-  std::vector<const Candidate*> merged_;  // The first candidates of `exceeding_`, in order.
-  std::vector<Cursor> cursors_;           // The others: a heap with the next candidate on top.
+  // The first candidates of the queues in `exceeding_`, in candidate order.
+  std::vector<const Candidate*> merged_;
+  // Cursors for the remaining candidates, as a heap with the next candidate on top.
+  std::vector<Cursor> cursors_;
 };
 
-// Lists whose memory is reused between searches.
+// Lists whose memory is reused for later searches.
 struct CandidateScratch {
   CandidateList lists[6];
   std::list<TreeCandidates> trees;
-  int64_t epoch = 0;  // Incremented when usage has changed since the last search.
+  int64_t epoch = 0;  // A counter that is incremented when usage has changed since the last search.
 };
 
 bool SatisfiesPolicy(const Workload& preemptor, const Workload& candidate, PreemptionPolicy policy);
-// Returns whether the workload's charged usage contains one of the flavor resources, whatever the amount.
+// Returns true if the workload's charged usage has an entry for any of the flavor resources, even if the
+// amount is 0.
 bool UsesAny(const Workload& workload, absl::Span<const FlavorResourceId> frs);
 // Returns whether the node uses more than its own quota of any of the flavor resources.
 inline bool IsBorrowingAny(const Quota& quota, NodeId node, absl::Span<const FlavorResourceId> frs) {
@@ -150,7 +155,7 @@ inline bool IsBorrowingAny(const Quota& quota, NodeId node, absl::Span<const Fla
   return false;
 }
 // Returns whether IsBorrowingAny() is true for the node and for all Cohorts between the node and `ancestor`.
-// If `ancestor` is kNoId, all Cohorts up to the root must satisfy this.
+// If `ancestor` is kNoId, all Cohorts up to the root are checked.
 inline bool AreBorrowingUpTo(const State& state, NodeId node, NodeId ancestor,
                              absl::Span<const FlavorResourceId> frs) {
   for (; node != ancestor; node = state.forest().Parent(node)) {

@@ -11,21 +11,23 @@ namespace kueue {
 // Add or remove the workload's usage of quota and topologies.
 void Charge(State& state, WorkloadId id);
 void Discharge(State& state, WorkloadId id);
-// Same as above, but topology usage is changed only if the query includes pod sets to place.
+// Same as the functions without `query`, but topology usage is changed only if the query includes pod sets to
+// place.
 void Charge(State& state, const PreemptionQuery& query, WorkloadId id);
 void Discharge(State& state, const PreemptionQuery& query, WorkloadId id);
 
-// Returns whether the set contains the workload. Null: an empty set.
+// Returns whether the set contains the workload. A null set is empty.
 inline bool Contains(const absl::flat_hash_set<WorkloadId>* workloads, WorkloadId id) {
   return workloads != nullptr && workloads->contains(id);
 }
 
-// Returns whether the request fits now. If `borrow` is false, it must also stay within the queue's nominal
-// quota. Mirrors pkg/scheduler/preemption/preemption.go:workloadFits.
+// Returns whether the request fits now. If `borrow` is false, the request must also stay within the queue's
+// nominal quota. Mirrors pkg/scheduler/preemption/preemption.go:workloadFits.
 bool Fits(const State& state, const PreemptionQuery& query, bool borrow);
 
-// Removes targets that are not needed, from the second-to-last target back to the first. The last target
-// takes the position of a removed target, so the order may change. Mirrors fillBackWorkloads.
+// Removes targets that are not needed, from the second-to-last target back to the first. The last target is
+// moved to the position of each removed target, so the order of the targets may change. Mirrors
+// fillBackWorkloads.
 void FillBack(State& state, const PreemptionQuery& query, bool borrow, std::vector<Target>& targets);
 
 }  // namespace kueue

@@ -20,25 +20,25 @@ struct Target {
   PreemptionReason reason;
 };
 
-// A search for targets whose preemption makes `request` fit in `queue`. The flavor resources in `contested`
-// lack quota.
+// A search for targets whose preemption makes `request` fit in `queue`. `contested` contains the flavor
+// resources that lack quota.
 struct PreemptionQuery {
   NodeId queue;
   WorkloadId preemptor;
   FlavorResources contested;
   Amounts request;
-  // Pod sets that must be placed as well; null if there are none.
+  // Pod sets that must also be placed in a topology; null if there are none.
   const TopologyDemands* topology = nullptr;
   Placer* placer = nullptr;
   WorkloadId replaced = kNoId;
 };
 
-// A comparison of shares by a fair sharing strategy. Its result decides whether the candidate may be
-// preempted.
+// A comparison of shares by a fair sharing strategy. The result of the comparison decides whether the
+// candidate may be preempted.
 struct FairComparison {
   WorkloadId candidate;
   FairSharingStrategy strategy;
-  NodeId ours, theirs;  // The compared nodes: children of the lowest common ancestor.
+  NodeId ours, theirs;  // The compared nodes, which are children of the lowest common ancestor.
   Share our_share;      // Share of `ours` including the request.
   Share their_share;    // Share of `theirs` with the candidate.
   Share final_share;    // Share of `theirs` without the candidate; used by LessThanOrEqualToFinalShare.
@@ -53,8 +53,8 @@ struct SearchTrace {
   std::vector<WorkloadId> allowed, needing_to_borrow;
 };
 
-// Searches for targets by changing the usage tables of `state` temporarily; they are restored before each
-// call returns. `state` must outlive the Preemptor.
+// Searches for targets by changing the usage tables of `state` temporarily; the tables are restored before
+// each call returns. `state` must outlive the Preemptor.
 class Preemptor : public PreemptionOracle {
  public:
   explicit Preemptor(State& state) : state_(state), placer_(state) {}
@@ -68,8 +68,8 @@ class Preemptor : public PreemptionOracle {
   GranularMode SimulatePreemption(NodeId queue, WorkloadId workload, FlavorResourceId fr,
                                   Amount amount) override;
 
-  // Excludes these workloads from the candidates, until the next call; null: none. Used while a recomputation
-  // treats them as already preempted.
+  // Excludes the given workloads from the preemption candidates until the next call; null excludes none. Set
+  // the exclusion while a recomputation treats the workloads as already preempted.
   void SetAlreadyPreempted(const absl::flat_hash_set<WorkloadId>* already_preempted) {
     already_preempted_ = already_preempted;
     Forget();
@@ -84,12 +84,13 @@ class Preemptor : public PreemptionOracle {
     scratch_.trees.clear();
     Forget();
   }
-  // Fills the lists of candidates that searches of this cycle share. Must be called before an eviction.
+  // Fills the lists of candidates that searches of this cycle share. Call this function before the cycle
+  // evicts a workload.
   void KeepCandidates() {
     for (TreeCandidates& tree : scratch_.trees) tree.Fill(state_);
   }
-  // Drops the remembered result. Must be called after usage has changed; otherwise a repeated search would
-  // return outdated targets.
+  // Drops the cached result of the last search. Call this function after usage has changed; otherwise a
+  // repeated search would return outdated targets.
   void Forget() {
     remembered_ = false;
     ++scratch_.epoch;

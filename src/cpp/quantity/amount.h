@@ -31,9 +31,9 @@ inline int64_t SaturatingMul(int64_t a, int64_t b) {
   return (a > 0) == (b > 0) ? std::numeric_limits<int64_t>::max() : std::numeric_limits<int64_t>::min();
 }
 
-// An amount in millicores for cpu and in whole units for every other resource. All arithmetic saturates, and
-// Unlimited is absorbing: Unlimited + x = Unlimited, Unlimited - Unlimited = 0, Unlimited - x = Unlimited, x
-// - Unlimited = INT64_MIN.
+// An amount in millicores for cpu and in whole units for every other resource. All arithmetic saturates.
+// Unlimited + x and Unlimited - x equal Unlimited, Unlimited - Unlimited equals 0, and x - Unlimited equals
+// INT64_MIN.
 class Amount {
  public:
   constexpr Amount() = default;

@@ -10,10 +10,10 @@
 
 namespace kueue {
 
-// Stored as limbs of nine decimal digits, least significant first; the lowest `fraction_` limbs are after the
-// decimal point. The first limb after the point holds the digits from 10^-1 to 10^-9 (nano), so rounding to
-// nano or to whole units only drops whole limbs. The representation is normalized (no leading zero limb, no
-// trailing zero limb after the point, no negative zero), so equal numbers have equal members.
+// The number is stored as limbs of nine decimal digits, least significant first; the lowest `fraction_` limbs
+// are after the decimal point. The first limb after the point holds the digits from 10^-1 to 10^-9 (nano), so
+// rounding to nano or to whole units only drops whole limbs. The representation is normalized (no leading
+// zero limb, no trailing zero limb after the point, no negative zero), so equal numbers have equal members.
 class Decimal {
  public:
   Decimal() = default;
@@ -28,7 +28,7 @@ class Decimal {
 
   // Returns -1, 0 or 1 if *this is less than, equal to or greater than `other`.
   int Compare(const Decimal& other) const;
-  // Compares the absolute values as Compare() does.
+  // Compares the absolute values; returns -1, 0 or 1 like Compare().
   int CompareMagnitude(const Decimal& other) const;
 
   Decimal operator-() const;
@@ -64,7 +64,8 @@ class Decimal {
   }
 
  private:
-  // Range [Low(), High()) of powers of 10^9 that may have nonzero digits.
+  // Only limbs with an exponent in the range [Low(), High()) can be nonzero; the limb with exponent e counts
+  // multiples of 10^(9e).
   int Low() const { return -fraction_; }
   int High() const { return static_cast<int>(limbs_.size()) - fraction_; }
   uint32_t Limb(int power) const;

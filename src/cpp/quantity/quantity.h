@@ -14,10 +14,11 @@
 
 namespace kueue {
 
-// Limits on the text of a quantity; they bound the cost of parsing. Kubernetes has no such limits.
+// Limits on the text of a quantity, which bound the cost of parsing. Kubernetes does not limit the text of a
+// quantity.
 constexpr int kMaxQuantityText = 64;        // Bytes.
-constexpr int kMaxQuantityDigits = 40;      // Digits without leading zeros.
-constexpr int kMaxQuantityExponent = 1000;  // Absolute value of the exponent after `e` or `E`.
+constexpr int kMaxQuantityDigits = 40;      // Maximum number of digits, without leading zeros.
+constexpr int kMaxQuantityExponent = 1000;  // Maximum absolute value of the exponent after `e` or `E`.
 
 // Format used to print a value. Comparisons ignore it.
 enum class QuantityFormat : uint8_t { kDecimalSI, kBinarySI, kDecimalExponent };
@@ -31,10 +32,10 @@ class Quantity {
   explicit Quantity(Decimal value, QuantityFormat format = QuantityFormat::kDecimalSI)
       : value_(std::move(value)), format_(format) {}
 
-  // Parses a quantity as Go's parser does, including "." and "Gi" (both zero). The stricter pattern of the
-  // API schema is not checked here. A value with more than nine digits after the decimal point is rounded
-  // away from zero. With a binary suffix, the absolute value is capped at 2^63-1. Returns InvalidArgument if
-  // the text is not a quantity or exceeds the limits above.
+  // Parses a quantity as Go's parser does, including "." and "Gi" (both zero). Does not check the stricter
+  // pattern of the API schema. A value with more than nine digits after the decimal point is rounded away
+  // from zero. With a binary suffix, the absolute value is capped at 2^63-1. Returns InvalidArgument if the
+  // text is not a quantity or exceeds the limits above.
   static absl::StatusOr<Quantity> Parse(absl::string_view text);
 
   const Decimal& value() const { return value_; }
@@ -46,7 +47,7 @@ class Quantity {
   // keep the suffix E; Kubernetes would drop the power of ten.
   std::string ToText() const;
 
-  // Returns the nearest double. Rounds to 64 bits first in the same cases as Kubernetes
+  // Returns the nearest double. In the same cases as Kubernetes, first rounds the value to 64 bits
   // (quantity.go:AsFloat64Slow).
   double AsDouble() const;
 
@@ -72,7 +73,7 @@ class Quantity {
 };
 
 // Returns the text that Kubernetes prints for a quantity parsed from `text`. Some non-canonical strings
-// ("+5", "1.500", "12E6") are kept unchanged. Requires that Parse() accepts the text.
+// ("+5", "1.500", "12E6") are kept unchanged. The text must be one that Parse() accepts.
 std::string PrintedText(absl::string_view text);
 
 // Converts a request or usage to an integer, in millicores for cpu and in whole units for all other
@@ -84,7 +85,7 @@ int64_t ResourceValue(absl::string_view resource, const Quantity& quantity);
 Amount AmountFromQuantity(absl::string_view resource, const Quantity& quantity);
 
 // Formats an integer used for scheduling (pkg/resources/resource_formatter.go:ResourceQuantityString). If
-// `as_bytes` is set, uses binary suffixes, as for memory, whatever the resource's name.
+// `as_bytes` is set, uses binary suffixes, as for memory, regardless of the resource name.
 std::string ResourceQuantityString(absl::string_view resource, int64_t value, bool as_bytes = false);
 
 }  // namespace kueue

@@ -12,8 +12,9 @@
 
 namespace kueue {
 
-// Adds a hypothetical workload to the state for the lifetime of this object. It is in no queue and cannot be
-// found by its key. No other workload may be added or removed meanwhile. `state` must outlive this object.
+// Adds a hypothetical workload to the state for the lifetime of this object. The hypothetical workload is in
+// no queue and cannot be found by its key. No other workload may be added or removed while this object
+// exists. `state` must outlive this object.
 class HypotheticalWorkload {
  public:
   HypotheticalWorkload(State& state, const WorkloadObject& object);
@@ -28,21 +29,20 @@ class HypotheticalWorkload {
   const WorkloadId id_;
 };
 
-// Where the flavor scan starts: at the position where the next cycle would continue it, or at the first
-// flavor.
+// Start of the flavor scan: the position where the next cycle would continue the scan, or the first flavor.
 enum class Search : uint8_t { kGoesOn, kAnew };
 
 // Returns whether the next cycle would continue a flavor scan that an earlier cycle began.
 bool IsSearchUnderWay(const State& state, WorkloadId id);
-// Returns the entry that a cycle with this workload as its only head would produce now. Leaves no visible
-// changes.
+// Returns the entry that a cycle with this workload as its only head would produce now. The call leaves no
+// visible changes in the state.
 Entry Nominated(State& state, WorkloadId id, Search search);
 
-// Returns the current decision about a workload. Leaves no visible changes. The message for a hypothetical
-// workload can be rendered only while the workload exists.
+// Returns the current decision about a workload. The call leaves no visible changes in the state. The message
+// for a hypothetical workload can be rendered only while the workload exists.
 DecisionRecord Answer(State& state, WorkloadId id, Search search = Search::kGoesOn);
 
-// Returns a pod count: the pod set would be admitted with this number of pods, but not with one more pod. If
+// Returns a pod count n such that the pod set would be admitted with n pods but not with n + 1 pods. If
 // `preempting` is true, a pod count that requires preemption is accepted too. Returns INT32_MAX if every
 // count would be admitted. `pod_set` must be a valid index.
 int64_t LargestCount(State& state, const WorkloadObject& object, size_t pod_set, bool preempting);

@@ -1,4 +1,4 @@
-// Result of a cycle for one head, as facts that remain valid after the cycle.
+// Result of a cycle for one head, in a form that remains valid after the cycle.
 #ifndef KUEUE_QUESTIONS_DECISION_H_
 #define KUEUE_QUESTIONS_DECISION_H_
 
@@ -27,16 +27,16 @@ struct DecisionRecord {
   std::string workload;
   NodeId queue = kNoId;
   Verdict verdict = Verdict::kPending;
-  bool admitted = false;  // For kAdmitted: whether all admission checks are ready.
+  bool admitted = false;  // Whether all admission checks are ready; valid only if the verdict is kAdmitted.
   int borrowing = 0;
-  int32_t reason = 0;  // An id in State::reasons.
+  int32_t reason = 0;  // Id of the reason in State::reasons.
   Message message;
   std::shared_ptr<const Admission> admission;
   std::vector<TargetRecord> targets;
   std::vector<std::pair<int, FlavorAttempt>> attempts;  // By pod set.
 };
 
-// Create a record from an entry. Decided() is for entries of a completed cycle, Asked() for entries of a
+// Create a record from an entry. Decided() is for entries of a completed cycle; Asked() is for entries of a
 // dry-run nomination, which does not change the state.
 DecisionRecord Decided(const State& state, const Entry& entry);
 DecisionRecord Asked(const State& state, const Entry& entry);
@@ -57,7 +57,7 @@ struct Obstacle {
     kDevicesUncounted,  // The workload controller has not counted the devices yet.
   };
   Kind kind = Kind::kNone;
-  std::string queue;  // Name of the queue, for the kinds that refer to one.
+  std::string queue;  // Name of the queue, if the kind refers to a queue.
   Reason reason = Reason::kEmpty;
   Message message;  // `reason` and `message` have the values that the workload controller writes.
 

@@ -8,10 +8,10 @@
 
 namespace kueue {
 
-// Kueue evicts no workload when quota is reduced. Returns the workloads that a preemptor would select to
-// bring every queue back to its allowed usage: workloads of borrowing queues come first, then workloads with
-// lower priority, then workloads with a later reservation. Each of these evictions is necessary. Leaves no
-// visible changes.
+// Kueue does not evict workloads when quota is reduced. Returns the workloads that a preemptor would select
+// to bring every queue back to its allowed usage. The selection prefers workloads of borrowing queues, then
+// workloads with lower priority, then workloads with a later reservation. The eviction of each returned
+// workload is necessary. The call leaves no visible changes in the state.
 std::vector<WorkloadId> MustLeave(State& state);
 
 }  // namespace kueue

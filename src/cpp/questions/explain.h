@@ -21,8 +21,8 @@ struct NodeFacts {
   Amount nominal, subtree, usage;
   Amount guaranteed;  // Quota that is never lent to the parent.
   Amount borrowing_limit, lending_limit;
-  // Quota available to the node, including everything that its ancestors would lend. Negative if the usage
-  // exceeds the quota.
+  // Quota available to the node, including everything that its ancestors would lend. The available quota is
+  // negative if the usage exceeds the quota.
   Amount available;
 };
 
@@ -31,10 +31,10 @@ struct NodeFacts {
 struct QuotaUserFacts {
   NodeId node;
   NodeId meets;    // Lowest common ancestor of this node and the explained queue.
-  Amount nominal;  // For a Cohort: the total including all descendants.
+  Amount nominal;  // Nominal quota; for a Cohort, the total including all descendants.
   Amount usage;
   Amount borrowed;  // Usage above `nominal`.
-  Amount lends;     // Unused part of the quota that the node may lend.
+  Amount lends;     // Unused amount of the quota that the node may lend.
 };
 
 // The setting that limits the capacity on the path to the root.
@@ -56,14 +56,15 @@ struct FlavorResourceFacts {
   NodeId where;  // Node whose quota or limit is binding.
   Limit limit;
   bool may_preempt;  // Whether preemption is considered for this flavor resource.
-  Amount missing;  // Amount that would have to be released. Exceeds `asked` if the usage already exceeds the
-                   // quota.
-  std::vector<NodeFacts> path;  // From the queue up to the root.
-  // Nodes, from the queue up, whose quotas or borrowingLimits must all be raised for the request to fit. May
-  // be empty for a request that does not fit, because unlimited values cannot be raised.
+  // Amount that would have to be released. The amount to release exceeds `asked` if the usage already exceeds
+  // the quota.
+  Amount missing;
+  std::vector<NodeFacts> path;  // Facts about each node, from the queue up to the root.
+  // Nodes, from the queue up, whose quotas or borrowingLimits must all be raised for the request to fit. The
+  // list may be empty for a request that does not fit, because unlimited values cannot be raised.
   std::vector<Shortage> shortages;
-  std::vector<QuotaUserFacts> quota_users;  // Nodes that use the flavor resource or lend it.
-  // A few workloads. The removal of any one of them would be sufficient.
+  std::vector<QuotaUserFacts> quota_users;  // Nodes that use or lend quota of the flavor resource.
+  // Some of the workloads whose individual removal would make the request fit.
   std::vector<WorkloadId> sufficient_alone;
   bool IsShort() const { return asked > available; }
 };
@@ -71,8 +72,8 @@ struct FlavorResourceFacts {
 struct FlavorFacts {
   FlavorId flavor;
   int resource_group;
-  bool tried = false;                    // The flavor was evaluated.
-  bool chosen = false;                   // The flavor was chosen for at least one resource.
+  bool tried = false;                    // Whether the flavor was evaluated.
+  bool chosen = false;                   // Whether the flavor was chosen for at least one resource.
   FlavorAttempt attempt;                 // Set if `tried`.
   std::vector<Refusal> ineligible;       // All reasons why the pods may not use the flavor.
   std::vector<FlavorResourceFacts> frs;  // Facts about the requested resources.
@@ -102,7 +103,7 @@ enum class CandidateVerdict : uint8_t {
   kCohortIsNotBorrowing,
   kShare,  // No fair sharing strategy permits the preemption.
   kQueueIsInactive,
-  // If this candidate is preempted, the preemptor has to borrow, which borrowWithinCohort forbids:
+  // The preemption of this candidate would require the preemptor to borrow, which borrowWithinCohort forbids:
   kBorrowNever,      // The policy is Never.
   kBorrowPriority,   // The candidate's priority is not lower than the preemptor's.
   kBorrowThreshold,  // The candidate's priority is above maxPriorityThreshold.
@@ -131,17 +132,17 @@ struct Facts {
   std::optional<Entry> next;  // Result of the next cycle, if a flavor scan is in progress.
   std::vector<PodSetFacts> pod_sets;
   std::vector<FlavorResourceId> contested;
-  // The targets in order, followed by at most kMostCandidates others.
+  // The preemption targets in order, followed by at most kMostCandidates other candidates.
   std::vector<CandidateFacts> candidates;
   // Number of candidates by verdict, including candidates that are not listed.
   std::vector<int> counts;
-  std::vector<ShareFacts> shares;  // Ordered from the queue upwards, without the root.
+  std::vector<ShareFacts> shares;  // Shares of the queue and of its ancestor Cohorts, except the root.
 };
 inline constexpr size_t kMostCandidates = 100;
 
-// Explains a pending workload: the decision that a cycle would make, and its reasons. Leaves no visible
-// changes. If the workload was never queued, the caller must keep a TemporaryClass alive until it has
-// read the returned facts.
+// Explains a pending workload: the decision that a cycle would make, and its reasons. The call leaves no
+// visible changes in the state. If the workload was never queued, the caller must keep a TemporaryClass alive
+// while the returned facts are read.
 Facts ExplainWaiting(State& state, WorkloadId id);
 // Explains a workload with a quota reservation: its usage, and the nodes from which it borrows.
 Facts ExplainHolding(State& state, WorkloadId id);
@@ -152,12 +153,12 @@ FlavorResourceFacts ExplainFlavorResource(State& state, NodeId queue, FlavorReso
 // Explains, for each workload that uses a contested flavor resource, why it is or is not preempted. Fills in
 // `contested`, `candidates` and `counts`.
 void ExplainPreemption(State& state, Facts& facts);
-// Return the shares of a queue and of its ancestor Cohorts except the root, or of all active queues and all
-// Cohorts.
+// Return the shares of a queue and of its ancestor Cohorts except the root (ExplainShares), or of all active
+// queues and all Cohorts (ExplainAllShares).
 std::vector<ShareFacts> ExplainShares(const State& state, NodeId queue);
 std::vector<ShareFacts> ExplainAllShares(State& state);
-// Returns the workload that most recently preempted this workload, or kNoId if there is none or it is
-// unknown.
+// Returns the workload that most recently preempted this workload, or kNoId if there is no such workload or
+// the preemptor is unknown.
 WorkloadId PreemptorOf(const State& state, WorkloadId id);
 
 }  // namespace kueue

@@ -12,17 +12,17 @@
 
 namespace kueue {
 
-// Maximum number of alternatives in an answer.
+// Maximum number of workloads listed in `sufficient_alone`.
 inline constexpr size_t kMostAlternatives = 6;
 
-// A domain, and the number of pods of a pod set that fit in it. Only whole slices count. If the pod set has a
-// leader, the leader must fit as well.
+// A domain, and the number of pods of a pod set that fit in it. Only pods in whole slices are counted. If the
+// pod set has a leader, the leader must fit as well.
 struct DomainFacts {
-  int32_t domain;  // Index in the flavor's tree.
+  int32_t domain;  // Index of the domain in the flavor's tree.
   int level;
   int32_t pods, pods_if_empty;  // `pods_if_empty` ignores the usage of pods placed by topology assignments.
   std::vector<PlacementFailure::Excluded>
-      excluded;  // Number of leaves of the domain in which no pod fits, grouped by the first reason.
+      excluded;  // Numbers of leaves in which no pod fits, by the first reason.
 };
 inline constexpr size_t kMostDomains = 1000;
 
@@ -33,25 +33,26 @@ struct PlaceFacts {
   FlavorId flavor = kNoId;
   int32_t count = 0;  // Number of workers.
   bool implied = false;
-  // Request of the workers; null if there is none. The workload's spec owns the request.
+  // Topology request of the workers; null if there is none. The workload's spec owns the request.
   const TopologyRequest* request = nullptr;
   PlacementParameters parameters;  // Valid unless `unresolved`.
-  bool unresolved = false;         // The request is invalid for this topology.
-  // Failure in the current tree and in the empty tree; null if the pods fit.
+  bool unresolved = false;         // Whether the request is invalid for this topology.
+  // The reason why the pods do not fit now, and the reason why they would not fit in an empty tree; null if
+  // they fit.
   std::shared_ptr<const PlacementFailure> failure, if_empty;
   std::vector<DomainCount> workers, leaders;  // Current placement, if the pods fit.
   int32_t largest = 0, largest_if_empty = 0;  // Largest number of workers that would fit, in whole slices.
   int32_t most_on_a_node = 0;  // Largest number of workers that would fit in a single empty leaf.
-  // Domains from the highest level down to the requested level. Within each level, they are sorted by
+  // Domains from the highest level down to the requested level. Within each level, the domains are sorted by
   // decreasing number of pods and limited to kMostDomains.
   std::vector<DomainFacts> domains;
   int32_t nearest = kNoId;  // If a level is required: the domain in which the largest number of pods fits.
-  // A few workloads. The removal of any one of them would be sufficient.
+  // Some of the workloads whose individual removal would make the pods fit.
   std::vector<WorkloadId> sufficient_alone;
 };
 
-// Explains the pod sets of one workload one after another. Each pod set is placed in addition to the pod sets
-// passed to Assume(). All references must outlive this object.
+// Explains the pod sets of one workload one after another. Explain() places each pod set in addition to the
+// pod sets passed to Assume(). All referenced objects must outlive this object.
 class PlaceExplainer {
  public:
   PlaceExplainer(State& state, Placer& placer, WorkloadId workload)
@@ -60,16 +61,16 @@ class PlaceExplainer {
   PlaceExplainer(const PlaceExplainer&) = delete;
   PlaceExplainer& operator=(const PlaceExplainer&) = delete;
 
-  // `leader` is null or has the same flavor.
+  // `leader` is null or has the same flavor as `workers`.
   PlaceFacts Explain(const TopologyDemand& workers, const TopologyDemand* leader);
-  // Treats the pods as placed when later pod sets are explained.
+  // Later calls of Explain() treat the pods in `facts` as placed.
   void Assume(const PlaceFacts& facts);
 
  private:
   // Computes the current placement, or the reason why the pods cannot be placed.
   void SetPlace(FlavorCapacity& capacity, const PlacementQuery& query, PlaceFacts& facts) const;
-  // Computes the pods per domain, the numbers of pods that would fit, and the workloads whose removal is
-  // sufficient.
+  // Computes the number of pods that fit in each domain, the largest numbers of workers that would fit, and
+  // the workloads whose removal would be sufficient.
   void AddRoom(FlavorCapacity& capacity, const PlacementQuery& query, PlaceFacts& facts) const;
   void AddDomains(FlavorCapacity& capacity, PlacementQuery query, PlaceFacts& facts) const;
   int32_t Largest(FlavorCapacity& capacity, PlacementQuery query, const PlaceFacts& facts) const;
@@ -88,12 +89,12 @@ struct LeafUse {
   int32_t pods;
   PodAmounts requests;  // Of one pod.
 };
-// Sorted by leaf, then by order of submission.
+// Returns the usage of the leaves, sorted by leaf and then by order of submission.
 std::vector<LeafUse> LeafUses(State& state, FlavorId flavor);
 
 // Returns, for each domain of the flavor's tree, the number of pods with these requests that fit in the
-// domain. The pods have the flavor's tolerations and no other requirements. `requests` do not include the
-// resource `pods`.
+// domain. Assumes that the pods have the flavor's tolerations and no other requirements. `requests` do not
+// include the resource `pods`.
 std::vector<int32_t> PodsByDomain(State& state, FlavorId flavor, PodAmounts requests, bool as_if_empty);
 
 }  // namespace kueue

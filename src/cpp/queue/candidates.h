@@ -1,5 +1,5 @@
-// ClusterQueues that may have a head. Kueue instead polls every queue (pkg/cache/queue/manager.go:heads,
-// kueue ff69552e79).
+// ClusterQueues that may have a head. Kueue keeps no set of candidates and polls every queue
+// (pkg/cache/queue/manager.go:heads, kueue ff69552e79).
 #ifndef KUEUE_QUEUE_CANDIDATES_H_
 #define KUEUE_QUEUE_CANDIDATES_H_
 
@@ -11,11 +11,11 @@
 
 namespace kueue {
 
-// A cycle visits only these queues, so that empty queues cost nothing. Every queue with a head is in the set;
-// the set may also contain queues without a head.
+// A cycle visits only the candidate queues, so empty queues do not slow it down. The set contains every queue
+// with a head; it may also contain queues without a head.
 class HeadCandidates {
  public:
-  // Resets the set to all queues. Must be called when a queue was added or removed.
+  // Resets the set to all queues. Call this function after a queue is added or removed.
   void Forget() { place_.clear(); }
 
   void Add(NodeId queue) {
@@ -61,9 +61,10 @@ class HeadCandidates {
     }
   }
 
-  // By node: position in the list of all ClusterQueues sorted by name. If empty, all queues are candidates.
+  // By node: position in the list of all ClusterQueues sorted by name. If `place_` is empty, all queues are
+  // candidates.
   std::vector<int32_t> place_;
-  std::vector<uint64_t> words_;  // One bit per position.
+  std::vector<uint64_t> words_;  // One bit for each position.
 };
 
 }  // namespace kueue

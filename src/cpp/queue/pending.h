@@ -34,12 +34,12 @@ class PendingQueue {
 
   // Adds a workload whose place is kNowhere.
   void Insert(Tables tables, WorkloadId workload, As as);
-  // Removes a workload from this queue, whatever its place.
+  // Removes a workload from this queue, regardless of its QueuePlace.
   void Erase(Tables tables, WorkloadId workload);
-  // Restores the heap order after an active workload was replaced by an equal one.
+  // Restores the heap order after an update of an active workload that left its sort fields unchanged.
   void Touch(Tables tables, WorkloadId workload);
   // Calls `change` and then moves the active workload to its new position. `change` may change the fields
-  // that determine this position.
+  // that determine the position of the workload.
   void Update(Tables tables, WorkloadId workload, absl::FunctionRef<void()> change);
 
   // Returns whether the workload is inadmissible, that is, waits until an event requeues it. The workload
@@ -48,15 +48,15 @@ class PendingQueue {
 
   // Makes the first active workload the workload in flight and returns it. Returns kNoId if there is no
   // active workload. If the queue is ordered by usage, workloads of LocalQueues with lower usage come first.
-  // Among the others, the sticky workload comes first, and the order is then by priority, time and UID. A
-  // change of usage takes effect at the next Reorder(), or in this call if `has_pending_penalty` returns true
-  // for a LocalQueue of this queue.
+  // If usage does not determine the order of two workloads, the sticky workload comes first, and the order is
+  // then by priority, time and UID. A change of usage takes effect at the next Reorder(), or in this call of
+  // Pop() if `has_pending_penalty` returns true for a LocalQueue of this queue.
   WorkloadId Pop(Tables tables, absl::FunctionRef<bool(LocalQueueId)> has_pending_penalty);
   // Reorders the active workloads by the current usage of their LocalQueues.
   void Reorder(Tables tables);
 
-  // Makes all active workloads of the class inadmissible. The same applies to workloads of the class that are
-  // added before the next QueueInadmissible().
+  // Makes all active workloads of the class inadmissible. Workloads of the class that are added before the
+  // next QueueInadmissible() also become inadmissible.
   void MarkInadmissible(Tables tables, ClassId cls, Reason reason);
   // Returns the reason for which the class was marked inadmissible, or nullptr if the class is not marked.
   // The next non-const call invalidates the pointer.
@@ -70,12 +70,12 @@ class PendingQueue {
   // order.
   std::vector<WorkloadId> Ordered(const WorkloadTable& workloads, const std::vector<double>& usage) const;
   // PositionOf() returns the number of workloads that precede `id` in Ordered(). `id` must be in this queue.
-  // First() returns the first workload of Ordered(), or kNoId if there is none. Both functions inspect
-  // buckets, not every workload.
+  // First() returns the first workload of Ordered(), or kNoId if there is none. PositionOf() and First()
+  // inspect buckets, not every workload.
   int PositionOf(const WorkloadTable& workloads, const std::vector<double>& usage, WorkloadId id) const;
   WorkloadId First(const WorkloadTable& workloads, const std::vector<double>& usage) const;
-  // Returns the active workloads in heap order. After usage has changed, this order affects which workloads
-  // become the next heads. Empty unless the queue is ordered by usage.
+  // Returns the active workloads in heap order. After usage has changed, the heap order affects which
+  // workloads become the next heads. The result is empty unless the queue is ordered by usage.
   const std::vector<WorkloadId>& HeapOrder() const { return heap_.items(); }
   // Returns the numbers of active and inadmissible workloads by class. The workload in flight counts as
   // active.
@@ -92,15 +92,16 @@ class PendingQueue {
   WorkloadId inflight() const { return inflight_; }
   void ForgetInflight() { inflight_ = kNoId; }
 
-  // The workload that waits for its preemption victims to stop. If `sticky`, it precedes all other workloads.
+  // The workload that waits for its preemption victims to stop. If `sticky` is true, the preemptor precedes
+  // all other workloads.
   WorkloadId preemptor = kNoId;
   bool sticky = false;
-  // Whether the workloads are ordered by the usage of their LocalQueues. Set when the ClusterQueue is
-  // created; later changes of its spec do not affect it.
+  // Whether the workloads are ordered by the usage of their LocalQueues. The value is set when the
+  // ClusterQueue is created; later changes of the spec do not affect it.
   bool by_usage = false;
   // `pop_cycle` is the number of pops that returned a workload. `queue_inadmissible_cycle` is the value of
   // `pop_cycle` when inadmissible workloads were last requeued. Kueue also counts unsuccessful pops, but uses
-  // these numbers only to check whether workloads were requeued after the workload in flight was popped.
+  // both counters only to check whether workloads were requeued after the workload in flight was popped.
   int64_t pop_cycle = 0;
   int64_t queue_inadmissible_cycle = -1;
 

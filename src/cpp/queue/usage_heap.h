@@ -13,15 +13,15 @@
 
 namespace kueue {
 
-// Usage changes continually, but the heap is reordered only occasionally. The next workload therefore depends
-// on the exact layout of the heap, so every operation performs the same swaps as Go's heap. `less` compares
-// two workloads by their current order.
+// Usage changes continually, but the heap is reordered only occasionally. The choice of the next workload
+// depends on the exact layout of the heap, so every operation performs the same swaps as Go's heap. `less`
+// returns whether one workload currently precedes another workload.
 class UsageHeap {
  public:
   bool empty() const { return items_.empty(); }
   size_t size() const { return items_.size(); }
   WorkloadId Front() const { return items_.front(); }
-  // Returns the workloads in heap order. The first item is the front.
+  // Returns the workloads in heap order. The first workload is the front of the heap.
   const std::vector<WorkloadId>& items() const { return items_; }
 
   template <typename Less>
@@ -36,7 +36,7 @@ class UsageHeap {
     Up(items_.size() - 1, less);
   }
 
-  // Restores the heap order after the fields that order the workload changed.
+  // Restores the heap order after a change of the fields that determine the position of the workload.
   template <typename Less>
   void Fix(WorkloadId workload, Less less) {
     const size_t place = place_.at(workload);

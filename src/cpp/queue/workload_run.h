@@ -11,7 +11,7 @@
 namespace kueue {
 
 // A sorted array with a movable front. Insertions are mostly at the end and removals mostly at the front, so
-// both are cheap. An operation at another position moves the shorter side.
+// both are cheap. An insertion or removal at another position moves the items on the side with fewer items.
 class WorkloadRun {
  public:
   struct Item {
@@ -69,7 +69,7 @@ class WorkloadRun {
     Trim();
   }
 
-  // Replaces the workload ids. The new ids must not change the order.
+  // Replaces the workload ids. The order of the workloads must be the same for the new ids.
   template <typename Place>
   void Renumber(Place place) {
     items_.erase(items_.begin(), items_.begin() + Offset());
@@ -99,7 +99,7 @@ class WorkloadRun {
     return workloads[static_cast<size_t>(a.workload)].serial <
            workloads[static_cast<size_t>(b.workload)].serial;
   }
-  // Frees the unused space before the front once it is large.
+  // Frees the unused space before the front once this space is large.
   void Trim() {
     if (empty()) {
       items_.clear();

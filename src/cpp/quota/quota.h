@@ -28,7 +28,7 @@ struct NumTraits<kueue::Amount> : GenericNumTraits<kueue::Amount> {
 
 namespace kueue {
 
-// Rows are nodes of the forest, columns are (flavor, resource) pairs.
+// A table with one row for each node of the forest and one column for each (flavor, resource) pair.
 using Table = Eigen::Array<Amount, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>;
 
 // An amount of one flavor resource.
@@ -60,7 +60,7 @@ class Quota {
   Amount LendingLimit(NodeId node, FlavorResourceId fr) const { return limits_->lending(node, fr); }
   // Amount that `node` and its descendants may use without borrowing from the parent.
   Amount Subtree(NodeId node, FlavorResourceId fr) const { return limits_->subtree(node, fr); }
-  // Part of the subtree quota that is never lent to the parent.
+  // Amount of the subtree quota that is never lent to the parent.
   Amount Local(NodeId node, FlavorResourceId fr) const { return limits_->local(node, fr); }
   // Largest amount that `node` can ever use.
   Amount Potential(NodeId node, FlavorResourceId fr) const { return limits_->potential(node, fr); }
@@ -79,7 +79,7 @@ class Quota {
   Amount LocalAvailable(NodeId node, FlavorResourceId fr) const {
     return Max(Amount(0), limits_->local(node, fr) - usage_(node, fr));
   }
-  // Amount that the node may still use, including everything that its ancestors would lend. Negative if the
+  // Amount that the node may still use, including everything that its ancestors would lend; negative if the
   // usage exceeds the quota.
   Amount RawAvailable(NodeId node, FlavorResourceId fr) const;
   Amount Available(NodeId queue, FlavorResourceId fr) const {
@@ -96,10 +96,10 @@ class Quota {
 
   struct Height {
     int height;
-    bool smaller_than_tree;  // The subtree is smaller than the whole tree.
+    bool smaller_than_tree;  // Whether the subtree is smaller than the whole tree.
   };
-  // Returns the height of the lowest subtree that contains `queue` and whose quota has space for `amount`
-  // more. Mirrors
+  // Returns the height of the lowest subtree that contains `queue` and whose quota can accommodate an
+  // additional `amount`. Mirrors
   // pkg/scheduler/preemption/classical/hierarchical_preemption.go:FindHeightOfLowestSubtreeThatFits.
   Height LowestSubtreeThatFits(NodeId queue, FlavorResourceId fr, Amount amount) const;
 
@@ -134,7 +134,7 @@ class Quota {
     Amount before;
   };
   using Flags = Eigen::Array<bool, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>;
-  // Declared quotas and the values derived from them, which copies share until one of them changes an object.
+  // Declared quotas and the values derived from them; copies share these values until one copy changes them.
   struct Limits {
     Table nominal, borrowing, lending, subtree, local, potential;
     Flags declared, defined;

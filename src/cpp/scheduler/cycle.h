@@ -22,13 +22,14 @@ struct Entry {
   WorkloadId workload = kNoId;
   NodeId queue = kNoId;
   bool is_preemptor = false;
-  // For a workload with a quota reservation: the iteration of its second pass. 0 if this is not a second
-  // pass.
+  // Iteration of the workload's second pass; 0 if the entry is not a second pass.
   int second_pass = 0;
-  // Whether the entry has an assignment. If not, `inadmissibility` contains the reason.
+  // Whether the entry has an assignment. If the entry has no assignment, `inadmissibility` contains the
+  // reason.
   bool nominated = false;
   Inadmissibility::Kind inadmissibility = Inadmissibility::Kind::kNone;
-  bool decided = false;  // Decided by this call of Run(), not before the cycle was blocked.
+  // Whether this call of Run() decided the entry, rather than an earlier call before the cycle was blocked.
+  bool decided = false;
   Assignment assignment;
   std::shared_ptr<const Admission> admission;  // Null: made from the assignment.
   std::vector<Target> targets;
@@ -40,18 +41,18 @@ struct Entry {
 };
 
 struct CycleResult {
-  bool idle = false;  // No active queue had a head, or the current cycle is still blocked.
-  int admitted = 0;   // Number of workloads that got a quota reservation.
+  bool idle = false;  // True if no active queue had a head or the current cycle is still blocked.
+  int admitted = 0;   // Number of workloads that received a quota reservation.
   int evicted = 0;    // Number of newly evicted workloads.
   int heads = 0;
-  bool made_inadmissible = false;  // A head became inadmissible, so that its queue has a new head.
-  bool scanning = false;           // A head continues its flavor scan in the next cycle.
-  bool moved = false;              // Something else changed, such as a condition or scan progress.
+  bool made_inadmissible = false;  // Whether a head became inadmissible, so that its queue has a new head.
+  bool scanning = false;           // Whether a head continues its flavor scan in the next cycle.
+  bool moved = false;              // Whether something else changed, such as a condition or scan progress.
   std::vector<WorkloadId> admitted_workloads, evicted_workloads;
 };
 
-// Takes one head from each active queue and runs the cycle. If `keep` is not null, Run() copies to it the
-// entries that this call has decided.
+// Takes one head from each active queue and runs the cycle. If `keep` is not null, Run() copies the entries
+// that this call has decided to `*keep`.
 class Cycle {
  public:
   explicit Cycle(State& state) : Cycle(state, state, WaitingCycle()) {}
@@ -92,13 +93,15 @@ class Cycle {
   void GetAssignments(Entry& entry, const NominationMapping* pinned);
   // Returns whether the result for the entry depends only on its equivalence class.
   bool IsToldByClass(const Entry& entry) const;
-  // Reuses the known refusal of the entry's class if it is still valid. Returns whether a refusal was reused.
+  // Reuses the cached refusal of the entry's equivalence class if it is still valid. Returns whether a
+  // refusal was reused.
   bool Recall(Entry& entry) const;
-  // Reuses the last admission of the entry's class if its usage fits. Returns whether it was reused.
+  // Reuses the cached admission of the entry's equivalence class if its usage fits. Returns whether it was
+  // reused.
   bool RecallFit(Entry& entry) const;
-  // Stores the admission of the entry's class if it depends only on objects and on the available quota.
+  // Caches the admission of the entry if it depends only on objects and on the available quota.
   void KeepFit(const Entry& entry, const std::shared_ptr<const Admission>& admission);
-  // Stores the refusal if it depends only on objects and usage.
+  // Caches the refusal of the entry if the refusal depends only on objects and usage.
   void KeepRefusal(const Entry& entry);
   void AddRead(ResourceId resource, NodeId queue, KnownRefusal& refusal) const;
   bool TryPartialAdmission(Entry& entry, FlavorAssigner& assigner);
@@ -131,29 +134,31 @@ class Cycle {
   bool IsResumed() const { return &live_ != &state_; }
 
   State& state_;  // State from which decisions are computed.
-  State& live_;   // State to which decisions are applied. Differs from `state_` only in a resumed cycle.
-  WaitingCycle waiting_;                // In a resumed cycle: the point at which it was blocked.
+  // State to which decisions are applied. `live_` differs from `state_` only in a resumed cycle.
+  State& live_;
+  WaitingCycle waiting_;                // In a resumed cycle, the point at which the cycle was blocked.
   std::shared_ptr<const State> start_;  // With blockAdmission: the state at the start of the cycle.
   const int passed_ = 0;                // Number of workloads admitted before the cycle was blocked.
   bool waits_ = false;
   Preemptor preemptor_;
   std::vector<Entry> entries_;
   std::vector<Entry>* memory_ = nullptr;
-  // Known refusals may be reused. False if the caller needs the details of each decision.
+  // Whether cached refusals may be reused. The value is false if the caller needs the details of each
+  // decision.
   bool recalls_ = false;
-  // The second passes of this cycle, in the order of the first entries.
+  // The second passes of this cycle; the i-th pass belongs to the i-th entry.
   std::vector<SecondPass> second_passes_;
-  // Current failed nodes and admissions of the workloads in `second_passes_`. They are saved here while the
-  // cycle temporarily replaces them with the values recorded in `second_passes_`.
+  // Current failed nodes and admissions of the workloads in `second_passes_`. The values are saved here while
+  // the cycle temporarily replaces them with the values recorded in `second_passes_`.
   std::vector<SecondPass> as_is_;
   Victims victims_;
   std::vector<size_t> admitted_;  // Indexes of admitted entries.
-  // Workloads admitted in a second pass. Kueue writes admissions in the background but waits for evictions,
-  // so the first `written_` of these admissions were written by the time of the last eviction.
+  // Workloads admitted in a second pass. Kueue writes admissions asynchronously but evictions synchronously.
+  // The first `written_` of these admissions had been written when the last eviction was written.
   std::vector<WorkloadId> assigned_again_;
   size_t written_ = 0;
-  // Evictions of workloads in `assigned_again_`, each with the index of the preempting entry. They are
-  // applied after the admissions.
+  // Evictions of workloads in `assigned_again_`, each with the index of the preempting entry. The evictions
+  // are applied after the admissions of the cycle.
   std::vector<std::pair<size_t, Target>> late_;
   CycleResult result_;
 };
@@ -161,7 +166,8 @@ class Cycle {
 // Returns the message of an entry whose preemption targets have not stopped yet.
 Message PendingPreemptions(const Entry& entry, ClassId cls);
 
-// Returns the elastic slice that the workload replaces in this queue, or kNoId if none is charged there.
+// Returns the elastic slice that the workload replaces in this queue, or kNoId if no such slice is charged in
+// this queue.
 WorkloadId ReplacedSlice(const State& state, WorkloadId workload, NodeId queue);
 
 }  // namespace kueue

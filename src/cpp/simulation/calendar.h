@@ -26,7 +26,7 @@ enum class Happening : uint8_t {
 };
 
 // A scheduled event. `what` is a job, or the index of a failure or change. `term` detects stale events: the
-// term of a job is incremented whenever the job gets or loses quota.
+// term of a job is incremented whenever the job gains or loses quota.
 struct Planned {
   Time at;
   Happening kind;

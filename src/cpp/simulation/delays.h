@@ -13,15 +13,15 @@
 
 namespace kueue {
 
-// Random values drawn before the simulation. The n-th execution of a job always uses the same value, so all
-// policies see the same values, whatever their numbers of evictions.
+// Random values that are drawn before the simulation starts. The n-th execution of a job always uses the same
+// value, so all policies see the same values regardless of the number of evictions.
 class Draws {
  public:
   explicit Draws(std::vector<Time> values) : values_(std::move(values)) {}
   Time Of(int32_t row, int32_t run) const { return values_[Place(row, run)]; }
   Time At(int64_t number) const { return values_[static_cast<size_t>(number) % values_.size()]; }
-  // Returns the index of the value for an execution of a job. Uses a 64-bit mixing function that gives the
-  // same results on all platforms.
+  // Returns the index of the value for an execution of a job. The index is computed with a 64-bit mixing
+  // function that gives the same results on all platforms.
   size_t Place(int32_t row, int32_t run) const;
 
  private:
@@ -40,8 +40,8 @@ struct Provisioning {
   std::vector<std::string> queues;  // ClusterQueues changed by `capacity`.
 };
 
-// Time between admission on a flavor and the readiness of the pods. The job makes no progress during this
-// time.
+// Time between admission on a flavor and the readiness of the pods. The job makes no progress during the
+// startup time.
 struct Startup {
   std::string flavor;
   Draws delay;
@@ -52,7 +52,7 @@ struct Failures {
   std::string flavor;
   std::string resource;  // Resource whose quota determines the number of nodes.
   int64_t unit = 1;      // Amount of the resource per node.
-  Draws gap;             // Time between failures of one node, in units of 2^-32 of `mtbf`.
+  Draws gap;             // Time between failures of one node, as a multiple of `mtbf` in units of 2^-32.
   Draws place;           // Position of the failing node: a fraction of all nodes, in units of 2^-32.
   Draws repair;
   Time mtbf = 0;

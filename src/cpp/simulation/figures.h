@@ -13,8 +13,8 @@
 
 namespace kueue {
 
-// Integral over time of a piecewise constant value, beginning at the start of the metrics window. The unit is
-// amount times nanoseconds.
+// Integral over time of a piecewise constant value, beginning at the start of the metrics window. The unit of
+// the integral is amount times nanoseconds.
 class Integral {
  public:
   void Set(double value, Time now, Time from) {
@@ -47,8 +47,8 @@ class Integral {
 struct CellFigures {
   CellUse use;
   double asked = 0;  // Amount requested by pending jobs.
-  // The queue's part of the quota that the tree has in addition to the nominal quotas of its queues. The
-  // parts are proportional to the fair sharing weights.
+  // The queue's share of the amount by which the tree's quota exceeds the nominal quotas of all queues in the
+  // tree. Each queue's share is proportional to its fair sharing weight.
   double extra = 0;
   int32_t tree = -1;  // Index in Figures::trees().
   bool recorded = false;
@@ -60,7 +60,7 @@ struct QueueFigures {
   Integral waits;  // Number of pending jobs.
   // The used amount divided by the entitled amount while jobs are pending, otherwise 0.
   Integral blocked;
-  Integral somebody_waits;  // The value is 1 while jobs are pending, otherwise 0.
+  Integral somebody_waits;  // Integral of a value that is 1 while jobs are pending, and 0 otherwise.
   double recorded_blocked = -1;
   std::vector<std::pair<FlavorResourceId, CellFigures>> cells;
 };
@@ -77,9 +77,9 @@ struct TreeFigures {
   bool touched = false;
 };
 
-// Usage and nominal quota until the last submission, in amount times nanoseconds.
+// Integrals of usage and nominal quota until the last submission, in amount times nanoseconds.
 struct SubmissionFigures {
-  Time until = -1;  // Time of the last submission; -1 as long as not all jobs have arrived.
+  Time until = -1;  // Time of the last submission; -1 until all jobs have arrived.
   std::map<FlavorResourceId, double> used, nominal;
 };
 
@@ -92,16 +92,16 @@ class Figures {
  public:
   explicit Figures(Time from) : from_(from) {}
 
-  // Adds `by` pending jobs with these requests to a queue; a negative number removes jobs.
+  // Adds `by` pending jobs with these requests to a queue; a negative `by` removes jobs.
   void Wait(const State& state, NodeId queue, const std::vector<std::pair<ResourceId, int64_t>>& asks,
             int by);
-  // Records an eviction. Call only for jobs that count in the metrics.
+  // Records an eviction. Call this function only for jobs that count in the metrics.
   void Evict(NodeId victim, NodeId preemptor, int32_t rule, const Workload& workload, const Broken& broken);
   // Records the end of a run of the workload's job.
   void Spend(const Workload& workload, const Broken& broken);
   // Updates the metrics of a queue after a change, and passes changed values to the recorder.
   void Look(const State& state, NodeId queue, Recorder& recorder);
-  // Passes to the recorder the changed values of trees whose queues were updated at this time.
+  // Passes changed values to the recorder, for each tree with a queue that was updated at this time.
   void EndMoment(Time now, Recorder& recorder);
   // Recomputes the entitlements of all queues and trees after a change of quotas.
   void Rebuild(const State& state);
@@ -140,7 +140,7 @@ class Figures {
   std::map<FlavorResourceId, double> lost_, overhead_;
   SubmissionFigures submissions_;
   Integral waits_;      // Number of pending jobs in all queues.
-  Integral borrowing_;  // The value is 1 while a queue borrows, otherwise 0.
+  Integral borrowing_;  // Integral of a value that is 1 while any queue borrows, and 0 otherwise.
   int64_t waiting_ = 0;
   int borrowers_ = 0;  // Number of (queue, flavor resource) pairs that borrow.
 };

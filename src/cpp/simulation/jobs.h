@@ -16,37 +16,38 @@ namespace kueue {
 
 using Times = absl::Span<const int64_t>;
 
-// Value in the column `created` if the creationTimestamp equals the submission time.
+// Special value of the column `created`: the creationTimestamp equals the submission time.
 constexpr Time kAtSubmission = INT64_MIN;
 
-// Columns of jobs in the order of submission. The caller owns the arrays, and they must outlive the
-// simulation. Once jobs have been appended, this object owns the arrays. Optional columns may be empty. Times
-// are nanoseconds.
+// Columns of jobs in the order of submission. The caller owns the arrays, which must outlive the simulation.
+// Once jobs have been appended, this object owns the arrays. Optional columns may be empty. Times are
+// nanoseconds.
 struct JobColumns {
   JobColumns() = default;
   // Copies owned columns. Columns that are not owned are shared with the copy.
   JobColumns(const JobColumns& other);
   JobColumns& operator=(const JobColumns&) = delete;
 
-  // Appends jobs. Their shape numbers are relative to the shapes of `more`. The first call copies columns
-  // that are not owned.
+  // Appends jobs. The shape indexes of the new jobs refer to the shapes of `more`. The first call copies
+  // columns that are not owned.
   void Append(JobColumns more);
 
   Times submit;
   Times runtime;                    // Runtime with all pods and without evictions; -1 if unlimited.
   absl::Span<const int32_t> shape;  // Index in `shapes`.
-  // Row number, used for names, UIDs and tables. If empty, the index of the job.
+  // Row number, used for names, UIDs and tables. If `row` is empty, the row number of a job is the index of
+  // the job.
   absl::Span<const int32_t> row;
-  Times created;  // Optional: creationTimestamp. Default: the submission time.
-  // Optional: run model of the job. -1 means the value of SimulationOptions::model.
+  Times created;  // Optional: creationTimestamp. The default is the submission time.
+  // Optional: run model of the job; -1 means the value of SimulationOptions::model.
   Times every, cost, restore, grace;
   absl::Span<const uint8_t> elastic;  // Optional: whether the runtime is extended if fewer pods are admitted.
   absl::Span<const uint8_t> known;    // Optional: whether the engine already has the workload.
-  absl::Span<const int32_t> cluster;  // In a fleet: number of the cluster to which the job is submitted.
+  absl::Span<const int32_t> cluster;  // In a fleet: index of the cluster to which the job is submitted.
 
   // Workload specs without name, UID and creation time.
   std::vector<std::shared_ptr<const WorkloadSpec>> shapes;
-  // Names by index. If empty, names are generated from `prefix` and the row number.
+  // Names by index. If `names` is empty, names are generated from `prefix` and the row number.
   std::vector<std::string> names;
   std::vector<std::string> uids;  // UIDs by index. Missing UIDs are generated from the row number.
   std::string prefix = "j";
@@ -87,15 +88,16 @@ class RunColumns {
 
  private:
   std::shared_ptr<const JobColumns> read_;
-  std::shared_ptr<JobColumns> own_;  // Same object as `read_` once jobs have been added.
+  // The columns that the simulation owns; the same object as `read_` once jobs have been added.
+  std::shared_ptr<JobColumns> own_;
 };
 
 enum class JobState : uint8_t { kToCome, kWaiting, kRunning, kFinished, kDeactivated };
 
 struct Job {
   WorkloadId workload = kNoId;
-  NodeId queue = kNoId;  // Queue in which the job is pending or whose quota it uses.
-  int32_t term = 0;      // Incremented whenever the job gets or loses quota.
+  NodeId queue = kNoId;  // Queue in which the job is pending or whose quota the job uses.
+  int32_t term = 0;      // Counter that is incremented whenever the job gains or loses quota.
   int32_t runs = 0, evictions = 0;
   FlavorId flavor = kNoId;  // Flavor of the first resource in the last admission.
   int32_t assigned = -1;    // Code of the last admission; see Recorder::AssignedOf().
@@ -103,14 +105,15 @@ struct Job {
   // Reason for the last eviction. If the eviction was a preemption, `rule` is the reason for the preemption.
   int32_t outcome_reason = 0, rule = 0;
   JobState state = JobState::kToCome;
-  bool borrowed = false;  // The last admission borrowed quota.
-  bool promised = false;  // The job's own queue had enough unused nominal quota when the job was submitted.
-  bool losing = false;    // The job is evicted, but still holds quota.
-  Time done = 0;          // Progress that has been kept so far.
-  Time wanted = 0;        // Runtime with the admitted number of pods.
-  Time startup = 0;       // Restore time plus pod startup of the current run.
-  Time reserved = -1;     // Time of the quota reservation; -1 if there is none.
-  Time started = -1;      // Time of the admission; -1 if the job is not admitted.
+  bool borrowed = false;  // Whether the last admission borrowed quota.
+  // Whether the job's own queue had enough unused nominal quota when the job was submitted.
+  bool promised = false;
+  bool losing = false;  // Whether the job is evicted, but still holds quota.
+  Time done = 0;        // Progress that has been kept so far.
+  Time wanted = 0;      // Runtime with the admitted number of pods.
+  Time startup = 0;     // Sum of the restore time and the pod startup time of the current run.
+  Time reserved = -1;   // Time of the quota reservation; -1 if there is none.
+  Time started = -1;    // Time of the admission; -1 if the job is not admitted.
   Time first_start = -1, end = -1;
   Time held = 0, lost = 0, overhead = 0;
   Broken last;  // Breakdown of the current run after its eviction.

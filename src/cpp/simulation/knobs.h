@@ -12,8 +12,8 @@ namespace kueue {
 
 struct Knobs {
   std::vector<int64_t> low, high;
-  // Index of the group to which each parameter belongs, starting at 0. The sum of each group stays constant.
-  // Empty if no sum has to stay constant.
+  // Index of the group to which each parameter belongs, starting at 0. The sum of the parameters in each
+  // group stays constant. The list is empty if no sum has to stay constant.
   std::vector<int32_t> sums;
 
   // Adds `by` to `values` and clamps the results to the bounds. The values must be within the bounds before

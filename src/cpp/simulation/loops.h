@@ -21,7 +21,8 @@ struct LoopFound {
 
 // Observes the cycles at one simulated time. After kPatience cycles with evictions, the fingerprint of each
 // tree with evictions is compared with a stored fingerprint (Brent's algorithm: the stored fingerprint is
-// replaced after 1, 2, 4, ... cycles). This finds the shortest period, whatever preceded the loop.
+// replaced after 1, 2, 4, ... cycles). The algorithm finds the shortest period, regardless of the cycles
+// before the loop.
 class LoopWatch {
  public:
   // Number of cycles with evictions before detection starts.
@@ -31,9 +32,10 @@ class LoopWatch {
     evicting_cycles_ = 0;
     trees_.clear();
   }
-  // Records that a workload of this tree got or lost quota in the current cycle.
+  // Records that a workload of this tree gained or lost quota in the current cycle.
   void Note(NodeId root, WorkloadId workload, bool evicted);
-  // Ends a cycle, after its victims have stopped. Returns the loops detected in this cycle.
+  // Ends the observation of a cycle. Call this function after the victims of the cycle have stopped. Returns
+  // the loops detected in this cycle.
   std::vector<LoopFound> EndCycle(const State& state);
 
  private:
@@ -41,7 +43,8 @@ class LoopWatch {
     uint64_t kept = 0;
     int64_t power = 1, since = 0;
     bool begun = false;
-    std::vector<WorkloadId> moved;  // Workloads moved since the fingerprint was stored.
+    // Workloads that were admitted or evicted since the fingerprint was stored.
+    std::vector<WorkloadId> moved;
   };
   int64_t evicting_cycles_ = 0;
   bool evicted_ = false;

@@ -28,12 +28,14 @@ class Pool {
 
  private:
   // State shared by the threads. Ownership is shared, so that a forked child process can abandon the state.
-  // The threads do not exist in the child.
+  // The threads do not exist in a forked child process.
   struct Shared {
     std::mutex mutex;
     std::condition_variable begins, is_done;
     size_t round = 0;
-    size_t wanted = 0, busy = 0;  // Numbers of threads in this round, without the caller's thread.
+    // Number of threads that take part in this round, and number of threads that are still busy; neither
+    // number includes the caller's thread.
+    size_t wanted = 0, busy = 0;
     bool ends = false;
     const std::function<void(size_t)>* work = nullptr;
     size_t pieces = 0;

@@ -78,7 +78,7 @@ struct CellUse {
   bool operator==(const CellUse& other) const { return used == other.used && nominal == other.nominal; }
 };
 
-// Names are stored as codes: ClusterQueues are numbered in the order in which they first appear; flavor
+// Names are stored as codes. ClusterQueues are numbered in the order in which they first appear. Flavor
 // resources and reasons are stored as ids.
 class Recorder {
  public:
@@ -125,7 +125,7 @@ class Recorder {
   CycleTable cycles_;
   std::map<std::pair<LocalQueueId, ResourceId>, double> last_consumed_;
   std::vector<NodeId> queues_;    // By code.
-  std::vector<int32_t> code_of_;  // By node; -1 if the node has no code yet.
+  std::vector<int32_t> code_of_;  // Code of each node; -1 if the node has no code yet.
   std::vector<Assigned> assigned_;
   std::map<Assigned, int32_t> place_of_assigned_;
 };

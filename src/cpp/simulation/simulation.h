@@ -22,8 +22,8 @@
 
 namespace kueue {
 
-// Duration of a scheduling cycle. If both values are zero, cycles take no time and are repeated until a cycle
-// changes nothing. Otherwise, a cycle takes `cycle` plus `per_head` for each head.
+// Duration of a scheduling cycle. A cycle takes `cycle` plus `per_head` for each head. If both values are
+// zero, cycles are repeated until a cycle changes nothing.
 struct Clock {
   Time cycle = 0, per_head = 0;
   bool IsZero() const { return cycle == 0 && per_head == 0; }
@@ -31,8 +31,8 @@ struct Clock {
 
 enum class OnLoop : uint8_t { kHold, kStop, kRaise };
 
-// Observer of the jobs of a simulation. It is called after the simulation has processed an event. Changes
-// that have no event kind of their own, such as a new priority, are reported as kCreated.
+// Observer of the jobs of a simulation. The listener is called after the simulation has processed an event.
+// Changes without an event kind of their own, such as a new priority, are reported as kCreated.
 class RunListener {
  public:
   virtual ~RunListener() = default;
@@ -48,11 +48,12 @@ struct SimulationOptions {
   Time warmup = 0;                   // Period after the start during which no metrics are collected.
   OnLoop on_loop = OnLoop::kHold;
   Recording record;
-  std::optional<Time> start;  // Default: the time of the first submission or change.
-  int32_t site = kNoId;       // In a fleet: number of this cluster; kManager is the manager.
+  // Start of the simulation; the default is the time of the first submission or change.
+  std::optional<Time> start;
+  int32_t site = kNoId;  // In a fleet: index of this cluster; kManager for the manager.
   // If true, behaves like Kueue's scheduler performance test: no controllers run, and the processing of the
-  // current time ends after a cycle that admits and evicts no workload. If false, it ends after a cycle that
-  // changes nothing.
+  // current time ends after a cycle that admits and evicts no workload. If false, the processing ends after a
+  // cycle that changes nothing.
   bool as_performance_test = false;
 };
 
@@ -63,7 +64,7 @@ struct SimulationStats {
   Time end = 0;  // Time of the last arrival or completion.
 };
 
-// A tree with a preemption loop. No cycle takes heads from the tree until its state changes.
+// A tree with a preemption loop. No cycle takes heads from the tree until the state of the tree changes.
 struct Loop {
   Time at = 0;  // Time at which the loop was first detected.
   int64_t period = 0, times = 0;
@@ -77,15 +78,15 @@ struct LoweredQuota {
   int64_t broken = 0;    // Amount of the quota that belongs to failed nodes.
 };
 
-// An added job and its arrival time. Ordered so that a heap has the earliest arrival at its front.
+// An added job and its arrival time. The order puts the earliest arrival at the front of a heap.
 struct Arrival {
   Time at;
   int32_t job;
   bool operator<(const Arrival& other) const { return at != other.at ? at > other.at : job > other.job; }
 };
 
-// Result of advancing a simulation: no events are left (kNothing), the processing of the current time is
-// unfinished (kOn), or it is finished (kOver).
+// Result of advancing a simulation: no events are left (kNothing), or the processing of the current time is
+// unfinished (kOn) or finished (kOver).
 enum class Went : uint8_t { kNothing, kOn, kOver };
 
 // Returns an error if nodes fail more than once per second on average.
@@ -96,18 +97,18 @@ class Simulation {
   // Starts a simulation from the engine's state. `jobs` must be sorted by submission time.
   Simulation(Engine engine, std::shared_ptr<const JobColumns> jobs, SimulationOptions options);
 
-  // Simulates about `work` units of work, but not beyond `until`. Each head of a cycle and each event is one
-  // unit. Returns whether any events are left. A simulation without an end time stops if jobs are evicted
-  // repeatedly without progress; see fruitless().
+  // Simulates about `work` units of work, but not beyond the time `until`. Each head of a cycle and each
+  // event is one unit of work. Returns whether any events are left. A simulation without an end time stops if
+  // jobs are evicted repeatedly without progress; see fruitless().
   bool Run(int64_t work, Time until = INT64_MAX);
   // Processes all events at the time of the next event, but stops after about `work` units of work.
   Went RunMoment(int64_t work, Time until = INT64_MAX);
-  // Schedules a change. Its time must not be before the current time.
+  // Schedules a change. The time of the change must not be before the current time.
   void Plan(TimedChange change);
-  // Adds jobs, which need not be sorted. The jobs and their shapes get the next free numbers.
+  // Adds jobs, which need not be sorted. The jobs and their shapes are assigned the next free indexes.
   void Extend(JobColumns jobs);
-  // For workloads that the engine already has: NoteAsks() stores the total requests of a shape, taken from
-  // the workload. Adopt() assigns the workload to a job.
+  // NoteAsks() stores the total requests of the shape of a workload that already exists in the engine.
+  // Adopt() assigns the workload to a job.
   void NoteAsks(WorkloadId id, size_t shape);
   void Adopt(int32_t job, WorkloadId workload);
   // Extends all metrics to the current time and records the unfinished runs of jobs. The simulation cannot
@@ -128,14 +129,14 @@ class Simulation {
   bool stopped() const { return stopped_; }
   // Returns the arrived jobs, in the order of arrival.
   const std::vector<int32_t>& arrived() const { return arrived_; }
-  // Returns the number of consecutive evictions after which Run() stopped because no job makes progress, or
-  // 0.
+  // Returns the number of consecutive evictions if Run() stopped because no job makes progress, and 0
+  // otherwise.
   int64_t fruitless() const { return is_endless_ ? fruitless_ : 0; }
   // Returns the job of a workload, or -1 if the workload belongs to no job.
   int32_t JobOf(WorkloadId workload) const;
   // Returns the total requests of the pods of a shape, by resource.
   const std::vector<std::pair<ResourceId, int64_t>>& AsksOf(int32_t shape);
-  // Returns the index of a job in jobs(). On a worker, indexes are reused.
+  // Returns the index of a job in jobs(). On a worker, the indexes of removed jobs are reused.
   size_t PlaceOf(int32_t job) const {
     return static_cast<size_t>(slots_.empty() ? job : slots_[static_cast<size_t>(job)]);
   }
@@ -145,26 +146,27 @@ class Simulation {
     return options_.site == kNoId || columns_->cluster[static_cast<size_t>(job)] == options_.site;
   }
 
-  // site.cc: a simulation as one cluster of a fleet. The fleet controls when the simulation advances.
+  // Functions for a simulation that represents one cluster of a fleet (site.cc). The fleet controls when the
+  // simulation advances.
   Engine& engine() { return engine_; }
   void Follow(RunListener* listener) { listener_ = listener; }
   // Returns the time of the next scheduled event.
   std::optional<Time> Next();
-  // Starts or continues processing the time `at`.
+  // Starts or continues the processing of events at the time `at`.
   void Enter(Time at);
-  // Processes the events at the current time, up to the given kind.
+  // Processes the events at the current time, up to and including the kind `last`.
   void TakeUntil(Happening last);
   void TakeArrivals();
   void Settle();
   // Runs a cycle. Call Settle() first. Returns whether another cycle is needed.
   bool DecideSettled();
-  // Settles and runs a cycle. Returns whether another cycle is needed.
+  // Runs Settle() and then a cycle. Returns whether another cycle is needed.
   bool Decide();
   void EndMoment();
   // Handle three changes on a worker: the creation of a copy, its deletion, and the creation of the copy's
   // job.
   void AddCopy(int32_t job, WorkloadId workload, const Job& before);
-  // Returns the final record of the job. All its runs have ended.
+  // Returns the final record of the job. In this record, no run of the job is in progress.
   Job RemoveCopy(int32_t job);
   void StartCopy(int32_t job);
   bool HasCopy(int32_t job) const { return slots_[static_cast<size_t>(job)] >= 0; }
@@ -172,7 +174,7 @@ class Simulation {
   void Forget(int32_t job);
 
  private:
-  // moment.cc: processing of the events at one time.
+  // Functions that process the events at one time (moment.cc).
   bool Begin(Time until);
   Went GoOn(Time until);
   bool Counts(int32_t job) const;
@@ -195,7 +197,7 @@ class Simulation {
   void LowerAgain(const std::vector<std::string>& queues);
   std::optional<Time> NextSample() const;
 
-  // simulation.cc: cycles and their effects on jobs.
+  // Functions for cycles and the effects of cycles on jobs (simulation.cc).
   bool FollowsCycle(const CycleResult& result);
   void Listen();
   void Reserve(int32_t job);
@@ -224,25 +226,27 @@ class Simulation {
   RunColumns columns_;
   SimulationOptions options_;
   std::vector<Job> jobs_;
-  // Used on a worker. `slots_` maps each job to its index in `jobs_`, or to -1 if there is no copy.
-  // `free_slots_` contains indexes to reuse.
+  // `slots_` and `free_slots_` are used only on a worker. `slots_` maps each job to its index in `jobs_`, or
+  // to -1 if there is no copy. `free_slots_` contains the indexes that can be reused.
   std::vector<int32_t> slots_, free_slots_;
-  int32_t next_term_ = 0;        // Term of the next copy. It is higher than the terms of all earlier copies.
-  std::vector<int32_t> job_of_;  // By workload.
+  // Term of the next copy; higher than the terms of all earlier copies.
+  int32_t next_term_ = 0;
+  std::vector<int32_t> job_of_;                                    // By workload.
   std::vector<std::vector<std::pair<ResourceId, int64_t>>> asks_;  // By shape.
   std::vector<bool> has_asks_;
   Calendar calendar_;
-  int32_t next_ = 0;              // First job that has not arrived, among the jobs present at the start.
-  int32_t given_;                 // Number of jobs present at the start.
+  // First job that has not yet arrived, among the jobs passed to the constructor.
+  int32_t next_ = 0;
+  int32_t given_;                 // Number of jobs passed to the constructor.
   std::vector<Arrival> later_;    // A heap of added jobs that have not arrived.
   std::vector<int32_t> arrived_;  // All jobs that have arrived.
   Time start_;
-  bool frees_by_hand_;  // Evicted jobs keep their quota until the simulation releases it.
+  bool frees_by_hand_;  // Whether evicted jobs keep their quota until the simulation releases it.
 
   bool in_moment_ = false, acted_ = false, stopped_ = false, stirred_ = false, closed_ = false;
   bool is_endless_ = false;
   int64_t fruitless_ = 0;     // Number of evictions since a job last arrived, completed or kept any progress.
-  Time fruitless_since_ = 0;  // Time of the first of these evictions.
+  Time fruitless_since_ = 0;  // Time of the first eviction that `fruitless_` counts.
   int64_t holding_ = 0;       // Number of jobs that hold quota.
   int64_t ending_ = 0;        // Number of jobs that hold quota and have a finite runtime.
   int64_t cycles_at_moment_ = 0, idle_cycles_ = 0, work_ = 0;
@@ -252,11 +256,12 @@ class Simulation {
   std::vector<WorkloadId> to_free_;
   std::vector<NodeId> touched_;
   std::vector<bool> is_touched_;
-  std::vector<bool> has_capacity_;     // By check: whether its capacity was added.
+  // By check: whether the changes in Provisioning::capacity have been applied.
+  std::vector<bool> has_capacity_;
   std::vector<int64_t> failures_;      // Number of failures, by index in Delays::failures.
   std::vector<LoweredQuota> lowered_;  // Quotas lowered because of failed nodes.
-  std::vector<std::vector<size_t>>
-      broken_;  // By index in Delays::failures: for each failed node, oldest first, its index in `lowered_`.
+  // For each element of Delays::failures: the indexes in `lowered_` of the failed nodes, oldest first.
+  std::vector<std::vector<size_t>> broken_;
 
   SimulationStats stats_;
   Recorder recorder_;

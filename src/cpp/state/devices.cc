@@ -7,13 +7,25 @@
 namespace kueue {
 namespace {
 
+template <typename Holds>
+bool AnyContainer(const PodTemplate& pod, Holds holds) {
+  return std::any_of(pod.init_containers.begin(), pod.init_containers.end(), holds) ||
+         std::any_of(pod.containers.begin(), pod.containers.end(), holds);
+}
+
 bool HasRequest(const PodTemplate& pod, absl::string_view resource) {
-  const auto requests = [name = std::string(resource)](const Container& container) {
+  return AnyContainer(pod, [name = std::string(resource)](const Container& container) {
     const auto found = container.requests.find(name);
     return found != container.requests.end() && !found->second.IsZero();
-  };
-  return std::any_of(pod.init_containers.begin(), pod.init_containers.end(), requests) ||
-         std::any_of(pod.containers.begin(), pod.containers.end(), requests);
+  });
+}
+
+bool HasExtendedRequest(const PodTemplate& pod) {
+  return AnyContainer(pod, [](const Container& container) {
+    return std::any_of(container.requests.begin(), container.requests.end(), [](const auto& request) {
+      return !request.second.IsZero() && IsExtendedResource(request.first);
+    });
+  });
 }
 
 template <typename Holds>
@@ -37,6 +49,8 @@ bool RequestsResource(const WorkloadSpec& spec, absl::string_view resource) {
 }
 
 bool RequestsDevices(const State& state, const PodTemplate& pod) {
+  // Releases up to v0.17 look up the class only when they count the devices.
+  if (state.config.rules.devices_by_count_only) return HasExtendedRequest(pod);
   for (const auto& [name, device_class] : state.devices->classes) {
     const std::string& resource = device_class->extended_resource_name;
     if (IsExtendedResource(resource) && HasRequest(pod, resource)) return true;
@@ -45,7 +59,8 @@ bool RequestsDevices(const State& state, const PodTemplate& pod) {
 }
 
 bool CountsExtendedResources(const State& state) {
-  return state.config.gates.dra_extended_resource && state.devices != nullptr;
+  return state.config.gates.dra_extended_resource &&
+         (state.devices != nullptr || state.config.rules.devices_by_count_only);
 }
 
 bool AsksForDevices(const State& state, const WorkloadSpec& spec) {

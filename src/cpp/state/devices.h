@@ -13,8 +13,8 @@ namespace kueue {
 bool HasClaims(const WorkloadSpec& spec);
 // Returns whether `resource` is an extended resource and a container requests it.
 bool RequestsResource(const WorkloadSpec& spec, absl::string_view resource);
-// Returns whether the pod requests an extended resource that is backed by a device class. Requires
-// state.devices to be set.
+// Returns whether the pod requests an extended resource that is backed by a device class; in releases up to
+// v0.17, whether it requests any extended resource. Requires CountsExtendedResources().
 bool RequestsDevices(const State& state, const PodTemplate& pod);
 // Returns whether requests for extended resources are counted as devices.
 bool CountsExtendedResources(const State& state);

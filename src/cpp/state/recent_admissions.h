@@ -37,7 +37,7 @@ class RecentAdmissions {
   }
 
  private:
-  using Recent = std::array<Pointer, 4>;  // The most recent one first.
+  using Recent = std::array<Pointer, 4>;  // Recent admissions of a queue, the most recent one first.
   Paged<Recent, 32, /*kDirect=*/false> of_queue_;
 };
 

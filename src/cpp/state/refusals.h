@@ -14,18 +14,19 @@
 
 namespace kueue {
 
-// Result of evaluating a class in a queue that may not preempt. Apart from the declared objects, the result
-// depends only on the usage of the requested flavor resources in the queue and in its ancestors.
+// Result of evaluating an equivalence class in a queue that may not preempt. Apart from the declared objects,
+// the result depends only on the usage of the requested flavor resources in the queue and in its ancestors.
 struct KnownRefusal {
   absl::InlinedVector<FlavorResourceId, 2> read;
-  // For each flavor resource in `read`, the usage from the queue up to the root.
+  // For each flavor resource in `read`, the usage of each node from the queue up to the root.
   absl::InlinedVector<Amount, 4> seen;
 
-  // True if the mode was Preempt but there were no candidates; false if the mode was NoFit.
+  // True if the assignment mode was Preempt but there were no preemption candidates; false if the mode was
+  // NoFit.
   bool has_no_candidates = false;
   Reason no_fit_reason = Reason::kEmpty;
   int borrowing = 0;
-  absl::InlinedVector<FlavorResourceAmount, 2> usage;  // Usage that an admission would charge.
+  absl::InlinedVector<FlavorResourceAmount, 2> usage;  // Usage that an admission of the class would charge.
   Message message;
 };
 
@@ -34,7 +35,7 @@ struct KnownRefusal {
 class KnownRefusals {
  public:
   KnownRefusals() = default;
-  // Copies start empty: states are copied often, and few copies are used for long.
+  // A copy of the cache starts empty, because states are copied often and few copies are used for long.
   KnownRefusals(const KnownRefusals&) {}
   KnownRefusals(KnownRefusals&&) = default;
   KnownRefusals& operator=(const KnownRefusals&) {
@@ -43,11 +44,11 @@ class KnownRefusals {
   }
   KnownRefusals& operator=(KnownRefusals&&) = default;
 
-  // Drops all entries. Must be called when an object changes or classes are renumbered.
+  // Drops all entries. Call this function when an object changes or classes are renumbered.
   void Forget() { known_.clear(); }
 
-  // Returns the refusal that a new evaluation would produce, or nullptr if it is unknown. The pointer is
-  // invalidated by Keep() and Forget().
+  // Returns the refusal that a new evaluation would produce, or nullptr if the refusal is unknown. The
+  // pointer is invalidated by Keep() and Forget().
   const KnownRefusal* Find(const Quota& quota, NodeId queue, ClassId cls) const {
     const auto known = known_.find(Key(queue, cls));
     return known != known_.end() && Holds(quota, queue, known->second) ? &known->second : nullptr;
@@ -65,15 +66,15 @@ class KnownRefusals {
   }
 
  private:
-  // Maximum number of entries; they need about one megabyte in an ordinary cluster.
+  // Maximum number of entries, which need about one megabyte in an ordinary cluster.
   static constexpr size_t kMost = 4096;
 
   static uint64_t Key(NodeId queue, ClassId cls) {
     return static_cast<uint64_t>(queue) << 32 | static_cast<uint32_t>(cls);
   }
 
-  // Calls `use` with each usage that the result depends on, in a fixed order, until `use` returns false.
-  // Returns whether all calls returned true.
+  // Calls `use` with each usage that the refusal depends on, in a fixed order, until `use` returns false.
+  // Returns whether all calls of `use` returned true.
   template <typename Use>
   static bool ForEachUsage(const Quota& quota, NodeId queue, const KnownRefusal& refusal, Use use) {
     for (FlavorResourceId fr : refusal.read) {

@@ -1,6 +1,6 @@
 // Complete state of the engine: declared objects, quota and usage, workloads and their queues. All members
-// have value semantics, so copying a State forks the engine. Large tables are shared in pages until a copy
-// changes them (model/paged.h).
+// have value semantics, so copying a State forks the engine. Large tables are stored in pages, which copies
+// share until one copy changes a page (model/paged.h).
 #ifndef KUEUE_STATE_STATE_H_
 #define KUEUE_STATE_STATE_H_
 
@@ -61,7 +61,7 @@ struct ResourceGroupIds {
 
 struct CheckIds {
   CheckId check;
-  // The flavors that the rule names, or all flavors of the queue if it names none.
+  // The flavors that the rule names, or all flavors of the queue if the rule names none.
   std::vector<FlavorId> flavors;
 };
 
@@ -124,7 +124,7 @@ struct EquivalenceClass {
 };
 
 struct ResourceFlavorState {
-  std::shared_ptr<const ResourceFlavor> spec;  // Null: the object does not exist.
+  std::shared_ptr<const ResourceFlavor> spec;  // Spec of the object; null if the object does not exist.
 };
 
 struct AdmissionCheckState {
@@ -133,14 +133,15 @@ struct AdmissionCheckState {
 };
 
 // An entry of the admission fair sharing ledger, for one LocalQueue (pkg/cache/queue/afs).
-using NanoAmounts = std::map<ResourceId, Int128>;  // In units of 10^-9 (cpu: nanocores).
+using NanoAmounts = std::map<ResourceId, Int128>;  // Amounts in units of 10^-9 (nanocores for cpu).
 struct LedgerEntry {
   bool exists = false;
-  bool is_sampled = false;  // Sampled at least once; the first sample includes `history`.
-  NanoAmounts history;      // Consumption before this engine started, from the LocalQueue's status.
+  // Whether the entry was sampled at least once; the first sample includes `history`.
+  bool is_sampled = false;
+  NanoAmounts history;  // Consumption before this engine started, from the LocalQueue's status.
   NanoAmounts consumed;
-  // By workload. The key kNoId holds the sum of all workloads in releases that do not track penalties by
-  // workload.
+  // By workload. In releases that do not track penalties by workload, the key kNoId holds the sum for all
+  // workloads.
   std::map<WorkloadId, NanoAmounts> penalties;
   Time last_update = 0;
 };
@@ -158,7 +159,7 @@ enum class EventKind : uint8_t {
   // The workload has preemption targets, but another workload of the same cycle needs the same targets or
   // their quota.
   kPreemptionSkipped,
-  // The targets were recomputed, because another workload of the same cycle has overlapping targets.
+  // The targets were recomputed because another workload of the same cycle has overlapping targets.
   kTargetsRecomputed,
   kAssigned,       // An admitted workload's topology assignment changed.
   kUnhealthyNodes  // The set of failed nodes of the topology assignment changed.
@@ -174,11 +175,14 @@ struct Event {
   NodeId by_queue = kNoId;
   Time time = 0;
   int64_t cycle = 0;  // Number of scheduling cycles started before the event.
-  // Queue whose quota the workload holds. If it holds no quota, the queue in which it is pending.
+  // Queue whose quota the workload holds. If the workload holds no quota, this is the queue in which the
+  // workload is pending.
   NodeId queue = kNoId;
   int32_t reason = 0;      // `reason` and `message` are copied from the condition that records the event.
   int32_t preemption = 0;  // For an eviction by preemption: reason of the Preempted condition.
-  int32_t cause = 0;       // For other evictions: the underlying cause. For kTargetsRecomputed: the outcome.
+  // For an eviction other than a preemption: the underlying cause. For kTargetsRecomputed: the outcome of the
+  // recomputation.
+  int32_t cause = 0;
   Message message;
   Time queued_since = 0;  // Time at which the workload was created or last requeued.
   // Start of the phase that the event ends. For kFinished: start of the execution.
@@ -193,28 +197,32 @@ struct Step {
   WorkloadId by = kNoId;  // For an eviction by preemption: the preemptor.
 };
 
-// Data that a running simulation uses. Only `held_back` affects decisions. The data is not saved.
+// Data that a running simulation uses. Of these fields, only `held_back` affects decisions. The data is not
+// part of a saved state.
 struct Followed {
   bool on = false;
   std::vector<Step> steps;  // Steps recorded since this list was last emptied.
-  // By node: whether cycles take no head from the queue. Empty if no queue is held back.
+  // By node: whether cycles take no head from the queue. The list is empty if no queue is held back.
   std::vector<bool> held_back;
 };
 
-// Caches. They are not saved; a loaded state starts with empty caches.
+// Caches. Caches are not saved; a loaded state starts with empty caches.
 struct Caches {
-  // Classes created from each template object. Cleared when a LimitRange, a RuntimeClass or another object
-  // used to adjust templates changes.
+  // Classes created from each template object. The cache is cleared when a LimitRange, a RuntimeClass or
+  // another object used to adjust templates changes.
   Shared<absl::flat_hash_map<const PodTemplate*, std::vector<ClassId>>> classes;
   Paged<Message, 64, /*kDirect=*/false> reserved;  // By queue: the "Quota reserved" message.
-  // LocalQueues of specs, by a hash of the address. The names of an entry may differ from those of the spec.
+  // LocalQueues of specs, by a hash of the address. Different addresses may have the same hash, so an entry
+  // is valid only if its names equal the names in the spec.
   Paged<LocalQueueId, 1024, /*kDirect=*/false> local_queues;
   RecentAdmissions admissions;
-  HeadCandidates heads;                            // Cleared when the set of queues changes.
+  // Queues that may have a head; reset when the set of queues changes.
+  HeadCandidates heads;
   std::optional<std::vector<NodeId>> terminating;  // Deleted ClusterQueues that still hold workloads.
   KnownRefusals refusals;
   KnownFits fits;
-  DeviceCounts devices;  // Cleared together with `classes` and when device objects change.
+  // Cached charges for devices; cleared when `classes` is cleared or a device object changes.
+  DeviceCounts devices;
 };
 
 // A cycle that is blocked because pods are not ready (waitForPodsReady.blockAdmission). The cycle is stored
@@ -222,10 +230,10 @@ struct Caches {
 // far. Replaying the cycle from `start` reaches the point at which the cycle is blocked.
 struct State;
 struct WaitingCycle {
-  std::shared_ptr<const State> start;  // Null if no cycle is blocked.
+  std::shared_ptr<const State> start;  // The state at the start of the cycle; null if no cycle is blocked.
   int passed = 0;
-  // The cycle may continue, because all pods have been ready at some time since it was blocked, even if only
-  // briefly.
+  // Whether the cycle may continue because all pods have been ready at least once since the cycle was
+  // blocked.
   bool released = false;
 };
 
@@ -241,7 +249,8 @@ struct SecondPass {
 };
 
 struct State {
-  // Defined in state.cc to avoid compiling them in every file that copies a state.
+  // The constructors, the assignment operators and the destructor are defined in state.cc, so that they are
+  // not compiled in every file that copies a state.
   State();
   State(const State& other);
   State(State&& other) noexcept;
@@ -253,22 +262,22 @@ struct State {
   RequestsConfig requests;
   Interner flavor_names, resource_names, namespace_names, local_queue_names, check_names,
       reasons = KnownReasons();
-  // By resource: ResourceOrder() of its name. Requests are ordered by this value.
+  // For each resource, ResourceOrder() of its name. The requests of a pod set are ordered by this value.
   std::vector<uint64_t> resource_order;
   ResourceId cpu = kNoId, pods = kNoId;
-  std::vector<std::vector<FlavorResourceId>> flavor_resource_ids;  // By flavor, then by resource.
+  std::vector<std::vector<FlavorResourceId>> flavor_resource_ids;  // Indexed by flavor, then by resource.
   std::vector<std::pair<FlavorId, ResourceId>> flavor_resources;
 
   Quota quota;
-  Paged<ClusterQueue, 8> queues;                     // By node; unused for a Cohort.
-  Paged<CohortSpec, 64, /*kDirect=*/false> cohorts;  // By node; unused for a ClusterQueue.
+  Paged<ClusterQueue, 8> queues;                     // Indexed by node; entries of Cohorts are unused.
+  Paged<CohortSpec, 64, /*kDirect=*/false> cohorts;  // Indexed by node; entries of ClusterQueues are unused.
   std::vector<ResourceFlavorState> flavors;
   Paged<LocalQueue, 32> local_queues;
   std::vector<Namespace> namespaces;
   std::vector<AdmissionCheckState> checks;
   Topologies topology;
   std::map<std::string, RuntimeClass> runtime_classes;
-  std::shared_ptr<const DeviceObjects> devices;      // Null if there are no device objects.
+  std::shared_ptr<const DeviceObjects> devices;      // Device objects; null if there are none.
   bool devices_changed = false;                      // Whether `devices` has changed since the last Settle().
   Paged<LedgerEntry, 32, /*kDirect=*/false> ledger;  // By LocalQueue.
   // By LocalQueue: cached value of LocalQueueUsage() (fairness/ledger.h), updated after each change.
@@ -280,20 +289,20 @@ struct State {
   IdsByText class_of_key;
   Caches caches;
 
-  // Whether derived values are out of date. Rebuild() updates them before they are read.
+  // Whether derived values are out of date. Rebuild() updates the derived values before they are read.
   bool stale = true;
-  std::vector<NodeId> requoted;  // Nodes whose quotas are not yet in the tables.
-  // Nodes whose trees the current call has changed. The generations of the queues in these trees will be
-  // incremented.
+  std::vector<NodeId> requoted;  // Nodes whose quotas have not been written to the tables yet.
+  // Nodes whose trees the current call has changed. The generations of the queues in the changed trees will
+  // be incremented.
   std::vector<NodeId> changed_nodes;
   bool only_added = false;  // Whether the current call only adds a ClusterQueue to its tree.
-  // Queues that were added by earlier calls. Their generations are not yet incremented.
+  // Queues that were added by earlier calls. The generations of these queues have not been incremented yet.
   std::vector<NodeId> added_queues;
   // Roots, or queues without a cohort, whose inadmissible workloads are to be requeued.
   std::set<NodeId> to_requeue;
   bool holds_retries = false;  // If true, only Engine::Retry() processes `to_requeue`; cycles do not.
   int64_t scheduling_cycle = 0;
-  int64_t successful_cycles = 0;  // Cycles in which at least one workload reserved quota.
+  int64_t successful_cycles = 0;  // Number of cycles in which at least one workload reserved quota.
   WaitingCycle waiting;
   Time stop_delay = 0;  // Time, in nanoseconds, that the job of an evicted workload needs to stop.
   Time now = 0;
@@ -301,7 +310,7 @@ struct State {
   bool record_events = false;
   std::vector<Event> events;
   std::vector<WorkloadId> deleted;        // Deleted workloads to which the blocked cycle still refers.
-  std::vector<SecondPass> second_passes;  // In the order of the requests.
+  std::vector<SecondPass> second_passes;  // Requested second passes, in the order of the requests.
   Followed followed;
 
   // Workloads that the controllers must reconcile in the next Settle(), in arbitrary order.
@@ -323,13 +332,14 @@ struct State {
   ResourceId InternResource(absl::string_view name);
   NamespaceId InternNamespace(absl::string_view name);
   LocalQueueId InternLocalQueue(absl::string_view ns, absl::string_view name);
-  // Same as above for the LocalQueue of the spec, which is faster if it was interned before.
+  // Same as InternLocalQueue(), but for the LocalQueue of a spec; faster if the LocalQueue is found in a
+  // cache.
   LocalQueueId LocalQueueOf(const WorkloadSpec& spec);
   CheckId InternCheck(absl::string_view name);
   NodeId InternClusterQueue(absl::string_view name);
   NodeId InternCohort(absl::string_view name);
   FlavorResourceId InternFlavorResource(FlavorId flavor, ResourceId resource);
-  // Returns kNoId if no quota or usage has referred to the pair so far.
+  // Returns kNoId if no quota or usage has referred to the pair yet.
   FlavorResourceId FlavorResource(FlavorId flavor, ResourceId resource) const {
     const std::vector<FlavorResourceId>& row = flavor_resource_ids[static_cast<size_t>(flavor)];
     return static_cast<size_t>(resource) < row.size() ? row[static_cast<size_t>(resource)] : kNoId;
@@ -341,8 +351,8 @@ struct State {
   void EnsureBuilt() {
     if (stale) Rebuild();
   }
-  // Ends an API call. Each call that changes trees increments the generations of the queues in these trees
-  // separately. Calls that only add a queue are processed together at the next Rebuild().
+  // Ends an API call. Each call that changes trees increments the generations of the queues in the changed
+  // trees. Calls that only add a queue are processed together at the next Rebuild().
   void EndCall();
   // Rebuilds the topology trees and their usage if they are out of date.
   void EnsureTopologies() {
@@ -357,12 +367,13 @@ struct State {
   const std::vector<NodeId>& Terminating();
   // Schedules a retry of all inadmissible workloads in the tree of `queue`.
   void NotifyRetry(NodeId queue);
-  // Like NotifyRetry() for the workload's queue. Does nothing if its LocalQueue is stopped or missing.
+  // Like NotifyRetry() for the workload's queue. Does nothing if the workload's LocalQueue is stopped or
+  // missing.
   void NotifyRetryFor(const Workload& workload) {
     if (Local(workload.local_queue).IsRunning()) NotifyRetry(QueueOf(workload));
   }
-  // MarkDirty() adds a workload to the workloads that the controllers reconcile in the next Settle().
-  // UnmarkDirty() removes it again.
+  // MarkDirty() adds a workload to the list of workloads that the controllers reconcile in the next Settle().
+  // UnmarkDirty() reverses MarkDirty().
   void MarkDirty(WorkloadId id) {
     Workload& workload = At(id);
     if (workload.dirty_place >= 0) return;
@@ -373,14 +384,15 @@ struct State {
   // Returns all workloads that are not deleted, in the order of submission.
   std::vector<WorkloadId> Living() const;
   // Frees the slots of deleted workloads. Does nothing while a cycle is blocked, because the cycle may refer
-  // to them.
+  // to deleted workloads.
   void RemoveDeleted();
   void Record(EventKind kind, WorkloadId workload, Reason cause = Reason::kEmpty) {
     if (followed.on) followed.steps.push_back({kind, workload});
     if (record_events) AddEvent(kind, workload, cause);
   }
   // Replaces the status details of the workload by a copy, because other workloads or states may share them.
-  // Returns a reference to the copy. The next EditStatus() of the workload invalidates the reference.
+  // Returns a reference to the copied details. The next EditStatus() of the workload invalidates the
+  // reference.
   StatusDetails& EditStatus(Workload& workload);
 
  private:
@@ -391,7 +403,8 @@ struct State {
   void BumpGenerations();
 };
 
-// A trial. Its destructor undoes all changes of quota usage and topology usage made since its construction.
+// A trial. The destructor of a trial undoes all changes of quota usage and topology usage made since its
+// construction.
 class Trial {
  public:
   explicit Trial(State& state)

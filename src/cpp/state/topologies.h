@@ -25,22 +25,25 @@ struct ClusterPod {
   std::string node;      // Empty: not scheduled.
   std::string wanted;    // Name of the node that the node selector requires.
   std::string workload;  // Key of the workload; empty if the pod belongs to no workload.
-  // The pod was placed by a topology assignment, so its usage is included in the usage of its workload.
+  // Whether the pod was placed by a topology assignment, so that its usage is included in the usage of its
+  // workload.
   bool by_topology = false;
   bool is_over = false;     // Succeeded or failed.
   bool is_leaving = false;  // Being deleted.
-  PodAmounts requests;      // Without the resource `pods`; sorted by resource name.
+  PodAmounts requests;      // Requests of the pod without the resource `pods`, sorted by resource name.
   bool IsForeign() const { return !by_topology && !node.empty() && !is_over; }
   bool IsProgressing() const { return !is_over && !is_leaving; }
 };
 
-// Requests of one pod of a pod set, and its requirements for the node. Equal for all workloads of a class.
+// Requests of one pod of a pod set, and its requirements for the node. These values are equal for all
+// workloads of an equivalence class.
 struct PodDemand {
   std::shared_ptr<const PodTemplate> of;  // Template of the pod.
-  PodAmounts requests;                    // Sorted by resource name.
+  PodAmounts requests;                    // Requests of the pod, sorted by resource name.
   PodAmounts with_pods;                   // `requests` plus one unit of the resource `pods`.
-  NodeDemand node;  // Contains neither the flavor's tolerations nor the changes made by admission checks.
-  // Ids of the pod set's topology request and of `with_pods` in TopologyCaches.
+  // Requirements for the node, without the flavor's tolerations and the changes made by admission checks.
+  NodeDemand node;
+  // Ids in TopologyCaches of the pod set's topology request and of `with_pods`.
   int32_t request_number = kNoId, pod_number = kNoId;
 };
 
@@ -63,13 +66,13 @@ struct ClassDemands {
   }
 };
 
-// Rebuilt on demand; not saved.
+// Caches for topologies, which are rebuilt on demand and not saved.
 struct TopologyCaches {
   TopologyCapacity capacity;
   Interner demands;  // NodeDemand values in string form.
-  // Topology requests and pod requests in string form. PodDemand contains their ids.
+  // Topology requests and pod requests in string form. A PodDemand refers to these strings by id.
   Interner requests, pods;
-  std::vector<NodeDemand> demand_of_id;  // By the ids of `demands`.
+  std::vector<NodeDemand> demand_of_id;  // NodeDemand values, by their ids in `demands`.
   std::vector<ClassDemands> of_class;    // By class.
   bool stale = true;
 };
@@ -81,7 +84,7 @@ struct Topologies {
   Interner domains;
   // Pairs (time, node): at this time, a pod without a topology assignment released capacity on the node.
   std::set<std::pair<Time, std::string>> freed;
-  // Nodes that are not ready, with the time from which they count as failed.
+  // Nodes that are not ready, with the time from which each node counts as failed.
   std::map<std::string, Time> waiting;
   TopologyCaches made;
 };
@@ -100,7 +103,7 @@ int32_t DemandId(State& state, const NodeDemand& demand);
 std::shared_ptr<const EligibleLeaves> EligibleFor(State& state, FlavorCapacity& capacity, int32_t demand);
 
 // Add (`sign` is 1) or remove (`sign` is -1) the topology usage of a workload with a quota reservation.
-// AddTopologyUsage affects only the flavors in `usage`. ChargeTopology is used for permanent changes; it also
+// AddTopologyUsage affects only the flavors in `usage`. ChargeTopology is used for permanent changes and also
 // affects all flavors that share nodes with the flavors in `usage`.
 void AddTopologyUsage(State& state, const std::vector<TopologyUsage>& usage, int32_t sign);
 void ChargeTopology(State& state, const std::vector<TopologyUsage>& usage, int32_t sign);

@@ -11,7 +11,8 @@ namespace kueue {
 
 // Returns the text of a condition's message.
 std::string Render(const State& state, const Message& message);
-// Returns whether two messages have the same text. Compares only what can be compared without a state.
+// Returns whether two messages have the same text. Messages whose texts cannot be compared without a state
+// are treated as different.
 bool SameMessage(const Message& a, const Message& b);
 // Returns the text of one refusal within the message of a condition.
 std::string Render(const State& state, const Refusal& refusal);
@@ -24,7 +25,7 @@ std::string RenderAmount(const State& state, ResourceId resource, Amount amount)
 // Returns "flavor/resource".
 std::string FlavorResourceName(const State& state, FlavorResourceId fr);
 
-// Returns the reason why a pod set could not be placed.
+// Returns the message that explains why a pod set could not be placed.
 std::string Render(const PlacementFailure& failure);
 
 }  // namespace kueue

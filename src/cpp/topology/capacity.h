@@ -20,15 +20,15 @@ namespace kueue {
 // resources.
 using PodAmounts = Requests;
 
-// Log of changed leaves. Each reader remembers the position up to which it has read.
+// Log of changed leaves. Each reader of the log stores the position up to which it has read.
 class ChangeLog {
  public:
   void Push(int32_t leaf) { leaves_.push_back(leaf); }
   size_t end() const { return begin_ + leaves_.size(); }
   size_t begin() const { return begin_; }
   int32_t At(size_t position) const { return leaves_[position - begin_]; }
-  // Clears the log if it is longer than `most`. Afterwards, a reader whose position is before begin() must
-  // read all leaves again.
+  // Clears the log if it has more than `most` entries. After that, a reader whose position is before begin()
+  // must read all leaves again.
   void Shorten(size_t most) {
     if (leaves_.size() <= most) return;
     begin_ += leaves_.size();
@@ -62,16 +62,17 @@ struct CapacityCache {
 
 // Capacity of the leaves of one flavor.
 struct FlavorCapacity {
-  std::shared_ptr<const TopologyTree> tree;  // Null: the flavor has no topology.
-  std::string topology;                      // Name of the topology.
-  // Tables with a row per leaf and a column per slot. `free`: allocatable capacity minus usage of pods
+  // Tree of the flavor's topology; null if the flavor has no topology.
+  std::shared_ptr<const TopologyTree> tree;
+  std::string topology;  // Name of the topology.
+  // Tables with one row per leaf and one column per slot. `free`: allocatable capacity minus usage of pods
   // without a topology assignment. `used`: usage of workloads with a quota reservation. `assumed`: usage of
-  // the pod sets, of the workload being placed, that were placed before the current pod set.
+  // the pod sets that were placed earlier for the workload being placed.
   std::vector<int64_t> free, used, assumed;
   ChangeLog changed_used, changed_free;  // `changed_free` also records changes of `assumed`.
   // Version numbers: one for the contents of `used`, one for the contents of `free` and `assumed` together.
-  // Equal versions imply equal contents: each change assigns a new version, and undoing it restores the
-  // previous version.
+  // Equal versions imply equal contents: each change assigns a new version, and undoing the change restores
+  // the previous version.
   uint64_t used_version = 0, free_version = 0;
   CapacityCache cache;
 
@@ -100,11 +101,11 @@ class TopologyCapacity {
   // The requests include one unit of the resource `pods`.
   void TakeForeign(FlavorCapacity& capacity, int32_t leaf, const PodAmounts& requests, int64_t sign);
 
-  // Adds `count` pods (negative: removes them) to the usage of a domain, including the resource `pods`. Does
-  // nothing if the flavor's tree does not contain the domain.
+  // Adds the usage of `count` pods, including the resource `pods`, to a domain; a negative `count` subtracts
+  // usage. Does nothing if the flavor's tree does not contain the domain.
   void Add(FlavorId flavor, DomainId domain, const PodAmounts& requests, ResourceId pods, int32_t count);
 
-  // Adds pods of the workload being placed to the assumed usage; ClearAssumed() removes them.
+  // Adds pods of the workload being placed to the assumed usage; ClearAssumed() removes these pods.
   void Assume(FlavorId flavor, DomainId domain, const PodAmounts& requests, ResourceId pods, int32_t count);
   void ClearAssumed();
 
@@ -131,7 +132,7 @@ class TopologyCapacity {
   std::vector<FlavorCapacity> flavors_;
   std::vector<Change> log_;
   std::vector<Assumption> assumed_;
-  uint64_t versions_ = 0;  // The version assigned last.
+  uint64_t versions_ = 0;  // The version number that was assigned last.
   int open_ = 0;
 };
 

@@ -14,27 +14,28 @@
 
 namespace kueue {
 
-// Counts of one domain. The fields `*_with_leader` contain the counts for the case that a leader is placed in
-// the domain too.
+// Counts of one domain. The fields `*_with_leader` contain the counts if a leader is also placed in the
+// domain.
 struct Counts {
   int32_t pods = 0, slices = 0;
   int32_t pods_with_leader = 0, slices_with_leader = 0;
-  int32_t leaders = 0;   // 1 if the leader of a group fits, otherwise 0.
+  int32_t leaders = 0;   // Number of leaders that fit: 1 if the leader of a group fits, otherwise 0.
   int64_t affinity = 0;  // Sum of the weights of matching preferred node affinity terms.
 };
 
-// A query for counts. Requests include the resource `pods` and are sorted by resource name.
+// A query for the counts of the domains of a tree. Requests include the resource `pods` and are sorted by
+// resource name.
 struct CountQuery {
   PodAmounts requests;
   std::optional<PodAmounts> leader;
   std::shared_ptr<const EligibleLeaves> eligible;
   int32_t demand = 0;        // Id of the NodeDemand from which `eligible` was computed.
-  bool as_if_empty = false;  // Ignore the usage of pods placed by topology assignments.
+  bool as_if_empty = false;  // Whether to ignore the usage of pods placed by topology assignments.
   bool by_affinity = false;  // Whether to sum up the weights of preferred node affinity terms.
   int32_t slice_size = 1;
   int slice_level = 0;
-  // For each level, the number of pods in a domain is rounded down to a multiple of this number; 0 means no
-  // rounding. Empty if there is at most one slice layer.
+  // For each level, the rounding unit: the number of pods in a domain is rounded down to a multiple of this
+  // unit; 0 means no rounding. The list is empty if there is at most one slice layer.
   std::vector<int32_t> inner_sizes;
 
   // Returns a cache key. Queries with equal keys have equal results.
@@ -55,7 +56,7 @@ class CountTable {
   const Counts& At(int32_t domain) const { return counts_[static_cast<size_t>(domain)]; }
   const std::vector<Counts>& counts() const { return counts_; }
   const CountQuery& query() const { return query_; }
-  // If no pod fits in an eligible leaf, returns the resource that is insufficient; otherwise kNoId.
+  // Returns the resource that is insufficient for a single pod in an eligible leaf, or kNoId if a pod fits.
   ResourceId LimitingOf(int32_t leaf) const { return limiting_[static_cast<size_t>(leaf)]; }
 
   // Recounts the subtree of `domain`, children first. `counts` is indexed like the counts of this table and
@@ -67,7 +68,7 @@ class CountTable {
 
  private:
   struct Ask {
-    int slot;  // kNoId: no node has the resource.
+    int slot;  // Slot of the resource; kNoId if no node has the resource.
     ResourceId resource;
     int64_t amount;
   };
@@ -91,12 +92,13 @@ class CountTable {
                   bool less_leader, ResourceId* limiting) const;
 
   CountQuery query_;
-  const TopologyTree* tree_ = nullptr;  // Tree of the last refresh.
+  const TopologyTree* tree_ = nullptr;  // Tree that the last Refresh() used.
   std::vector<Ask> asks_, leader_asks_;
   std::vector<Counts> counts_;
   // For each leaf, the resource that is insufficient for a single pod, or kNoId.
   std::vector<ResourceId> limiting_;
-  // For each leaf, whether it lies outside the counted part of the tree. Empty if all leaves are counted.
+  // For each leaf, whether the leaf is outside the subtree that is counted. The list is empty if all leaves
+  // are counted.
   std::vector<bool> outside_;
   std::vector<bool> is_recounted_;  // For each leaf, within Follow().
   size_t used_position_ = 0, free_position_ = 0;

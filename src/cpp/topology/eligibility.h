@@ -19,11 +19,12 @@ struct NodeDemand {
   std::vector<Toleration> tolerations;
   std::map<std::string, std::string> node_selector;
   bool has_affinity = false;
-  std::vector<NodeSelectorTerm> affinity_terms;  // At least one term must match.
-  // Used only with the feature gate TASRespectNodeAffinityPreferred.
+  // Terms of the required node affinity; at least one term must match.
+  std::vector<NodeSelectorTerm> affinity_terms;
+  // Preferred node affinity terms, used only with the feature gate TASRespectNodeAffinityPreferred.
   std::vector<PreferredSchedulingTerm> preferred_terms;
 
-  // Returns a string. Strings are equal only if the demands are equal.
+  // Returns a string. Two demands have the same string only if they are equal.
   std::string Key() const;
 };
 
@@ -35,7 +36,8 @@ bool IsSchedulingTaint(const Taint& taint);
 // The leaves that satisfy a demand. Leaves that are not nodes satisfy every demand.
 struct EligibleLeaves {
   std::vector<bool> eligible;
-  // Sum of the weights of matching preferred terms; if empty, 0 for all leaves.
+  // For each leaf, the sum of the weights of the matching preferred terms; an empty list means 0 for all
+  // leaves.
   std::vector<int64_t> affinity;
   // Numbers of excluded leaves. A leaf is counted at the first requirement that it does not satisfy.
   int32_t node_selector = 0, node_affinity = 0;

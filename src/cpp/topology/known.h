@@ -10,26 +10,28 @@
 
 namespace kueue {
 
-// A Placement in the form in which an admission stores it. All workloads with the same result share it.
+// A placement in the form in which an admission stores it. All workloads with the same placement share one
+// object.
 struct SharedPlacement {
   std::shared_ptr<const TopologyAssignment> workers, leader;  // Null: none.
   std::shared_ptr<const PlacementFailure> failure;            // Null: placed.
 };
 
 struct KnownPlacements {
-  // The ids of the topology request, of a worker's requests, of the leader's requests and of the NodeDemand;
-  // the count; the flags `as_if_empty`, `implied` and `forgets_affinity`.
+  // The key contains the ids of the topology request, of a worker's requests, of the leader's requests and of
+  // the NodeDemand; the count; and the flags `as_if_empty`, `implied` and `forgets_affinity`.
   using Key = std::tuple<int32_t, int32_t, int32_t, int32_t, int32_t, bool, bool, bool>;
   struct Known {
-    // Versions of the capacity. `used_version` is 0 if usage is ignored.
+    // Versions of the capacity with which the placement was computed. `used_version` is 0 if usage is
+    // ignored.
     uint64_t used_version, free_version;
     SharedPlacement placement;
   };
   absl::flat_hash_map<Key, Known> by_key;
 };
 
-// Returns the domains as an assignment. If the leaves are nodes, the assignment contains only the hostname
-// level.
+// Converts the chosen domains to a topology assignment. If the leaves are nodes, the assignment contains only
+// the hostname level.
 std::shared_ptr<const TopologyAssignment> AssignmentOn(const TopologyTree& tree,
                                                        std::vector<DomainCount> domains);
 

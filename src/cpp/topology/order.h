@@ -58,12 +58,14 @@ class OrderedChoices {
   // domains.
   Choice& At(size_t i);
   void SortAll();
-  // Searches the positions from `i` on. Returns the position of the domain with the smallest count that is at
-  // least `need`, considering only domains with at least `leaders` leaders. If several domains have this
-  // count, returns the first in sort order. Returns `i` if there is no such domain. With preferred affinity,
-  // only domains with the same affinity as the i-th are considered.
+  // Considers only the positions from `i` on. Returns the position of the domain with the smallest count that
+  // is at least `need`, considering only domains with at least `leaders` leaders. If several domains have
+  // this count, returns the position of the first one in sort order. Returns `i` if no domain satisfies these
+  // conditions. With preferred affinity, only domains with the same affinity as the i-th domain are
+  // considered.
   size_t BestFit(size_t i, int32_t need, int32_t leaders, Metric metric);
-  // Moves to the front the first domain that can host the leader without reducing the total below `count`.
+  // Finds the first domain that can host the leader while all domains together still have capacity for
+  // `count`, and moves this domain to the front.
   void PrioritizeLeader(int32_t count, int32_t leaders, int32_t unit, Metric metric);
   Choice& Raw(size_t i) { return items_[i]; }
   // Ends the use of the list and returns its memory.
@@ -77,7 +79,7 @@ class OrderedChoices {
  private:
   Choices items_;
   DomainOrder order_;
-  size_t sorted_ = 0;    // Number of positions that are final.
+  size_t sorted_ = 0;    // Number of positions that are in their final order.
   size_t selected_ = 0;  // Number of positions found by linear search instead of sorting.
 };
 

@@ -26,11 +26,13 @@ struct PlacementParameters {
   int32_t slice_size = 1;
   int level = 0;  // Requested level.
   int slice_level = 0;
-  // One entry per level (see CountQuery). Empty if there is at most one slice layer.
+  // Unit of rounding for each level (see CountQuery::inner_sizes). The list is empty if there is at most one
+  // slice layer.
   std::vector<int32_t> inner_sizes;
-  std::vector<TopologyLayer> layers;  // All slice layers; empty unless there are inner layers.
+  std::vector<TopologyLayer> layers;  // All slice layers; the list is empty unless there are inner layers.
   bool required = false, unconstrained = false;
-  bool least_free_capacity = false;  // Profile LeastFreeCapacity; otherwise BestFit.
+  // True if the profile is LeastFreeCapacity, false if the profile is BestFit.
+  bool least_free_capacity = false;
 };
 
 // Returns the level that the request names or implies, or null if there is none.

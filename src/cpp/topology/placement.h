@@ -18,20 +18,20 @@ namespace kueue {
 
 // A pod set, or a leader and its workers, to be placed in one flavor.
 struct PlacementQuery {
-  // Null if there is no explicit request; the flavors of the queue then imply the topology.
+  // Topology request; null if the flavors of the queue imply the topology instead of an explicit request.
   const TopologyRequest* request = nullptr;
   bool implied = false;
   int32_t count = 0;  // Number of workers.
   // Requests of one pod, including one unit of the resource `pods`, sorted by resource name.
   PodAmounts requests;
-  std::optional<PodAmounts> leader;  // Requests of the leader, in the same form.
+  std::optional<PodAmounts> leader;  // Requests of the leader, in the same form as `requests`.
   std::shared_ptr<const EligibleLeaves> eligible;
   int32_t demand = 0;  // Id of the NodeDemand.
   // Ids of the topology request, of a worker's requests and of the leader's requests; see known.h.
   int32_t request_number = kNoId, pod_number = kNoId, leader_number = kNoId;
   bool as_if_empty = false;
   bool forgets_affinity = false;  // See Placer::matched_ in flavor/placer.h.
-  // The joined level values of a domain. If set, only domains below this domain are considered.
+  // Joined level values of a domain; if set, only domains below this domain are considered.
   std::optional<std::string> within;
 };
 
@@ -48,7 +48,7 @@ CountQuery CountsAsked(const PlacementQuery& query, const PlacementParameters& p
                        const PlacementGates& gates);
 
 // The second phase of a placement, based on given counts. `counts` is indexed by domain. `spare` is an empty
-// list whose memory is used. All references must outlive this object.
+// list whose memory is reused. All referenced objects must outlive this object.
 class Descent {
  public:
   Descent(const TopologyTree& tree, const PlacementParameters& parameters, const PlacementGates& gates,
@@ -63,8 +63,8 @@ class Descent {
   struct Start {
     int level = 0;
     Choices domains;
-    // `fits` is false if not all pods fit. `fit` is then the number of slices that fit at the level searched
-    // last.
+    // `fits` is false if not all pods fit. If `fits` is false, `fit` is the number of slices that fit at the
+    // level searched last.
     bool fits = true;
     int32_t fit = 0;
     bool no_domains = false;
@@ -85,7 +85,7 @@ class Descent {
   void AddChildren(int32_t domain, Choices& choices) const;
 
  private:
-  // Pods or slices, and leaders, that are not placed yet.
+  // Numbers of pods (or slices) and of leaders that are not placed yet.
   struct Remaining {
     int32_t count;
     int32_t leaders;
@@ -97,29 +97,29 @@ class Descent {
   // Returns the position of the domain with the least free capacity in which all pods fit, or list.size() if
   // there is none.
   size_t LeastFree(OrderedChoices& list) const;
-  // Called if the pods do not all fit in the first domain at the required level. With preferred affinity,
-  // returns a domain with a lower affinity in which all pods fit.
+  // This function is called if the pods do not all fit in the first domain at the required level. With
+  // preferred affinity, returns a domain with a lower affinity in which all pods fit.
   Start FindRequired(int level, OrderedChoices& list) const;
-  // Called if the pods do not all fit in any single domain. Returns several domains; domains with leaders
-  // come first.
+  // This function is called if the pods do not all fit in any single domain. Returns several domains; the
+  // domains for the leaders come first.
   Start Spread(int level, Choices domains) const;
   // Chooses domains for the leaders and returns the remaining domains.
   Choices SpreadLeaders(Choices domains, Remaining& remaining, Choices& chosen) const;
 
   // Returns the slice size to use for the children of domains at `level`; 1 below the lowest slice layer.
   int32_t UnitBelow(int level) const;
-  // Used above the slice level. Distributes all pods over the children of all parents together, ignoring how
-  // many pods each parent was assigned.
+  // This function is used above the slice level. Distributes all pods over the children of all parents
+  // together, ignoring how many pods each parent was assigned.
   Choices DistributeTogether(const Choices& parents) const;
   // Distributes the pods of one domain over its children, in slices of `unit` pods.
   Choices DistributeBelow(const Choice& parent, int32_t unit) const;
   // Distributes `count` pods, or slices of `unit` pods, over the domains of the list.
   Choices Distribute(OrderedChoices& list, int32_t count, int32_t leaders, int32_t unit, Metric metric) const;
-  // Returns the position of the domain for the next leader: `i`, or the best fit if everything that remains
-  // fits in the i-th domain.
+  // Returns the position of the domain for the next leader: the best fit if everything that remains fits in
+  // the i-th domain, and `i` otherwise.
   size_t ForLeader(OrderedChoices& list, size_t i, Metric metric, const Remaining& remaining) const;
   // Assign to a domain as many of the remaining pods as fit in it. PlaceLeader() also assigns a leader.
-  // Return true if nothing remains.
+  // Return true if nothing remains to be placed.
   bool PlaceLeader(OrderedChoices& list, size_t i, int32_t unit, Metric metric, Remaining& remaining,
                    Choices& chosen) const;
   bool PlaceRest(OrderedChoices& list, size_t i, int32_t unit, Metric metric, Remaining& remaining,
@@ -134,7 +134,7 @@ class Descent {
 };
 
 // Result of the search for a balanced placement (balanced.cc): the evenly loaded start domains, and the
-// counts to continue with. Returns nullopt if no balanced placement exists.
+// counts that the second phase uses. Returns nullopt if no balanced placement exists.
 struct BalancedStart {
   Descent::Start start;
   std::vector<Counts> counts;

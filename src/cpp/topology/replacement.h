@@ -1,4 +1,4 @@
-// Replacement of a failed node in a topology assignment; the other pods are not moved. Mirrors
+// Replacement of a failed node in a topology assignment; pods on the other nodes are not moved. Mirrors
 // pkg/cache/scheduler/tas_flavor_snapshot.go:findReplacementAssignment (kueue ff69552e79).
 #ifndef KUEUE_TOPOLOGY_REPLACEMENT_H_
 #define KUEUE_TOPOLOGY_REPLACEMENT_H_
@@ -12,14 +12,14 @@ namespace kueue {
 
 struct Replacement {
   std::vector<DomainCount> all;  // The complete new assignment.
-  // The part of the new assignment that replaces the failed node.
+  // The domains in the new assignment that replace the failed node.
   std::vector<DomainCount> moved;
   std::shared_ptr<const PlacementFailure> failure;  // Null: replaced.
 };
 
 // Returns the last of the joined level values in `domain`.
 std::string LowestValue(const std::string& domain);
-// Returns the sum of two assignments in domain order. All domains must be leaves of the tree.
+// Returns the sum of two assignments, sorted in domain order. All domains must be leaves of the tree.
 std::vector<DomainCount> Merge(const TopologyTree& tree, const std::vector<DomainCount>& a,
                                const std::vector<DomainCount>& b);
 // Returns the first domain that is not a leaf of the tree, or kNoId.

@@ -26,12 +26,12 @@ std::string JoinValues(const std::vector<std::string>& values);
 std::vector<std::string> SplitValues(const std::string& joined);
 
 // Immutable. Domains are numbered level by level and, within a level, by their values from the highest level
-// down. The children of a domain therefore have consecutive numbers, and numeric order equals the order in
-// which Kueue compares level values.
+// down. In this numbering, the children of a domain have consecutive numbers, and the numeric order is the
+// order in which Kueue compares level values.
 class TopologyTree {
  public:
   struct Domain {
-    int32_t parent;  // kNoId at the highest level.
+    int32_t parent;  // Parent of the domain; kNoId at the highest level.
     int32_t children_begin, children_end;
   };
   struct Range {
@@ -39,16 +39,16 @@ class TopologyTree {
     int32_t size() const { return end - begin; }
   };
 
-  // Builds the tree from the usable nodes of the flavor. Interns the leaves in `domains`. Resources that are
-  // not in `resources` are ignored.
+  // Builds the tree from the usable nodes of the flavor. Adds the names of the leaves to the interner
+  // `domains`. Resources that are not in `resources` are ignored.
   TopologyTree(std::vector<std::string> levels, const std::map<std::string, std::string>& flavor_labels,
                const NodeTable& nodes, const Interner& resources, Interner& domains);
 
   const std::vector<std::string>& levels() const { return levels_; }
   int lowest() const { return static_cast<int>(levels_.size()) - 1; }
-  // Returns whether leaves are nodes. This is the case if the lowest level is kubernetes.io/hostname.
+  // Returns whether leaves are nodes. Leaves are nodes if the lowest level is kubernetes.io/hostname.
   bool is_by_node() const { return by_node_; }
-  // Returns the index of the level, or kNoId if the topology does not have it.
+  // Returns the index of the level, or kNoId if the topology does not have the level.
   int LevelOf(const std::string& level) const;
 
   Range Level(int level) const { return ranges_[static_cast<size_t>(level)]; }
@@ -56,7 +56,7 @@ class TopologyTree {
   int32_t size() const { return static_cast<int32_t>(domains_.size()); }
   const Domain& At(int32_t domain) const { return domains_[static_cast<size_t>(domain)]; }
   int LevelOfDomain(int32_t domain) const;
-  // Returns the values from the highest level down to the domain's level.
+  // Returns the level values of a domain, from the highest level down to the level of the domain.
   std::vector<std::string> Values(int32_t domain) const;
 
   // Leaves are also numbered from 0, in domain order.
@@ -71,13 +71,13 @@ class TopologyTree {
     const auto it = leaf_of_node_.find(node);
     return it == leaf_of_node_.end() ? kNoId : it->second;
   }
-  // Returns the node whose labels and taints apply to a leaf. If several nodes have the same hostname, this
-  // is the first node by name. Returns null if leaves are not nodes. The pointer is valid as long as the tree
-  // exists.
+  // Returns the node whose labels and taints apply to a leaf. If several nodes have the same hostname, the
+  // first node by name is returned. Returns null if leaves are not nodes. The pointer is valid as long as the
+  // tree exists.
   const Node* NodeOfLeaf(int32_t leaf) const { return leaf_nodes_[static_cast<size_t>(leaf)].get(); }
 
-  // Number of different resources that the nodes have. Each of these resources has a slot, which is a column
-  // in the capacity tables.
+  // Number of different resources that the nodes have. Each resource of the nodes has a slot, which is a
+  // column in the capacity tables.
   int slots() const { return slots_; }
   // Returns kNoId if no node has the resource.
   int SlotOf(ResourceId resource) const {
@@ -89,7 +89,7 @@ class TopologyTree {
  private:
   // Pairs of leaf and node.
   using Members = std::vector<std::pair<int32_t, std::shared_ptr<const Node>>>;
-  // Numbers the domains. `paths` are the level values of the leaves, sorted and unique.
+  // Numbers the domains. `paths` contains the level values of each leaf, sorted and without duplicates.
   void Number(const std::vector<std::vector<std::string>>& paths);
   // Adds the next domain of a level. The children of a parent must be added consecutively.
   void AddDomain(int32_t parent, const std::string& value);
@@ -102,7 +102,7 @@ class TopologyTree {
   int slots_ = 0;
   std::vector<int> slot_of_;  // By resource.
   std::vector<Domain> domains_;
-  std::vector<std::string> values_;  // By domain: the value of its own level.
+  std::vector<std::string> values_;  // By domain: the level value at the domain's own level.
   std::vector<Range> ranges_;
   std::vector<DomainId> leaf_ids_;
   std::vector<std::shared_ptr<const Node>> leaf_nodes_;

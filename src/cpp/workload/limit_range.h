@@ -13,8 +13,8 @@
 namespace kueue {
 
 // Combines all items of a type (Container or Pod), in the order of the LimitRanges' names. For each resource,
-// the result has the lowest max, the highest min and the first default. Returns nullopt if there is no such
-// item.
+// the result has the lowest max, the highest min and the first default. Returns nullopt if no item has this
+// type.
 std::optional<LimitRange::Item> Summarize(const std::map<std::string, LimitRange>& limit_ranges,
                                           absl::string_view type);
 

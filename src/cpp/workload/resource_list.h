@@ -1,5 +1,5 @@
-// Arithmetic on resource lists. The results contain the resource names of both lists. Mirrors
-// pkg/util/resource/resource.go (kueue ff69552e79).
+// Arithmetic on resource lists. The result of each function contains the resource names of both lists.
+// Mirrors pkg/util/resource/resource.go (kueue ff69552e79).
 #ifndef KUEUE_WORKLOAD_RESOURCE_LIST_H_
 #define KUEUE_WORKLOAD_RESOURCE_LIST_H_
 
@@ -9,9 +9,9 @@ namespace kueue {
 
 // Adds `more` to `sum`.
 void AddTo(ResourceList* sum, const ResourceList& more);
-// Replaces each value by the higher of the values in both lists.
+// Sets each value to the maximum of its values in both lists.
 void RaiseTo(ResourceList* highest, const ResourceList& other);
-// Replaces each value by the lower of the values in both lists.
+// Sets each value to the minimum of its values in both lists.
 void LowerTo(ResourceList* lowest, const ResourceList& other);
 // Adds the defaults of resources that are not in the list.
 void FillIn(ResourceList* list, const ResourceList& defaults);

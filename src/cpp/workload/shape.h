@@ -9,9 +9,9 @@
 
 namespace kueue {
 
-// Returns the relevant fields as a string. Strings are equal only if the fields are equal. These are the
-// adjusted requests of each container and of the pod, the overhead, and the template's `shape`. Limits,
-// images, names and labels are ignored.
+// Returns the relevant fields as a string. Two pods have the same string only if their relevant fields are
+// equal. The relevant fields are the adjusted requests of each container and of the pod, the overhead, and
+// the template's `shape`. Limits, images, names and labels are ignored.
 std::string SpecShape(const PodTemplate& adjusted);
 
 }  // namespace kueue

@@ -20,12 +20,13 @@ namespace kueue {
 // or dropped (KEP-2937).
 struct ResourceTransformation {
   std::string input;
-  bool replace = false;     // Strategy Replace; otherwise Retain.
+  bool replace = false;     // True if the strategy is Replace, false if the strategy is Retain.
   std::string multiply_by;  // Empty: none.
   ResourceList outputs;
 };
 
-// The part of Configuration.resources that changes requests. Each input has at most one transformation.
+// The settings in Configuration.resources that change requests. Each input resource has at most one
+// transformation.
 struct RequestsConfig {
   std::vector<std::string> excluded_prefixes;
   std::vector<ResourceTransformation> transformations;
@@ -35,14 +36,14 @@ struct RequestsConfig {
 // this hash.
 uint64_t ResourceOrder(absl::string_view name);
 
-// Fills in missing fields of a pod: the overhead of its RuntimeClass, the defaults of the namespace, and, for
-// each missing request, the limit. An unknown RuntimeClass is ignored
+// Fills in missing fields of a pod: the overhead of its RuntimeClass and the defaults of the namespace. Sets
+// each missing request to the limit of the resource. An unknown RuntimeClass is ignored
 // (pkg/workload/resources.go:AdjustResources).
 PodTemplate Adjust(PodTemplate pod, const std::map<std::string, RuntimeClass>& runtime_classes,
                    const std::map<std::string, LimitRange>& limit_ranges);
 
 // Returns the exact requests of one pod: the sum of containers and sidecars or, if higher, the requests of
-// the init containers. Pod-level values replace this result, and the overhead is added.
+// the init containers. Pod-level values replace the result for the containers, and the overhead is added.
 ResourceList PodRequests(const PodTemplate& adjusted);
 
 // Returns PodRequests() as integers after exclusions and transformations, sorted by ResourceOrder. Values are
@@ -59,7 +60,7 @@ std::vector<std::string> ValidateResources(const PodTemplate& adjusted, const st
 std::vector<std::string> ValidateLimitRanges(const PodTemplate& adjusted, const std::string& path,
                                              const std::map<std::string, LimitRange>& limit_ranges);
 
-// Joins errors into one string, "[a, b]". Removes duplicates; a single error has no brackets.
+// Joins errors into one string, "[a, b]". Removes duplicate errors; a single error is not put in brackets.
 std::string Aggregate(const std::vector<std::string>& errors);
 
 }  // namespace kueue

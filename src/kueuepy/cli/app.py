@@ -35,11 +35,17 @@ from kueuepy.profiles.version import describe
 
 app = typer.Typer(
     name="kueuepy",
-    help="""Make Kueue's exact admission decisions without a cluster.
+    help="""Make the same admission decisions as Kueue, without a cluster.
 
-Exit codes: 0 success; 1 invalid or missing input; 2 invalid command line; 3 negative answer, e.g. kueuepy check found
-problems, a job would not be admitted, or a target was missed; 4 the input has a part that kueuepy does not model and
-that could change the answer.
+\b
+Exit codes:
+  0  The command succeeded.
+  1  The input is invalid or missing.
+  2  The command line is invalid.
+  3  The answer is negative, e.g. kueuepy check reports findings, a job would
+     not be admitted, or a target is missed.
+  4  The input has a feature gate or field that kueuepy does not model and
+     that could change the answer.
 """,
     no_args_is_help=True,
     add_completion=True,
@@ -69,7 +75,7 @@ app.command("check", short_help="Validate objects and report surprising settings
 app.command("convert", short_help="Convert objects of any API version to v1beta2.", epilog=convert.EXAMPLES)(
     convert.convert
 )
-app.command("run", short_help="Admit jobs until nothing changes; show decisions and reasons.", epilog=run.EXAMPLES)(
+app.command("run", short_help="Admit jobs until nothing changes, and show decisions and reasons.", epilog=run.EXAMPLES)(
     run.run
 )
 app.command("explain", short_help="Explain why a workload is pending or admitted.", epilog=explain.EXAMPLES)(
@@ -85,11 +91,11 @@ app.command("record", short_help="Record the history of a cluster.", epilog=reco
 app.command("rbac", short_help="Print the permissions that are needed to read a cluster.", epilog=rbac.EXAMPLES)(
     rbac.rbac
 )
-app.command("verify", short_help="Compare decisions with those of a recorded cluster.", epilog=verify.EXAMPLES)(
-    verify.verify
-)
 app.command(
-    "shadow", short_help="Compare decisions with those of a running cluster, as they happen.", epilog=shadow.EXAMPLES
+    "verify", short_help="Compare the decisions of a recorded cluster with those of kueuepy.", epilog=verify.EXAMPLES
+)(verify.verify)
+app.command(
+    "shadow", short_help="Compare the decisions of a running cluster with those of kueuepy.", epilog=shadow.EXAMPLES
 )(shadow.shadow)
 app.command("mcp", short_help="Answer the questions of AI agents about a cluster.", epilog=mcp.EXAMPLES)(mcp.mcp)
 app.command("upgrade", short_help="Compare the decisions of two releases of Kueue.", epilog=upgrade.EXAMPLES)(
@@ -102,7 +108,7 @@ app.command("simulate", short_help="Simulate jobs on a cluster configuration.", 
     simulate.simulate
 )
 app.command(
-    "sweep", short_help="Simulate jobs under many policies, and find the best one.", epilog=sweep.SWEEP_EXAMPLES
+    "sweep", short_help="Simulate jobs under many policies, and find the best policy.", epilog=sweep.SWEEP_EXAMPLES
 )(sweep.sweep)
 app.command("plan", short_help="Find the smallest quota that meets a target.", epilog=sweep.PLAN_EXAMPLES)(sweep.plan)
 app.command("delays", short_help="Measure how much groups of jobs delay each other.", epilog=explore.DELAYS_EXAMPLES)(
@@ -110,7 +116,7 @@ app.command("delays", short_help="Measure how much groups of jobs delay each oth
 )
 app.command("eta", short_help="Estimate when a pending workload gets quota.", epilog=explore.ETA_EXAMPLES)(explore.eta)
 app.command(
-    "serve-metrics", short_help="Serve the estimated waits of queues as Prometheus metrics.", epilog=metrics.EXAMPLES
+    "serve-metrics", short_help="Serve estimated waiting times as Prometheus metrics.", epilog=metrics.EXAMPLES
 )(metrics.serve_metrics)
 app.command("risk", short_help="Estimate the probability that a workload is evicted.", epilog=explore.RISK_EXAMPLES)(
     explore.risk
@@ -119,11 +125,13 @@ app.command(
     "cluster-of", short_help="Write a starting configuration for a log of jobs.", epilog=explore.CLUSTER_OF_EXAMPLES
 )(explore.cluster_of)
 app.command("play", short_help="Explore quotas with sliders in a browser.", epilog=play.EXAMPLES)(play.play)
-app.command("page", short_help="Write the page of a cluster as one HTML file.", epilog=page.PAGE_EXAMPLES)(page.page)
-app.command("serve", short_help="Serve the page of a cluster and keep it up to date.", epilog=page.SERVE_EXAMPLES)(
+app.command("page", short_help="Write an HTML page that shows the state of a cluster.", epilog=page.PAGE_EXAMPLES)(
+    page.page
+)
+app.command("serve", short_help="Serve an HTML page that shows the state of a cluster.", epilog=page.SERVE_EXAMPLES)(
     page.serve
 )
-app.command("report", short_help="Write simulation results as one HTML file.", epilog=report.EXAMPLES)(report.report)
+app.command("report", short_help="Write an HTML report of simulation results.", epilog=report.EXAMPLES)(report.report)
 app.add_typer(jobs.app, name="jobs", short_help="Describe or convert a log of jobs.", epilog=jobs.EXAMPLES)
 
 
@@ -139,7 +147,7 @@ def _delegate(name: str, summary: str) -> None:
 
 for _name, _summary in zip(
     PLAIN_COMMANDS,
-    ("Replay recorded scenarios.", "Run a load profile of Kueue's performance test."),
+    ("Replay recorded scenarios.", "Simulate a load profile of Kueue's performance test."),
     strict=True,
 ):
     _delegate(_name, _summary)

@@ -24,11 +24,11 @@ def check(
     files: Objects,
     *,
     skip: Annotated[
-        list[str] | None, typer.Option("--skip", metavar="RULE", help="Rule to skip, e.g. L6; repeatable.")
+        list[str] | None, typer.Option("--skip", metavar="RULE", help="ID of a lint rule to skip, e.g. L6; repeatable.")
     ] = None,
     fail_on: Annotated[
         Literal["error", "warning", "note", "never"],
-        typer.Option("--fail-on", help="Exit with 3 if a finding has at least this severity."),
+        typer.Option("--fail-on", help="Exit with code 3 if any finding has this severity or a higher one."),
     ] = "warning",
     namespace: Namespace = "default",
     kueue_version: KueueVersion = None,
@@ -37,8 +37,8 @@ def check(
 ) -> None:
     """Validate objects as an API server does, and report valid settings with surprising effects.
 
-    Exits with 1 if an object is invalid or there is nothing to check, with 3 if all objects are valid but a finding
-    reaches the severity of --fail-on, and with 0 otherwise.
+    Exits with code 1 if an object is invalid or there is nothing to check, with code 3 if all objects are valid but a
+    finding has the severity of --fail-on or a higher one, and with code 0 otherwise.
     """
     try:
         manifest = read(files, lenient=lenient, version=kueue_version, namespace=namespace)

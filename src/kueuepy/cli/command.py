@@ -74,23 +74,30 @@ def parser() -> argparse.ArgumentParser:
     commands = top.add_subparsers(dest="command", required=True, metavar="COMMAND")
     replays = commands.add_parser(
         "replay",
-        help="replay recorded scenarios and print the results of each as one JSON line",
+        help="replay recorded scenarios and print the results of each scenario as one JSON line",
         epilog="example: kueuepy replay tests/scenarios/data/single.jsonl.gz",
     )
     replays.add_argument(
-        "files", nargs="+", metavar="FILE", help="scenarios as JSON lines, optionally gzipped; - is standard input"
+        "files",
+        nargs="+",
+        metavar="FILE",
+        help="file of scenarios in JSON Lines format, optionally gzipped; - is standard input",
     )
     _add_version(replays, "default: the release named in each scenario")
     replays.set_defaults(run=_replay)
     perfs = commands.add_parser(
         "perf",
-        help="run a load profile of Kueue's performance test in virtual time",
+        help="simulate a load profile of Kueue's performance test in virtual time",
         epilog="example: kueuepy perf benchmarks/profiles/small.yaml",
     )
-    perfs.add_argument("profile", metavar="PROFILE", help="generator file with cohorts, queues and sets of workloads")
+    perfs.add_argument(
+        "profile",
+        metavar="PROFILE",
+        help="YAML file that lists cohorts, queues and workloads in the format of Kueue's performance test",
+    )
     perfs.add_argument("--json", action="store_true", help="print the results as one JSON object")
     perfs.add_argument(
-        "--fair-sharing", action="store_true", help="enable fair sharing with both default preemption strategies"
+        "--fair-sharing", action="store_true", help="enable fair sharing with Kueue's two default preemption strategies"
     )
     _add_version(perfs, f"default: {DEVELOPMENT}")
     perfs.set_defaults(run=_perf)

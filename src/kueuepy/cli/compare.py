@@ -25,9 +25,17 @@ EXAMPLES = examples(
 
 def compare(
     before: Annotated[
-        str, typer.Argument(metavar="BEFORE", help="First policy: a file of objects and, optionally, a Configuration.")
+        str,
+        typer.Argument(
+            metavar="BEFORE", help="File with the objects of the first policy and, optionally, a Kueue Configuration."
+        ),
     ],
-    after: Annotated[str, typer.Argument(metavar="AFTER", help="Second policy, in the same form.")],
+    after: Annotated[
+        str,
+        typer.Argument(
+            metavar="AFTER", help="File with the objects of the second policy and, optionally, a Kueue Configuration."
+        ),
+    ],
     *,
     jobs: Annotated[
         list[str],
@@ -37,11 +45,18 @@ def compare(
     ],
     common: Annotated[
         list[str] | None,
-        typer.Option("--with", metavar="FILE", help="File of objects that both policies share; repeatable."),
+        typer.Option("--with", metavar="FILE", help="File with objects to add to both policies; repeatable."),
     ] = None,
-    decisions: Annotated[bool, typer.Option("--decisions", help="Also list each decision that differs.")] = False,
+    decisions: Annotated[
+        bool, typer.Option("--decisions", help="Also list each decision that differs between the policies.")
+    ] = False,
     picture: Annotated[
-        str | None, typer.Option("--picture", metavar="FILE", help="SVG file for a chart of the fair shares over time.")
+        str | None,
+        typer.Option(
+            "--picture",
+            metavar="FILE",
+            help="Write a chart of the weighted share of each ClusterQueue over time to this SVG file.",
+        ),
     ] = None,
     exit_code: ExitCode = False,
     kueue_version: KueueVersion = None,
@@ -50,8 +65,8 @@ def compare(
 ) -> None:
     """Run the same jobs under two policies, and show which results differ and the totals of each queue.
 
-    Jobs arrive at their creation time (`submit` in CSV) and run for their `duration`; an evicted job starts from its
-    beginning. If waitForPodsReady is enabled, pods are ready immediately after admission.
+    Jobs arrive at their creation time (`submit` in CSV) and run for their `duration`; an evicted job starts again from
+    the beginning. If waitForPodsReady is enabled, pods are ready immediately after admission.
     """
     clusters = [
         read_cluster([name, *(common or ())], lenient=lenient, version=kueue_version) for name in (before, after)

@@ -19,9 +19,9 @@ EXAMPLES = examples(
 def convert(
     files: Objects,
     *,
-    to: Annotated[Literal["v1beta2"], typer.Option("--to", help="API version to write.")] = "v1beta2",
+    to: Annotated[Literal["v1beta2"], typer.Option("--to", help="API version of the converted objects.")] = "v1beta2",
     output: Annotated[
-        Path | None, typer.Option("--output", "-o", metavar="FILE", help="File to write; standard output by default.")
+        Path | None, typer.Option("--output", "-o", metavar="FILE", help="Output file; by default, standard output.")
     ] = None,
     namespace: Namespace = "default",
     kueue_version: KueueVersion = None,

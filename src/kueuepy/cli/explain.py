@@ -19,7 +19,9 @@ EXAMPLES = examples(
 def explain(
     workload: Annotated[
         str,
-        typer.Argument(metavar="WORKLOAD", help="Name, namespace/name or queue/name of the workload or of its job."),
+        typer.Argument(
+            metavar="WORKLOAD", help="Name of a workload or of its job: NAME, NAMESPACE/NAME or QUEUE/NAME."
+        ),
     ],
     files: Files,
     *,

@@ -40,46 +40,69 @@ RISK_EXAMPLES = examples(
 
 _WEEK = "7d"
 _Jobs: TypeAlias = Annotated[
-    str, typer.Option("--jobs", metavar="FILE", help="Jobs to run: a log, a table or manifests.")
+    str, typer.Option("--jobs", metavar="FILE", help="File of jobs to simulate: a log, a table or manifests.")
 ]
 _Workload: TypeAlias = Annotated[
-    str, typer.Argument(metavar="WORKLOAD", help="Name, namespace/name or queue/name of the workload or of its job.")
+    str,
+    typer.Argument(metavar="WORKLOAD", help="Name of a workload or of its job: NAME, NAMESPACE/NAME or QUEUE/NAME."),
 ]
 _Future: TypeAlias = Annotated[
     str | None,
-    typer.Option("--future", metavar="FILE", help="Jobs that arrive in the future; their submit times count from now."),
+    typer.Option(
+        "--future",
+        metavar="FILE",
+        help="File of future jobs; their submit times are relative to the current time.",
+    ),
 ]
 _Number: TypeAlias = Annotated[
-    int, typer.Option("-N", "--futures", min=1, metavar="N", help="Number of simulated futures.")
+    int,
+    typer.Option(
+        "-N",
+        "--futures",
+        min=1,
+        metavar="N",
+        help="Number of Monte Carlo simulations, each with different random draws.",
+    ),
 ]
 _Seed: TypeAlias = Annotated[
-    int, typer.Option("--seed", min=0, metavar="N", help="Seed of the first simulated future.")
+    int,
+    typer.Option(
+        "--seed",
+        min=0,
+        metavar="N",
+        help="Random seed of the first simulation; each further simulation increases it by 1.",
+    ),
 ]
 
 
 def cluster_of(
-    jobs: Annotated[str, typer.Argument(metavar="JOBS", help="Log, table or manifests of jobs.")],
+    jobs: Annotated[str, typer.Argument(metavar="JOBS", help="File of jobs: a log, a table or manifests.")],
     *,
     format: Format = "auto",  # noqa: A002 - as the option is called
     map: Map = None,  # noqa: A002
     window: Window = None,
     censored: Censored = None,
     headroom: Annotated[
-        float, typer.Option("--headroom", metavar="X", help="Nominal quota as a multiple of the mean load.")
+        float,
+        typer.Option("--headroom", metavar="X", help="Nominal quota of each queue as a multiple of its mean load."),
     ] = 1.05,
-    flavor: Annotated[str, typer.Option("--flavor", metavar="NAME", help="Name of the ResourceFlavor.")] = "default",
+    flavor: Annotated[
+        str, typer.Option("--flavor", metavar="NAME", help="Name of the ResourceFlavor to create.")
+    ] = "default",
     cohort: Annotated[
-        str, typer.Option("--cohort", metavar="NAME", help="Name of the cohort that all queues join.")
+        str, typer.Option("--cohort", metavar="NAME", help="Name of the cohort that all ClusterQueues join.")
     ] = "all",
-    alone: Annotated[bool, typer.Option("--alone", help="Create the queues without a cohort.")] = False,
+    alone: Annotated[
+        bool, typer.Option("--alone", help="Create ClusterQueues that do not belong to a cohort.")
+    ] = False,
     out: Annotated[
-        str | None, typer.Option("-o", "--output", metavar="FILE", help="File to write; standard output by default.")
+        str | None, typer.Option("-o", "--output", metavar="FILE", help="Output file; by default, standard output.")
     ] = None,
 ) -> None:
     """Write a starting configuration for a log: a ClusterQueue and a LocalQueue for each queue in the log.
 
-    The nominal quota is the larger of the largest job and --headroom times the mean load. It is derived from the jobs
-    and is not the quota of the cluster where the log was recorded.
+    The nominal quota is the larger of the largest job and --headroom times the mean load. This quota is derived from
+    the jobs and is not the quota of the cluster where the log was recorded.
     """
     if not headroom > 0:
         raise InvalidSpecError(f"--headroom {headroom}: it must be greater than 0")
@@ -100,7 +123,7 @@ def delays(
     *,
     jobs: _Jobs,
     by: Annotated[
-        str, typer.Option("--by", metavar="COLUMN", help="Job column whose values define the groups.")
+        str, typer.Option("--by", metavar="COLUMN", help="Group the jobs by the values of this column.")
     ] = "cluster_queue",
     format: Format = "auto",  # noqa: A002 - as the option is called
     map: Map = None,  # noqa: A002
@@ -110,10 +133,11 @@ def delays(
     lenient: Lenient = False,
     json: Json = False,
 ) -> None:
-    """Measure how much longer the jobs of each group wait because of each other group.
+    """Measure how much the jobs of each group lengthen the waiting times of the other groups.
 
-    The simulator runs all jobs together, then without each group, then each group alone. A row names the group that is
-    left out. A column shows how much longer a group waits on average when that group is present.
+    The command simulates all jobs together, then the jobs without each group, and then each group alone. Each row names
+    the group that is left out. Each column shows how much longer, on average, the jobs of a group wait if the left-out
+    group is present.
     """
     cluster = read_cluster(files, lenient=lenient, version=kueue_version)
     with progress("running the jobs without each group"):
@@ -133,30 +157,36 @@ def eta(
     runtimes: Annotated[
         str | None,
         typer.Option(
-            "--runtimes", metavar="TIME|FILE", help="Runtime of all workloads, or a log to draw runtimes from."
+            "--runtimes",
+            metavar="TIME|FILE",
+            help="Runtime of every workload, or a job log from which to draw runtimes at random.",
         ),
     ] = None,
     history: Annotated[
         str | None,
-        typer.Option("--history", metavar="FILE", help="Recording or dump to learn runtimes and arrivals from."),
+        typer.Option(
+            "--history",
+            metavar="FILE",
+            help="Recording or dump of a cluster from which to estimate runtimes and arrivals.",
+        ),
     ] = None,
     users: Users = "",
     future: _Future = None,
     number: _Number = 200,
     seed: _Seed = 0,
     horizon: Annotated[
-        str, typer.Option("--horizon", metavar="TIME", help="Duration of each simulated future.")
+        str, typer.Option("--horizon", metavar="TIME", help="Virtual time that each Monte Carlo simulation covers.")
     ] = "30d",
     namespace: Namespace = "default",
     kueue_version: KueueVersion = None,
     lenient: Lenient = False,
     json: Json = False,
 ) -> None:
-    """Estimate when a pending workload gets quota, by simulating many futures with randomly drawn runtimes.
+    """Estimate when a pending workload gets quota, by running many simulations with randomly drawn runtimes.
 
     With --history, remaining runtimes are drawn from the jobs of the same queue and user, given how long each workload
-    has run, and new jobs arrive as in the recorded period. Jobs that have not finished are treated as censored at the
-    time that they have run. Without --history and --future no other jobs arrive, so the estimate is too early.
+    has run, and new jobs arrive as in the recorded period. Unfinished jobs are treated as censored at the time for
+    which they have run. Without --history and --future, no other jobs arrive, so the estimated time is too early.
     """
     if (runtimes is None) == (history is None):
         raise InvalidSpecError("--runtimes or --history: one of them must be given, and only one")
@@ -190,13 +220,15 @@ def risk(
     workload: _Workload,
     files: Files,
     *,
-    within: Annotated[str, typer.Option("--within", metavar="TIME", help="Duration of each simulated future.")] = "24h",
+    within: Annotated[
+        str, typer.Option("--within", metavar="TIME", help="Virtual time that each Monte Carlo simulation covers.")
+    ] = "24h",
     runtimes: Annotated[
         str | None,
         typer.Option(
             "--runtimes",
             metavar="TIME|FILE",
-            help="Runtime of all workloads, or a log to draw runtimes from; by default no workload finishes.",
+            help="Runtime of every workload, or a log to sample runtimes from; by default, no workload finishes.",
         ),
     ] = None,
     future: _Future = None,

@@ -27,7 +27,7 @@ def import_(
         list[str],
         typer.Argument(
             metavar="FILE",
-            help="YAML or JSON output of kubectl get, directories, - (stdin), cluster:CONTEXT, or a recording.",
+            help="File with kubectl get output, a directory, - (stdin), a recording, or cluster:CONTEXT.",
         ),
     ],
     *,
@@ -36,19 +36,21 @@ def import_(
         typer.Option(
             "--rules",
             metavar="FILE",
-            help="File that maps running pods to LocalQueues, in the format of Kueue's importer.",
+            help="File of rules that map running pods to LocalQueues, in the format of Kueue's importer.",
         ),
     ] = None,
     save: Annotated[
         Path | None,
-        typer.Option("--save", metavar="FILE", help="File to save the state to; by default, the state is not saved."),
+        typer.Option(
+            "--save", metavar="FILE", help="Save the imported state to this file; by default, the state is not saved."
+        ),
     ] = None,
     stopping: Annotated[
         str,
         typer.Option(
             "--stopping",
             metavar="TIME",
-            help="Time until the pods of an evicted job terminate and the job's quota is released.",
+            help="Time from a job's eviction until its pods have terminated and its quota is released.",
         ),
     ] = "30s",
     kueue_version: KueueVersion = None,
@@ -60,7 +62,7 @@ def import_(
     Reports which Workloads, jobs and running pods could be imported. Other commands accept the file written by --save,
     as does kueuepy.Scheduler.load.
 
-    Exits with 3 if an object could not be imported.
+    Exits with code 3 if an object could not be imported.
     """
     found = import_cluster(
         paths(files),

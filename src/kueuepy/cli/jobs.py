@@ -19,19 +19,21 @@ EXAMPLES = examples(
 )
 app = typer.Typer(no_args_is_help=True, rich_markup_mode=None, context_settings={"help_option_names": ["-h", "--help"]})
 
-_File = Annotated[str, typer.Argument(metavar="FILE", help="Log or table of jobs, optionally gzipped.")]
+_File = Annotated[str, typer.Argument(metavar="FILE", help="File of jobs: a log or a table, optionally gzipped.")]
 _Format = Annotated[
     str,
     typer.Option(
         "--format",
         metavar="NAME",
-        help="Format of the file, e.g. csv, swf or philly; with auto, the format is detected.",
+        help="Format of the jobs file, e.g. csv, swf or philly; auto detects the format.",
     ),
 ]
 _Map = Annotated[
     list[str] | None,
     typer.Option(
-        "--map", metavar="NAME=COLUMN", help="Read the field NAME from this column, e.g. queue=team; repeatable."
+        "--map",
+        metavar="NAME=COLUMN",
+        help="Read the job field NAME from the column COLUMN, e.g. queue=team; repeatable.",
     ),
 ]
 
@@ -60,11 +62,11 @@ def describe(
     map: _Map = None,  # noqa: A002
     on: Annotated[
         list[str] | None,
-        typer.Option("--on", metavar="FILE", help="Cluster configuration to check the jobs against; repeatable."),
+        typer.Option("--on", metavar="FILE", help="Cluster configuration file to check the jobs against; repeatable."),
     ] = None,
     json: Json = False,
 ) -> None:
-    """Describe the jobs of each queue: their number, and their mean usage.
+    """Describe the jobs of each queue: the number of jobs and their mean usage.
 
     With --on, also print the load, that is the mean usage divided by the nominal quota, and warn about missing queues
     and jobs that can never fit.
@@ -92,7 +94,7 @@ def convert(
     file: _File,
     *,
     to: Annotated[
-        str, typer.Option("--to", metavar="FILE", help="Output file; its name must end with .parquet or .pq.")
+        str, typer.Option("--to", metavar="FILE", help="Parquet file to write; its name must end with .parquet or .pq.")
     ],
     format: _Format = "auto",  # noqa: A002 - as the option is called
     map: _Map = None,  # noqa: A002

@@ -17,26 +17,32 @@ Format: TypeAlias = Annotated[
     typer.Option(
         "--format",
         metavar="NAME",
-        help="Format of the jobs file, e.g. csv, swf or philly; with auto, the format is detected.",
+        help="Format of the jobs file, e.g. csv, swf or philly; auto detects the format.",
     ),
 ]
 Map: TypeAlias = Annotated[
     list[str] | None,
     typer.Option(
-        "--map", metavar="NAME=COLUMN", help="Read the field NAME from this column, e.g. queue=team; repeatable."
+        "--map",
+        metavar="NAME=COLUMN",
+        help="Read the job field NAME from the column COLUMN, e.g. queue=team; repeatable.",
     ),
 ]
 Window: TypeAlias = Annotated[
     str | None,
     typer.Option(
-        "--window", metavar="FROM:TO", help="Keep only jobs submitted at or after FROM and before TO, e.g. 7d:21d."
+        "--window",
+        metavar="FROM:TO",
+        help="Keep only jobs submitted at or after time FROM and before time TO, e.g. 7d:21d.",
     ),
 ]
 
 
 Censored: TypeAlias = Annotated[
     Literal["drop", "exponential"] | None,
-    typer.Option("--censored", help="How to treat jobs that had not finished when the log was recorded."),
+    typer.Option(
+        "--censored", help="Drop unfinished jobs, or draw their remaining runtimes from an exponential distribution."
+    ),
 ]
 
 

@@ -17,14 +17,14 @@ def mcp(
         list[str] | None,
         typer.Argument(
             metavar="SOURCE",
-            help="Files, directories, cluster:CONTEXT, or a recording (default: the current context of kubectl).",
+            help="File, directory, recording, or cluster:CONTEXT; by default, the current kubectl context.",
         ),
     ] = None,
     *,
     jobs: Annotated[
         str | None,
         typer.Option(
-            "--jobs", metavar="FILE", help="Log of jobs for simulations; default: the history in the source, if any."
+            "--jobs", metavar="FILE", help="Job log to simulate; by default, the job history of SOURCE, if it has one."
         ),
     ] = None,
     max_age: Annotated[
@@ -33,13 +33,14 @@ def mcp(
             "--max-age",
             min=0,
             metavar="SECONDS",
-            help="Maximum age of the data that was read from a running cluster; older data is read again.",
+            help="Read a running cluster again if the data is older than this number of seconds.",
         ),
     ] = 60,
     kueue_version: KueueVersion = None,
 ) -> None:
     """Serve the Model Context Protocol on standard input and output, so that AI agents can ask about a cluster.
 
-    All tools only read. They accept no file names, and each answer has at most 2 kB. Needs the extra mcp.
+    The tools only read the cluster, accept no file names, and return answers of at most 2 kB. This command needs the
+    extra mcp.
     """
     serve(Source(files or [CLUSTER], jobs=jobs, version=kueue_version, max_age=max_age))

@@ -26,30 +26,47 @@ def serve_metrics(
     files: Files,
     *,
     history: Annotated[
-        str, typer.Option("--history", metavar="FILE", help="Recording or dump to learn runtimes and arrivals from.")
+        str,
+        typer.Option(
+            "--history",
+            metavar="FILE",
+            help="Recording or dump of a cluster from which to estimate runtimes and arrivals.",
+        ),
     ],
     listen: Annotated[
-        str, typer.Option("--listen", metavar="HOST:PORT", help="Address to serve the metrics on.")
+        str, typer.Option("--listen", metavar="HOST:PORT", help="Host and port on which to serve the metrics.")
     ] = "127.0.0.1:9090",
-    every: Annotated[str, typer.Option("--every", metavar="TIME", help="Time between two estimates.")] = "5m",
+    every: Annotated[
+        str, typer.Option("--every", metavar="TIME", help="Time between two consecutive estimates.")
+    ] = "5m",
     within: Annotated[
-        str, typer.Option("--within", metavar="TIME", help="Estimate the waits of jobs that arrive within this time.")
+        str,
+        typer.Option(
+            "--within", metavar="TIME", help="Estimate the waiting times of jobs that arrive within this time from now."
+        ),
     ] = "1h",
     horizon: Annotated[
-        str, typer.Option("--horizon", metavar="TIME", help="Duration of each simulated future.")
+        str, typer.Option("--horizon", metavar="TIME", help="Virtual time that each Monte Carlo simulation covers.")
     ] = "1d",
     number: Annotated[
-        int, typer.Option("-N", "--futures", min=1, metavar="N", help="Number of simulated futures.")
+        int,
+        typer.Option(
+            "-N",
+            "--futures",
+            min=1,
+            metavar="N",
+            help="Number of Monte Carlo simulations, each with different random draws.",
+        ),
     ] = 40,
     users: Users = "",
     stop_after: StopAfter = None,
     kueue_version: KueueVersion = None,
     lenient: Lenient = False,
 ) -> None:
-    """Serve the estimated waits of each LocalQueue, and Kueue's gauges, as Prometheus metrics.
+    """Serve the estimated waiting times of each LocalQueue, and Kueue's gauges, as Prometheus metrics.
 
     Every few minutes, the command reads the cluster and the history, and simulates the next jobs. The metric is
-    kueuepy_estimated_wait_seconds with the labels queue and quantile. The cluster is only read.
+    kueuepy_estimated_wait_seconds with the labels queue and quantile. The command only reads the cluster.
     """
     ended = threading.Event()
     seconds = seconds_of(stop_after)

@@ -21,24 +21,26 @@ if TYPE_CHECKING:
 
 Objects = Annotated[
     list[str],
-    typer.Argument(metavar="FILE", help="YAML or JSON files, directories, - for standard input, or cluster:CONTEXT."),
+    typer.Argument(metavar="FILE", help="YAML or JSON file, directory of such files, - (stdin), or cluster:CONTEXT."),
 ]
 Files = Annotated[
     list[str],
     typer.Argument(
         metavar="FILE",
-        help="YAML, JSON or CSV (jobs) files, directories, - (stdin), a saved state, cluster:CONTEXT, or a recording.",
+        help="YAML, JSON or CSV (jobs) file, directory, - (stdin), saved state, recording, or cluster:CONTEXT.",
     ),
 ]
 Namespace = Annotated[
     str,
-    typer.Option("--namespace", "-n", metavar="NAME", help="Namespace of objects and rows that do not specify one."),
+    typer.Option(
+        "--namespace", "-n", metavar="NAME", help="Namespace for objects and jobs that do not specify a namespace."
+    ),
 ]
 Json = Annotated[bool, typer.Option("--json", help="Print JSON instead of text.")]
 Lenient = Annotated[
     bool,
     typer.Option(
-        "--lenient", help="Where possible, correct input that an API server would reject, and report the corrections."
+        "--lenient", help="Correct input that an API server would reject, where possible, and report the corrections."
     ),
 ]
 KueueVersion = Annotated[
@@ -46,7 +48,7 @@ KueueVersion = Annotated[
     typer.Option(
         "--kueue-version",
         metavar="VERSION",
-        help="Release of Kueue to emulate, v0.15 or later.  [default: v0.20-devel]",
+        help="Kueue release to emulate, v0.15 or later.  [default: v0.20-devel]",
     ),
 ]
 Latency = Annotated[
@@ -54,34 +56,48 @@ Latency = Annotated[
     typer.Option(
         "--latency",
         metavar="DURATION",
-        help="Maximum time between a decision of Kueue and the API write that records it.",
+        help="Maximum delay between a decision of Kueue and the API write that records it.",
     ),
 ]
 AtLeast = Annotated[
     float | None,
     typer.Option(
-        "--at-least", metavar="FRACTION", min=0, max=1, help="Exit with 3 if the agreement is below this fraction."
+        "--at-least",
+        metavar="FRACTION",
+        min=0,
+        max=1,
+        help="Exit with code 3 if the fraction of matching decisions is below this value.",
     ),
 ]
 Users = Annotated[
-    str, typer.Option("--users", metavar="LABEL", help="Label of Workloads that names the user (default: none).")
+    str,
+    typer.Option(
+        "--users", metavar="LABEL", help="Workload label whose value is the name of the user (default: no label)."
+    ),
 ]
 StopAfter = Annotated[
-    str | None, typer.Option("--stop-after", metavar="TIME", help="Stop after this time (default: when interrupted).")
+    str | None,
+    typer.Option("--stop-after", metavar="TIME", help="Stop after this time; by default, run until interrupted."),
 ]
-AsIs = Annotated[bool, typer.Option("--as-is", help="Use the state in the files; do not run scheduling cycles first.")]
-ExitCode = Annotated[bool, typer.Option("--exit-code", help="Exit with 3 if any decision differs.")]
-Rows = Annotated[int, typer.Option("--rows", min=1, metavar="N", help="Maximum number of rows printed per table.")]
+AsIs = Annotated[
+    bool, typer.Option("--as-is", help="Use the state in the files as it is, without running scheduling cycles first.")
+]
+ExitCode = Annotated[bool, typer.Option("--exit-code", help="Exit with code 3 if the command finds any difference.")]
+Rows = Annotated[int, typer.Option("--rows", min=1, metavar="N", help="Maximum number of rows to print per table.")]
 Until = Annotated[
     str | None,
     typer.Option(
-        "--until", metavar="TIME", help="Stop the simulation at this time; by default, when no event is left."
+        "--until",
+        metavar="TIME",
+        help="Stop the simulation at this time; by default, simulate until no events are left.",
     ),
 ]
 Warmup = Annotated[
     str,
     typer.Option(
-        "--warmup", metavar="TIME", help="Exclude jobs submitted before this time from the metrics; they still run."
+        "--warmup",
+        metavar="TIME",
+        help="Exclude jobs submitted before this time from the metrics, but still simulate these jobs.",
     ),
 ]
 

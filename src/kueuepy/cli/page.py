@@ -40,8 +40,7 @@ Sources = Annotated[
     list[str],
     typer.Argument(
         metavar="SOURCE",
-        help="cluster:CONTEXT, a recording, a directory written by simulate --out, a saved state, "
-        "or YAML, JSON and CSV files.",
+        help="YAML, JSON or CSV file, recording, saved state, simulate --out directory, or cluster:CONTEXT.",
     ),
 ]
 Title = Annotated[str, typer.Option("--title", metavar="TEXT", help="Title of the page.")]
@@ -66,7 +65,7 @@ def page(
             "--explain",
             min=0,
             metavar="N",
-            help="Total number of pending workloads to explain in full, starting at the head of each queue.",
+            help="Number of pending workloads to explain in full, beginning with the first of each queue.",
         ),
     ] = MOST_EXPLAINED,
     as_is: AsIs = False,
@@ -77,7 +76,7 @@ def page(
     """Write a page that shows a cluster: quota, pending workloads with reasons, running workloads and racks.
 
     The page is one HTML file, which loads nothing from a network. The page of a recording or of a simulation has a time
-    slider. Only GET requests are sent to a cluster.
+    slider. The command sends only GET requests to a cluster.
     """
     options = _Options(title, namespace, kueue_version, lenient, as_is)
     name = ", ".join(sources)
@@ -105,9 +104,7 @@ def serve(
     port: Port = 0,
     every: Annotated[
         float,
-        typer.Option(
-            "--every", min=1, max=86400, metavar="SECONDS", help="Minimum time between two reads of the source."
-        ),
+        typer.Option("--every", min=1, max=86400, metavar="SECONDS", help="Minimum time between two reads of SOURCE."),
     ] = 10.0,
     browser: Browser = True,
     title: Title = "",
@@ -116,7 +113,7 @@ def serve(
     kueue_version: KueueVersion = None,
     lenient: Lenient = False,
 ) -> None:
-    """Serve the page of a cluster and keep it up to date; see kueuepy page.
+    """Serve a page that shows the state of a cluster, and keep the page up to date; see kueuepy page.
 
     The page is served on 127.0.0.1 only, at an address with a secret token. The source is read again while a browser
     shows the page, at most every 10 seconds. The command writes no files. Press Ctrl-C to stop it.

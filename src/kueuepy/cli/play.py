@@ -20,9 +20,11 @@ EXAMPLES = examples(
 def play(
     objects: Annotated[
         str,
-        typer.Argument(metavar="OBJECTS", help="Cluster configuration: a YAML or JSON file, or a directory of them."),
+        typer.Argument(
+            metavar="OBJECTS", help="Cluster configuration: a YAML or JSON file, or a directory of such files."
+        ),
     ],
-    jobs: Annotated[str, typer.Argument(metavar="JOBS", help="Jobs to run: a log or a table.")],
+    jobs: Annotated[str, typer.Argument(metavar="JOBS", help="File of jobs to simulate: a log or a table.")],
     *,
     format: Format = "auto",  # noqa: A002 - as the option is called
     window: Window = None,

@@ -14,23 +14,27 @@ EXAMPLES = examples("kueuepy rbac", "kueuepy rbac --user alice@example.com | kub
 
 def rbac(
     *,
-    name: Annotated[str, typer.Option("--name", metavar="NAME", help="Name of the roles and bindings.")] = "kueuepy",
-    user: Annotated[str | None, typer.Option("--user", metavar="NAME", help="User who gets the permissions.")] = None,
+    name: Annotated[
+        str, typer.Option("--name", metavar="NAME", help="Name for the RBAC roles and their bindings.")
+    ] = "kueuepy",
+    user: Annotated[
+        str | None, typer.Option("--user", metavar="NAME", help="User to grant the permissions to.")
+    ] = None,
     group: Annotated[
-        str | None, typer.Option("--group", metavar="NAME", help="Group that gets the permissions.")
+        str | None, typer.Option("--group", metavar="NAME", help="Group to grant the permissions to.")
     ] = None,
     service_account: Annotated[
         str,
-        typer.Option("--service-account", metavar="NAMESPACE/NAME", help="ServiceAccount that gets the permissions."),
+        typer.Option("--service-account", metavar="NAMESPACE/NAME", help="ServiceAccount to grant the permissions to."),
     ] = "default/kueuepy",
     kueue_namespace: Annotated[
-        str, typer.Option("--kueue-namespace", metavar="NAME", help="Namespace of Kueue's manager.")
+        str, typer.Option("--kueue-namespace", metavar="NAME", help="Namespace of Kueue's controller manager.")
     ] = "kueue-system",
     json: Json = False,
 ) -> None:
     """Print a ClusterRole and its binding, which allow only the read requests that kueuepy sends.
 
-    A second role allows reading the ConfigMap of Kueue's manager. No role allows writing, or reading Secrets.
+    A second role allows reading the ConfigMap of Kueue's manager. No role allows writing objects or reading Secrets.
     """
     namespace, slash, account = service_account.partition("/")
     if not (namespace and slash and account):

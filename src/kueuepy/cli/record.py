@@ -24,21 +24,28 @@ EXAMPLES = examples(
 
 
 def record(
-    cluster: Annotated[str, typer.Argument(metavar="CLUSTER", help="Cluster to record: cluster: or cluster:CONTEXT.")],
+    cluster: Annotated[
+        str,
+        typer.Argument(
+            metavar="CLUSTER", help="Cluster to record: cluster:CONTEXT, or cluster: for the current context."
+        ),
+    ],
     *,
     out: Annotated[
-        Path, typer.Option("--out", metavar="FILE", help="Recording to write or continue; its name ends with .db.")
+        Path, typer.Option("--out", metavar="FILE", help="Recording to create or continue; its name must end with .db.")
     ],
     keep: Annotated[
         str | None,
         typer.Option(
-            "--keep", metavar="TIME", help="Time to keep deleted Workloads, e.g. 90d (default: indefinitely)."
+            "--keep", metavar="TIME", help="How long to keep deleted Workloads, e.g. 90d; by default, indefinitely."
         ),
     ] = None,
     anonymise: Annotated[
         Path | None,
         typer.Option(
-            "--anonymise", metavar="FILE", help="Replace names with keyed hashes; this file contains the key."
+            "--anonymise",
+            metavar="FILE",
+            help="Replace names with keyed hashes; the key is read from this file, which is created if missing.",
         ),
     ] = None,
     users: Users = "",
@@ -46,9 +53,9 @@ def record(
 ) -> None:
     """Record the history of a cluster in an SQLite file, until the command is interrupted.
 
-    Other commands accept the file as the cluster at its last moment, FILE@TIME as the cluster at that time, and --jobs
-    FILE as the history of its jobs. The cluster is only read. Environment variables and commands of pods are not
-    recorded.
+    Other commands accept FILE as the cluster at the end of the recording, FILE@TIME as the cluster at a given time, and
+    --jobs FILE as the job history of the cluster. The command only reads the cluster. It does not record environment
+    variables and commands of pods.
     """
     context = context_of(cluster)
     if not is_recording(str(out)) or "@" in str(out):

@@ -22,7 +22,9 @@ EXAMPLES = examples(
 def report(
     folders: Annotated[
         list[str],
-        typer.Argument(metavar="DIR", help="Directories written by simulate --out; two or more are compared."),
+        typer.Argument(
+            metavar="DIR", help="Directory written by kueuepy simulate --out; several directories are compared."
+        ),
     ],
     *,
     output: Annotated[str, typer.Option("--output", "-o", metavar="FILE", help="HTML file to write.")],
@@ -31,8 +33,8 @@ def report(
     """Write a report of one simulation, or a comparison of several, as one self-contained HTML file.
 
     The report begins with the result in words, and ends with all metrics, their confidence intervals and the settings.
-    Between these are charts, evictions, and the pending jobs with the reason. A comparison has the policies side by
-    side, and lists the queues and jobs that wait longer or less.
+    The middle of the report contains charts, evictions, and the pending jobs with their reasons. A comparison shows the
+    policies side by side, and lists the queues and jobs that wait longer or less.
     """
     with progress("reading the results"):
         found = {folder: load_result(folder) for folder in folders}

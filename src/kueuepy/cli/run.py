@@ -26,7 +26,9 @@ def run(
     *,
     cycles: Annotated[
         int | None,
-        typer.Option("--cycles", min=1, metavar="N", help="Maximum number of scheduling cycles; unlimited by default."),
+        typer.Option(
+            "--cycles", min=1, metavar="N", help="Maximum number of scheduling cycles; by default, unlimited."
+        ),
     ] = None,
     rows: Rows = 40,
     namespace: Namespace = "default",

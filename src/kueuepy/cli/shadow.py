@@ -33,10 +33,17 @@ def shadow(
     *,
     metrics: Annotated[
         str | None,
-        typer.Option("--metrics", metavar="HOST:PORT", help="Address to serve Prometheus metrics on (default: none)."),
+        typer.Option(
+            "--metrics",
+            metavar="HOST:PORT",
+            help="Host and port on which to serve Prometheus metrics; by default, none are served.",
+        ),
     ] = None,
     every: Annotated[
-        str, typer.Option("--every", metavar="TIME", help="Interval at which to print the agreement so far.")
+        str,
+        typer.Option(
+            "--every", metavar="TIME", help="Interval at which to print the current fraction of matching decisions."
+        ),
     ] = "1m",
     latency: Latency = "1.2s",
     stop_after: StopAfter = None,
@@ -45,7 +52,7 @@ def shadow(
     """Compare each decision of a running cluster with the decision of kueuepy, as it happens.
 
     The command prints each decision that differs and, from time to time, the agreement so far, until it is interrupted.
-    The cluster is only read. Each decision is compared about 3 seconds after it was made.
+    The command only reads the cluster. It compares each decision about 3 seconds after the decision was made.
     """
     context = context_of(cluster)
     seconds = seconds_of(stop_after)

@@ -46,27 +46,27 @@ EXAMPLES = examples(
 _Model: TypeAlias = Annotated[
     Literal["restart", "checkpoint", "resume"],
     typer.Option(
-        "--model", help="Where an evicted job continues: at its start, its last checkpoint or the point of eviction."
+        "--model", help="Point from which an evicted job continues: its start, its last checkpoint, or its eviction."
     ),
 ]
 _Missing: TypeAlias = Annotated[
     Literal["error", "skip", "wait"],
     typer.Option(
         "--missing",
-        help="How to treat jobs whose LocalQueue does not exist: exit with 1, skip them, or let them wait.",
+        help="For jobs whose LocalQueue does not exist: exit with code 1, skip them, or let them wait.",
     ),
 ]
 _OnLoop: TypeAlias = Annotated[
     Literal["hold", "stop", "raise"],
     typer.Option(
         "--on-loop",
-        help="On a preemption loop: pause admission in the cohort tree, stop the simulation, or exit with 3.",
+        help="On a preemption loop: pause admission in the cohort tree, stop, or exit with code 3.",
     ),
 ]
 _Gate: TypeAlias = Annotated[
     str | None,
     typer.Option(
-        "--gate", metavar="FILE", help="YAML list of targets that the simulation must meet, e.g. wait_p95 <= 30m."
+        "--gate", metavar="FILE", help="YAML file that lists targets for the simulation to meet, e.g. wait_p95 <= 30m."
     ),
 ]
 _Out: TypeAlias = Annotated[
@@ -74,33 +74,39 @@ _Out: TypeAlias = Annotated[
     typer.Option(
         "--out",
         metavar="DIR",
-        help="Directory to write all tables to, for kueuepy report or the Python function load_result.",
+        help="Directory for all result tables, which kueuepy report and kueuepy.load_result can read.",
     ),
 ]
 _Report: TypeAlias = Annotated[
-    str | None, typer.Option("--report", metavar="FILE", help="HTML file to write a report to.")
+    str | None, typer.Option("--report", metavar="FILE", help="Write a report to this HTML file.")
 ]
 _Picture: TypeAlias = Annotated[
     list[str] | None,
-    typer.Option("--picture", metavar="NAME=FILE", help=f"Write a chart as SVG: {', '.join(PICTURES)}; repeatable."),
+    typer.Option(
+        "--picture",
+        metavar="NAME=FILE",
+        help=f"Write a chart to an SVG file; NAME is one of {', '.join(PICTURES)}; repeatable.",
+    ),
 ]
 
 
 _Jobs: TypeAlias = Annotated[
     str,
     typer.Option(
-        "--jobs", metavar="FILE", help="Jobs to run: a log, a table, manifests, or the history of a recording."
+        "--jobs",
+        metavar="FILE",
+        help="File of jobs to simulate: a log, a table, manifests, or a recording of a cluster.",
     ),
 ]
 _Load: TypeAlias = Annotated[
-    float | None, typer.Option("--load", metavar="X", help="Scale the arrival rate by X.  [default: 1]")
+    float | None, typer.Option("--load", metavar="X", help="Multiply the arrival rate of the jobs by X.  [default: 1]")
 ]
 _Every: TypeAlias = Annotated[
     str,
     typer.Option(
         "--every",
         metavar="TIME",
-        help="Working time of a job between two checkpoints; must exceed 0 with --model checkpoint.",
+        help="Time a job makes progress between two checkpoints; must be greater than 0 with --model checkpoint.",
     ),
 ]
 _Cost: TypeAlias = Annotated[
@@ -122,18 +128,28 @@ _Cycle: TypeAlias = Annotated[
     str, typer.Option("--cycle", metavar="TIME", help="Duration of a scheduling cycle in virtual time.")
 ]
 _Seed: TypeAlias = Annotated[
-    int, typer.Option("--seed", min=0, metavar="N", help="Seed of the random number generator.")
+    int,
+    typer.Option(
+        "--seed",
+        min=0,
+        metavar="N",
+        help="Has no effect, because the simulations of this command are not random.",
+    ),
 ]
 _Edit: TypeAlias = Annotated[
     str | None,
-    typer.Option("--edit", metavar="FILE", help="Objects with the fields to change, merged as by kubectl apply."),
+    typer.Option(
+        "--edit",
+        metavar="FILE",
+        help="YAML or JSON file of partial objects to merge into the existing objects, as kubectl apply does.",
+    ),
 ]
 _At: TypeAlias = Annotated[
     str | None,
     typer.Option(
         "--at",
         metavar="FILE",
-        help="YAML or JSON list of events that happen during the simulation, e.g. quota changes.",
+        help="YAML or JSON file that lists events during the simulation, e.g. quota changes.",
     ),
 ]
 
@@ -180,9 +196,9 @@ def simulate(
     {when: 1d, edit: {"ClusterQueue/a:quota[f/cpu].nominalQuota": 6}}.
 
     The interval --every counts only time in which the job makes progress: checkpoints, restores and waiting do not
-    count. With --on-loop hold, no job of the cohort tree is admitted until another event occurs there.
-    Exits with 1 if --missing is error and a LocalQueue does not exist. Exits with 3 if the simulation misses a target
-    of --gate, or if it finds a preemption loop and --on-loop is raise.
+    count. With --on-loop hold, no job of the cohort tree is admitted until another event occurs there. Exits with code
+    1 if --missing is error and a LocalQueue does not exist. Exits with code 3 if the simulation misses a target of
+    --gate, or if it finds a preemption loop and --on-loop is raise.
     """
     if out is not None:
         imported("pyarrow.parquet", "--out", '"kueuepy[arrow]"')  # before the run, not after it

@@ -42,7 +42,7 @@ PLAN_EXAMPLES = examples(
 _RANGE = re.compile(r"(-?[0-9.]+?)\.\.(-?[0-9.]+?)(?::([0-9.]+))?")
 
 _Jobs: TypeAlias = Annotated[
-    str, typer.Option("--jobs", metavar="FILE", help="Jobs to run: a log, a table or manifests.")
+    str, typer.Option("--jobs", metavar="FILE", help="File of jobs to simulate: a log, a table or manifests.")
 ]
 _Seeds: TypeAlias = Annotated[
     int,
@@ -50,34 +50,44 @@ _Seeds: TypeAlias = Annotated[
         "--seeds",
         min=1,
         metavar="N",
-        help="Number of simulations per policy; if more than 1, each one shuffles the days of the job log.",
+        help="Number of simulations per policy; with 2 or more, each shuffles the days of the job log.",
     ),
 ]
 _Threads: TypeAlias = Annotated[
     int | None,
-    typer.Option("--threads", min=1, metavar="N", help="Number of parallel simulations; by default one per core."),
+    typer.Option(
+        "--threads", min=1, metavar="N", help="Number of simulations to run in parallel; by default, one per core."
+    ),
 ]
 _Storage: TypeAlias = Annotated[
     str | None,
     typer.Option(
-        "--storage", metavar="FILE", help="File that stores finished simulations; a repeated command continues from it."
+        "--storage",
+        metavar="FILE",
+        help="Store finished simulations in this file, so that a repeated command can reuse them.",
     ),
 ]
 
 _Over: TypeAlias = Annotated[
     list[str],
     typer.Option(
-        "--over", metavar="PATH=VALUES", help="Values to try: v1,v2,... or, with --sample, LOW..HIGH:STEP; repeatable."
+        "--over",
+        metavar="PATH=VALUES",
+        help="Field and values to try: v1,v2,... or, with --sample, LOW..HIGH:STEP; repeatable.",
     ),
 ]
 _Sample: TypeAlias = Annotated[
     int | None,
-    typer.Option("--sample", min=1, metavar="N", help="Simulate only N policies, spread evenly over all combinations."),
+    typer.Option(
+        "--sample", min=1, metavar="N", help="Simulate only N policies, spread evenly over all combinations of values."
+    ),
 ]
 _Figure: TypeAlias = Annotated[
     list[str] | None,
     typer.Option(
-        "--figure", metavar="FIGURE", help="Additional metric, e.g. wait_p95(team-a)[priority >= 100]; repeatable."
+        "--figure",
+        metavar="FIGURE",
+        help="Additional metric to compute, e.g. wait_p95(team-a)[priority >= 100]; repeatable.",
     ),
 ]
 _Pareto: TypeAlias = Annotated[
@@ -102,12 +112,16 @@ _Dask: TypeAlias = Annotated[
 _Out: TypeAlias = Annotated[
     str | None,
     typer.Option(
-        "--out", metavar="FILE", help="File to write all rows to: CSV if the name ends with .csv, otherwise Parquet."
+        "--out",
+        metavar="FILE",
+        help="Write all results to this file: as CSV if its name ends with .csv, otherwise as Parquet.",
     ),
 ]
 _Picture: TypeAlias = Annotated[
     str | None,
-    typer.Option("--picture", metavar="FILE", help="Write a chart of the two metrics of --pareto as .svg or .png."),
+    typer.Option(
+        "--picture", metavar="FILE", help="Write a chart of the two metrics given by --pareto to this SVG or PNG file."
+    ),
 ]
 
 
@@ -144,7 +158,7 @@ def sweep(
     ClusterQueue/team-a:quota[h100/nvidia.com/gpu].nominalQuota, a change of the jobs (jobs:scale_load) or a setting of
     the run (model:every). All combinations of the values are simulated, or N of them with --sample N.
 
-    Exits with 3 if no policy meets --where.
+    Exits with code 3 if no policy meets the condition --where.
     """
     cluster = read_cluster(files, lenient=lenient, version=kueue_version)
     table_ = read_jobs(jobs, format, map, window, censored)
@@ -280,12 +294,15 @@ def plan(
     *,
     jobs: _Jobs,
     target: Annotated[
-        str, typer.Option("--target", metavar="TARGET", help="Target to meet, e.g. 'wait_p95(team-a) <= 30m'.")
+        str,
+        typer.Option(
+            "--target", metavar="TARGET", help="Target that the simulation must meet, e.g. 'wait_p95(team-a) <= 30m'."
+        ),
     ],
-    vary: Annotated[str, typer.Option("--vary", metavar="PATH", help="Path of the field to minimise.")],
+    vary: Annotated[str, typer.Option("--vary", metavar="PATH", help="Path of the numeric field to minimise.")],
     low: Annotated[int, typer.Option("--from", metavar="N", help="Smallest value to try.")],
     high: Annotated[int, typer.Option("--to", metavar="N", help="Largest value to try.")],
-    step: Annotated[int, typer.Option("--step", min=1, metavar="N", help="Step between two consecutive values.")] = 1,
+    step: Annotated[int, typer.Option("--step", min=1, metavar="N", help="Step between the values to try.")] = 1,
     format: Format = "auto",  # noqa: A002 - as the option is called
     map: Map = None,  # noqa: A002
     window: Window = None,
@@ -299,11 +316,12 @@ def plan(
     out: Annotated[
         str | None,
         typer.Option(
-            "-o", "--output", metavar="FILE", help="Write the objects with the value that was found to a YAML file."
+            "-o", "--output", metavar="FILE", help="YAML file for the objects, with the field set to the value found."
         ),
     ] = None,
     picture: Annotated[
-        str | None, typer.Option("--picture", metavar="FILE", help="Write a chart of the tried values as .svg or .png.")
+        str | None,
+        typer.Option("--picture", metavar="FILE", help="Write a chart of the values tried to this SVG or PNG file."),
     ] = None,
     kueue_version: KueueVersion = None,
     lenient: Lenient = False,
@@ -312,9 +330,9 @@ def plan(
     """Find the smallest value of a field that meets a target, such as the smallest quota for a waiting time.
 
     With several seeds, a value must meet the target with each seed. Prints the result of every value tried, and whether
-    a larger value missed the target although a smaller one met it.
+    a larger value missed the target although a smaller value met it.
 
-    Exits with 3 if no value meets the target.
+    Exits with code 3 if no value meets the target.
     """
     cluster = read_cluster(files, lenient=lenient, version=kueue_version)
     table_ = read_jobs(jobs, format, map, window, censored)

@@ -18,7 +18,7 @@ from kueuepy.manifest import Manifest, load
 from kueuepy.objects import Configuration
 from kueuepy.profiles import DEFAULTS, release_of
 
-_FROM = "First release, such as the installed one (v0.1 to v0.20-devel)."
+_FROM = "First Kueue release to compare, e.g. the installed one (v0.1 to v0.20-devel)."
 EXAMPLES = examples(
     "kueuepy upgrade examples/seeds/002/two-teams.yaml --jobs examples/seeds/002/jobs.csv --from v0.17 --to v0.19",
 )
@@ -37,17 +37,22 @@ def upgrade(
         str,
         typer.Option("--from", metavar="VERSION", help=_FROM),
     ],
-    after: Annotated[str, typer.Option("--to", metavar="VERSION", help="Second release (v0.1 to v0.20-devel).")],
+    after: Annotated[
+        str,
+        typer.Option(
+            "--to", metavar="VERSION", help="Second Kueue release to compare, e.g. the next one (v0.1 to v0.20-devel)."
+        ),
+    ],
     rows: Rows = 40,
     exit_code: ExitCode = False,
     lenient: Lenient = False,
     json: Json = False,
 ) -> None:
-    """Run the same jobs under two releases of Kueue, and show the decisions that differ and the rule behind each.
+    """Run the same jobs under two releases of Kueue, and show which decisions differ and why.
 
-    Also lists the fields that the second release rejects or reads differently, and the feature gates that were added or
-    removed, or whose default changed. Jobs run as in kueuepy compare. Releases before v0.15 decide like v0.15, except
-    for rules known to have changed between them and v0.15.
+    The command also lists the fields that the second release rejects or reads differently, and the feature gates that
+    were added or removed, or whose default changed. Jobs run as in kueuepy compare. For releases before v0.15, kueuepy
+    uses the rules of v0.15, except for rules that are known to have changed.
     """
     manifest = load(paths(files), strict=not lenient, version=_profile(before))
     announce(not_modelled(Cluster.from_manifest(manifest, names=False)))

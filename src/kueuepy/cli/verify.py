@@ -29,12 +29,13 @@ def verify(
     closed: Annotated[
         bool,
         typer.Option(
-            "--closed", help="Simulate the recorded inputs without recorded decisions, and compare the outcomes."
+            "--closed",
+            help="Simulate from the recorded inputs only, and compare the results with the recorded decisions.",
         ),
     ] = False,
     explained: Annotated[
         int,
-        typer.Option("--explained", metavar="N", min=0, help="With --closed: number of differences to explain."),
+        typer.Option("--explained", metavar="N", min=0, help="With --closed, the number of differences to explain."),
     ] = 3,
     json: Json = False,
 ) -> None:

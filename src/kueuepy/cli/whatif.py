@@ -42,25 +42,28 @@ def whatif(
         typer.Option(
             "--job",
             metavar="FILE",
-            help="YAML, JSON or CSV file of jobs; for each job alone, test whether it would be admitted now.",
+            help="YAML, JSON or CSV file; test for each job separately whether it would be admitted now.",
         ),
     ] = None,
     largest: Annotated[
         bool,
         typer.Option(
             "--largest",
-            help="With --job, print the largest pod count that the first pod set may have for the job to be admitted.",
+            help="With --job, print the largest pod count with which the first pod set would be admitted.",
         ),
     ] = False,
     preempting: Annotated[
-        bool, typer.Option("--preempting", help="With --job, also accept an admission that requires preemption.")
+        bool,
+        typer.Option(
+            "--preempting", help="With --job, count a job as admitted even if it must preempt other workloads."
+        ),
     ] = False,
     edit: Annotated[
         Path | None,
         typer.Option(
             "--edit",
             metavar="FILE",
-            help="Objects with the fields to change, merged as by kubectl apply.",
+            help="YAML or JSON file of partial objects to merge into the existing objects, as kubectl apply does.",
         ),
     ] = None,
     replace: Annotated[
@@ -69,7 +72,9 @@ def whatif(
     sets: Annotated[
         list[str] | None,
         typer.Option(
-            "--set", metavar="PATH=VALUE", help="Field to change, e.g. ClusterQueue/a:stopPolicy=Hold; repeatable."
+            "--set",
+            metavar="PATH=VALUE",
+            help="Field to change and its new value, e.g. ClusterQueue/a:stopPolicy=Hold; repeatable.",
         ),
     ] = None,
     exit_code: ExitCode = False,
@@ -85,8 +90,8 @@ def whatif(
     For a job, prints the flavors it would get and the workloads it would preempt. With --job, the exit code is 3 if a
     job would stay pending.
 
-    Fields missing from the objects of --edit keep their values, and null removes a field; notes list both. --set
-    accepts the same paths as kueuepy sweep --over.
+    Fields that the objects of --edit omit keep their values, and the value null removes a field; the command prints
+    notes that list the kept and the removed fields. --set accepts the same paths as kueuepy sweep --over.
     """
     changes = edit is not None or bool(sets)
     if (job is None) != changes:

@@ -50,9 +50,9 @@ _LIMITS = Limits()
 class Cluster:
     """An immutable collection of objects: flavors, queues, cohorts, workloads and all other declared objects.
 
-    Two kinds of objects are added if they are missing. If no LocalQueue is given, each ClusterQueue gets a LocalQueue
-    of its own name in the namespace `default`. The namespace `default` and the namespaces of the LocalQueues are
-    created, with their name as the only label.
+    The constructor adds missing LocalQueues and Namespaces. If no LocalQueue is given, each ClusterQueue gets a
+    LocalQueue with the name of the ClusterQueue in the namespace `default`. The namespace `default` and the namespaces
+    of the LocalQueues are created, with their name as the only label.
 
     Example:
         >>> cluster = Cluster(ResourceFlavor("default"), ClusterQueue.of("vision", {"default": {"cpu": 9}}))
@@ -78,10 +78,10 @@ class Cluster:
             objects: Objects of any kind, including Workloads, as separate arguments or in iterables.
             configuration: Kueue's Configuration. Default: Kueue's defaults.
             jobs: Job manifests, which a Scheduler submits when it starts.
-            names: Whether to reject an object that refers to an object that does not exist. Kueue accepts such objects
-                and marks the ClusterQueue as inactive. Default: True.
-            version: The Kueue release whose rules apply, such as `v0.18`. Default: the release in the configuration, or
-                else the release that this package implements.
+            names: Whether to reject an object that refers to an object that does not exist. Kueue itself accepts a
+                reference to a missing object and marks the ClusterQueue as inactive. Default: True.
+            version: The Kueue release whose rules apply, such as `v0.18`. The default is the release in the
+                Configuration or, without one, the release that this package implements.
 
         Raises:
             DuplicateError: Two objects of one kind have the same name.
@@ -155,7 +155,10 @@ class Cluster:
 
     @property
     def cohorts(self) -> tuple[Cohort, ...]:
-        """The declared Cohorts. A cohort that exists only because a queue names it is not included."""
+        """The declared Cohorts.
+
+        An undeclared cohort, which exists only because a queue refers to it, is not included.
+        """
         return self._manifest.cohorts
 
     @property
@@ -230,7 +233,7 @@ class Cluster:
             key: The name, or `namespace/name` for a namespaced kind.
 
         Raises:
-            NotFoundError: There is no such object.
+            NotFoundError: The cluster contains no object with this kind and key.
         """
         found: tuple[T, ...] = getattr(self._manifest, FIELD_OF[kind])
         for obj in found:
@@ -241,7 +244,7 @@ class Cluster:
     # Modified copies.
 
     def replace(self, *objects: Object, configuration: Configuration | None = None, names: bool = True) -> Cluster:
-        """Return a Cluster with the given objects added; they replace existing objects of the same kind and name.
+        """Return a Cluster with the given objects added, replacing existing objects of the same kind and name.
 
         Args:
             objects: The complete new objects.
@@ -274,7 +277,8 @@ class Cluster:
             names: Whether to reject an object that refers to an object that does not exist. Default: True.
 
         Raises:
-            NotFoundError: An object does not exist, or another object refers to it and `names` is True.
+            NotFoundError: An object to remove does not exist, or `names` is True and a remaining object refers to a
+                removed object.
         """
         gone = {(type(obj), obj.key) for obj in objects}
         kept = [obj for obj in self._declared.objects() if (type(obj), obj.key) not in gone]
@@ -290,8 +294,8 @@ class Cluster:
                 objects of a kind, and `Kind/{a,b}` selects the objects named a and b. A selector is a position (from 0)
                 or a name in a list. `quota[flavor/resource]` selects a quota in any resource group.
                 `Configuration:field` selects a field of the Configuration. If the path selects a cohort that is not
-                declared, the edit declares it. A Cohort can be given a quota for any flavor and resource for which some
-                queue has one.
+                declared, the edit declares it. An edit can set a Cohort's quota for any flavor and resource for which
+                at least one queue has a quota.
             value: The new value; `None` removes the field.
 
         Returns:
@@ -312,7 +316,7 @@ class Cluster:
     def edit_all(self, values: Mapping[str, Any]) -> Cluster:
         """Return a Cluster with new values in several fields.
 
-        The edits are applied in order. Only the final objects must be valid.
+        The edits are applied in order. Objects are validated only after the last edit.
 
         Args:
             values: The new values, keyed by path, in the form that `edit` accepts.
@@ -420,7 +424,7 @@ def load(
         ManifestError: The input is not valid. The message has one line per problem, with file, line, object and field.
         LimitError: A file exceeds a limit.
         DuplicateError: Two objects of one kind have the same name.
-        NotFoundError: A file does not exist; or an object refers to an object that does not exist, and `names` is True.
+        NotFoundError: A file does not exist, or `names` is True and an object refers to an object that does not exist.
 
     Example:
         >>> cluster = load('''

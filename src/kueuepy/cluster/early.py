@@ -1,7 +1,7 @@
 """Rules of the first releases of Kueue, according to the documentation of that time.
 
-These releases have no profile. kueuepy simulates these releases with the oldest profile, after it removes the fields
-that did not exist yet from the objects. The order of heads within a cycle also differed, but this is not modelled.
+The first releases of Kueue have no profile. kueuepy simulates them with the oldest profile, after it has removed the
+fields that did not exist yet. The order of heads within a cycle also differed, but this is not modelled.
 """
 
 from __future__ import annotations
@@ -28,12 +28,12 @@ _VERSION = re.compile(r"v?0\.(\d+)(?:\.\d+)?")
 
 
 class EarlyRule(msgspec.Struct, frozen=True):
-    """A rule that applied only in the first releases.
+    """A rule that applied only in the first releases of Kueue.
 
     Attributes:
         name: Name of the rule.
         until: Minor version of the first release without the rule, such as 3 for v0.3.
-        what: Description of the rule, and of the behaviour since then.
+        what: Description of the rule, and of the behaviour of releases without the rule.
         source: Files and identifiers in Kueue's source code.
 
     Example:
@@ -151,7 +151,7 @@ def early_rules(version: str) -> tuple[EarlyRule, ...]:
 
 
 def is_early(version: object) -> bool:
-    """Return whether a version is older than the oldest release with a profile: v0.1 to v0.14.
+    """Return whether a version is one of the releases without a profile, v0.1 to v0.14.
 
     Args:
         version: A release name; the result for any other value is `False`.
@@ -166,16 +166,16 @@ def is_early(version: object) -> bool:
 
 @checked
 def as_then(cluster: Cluster, version: str, *, left_out: Collection[str] = (), added: Collection[str] = ()) -> Cluster:
-    """Return a cluster that behaves as under one of the first releases of Kueue.
+    """Return a cluster that behaves as it would with one of the first releases of Kueue.
 
-    The function removes the fields that the release did not have, such as lending limits before v0.9. Use the result
-    with the rules of the oldest release that has a profile.
+    The function removes the fields that the release did not have, such as lending limits before v0.9. Simulate the
+    returned cluster with the rules of the oldest release that has a profile.
 
     Args:
         cluster: The Cluster to convert.
         version: The release, such as `v0.6`.
-        left_out: Names of early rules of this release that are not applied; none by default.
-        added: Names of other early rules that are applied as well; none by default.
+        left_out: Names of early rules of this release not to apply; none by default.
+        added: Names of additional early rules to apply; none by default.
 
     Returns:
         A new cluster; `cluster` is unchanged.

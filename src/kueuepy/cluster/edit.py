@@ -40,13 +40,13 @@ _KINDS: dict[str, Any] = {
     "admission_fair_sharing": AdmissionFairSharing,
     "resources": Resources,
 }
-"""The fields of a Configuration that have fields of their own."""
+"""The fields of a Configuration that contain nested objects, with the classes of these objects."""
 
 
 def edited(
     objects: Iterable[Object], configuration: Configuration, path: str, value: Any
 ) -> tuple[list[Object], Configuration | None]:
-    """Return the objects that an edit changes, or the Configuration if the edit changes it; see `Cluster.edit`."""
+    """Return the objects that an edit changes, and the changed Configuration or `None`; see `Cluster.edit`."""
     found = _PATH.fullmatch(path)
     if found is None or (found["name"] is None) != (found["kind"] == _CONFIGURATION):
         raise InvalidSpecError(f'edit: "{path}"; it must be such as ClusterQueue/team-a:preemption.withinClusterQueue')
@@ -60,9 +60,9 @@ def edited(
 def edited_all(
     objects: Iterable[Object], configuration: Configuration, values: Mapping[str, Any]
 ) -> tuple[list[Object], Configuration | None]:
-    """Return the objects and the Configuration that several edits change.
+    """Return the objects that several edits change, and the changed Configuration or `None`.
 
-    Each edit is applied to the result of the previous ones. Only the final objects are validated.
+    Each edit is applied to the result of the previous ones. Objects are validated only after the last edit.
     """
     there, before = list(objects), configuration
     docs: dict[int, dict[str, Any]] = {}
@@ -85,7 +85,7 @@ def edited_all(
 
 
 def _read(obj: Object, doc: dict[str, Any], values: Mapping[str, Any]) -> Object:
-    """Return the object that a manifest describes; if it is not valid, raise an error with the invalid edit."""
+    """Return the object that a manifest describes; if it is not valid, raise an error that names the edit."""
     try:
         return from_dict(doc)
     except InvalidSpecError as error:
@@ -161,7 +161,7 @@ def _matching(objects: Iterable[Object], name: str) -> list[Object]:
 
 
 def _alternatives(name: str) -> Iterator[str]:
-    """Expand `{a,b}` to the two names."""
+    """Expand a selector `{a,b}` to the names `a` and `b`."""
     before, brace, rest = name.partition("{")
     inside, end, after = rest.partition("}")
     if not (brace and end):
@@ -177,7 +177,7 @@ def _near(what: str, name: str, known: set[str]) -> str:
 
 
 def _cells(objects: Iterable[Object], obj: Object) -> frozenset[tuple[str, str]]:
-    """Return the flavors and resources for which any queue has a quota; a Cohort's quota can be set for these only."""
+    """Return the flavors and resources with a quota in any queue; a Cohort's quota can be set only for these."""
     if not isinstance(obj, Cohort):
         return frozenset()
     groups = (group for one in objects if isinstance(one, ClusterQueue | Cohort) for group in one.resource_groups)
@@ -274,7 +274,7 @@ def _quota(spec: dict[str, Any], path: str, cell: str) -> dict[str, Any]:
 def _cover(spec: dict[str, Any], flavor: str, resource: str) -> None:
     """Add a quota of 0 for a flavor and resource.
 
-    The API requires each flavor of a group to cover the same resources.
+    The API requires all flavors of a resource group to cover the same resources.
     """
     groups = [{**group, "flavors": list(group["flavors"])} for group in spec.get("resourceGroups", ())]
     chosen = next((g for g in groups if resource in g["coveredResources"]), None)

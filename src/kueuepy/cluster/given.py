@@ -1,4 +1,4 @@
-"""Flatten the arguments of a Cluster, and add LocalQueues and Namespaces that are missing."""
+"""Flatten the arguments of a Cluster, and add missing LocalQueues and Namespaces."""
 
 from __future__ import annotations
 

@@ -1,8 +1,8 @@
 """Merge of partial manifests into objects: only the fields in the patch change.
 
 The merge follows `kubectl apply` and `kubectl patch`. Mappings are merged field by field, and `null` removes a field.
-Lists whose items have a name are merged by that name, and resource groups by the resources that they cover. All other
-lists are replaced.
+Lists whose items have a name are merged by that name, and resource groups by the resources that they cover. Lists whose
+items have neither names nor covered resources are replaced.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ _KEYS = ("name", "nodeLabel", "type")
 
 
 class Patched(NamedTuple):
-    """An object after a patch.
+    """The result of applying a patch to an object.
 
     Attributes:
         object: The object.
@@ -42,7 +42,7 @@ class Patched(NamedTuple):
 
 
 def named_by(objects: Iterable[Object], doc: Mapping[str, Any], namespace: str = "default") -> Object | None:
-    """Return the object that a manifest names, or `None` if it is not among the objects.
+    """Return the object that a manifest identifies, or `None` if it is not among the objects.
 
     Args:
         objects: The existing objects.
@@ -64,7 +64,7 @@ def named_by(objects: Iterable[Object], doc: Mapping[str, Any], namespace: str =
 def patched(
     objects: Iterable[Object], doc: Mapping[str, Any], *, replace: bool = False, namespace: str = "default"
 ) -> Patched:
-    """Return the object that a manifest names, with the fields of the manifest merged into it.
+    """Return the object that a manifest identifies, after merging the fields of the manifest into the object.
 
     Args:
         objects: The existing objects.
@@ -186,7 +186,7 @@ def _merged_lists(old: list[Any], pairs: list[tuple[int | None, Any]], path: tup
 
 
 def _pairs(old: list[Any], new: list[Any], path: tuple[str, ...]) -> list[tuple[int | None, Any]] | None:
-    """Return the position of the item that each patch item changes; `None` if the patch replaces the list."""
+    """Return, for each patch item, the position of the item that it changes; `None` if the patch replaces the list."""
     if not all(isinstance(item, dict) for item in (*old, *new)):
         return None
     if path[-1:] == (_GROUPS,):
@@ -203,7 +203,7 @@ def _pairs(old: list[Any], new: list[Any], path: tuple[str, ...]) -> list[tuple[
 def _place_of_group(groups: list[Any], item: Mapping[str, Any]) -> int | None:
     """Return the position of the resource group that shares a resource or flavor with an item.
 
-    A resource or flavor can occur in one group only.
+    A resource or flavor can belong to only one resource group.
     """
     resources, flavors = set(_texts(item.get("coveredResources"))), set(_names(item.get("flavors")))
     for place, group in enumerate(groups):
@@ -223,7 +223,7 @@ def _names(value: Any) -> list[str]:
 
 
 def _absent(old: Any, new: Any, path: str) -> Iterator[str]:
-    """Yield the paths that exist only in the old value; of nested paths, only the outermost."""
+    """Yield the paths that exist only in the old value; for nested paths, only the outermost path."""
     if isinstance(old, dict) and isinstance(new, dict):
         for name, value in old.items():
             inner = f"{path}.{name}"

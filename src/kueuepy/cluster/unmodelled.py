@@ -32,7 +32,7 @@ class Unmodelled(NamedTuple):
     message: str
 
     def __str__(self) -> str:
-        """Return the object, the field and the message."""
+        """Return the object, the field and the message as text."""
         name = "Configuration" if self.obj is None else f'{type(self.obj).__name__} "{self.obj.key}"'
         return f"{name}: {path_text(self.path)}: {self.message}"
 
@@ -76,7 +76,7 @@ def not_modelled(cluster: Cluster, changed: Iterable[object] = ()) -> tuple[str,
 
     Args:
         cluster: The cluster.
-        changed: Objects that replace those of the cluster later.
+        changed: Objects that will replace objects of the cluster later.
     """
     later = list(changed)
     queues = [*cluster.cluster_queues, *(obj for obj in later if isinstance(obj, ClusterQueue))]

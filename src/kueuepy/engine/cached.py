@@ -11,8 +11,8 @@ T = TypeVar("T")
 class cached_property(functools.cached_property[T]):  # noqa: N801 - as Python's
     """Python's `cached_property` without a lock, as in Python 3.12 and later; two threads may both compute a value.
 
-    Before Python 3.12, each property has one lock for all objects. Threads wait for this lock. A child process waits
-    indefinitely if another thread held the lock when the process was forked.
+    Before Python 3.12, each property has one lock for all objects. While one thread computes a value, all other threads
+    wait for this lock. A child process waits indefinitely if another thread held the lock when the process was forked.
     """
 
     if not TYPE_CHECKING:

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 
 class _Counts(msgspec.Struct, frozen=True):
-    """The counts of an unpickled cycle."""
+    """The counts of a cycle that was read from a pickle."""
 
     idle: bool
     admitted: int
@@ -34,7 +34,7 @@ class _Counts(msgspec.Struct, frozen=True):
 
 @checked_methods
 class Cycle(Sequence[Decision]):
-    """The decisions of one scheduling cycle, ordered by ClusterQueue name. Kueue takes the heads in this order.
+    """The decisions of one scheduling cycle, ordered by ClusterQueue name. Kueue collects the heads in random order.
 
     A Cycle is immutable. The decision objects are created on first access.
 
@@ -61,12 +61,12 @@ class Cycle(Sequence[Decision]):
 
     @property
     def idle(self) -> bool:
-        """Whether no queue had a head."""
+        """Whether the cycle had no heads."""
         return self._decided.idle
 
     @property
     def admitted_count(self) -> int:
-        """The number of workloads that got quota."""
+        """The number of workloads for which quota was reserved."""
         return self._decided.admitted
 
     @property
@@ -76,9 +76,9 @@ class Cycle(Sequence[Decision]):
 
     @property
     def ahead(self) -> int:
-        """The number of workloads in BestEffortFIFO queues that have yet to become heads.
+        """The number of workloads in BestEffortFIFO queues that have not been heads yet.
 
-        The number only decreases while no workload is admitted, evicted or requeued.
+        While no workload is admitted, evicted or requeued, this number never increases.
         """
         return self._decided.ahead
 
@@ -170,8 +170,8 @@ class Settled(Sequence[Cycle]):
 
     Attributes:
         loops: The preemption loops that were found, at most one per cohort tree.
-        finished: Whether further cycles would change nothing. The value is False if there is a loop or `max_cycles` was
-            reached.
+        finished: Whether further cycles would change nothing. `finished` is False if there is a loop or `max_cycles`
+            was reached.
 
     Example:
         >>> from kueuepy import Cluster, ClusterQueue, ResourceFlavor, Scheduler
@@ -184,7 +184,7 @@ class Settled(Sequence[Cycle]):
     __slots__ = ("_cycles", "finished", "loops")
 
     def __init__(self, cycles: Sequence[Cycle], loops: Sequence[Loop], *, finished: bool) -> None:
-        """Create a Settled from its cycles and loops."""
+        """Create the result from the cycles that were run and the preemption loops that were found."""
         self._cycles = tuple(cycles)
         self.loops = tuple(loops)
         self.finished = finished

@@ -46,7 +46,7 @@ def _place(place: PlaceView) -> TopologyAssignment:
 
 
 def from_record(record: DecisionView, not_modelled: tuple[str, ...] = ()) -> Decision:
-    """Return the decision of the engine's record, with the parts of the input that kueuepy does not model."""
+    """Convert an engine record to a decision that includes the parts of the input that kueuepy does not model."""
     verdict, workload, cluster_queue, reason, message, admitted, borrowing_level, pod_sets, targets, attempts = record
     tried = tuple(starmap(FlavorAttempt, attempts))
     if verdict == "Admitted":

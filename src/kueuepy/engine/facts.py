@@ -35,7 +35,7 @@ class NodeView(TypedDict):
 class QuotaUserView(TypedDict):
     """The quota and usage of a node for one flavor and resource.
 
-    The node is a queue of the cohort tree, or a Cohort that has a quota or limit itself. `meets` is the lowest common
+    The node is a queue of the cohort tree, or a Cohort with its own quota or limit. `meets` is the lowest common
     ancestor of this node and the examined queue. The `nominal` of a Cohort includes the quotas of its descendants.
     """
 
@@ -191,11 +191,11 @@ class InactivityView(TypedDict):
 
 
 class FactsView(TypedDict):
-    """All facts about one workload.
+    """The facts that explain the state of one workload.
 
-    `position` is the number of workloads before it in its ClusterQueue, or `None` if it is not queued. `first` is the
-    first workload in that queue. `goes_on` is true if the next cycle would decide differently from a complete flavor
-    search, because the next cycle continues after the last evaluated flavor.
+    `position` is the number of workloads ahead of this workload in its ClusterQueue, or `None` if it is not queued.
+    `first` is the first workload in the ClusterQueue of this workload. `goes_on` is true if the next cycle continues
+    after the last evaluated flavor, and would therefore decide differently from a complete flavor search.
     """
 
     workload: str

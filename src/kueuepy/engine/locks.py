@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from threading import RLock
 
 _holders: dict[ref[Any], str] = {}
-"""The attribute of the lock, by holder. A WeakKeyDictionary would be the same, but three times slower."""
+"""The name of each lock's attribute, by holder. A WeakKeyDictionary would work too, but is three times slower."""
 
 
 class _Lost:

@@ -33,7 +33,7 @@ def roots(nodes: Sequence[NodeRow]) -> dict[str, str]:
 def depth_first(nodes: Sequence[NodeRow]) -> Iterator[tuple[int, int]]:
     """Yield rows and depths of the existing nodes, parents first and siblings by name; Cohorts before ClusterQueues.
 
-    If Cohorts form a cycle, the first of them by name counts as a root.
+    If Cohorts form a cycle, the first Cohort of the cycle by name is treated as a root.
     """
     children: dict[int, list[int]] = {}
     for row, node in enumerate(nodes):

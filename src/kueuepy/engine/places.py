@@ -5,15 +5,15 @@ from __future__ import annotations
 from typing import Literal, TypeAlias, TypedDict
 
 Exclusion: TypeAlias = tuple[Literal["nodeSelector", "affinity", "taint", "resource"], str, int]
-"""Why nodes cannot hold a pod: the first obstacle, the name of the taint or resource, and the number of nodes."""
+"""The reason why nodes are excluded: the first obstacle, the name of the taint or resource, and the number of nodes."""
 
 
 class DomainView(TypedDict):
     """A domain, and the number of pods of a pod set that fit into it.
 
-    `pods` is the number that fit now, and `pods_if_empty` the number that would fit without the workloads placed in the
-    topology. Both numbers include only pods in whole slices, plus the leader if there is one. `excluded` counts the
-    nodes on which no pod fits.
+    `pods` is the number of pods that fit now, and `pods_if_empty` the number that would fit if no workload were placed
+    in the topology. `pods` and `pods_if_empty` include only pods in whole slices, plus the leader if there is one.
+    `excluded` counts the nodes on which no pod fits.
     """
 
     level: str
@@ -37,12 +37,13 @@ class PlaceFailureView(TypedDict):
 
 
 class PlaceFactsView(TypedDict):
-    """Topology facts, for one flavor, about a pod set and the leader of its group, if any.
+    """The placement of a pod set, and of the leader of its group if any, in the topology of one flavor.
 
-    `largest` is the largest number of pods that could be placed with the same request. `domains` lists the domains down
-    to the requested level, level by level, with the largest capacity first and at most 1000 per level; `domain_counts`
-    is the number of domains of each level. `nearest` is the domain of a required level into which the most pods fit. If
-    `resolved` is False, the request is not valid for this topology, and all numbers are absent.
+    `largest` is the largest pod count that could be placed with an otherwise identical request. `domains` lists the
+    domains of each level down to the requested level, with the largest capacity first and at most 1000 domains per
+    level. `domain_counts` is the number of domains of each level. If the request requires a level, `nearest` is the
+    domain of this level into which the most pods fit. If `resolved` is False, the request is not valid for this
+    topology, and all numbers are absent.
     """
 
     topology: str

@@ -85,7 +85,7 @@ class StatusView(NamedTuple):
         reclaimable: The reclaimable pods by pod set.
         pods_ready: Whether the pods were reported as ready.
         active: Whether the workload may run.
-        unhealthy_nodes: The failed nodes of its topology assignment.
+        unhealthy_nodes: The failed nodes of the workload's topology assignment.
     """
 
     checks: list[CheckView]
@@ -187,7 +187,7 @@ class EventView(NamedTuple):
 
 
 class ChangeView(NamedTuple):
-    """The ids of an event's workload and of the preemptor (-1 if there is none), and the reasons."""
+    """The ids of an event's workload and of the preemptor (-1 without a preemptor), and the reasons."""
 
     kind: EventKind
     workload: int
@@ -249,7 +249,10 @@ class ClusterQueueView(NamedTuple):
 
 
 class LocalQueueView(NamedTuple):
-    """The status of a LocalQueue. The amounts that its workloads hold are listed by flavor of the ClusterQueue."""
+    """The status of a LocalQueue.
+
+    The amounts held by the workloads of the LocalQueue are listed by flavor of its ClusterQueue.
+    """
 
     namespace: str
     name: str
@@ -296,7 +299,7 @@ class BacklogView(NamedTuple):
     name: str
     finished: int
     asked: list[tuple[str, int]]
-    """Resource and amount."""
+    """The resource and the requested amount."""
     active: int
     inadmissible: int
     every: int
@@ -319,9 +322,9 @@ class NodeRow(NamedTuple):
     Attributes:
         name: The name.
         kind: `ClusterQueue` or `Cohort`.
-        parent: The row of its Cohort; -1 for a root.
-        exists: Whether the object exists. Rows of deleted objects remain.
-        is_active: Whether it is an active ClusterQueue.
+        parent: The row of the parent Cohort; -1 for a root.
+        exists: Whether the object exists. The row of an object remains after the object is deleted.
+        is_active: Whether the row is an active ClusterQueue.
     """
 
     name: str
@@ -340,7 +343,7 @@ class TreeDomain(NamedTuple):
 
 
 class TreeUse(NamedTuple):
-    """The pods of a workload in a leaf, and the requests of one pod."""
+    """The number of a workload's pods in a leaf, and the requests of one pod."""
 
     leaf: int
     workload: str
@@ -362,7 +365,7 @@ class TreeView(NamedTuple):
         capacity: For each leaf, the total capacity of its nodes.
         free: The capacity minus the requests of pods that Kueue does not manage.
         used: For each leaf, the amounts that workloads use.
-        uses: The pods of workloads, by leaf.
+        uses: For each workload and leaf, the number of pods and the requests of one pod.
         absent: Nodes with the flavor's labels that belong to no domain, and the reason.
     """
 
@@ -400,10 +403,10 @@ class DetectedLoop(NamedTuple):
     """A preemption loop.
 
     Attributes:
-        seconds: The time of its first detection, in seconds after the start.
-        period: The number of cycles after which it repeats.
-        times: The number of detections.
-        jobs: The rows of its jobs.
+        seconds: The time at which the loop was first detected, in seconds after the start of the simulation.
+        period: The number of cycles after which the loop repeats.
+        times: The number of times that the loop was detected.
+        jobs: The rows of the jobs in the loop.
     """
 
     seconds: float

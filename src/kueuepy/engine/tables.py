@@ -25,8 +25,8 @@ UNLIMITED = 2**63 - 1
 class WorkloadTable(Columns):
     """All workloads: `key`, `cluster_queue`, `local_queue`, `status`, `reason`, `priority`, `created`, `reserved`.
 
-    Times are `datetime64[ns]` in UTC; `reserved` is NaT without quota. `reason` is the reason of the condition
-    `QuotaReserved`.
+    Times are `datetime64[ns]` in UTC; `reserved` is NaT for a workload without quota. `reason` is the reason of the
+    condition `QuotaReserved`.
     """
 
 
@@ -48,12 +48,12 @@ class ShareTable(Columns):
 
 
 class Grid(Columns):
-    """A table of numbers for each node of the cohort forest, flavor and resource.
+    """A table of numbers for each combination of a node of the cohort forest, a flavor and a resource.
 
     Each table row is one existing node with one flavor and resource for which the node or a descendant has quota or
     usage. The arrays, such as `usage` and `nominal_quota`, have one row per node and one column per flavor and
     resource. The arrays are read-only views of the engine's memory at the time when the table was created. While an
-    array is in use, the engine keeps that state, and copies it before the next change.
+    array is in use, the engine does not modify the memory of the array, but copies the state before a change.
 
     Amounts in the table are in the unit of the resource: cores, bytes or devices. Limits that are not set are infinite.
     `quantities` returns Kubernetes quantities, which notebooks also show. Amounts in the arrays are integers, in
@@ -98,7 +98,7 @@ class Grid(Columns):
             fact: The name of the quantity. Default: the first quantity of the table.
 
         Raises:
-            NotFoundError: The table has no such node, or no such flavor and resource.
+            NotFoundError: The table does not contain this node, or this combination of flavor and resource.
         """
         rows = [i for i, node in enumerate(self.nodes) if node.name == name and node.exists]
         if not rows or (flavor, resource) not in self.flavor_resources:
@@ -117,7 +117,7 @@ class Grid(Columns):
             fact: The name of the quantity. Default: the first quantity of the table.
 
         Raises:
-            NotFoundError: The table has no such node, or no such flavor and resource.
+            NotFoundError: The table does not contain this node, or this combination of flavor and resource.
         """
         found = self.value(name, flavor, resource, fact)
         return None if found == UNLIMITED else Quantity(Quantity.format(resource, found))
@@ -192,8 +192,8 @@ class UsageTable(Grid):
 class QuotaTable(Grid):
     """The quotas of each node: nominal quota, limits, and derived values.
 
-    `subtree_quota` is the quota of the node and its descendants, `guaranteed` the part that is never lent, and
-    `potential` the maximum that the node could ever use.
+    `subtree_quota` is the quota of the node and its descendants. `guaranteed` is the amount of this quota that is never
+    lent, and `potential` is the largest amount that the node could ever use.
     """
 
     facts = ("nominal_quota", "borrowing_limit", "lending_limit", "subtree_quota", "guaranteed", "potential")

@@ -1,10 +1,9 @@
 """Conversion of exceptions caused by arguments of a wrong type into errors that name the argument.
 
 Types are checked only after a function has raised an exception that is not a KueueError. If an argument does not match
-its annotation, an InvalidSpecError that names the argument is raised. If all arguments match, the exception indicates a
-bug in kueuepy and is not changed. The exception to this rule is RecursionError: it is always converted, because an
-argument that is nested too deeply causes it. A wrong number of arguments, or an unknown argument name, remains a
-TypeError.
+its annotation, an InvalidSpecError that names the argument is raised. If all arguments match their annotations, the
+exception indicates a bug in kueuepy and is not changed. RecursionError is always converted, because an argument that is
+nested too deeply causes it. A wrong number of arguments, or an unknown argument name, remains a TypeError.
 """
 
 from __future__ import annotations
@@ -63,7 +62,7 @@ def checked_methods(cls: C) -> C:
 
 
 def checked_fields(post_init: Callable[[Any], None]) -> Callable[[Any], None]:
-    """Apply the same check to the fields of a record, for exceptions raised by its `__post_init__`."""
+    """Apply the type check of `checked` to the fields of a record, for exceptions raised by its `__post_init__`."""
 
     @wraps(post_init)
     def run(self: Any) -> None:
@@ -86,7 +85,7 @@ def checked_fields(post_init: Callable[[Any], None]) -> Callable[[Any], None]:
 def _fault(function: Callable[..., Any], args: tuple[Any, ...], options: dict[str, Any]) -> str:
     """Return a message that names the argument of a wrong type.
 
-    The message is empty if all arguments match, or if their number is wrong.
+    The message is empty if all arguments match their annotations, or if the number of arguments is wrong.
     """
     signature = inspect.signature(function)
     try:
@@ -168,7 +167,8 @@ def _elements_fit(value: Any, parts: tuple[Any, ...], names: _Names) -> bool:
 class _Names(dict[str, Any]):
     """The names that annotations can use: the names in a module, including names imported only for type checking.
 
-    An argument can only be an instance of a class whose module is loaded, so loaded modules are sufficient.
+    Only loaded modules are searched for a class, because an argument cannot be an instance of a class whose module is
+    not loaded.
     """
 
     def __missing__(self, name: str) -> Any:

@@ -25,7 +25,7 @@ class KueueError(Exception):
         self.args = (f"{where}: {self}", *self.args[1:])
 
     def at(self, *path: str | int) -> Self:
-        """Set the invalid field, and return the error."""
+        """Set the path of the invalid field, and return the error."""
         self.path = path
         return self
 
@@ -92,7 +92,7 @@ class about:  # noqa: N801 - a class because a generator takes several times as 
     __slots__ = ("_thing",)
 
     def __init__(self, thing: object) -> None:
-        """Create the context manager for an object."""
+        """Create a context manager that sets `about` of a KueueError to an object."""
         self._thing = thing
 
     def __enter__(self) -> None:

@@ -13,7 +13,7 @@ ProblemKind: TypeAlias = Literal[
     "Invalid", "Required", "Duplicate", "NotSupported", "Forbidden", "TooMany", "NotFound", "Unknown", "Syntax"
 ]
 Path: TypeAlias = tuple[str | int, ...]
-"""The place of a field: keys of mappings and positions in lists, from the object's top."""
+"""The path of a field: keys of mappings and positions in lists, starting at the whole object."""
 
 
 class Problem(msgspec.Struct, frozen=True):
@@ -31,7 +31,7 @@ class Problem(msgspec.Struct, frozen=True):
 
     @property
     def field(self) -> str:
-        """The path as Kubernetes writes it.
+        """The path of the field, in the form that Kubernetes uses.
 
         >>> Problem(("spec", "podSets", 0, "count"), "Invalid", "is -1; it must be 0 or more").field
         'spec.podSets[0].count'
@@ -39,7 +39,7 @@ class Problem(msgspec.Struct, frozen=True):
         return path_text(self.path)
 
     def __str__(self) -> str:
-        """Return the field and the problem."""
+        """Return the path of the field and the problem."""
         return f"{self.field}: {self.detail}" if self.path else self.detail
 
 
@@ -79,7 +79,8 @@ class LimitError(InvalidSpecError):
             limit: The name of the limit.
             allowed: The value of the limit.
             what: A description of how the file exceeds the limit.
-            place: The line and the column, from 1. Default: the whole file.
+            place: The line and column of the problem, both starting at 1. By default, the problem concerns the whole
+                file.
         """
         self.limit = limit
         self.allowed = allowed

@@ -26,9 +26,9 @@ class _Default:
 def spelled_out(keywords: type, guesses: Mapping[str, str] | None = None) -> Callable[[Callable[P, R]], Callable[P, R]]:
     """Return a decorator for functions with `**settings: Unpack[keywords]`, where `keywords` is a TypedDict.
 
-    Type checkers see the TypedDict. The decorator adds the keys of the TypedDict as keyword arguments to the signature
-    that `help()` shows. A call with any other keyword raises an error. `guesses` maps wrong keywords that users often
-    try to the correct ones.
+    Type checkers read the allowed keyword arguments from the TypedDict. The decorator adds the keys of the TypedDict as
+    keyword arguments to the signature that `help()` shows. A call with a keyword that is not in the TypedDict raises an
+    error. `guesses` maps wrong keywords that users often try to the correct ones.
 
     >>> from typing import TypedDict
     >>> class Options(TypedDict, total=False):

@@ -1,4 +1,4 @@
-"""Cause and RootCause: the parts of an explanation."""
+"""Cause and RootCause: the elements of an explanation."""
 
 from __future__ import annotations
 
@@ -97,13 +97,14 @@ class Cause(msgspec.Struct, frozen=True):
 
 
 class RootCause(msgspec.Struct, frozen=True):
-    """The one cause that decides why a workload does not run, as a code.
+    """The root cause that keeps a workload from running, identified by a code.
 
     Attributes:
-        code: The code. The first ten codes are `QuotaExceeded`, `NeverFits`, `NoMatchingFlavor`, `QueueInactive`,
-            `NamespaceNotSelected`, `CheckPending`, `TopologyNoFit`, `BehindInQueue`, `WaitingForPreemption` and
-            `NotModelled`. The remaining codes are states of the workload itself: `Deactivated`, `AdmissionGated`,
-            `OnHold`, `WaitingForPodsReady`, `BackOff`, `InvalidWorkload` and `SearchContinues`.
+        code: The code. Most codes name a cause outside of the workload: `QuotaExceeded`, `NeverFits`,
+            `NoMatchingFlavor`, `QueueInactive`, `NamespaceNotSelected`, `CheckPending`, `TopologyNoFit`,
+            `BehindInQueue`, `WaitingForPreemption` and `NotModelled`. The other codes name a state of the workload:
+            `Deactivated`, `AdmissionGated`, `OnHold`, `WaitingForPodsReady`, `BackOff`, `InvalidWorkload` and
+            `SearchContinues`.
         text: The cause as a sentence.
         facts: The numbers and names in the sentence, as data. Amounts are integers in base units, with cpu in
             millicores.

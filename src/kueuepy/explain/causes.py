@@ -48,9 +48,9 @@ def waiting_causes(
     Args:
         facts: The facts of the workload.
         position: The position of the workload in the queue, from 0; `None` if the workload is not queued.
-        head: The workload at the head of a StrictFIFO queue that blocks it, if any.
-        before: Causes about delays that end by themselves, to list first.
-        after: Causes about the whole request, to list after the flavors.
+        head: The head of a StrictFIFO queue that blocks the workload, if any.
+        before: Causes that describe delays of limited duration; they are listed first.
+        after: Causes that concern the whole request; they are listed after the flavors.
         fair: Whether fair sharing is enabled.
     """
     causes = list(before)
@@ -132,7 +132,7 @@ def _is_barred(cell: CellView) -> bool:
 
 
 def _barred(facts: FactsView) -> list[str]:
-    """Return the resources that rule out preemption, if every flavor with preemption candidates has such a resource."""
+    """Return the resources that rule out preemption; empty if a flavor with candidates has no such resource."""
     contested = [
         [cell["resource"] for cell in flavor["cells"] if _is_barred(cell)]
         for pod_set in facts["pod_sets"]

@@ -36,16 +36,17 @@ class Explanation(msgspec.Struct, frozen=True):
 
     Attributes:
         workload: The key of the workload, `namespace/name`.
-        cluster_queue: Its ClusterQueue; empty if it has none.
-        verdict: For a pending workload, the result of an evaluation now: `Fits`, `Preempting` or `Pending`. For any
-            other workload, its state: `Admitted`, `QuotaReserved`, `Evicted` or `Finished`.
-        reason: Kueue's reason from an evaluation now. The workload's condition might state only that Kueue skipped the
-            evaluation. This attribute contains the result of a complete evaluation.
+        cluster_queue: The ClusterQueue of the workload; empty if it has none.
+        verdict: For a pending workload, the result of evaluating it now: `Fits`, `Preempting` or `Pending`. For a
+            workload that is not pending, its state: `Admitted`, `QuotaReserved`, `Evicted` or `Finished`.
+        reason: The reason that Kueue would report if it evaluated the workload now. The condition of the workload might
+            state only that Kueue skipped the evaluation. The attribute `reason` contains the result of a complete
+            evaluation.
         message: Kueue's message for the reason.
         written: Reason and message of the current condition `QuotaReserved`.
         causes: The causes of the state.
-        root_cause: The one cause that decides why the workload does not run; `None` if it runs, is evicted or finished,
-            or if the next cycle would admit it.
+        root_cause: The root cause that keeps the workload from running; `None` if the workload runs, is evicted or
+            finished, or would be admitted by the next cycle.
         not_modelled: Parts of the input that kueuepy does not model and that could change the state.
     """
 
@@ -128,7 +129,7 @@ def explain(
 
     Args:
         engine: The engine.
-        found: The id of the workload.
+        found: The internal id of the workload.
         decided: The last admission of the workload, or `None` if it is unknown.
         fair: Whether fair sharing is enabled, so that shares are explained.
         known: A function that returns the submitted Workload for a key, or `None`.

@@ -28,7 +28,7 @@ Limit: TypeAlias = Annotated[
 
 
 class NoFacts(TypedDict):
-    """No facts; the text contains all information."""
+    """A cause without facts; its text contains all information."""
 
 
 class OfWorkload(TypedDict):
@@ -56,7 +56,7 @@ class OfReason(TypedDict):
 
 
 class Flavor(TypedDict):
-    """The result of a flavor for a pod set. `mode` is the result of the quota check alone, without the topology."""
+    """The result for a flavor and a pod set. `mode` is the result of the quota check, without the topology check."""
 
     flavor: str
     mode: str
@@ -90,8 +90,8 @@ class Resource(_Resource, total=False):
     """A request for one flavor and resource, compared with quota and limits.
 
     `asked` includes `before`, the requests of other pod sets. `potential` is the largest amount that can ever be
-    available, and `where` the ClusterQueue or Cohort whose limit is binding. An insufficient resource has `shortages`,
-    in the order of the path to the root.
+    available, and `where` is the ClusterQueue or Cohort whose limit is binding. An insufficient resource has
+    `shortages`, in the order of the path to the root.
     """
 
     shortages: list[Shortage]
@@ -104,7 +104,7 @@ class Node(NodeView):
 
 
 class Workloads(TypedDict):
-    """Workloads, each of which alone would free enough quota."""
+    """Workloads such that the end of any one of them would free enough quota."""
 
     workloads: list[Key]
 
@@ -135,7 +135,7 @@ class Candidates(TypedDict):
 
 
 class Position(TypedDict):
-    """The number of workloads before this one in its ClusterQueue."""
+    """The number of workloads ahead of this workload in its ClusterQueue."""
 
     position: Annotated[int, Meta(ge=0)]
 
@@ -148,7 +148,7 @@ class PodSet(TypedDict):
 
 
 class Held(TypedDict):
-    """Quota that the workload holds, and the part that its queue borrows."""
+    """Quota that the workload holds, and the amount that its queue borrows."""
 
     flavor: str
     resource: str
@@ -178,14 +178,14 @@ class PreemptedBy(TypedDict):
 
 
 class Remedy(TypedDict, total=False):
-    """A change that would help, and the flavor or resource that it concerns, if any."""
+    """A change that removes an obstacle to admission, and the flavor or resource concerned, if any."""
 
     flavor: str
     resource: str
 
 
 class RemedyFor(TypedDict):
-    """The part of the request for which one of the changes below is needed."""
+    """A part of a request that does not fit; the causes below it are alternative changes after which it would fit."""
 
     pod_set: str
     resources: list[str]
@@ -229,8 +229,8 @@ class _Topology(TypedDict):
 class Topology(_Topology, total=False):
     """Whether the pods of a pod set fit into the topology of a flavor.
 
-    `largest` is the largest number of pods that would fit, and `largest_if_empty` the number without other workloads.
-    The numbers are absent if the topology does not support the request (`resolved` is false).
+    `largest` is the largest number of pods that would fit now, and `largest_if_empty` the largest number that would fit
+    without other workloads. The numbers are absent if the topology does not support the request (`resolved` is false).
     """
 
     failure: PlaceFailureView | None
@@ -252,7 +252,7 @@ class Domains(TypedDict):
 
 
 class Place(TypedDict):
-    """The topology assignment of a pod set: the domains by the values of their levels, each with a number of pods."""
+    """The topology assignment of a pod set: for each domain, the values of its levels and its number of pods."""
 
     pod_set: str
     levels: list[str]
@@ -330,7 +330,7 @@ class NeverFits(TypedDict):
 class NoMatchingFlavor(TypedDict):
     """No flavor can be assigned because of taints, node labels or topology, or because no flavor provides a resource.
 
-    `resources` are the resources that no flavor provides, and `messages` Kueue's messages by flavor.
+    `resources` lists the resources that no flavor provides, and `messages` contains Kueue's messages by flavor.
     """
 
     pod_set: str
@@ -341,8 +341,8 @@ class NoMatchingFlavor(TypedDict):
 class TopologyNoFit(TypedDict):
     """The quota is sufficient, but no domain of the topology has capacity for all pods.
 
-    `fits` is the number of pods that would fit now, and `fits_if_empty` the number without other workloads; null if
-    the topology does not support the request.
+    `fits` is the number of pods that would fit now, and `fits_if_empty` the number that would fit without other
+    workloads; both are null if the topology does not support the request.
     """
 
     pod_set: str

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from kueuepy.explain.cause import Cause
 
 MOST_SHOWN = 5
-"""Maximum number of listed domains of one parent; the facts of the cause `topology` have all."""
+"""Maximum number of listed domains of one parent; the facts of the cause `topology` contain all domains."""
 
 
 def place_cause(facts: PlaceFactsView) -> Cause:

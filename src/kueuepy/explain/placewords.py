@@ -20,7 +20,7 @@ def is_missing(facts: PlaceFactsView | None) -> bool:
 
 
 def asked(facts: PlaceFactsView) -> str:
-    """Describe the topology request."""
+    """Describe the topology request of a pod set."""
     leader = " and their leader" if facts["has_leader"] else ""
     text = f"{counted(facts['count'], 'pod')}{leader} {_where(facts)}"
     if facts["slice_size"] > 1:
@@ -36,7 +36,7 @@ def _where(facts: PlaceFactsView) -> str:
 
 
 def place(facts: PlaceFactsView) -> str:
-    """Describe whether the pods fit into the topology, and how many do."""
+    """Describe whether all pods fit into the topology, and the number of pods that fit."""
     name = f"topology {facts['topology']}: {asked(facts)}"
     if not facts["resolved"]:
         return f"{name}: its levels, {', '.join(facts['levels'])}, do not support the request"
@@ -67,7 +67,7 @@ def domain(facts: DomainView, of: PlaceFactsView) -> str:
 
 
 def excluded(reasons: Sequence[Exclusion], nodes: int) -> str:
-    """Describe the nodes on which no pod fits, by the first reason of exclusion."""
+    """Describe the nodes on which no pod fits, grouped by the first reason for exclusion."""
     if nodes == 1:
         return _reason(*reasons[0][:2], one=True)
     parts = [(count, _reason(kind, name, one=count == 1)) for kind, name, count in reasons]

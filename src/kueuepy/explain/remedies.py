@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 def remedies(facts: FactsView) -> list[Cause]:
-    """Return the changes that would admit a workload, as alternatives by flavor for each part that does not fit."""
+    """Return the changes after which a workload would fit: alternatives by flavor for each part that does not fit."""
     queue = facts["cluster_queue"]
     parts = [
         _cause("remedy", words.cover(queue, resource), {"resource": resource})
@@ -32,7 +32,7 @@ def remedies(facts: FactsView) -> list[Cause]:
 
 
 def _parts(facts: FactsView) -> Iterator[tuple[PodSetView, list[FlavorView]]]:
-    """Yield pod sets with the flavors of a resource group in which no flavor fits."""
+    """Yield, for each resource group in which no flavor fits a pod set, the pod set and the flavors of the group."""
     for pod_set in facts["pod_sets"]:
         groups: dict[int, list[FlavorView]] = {}
         for flavor in pod_set["flavors"]:

@@ -39,7 +39,7 @@ def waiting_root(
 ) -> RootCause | None:
     """Return the root cause that keeps a workload pending; `None` if the next cycle would admit it.
 
-    A cause that does not end by itself precedes the position in the queue, and the position precedes a lack of quota.
+    Causes are ranked: first causes that do not end by themselves, then the position in the queue, then a lack of quota.
 
     Args:
         engine: The engine.
@@ -141,7 +141,7 @@ def _preemption(facts: FactsView) -> RootCause:
 
 
 def _not_modelled(engine: Engine, written: ConditionView) -> RootCause | None:
-    """Return the cause `NotModelled` if Kueue refused a workload that fits; `None` if this engine has run a cycle."""
+    """Return the cause `NotModelled` if Kueue refused a workload that fits and this engine has not run a cycle."""
     if written is NO_CONDITION or written.is_true or any(engine.cycle_counts()):
         return None
     return RootCause("NotModelled", words.refused_elsewhere(written.reason), {"reason": written.reason})
@@ -208,7 +208,7 @@ def _exceeded(pod_set: PodSetView, cell: CellView) -> RootCause:
 
 
 def _of_cell(code: RootCode, pod_set: PodSetView, cell: CellView, more: dict[str, Any]) -> RootCause:
-    """Return a root cause that concerns one resource of a flavor, with more facts about it."""
+    """Return a root cause that concerns one resource of a flavor, with the additional facts in `more`."""
     facts = {
         "pod_set": pod_set["name"],
         "flavor": cell["flavor"],

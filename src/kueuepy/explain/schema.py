@@ -1,7 +1,7 @@
 """The JSON Schema of explanations.
 
-`python -m kueuepy.explain.schema` prints it; `docs/_static/kueuepy.explain.v1.schema.json` contains it for other
-programs.
+`python -m kueuepy.explain.schema` prints the schema, and `docs/_static/kueuepy.explain.v1.schema.json` contains a copy
+for other programs.
 """
 
 from __future__ import annotations
@@ -87,7 +87,7 @@ def _object(properties: dict[str, Any]) -> dict[str, Any]:
 
 
 def _allow_infinity(found: Any) -> None:
-    """Allow each number to be an infinity, written as a string."""
+    """Extend the schema so that each number can also be an infinity, written as a string."""
     for inner in found.values() if isinstance(found, dict) else found if isinstance(found, list) else ():
         if isinstance(inner, dict) and inner.get("type") == "number":
             del inner["type"]

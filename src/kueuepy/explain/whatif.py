@@ -45,7 +45,7 @@ values by path, as `Cluster.edit_all` accepts them.
 
 @checked_methods
 class Answers(Sequence[Decision]):
-    """The decisions about many workloads, each considered alone. A decision object is created when it is accessed.
+    """The decisions about many workloads, each considered independently. A decision object is created on first access.
 
     Example:
         >>> from kueuepy import Cluster, ClusterQueue, ResourceFlavor, Scheduler
@@ -87,7 +87,7 @@ class Answers(Sequence[Decision]):
 
 
 def ask(state: SchedulerState, items: Iterable[Any]) -> Answers:
-    """Return the decision that a cycle would make about each item alone.
+    """Return the decision that a cycle would make about each item, considered independently of the other items.
 
     Raises:
         InvalidSpecError: `items` is not an iterable of items, or an item is not valid.
@@ -101,7 +101,7 @@ def ask(state: SchedulerState, items: Iterable[Any]) -> Answers:
 
 
 def ask_one(state: SchedulerState, item: Any) -> Decision:
-    """Return the decision that a cycle would make about one item alone."""
+    """Return the decision that a cycle would make about one item."""
     subject = item if type(item) is Question else one(_subjects(state, item))
     return from_record(state.engine.ask_one(subject), state.not_modelled)
 
@@ -142,7 +142,7 @@ def one(found: Sequence[Any]) -> Any:
 
 
 def largest_count(state: SchedulerState, item: Any, *, pod_set: str | None, preempting: bool) -> int:
-    """Return a number of pods that would be admitted, while one more pod would not be admitted."""
+    """Return a pod count n such that the pod set would be admitted with n pods, but not with n + 1."""
     if isinstance(item, Question):
         if pod_set is not None:
             raise InvalidSpecError("largest_count: of a Question only the first pod set grows; give the workload")
@@ -157,10 +157,10 @@ def largest_count(state: SchedulerState, item: Any, *, pod_set: str | None, pree
 
 
 def _largest(state: SchedulerState, asked: Question, pod_set: int, *, preempting: bool) -> int:
-    """Return the number of pods.
+    """Return the largest number of pods in the pod set that would be admitted.
 
     Raises:
-        NotFoundError: The number is 0 because the workload's queue does not exist.
+        NotFoundError: The largest count is 0 because the workload's queue does not exist.
     """
     count = state.engine.largest_count(asked, pod_set, preempting)
     if count == 0:
@@ -174,12 +174,12 @@ def _largest(state: SchedulerState, asked: Question, pod_set: int, *, preempting
 
 
 class Outcome(msgspec.Struct, frozen=True):
-    """The outcome for one workload.
+    """The outcome for one workload: its status, reason and flavors.
 
     Attributes:
         status: `Pending` (also after an eviction), `QuotaReserved`, `Admitted`, `Evicted` (while the workload still
             holds quota), `Finished`, or `Gone` if the workload was deleted.
-        flavors: The flavor of each resource by pod set; empty without quota.
+        flavors: The flavor of each resource by pod set; empty if the workload has no quota.
         reason: The reason why the workload is pending, in Kueue's spelling; an empty string if it is not pending.
 
     Example:
@@ -193,7 +193,7 @@ class Outcome(msgspec.Struct, frozen=True):
 
 
 class Change(msgspec.Struct, frozen=True):
-    """A workload whose outcome differs.
+    """A workload whose outcome with the edits differs from the outcome without them.
 
     Attributes:
         workload: The key of the workload.
@@ -228,7 +228,7 @@ class Runs(Protocol):
         """The parts of the input that kueuepy does not model."""
 
     def workload(self, key: str) -> Workload:
-        """Return the Workload with a key."""
+        """Return the Workload with the given key."""
 
     def fork(self) -> Self:
         """Return an independent copy."""
@@ -252,12 +252,12 @@ R = TypeVar("R", bound=Runs)
 @checked_methods
 @dataclass(frozen=True)
 class Difference(Generic[R]):
-    """The workloads whose outcome with edits differs from the outcome without them, after both sides have settled.
+    """The workloads whose outcomes with and without the edits differ, compared after both Schedulers have settled.
 
     A pickle contains both Schedulers as `save` writes them, without functions that answer admission checks.
 
     Attributes:
-        changes: The workloads whose outcome differs, in the order of submission.
+        changes: The workloads whose outcomes with and without the edits differ, in the order of submission.
         before: The Scheduler without the edits, after it has settled.
         after: The Scheduler with the edits, after it has settled.
 
@@ -290,7 +290,7 @@ class Difference(Generic[R]):
         return tuple(dict.fromkeys(text for side in sides for text in side.not_modelled))
 
     def __len__(self) -> int:
-        """Return the number of workloads whose outcome differs."""
+        """Return the number of workloads whose outcomes with and without the edits differ."""
         return len(self.changes)
 
     def __str__(self) -> str:
@@ -341,7 +341,7 @@ def difference(scheduler: R, edits: Iterable[Edit]) -> Difference[R]:
 
 
 def edited(scheduler: R, edit: Edit) -> R:
-    """Return the Scheduler after an edit: a new one if the Configuration changes, otherwise the same one.
+    """Return the Scheduler after an edit: a new Scheduler if the Configuration changes, otherwise the given one.
 
     Raises:
         InvalidSpecError: The edit is not valid.
@@ -363,7 +363,7 @@ def edited(scheduler: R, edit: Edit) -> R:
 
 
 def _edited_by(scheduler: R, edit: Mapping[str, Any]) -> R:
-    """Return the Scheduler after a partial manifest or values by path are applied."""
+    """Return the Scheduler after a partial manifest or values by path have been applied."""
     objects = objects_of(scheduler)
     if "kind" in edit:
         scheduler.apply(patched(objects, edit).object)
@@ -381,12 +381,12 @@ def objects_of(scheduler: Runs) -> list[Object]:
 
 @checked
 def workloads_over_quota(scheduler: Runs, *edits: Edit) -> tuple[str, ...]:
-    """Return the workloads that would have to be removed for every queue to be within its quota after edits.
+    """Return the workloads that would have to be removed after edits so that every queue is within its quota.
 
     Kueue does not evict workloads when quota is reduced: usage stays above quota until workloads finish
     (kubernetes-sigs/kueue#5176). The workloads are chosen in the order in which a preemptor would choose them: first
     workloads of queues that borrow, then workloads with lower priority, then workloads with a later quota reservation.
-    If any workload of the result were kept, some queue would exceed its quota.
+    The result is minimal: if any of these workloads were kept, some queue would exceed its quota.
 
     Args:
         scheduler: The Scheduler, which does not change.

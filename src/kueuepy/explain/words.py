@@ -39,7 +39,7 @@ _MODES = {
     "Reclaim": ("fits after reclaiming borrowed quota", "would have fit after reclaiming borrowed quota"),
     "Fit": ("fits", "fit"),
 }
-"""The result for a flavor: now, and at admission."""
+"""Descriptions of the result for a flavor, in the present tense (now) and in the past tense (at admission)."""
 _VERDICTS = {
     "NotNeeded": "{it is a candidate}, but the other targets are sufficient",
     "NotEnough": "{it is a candidate}, but all candidates together are not sufficient",
@@ -57,7 +57,7 @@ _VERDICTS = {
         "the request has to borrow, and {its priority is} above the maxPriorityThreshold of borrowWithinCohort"
     ),
 }
-"""Why a candidate is not preempted; the same template serves one candidate and several."""
+"""Templates that explain why a candidate is not preempted; each template is used for one or several candidates."""
 _ONE = {
     "it": "it",
     "its": "its",
@@ -186,7 +186,7 @@ def pool(facts: NodeView, resource: str) -> str:
 
 
 def sufficient_alone(workloads: Sequence[str], *, more: bool) -> str:
-    """List the workloads, each of which alone would free enough quota."""
+    """List the workloads such that the end of any one of them would free enough quota."""
     names = ", ".join(workloads)
     return (
         f"sufficient if one of these workloads finished: {names}{' and others' if more else ''}"
@@ -258,7 +258,7 @@ def undeclared(resource: str) -> str:
 
 
 def cover(queue: str, resource: str) -> str:
-    """Suggest that a resource group covers a resource."""
+    """Describe the change after which a resource group would cover a resource."""
     return f"a resource group of ClusterQueue {queue} covered {resource}"
 
 
@@ -272,7 +272,7 @@ def remedies(count: int, *, all_of: bool) -> str:
 
 
 def choices(resources: Sequence[str], pod_set: str, count: int) -> str:
-    """Return the heading for the alternative changes for a part of a request."""
+    """Return the heading for the alternative changes after which a part of a request would fit."""
     return f"{', '.join(resources)} of pod set {pod_set}" + (": one of these" if count > 1 else "")
 
 
@@ -347,7 +347,7 @@ def candidates(group: Sequence[CandidateView]) -> str:
 
 
 def _verdict(verdict: str, count: int) -> str:
-    """Return the verdict on a number of candidates."""
+    """Return the common verdict on one or several candidates."""
     return f"not preempted: {_VERDICTS[verdict].format_map(_ONE if count == 1 else _SEVERAL)}"
 
 
@@ -393,7 +393,7 @@ def share(facts: ShareView) -> str:
 
 
 def held(facts: CellView, borrowed: int | None) -> str:
-    """Describe the quota that a workload holds in a flavor, and the amount that its queue borrows there."""
+    """Describe the quota that a workload holds in a flavor, and the amount of this flavor that its queue borrows."""
     resource = facts["resource"]
     text = f"{resource} {amount(resource, facts['asked'])} of flavor {facts['flavor']}"
     return (

@@ -63,7 +63,7 @@ def automated(manager: Cluster, workers: Mapping[str, Cluster]) -> tuple[list[Cl
 def totals_of(keys: set[str], names: list[str], workers: Mapping[str, Cluster]) -> dict[str, int]:
     """Return the total nominal quota by resource of the ClusterQueues to which LocalQueues point.
 
-    Each ClusterQueue is counted once.
+    Each ClusterQueue is counted once, even if several LocalQueues point to it.
 
     Args:
         keys: The keys of the LocalQueues, `namespace/name`.
@@ -92,7 +92,7 @@ def nominal_of(queue: ClusterQueue) -> dict[str, int]:
 
 
 def _changed(queue: ClusterQueue, totals: Mapping[str, int]) -> ClusterQueue | str:
-    """Return the ClusterQueue with these quotas, or the reason why Kueue does not change it."""
+    """Return the ClusterQueue with `totals` as its nominal quotas, or the reason why Kueue does not change it."""
     if len(queue.resource_groups) != 1 or len(queue.resource_groups[0].flavors) != 1:
         return "Quota automation requires that the manager-side ClusterQueue has exactly one ResourceFlavor"
     (group,) = queue.resource_groups

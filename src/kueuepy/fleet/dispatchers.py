@@ -31,8 +31,8 @@ class Incremental(msgspec.Struct, frozen=True):
 
     Attributes:
         step: Number of clusters that a round adds, at least 1; 3 by default.
-        round: Duration of a round: a number of seconds, or a string such as `5m`. Kueue itself always uses 5 minutes,
-            the default.
+        round: Duration of a round: a number of seconds, or a string such as `5m`. The default is 5 minutes, the only
+            duration that Kueue itself uses.
     """
 
     step: int = 3
@@ -47,9 +47,9 @@ class External(msgspec.Struct, frozen=True):
 
     Attributes:
         choose: A function of three arguments: the Workload, a mapping from the names of connected clusters to their
-            Schedulers, and the time in seconds. MultiKueue calls it for each pending workload that holds quota. The
-            function returns the names of the clusters to nominate, or `None` to keep the current nominations. Without a
-            function, `FleetScheduler.nominate` nominates clusters.
+            Schedulers, and the time in seconds. `choose` is called for each pending workload that holds quota. `choose`
+            returns the names of the clusters to nominate, or `None` to keep the current nominations. Without `choose`,
+            clusters must be nominated with `FleetScheduler.nominate`.
     """
 
     choose: Callable[[Workload, Mapping[str, Any], float], Sequence[str] | None] | None = None
@@ -88,7 +88,7 @@ class Disconnect(msgspec.Struct, frozen=True):
 
 
 class On(msgspec.Struct, frozen=True):
-    """An event in one cluster of a fleet. Events that are not wrapped in this class concern the manager.
+    """An event in one cluster of a fleet. Events that are not wrapped in `On` happen in the manager.
 
     >>> from kueuepy.sim import Event, Delete
     >>> Event("2h", On("w1", Delete("ClusterQueue/team"))).what.cluster

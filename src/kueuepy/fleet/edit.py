@@ -27,7 +27,7 @@ def sorted_edits(values: Mapping[str, Any], workers: Iterable[str]) -> tuple[dic
         workers: The names of the workers.
 
     Raises:
-        NotFoundError: A path names no cluster or setting.
+        NotFoundError: A path does not match any cluster or setting.
         InvalidSpecError: A path is malformed.
     """
     of_clusters: dict[str, dict[str, Any]] = {}
@@ -64,7 +64,7 @@ def _check(name: str, cluster: Cluster, path: str) -> None:
 
 
 def _target(path: str, workers: tuple[str, ...]) -> tuple[list[str], str]:
-    """Return the clusters that a path selects, and the path within them; no cluster for a setting of the fleet."""
+    """Return the clusters that a path selects, and the remaining path; the list is empty for a setting of the fleet."""
     target, colon, rest = path.partition(":")
     known = (MANAGER, *workers)
     if target == _FLEET and _FLEET not in known:

@@ -1,4 +1,4 @@
-"""The default manager of a fleet."""
+"""The default manager of a fleet, created from its workers."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def manager_of(workers: Mapping[str, Cluster]) -> Cluster:
     """Return a manager with one ClusterQueue for each LocalQueue of the workers.
 
     The quota of a ClusterQueue is the sum of the nominal quotas of the workers' ClusterQueues to which the LocalQueue
-    points. The quota automation of MultiKueue computes the same sum
+    points. The quota automation of MultiKueue computes the same total quotas
     (`pkg/controller/admissionchecks/multikueue/clusterqueue.go`).
     """
     keys = dict.fromkeys(local.key for cluster in workers.values() for local in cluster.local_queues)

@@ -27,8 +27,9 @@ class Move(msgspec.Struct, frozen=True):
     """An action of MultiKueue on a worker.
 
     Attributes:
-        what: `created`, `deleted` or `updated` (a new priority) for the copy of a workload; `started` (created) or
-            `stopped` (deleted) for its job; `opened` for its preemption gate; `deactivating` for a request to stop.
+        what: The action. `created`, `deleted` and `updated` (the priority has changed) concern the copy of a workload.
+            `started` (created) and `stopped` (deleted) concern its job, and `opened` concerns its preemption gate.
+            `deactivating` is a request to stop.
         cluster: The name of the worker.
         workload: The key of the workload, `namespace/name`.
     """
@@ -60,7 +61,7 @@ class FleetStatus(msgspec.Struct, frozen=True):
             check.
         message: The message of the check.
         nominated: The names of the clusters that are nominated for the workload.
-        cluster: The name of the cluster where it was admitted; `None` if there is none.
+        cluster: The name of the cluster where the workload was admitted; `None` if there is none.
         copies: The workload's copies on workers.
     """
 
@@ -93,7 +94,7 @@ class FleetScheduler:
     'The workload was admitted on "w1"'
 
     Attributes:
-        fleet: The fleet at the start.
+        fleet: The initial fleet.
         manager: The Scheduler of the manager.
         workers: The Schedulers of the workers, by name.
     """
@@ -103,7 +104,7 @@ class FleetScheduler:
 
         Args:
             fleet: The clusters and the dispatcher.
-            now: The time at the start; the Unix epoch by default.
+            now: The initial time; the Unix epoch by default.
 
         Raises:
             InvalidSpecError: An object is invalid.
@@ -125,7 +126,7 @@ class FleetScheduler:
         """Return the Scheduler of a worker, or of the manager for `"manager"`.
 
         Raises:
-            NotFoundError: There is no such cluster.
+            NotFoundError: The fleet has no cluster with this name.
         """
         if cluster == "manager":
             return self.manager
@@ -195,7 +196,7 @@ class FleetScheduler:
             clusters: The names of the workers.
 
         Raises:
-            NotFoundError: There is no such worker.
+            NotFoundError: The fleet has no worker with one of these names.
         """
         self._set_connected(clusters, connected=True)
 
@@ -206,7 +207,7 @@ class FleetScheduler:
             clusters: The names of the workers.
 
         Raises:
-            NotFoundError: There is no such worker.
+            NotFoundError: The fleet has no worker with one of these names.
         """
         self._set_connected(clusters, connected=False)
 
@@ -218,8 +219,8 @@ class FleetScheduler:
             clusters: The names of the workers.
 
         Raises:
-            NotFoundError: There is no such workload or worker.
-            StateError: The fleet has another dispatcher than `External`.
+            NotFoundError: The workload or one of the workers does not exist.
+            StateError: The dispatcher of the fleet is not `External`.
         """
         if not isinstance(self.fleet.dispatcher, External):
             raise StateError(
@@ -238,7 +239,7 @@ class FleetScheduler:
             message: The message of the Finished condition.
 
         Raises:
-            NotFoundError: There is no such workload.
+            NotFoundError: The manager has no workload with this key.
             StateError: The workload does not run on any worker.
         """
         with self._locked():
@@ -255,7 +256,7 @@ class FleetScheduler:
             workload: The key of the workload, `namespace/name`.
 
         Raises:
-            NotFoundError: There is no such workload.
+            NotFoundError: The manager has no workload with this key.
         """
         with self._locked():
             found = session_of(self.manager).state.id_of(workload)
@@ -271,13 +272,13 @@ class FleetScheduler:
         return FleetStatus(state, message, chosen, names[cluster] if cluster >= 0 else None, copies)
 
     def explain(self, workload: str) -> str:
-        """Explain the state of a workload on the manager and of each of its copies.
+        """Explain the state of a workload on the manager, and the state of each of its copies on workers.
 
         Args:
             workload: The key of the workload, `namespace/name`.
 
         Raises:
-            NotFoundError: There is no such workload.
+            NotFoundError: The manager has no workload with this key.
         """
         status = self.status(workload)
         lines = [f"manager: {self.manager.explain(workload)}"]
@@ -313,7 +314,7 @@ class FleetScheduler:
         return list(self.workers).index(name)
 
     def _choose(self) -> None:
-        """Call an external dispatcher for each workload that waits for clusters."""
+        """Call an external dispatcher for each workload that holds quota and has not been admitted by a cluster."""
         dispatcher = self.fleet.dispatcher
         if not isinstance(dispatcher, External) or dispatcher.choose is None:
             return

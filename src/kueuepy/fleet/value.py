@@ -48,7 +48,7 @@ class Fleet:
         manager: The cluster to which users submit workloads.
         workers: The clusters that run jobs, by name.
         dispatcher: The dispatcher, which chooses the clusters for a workload.
-        sync: For each worker, the time until the manager sees a change there, in seconds.
+        sync: For each worker, the time until the manager sees a change on this worker, in seconds.
         remarks: Likely mistakes, such as LocalQueues that are missing on a worker, where copies then wait indefinitely.
     """
 
@@ -64,12 +64,14 @@ class Fleet:
         """Validate and store the clusters.
 
         Args:
-            workers: The worker clusters by name. Their order becomes the order of the clusters in the MultiKueueConfig,
-                unless the manager contains one.
-            manager: The manager cluster. The default manager has one ClusterQueue for each LocalQueue of a worker, with
-                a MultiKueue check and one flavor, whose quota is the sum of the workers' nominal quotas.
-            dispatcher: `AllAtOnce`, `Incremental` or `External`, or one of these names. By default, the dispatcher of
-                the manager's Configuration, which is AllAtOnce unless configured.
+            workers: The worker clusters by name. The order of `workers` becomes the order of the clusters in the
+                MultiKueueConfig, unless the manager contains one.
+            manager: The manager cluster. The default manager has one ClusterQueue for each LocalQueue of a worker. Each
+                of these ClusterQueues has a MultiKueue check and one flavor, whose quota is the sum of the workers'
+                nominal quotas.
+            dispatcher: An `AllAtOnce`, `Incremental` or `External` object, or the name of one of these classes. The
+                default is the dispatcher in the manager's Configuration, or `AllAtOnce` if the Configuration does not
+                name one.
             sync: The time until the manager sees a change on a worker, or a mapping of such times by worker. The
                 default is 1 second, because Kueue batches events.
             limits: Whether to reject a MultiKueueConfig with more than 20 clusters, as the API server does; `True` by
@@ -143,8 +145,9 @@ class Fleet:
         Args:
             values: The values by path. A path is the name of a cluster (`manager`, a worker, or a pattern such as `*`
                 that selects workers), a colon, and a path as `Cluster.edit` accepts it. The paths `fleet:dispatcher`,
-                `fleet:step`, `fleet:round` (both of the dispatcher Incremental), `fleet:sync` and `fleet:gated` change
-                the fleet itself. If the fleet was created without a manager, its manager follows the workers.
+                `fleet:step`, `fleet:round`, `fleet:sync` and `fleet:gated` change the fleet itself; `step` and `round`
+                are settings of the dispatcher Incremental. If the fleet was created without a manager, its default
+                manager is computed again from the changed workers.
 
         Raises:
             NotFoundError: A path does not match any cluster, object or field.

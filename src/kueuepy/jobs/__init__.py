@@ -1,7 +1,7 @@
 """Convert job manifests to Workloads, and apply admissions to the manifests.
 
-`to_workload` converts a job of any kind that Kueue supports. `start_patch` and `stop_patch` return the changes to the
-manifest when Kueue starts and stops the job. To support a custom kind, derive a class from `BaseJob`, create one with
+`to_workload` converts a job of any kind that Kueue supports. `start_patch` and `stop_patch` return the manifest changes
+with which Kueue starts and stops a job. To support a custom kind, derive a class from `BaseJob`, create one with
 `path_kind`, or implement the protocol `Job`, and pass the class to `register`.
 """
 

@@ -1,4 +1,4 @@
-"""Base class for most kinds of jobs: they have a field to suspend them, and pod templates in the manifest."""
+"""Base class for kinds of jobs whose manifests contain pod templates and a field that suspends the job."""
 
 import copy
 import re
@@ -57,7 +57,7 @@ _NATIVE = ("", "apps", "batch")
 
 
 class BaseJob:
-    """A job with a field that suspends it and with pod templates in its manifest.
+    """A job whose manifest contains pod templates and a field that suspends the job.
 
     A derived class sets `kind` and `api_versions`, and implements `slots`:
 
@@ -112,7 +112,7 @@ class BaseJob:
 
     @abstractmethod
     def slots(self, root: Section) -> Sequence[PodSetSource]:
-        """Return the slots of the pod sets, in order.
+        """Return the source (`PodSetSource`) of each pod set, in order.
 
         Args:
             root: The manifest, or a copy of it, in which to find the templates.
@@ -181,7 +181,7 @@ class BaseJob:
         return self.config.enabled(name)
 
     def queue_name(self) -> str:
-        """Return the name of the job's LocalQueue, from the label `kueue.x-k8s.io/queue-name`; empty for none."""
+        """Return the name of the job's LocalQueue, from the label `kueue.x-k8s.io/queue-name`; empty if absent."""
         return self.labels.get(keys.QUEUE_NAME, "")
 
     def priority_class(self) -> str | None:
@@ -204,7 +204,10 @@ class BaseJob:
         return {keys.JOB_UID: self.uid} if _LABEL_VALUE.fullmatch(self.uid) else {}
 
     def workload_annotations(self) -> dict[str, str]:
-        """Return the annotations for an elastic job. The first slice is named after the Workload."""
+        """Return the annotations of an elastic job's Workload; empty if the job is not elastic.
+
+        The first workload slice has the same name as the job's Workload.
+        """
         if not self.is_elastic:
             return {}
         return {keys.ELASTIC_JOB: "true", keys.WORKLOAD_SLICE_NAME: self.workload_name()}
@@ -240,12 +243,12 @@ class BaseJob:
             topology_check.check_groups(self.owner, self.pod_sets())
 
     def checked_slots(self, slots: Sequence[PodSetSource]) -> Sequence[PodSetSource]:
-        """Return the slots whose topology annotations Kueue's webhook validates; by default all slots."""
+        """Return the pod set sources whose topology annotations Kueue's webhook validates; by default, all sources."""
         return slots
 
     @property
     def is_stored(self) -> bool:
-        """Whether the manifest was read from a cluster, so that Kueue's webhooks have already accepted it.
+        """Whether the manifest was read from a cluster, whose webhooks have already accepted it.
 
         A manifest from a cluster has a resource version or a status.
         """
@@ -326,7 +329,7 @@ class BaseJob:
     def stop_patch(self, pod_sets: Sequence[PodSet]) -> Document | None:
         """Return the changes to the manifest when the job stops, as a JSON merge patch.
 
-        The result is `None` if Kueue deletes the object instead.
+        The result is `None` if Kueue deletes the object to stop the job.
 
         Args:
             pod_sets: The pod sets of the job's Workload.
@@ -339,7 +342,7 @@ class BaseJob:
         return ()
 
     def finished(self) -> Finished | None:
-        """Return `None`: by default, jobs of a kind do not finish."""
+        """Return `None`: by default, a kind does not report whether a job has finished."""
         return None
 
     def pods_ready(self) -> bool:
@@ -353,14 +356,14 @@ class BaseJob:
     # Hooks for derived kinds.
 
     def on_suspended(self, root: Section) -> None:
-        """Modify a new job after it is suspended.
+        """Apply the kind's own changes to a new job, after the job is suspended.
 
         Args:
             root: The manifest to modify.
         """
 
     def before_start(self, root: Section, infos: Sequence[PodSetInfo]) -> None:
-        """Modify a job before its templates are changed when it starts.
+        """Apply the kind's own changes to a job that starts, before the job's templates are changed.
 
         Args:
             root: The manifest to modify.
@@ -371,13 +374,13 @@ class BaseJob:
         """Restore a template from its pod set.
 
         Args:
-            slot: The slot of the template.
+            slot: The source of the pod set.
             pod_set: The pod set of the Workload.
         """
         restore(slot.template, pod_set.template)
 
     def after_stop(self, root: Section, pod_sets: Sequence[PodSet]) -> None:
-        """Modify a job after its templates are restored.
+        """Apply the kind's own changes to a job that stops, after the job's templates are restored.
 
         Args:
             root: The manifest to modify.
@@ -391,7 +394,7 @@ class BaseJob:
         return self.root.find("status") or Section(self.owner, "status", {})
 
     def condition(self, *types: str) -> Section | None:
-        """Return the first condition that is true and has one of these types; `None` if there is none."""
+        """Return the first condition that is true and has one of the given types; `None` if there is none."""
         return next((c for c in self.status().conditions() if c.text("type") in types), None)
 
     def require_length(self, expected: int, infos: Sequence[PodSetInfo]) -> None:
@@ -404,12 +407,12 @@ class BaseJob:
             raise InvalidSpecError(f"{self.owner}: has {expected} pod sets, but {len(infos)} are admitted")
 
     def name_workload(self, name: str, extra: str = "") -> str:
-        """Return the name that Kueue generates for the Workload of an object with this kind and UID."""
+        """Return the name that Kueue generates for the Workload of an object with the given kind and UID."""
         group = self.api_versions[0].rpartition("/")[0]
         return naming.workload_name(self.kind, group, name, self.uid, extra, short=self.gate("ShortWorkloadNames"))
 
     def request(self, metadata: Section, index: PodIndex) -> Document | None:
-        """Return the topology request of a pod template; `None` if it has none or topology-aware scheduling is off."""
+        """Return a pod template's topology request; `None` if it is absent or topology-aware scheduling is off."""
         if not self.gate("TopologyAwareScheduling"):
             return None
         return topology_request(metadata, index, multi_layer=self.gate("TASMultiLayerTopology"))

@@ -1,6 +1,6 @@
 """Validation rules for the labels and annotations of all kinds of jobs, as in Kueue's webhooks.
 
-The first problem found is reported.
+Only the first problem found is reported.
 
 Source: `pkg/controller/jobframework/validation.go:ValidateJobOnCreate` and
 `pkg/util/webhook/validation_admissiongatedby.go`.
@@ -20,11 +20,11 @@ _PATH = re.compile(r"[A-Za-z0-9/\-._~%!$&'()*+,;=:]+")
 
 
 class Checked(Protocol):
-    """The attributes of a job that the rules use. `BaseJob` provides all these attributes."""
+    """The attributes of a job that the rules use. `BaseJob` provides all attributes of this protocol."""
 
     @property
     def kind(self) -> str:
-        """Name of the kind."""
+        """Name of the job kind, such as `Job`."""
 
     @property
     def root(self) -> Section:

@@ -38,7 +38,7 @@ class JobCluster:
     Attributes:
         config: The Configuration.
         classes: WorkloadPriorityClasses and PriorityClasses.
-        related: Manifests of other objects.
+        related: Manifests of objects that the jobs refer to, or that own the jobs.
         namespaces: Namespaces with their labels.
         default_queues: Names of the namespaces with a LocalQueue named `default`.
         owners: Index of the manifests that may own jobs.
@@ -82,14 +82,16 @@ class JobCluster:
         )
 
     def why_unmanaged(self, manifest: Document) -> Unmanaged | None:
-        """Return the reason why a job gets no Workload; for a Deployment, the reason for its pods."""
+        """Return the reason why a job gets no Workload; for a Deployment, return the reason for its pods."""
         pod = self._pod_of(manifest)
         return why_unmanaged(
             manifest if pod is None else pod, config=self.config, owners=self.owners, namespaces=self.namespaces
         )
 
     def managed(self, manifest: Document) -> list[Document]:
-        """Return the job if it gets a Workload. For a Deployment, return the pods that get a Workload.
+        """Return the job in a list, or an empty list if it gets no Workload.
+
+        For a Deployment, return the pods that get a Workload.
 
         A job without a Workload is still validated by Kueue's webhooks.
         """
@@ -118,9 +120,11 @@ class JobCluster:
                 job.validate()
 
     def _pod_of(self, manifest: Document) -> Document | None:
-        """Return a Deployment's first pod with its owners, after Kueue's webhooks but without scheduling gates.
+        """Return the first pod of a Deployment, with its owners.
 
-        Return `None` for other kinds, and for a Deployment without pods.
+        Kueue's webhooks are applied, but no scheduling gates are added.
+
+        Return `None` if the manifest is not a Deployment, or if the Deployment has no replicas.
         """
         if manifest.get("kind") != "Deployment":
             return None
@@ -162,7 +166,7 @@ def _replicas(manifest: Document, pod: Document, config: Configuration) -> list[
 def new_jobs(
     manifests: Iterable[Document], cluster: JobCluster, *, queue_name_annotation: bool
 ) -> list[tuple[Document, Document]]:
-    """Return the jobs, including jobs in lists, each in its original form and with its defaults.
+    """Return pairs of a job's original manifest and its manifest with defaults; lists of jobs are expanded.
 
     The defaults of pods depend on the defaults of their owners.
     """

@@ -1,7 +1,7 @@
 """Conversion of job manifests to the Workloads that Kueue creates for them.
 
-Source: `pkg/controller/jobframework/reconciler.go:ConstructWorkload,prepareWorkload` and `utils.go:NewWorkload`, for
-jobs after Kueue's webhooks.
+Source: `pkg/controller/jobframework/reconciler.go:ConstructWorkload,prepareWorkload` and `utils.go:NewWorkload`;
+Kueue's webhooks have already been applied to the jobs.
 """
 
 from collections.abc import Iterable, Iterator
@@ -51,13 +51,14 @@ def to_workload(
         config: The Configuration, for its feature gates and its policy for jobs without a queue name.
         related: Manifests that the job refers to, such as the runtime of a TrainJob.
         queue_name_annotation: Whether a queue-name annotation is used if the label is absent, as in API version
-            v1alpha2. Kueue ignores the annotation since v0.15. Default: `False`.
+            v1alpha2. Since v0.15, Kueue ignores the queue-name annotation. Default: `False`.
 
     Returns:
-        The Workload, with the name that Kueue generates from the job's UID, or from an empty UID.
+        The Workload, with the name that Kueue generates. The name depends on the job's UID; a missing UID counts as
+        empty.
 
     Raises:
-        InvalidSpecError: A field is invalid, or the manifest yields no Workload or several, such as a Deployment.
+        InvalidSpecError: A field is invalid, or the manifest does not yield exactly one Workload, such as a Deployment.
         NotFoundError: A priority class, or an object that the job refers to, is missing.
         UnsupportedError: Kueue does not support the kind.
     """
@@ -85,9 +86,10 @@ def to_workloads(
 ) -> tuple[Workload, ...]:
     """Return the Workloads of all jobs that Kueue manages, in the order of the jobs.
 
-    The pods of a group yield one Workload, a Deployment one per pod, and a LeaderWorkerSet one per replica. A job
-    yields no Workload in these cases: it has no queue name, unless `config` makes Kueue manage all jobs; its namespace
-    is not selected; or one of its owners has a Workload. `unmanaged` returns these jobs with the reasons.
+    The pods of a group yield one Workload. A Deployment yields one Workload per pod, and a LeaderWorkerSet one per
+    replica. A job yields no Workload in these cases: it has no queue name, unless `config` makes Kueue manage all jobs;
+    its namespace is not selected; or one of its owners has a Workload. For a job without a Workload, `unmanaged`
+    returns the reason.
 
     >>> template = {"spec": {"containers": []}}
     >>> metadata = {"name": "a", "labels": {"kueue.x-k8s.io/queue-name": "training"}}
@@ -96,7 +98,7 @@ def to_workloads(
     ['training']
 
     Args:
-        manifests: The jobs, and lists of them, in any order.
+        manifests: Manifests of jobs, and lists of manifests, in any order.
         priority_classes: The WorkloadPriorityClasses and PriorityClasses of the cluster.
         config: The Configuration, for its feature gates and its policy for jobs without a queue name.
         related: Manifests of other objects that the jobs refer to, or that own the jobs.
@@ -135,7 +137,7 @@ def with_manifests(
     namespaces: Iterable[Namespace],
     local_queues: Iterable[LocalQueue],
 ) -> Iterator[Made]:
-    """Iterate over the Workloads of `to_workloads`, each with the job that it starts."""
+    """Iterate over the Workloads that `to_workloads` returns, and their jobs."""
     cluster = JobCluster.of(config, priority_classes, related, namespaces, local_queues)
     managed = []
     for given, item in new_jobs(manifests, cluster, queue_name_annotation=queue_name_annotation):
@@ -168,7 +170,7 @@ def unmanaged(
     ['QUEUE']
 
     Args:
-        manifests: The jobs, and lists of them, in any order.
+        manifests: Manifests of jobs, and lists of manifests, in any order.
         config: The Configuration.
         related: Manifests of other objects that the jobs refer to, or that own the jobs.
         namespaces: The namespaces with their labels.
@@ -226,7 +228,10 @@ def _passed_on(annotations: Document, config: Configuration) -> dict[str, str]:
 
 
 def _grouped(jobs: Iterable[tuple[Document, Document]], config: Configuration) -> Iterable[tuple[Document, Document]]:
-    """Combine the pods of each group into one list, at the position of the first pod. Other manifests do not change."""
+    """Combine the pods of each group into one list, at the position of the first pod.
+
+    Manifests of other jobs do not change.
+    """
     result: dict[tuple[str, ...], tuple[Document, Document]] = {}
     for number, (given, manifest) in enumerate(jobs):
         with about(given):

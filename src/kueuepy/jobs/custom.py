@@ -20,8 +20,9 @@ class PodSetPath:
 
     Attributes:
         name: Name of the pod set.
-        template: Path of its pod template, such as `spec.worker.template`.
-        count: Path of its number of pods. If the field is absent, or the path is empty (the default), the number is 1.
+        template: Path of the pod set's template, such as `spec.worker.template`.
+        count: Path of the field with the pod set's number of pods. Default: an empty path, which means 1 pod. If the
+            field is absent, the pod set has 1 pod.
         index: Labels with which the kind numbers its pods. Default: none.
     """
 
@@ -40,8 +41,8 @@ class PathJob(BaseJob):
 
     Attributes:
         paths: Locations of the pod sets.
-        ends: The condition types that mark a job as finished, each with whether the job succeeded.
-        ready: Type of the condition that is true while all pods are ready; empty for none.
+        ends: Condition types that mark a job as finished, each mapped to whether the job succeeded.
+        ready: Type of the condition that is true while all pods are ready; empty if the kind has no such condition.
     """
 
     paths: tuple[PodSetPath, ...] = ()
@@ -49,7 +50,10 @@ class PathJob(BaseJob):
     ready: str = ""
 
     def slots(self, root: Section) -> Sequence[PodSetSource]:
-        """Return the slots of the existing templates. A pod set without a template in the manifest is omitted."""
+        """Return the sources of the pod sets whose templates exist in the manifest.
+
+        A pod set without a template in the manifest is omitted.
+        """
         found = ((path, _find(root, path.template)) for path in self.paths)
         return [
             PodSetSource(path.name, _count(root, path.count), template, index=path.index)
@@ -94,16 +98,16 @@ def path_kind(
         kind: Name of the kind.
         api_version: API version of the kind, such as `example.com/v1`.
         pod_sets: Locations of the pod sets, in order.
-        suspend: Path of the field that suspends a job; its last part must be `suspend`. Default: `spec.suspend`.
-        succeeded: Type of the condition that is true when a job has succeeded; empty for none.
-        failed: Type of the condition that is true when a job has failed; empty for none.
-        ready: Type of the condition that is true while all pods are ready; empty for none.
+        suspend: Path of the field that suspends a job; its last element must be `suspend`. Default: `spec.suspend`.
+        succeeded: Type of the condition that is true when a job has succeeded; empty if the kind has no such condition.
+        failed: Type of the condition that is true when a job has failed; empty if the kind has no such condition.
+        ready: Type of the condition that is true while all pods are ready; empty if the kind has no such condition.
 
     Returns:
         The class.
 
     Raises:
-        InvalidSpecError: The path in `suspend` does not end in `suspend`, or has only one part.
+        InvalidSpecError: The path in `suspend` does not end in `suspend`, or has only one element.
     """
     section, _, field_name = suspend.rpartition(".")
     if field_name != "suspend" or not section:

@@ -46,7 +46,7 @@ def manifests(documents: Iterable[Any]) -> "tuple[Document, ...]":
 
 
 def with_text_quantities(value: Any) -> Any:
-    """Return a manifest in which quantities written as floats are strings, as Kubernetes' own kinds accept them."""
+    """Return a manifest with quantities converted from floats to strings; Kubernetes' own kinds accept both forms."""
     if isinstance(value, list):
         return [with_text_quantities(item) for item in value]
     if not isinstance(value, dict):
@@ -179,7 +179,7 @@ class Section:
         """Return the number of pods or replicas in a field: a 32-bit integer, 0 or more.
 
         Raises:
-            InvalidSpecError: The field is not such an integer, or is absent without a default.
+            InvalidSpecError: The field is not a 32-bit integer of 0 or more, or is absent without a default.
         """
         value = self.integer(key, default)
         if value < 0:

@@ -13,7 +13,7 @@ _Quantities = dict[str, str | int | float] | None
 
 
 class _Form(msgspec.Struct, rename="camel"):
-    """A section of a manifest. Unknown fields are ignored."""
+    """Base class for the checked sections of a manifest. Unknown fields are ignored."""
 
 
 class _Owner(_Form):

@@ -30,9 +30,9 @@ class Finished(NamedTuple):
 class Job(Protocol):
     """Protocol of jobs that run their pods only after Kueue has admitted them.
 
-    An instance reads one manifest. To support a custom kind, implement these methods in a class and pass it to
-    `kueuepy.jobs.register`. `BaseJob` implements all methods except `slots`, for kinds with a field that suspends them
-    and with pod templates that may change while they are suspended.
+    An instance represents the job in one manifest. To support a custom kind, implement the methods of this protocol in
+    a class, and pass the class to `kueuepy.jobs.register`. `BaseJob` implements all methods except `slots`, for kinds
+    whose jobs have a field that suspends them, and pod templates that may change during the suspension.
 
     >>> from kueuepy.jobs import adapter_for
     >>> template = {"spec": {"containers": []}}
@@ -51,7 +51,7 @@ class Job(Protocol):
     def metadata(self) -> Document:
         """The metadata with the job's labels and annotations.
 
-        For a list of pods, it differs from the manifest's own metadata.
+        For a list of pods, the result is not the metadata of the list.
         """
 
     @property
@@ -72,13 +72,13 @@ class Job(Protocol):
         """Return the pod sets of the job, in order."""
 
     def queue_name(self) -> str:
-        """Return the name of the job's LocalQueue; empty for none."""
+        """Return the name of the job's LocalQueue; empty if the job names none."""
 
     def priority_class(self) -> str | None:
         """Return the priority class of the pods if the kind has its own rule for it.
 
         Returns:
-            Name of the class; empty if the rule finds none; `None` if the kind has no such rule.
+            Name of the class; empty if the rule finds no class; `None` if the kind has no such rule.
         """
 
     def workload_name(self) -> str:
@@ -91,7 +91,7 @@ class Job(Protocol):
         """Return annotations that the kind adds to its Workload."""
 
     def is_suspended(self) -> bool:
-        """Return whether the job is suspended, so that it runs no pods."""
+        """Return whether the job is suspended and therefore runs no pods."""
 
     def suspended(self) -> Document:
         """Return the manifest as Kueue's webhook returns it for a new job."""
@@ -106,7 +106,7 @@ class Job(Protocol):
     def stop_patch(self, pod_sets: Sequence[PodSet]) -> Document | None:
         """Return the changes to the manifest when the job stops, as a JSON merge patch.
 
-        The result is `None` if Kueue deletes the object instead.
+        The result is `None` if Kueue deletes the object to stop the job.
 
         Args:
             pod_sets: The pod sets of the job's Workload, from which the templates are restored.
@@ -116,7 +116,7 @@ class Job(Protocol):
         """Return the pods that have finished and no longer need their quota."""
 
     def finished(self) -> Finished | None:
-        """Return the outcome of the job; `None` if it has not finished, and always for kinds that never finish."""
+        """Return the outcome of the job; `None` if the job has not finished or its kind never finishes."""
 
     def pods_ready(self) -> bool:
         """Return whether all pods are ready or have succeeded."""

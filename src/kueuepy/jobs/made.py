@@ -22,10 +22,10 @@ _TO_TEMPLATE = 4
 
 
 class Made(NamedTuple):
-    """A Workload, and the job that it starts.
+    """A Workload, and the job from which it was created.
 
     Attributes:
-        given: The job in its original form. For the pods of a group, the first pod.
+        given: The job in its original form. For a pod group, `given` is the first pod.
         manifest: The manifest of the job, with default queues and priority classes. The pods of a group are a single
             manifest of kind List. A CronJob is replaced by the Job that it creates, and a Deployment by a Pod.
         workload: The Workload.

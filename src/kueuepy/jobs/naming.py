@@ -26,7 +26,7 @@ def workload_name(kind: str, group: str, name: str, uid: str = "", extra: str = 
         uid: UID of the job; empty for a job that is not from a cluster.
         extra: Generation of an elastic job, which distinguishes its Workloads; empty for other jobs.
         short: Whether the name must also fit into a label, with at most 63 characters (feature gate
-            `ShortWorkloadNames`). Default: `False`, for at most 253 characters.
+            `ShortWorkloadNames`). Default: `False`, which allows 253 characters.
 
     Returns:
         The name, which consists of the kind in lower case, the name of the job and 5 digits of a hash.

@@ -7,7 +7,7 @@ _UNSIGNED = re.compile(r"0*([0-9]{1,20})", re.ASCII)
 
 
 def signed(text: str, bits: int = 64) -> int | None:
-    """Parse an integer like `strconv.ParseInt` in base 10; `None` if the string is not an integer of this size.
+    """Parse an integer like `strconv.ParseInt` in base 10; `None` if the string is not an integer of `bits` bits.
 
     >>> signed("+05"), signed("5.0"), signed("4294967298", bits=32)
     (5, None, None)
@@ -18,7 +18,7 @@ def signed(text: str, bits: int = 64) -> int | None:
 
 
 def unsigned(text: str) -> int | None:
-    """Parse an integer like `strconv.ParseUint` in base 10 with 64 bits; `None` if the string is not such an integer.
+    """Parse an integer like `strconv.ParseUint` in base 10; `None` if the string is not an unsigned 64-bit integer.
 
     >>> unsigned("7"), unsigned("+7")
     (7, None)

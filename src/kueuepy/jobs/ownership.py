@@ -34,7 +34,7 @@ class Owners:
     """Index of manifests by the identity that owner references contain."""
 
     def __init__(self, manifests: Iterable[Document]) -> None:
-        """Index the manifests. If several manifests describe the same object, the last manifest is used."""
+        """Index the manifests. If several manifests describe the same object, the last manifest takes precedence."""
         self._by_key = {_key(manifest): manifest for manifest in manifests}
 
     def add(self, manifest: Document) -> None:
@@ -61,7 +61,7 @@ class Unmanaged(Enum):
             (`manageJobsWithoutQueueName`).
         MARK: The job is a pod that its owner marked as suspended, but it lacks the label for pods managed by Kueue.
         DELETED: The job is being deleted.
-        FRAMEWORK: The Configuration lists the managed kinds, and the kind of the job is not among them.
+        FRAMEWORK: The kind of the job is not one of the managed kinds in the Configuration.
         GATE: Kueue supports the kind only if a feature gate is on, and the gate is off
             (`pkg/controller/jobs/sparkapplication`).
     """
@@ -164,7 +164,7 @@ def should_suspend(
     owners: Iterable[Document] | Owners,
     namespaces: Iterable[Namespace] = (),
 ) -> bool:
-    """Return whether Kueue's webhook suspends a new job. The function does not support pods.
+    """Return whether Kueue's webhook suspends a new job. This function does not support pods.
 
     Errors are the same as for `is_managed`.
 
@@ -188,8 +188,9 @@ def find_ancestor(
 ) -> Document | None:
     """Return the topmost owner of a job that Kueue manages.
 
-    An owner is managed if its kind is managed, and if it has a queue name or Kueue manages all jobs. The search ends at
-    an owner of a kind without an integration in Kueue, or at an owner whose UID differs from the UID in the reference.
+    An owner is managed if its kind is managed, and if the owner has a queue name or Kueue manages all jobs. The search
+    ends at an owner of a kind without an integration in Kueue, or at an owner whose UID differs from the UID in the
+    reference.
 
     >>> template = {"spec": {"containers": []}}
     >>> metadata = {"name": "set", "uid": "1", "labels": {"kueue.x-k8s.io/queue-name": "training"}}
@@ -252,9 +253,10 @@ def with_defaults(
 ) -> Document:
     """Return the manifest of a new job with its default queue and default priority class.
 
-    A job that already names both does not change. A job with an owner that could be managed gets neither default,
-    except that a pod gets the queue. A pod or StatefulSet that was marked by the object that created it gets neither
-    default.
+    A job that already names a queue and a priority class does not change. A job whose owner is of a managed kind gets
+    no default queue and no default priority class. A pod whose owner is of a managed kind still gets the default queue.
+    A pod or StatefulSet that another object has marked as suspended gets neither a default queue nor a default priority
+    class.
 
     >>> job = {"apiVersion": "batch/v1", "kind": "Job", "metadata": {"name": "a"}}
     >>> with_defaults(job, has_default_queue=True)["metadata"]["labels"]
@@ -263,13 +265,14 @@ def with_defaults(
     Args:
         manifest: The job.
         has_default_queue: Whether the namespace has a LocalQueue named `default` and its jobs are managed. For a pod,
-            also whether none of its owners is managed. Default: `False`.
-        classes: Priority classes of the cluster. The WorkloadPriorityClass named `default` is the default.
+            pass `True` only if none of its owners is managed. Default: `False`.
+        classes: Priority classes of the cluster. The default priority class is the WorkloadPriorityClass named
+            `default`.
         defaults_class: Whether the feature gate `WorkloadPriorityClassDefaulting` is on. Default: `True`.
         config: The Configuration, which determines the managed kinds.
 
     Returns:
-        The changed copy, or the manifest itself if nothing changes.
+        A changed copy, or the manifest itself if nothing changes.
     """
     added = {}
     reference = _controller(manifest)
@@ -313,7 +316,7 @@ def is_enabled(manifest: Document, config: Configuration, *, implied: bool = Tru
 
 
 def _is_deleted(manifest: Document) -> bool:
-    """Return whether a job is being deleted. The result is always `False` for a single pod of a group."""
+    """Return whether a job is being deleted. The result is always `False` for a pod that belongs to a group."""
     is_member = manifest.get("kind") == "Pod" and (
         _label(manifest, keys.POD_GROUP_NAME) or _annotation(manifest, keys.POD_GROUP_NAME)
     )
@@ -350,9 +353,9 @@ def _metadata(manifest: Document) -> Mapping[str, Any]:
 
 
 def _mapping(value: Any) -> Mapping[str, Any]:
-    """Return the value, or an empty mapping if it is not a mapping.
+    """Return the value if it is a mapping; otherwise return an empty mapping.
 
-    Types are not checked in objects that are not jobs.
+    The fields of objects that are not jobs are not type-checked.
     """
     return value if isinstance(value, Mapping) else {}
 

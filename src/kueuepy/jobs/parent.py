@@ -1,4 +1,4 @@
-"""Base class for objects that create jobs or pods, and that Kueue does not suspend themselves."""
+"""Base class for objects that Kueue does not suspend; Kueue suspends the jobs or pods that they create."""
 
 import copy
 from collections.abc import Sequence
@@ -11,26 +11,32 @@ from kueuepy.objects import PodSet
 
 
 class ParentJob(BaseJob):
-    """An object that Kueue neither suspends nor starts. Kueue suspends the jobs or pods that it creates."""
+    """An object that Kueue neither suspends nor starts.
+
+    Instead, Kueue suspends the jobs or pods that the object creates.
+    """
 
     def validate(self) -> None:
-        """Apply the validation rules for the object's metadata. The jobs that it creates are validated separately."""
+        """Apply the validation rules for the object's metadata.
+
+        The jobs that the object creates are validated separately.
+        """
         checks.check_metadata(self)
 
     def is_suspended(self) -> bool:
-        """Return `False`: the created jobs or pods are suspended instead."""
+        """Return `False`: Kueue suspends the jobs or pods that the object creates, not the object."""
         return False
 
     def suspended(self) -> Document:
-        """Return the manifest with the changes that the kind passes on to the jobs or pods that it creates."""
+        """Return the manifest with the changes that the object's jobs or pods inherit."""
         root = self._section(copy.deepcopy(self.manifest))
         self.on_suspended(root)
         return root.data
 
     def start_patch(self, infos: Sequence[PodSetInfo]) -> Document:  # noqa: ARG002 unused
-        """Return an empty patch: the created jobs or pods are started instead."""
+        """Return an empty patch: Kueue starts the jobs or pods that the object creates, not the object."""
         return {}
 
     def stop_patch(self, pod_sets: Sequence[PodSet]) -> Document | None:  # noqa: ARG002 unused
-        """Return an empty patch: the created jobs or pods are stopped instead."""
+        """Return an empty patch: Kueue stops the jobs or pods that the object creates, not the object."""
         return {}

@@ -1,7 +1,7 @@
-"""JSON merge patches (RFC 7386): a manifest that contains only the changed fields.
+"""JSON merge patches (RFC 7386). A patch is a manifest that contains only the changed fields.
 
-A null field in the patch removes the field, a mapping is patched field by field, and any other value replaces the old
-one. Lists are replaced as a whole. `kubectl patch --type merge` accepts such patches.
+A null field in the patch removes the field, a mapping is patched field by field, and a value of any other type replaces
+the old value. Lists are replaced as a whole. `kubectl patch --type merge` accepts JSON merge patches.
 """
 
 import copy
@@ -11,7 +11,7 @@ from kueuepy.jobs.fields import Document
 
 
 def diff(before: Document, after: Document) -> Document:
-    """Return the smallest merge patch that changes one manifest to the other; empty if they are equal.
+    """Return the smallest merge patch that changes one manifest to the other; empty if the manifests are equal.
 
     >>> diff({"spec": {"suspend": True, "parallelism": 3}}, {"spec": {"suspend": False, "parallelism": 3}})
     {'spec': {'suspend': False}}

@@ -1,4 +1,4 @@
-"""Conversion of a Workload's admission to the changes of its pod templates.
+"""Conversion of a Workload's admission to changes to pod templates.
 
 Source: `pkg/controller/jobframework/reconciler.go:getPodSetsInfoFromStatus` and `pkg/podset/podset.go:FromAssignment`.
 """
@@ -30,9 +30,9 @@ def pod_set_infos(
 ) -> tuple[PodSetInfo, ...]:
     """Return the changes that a Workload's admission makes to the pods of each pod set.
 
-    The result contains the node labels and tolerations of the assigned flavors, and the updates of admission checks. No
-    tolerations are added for the taints of a flavor. If the flavors of several resources have different values for a
-    node label, the last resource by name takes precedence; Kueue's choice is random.
+    The result contains the node labels and tolerations of the assigned flavors, and the updates of admission checks.
+    The taints of a flavor do not add tolerations. If the flavors of several resources have different values for a node
+    label, the last resource by name takes precedence; Kueue's choice is random.
 
     >>> from kueuepy.objects import Admission, WorkloadStatus
     >>> admission = Admission("vision", (PodSetAssignment(flavors={"cpu": "spot"}),))
@@ -44,11 +44,11 @@ def pod_set_infos(
         workload: A Workload with an admission in its status.
         flavors: The ResourceFlavors of the cluster.
         config: The Configuration, whose feature gates determine the labels and annotations that are added.
-        marks: Whether to add the labels and annotations with which Kueue identifies the pods of a workload. If `False`,
-            only changes that affect the placement of pods are returned.
+        marks: Whether to add the labels and annotations with which Kueue identifies the pods of a workload. With
+            `marks=False`, the result contains only changes that affect the placement of pods.
 
     Returns:
-        One info per pod set, in order.
+        One PodSetInfo per pod set, in order.
 
     Raises:
         StateError: The Workload has no admission.

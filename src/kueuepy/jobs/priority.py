@@ -50,22 +50,22 @@ def resolve_priority(
 ) -> Priority:
     """Determine the priority of a job.
 
-    The priority comes from the first of these that exists: the job's WorkloadPriorityClass, the PriorityClass of its
-    pods, and the default PriorityClass of the cluster.
+    The first existing class determines the priority: the job's WorkloadPriorityClass, then the PriorityClass of its
+    pods, then the default PriorityClass of the cluster.
 
     >>> resolve_priority("high", (), [WorkloadPriorityClass("high", value=100)]).value
     100
 
     Args:
-        label: Value of the job's label `kueue.x-k8s.io/priority-class`; empty for none.
-        pod_sets: Pod sets of the job. The first `priorityClassName` found in them is used.
+        label: Value of the job's label `kueue.x-k8s.io/priority-class`; empty if the label is absent.
+        pod_sets: Pod sets of the job. The first `priorityClassName` in the pod templates of the pod sets is used.
         classes: WorkloadPriorityClasses and PriorityClasses of the cluster.
         own_class: PriorityClass from the kind's own rule, which replaces the search in the pod sets; empty if the rule
-            finds none. `None`, the default, for kinds without such a rule.
+            finds none. Default: `None`, for kinds without such a rule.
         owner: Name of the job in error messages.
 
     Returns:
-        The priority and its class. Without any class, the priority is 0.
+        The priority and its class. If no class applies, the priority is 0.
 
     Raises:
         NotFoundError: The job or its pods name a class that is not in `classes`.
@@ -84,7 +84,7 @@ def resolve_priority(
 
 
 def has_default_class(classes: Iterable[AnyPriorityClass]) -> bool:
-    """Return whether the WorkloadPriorityClass named `default` exists, which applies to jobs without the label."""
+    """Return whether there is a WorkloadPriorityClass named `default`, the class of jobs that name no class."""
     return any(isinstance(c, WorkloadPriorityClass) and c.name == DEFAULT_CLASS for c in classes)
 
 

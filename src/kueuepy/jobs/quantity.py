@@ -7,7 +7,9 @@ from kueuepy.objects import QuantityText, ResourceList
 
 
 def keep_max(first: ResourceList, second: Mapping[str, QuantityText]) -> ResourceList:
-    """Return the larger quantity of each resource. If two quantities are equal, the quantity in `first` is kept.
+    """Return the resources of both lists, each with the larger of its two quantities.
+
+    If two quantities are equal, the quantity in `first` is kept.
 
     Source: `pkg/util/resource/resource.go:MergeResourceListKeepMax`.
 

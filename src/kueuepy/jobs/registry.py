@@ -79,7 +79,7 @@ _types: dict[tuple[str, str], JobType] = {
 def register(job_type: JobType, kind: str, *api_versions: str) -> None:
     """Register a custom kind of job for the lifetime of the process.
 
-    After the registration, all functions that read manifests accept jobs of this kind.
+    After the registration, all functions that read manifests accept jobs of the registered kind.
 
     A kind that is already supported cannot be replaced:
 

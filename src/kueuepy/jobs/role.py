@@ -53,7 +53,7 @@ _HTML = {"<": "\\u003c", ">": "\\u003e", "&": "\\u0026", "\u2028": "\\u2028", "\
 
 
 def role_hash(spec: Document) -> str:
-    """Return the role of a pod with this spec, a string of 8 hexadecimal digits.
+    """Return the role of a pod with the given spec, a string of 8 hexadecimal digits.
 
     Empty lists and mappings count as absent. Default requests, which the API server sets from limits, are taken into
     account. In a cluster, the role also depends on the priority and on the tolerations that admission plugins add.
@@ -99,7 +99,7 @@ def _containers(containers: list[Document] | None) -> list[Document] | None:
 
 
 def _requests(resources: Document) -> Document:
-    """Return the requests of a container. As in an API server, they default to the limits."""
+    """Return the requests of a container. As in an API server, a missing request defaults to the limit."""
     return {**(resources.get("limits") or {}), **(resources.get("requests") or {})}
 
 

@@ -32,8 +32,8 @@ class Submission(NamedTuple):
 
     Attributes:
         workload: The Workload, created at the submission time of the row.
-        duration: Running time after admission, in seconds; `None` if the row has no duration. The constructor also
-            accepts a string or a timedelta.
+        duration: Running time after admission, in seconds; `None` if the row has no duration. When a Submission is
+            created, `duration` may also be a string or a timedelta.
     """
 
     workload: Workload
@@ -57,19 +57,19 @@ def from_row(
 
     - `name`: name of the job; required.
     - `namespace`: its namespace.
-    - `queue`: its LocalQueue, optionally as `namespace/name`.
+    - `queue`: LocalQueue of the job, optionally as `namespace/name`.
     - `pods`: number of pods. Default: 1.
     - `min_pods`: smallest number of pods for partial admission. Default: none.
     - `priority`: priority, an integer. Default: 0.
     - `cpu`, `memory` (or `mem`), `gpu`, and any resource name with a `/`: request of each pod. Memory without a unit is
-      in bytes. Devices must be integers.
+      in bytes. Requests for devices must be integers.
     - `submit`: submission time, as seconds since the Unix epoch, an RFC 3339 string or a datetime.
     - `duration` (or `runtime`): running time, as seconds, a string such as `1h30m` or a timedelta.
 
     Args:
         row: The values by column name. `None` counts as absent, and so does NaN in columns other than requests and
             `pods`.
-        gpu_resource: Resource that the column `gpu` counts. Default: `nvidia.com/gpu`.
+        gpu_resource: Name of the resource that the column `gpu` requests. Default: `nvidia.com/gpu`.
         ignore: Names of columns to ignore.
         namespace: Namespace of jobs whose row has no namespace. Default: `default`.
 
@@ -176,7 +176,7 @@ def _is_missing(value: Any) -> bool:
 
 
 def _quantity(value: Any) -> str | int:
-    """Convert a value to a quantity. A fraction keeps its decimal digits."""
+    """Convert a value to a quantity. Fractions are converted without rounding."""
     if type(value) is int:
         return value
     if isinstance(value, Integral):

@@ -29,7 +29,7 @@ def suspend(
         related: Manifests that the job refers to, such as the runtime of a TrainJob.
 
     Returns:
-        The changed copy of the manifest.
+        A changed copy of the manifest.
 
     Raises:
         InvalidSpecError: A field is invalid.
@@ -50,10 +50,10 @@ def start_patch(
 ) -> Document:
     """Return the change with which Kueue starts a suspended job, as a JSON merge patch.
 
-    The patch ends the suspension. The patch also adds the node labels and tolerations of the assigned flavors, and the
-    updates of admission checks, to the pod templates. No tolerations are added for the taints of a flavor. After
-    partial admission, the patch sets the number of pods to the admitted number. The patch for a pod removes the
-    scheduling gate.
+    The patch ends the suspension of the job. The patch also adds the node labels and tolerations of the assigned
+    flavors, and the updates of admission checks, to the pod templates. No tolerations are added for the taints of a
+    flavor. After partial admission, the patch sets the number of pods to the admitted number. For a pod, the patch
+    removes Kueue's scheduling gate.
 
     >>> from msgspec.structs import replace
     >>> from kueuepy.jobs import to_workload
@@ -81,8 +81,8 @@ def start_patch(
     Raises:
         StateError: The Workload has no admission.
         NotFoundError: An assigned flavor is not in `flavors`.
-        InvalidSpecError: A change conflicts with a template. In this case, Kueue finishes the Workload with the reason
-            `FailedToStart`.
+        InvalidSpecError: A change conflicts with a template. Kueue reports such a conflict in the Workload's
+            condition `Finished`, with the reason `FailedToStart`.
         UnsupportedError: Kueue does not support the kind.
     """
     infos = pod_set_infos(workload, flavors, config=config, marks=marks)
@@ -99,8 +99,8 @@ def stop_patch(
 ) -> Document | None:
     """Return the change with which Kueue stops a running job, as a JSON merge patch.
 
-    The patch suspends the job and restores its pod templates from the pod sets of its Workload. If the number of pod
-    sets differs, the patch only suspends the job.
+    The patch suspends the job and restores its pod templates from the pod sets of its Workload. If the Workload has a
+    different number of pod sets than the job, the patch only suspends the job.
 
     >>> from kueuepy.jobs import to_workload
     >>> spec = {"suspend": False, "template": {"spec": {"containers": []}}}
@@ -136,7 +136,7 @@ def apply_patch(manifest: Document, change: Document) -> Document:
         change: The patch.
 
     Returns:
-        The changed copy.
+        A changed copy of the manifest.
 
     Raises:
         InvalidSpecError: A string in the manifest is not valid Unicode.

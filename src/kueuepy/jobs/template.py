@@ -46,10 +46,11 @@ SPEC_FIELDS = ("nodeSelector", "tolerations", "schedulingGates")
 def inject(template: Section, info: PodSetInfo) -> None:
     """Apply the changes that an admission makes to a pod template.
 
-    In an elastic job, the names of the workload and of its slice can be overwritten. Any other conflict is an error.
+    In an elastic job, the names of the workload and of its slice can be overwritten. For conflicts in any other label,
+    annotation or node selector, the function raises an error.
 
     Raises:
-        InvalidSpecError: The template has another value for a label, annotation or node selector.
+        InvalidSpecError: The template already has a different value for a label, annotation or node selector.
     """
     _drop_slice_names(template, info)
     if info.annotations or info.labels:
@@ -64,7 +65,7 @@ def inject(template: Section, info: PodSetInfo) -> None:
 
 
 def _drop_slice_names(template: Section, info: PodSetInfo) -> None:
-    """Remove the names of the Workload and of its slice if the admission contains other names."""
+    """Remove the names of the Workload and of its slice from the template if the admission contains new names."""
     if keys.WORKLOAD_SLICE_NAME in info.annotations and (metadata := template.find("metadata")):
         annotations = metadata.texts("annotations")
         for key in (keys.WORKLOAD_SLICE_NAME, keys.WORKLOAD):
@@ -73,10 +74,10 @@ def _drop_slice_names(template: Section, info: PodSetInfo) -> None:
 
 
 def merge_texts(owner: Section, key: str, added: Mapping[str, str]) -> None:
-    """Add labels, annotations or node labels to a field.
+    """Add entries to a field for labels, annotations or a node selector.
 
     Raises:
-        InvalidSpecError: The field has another value for one of the keys.
+        InvalidSpecError: The field already has a different value for one of the keys.
     """
     if not added:
         return
@@ -107,7 +108,7 @@ def restore(template: Section, original: Document) -> None:
 
 
 def add_gate(spec: Section, gate: str) -> None:
-    """Add a scheduling gate to a pod spec, unless it is already there."""
+    """Add a scheduling gate to a pod spec, unless the gate is already present."""
     if not has_gate(spec, gate):
         spec.data["schedulingGates"] = [*spec.items("schedulingGates"), {"name": gate}]
 
@@ -141,7 +142,10 @@ def sanitized(template: Document) -> Document:
 
 
 def restore_fields(target: Document, original: Document, names: tuple[str, ...]) -> None:
-    """Set fields of a mapping to their values in another mapping. Fields that are absent there are removed."""
+    """Set fields of a mapping to their values in the original mapping.
+
+    Fields that are absent in the original mapping are removed.
+    """
     for name in names:
         if name in original:
             target[name] = copy.deepcopy(original[name])
@@ -152,7 +156,7 @@ def restore_fields(target: Document, original: Document, names: tuple[str, ...])
 def _identity(toleration: Document) -> tuple[str, str, str, str]:
     """Return the fields by which tolerations are compared.
 
-    The toleration seconds are ignored, and `Equal` is the default.
+    `tolerationSeconds` is not compared. An absent operator counts as `Equal`.
     """
     key, value, effect = (toleration.get(name) or "" for name in ("key", "value", "effect"))
     return key, toleration.get("operator") or "Equal", value, effect

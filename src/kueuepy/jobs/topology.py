@@ -26,8 +26,8 @@ class PodIndex:
     True
 
     Attributes:
-        label: Label with the index of a pod in its pod set or sub-group; `None` for none.
-        sub_group_label: Label with the index of the pod's sub-group; `None` for none.
+        label: Label that holds a pod's index in its pod set or sub-group; `None` if there is no such label.
+        sub_group_label: Label that holds the index of the pod's sub-group; `None` if there is no such label.
         sub_group_count: Number of sub-groups; `None` if there are no sub-groups.
     """
 
@@ -36,7 +36,7 @@ class PodIndex:
     sub_group_count: int | None = None
 
     def request(self) -> Document:
-        """Return the fields of a topology request for these labels."""
+        """Return the fields of a topology request that name the index labels."""
         fields = {
             "podIndexLabel": self.label,
             "subGroupIndexLabel": self.sub_group_label,
@@ -49,7 +49,7 @@ def topology_request(metadata: Section, index: PodIndex, *, multi_layer: bool) -
     """Return the topology request of a pod template; `None` if there is none.
 
     The annotations for required, preferred and unconstrained topologies are read in this order, and the first one found
-    is used. A kind that numbers its pods has a request even without such an annotation; this request is implicit.
+    is used. A kind that numbers its pods has an implicit topology request even without a topology annotation.
 
     Raises:
         InvalidSpecError: An annotation cannot be parsed.
@@ -89,7 +89,7 @@ def parse_count(metadata: Section, key: str, *, bits: int = 32) -> int:
     """Return the integer in an annotation.
 
     Raises:
-        InvalidSpecError: The annotation is not an integer with at most this number of bits.
+        InvalidSpecError: The annotation is not an integer, or needs more than `bits` bits.
     """
     annotations = metadata.section("annotations")
     text = annotations.text(key)
@@ -132,7 +132,7 @@ def _layers(text: str) -> list[Document] | None:
 
 
 class _Pairs(list[tuple[str, Any]]):
-    """The fields of a JSON object in order. A name may occur twice."""
+    """The fields of a JSON object in order. A field name may occur twice."""
 
 
 def _refuse(constant: str) -> None:
@@ -140,7 +140,7 @@ def _refuse(constant: str) -> None:
 
 
 def _layer(item: Any) -> Document | None:
-    """Return one layer; `None` if a field has a wrong type."""
+    """Return one layer of slices; `None` if a field has a wrong type."""
     layer: Document = {"topology": "", "size": 0}
     if item is not None and not isinstance(item, _Pairs):
         return None

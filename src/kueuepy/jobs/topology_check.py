@@ -1,6 +1,6 @@
 """Validation rules for the topology annotations of a job, as in Kueue's webhooks.
 
-The first problem found is reported.
+Only the first problem found is reported.
 
 Source: `pkg/controller/jobframework/tas_validation.go`.
 """
@@ -54,7 +54,7 @@ def check_slice_size(metadata: Section, count: int, *, multi_layer: bool) -> Non
     """Check that the outermost slice is not larger than the pod set.
 
     Raises:
-        InvalidSpecError: The slice is larger.
+        InvalidSpecError: The outermost slice is larger than the pod set.
     """
     annotations = metadata.texts("annotations")
     size = 0
@@ -73,7 +73,8 @@ def check_slice_size(metadata: Section, count: int, *, multi_layer: bool) -> Non
 def check_groups(owner: str, pod_sets: tuple[PodSet, ...]) -> None:
     """Check groups of pod sets.
 
-    A group must have exactly two pod sets, at least one of them with a single pod, and equal topology requests.
+    A group must consist of exactly two pod sets with identical topology requests, and at least one of the pod sets must
+    have exactly one pod.
 
     Raises:
         InvalidSpecError: A group is not valid.

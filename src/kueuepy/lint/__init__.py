@@ -1,6 +1,6 @@
 """Lint: find valid settings with surprising effects before they reach a cluster.
 
-`manifest.validate` reports what an API server rejects. The rules here report problems of objects that an API server
+`manifest.validate` reports what an API server rejects. The rules report problems of objects that an API server
 accepts: queues that admit no workload, quotas that are not guaranteed, limits without effect.
 """
 

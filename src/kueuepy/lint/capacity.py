@@ -8,7 +8,7 @@ from kueuepy.errors.problems import Path
 from kueuepy.objects import ClusterQueue, Cohort, QuantityText
 
 Cell: TypeAlias = tuple[str, str]
-"""A flavor and a resource."""
+"""A flavor and a resource, by name."""
 
 
 class CellQuota(NamedTuple):

@@ -23,7 +23,7 @@ _DECLARED = (
     "cluster_queues",
     "local_queues",
 )
-"""The objects of a cluster without workloads."""
+"""The fields of a manifest that contain the objects of a cluster other than workloads."""
 
 
 class LintContext:
@@ -133,7 +133,7 @@ class LintContext:
 
     @cached_property
     def capacity(self) -> Capacity:
-        """The capacity of each queue; queues under a cycle of cohorts count as having no cohort."""
+        """The capacity of each queue; a queue whose cohorts form a cycle is treated as a queue without a cohort."""
         cohorts = {cohort.name: cohort for cohort in self.manifest.cohorts if self.root(cohort.name)}
         return Capacity(self.queues, cohorts)
 
@@ -152,7 +152,7 @@ class LintContext:
         return limit != 0 and bool(self.roots[queue.name]) and self.capacity.borrowable(queue.name, cell) > 0
 
     def reclaimers(self, queue: ClusterQueue) -> Iterator[tuple[ClusterQueue, Cell]]:
-        """Yield the queues that can reclaim quota from a queue, each with the first such flavor and resource."""
+        """Yield the queues that can reclaim quota from a queue, each with the first reclaimable flavor and resource."""
         for other in self.others(queue):
             if other.preemption.reclaim_within_cohort != "Never":
                 mine, theirs = self.cells(queue), self.cells(other)

@@ -47,7 +47,7 @@ class Findings(list[Finding]):
     """A list of findings in the order of the rules, then of the objects."""
 
     def at_least(self, severity: Severity) -> "Findings":
-        """Return the findings of this severity or a higher one."""
+        """Return the findings that have at least the given severity."""
         included = SEVERITIES[: SEVERITIES.index(severity) + 1]
         return Findings(finding for finding in self if finding.severity in included)
 
@@ -56,7 +56,7 @@ class Findings(list[Finding]):
         return "\n".join(map(str, self)) or "no findings"
 
     def sheets(self) -> tuple[Sheet, ...]:
-        """Return one table of the findings, or no table if there are none."""
+        """Return one table of the findings; empty if there are no findings."""
         header = ("rule", "severity", "object", "field", "message")
         rows = [(found.rule, found.severity, found.object, found.field, found.message) for found in self]
         return (Sheet(header, rows),) if rows else ()

@@ -37,7 +37,7 @@ class Rule(msgspec.Struct, frozen=True):
 
     Attributes:
         id: `L1`, `L2` and so on.
-        severity: Severity of all its findings.
+        severity: Severity of all findings of the rule.
         title: The problem as one sentence.
         hits: Function that searches a context for the problem.
     """
@@ -62,7 +62,7 @@ class Rule(msgspec.Struct, frozen=True):
 
 
 def _as_written(hit: Hit, context: LintContext) -> Hit:
-    """Move a hit on the Workload of a job to the job, because the user wrote the job."""
+    """Report a problem of a job's Workload as a problem of the job, because the user wrote the job."""
     job = context.job_of(hit.subject) if isinstance(hit.subject, Workload) else None
     if job is None:
         return hit

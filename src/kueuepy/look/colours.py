@@ -13,9 +13,9 @@ LIGHT = ("#2142b0", "#e6631b", "#50a389", "#c06af7", "#985561", "#0c73aa", "#555
 DARK = ("#a3bdf9", "#f2bb67", "#108030", "#8a43b6", "#fc829a", "#0898e1", "#93a112", "#be5691")
 """Colours of the first eight groups on a dark background: the hues of `LIGHT`, in the same order."""
 MOST_NAMES = len(LIGHT)
-"""Maximum number of groups with a name and a colour of their own; the rest is `others`."""
+"""Maximum number of groups with their own name and colour; the remaining groups are combined as `others`."""
 OTHERS, ALL = -1, -2
-"""Special numbers of colours: the sum of the remaining groups, and the total of all groups."""
+"""Special colour numbers: one for the sum of the remaining groups, and one for the total of all groups."""
 
 
 class Theme(NamedTuple):
@@ -24,7 +24,7 @@ class Theme(NamedTuple):
     Attributes:
         paper: The background.
         ink: Colour of text and axes, and of the lines that show the total and the nominal quota.
-        quiet: Captions and labels of less importance. The contrast of this colour with the paper is at least 4.5.
+        quiet: Captions and less important labels. The contrast between `quiet` and `paper` is at least 4.5.
         line: Borders and grid lines, which carry no meaning of their own.
         soft: The background of cards and of every other row.
         accent: Links, buttons and the focus ring.
@@ -61,13 +61,13 @@ DARK_THEME = Theme(
 
 
 def colour_of(place: int, *, dark: bool = False) -> str:
-    """Return the colour with the given number, as `#rrggbb`; grey for `OTHERS` and for numbers without a colour.
+    """Return the colour with the given index, as `#rrggbb`; grey for `OTHERS` and for indices without a colour.
 
     >>> colour_of(0), colour_of(0, dark=True), colour_of(OTHERS)
     ('#2142b0', '#a3bdf9', '#838993')
 
     Args:
-        place: The number, from `places`.
+        place: The colour index, as in the result of `places`.
         dark: Whether the background is dark.
     """
     if 0 <= place < MOST_NAMES:
@@ -76,7 +76,7 @@ def colour_of(place: int, *, dark: bool = False) -> str:
 
 
 def places(weights: Mapping[str, float]) -> dict[str, int]:
-    """Return the numbers of the colours of the groups with the largest weights, in order; ties are broken by name.
+    """Return the colour indices of the groups with the largest weights, in order of weight; ties are broken by name.
 
     All charts, tables and pages of a result use the same weights: the requested work of each queue, which does not
     depend on the policy. A page without jobs uses the nominal quotas as weights.
@@ -127,7 +127,7 @@ def tokens() -> str:
 
 @cache
 def picture_style() -> str:
-    """Return the CSS inside an SVG picture, which has a background of its own and is readable in any place.
+    """Return the CSS inside an SVG picture, which has its own background and is therefore readable on any page.
 
     A picture follows the theme of a Jupyter notebook, and otherwise the setting of the browser.
     """
@@ -151,7 +151,7 @@ def _classes() -> str:
 
 
 def class_of(place: int) -> str:
-    """Return the CSS class of a group, from the number of its colour.
+    """Return the CSS class of a group from its colour index.
 
     >>> class_of(0), class_of(OTHERS)
     ('kq-1', 'kq-others')

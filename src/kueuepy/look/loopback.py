@@ -1,6 +1,6 @@
 """An HTTP server for one page on the loopback interface, protected by a token in the address.
 
-A service defines the requests: a `Site` answers the paths below the token.
+A service defines its requests as a `Site`, which answers the paths below the token.
 """
 
 from __future__ import annotations
@@ -30,15 +30,15 @@ _STRANGER_IDLE = 10
 _MOST = 32
 """Maximum number of connections, each with its thread; a browser opens up to six."""
 _ROOM = 1.0
-"""Time in seconds that a new connection waits for the end of the connection it replaces."""
+"""Time in seconds that a new connection waits until the connection that it replaces has ended."""
 
 
 class _Connections(ThreadingHTTPServer):
     """A server with at most `_MOST` connections at once.
 
-    At the limit, a new connection replaces the oldest connection that has not sent the token. If there is no such
-    connection, the new one is refused. Without the limit, any process on the machine could start unlimited threads or
-    block the page.
+    At the limit, a new connection replaces the oldest connection that has not sent the token. If every open connection
+    has sent the token, the new connection is refused. Without the limit on connections, any process on the machine
+    could start unlimited threads or block the page.
     """
 
     daemon_threads = True
@@ -109,7 +109,7 @@ class Site(Protocol):
     """The content that a server serves."""
 
     def get(self, path: str, query: Mapping[str, str]) -> Answer | None:
-        """Answer a GET request; `None` if there is no such path.
+        """Answer a GET request; return `None` if the path does not exist.
 
         Args:
             path: The path below the token, such as an empty string for the page.
@@ -117,14 +117,15 @@ class Site(Protocol):
         """
 
     def post(self, path: str, body: bytes) -> Answer | None:
-        """Answer a POST request; `None` if there is no such path."""
+        """Answer a POST request; return `None` if the path does not exist."""
 
 
 class Server:
     """An HTTP server for a site at `url`.
 
     The server listens on 127.0.0.1 only and writes no files. The server rejects requests without the token in their
-    path. It also rejects requests with a different Host header, which a malicious web page could send by DNS rebinding.
+    path. Requests with a different Host header, which a malicious web page could send by DNS rebinding, are rejected
+    too.
     """
 
     def __init__(self, site: Site, port: int = 0) -> None:
@@ -170,7 +171,7 @@ class Server:
         self._server.server_close()
 
     def __enter__(self) -> Self:
-        """Serve requests in a background thread until the block ends."""
+        """Serve requests in a background thread until the `with` block ends."""
         self.start()
         return self
 

@@ -40,7 +40,7 @@ class Sheet(NamedTuple):
 WIDTH = 80
 """The number of characters in a line of `print`, unless a single column is wider."""
 _LONG_TEXT = 24
-"""The number of characters from which a cell may be broken into lines."""
+"""The minimum number of characters of a cell that may be broken into lines."""
 MOST_ROWS = 20
 """The number of rows of a table that a notebook and `print` show."""
 
@@ -59,7 +59,7 @@ _renderers: list[Callable[[Any], str]] = []
 
 
 def shown_by(render: Callable[[Any], str]) -> None:
-    """Set the function that renders objects as HTML. The package sets it to the function of `kueuepy.pages.html`."""
+    """Set the function that renders objects as HTML. The package passes a function of `kueuepy.pages.html`."""
     _renderers[:] = [render]
 
 
@@ -113,7 +113,7 @@ def _block(
 
 
 def _keys(rows: Sequence[Sequence[str]]) -> int:
-    """Return the number of columns that name a row: 1, or 2 if the first column is not unique."""
+    """Return the number of columns that identify a row: 1, or 2 if the first column is not unique."""
     names = [row[0] for row in rows]
     return 1 if len(set(names)) == len(names) or len(rows[0]) == 1 else 2
 

@@ -147,7 +147,7 @@ def hours(resource: str, value: float | None) -> str:
 
     Args:
         resource: The name of the resource, without the flavor.
-        value: The hours: core-hours, byte-hours or device-hours.
+        value: The number of core-hours, byte-hours or device-hours.
     """
     size = 2**30 if resource in _OF_BYTES and value is not None else 1
     return f"{number(None if value is None else value / size)} {unit_of(resource)} h"

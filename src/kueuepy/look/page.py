@@ -46,8 +46,8 @@ def document(title: str, body: str, *, extra_style: str = "", script: str = "", 
     Args:
         title: The title, as plain text.
         body: The content of the `body` element, as HTML.
-        extra_style: CSS after the style sheet that all pages share.
-        script: JavaScript at the end of the page; nothing for a page without a script.
+        extra_style: CSS that follows the style sheet that all pages share.
+        script: JavaScript at the end of the page; an empty string for a page without a script.
         connect: The addresses to which the script may connect; none by default.
     """
     css = style() + extra_style

@@ -155,9 +155,9 @@ def read_configuration(
 
 
 def _refuse_newer(doc: dict[str, Any], version: str, findings: Findings) -> None:
-    """Report the fields of v1beta1 that turn features on or off.
+    """Report fields that turn features on or off in v1beta1 but do not exist in v1beta2.
 
-    In v1beta2, the presence of a section turns its feature on.
+    In v1beta2, a feature is turned on by the presence of its section.
     """
     for name in ("waitForPodsReady", "fairSharing"):
         if version == "v1beta2" and "enable" in doc.get(name, {}):
@@ -277,7 +277,7 @@ def _write_resources(resources: Resources) -> dict[str, Any]:
 
 
 def _transformation(raw: dict[str, Any]) -> dict[str, Any]:
-    """Return a transformation whose outputs are strings; in this file, the outputs can also be floats."""
+    """Return a transformation with string outputs; in Kueue's configuration file, outputs can also be floats."""
     given = {name: value for name, value in raw.items() if value not in (None, "")}
     outputs = given.get("outputs", {})
     given["outputs"] = {name: str(value) if isinstance(value, float) else value for name, value in outputs.items()}
@@ -287,9 +287,7 @@ def _transformation(raw: dict[str, Any]) -> dict[str, Any]:
 def write_configuration(configuration: Configuration) -> dict[str, Any]:
     """Convert a Configuration to the form of Kueue's configuration file.
 
-    If waitForPodsReady is absent, v1beta2 turns it on. A Configuration without this setting is therefore written in
-    v1beta1.
-
+    A Configuration without waitForPodsReady is written in v1beta1, because v1beta2 would turn the feature on.
     """
     wait, fair = configuration.wait_for_pods_ready, configuration.fair_sharing
     version = "v1beta2" if wait else "v1beta1"

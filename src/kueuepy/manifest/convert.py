@@ -128,7 +128,7 @@ def _placed(kind: Kind, flat: Body) -> Body:
 
 
 def _settle_paths(kind: Kind, findings: Findings, problems: int, notes: int) -> None:
-    """Correct the paths of recent findings.
+    """Change the paths in the latest findings to paths in the manifest.
 
     The location of some fields in the Python class differs from the location in the manifest.
     """
@@ -139,7 +139,7 @@ def _settle_paths(kind: Kind, findings: Findings, problems: int, notes: int) -> 
 
 
 def settled(kind: Kind, problem: Problem) -> Problem:
-    """Return a problem with the path of the field in the manifest instead of the path in the Python class."""
+    """Return a copy of a problem in which the field path refers to the manifest instead of the Python class."""
     place = (kind.place,) if kind.place else ()
     path = problem.path
     if path[: len(place)] != place or len(path) == len(place):
@@ -178,7 +178,7 @@ def from_dict(doc: Mapping[str, Any]) -> Object:
 
     Raises:
         ManifestError: A field is unknown, missing or of the wrong type.
-        UnsupportedError: There is no class for this kind.
+        UnsupportedError: kueuepy has no Python class for the kind.
     """
     group, version = split_api_version(doc)
     findings = Findings(formats=False)
@@ -230,7 +230,10 @@ def to_dict(obj: Object) -> dict[str, Any]:
 
 
 def generated_name(prefix: str, number: int) -> str:
-    """Return the name of an object with `generateName`. The API server would append five random letters instead."""
+    """Return the name of an object with `generateName`.
+
+    kueuepy appends a number; an API server would append five random characters to `generateName`.
+    """
     return f"{prefix}{number:05d}"
 
 

@@ -20,7 +20,7 @@ T = TypeVar("T")
 
 
 class Validated:
-    """A set of validated objects, compared by identity. Equal objects are validated separately."""
+    """A set of validated objects, compared by identity. Equal but distinct objects are validated separately."""
 
     __slots__ = ("_values",)
 
@@ -40,7 +40,7 @@ class Validated:
 
 
 class AllValidated(Validated):
-    """The set of all objects: another program has validated them."""
+    """A set that contains every object, used if another program has already validated the objects."""
 
     __slots__ = ()
 

@@ -1,7 +1,7 @@
 """Conversion of device objects between the versions of `resource.k8s.io`.
 
-Version v1beta2 has the same form as v1. In v1beta1, the fields of `exactly` belong to the request itself, and the
-fields of a device are in the section `basic`.
+Version v1beta2 of `resource.k8s.io` has the same form as v1. In v1beta1, the fields of `exactly` belong to the request
+itself, and the fields of a device are in the section `basic`.
 """
 
 from typing import Any
@@ -114,7 +114,7 @@ def template_spread(body: Body) -> Body:
 
 
 def slice_body(doc: Body) -> Body:
-    """Return the fields of a ResourceSlice. Unknown fields of its spec are kept unchanged."""
+    """Return the fields of a ResourceSlice. Unknown fields in the spec of the ResourceSlice are kept unchanged."""
     spec = _part(doc, "spec")
     other = {name: value for name, value in spec.items() if name in _SLICE_OTHERS.split() and value is not None}
     body = {name: value for name, value in spec.items() if name not in other and value is not None}

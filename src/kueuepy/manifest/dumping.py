@@ -33,7 +33,7 @@ def dump(objects: Dumpable, path: str | os.PathLike[str] | None = None) -> str:
 
     Args:
         objects: A Manifest, an object, a Configuration, or an iterable of objects.
-        path: File to which the text is also written. With `None`, the default, no file is written.
+        path: File to which the text is also written. With `path=None`, the default, no file is written.
 
     Returns:
         The YAML text.

@@ -1,7 +1,7 @@
 """Converters for fields whose form differs between Kubernetes' JSON and the Python class.
 
-Reading returns plain values, which are then checked against the types of the class. Writing converts plain values to
-JSON.
+The function `read` of a converter returns plain values, which are then checked against the types of the class. The
+function `write` converts plain values to JSON.
 """
 
 from collections.abc import Callable

@@ -1,8 +1,8 @@
 """The known fields of Kubernetes' own kinds of jobs, which are used to find unknown fields in manifests.
 
-`kubectl` asks the API server to reject unknown fields (`--validate=strict`). Other clients get a warning, and the
-server drops the fields. The field names are taken from `k8s.io/api` v0.37 (`batch/v1`, `apps/v1`, `core/v1`). Fields in
-the specs of pods are not checked.
+`kubectl` asks the API server to reject unknown fields (`--validate=strict`). If a client does not request strict
+validation, the API server warns about unknown fields and drops them. The field names are taken from `k8s.io/api` v0.37
+(`batch/v1`, `apps/v1`, `core/v1`). Fields in the specs of pods are not checked.
 """
 
 from collections.abc import Iterator
@@ -11,7 +11,7 @@ from typing import Any, Final, TypeAlias
 from kueuepy.errors.problems import Path
 
 _Fields: TypeAlias = dict[str, Any]
-"""Known fields by name, of a mapping or of each mapping in a list.
+"""The known fields, by name, of a mapping or of each mapping in a list.
 
 `None` marks a field whose content is not checked.
 """
@@ -70,11 +70,11 @@ _SPECS: Final[dict[tuple[str, str], _Fields | None]] = {
 def unknown_fields(job: dict[str, Any]) -> Iterator[tuple[Path, tuple[str, ...]]]:
     """Iterate over the unknown fields in the manifest of a Kubernetes kind.
 
-    Objects dumped from a cluster are not checked: the API server has already dropped unknown fields, or is newer than
-    this list of fields.
+    Objects dumped from a cluster are not checked, because the API server has already dropped unknown fields or is newer
+    than the list of fields in this module.
 
     Yields:
-        The path of an unknown field, and the names of the known fields at the same place.
+        The path of an unknown field, and the names of the known fields at the same level.
     """
     kind = str(job.get("apiVersion")), str(job.get("kind"))
     metadata = job.get("metadata")

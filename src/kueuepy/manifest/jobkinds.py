@@ -1,4 +1,7 @@
-"""Kinds of jobs, and other kinds that can affect admission. Objects of all these kinds are stored as dicts."""
+"""Kinds of jobs, and other kinds that can affect admission.
+
+Jobs, and objects of kinds without a Python class, are stored as dicts.
+"""
 
 from typing import Any, Final
 
@@ -45,7 +48,7 @@ def framework_of(api_version: str, kind: str) -> str:
 
 _IF_QUEUED = {"Deployment", "LeaderWorkerSet", "Pod", "StatefulSet"}
 UNREAD: Final = "PreemptionConfig"
-"""A kind of Kueue that is newer than the mirrored commit and not modelled; its fields are not read."""
+"""A kind of Kueue's API that is newer than the mirrored commit and not modelled; fields of this kind are not read."""
 
 _OTHERS = {
     ("kueue.x-k8s.io", "ProvisioningRequestConfig"),
@@ -76,7 +79,7 @@ def is_job(doc: dict[str, Any], group: str) -> bool:
     """Return whether an object is a job.
 
     Objects of kinds that are usually not jobs, such as Deployment, are treated as jobs only if they have a queue name.
-    For a Deployment, a queue name on the pod template is sufficient.
+    A queue name on the pod template of a Deployment is sufficient to make the Deployment a job.
     """
     kind = str(doc.get("kind"))
     if_queued = _jobs.get((group, kind))
@@ -92,8 +95,8 @@ def is_job(doc: dict[str, Any], group: str) -> bool:
 def may_get_default_queue(doc: dict[str, Any], group: str) -> bool:
     """Return whether an object that names no queue would become a job if a LocalQueue named `default` exists.
 
-    This is true for a new object of a kind such as Pod or Deployment. It is false for a stored object, a pod on a node,
-    and an object with an owner.
+    The result is true for a new object of a kind such as Pod or Deployment. The result is false for an object stored in
+    a cluster, a pod on a node, and an object with an owner.
 
     Source: `pkg/controller/jobframework/defaults.go`, `pkg/controller/jobs/pod/pod_webhook.go`.
     """

@@ -1,7 +1,7 @@
 """The kinds of objects, and the rules by which each Python class flattens the fields of a manifest.
 
-The fields of a class are the fields of `metadata` and of one section of the manifest, usually `spec`. This module
-describes the exceptions.
+The fields of a class are the fields of `metadata` and of one section of the manifest, usually `spec`. For classes with
+a different structure, this module defines how their fields correspond to the manifest.
 """
 
 from collections.abc import Callable, Mapping
@@ -50,7 +50,7 @@ class Kind(msgspec.Struct, frozen=True, kw_only=True):
         forms: Converters for fields whose form differs between manifest and class.
         metadata: Fields of the class that are part of the metadata.
         body: Function that collects the fields of the class from several sections.
-        spread: Inverse of `body`.
+        spread: Function that distributes the fields of the class to the sections; the inverse of `body`.
     """
 
     cls: type[Object]
@@ -87,7 +87,7 @@ def _part(doc: Body, *path: str) -> Body:
 
 
 def _is_true(doc: Body, condition: str, *, unknown: bool) -> bool:
-    """Return whether a condition in the object's status is true, or `unknown` if the status has no conditions."""
+    """Return whether a condition is true in the object's status; return `unknown` if the status has no conditions."""
     conditions = _part(doc, "status").get("conditions")
     if not isinstance(conditions, list) or not conditions:
         return unknown

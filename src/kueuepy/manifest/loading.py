@@ -79,13 +79,13 @@ def load(
             recording.
         strict: `True`, the default, for strict mode; `False` for lenient mode.
         limits: Limits on the size of a file.
-        pick: Function that is called with every object before the object is read. Objects for which the function
-            returns true are left out of the manifest.
+        pick: Function that is called with every object before the object is read. If `pick` returns true for an object,
+            the object is left out of the manifest.
         namespace: Namespace for namespaced objects that do not specify a namespace. Default: `default`.
         version: Release of Kueue for which the objects are written, such as `v0.18`. The release determines defaults
-            and feature gates, and becomes the `version` of the Configuration. With `None`, the default, the release is
-            that of the running cluster that is read. For files, it is the development version that this library
-            mirrors.
+            and feature gates, and becomes the `version` of the Configuration. If `version` is `None`, the default, and
+            a running cluster is read, the release of that cluster is used. When files are read, the default is the
+            development version that this library mirrors.
 
     Returns:
         The objects, jobs and notes.
@@ -164,7 +164,7 @@ class _Loader:
         self._notes += [Note(place, (), note.removeprefix(prefix)) for note in source.notes]
 
     def _is_served(self, item: Item) -> bool:
-        """Return whether an API server has validated an object, so that its values are not checked again."""
+        """Return whether an API server has already validated an object; if so, its values are not checked again."""
         return item.text.name in self._served and not item.text.size
 
     def take(self, item: Item) -> None:
@@ -239,7 +239,10 @@ class _Loader:
         self._jobs = [job for job in self._jobs if id(job) not in gone]
 
     def _take_manager(self, item: Item, doc: dict[str, Any]) -> bool:
-        """Read the Configuration in the ConfigMap of Kueue's manager. Return whether the object is this ConfigMap."""
+        """Read the Configuration in the ConfigMap of Kueue's manager.
+
+        Return whether the object is the ConfigMap of Kueue's manager.
+        """
         data = doc.get("data")
         text = data.get(_MANAGER_FILE) if doc.get("kind") == "ConfigMap" and isinstance(data, dict) else None
         if not isinstance(text, str) or CONFIG_GROUP not in text:

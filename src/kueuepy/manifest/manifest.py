@@ -91,7 +91,7 @@ class Manifest(msgspec.Struct, frozen=True, kw_only=True, eq=False):
         resource_slices: The ResourceSlices.
         workloads: The Workloads.
         configuration: The Configuration; `None` if the files contain none.
-        jobs: Jobs of all kinds, as dicts. A job that was read from a file has a method `where`, like this class.
+        jobs: Jobs of all kinds, as dicts. A job that was read from a file has a method `where`, like `Manifest`.
         others: Objects, as dicts, of kinds that have no Python class but can affect admission.
         notes: Remarks about ignored and corrected input.
         versions: The versions of Kueue's API that occur in the files, such as `v1beta2`.
@@ -132,7 +132,7 @@ class Manifest(msgspec.Struct, frozen=True, kw_only=True, eq=False):
 
         Args:
             objects: Objects of any kinds.
-            configuration: The Configuration; `None` for no Configuration.
+            configuration: The Configuration; `None` if there is none.
 
         Returns:
             The manifest.
@@ -163,7 +163,7 @@ class Manifest(msgspec.Struct, frozen=True, kw_only=True, eq=False):
             obj: An object of this manifest.
             path: Path of a field in API version v1beta2, such as `("spec", "clusterQueue")`. If the file does not
                 contain the field, the method returns the position of the innermost parent in the file. An empty path
-                stands for the object itself.
+                represents the object itself.
 
         Returns:
             The file and line, separated by a colon, or an empty string if the object was not read from a file.
@@ -204,11 +204,11 @@ FIELD_OF: dict[type[Object], str] = {
     LocalQueue: "local_queues",
     Workload: "workloads",
 }
-"""Field of a Manifest by class of objects."""
+"""The field of a Manifest that contains the objects of a class, by class."""
 
 
 def group(objects: Iterable[Object]) -> dict[str, Any]:
-    """Group objects by the field of a Manifest.
+    """Group objects by the Manifest field that holds objects of their kind.
 
     Raises:
         DuplicateError: Two objects of the same kind have the same name.

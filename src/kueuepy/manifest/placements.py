@@ -108,7 +108,7 @@ def _domains(part: dict[str, Any]) -> Iterator[tuple[list[str], int]]:
 
 
 def write(assignment: dict[str, Any]) -> dict[str, Any]:
-    """Compress an assignment into slices.
+    """Compress a topology assignment into slices.
 
     The function uses the shorter of two forms: a single slice, or one slice per sequence of hosts whose names have a
     common prefix.
@@ -157,9 +157,9 @@ def _slice(domains: Sequence[Domain]) -> dict[str, Any]:
 
 
 def _column(values: Sequence[str]) -> dict[str, Any]:
-    """Compress the values of one level.
+    """Compress the values of one topology level.
 
-    A common prefix and a common suffix are written only once; the suffix takes precedence.
+    A common prefix and a common suffix are written only once; if they overlap, the prefix is shortened.
     """
     if len(set(values)) == 1:
         return {"universal": values[0]}

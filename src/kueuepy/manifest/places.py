@@ -1,4 +1,4 @@
-"""Addition of the file and line to errors about objects that were read from files."""
+"""Add the file and line to errors about objects that were read from files."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
 """The structure of a PodTemplateSpec: the known fields, and the types of the fields that affect admission.
 
-A Workload stores its pod templates as written, and only checks them against these classes. The fields therefore have
-the same names as in the manifest.
+A Workload stores its pod templates as written; the classes in this module are only used to check the templates. The
+fields of these classes have the same names as in the manifest.
 
 Source: `k8s.io/api/core/v1/types.go`.
 """

@@ -10,8 +10,8 @@ def shape(title: str, others: str = "", /, **fields: Any) -> type[msgspec.Struct
 
     Args:
         title: Name of the class.
-        others: Names of fields that accept any type, separated by blanks.
-        fields: Types of the other fields. All fields are optional.
+        others: Names of fields that accept any type, separated by spaces.
+        fields: Types of all fields that are not in `others`. All fields of the created class are optional.
     """
     described = [(field, kind, None) for field, kind in fields.items()]
     described += [(field, Any, None) for field in others.split()]
@@ -29,5 +29,5 @@ def many(kind: Any) -> Any:
 
 
 def mapping_of(kind: Any) -> Any:
-    """Return the type of a mapping from strings to values of this type."""
+    """Return the type of a mapping from strings to values of the given type."""
     return dict[str, kind]

@@ -20,7 +20,7 @@ def _read_pod_sets(raw: Any, _: Path, __: Findings) -> Any:
 
 
 def _read_pod_spec(raw: Any, path: Path, findings: Findings) -> Any:
-    """Check the spec of a pod against its structure."""
+    """Check that the fields of a pod's spec have the types that their schema requires."""
     held = hold(PodTemplate, {"spec": raw}, path[:-1], findings)
     return held and held["spec"]
 
@@ -101,7 +101,7 @@ def _write_state(state: dict[str, Any]) -> dict[str, Any]:
 
 
 def _write_pod_sets(pod_sets: list[dict[str, Any]]) -> list[dict[str, Any]]:
-    """Return the pod sets with all fields that the API requires, always with name and count."""
+    """Return the pod sets with all fields that the API requires, including name and count."""
     return [
         {"name": "main", "count": 1, **pod_set, "template": _complete(pod_set.get("template", {}))}
         for pod_set in pod_sets
@@ -137,7 +137,7 @@ _USAGE = ("fairSharing", "admissionFairSharingStatus", "consumedResources")
 def _read_local_queue_status(raw: Any, path: Path, findings: Findings) -> Any:
     """Return the past usage from the status of a LocalQueue.
 
-    Kueue computes the other fields, which do not affect admission.
+    Kueue computes the other status fields, which do not affect admission.
     """
     for step in _USAGE:
         if raw is None:

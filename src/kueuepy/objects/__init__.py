@@ -1,11 +1,12 @@
 """Immutable Python classes for the objects of Kueue's API and the Kubernetes objects that Kueue reads.
 
-Fields have the meaning that they have in API version v1beta2. Their names are Kueue's names in snake_case. `metadata`
-and `spec` are flattened into one class: `spec.cohortName` of a ClusterQueue is the field `cohort_name`. Enumerated
-values are the strings that Kueue uses.
+Fields have the same meaning as in API version v1beta2. Field names are Kueue's names in snake_case. `metadata` and
+`spec` are flattened into one class: `spec.cohortName` of a ClusterQueue is the field `cohort_name`. Enumerated values
+are the strings that Kueue uses.
 
-Times are datetimes in UTC. Durations are numbers of seconds. Constructors also accept text for both, seconds since the
-Unix epoch for times, and timedeltas for durations. Quantities are stored as written, for example `"500m"`.
+Times are datetimes in UTC. Durations are numbers of seconds. Constructors also accept strings for times and durations,
+seconds since the Unix epoch for times, and timedeltas for durations. Quantities are stored as written, for example
+`"500m"`.
 
 Constructors convert times and durations, and do not validate other values. `kueuepy.manifest.check` validates objects,
 and every function that accepts objects validates them too.

@@ -19,18 +19,18 @@ from kueuepy.objects.times import OptionalTimeField, Timestamp, convert_times, d
 QuantityText: TypeAlias = str | int
 """A Kubernetes quantity as written: an integer such as `9`, or a string such as `"500m"` or `"64Gi"`.
 
-`kueuepy.Quantity` parses it exactly.
+`kueuepy.Quantity` parses a quantity exactly.
 """
 
 ResourceList: TypeAlias = dict[str, QuantityText]
 """Quantities by resource name, as in a container's `resources.requests`."""
 
 Int64: TypeAlias = Annotated[int, msgspec.Meta(ge=-(2**63), le=2**63 - 1)]
-"""An integer of 64 bits."""
+"""A signed 64-bit integer."""
 
 
 def is_finite(value: Real | Decimal | float) -> bool:
-    """Return whether a number is neither infinite nor NaN. Integers larger than any float are finite.
+    """Return whether a number is neither infinite nor NaN. Integers that are too large for a float count as finite.
 
     >>> is_finite(10**400), is_finite(float("nan")), is_finite(Decimal("sNaN"))
     (True, False, False)
@@ -51,7 +51,7 @@ def quantity(value: Any, where: str) -> QuantityText:
 
     Args:
         value: A number of any numeric type, a `Quantity`, or a string. Strings are returned unchanged.
-        where: The start of the error message: the name of the field.
+        where: The name of the field, with which the error message starts.
 
     Returns:
         The quantity as an integer or a string.
@@ -103,7 +103,7 @@ class Value(msgspec.Struct, frozen=True, rename="camel", forbid_unknown_fields=T
 
 
 class Collection(Value, frozen=True):
-    """Base class of structs with tuple fields. The constructor accepts any iterable for such a field."""
+    """Base class of structs with tuple fields. The constructor accepts any iterable for a tuple field."""
 
     def __post_init__(self) -> None:
         """Convert iterables to tuples.
@@ -125,7 +125,10 @@ def _tuple_fields(cls: type[Collection]) -> tuple[str, ...]:
 
 
 class Worded(Value, frozen=True):
-    """Base class of structs with enumerated string fields. The constructor rejects other values."""
+    """Base class of structs with enumerated string fields.
+
+    The constructor raises an error if such a field has a value that is not allowed.
+    """
 
     def __post_init__(self) -> None:
         """Check the values of the enumerated fields.
@@ -174,7 +177,7 @@ class Object(Named, frozen=True, kw_only=True):
     Attributes:
         labels: Labels (`metadata.labels`). Default: none.
         annotations: Annotations (`metadata.annotations`). Default: none.
-        uid: UID (`metadata.uid`); empty if unknown. Kueue uses it as the last tie-breaker in several orderings.
+        uid: UID (`metadata.uid`); empty if unknown. Kueue uses the UID as the last tie-breaker in several orderings.
         creation_timestamp: Creation time (`metadata.creationTimestamp`), a datetime in UTC; `None` if unknown. The
             constructor also accepts an RFC 3339 string or a number of seconds since the Unix epoch.
         deletion_timestamp: Time at which deletion was requested (`metadata.deletionTimestamp`), in the same form as

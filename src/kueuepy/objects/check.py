@@ -15,7 +15,8 @@ class AdmissionCheck(Object, frozen=True, kw_only=True):
 
     Attributes:
         controller_name: Name of the controller that performs the check, such as `kueue.x-k8s.io/provisioning-request`
-            (`spec.controllerName`); immutable. If it is empty, the default, no controller performs the check.
+            (`spec.controllerName`); immutable. If `controller_name` is empty, the default, no controller performs the
+            check.
         parameters: Reference to the controller's parameters: `{"apiGroup": …, "kind": …, "name": …}`
             (`spec.parameters`); `None` by default.
         active: Whether the condition `Active` is true. A ClusterQueue is active only if all checks that it requires are

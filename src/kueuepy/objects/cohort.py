@@ -11,7 +11,7 @@ from kueuepy.objects.quota import QuotaTable, ResourceGroup
 
 @checked_methods
 class Cohort(Object, frozen=True, kw_only=True):
-    """A node in the quota tree.
+    """A cohort, which is a node in the quota tree.
 
     A cohort without a Cohort object, which exists only because its members name it, has no quotas of its own and no
     parent.
@@ -24,8 +24,8 @@ class Cohort(Object, frozen=True, kw_only=True):
     Attributes:
         parent_name: Name of the parent cohort (`spec.parentName`); `None`, the default, for a root.
         resource_groups: Quotas that the cohort provides in addition to the quotas of its members
-            (`spec.resourceGroups`). Default: none. Unlike in a ClusterQueue, a lending limit may exceed the nominal
-            quota.
+            (`spec.resourceGroups`). Default: none. In a Cohort, unlike in a ClusterQueue, a lending limit may exceed
+            the nominal quota.
         fair_sharing: Weight relative to the other children of the parent (`spec.fairSharing`); `None`, the default, for
             weight 1.
         effective_quotas: Quotas that another controller computed, as written in the manifest (`status.effectiveQuotas`,
@@ -46,8 +46,8 @@ class Cohort(Object, frozen=True, kw_only=True):
 
         Args:
             name: Name of the Cohort.
-            quotas: Tables of quotas by flavor and resource, as for `ResourceGroup.of`. Each table becomes one resource
-                group.
+            quotas: Tables of quotas by flavor and resource, as for `ResourceGroup.of`. Each table of quotas becomes one
+                resource group.
             fields: Other fields of the Cohort, such as `parent_name`.
 
         Returns:

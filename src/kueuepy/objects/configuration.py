@@ -37,12 +37,12 @@ class FairSharingConfig(Collection, frozen=True):
     ('LessThanOrEqualToFinalShare', 'LessThanInitialShare')
 
     Attributes:
-        preemption_strategies: Rules for fair preemption, tried in order (`preemptionStrategies`): one of the two
-            strategies below, or both in this order, which is the default
+        preemption_strategies: Rules for fair preemption, tried in order (`preemptionStrategies`):
+            `LessThanOrEqualToFinalShare`, `LessThanInitialShare`, or both in this order, which is the default
             (`pkg/config/validation.go:validateFairSharing`). `LessThanOrEqualToFinalShare` (rule S2-a of the KEP)
             allows a preemption if the preemptor's share, including the new workload, is at most the target's share
-            after the preemption. `LessThanInitialShare` (rule S2-b) allows it if the preemptor's share is less than the
-            target's share before the preemption (`pkg/scheduler/preemption/fairsharing/strategy.go`).
+            after the preemption. `LessThanInitialShare` (rule S2-b) allows a preemption if the preemptor's share is
+            less than the target's share before the preemption (`pkg/scheduler/preemption/fairsharing/strategy.go`).
     """
 
     preemption_strategies: Sequence[PreemptionStrategy] = ("LessThanOrEqualToFinalShare", "LessThanInitialShare")
@@ -57,13 +57,14 @@ class AdmissionFairSharing(_Timed, frozen=True):
     300.0
 
     Attributes:
-        usage_half_life_time: Half-life of past usage, in seconds (`usageHalfLifeTime`), 0 or more. With 0, the default,
-            past usage is forgotten immediately
-            (`pkg/util/admissionfairsharing/admission_fair_sharing.go:CalculateDecayedConsumed`).
+        usage_half_life_time: Half-life of past usage, in seconds (`usageHalfLifeTime`), 0 or more. With a half-life of
+            0, the default, each sample resets the past usage to 0
+            (`pkg/controller/core/localqueue_controller.go:reconcileConsumedUsage`).
         usage_sampling_interval: Time in seconds between two samples of the usage (`usageSamplingInterval`), greater
-            than 0. Default: 5 minutes. When a workload gets quota, Kueue adds an entry penalty to the usage of the
-            workload's LocalQueue: `request * (1 - 0.5 ** (interval / half_life))` (`CalculateEntryPenalty` in the same
-            file). With a half-life of 0, there is no penalty.
+            than 0. Default: 5 minutes. When Kueue reserves quota for a workload, it adds an entry penalty to the usage
+            of the workload's LocalQueue: `request * (1 - 0.5 ** (interval / half_life))`
+            (`pkg/util/admissionfairsharing/admission_fair_sharing.go:CalculateEntryPenalty`). With a half-life of 0,
+            there is no entry penalty.
         resource_weights: Weight of one unit of a resource, such as a core or a byte, in the usage (`resourceWeights`),
             0 or more. Resources that are not listed have weight 1.
     """
@@ -80,9 +81,10 @@ class RequeuingStrategy(Value, frozen=True):
     60
 
     Attributes:
-        timestamp: Whether a requeued workload is ordered by the time of its `Eviction` (default) or of its `Creation`.
-        backoff_base_seconds: Waiting time in seconds after the first eviction (`backoffBaseSeconds`), 0 or more; it
-            doubles with each further eviction. Default: 60.
+        timestamp: Time by which a requeued workload is ordered: the time of its `Eviction` (default) or of its
+            `Creation`.
+        backoff_base_seconds: Waiting time in seconds after the first eviction (`backoffBaseSeconds`), 0 or more; the
+            time doubles with each further eviction. Default: 60.
         backoff_max_seconds: Longest waiting time in seconds after the second and later evictions (`backoffMaxSeconds`),
             0 or more; 0 means no limit. Default: 3600.
         backoff_limit_count: Number of requeuings after which the workload is deactivated (`backoffLimitCount`), 0 or
@@ -107,8 +109,9 @@ class WaitForPodsReady(_Timed, frozen=True):
         timeout: Time in seconds after admission within which the pods must be ready (`timeout`), greater than 0. As for
             all durations, the constructor also accepts text such as `"5m"` or a timedelta. Default: 30 minutes.
         recovery_timeout: Time in seconds within which the pods must be ready again after a pod failed
-            (`recoveryTimeout`); `None`, the default, or 0 for no limit. If a manifest lacks the field, its value is the
-            value of `timeout` (`apis/config/v1beta2/defaults.go`, `pkg/controller/core/core.go:waitForPodsReady`).
+            (`recoveryTimeout`); `None`, the default, or 0 for no limit. If a manifest omits `recoveryTimeout`, the
+            value of `timeout` is used (`apis/config/v1beta2/defaults.go`,
+            `pkg/controller/core/core.go:waitForPodsReady`).
         block_admission: Whether Kueue admits further workloads only when the pods of all admitted workloads are ready
             (`blockAdmission`). Default: `False`.
         requeuing_strategy: Requeuing of the evicted workloads (`requeuingStrategy`).
@@ -130,7 +133,7 @@ class ResourceTransformation(Value, frozen=True):
 
     Attributes:
         input: Name of the requested resource.
-        strategy: Whether the input resource itself is also counted (`Retain`, the default) or not counted (`Replace`).
+        strategy: `Retain`, the default, also counts the input resource itself; `Replace` does not count it.
         multiply_by: Name of a resource whose requested quantity multiplies the outputs (`multiplyBy`); `None`, the
             default, for no multiplication.
         outputs: Quantities to which one unit of the input is converted, by resource.
@@ -179,7 +182,9 @@ class CapacitySource(Value, frozen=True):
 
 
 class DeviceClassSource(Value, frozen=True):
-    """Amount charged for a device instead of one unit. Exactly one of the two fields must be set.
+    """Amount charged to quota for each device, instead of one unit.
+
+    Exactly one of `counter` and `capacity` must be set.
 
     >>> DeviceClassSource(counter=CounterSource(name="memory", driver="gpu.example.com")).capacity is None
     True
@@ -223,8 +228,9 @@ class Resources(Collection, frozen=True):
             Default: none.
         transformations: Conversions of requested resources, at most one for each input resource.
         quota_check_strategy: Treatment of requests for resources that the ClusterQueue does not cover
-            (`quotaCheckStrategy`). `BlockUndeclared`, the default, does not admit the workload. `IgnoreUndeclared`
-            ignores these requests; it cannot be combined with excluded prefixes.
+            (`quotaCheckStrategy`). With `BlockUndeclared`, the default, Kueue does not admit a workload that requests a
+            resource that the ClusterQueue does not cover. With `IgnoreUndeclared`, which cannot be combined with
+            excluded prefixes, Kueue ignores requests for resources that the ClusterQueue does not cover.
         device_class_mappings: Mappings of device classes to resources, at most 16 (`deviceClassMappings`).
     """
 
@@ -251,7 +257,8 @@ class MultiKueueSettings(_Timed, frozen=True):
         worker_lost_timeout: Time in seconds after which a workload on a lost worker is dispatched again
             (`workerLostTimeout`). Default: 15 minutes.
         dispatcher_name: Name of the dispatcher (`dispatcherName`); by default, the dispatcher that nominates all
-            workers at once. A name that Kueue does not know stands for an external dispatcher.
+            workers at once. If the name is not one of Kueue's own dispatchers, Kueue expects an external dispatcher to
+            nominate the workers.
         step_size: Number of clusters that the incremental dispatcher adds per round
             (`incrementalDispatcherConfig.stepSize`); `None`, the default, for 3.
     """
@@ -290,21 +297,24 @@ class Configuration(Value, frozen=True, kw_only=True):
         admission_fair_sharing: Settings of fair sharing between LocalQueues (`admissionFairSharing`); `None`, the
             default, turns admission fair sharing off.
         wait_for_pods_ready: Settings for the eviction of workloads whose pods do not become ready (`waitForPodsReady`);
-            `None`, the default, turns this eviction off. A v1beta2 manifest without the field turns it on.
+            `None`, the default, turns this eviction off. If a v1beta2 manifest omits `waitForPodsReady`, Kueue evicts
+            workloads whose pods do not become ready.
         resources: Rules for computing quota usage from the requests of pods.
         manage_jobs_without_queue_name: Whether Kueue also suspends and manages jobs without a queue name
             (`manageJobsWithoutQueueName`). Default: `False`.
         managed_jobs_namespace_selector: Namespaces in which `manage_jobs_without_queue_name` applies
-            (`managedJobsNamespaceSelector`). By default, all namespaces except `kube-system` and `kueue-system`.
+            (`managedJobsNamespaceSelector`). The default selects all namespaces except `kube-system` and
+            `kueue-system`.
         feature_gates: Feature gates that differ from their defaults, by name (`featureGates`).
         multi_kueue: Settings for dispatching workloads to worker clusters (`multiKueue`).
         frameworks: Kinds of jobs that Kueue manages, such as `batch/job` (`integrations.frameworks`); `None`, the
-            default, for all kinds. A Kueue installation without this setting manages only `batch/job`.
-        version: Release of Kueue whose decisions to reproduce, such as `v0.18`. Kueue's configuration file has no such
-            field. By default, the development version that this library mirrors.
-        rules_left_out: Names of rules specific to that release that are turned off, to measure the effect of each rule.
+            default, for all kinds. A Kueue installation without `integrations.frameworks` manages only `batch/job`.
+        version: Release of Kueue whose decisions to reproduce, such as `v0.18`. Kueue's own configuration file has no
+            field for the release. The default is the development version that this library mirrors.
+        rules_left_out: Names of rules of the release `version` that are turned off, to measure the effect of each rule.
             Default: none.
-        rules_added: Names of rules specific to other releases that are turned on, for the same purpose. Default: none.
+        rules_added: Names of rules of other releases that are turned on, to measure the effect of each rule. Default:
+            none.
     """
 
     fair_sharing: FairSharingConfig | None = None
@@ -322,7 +332,7 @@ class Configuration(Value, frozen=True, kw_only=True):
 
     @property
     def release(self) -> Release:
-        """The release that `version` names.
+        """The Kueue release that the field `version` names.
 
         Raises:
             InvalidSpecError: There is no release profile for `version`.
@@ -348,7 +358,7 @@ class Configuration(Value, frozen=True, kw_only=True):
         return (*own, *self.rules_added)
 
     def enabled(self, gate: str) -> bool:
-        """Return whether a feature gate is enabled. An unknown gate is disabled.
+        """Return whether a feature gate is enabled. An unknown feature gate counts as disabled.
 
         >>> Configuration(feature_gates={"PartialAdmission": False}).enabled("PartialAdmission")
         False

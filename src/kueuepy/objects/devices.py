@@ -21,12 +21,12 @@ class DeviceRequest(Named, frozen=True):
         selectors: CEL expressions that a device must satisfy, in addition to the selectors of its class.
         allocation_mode: `ExactCount`, the default, or `All`, which Kueue rejects.
         count: Number of devices, for `ExactCount`. Default: 1.
-        admin_access: Whether the devices are requested for administration; Kueue does not count such devices. Default:
-            `False`.
+        admin_access: Whether the devices are requested for administrative access; Kueue does not count such devices.
+            Default: `False`.
         capacity: Requested amounts of shareable devices by name of the capacity (`capacity.requests`).
-        tolerations: Tolerations for taints of devices, as written. Kueue ignores them.
+        tolerations: Tolerations for taints of devices, as written; ignored by Kueue.
         first_available: Prioritised alternatives, used instead of all other fields, as written (`firstAvailable`).
-            Kueue rejects them. `None` by default.
+            Kueue rejects requests with alternatives. `None` by default.
     """
 
     device_class_name: str = ""
@@ -50,8 +50,8 @@ class ResourceClaimTemplate(NamespacedObject, frozen=True, kw_only=True):
 
     Attributes:
         requests: Requests for devices, in order.
-        constraints: Constraints between devices, as written. Kueue ignores them.
-        config: Configuration for drivers, as written. Kueue ignores it.
+        constraints: Constraints between devices, as written; ignored by Kueue.
+        config: Configuration for drivers, as written; ignored by Kueue.
         claim_metadata: Labels and annotations of the claims, as written.
     """
 
@@ -88,7 +88,7 @@ class DeviceClass(Object, frozen=True, kw_only=True):
         selectors: CEL expressions that all devices of the class satisfy.
         extended_resource_name: Name of the extended resource that devices of the class provide
             (`spec.extendedResourceName`); `None`, the default, for no extended resource.
-        config: Configuration for drivers, as written. Kueue ignores it.
+        config: Configuration for drivers, as written; ignored by Kueue.
     """
 
     selectors: Sequence[str] = ()
@@ -97,15 +97,17 @@ class DeviceClass(Object, frozen=True, kw_only=True):
 
 
 class CapacityRange(Value, frozen=True):
-    """Range of amounts of a capacity that may be requested (`validRange`).
+    """Range of amounts of a capacity that a request may specify (`validRange`).
 
     >>> CapacityRange(min="1Gi", max="80Gi", step="1Gi").step
     '1Gi'
 
     Attributes:
         min: Smallest amount; smaller requests are rounded up to this amount.
-        max: Largest amount; larger requests cannot be satisfied by the device. `None` for no maximum.
-        step: Step size: requests are rounded up to `min` plus a multiple of this amount. `None` for no rounding.
+        max: Largest amount; larger requests cannot be satisfied by the device. With `max=None`, there is no upper
+            limit.
+        step: Step size: requests are rounded up to `min` plus a multiple of this amount. With `step=None`, there is no
+            rounding to a multiple.
     """
 
     min: QuantityText | None = None
@@ -147,7 +149,7 @@ class DeviceCapacity(Value, frozen=True):
 
 
 class CounterConsumption(Value, frozen=True):
-    """Amounts that a partition of a device takes from counters shared with other partitions (`consumesCounters[]`).
+    """Amounts that a partition of a device consumes from counters shared with other partitions (`consumesCounters[]`).
 
     >>> CounterConsumption("gpu-0", counters={"memory": "10Gi"}).counters
     {'memory': '10Gi'}
@@ -168,11 +170,11 @@ class Device(Named, frozen=True):
     '80Gi'
 
     Attributes:
-        attributes: Attributes by name, with or without a domain. A value is a string, an integer, a boolean, or a
-            version such as `{"version": "1.2.3"}`.
+        attributes: Attributes by name, with or without a domain. The value of an attribute is a string, an integer, a
+            boolean, or a version such as `{"version": "1.2.3"}`.
         capacity: Capacities by name. The constructor converts a plain quantity to a `DeviceCapacity` without a policy.
         consumes_counters: Amounts taken from shared counters (`consumesCounters`).
-        other: The other fields of the device, as written. Kueue ignores them.
+        other: The other fields of the device, as written; ignored by Kueue.
     """
 
     attributes: dict[str, Any] = field(default_factory=dict)
@@ -206,8 +208,8 @@ class ResourcePool(Value, frozen=True):
     Attributes:
         name: Name of the pool.
         generation: Generation of the pool; only slices of the highest generation are valid. Default: 1.
-        resource_slice_count: Number of slices in the pool (`resourceSliceCount`). If the actual number differs, the
-            pool is incomplete. Default: 1.
+        resource_slice_count: Number of slices in the pool (`resourceSliceCount`). If the number of existing slices
+            differs from this value, the pool is incomplete. Default: 1.
     """
 
     name: str
@@ -227,7 +229,7 @@ class ResourceSlice(Object, frozen=True, kw_only=True):
         driver: Name of the driver.
         pool: Pool to which the devices belong.
         devices: The devices, in order.
-        other: The other fields of the spec, as written. Kueue ignores them.
+        other: The other fields of the spec, as written; ignored by Kueue.
     """
 
     driver: str
@@ -239,7 +241,7 @@ class ResourceSlice(Object, frozen=True, kw_only=True):
     def subjects(self) -> tuple[str, ...]:
         """The devices as JSON strings for the evaluation of selectors.
 
-        Each string contains the driver, and the attributes and capacities grouped by domain.
+        Each string contains the driver, and the attributes and capacities of the device, grouped by domain.
         """
         return tuple(
             json.dumps(

@@ -15,7 +15,7 @@ TolerationOperator: TypeAlias = Literal["", "Equal", "Exists"]
 
 @checked_methods
 class Taint(Value, frozen=True):
-    """A taint of a node (`spec.taints[]`): pods without a matching toleration are not scheduled there.
+    """A taint of a node (`spec.taints[]`): pods without a matching toleration are kept off the node.
 
     >>> Taint("spot", value="true", effect="NoSchedule").key
     'spot'
@@ -24,9 +24,9 @@ class Taint(Value, frozen=True):
         key: Key of the taint.
         value: Value of the taint. Default: empty.
         effect: Effect of the taint; required. `NoSchedule` and `NoExecute` exclude workloads without a matching
-            toleration from the flavor. `PreferNoSchedule` does not.
-        time_added: Time at which the taint was added, as written (`timeAdded`). If this time changes on a node, Kueue
-            retries pending workloads, as after any change to the node.
+            toleration from the flavor. `PreferNoSchedule` does not exclude any workload.
+        time_added: Time at which the taint was added, as written (`timeAdded`). If `time_added` changes on a node,
+            Kueue retries pending workloads, as after any change to the node.
     """
 
     key: str
@@ -66,10 +66,10 @@ class Toleration(Value, frozen=True):
     ''
 
     Attributes:
-        key: Key of the taint; empty, together with `Exists`, matches every key. Default: empty.
+        key: Key of the taint; an empty key with the operator `Exists` matches every key. Default: empty.
         operator: `Equal` or `Exists`; empty, the default, means `Equal`.
         value: Value of the taint, for `Equal`. Default: empty.
-        effect: Effect of the taint; empty, the default, matches every effect.
+        effect: Effect of the taint; an empty effect, the default, matches every effect.
         toleration_seconds: Time in seconds for which a `NoExecute` taint is tolerated (`tolerationSeconds`); `None`,
             the default, for no time limit.
     """
@@ -88,8 +88,8 @@ class Toleration(Value, frozen=True):
         'Exists'
 
         Args:
-            text: `key=value:effect`. Without `=value`, the toleration matches every value. Without `:effect`, it
-                matches every effect.
+            text: `key=value:effect`. Without `=value`, the toleration matches every value. Without `:effect`, the
+                toleration matches every effect.
 
         Returns:
             The toleration.
@@ -125,15 +125,16 @@ class ResourceFlavor(Object, frozen=True, kw_only=True):
     'spot'
 
     Attributes:
-        node_labels: Labels of the flavor's nodes, at most 8 (`spec.nodeLabels`). A pod set can use the flavor if its
-            node selector and required node affinity match these labels; only the keys listed here are compared.
+        node_labels: Labels of the flavor's nodes, at most 8 (`spec.nodeLabels`). A pod set can use the flavor only if
+            its node selector and required node affinity match the node labels of the flavor; other keys are ignored.
             Default: none.
         node_taints: Taints of the flavor's nodes, at most 8 (`spec.nodeTaints`). A pod set can use the flavor only if
-            it tolerates them. Default: none.
-        tolerations: Tolerations that Kueue adds to pods that get the flavor, at most 8 (`spec.tolerations`). The pod
-            set itself does not need these tolerations. Default: none.
+            it tolerates the taints. Default: none.
+        tolerations: Tolerations that Kueue adds to pods to which it assigns the flavor, at most 8 (`spec.tolerations`).
+            The template of the pod set does not need to contain these tolerations. Default: none.
         topology_name: Name of the Topology of the flavor's nodes (`spec.topologyName`); `None`, the default, for no
-            topology. A flavor with a topology requires at least one node label. The name is immutable once it is set.
+            topology. A flavor with a topology requires at least one node label. The Topology of a flavor cannot be
+            changed once it is set.
     """
 
     node_labels: dict[str, str] = field(default_factory=dict)

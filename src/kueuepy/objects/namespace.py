@@ -38,8 +38,8 @@ class LimitRangeItem(Value, frozen=True, kw_only=True):
         min: Smallest amount that may be requested, by resource.
         default: Limits for containers that do not specify limits.
         default_request: Requests for containers that do not specify requests (`defaultRequest`).
-        max_limit_request_ratio: Largest allowed ratio of limit to request (`maxLimitRequestRatio`). Like Kueue, this
-            library does not enforce the ratio.
+        max_limit_request_ratio: Largest allowed ratio of limit to request (`maxLimitRequestRatio`). Neither Kueue nor
+            this library enforces the ratio of limit to request.
     """
 
     type: str
@@ -72,8 +72,8 @@ class RuntimeClass(Object, frozen=True, kw_only=True):
     {'memory': '120Mi'}
 
     Attributes:
-        overhead: Resources added to the requests of each pod of this class (`overhead.podFixed`).
-        handler: Handler of the runtime. This library ignores the handler.
+        overhead: Resources added to the requests of each pod that uses the RuntimeClass (`overhead.podFixed`).
+        handler: Handler of the runtime. This library ignores the handler of the runtime.
     """
 
     overhead: ResourceList = field(default_factory=dict)

@@ -40,15 +40,16 @@ class Node(Object, frozen=True, kw_only=True):
         taints: Taints of the node (`spec.taints`). Pods must tolerate the taints with effect `NoSchedule` or
             `NoExecute`. Default: none.
         unschedulable: Whether the node is cordoned (`spec.unschedulable`). Default: `False`.
-        ready: Whether the condition `Ready` is true. Default: `True`. `None` means that the node has other conditions
-            but no condition `Ready`; Kueue treats it as failed. A manifest without any conditions is read as a ready
-            node.
+        ready: Whether the condition `Ready` is true. Default: `True`. With `ready=None`, the node has other conditions
+            but no condition `Ready`, and Kueue treats the node as failed. A manifest without any conditions is read as
+            a ready node.
         ready_unknown: Whether the condition `Ready`, if it is not true, has status `Unknown` rather than `False`, for
-            example because the node stopped reporting. In both cases, the node is not ready. Default: `False`.
+            example because the node stopped reporting. A node whose condition `Ready` has status `Unknown` or `False`
+            is not ready. Default: `False`.
         other_conditions: Status of each condition other than `Ready`, by type. Kueue retries pending workloads when any
             condition of a node changes.
-        ready_since: Time of the last change of the condition `Ready`, a datetime. `None`, the default, means the time
-            at which this state of the condition was first applied.
+        ready_since: Time of the last change of the condition `Ready`, a datetime. With `ready_since=None`, the default,
+            the last change is the time at which a node with this value of `ready` was first applied.
     """
 
     capacity: ResourceList = field(default_factory=dict)
@@ -69,11 +70,12 @@ class Node(Object, frozen=True, kw_only=True):
 
 
 class Pod(NamespacedObject, frozen=True, kw_only=True):
-    """A pod that Kueue does not manage. Its requests reduce the free capacity of its node in a topology.
+    """A pod that Kueue does not manage. The requests of the pod reduce the free capacity of its node in a topology.
 
     A pod that Kueue placed with a topology is identified by its annotations `kueue.x-k8s.io/podset-…-topology`. Kueue
-    does not count the pod's resources again, because the pod's Workload accounts for them. Kueue uses the phase of such
-    a pod to determine whether any pod still runs on a node that is not ready.
+    does not count the resources of a pod with topology annotations again, because the pod's Workload accounts for them.
+    Kueue checks the phases of pods with topology annotations to determine whether any of them still runs on a node that
+    is not ready.
 
     Source: `pkg/controller/tas/pod_usage_controller.go`.
 
@@ -154,8 +156,8 @@ def nodes(
     Args:
         topology: A Topology, or its levels.
         shape: Number of domains of the first level, then the number of children per domain for each further level. The
-            last entry is the number of nodes per lowest domain.
-        capacity: Capacity of each node. If it does not contain `pods`, each node can run 110 pods.
+            last entry of `shape` is the number of nodes per lowest domain.
+        capacity: Capacity of each node. If `capacity` does not contain `pods`, each node can run 110 pods.
         labels: Labels of all nodes, in addition to the labels of their domains.
         taints: Taints of all nodes, as objects or as strings such as `"spot=true:NoSchedule"`.
         prefix: Prefix of all node names.

@@ -23,17 +23,18 @@ class WorkloadPriorityClass(Object, frozen=True, kw_only=True):
 class PriorityClass(Object, frozen=True, kw_only=True):
     """Kubernetes' priority class for pods (`scheduling.k8s.io`).
 
-    Kueue uses this priority for workloads without a WorkloadPriorityClass.
+    Kueue uses the value of a PriorityClass as the priority of workloads without a WorkloadPriorityClass.
 
     >>> PriorityClass("batch", value=10, global_default=True).global_default
     True
 
     Attributes:
         value: The priority, a signed 32-bit integer; workloads with a higher priority are considered first.
-        global_default: Whether this class applies to pods that name no class (`globalDefault`). If several classes are
-            defaults, the class with the lowest value applies. Default: `False`.
+        global_default: Whether the PriorityClass applies to pods that name no PriorityClass (`globalDefault`). If
+            several classes are defaults, the class with the lowest value applies. Default: `False`.
         description: Human-readable description.
-        preemption_policy: Preemption policy of kube-scheduler (`preemptionPolicy`). This library ignores the policy.
+        preemption_policy: Preemption policy of kube-scheduler (`preemptionPolicy`). This library ignores the preemption
+            policy.
     """
 
     value: int

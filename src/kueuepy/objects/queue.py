@@ -52,8 +52,9 @@ class FlavorFungibility(Worded, frozen=True):
         when_can_preempt: Whether Kueue uses a flavor that fits only with preemption (`MayStopSearch`) or tries the next
             flavor first (`TryNextFlavor`, the default).
         preference: Which flavor Kueue prefers if every flavor requires borrowing or preemption:
-            `BorrowingOverPreemption` or `PreemptionOverBorrowing`. This field may be set only if `when_can_borrow` and
-            `when_can_preempt` are both `TryNextFlavor`. `None`, the default, means `BorrowingOverPreemption`.
+            `BorrowingOverPreemption` or `PreemptionOverBorrowing`. `preference` may be set only if `when_can_borrow`
+            and `when_can_preempt` are both `TryNextFlavor`. `None`, the default, has the same effect as
+            `BorrowingOverPreemption`.
     """
 
     when_can_borrow: FlavorFungibilityPolicy = "MayStopSearch"
@@ -64,7 +65,7 @@ class FlavorFungibility(Worded, frozen=True):
 class BorrowWithinCohort(Worded, frozen=True):
     """Policy for preemption in the cohort by a workload that needs to borrow (`spec.preemption.borrowWithinCohort`).
 
-    Kueue ignores this policy under fair sharing.
+    Kueue ignores the policy `borrowWithinCohort` under fair sharing.
 
     >>> BorrowWithinCohort("LowerPriority", max_priority_threshold=100).policy
     'LowerPriority'
@@ -89,13 +90,14 @@ class Preemption(Worded, frozen=True):
     'Any'
 
     Attributes:
-        reclaim_within_cohort: Preemption of workloads in other ClusterQueues of the cohort that use more than their
-            nominal quota: `Never` (default), `LowerPriority` (only workloads with lower priority) or `Any`.
+        reclaim_within_cohort: Preemption of workloads of other ClusterQueues in the cohort, if the usage of such a
+            ClusterQueue exceeds its nominal quota: `Never` (default), `LowerPriority` (only workloads with lower
+            priority) or `Any`.
         within_cluster_queue: Preemption of workloads in the same ClusterQueue: `Never` (default), `LowerPriority` (only
             workloads with lower priority), or `LowerOrNewerEqualPriority` (also newer workloads with the same
             priority).
         borrow_within_cohort: Policy for preemption in other ClusterQueues by a workload that needs to borrow. Default:
-            never. This policy requires a `reclaim_within_cohort` other than `Never`.
+            never. If the policy is not `Never`, `reclaim_within_cohort` must not be `Never` either.
     """
 
     reclaim_within_cohort: ReclaimWithinCohort = "Never"
@@ -131,20 +133,21 @@ class ClusterQueue(Object, frozen=True, kw_only=True):
 
     Attributes:
         resource_groups: Quotas by group of resources (`spec.resourceGroups`), at most 16 groups. Default: none.
-        cohort_name: Cohort in which the queue borrows and lends quota (`spec.cohortName`); `None`, the default, for no
-            cohort. A Cohort object of this name need not exist.
+        cohort_name: Name of the cohort in which the queue borrows and lends quota (`spec.cohortName`); `None`, the
+            default, for no cohort. A Cohort object with this name does not need to exist.
         queueing_strategy: Order of admission (`spec.queueingStrategy`). With `BestEffortFIFO`, the default, workloads
             that fit may be admitted before an older workload that does not fit. With `StrictFIFO`, a workload that does
             not fit blocks all workloads behind it.
         namespace_selector: Selects the namespaces whose workloads may be admitted (`spec.namespaceSelector`). The
-            default selects all namespaces. `None` selects no namespace; a manifest without the field is read as `None`.
+            default selector selects all namespaces. With `None`, the ClusterQueue selects no namespace; a manifest
+            without `namespaceSelector` is read as `None`.
         flavor_fungibility: Rules for stopping the search through flavors (`spec.flavorFungibility`).
         preemption: Preemption policies (`spec.preemption`). Default: no preemption.
         admission_checks_strategy: Admission checks that a workload must pass after its quota is reserved
             (`spec.admissionChecksStrategy.admissionChecks`), at most 64. Default: none.
-        stop_policy: Whether the queue is stopped (`spec.stopPolicy`). The default, the string `"None"`, means active.
-            `Hold` stops admission, and `HoldAndDrain` also evicts admitted workloads. Both stop policies also cancel
-            the quota reservations of workloads that are not admitted yet.
+        stop_policy: Whether the queue is stopped (`spec.stopPolicy`). With the default, the string `"None"`, the queue
+            is active. `Hold` stops admission, and `HoldAndDrain` also evicts admitted workloads. Both `Hold` and
+            `HoldAndDrain` also cancel the quota reservations of workloads that are not admitted yet.
         fair_sharing: Weight in fair sharing (`spec.fairSharing`); `None`, the default, for weight 1.
         admission_scope: Whether workloads are ordered by the past usage of their LocalQueues
             (`spec.admissionScope.admissionMode`); `None`, the default, for an order that ignores past usage.
@@ -177,8 +180,8 @@ class ClusterQueue(Object, frozen=True, kw_only=True):
 
         Args:
             name: Name of the ClusterQueue.
-            quotas: Tables of quotas by flavor and resource, as for `ResourceGroup.of`. Each table becomes one resource
-                group.
+            quotas: Tables of quotas by flavor and resource, as for `ResourceGroup.of`. Each table of quotas becomes one
+                resource group.
             fields: Other fields of the ClusterQueue, such as `cohort_name`.
 
         Returns:
@@ -213,7 +216,7 @@ class LocalQueueStatus(Value, frozen=True, kw_only=True):
     Attributes:
         consumed_resources: Decayed past usage by resource under admission fair sharing
             (`status.fairSharing.admissionFairSharingStatus.consumedResources`). When Kueue starts, it continues from
-            these values. Default: empty.
+            the past usage in the status. Default: empty.
     """
 
     consumed_resources: ResourceList = msgspec.field(default_factory=dict)
@@ -232,8 +235,8 @@ class LocalQueue(NamespacedObject, frozen=True, kw_only=True):
         stop_policy: Whether the queue is stopped (`spec.stopPolicy`): the string `"None"` (default), `Hold` or
             `HoldAndDrain`, with the same meaning as for a ClusterQueue.
         fair_sharing: Weight in admission fair sharing (`spec.fairSharing`); `None`, the default, for weight 1.
-        status: Past usage read from a live cluster; `None`, the default, for no past usage. The status is used until
-            the usage of the LocalQueue is sampled for the first time
+        status: Past usage read from a live cluster; `None`, the default, for no past usage. Kueue uses the past usage
+            from the status until it samples the usage of the LocalQueue for the first time
             (`pkg/controller/core/localqueue_controller.go:initializeAfsIfNeeded`).
     """
 

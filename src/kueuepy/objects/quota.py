@@ -18,9 +18,9 @@ class Quota(Value, frozen=True):
     Attributes:
         nominal: Nominal quota (`nominalQuota`).
         borrowing_limit: Largest amount that the queue may borrow above its nominal quota (`borrowingLimit`); `None`,
-            the default, for no limit. A limit requires a cohort.
+            the default, for no limit. A borrowing or lending limit requires a cohort.
         lending_limit: Largest amount of the nominal quota that other queues may borrow (`lendingLimit`); `None`, the
-            default, for all of the nominal quota. A limit requires a cohort.
+            default, for the whole nominal quota. A borrowing or lending limit requires a cohort.
     """
 
     nominal: QuantityText
@@ -36,13 +36,13 @@ class ResourceQuota(Value, frozen=True):
 
     Attributes:
         name: Name of the resource, for example `cpu`, `memory`, `pods` or `nvidia.com/gpu`.
-        nominal_quota: Quota of the ClusterQueue or Cohort itself, 0 or more (`nominalQuota`). The unit depends on the
-            resource, such as cores or bytes.
+        nominal_quota: Quota of the ClusterQueue or Cohort itself, 0 or more (`nominalQuota`). The unit of a quota, such
+            as cores or bytes, depends on the resource.
         borrowing_limit: Largest amount that may be borrowed above the nominal quota (`borrowingLimit`); `None`, the
-            default, for no limit. A limit requires a cohort or, for a Cohort, a parent.
-        lending_limit: Largest amount that others may borrow (`lendingLimit`); `None`, the default, for the whole quota.
-            A limit requires a cohort or, for a Cohort, a parent. In a ClusterQueue it must not exceed the nominal
-            quota.
+            default, for no limit. A borrowing or lending limit requires a cohort or, for a Cohort, a parent.
+        lending_limit: Largest amount that other queues may borrow (`lendingLimit`); `None`, the default, for the whole
+            nominal quota. A borrowing or lending limit requires a cohort or, for a Cohort, a parent. The lending limit
+            of a ClusterQueue must not exceed the nominal quota.
     """
 
     name: str
@@ -72,7 +72,7 @@ QuotaTable: TypeAlias = Mapping[str, Mapping[str, QuantityText | Quota]]
 
 @checked_methods
 class ResourceGroup(Collection, frozen=True):
-    """Resources for which a pod set gets the same flavor (`spec.resourceGroups[]`).
+    """Resources for which Kueue assigns the same flavor to a pod set (`spec.resourceGroups[]`).
 
     Source: `apis/kueue/v1beta2/clusterqueue_types.go`, `pkg/webhooks/clusterqueue_webhook.go:validateResourceGroups`.
 
@@ -81,9 +81,9 @@ class ResourceGroup(Collection, frozen=True):
 
     Attributes:
         covered_resources: Names of the resources in the group, at most 64 (`coveredResources`). Each resource may
-            belong to only one group of a queue.
+            belong to only one resource group of a queue.
         flavors: Quotas by flavor, at most 64, in the order in which Kueue tries the flavors. Each flavor may belong to
-            only one group of a queue.
+            only one resource group of a queue.
     """
 
     covered_resources: Sequence[str]

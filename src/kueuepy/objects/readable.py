@@ -45,7 +45,8 @@ _packed = msgspec.msgpack.Encoder(enc_hook=encode_time)
 def fault_of(value: Any) -> Fault | None:
     """Return the reason why encoding and then decoding a struct or mapping would change its value.
 
-    JSON has fewer types than MessagePack. If both encodings yield the same value, the value contains only plain data.
+    JSON has fewer types than MessagePack. If JSON and MessagePack yield the same value, the value contains only plain
+    data.
 
     Args:
         value: A struct or a mapping.

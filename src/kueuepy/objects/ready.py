@@ -17,7 +17,7 @@ _ready: set[Any] = set()
 
 
 def _renew_lock() -> None:
-    """Replace the lock in a forked child process: another thread may have held it at the time of the fork."""
+    """Replace the lock in a forked child process, because another thread may have held the lock during the fork."""
     global _lock  # noqa: PLW0603
     _lock = Lock()
 
@@ -33,7 +33,7 @@ def ready(cls: T) -> T:
         cls: A class, or a type composed of classes.
 
     Returns:
-        The same class.
+        The class `cls`, unchanged.
     """
     if cls not in _ready:
         with _lock:

@@ -156,7 +156,7 @@ class AdmissionCheckState(Collection, frozen=True):
         """Convert the time to a Timestamp, and lists to tuples.
 
         Raises:
-            InvalidSpecError: A value is not a time, or is not a list.
+            InvalidSpecError: The time is invalid, or the value of a list field is not iterable.
         """
         super().__post_init__()
         convert_times(self, "last_transition_time")
@@ -172,17 +172,17 @@ class WorkloadStatus(Collection, frozen=True, kw_only=True):
 
     Attributes:
         conditions: Conditions, at most 16, with unique types.
-        admission: Quota that the Workload holds; `None`, the default, if it holds none.
+        admission: Quota that the Workload holds; `None`, the default, if the Workload holds no quota.
         requeue_state: State of the retries (`requeueState`); `None`, the default, before the first retry.
         reclaimable_pods: Pods whose quota has been released (`reclaimablePods`).
         admission_checks: States of the admission checks, at most 8 (`admissionChecks`).
         accumulated_past_execution_time_seconds: Total duration in seconds of the Workload's earlier admissions
             (`accumulatedPastExecutionTimeSeconds`); `None` means 0.
         unhealthy_nodes: Names of failed nodes that the topology assignment uses (`unhealthyNodes`).
-        cluster_name: Name of the MultiKueue worker cluster that runs the Workload (`clusterName`). The name has no
-            effect on admission.
+        cluster_name: Name of the MultiKueue worker cluster that runs the Workload (`clusterName`). The cluster name has
+            no effect on admission.
         nominated_cluster_names: Names of the MultiKueue worker clusters that may run the Workload
-            (`nominatedClusterNames`). The names have no effect on admission.
+            (`nominatedClusterNames`). The nominated cluster names have no effect on admission.
     """
 
     conditions: tuple[Condition, ...] = ()

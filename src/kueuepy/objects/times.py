@@ -1,7 +1,7 @@
-"""Conversions of times and durations between users' forms, text, and integer nanoseconds.
+"""Conversions of times and durations between the forms that users pass, strings, and integer nanoseconds.
 
-Users pass strings, datetimes, timedeltas or seconds, and get Timestamps and Seconds. The engine and private columns
-contain integer numbers of nanoseconds.
+Users pass strings, datetimes, timedeltas or seconds, and receive Timestamps and Seconds. The engine and private columns
+store times and durations as integer numbers of nanoseconds.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ Moment: TypeAlias = float | str | datetime
 
 SECOND = 10**9
 LONGEST = 2**63 - 1
-"""Largest number of nanoseconds in a signed 64-bit integer, as in Go. As a time since 1970 it is `LATEST`."""
+"""Largest number of nanoseconds in a signed 64-bit integer, as in Go. The corresponding time since 1970 is `LATEST`."""
 _MOST_SECONDS = LONGEST // SECOND
 LATEST = "2262-04-11T23:47:16Z"
 _EPOCH = datetime(1970, 1, 1, tzinfo=timezone.utc)
@@ -83,20 +83,20 @@ def moment_ns(value: Any, where: str = "time", *, earliest: int = -LONGEST) -> i
     (1000000000, 1500000000, 86400000000000)
 
     Args:
-        value: A number of seconds since the epoch, RFC 3339 text, or a datetime with a time zone (of Python, pandas or
-            NumPy; NumPy times are in UTC).
+        value: A number of seconds since the epoch, RFC 3339 text, or a datetime with a time zone (from Python, pandas
+            or NumPy; NumPy times are in UTC).
         where: The prefix of the error message.
         earliest: The earliest time that is accepted, in nanoseconds.
 
     Args:
         value: An integer number of nanoseconds, an RFC 3339 string, a datetime with a time zone, or a NumPy datetime.
-        where: The start of the error message: the name of the field.
+        where: The name of the field, with which the error message starts.
 
     Returns:
         Nanoseconds since the Unix epoch.
 
     Raises:
-        InvalidSpecError: The value is not a time, or it does not fit into 64 bits of nanoseconds.
+        InvalidSpecError: The value is not a time, or does not fit into a signed 64-bit number of nanoseconds.
     """
     if type(value) is Timestamp:
         found: int | None = value.value
@@ -128,12 +128,13 @@ def duration_ns(value: Any, where: str = "duration", *, signed: bool = False) ->
     (7200000000000, 500000000, 60000000000)
 
     Args:
-        value: A number of seconds, a string such as `"1h30m"`, or a timedelta (of Python, pandas or NumPy).
+        value: A number of seconds, a string such as `"1h30m"`, or a timedelta (from Python, pandas or NumPy).
         where: The prefix of the error message.
         signed: Whether a negative duration is accepted.
 
     Raises:
-        InvalidSpecError: The value is not a duration, is negative, or does not fit into 64 bits of nanoseconds.
+        InvalidSpecError: The value is not a duration, is negative, or does not fit into a signed 64-bit number of
+            nanoseconds.
     """
     if type(value) is Seconds:
         found: int | None = value.value
@@ -156,7 +157,8 @@ def later(now: int, duration: Duration) -> int:
     """Add a duration to a time, and return the sum in nanoseconds.
 
     Raises:
-        InvalidSpecError: The value is not a duration, or the resulting time does not fit into 64 bits.
+        InvalidSpecError: The value is not a duration, or the resulting time does not fit into a signed 64-bit number of
+            nanoseconds.
     """
     then = now + duration_ns(duration)
     if then > LONGEST:
@@ -180,8 +182,8 @@ def _seconds_ns(value: Any) -> int | None:
 class Timestamp(datetime):
     """A datetime in UTC that also keeps the nanoseconds of an RFC 3339 string.
 
-    Its text has the same form as in Kubernetes. The hooks `encode_time` and `decode_time` encode it as the integer
-    `value`. Arithmetic works as for a datetime, with a resolution of microseconds.
+    The text of a Timestamp has the same form as in Kubernetes. The hooks `encode_time` and `decode_time` encode the
+    object as the integer `value`. Arithmetic works as for a datetime, with a resolution of microseconds.
 
     >>> Timestamp.of(1_500_000_000)
     Timestamp('1970-01-01T00:00:01.5Z')
@@ -195,7 +197,7 @@ class Timestamp(datetime):
 
     @classmethod
     def of(cls, nanoseconds: int) -> Timestamp:
-        """Create the time that is this number of nanoseconds after the Unix epoch.
+        """Create a time from a number of nanoseconds since the Unix epoch.
 
         Raises:
             InvalidSpecError: The argument is not a number, or exceeds the range of a datetime.
@@ -215,27 +217,27 @@ class Timestamp(datetime):
         return (datetime.__sub__(self, _EPOCH)) // timedelta(microseconds=1) * 1000
 
     def __eq__(self, other: object) -> bool:
-        """Compare nanoseconds with another Timestamp, and only microseconds with a datetime."""
+        """Compare with another Timestamp in nanoseconds, and with a datetime in microseconds."""
         return self.value == other.value if isinstance(other, Timestamp) else super().__eq__(other)
 
     def __ne__(self, other: object) -> bool:
-        """Compare nanoseconds with another Timestamp, and only microseconds with a datetime."""
+        """Compare with another Timestamp in nanoseconds, and with a datetime in microseconds."""
         return not self == other
 
     def __lt__(self, other: datetime) -> bool:  # type: ignore[override]
-        """Compare nanoseconds with another Timestamp, and only microseconds with a datetime."""
+        """Compare with another Timestamp in nanoseconds, and with a datetime in microseconds."""
         return self.value < other.value if isinstance(other, Timestamp) else super().__lt__(other)
 
     def __le__(self, other: datetime) -> bool:  # type: ignore[override]
-        """Compare nanoseconds with another Timestamp, and only microseconds with a datetime."""
+        """Compare with another Timestamp in nanoseconds, and with a datetime in microseconds."""
         return self.value <= other.value if isinstance(other, Timestamp) else super().__le__(other)
 
     def __gt__(self, other: datetime) -> bool:  # type: ignore[override]
-        """Compare nanoseconds with another Timestamp, and only microseconds with a datetime."""
+        """Compare with another Timestamp in nanoseconds, and with a datetime in microseconds."""
         return self.value > other.value if isinstance(other, Timestamp) else super().__gt__(other)
 
     def __ge__(self, other: datetime) -> bool:  # type: ignore[override]
-        """Compare nanoseconds with another Timestamp, and only microseconds with a datetime."""
+        """Compare with another Timestamp in nanoseconds, and with a datetime in microseconds."""
         return self.value >= other.value if isinstance(other, Timestamp) else super().__ge__(other)
 
     __hash__ = datetime.__hash__
@@ -256,7 +258,7 @@ class Timestamp(datetime):
 class Seconds(float):
     """A number of seconds that also keeps the exact nanoseconds of a duration, which a float cannot always represent.
 
-    The hooks `encode_time` and `decode_time` encode it as the integer `value`.
+    The hooks `encode_time` and `decode_time` encode the object as the integer `value`.
 
     >>> Seconds.of(300 * SECOND)
     300.0
@@ -270,7 +272,7 @@ class Seconds(float):
 
     @classmethod
     def of(cls, nanoseconds: int) -> Seconds:
-        """Create the duration with this number of nanoseconds.
+        """Create a duration from a number of nanoseconds.
 
         Raises:
             InvalidSpecError: The argument is not a number.
@@ -322,7 +324,7 @@ def default(value: Timestamp | Seconds | None) -> Any:
 
 
 def convert_times(record: msgspec.Struct, *names: str) -> None:
-    """Convert the times in these fields of a new record to Timestamps.
+    """Convert the times in the given fields of a new record to Timestamps.
 
     Raises:
         InvalidSpecError: The value of a field is neither a time nor `None`.

@@ -7,7 +7,7 @@ from kueuepy.errors import InvalidSpecError
 from kueuepy.objects.base import Collection, Object
 
 HOSTNAME_LABEL = "kubernetes.io/hostname"
-"""Key of the node label with the node's host name. As the last level of a topology it identifies single nodes."""
+"""Key of the node label with the node's host name; as the last level of a topology, it identifies single nodes."""
 
 
 class Topology(Object, frozen=True, kw_only=True):
@@ -44,7 +44,7 @@ class TopologyDomain(Collection, frozen=True):
 class TopologyAssignment(Collection, frozen=True):
     """Topology domains assigned to the pods of a pod set (`topologyAssignment`).
 
-    Kueue's API compresses the domains into slices. In this class, each domain is listed separately.
+    Kueue's API compresses the domains into slices. The Python class lists each domain separately.
 
     Source: `apis/kueue/v1beta2/workload_types.go:TopologyAssignment`.
 
@@ -52,10 +52,10 @@ class TopologyAssignment(Collection, frozen=True):
     4
 
     Attributes:
-        levels: Levels whose values identify a domain. If the lowest level of the topology is `kubernetes.io/hostname`,
-            this is the only level; otherwise all levels of the topology are listed.
+        levels: Levels whose values identify a domain. The list contains only `kubernetes.io/hostname` if this is the
+            lowest level of the topology, and otherwise all levels of the topology.
         domains: The domains with their numbers of pods, sorted by the values from the highest level down. Each domain
-            occurs once.
+            occurs once in the list.
     """
 
     levels: tuple[str, ...]
@@ -78,8 +78,9 @@ def required(level: str, *, slices: Sequence[tuple[str, int]] = (), group: str |
 
     Args:
         level: A level of the topology, as the key of a node label.
-        slices: Pairs of a level and a slice size, outermost first, at most 3. The pods are divided into slices of this
-            size, and each slice is placed in one domain of the level. An inner size must divide the enclosing size.
+        slices: Pairs of a level and a slice size, outermost first, at most 3. For each pair, the pods are divided into
+            slices of the given size, and each slice is placed in one domain of the level. The size of an inner slice
+            must divide the size of the slice that contains it.
         group: Name of a pod set group; `None` for no group. Kueue assigns the pod sets of one group, such as a leader
             and its workers, to the same flavor and domain.
 

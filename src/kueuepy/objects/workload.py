@@ -20,7 +20,8 @@ class PriorityClassRef(Value, frozen=True):
 
     Attributes:
         group: API group of the class: `kueue.x-k8s.io` or `scheduling.k8s.io`.
-        kind: Kind of the class: `WorkloadPriorityClass` in the first group, `PriorityClass` in the second.
+        kind: Kind of the class: `WorkloadPriorityClass` if `group` is `kueue.x-k8s.io`, and `PriorityClass` if `group`
+            is `scheduling.k8s.io`.
         name: Name of the class.
     """
 
@@ -45,7 +46,8 @@ class PodSet(Value, frozen=True):
             `None`, the default, to admit all pods or none.
         template: PodTemplateSpec of the pods as written in the manifest: `{"metadata": {…}, "spec": {…}}`.
         topology_request: Topology request as written in the manifest (`topologyRequest`), for example `{"required":
-            "rack"}`. The functions `required`, `preferred` and `unconstrained` create it. `None` by default.
+            "rack"}`. The functions `required`, `preferred` and `unconstrained` create topology requests. `None` by
+            default.
     """
 
     name: str = "main"
@@ -138,11 +140,11 @@ class Workload(NamespacedObject, frozen=True, kw_only=True):
             queue name, the default, is never considered for admission.
         pod_sets: The pod sets, 1 to 18 (`spec.podSets`).
         priority: Priority, a signed 32-bit integer (`spec.priority`); workloads with a higher priority are considered
-            first. `None`, the default, means 0.
+            first. A priority of `None`, the default, means 0.
         priority_class_ref: Class that determines the priority (`spec.priorityClassRef`); if it is set, `priority` must
             be set too. `None` by default.
-        active: Whether the Workload may be admitted (`spec.active`). Setting it to `False` evicts an admitted Workload.
-            Default: `True`.
+        active: Whether the Workload may be admitted (`spec.active`). Setting `active` to `False` evicts an admitted
+            Workload. Default: `True`.
         maximum_execution_time_seconds: Total time in seconds, over all admissions, after which Kueue deactivates the
             Workload (`spec.maximumExecutionTimeSeconds`); `None`, the default, for no limit.
         preemption_gates: Names of the gates that must be open before the Workload may preempt other Workloads, at most

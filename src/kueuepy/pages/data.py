@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 PENDING, RESERVED, ADMITTED, EVICTED, GONE = range(1, 6)
 """States of a workload: pending; with quota, before its admission checks are ready; admitted; evicted, but still with
-quota; finished, deleted or deactivated. 0 is a workload that has not been submitted yet."""
+quota; finished, deleted or deactivated. The state 0 means that the workload has not been submitted yet."""
 UNLIMITED = 2**63 - 1
 _GIB = 2**30
 _PER_CORE = 1000
@@ -32,7 +32,10 @@ class CellData(msgspec.Struct):
 
 
 class NodeData(msgspec.Struct):
-    """A Cohort or ClusterQueue: its `parent` is a row number or -1, `look` a CSS class, and `note` its condition."""
+    """A Cohort or ClusterQueue.
+
+    `parent` is a row number, or -1 for a root; `look` is a CSS class; `note` describes its condition.
+    """
 
     name: str
     kind: Literal["ClusterQueue", "Cohort"]
@@ -42,7 +45,10 @@ class NodeData(msgspec.Struct):
 
 
 class SeriesData(msgspec.Struct):
-    """A step function of a node and a cell: the values `v` from the times `t` on; before the first time it is 0."""
+    """A step function for one node, flavor and resource.
+
+    From time `t[i]` on, the value is `v[i]`; before `t[0]`, it is 0.
+    """
 
     n: int
     c: int
@@ -51,7 +57,7 @@ class SeriesData(msgspec.Struct):
 
 
 class LimitData(msgspec.Struct):
-    """The borrowing and lending limit of a node and a cell; `None` for no limit."""
+    """The borrowing and lending limit of a node for one flavor and resource; `None` for no limit."""
 
     n: int
     c: int
@@ -69,9 +75,9 @@ class ShapeData(msgspec.Struct):
 class RackData(msgspec.Struct):
     """The domains of a flavor's topology, parents first.
 
-    Each row of `domains` has the depth, the name, the number of nodes, and the capacity, the usage by other pods and
-    the usage by workloads of the resource. `uses` has the index of a domain of the lowest level, the key of a workload
-    and the number of its pods.
+    Each row of `domains` contains the depth, name and number of nodes of a domain, followed by amounts of one resource:
+    its capacity, the usage by other pods and the usage by workloads. `uses` contains the index of a lowest-level
+    domain, the key of a workload, and the number of its pods in the domain.
     """
 
     topology: str
@@ -86,7 +92,7 @@ class RackData(msgspec.Struct):
 class Events(msgspec.Struct):
     """All state changes of the workloads: the changes of workload i are the rows from `first[i]` to `first[i + 1]`.
 
-    `note` is an index into `texts`: the reason of a pending workload, or the flavors of an admitted one.
+    `note` is an index into `texts`: the reason of a pending workload, or the flavors of an admitted workload.
     """
 
     first: list[int] = msgspec.field(default_factory=lambda: [0])
@@ -101,12 +107,15 @@ class Events(msgspec.Struct):
         self.note.append(note)
 
     def end(self) -> None:
-        """End the changes of the current workload."""
+        """Finish the list of changes of the current workload."""
         self.first.append(len(self.t))
 
 
 class WorkloadsData(msgspec.Struct):
-    """All workloads, as columns. `queue` is a row of `nodes` or -1, `shape` a row of `shapes`; times are in seconds."""
+    """All workloads, as columns.
+
+    `queue` is a row number in `nodes` or -1, and `shape` is a row number in `shapes`; times are in seconds.
+    """
 
     name: list[str] = []
     queue: list[int] = []
@@ -117,7 +126,7 @@ class WorkloadsData(msgspec.Struct):
 
 
 class ExplainedData(msgspec.Struct):
-    """The explanation of a workload: headline, and the indices of its causes."""
+    """The explanation of a workload: its headline, and the indices of its causes."""
 
     headline: str
     message: str
@@ -129,8 +138,8 @@ class EarlierData(msgspec.Struct):
 
     Attributes:
         begin: The beginning of the period in which the workload was pending.
-        end: The end of this period.
-        t: The time in this period to which the explanation applies.
+        end: The end of the period in which the workload was pending.
+        t: The time to which the explanation applies, between `begin` and `end`.
         about: The explanation.
     """
 
@@ -143,16 +152,16 @@ class EarlierData(msgspec.Struct):
 class PageData(msgspec.Struct):
     """A cluster at one moment or over a period.
 
-    Times are in seconds after the beginning of the period. Amounts are integers in the core's units. `cells`
-    contains the factors to convert them.
+    Times are in seconds after the beginning of the period. Amounts are integers in the core's units. `cells` contains
+    the factors to convert these amounts to display units.
 
     Attributes:
         title: The title.
         source: The source as the user wrote it.
         kind: `state` for one moment, `result` for a simulation, `recording` for a recorded cluster.
-        zero: The time 0 in seconds since the Unix epoch; `None` if the time of a simulation has no date.
-        end: The end of the period; 0 for one moment.
-        made: The version of kueuepy.
+        zero: The Unix time of time 0, in seconds; `None` for a simulation without calendar dates.
+        end: The end of the period; 0 if the page shows a single moment.
+        made: The version of kueuepy that created the page.
         notes: Remarks for the reader, for example about objects that could not be read.
         cells: The flavors and resources.
         nodes: The cohort trees, parents first.
@@ -164,8 +173,8 @@ class PageData(msgspec.Struct):
         workloads: The workloads.
         events: The changes of the workloads' states.
         causes: The causes of explanations: a string, and the indices of the causes below it.
-        explained: Explanations by the index of the workload, at the end of the period.
-        earlier: Explanations by the index of the workload, at earlier times.
+        explained: Explanations at the end of the period, by the index of the workload.
+        earlier: Explanations at earlier times, by the index of the workload.
         ordered: Whether pending workloads are in the order of their queues; otherwise the page sorts them by priority
             and time of creation.
         command: The command that explains a workload; `{name}` stands for the workload.
@@ -224,7 +233,7 @@ class Shapes:
         self._known: dict[tuple[int, tuple[tuple[str, int], ...]], int] = {}
 
     def __call__(self, pods: int, amounts: Mapping[str, int]) -> int:
-        """Return the index of requests.
+        """Return the index of a set of requests.
 
         Args:
             pods: The number of pods.
@@ -234,7 +243,7 @@ class Shapes:
         return self._known.setdefault(key, len(self._known))
 
     def all(self) -> list[ShapeData]:
-        """Return the requests, with devices first in the strings."""
+        """Return the requests; in their strings, cpu, memory and ephemeral storage follow all other resources."""
         found = []
         for pods, amounts in self._known:
             order = sorted(amounts, key=lambda pair: pair[0] in ("cpu", "memory", "ephemeral-storage"))
@@ -245,10 +254,10 @@ class Shapes:
 
 
 class Causes:
-    """The causes of several explanations; equal causes are stored once."""
+    """The causes of several explanations; identical causes are stored once."""
 
     def __init__(self, known: Iterable[tuple[str, Sequence[int]]] = ()) -> None:
-        """Create a list that begins with known causes."""
+        """Create a list that starts with the causes that were collected earlier."""
         self._known: dict[tuple[str, tuple[int, ...]], int] = {
             (text, tuple(below)): place for place, (text, below) in enumerate(known)
         }
@@ -277,14 +286,14 @@ def units_of(resource: str) -> str:
 
 
 def per_unit(resource: str) -> int:
-    """Return the number of the core's units in one unit of display."""
+    """Return the number of the core's units in one display unit."""
     if resource == "cpu":
         return _PER_CORE
     return _GIB if unit_of(resource) == "GiB" else 1
 
 
 def looks(nodes: Iterable[NodeData], places: Mapping[str, int]) -> None:
-    """Set the CSS class of each ClusterQueue from the number of its colour."""
+    """Set the CSS class of each ClusterQueue from its colour index."""
     for node in nodes:
         if node.kind == "ClusterQueue":
             node.look = class_of(places.get(node.name, OTHERS))

@@ -26,7 +26,8 @@ _STYLE = "cluster.css"
 class Page:
     """A page that shows a cluster at one moment, or over a period with a time slider.
 
-    The page is one HTML file, which works without a server and loads nothing. Notebooks can also display the page.
+    The page is one HTML file, which works without a server and loads no other files. Notebooks can also display the
+    page.
 
     Attributes:
         data: The content.
@@ -77,7 +78,7 @@ class Page:
 
 
 def style_of_page() -> str:
-    """Return the part of the style sheet that only this page uses."""
+    """Return the CSS rules that only this page uses."""
     return _part(_STYLE)
 
 

@@ -162,7 +162,10 @@ def tree_html(scheduler: Scheduler, caption: str) -> str:
 
 
 def _depth_first(nodes: Sequence[NodeRow]) -> Iterable[tuple[int, int]]:
-    """Return rows and depths of nodes, parents first; nodes in or below a cycle of Cohorts are omitted."""
+    """Yield the row number and the depth of each node, parents first.
+
+    Nodes in or below a cycle of Cohorts are omitted.
+    """
     children: dict[int, list[int]] = {}
     for row, node in enumerate(nodes):
         if node.exists:
@@ -184,7 +187,7 @@ def _amounts(cells: Sequence[tuple[str, str]], usage: Any, quota: Any, row: int,
 
 
 def _bar(used: int, own: int) -> str:
-    """Return a bar of the used own quota and, in another colour, the borrowed quota."""
+    """Return a bar that shows the used nominal quota and, in another colour, the borrowed quota."""
     whole = max(used, own, 1)
     parts = ((min(used, own), LIGHT[0]), (max(used - own, 0), LIGHT_THEME.borrowed))
     inside = "".join(

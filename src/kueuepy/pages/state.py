@@ -46,7 +46,7 @@ if TYPE_CHECKING:
     from kueuepy.topology import RackMap
 
 MOST_EXPLAINED = 300
-"""The number of explanations in a page by default; each of them takes a few milliseconds in a large cluster."""
+"""The default number of explanations in a page; each explanation takes a few milliseconds in a large cluster."""
 _MOST_DOMAINS = 4_000
 _STATES = {"Pending": PENDING, "QuotaReserved": RESERVED, "Admitted": ADMITTED, "Evicted": EVICTED}
 _DATED = 365 * 86400
@@ -57,7 +57,7 @@ def state_data(scheduler: Scheduler, *, title: str = "", source: str = "", expla
     """Return the data of a Scheduler.
 
     Args:
-        scheduler: The Scheduler, which does not change.
+        scheduler: The Scheduler, which the function does not change.
         title: The title of the page.
         source: The source as the user wrote it.
         explained: The number of pending workloads with a full explanation in the data: the first workloads of each
@@ -171,7 +171,7 @@ class _State:
     def _about(
         self, number: int, key: str, messages: Mapping[str, str], created: int
     ) -> tuple[str, tuple[int, dict[str, int]], int]:
-        """Return the reason or the flavors of a workload, its pods and requests, and the time of its creation."""
+        """Return the pending reason or assigned flavors of a workload, its pods and requests, and its creation time."""
         admission = self._engine.admission(number)
         if admission is None:
             return messages.get(key, ""), self._requested(self._scheduler.workload(key)), created

@@ -1,4 +1,4 @@
-"""Components for programs that embed a Scheduler: a durable journal, metrics, statuses, imports of live clusters."""
+"""Components for programs that embed a Scheduler: a journal, metrics, object statuses, imports of live clusters."""
 
 from __future__ import annotations
 

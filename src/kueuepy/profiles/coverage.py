@@ -45,49 +45,49 @@ _MODELLED = """
 
 _NO_EFFECT = {
     "CleanupProvisioningRequestsOnEviction": "kueuepy creates no ProvisioningRequests",
-    "CustomMetricLabels": "concerns metrics",
-    "DeferRayServiceFinalizationForRedisCleanup": "concerns the deletion of jobs",
+    "CustomMetricLabels": "affects only metrics",
+    "DeferRayServiceFinalizationForRedisCleanup": "affects only the deletion of jobs",
     "FailureRecoveryPolicy": "kueuepy has no pods that cannot terminate",
     "FinishOrphanedWorkloads": "kueuepy keeps a workload until it is deleted",
-    "LWSImmutableGroupSize": "concerns updates of jobs",
-    "MetricForWorkloadCreationLatency": "concerns metrics",
-    "MetricsForCohorts": "concerns metrics",
-    "MultiKueueAdaptersForCustomJobs": "a Fleet dispatches batch Jobs",
-    "MultiKueueAllowInsecureKubeconfigs": "concerns credentials",
-    "MultiKueueClusterProfile": "concerns credentials",
-    "MultiKueueKubeConfigPathValidation": "concerns credentials",
-    "MultiKueueRemoteSpecSync": "a Fleet dispatches batch Jobs",
+    "LWSImmutableGroupSize": "affects only updates of jobs",
+    "MetricForWorkloadCreationLatency": "affects only metrics",
+    "MetricsForCohorts": "affects only metrics",
+    "MultiKueueAdaptersForCustomJobs": "a Fleet dispatches only batch Jobs, which this gate does not affect",
+    "MultiKueueAllowInsecureKubeconfigs": "affects only credentials",
+    "MultiKueueClusterProfile": "affects only credentials",
+    "MultiKueueKubeConfigPathValidation": "affects only credentials",
+    "MultiKueueRemoteSpecSync": "a Fleet dispatches only batch Jobs, which this gate does not affect",
     "ObjectRetentionPolicies": "finished objects remain until they are deleted",
-    "PodIntegrationValidateGroupOwner": "concerns the ownership of existing objects",
+    "PodIntegrationValidateGroupOwner": "affects only the ownership of existing objects",
     "PropagateBatchJobLabelsToWorkload": "no decision depends on these labels",
-    "RemoveFinalizersWithStrictPatch": "concerns writes to the API server",
-    "SkipAncestorCheckForDeletedWorkloads": "concerns the deletion of jobs",
-    "SkipFinalizersForPodsSuspendedByParent": "concerns writes to the API server",
-    "TASAssignmentsEncodingByHostnamePrefix": "concerns the encoding of assignments",
-    "TASCacheTopologyTree": "concerns Kueue's speed",
-    "TASCachingRemainingResources": "concerns Kueue's speed",
-    "TLSOptions": "concerns connections",
-    "ValidateRayAndSparkJobUpdates": "concerns updates of jobs",
-    "VectorizedResourceRequests": "concerns Kueue's speed",
-    "VisibilityOnDemand": "concerns an API endpoint",
-    "WorkloadRequestUseMergePatch": "concerns writes to the API server",
+    "RemoveFinalizersWithStrictPatch": "affects only writes to the API server",
+    "SkipAncestorCheckForDeletedWorkloads": "affects only the deletion of jobs",
+    "SkipFinalizersForPodsSuspendedByParent": "affects only writes to the API server",
+    "TASAssignmentsEncodingByHostnamePrefix": "affects only the encoding of assignments",
+    "TASCacheTopologyTree": "affects only Kueue's speed",
+    "TASCachingRemainingResources": "affects only Kueue's speed",
+    "TLSOptions": "affects only connections",
+    "ValidateRayAndSparkJobUpdates": "affects only updates of jobs",
+    "VectorizedResourceRequests": "affects only Kueue's speed",
+    "VisibilityOnDemand": "affects only an API endpoint",
+    "WorkloadRequestUseMergePatch": "affects only writes to the API server",
 }
 
 _NOT_MODELLED = {
     "ConcurrentAdmission": "Kueue would try several flavors of a workload at the same time",
     "FastQuotaReleaseInPodIntegration": "Kueue would release the quota of a pod before the pod has stopped",
-    "ManagedJobsNamespaceSelectorAlwaysRespected": "kueuepy decides as if it were on",
-    "MultiKueue": "a Fleet dispatches workloads as if it were on",
-    "SchedulerLibraryIntegration": "Kueue would test the fit of pods on nodes with another library",
+    "ManagedJobsNamespaceSelectorAlwaysRespected": "kueuepy decides as if this gate were on",
+    "MultiKueue": "a Fleet dispatches workloads as if this gate were on",
+    "SchedulerLibraryIntegration": "Kueue would use another library to test whether pods fit on nodes",
 }
 
 LATER_GATES = {
-    "ConfigurablePreemptions": "Kueue would also choose victims by a PreemptionConfig",
+    "ConfigurablePreemptions": "Kueue would also use a PreemptionConfig to choose victims",
     "DynamicQuotaOrchestration": "Kueue would use status.effectiveQuotas instead of spec.resourceGroups",
     "ElasticJobsViaWorkloadSlicesWithPartialReplicaScaleUp": "Kueue would scale up elastic jobs partially",
-    "FairSharingReevaluatePreemptionCandidates": "Kueue would search for victims of fair sharing again",
+    "FairSharingReevaluatePreemptionCandidates": "Kueue would search for fair-sharing victims again",
 }
-"""Alpha feature gates of v0.20 that are newer than the mirrored commit. They are off by default."""
+"""Alpha feature gates of v0.20 that are newer than the mirrored commit. These feature gates are off by default."""
 
 PREEMPTION_CONFIG = "kueue.x-k8s.io/preemption-config-name"
 """Annotation of a ClusterQueue that names its PreemptionConfig."""
@@ -99,8 +99,8 @@ _NOTES = {
 
 _LATER_FIELDS = {
     ("ClusterQueue", f"metadata.annotations[{PREEMPTION_CONFIG}]"): LATER_GATES["ConfigurablePreemptions"],
-    ("ClusterQueue", "status.effectiveQuotas"): "Kueue would use it instead of spec.resourceGroups",
-    ("Cohort", "status.effectiveQuotas"): "Kueue would use it instead of spec.resourceGroups",
+    ("ClusterQueue", "status.effectiveQuotas"): "Kueue would use this field instead of spec.resourceGroups",
+    ("Cohort", "status.effectiveQuotas"): "Kueue would use this field instead of spec.resourceGroups",
 }
 
 _FIELDS = """

@@ -165,13 +165,13 @@ _BECAME = {
     "DynamicResourceAllocation": "KueueDRAIntegration",
     "DRAExtendedResources": "KueueDRAIntegrationExtendedResource",
 }
-"""Renamed gates of earlier releases, with their present names."""
+"""Feature gates of earlier releases that have been renamed, with their current names."""
 
 
 def effective(release: Release, settings: Mapping[str, bool]) -> dict[str, bool]:
     """Return whether each gate of the mirrored commit is on in a release with these settings.
 
-    A gate that the release does not have is off. A renamed gate is included under both names.
+    A gate that does not exist in the release is off. A renamed gate is included under both names.
     """
     gates = {**dict.fromkeys(DEFAULTS[RELEASES[-1]], False), **DEFAULTS[release], **settings}
     return {**gates, **{new: True for old, new in _BECAME.items() if gates.get(old)}}

@@ -9,7 +9,7 @@ _MANAGER = re.compile(r"(?:[^@]*/)?kueue(?:-controller-manager)?:(v0\.[0-9]+\.[0
 
 
 def release_of_image(image: object) -> str:
-    """Return the release in the tag of an image of Kueue's manager; an empty string if it shows no release.
+    """Return the release in the tag of an image of Kueue's manager; an empty string if the tag contains no release.
 
     >>> release_of_image("registry.k8s.io/kueue/kueue:v0.17.3")
     'v0.17'

@@ -1,8 +1,8 @@
 """A table of the rules in which releases of Kueue differ from the mirrored commit.
 
-The core applies each rule (`src/cpp/model/release.h` has a field with its name). Differences that a feature gate
-controls are not in this table; they are defaults of gates (`profiles/gates.py`). To end the support of a release,
-remove its rows, and then the fields that no row names.
+The core applies each rule (`src/cpp/model/release.h` has a field with the name of each rule). Differences that a
+feature gate controls are not in this table; they are defaults of gates (`profiles/gates.py`). To drop support for a
+release, remove its rows, and then the fields that no remaining row names.
 """
 
 from typing import Literal
@@ -13,10 +13,10 @@ from kueuepy.profiles.releases import RELEASES, Release, release_of
 
 
 class Rule(msgspec.Struct, frozen=True):
-    """One difference between releases.
+    """One rule in which releases of Kueue differ.
 
     Attributes:
-        name: The name of the rule, which is the same in the core.
+        name: The name of the rule in Python and in the core.
         kind: `decisions` if the rule changes decisions; `texts` if the rule changes only messages.
         fixed: The first patch releases without the rule, one for each minor release in which it was removed.
         what: The behaviour of the earlier releases, and the behaviour of the fixed releases.
@@ -30,7 +30,7 @@ class Rule(msgspec.Struct, frozen=True):
     source: str
 
     def holds_in(self, release: Release) -> bool:
-        """Return whether the rule holds in the newest patch of a release.
+        """Return whether the rule applies in the newest patch of a release.
 
         >>> rule = next(rule for rule in RULES if rule.name == "flavorless_quota_needs_all_checks")
         >>> [release.name for release in RELEASES if rule.holds_in(release)]
@@ -187,8 +187,10 @@ RULES = (
         "decisions",
         ("v0.18.0",),
         "With the gate DynamicResourceAllocation, templates with constraints, config, selectors or adminAccess are "
-        "refused, and ResourceSlices are ignored; fixed releases match selectors with the devices of the cluster.",
-        "pkg/dra/claims.go:countDevicesPerClass",
+        "refused, and ResourceSlices are ignored; fixed releases match selectors with the devices of the cluster. With "
+        "the gate DRAExtendedResources, the requests of each container are charged to any mapped class before the "
+        "containers are combined; fixed releases combine the containers first, and charge the selected class.",
+        "pkg/dra/claims.go:countDevicesPerClass, pkg/dra/extended_resources.go:ResolveExtendedResourceQuota",
     ),
     Rule(
         "device_admin_access_refused",
@@ -198,7 +200,7 @@ RULES = (
         "pkg/dra/claims.go:countDevicesPerClass",
     ),
 )
-"""All rules. A rule of a release also holds in all older releases."""
+"""All rules. A rule that holds in a release also holds in all older releases."""
 
 
 _RANDOM = (
@@ -221,7 +223,8 @@ _SECOND_PASSES = (
 def open_answers(release: Release) -> tuple[str, ...]:
     """Return the cases in which the result of a release is random or undefined.
 
-    In these cases, kueuepy returns one of the possible answers, or the answer of the next release.
+    If Kueue's result is random or undefined, kueuepy returns one of the possible results, or the result of the next
+    release.
 
     >>> len(open_answers(RELEASES[0])), open_answers(RELEASES[-1])
     (3, ())
@@ -230,7 +233,7 @@ def open_answers(release: Release) -> tuple[str, ...]:
 
 
 def rules_of(release: Release) -> tuple[Rule, ...]:
-    """Return the rules that hold in a release; an empty tuple for the mirrored commit."""
+    """Return the rules that apply in a release; an empty tuple for the mirrored commit."""
     return tuple(rule for rule in RULES if rule.holds_in(release))
 
 

@@ -6,7 +6,7 @@ COMMIT = "ff69552e79"
 """The commit of kubernetes-sigs/kueue whose decisions kueuepy reproduces."""
 
 VERSION = "v0.20-devel"
-"""Kueue's version at that commit."""
+"""The version of Kueue at the mirrored commit."""
 
 
 def installed() -> str:

@@ -136,7 +136,7 @@ def _replay_of(name: str, cluster: dict[str, Any], config: dict[str, Any]) -> Re
 
 
 def _configs(objects: list[dict[str, Any]], workers: list[str]) -> tuple[list[tuple[str, list[int]]], list[str]]:
-    """Return the cluster numbers of each MultiKueue check, and the cluster names by number."""
+    """Return the cluster indices of each MultiKueue check, and the cluster names by index."""
     named = {doc["metadata"]["name"]: doc["spec"]["clusters"] for doc in objects if doc["kind"] == _OF_FLEET[0]}
     names: list[str] = []
     checks = []

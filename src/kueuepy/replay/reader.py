@@ -268,7 +268,7 @@ def _duration(value: Any, field: str) -> int:
 
 
 def configuration(config: dict[str, Any]) -> Configuration:
-    """Return the Configuration of a scenario's `config`; features that `config` does not name are off.
+    """Return the Configuration of a scenario's `config`; features that `config` does not name are disabled.
 
     Raises:
         ScenarioError: A field is not valid; the message names it.

@@ -1,4 +1,4 @@
-"""Replay of a scenario, of one cluster or of a fleet."""
+"""Replay of a scenario with one cluster or a fleet."""
 
 from __future__ import annotations
 

@@ -90,13 +90,13 @@ class SchedulerQuestions:
 
         Args:
             key: The workload's key, `namespace/name`; the namespace can be omitted if it is `default`. The name of the
-                workload's job is accepted as well.
+                workload's job is also a valid key.
 
         Returns:
             The Workload as it was submitted, with its current status.
 
         Raises:
-            NotFoundError: There is no such workload.
+            NotFoundError: No workload has this key.
         """
         with self._lock:
             return self._state.workload(key)
@@ -107,7 +107,10 @@ class SchedulerQuestions:
             return self._state.keys()
 
     def fingerprint(self) -> int:
-        """Return a number that is equal for Schedulers in the same state, and almost certainly different otherwise."""
+        """Return a number that is the same for Schedulers in the same state.
+
+        For Schedulers in different states, the numbers are almost certainly different.
+        """
         with self._lock:
             return self._engine.fingerprint()
 
@@ -115,14 +118,14 @@ class SchedulerQuestions:
         """Explain why a workload is pending, admitted or preempted.
 
         Args:
-            item: The key of a workload; or a Workload, a job manifest or a row that has not been submitted, which is
-                explained as if it were submitted now.
+            item: The key of a workload; or an unsubmitted Workload, job manifest or row, which is explained as if it
+                were submitted now.
 
         Returns:
             The explanation.
 
         Raises:
-            NotFoundError: There is no such workload.
+            NotFoundError: No workload has this key.
             InvalidSpecError: The item is not valid, or it stands for several workloads.
 
         Example:
@@ -156,7 +159,7 @@ class SchedulerQuestions:
             )
 
     def try_admit(self, item: Any) -> Decision:
-        """Return the decision that a cycle would make now if it considered this workload alone.
+        """Return the decision that a cycle would make now if it considered only this workload.
 
         The Scheduler does not change.
 
@@ -168,7 +171,7 @@ class SchedulerQuestions:
 
         Raises:
             InvalidSpecError: The item is not valid, or it stands for several workloads.
-            NotFoundError: There is no such workload.
+            NotFoundError: No workload has this key.
 
         Example:
             >>> from kueuepy import Cluster, ClusterQueue, ResourceFlavor, Scheduler
@@ -181,7 +184,7 @@ class SchedulerQuestions:
             return _ask_one()(session.state, item)
 
     def try_admit_many(self, items: Iterable[Any]) -> Answers:
-        """Return the decision of `try_admit` for each of several workloads, each considered alone.
+        """Return the decision of `try_admit` for each of several workloads, each considered separately.
 
         One call with many workloads is much faster than many calls of `try_admit`. The Scheduler does not change.
 
@@ -194,7 +197,7 @@ class SchedulerQuestions:
 
         Raises:
             InvalidSpecError: An item is not valid.
-            NotFoundError: There is no workload with one of the keys.
+            NotFoundError: One of the keys is not the key of a workload.
         """
         from kueuepy.explain.whatif import ask  # noqa: PLC0415 - only on use
 
@@ -212,7 +215,7 @@ class SchedulerQuestions:
 
         Raises:
             InvalidSpecError: The item is not valid, or it stands for several workloads.
-            NotFoundError: There is no such workload.
+            NotFoundError: No workload has this key.
         """
         from kueuepy.explain.whatif import question  # noqa: PLC0415 - only on use
 
@@ -222,12 +225,12 @@ class SchedulerQuestions:
     def largest_count(self, item: Any, *, pod_set: str | None = None, preempting: bool = False) -> int:
         """Return the largest number of pods with which the workload would be admitted now.
 
-        The number is found by bisection: the workload would be admitted with this number of pods, but not with one
-        more. Call `try_admit` to see why even one pod would not be admitted.
+        The number n is found by bisection: the workload would be admitted with n pods but not with n + 1. Call
+        `try_admit` to see why even one pod would not be admitted.
 
         Args:
-            item: A Workload, a job manifest, a row, a `Question`, or the key of a workload. The item's pod count is
-                ignored.
+            item: A Workload, a job manifest, a row, a `Question`, or the key of a workload. The pod count in the item
+                is ignored.
             pod_set: The name of the pod set whose count varies. Default: the first pod set.
             preempting: Whether a workload that must preempt other workloads counts as admitted. Default: False.
 
@@ -250,7 +253,8 @@ class SchedulerQuestions:
 
         Args:
             name: The name of the Topology.
-            flavor: The ResourceFlavor whose nodes are shown. Required only if several flavors use the topology.
+            flavor: The ResourceFlavor whose nodes are shown. `flavor` is required only if several flavors use the
+                topology.
 
         Returns:
             The map.
@@ -322,7 +326,7 @@ class SchedulerQuestions:
             The patch for the job's manifest.
 
         Raises:
-            NotFoundError: There is no such workload.
+            NotFoundError: No workload has this key.
             StateError: The workload was not submitted as a job, or it is not admitted.
             InvalidSpecError: A field that the admission adds conflicts with the job.
         """
@@ -338,14 +342,14 @@ class SchedulerQuestions:
 
         Args:
             key: The key of the workload.
-            running: The job's current manifest. Default: the job as `start_patch` starts it if the workload is
-                admitted, otherwise the suspended job.
+            running: The job's current manifest. Default: if the workload is admitted, the job with the changes of
+                `start_patch`; otherwise the suspended job.
 
         Returns:
             The patch for the job's manifest, or `None` for pods, because Kueue deletes them.
 
         Raises:
-            NotFoundError: There is no such workload.
+            NotFoundError: No workload has this key.
             StateError: The workload was not submitted as a job.
         """
         from kueuepy.jobs import apply_patch, stop_patch  # noqa: PLC0415 - only on use

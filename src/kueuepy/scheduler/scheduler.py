@@ -76,7 +76,7 @@ class Scheduler(SchedulerQuestions):
             checks: The functions or controllers that answer the admission checks, keyed by controllerName (see
                 `kueuepy.session.checks`). A check without a function stays `Pending` until you call `set_check`.
             stopping: The time that the pods of an evicted job take to terminate, as seconds or a string such as
-                `"30s"`. The workload keeps its quota for that time. Default: 0.
+                `"30s"`. Until its pods terminate, the workload keeps its quota. Default: 0.
 
         Raises:
             InvalidSpecError: `cluster` is not a Cluster, or a job is not valid.
@@ -91,17 +91,18 @@ class Scheduler(SchedulerQuestions):
 
         The status of a submitted Workload is ignored, as an API server ignores the status of a created object.
 
-        If an elastic job of the same name exists, it is resized. If its Workload holds quota and the job grows, a
-        second Workload (a slice) is created, which replaces the first one when it gets quota. In all other cases, the
-        number of pods of the existing Workload changes.
+        If an elastic job with the name of a submitted job exists, the existing job is resized. If the Workload of the
+        job holds quota and the job grows, a second Workload (a slice) is created, which replaces the first Workload
+        when Kueue reserves quota for the slice. If no slice is needed, the number of pods of the existing Workload
+        changes.
 
         Args:
             items: Workloads; manifests of Workloads or of any kind of job that Kueue manages; rows as dicts (see
                 `kueuepy.jobs.from_row`); pandas or polars data frames; or iterables of these. A workload without a
-                creation time gets the current virtual time. A workload without a uid, which breaks ties in the queue
-                order, gets a uid in the order of submission.
+                creation time receives the current virtual time. A workload without a uid receives one in the order of
+                submission, because the uid breaks ties in the queue order.
             keep_status: Whether to keep the status of the Workloads: admission, conditions and admission checks. Use
-                this argument for Workloads dumped from another cluster. Default: False.
+                `keep_status=True` for Workloads dumped from another cluster. Default: False.
 
         Returns:
             The key of each workload, `namespace/name`. The attribute `remarks` lists the workloads whose queue does not
@@ -135,8 +136,8 @@ class Scheduler(SchedulerQuestions):
         The call is atomic.
 
         Args:
-            manifests: Each has `kind`, `metadata.name` and the fields to change; `None` removes a field. A manifest of
-                an object that does not exist must be complete, and creates the object.
+            manifests: Partial manifests, each with `kind`, `metadata.name` and the fields to change; `None` removes a
+                field. A manifest of an object that does not exist must be complete, and creates the object.
 
         Raises:
             InvalidSpecError: An object or a change is not valid.
@@ -155,7 +156,7 @@ class Scheduler(SchedulerQuestions):
             declared: The objects; only their kind, namespace and name are used.
 
         Raises:
-            NotFoundError: There is no such object.
+            NotFoundError: An object to delete does not exist.
             InvalidSpecError: An argument is not an object, or an object is named twice.
         """
         objects.remove(self._session, declared)
@@ -183,7 +184,7 @@ class Scheduler(SchedulerQuestions):
             message: The message of the condition. Default: Kueue's message.
 
         Raises:
-            NotFoundError: There is no such workload.
+            NotFoundError: No workload has this key.
             StateError: A workload is already finished.
             InvalidSpecError: An argument has a wrong type, the reason does not exist, or a workload is named twice.
         """
@@ -196,7 +197,7 @@ class Scheduler(SchedulerQuestions):
             keys: The keys of the workloads.
 
         Raises:
-            NotFoundError: There is no such workload.
+            NotFoundError: No workload has this key.
             InvalidSpecError: A key is not a string, or a workload is named twice.
         """
         workloads.delete(self._session, keys)
@@ -222,10 +223,10 @@ class Scheduler(SchedulerQuestions):
             requeue_after: With `Retry`, the time for which the workload keeps its quota before it is evicted and
                 requeued, as seconds or a string such as `"5m"`. Default: no delay.
             pod_set_updates: Changes to pod sets that apply when the job starts, written as in a manifest: `{"name":
-                "main", "nodeSelector": {…}}`. The changes are removed when the workload is evicted.
+                "main", "nodeSelector": {…}}`. The changes to pod sets are removed when the workload is evicted.
 
         Raises:
-            NotFoundError: There is no such workload.
+            NotFoundError: No workload has this key.
             InvalidSpecError: An argument has a wrong type, the state or a pod set does not exist, or the updates of a
                 check that is already `Ready` would change.
         """
@@ -240,7 +241,7 @@ class Scheduler(SchedulerQuestions):
             ready: Whether all pods are ready. Default: True.
 
         Raises:
-            NotFoundError: There is no such workload.
+            NotFoundError: No workload has this key.
             InvalidSpecError: `ready` is not a boolean.
         """
         workloads.pods_ready(self._session, key, ready)
@@ -248,15 +249,15 @@ class Scheduler(SchedulerQuestions):
     def job_stopped(self, key: str, after: Duration = 0) -> None:
         """Record that the pods of an evicted workload's job have terminated, or when they will terminate.
 
-        The first `settle` or `cycle` at or after that time releases the workload's quota. The argument `after`
-        overrides the Scheduler's `stopping` delay.
+        The first `settle` or `cycle` at or after the time of termination releases the workload's quota. The argument
+        `after` overrides the Scheduler's `stopping` delay.
 
         Args:
             key: The key of the workload.
             after: The time from now until the pods terminate, as seconds or a string such as `"30s"`. Default: 0.
 
         Raises:
-            NotFoundError: There is no such workload.
+            NotFoundError: No workload has this key.
             StateError: The workload is not evicted, or it holds no quota.
             InvalidSpecError: `after` is not a duration.
         """
@@ -267,13 +268,13 @@ class Scheduler(SchedulerQuestions):
 
         Args:
             key: The key of the workload.
-            pods: The total number of reclaimable pods by pod set. A single number applies to a workload with one pod
-                set.
+            pods: The total number of reclaimable pods by pod set. For a workload with one pod set, the number can be
+                passed without the name of the pod set.
 
         Raises:
-            NotFoundError: There is no such workload.
-            InvalidSpecError: A count is not a number or exceeds the pod set; a pod set does not exist; or a count
-                decreases while the workload holds quota.
+            NotFoundError: No workload has this key.
+            InvalidSpecError: A count is not a number, exceeds the size of the pod set, or decreases while the workload
+                holds quota; or a pod set does not exist.
         """
         workloads.reclaim(self._session, key, pods)
 
@@ -286,8 +287,8 @@ class Scheduler(SchedulerQuestions):
             duration: The time to pass, as seconds or a string such as `"2h"`; at least 0.
 
         Raises:
-            InvalidSpecError: The duration is not valid or negative, or the new time exceeds 64-bit nanoseconds (year
-                2262).
+            InvalidSpecError: The duration is not valid or is negative, or the new time is later than the year 2262 (the
+                limit of 64-bit nanoseconds).
         """
         cycles.advance(self._session, duration)
 
@@ -326,7 +327,7 @@ class Scheduler(SchedulerQuestions):
 
         Raises:
             StateError: The file cannot be written.
-            InvalidSpecError: An object contains a number that does not fit 64 bits.
+            InvalidSpecError: An object contains a number that does not fit into 64 bits.
         """
         from kueuepy.session import saved  # noqa: PLC0415 - only on use
 
@@ -337,7 +338,7 @@ class Scheduler(SchedulerQuestions):
         """Read a Scheduler from a file written by `save`.
 
         The loaded Scheduler makes the same decisions as the saved Scheduler would have made. Functions that answer
-        admission checks are not part of the file; pass them to `answer_checks`.
+        admission checks are not saved in the file; pass them to `answer_checks` after loading.
 
         Args:
             path: The file.
@@ -374,7 +375,7 @@ class Scheduler(SchedulerQuestions):
             return difference(self, edits)
 
     def with_configuration(self, configuration: Configuration) -> Scheduler:
-        """Return a copy of this Scheduler with another Configuration. Workloads keep their current status.
+        """Return a copy of this Scheduler with a different Configuration. Workloads keep their current status.
 
         Args:
             configuration: The new Configuration.

@@ -41,7 +41,8 @@ class Rewriter:
         """Return the rewritten expression.
 
         Raises:
-            UnsupportedError: The expression uses the device, or a map of domains, as a whole.
+            UnsupportedError: The expression uses the device or a map of domains as a value, instead of accessing a
+                field or key.
         """
         return " ".join(self._part(0, len(self._tokens)))
 

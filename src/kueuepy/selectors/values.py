@@ -88,7 +88,7 @@ def _version_key(text: str) -> tuple[Any, ...]:
 
 
 def _keys(*values: Kept) -> list[Any]:
-    """Return the keys by which two values of the same type compare."""
+    """Return the sort keys of two values of the same type."""
     if all(_QUANTITY in value for value in values):
         return [Decimal(value[_QUANTITY]) for value in values]
     if all(_VERSION in value for value in values):
@@ -130,7 +130,7 @@ def sign(value: Kept) -> int:
 
 
 def part_of_version(position: int) -> Callable[[Kept], int]:
-    """Return a function that extracts a part of a version: 0 is major, 1 minor, 2 patch."""
+    """Return a function that returns a component of a version: 0 for major, 1 for minor, 2 for patch."""
 
     def part(value: Kept) -> int:
         if _VERSION not in value:

@@ -25,7 +25,7 @@ _WORD = re.compile("(?<=[a-z])(?=[A-Z])")
 
 
 class _Call(msgspec.Struct, frozen=True, tag_field="call", tag=str.lower, omit_defaults=True):
-    """A call. The property `key` names the object of the call for readers of the journal."""
+    """A call of a Scheduler. The property `key` returns the name of the changed object, for readers of the journal."""
 
     @property
     def key(self) -> str:
@@ -95,7 +95,7 @@ class Remove(_Call, frozen=True):
 
     @property
     def cls(self) -> type[Object]:
-        """The class of the object."""
+        """The class of the object that the call changes."""
         return kind_of(self.kind)
 
     @property
@@ -143,7 +143,7 @@ class PodsReady(OfWorkload, frozen=True):
 
 
 class StopJob(OfWorkload, frozen=True):
-    """Set the time at which the pods of an evicted workload's job end, in nanoseconds since the Unix epoch."""
+    """Set the time at which the pods of an evicted workload's job terminate, in nanoseconds since the Unix epoch."""
 
     at: int
 

@@ -116,7 +116,7 @@ class CheckController(Protocol):
     """A controller of an admission check that receives the complete request, not only the workload."""
 
     def review(self, request: CheckRequest) -> CheckAnswer | CheckState | None:
-        """Return the answer, or a state such as `Ready`; `None` to be called again in the next cycle."""
+        """Return a CheckAnswer or a state such as `Ready`; return `None` to be called again in the next cycle."""
 
 
 Check: TypeAlias = CheckController | Callable[[Workload], CheckAnswer | CheckState | None]
@@ -276,8 +276,8 @@ class Provisioning:
     def review(self, request: CheckRequest) -> CheckAnswer | None:
         """Return the answer to a request.
 
-        The answer is `Ready` at once if the workload needs no nodes. If the workload needs nodes, the answer is `Ready`
-        after the delay, `Retry` after a failure, or `Rejected` after too many failures.
+        The answer is `Ready` immediately if the workload needs no nodes. If the workload needs nodes, the answer is
+        `Ready` after the delay, `Retry` after a failure, or `Rejected` after too many failures.
         """
         spec = (request.parameters or {}).get("spec") or {}
         if not _needs_nodes(request.workload, spec.get("managedResources") or ()):

@@ -24,7 +24,7 @@ def do(state: SchedulerState, call: calls.Call) -> Sequence[Cycle]:
     """Execute a validated call, for the first time or when a journal is replayed.
 
     Returns:
-        The cycles that the call ran. For a `Settle`, this is a `Settled`.
+        The cycles that the call ran. For a `Settle`, the function returns a `Settled`.
     """
     match call:
         case calls.Submit():

@@ -75,7 +75,7 @@ def _slices(state: SchedulerState, job: Mapping[str, Any]) -> Iterator[Workload]
 
 
 def _replacing(state: SchedulerState, one: SubmittedWorkload, before: Workload) -> SubmittedWorkload:
-    """Return a new slice, named by the first generation of the job whose name is not used yet."""
+    """Return a new slice, whose name is made from the first generation of the job that results in an unused name."""
     assert one.job is not None
     metadata = one.job["metadata"]
     first = int(metadata.get("generation") or 2)

@@ -72,7 +72,7 @@ def to_bytes(session: Session) -> bytes:
     Schedulers with the same history are saved as the same bytes.
 
     Raises:
-        InvalidSpecError: An object contains a number that does not fit 64 bits, in a field that admission does not
+        InvalidSpecError: An object contains a number that does not fit into 64 bits, in a field that admission does not
             read.
     """
     try:
@@ -98,7 +98,7 @@ def _saved(state: SchedulerState) -> _Saved:
 
 
 def from_bytes(data: bytes, *, name: str = "saved state") -> SchedulerState:
-    """Return the state that `to_bytes` has saved. Untrusted bytes are safe to read.
+    """Return the state that `to_bytes` has saved. It is safe to read untrusted bytes.
 
     Raises:
         InvalidSpecError: The bytes are not a saved state, or they are damaged.
@@ -130,7 +130,7 @@ def _payload(data: bytes, name: str) -> bytes:
 
 @checked
 def is_saved(path: str | os.PathLike[str]) -> bool:
-    """Return whether a file begins like a saved state. The rest of the file is not checked."""
+    """Return whether the start of a file has the form of a saved state. Only the beginning of the file is read."""
     with suppress(OSError), Path(path).open("rb") as file:
         return FORMAT.encode() in file.read(1 + 2 + len(FORMAT))
     return False

@@ -49,8 +49,8 @@ class Session:
 
     Attributes:
         state: The state.
-        lock: The lock that every call acquires. While you hold it, no other thread can change the state between two
-            calls.
+        lock: The lock that every call acquires. While you hold the lock, no other thread can change the state between
+            two calls.
         log: The log that records each call; `None` if there is no log.
     """
 
@@ -73,7 +73,8 @@ class Session:
     def change(self) -> Iterator[None]:
         """Execute the calls of one change atomically.
 
-        No call of another thread is executed in between, and the log records all calls or none.
+        While the change is executed, no other thread can execute calls; the log records all calls of the change or
+        none.
 
         Arguments are validated before the first call is executed. If an exception other than a KueueError is raised
         after the first call, the change can be incomplete, and the log accepts no further calls.
@@ -96,7 +97,7 @@ class Session:
                     self._is_changing, self._harmless = False, None
 
     def do(self, call: Call) -> Sequence[Cycle]:
-        """Execute and record a validated call. Call this method inside `change` only.
+        """Execute and record a validated call. Call `do` only inside `change`.
 
         Returns:
             The cycles that the call ran.
@@ -109,9 +110,9 @@ class Session:
 
     @contextmanager
     def asking(self) -> Iterator[None]:
-        """Mark a call of a user's function between two calls.
+        """Wrap the call of a user's function that runs between two calls of the session.
 
-        An exception that the function raises leaves the state consistent.
+        If the function raises an exception, the state remains consistent.
         """
         try:
             yield

@@ -30,28 +30,28 @@ def settle(
 ) -> Settled:
     """Run cycles and controllers until no queue has a head, or until a state repeats.
 
-    If no workload is admitted or preempted between two equal states, the heads are blocked and the method returns. If a
-    workload is admitted or preempted, there is a loop. Only states after cycles that did not simply admit are compared,
-    because admissions alone cannot repeat indefinitely. The first state that repeats lies in the loop and repeats after
-    one round, so the detected period is the shortest period.
+    If no workload is admitted or preempted between two identical states, the heads are blocked and the method returns.
+    If a workload is admitted or preempted between two identical states, there is a loop. States after cycles that only
+    admitted workloads are not compared, because admissions alone cannot repeat indefinitely. The first state that
+    repeats belongs to the loop and repeats after one period, so the detected period is the shortest one.
 
     Cohort trees are independent of each other. If several trees loop with different periods, the whole state only
-    repeats after their least common multiple. Therefore each tree is examined alone, on a fork without the workloads of
-    the other trees.
+    repeats after the least common multiple of these periods. To find the period of each loop, each tree is examined
+    separately, on a fork without the workloads of the other trees.
 
     With admission fair sharing, it is possible that no state ever repeats, because each admission adds to the recorded
     usage of a LocalQueue. After 256 cycles, decisions that repeat 8 times in a row therefore also count as a loop.
 
     Comparing states takes time proportional to the number of workloads. As long as no workload has been evicted, a
-    state cannot repeat while the number of workloads that have not yet been heads decreases. In this case, the
-    comparison is skipped if that number is large.
+    state cannot repeat while the number of workloads that have not yet been heads decreases. The comparison is skipped
+    if no workload has been evicted and many workloads have not yet been heads.
 
     Args:
         engine: The engine.
         run: A function that runs the controllers and then one cycle.
         max_cycles: The maximum number of cycles to run; `None` for no limit.
-        apart: Whether the cohort trees are independent. With `blockAdmission`, the trees are not independent, because
-            admission in one tree waits for pods of another tree.
+        apart: Whether the cohort trees are independent. With `blockAdmission`, cohort trees are not independent,
+            because admission in one tree waits for pods of another tree.
         retries: Whether functions that answer admission checks can revoke an admission immediately.
     """
     seen: dict[int, int] = {}
@@ -88,13 +88,16 @@ def settle(
 
 
 class _Repeated:
-    """Detection of decisions that repeat although the state differs. The interval between checks doubles."""
+    """Detection of decisions that repeat although the state differs.
+
+    The interval between checks doubles after each check.
+    """
 
     def __init__(self) -> None:
         self._next = _LONG
 
     def loops(self, engine: Engine, cycles: Sequence[Cycle], states: int) -> tuple[Loop, ...]:
-        """Return the loop whose decisions have repeated many times; empty if there is none or no check is due."""
+        """Return the loop whose decisions have repeated many times; empty if no loop is found or no check is due."""
         if min(len(cycles), states) < self._next:
             return ()
         self._next *= 2
@@ -103,7 +106,7 @@ class _Repeated:
 
 
 def _period(cycles: Sequence[Cycle]) -> int:
-    """Return the period of the last decisions if they repeated `_TIMES` times in a row, in cycles; otherwise 0."""
+    """Return the period, in cycles, of the last decisions if they repeated `_TIMES` times in a row; otherwise 0."""
     looks = [
         tuple((type(decision), decision.workload, getattr(decision, "targets", ())) for decision in cycle)
         for cycle in cycles[-_LONG:]
@@ -133,8 +136,8 @@ class _Progress:
     def is_made(self, cycle: Cycle) -> bool:
         """Return whether a cycle made progress that cannot be undone.
 
-        A cycle made such progress if it only admitted workloads, or if it made a head inadmissible, many other
-        workloads have not been heads yet, and no workload has been evicted so far.
+        A cycle made progress that cannot be undone if it only admitted workloads, or if it made a head inadmissible
+        while many other workloads had not been heads yet and no workload had been evicted.
         """
         if cycle.admitted_count and not cycle.evicted_count and not self._retries:
             return True
@@ -167,9 +170,9 @@ def _moved(cycles: Iterable[Cycle]) -> tuple[str, ...]:
 def _look_apart(engine: Engine, suspects: Iterable[str]) -> tuple[tuple[Loop, ...], int] | None:
     """Return the loops of the suspects' cohort trees, and the number of cycles that the other trees still need.
 
-    Returns `None` if there is no loop. A tree that loops alone also loops together with other trees. The other trees
-    are run to their end without the looping trees. This run can reveal further loops, and it takes as many cycles as a
-    run with the looping trees.
+    The result is `None` if there is no loop. A cohort tree that loops on its own also loops when it runs together with
+    other trees. The other trees are run without the looping trees until nothing changes. Running the other trees can
+    reveal further loops, and takes as many cycles as the other trees need in a run with all trees.
     """
     trees = _Trees(engine)
     if len(trees.roots) < 2:  # noqa: PLR2004 - with one tree, the whole state repeats

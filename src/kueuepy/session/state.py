@@ -35,14 +35,14 @@ if TYPE_CHECKING:
 
 @dataclass(slots=True)
 class SchedulerState:
-    """The complete state of a running cluster. Changing a part of the state changes the cluster.
+    """The complete state of a running cluster. If you change an attribute of the state, you change the cluster.
 
     Attributes:
         engine: The C++ engine.
         configuration: Kueue's Configuration.
         related: Manifests of other kinds that jobs refer to.
         store: Objects and Workloads in their submitted form.
-        count: The number of submitted workloads, including rejected ones. The number determines the uid of the next
+        count: The number of submitted workloads, including rejected ones. `count` determines the uid of the next
             workload that is submitted without a uid.
         checks: The functions and controllers that answer admission checks, by controllerName.
     """
@@ -74,7 +74,7 @@ class SchedulerState:
         The name or the `generateName` of the workload's job is also accepted if it is unique.
 
         Raises:
-            NotFoundError: There is no such workload.
+            NotFoundError: No workload has this key.
             InvalidSpecError: The key is not a string.
         """
         if not isinstance(key, str) or not is_text(key):
@@ -104,7 +104,7 @@ class SchedulerState:
         return tuple(f"{namespace}/{metadata[part]}" for part in ("name", "generateName") if metadata.get(part))
 
     def known(self, found: int) -> Workload:
-        """Return the Workload with an engine id, as it was submitted.
+        """Return the Workload with the given engine id, as it was submitted.
 
         Raises:
             StateError: The workload was added directly to the engine.
@@ -118,12 +118,12 @@ class SchedulerState:
         """Return a Workload with its current status.
 
         Raises:
-            NotFoundError: There is no such workload.
+            NotFoundError: No workload has this key.
         """
         return self.live(self.id_of(key))
 
     def live(self, found: int) -> Workload:
-        """Return the Workload with an engine id, with its current status.
+        """Return the Workload with the given engine id, with its current status.
 
         Raises:
             StateError: The workload was added directly to the engine.
@@ -134,7 +134,7 @@ class SchedulerState:
     def not_modelled(self) -> tuple[str, ...]:
         """The parts of the objects and the Configuration that kueuepy does not model and that could change a decision.
 
-        The search is repeated only after an object has changed.
+        The result is cached until an object changes.
         """
         objects = self.store.objects
         version = objects.version
@@ -146,7 +146,7 @@ class SchedulerState:
         return self._searched[1]
 
     def find(self, obj: Object) -> Object | None:
-        """Return the stored object with the same kind and name; `None` if there is no such object."""
+        """Return the stored object with the same kind and name as an object; `None` if no such object is stored."""
         if isinstance(obj, Workload):
             return self.store.workloads.get(obj.key)
         return self.store.objects.get((type(obj), obj.key))

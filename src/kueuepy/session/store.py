@@ -28,7 +28,7 @@ PASSIVE = (PriorityClass, WorkloadPriorityClass)
 
 
 class CopyOnWriteDict(Generic[K, V]):
-    """A dict that forks share. As long as a fork has only a few changes, it stores them separately.
+    """A dict that forks share. A fork stores its changes separately while there are only a few of them.
 
     Keys are in insertion order, as in a dict: a key that is set again keeps its position, unless it was removed before.
     """
@@ -43,7 +43,7 @@ class CopyOnWriteDict(Generic[K, V]):
         self._gone: set[K] | frozenset[K] = _NO_KEYS  # removed keys of `_items`
 
     def fork(self) -> Self:
-        """Return a dict with the same contents; both share the items instead of copying them."""
+        """Return a dict with the same contents; the items are shared instead of copied."""
         twin = self.__new__(type(self))
         twin._take(self._items, self._own, self._gone)  # noqa: SLF001 - it is being made
         self._shared = True
@@ -129,7 +129,7 @@ class Declared(CopyOnWriteDict[tuple[type[Object], str], Object]):
         self._by_kind: dict[type[Object], tuple[Any, ...]] = {}
 
     def fork(self) -> Self:
-        """Return a collection with the same contents; both share the items instead of copying them."""
+        """Return a collection with the same contents; the items are shared instead of copied."""
         twin = super().fork()
         twin._by_kind = self._by_kind.copy()  # noqa: SLF001 - it is being made
         return twin
@@ -146,11 +146,11 @@ class Declared(CopyOnWriteDict[tuple[type[Object], str], Object]):
 
     @property
     def version(self) -> object:
-        """An object that is replaced by another one whenever an object is stored or removed, for `is` comparisons."""
+        """A token that is replaced whenever an object is stored or removed; compare tokens with `is`."""
         return self._by_kind
 
     def of(self, kind: type[T]) -> tuple[T, ...]:
-        """Return the objects of a kind in insertion order. The result is cached until an object changes."""
+        """Return the objects of a kind in insertion order. The objects are cached until any object is changed."""
         known = self._by_kind  # read before the search, so that a concurrent change discards this cache entry
         found: tuple[T, ...] | None = known.get(kind)
         if found is None:
@@ -172,14 +172,20 @@ class Store:
         self.admitted: CopyOnWriteDict[str, Admitted] = CopyOnWriteDict()
 
     def fork(self) -> Store:
-        """Return a store with the same contents. Both share the collections until one of them calls `for_change`."""
+        """Return a store with the same contents.
+
+        The two stores share their collections until one of them calls `for_change`.
+        """
         twin = Store.__new__(Store)
         twin.objects, twin.workloads, twin.jobs, twin.admitted = self.objects, self.workloads, self.jobs, self.admitted
         self._lent = twin._lent = True  # noqa: SLF001 - it is being made
         return twin
 
     def for_change(self) -> Self:
-        """Return this store, with collections that may be changed. Call it before each change to a collection."""
+        """Return this store; if its collections are shared with another store, replace them with forks first.
+
+        Call this method before each change to a collection.
+        """
         if self._lent:
             self.objects = self.objects.fork()
             self.workloads = self.workloads.fork()

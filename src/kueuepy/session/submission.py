@@ -27,7 +27,8 @@ if TYPE_CHECKING:
 class SubmittedWorkload(NamedTuple):
     """A Workload, the manifest of its job if it has one, and whether the job is a single pod.
 
-    `made` is the conversion of the job. `is_valid` is true if the Workload is known to be valid and to have no status.
+    `made` is the Workload together with the job from which it was converted. `is_valid` is true if the Workload is
+    known to be valid and to have no status.
     """
 
     workload: Workload
@@ -37,7 +38,7 @@ class SubmittedWorkload(NamedTuple):
     is_valid: bool = False
 
     def written(self) -> AbstractContextManager[None]:
-        """Return a context manager whose errors are about the Workload, or about its job if it was read from a file."""
+        """Return a context manager that attributes errors to the Workload, or to its job if the job is from a file."""
         return about(self.workload.key) if self.made is None else self.made.written()
 
 
@@ -52,7 +53,7 @@ class JobContext(NamedTuple):
     covered: Callable[[str], Collection[str]] = lambda _: ()
     """A function that returns the resources covered by the ClusterQueue of a LocalQueue (`namespace/name`)."""
     numbers: Iterator[int] | None = None
-    """Numbers that make names from `generateName` unique; without them, equal prefixes give equal names."""
+    """Numbers that make names from `generateName` unique; with `None`, `generateName` is not changed."""
 
 
 class Keys(tuple[str, ...]):  # noqa: SLOT001 - it has an attribute
@@ -60,7 +61,7 @@ class Keys(tuple[str, ...]):  # noqa: SLOT001 - it has an attribute
 
     Attributes:
         remarks: One sentence per workload that waits for a queue that does not exist. A remark is not an error, because
-            Kueue accepts such workloads.
+            Kueue accepts workloads whose queue does not exist.
     """
 
     remarks: tuple[str, ...] = ()
@@ -145,10 +146,10 @@ def _mapping(item: Mapping[str, Any], around: JobContext) -> Iterator[SubmittedW
 
 
 def _expect_clear_gpu(workload: Workload, around: JobContext) -> None:
-    """Check that `gpu` in a row is unambiguous: it means `nvidia.com/gpu`.
+    """Check that `gpu` in a row can only mean `nvidia.com/gpu`.
 
     Raises:
-        InvalidSpecError: The queue has quotas for a resource named `gpu`, and none for `nvidia.com/gpu`.
+        InvalidSpecError: The queue has quotas for a resource named `gpu` but not for `nvidia.com/gpu`.
     """
     if not _is_gpu_clear(f"{workload.namespace}/{workload.queue_name}", around.covered):
         raise InvalidSpecError(
@@ -208,7 +209,7 @@ def plain(manifest: Mapping[str, Any]) -> dict[str, Any]:
     """Return the manifest as plain data, which can be serialised.
 
     Raises:
-        InvalidSpecError: The manifest contains other objects.
+        InvalidSpecError: The manifest contains values that are not plain data.
     """
     copied = dict(manifest)
     if (fault := fault_of(copied)) is not None:

@@ -205,7 +205,7 @@ def await_victims(session: Session, key: str) -> None:
     """Mark a pending workload as waiting for workloads that it preempted, so that its queue considers it first.
 
     Raises:
-        NotFoundError: There is no such workload.
+        NotFoundError: No workload has this key.
     """
     with session.change():
         session.do(_resolved(session.state, calls.AwaitVictims(key))[1])

@@ -40,7 +40,7 @@ class JobColumns(Columns):
         notes: Notes on input rows that were left out or changed, as pairs (reason, number of rows).
         header: The description that the file of a log contains.
         templates: Workloads with several pod sets. The column `template` contains the index of the job's Workload in
-            this tuple, or -1.
+            `templates`, or -1.
         quota_events: Changes to nominal quota that the log records, as tuples (seconds, queue, resource, amount).
     """
 
@@ -59,11 +59,11 @@ class JobColumns(Columns):
             columns: Arrays, lists or DataFrame columns, by name.
             where: A function that returns the description of a row for error messages, given its number; `jobs row N`
                 by default.
-            notes: Notes about rows that the reader of the file has left out.
+            notes: Notes about rows that the file reader has skipped.
 
         Raises:
-            InvalidSpecError: A column is missing, has another length or contains an invalid value; the message names
-                the row.
+            InvalidSpecError: A column is missing, has a different length or contains an invalid value; the message
+                names the row.
         """
         place = where or (lambda row: f"jobs row {row}")
         named = {ALIASES.get(name, name): values for name, values in columns.items()}
@@ -112,7 +112,7 @@ class JobColumns(Columns):
     # Properties.
 
     def exact(self) -> JobColumns:
-        """Return the private columns as integers: times in nanoseconds (-1 if missing) and CPU in millicores."""
+        """Return the internal columns, with times in integer nanoseconds (-1 if missing) and CPU in millicores."""
         if type(self) is JobColumns:
             return self
         found = JobColumns.__new__(JobColumns)
@@ -141,7 +141,7 @@ class JobColumns(Columns):
             row: The row number of the job.
 
         Raises:
-            NotFoundError: There is no such row.
+            NotFoundError: The row does not exist.
         """
         if not 0 <= row < len(self):
             raise NotFoundError(f"jobs: there is no row {row}; the last one is {len(self) - 1}")
@@ -165,7 +165,7 @@ class JobColumns(Columns):
                 table. Pass names that are not Python identifiers as `**{"nvidia.com/gpu": 2}`.
 
         Raises:
-            InvalidSpecError: A value is invalid for its column, or an array has another length.
+            InvalidSpecError: A value is invalid for its column, or an array has a different length.
         """
         found = dict(self._columns)
         said = list(self.notes)
@@ -187,11 +187,11 @@ class JobColumns(Columns):
         return self.take(np.arange(min(n, len(self))))
 
     def window(self, start: Any, end: Any = None) -> Self:
-        """Return the jobs submitted in a time window; their submission times then start at 0.
+        """Return the jobs submitted in a time window, with submission times counted from the beginning of the window.
 
         Args:
             start: The beginning of the window, as the time since the first submission.
-            end: The end of the window (exclusive), in the same form; no limit by default.
+            end: The end of the window (exclusive), as the time since the first submission; no limit by default.
 
         Raises:
             InvalidSpecError: `start` or `end` is not a time.
@@ -288,7 +288,8 @@ class JobColumns(Columns):
 
         Args:
             distribution: The distribution of the runtimes.
-            by: The name of a column; each value in it has its own random stream. By default, all jobs share one stream.
+            by: The name of a column; each value in the column has its own random stream. By default, all jobs share one
+                random stream.
             seed: Seed of the random number generator; 0 by default.
 
         Raises:
@@ -314,8 +315,8 @@ class JobColumns(Columns):
         """Return the jobs that satisfy a condition.
 
         Args:
-            mask: A boolean mask with one value per row, or a function of this table that returns a mask. Row numbers
-                are accepted as well.
+            mask: A boolean mask with one value per row, or a function of this table that returns a mask. Instead of a
+                mask, row numbers are accepted.
 
         Raises:
             InvalidSpecError: The mask has the wrong length or type.
@@ -352,8 +353,9 @@ class JobColumns(Columns):
         """Return the jobs with unique names, and with names of jobs, queues and flavors that Kubernetes accepts.
 
         Letters become lower case, and characters other than letters, digits, `-` and `.` become `-`. A job name that
-        already exists in its namespace gets a suffix such as `-2`. Different queues or flavors always stay different.
-        The `notes` of the result contain the number of changed rows, and `cleaning()` lists every change.
+        already exists in its namespace gets a suffix such as `-2`. Two different names of queues or flavors never
+        become the same name. The `notes` of the result contain the number of changed rows, and `cleaning()` lists every
+        change.
 
         >>> from kueuepy import Jobs
         >>> jobs = Jobs({"name": ["A_1", "a 1"], "queue": ["Team A"] * 2, "submit": [0, 0], "runtime": [1, 1]})
@@ -409,7 +411,7 @@ class JobColumns(Columns):
         return (sheet_of(self.exact()),)
 
     def __str__(self) -> str:
-        """Return the summary, then the first 20 rows, as a notebook shows them."""
+        """Return the summary, followed by the first 20 rows, as a notebook shows them."""
         return f"{self!r}\n{repr_text(self.sheets(), self)}"
 
     def __repr__(self) -> str:
@@ -424,7 +426,7 @@ def renamed(columns: Mapping[str, Any], names: Mapping[str, str] | None) -> dict
     """Rename columns: with `{"queue": "team"}`, the column `team` becomes `queue`.
 
     Raises:
-        NotFoundError: There is no such column.
+        NotFoundError: The column does not exist.
     """
     found = dict(columns)
     for there in (names or {}).values():

@@ -19,10 +19,10 @@ class Figure(NamedTuple):
 
     Attributes:
         unit: The unit of the metric.
-        source: The data from which the metric is computed. `jobs`: individual jobs, so that any subset of the jobs has
-            a value; `most`: like `jobs`, but a maximum, which has no confidence interval; `count`: like `jobs`, but 0
-            for an empty subset; `time`: an integral over time, so that any time window has a value; `run`: only the
-            whole run.
+        source: The data from which the metric is computed. `jobs`: computed from individual jobs, and defined for any
+            subset of the jobs; `most`: like `jobs`, but a maximum, which has no confidence interval; `count`: like
+            `jobs`, but 0 for an empty subset; `time`: an integral over time, and defined for any time window; `run`:
+            defined only for the whole run.
     """
 
     unit: Unit = "number"
@@ -163,7 +163,7 @@ def unit_text(name: str) -> str:
 
 
 def figure_text(name: str, value: float | None) -> str:
-    """Format a value according to the unit of its metric (time span, percentage, hours or number); `—` for no value."""
+    """Format a value in the unit of its metric (time span, percentage, hours or number); `—` for a missing value."""
     if value is None or value != value:  # noqa: PLR0124 - NaN
         return "—"
     unit = unit_of(name)

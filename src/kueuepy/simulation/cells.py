@@ -32,7 +32,7 @@ def csv_columns(text: str, path: str) -> dict[str, Any]:
 
     Raises:
         InvalidSpecError: The text is empty, a column name occurs twice, or a line has more or fewer cells than the
-            first line. The message names the file and the line.
+            first line. The error message names the file and the line.
     """
     if len(text) >= _LARGE and (found := _by_arrow(text)) is not None:
         return found
@@ -57,9 +57,10 @@ def csv_columns(text: str, path: str) -> dict[str, Any]:
 def _by_arrow(text: str) -> dict[str, Any] | None:
     """Return the columns of CSV text, read by pyarrow.
 
-    Return `None` without pyarrow or if the text is not simple enough.
+    Return `None` if pyarrow is not installed, or if pyarrow cannot parse the text correctly.
 
-    Arrow accepts a quote that is never closed, and its errors do not name the line.
+    The function does not parse quoted text with pyarrow, because pyarrow accepts a quote that is never closed and
+    reports errors without a line number.
     """
     if '"' in text or "\0" in text:
         return None

@@ -94,8 +94,8 @@ def _means(table: JobColumns, rows: NDArray[np.bool_]) -> dict[int, float]:
 def _beyond(distribution: Any, lower: NDArray[np.int64], seed: int) -> NDArray[np.int64]:
     """Return samples of a distribution that exceed the lower bounds.
 
-    Samples that do not exceed the bound are rejected and drawn again. After 64 rejected samples, a sample is added to
-    the lower bound instead.
+    Samples that do not exceed the bound are rejected and drawn again. If 64 samples are rejected, the last one is added
+    to the lower bound instead.
     """
     found = np.zeros(len(lower), np.int64)
     left = np.arange(len(lower))

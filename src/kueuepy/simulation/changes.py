@@ -24,16 +24,16 @@ class JobOutcome(msgspec.Struct, frozen=True):
 
     Attributes:
         cluster_queue: The job's ClusterQueue; empty if the job has none.
-        started: The time of the job's last quota reservation, in seconds after the start; `None` if the job never got
-            quota.
+        started: The time of the job's last quota reservation, in seconds after the start; `None` if quota was never
+            reserved for the job.
         flavors: The flavor of each resource in the last quota reservation, by pod set.
         waited: The job's total waiting time in seconds, up to the end of the simulation if the job still waits.
         evictions: Number of evictions of the job.
         reason: Kueue's reason why the job waits at the end or was deactivated; empty otherwise.
         arrived: The job's submission time, in seconds after the start.
         finished: The time at which the job finished, in seconds after the start; `None` if the job did not finish.
-        lost: By `flavor/resource`, the progress lost to evictions, multiplied by the quota held. The unit is the amount
-            of the resource (millicores for CPU) multiplied by seconds.
+        lost: By `flavor/resource`, the progress lost to evictions, multiplied by the quota held. The unit is
+            millicore-seconds for CPU, and the resource's own unit multiplied by seconds for any other resource.
     """
 
     cluster_queue: str
@@ -109,12 +109,12 @@ class DecisionChange(msgspec.Struct, frozen=True):
     after: tuple[Move, ...]
 
     def __str__(self) -> str:
-        """Return a one-line description."""
+        """Return a description in one line."""
         return f"at {self.seconds:g} s {self.workload} {_few(self.before)} → {_few(self.after)}"
 
 
 def _few(moves: tuple[Move, ...]) -> str:
-    """Return only the first decisions at a point in time, because a preemption loop can make thousands of decisions."""
+    """Return only the first decisions at a point in time, because a preemption loop can cause thousands of them."""
     more = f", and {len(moves) - _MOST_MOVES} more moves" if len(moves) > _MOST_MOVES else ""
     return ", ".join(map(str, moves[:_MOST_MOVES])) + more or "—"
 
@@ -124,11 +124,11 @@ class QueueOutcome(msgspec.Struct, frozen=True):
 
     Attributes:
         jobs: Number of submitted jobs.
-        admitted: Number of jobs that got quota at least once.
+        admitted: Number of jobs for which quota was reserved at least once.
         usage: Usage at the end by `flavor/resource`, in millicores for CPU.
         mean_usage: Time-weighted mean of the usage; usage at the end if no virtual time passed in the simulation.
-        share: Weighted dominant resource share at the end, as in Kueue's status: the borrowed quota relative to the
-            lendable quota of the cohort, in thousandths (‰), divided by the weight of the ClusterQueue.
+        share: Weighted dominant resource share at the end, in thousandths (‰), as in Kueue's status. The share is the
+            borrowed quota relative to the lendable quota of the cohort, divided by the weight of the ClusterQueue.
         mean_share: Time-weighted mean of the share; share at the end if no virtual time passed in the simulation.
         peak_share: Largest share.
         waited: Mean waiting time of the ClusterQueue's jobs, in seconds.
@@ -178,7 +178,7 @@ def decisions_of(run: Recorded, until: float = math.inf) -> dict[tuple[float, st
 
     Args:
         run: The simulation.
-        until: The time of the last decisions to return, in seconds.
+        until: The latest time of the decisions to return, in seconds.
     """
     runs, assigned, keys = run.runs, _assigned(run), _keys(run)
     early = np.flatnonzero(runs["reserved"] <= until)

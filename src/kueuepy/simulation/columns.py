@@ -38,7 +38,7 @@ Note = tuple[str, int]
 
 
 def is_resource(name: str) -> bool:
-    """Return whether a column with this name contains pod requests."""
+    """Return whether a column with the given name contains pod requests."""
     return name in NATIVE or "/" in name
 
 
@@ -90,13 +90,13 @@ _NAT = np.iinfo(np.int64).min
 
 
 def core_amounts(table: Columns, name: str) -> NDArray[Any]:
-    """Return the request of each pod as the integers that usage tables contain (millicores for CPU)."""
+    """Return the request of each pod as an integer in the unit of the usage tables (millicores for CPU)."""
     amounts: NDArray[Any] = exact(table)[name]
     return amounts
 
 
 def _infinite(column: Column) -> int:
-    """Count the infinite numbers in a column; `Jobs` returns infinity for times without a limit."""
+    """Count the infinite values in a column; `Jobs` itself returns infinity for a missing time limit."""
     values = column.given
     return int((values == np.inf).sum()) if isinstance(values, np.ndarray) and values.dtype.kind in "fO" else 0
 
@@ -198,7 +198,7 @@ def check_totals(columns: dict[str, Any], where: Callable[[int], str]) -> None:
     """Check that the total request of each job fits into 64 bits.
 
     Raises:
-        InvalidSpecError: A total is too large.
+        InvalidSpecError: The total request of a job is too large.
     """
     pods = columns.get("pods")
     for name, column in columns.items():

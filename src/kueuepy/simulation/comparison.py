@@ -58,7 +58,8 @@ class Comparison:
     """The results of simulating the same jobs under several policies.
 
     `changes`, `decisions` and `most_delayed` compare individual jobs between the first policy and the last policy.
-    `between(a, b)` compares another pair. `Comparison({"a": result, "b": result})` combines existing results.
+    `between(a, b)` compares any two policies. `Comparison({"a": result, "b": result})` combines
+    existing results.
 
     >>> from kueuepy import Cluster, ClusterQueue, ResourceFlavor, simulate
     >>> def run(gpus):
@@ -102,7 +103,7 @@ class Comparison:
         """Return the result of a policy.
 
         Raises:
-            NotFoundError: There is no policy with this name.
+            NotFoundError: The name is not the name of a policy.
         """
         if name not in self.results:
             raise NotFoundError(f'comparison: "{name}" names no policy; there are {", ".join(self.names)}')
@@ -113,10 +114,10 @@ class Comparison:
 
         Args:
             first: The name of the policy to compare with.
-            second: The name of the other policy.
+            second: The name of the policy to compare.
 
         Raises:
-            NotFoundError: There is no policy with one of these names.
+            NotFoundError: One of the names is not the name of a policy.
         """
         return Comparison({first: self[first], second: self[second]})
 
@@ -130,13 +131,14 @@ class Comparison:
         """Return the difference of each metric from its value under the first policy, with 95 % confidence intervals.
 
         The differences are paired because all policies run the same jobs, so the variation between jobs cancels out.
-        The interval of a difference is therefore narrower than the intervals of the two means.
+        The interval of a difference is therefore usually narrower than the intervals of the two means.
 
         Returns:
-            One row per other policy and metric, with columns `policy`, `figure` (the metric), `jobs` (the number of
-            jobs that have the metric under both policies), their means `first` and `second`, the mean `difference`
-            (second minus first), and the limits of its interval, `low` and `high`. The limits are NaN with fewer than
-            640 jobs. Waits are in seconds.
+            One row for each metric and each policy except the first. The columns are `policy`, `figure` (the metric),
+            `jobs` (the number of jobs that have the metric under both policies), `first` and `second` (the means),
+            `difference` (the mean difference, second minus first), and `low` and `high` (the limits of the confidence
+            interval of the difference). The limits are NaN if fewer than 640 jobs have the metric. Waits are in
+            seconds.
 
         Raises:
             InvalidSpecError: The results have different jobs.
@@ -235,7 +237,7 @@ class Comparison:
             options: Options of the picture, as for `Result.picture`.
 
         Raises:
-            InvalidSpecError: There is no such picture.
+            InvalidSpecError: The picture does not exist.
             StateError: The picture needs a table that was not recorded.
         """
         return drawn_beside(self.results, name, **options)

@@ -82,7 +82,7 @@ def interval(scope: Scope, name: str, value: Any) -> Interval:
 
 
 def _cell_of(name: str, cell: str, value: dict[str, float]) -> str:
-    """Return the `flavor/resource` in a metric's name or, if there is none, the only one that the metric has."""
+    """Return the `flavor/resource` in the name of a metric, or the only one of the metric if the name has none."""
     known = ", ".join(value) or "none"
     if cell and cell not in value:
         raise InvalidSpecError(f'interval: "{name}": "{cell}" names no flavor and resource; there are {known}')

@@ -28,7 +28,7 @@ TABLE = 65_536
 
 
 def draws(seed: int, name: str, n: int) -> NDArray[np.float64]:
-    """Return `n` uniform random numbers in [0, 1) from the stream with this name.
+    """Return `n` uniform random numbers in [0, 1) from a named random stream.
 
     The stream is `Generator(PCG64(SeedSequence([seed, crc32(name)]))).random(n)`.
 
@@ -103,7 +103,7 @@ class ShiftedExponential(_Times, frozen=True):
 
     Attributes:
         minimum: The smallest time: seconds, a string such as `1m`, or a timedelta.
-        tail_mean: The mean time above the minimum, in the same forms.
+        tail_mean: The mean time above the minimum: seconds, a string such as `4m`, or a timedelta.
     """
 
     minimum: Any

@@ -15,10 +15,10 @@ if TYPE_CHECKING:
 def explain_earlier(page: PageData, run: Prepared, most: int) -> None:
     """Add explanations of the longest periods in which a workload was pending, each at the middle of the period.
 
-    The simulation is repeated once.
+    To create the explanations, the simulation is repeated once.
 
     Args:
-        page: The data of the page, which are changed.
+        page: The data of the page, which the function modifies.
         run: The simulation.
         most: The maximum number of explanations.
     """
@@ -33,7 +33,7 @@ def explain_earlier(page: PageData, run: Prepared, most: int) -> None:
 
 
 def _periods(page: PageData) -> list[tuple[float, float, int]]:
-    """Return the begin and end of each period in which a workload was pending, and the row of the workload."""
+    """Return the beginning and end of each period in which a workload was pending, and the row of the workload."""
     events = page.events
     found = []
     for row, (first, last) in enumerate(zip(events.first, events.first[1:], strict=False)):

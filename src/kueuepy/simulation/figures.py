@@ -36,7 +36,7 @@ _STARVED = 10
 class Kpis(msgspec.Struct, Framed, frozen=True, dict=True):
     """The metrics of a simulation.
 
-    Metrics of a resource are dicts with a key `flavor/resource` for each flavor and resource. Hours of CPU are
+    Metrics of a resource are dicts with a key `flavor/resource` for each flavor and resource. For CPU, hours are
     core-hours. Percentiles use the nearest-rank method: the Nth percentile is the smallest value that at least N % of
     the values do not exceed. Time integrals cover the window, by default from the end of the warm-up to the end of the
     simulation. Metrics of jobs include only the jobs submitted in the window.
@@ -52,11 +52,11 @@ class Kpis(msgspec.Struct, Framed, frozen=True, dict=True):
 
     Attributes:
         jobs: Number of jobs that were submitted in the window.
-        finished: Number of these jobs that finished.
+        finished: Number of jobs that were submitted in the window and finished.
         seconds: Length of the window, in seconds.
-        wait_mean: Mean waiting time, in seconds. The waiting time of a job is the total time in which the job has no
-            quota, from its submission to its end or to the end of the simulation. This metric and the next four include
-            jobs that still wait when the simulation ends.
+        wait_mean: Mean waiting time, in seconds. The waiting time of a job is the total time during which the job has
+            no quota, from its submission to its end or to the end of the simulation. The values of `wait_mean`,
+            `wait_p50`, `wait_p95`, `wait_p99` and `longest_wait` include jobs that still wait when the simulation ends.
         wait_p50: Median of the waiting time, in seconds.
         wait_p95: 95th percentile of the waiting time, in seconds.
         wait_p99: 99th percentile of the waiting time, in seconds.
@@ -72,21 +72,22 @@ class Kpis(msgspec.Struct, Framed, frozen=True, dict=True):
         bounded_slowdown: Mean over finished jobs of max(1, lifetime / max(runtime, 10 s)).
         bounded_slowdown_p95: 95th percentile of the bounded slowdown of finished jobs.
         goodput: Mean over finished jobs of the fraction of their lifetime during which they held quota
-            (kubernetes-sigs/kueue#10813). The time in which a job held quota is included even if its work was later
-            lost.
-        useful: Mean over finished jobs of runtime divided by lifetime. Unlike `goodput`, it excludes lost work and
-            overhead.
+            (kubernetes-sigs/kueue#10813). The time during which a job held quota is included even if the work of this
+            time was later lost.
+        useful: Mean over finished jobs of runtime divided by lifetime. Unlike `goodput`, `useful` excludes lost work
+            and overhead.
         submission_utilisation: Used quota divided by nominal quota of ClusterQueues and Cohorts, from the beginning of
-            the window to the last submission. If all jobs are submitted at once, the metric covers the whole window.
+            the window to the last submission. If all jobs are submitted at once, `submission_utilisation` covers the
+            whole window.
         utilisation: Used quota divided by nominal quota of ClusterQueues and Cohorts, over the whole window. The window
-            includes the time after the last submission, in which only the longest jobs still run. To compare policies,
-            prefer `submission_utilisation`.
+            includes the time after the last submission, during which only the longest jobs still run. To compare
+            policies, prefer `submission_utilisation`.
         effective_utilisation: Utilisation, excluding quota used for lost work, checkpoints, restores and pod starts.
         lost_hours: Lost progress of evicted jobs, multiplied by the quota held, in hours.
         overhead_hours: Time for checkpoints, restores and pod starts, multiplied by the quota held, in hours.
-        wasted: Fraction of the used quota that was lost or overhead, for the flavor and resource with the highest
-            utilisation.
-        makespan: Time from the first submission to the last end of a job, in seconds.
+        wasted: Fraction of the used quota that was spent on lost work or overhead, for the flavor and resource with the
+            highest utilisation.
+        makespan: Time from the first submission until the last job ends, in seconds.
         throughput: Number of finished jobs per hour.
         waiting_mean: Time-weighted mean of the number of waiting jobs.
         waiting_max: Largest number of waiting jobs. A job that is admitted at its submission time does not count as
@@ -94,23 +95,24 @@ class Kpis(msgspec.Struct, Framed, frozen=True, dict=True):
         used_hours: Used quota multiplied by time, in hours.
         borrowed_hours: Usage above the nominal quota of the ClusterQueue, multiplied by time, in hours.
         lent_hours: The portion of the borrowed hours that came from the unused nominal quota of other ClusterQueues, in
-            hours. The rest came from the nominal quota of Cohorts.
+            hours. The remaining borrowed hours came from the nominal quota of Cohorts.
         borrowing_time: Fraction of the window during which at least one ClusterQueue borrowed.
         idle_while_waiting: Quota that was free in a cohort tree although waiting jobs of the tree requested it, in
-            hours. Policies or fragmentation kept the jobs from using it.
+            hours. Policies or fragmentation prevented the jobs from using the free quota.
         promise_p95: 95th percentile of the time from submission to first admission, in seconds, over the jobs that
-            fitted into the free nominal quota of their ClusterQueue at submission. `None` without such jobs.
+            fitted into the free nominal quota of their ClusterQueue at submission. The value is `None` if no job
+            fitted.
         jain: Jain's fairness index over the ClusterQueues that had jobs, between 1/n (one of n queues held all quota)
             and 1 (all shares are equal). The share of a ClusterQueue is its largest fraction of all nominal quota of a
-            resource, divided by its fair sharing weight. `None` if no job held quota.
+            resource, divided by its fair sharing weight. The index is `None` if no job held quota.
         blocked_share: Time-weighted mean of used quota divided by entitled quota, over the ClusterQueues in which jobs
-            wait; `None` if no job waits. For example, 1.22 means that the queues used 122 % of their entitlement. The
-            entitled quota of a ClusterQueue is its nominal quota plus its weighted share of the nominal quota of its
-            cohorts.
+            wait; `None` if no job waits. For example, a value of 1.22 means that the queues used 122 % of their
+            entitled quota. The entitled quota of a ClusterQueue is its nominal quota plus its weighted share of the
+            nominal quota of its cohorts.
         evictions: Number of evictions.
         evictions_max: Largest number of evictions of a single job.
         preemptions: Number of preemptions by rule, such as `InClusterQueue`.
-        loops: Number of different preemption loops that were found.
+        loops: Number of distinct preemption loops that were found.
         starved: Number of starved jobs. A starved job was never admitted, although a job submitted much later was
             admitted. "Much later" means later by more than 10 times the 99th percentile of the time to first admission.
         cost: Used hours multiplied by the prices of the flavors; `None` without prices.
@@ -165,21 +167,22 @@ class Kpis(msgspec.Struct, Framed, frozen=True, dict=True):
         The method splits the simulation into 32 batches. For metrics of individual jobs, a batch contains jobs with
         consecutive submission times. For utilisation, waiting jobs and throughput, a batch is a time interval. The
         interval of a mean is Student's t interval of the batch means, adjusted for autocorrelation and skewness
-        (N-Skart). The limits of the interval of a percentile are two order statistics, which the same method
-        determines. Waits in a busy queue are correlated over hundreds of jobs, so the interval of a short simulation
-        may be too narrow. The method then emits a UserWarning.
+        (N-Skart). The N-Skart method also determines the two order statistics that are the limits of a percentile's
+        interval. Waits in a busy queue are correlated over hundreds of jobs, so the interval of a short simulation may
+        be too narrow. If an interval may be too narrow, the method emits a UserWarning.
 
         Args:
-            name: The name of the metric. If the metric has several keys, append the key, such as `utilisation
-                h100/nvidia.com/gpu`.
+            name: The name of the metric. If the metric has several keys, append the key to the name, such as
+                `utilisation h100/nvidia.com/gpu`.
 
         Returns:
-            The lower and upper limit. The interval contains the value of the metric, and its limits are not negative.
+            The lower and upper limits of the interval. The interval contains the value of the metric, and its limits
+            are not negative.
 
         Raises:
             InvalidSpecError: The metric or the key does not exist, the metric has no interval (for example, a maximum),
-                or there are too few jobs. A mean or median needs 640 jobs, a 95th percentile 2,000 and a 99th
-                percentile 10,000.
+                or there are too few jobs. An interval for a mean or median needs at least 640 jobs, for a 95th
+                percentile 2,000 and for a 99th percentile 10,000.
             StateError: The metric is time-weighted and needs the usage, which was not recorded.
         """
         found = self._interval(name)
@@ -244,7 +247,7 @@ def kpis_of(
     bound: float = BOUND,
     prices: Mapping[str, float] | None = None,
 ) -> Kpis:
-    """Compute the metrics of a simulation, optionally for a time window or some of its jobs.
+    """Compute the metrics of a simulation, optionally for a time window or for some of the jobs.
 
     Args:
         run: The simulation.

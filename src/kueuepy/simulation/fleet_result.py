@@ -76,12 +76,12 @@ class FleetKpis(Kpis, frozen=True, kw_only=True):
         copies_per_start: Number of copies divided by the number of job starts; `None` if no job started.
         wasted_reservation_hours: Quota held on workers by copies that never ran, by `flavor/resource`, in hours.
         unneeded_preemptions: Number of preemptions by copies that never ran.
-        unneeded_lost_hours: Progress lost to the preemptions by copies that never ran, in hours.
+        unneeded_lost_hours: Progress lost to preemptions by copies that never ran, in hours.
         dispatch_wait: Mean time from the quota reservation on the manager to the start on a worker, in seconds; `None`
             if no job started.
         manager_idle: Quota of the manager held by workloads that do not run, by resource, in hours.
         retries: Number of evictions by the MultiKueue admission check.
-        won: For each worker, its fraction of all starts.
+        won: Fraction of all job starts that took place on each worker.
     """
 
     copies: int = 0
@@ -175,7 +175,7 @@ class FleetResult(Result):
         return run.fleet_scheduler()  # type: ignore[no-any-return]
 
     def _more_facts(self) -> dict[str, Any]:
-        """Return the facts that only the result of a fleet has: the names of the workers and the remarks."""
+        """Return the data that only the result of a fleet contains: the names of the workers and the remarks."""
         return {"fleet": {"clusters": self.clusters, "remarks": self.remarks}}
 
     @cached_property
@@ -202,7 +202,7 @@ class FleetResult(Result):
 
 
 def fleet_kpis(result: FleetResult, kpis: Kpis) -> FleetKpis:
-    """Add the dispatching metrics to other metrics."""
+    """Add the dispatching metrics to the given metrics."""
     copies, jobs = result.copies, result.jobs
     never = ~is_named(copies["outcome"], "Won") & np.isnan(copies["started"])
     wasted: dict[str, float] = {}
@@ -234,7 +234,7 @@ def fleet_kpis(result: FleetResult, kpis: Kpis) -> FleetKpis:
 
 
 def fleet_result_of(run: FleetPrepared) -> FleetResult:
-    """Return the result of a simulation of a fleet and end it."""
+    """Return the result of a simulation of a fleet and end the simulation."""
     core = run.core
     core.close()
     stats, sites = core.stats, run.tables()
@@ -313,7 +313,7 @@ def _copies(run: FleetPrepared) -> CopiesTable:
 
 
 def _loops(run: FleetPrepared, sites: Sequence[Any]) -> tuple[PreemptionLoop, ...]:
-    """Return the preemption loops of all clusters, and the workloads that are dispatched repeatedly without end."""
+    """Return the preemption loops of all clusters, and the workloads that are dispatched repeatedly in a loop."""
     from kueuepy.simulation.moments import workload_key  # noqa: PLC0415 - circular import
 
     found = [

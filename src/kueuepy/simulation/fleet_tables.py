@@ -33,7 +33,7 @@ class FleetTables:
         self._run, self._sites = run, sites
 
     def _name(self, site: int) -> Callable[[str], str]:
-        """Return a function that prepends the name of a worker to another name."""
+        """Return a function that prepends the name of a worker to a given name."""
         return str if site == 0 else lambda name: f"{self._run.names[site]}/{name}"
 
     def joined(self, table: str, named: tuple[str, ...], *, manager: bool = False) -> dict[str, Any]:
@@ -70,7 +70,7 @@ class FleetTables:
         return {name: _where(column, order) for name, column in found.items()}
 
     def jobs(self, fates: Mapping[str, Any]) -> dict[str, Any]:
-        """Return the outcome of each job; a dispatched job combines the outcomes of its copies."""
+        """Return the outcome of each job; the outcome of a dispatched job combines the outcomes of its copies."""
         found: dict[str, Any] = {}
         for site, core in enumerate(self._sites):
             columns = columns_of(core.jobs())
@@ -181,7 +181,7 @@ def _where(column: Any, rows: Any) -> Any:
 
 
 def _chosen(mask: Any, column: Any, other: Any) -> Any:
-    """Return the values of one column where a mask is true, and the values of another column elsewhere."""
+    """Return the values of one column where a mask is true, and the values of a second column where it is false."""
     if not isinstance(column, Categorical):
         return np.where(mask, column, other)
     names = list(dict.fromkeys([*other.names, *column.names]))

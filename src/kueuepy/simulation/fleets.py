@@ -43,7 +43,7 @@ class FleetPrepared(Prepared):
     Attributes:
         fleet: The clusters and the dispatcher.
         names: The names of the clusters: the manager, then the workers.
-        bases: The Scheduler of each cluster at the start.
+        bases: The initial Scheduler of each cluster.
         clusters: For each row, the index of the cluster to which the job is submitted.
     """
 
@@ -53,7 +53,8 @@ class FleetPrepared(Prepared):
         Args:
             fleet: The clusters and the dispatcher.
             jobs: The jobs. A column `cluster` contains the name of the worker to which a job is submitted directly.
-            settings: The other arguments; `model`, `clock` and `delays` may be dicts by name of the cluster.
+            settings: The arguments other than the fleet and the jobs; `model`, `clock` and `delays` may be dicts keyed
+                by the name of the cluster.
 
         Raises:
             InvalidSpecError: The input is invalid; the message names the row.
@@ -202,7 +203,10 @@ class FleetPrepared(Prepared):
         return FleetRun(runs, options)
 
     def _choose(self, row: int, clusters: list[int], now: int) -> list[int] | None:
-        """Call the user's function to choose the clusters of a job; its argument gives access to their Schedulers."""
+        """Call the user's function to choose the clusters of a job.
+
+        The function can access the Schedulers of the clusters.
+        """
         assert isinstance(self.fleet.dispatcher, External)
         assert self.fleet.dispatcher.choose is not None
         names = {self.fleet.clusters[number]: number for number in clusters}
@@ -234,7 +238,7 @@ class FleetPrepared(Prepared):
         return [VirtualRun.of(site) for site in self.core.sites]
 
     def moments(self, times: Iterable[Any]) -> Iterator[Prepared]:
-        """Repeat the simulation from its start, and yield it at each given time; the next iteration advances it."""
+        """Repeat the simulation from its start, and yield the same object at each given time, advanced to this time."""
         twin = FleetPrepared(*self._given, self.settings)  # type: ignore[arg-type]
         for when in times:
             twin._reach(twin.end_of(when))

@@ -45,7 +45,7 @@ def columns_of(view: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def result_of(run: Prepared) -> Result:
-    """Return the result of a simulation and end it."""
+    """Return the result of a simulation and end the simulation."""
     core = run.core
     core.close()
     stats = core.stats
@@ -88,7 +88,7 @@ def result_of(run: Prepared) -> Result:
 
 
 def _endless(evictions: int, jobs: Columns) -> tuple[tuple[str, int], ...]:
-    """Return a note on repeatedly evicted jobs if the simulation was stopped because they made no progress."""
+    """Return a note on repeatedly evicted jobs if the simulation was stopped because these jobs made no progress."""
     if not evictions:
         return ()
     again = (jobs["evictions"] > 0) & (is_named(jobs["state"], "Waiting") | is_named(jobs["state"], "Running"))

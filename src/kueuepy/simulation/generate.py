@@ -1,7 +1,7 @@
 """Generators of random jobs with documented distributions; a seed produces the same jobs on every platform.
 
 Every sample is `Generator(PCG64(SeedSequence([seed, crc32(name of the stream)]))).random(n)`, converted to a time or a
-choice by inverse transform sampling. The docstring of each function names the random streams that it uses.
+choice by inverse transform sampling. The docstring of each function names the random streams that the function uses.
 """
 
 from __future__ import annotations
@@ -67,7 +67,7 @@ class GeneratedJobs(JobColumns):
 
     @classmethod
     def _like(cls, table: JobColumns) -> Self:
-        """Return the columns of another table as an instance of this class."""
+        """Convert a table with the same columns to an instance of this class."""
         if isinstance(table, cls):
             return table
         found = cls.__new__(cls)
@@ -173,8 +173,8 @@ class GeneratedJobs(JobColumns):
         """Generate the arrivals of a Poisson process whose rate changes with the time of day.
 
         The rate at time t is `rate * (1 + a cos(2π (t - peak) / day))` with a = (ratio - 1) / (ratio + 1). The function
-        thins a Poisson process with the highest rate. It uses the streams `gap QUEUE`, `thin QUEUE` and `runtime
-        QUEUE`.
+        generates a Poisson process with the highest rate, and thins it. The function draws from the random streams `gap
+        QUEUE`, `thin QUEUE` and `runtime QUEUE`.
 
         >>> from kueuepy import Jobs
         >>> len(Jobs.diurnal("team", "24/d", "1h", {"gpu": 1}, days=7)) > 100
@@ -262,20 +262,20 @@ class GeneratedJobs(JobColumns):
     def lublin(cls, seed: int = 0, n: int = 1000, processors: int = 128, queue: str = "jobs") -> Self:
         """Generate rigid parallel jobs with the workload model of Lublin and Feitelson.
 
-        A job has one pod with one cpu for each processor.
+        A job has one pod per processor, and each pod requests one cpu.
 
-        Sizes: a job has one processor with probability 0.244 (stream `size`). Otherwise its size is 2 to the power of a
-        random value. With h = log2 of `processors`, this value is uniform on [0.8, h - 2.5] with probability 0.86, and
-        otherwise uniform on [h - 2.5, h] (streams `stage` and `power`). With probability 0.576 the value is rounded to
-        an integer. The size is always rounded to an integer.
+        Sizes: a job has one processor with probability 0.244 (stream `size`). Otherwise, the size of the job is 2 to
+        the power of a random exponent. With h = log2 of `processors`, this exponent is uniform on [0.8, h - 2.5] with
+        probability 0.86, and otherwise uniform on [h - 2.5, h] (streams `stage` and `power`). With probability 0.576,
+        the exponent is rounded to an integer. The size is always rounded to an integer.
 
         Runtimes: the logarithm of the runtime in seconds is Gamma(4.2, 0.94) with probability 0.78 - 0.0054 * size,
-        otherwise Gamma(312, 0.03) (streams `kind` and `runtime`). The logarithm is at most 12. Runtimes are whole
-        seconds, at least 1.
+        otherwise Gamma(312, 0.03) (streams `kind` and `runtime`). The logarithm of the runtime is at most 12. Runtimes
+        are whole seconds, at least 1.
 
-        Arrivals: the logarithm of the gap in seconds is Gamma(10.46, 0.4871) (stream `gap`), at most 13. Gaps are
-        shorter in busy half-hours. Slot i, from 11 to 58, is half-hour number i - 1 of the day. The weight of slot i is
-        the probability that Gamma(8.1737, 3.9631) lies between i - 0.5 and i + 0.5.
+        Arrivals: the logarithm of the gap in seconds is Gamma(10.46, 0.4871) (stream `gap`), at most 13. The gaps
+        between arrivals are shorter in busy half-hours. Slot i, from 11 to 58, is half-hour number i - 1 of the day.
+        The weight of slot i is the probability that Gamma(8.1737, 3.9631) lies between i - 0.5 and i + 0.5.
 
         Quantiles of the gamma distributions are interpolated linearly between 4,097 points.
 
@@ -317,7 +317,7 @@ class GeneratedJobs(JobColumns):
 
 
 def _enough(rate: float, seconds: float) -> int:
-    """Return a number of samples that almost surely exceeds the number of arrivals in this time."""
+    """Return a number of samples that almost surely exceeds the number of arrivals in a given time."""
     mean = rate * seconds
     return int(mean + 10 * np.sqrt(mean) + 20)
 

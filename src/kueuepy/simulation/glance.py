@@ -21,7 +21,7 @@ _UNITS = {"cpu": "cores", "memory": "GiB", "ephemeral-storage": "GiB"}
 
 
 def sheet_of(jobs: Columns) -> Sheet:
-    """Return the first 20 rows of the private columns, with spans such as `1 h 30 min`, and the number of all rows."""
+    """Return the first 20 rows of the internal columns, with times such as `1 h 30 min`, and the number of rows."""
     head = [f"{name} ({_UNITS[name]} per pod)" if name in _UNITS else name for name in jobs.names]
     rows = [[_text(name, row[name]) for name in jobs.names] for row in jobs.rows(MOST_ROWS)]
     return Sheet(tuple(head), rows, counted(len(jobs), "job"), len(jobs))

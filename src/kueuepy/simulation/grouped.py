@@ -19,7 +19,7 @@ def order_of(codes: NDArray[Any], count: int) -> NDArray[np.int64]:
 
     Args:
         codes: The codes, starting at 0.
-        count: The number of different codes.
+        count: The number of distinct codes.
     """
     small: NDArray[Any] = codes.astype(np.uint16) if count <= _RADIX else codes
     found: NDArray[np.int64] = np.argsort(small, kind="stable")
@@ -31,7 +31,7 @@ class Groups:
 
     Attributes:
         rows: The row numbers.
-        of: The number of the group that each row belongs to.
+        of: The index of the group that each row belongs to.
         count: The number of groups; a group can be empty.
         bounds: The position of the first row of each group, followed by the number of rows.
     """
@@ -48,7 +48,7 @@ class Groups:
         """Group the rows of a column of codes.
 
         Args:
-            codes: The group number of each row; a row with -1 is in no group.
+            codes: The group index of each row; a row with -1 does not belong to any group.
             count: The number of groups.
         """
         rows = np.flatnonzero(codes >= 0)
@@ -73,7 +73,7 @@ class Groups:
         """Return the same groups, restricted to the selected rows.
 
         Args:
-            mask: The rows to keep, by position in `rows`.
+            mask: A mask of the rows to keep, by position in `rows`.
         """
         return Groups(self.rows[mask], self.of[mask], self.count)
 
@@ -101,8 +101,8 @@ class Groups:
     def _padded(self, values: NDArray[Any]) -> tuple[NDArray[Any], NDArray[np.int64]]:
         """Return the values with a 0 inserted before each group, and the positions of the zeros.
 
-        `reduceat` adds the first value of a group to the sum of its other values. With a leading 0, it returns the same
-        result as `numpy.sum`, and an empty group has a value.
+        `reduceat` adds the first value of a group to the sum of the remaining values. With a leading 0, `reduceat`
+        returns the same result as `numpy.sum`, and an empty group has the sum 0.
         """
         found = np.zeros(len(values) + self.count, values.dtype)
         found[np.arange(len(values)) + self.of + 1] = values

@@ -97,7 +97,7 @@ def by_column(result: Recorded, column: str, start: float | None = None, end: fl
 
 
 def _hours_of(result: Recorded, amounts: Mapping[str, NDArray[Any]], groups: Groups) -> dict[str, NDArray[np.float64]]:
-    """Return the used, lost and overhead hours by group of jobs and resource."""
+    """Return the used, lost and overhead hours for each group of jobs and each resource."""
     kinds = {"used": "held", "lost": "lost", "overhead": "overhead"}
     return {
         f"{name}_hours {resource}": groups.sums(amount[groups.rows] * result.jobs[kind][groups.rows]) / _HOUR

@@ -1,14 +1,15 @@
 """95 % confidence intervals of means and percentiles of correlated values, such as the waits of one simulation.
 
-The values, in order of submission, are split into 32 batches of equal length. The variation between batches determines
-the interval, which accounts for correlation between neighbouring jobs. The half-widths are computed as in N-Skart
-(Tafazzoli, Steiger and Wilson, "N-Skart: a nonsequential skewness- and autoregression-adjusted batch-means procedure
-for simulation analysis", IEEE Transactions on Automatic Control 56, 2011). The procedure uses Student's t distribution
-of the batch means, with adjustments for the remaining autocorrelation between batches and for their skewness.
+The values, in order of submission, are split into 32 batches of equal length. The interval follows from the variation
+between batches, and therefore accounts for correlation between neighbouring jobs. The half-widths are computed as in
+N-Skart (Tafazzoli, Steiger and Wilson, "N-Skart: a nonsequential skewness- and autoregression-adjusted batch-means
+procedure for simulation analysis", IEEE Transactions on Automatic Control 56, 2011). The procedure uses Student's t
+distribution of the batch means, with adjustments for the remaining autocorrelation between batches and for their
+skewness.
 
 The interval of a percentile contains every value x that is compatible with the percentile. A value x is compatible if
-the confidence interval of the fraction of jobs that wait at most x contains the percentile. The limits of the resulting
-interval are order statistics, so it never exceeds the range of the values, and no density estimate is needed.
+the confidence interval of the fraction of jobs that wait at most x contains the percentile. The limits are order
+statistics, so the resulting interval never exceeds the range of the values, and no density estimate is needed.
 `benchmarks/coverage.py` measures the coverage of the intervals.
 """
 
@@ -44,8 +45,8 @@ class Interval(NamedTuple):
     """A 95 % confidence interval.
 
     Attributes:
-        low: The lower limit.
-        high: The upper limit.
+        low: The lower limit of the 95 % confidence interval.
+        high: The upper limit of the 95 % confidence interval.
         doubt: The reason why the interval may be too narrow; empty if there is none.
     """
 
@@ -142,7 +143,7 @@ def _share(parts: NDArray[np.float64], sizes: NDArray[Any]) -> float:
 def _first(holds: Callable[[int], bool], end: int) -> int:
     """Return the first index from which a condition is true, by bisection.
 
-    The condition is true for index `end - 1`.
+    The condition must be true for the index `end - 1`.
     """
     below, found = -1, end - 1
     while found - below > 1:

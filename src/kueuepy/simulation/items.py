@@ -142,7 +142,7 @@ def of_workloads(workloads: Sequence[Workload], durations: Sequence[int | None])
 
     Args:
         workloads: The Workloads.
-        durations: The runtime of each Workload in nanoseconds. With `None`, a finished Workload has the runtime of its
+        durations: The runtime of each Workload in nanoseconds. For `None`, a finished Workload has the runtime of its
             last run, and any other Workload never ends.
     """
     templates = tuple(workloads)

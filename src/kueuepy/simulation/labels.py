@@ -1,4 +1,4 @@
-"""Labels of metrics: the label, the group and the better direction of each metric, and values with units."""
+"""Labels of metrics: the label, the group and the direction of improvement of each metric, and values with units."""
 
 from __future__ import annotations
 
@@ -142,7 +142,7 @@ def interval_text(name: str, low: float, high: float) -> str:
 
 
 def hours_word(cell: str) -> str:
-    """Return the unit of hours for a flavor and resource.
+    """Return the unit of a resource multiplied by time, such as `GPU hours`.
 
     >>> hours_word("h100/nvidia.com/gpu")
     'GPU hours'
@@ -151,7 +151,7 @@ def hours_word(cell: str) -> str:
 
 
 def part_text(value: float, whole: float) -> str:
-    """Return a value as a percentage of another value; `0%` if the other value is 0."""
+    """Return a value as a percentage of a reference value; `0%` if the reference value is 0."""
     return share(value / whole) if whole else "0%"
 
 

@@ -17,7 +17,7 @@ class Lifetime(NamedTuple):
     Attributes:
         start: The time of the last admission, since the Unix epoch; `None` if the workload was never admitted.
         end: The time at which the workload finished, since the Unix epoch; `None` if it has not finished.
-        past: The time for which the workload ran before its last admission.
+        past: The total time for which the workload ran before its last admission.
         finish_reason: The reason of the Finished condition, such as `Succeeded`; empty if the workload has not
             finished.
     """
@@ -38,7 +38,7 @@ class Lifetime(NamedTuple):
 def lifetime_of(workload: Workload) -> Lifetime:
     """Return the lifetime of a job from the status of its Workload.
 
-    The Admitted condition keeps its time when the workload finishes. Kueue adds a run to
+    The transition time of the Admitted condition does not change when the workload finishes. Kueue adds a run to
     `accumulatedPastExecutionTimeSeconds` when the workload loses its admission
     (`pkg/workload/admissionchecks.go:SyncAdmittedCondition`).
     """

@@ -171,7 +171,7 @@ def cluster_of(
     before you compare simulated waits with the waits in the log.
 
     If the jobs have a column `flavor`, each flavor in it becomes a ResourceFlavor with the node label
-    `kueuepy.dev/flavor`. A queue then has quota for the flavors that its jobs use.
+    `kueuepy.dev/flavor`. With a column `flavor`, each queue gets quota only for the flavors that its jobs use.
 
     >>> from kueuepy import Jobs
     >>> jobs = Jobs({"queue": ["a", "b"], "submit": [0, 60], "runtime": ["1h", "90s"], "gpu": [1, 8]})
@@ -225,7 +225,7 @@ def _flavors_of(jobs: JobColumns, other: str) -> Categorical:
 
 
 def _quotas(jobs: JobColumns, mask: NDArray[np.bool_], headroom: float) -> dict[str, int]:
-    """Return the nominal quota for these jobs by resource, in displayed units (cores for CPU).
+    """Return the nominal quota for the selected jobs by resource, in displayed units (cores for CPU).
 
     Raises:
         InvalidSpecError: The headroom is negative or not finite.

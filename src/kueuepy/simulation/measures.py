@@ -24,7 +24,7 @@ _STATISTIC = re.compile(r"^(.+?)(?:_mean|_p(\d+))?$")
 
 
 def percentile(ordered: NDArray[np.float64], percent: float) -> float:
-    """Return the nearest-rank percentile of sorted values; 0 for no values."""
+    """Return the nearest-rank percentile of sorted values; 0 if there are no values."""
     return float(ordered[math.ceil(len(ordered) * percent / 100) - 1]) if len(ordered) else 0.0
 
 

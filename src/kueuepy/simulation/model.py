@@ -24,15 +24,15 @@ Time = Any
 
 
 class RunModel(msgspec.Struct, frozen=True):
-    """The cost of an eviction to a job.
+    """Model of what an eviction costs a job.
 
     The columns `every`, `cost`, `restore` and `grace` of `Jobs` override the values for individual jobs.
 
-    A run lasts from one admission of a job to its end or eviction. A run holds quota for `restore` (except in the first
-    run), then for the remaining runtime, and for `cost` at each checkpoint. A checkpoint follows each `every` of
-    progress, except at the end. If a job is evicted a time h after its admission, the run has worked for a = max(0, h -
-    restore) and made k = floor(a / (every + cost)) checkpoints. The next run continues from k * every. The identity h =
-    kept + overhead + lost holds exactly.
+    A run lasts from an admission of a job to the end or the next eviction of the job. A run holds quota for `restore`
+    (except in the first run), then for the remaining runtime, and for `cost` at each checkpoint. A job writes a
+    checkpoint after each `every` of progress, except at the end. If a job is evicted when the time h has passed since
+    its admission, the run has worked for a = max(0, h - restore) and has completed k = floor(a / (every + cost))
+    checkpoints. The next run continues from k * every. The identity h = kept + overhead + lost holds exactly.
 
     Each time is a number of seconds, a string such as `30m`, or a timedelta; the default is 0.
 
@@ -40,10 +40,10 @@ class RunModel(msgspec.Struct, frozen=True):
     'checkpoint'
 
     Attributes:
-        on_eviction: The progress that an evicted job keeps. With `restart` (the default) it loses all progress, with
-            `checkpoint` it continues from the last checkpoint, and with `resume` it loses none.
-        every: The progress of a job between two checkpoints, as a time of productive work; greater than 0 with
-            `checkpoint`.
+        on_eviction: The progress that an evicted job keeps. With `restart` (the default), an evicted job loses all
+            progress. With `checkpoint`, an evicted job continues from the last checkpoint. With `resume`, an evicted
+            job loses no progress.
+        every: The time that a job makes progress between two checkpoints; must be greater than 0 with `checkpoint`.
         cost: The duration of a checkpoint, during which the job holds quota without making progress.
         restore: The time that a run after an eviction needs to restore the job's state, during which the job holds
             quota.
@@ -102,9 +102,10 @@ class Recording(msgspec.Struct, frozen=True):
     Attributes:
         decisions: Whether to record every decision; `True` by default.
         runs: Whether to record every admission and its outcome; `True` by default.
-        usage: Whether to record usage, waiting jobs and shares over time. `True` (the default) and `changes` record
-            each change. A time such as `1h` records the values at intervals of this length. `False` records nothing.
-            This setting limits the resolution of pictures and of metrics for a time window.
+        usage: Whether to record usage, waiting jobs and shares over time. `True` (the default) and `changes` record the
+            values at each change. If `usage` is a time such as `1h`, the values are recorded at intervals of this
+            length. `False` records nothing. The interval limits the resolution of pictures and of metrics for a time
+            window.
         cycles: Whether to record every scheduling cycle with the number of heads, admissions and evictions; `False` by
             default.
     """
@@ -146,7 +147,7 @@ class CheckDelay(msgspec.Struct, frozen=True):
         fails: The probability, between 0 and 1, that the state of the check becomes Retry instead of Ready; 0 by
             default.
         capacity: An `Edit` or a Kueue object to apply when the check first becomes Ready, such as a higher nominal
-            quota for nodes that an autoscaler adds. By default, nothing changes.
+            quota for nodes that an autoscaler adds. By default, no capacity is added.
     """
 
     check: str
@@ -158,10 +159,10 @@ class CheckDelay(msgspec.Struct, frozen=True):
 class Startup(msgspec.Struct, frozen=True):
     """The time that pods on a flavor need to become ready after admission.
 
-    Their job makes no progress during this time.
+    While the pods are not ready, their job makes no progress.
 
-    If `waitForPodsReady` is enabled, Kueue's timeouts and backoffs apply. Otherwise Kueue treats the pods as ready
-    immediately.
+    If `waitForPodsReady` is enabled, Kueue's timeouts and backoffs apply. Without `waitForPodsReady`, Kueue treats the
+    pods as ready immediately.
 
     >>> Startup("h100", delay="90s").flavor
     'h100'
@@ -179,12 +180,12 @@ class Failures(msgspec.Struct, frozen=True):
     """Failures of the nodes of a flavor, as a Poisson process. Kueue evicts the jobs on a failed node.
 
     The number of nodes is the total nominal quota of the flavor, divided by `unit`. Running jobs occupy the nodes in
-    row order. The probability that a failure hits a job is therefore proportional to the quota that the job holds, and
-    the failure of a free node evicts no job.
+    row order. The probability that a failure hits a job is therefore proportional to the quota that the job holds. The
+    failure of a free node does not evict any job.
 
-    The nodes of a flavor together can fail at most once per second on average; a shorter `mtbf` raises an error. If a
-    change to quota during the simulation would cause more failures, the failures still occur once per second on
-    average.
+    The nodes of a flavor together can fail at most once per second on average; a value of `mtbf` that causes more
+    failures raises an error. The failure rate is limited to an average of one failure per second, even if a quota
+    change during the simulation would raise it above this limit.
 
     >>> Failures("h100", mtbf="30d", repair="4h", unit={"nvidia.com/gpu": 8}).lowers_quota
     False
@@ -213,8 +214,8 @@ _CLOCK_PART = re.compile(r"[0-9]{1,6}")
 def delay_options(delays: Sequence[Delay], seed: int, changed: Callable[[Any], list[Object]]) -> dict[str, list[Any]]:
     """Return all delays in the core's form: for each delay, a table of 65,536 values from its own random stream.
 
-    A run of a job uses the entry at hash64(row, number of the run). A policy with more evictions therefore does not
-    change the values for other jobs.
+    hash64(row, number of the run) selects the table entry for a run of a job. The delays of a job therefore do not
+    depend on the number of evictions of other jobs.
 
     Args:
         delays: The delays.
@@ -452,7 +453,7 @@ class RunSettings(TypedDict, total=False):
     """Keyword arguments of `simulate` that other functions also accept and pass on to each simulation.
 
     Attributes:
-        model: The cost of an eviction; see `RunModel`.
+        model: Model of what an eviction costs; see `RunModel`.
         events: Changes at given times.
         clock: The virtual time that a scheduling cycle takes.
         delays: Delays of admission checks and pod starts, and node failures.

@@ -32,7 +32,7 @@ Change = tuple[str, str, str, int]
 
 
 def name_notes(columns: Mapping[str, Any]) -> list[Note]:
-    """Note names that are not valid in Kubernetes, and names that occur twice in a namespace."""
+    """Add notes about names that are not valid in Kubernetes, and about names that occur twice in a namespace."""
     found = []
     for column in ("name", "queue", "flavor"):
         rows = int(_invalid(column, columns[column]).sum()) if column in columns else 0
@@ -115,7 +115,7 @@ def cleaned(jobs: Columns) -> tuple[dict[str, Any], list[Change]]:
 
 
 def _clean_texts(column: str, values: Categorical, changes: list[Change]) -> Categorical:
-    """Replace invalid names of a categorical column; different names stay different."""
+    """Replace invalid names of a categorical column; different names remain different."""
     counts = np.bincount(values.codes[values.codes >= 0], minlength=len(values.names))
     kept = {name for name in values.names if all(map(is_subdomain, _parts(column, name)))}
     found = []

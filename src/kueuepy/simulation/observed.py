@@ -117,7 +117,7 @@ def _observed(source: Any, user: str | None) -> tuple[list[Observed], int]:
 
 
 def _without_status(source: Any, statuses: dict[str, Any]) -> Manifest:
-    """Read objects without the status of Workloads, which may contain anything, and store each status by key."""
+    """Read objects without validating the status of Workloads, and store each status by key."""
 
     def pick(item: Item) -> bool:
         doc = item.value
@@ -133,7 +133,7 @@ def _without_status(source: Any, statuses: dict[str, Any]) -> Manifest:
 def _of_recording(recording: RecordedJobs) -> Iterator[Observed]:
     """Yield all Workloads of a recording.
 
-    If several have the same name, the start of the UID is appended to all but the first.
+    If several jobs have the same name, the start of the UID is appended to the names of all but the first.
     """
     documents, others = [], {}
     for doc, deleted, user in recording.workloads():
@@ -170,7 +170,7 @@ def _user(workload: Workload, label: str | None) -> str:
 
 
 def _latest(workload: Workload) -> int:
-    """Return the latest time of a Workload, in nanoseconds since the Unix epoch."""
+    """Return the latest timestamp in a Workload, in nanoseconds since the Unix epoch."""
     times = [0 if workload.creation_timestamp is None else workload.creation_timestamp.value]
     if workload.status is not None:
         times += [condition.last_transition_time.value for condition in workload.status.conditions]

@@ -50,7 +50,7 @@ def result_data(
         result: The result.
         scheduler: The Scheduler at the end of the simulation; `None` if the result was loaded from files.
         title: The title of the page.
-        explained: The largest number of pending workloads to explain; the workloads are those pending at the end of the
+        explained: The maximum number of workloads to explain, among the workloads that are pending at the end of the
             simulation.
 
     Raises:

@@ -24,7 +24,7 @@ _NAMES = ("policy", "metric", "jobs", "first", "second", "difference", "low", "h
 
 
 def differences(results: Mapping[str, Recorded]) -> Columns:
-    """Return the paired differences of the metrics from the first policy; see `Comparison.differences`."""
+    """Return the paired differences between the first policy and each other policy; see `Comparison.differences`."""
     (_, first), *others = results.items()
     rows = []
     before = _by_job(first)
@@ -42,7 +42,7 @@ def expect_alike(name: str, first: Recorded, second: Recorded) -> None:
     """Check that two results have the same jobs.
 
     Raises:
-        InvalidSpecError: The jobs differ.
+        InvalidSpecError: The results have different jobs.
     """
     pairs = ((first.jobs[column], second.jobs[column]) for column in ("submit", "runtime"))
     if len(first.jobs) != len(second.jobs) or not all(np.array_equal(a, b, equal_nan=True) for a, b in pairs):

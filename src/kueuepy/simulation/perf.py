@@ -1,8 +1,8 @@
 """Kueue's scheduler performance test in virtual time, without a cluster.
 
-A profile is a generator file of that test (`test/performance/scheduler/configs/*/generator.yaml`). A profile describes
-cohorts of queues. Each queue has sets of workloads that arrive at fixed intervals and run for a fixed time once
-admitted.
+A profile is a generator file of the performance test (`test/performance/scheduler/configs/*/generator.yaml`). A profile
+describes cohorts of queues. Each queue has sets of workloads that arrive at fixed intervals and run for a fixed time
+once admitted.
 """
 
 from __future__ import annotations
@@ -63,7 +63,7 @@ class _Record(msgspec.Struct, frozen=True, rename="camel", forbid_unknown_fields
 
 
 class WorkloadTemplate(_Record, frozen=True):
-    """The requests and the runtime of the workloads of a set."""
+    """The requests and the runtime of the workloads in a set."""
 
     class_name: str
     runtime_ms: _Whole
@@ -85,7 +85,7 @@ class WorkloadTemplate(_Record, frozen=True):
 
 
 class WorkloadsSet(_Record, frozen=True):
-    """`count` arrivals of each workload at equal intervals; the first arrival is after one interval."""
+    """`count` arrivals of each workload at regular intervals; the first arrival occurs after one interval."""
 
     count: _Whole
     creation_interval_ms: _Whole
@@ -280,7 +280,7 @@ class Load:
         return {name: values.tolist() for name, values in columns.items()}
 
     def start(self) -> VirtualRun:
-        """Return a simulation of the profile's load, which has not been started."""
+        """Return a simulation of the profile's load that has not been started."""
         import numpy as np  # noqa: PLC0415 - only on use
 
         order = np.argsort(np.frombuffer(self._at, np.int64), kind="stable")

@@ -68,7 +68,7 @@ class FragmentationSeries(msgspec.Struct, frozen=True):
             Numbers of pods, of shape (sizes, times).
 
         Raises:
-            InvalidSpecError: The topology has no such level.
+            InvalidSpecError: The topology does not have the level.
         """
         if level not in self.levels:
             known = ", ".join(map(repr, self.levels))
@@ -85,7 +85,7 @@ class FragmentationSeries(msgspec.Struct, frozen=True):
             ax: The Axes to draw on; by default, the Axes of a new figure.
 
         Raises:
-            InvalidSpecError: The topology has no such level.
+            InvalidSpecError: The topology does not have the level.
             UnsupportedError: matplotlib is not installed.
         """
         return draw(self._shown(level), ax)
@@ -97,7 +97,7 @@ class FragmentationSeries(msgspec.Struct, frozen=True):
             level: A level of the topology; empty (the default) for all domains together.
 
         Raises:
-            InvalidSpecError: The topology has no such level.
+            InvalidSpecError: The topology does not have the level.
         """
         return svg(self._shown(level))
 
@@ -132,7 +132,7 @@ def fragmentation_of(
         topology: The name of the Topology.
         sizes: The requests of one pod for each job size.
         flavor: The ResourceFlavor, or `None` if only one flavor uses the topology.
-        step: The interval, or `None` for 1/100 of the simulation.
+        step: The interval, or `None` for 1/100 of the length of the simulation.
         end: The end of the simulation, in seconds.
     """
     asked = [dict(size) for size in sizes]

@@ -45,12 +45,12 @@ class Prepared:
 
     Attributes:
         settings: The arguments of the simulation.
-        base: The Scheduler at the start.
-        declared: The objects at the start.
+        base: The initial Scheduler.
+        declared: The initial objects.
         notes: Notes about jobs that were left out.
         zero: The time of the first submission or the time of the Scheduler, whichever is later, in nanoseconds.
         options: The options for the core.
-        shapes: Unnamed Workloads, one for each group of jobs with equal requests.
+        shapes: Unnamed Workloads, one for each group of jobs with identical requests.
         core: The simulation in the core.
         reached: The time up to which the simulation has been advanced, in nanoseconds.
     """
@@ -69,7 +69,7 @@ class Prepared:
         Args:
             cluster: The initial cluster.
             jobs: The jobs.
-            settings: The other arguments of the simulation.
+            settings: The arguments of the simulation other than the cluster and the jobs.
             base: A Scheduler that was created from the cluster, so that many simulations can share it; optional.
             known: A simulation of the same cluster and jobs, whose shapes are reused; optional.
 
@@ -121,7 +121,7 @@ class Prepared:
 
     @property
     def codes(self) -> NDArray[np.int32]:
-        """The index of the shape of each row."""
+        """For each row of jobs, the index of its shape."""
         if len(self._codes) > 1:
             self._codes = [np.concatenate(self._codes)]
         codes: NDArray[np.int32] = self._codes[0]
@@ -132,15 +132,15 @@ class Prepared:
         return shapes_of(table, session_of(self.base).state.store.objects.of(ResourceFlavor), gates)
 
     def end_of(self, until: Any) -> int:
-        """Convert a time after the first submission to nanoseconds; LONGEST for `None` and for times beyond 64 bits."""
+        """Convert a time after the first submission to nanoseconds, at most LONGEST; `None` becomes LONGEST."""
         return LONGEST if until is None else min(LONGEST, self.zero + moment("until", until, math.inf))
 
     def until(self, when: Any) -> Prepared:
-        """Return a repetition of the simulation from its start up to a time."""
+        """Repeat the simulation from its start up to a given time, and return the repetition."""
         return next(self.moments((when,)))
 
     def moments(self, times: Iterable[Any]) -> Iterator[Prepared]:
-        """Repeat the simulation from its start, and yield it at each given time; the next iteration advances it."""
+        """Repeat the simulation from its start, and yield the same object at each given time, advanced to this time."""
         twin = Prepared(*self._given, self.settings, known=self)
         later = deque(self._later)
         for when in times:
@@ -158,7 +158,7 @@ class Prepared:
             pass
 
     def copy(self) -> Prepared:
-        """Return an independent copy."""
+        """Return an independent copy of the simulation."""
         twin = type(self).__new__(type(self))
         twin.__dict__.update(self.__dict__)
         twin.core = self.core.copy()
@@ -189,7 +189,7 @@ class Prepared:
         return table._moved_to(submit)  # noqa: SLF001 - of one room
 
     def _with_known(self, table: JobColumns, known: list[str]) -> JobColumns:
-        """Append rows for the workloads with these keys, except for workloads that have the key of a job."""
+        """Append rows for the workloads with the given keys, except for workloads that have the key of a job."""
         rows = {f"{str(table['queue'][row]).partition('/')[0]}/{table.name_of(row)}": row for row in range(len(table))}
         others = [key for key in known if key not in rows]
         self._known = {rows[key]: key for key in known if key in rows}
@@ -244,7 +244,7 @@ class Prepared:
         }
 
     def _changes(self, last: int) -> list[tuple[int, str, Any, int]]:
-        """Return the changes of all events in chronological order; an Edit applies to the objects at its own time."""
+        """Return the changes of all events in chronological order; each Edit takes account of all earlier changes."""
         planned: list[tuple[int, int, Any]] = []
         for place, event in enumerate(self.settings.events):
             for at in event.moments(f"events[{place}]", last):
@@ -272,7 +272,7 @@ class Prepared:
         return [("apply", obj, 0) for obj in self._changed(thing)]
 
     def _place_of(self, row: int) -> int:
-        """Return the index of a job in the core; for jobs that were submitted later, the index equals the row."""
+        """Return the index of a job in the core; for jobs that were submitted later, the index is the row number."""
         if self._places is None:
             self._places = np.argsort(self._order, kind="stable")
         return int(self._places[row]) if row < len(self._places) else row
@@ -287,7 +287,7 @@ class Prepared:
         return row if str(self.jobs["queue"][row]).partition("/")[0] == namespace else None
 
     def _changed(self, thing: Any) -> list[Object]:
-        """Return the objects that an object or an Edit changes, and apply them to the planned cluster."""
+        """Apply an object or an Edit to the planned cluster, and return the changed objects."""
         if isinstance(thing, Edit):
             known = self._idle.get(id(thing))
             if known is not None and known[1] is self._cluster:

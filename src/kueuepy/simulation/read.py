@@ -114,7 +114,7 @@ class Source:
             what: A description of the expected content, for error messages.
 
         Raises:
-            InvalidSpecError: The file cannot be read, or its content has another type.
+            InvalidSpecError: The file cannot be read, or its content has a different type.
         """
         try:
             return msgspec.json.decode(self.text(), type=kind)
@@ -122,7 +122,7 @@ class Source:
             raise InvalidSpecError(f"{self.path}: {error}; it must be {what}") from None
 
     def beside(self, name: str) -> Source:
-        """Return another file in the same directory."""
+        """Return the source for a file with the given name in the same directory."""
         return Source(self.path.with_name(name))
 
     def where(self, rows: NDArray[np.int64] | None = None, first: int = 2) -> Callable[[int], str]:
@@ -165,7 +165,7 @@ class Table:
         """Return one column.
 
         Raises:
-            InvalidSpecError: The file has no such column.
+            InvalidSpecError: The file does not have the column.
         """
         if name not in self.columns:
             raise InvalidSpecError(
@@ -174,7 +174,7 @@ class Table:
         return Column(name, self.columns[name], self.where)
 
     def has(self, name: str) -> bool:
-        """Return whether the file has a column with this name."""
+        """Return whether the file has a column with the given name."""
         return name in self.columns
 
     def keep(self, mask: Any, why: str) -> Table:
@@ -198,14 +198,14 @@ class Table:
         return found
 
     def given(self, *names: str) -> Any:
-        """Return a mask of the rows that have a value in all of these columns."""
+        """Return a mask of the rows that have a value in all of the given columns."""
         found = np.ones(len(self), bool)
         for name in names:
             found &= ~self.column(name).missing()
         return found
 
     def jobs(self, columns: Mapping[str, Any], **other: Any) -> JobColumns:
-        """Return a table of jobs with these columns, sorted by submission time."""
+        """Return a table of jobs with the given columns, sorted by submission time."""
         found = JobColumns(columns, where=self.where, notes=self.notes)
         found = found._with({name: found[name] for name in found.names}, **other)  # noqa: SLF001 - same package
         submit = found["submit"]
@@ -252,21 +252,22 @@ def read(
     | format | content |
     | --- | --- |
     | `csv`, `parquet`, `jsonl` | one job per row, with the column names of `Jobs`; other columns are kept |
-    | `swf` | Standard Workload Format of the Parallel Workloads Archive; `map={"queue": 13}` selects another field |
+    | `swf` | Standard Workload Format of the Parallel Workloads Archive; `map={"queue": 13}` uses field 13 as queue |
     | `philly`, `philly-json` | Microsoft's Philly trace of 2017: the CSV extract, and the original `cluster_job_log` |
     | `helios`, `acme` | SenseTime's trace of 2020, and Shanghai AI Laboratory's trace of 2023 |
     | `alibaba2020` (`pai`), `alibaba2023` (`openb`) | tasks in PAI's job and task tables; pods in the openb trace |
     | `alibaba2025` (`dlrm`), `alibaba2026-spot` | instances of recommendation models; jobs on spot GPUs |
-    | `alibaba` | any of these four traces, detected from the header of the file |
+    | `alibaba` | any of the four Alibaba traces, detected from the header of the file |
     | `borg2019` | collections in Google's cluster trace of 2019 |
     | `batsim` | a Batsim workload with delay profiles |
 
-    Rows that were left out are listed in `notes`. The modules in `kueuepy.simulation.logs` document the options of each
-    log.
+    The `notes` of the result report the number of rows that were left out. The modules in `kueuepy.simulation.logs`
+    document the options of each log.
 
     Args:
         path: The file; gzip compression is detected.
-        format: The format. `auto` (the default) detects it from the name of the file and, for CSV, from its header.
+        format: The format. `auto` (the default) detects the format from the name of the file and, for CSV, from its
+            header.
         map: The names of columns in the file, by the corresponding names in `Jobs`: `{"queue": "team"}`.
         options: Options of the format.
 

@@ -60,7 +60,7 @@ class JobTable(Columns):
     | `submit`, `first_start`, `end` | time of submission, first admission and end; NaN if not reached |
     | `waited`, `held` | total time without quota and total time with quota, up to the end of the job or simulation |
     | `first_wait` | time from submission to first admission; NaN without admission |
-    | `runs`, `evictions` | number of times the job got quota; number of evictions |
+    | `runs`, `evictions` | number of quota reservations; number of evictions |
     | `lost`, `overhead` | lost progress; time for checkpoints, restores and pod starts |
     | `borrowed` | whether the last admission borrowed quota |
     | `promised` | whether the job fitted into the free nominal quota of its ClusterQueue at submission |
@@ -73,7 +73,7 @@ class JobTable(Columns):
     | resources, such as `nvidia.com/gpu` | request of each pod, in cores, bytes or devices; multiply by `pods` |
     | `submit_time`, `first_start_time`, `end_time` | UTC timestamps if submissions are dates; NaT if not reached |
 
-    The table also keeps any other column of `Jobs`.
+    The table also contains all other columns of `Jobs`.
     """
 
     def _column(self, name: str) -> Any:
@@ -163,8 +163,8 @@ class IdleTable(Amounts):
     """Free quota that waiting jobs request, by cohort tree, flavor and resource, with one row per change.
 
     Columns are `seconds` after the first submission, `tree` (the root Cohort, or a ClusterQueue without a cohort),
-    `flavor_resource` and `idle`, which is the free quota or the total request of the waiting jobs, whichever is
-    smaller. Amounts are in cores, bytes or devices. A value applies until the next row; before the first row it is 0.
+    `flavor_resource` and `idle`, the smaller of the free quota and the total request of the waiting jobs. Amounts are
+    in cores, bytes or devices. A value applies until the next row; before the first row it is 0.
     """
 
 
@@ -204,7 +204,7 @@ class Recorded:
         loops: tuple[PreemptionLoop, ...],
         facts: dict[str, Any],
     ) -> None:
-        """Store the tables and facts of a simulation, or of a directory of files.
+        """Store the tables and other data of a simulation, or of a directory that contains a saved result.
 
         Args:
             tables: The tables by name, as in `TABLES`.
@@ -246,7 +246,7 @@ class Recorded:
             row: The row number of the job.
 
         Raises:
-            NotFoundError: There is no such row.
+            NotFoundError: The row does not exist.
         """
         if not 0 <= row < len(self.jobs):
             raise NotFoundError(f"jobs: there is no row {row}; the last one is {len(self.jobs) - 1}")

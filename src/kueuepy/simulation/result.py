@@ -80,16 +80,16 @@ class Result(Recorded, Framed):
         usage: Usage, number of waiting jobs and share of each ClusterQueue over time; see `UsageSeries`.
         consumed: Decayed usage of each LocalQueue over time under admission fair sharing; see `ConsumedTable`.
         cycles: One row per scheduling cycle; empty unless the simulation records cycles. See `CyclesTable`.
-        idle: Free quota that waiting jobs request, by cohort tree, over time; see `IdleTable`. This table is recorded
-            together with the usage.
+        idle: Free quota that waiting jobs request, by cohort tree, over time; see `IdleTable`. `idle` is recorded
+            together with `usage`.
         blocked: Ratio of used quota to entitled quota for each ClusterQueue with waiting jobs, over time; see
-            `BlockedTable`. This table is recorded together with the usage.
+            `BlockedTable`. `blocked` is recorded together with `usage`.
         loops: The preemption loops that were found.
         not_modelled: Descriptions of settings in the input that kueuepy does not model and that could change the
             result.
         notes: Notes on input rows that were left out or changed, as pairs (reason, number of rows).
         seconds: Length of the simulation in seconds of virtual time.
-        warmup: Length of the warm-up in seconds; metrics exclude it.
+        warmup: Length of the warm-up in seconds; metrics exclude the warm-up.
         settings: The arguments of the simulation; a dict if the result was loaded from files.
         stats: The numbers of `workloads`, `cycles`, `admissions`, `evictions` and `finished` jobs.
         wall: A dict that contains the CPU time of `simulate` in seconds, under the key `cpu_s`.
@@ -106,7 +106,7 @@ class Result(Recorded, Framed):
         facts: dict[str, Any],
         run: Prepared | None = None,
     ) -> None:
-        """Store the tables and facts that `result_of` or `load_result` collected.
+        """Store the tables and other data that `result_of` or `load_result` collected.
 
         Args:
             tables: The tables by name, as in `TABLES`.
@@ -140,7 +140,7 @@ class Result(Recorded, Framed):
                 window.
             end: The end of the window (exclusive); the end of the simulation by default.
             where: A boolean mask of shape (jobs,), or a function that returns a mask for the table of jobs. The metrics
-                include only these jobs. By default, they include all jobs.
+                include only the jobs for which the mask is true. By default, the metrics include all jobs.
             bound: The smallest runtime for the bounded slowdown, in seconds; 10 by default.
             prices: The price of one unit of a resource for one hour, by flavor, for the metric `cost`. A flavor without
                 a price has the price 0.
@@ -163,21 +163,21 @@ class Result(Recorded, Framed):
 
         Args:
             column: The name of a column of the table of jobs.
-            start: The beginning of the window; only jobs submitted in the window are included. By default, the whole
-                simulation.
+            start: The beginning of the window; only jobs submitted in the window are included. By default, the metrics
+                cover the whole simulation.
             end: The end of the window (exclusive); the end of the simulation by default.
 
         Returns:
-            One row per value. Columns `used_hours`, `lost_hours` and `overhead_hours` multiply pod requests by time, in
-            hours.
+            One row per value of the column. Columns `used_hours`, `lost_hours` and `overhead_hours` contain pod
+            requests multiplied by time, in hours.
 
         Raises:
-            NotFoundError: The table of jobs has no such column.
+            NotFoundError: The table of jobs does not have the column.
         """
         return by_column(self, column, _seconds("by: start", start), _seconds("by: end", end))
 
     def jain(self, by: str = "cluster_queue") -> float | None:
-        """Return Jain's fairness index over ClusterQueues, or over the values of another column of the table of jobs.
+        """Return Jain's fairness index over ClusterQueues, or over the values of any column of the table of jobs.
 
         The index compares the dominant share of each group: the largest fraction of all nominal quota of a resource
         that its jobs held. The share of a ClusterQueue is divided by its fair sharing weight.
@@ -190,7 +190,7 @@ class Result(Recorded, Framed):
             quota.
 
         Raises:
-            NotFoundError: The table of jobs has no such column.
+            NotFoundError: The table of jobs does not have the column.
         """
         return self.kpis.jain if by == "cluster_queue" else jain_by(self, by)
 
@@ -270,7 +270,7 @@ class Result(Recorded, Framed):
     def preemptions(self) -> Columns:
         """The number of evictions by the victim's ClusterQueue, the preemptor's ClusterQueue, and the preemption rule.
 
-        Columns are `victim`, `preemptor`, `rule`, `count`, and for each flavor and resource `lost_hours`: the progress
+        Columns are `victim`, `preemptor`, `rule`, `count`, and `lost_hours` for each flavor and resource: the progress
         lost, multiplied by the quota held, in hours. Evictions that are not preemptions have no preemptor and no rule.
         """
         from kueuepy.simulation.groups import preemptions  # noqa: PLC0415 - only on use
@@ -336,7 +336,7 @@ class Result(Recorded, Framed):
 
     @property
     def plot(self) -> Plots:
-        """Pictures as matplotlib Axes: `result.plot.usage()`, and a method for each other picture of `picture`."""
+        """Pictures as matplotlib Axes, such as `result.plot.usage()`, with one method for each picture of `picture`."""
         return Plots(self)
 
     @spelled_out(PictureOptions)
@@ -350,7 +350,7 @@ class Result(Recorded, Framed):
                 `flavor_resource="h100/nvidia.com/gpu"`.
 
         Raises:
-            InvalidSpecError: There is no such picture.
+            InvalidSpecError: The picture does not exist.
             StateError: The picture needs a table that was not recorded.
         """
         return drawn(self, name, **options)
@@ -360,15 +360,15 @@ class Result(Recorded, Framed):
     ) -> Page:
         """Return a page that shows the simulation with a time slider: one HTML file without external resources.
 
-        The page shows quota, usage, pending workloads and running workloads at every moment. It explains the workloads
-        that are still pending at the end, and the longest periods in which workloads were pending before. For other
-        moments, use `result.at(time).explain(name)`.
+        The page shows quota, usage, pending workloads and running workloads at every moment. The page explains the
+        workloads that are still pending at the end, and the longest earlier periods in which a workload was pending.
+        For any other time, use `result.at(time).explain(name)`.
 
         Args:
             path: The file to write. By default, no file is written.
             title: The title of the page.
-            explained: The maximum number of whole explanations in the page, both of workloads that are pending at the
-                end and of the longest periods in which a workload was pending before.
+            explained: The maximum number of full explanations in the page, for workloads that are pending at the end
+                and for the longest earlier periods in which a workload was pending.
 
         Returns:
             The page, which a notebook displays.
@@ -435,7 +435,7 @@ class Result(Recorded, Framed):
             raise StateError(f"{folder}: result.json: cannot be written: {error.strerror}") from error
 
     def _more_facts(self) -> dict[str, Any]:
-        """Return the facts that only some kinds of results have."""
+        """Return the data that only some kinds of results contain."""
         return {}
 
     def _remarks(self) -> list[str]:

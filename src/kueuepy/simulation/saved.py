@@ -1,4 +1,4 @@
-"""The file `result.json`, which contains the facts of a result that are not in tables, and a checksum."""
+"""The file `result.json`, which contains the data of a result that is not in tables, and a checksum."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ class _Totals(TypedDict):
 
 
 class FleetFacts(TypedDict):
-    """The facts of a simulation of a fleet."""
+    """The additional data of a simulation of a fleet."""
 
     clusters: list[str]
     remarks: list[str]

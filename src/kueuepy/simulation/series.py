@@ -29,7 +29,7 @@ Steps = tuple["NDArray[np.float64]", "NDArray[Any]"]
 def lengths_between(
     at: NDArray[np.float64], until: NDArray[np.float64], low: float, high: float
 ) -> NDArray[np.float64]:
-    """Return, for each pair of times, the number of seconds between the times that lie in a window."""
+    """Return, for each period between two times, the number of its seconds that lie within a window."""
     found: NDArray[np.float64] = np.maximum(np.minimum(until, high) - np.maximum(at, low), 0.0)
     return found
 
@@ -74,7 +74,7 @@ class Series:
         return found
 
     def lengths(self, low: float, high: float) -> NDArray[np.float64]:
-        """Return the seconds that each row covers in a window; the last row of a series covers the rest of it.
+        """Return the seconds that each row covers in a window; a series lasts until the end of the window.
 
         Args:
             low: The beginning of the window, in seconds.
@@ -103,7 +103,10 @@ class Series:
         return found
 
     def of_queues(self) -> NDArray[np.bool_]:
-        """Return a mask of one series per name in the first column, for values that all series of the name share."""
+        """Return a mask that selects one series per name in the first column.
+
+        Use this mask for values that are identical in all series of a name.
+        """
         found: NDArray[np.bool_] = np.diff(self.first, prepend=-1) != 0
         return found
 
@@ -169,7 +172,7 @@ class Series:
         return totals
 
     def by_second(self, totals: NDArray[np.float64]) -> dict[str, float]:
-        """Return the sum of one value per series for each second name; names are in the order of their first series."""
+        """Sum the values of all series with the same second name; the names are in the order of their first series."""
         _, places = np.unique(self.second, return_index=True)
         sums = np.bincount(self.second, weights=totals)
         return {self.keys[place][1]: float(sums[self.second[place]]) for place in sorted(places.tolist())}
@@ -244,10 +247,10 @@ def resample(usage: Columns, step: Any, end: float | None = None) -> Columns:
 
 
 def _require_few(where: str, seconds: float, step: float) -> None:
-    """Check that a table would not have too many intervals.
+    """Check that a table would have at most `MOST_STEPS` intervals.
 
     Raises:
-        InvalidSpecError: There are more than `MOST_STEPS`.
+        InvalidSpecError: There are more than `MOST_STEPS` intervals.
     """
     if seconds / step > MOST_STEPS:
         raise InvalidSpecError(

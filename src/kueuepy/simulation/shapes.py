@@ -1,4 +1,4 @@
-"""Shapes: jobs with equal requests share one shape, so that the core receives codes and only a few Workloads."""
+"""Shapes: jobs with identical requests share one shape, so that the core receives codes and only a few Workloads."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ def shapes_of(
 
 
 class KnownShapes:
-    """The shapes of a simulation, indexed by their content, so that equal shapes share an index."""
+    """The shapes of a simulation, indexed by their content, so that identical shapes share an index."""
 
     def __init__(self, shapes: Sequence[Workload]) -> None:
         """Add the shapes; the index of each shape is its position in the list."""
@@ -59,13 +59,13 @@ class KnownShapes:
         self.add(shapes)
 
     def add(self, shapes: Sequence[Workload]) -> None:
-        """Add more shapes, with the next indices."""
+        """Add shapes after the existing shapes; their indices continue the existing indices."""
         for place, shape in enumerate(shapes, self._size):
             self._places.setdefault(_key(shape), place)
         self._size += len(shapes)
 
     def find(self, shapes: Sequence[Workload]) -> tuple[list[Workload], NDArray[np.int32]]:
-        """Return the new shapes without duplicates, and the indices of all given shapes once the new ones are added."""
+        """Return the distinct new shapes, and the index of each given shape after the new shapes are added."""
         fresh: dict[bytes, Workload] = {}
         added: dict[bytes, int] = {}
         places = np.empty(len(shapes), np.int32)
@@ -79,7 +79,7 @@ class KnownShapes:
 
 
 def _key(shape: Workload) -> bytes:
-    """Return a key that is equal for equal shapes; it ignores the fields that identify a Workload."""
+    """Return a key that identical shapes share; the key excludes the fields that identify a Workload."""
     unnamed = msgspec.structs.replace(shape, name="", uid="", creation_timestamp=None, status=None)
     return msgspec.msgpack.encode(unnamed, enc_hook=repr)
 
@@ -128,7 +128,7 @@ class _Reader:
         self._pod_sets: dict[tuple[Any, ...], PodSet] = {}
 
     def _of_pods(self, row: int) -> tuple[Any, ...]:
-        """Return the properties of a row's pods: number, smallest number, requests and node labels."""
+        """Return the properties of a row's pods: number of pods, minimum number of pods, requests and node labels."""
         jobs = self._jobs
         requests = tuple((name, amount) for name in self._resources if (amount := int(jobs[name][row])))
         fewest = _value(jobs, "min_pods", row, NEVER)

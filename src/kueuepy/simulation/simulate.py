@@ -35,7 +35,7 @@ Method = TypeVar("Method", bound="Callable[..., Any]")
 
 
 def _alone(method: Method) -> Method:
-    """Make a method of Simulation raise StateError while another thread runs a method of the same object."""
+    """Decorate a method of Simulation to raise StateError while another thread runs a method of the same object."""
 
     @wraps(method)
     def alone(self: Simulation, *arguments: Any, **named: Any) -> Any:
@@ -92,7 +92,7 @@ class Simulation:
         Args:
             cluster: The cluster, Scheduler or Fleet; see `simulate`.
             jobs: The jobs to simulate; see `simulate`.
-            model: The cost of an eviction.
+            model: Model of what an eviction costs.
             events: Changes during the simulation.
             clock: The duration of a scheduling cycle.
             delays: Delays of admission checks and pod starts, and node failures.
@@ -142,10 +142,10 @@ class Simulation:
 
         Args:
             until: Time after the first submission, such as `2d` or a number of seconds. By default, run until no event
-                is left, or until the `until` of the simulation.
+                is left, or until the time `until` of the simulation.
             progress: A function that receives a `Progress` at most ten times a second. `True` shows a progress bar if
-                tqdm is installed, and `None` shows one in a notebook or terminal only. By default, progress is not
-                reported.
+                tqdm is installed, and `None` shows a progress bar only in a notebook or terminal. By default, progress
+                is not reported.
 
         Raises:
             LoopError: The simulation finds a preemption loop, and `on_loop` is `raise`.
@@ -183,7 +183,7 @@ class Simulation:
 
     @_alone
     def step(self) -> bool:
-        """Advance to the next time at which an event occurs, and run the scheduling cycles that follow it.
+        """Advance to the next time at which an event occurs, and run the scheduling cycles that follow the event.
 
         Returns:
             Whether an event occurred; `False` if no event is left.
@@ -269,7 +269,7 @@ class Simulation:
         """Reject pickling.
 
         Raises:
-            UnsupportedError: Always; a Simulation cannot be pickled.
+            UnsupportedError: A Simulation cannot be pickled.
         """
         raise UnsupportedError("a Simulation cannot be pickled; pickle its result(), or the cluster and the jobs")
 
@@ -321,8 +321,8 @@ def simulate(
     """Simulate jobs on a cluster in virtual time.
 
     Each job arrives at its submission time, runs for its runtime after its admission, and finishes. At each point in
-    time, jobs finish first. Then planned changes and new states of admission checks take effect, and finally jobs
-    arrive. Scheduling cycles follow until a cycle changes nothing. The same input always gives an identical result.
+    time, jobs finish first. Planned changes and new states of admission checks take effect next, and jobs arrive last.
+    Scheduling cycles follow until a cycle changes nothing. The same input always produces the same result.
 
     >>> from kueuepy import Cluster, ClusterQueue, ResourceFlavor
     >>> cluster = Cluster(ResourceFlavor("h100"), ClusterQueue.of("team", {"h100": {"nvidia.com/gpu": 2}}))
@@ -331,29 +331,29 @@ def simulate(
     [0.0, 0.0, 3480.0]
 
     Args:
-        cluster: A Cluster, a Scheduler or a `Fleet`. A given Scheduler is not changed: the simulation continues from a
-            copy with its workloads. To specify the remaining runtime of such a workload, pass a job with the same name
-            and namespace (the namespace of the LocalQueue). The job is not submitted again. A workload without such a
-            job never finishes.
+        cluster: A Cluster, a Scheduler or a `Fleet`. The simulation does not change a given Scheduler, but continues
+            from a copy with the same workloads. To specify the remaining runtime of a workload of the Scheduler, pass a
+            job with the same name and namespace (the namespace of the LocalQueue). A job with the name of an existing
+            workload is not submitted again. A workload of the Scheduler for which no job was passed never finishes.
         jobs: A `Jobs` table, or rows, a DataFrame, Workloads or manifests.
-        model: The cost of an eviction. By default, an evicted job restarts from the beginning.
+        model: Model of what an eviction costs. By default, an evicted job restarts from the beginning.
         events: Changes during the simulation.
         clock: The duration of a scheduling cycle; 0 by default.
         delays: Delays of admission checks and pod starts, and node failures. For a Fleet, `model`, `clock` and `delays`
-            may be dicts by cluster (`manager` or the name of a worker).
+            may be dicts keyed by cluster (`manager` or the name of a worker).
         until: Stop the simulation at this time after the first submission; by default, stop when no event is left.
-        warmup: Length of the warm-up after the first submission, which metrics exclude; 0 by default.
+        warmup: Length of the warm-up after the first submission; 0 by default. Metrics exclude the warm-up.
         seed: Seed of the random number generator for delays; 0 by default.
         record: The tables to record.
         on_loop: How to respond to a preemption loop. `hold` (the default) stops admissions in the affected cohort tree
             until another event occurs in the tree, `stop` ends the simulation, and `raise` raises LoopError.
         progress: A function that receives a `Progress` at most ten times a second. `True` shows a progress bar if tqdm
-            is installed. `None` (the default) shows one in a notebook or terminal only, and `False` shows none.
+            is installed. `None` (the default) shows a progress bar in notebooks and terminals only; `False` shows none.
         missing: How to treat jobs whose LocalQueue does not exist: `error` (the default), `skip` or `wait`.
         censored: How to estimate the full runtimes of jobs that had not finished; see `Jobs.complete`.
 
     Returns:
-        The recorded tables and the metrics. For a Fleet, a `FleetResult`.
+        The recorded tables and the metrics. For a Fleet, the result is a `FleetResult`.
 
     Raises:
         InvalidSpecError: An argument is invalid; the message names the row of an invalid job.

@@ -153,9 +153,9 @@ def exact_ns(values: np.ndarray[Any, Any]) -> tuple[np.ndarray[Any, Any], np.nda
     """Convert datetimes or timedeltas of any unit to nanoseconds without overflow.
 
     Returns:
-        Nanoseconds as int64, and a mask of the rows that fit into int64. NaT becomes 0, and the mask is true for it.
-        Timedeltas in months or years, or without a unit, have no fixed length in nanoseconds, so the mask is false for
-        these rows.
+        Nanoseconds as int64, and a mask of the rows that fit into int64. A NaT value becomes 0 nanoseconds, and its
+        mask is true. Timedeltas in months or years, or without a unit, have no fixed length in nanoseconds, so the mask
+        is false for these rows.
     """
     kind, absent = values.dtype.kind, np.isnat(values)
     unit, step = np.datetime_data(values.dtype)

@@ -15,7 +15,7 @@ NORMAL = NormalDist().inv_cdf(0.975)
 
 
 def student(degrees: int) -> float:
-    """Return the 97.5th percentile of Student's t distribution, above 30 degrees of freedom by Fisher's expansion.
+    """Return the 97.5th percentile of Student's t distribution, from Fisher's expansion above 30 degrees of freedom.
 
     >>> round(student(4), 3), round(student(100), 3)
     (2.776, 1.984)

@@ -31,13 +31,13 @@ _WORKLOADS = (".yaml", ".yml", ".json")
 
 
 def _has_workloads(path: str | os.PathLike[str]) -> bool:
-    """Return whether a path names a manifest, a recording or a running cluster rather than a table of jobs."""
+    """Return whether a path refers to a manifest, a recording or a running cluster rather than a table of jobs."""
     return is_live(path) or str(path).endswith(_WORKLOADS)
 
 
 @checked_methods
 class Jobs(GeneratedJobs):
-    """A table of jobs; an immutable value.
+    """An immutable table of jobs.
 
     | column | meaning | default |
     | --- | --- | --- |
@@ -61,12 +61,13 @@ class Jobs(GeneratedJobs):
     | any other | available for grouping in `Result.by` | |
 
     The constructor, `from_frame`, `from_arrow` and `read` require the columns `submit` and `runtime`. If a row has no
-    runtime, the job never ends, and a note reports this. `read` leaves out such rows instead.
+    runtime, the job never ends, and a note reports this. `read` skips rows without a runtime.
 
-    `of` and `simulate` accept rows and DataFrames without these columns. Without `submit`, a job is submitted at the
-    start. Without `runtime`, a job never ends. Manifests and Workloads have neither column; see `from_manifests`.
+    `of` and `simulate` accept rows and DataFrames without `submit` and `runtime`. Without `submit`, a job is submitted
+    at the start. Without `runtime`, a job never ends. Manifests and Workloads do not have the columns `submit` and
+    `runtime`; see `from_manifests`.
 
-    The constructor also accepts other units. Times can be numbers of seconds, strings (`1h30m`, `7d`, Slurm's
+    The constructor accepts other units as well. Times can be numbers of seconds, strings (`1h30m`, `7d`, Slurm's
     `1-02:30:00`, `2024-05-01T12:00:00Z`), datetimes and timedeltas. Amounts can be Kubernetes quantities. For `cpu`,
     numbers are cores. The aliases are `gpu` for `nvidia.com/gpu`, `mem` for `memory`, `duration` for `runtime` and
     `local_queue` for `queue`. The latest time is 2262-04-11T23:47:16Z.
@@ -79,7 +80,7 @@ class Jobs(GeneratedJobs):
         notes: Notes on input rows that were left out or changed, as pairs (reason, number of rows).
         header: The description that the file of a log contains, such as the comments in an SWF file.
         templates: Workloads with several pod sets. The column `template` contains the index of the job's Workload in
-            this tuple, or -1.
+            `templates`, or -1.
         quota_events: Changes to nominal quota that the log records, as tuples (seconds, queue, resource, amount).
     """
 
@@ -108,13 +109,13 @@ class Jobs(GeneratedJobs):
         """Read jobs from a file: CSV, Parquet, JSON lines, a trace of a real cluster, or Workloads with their status.
 
         `kueuepy.simulation.read.read` lists the formats and their options. YAML and JSON files, recordings
-        (`history.db`) and running clusters (`cluster:CONTEXT`) have the format `workloads` and are read as by
-        `from_workloads`.
+        (`history.db`) and running clusters (`cluster:CONTEXT`) have the format `workloads`, which is read as
+        `from_workloads` reads it.
 
         Args:
             path: The file; gzip compression of logs is detected.
-            format: The name of the format, such as `csv` or `philly`. `auto` (the default) detects it from the name and
-                the header of the file.
+            format: The name of the format, such as `csv` or `philly`. `auto` (the default) detects the format from the
+                name and the header of the file.
             map: The names of columns in the file, by the corresponding names in `Jobs`: `{"queue": "team"}`.
             options: Options of the format.
 
@@ -134,9 +135,9 @@ class Jobs(GeneratedJobs):
         """Create jobs from the Workloads of a cluster, as they ran on the cluster.
 
         A finished Workload has the runtime of its last run, from its admission to its end. For a Workload that has not
-        finished, `runtime` is the time that it has run so far, and `censored` is true; `simulate` and `complete` have
-        arguments that specify how to treat these jobs. A Workload that finished without an admission is left out, with
-        a note. Besides the columns of `Jobs`, the table has:
+        finished, `runtime` is the time that it has run so far, and `censored` is true. Arguments of `simulate` and
+        `complete` specify how to treat these jobs. A Workload that finished without an admission is left out, with a
+        note. Besides the columns of `Jobs`, the table has:
 
         | column | meaning |
         | --- | --- |
@@ -171,13 +172,13 @@ class Jobs(GeneratedJobs):
 
         Args:
             how: `drop` removes unfinished jobs, which favours short jobs. `exponential` adds an exponentially
-                distributed time to the runtime of each unfinished job so far; the mean is estimated for each queue from
-                finished and unfinished jobs. With a distribution, such as `kueuepy.sim.LogNormal`, the runtimes of
-                unfinished jobs are drawn from it so that they exceed the observed runtimes.
+                distributed time to the observed runtime of each unfinished job; the mean of this time is estimated for
+                each queue from finished and unfinished jobs. With a distribution, such as `kueuepy.sim.LogNormal`, the
+                runtimes of unfinished jobs are samples of the distribution that exceed the observed runtimes.
             seed: Seed of the random number generator; 0 by default.
 
         Raises:
-            InvalidSpecError: `how` has another value, or `how` is `exponential` and no job has finished.
+            InvalidSpecError: `how` has an unknown value, or `how` is `exponential` and no job has finished.
         """
         return self._like(completed(self.exact(), how, seed))
 
@@ -266,7 +267,7 @@ class Jobs(GeneratedJobs):
         """Return the number of jobs and the mean load of each queue.
 
         Args:
-            cluster: A cluster with whose nominal quotas to compare the load; optional.
+            cluster: A cluster, to compare the load with its nominal quotas; optional.
 
         Returns:
             One row per queue, with columns `queue`, `jobs`, `part` (fraction of all jobs), and for each resource `mean`
@@ -276,7 +277,7 @@ class Jobs(GeneratedJobs):
         return load.describe(self.exact(), cluster)
 
     def check(self, cluster: Cluster) -> tuple[str, ...]:
-        """Return descriptions of the problems that these jobs would have on a cluster.
+        """Return descriptions of the problems that the jobs would have on a cluster.
 
         The method reports LocalQueues that do not exist, jobs that can never fit, and loads over 1.
 

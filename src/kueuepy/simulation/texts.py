@@ -77,7 +77,7 @@ class Texts:
 
     @cached_property
     def first_number(self) -> float | int | None:
-        """The first nonempty string as a number; 0 if all strings are empty, `None` if it is not a number."""
+        """The first nonempty string as a number; 0 if all strings are empty, `None` if this string is not a number."""
         there = np.flatnonzero(~self.missing)
         text = self._column[int(there[0])].as_py() if len(there) else "0"
         for read in (int, float):
@@ -87,7 +87,7 @@ class Texts:
         return None
 
     def are_of_length(self, length: int) -> bool:
-        """Return whether all strings have this number of characters."""
+        """Return whether all strings have the given number of characters."""
         return bool(self._compute.all(self._compute.equal(self._compute.utf8_length(self._column), length)).as_py())
 
     def codes(self) -> tuple[NDArray[np.int32], list[str]]:

@@ -104,7 +104,7 @@ class Column:
         return self._times(parse_span, allowed + "; -1 never ends" * never, never=never)
 
     def times(self, *, unknown: bool = False) -> Ints:
-        """Return times in nanoseconds since the epoch or another origin.
+        """Return times in nanoseconds since an origin, such as the Unix epoch.
 
         Numbers are seconds, and missing values become -1.
 
@@ -433,7 +433,7 @@ def _or_nan(value: Any) -> float:
 
 
 def _dates(values: Any) -> NDArray[Any] | None:
-    """Convert strings such as `2017-10-09 07:01:55` to datetimes; return `None` if any string has another form."""
+    """Convert strings such as `2017-10-09 07:01:55` to datetimes; return `None` if any string has a different form."""
     if isinstance(values, Categorical) or not len(values) or values.dtype.kind != "O":
         return None
     if isinstance(values, Texts):

@@ -83,8 +83,8 @@ def _trees(result: Recorded, queues: Iterable[str]) -> dict[str, list[str]]:
 def _loads(result: Recorded) -> list[str]:
     """Warn about cohort trees whose jobs request more than the nominal quota, so that waits grow with simulated time.
 
-    The check needs many jobs that arrive over a time much longer than their runtime; a batch of jobs submitted at once
-    has no load.
+    The check is skipped unless many jobs arrive over a period much longer than their runtime, because a batch of jobs
+    submitted at once has no meaningful load.
     """
     jobs = result.jobs
     if not _is_long(result):
@@ -135,14 +135,14 @@ def _warmups(result: Recorded, kpis: Kpis) -> list[str]:
 
 
 def _is_long(result: Recorded) -> bool:
-    """Return whether jobs arrive over a time much longer than their runtime, so that the load is meaningful."""
+    """Return whether many jobs arrive over a period much longer than their runtime, so that the load is meaningful."""
     span = float(result.jobs["submit"].max(initial=0.0))
     enough = len(result.jobs) >= _ENOUGH
     return enough and span >= _LONG * float(np.nan_to_num(result.jobs["runtime"]).mean())
 
 
 def _tail(result: Recorded, kpis: Kpis) -> list[str]:
-    """Warn about a long time between the last submission and the end of the simulation, in which quota becomes idle."""
+    """Warn about a long time after the last submission, during which unused quota lowers the utilisation."""
     last = float(result.jobs["submit"].max(initial=0.0))
     tail = result.seconds - max(last, result.warmup)
     if not _is_long(result) or tail < _TAIL * (result.seconds - result.warmup) or last <= result.warmup:

@@ -125,9 +125,9 @@ def _blocked(run: Recorded, low: float, high: float) -> dict[str, float]:
 def of_runs(run: Recorded, low: float, high: float, mask: NDArray[np.bool_]) -> dict[str, Any]:
     """Return the held quota, lost work and overhead of jobs by `flavor/resource`, and their preemptions by rule.
 
-    A run is the time from one admission of a job to the release of its quota. Held quota is counted for the time of a
-    run inside the window. Evictions, lost work and overhead are counted in the window in which the run ends. All
-    results are empty if runs were not recorded.
+    A run is the time from one admission of a job to the release of its quota. Held quota is counted only for the time
+    of a run that lies within the window. Evictions, lost work and overhead are counted in the window in which the run
+    ends. All results are empty if runs were not recorded.
 
     Args:
         run: The simulation.

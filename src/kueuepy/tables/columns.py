@@ -25,7 +25,7 @@ _FEW = 6
 
 
 class Categorical:
-    """A column of names, with a code for each row and the names by code; -1 is a missing name.
+    """A column of names, with a code for each row and the names by code; -1 represents a missing name.
 
     Attributes:
         codes: The code of each row.
@@ -43,7 +43,7 @@ class Categorical:
         """Return the name in a row, or `None` if it is missing; for a slice, a mask or row numbers, return a column.
 
         Raises:
-            NotFoundError: There is no such row.
+            NotFoundError: The table has no row with this number.
         """
         try:
             codes = self.codes[row]
@@ -63,17 +63,17 @@ class Categorical:
         return list(self)
 
     def __eq__(self, other: object) -> Any:
-        """Return a mask of the rows that have a name."""
+        """Return a mask of the rows that have the given name."""
         return is_named(self, other) if isinstance(other, str) else NotImplemented
 
     def __ne__(self, other: object) -> Any:
-        """Return a mask of the rows that have another name or no name."""
+        """Return a mask of the rows whose name is missing or differs from the given name."""
         return ~is_named(self, other) if isinstance(other, str) else NotImplemented
 
     __hash__ = object.__hash__
 
     def __repr__(self) -> str:
-        """Return a description with the first names."""
+        """Return a description with the names of the first rows."""
         first = [repr(self[row]) for row in range(min(len(self), _FEW))]
         more = f", … {len(self):,} rows" if len(self) > _FEW else ""
         return f"<Categorical: {', '.join(first)}{more}>"
@@ -84,7 +84,7 @@ class Categorical:
 
 
 def categorical(values: Iterable[str | None]) -> Categorical:
-    """Create a column from names, numbered in the order of their first occurrence; `None` is a missing name."""
+    """Create a column from names, numbered in the order of their first occurrence; `None` represents a missing name."""
     import numpy as np  # noqa: PLC0415 - only on use
 
     known: dict[str, int] = {}
@@ -93,13 +93,13 @@ def categorical(values: Iterable[str | None]) -> Categorical:
 
 
 def is_named(column: Categorical, name: str) -> NDArray[np.bool_]:
-    """Return a mask of the rows that have a name."""
+    """Return a mask of the rows that have the given name."""
     found: NDArray[np.bool_] = column.codes == (list(column.names).index(name) if name in column.names else _NO_CODE)
     return found
 
 
 def exact(table: Columns) -> Columns:
-    """Return a table with the private columns of another table, as the integers that the core uses."""
+    """Return a table with the private columns of the given table, which contain the core's integers."""
     return Columns(table._columns)  # noqa: SLF001 - of one file
 
 
@@ -142,14 +142,14 @@ class Columns:
         """Return a column: an array, a Categorical or a list of strings.
 
         Raises:
-            NotFoundError: There is no such column.
+            NotFoundError: The table has no column with this name.
         """
         if name not in self._columns:
             raise NotFoundError(f'table: "{name}" names no column; it must be one of {", ".join(self._columns)}')
         return self._column(name)
 
     def _column(self, name: str) -> Column:
-        """Return a column that exists, in the units of the public table."""
+        """Return an existing column, with amounts in the units of the public table."""
         return self._columns[name]
 
     def __len__(self) -> int:

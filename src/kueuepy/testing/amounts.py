@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from kueuepy.objects import ClusterQueue, Cohort, LocalQueue, ResourceQuota
 
 _STEPS = 6
-"""The minimum number of units in the largest quota of a resource, if it is divisible into that many."""
+"""The minimum number of units in the largest quota of a resource, if the quota can be divided into this number."""
 _MOST_STEPS = 24
 _MOST = 8
 """The maximum number of units that a pod requests."""
@@ -58,8 +58,8 @@ class Amount(msgspec.Struct, frozen=True):
 def amounts_of(objects: Iterable[ClusterQueue | Cohort]) -> dict[str, Amount]:
     """Return the unit of each resource for which the objects have quotas.
 
-    If possible with few units per quota, the unit divides all quotas and limits, so that requests can match quotas
-    exactly.
+    Unless this would result in more than 24 units per quota, the unit divides all quotas and limits, so that requests
+    can match quotas exactly.
     """
     found: dict[str, set[int]] = {}
     for quota in _quotas(objects):

@@ -54,7 +54,7 @@ class SchedulerMachine(RuleBasedStateMachine):
         return workloads(cluster, min_size=1, max_size=3, prefix=prefix)
 
     def settled(self) -> None:
-        """Check assertions about the settled Scheduler; override this method."""
+        """Check assertions about the settled Scheduler; override this method to add assertions."""
 
     @initialize(data=st.data())
     def start(self, data: DataObject) -> None:

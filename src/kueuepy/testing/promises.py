@@ -22,18 +22,20 @@ def owed(scheduler: Scheduler, cluster_queue: str) -> tuple[str, ...]:
     """Return the pending workloads of a ClusterQueue that would fit into its unused nominal quota.
 
     To express "team b always gets its nominal quota", require that the result is empty once the Scheduler has settled.
-    Kueue does not guarantee this, because other queues can borrow the quota. Only a queue that may reclaim quota
-    (`preemption.reclaimWithinCohort`) gets it back. Taints, node selectors and admission checks are ignored.
+    Kueue does not guarantee a queue its nominal quota, because other queues can borrow the quota. Only a queue that may
+    reclaim quota (`preemption.reclaimWithinCohort`) can take back quota that it has lent. Taints, node selectors and
+    admission checks are ignored.
 
     Args:
         scheduler: The Scheduler.
         cluster_queue: The name of the ClusterQueue.
 
     Returns:
-        The keys of the workloads, each of which would fit alone; empty if the queue is inactive.
+        The keys of the workloads, each of which would fit if it were the only one admitted; empty if the queue is
+        inactive.
 
     Raises:
-        NotFoundError: There is no such ClusterQueue.
+        NotFoundError: The ClusterQueue does not exist.
 
     Example:
         >>> from kueuepy import Cluster, ResourceFlavor, Scheduler

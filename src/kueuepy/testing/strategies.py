@@ -1,7 +1,7 @@
 """Hypothesis strategies for clusters, workloads, jobs and configuration changes.
 
-Numbers are small, so that requests match quotas exactly, priorities are equal, and limits are reached. Examples shrink
-to few queues and few workloads.
+Numbers are small, so that requests often match quotas exactly, priorities are often the same, and limits are often
+reached. Examples shrink to few queues and few workloads.
 """
 
 from __future__ import annotations
@@ -62,7 +62,7 @@ def clusters(
     """Generate valid clusters: a forest of cohorts, quotas with and without limits, and all kinds of policies.
 
     Args:
-        draw: Provided by Hypothesis.
+        draw: The draw function, provided by Hypothesis.
         queues: The maximum number of ClusterQueues, at least 1. The ClusterQueues are named `queue-0`, `queue-1` and so
             on; each has a LocalQueue of the same name. Default: 4.
         cohorts: The maximum number of declared Cohorts; with 0, no queue has a cohort. Default: 3.
@@ -178,7 +178,7 @@ def workloads(
     queue covers always stay pending.
 
     Args:
-        draw: Provided by Hypothesis.
+        draw: The draw function, provided by Hypothesis.
         queues: The Cluster, or the names of LocalQueues.
         min_size: The minimum number of workloads. Default: 0.
         max_size: The maximum number of workloads. Default: 8.
@@ -237,7 +237,7 @@ def jobs(
     """Generate manifests of `batch/v1` Jobs for LocalQueues.
 
     Args:
-        draw: Provided by Hypothesis.
+        draw: The draw function, provided by Hypothesis.
         queues: The Cluster, or the names of LocalQueues in the namespace `default`.
         min_size: The minimum number of jobs. Default: 0.
         max_size: The maximum number of jobs. Default: 8.
@@ -275,10 +275,10 @@ def jobs(
 
 @st.composite
 def edits(draw: DrawFn, cluster: Cluster) -> ClusterQueue | Cohort | LocalQueue:
-    """Generate one changed object of a cluster: quotas, policies, cohorts or stop policies.
+    """Generate one object of a cluster with a changed quota, policy, cohort or stop policy.
 
     Args:
-        draw: Provided by Hypothesis.
+        draw: The draw function, provided by Hypothesis.
         cluster: The cluster.
 
     Returns:
@@ -316,7 +316,10 @@ def _stopped(draw: DrawFn, obj: Stoppable) -> Stoppable:
 
 
 def _moved(draw: DrawFn, queue: ClusterQueue, cluster: Cluster) -> ClusterQueue:
-    """Return the queue in another cohort; a queue in a cohort stays in some cohort, because its limits require one."""
+    """Return the queue with a randomly chosen cohort.
+
+    A queue that has a cohort never loses it, because its limits require a cohort.
+    """
     return msgspec.structs.replace(
         queue,
         cohort_name=draw(st.sampled_from([queue.cohort_name, *(cohort.name for cohort in cluster.cohorts)])),

@@ -53,7 +53,7 @@ def traces(
     """Generate traces of workloads for LocalQueues, in the order of their arrival.
 
     Args:
-        draw: Provided by Hypothesis.
+        draw: The draw function, provided by Hypothesis.
         queues: The Cluster, or the names of LocalQueues in the namespace `default`.
         max_size: The maximum number of workloads. Default: 12.
         duration: The latest arrival time and the longest runtime, in seconds. Default: 600.

@@ -19,9 +19,9 @@ if TYPE_CHECKING:
 
 FREE, OUTSIDE, OTHER, NONE = "free", "pods outside Kueue", "other workloads", "no such resource"
 MOST_CELLS = 1000
-"""Maximum number of bars; with more hosts, a bar is a domain of the lowest level with fewer domains."""
+"""Maximum number of bars; if there are more hosts, the bars are the domains of a higher level."""
 MOST_NAMED = 7
-"""Number of workloads with a colour of their own, the largest ones."""
+"""Number of workloads with their own colour; the largest workloads get these colours."""
 MOST_REMARKS = 8
 _WIDTH = 1040
 _COLUMN = 16  # bars in one column of a rack

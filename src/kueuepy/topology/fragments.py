@@ -36,13 +36,13 @@ class Row(msgspec.Struct, frozen=True):
     """The largest job for one pod size, level and profile.
 
     Attributes:
-        profile: `now` for the current placement; otherwise the placement profile under which all workloads were placed
-            again.
+        profile: `now` for the current placement; for a new placement of all workloads, the name of the placement
+            profile.
         requests: Requests of each pod.
         level: Level of the domain into which the job must fit; empty for the whole topology.
         largest: Largest number of pods that fit together.
         if_empty: Largest number of pods that would fit without workloads.
-        unplaced: Number of workloads that are placed now but do not fit under this profile.
+        unplaced: Number of workloads that are placed now but do not fit under the profile `profile`.
     """
 
     profile: str
@@ -120,7 +120,7 @@ class Runs(Protocol):
         """Return the current state of a topology."""
 
     def with_configuration(self, configuration: Configuration) -> Self:
-        """Return a copy with the same objects and workloads under another Configuration."""
+        """Return a copy with the same objects and workloads but with a different Configuration."""
 
     def keys(self) -> tuple[str, ...]:
         """Return the keys of all workloads."""
@@ -181,7 +181,10 @@ def _rows(found: RackMap, profile: str, sizes: Sequence[dict[str, Any]], unplace
 
 
 def _replaced(scheduler: Runs, gates: dict[str, bool]) -> tuple[Runs, int]:
-    """Place all placed workloads again under other feature gates; return also the number that do not fit."""
+    """Place all placed workloads again under different feature gates.
+
+    Also return the number of workloads that do not fit.
+    """
     configuration = scheduler.configuration
     changed = msgspec.structs.replace(configuration, feature_gates={**configuration.feature_gates, **gates})
     fresh = scheduler.with_configuration(changed)

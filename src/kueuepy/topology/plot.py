@@ -1,4 +1,4 @@
-"""A rack map as a matplotlib figure, in the colours of all pictures."""
+"""A rack map as a matplotlib figure, in the colours that all figures of kueuepy share."""
 
 from __future__ import annotations
 

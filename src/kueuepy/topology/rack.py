@@ -13,8 +13,8 @@ class Use(msgspec.Struct, frozen=True):
 
     Attributes:
         workload: Key of the workload, `namespace/name`.
-        pods: Number of its pods in the domain.
-        amounts: Usage of these pods by resource, in base units, with cpu in millicores.
+        pods: Number of the workload's pods in the domain.
+        amounts: Usage of the workload's pods in the domain by resource, in base units, with cpu in millicores.
     """
 
     workload: str
@@ -31,7 +31,7 @@ class Rack(msgspec.Struct, frozen=True):
         level: Node label of the domain's level.
         values: Label values of all levels down to the domain's level.
         nodes: Number of domains of the lowest level in this domain, usually hosts.
-        capacity: Allocatable capacity of its nodes.
+        capacity: Allocatable capacity of the nodes in the domain.
         outside: Usage by pods that Kueue does not manage.
         used: Usage by workloads.
         free: Remaining capacity; negative if workloads and other pods together exceed the capacity.

@@ -27,7 +27,7 @@ _EVERYWHERE = frozenset(("cpu", "memory", "pods", "ephemeral-storage"))
 
 @checked_methods
 class RackMap:
-    """The state of a flavor's topology at one time; displayed as a map of racks in notebooks.
+    """The state of a flavor's topology at one point in time; displayed as a map of racks in notebooks.
 
     Attributes:
         topology: Name of the Topology.
@@ -106,7 +106,7 @@ class RackMap:
         """Return the domains of one level.
 
         Raises:
-            NotFoundError: The topology has no such level.
+            NotFoundError: The topology does not have this level.
         """
         if level not in self.levels:
             raise NotFoundError(f'level: "{level}" is not a level of {self.topology}; {suggestion(level, self.levels)}')
@@ -182,7 +182,7 @@ class RackMap:
 
         Args:
             path: File to write; its suffix selects the format, such as `.png`, `.svg` or `.pdf`.
-            resource: Resource to show; by default `resource`.
+            resource: Resource to show; by default the map's attribute `resource`.
             dark: Whether to use colours for a dark background.
             title: Title of the map; by default topology, flavor and resource.
 

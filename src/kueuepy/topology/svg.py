@@ -1,4 +1,4 @@
-"""A rack map as SVG, drawn without a library, for light and dark pages; the colours are those of all pictures."""
+"""A rack map as SVG, drawn without a library, for light and dark pages; all figures of kueuepy share its colours."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _FILLS = {
     kinds.FREE: f'fill="{LIGHT_THEME.soft}" style="fill:var(--kq-soft)"',
     kinds.NONE: 'fill="none" stroke-dasharray="2"',
 }
-"""The attributes of a rectangle, by kind; programs that ignore CSS variables use the attribute `fill`."""
+"""The SVG attributes of a rectangle, by kind; programs that do not support CSS variables use the attribute `fill`."""
 
 
 def svg(drawing: Drawing) -> str:

@@ -1,6 +1,7 @@
-// Fast parser for YAML and JSON as printed by kubectl. It does not support anchors, tags, folded blocks, flow
-// collections in YAML, duplicate keys, rare escapes, tabs and non-decimal numbers, and it reports no errors.
-// The exact parser (kueuepy/manifest/text/exact.py) handles all of these and defines the correct result.
+// Fast parser for YAML and JSON as printed by kubectl. The parser does not support anchors, tags, folded
+// blocks, flow collections in YAML, duplicate keys, rare escapes, tabs or non-decimal numbers, and it does
+// not report errors. The exact parser (kueuepy/manifest/text/exact.py) supports all features that this parser
+// lacks, reports errors, and defines the correct result.
 #ifndef KUEUE_BINDINGS_MANIFEST_FAST_READER_H_
 #define KUEUE_BINDINGS_MANIFEST_FAST_READER_H_
 
@@ -19,8 +20,8 @@ namespace kueue::python {
 // are never all in memory at the same time.
 class FastReader {
  public:
-  // The range to parse, from `start` to `stop`, and the line number of `start`. `Bounds` contains the maximum
-  // nesting depth and the maximum length of a text.
+  // The range of the text to parse, from `start` to `stop`, and the line number of `start`. `Bounds` contains
+  // the maximum nesting depth and the maximum text length.
   struct Span {
     size_t start, stop, line;
   };
@@ -29,18 +30,19 @@ class FastReader {
   };
   FastReader(py::bytes data, const Span& span, py::function resolve, const Bounds& bounds);
 
-  // Parses up to the first item of a list object. Returns false if the document is not a list object; the
-  // whole document has then been parsed. Throws Unsupported if the exact parser must be used.
+  // Parses the start of the document, up to the first item of a list object. Returns false if the document is
+  // not a list object; in that case, the whole document has already been parsed. Throws Unsupported if the
+  // exact parser must be used.
   bool Open();
-  // Returns the next items as tuples (start, stop, line, value). Stops after about `bytes` bytes, or before
-  // an item that is unsupported. At the end of the list object, parses the rest of the document and returns
-  // an empty list. Throws Unsupported if the first item is unsupported.
+  // Returns the next items of the list object as tuples (start, stop, line, value). Stops after parsing about
+  // `bytes` bytes, or before an unsupported item. At the end of the list object, parses the rest of the
+  // document and returns an empty list. Throws Unsupported if the first item is unsupported.
   py::list Items(size_t bytes);
-  // Skips the unsupported item and returns its (start, stop, line). Throws Unsupported if the end of the item
-  // cannot be determined.
+  // Skips the unsupported item and returns its position as a tuple (start, stop, line). Throws Unsupported if
+  // the end of the item cannot be determined.
   py::tuple PassOver();
 
-  // Returns the parsed document. If it is a list object, its items are left out.
+  // Returns the parsed document. If the document is a list object, the items of the list are omitted.
   const py::object& value() const { return value_; }
   bool is_json() const { return is_json_; }
   bool is_in_list() const { return in_list_ || is_stuck_; }
@@ -107,8 +109,8 @@ class FastReader {
   bool ReadItem(py::list* items);
 
   void Put(const py::object& map, const py::object& key, const py::object& value);
-  // Cache key of a pod template: its length, its indentation and its bytes. The length comes first, because
-  // it distinguishes most templates.
+  // Cache key of a pod template: the length, the indentation and the bytes of its text. The length is the
+  // first element of the key, because most templates differ in their length.
   using Written = std::tuple<size_t, int, absl::string_view>;
   static Written WrittenAs(const char* from, const char* to, int indent) {
     const auto size = static_cast<size_t>(to - from);
@@ -117,7 +119,8 @@ class FastReader {
   static constexpr size_t kMostTemplates = 4096;
   size_t Offset(const char* place) const { return static_cast<size_t>(place - begin_); }
 
-  // One level of nesting. The depth is limited to protect the stack.
+  // Counts one level of nesting while the object exists. The nesting depth is limited to prevent a stack
+  // overflow.
   class Deeper {
    public:
     explicit Deeper(FastReader* reader) : reader_(reader) {
@@ -142,7 +145,7 @@ class FastReader {
   Texts texts_;
   py::object value_ = py::none();
   bool is_json_ = false, in_list_ = false, is_first_ = true;
-  // Whether the cursor is at an unsupported item, or directly before the item after it.
+  // True if the cursor is at an unsupported item or directly before the item that follows it.
   bool is_stuck_ = false;
   bool is_in_item_ = false;  // Whether Items() has started to parse an item.
   int list_indent_ = 0;

@@ -1,4 +1,5 @@
-// Cache of Python strings for the keys and values of a manifest. Most of them occur repeatedly.
+// Cache of Python strings for the keys and values of a manifest. Most keys and values occur repeatedly in a
+// manifest.
 #ifndef KUEUE_BINDINGS_MANIFEST_TEXTS_H_
 #define KUEUE_BINDINGS_MANIFEST_TEXTS_H_
 
@@ -8,23 +9,25 @@
 
 namespace kueue::python {
 
-// Thrown if the exact parser must be used. The text is not necessarily invalid.
+// Exception that is thrown if the exact parser must parse the text. The exception does not imply that the
+// text is invalid.
 struct Unsupported {};
 
 class Texts {
  public:
-  // `resolve` is kueuepy.manifest.text.scalars.resolve, used for scalars that may be numbers.
+  // `resolve` is the Python function kueuepy.manifest.text.scalars.resolve, which is called for scalars that
+  // may be numbers.
   explicit Texts(py::function resolve) : resolve_(std::move(resolve)), known_(kSlots), keys_(kSlots) {}
 
-  // Returns the text as a string. Throws Unsupported if `is_yaml` is set and the text contains characters
-  // that YAML does not allow unescaped.
+  // Returns the text as a Python string. Throws Unsupported if `is_yaml` is set and the text contains
+  // characters that YAML does not allow unescaped.
   py::object Text(absl::string_view text, bool is_yaml = true);
-  // Returns the value of a plain scalar (kueuepy/manifest/text/scalars.py:resolve).
+  // Returns the Python value of a plain YAML scalar (kueuepy/manifest/text/scalars.py:resolve).
   py::object Scalar(absl::string_view text);
-  // Returns the key for an ASCII plain scalar. Throws Unsupported for numbers and for words that YAML does
-  // not read as strings, such as `true`.
+  // Returns the Python string for a key that is written as an ASCII plain scalar. Throws Unsupported for
+  // numbers and for words that YAML does not read as strings, such as `true`.
   py::object Key(absl::string_view text);
-  // Returns the value of a JSON number with a fraction or an exponent.
+  // Returns the Python value of a JSON number with a fraction or an exponent.
   py::object Number(absl::string_view text) { return resolve_(Text(text)); }
 
  private:
@@ -35,8 +38,8 @@ class Texts {
   std::vector<py::object> known_, keys_;
 };
 
-// Returns whether a string consists of decimal digits with an optional minus sign, without leading zeros, and
-// fits in int64.
+// Returns true if the text is a decimal integer that fits in int64 and has no leading zeros; a minus sign is
+// allowed.
 bool IsSimpleInteger(absl::string_view text);
 
 }  // namespace kueue::python

@@ -19,8 +19,8 @@ class FlavorAttempt(msgspec.Struct, frozen=True, gc=False):
     Attributes:
         pod_set: The position of the pod set in its workload, from 0.
         flavor: The name of the flavor.
-        mode: The result, from `NoFit` (worst) to `Fit` (best). `Reclaim` means that only workloads of other queues are
-            preempted.
+        mode: The result of the flavor assignment, from `NoFit` (worst) to `Fit` (best). `Reclaim` means that only
+            workloads of other queues are preempted.
         borrowing_level: The level of the cohort tree up to which the workload would borrow; 0 if it does not borrow.
         reason: Why the flavor does not fit, as Kueue writes it in the workload's status; an empty string if Kueue
             reports no reason.
@@ -64,7 +64,7 @@ class Admitted(msgspec.Struct, frozen=True, gc=False):
         pod_sets: The assignment of each pod set: flavors, usage and topology.
         borrowing_level: The level of the cohort tree up to which the workload borrows; 0 if it does not borrow.
         admitted: Whether the workload can start at once because no admission check is outstanding.
-        attempts: The flavors that were evaluated, in order. In each resource group, the best evaluated flavor was
+        attempts: The flavors that were evaluated, in order. In each resource group, the flavor with the best result was
             assigned.
         not_modelled: Parts of the input that kueuepy does not model and that could change the decision.
 
@@ -97,14 +97,16 @@ class Admitted(msgspec.Struct, frozen=True, gc=False):
 
 
 class Preempting(msgspec.Struct, frozen=True, gc=False):
-    """A decision to preempt other workloads so that this workload fits. The other workloads are now evicted.
+    """A decision to preempt other workloads so that this workload fits.
+
+    The eviction of the other workloads has already begun.
 
     Attributes:
         workload: The key of the workload, `namespace/name`.
         targets: The workloads to preempt, in Kueue's order.
         cluster_queue: The ClusterQueue of the workload.
         reason: The reason of the workload's condition `QuotaReserved`.
-        message: The message of that condition, exactly as Kueue writes it.
+        message: The message of the condition `QuotaReserved`, exactly as Kueue writes it.
         attempts: The flavors that were evaluated, in order.
         not_modelled: Parts of the input that kueuepy does not model and that could change the decision.
 
@@ -131,7 +133,7 @@ class Pending(msgspec.Struct, frozen=True, gc=False):
         workload: The key of the workload, `namespace/name`.
         reason: The reason of the workload's condition `QuotaReserved`.
         cluster_queue: The ClusterQueue of the workload; an empty string if there is none.
-        message: The message of that condition, exactly as Kueue writes it.
+        message: The message of the condition `QuotaReserved`, exactly as Kueue writes it.
         attempts: The flavors that were evaluated, in order.
         not_modelled: Parts of the input that kueuepy does not model and that could change the decision.
 

@@ -26,7 +26,7 @@ class AppWrapper(BaseJob):
     checks_topology = False
 
     def slots(self, root: Section) -> Sequence[PodSetSource]:
-        """Return slots with copies of the templates in the components, including the API's defaults."""
+        """Return pod set sources with copies of the templates in the components, including the API's defaults."""
         found = [
             (Section(root.owner, f"{component.path}.{pod_set.path}", pod_template(component, pod_set.path)), pod_set)
             for component, pod_sets in self._components(root)

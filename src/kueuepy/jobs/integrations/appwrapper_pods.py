@@ -44,7 +44,7 @@ class ComponentPodSet:
     """A pod set in a component of an AppWrapper.
 
     Attributes:
-        path: Path of its pod template, such as `template.spec.template`.
+        path: Path of the pod set's template, such as `template.spec.template`.
         replicas: Number of pods.
         index: Labels with which the pods are numbered.
     """
@@ -81,7 +81,7 @@ def pod_template(component: Section, path: str) -> Document:
 
 
 def _spec(spec: Document) -> Document:
-    """Return the fields that Kueue reads from the spec of pods."""
+    """Return the fields that Kueue reads from a pod spec."""
     found = {
         **{key: _containers(spec[key]) for key in ("initContainers", "containers") if spec.get(key)},
         **{key: copy.deepcopy(spec[key]) for key in _SPEC_FIELDS if key in spec},

@@ -41,7 +41,7 @@ class BatchJob(BaseJob):
     checks_groups = False
 
     def slots(self, root: Section) -> Sequence[PodSetSource]:
-        """Return the slot for the Job's template."""
+        """Return the pod set source for the Job's template."""
         spec = root.section("spec")
         template = spec.section("template")
         index = PodIndex(keys.JOB_COMPLETION_INDEX)
@@ -56,7 +56,7 @@ class BatchJob(BaseJob):
     def min_parallelism(self) -> int | None:
         """Return the smallest number of pods with which the Job may start; `None` without partial admission.
 
-        Kueue parses the number as a 64-bit integer and keeps the lower 32 bits.
+        Kueue parses the annotation as a 64-bit integer and keeps the lower 32 bits.
         """
         number = signed(self.annotations.get(keys.JOB_MIN_PARALLELISM, ""))
         return None if number is None else wrapped(number)
@@ -82,7 +82,7 @@ class BatchJob(BaseJob):
                 raise template.section("annotations").error(key, "is not supported with an elastic Job; leave it out")
 
     def _check_partial_admission(self, annotations: Section, most: int) -> None:
-        """Check the smallest number of pods of a new Job, whose parallelism Kueue has not reduced yet."""
+        """Check the minimum number of pods of a Job with partial admission."""
         least, number = self.min_parallelism(), signed(annotations.text(keys.JOB_MIN_PARALLELISM))
         if least is None or number is None:
             text = annotations.text(keys.JOB_MIN_PARALLELISM)
@@ -98,7 +98,7 @@ class BatchJob(BaseJob):
     def is_suspended(self) -> bool:
         """Return whether the Job is suspended and not marked as stopping.
 
-        Kueue sets the mark while it restores the template.
+        Kueue marks a Job as stopping while it restores the pod template.
         """
         return super().is_suspended() and self.annotations.get(keys.STOPPING) != "true"
 
@@ -117,13 +117,13 @@ class BatchJob(BaseJob):
             slot.template.ensure("metadata").ensure("labels").data.update(kept)
 
     def after_stop(self, root: Section, pod_sets: Sequence[PodSet]) -> None:
-        """Restore the parallelism and remove the mark of a stopping Job."""
+        """Restore the parallelism, and remove the annotation that marks the Job as stopping."""
         root.section("metadata").data.get("annotations", {}).pop(keys.STOPPING, None)
         if self.min_parallelism() is not None:
             self._set_parallelism(root, pod_sets[0].count)
 
     def reclaimable_pods(self) -> tuple[ReclaimablePod, ...]:
-        """Return the pods that the remaining completions no longer need, for a Job with several pods."""
+        """Return the pods that the remaining completions no longer need; empty for a Job with a single pod."""
         spec, status = self.root.section("spec"), self.status()
         parallelism = spec.count("parallelism", 1)
         completions = spec.count("completions", parallelism)
@@ -165,7 +165,7 @@ class CronJob(ParentJob):
     api_versions = BUILT_IN["CronJob"]
 
     def slots(self, root: Section) -> Sequence[PodSetSource]:
-        """Return the slots of the Job that the CronJob creates."""
+        """Return the pod set sources of the Job that the CronJob creates."""
         return self.jobs()[0].slots(root.section("spec").section("jobTemplate"))
 
     def job(self, scheduled: Moment | None = None) -> Document:
@@ -199,7 +199,7 @@ class CronJob(ParentJob):
 
 
 def _check_equal_completions(spec: Section, annotations: Section) -> None:
-    """Check that a Job with the annotation for equal completions has as many completions as concurrent pods."""
+    """Validate a Job whose annotation requires its completions to equal its parallelism."""
     if spec.text("completionMode", "NonIndexed") == "NonIndexed":
         raise annotations.error(
             keys.JOB_COMPLETIONS_EQUAL_PARALLELISM, "is true for a NonIndexed Job; it must be Indexed"

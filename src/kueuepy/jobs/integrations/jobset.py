@@ -16,7 +16,7 @@ from kueuepy.objects import ReclaimablePod
 
 
 def replicated_job_slots(spec: Section) -> list[PodSetSource]:
-    """Return one slot per replicated job in the spec of a JobSet, with the pods of all its replicas."""
+    """Return one pod set source per replicated job in the spec of a JobSet, with the pods of all its replicas."""
     slots = []
     for job in spec.sections("replicatedJobs"):
         replicas = job.count("replicas", 1)
@@ -49,7 +49,7 @@ class JobSet(BaseJob):
     api_versions = BUILT_IN["JobSet"]
 
     def slots(self, root: Section) -> Sequence[PodSetSource]:
-        """Return the slots of the replicated jobs."""
+        """Return the pod set sources of the replicated jobs."""
         return replicated_job_slots(root.section("spec"))
 
     def reclaimable_pods(self) -> tuple[ReclaimablePod, ...]:

@@ -29,7 +29,7 @@ class KubeflowJob(BaseJob):
     replica_types: ClassVar[tuple[str, ...]] = ("Master", "Worker")
 
     def slots(self, root: Section) -> Sequence[PodSetSource]:
-        """Return the slots of the replica types that the job has."""
+        """Return the pod set sources of the replica types that the job has."""
         return [
             PodSetSource(
                 name, replica.count("replicas", 1), replica.section("template"), index=PodIndex(keys.REPLICA_INDEX)

@@ -1,4 +1,4 @@
-"""LeaderWorkerSet: groups of a leader and its workers. Each group is admitted separately.
+"""LeaderWorkerSet: groups of a leader and its workers. Kueue admits each group separately.
 
 Source: `pkg/controller/jobs/leaderworkerset/leaderworkerset_reconciler.go` and `leaderworkerset_webhook.go`.
 """
@@ -27,8 +27,8 @@ _MAX_REPLICAS = 1_000_000
 class LeaderWorkerSet(ParentJob):
     """A LeaderWorkerSet, with one Workload per replica.
 
-    With a leader template, the pod sets are `leader`, with one pod, and `worker`. Without one, the only pod set is
-    `main`. A LeaderWorkerSet never finishes.
+    With a leader template, the pod sets are `leader`, with one pod, and `worker`. Without a leader template, the only
+    pod set is `main`. A LeaderWorkerSet never finishes.
 
     Attributes:
         index: Index of the replica that this instance represents.
@@ -40,7 +40,7 @@ class LeaderWorkerSet(ParentJob):
     index = 0
 
     def slots(self, root: Section) -> Sequence[PodSetSource]:
-        """Return the slots of one replica: the leader, if it has its own template, and the workers."""
+        """Return the pod set sources of a replica: the leader, if it has its own template, and the workers."""
         group = root.walk("spec.leaderWorkerTemplate")
         size = group.count("size", 1)
         leader = group.find("leaderTemplate")
@@ -51,7 +51,7 @@ class LeaderWorkerSet(ParentJob):
         return [PodSetSource(LEADER, 1, leader), PodSetSource(WORKER, size - 1, worker, index=numbered)]
 
     def amend(self, pod_set: str, template: Document) -> None:  # noqa: ARG002 same for all pod sets
-        """Remove the labels and annotations that the LeaderWorkerSet controller sets, except for the name."""
+        """Remove the labels and annotations that the LeaderWorkerSet controller sets, except for the name label."""
         for texts in (template.get("metadata", {}).get(key, {}) for key in ("labels", "annotations")):
             for key in [key for key in texts if key.startswith(_DOMAIN) and key != _NAME]:
                 del texts[key]
@@ -59,7 +59,7 @@ class LeaderWorkerSet(ParentJob):
     def jobs(self) -> "Sequence[LeaderWorkerSet]":
         """Return the replicas, including the replicas that a rolling update adds to `spec.replicas`.
 
-        In a MultiKueue worker cluster, the result is empty, because the manager cluster creates the Workloads.
+        In a MultiKueue worker cluster, no replicas are returned, because the manager cluster creates their Workloads.
         """
         return [] if keys.MULTIKUEUE_ORIGIN in self.labels else [self._replica(i) for i in range(self._replicas())]
 
@@ -99,7 +99,7 @@ class LeaderWorkerSet(ParentJob):
         return group_pod(slot.template, name, self, labels=labels, annotations=annotations)
 
     def on_suspended(self, root: Section) -> None:
-        """Pass the queue, the priority, the suspension and the pod index on to the pods."""
+        """Copy the queue and priority to the pod templates, mark them as suspended, and set the pod index offset."""
         passed = {key: self.labels[key] for key in (keys.QUEUE_NAME, keys.PRIORITY_CLASS) if self.labels.get(key)}
         slots = self.slots(root)
         for slot in slots:
@@ -117,7 +117,10 @@ class LeaderWorkerSet(ParentJob):
         return replica
 
     def _replicas(self) -> int:
-        """Return the number of replicas to admit. Source: `leaderworkerset_reconciler.go:filterWorkloads`."""
+        """Return the number of replicas that get a Workload.
+
+        Source: `leaderworkerset_reconciler.go:filterWorkloads`.
+        """
         spec, status = self.root.section("spec"), self.status()
         wanted = spec.count("replicas", 1)
         rolling = spec.find("rolloutStrategy")

@@ -23,7 +23,10 @@ _TERMINATED = ("Succeeded", "Failed")
 
 
 class Pod(BaseJob):
-    """A Pod, with pod set `main` of one pod. A scheduling gate holds it until admission, and stopping it deletes it."""
+    """A Pod, whose only pod set `main` has one pod.
+
+    A scheduling gate prevents the pod from running before its admission. To stop the pod, Kueue deletes it.
+    """
 
     kind = "Pod"
     api_versions = BUILT_IN["Pod"]
@@ -31,7 +34,7 @@ class Pod(BaseJob):
 
     @property
     def group_name(self) -> str:
-        """The name of the pod's group; empty for none. Source: `pkg/util/pod/pod.go:GetPodGroupName`."""
+        """The group's name; empty if the pod is not in a group. Source: `pkg/util/pod/pod.go:GetPodGroupName`."""
         annotated = self.annotations.get(keys.POD_GROUP_NAME, "") if self.gate("WorkloadIdentifierAnnotations") else ""
         return annotated or self.labels.get(keys.POD_GROUP_NAME, "")
 
@@ -67,19 +70,19 @@ class Pod(BaseJob):
         return self.phase != "Failed" and not (is_deleted and not self.root.section("spec").text("nodeName"))
 
     def slots(self, root: Section) -> Sequence[PodSetSource]:
-        """Return the slot of the pod itself. The pod set contains only the spec of the pod."""
+        """Return the pod set source for the pod itself. The pod set contains only the spec of the pod."""
         return [PodSetSource("main", 1, root, index=PodIndex(keys.POD_GROUP_POD_INDEX), keeps_metadata=False)]
 
     def check_topology(self) -> None:
         """Validate the topology annotations of the pod like Kueue's webhook, regardless of the feature gate.
 
-        The size of a slice is not limited, because the pod's group may have more pods.
+        The size of a slice is not limited to one pod, because the pod's group may contain more pods.
         """
         metadata = self.root.section("metadata")
         topology_check.check_template(metadata, multi_layer=self.gate("TASMultiLayerTopology"))
 
     def validate(self) -> None:
-        """Check that labels set by Kueue have valid values, and that the description of the pod group is complete."""
+        """Check the labels that Kueue sets, and that the metadata of the pod's group is complete."""
         super().validate()
         self.check_topology()
         metadata = self.root.section("metadata")
@@ -139,16 +142,18 @@ class Pod(BaseJob):
         return root.data
 
     def started(self, infos: Sequence[PodSetInfo]) -> Document:
-        """Return the pod with the changes of its admission and without the gate. A running pod does not change.
+        """Return the pod with the changes of its admission applied and Kueue's admission gate removed.
+
+        A running pod does not change.
 
         Raises:
-            InvalidSpecError: There is not exactly one PodSetInfo, or it conflicts with the pod.
+            InvalidSpecError: There is not exactly one PodSetInfo, or the PodSetInfo conflicts with the pod.
         """
         self.require_length(1, infos)
         return self.ungated(infos[0])
 
     def ungated(self, info: PodSetInfo) -> Document:
-        """Return the pod with the changes in `info` and without the gate.
+        """Return the pod with the changes in `info` applied and Kueue's admission gate removed.
 
         The topology gate remains only if a topology assignment will follow.
 
@@ -163,7 +168,7 @@ class Pod(BaseJob):
         return root.data
 
     def stopped(self, pod_sets: Sequence[PodSet]) -> Document | None:  # noqa: ARG002 nothing to restore
-        """Return `None` for a running pod, which is deleted. A gated or terminated pod does not change."""
+        """Return `None` for a running pod, because Kueue deletes it. A gated or terminated pod does not change."""
         return copy.deepcopy(self.manifest) if self.is_suspended() else None
 
     def finished(self) -> Finished | None:

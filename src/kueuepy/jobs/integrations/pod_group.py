@@ -98,7 +98,7 @@ class PodGroup(BaseJob):
         return {}
 
     def workload_annotations(self) -> dict[str, str]:
-        """Return the annotation for the Workload of a group."""
+        """Return the annotation that marks a Workload as the Workload of a pod group."""
         return {keys.IS_GROUP_WORKLOAD: "true"}
 
     def members(self) -> list[Pod]:
@@ -109,7 +109,7 @@ class PodGroup(BaseJob):
         return sorted(runnable, key=_keeping_order)[: self.total_count]
 
     def slots(self, root: Section) -> Sequence[PodSetSource]:  # noqa: ARG002 each pod has its own manifest
-        """Return one slot for the first pod of each role; with fast admission, one slot for the group's first pod."""
+        """Return a pod set source for the first pod of each role; with fast admission, only for the first pod."""
         members = self.members()
         if self.is_fast:
             members = members[:1]
@@ -177,12 +177,12 @@ class PodGroup(BaseJob):
         return self._list(pod.ungated(by_role[pod.role]) if pod.is_gated else pod.manifest for pod in self.pods)
 
     def stopped(self, pod_sets: Sequence[PodSet]) -> Document | None:
-        """Return a List of the pods without the running ones, which are deleted; `None` if no pod remains."""
+        """Return a List of the pods that remain after Kueue deletes the running pods; `None` if no pod remains."""
         left = [manifest for pod in self.pods if (manifest := pod.stopped(pod_sets)) is not None]
         return self._list(left) if left else None
 
     def reclaimable_pods(self) -> tuple[ReclaimablePod, ...]:
-        """Return the succeeded pods by role; none for a group that runs indefinitely."""
+        """Return the number of succeeded pods per role; empty for a group that runs indefinitely."""
         if self.is_serving:
             return ()
         succeeded = _roles(pod for pod in self.pods if pod.phase == "Succeeded")
@@ -191,8 +191,8 @@ class PodGroup(BaseJob):
     def finished(self) -> Finished | None:
         """Return the outcome: the group has finished when all pods have succeeded.
 
-        The group has also finished when no pod runs and one of the pods must not be replaced. The outcome is always a
-        success.
+        A group is also finished when all its pods have terminated and one of them is marked as not retriable. A
+        finished group always counts as successful.
         """
         succeeded, total = sum(pod.phase == "Succeeded" for pod in self.pods), self.total_count
         may_replace = all(pod.annotations.get(keys.RETRIABLE_IN_GROUP) != "false" for pod in self.pods)

@@ -1,4 +1,4 @@
-"""RayCluster, and the parts that it shares with RayJob and RayService.
+"""RayCluster, and the code that it shares with RayJob and RayService.
 
 Source: `pkg/controller/jobs/raycluster/common.go`, `raycluster_controller.go` and `raycluster_webhook.go`, and
 `pkg/controller/jobs/rayservice/rayservice_controller.go`.
@@ -36,7 +36,7 @@ class RayKind(BaseJob):
     cluster_name_path: ClassVar[str] = ""
 
     def slots(self, root: Section) -> Sequence[PodSetSource]:
-        """Return the slots of the head and the worker groups."""
+        """Return the pod set sources of the head and the worker groups."""
         spec = root.walk(self.cluster_path)
         head = PodSetSource(HEAD, 1, spec.section("headGroupSpec").section("template"))
         live = self._live_counts(spec)
@@ -67,7 +67,7 @@ class RayKind(BaseJob):
             containers.append({"name": "autoscaler", "resources": copy.deepcopy(given.data) if given else default})
 
     def workload_name_extra(self) -> str:
-        """Return the generation of the job, followed by the generation of its RayCluster if it exists.
+        """Return the generation of the job, followed by the generation of its RayCluster if there is one.
 
         Kueue writes the generation of the RayCluster to an annotation of the job before it generates the name of the
         Workload.
@@ -101,7 +101,7 @@ class RayKind(BaseJob):
         return self.config.manage_jobs_without_queue_name or bool(self.queue_name())
 
     def _is_fault_tolerant(self, spec: Section) -> bool:
-        """Return whether the cluster stores its state in Redis, which requires a cleanup at the end."""
+        """Return whether the cluster stores its state in Redis, which KubeRay cleans up when the cluster is deleted."""
         return self.annotations.get(_FAULT_TOLERANCE, "").lower() == "true" or "gcsFaultToleranceOptions" in spec.data
 
     def _cluster_name(self) -> str:
@@ -145,8 +145,8 @@ class RayKind(BaseJob):
 def worker_count(group: Section) -> int:
     """Return the number of pods of a worker group: its replicas (default 0) times the hosts per replica.
 
-    KubeRay's CustomResourceDefinition defines the default. Kueue's own default of 1 never applies to an object from an
-    API server.
+    The default of 0 replicas comes from KubeRay's CustomResourceDefinition. API servers set KubeRay's default in every
+    object, so Kueue's own default of 1 replica is never used.
     """
     return group.count("replicas", 0) * max(group.count("numOfHosts", 1), 1)
 

@@ -33,7 +33,7 @@ class RayJob(RayKind):
     gates_templates = False
 
     def jobs(self) -> Sequence[Job]:
-        """Return the job itself, or nothing if it runs on an existing cluster; Kueue does not manage such a job."""
+        """Return the job itself, or nothing if it runs on an existing cluster and Kueue therefore ignores it."""
         return () if self.uses_existing_cluster and "rayClusterSpec" not in self.root.section("spec").data else (self,)
 
     @property
@@ -48,7 +48,7 @@ class RayJob(RayKind):
         return selector is not None and bool(selector.data)
 
     def slots(self, root: Section) -> Sequence[PodSetSource]:
-        """Return the slots of the cluster, and the slot of the submitter with its own template or KubeRay's default."""
+        """Return the pod set sources of the cluster and the submitter, with its own template or KubeRay's default."""
         slots = super().slots(root)
         if self.submission_mode != "K8sJobMode":
             return slots
@@ -87,13 +87,13 @@ class RayJob(RayKind):
             )
 
     def checked_slots(self, slots: Sequence[PodSetSource]) -> Sequence[PodSetSource]:
-        """Return the slots of the cluster: the webhook does not validate the annotations of the submitter."""
+        """Return the pod set sources of the cluster: the webhook does not validate the submitter's annotations."""
         return slots[:-1] if self.submission_mode == "K8sJobMode" else slots
 
     def before_start(self, root: Section, infos: Sequence[PodSetInfo]) -> None:  # noqa: ARG002 required by the base class
-        """Write the submitter's default template to the job, so that it can be changed.
+        """Write the submitter's default template to the job, so that an admission can change the template.
 
-        The template remains in the manifest after the job stops.
+        The default template remains in the manifest after the job stops.
         """
         if self.submission_mode == "K8sJobMode":
             root.section("spec").data.setdefault("submitterPodTemplate", self._default_submitter())
@@ -101,7 +101,8 @@ class RayJob(RayKind):
     def finished(self) -> Finished | None:
         """Return the outcome.
 
-        The deployment status determines whether the job has finished, the job status whether it succeeded.
+        The deployment status determines whether the job has finished. The job status determines whether the job
+        succeeded.
         """
         status = self.status()
         if status.text("jobDeploymentStatus") not in _ENDS:

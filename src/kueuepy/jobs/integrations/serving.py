@@ -30,14 +30,14 @@ class Deployment(ParentJob):
     checks_job_labels = False
 
     def slots(self, root: Section) -> Sequence[PodSetSource]:
-        """Return the slot of one pod's template."""
+        """Return the pod set source for the template of a single pod."""
         template = root.section("spec").section("template")
         return [PodSetSource("main", 1, template, index=PodIndex(keys.POD_GROUP_POD_INDEX), keeps_metadata=False)]
 
     def jobs(self) -> Sequence[Job]:
         """Return the pods, or the group of the pods, with Kueue's scheduling gates.
 
-        The names of these pods are numbered. In a cluster, pods have random names.
+        Each returned pod has a number in its name. In a cluster, pods have random names.
         """
         made = Deployment(self.suspended(), config=self.config)
         pods = [Pod(Pod(pod, config=self.config).suspended(), config=self.config) for pod in made.pods()]
@@ -52,7 +52,7 @@ class Deployment(ParentJob):
         return (self._pod(template, number) for number in range(replicas(self)))
 
     def on_suspended(self, root: Section) -> None:
-        """Pass the queue, the priority and the suspension on to the pods."""
+        """Copy the queue and priority to the pod template, and mark the template as suspended by the Deployment."""
         template = root.section("spec").section("template").ensure("metadata")
         template.ensure("annotations").data[keys.SUSPENDING_PARENT] = "deployment"
         passed = {key: self.labels[key] for key in (keys.QUEUE_NAME, keys.PRIORITY_CLASS) if self.labels.get(key)}
@@ -79,7 +79,7 @@ class StatefulSet(ParentJob):
     checks_topology = False
 
     def slots(self, root: Section) -> Sequence[PodSetSource]:
-        """Return the slot of the template. The pod set contains only the spec of the template."""
+        """Return the pod set source for the template. The pod set contains only the spec of the template."""
         spec = root.section("spec")
         index = PodIndex(keys.APPS_POD_INDEX)
         return [
@@ -102,7 +102,7 @@ class StatefulSet(ParentJob):
             super().validate()
 
     def workload_name(self) -> str:
-        """Return the name that Kueue generates."""
+        """Return the name that Kueue generates for the Workload."""
         return self.name_workload(self.name)
 
     def workload_annotations(self) -> dict[str, str]:
@@ -110,7 +110,7 @@ class StatefulSet(ParentJob):
         return group_workload_annotations(self)
 
     def pods(self) -> Document:
-        """Return the pods, as marked by Kueue, in a List of one group with fast admission that runs indefinitely.
+        """Return a List of the pods, which form one group that uses fast admission and runs indefinitely.
 
         Start the pods with the PodSetInfos of the StatefulSet's Workload.
         """
@@ -136,7 +136,7 @@ class StatefulSet(ParentJob):
         return {"apiVersion": "v1", "kind": "List", "items": items}
 
     def on_suspended(self, root: Section) -> None:
-        """Pass the suspension on to the pods."""
+        """Mark the pod template as suspended by the StatefulSet."""
         if not is_held_by_another(self.manifest):
             template = root.section("spec").section("template").ensure("metadata")
             template.ensure("annotations").data[keys.SUSPENDING_PARENT] = _STATEFUL_SET
@@ -147,7 +147,7 @@ class StatefulSet(ParentJob):
 
 
 def is_held_by_another(manifest: Document) -> bool:
-    """Return whether another kind managed by Kueue creates a StatefulSet, and suspends its pods.
+    """Return whether a StatefulSet was created by an object of another kind, whose Kueue integration suspends the pods.
 
     Source: `pkg/controller/jobs/statefulset/statefulset_controller.go:managedByAnotherFramework`.
     """
@@ -162,7 +162,7 @@ def replicas(job: ParentJob) -> int:
     """Return the number of replicas, each of which becomes a pod.
 
     Raises:
-        InvalidSpecError: The number exceeds the number of pods that a cluster supports.
+        InvalidSpecError: The number of replicas exceeds the number of pods that a cluster supports.
     """
     spec = job.root.section("spec")
     count = spec.count("replicas", 1)

@@ -30,7 +30,7 @@ class SparkApplication(BaseJob):
     """A SparkApplication, with pod sets `driver` and `executor`, which are created from the fields of their roles.
 
     Kueue supports the kind only with its feature gate `SparkApplicationIntegration`. This class does not check the
-    gate.
+    feature gate.
     """
 
     kind = "SparkApplication"
@@ -39,9 +39,9 @@ class SparkApplication(BaseJob):
     checks_groups = False
 
     def slots(self, root: Section) -> Sequence[PodSetSource]:
-        """Return slots with templates created from the fields of the roles.
+        """Return pod set sources with templates created from the fields of the roles.
 
-        Changes to these templates do not affect the application.
+        Changes to the created templates do not affect the application.
         """
         spec = root.section("spec")
         counts = {DRIVER: 1, EXECUTOR: spec.section(EXECUTOR).count("instances", 0)}
@@ -63,7 +63,7 @@ class SparkApplication(BaseJob):
     def started(self, infos: Sequence[PodSetInfo]) -> Document:
         """Return the running manifest, with the changes for each role written to the fields of the role.
 
-        A node selector of the whole application is moved to the roles.
+        A node selector for the whole application is moved to the driver and the executor.
 
         Raises:
             InvalidSpecError: There are not exactly two PodSetInfos, or one conflicts with the fields of its role.
@@ -80,7 +80,7 @@ class SparkApplication(BaseJob):
     def stopped(self, pod_sets: Sequence[PodSet]) -> Document | None:
         """Return the suspended manifest, with the fields of its roles restored from the pod sets of its Workload.
 
-        As in Kueue, a node selector of the whole application is not restored, and a role keeps the labels and
+        As in Kueue, a node selector for the whole application is not restored, and each role keeps the labels and
         annotations of its template.
         """
         root = self._section(copy.deepcopy(self.manifest))
@@ -121,7 +121,7 @@ def _restore(own: Section, role: str, pod_set: PodSet) -> None:
 
 
 def _give(own: Section, role: str, info: PodSetInfo, common: Document | None) -> None:
-    """Write the changes of an admission to the fields of a role, in addition to a node selector for all roles."""
+    """Copy the application's node selector to a role, and write the changes of an admission to the role's fields."""
     if common is not None:
         own.data["nodeSelector"] = dict(common)
     merge_texts(own, "annotations", info.annotations)

@@ -65,7 +65,7 @@ def _metadata(own: Section, key: str) -> dict[str, str]:
 
 
 def _with_others(containers: list[Document], others: list[Section]) -> list[Document]:
-    """Return the containers, followed by each of the other containers whose name or image is new."""
+    """Append containers to a list, except containers whose name and image match a container in the list."""
     for other in others:
         if all((c.get("name"), c.get("image")) != (other.text("name"), other.data.get("image")) for c in containers):
             containers.append(copy.deepcopy(other.data))
@@ -84,7 +84,7 @@ def _add_volumes(spec: Section, own: Section, pod: Document, container: Document
 
 
 def _add_resources(own: Section, container: Document) -> None:
-    """Set the requests: `coreRequest` instead of `cores`, and the memory without Spark's overhead."""
+    """Set the cpu request from `coreRequest`, not from `cores`, and the memory request without Spark's overhead."""
     requests, limits = (
         {"cpu": _quantity(own, core), "memory": _quantity(own, memory, java=True)}
         for core, memory in (("coreRequest", "memory"), ("coreLimit", "memoryLimit"))

@@ -71,9 +71,9 @@ def jobset_spec(train_job: Section, runtime: Section) -> Section:
 def merged(old: Any, new: Any, key: str = "") -> Any:
     """Return the strategic merge of two values.
 
-    Mappings are merged by field, and lists with a merge key by this key. All other values are replaced. Items of the
-    new list keep their order. Each item that is only in the old list precedes the first new item that followed it in
-    the old list.
+    Mappings are merged by field, and lists with a merge key by this key. Scalars, and lists without a merge key, are
+    replaced by the new value. Items of the new list keep their order. An item that occurs only in the old list is
+    placed before the next item of the old list that is also in the new list, or at the end of the list.
 
     Source: `k8s.io/apimachinery/pkg/util/strategicpatch/patch.go:mergeSlice`.
 
@@ -99,7 +99,8 @@ def merged(old: Any, new: Any, key: str = "") -> Any:
 def _apply_patches(spec: Section, patches: Sequence[Section]) -> None:
     """Merge the patches of all managers into the runtime.
 
-    A replicated job that the runtime does not have gets no pods, and is sorted next to the first replicated job.
+    If the runtime has no replicated job with the name in a patch, that replicated job gets no pods and is sorted next
+    to the first replicated job.
 
     Source: Kubeflow Trainer's `pkg/runtime/core/trainingruntime.go:mergeRuntimePatches`.
     """
@@ -195,7 +196,7 @@ def _fill_initializer(container: Section, source: Section) -> None:
 
 
 def _set_env(container: Section, variables: Sequence[Section]) -> None:
-    """Set environment variables of a container. An existing variable keeps its position."""
+    """Set environment variables of a container. An existing environment variable keeps its position in the list."""
     if variables:
         present = {variable.text("name"): variable.data for variable in container.sections("env")}
         given = {variable.text("name"): copy.deepcopy(variable.data) for variable in variables}

@@ -34,7 +34,10 @@ class TrainJob(BaseJob):
     checks_groups = False
 
     def slots(self, root: Section) -> Sequence[PodSetSource]:
-        """Return the slots of the JobSet. Changes to their templates do not affect the TrainJob."""
+        """Return the pod set sources of the JobSet.
+
+        Changes to the templates in the pod set sources do not affect the TrainJob.
+        """
         return replicated_job_slots(self.jobset(root))
 
     def jobset(self, root: Section) -> Section:
@@ -59,7 +62,7 @@ class TrainJob(BaseJob):
         )
 
     def _is_named(self, manifest: Document, kind: str, name: str) -> bool:
-        """Return whether a manifest is the runtime with this kind and name."""
+        """Return whether a manifest is the runtime with the given kind and name."""
         metadata = manifest.get("metadata")
         if not isinstance(metadata, dict):
             return False
@@ -128,7 +131,7 @@ class TrainJob(BaseJob):
 
 
 def _replicated_job_patch(info: PodSetInfo) -> Document:
-    """Return the patch of one replicated job for Kueue's entry."""
+    """Return the patch of one replicated job, which becomes part of Kueue's entry in `spec.runtimePatches`."""
     metadata: Document = {"annotations": dict(info.annotations), "labels": dict(info.labels)}
     spec: Document = {
         "nodeSelector": dict(info.node_selector),

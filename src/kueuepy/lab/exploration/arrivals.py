@@ -29,9 +29,9 @@ _MOST = 20_000
 class Arrivals:
     """Random future arrivals with the pattern of a recorded period, for `eta` and `risk`.
 
-    A future consists of blocks of the recorded period in random order, each with its jobs as they were submitted. If
-    the period is longer than two days, each block is one day long and begins at the time of day at which the future
-    begins. A job that had not finished gets a runtime drawn from the Kaplan-Meier estimate for its queue.
+    A future consists of blocks of the recorded period in random order, each with the jobs that were submitted in the
+    block. If the period is longer than two days, each block is one day long and begins at the time of day at which the
+    future begins. A job that had not finished gets a runtime drawn from the Kaplan-Meier estimate for its queue.
 
     >>> rows = [{"queue": "team", "submit": 600 * n, "runtime": 60, "cpu": 1} for n in range(100)]
     >>> len(Arrivals(Jobs.of(rows), "1h")(0))
@@ -42,8 +42,9 @@ class Arrivals:
         """Read the arrival pattern of a log.
 
         Args:
-            jobs: The jobs of the period. If the `submit` times are seconds, they count from the first midnight.
-            horizon: The length of the period in which jobs arrive. A future has at most 20,000 jobs.
+            jobs: The jobs of the period. If the `submit` times are seconds, they count from midnight at the start of
+                the first day.
+            horizon: The length of the period in which jobs arrive. A simulated future has at most 20,000 jobs.
             since: The time of day at which the futures begin: seconds or a string such as `14h`.
 
         Raises:
@@ -91,7 +92,7 @@ class Arrivals:
         return Jobs._like(whole)  # noqa: SLF001 - as the class methods of Jobs
 
     def _part(self, start: int, length: int, offset: int) -> JobColumns:
-        """Return the jobs of a block, moved to an offset."""
+        """Return the jobs of a block, with their submission times shifted to an offset."""
         after = (self._submit - start) % self._block if len(self._starts) == 1 else self._submit - start
         rows = np.flatnonzero((after >= 0) & (after < length))
         rows = rows[np.argsort(after[rows], kind="stable")]
@@ -99,7 +100,7 @@ class Arrivals:
 
 
 def _complete(table: JobColumns) -> JobColumns:
-    """Return the jobs, with runtimes drawn for unfinished jobs, and without the columns about their past."""
+    """Return the jobs with drawn runtimes for unfinished jobs, without the columns that describe previous runs."""
     rows = np.flatnonzero(censored_rows(table))
     runtime = np.array(table["runtime"])
     if len(rows):

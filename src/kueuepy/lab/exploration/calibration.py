@@ -51,12 +51,12 @@ class Calibration(msgspec.Struct, Framed, frozen=True):
         coverage: The fraction of jobs in the second half of the log whose true waiting time lies in the widened
             interval.
         low: The lower end of the 95% confidence interval of the coverage (Wilson score). The jobs of a log are not
-            independent, so this interval is too narrow.
-        high: The upper end of that interval.
+            independent, so the confidence interval is too narrow.
+        high: The upper end of the 95% confidence interval of the coverage.
         raw: The coverage without widening.
-        widen: The factor by which the lower end of an interval is divided and the upper end multiplied. The factor is
-            determined from the first half of the log only. It is 1 or more for 90% intervals; 80% intervals may also
-            become narrower.
+        widen: The factor by which the lower end of an interval is divided and the upper end multiplied. Only the first
+            half of the log determines the widening factor. The widening factor is 1 or more for 90% intervals; 80%
+            intervals may also become narrower.
         jobs: One row per evaluated job, with times in seconds: `job` (the row in the log), `queue`, `submit`, the true
             `wait`, the estimates `p5`, `p50` and `p95` (`p10` and `p90` for 80% intervals), and whether the true wait
             is `within` the widened interval.
@@ -81,10 +81,10 @@ class Calibration(msgspec.Struct, Framed, frozen=True):
 
     @spelled_out(EtaSettings)
     def eta(self, scheduler: Scheduler, workload: Any, **options: Unpack[EtaSettings]) -> Eta:
-        """Estimate when a workload gets quota, with the runtimes of the first half and widened intervals.
+        """Estimate when a workload gets quota: draw runtimes from the first half of the log, and widen the intervals.
 
         Args:
-            scheduler: The current state, which does not change.
+            scheduler: The Scheduler with the current state; the function does not modify it.
             workload: The key of a pending workload, or a workload as `Scheduler.submit` accepts it.
             options: Further arguments of `eta`.
 
@@ -103,7 +103,7 @@ class Calibration(msgspec.Struct, Framed, frozen=True):
         )
 
     def __str__(self) -> str:
-        """Return the answer in several lines."""
+        """Return the answer as several lines of text."""
         n = len(self.jobs)
         least, most = (f"{100 * end:.0f}" for end in _GOOD[self.level])
         wanted = f"; that is not the {least} to {most} % that were wanted: do not rely on intervals"
@@ -123,7 +123,7 @@ class Calibration(msgspec.Struct, Framed, frozen=True):
         return self.jobs
 
     def sheets(self) -> tuple[Sheet, ...]:
-        """Return tables of the answer and of the jobs."""
+        """Return the answer and the jobs as tables."""
         rows = [(text,) for text in str(self).splitlines()]
         return (Sheet(("calibration",), rows), *self.jobs.sheets())
 
@@ -146,18 +146,18 @@ def calibrate(
     """Measure how reliable the estimates of `eta` are with runtimes drawn from a log.
 
     All jobs are simulated once, which yields the true waiting times. The first half of the log determines how much the
-    intervals must be widened: the runtimes in the first quarter of the log are used to estimate the waiting times in
-    the second quarter, and the intervals are scaled until a fraction `level` of them contains the true value (split
-    conformal prediction). Then the runtimes in the first half of the log are used to estimate the waiting times in the
-    second half, to measure the coverage of the widened intervals. Jobs that wait for less than a minute are excluded,
-    because their estimate is trivial. A job that has not finished at the end of the known part is treated as censored
-    at the time that it has run (Kaplan-Meier).
+    intervals must be widened. The runtimes in the first quarter of the log are used to estimate the waiting times in
+    the second quarter. The intervals are scaled until a fraction `level` of them contains the true value (split
+    conformal prediction). Finally, `calibrate` estimates the waiting times in the second half from the runtimes in the
+    first half, and measures the coverage of the widened intervals. Jobs that wait for less than a minute are excluded,
+    because their estimate is trivial. A job that has not finished at the end of the known part of the log is treated as
+    censored at its running time so far (Kaplan-Meier).
 
     Args:
         cluster: The cluster.
         log: The jobs of the log, with their true runtimes.
         jobs: The number of jobs to evaluate in each of the two rounds, drawn from the jobs that waited. Default: 60.
-        n: The number of futures per estimate. Default: 40.
+        n: The number of simulated futures per estimate. Default: 40.
         seed: The seed of the random numbers. Default: 0.
         threads: The number of futures to simulate in parallel. Default: the number of available cores.
         level: The fraction of true waiting times that an interval should contain: 0.9 (5th to 95th percentile) or 0.8
@@ -215,7 +215,7 @@ def calibrate(
 
 
 def _score(found: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Return the logarithm of each interval's widening factor; rows are wait, low end, median, high end."""
+    """Return the logarithm of the factor by which each interval must be widened to contain the true wait."""
     wait, low, _, high = np.maximum(found, 1.0).T
     needed: NDArray[np.float64] = np.maximum(np.log(low / wait), np.log(wait / high))
     return needed

@@ -89,7 +89,7 @@ class CycleCost(msgspec.Struct, Framed, frozen=True):
         )
 
     def __str__(self) -> str:
-        """Return the percentiles in several lines."""
+        """Return the percentiles as several lines of text."""
         rows = self.at().rows()
         lines = [f"{len(self.cycles):,} {plural(len(self.cycles), 'cycle')} with heads"]
         for name in _COUNTS:

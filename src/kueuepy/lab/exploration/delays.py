@@ -39,7 +39,7 @@ _MOST = 1000
 @guessed(table="frame", matrix_frame="frame")
 @checked_methods
 class DelayMatrix(Framed):
-    """How much the jobs of each group delay the jobs of other groups. `delay_matrix` creates it.
+    """A matrix of the delays that each group's jobs cause for the jobs of other groups. `delay_matrix` creates it.
 
     A waiting time is the total time without quota, in seconds, averaged over the jobs of a group.
 
@@ -48,13 +48,13 @@ class DelayMatrix(Framed):
         groups: The names of the groups.
         jobs: The number of jobs of each group.
         waits: The mean waiting time of each group when all jobs are present.
-        matrix: An array of groups by groups. The value in row r and column c is the mean waiting time of c with all
-            jobs present, minus the mean waiting time of c without the jobs of r. The value is negative if r shortens
-            the waits of c. The diagonal is NaN.
+        matrix: A square array with one row and one column per group. The value in row r and column c is the mean
+            waiting time of c with all jobs present, minus the mean waiting time of c without the jobs of r. The value
+            is negative if the jobs of r shorten the waiting times of c. The values on the diagonal are NaN.
         alone: For each group, the mean waiting time with all jobs present, minus the mean waiting time with only its
             own jobs.
-        total_hours: For each group r, the waiting time that it adds for all others, in hours: the sum of `jobs[c] *
-            matrix[r, c]` over the other groups c.
+        total_hours: For each group r, the waiting time that it adds for all other groups, in hours: the sum of `jobs[c]
+            * matrix[r, c]` over the other groups c.
 
     Example:
         >>> from kueuepy import Cluster, ClusterQueue, ResourceFlavor
@@ -71,8 +71,9 @@ class DelayMatrix(Framed):
         Args:
             by: The column that defines the groups.
             groups: The names of the groups.
-            waits: An array with one row per simulation and one column per group: first the simulation with all jobs,
-                then one simulation without each group, then one with each group alone.
+            waits: An array with one row per simulation and one column per group. The first row is the simulation with
+                all jobs. The next rows are the simulations without each group, followed by the simulations with each
+                group alone.
             counts: The number of jobs of each group.
         """
         n = len(groups)
@@ -87,9 +88,10 @@ class DelayMatrix(Framed):
 
     @property
     def frame(self) -> Columns:
-        """One row per group that is left out, one column per group that is delayed, and `total_hours`.
+        """One row per group that is left out, with one column per delayed group and the column `total_hours`.
 
-        The last row, `all others`, compares with a simulation in which only the column's own jobs are present.
+        The values in the last row, `all others`, compare the simulation of all jobs with a simulation of only the
+        column's own jobs.
         """
         names = [*self.groups, "all others"]
         columns = {name: np.append(self.matrix[:, place], self.alone[place]) for place, name in enumerate(self.groups)}
@@ -102,13 +104,13 @@ class DelayMatrix(Framed):
         return self.frame
 
     def __repr__(self) -> str:
-        """Return the group that delays the others most."""
+        """Return the group that delays the other groups most."""
         worst = int(self.total_hours.argmax())
         most = f"{self.groups[worst]} costs the others most, {number(float(self.total_hours[worst]))} hours of waiting"
         return f"<Delays by {self.by}: {counted(len(self.groups), 'group')}; {most}>"
 
     def __str__(self) -> str:
-        """Return the group that delays the others most, and the matrix with units."""
+        """Return the group that delays the other groups most, and the matrix with units."""
         return f"{repr(self)[1:-1]}\n{repr_text(self.sheets(), self)}"
 
     def sheets(self) -> tuple[Sheet, ...]:
@@ -143,12 +145,12 @@ def delay_matrix(
 ) -> DelayMatrix:
     """Measure how much the jobs of each group delay the jobs of the other groups.
 
-    The function simulates all jobs; then, for each group, all jobs except those of the group; then each group alone.
-    Unlike a share at one moment, the result shows causes: a queue with a small share can delay others if its jobs
-    arrive at a bad time.
+    The function first simulates all jobs. For each group, it then simulates all jobs except the group's jobs, and the
+    group's jobs alone. Unlike a snapshot of the groups' shares, the result shows causes: a queue with a small share can
+    delay others if its jobs arrive at a bad time.
 
-    The effects are not additive. For example, two groups together can delay a third group although neither group does
-    so alone.
+    The delays that several groups cause are not additive. For example, two groups together can delay a third group
+    although neither group does so alone.
 
     Args:
         cluster: The cluster.
@@ -162,7 +164,7 @@ def delay_matrix(
         The matrix of delays between the groups.
 
     Raises:
-        NotFoundError: There is no such column.
+        NotFoundError: The column does not exist.
         InvalidSpecError: There are no jobs, or more than 1,000 groups.
 
     Example:

@@ -53,12 +53,13 @@ class Eta(msgspec.Struct, Framed, frozen=True):
         p50: The median.
         p90: The 90th percentile.
         p95: The 95th percentile.
-        seconds: The time in each future, in order of seeds; infinite if the workload has no quota at the horizon.
+        seconds: The time until the workload gets quota in each future, in order of seeds; infinite if the workload has
+            no quota at the horizon.
         horizon: The simulated time span.
         coverage: The fraction of true waiting times in a log that lay within their interval; `None` if the coverage was
             not measured (see `calibrate`).
-        closed: Whether the futures contain no new jobs because `future` was not given. If other users submit jobs,
-            every percentile is then too early, and the interval too narrow.
+        closed: Whether the simulated futures contain no new jobs because `future` was not given. If `closed` is true
+            and other users submit jobs, the percentiles are too low, and the interval is too narrow.
         level: The level of the intervals to which `coverage` refers.
 
     Example:
@@ -79,7 +80,7 @@ class Eta(msgspec.Struct, Framed, frozen=True):
     level: float = 0.9
 
     def by(self, when: Any) -> float:
-        """Return the fraction of futures in which the workload has quota at a given time.
+        """Return the fraction of simulated futures in which the workload has quota at a given time.
 
         Args:
             when: The time from now, as seconds or a string such as `"2h"`.
@@ -102,7 +103,7 @@ class Eta(msgspec.Struct, Framed, frozen=True):
         return self.closed and self.coverage is None and self.p95 > 0
 
     def to_table(self) -> Columns:
-        """Return one row per future: its number, and the `seconds` until the workload gets quota."""
+        """Return one row per simulated future: its number, and the `seconds` until the workload gets quota."""
         return table_of(("future", "seconds"), enumerate(map(float, self.seconds)))
 
     def _trust(self) -> str:
@@ -123,15 +124,15 @@ class Risk(msgspec.Struct, Framed, frozen=True):
 
     Attributes:
         workload: The key of the workload.
-        probability: The fraction of futures in which the workload is evicted.
+        probability: The fraction of simulated futures in which the workload is evicted.
         low: The lower end of the 95% confidence interval of the probability (Wilson score).
-        high: The upper end of the interval.
-        rules: For each preemption rule or eviction reason, the fraction of futures in which it is the first to evict
-            the workload.
-        futures: The number of futures.
+        high: The upper end of the 95% confidence interval of the probability.
+        rules: For each preemption rule or eviction reason, the fraction of simulated futures in which it is the first
+            to evict the workload.
+        futures: The number of simulated futures.
         within: The simulated time span, in seconds from now.
-        closed: Whether the futures contain no new jobs because `future` was not given. New jobs could preempt the
-            workload.
+        closed: Whether the simulated futures contain no new jobs because `future` was not given. Jobs that are
+            submitted later could still preempt the workload.
 
     Example:
         >>> Risk("default/job", 0.25, 0.1, 0.5, {"InClusterQueue": 0.25}, 20, 3600.0).probability
@@ -187,7 +188,7 @@ class _Futures:
 
     @property
     def is_certain(self) -> bool:
-        """Whether all futures are identical because nothing in them is random."""
+        """Whether all simulated futures are identical because nothing in them is random."""
         return self._runtimes is None and not callable(self._future) and not self._settings.get("delays")
 
     def run(self, seed: int, record: Recording) -> Simulation:
@@ -202,7 +203,7 @@ class FutureSettings(RunSettings, total=False):
     Attributes:
         future: Jobs that will arrive, or a function that generates them from a seed.
         horizon: The end of each simulated future, as a duration from now.
-        users: The label of workloads that names their user, for a log of runtimes with a column `user`.
+        users: The label of workloads that names their user; used if `runtimes` is a log with a column `user`.
     """
 
     future: Any
@@ -217,7 +218,7 @@ class EtaSettings(FutureSettings, total=False):
         n: The number of simulated futures.
         seed: Seed of the random number generator.
         threads: The number of futures to simulate in parallel; by default one for each core.
-        progress: A function that is called with the number of finished futures.
+        progress: A function that is called with the number of futures simulated so far.
     """
 
     n: int
@@ -245,31 +246,31 @@ def eta(
     """Estimate when a workload gets quota.
 
     Each of `n` simulated futures draws the remaining runtimes of running workloads (given how long they have already
-    run) and the runtimes of pending workloads. Kueue's rules determine the rest.
+    run) and the runtimes of pending workloads. Kueue's rules determine all decisions in a future.
 
     Args:
-        scheduler: The current state, which does not change.
+        scheduler: The Scheduler with the current state; the function does not modify it.
         workload: The key of a pending workload, or a workload as `Scheduler.submit` accepts it.
         runtimes: The expected runtimes: one distribution or time for all workloads; one per LocalQueue, with `""` for
             all others; or a log (`Jobs`), from which the runtimes of jobs of the same queue are drawn. Unfinished jobs
-            of a log are treated as censored at the time that they have run (Kaplan-Meier).
+            of a log are treated as censored at their running time so far (Kaplan-Meier).
         future: Jobs that will arrive, or a function that returns them for a seed, such as `Arrivals`; `submit` times
-            count from now. Without `future`, no new job can overtake the workload, so the estimate is too early. The
-            printed result then shows no interval.
-        n: The number of futures. Default: 200.
-        seed: The seed of the first future. Default: 0.
+            count from now. Without `future`, no new job can overtake the workload, so the estimated times can be too
+            low. The printed estimate contains no interval if `future` is absent.
+        n: The number of simulated futures. Default: 200.
+        seed: The seed of the first simulated future. Default: 0.
         horizon: The time span to simulate. Default: 30 days.
         threads: The number of futures to simulate in parallel. Default: the number of available cores.
         users: The label of workloads that names their user. If the log has a column `user`, and 20 or more finished
             jobs of the queue have the same user, runtimes are drawn from the jobs of this user. Default: none.
-        progress: A function that is called with the number of finished futures, at most ten times per second.
+        progress: A function that is called with the number of futures simulated so far, at most ten times per second.
         settings: Further arguments of `simulate`, such as `model`, `clock` and `delays`.
 
     Returns:
         The percentiles of the time until the workload gets quota; 0 if it has quota already.
 
     Raises:
-        NotFoundError: There is no such workload, or `runtimes` does not cover a queue.
+        NotFoundError: The workload does not exist, or `runtimes` does not cover a queue.
         StateError: The workload has finished.
         InvalidSpecError: An argument is not valid.
 
@@ -328,23 +329,23 @@ def risk(
     """Estimate the probability that a workload is evicted, and by which rule.
 
     Args:
-        scheduler: The current state, which does not change.
+        scheduler: The Scheduler with the current state; the function does not modify it.
         workload: The key of a workload, or a workload as `Scheduler.submit` accepts it.
         within: The time span to simulate. Default: 24 hours.
         future: Jobs that will arrive, or a function that returns them for a seed; `submit` times count from now.
             Default: none.
-        runtimes: The expected runtimes, as `eta` accepts them. Without them, current workloads never finish.
-        n: The number of futures. Default: 200. If nothing is random, only one future is simulated.
-        seed: The seed of the first future. Default: 0.
+        runtimes: The expected runtimes, as `eta` accepts them. Without `runtimes`, current workloads never finish.
+        n: The number of simulated futures. Default: 200. If nothing is random, only one future is simulated.
+        seed: The seed of the first simulated future. Default: 0.
         threads: The number of futures to simulate in parallel. Default: the number of available cores.
-        progress: A function that is called with the number of finished futures, at most ten times per second.
+        progress: A function that is called with the number of futures simulated so far, at most ten times per second.
         settings: Further arguments of `simulate`, such as `model`, `clock` and `delays`.
 
     Returns:
         The probability, its confidence interval, and the rules.
 
     Raises:
-        NotFoundError: There is no such workload, or `runtimes` does not cover a queue.
+        NotFoundError: The workload does not exist, or `runtimes` does not cover a queue.
         StateError: The workload has finished.
         InvalidSpecError: An argument is not valid.
 

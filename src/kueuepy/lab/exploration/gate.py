@@ -132,7 +132,7 @@ def _as_cell(text: str) -> str:
 def _as_code(text: str) -> str:
     """Return text as code in a Markdown table cell.
 
-    Special characters are escaped if the text could end the code span.
+    Special characters are escaped if the text contains a backtick, a pipe or a backslash.
     """
     line = " ".join(text.split())
     if not set(line) & set("`|\\"):
@@ -228,7 +228,7 @@ def _document(path: str | PathLike[str]) -> yaml.Node | None:
 
 
 def _fields(place: str, node: yaml.MappingNode) -> dict[str, yaml.Node]:
-    """Return the fields `promise` and `why` of a mapping, and reject any other field."""
+    """Return the fields `promise` and `why` of a mapping, and reject unknown fields."""
     names = [key.value if isinstance(key, yaml.ScalarNode) else "a key that is no text" for key, _ in node.value]
     fields = dict(zip(names, (value for _, value in node.value), strict=True))
     if set(fields) - {"promise", "why"} or "promise" not in fields:

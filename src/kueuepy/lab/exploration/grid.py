@@ -54,7 +54,7 @@ class SelectedPolicy(msgspec.Struct, frozen=True):
     """A selected policy.
 
     Attributes:
-        policy: The position of the policy in the sweep, from 0.
+        policy: The position of the policy in the sweep, counted from 0.
         edits: The values of the policy by path.
         figures: The mean of each metric over the seeds.
 
@@ -77,7 +77,7 @@ class Sweep(Framed):
         setup: The cluster, jobs and settings that all simulations share.
         policies: For each policy, its values by path.
         seeds: The seeds with which each policy was simulated.
-        rows: The metrics of each simulation, by policy and then by seed.
+        rows: The metrics of each simulation, ordered by policy and then by seed.
 
     Example:
         >>> from kueuepy import Cluster, ClusterQueue, ResourceFlavor, sweep
@@ -141,10 +141,10 @@ class Sweep(Framed):
     def named(self, figure: str) -> str:
         """Return the name of a metric's column.
 
-        A per-resource metric can be named without its flavor and resource if there is only one.
+        The flavor and resource of a per-resource metric may be omitted if there is only one pair.
 
         Raises:
-            NotFoundError: There is no such metric, or the flavor and resource are ambiguous.
+            NotFoundError: The metric does not exist, or its flavor and resource are ambiguous.
         """
         if figure in self.figures:
             return figure
@@ -159,7 +159,7 @@ class Sweep(Framed):
 
     @property
     def errors(self) -> dict[int, str]:
-        """The error of each policy that is not valid, by its position."""
+        """The error of each policy that is not valid, by the policy's position."""
         n = len(self.seeds)
         return {i // n: row["error"] for i, row in enumerate(self.rows) if row["error"] is not None}
 
@@ -210,11 +210,11 @@ class Sweep(Framed):
         """Return the mean of a metric over the seeds of a policy, and its 95% confidence interval by Student's t.
 
         Args:
-            policy: The position of the policy, from 0.
+            policy: The position of the policy, counted from 0.
             figure: The name of the metric.
 
         Raises:
-            NotFoundError: There is no such policy or metric.
+            NotFoundError: The policy or the metric does not exist.
         """
         return estimate(self._values(figure)[self._place(policy)], drawn=self.is_drawn)
 
@@ -224,12 +224,12 @@ class Sweep(Framed):
         With the same seed, both policies saw the same jobs and random numbers, so variation between seeds cancels out.
 
         Args:
-            a: The position of the first policy, from 0.
-            b: The position of the second policy.
+            a: The position of the first policy, counted from 0.
+            b: The position of the second policy, counted from 0.
             figure: The name of the metric.
 
         Raises:
-            NotFoundError: There is no such policy or metric.
+            NotFoundError: The policy or the metric does not exist.
         """
         values = self._values(figure)
         return paired(values[self._place(a)], values[self._place(b)])
@@ -243,14 +243,15 @@ class Sweep(Framed):
         """Return the Pareto-optimal policies as rows of `means`, sorted by the first metric.
 
         A policy is Pareto-optimal if no other policy is better in one metric and at least as good in all others.
-        Policies with equal metrics are all included. Policies without one of the metrics are excluded.
+        If several Pareto-optimal policies have identical metrics, all of them are included. Policies without one of the
+        metrics are excluded.
 
         Args:
             minimise: The name of a metric to minimise, or a list of names.
             maximise: The name of a metric to maximise, or a list of names.
 
         Raises:
-            NotFoundError: There is no such metric.
+            NotFoundError: The metric does not exist.
             InvalidSpecError: No metric is given.
         """
         down, up = ([names] if isinstance(names, str) else list(names) for names in (minimise, maximise))
@@ -274,10 +275,11 @@ class Sweep(Framed):
             largest: Whether to maximise the metric. Default: False.
 
         Returns:
-            The policy, the first one if several are equal; `None` if no policy satisfies the conditions.
+            The policy; if several policies are equally good, the first of them; `None` if no policy satisfies the
+            conditions.
 
         Raises:
-            NotFoundError: There is no such metric.
+            NotFoundError: The metric does not exist.
             InvalidSpecError: `where` is not a condition.
         """
         values = self._means(figure) * (-1 if largest else 1)
@@ -311,7 +313,7 @@ class Sweep(Framed):
             One row per path and value: `path`, `value`, the mean, and the number of `policies`.
 
         Raises:
-            NotFoundError: There is no such metric.
+            NotFoundError: The metric does not exist.
         """
         means = self._means(figure)
         found: dict[str, list[Any]] = {"path": [], "value": [], figure: [], "policies": []}
@@ -332,10 +334,10 @@ class Sweep(Framed):
         """Return the cluster or fleet under a policy, which `kueuepy.dump` can write to a file.
 
         Args:
-            policy: The position of the policy, from 0.
+            policy: The position of the policy, counted from 0.
 
         Raises:
-            NotFoundError: There is no such policy.
+            NotFoundError: The policy does not exist.
             InvalidSpecError: The policy is not valid.
         """
         return applied(self.setup, self.policies[self._place(policy)]).cluster
@@ -344,11 +346,11 @@ class Sweep(Framed):
         """Repeat one simulation, and return its result with all tables.
 
         Args:
-            row: The row in `frame`, from 0.
+            row: The row in `frame`, counted from 0.
             record: The tables to record. Default: all.
 
         Raises:
-            NotFoundError: There is no such row.
+            NotFoundError: The row does not exist.
             KueueError: The policy is not valid.
         """
         if not 0 <= row < len(self.rows):
@@ -379,7 +381,7 @@ class Sweep(Framed):
         return SweepPlots(self)
 
     def __repr__(self) -> str:
-        """Return the warnings, then the number of policies."""
+        """Return the warnings, followed by the number of policies."""
         lines = [f"warning: {text}" for text in self.warnings]
         seeds = f" x {len(self.seeds)} seeds" if len(self.seeds) > 1 else ""
         lines.append(
@@ -388,7 +390,7 @@ class Sweep(Framed):
         return "\n".join(lines)
 
     def sheets(self) -> tuple[Sheet, ...]:
-        """Return the warnings, then the first 201 policies with their values and the means of the main metrics."""
+        """Return the warnings, and the first 201 policies with their values and the means of the main metrics."""
         warned = [Sheet(("to know before",), [(text,) for text in self.warnings])] if self.warnings else []
         first = [name for name in self.figures if is_shown("policies", name) or name.partition(" ")[0] not in FIGURES]
         first.sort(key=lambda name: "wait" not in name)  # waits first
@@ -420,7 +422,7 @@ def _text(value: Any) -> str | None:
 
 
 def _column(values: Sequence[Any]) -> Any:
-    """Return numbers as an array, and any other values as categorical text."""
+    """Return an array if all values are numbers; otherwise, return the values as categorical text."""
     numbers = all(isinstance(value, int | float | np.number) and not isinstance(value, bool) for value in values)
     return np.array(values) if numbers else categorical([_text(value) for value in values])
 

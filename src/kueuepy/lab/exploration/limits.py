@@ -52,8 +52,8 @@ class QuotaLimits(msgspec.Struct, Framed, frozen=True):
         lending: The largest `lendingLimit` that guarantees the required amounts, for each ClusterQueue whose limit must
             change; `None` if no lending limits guarantee the required amounts.
         borrowing: The largest `borrowingLimit` for all ClusterQueues of the cohort trees that guarantees the required
-            amounts; a queue with a smaller limit keeps it. `None` if no limit guarantees them, and `"unlimited"` if
-            none is needed.
+            amounts; a queue with a smaller limit keeps its own limit. `None` if no borrowing limit guarantees the
+            required amounts; `"unlimited"` if no borrowing limit is needed.
         cluster: The cluster.
         not_modelled: Effects that the result does not consider.
 
@@ -91,7 +91,7 @@ class QuotaLimits(msgspec.Struct, Framed, frozen=True):
         return found
 
     def __str__(self) -> str:
-        """Return the answer in several lines."""
+        """Return the answer as several lines of text."""
         lines = [
             f"{name}: promised {amount} of {self.flavor_resource}, ensured {self.ensured[name]}"
             for name, amount in self.promised.items()
@@ -148,7 +148,7 @@ def limits(cluster: Cluster, promises: Mapping[str, str | int | float], flavor_r
         The guaranteed amounts, and the limits.
 
     Raises:
-        NotFoundError: A ClusterQueue does not exist, or it has no quota for the flavor and resource.
+        NotFoundError: A ClusterQueue does not exist, or the ClusterQueue has no quota for the flavor and resource.
         InvalidSpecError: There are no amounts, or an amount is not a quantity of 0 or more.
 
     Example:
@@ -191,7 +191,7 @@ def _amount(name: str, resource: str, value: Any) -> int:
 
 
 def _only(cluster: Cluster, flavor_resource: Cell) -> Cluster:
-    """Return the cluster with only this flavor and resource; other quotas do not affect the result."""
+    """Return the cluster with a single flavor and resource, because other quotas do not affect the result."""
     from kueuepy.cluster import Cluster  # noqa: PLC0415 - for its type alone above
 
     nodes: list[ClusterQueue | Cohort] = []
@@ -215,7 +215,7 @@ _PLAIN: dict[str, dict[str, Any]] = {
 
 
 def _ensured(alone: Cluster, name: str, flavor_resource: Cell) -> int:
-    """Return the amount that a ClusterQueue gets after all others have taken as much as they can."""
+    """Return the amount that a ClusterQueue gets after all other ClusterQueues have taken as much as they can."""
     scheduler = Scheduler(alone, now=0)
     for number, other in enumerate(_nearest_first(scheduler, name)):
         if amount := available(scheduler, other, flavor_resource):
@@ -292,7 +292,7 @@ class _Asker:
     def _lendable(self, cluster: Cluster, name: str, ensured: int) -> int | None:
         """Return the largest lending limit with which a queue gets the required amount.
 
-        Returns `None` if no limit suffices or the queue has no cohort.
+        Return `None` if no limit is sufficient or the queue has no cohort.
         """
         scheduler = Scheduler(cluster, now=0)
         table, row = quota_table(session_of(scheduler).engine), row_of(scheduler, name)
@@ -308,7 +308,7 @@ class _Asker:
         return step * _largest(keeps, nominal // step) if keeps(0) else None
 
     def borrowing(self, alone: Cluster) -> int | str | None:
-        """Return the largest common borrowing limit of all queues of the trees that guarantees the amounts."""
+        """Return the largest borrowing limit for all queues of the trees with which the amounts are guaranteed."""
         if self._keeps(alone):
             return "unlimited"
         scheduler = Scheduler(alone, now=0)

@@ -46,8 +46,8 @@ _HOUR = 3600
 def figures_of(result: Result) -> dict[str, float]:
     """Return all metrics of a simulation by name.
 
-    Every simulation has the same names: a per-resource metric has one name per flavor and resource, and `preemptions`
-    has one per rule. Simulations of a fleet also have the metrics of dispatching.
+    The metric names are the same for every simulation: a per-resource metric has one name per flavor and resource, and
+    `preemptions` has one per rule. Simulations of a fleet also have metrics for dispatching.
     """
     found: dict[str, float] = {}
     cells = sorted(result.totals["nominal"])
@@ -110,7 +110,7 @@ class Measure(msgspec.Struct, frozen=True):
     conditions: tuple[Condition, ...] = ()
 
     def __str__(self) -> str:
-        """Return the text form."""
+        """Return the metric in text form, such as `wait_p95(team-a)[priority >= 100]`."""
         group = f"({', '.join(self.group)})" if self.group else ""
         inner = " and ".join(f"{c.column} {c.op} {c.value}" for c in self.conditions)
         return f"{self.figure}{group}" + (f"[{inner}]" if inner else "")
@@ -119,7 +119,7 @@ class Measure(msgspec.Struct, frozen=True):
         """Return the value of the metric for a simulation; `None` if it is undefined because no job is counted.
 
         Raises:
-            NotFoundError: There is no such metric, queue or resource.
+            NotFoundError: The metric, queue or resource does not exist.
             InvalidSpecError: The metric does not support the restrictions.
         """
         parts = _Parts.of(self, result)
@@ -149,7 +149,7 @@ class Promise(msgspec.Struct, frozen=True):
     text: str
 
     def holds(self, value: float | None) -> bool:
-        """Return whether a value meets the target; `None` and NaN do not."""
+        """Return whether a value meets the target; false for `None` and NaN."""
         return value is not None and not math.isnan(value) and bool(_OPERATORS[self.op](value, self.value))
 
 
@@ -254,7 +254,7 @@ def number(text: str, where: str, figure: str = "wait_mean") -> float:
         figure: The name of the metric. Default: `wait_mean`, whose unit is seconds.
 
     Raises:
-        InvalidSpecError: The string is not a number, or it is a duration and the metric is not a time.
+        InvalidSpecError: The string is not a number, or the string is a duration but the metric is not a time.
 
     Example:
         >>> number("80%", ""), number("1h30m", ""), number("90m", "", "lost_hours")
@@ -278,7 +278,7 @@ def number(text: str, where: str, figure: str = "wait_mean") -> float:
 
 
 class _Written(NamedTuple):
-    """The parts of `figure(group)[filter] op value`; `None` for a part that is absent."""
+    """The components of `figure(group)[filter] op value`; `None` for an absent component."""
 
     figure: str
     group: str | None
@@ -287,7 +287,7 @@ class _Written(NamedTuple):
 
 
 def _split(text: str) -> _Written | None:
-    """Return the parts of a string, or `None` if it is malformed."""
+    """Split a metric or target in text form into its components; return `None` if the text is malformed."""
     rest = text.strip()
     word = _WORD.match(rest)
     if word is None:
@@ -348,7 +348,7 @@ def measure(text: str) -> Measure:
 
     Raises:
         InvalidSpecError: The string is malformed.
-        NotFoundError: There is no metric of this name.
+        NotFoundError: No metric has the given name.
 
     Example:
         >>> str(measure("wait_p95( team-a )[priority>=100]"))
@@ -368,7 +368,7 @@ def promise(text: str) -> Promise:
 
     Raises:
         InvalidSpecError: The string is malformed.
-        NotFoundError: There is no metric of this name.
+        NotFoundError: No metric has the given name.
 
     Example:
         >>> promise("utilisation(h100/nvidia.com/gpu) >= 80%").value

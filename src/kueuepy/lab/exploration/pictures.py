@@ -84,7 +84,7 @@ class SweepPlots:
             The Axes.
 
         Raises:
-            NotFoundError: There is no such metric or path.
+            NotFoundError: The metric or the path does not exist.
             UnsupportedError: matplotlib is not installed.
         """
         ax = axes_of(ax)
@@ -114,8 +114,8 @@ class SweepPlots:
     def curve(self, path: str, figure: str, *, ax: Any = None) -> Any:
         """Plot a metric against the values of a path.
 
-        The line shows the mean over all policies with a value. The points show single policies with their 95%
-        confidence intervals over the seeds.
+        The line shows, for each value, the mean over all policies with that value. The points show single policies with
+        their 95% confidence intervals over the seeds.
 
         Args:
             path: The path.
@@ -126,7 +126,7 @@ class SweepPlots:
             The Axes.
 
         Raises:
-            NotFoundError: There is no such metric or path.
+            NotFoundError: The metric or the path does not exist.
             UnsupportedError: matplotlib is not installed.
         """
         values = self._numbers(path)
@@ -161,7 +161,7 @@ class SweepPlots:
     def heat(self, right: str, up: str, figure: str, *, ax: Any = None) -> Any:
         """Plot a heat map of a metric against the values of two paths.
 
-        Each tile shows the mean over all policies that have both values.
+        Each tile shows the mean over all policies that combine the two values of the tile.
 
         Args:
             right: The path on the horizontal axis.
@@ -173,7 +173,7 @@ class SweepPlots:
             The Axes.
 
         Raises:
-            NotFoundError: There is no such metric or path.
+            NotFoundError: The metric or the path does not exist.
             InvalidSpecError: Both paths are the same.
             UnsupportedError: matplotlib is not installed.
         """
@@ -204,7 +204,7 @@ class SweepPlots:
             The Axes.
 
         Raises:
-            NotFoundError: There is no such metric.
+            NotFoundError: The metric does not exist.
             InvalidSpecError: No metric is given.
             UnsupportedError: matplotlib is not installed.
         """
@@ -302,7 +302,7 @@ def _shade(part: float) -> tuple[float, float, float]:
 
 
 def _write_values(ax: Any, image: Any, tiles: Any, name: str) -> None:
-    """Write the value of each tile on it, if there are few enough."""
+    """Write each tile's value on the tile, if there are only a few tiles."""
     if tiles.size > _MOST_TILES:
         return
     from matplotlib.colors import to_hex  # noqa: PLC0415 - only on use
@@ -320,7 +320,7 @@ def plan_curve(curve: Columns, target: str, vary: str, *, ax: Any = None) -> Any
     Args:
         curve: `Plan.curve`.
         target: The target.
-        vary: The path of the field.
+        vary: The path of the field to vary.
         ax: The matplotlib Axes to draw on. Default: new Axes.
 
     Returns:
@@ -359,7 +359,7 @@ def _metric(name: str) -> str:
 
 
 def _in_words(name: str) -> str:
-    """Return the label of an axis: a metric in words, or a path in lines."""
+    """Return the label of an axis: a metric in words, or a path broken into lines."""
     metric = _known(name)
     if not metric:
         return _lines(name)

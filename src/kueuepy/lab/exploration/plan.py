@@ -43,11 +43,11 @@ class Plan(Framed):
 
     Attributes:
         target: The target, such as `wait_p95 <= 1h`.
-        vary: The path of the field.
+        vary: The path of the field to vary.
         value: The smallest value found that meets the target with every seed; `None` if no value does.
-        monotone: Whether all tried values above a value that meets the target also meet it. More quota can make waits
-            longer, so this can be False.
-        exhaustive: Whether all values were tried, so that no smaller value meets the target.
+        monotone: Whether each tried value above a value that meets the target also meets the target. More quota can
+            make waits longer, so `monotone` can be False.
+        exhaustive: Whether all values were tried; if they were, no smaller value meets the target.
         errors: The error of each value that is not valid. An invalid value does not meet the target.
         warnings: Warnings to consider before using the answer.
 
@@ -69,7 +69,7 @@ class Plan(Framed):
         Args:
             cluster: The cluster.
             target: The target.
-            vary: The path of the field.
+            vary: The path of the field to vary.
             tried: For each value, the metric for each seed.
             every: The total number of values in the range.
         """
@@ -143,7 +143,7 @@ class Plan(Framed):
         return f"{self.vary}: {answer}; {tried}{odd}"
 
     def __repr__(self) -> str:
-        """Return the warnings, then the answer in one line."""
+        """Return the warnings, followed by the answer in one line."""
         return "\n".join([*(f"warning: {text}" for text in self.warnings), f"<Plan: {self._answer()}>"])
 
     def __str__(self) -> str:
@@ -184,8 +184,8 @@ def plan(
 ) -> Plan:
     """Find the smallest value of a field that meets a target.
 
-    All values of a small range are tried. A larger range is searched under the assumption that larger values are
-    better, with three values per round and finally both neighbours of the result; `Plan.monotone` is False if this
+    All values of a small range are tried. In a larger range, three values are tried per round; finally, both neighbours
+    of the result are tried. The search assumes that larger values are better; `Plan.monotone` is False if this
     assumption is wrong.
 
     Args:
@@ -195,8 +195,8 @@ def plan(
         vary: The path of the field, as for `Cluster.edit`, or a path of the jobs or the simulation, as for `sweep`.
         low: The smallest value to try.
         high: The largest value to try.
-        step: The step between two values. Default: 1.
-        exhaustive: Whether to try all values. Default: True if this takes at most 64 simulations.
+        step: The step between two consecutive values. Default: 1.
+        exhaustive: Whether to try all values. Default: True if all values together need at most 64 simulations.
         options: Further arguments of `sweep`, such as `seeds`, `threads` and settings of the simulations.
 
     Returns:

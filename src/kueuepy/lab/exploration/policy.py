@@ -92,7 +92,7 @@ def check_path(setup: Setup, path: str) -> None:
     """Check that a path exists, without validating values.
 
     Raises:
-        NotFoundError: The path does not match anything. The message suggests a similar name.
+        NotFoundError: The path does not match anything. The error message suggests a similar name.
         InvalidSpecError: The path is malformed.
     """
     target, _, field = path.partition(":")

@@ -41,11 +41,11 @@ class Runtimes:
         """Create the runtimes.
 
         Args:
-            known: A distribution or a time for all jobs; a mapping from LocalQueues (`namespace/name`) to these, with
-                `""` for all other queues; or a log (`Jobs`). Runtimes are drawn from the jobs of the same queue in the
-                log, or from the whole log if the log has no such jobs. If 20 or more finished jobs of the queue have
-                the same `user`, only these jobs are used for this user. Unfinished jobs (`censored`) are treated as
-                censored at the time that they have run (Kaplan-Meier).
+            known: A distribution or a time for all jobs; a mapping from LocalQueues (`namespace/name`) to distributions
+                or times, with `""` for all other queues; or a log (`Jobs`). Runtimes are drawn from the jobs of the
+                same queue in the log, or from the whole log if the log has no such jobs. If 20 or more finished jobs of
+                the queue have the same `user`, the runtimes of this user's jobs are drawn only from these jobs.
+                Unfinished jobs (`censored`) are treated as censored at their running time so far (Kaplan-Meier).
         """
         given: dict[str, Any] = dict(known) if isinstance(known, Mapping) else {_OTHERS: known}
         if isinstance(known, JobColumns):
@@ -73,9 +73,9 @@ class Runtimes:
     def remaining(self, queue: str, ran: float, u: float, user: str = "") -> int:
         """Draw the remaining runtime of a job, in nanoseconds.
 
-        The total runtime is drawn from the runtimes of the job's queue that are longer than `ran`. If there are none,
-        the runtime is drawn from the runtimes in the entry `""` that are longer than `ran`. If that entry has no
-        runtimes longer than `ran` either, the job ends at once.
+        The total runtime is drawn from the runtimes of the job's queue that are longer than `ran`. If no runtime of the
+        queue is longer than `ran`, the total runtime is drawn from the runtimes in the entry `""` that are longer than
+        `ran`. If the entry `""` also has no runtimes longer than `ran`, the job finishes immediately.
 
         Args:
             queue: The LocalQueue, `namespace/name`.
@@ -152,7 +152,7 @@ class Living:
 
         Args:
             scheduler: The Scheduler.
-            users: The label of workloads that names their user; empty for none.
+            users: The label of workloads that names their user; empty if no label does.
         """
         keys = [key for key in scheduler.keys() if not _is(scheduler.workload(key), "Finished")]  # noqa: SIM118
         self.workloads = [scheduler.workload(key) for key in keys]
@@ -175,7 +175,7 @@ class Living:
         ]
 
     def jobs(self, runtimes: Runtimes | None, seed: int) -> Jobs:
-        """Return the jobs with remaining runtimes drawn with a seed; without `runtimes`, they never finish."""
+        """Return the jobs with remaining runtimes drawn with a seed. Without `runtimes`, current jobs never finish."""
         names = np.empty(len(self.workloads), object)
         names[:] = [workload.name for workload in self.workloads]
         queues = [f"{workload.namespace}/{workload.queue_name}" for workload in self.workloads]
@@ -195,7 +195,8 @@ class Living:
 
         Args:
             runtimes: The expected runtimes; `None` if current jobs never finish.
-            future: The jobs that will arrive, or a function that returns them for a seed; `None` for none.
+            future: The jobs that will arrive, or a function that returns them for a seed; `None` if no jobs will
+                arrive.
             seed: The seed.
         """
         table = self.jobs(runtimes, seed)

@@ -88,11 +88,11 @@ def cores() -> int:
 def on_threads(work: Callable[[T, threading.Event], R], tasks: Sequence[T], threads: int) -> Iterator[tuple[T, R]]:
     """Call a function for each task on threads, and yield each task with its result as soon as it is finished.
 
-    The C++ core releases the GIL. When the generator is closed, for example by Ctrl-C, it sets the event that is passed
-    to the function.
+    The C++ core releases the GIL. When the generator is closed, for example by Ctrl-C, the generator sets the event,
+    which requests the running calls to stop.
 
     Args:
-        work: A function of a task and an event that requests it to stop.
+        work: A function that is called with a task and an event; it should return early when the event is set.
         tasks: The tasks.
         threads: The number of threads.
     """
@@ -120,7 +120,7 @@ def in_order(
     """Call a function for each task on threads, and return the results in the order of the tasks.
 
     Args:
-        work: A function of a task and an event that requests it to stop.
+        work: A function that is called with a task and an event; it should return early when the event is set.
         tasks: The tasks.
         threads: The number of threads. Default: the number of available cores.
         progress: A function that is called with the number of finished tasks, at most ten times per second.
@@ -145,8 +145,8 @@ def on_client(
 ) -> Iterator[tuple[Task, Row]]:
     """Execute simulations on the workers of a `dask.distributed.Client`, and yield each result when it is finished.
 
-    The setup is sent once. The first simulation is executed locally to measure its duration. The other simulations are
-    sent in batches that take about one second each, with at least four batches per worker.
+    The setup is sent once. The first simulation is executed locally to measure its duration. The remaining simulations
+    are sent in batches that take about one second each, with at least four batches per worker.
 
     Raises:
         InvalidSpecError: The client is not a `dask.distributed.Client`.

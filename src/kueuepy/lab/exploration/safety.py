@@ -61,8 +61,8 @@ class Safety(msgspec.Struct, Framed, frozen=True):
 
     Attributes:
         cluster_queue: The name of the ClusterQueue.
-        verdict: `safe` if preemption is proved to be impossible; `unsafe` if a series of submissions causes it;
-            `unknown` otherwise.
+        verdict: `safe` if preemption is proved to be impossible; `unsafe` if a series of submissions causes a
+            preemption; `unknown` otherwise.
         because: The facts on which the proof rests, or the reasons why there is no proof.
         steps: The submissions to an empty cluster, of which the last one evicts a workload; empty unless the verdict is
             `unsafe`.
@@ -117,19 +117,20 @@ class Safety(msgspec.Struct, Framed, frozen=True):
 def safety(cluster: Cluster, cluster_queue: str, *, trials: int = 50, seed: int = 0) -> Safety:
     """Determine whether any submissions can evict workloads of a ClusterQueue, such as notebooks or services.
 
-    Preemption is proved to be impossible if both of these conditions are met:
+    `safety` proves that preemption is impossible if both of these conditions are met:
 
     - The queue's own workloads do not preempt (`withinClusterQueue: Never`).
-    - For each flavor and resource that another queue of its cohort tree may reclaim, the queue can never use more than
-      its nominal quota. Only queues that borrow are subject to reclamation.
+    - The queue can never use more than its nominal quota of any flavor and resource that another queue of its cohort
+      tree may reclaim. Only queues that borrow are subject to reclamation.
 
     If there is no proof, the function simulates series of submissions. The first series fill the queue and then submit
-    a workload to each queue that may preempt. Further series are random. If a series causes an eviction, the function
-    returns it.
+    a workload to each queue that may preempt. All subsequent series of submissions are random. If a series causes an
+    eviction, the function returns the series.
 
-    A Cohort whose usage stays within its quota also protects its queues, but this is not accepted as a proof: while
-    evicted workloads terminate, a Cohort can temporarily exceed its quota. The verdict on a queue in such a Cohort is
-    `unknown` unless a series of submissions evicts one of its workloads.
+    A Cohort whose usage stays within its quota also protects its queues, but `safety` does not accept this protection
+    as a proof: while evicted workloads terminate, a Cohort can temporarily exceed its quota. For a queue that is
+    protected only by its Cohort, the verdict is `unknown`, unless a series of submissions evicts one of the queue's
+    workloads.
 
     Source: `pkg/scheduler/preemption/classical/candidate_generator.go`,
     `pkg/scheduler/preemption/preemption.go:findCandidates`.
@@ -144,7 +145,7 @@ def safety(cluster: Cluster, cluster_queue: str, *, trials: int = 50, seed: int 
         The verdict, with the proof or the series of submissions.
 
     Raises:
-        NotFoundError: There is no such ClusterQueue.
+        NotFoundError: The ClusterQueue does not exist.
         InvalidSpecError: `trials` is negative.
 
     Example:
@@ -194,7 +195,7 @@ def _most(empty: Scheduler, queue: str, cell: tuple[str, str]) -> tuple[int, int
 
 
 def _gaps(cluster: Cluster, empty: Scheduler, queue: ClusterQueue) -> list[str]:
-    """Return the reasons why there is no proof; an empty list if there is one."""
+    """Return the reasons why no proof exists, or an empty list if a proof exists."""
     if not any(_most(empty, queue.name, cell)[1] > 0 for cell in cells_of(queue)):
         return []
     found = []
@@ -261,8 +262,8 @@ def _planned(cluster: Cluster, empty: Scheduler, queue: ClusterQueue) -> Iterato
 def _wanted(empty: Scheduler, queue: str, cells: list[tuple[str, str]]) -> Iterator[dict[tuple[str, str], int]]:
     """Yield the amounts that a test workload requests in order to preempt.
 
-    The amounts are first the nominal quota of the queue, and then the maximum that the queue can use. Each of these two
-    amounts is requested for all resources of a flavor at once, and then for one resource at a time.
+    The first amounts are the nominal quota of the queue, and the later amounts are the maximum that the queue can use.
+    Each amount is requested for all resources of a flavor at once, and then for one resource at a time.
     """
     limits = {cell: _most(empty, queue, cell) for cell in cells}
     for place in (0, 1):
@@ -289,7 +290,7 @@ def _random(
 
 
 def _units(empty: Scheduler, queue: str, cells: list[tuple[str, str]]) -> dict[tuple[str, str], tuple[int, int]]:
-    """Return the unit of each flavor and resource, and how many units the queue could hold, if any."""
+    """Return the unit of each flavor and resource that the queue can use, and the maximum number of units."""
     units = {cell: unit_of(empty, cell) for cell in cells}
     most = {cell: _most(empty, queue, cell)[1] // units[cell] for cell in cells}
     return {cell: (units[cell], most[cell]) for cell in cells if most[cell] > 0}

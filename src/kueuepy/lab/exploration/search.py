@@ -1,4 +1,4 @@
-"""Search for the best policy, where the results of previous trials determine the next trial."""
+"""Search for the best policy; the results of previous trials determine the next trial."""
 
 from __future__ import annotations
 
@@ -164,7 +164,7 @@ class _Study:
         return asked if isinstance(values, Uniform) else values[asked]
 
     def tell(self, trials: Sequence[Any], grid: Sweep, objective: str, conditions: Sequence[Promise]) -> None:
-        """Report the results of the trials to Optuna; a trial whose policy is not valid has failed."""
+        """Report the results of the trials to Optuna; a trial without a value of the metric is reported as failed."""
         values = grid.means[grid.named(objective)].tolist()
         for place, trial in enumerate(trials):
             for condition in conditions:

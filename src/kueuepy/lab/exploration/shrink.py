@@ -45,20 +45,21 @@ _OUTSIDE = (
 
 
 class Shrink(msgspec.Struct, Framed, frozen=True):
-    """How long usage stays above a quota that is reduced. `shrink` creates it.
+    """The time that usage stays above a reduced quota, and the workloads that exceed it. `shrink` creates it.
 
     Times are in seconds from the reduction.
 
     Attributes:
         leaving: The keys of the workloads that would have to be removed immediately to be within quota, in the order in
             which to drain them.
-        above: The amounts that these workloads hold, by `flavor/resource`, with cpu in millicores.
+        above: The amounts of the workloads in `leaving`, by `flavor/resource`, with cpu in millicores.
         p10: The 10th percentile of the time until usage is within quota; infinite if it lies beyond the horizon.
         p50: The median.
-        p90: The 90th percentile.
-        seconds: The time in each future; infinite if usage is above quota at the horizon.
+        p90: The 90th percentile of the time until usage is within quota; infinite if it lies beyond the horizon.
+        seconds: The time until usage is within quota, for each simulated future; infinite if usage is above quota at
+            the horizon.
         curve: The usage above quota over time, with the columns `flavor_resource`, `seconds`, and the `mean` and `p90`
-            over the futures.
+            over the simulated futures.
         horizon: The simulated time span.
         not_modelled: Effects that the result does not consider.
 
@@ -81,7 +82,7 @@ class Shrink(msgspec.Struct, Framed, frozen=True):
     not_modelled: tuple[str, ...] = _OUTSIDE
 
     def __str__(self) -> str:
-        """Return the answer in several lines."""
+        """Return the answer as several lines of text."""
         if not self.leaving:
             return "usage is within quota at once"
         late = sum(map(math.isinf, self.seconds))
@@ -112,8 +113,8 @@ class Shrink(msgspec.Struct, Framed, frozen=True):
         """Plot the amount of a resource in a flavor that is used above its quota, over time.
 
         Args:
-            flavor_resource: The flavor and resource, as `flavor/resource`. Default: the first flavor and resource above
-                its quota.
+            flavor_resource: The flavor and resource, as `flavor/resource`. Default: the first flavor and resource whose
+                usage exceeds the quota.
             ax: The matplotlib Axes to draw on. Default: new Axes.
 
         Returns:
@@ -160,14 +161,14 @@ def shrink(
     records the amounts that they hold.
 
     Args:
-        scheduler: The current state, which does not change.
+        scheduler: The Scheduler with the current state; the function does not modify it.
         edits: Objects with less quota, field edits as `Edit(path, value)`, a Configuration, or functions that change a
             Scheduler.
         runtimes: The expected runtimes, as `eta` accepts them.
         future: Jobs that will arrive, or a function that returns them for a seed; `submit` times count from now.
             Default: none.
-        n: The number of futures. Default: 50.
-        seed: The seed of the first future. Default: 0.
+        n: The number of simulated futures. Default: 50.
+        seed: The seed of the first simulated future. Default: 0.
         horizon: The time span to simulate. Default: 30 days.
         threads: The number of futures to simulate in parallel. Default: the number of available cores.
         settings: Further arguments of `simulate`, such as `model`, `clock` and `delays`.
@@ -176,7 +177,7 @@ def shrink(
         The time until usage is within quota, and the workloads that exceed it.
 
     Raises:
-        InvalidSpecError: An edit or another argument is not valid.
+        InvalidSpecError: An argument, such as an edit, is not valid.
         NotFoundError: `runtimes` does not cover a queue.
 
     Example:
@@ -245,7 +246,7 @@ def _curve(found: list[list[tuple[float, Amounts]]], above: Amounts, last: float
 
 
 def _levels(found: list[list[tuple[float, Amounts]]], cell: str, times: NDArray[np.float64]) -> NDArray[Any]:
-    """Return the excess usage of a resource in a flavor as an array of futures by times, with each column sorted."""
+    """Return the excess usage of a flavor and resource: one row per future, one column per time, each column sorted."""
     rows = []
     for points in found:
         at = np.searchsorted([second for second, _ in points], times, side="right") - 1

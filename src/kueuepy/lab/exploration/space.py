@@ -88,8 +88,8 @@ def sample(
     """Draw policies from a space.
 
     `random` draws the values of each path independently. `sobol` takes the first `n` points of the Sobol sequence with
-    a random digital shift per path, which covers the space more evenly. Both methods give the same policies for the
-    same seed on every platform.
+    a random digital shift per path, which covers the space more evenly. Each sampling method gives the same policies
+    for the same seed on every platform.
 
     Args:
         space: For each path, a `Uniform` range or a list of values.

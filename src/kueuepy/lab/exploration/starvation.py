@@ -46,7 +46,7 @@ class Starved(NamedTuple):
         name: The name of the job.
         queue: Its LocalQueue.
         waited: The waiting time until the end of the simulation, in seconds.
-        overtaken: The number of jobs that were submitted later and have started.
+        overtaken: The number of jobs that were submitted after the starved job and have started.
     """
 
     name: str
@@ -66,12 +66,13 @@ class Starvation(msgspec.Struct, Framed, frozen=True):
     Attributes:
         starved: The one-time jobs that wait indefinitely; empty if no state repeated.
         suspects: If no state repeated, the one-time jobs that had no quota at the end.
-        cycle: The first period with a state that repeats, and the number of periods until it does; `None` if no state
+        cycle: The first period whose state repeats, and the number of periods until the repetition; `None` if no state
             repeated. A state consists of the order of the pending jobs, the running jobs with their start times, and
             the progress of each job.
         bound: The longest time that a periodic job waits for its first start, in seconds; infinite if no state
             repeated.
-        growing: Whether the number of pending jobs keeps growing. The load is then too high for a state to repeat.
+        growing: Whether the number of pending jobs keeps growing. If the number keeps growing, the load is too high for
+            a state to repeat.
         periods: The number of simulated periods.
         period: The length of a period, in seconds.
         not_modelled: Effects that the result does not consider.
@@ -95,7 +96,7 @@ class Starvation(msgspec.Struct, Framed, frozen=True):
     not_modelled: tuple[str, ...] = _OUTSIDE
 
     def __str__(self) -> str:
-        """Return the answer in several lines."""
+        """Return the answer as several lines of text."""
         if self.cycle is None:
             why = "the number of waiting jobs grows, the load is too high" if self.growing else "give more periods"
             lines = [f"no proof: in {counted(self.periods, 'period')} no state repeated; {why}"]
@@ -113,7 +114,7 @@ class Starvation(msgspec.Struct, Framed, frozen=True):
         return table_of((*Starved._fields, "proved"), rows)
 
     def sheets(self) -> tuple[Sheet]:
-        """Return the answer as a table of lines."""
+        """Return the answer as table rows."""
         return (Sheet(("starvation",), [(text,) for text in str(self).splitlines()]),)
 
     _repr_html_ = repr_html
@@ -136,8 +137,8 @@ def starvation(
     previous states. A state consists of the order of the pending jobs, the running jobs with their start times, and the
     progress of each job; a periodic job is identified by the number of periods since its submission.
 
-    If a state repeats, all following states repeat as well. A one-time job that is pending both times then waits
-    indefinitely, and no periodic job ever waits longer than in the simulated periods.
+    If a state repeats, all following states repeat as well. If a one-time job is pending at both occurrences of the
+    state, it waits indefinitely. No periodic job ever waits longer than in the simulated periods.
 
     Args:
         cluster: The cluster; its workloads are ignored.
@@ -152,7 +153,7 @@ def starvation(
 
     Raises:
         InvalidSpecError: A job is submitted outside the period; the cluster uses admission fair sharing, whose usage
-            history is not part of the compared state; or an argument is not valid.
+            history is not included in the compared state; or an argument is not valid.
 
     Example:
         >>> from kueuepy import Cluster, ClusterQueue, ResourceFlavor
@@ -274,8 +275,8 @@ def _once(run: Simulation, order: list[_Place]) -> tuple[Starved, ...]:
 def _bound(run: Simulation, order: list[_Place], number: int) -> float:
     """Return the longest time that jobs of the periods before period `number` wait for their first start.
 
-    The simulation continues until all these jobs have started. Because the state repeats, jobs of later periods do not
-    wait longer.
+    The simulation continues until all jobs of the previous periods have started. Because the state repeats, jobs of
+    later periods do not wait longer.
     """
     before = [row for row, place in enumerate(order) if place.period is not None and place.period < number]
     waits = run.result().jobs["first_wait"][before]

@@ -36,10 +36,10 @@ class Estimate(msgspec.Struct, frozen=True):
     """A mean and its 95% confidence interval.
 
     Attributes:
-        mean: The mean; NaN without values.
-        low: The lower end of the interval, not below 0 unless a value is negative. NaN if there are fewer than 2 values
-            or all seeds give the same result.
-        high: The upper end of the interval.
+        mean: The mean; NaN if there are no values.
+        low: The lower end of the 95% confidence interval, not below 0 unless a value is negative. The lower end is NaN
+            if there are fewer than 2 values or all seeds give the same result.
+        high: The upper end of the 95% confidence interval.
         n: The number of values.
 
     Example:
@@ -54,15 +54,16 @@ class Estimate(msgspec.Struct, frozen=True):
 
 
 class PairedDifference(msgspec.Struct, frozen=True):
-    """How much larger a metric is under one policy than under another, paired by seed.
+    """The difference in a metric between two policies, paired by seed.
 
     Attributes:
         mean: The mean difference, second policy minus first.
         low: The lower end of the 95% confidence interval (Student's t) of the mean; NaN for fewer than 2 seeds.
-        high: The upper end of the interval.
+        high: The upper end of the 95% confidence interval.
         n: The number of seeds for which both policies have the metric.
         larger: The number of seeds with a larger value under the second policy.
-        smaller: The number of seeds with a smaller value; the other seeds have equal values.
+        smaller: The number of seeds with a smaller value under the second policy; for all remaining seeds, the two
+            values are the same.
 
     Example:
         >>> PairedDifference(mean=-30.0, low=-50.0, high=-10.0, n=5, larger=0, smaller=5).smaller
@@ -81,10 +82,11 @@ def estimate(values: NDArray[np.float64], *, drawn: bool = True, signed: bool = 
     """Return the mean of the values that are not NaN, and its 95% confidence interval by Student's t.
 
     Args:
-        values: A metric by seed.
-        drawn: Whether results can differ between seeds. If False, there is no interval. Default: True.
-        signed: Whether values may be negative, such as differences. If False, the interval does not extend below 0
-            unless a value is negative. Default: False.
+        values: The values of a metric, one per seed.
+        drawn: Whether results can differ between seeds. If the results cannot differ, no interval is computed. Default:
+            True.
+        signed: Whether values may be negative, such as differences. If `signed` is False, the interval does not extend
+            below 0 unless a value is negative. Default: False.
     """
     there = values[~np.isnan(values)]
     n = len(there)

@@ -69,7 +69,7 @@ class Storage:
             return {place: _row(key, *rows[key]) for place, key in keys.items() if key in rows}
 
     def keep(self, task: Task, row: Row) -> None:
-        """Write a row; it is stored when the method returns."""
+        """Write a row, and commit it before returning."""
         with self._naming_the_file("cannot be written"), closing(self._open()) as file, file:
             key, text = self._key(task), json.dumps(row)
             file.execute("INSERT OR REPLACE INTO runs VALUES (?, ?, ?)", (key, text, _checksum(key, text)))

@@ -17,9 +17,9 @@ if TYPE_CHECKING:
 class KaplanMeier:
     """The distribution of runtimes, some of which are only known to be longer than the observed time.
 
-    The product-limit estimate does not reach 1 if the longest observed runtime belongs to an unfinished job. Beyond
-    that runtime, the distribution is then exponential; its mean is the total runtime divided by the number of finished
-    jobs.
+    The product-limit estimate does not reach 1 if the longest observed runtime belongs to an unfinished job. Beyond the
+    longest runtime of an unfinished job, the distribution is exponential, with a mean of the total runtime divided by
+    the number of finished jobs.
 
     >>> import numpy as np
     >>> known = KaplanMeier(np.array([60.0, 60.0, 120.0, 300.0]), np.array([True, False, True, True]))

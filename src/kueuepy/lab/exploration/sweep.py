@@ -89,7 +89,8 @@ def sweep(
         figures: Metrics to compute in addition to the metrics of `Kpis`, such as `wait_p95(team-a)[priority >= 100]`.
         threads: The number of simulations to run in parallel. Default: the number of available cores.
         on: A `dask.distributed.Client` whose workers execute the simulations, instead of threads.
-        storage: A file in which each finished row is saved. An interrupted sweep continues from this file.
+        storage: A file in which each finished row is saved. A call with the file of an interrupted sweep continues the
+            sweep.
         progress: A function that is called with a `SweepProgress` at most ten times per second and at the end, or
             whether to show a progress bar. Default: a bar if tqdm is installed.
         limit: The maximum number of simulations. Default: 10,000.

@@ -1,4 +1,4 @@
-"""Synthetic workloads that test what a configuration allows."""
+"""Synthetic workloads to test which requests a configuration allows."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def queue_named(cluster: Cluster, name: str) -> ClusterQueue:
     """Return the ClusterQueue with the given name.
 
     Raises:
-        NotFoundError: There is no such ClusterQueue.
+        NotFoundError: The ClusterQueue does not exist.
     """
     known = {queue.name: queue for queue in cluster.cluster_queues}
     if name not in known:

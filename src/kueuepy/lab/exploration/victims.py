@@ -35,8 +35,9 @@ class VictimSets(msgspec.Struct, Framed, frozen=True):
     Attributes:
         workload: The key of the preemptor.
         taken: The keys of the workloads that Kueue preempts.
-        fewest: The set with the fewest workloads; among equal sets, the one with the smallest amount.
-        least: The set with the smallest amount; among equal sets, the one with the fewest workloads.
+        fewest: The set with the fewest workloads; if several sets have equally few, the one with the smallest amount.
+        least: The set with the smallest amount; if several sets have the same amount, the one with the fewest
+            workloads.
         candidates: The number of workloads that the rules allow to be preempted.
         sets: The number of sets that were simulated. Sets that cannot improve on a previous set are skipped.
         short: The flavors and resources with insufficient quota, as `flavor/resource`.
@@ -79,7 +80,7 @@ class VictimSets(msgspec.Struct, Framed, frozen=True):
         return self.taken_amount - self.least_amount
 
     def __str__(self) -> str:
-        """Return the answer in several lines."""
+        """Return the answer as several lines of text."""
         return "\n".join(
             [
                 f"{self.workload} lacks {', '.join(self.short)}",
@@ -115,14 +116,14 @@ def victim_sets(scheduler: Scheduler, workload: Any, *, most: int = 12) -> Victi
     """Compare the workloads that Kueue preempts for a workload with the best of all allowed sets.
 
     Kueue selects candidates in a fixed order until the workload fits, and then removes candidates that are not needed.
-    No member of the resulting set can be removed, but a different set can be smaller. This function simulates every set
-    of candidates on a fork: it removes the set and checks that the workload fits. The workload may borrow only as far
-    as Kueue's preemption rules allow.
+    No member of the set that Kueue selects can be removed, but a different set can be smaller. This function simulates
+    every set of candidates on a fork of the Scheduler: it removes the candidates and checks that the workload fits. The
+    workload may borrow only as far as Kueue's preemption rules allow.
 
     Source: `pkg/scheduler/preemption/preemption.go:classicalPreemptions`, `fillBackWorkloads`.
 
     Args:
-        scheduler: The current state, which does not change.
+        scheduler: The Scheduler with the current state; the function does not modify it.
         workload: The key of a pending workload, or a workload as `Scheduler.submit` accepts it.
         most: The maximum number of candidates. Each further candidate doubles the computing time. Default: 12.
 
@@ -130,9 +131,9 @@ def victim_sets(scheduler: Scheduler, workload: Any, *, most: int = 12) -> Victi
         Kueue's set and the smallest sets.
 
     Raises:
-        StateError: No workload is preempted for this workload.
-        NotFoundError: There is no such workload.
-        InvalidSpecError: There are more candidates than `most`, or the item stands for several workloads.
+        StateError: Kueue preempts no workload for this workload.
+        NotFoundError: The workload does not exist.
+        InvalidSpecError: There are more candidates than `most`, or `workload` describes several workloads.
 
     Example:
         >>> from kueuepy import Cluster, ClusterQueue, Preemption, ResourceFlavor, Scheduler
@@ -211,7 +212,7 @@ class _Tried:
         self._borrow = rules.preemption.borrow_within_cohort
 
     def sets(self) -> Iterator[tuple[str, ...]]:
-        """Yield all sets of candidates, smaller ones first."""
+        """Yield all sets of candidates, smaller sets first."""
         names = sorted(self._eligible)
         for size in range(1, len(names) + 1):
             yield from combinations(names, size)
@@ -221,7 +222,7 @@ class _Tried:
         return sum(int(self._eligible[key]["holds"].get(cell, 0) or 0) for key in keys for cell in self._short)
 
     def does(self, keys: tuple[str, ...]) -> bool:
-        """Return whether the rules allow the preemption of these workloads and the preemptor fits afterwards."""
+        """Return whether the rules allow the preemption of the given workloads and the preemptor fits afterwards."""
         self.count += 1
         trial = self._scheduler.fork()
         left = list(keys)

@@ -48,12 +48,12 @@ def estimated_waits(
     workloads, given how long they have run.
 
     Args:
-        scheduler: The current state, which does not change.
+        scheduler: The Scheduler with the current state; the function does not modify it.
         history: Jobs as they ran, from `Jobs.read` of a recording.
-        within: The waits of jobs that arrive within this time from now are returned. Default: 1 hour.
-        horizon: The time span to simulate; a job that still waits then has an infinite wait. Default: 1 day.
-        n: The number of futures. Default: 40.
-        seed: The seed of the first future. Default: 0.
+        within: The function returns the waits of jobs that arrive within this time from now. Default: 1 hour.
+        horizon: The time span to simulate; a job that still waits at the end has an infinite wait. Default: 1 day.
+        n: The number of simulated futures. Default: 40.
+        seed: The seed of the first simulated future. Default: 0.
         threads: The number of futures to simulate in parallel. Default: the number of available cores.
         users: The label of workloads that names their user. Default: none.
 

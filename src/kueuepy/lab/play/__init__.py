@@ -21,13 +21,13 @@ if TYPE_CHECKING:
 def widget(cluster: Cluster, jobs: Any, **settings: Unpack[RunSettings]) -> PlaygroundWidget:
     """Create a Jupyter widget with the sliders of `kueuepy play`.
 
-    The attribute `values` of the widget holds the changed values, and `cluster` the changed cluster. `result()`
-    simulates the jobs on that cluster. The widget needs the extra `widget`.
+    The attribute `values` of the widget holds the changed values, and `cluster` the changed cluster. The method
+    `result()` simulates the jobs on the changed cluster. The widget needs the extra `widget`.
 
     Args:
         cluster: The cluster configuration.
         jobs: The jobs, in any form that `simulate` accepts.
-        settings: Other arguments of `simulate`, such as `model` and `clock`.
+        settings: Further arguments of `simulate`, such as `model` and `clock`.
 
     Returns:
         The widget, which a notebook displays.

@@ -59,10 +59,10 @@ class Knob(NamedTuple):
         path: Path of the field, in the syntax of `Cluster.edit`.
         owner: Name of the ClusterQueue or Cohort.
         what: `nominalQuota`, `borrowingLimit`, `lendingLimit` or `weight`.
-        cell: `flavor/resource`; empty for a weight.
-        value: Value in the original cluster, in units of `suffix`; `None` for no limit.
+        cell: Flavor and resource of the quota or limit, as `flavor/resource`; empty for a fair-sharing weight.
+        value: Value in the original cluster, in units of `suffix`; `None` if there is no limit.
         most: Largest value of the slider; the smallest is 0.
-        step: Difference between two values.
+        step: Difference between two consecutive values of the slider.
         suffix: Suffix of the quantity in a manifest, such as `Gi`.
     """
 
@@ -91,7 +91,7 @@ class Playground:
         Args:
             cluster: The cluster configuration.
             jobs: The jobs, in any form that `simulate` accepts.
-            settings: Other arguments of `simulate`, such as `model` and `clock`.
+            settings: Further arguments of `simulate`, such as `model` and `clock`.
 
         Raises:
             InvalidSpecError: The jobs or a setting are not valid.
@@ -126,16 +126,16 @@ class Playground:
         return self._cluster.edit_all(changed)
 
     def result(self, values: Mapping[str, Value]) -> Result:
-        """Simulate the jobs on the cluster with these values and return the result."""
+        """Simulate the jobs on the cluster with the given values and return the result."""
         run = self._begin(values)
         run.run(progress=False)
         return run.close()
 
     def patch(self, values: Mapping[str, Value]) -> str:
-        """Return YAML with the objects that differ from the original cluster, and only their quotas and weights.
+        """Return YAML with the quotas and weights of the objects that differ from the original cluster.
 
-        `kueuepy whatif --edit` and `kubectl patch --type merge` accept it. Resource groups are complete, because a
-        merge patch replaces lists.
+        `kueuepy whatif --edit` and `kubectl patch --type merge` accept this YAML. Resource groups are written
+        completely, because a merge patch replaces lists.
 
         Args:
             values: Values by path; `None` removes a limit.
@@ -165,7 +165,7 @@ class Playground:
         return Simulation(self.cluster(values), self._jobs, **settings)
 
     def answer(self, values: Mapping[str, Value]) -> dict[str, Any]:
-        """Simulate the jobs with these values and return JSON data for the page.
+        """Simulate the jobs with the given values and return JSON data for the page.
 
         The data has the keys `figures` (metrics), `queues` (metrics of each ClusterQueue), `series` (usage of each
         ClusterQueue over time), `tree` (Cohorts and ClusterQueues), `warnings`, `seconds` (simulated time), `ms` (wall
@@ -175,16 +175,16 @@ class Playground:
         return self._whole(self.result(values), begin)
 
     def part(self, values: Mapping[str, Value], part: int = 0) -> dict[str, Any]:
-        """Return an answer after limited time; the next part continues a long simulation.
+        """Simulate for a limited time and return the answer so far; the next part continues the simulation.
 
         Part 0 takes about 20 ms, and each part takes four times as long as the previous one. While `more` is true, the
-        answer only has `series` and `tree`, for the simulated time until `seconds`. A part continues the simulation of
-        the previous call if the values are equal, and starts a new one otherwise. The last part returns the result of
-        `answer`.
+        answer only has `series` and `tree`, for the simulated time until `seconds`. If the values are unchanged since
+        the previous call, this part continues the simulation of that call. Otherwise, a new simulation is started. The
+        last part of a simulation contains the same data as the result of `answer`.
 
         Args:
             values: Values by path; `None` removes a limit.
-            part: Number of the part, from 0.
+            part: Number of the part, counted from 0.
 
         Raises:
             InvalidSpecError: A path has no slider, a value is not valid for its field, or `part` is not a number.
@@ -207,7 +207,7 @@ class Playground:
         return self._whole(run.close(), begin)
 
     def reply(self, question: Mapping[str, Any]) -> dict[str, Any]:
-        """Answer a request from the page: return `part` or `patch` of its values, or an `error`."""
+        """Answer a request from the page: return the `part` or `patch` for the values in the request, or an `error`."""
         try:
             values = question.get("values", {})
             if question.get("patch"):
@@ -247,8 +247,8 @@ class Playground:
     def _series(self, result: Result) -> dict[str, Any]:
         """Return the usage and the number of waiting jobs of each ClusterQueue as means over time steps.
 
-        The steps divide the duration of the last complete run. `all` is their number, and `points` is the number of
-        steps simulated so far.
+        The duration of the last complete simulation is divided into equal time steps. `all` is the number of time
+        steps, and `points` is the number of steps simulated so far.
         """
         seconds = max(self._seconds, result.seconds)
         step = max(seconds / _POINTS, 1.0)
@@ -262,7 +262,7 @@ class Playground:
 
 
 def _patch_of(manifest: dict[str, Any], paths: set[str], values: Mapping[str, Value]) -> dict[str, Any]:
-    """Return the parts of a manifest that sliders change, with `null` for limits that were removed."""
+    """Return the fields of a manifest that sliders change, with `null` for limits that were removed."""
     spec = manifest.get("spec") or {}
     kept: dict[str, Any] = {}
     if any("quota[" in path for path in paths):
@@ -288,9 +288,9 @@ def _figures(result: Result) -> list[dict[str, Any]]:
 
 
 def _described(name: str) -> dict[str, str]:
-    """Return the `label` of a metric, and which values are `better`.
+    """Return the `label` of a metric, and whether smaller or larger values are `better`.
 
-    A share of the quota has no better direction here, because the sliders change the quota.
+    For a fraction of quota, neither direction is better, because the sliders change the quota.
     """
     return {"label": label_of(name), "better": "" if unit_of(name) == "part" else better_of(name)}
 
@@ -393,7 +393,7 @@ def _unit(resource: str, amounts: list[int]) -> tuple[int, str]:
 
 
 def _units(resource: str) -> dict[str, int]:
-    """Return the units of a resource by suffix, in the engine's units, largest first."""
+    """Return the size of each unit of a resource, by suffix, in the engine's units; the largest unit comes first."""
     return {"": 1000, "m": 1} if resource == "cpu" else {"Gi": _GIB, "Mi": _MIB, "": 1}
 
 

@@ -63,7 +63,7 @@ class _PlaySite:
 
 
 def question_of(body: bytes) -> dict[str, Any] | None:
-    """Parse the question in the body of an HTTP request; return `None` if it is not valid."""
+    """Parse the JSON body of an HTTP request; return `None` if it is not valid."""
     try:
         asked = json.loads(body)
     except (ValueError, RecursionError):

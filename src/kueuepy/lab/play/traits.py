@@ -50,7 +50,7 @@ class PlaygroundWidget(anywidget.AnyWidget):
 
     @property
     def values(self) -> dict[str, Value]:
-        """The changed values by path; `None` means no limit. Setting the attribute moves the sliders.
+        """The changed values by path; `None` means no limit. Setting `values` moves the sliders.
 
         Raises:
             InvalidSpecError: A path has no slider, or a value is not valid for its field.

@@ -17,10 +17,10 @@ _WAITING, _USED = 0, 3
 
 
 class Baseline(Protocol):
-    """An agent: chooses actions from observations and rewards."""
+    """An agent, which chooses actions from observations and rewards."""
 
     def act(self, env: QuotaEnv, observation: NDArray[np.float32], reward: float | None) -> Any:
-        """Return the next action. `reward` belongs to the previous action; it is `None` at the start of an episode."""
+        """Return the next action. `reward` is the reward of the previous action; `None` at the start of an episode."""
         ...
 
 

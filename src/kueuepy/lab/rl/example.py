@@ -41,7 +41,7 @@ def nominal_quotas(cluster: Cluster) -> list[str]:
 
 
 def example_cluster() -> Cluster:
-    """Return a cluster of three teams with 20 GPUs in one cohort, each with reclaimWithinCohort Any."""
+    """Return a cluster of three teams with 20 GPUs in one cohort, each with `reclaimWithinCohort: Any`."""
     reclaim = Preemption(reclaim_within_cohort="Any")
     queues = [
         ClusterQueue.of(team, {"h100": {_GPU: gpus}}, cohort_name="all", preemption=reclaim)

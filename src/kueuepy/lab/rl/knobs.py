@@ -47,16 +47,16 @@ class Knobs:
         Args:
             cluster: The cluster.
             paths: Paths of integer fields; each path must select exactly one object.
-            choices: Allowed values by path. A path may match several objects. The list must contain the value in the
-                cluster.
-            bounds: Minimum and maximum by path. The default minimum is 0. The default maximum is the sum of the field's
-                numbers with `conserve`, and otherwise twice the initial number.
+            choices: Allowed values by path. A path may match several objects. Each list must contain the value that the
+                cluster has.
+            bounds: Minimum and maximum by path. The default minimum is 0. With `conserve`, the default maximum is the
+                sum of the initial values of the field; otherwise, it is twice the initial value.
             conserve: Whether to keep the sum of all values of a field constant, such as the nominal quotas of a flavor.
 
         Raises:
             NotFoundError: A path matches no field.
-            InvalidSpecError: A number is not an integer or not within its bounds, or an object is not valid with some
-                allowed values.
+            InvalidSpecError: The value of a numeric field is not an integer or is out of bounds, or an object is not
+                valid with some allowed values.
         """
         if isinstance(paths, str) or not (paths or choices):
             raise InvalidSpecError(f"edit: {paths!r}; it must be a list with at least one path")
@@ -94,7 +94,7 @@ class Knobs:
 
         Args:
             place: Index of the object.
-            values: Values of its settings; for a choice, the index of the value.
+            values: Values of the object's settings; for a choice, the index of the value.
 
         Raises:
             InvalidSpecError: The changed object is not valid.
@@ -108,11 +108,11 @@ class Knobs:
         return obj
 
     def by_path(self, values: Iterable[int]) -> dict[str, int]:
-        """Return values by path; for a choice, the index in its list."""
+        """Return a dict of values by path; the value of a choice is its index in the list of allowed values."""
         return dict(zip(self._all, values, strict=True))
 
     def _chosen(self, path: str) -> int:
-        """Return the index of the value in the cluster; validates all values."""
+        """Validate all values, and return the index of the value that the cluster has."""
         values = self.choices[path]
         before = named(self._objects, path)
         same = [edited_all(before, self._configuration, {path: value})[0] == before for value in values]
@@ -121,7 +121,7 @@ class Knobs:
         return same.index(True)
 
     def _check(self) -> None:
-        """Validate each object at its bounds, so that no step creates an invalid one."""
+        """Validate each object at its bounds, so that no step can create an invalid object."""
         known = len(self.paths)
         for place, settings in enumerate(self.places):
             ranges = [

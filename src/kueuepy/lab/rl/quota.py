@@ -26,16 +26,16 @@ if TYPE_CHECKING:
 class QuotaEnv(gymnasium.Env[Any, Any]):
     """A Gymnasium environment in which an agent edits quotas and Kueue's rules make the decisions.
 
-    The agent has the role of the platform team, not of the scheduler, so a learned policy can be applied to a real
-    cluster. An episode is a window of the jobs. Episodes end by truncation, never by termination.
+    The agent acts as the platform team, not as the scheduler, so a learned policy can be applied to a real cluster.
+    Each episode simulates the jobs of one time window. Episodes end by truncation, never by termination.
 
     **Observation**, `Box(float32)`, shape `(9 * queues + 2,)`. Each ClusterQueue has nine numbers:
 
     - log1p of the number of waiting jobs;
     - log1p of the number of waiting jobs with the highest priority among them;
     - the age of the oldest waiting job, as `log1p(seconds) / log1p(episode)`;
-    - its used, nominal and borrowed quota, each divided by the total of its cohort tree, for the flavor and resource
-      with the largest used fraction;
+    - used, nominal and borrowed quota of the queue, each divided by the total of its cohort tree, for the flavor and
+      resource with the largest used fraction;
     - its weighted share;
     - log1p of the number of arrivals in the last interval;
     - log1p of the number of evictions in the last interval.
@@ -44,13 +44,13 @@ class QuotaEnv(gymnasium.Env[Any, Any]):
 
     **Action**. With `edit`, `Box(-1, 1)` contains the change of each number as a fraction of `step`. Numbers stay
     within their bounds and, with `conserve`, the sum of the numbers of each field stays constant. With `choose`,
-    `MultiDiscrete` contains the index of the value of each path. With both, the action is a `Dict` of `numbers` and
-    `choices`.
+    `MultiDiscrete` contains the index of the value of each path. With `edit` and `choose`, the action is a `Dict` of
+    `numbers` and `choices`.
 
     **Reward**: minus the number of waiting jobs per queue, averaged over the interval, minus 0.1 times the fraction of
-    all nominal quota that was lost to evictions in the interval. `info["reward_terms"]` contains both terms.
-    `info["values"]` contains the current values, and `info["kpis"]` the metrics of the simulation at the end of an
-    episode.
+    all nominal quota that was lost to evictions in the interval. `info["reward_terms"]` contains the two terms of the
+    default reward. `info["values"]` contains the current values, and `info["kpis"]` the metrics of the simulation at
+    the end of an episode.
 
     >>> import kueuepy.lab.rl as rl
     >>> env = rl.QuotaEnv()  # an example with three teams
@@ -92,23 +92,23 @@ class QuotaEnv(gymnasium.Env[Any, Any]):
             jobs: A log, or a function that generates the jobs of an episode from a seed. An episode of a log is a
                 window that starts at a random day or at the option `start` of `reset`.
             edit: Paths of the numeric fields that actions change, in the syntax of `Cluster.edit`; each path must
-                select an integer field of exactly one object. Without `edit` and `choose`, these are the nominal quotas
-                of all ClusterQueues.
+                select an integer field of exactly one object. Without `edit` and `choose`, the actions change the
+                nominal quotas of all ClusterQueues.
             choose: Allowed values of fields, such as stop policies or queueing strategies, by path. A path may match
-                several objects, as in `ClusterQueue/*:queueingStrategy`. The list must contain the value in the
-                cluster.
+                several objects, as in `ClusterQueue/*:queueingStrategy`. Each list must contain the value that the
+                cluster has.
             interval: Time between two actions.
             episode: Duration of an episode.
             step: Amount by which an action of 1 changes a number.
-            bounds: Minimum and maximum by path. The default minimum is 0. The default maximum is the sum of the field's
-                numbers with `conserve`, and otherwise twice the initial number.
+            bounds: Minimum and maximum by path. The default minimum is 0. With `conserve`, the default maximum is the
+                sum of the initial values of the field; otherwise, it is twice the initial value.
             conserve: Whether to keep the sum of all values of a field, such as
                 `quota[h100/nvidia.com/gpu].nominalQuota`, constant, so that actions only move quota between objects.
             reward: A function that replaces the default reward. The function receives two dicts, before and after the
                 interval, with the keys `waiting` (current number of waiting jobs) and, accumulated since the start of
-                the episode, `waited` (job-seconds), `arrivals`, `evictions` and `lost` (seconds of the whole nominal
-                quota). Each value is a total over all queues.
-            settings: Other arguments of `simulate`, such as `model` and `clock`.
+                the episode, `waited` (job-seconds), `arrivals`, `evictions` and `lost` (lost quota, as seconds of the
+                total nominal quota). Each value is a total over all queues.
+            settings: Further arguments of `simulate`, such as `model` and `clock`.
 
         Raises:
             NotFoundError: A path matches no field.
@@ -129,18 +129,18 @@ class QuotaEnv(gymnasium.Env[Any, Any]):
         """Reject copying and pickling.
 
         Raises:
-            UnsupportedError: Always; create another environment instead.
+            UnsupportedError: An environment cannot be copied or pickled; create another environment instead.
         """
         raise UnsupportedError("a QuotaEnv cannot be copied or pickled; create another one with the same arguments")
 
     @property
     def values(self) -> dict[str, int]:
-        """The current values by path; for a choice, the index of its value in the list."""
+        """The current values by path; the value of a choice is its index in the list of allowed values."""
         return self._stage.knobs.by_path(self._stage.values[0].tolist())
 
     @property
     def start(self) -> float:
-        """Start of the episode in the log, in seconds; for a function that generates jobs, its seed."""
+        """Start of the episode in the log, in seconds, or the seed passed to the function that generates the jobs."""
         return self._stage.starts[0]
 
     @property
@@ -149,7 +149,7 @@ class QuotaEnv(gymnasium.Env[Any, Any]):
         return {path: self.values[path] for path in self._stage.knobs.paths}
 
     def action(self, moves: Any) -> Any:
-        """Return the action that changes the numbers by these fractions of `step` and keeps all choices.
+        """Return the action that changes the numbers by the given fractions of `step` and keeps all choices.
 
         Args:
             moves: A fraction from -1 to 1 for each number.
@@ -167,7 +167,8 @@ class QuotaEnv(gymnasium.Env[Any, Any]):
 
         Args:
             seed: Seed that selects the window of a log, or that is passed to the function that generates jobs.
-            options: `jobs`, other jobs for this episode; `start`, the start of the window in a log, such as `3d`.
+            options: `jobs`, jobs that replace the environment's jobs in this episode; `start`, the start of the window
+                in a log, such as `3d`.
 
         Returns:
             The observation, and the info with `values`.

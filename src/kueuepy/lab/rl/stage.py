@@ -84,14 +84,14 @@ class Stage:
     Attributes:
         knobs: The settings to edit.
         queues: The names of the ClusterQueues, in the order of an observation.
-        observations: Observations, one row per seat.
-        facts: One row per seat: the terms of the reward, and the totals before and after the last interval.
-        starts: For each seat, the start of the episode in the log, in seconds; for a function that generates jobs, its
-            seed.
+        observations: Observations, one row per simulation.
+        facts: One row per simulation: the terms of the reward, and the totals before and after the last interval.
+        starts: For each simulation, the start of the episode in the log, in seconds, or the seed passed to the function
+            that generates the jobs.
     """
 
     def __init__(self, size: int, game: Game, settings: Mapping[str, Any], threads: int = 1) -> None:
-        """Create the seats.
+        """Create an empty seat for each simulation.
 
         Raises:
             NotFoundError: A path matches no field.
@@ -130,14 +130,14 @@ class Stage:
     # Observations and actions.
 
     def observation_space(self) -> gymnasium.spaces.Box:
-        """Return the observation space of one seat."""
+        """Return the observation space of a single simulation."""
         low = np.zeros(self._fleet.width, np.float32)
         high = np.full(len(low), _LARGEST, np.float32)
         low[-2:], high[-2:] = -1, 1
         return gymnasium.spaces.Box(low, high, dtype=np.float32)
 
     def action_space(self) -> gymnasium.Space[Any]:
-        """Return the action space of one seat."""
+        """Return the action space of a single simulation."""
         numbers = gymnasium.spaces.Box(-1, 1, (len(self.knobs.paths),), np.float32)
         choices = gymnasium.spaces.MultiDiscrete([len(values) for values in self.knobs.choices.values()] or [1])
         if not self.knobs.choices:
@@ -194,7 +194,7 @@ class Stage:
         return begin / SECOND, (begin + self._episode) / SECOND
 
     def act(self, seats: Sequence[int], moves: NDArray[np.float64], choices: NDArray[np.int64]) -> None:
-        """Apply actions to seats; `go` continues their simulations.
+        """Apply one action to each of the given simulations; `go` continues them.
 
         Raises:
             InvalidSpecError: An action is not valid.
@@ -205,7 +205,7 @@ class Stage:
         fleet.start(seats)
 
     def go(self) -> None:
-        """Continue each seat that has started or acted until its interval ends, and update its row."""
+        """Simulate the current interval of each simulation that has started or received an action."""
         observations, facts = self.observations.copy(), self.facts.copy()
         while not self._fleet.go(self._threads, observations, facts):
             pass
@@ -213,13 +213,13 @@ class Stage:
 
     @property
     def values(self) -> NDArray[np.int64]:
-        """The current values, one row per seat: numbers, then the indices of choices."""
+        """The current values, one row per simulation: numbers, then the indices of choices."""
         found: NDArray[np.int64] = self._fleet.values()
         return found
 
     @property
     def are_over(self) -> NDArray[np.bool_]:
-        """Whether the episode of each seat has ended."""
+        """Whether the episode of each simulation has ended."""
         return np.asarray(self._fleet.times() >= self._episode)
 
     def reward(self, seat: int) -> float:
@@ -237,14 +237,14 @@ class Stage:
         return self._game.reward is not None
 
     def run(self, seat: int) -> Prepared | None:
-        """Return the current simulation of a seat."""
+        """Return the current simulation in a seat; `None` if the seat is empty."""
         run = self._runs[seat]
         if run is not None:
             run.reached = run.zero + int(self._fleet.times()[seat])
         return run
 
     def close(self, seat: int) -> Kpis:
-        """End the simulation of a seat and return its metrics.
+        """Finish the simulation in a seat, and return its metrics.
 
         Raises:
             gymnasium.error.ResetNeeded: No episode was started.
@@ -256,7 +256,7 @@ class Stage:
 
 
 def _rows(given: Any, rows: int, wide: int) -> NDArray[Any]:
-    """Convert actions to one row per seat; a single action need not be nested."""
+    """Convert actions to an array with one row per simulation; a single action may be a one-dimensional array."""
     found = np.asarray(given)
     if found.shape != (rows, wide) and (rows > 1 or found.shape != (wide,)):
         raise ValueError(given)

@@ -60,7 +60,7 @@ class QuotaVectorEnv(VectorEnv[Any, Any, Any]):
             edit: Paths of the numeric fields that actions change, as for `QuotaEnv`.
             threads: Number of threads of a step; by default one per core.
             autoreset_mode: Gymnasium's autoreset mode: after the end of an episode, a new one starts in the next step,
-                in the same step, or only by `reset`.
+                in the same step, or only when `reset` is called.
             options: Keyword arguments of `QuotaEnv`.
 
         Raises:
@@ -121,7 +121,7 @@ class QuotaVectorEnv(VectorEnv[Any, Any, Any]):
         """Reject copying and pickling.
 
         Raises:
-            UnsupportedError: Always; create another environment instead.
+            UnsupportedError: An environment cannot be copied or pickled; create another environment instead.
         """
         raise UnsupportedError(
             "a QuotaVectorEnv cannot be copied or pickled; create another one with the same arguments"
@@ -239,7 +239,7 @@ class QuotaVectorEnv(VectorEnv[Any, Any, Any]):
 
 
 def _masked(columns: dict[str, Any], mask: NDArray[np.bool_]) -> dict[str, Any]:
-    """Return the columns, each with a mask of the environments that have it."""
+    """Return the columns and, for each column, a mask of the environments whose info contains it."""
     found = dict(columns)
     for name in columns:
         found[f"_{name}"] = mask.copy()

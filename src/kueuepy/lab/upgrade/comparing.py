@@ -52,8 +52,8 @@ class VersionChange(msgspec.Struct, frozen=True):
 
     Attributes:
         decision: Time, workload, and the decisions of both releases.
-        causes: Names of the rules and feature gates that change this decision by themselves; `several together` if no
-            single one does.
+        causes: Names of the rules and feature gates each of which suffices to change this decision; if only a
+            combination does, `several together`.
     """
 
     decision: DecisionChange
@@ -90,10 +90,10 @@ class Upgrade(msgspec.Struct, frozen=True):
 def compare_versions(cluster: Cluster, jobs: Iterable[Any], before: str, after: str) -> Upgrade:
     """Simulate the same jobs under two releases of Kueue; return the decisions that differ, with their causes.
 
-    To find causes, each difference between the releases is simulated alone. A difference is a rule, or the default of
-    a feature gate. The difference is applied to the first release; a gate that exists only in the second release is
-    reverted in the second release instead. If this changes one of the decisions that differ, the difference is a cause
-    of that decision.
+    To find causes, each difference between the releases is simulated separately. A difference is a rule, or the default
+    of a feature gate. The difference is applied to the first release; a gate that exists only in the second release is
+    reverted in the second release instead. A difference is a cause of a changed decision if the simulation with only
+    this difference also changes the decision.
 
     Args:
         cluster: The queues and policies.
@@ -143,19 +143,19 @@ def compare_versions(cluster: Cluster, jobs: Iterable[Any], before: str, after: 
 
 
 def _release(version: str) -> Release:
-    """Return the release whose profile is used for a version: the oldest one for versions without a profile."""
+    """Return the release whose profile is used for a version: the oldest release for versions without a profile."""
     return release_of(OLDEST if is_early(version) else version)
 
 
 def _other(cluster: Cluster, version: str, rule: EarlyRule, there: tuple[EarlyRule, ...]) -> Cluster:
-    """Return the cluster as under a given release, with one early rule inverted."""
+    """Return the cluster for a simulation of a release, with one rule of `EARLY_RULES` added or removed."""
     if rule in there:
         return as_then(cluster, version, left_out=[rule.name])
     return as_then(cluster, version if is_early(version) else OLDEST, added=[rule.name])
 
 
 def gate_changes(before: Release, after: Release) -> tuple[GateChange, ...]:
-    """Return the feature gates that were added, removed or got another default, sorted by name.
+    """Return the feature gates that were added or removed, or whose default changed, sorted by name.
 
     Args:
         before: The first release.
@@ -184,7 +184,7 @@ def _alone(cluster: Cluster, first: Release, second: Release) -> Iterator[tuple[
 
 
 def _without(cluster: Cluster, first: Release, second: Release) -> Iterator[tuple[str, Cluster]]:
-    """Yield each gate that is new in the second release, and the cluster under the second release with it reverted."""
+    """Yield each gate that is new in the second release, and the cluster under that release with the gate inverted."""
     for name, on in _gates(cluster, first, second):
         if name not in DEFAULTS[first] and name in DEFAULTS[second] and name not in LOCKED[second]:
             yield name, _under(cluster, second, {name: not on})
@@ -206,7 +206,7 @@ def _under(
     left_out: tuple[str, ...] = (),
     added: tuple[str, ...] = (),
 ) -> Cluster:
-    """Return the cluster under a release, without feature gates that the release does not have."""
+    """Return the cluster for a simulation of a release, without feature gates that the release does not have."""
     own = cluster.configuration
     kept = {name: on for name, on in own.feature_gates.items() if name in DEFAULTS[release]}
     configuration: Configuration = msgspec.structs.replace(

@@ -26,7 +26,7 @@ def _claims(workload: Workload) -> Iterator[tuple[Path, str]]:
 
 @rule("L30", "error", "Kueue rejects a claim whose template does not exist or whose DeviceClass has no mapping.")
 def claim_not_counted(context: LintContext) -> Iterator[Hit]:
-    """Kueue only accepts devices whose DeviceClass is in `deviceClassMappings`."""
+    """Kueue accepts only devices whose DeviceClass is in `deviceClassMappings`."""
     templates = {template.key: template for template in context.manifest.resource_claim_templates}
     mapped = {name for mapping in _mappings(context) for name in mapping.device_class_names}
     for workload in context.workloads:

@@ -11,7 +11,10 @@ from kueuepy.objects import ClusterQueue
 
 @rule("L2", "error", "A borrowing or lending limit has no effect on a queue that shares quota with no other queue.")
 def limit_without_cohort(context: LintContext) -> Iterator[Hit]:
-    """An API server rejects a limit without a cohort. A limit has no effect on a queue that is alone in its cohort."""
+    """An API server rejects a borrowing or lending limit on a queue without a cohort.
+
+    A limit also has no effect on a queue that is the only queue in its cohort.
+    """
     for queue in context.queues:
         reason = _alone(context, queue)
         for (flavor, resource), quota in context.cells(queue).items() if reason else ():
@@ -35,7 +38,7 @@ def _alone(context: LintContext, queue: ClusterQueue) -> str:
 
 @rule("L11", "note", "A borrowingLimit above the total that other queues can lend is never reached.")
 def limit_beyond_lendable(context: LintContext) -> Iterator[Hit]:
-    """Compare each limit with the lendable total of other queues, then the sum of limits with the lendable total."""
+    """Compare each limit, and then the sum of the limits, with the total amount that other queues can lend."""
     excess: set[tuple[str, Cell]] = set()
     for queue in context.queues:
         for cell, quota in context.cells(queue).items() if not _alone(context, queue) else ():

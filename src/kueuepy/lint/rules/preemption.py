@@ -39,7 +39,7 @@ def nominal_not_ensured(context: LintContext) -> Iterator[Hit]:
 
 
 def _lenders(context: LintContext, queue: ClusterQueue) -> Iterator[tuple[str, str, str]]:
-    """Yield the queues that can borrow from a queue, with the resource and flavor."""
+    """Yield the queues that can borrow from a queue, each with a resource and flavor that the queue can borrow."""
     for other in context.others(queue):
         for cell in (cell for cell in context.cells(queue) if cell in context.cells(other)):
             flavor, resource = cell

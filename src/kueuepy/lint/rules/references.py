@@ -26,7 +26,7 @@ def _nothing(name: str, kind: str, known: Iterable[str]) -> str:
 
 @rule("L17", "error", "Queues below Cohorts whose parents form a cycle admit no workloads.")
 def cohort_cycle(context: LintContext) -> Iterator[Hit]:
-    """Queues under a cycle stop admitting workloads; running workloads continue."""
+    """Queues below Cohorts whose parents form a cycle stop admitting workloads; running workloads continue."""
     for cohort in context.manifest.cohorts:
         if context.root(cohort.name) is None:
             yield Hit(

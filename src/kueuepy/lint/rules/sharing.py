@@ -42,7 +42,7 @@ def _preempts(preemption: Preemption) -> bool:
 
 @rule("L5", "warning", "Fair sharing ignores borrowWithinCohort.")
 def borrow_within_cohort_ignored(context: LintContext) -> Iterator[Hit]:
-    """With fair sharing, Kueue only uses withinClusterQueue and reclaimWithinCohort."""
+    """With fair sharing, Kueue uses only withinClusterQueue and reclaimWithinCohort."""
     if context.configuration is None or context.configuration.fair_sharing is None:
         return
     for queue in context.queues:
@@ -75,7 +75,7 @@ def memory_outweighs(context: LintContext) -> Iterator[Hit]:
 
 
 def _heaviest(sharing: AdmissionFairSharing, covered: list[str]) -> str:
-    """Return a resource of which 1 GiB weighs over 1,000 times as much as a unit of any other, or an empty string."""
+    """Return a resource of which 1 GiB weighs over 1,000 times as much as a unit of the others, or an empty string."""
     weights = {resource: sharing.resource_weights.get(resource, 1.0) for resource in covered}
     others = [weight for resource, weight in weights.items() if resource not in _BYTES and weight > 0]
     heavy = (r for r in covered if r in _BYTES and others and weights[r] * _GIB > 1000 * max(others))

@@ -107,9 +107,9 @@ def level_of_no_node(context: LintContext) -> Iterator[Hit]:
                 )
 
 
-@rule("L24", "warning", "A node that lacks the label of a level is not part of its topology.")
+@rule("L24", "warning", "A node that lacks the label of a topology level is not part of the topology.")
 def outside_of_its_topology(context: LintContext) -> Iterator[Hit]:
-    """The capacity of such a node may be part of the quota, but the topology places no pods on it."""
+    """The topology places no pods on a node that lacks a level's label, but quota may include the node's capacity."""
     known = {label for node in context.manifest.nodes for label in node.labels}
     for node in context.manifest.nodes:
         for flavor, levels in _placing(context):
@@ -145,7 +145,7 @@ def _mixture(context: LintContext, queue: ClusterQueue) -> tuple[list[str], list
 
 @rule("L26", "error", "A workload with a topology request is never admitted by a queue without a topology.")
 def no_topology_in_the_queue(context: LintContext) -> Iterator[Hit]:
-    """A pod set with a topology request can only use flavors with a topology."""
+    """A pod set with a topology request can use only flavors with a topology."""
     for queue in context.queues:
         placing, others = _mixture(context, queue)
         for workload in context.workloads_of(queue) if others and not placing else ():
@@ -159,7 +159,11 @@ def no_topology_in_the_queue(context: LintContext) -> Iterator[Hit]:
                     )
 
 
-@rule("L27", "note", "Pods without a topology request use only flavors without a topology, if the queue has any.")
+@rule(
+    "L27",
+    "note",
+    "In a queue that has flavors without a topology, pods without a topology request use only these flavors.",
+)
 def with_and_without(context: LintContext) -> Iterator[Hit]:
     """Kueue adds an implicit topology request only if all flavors of the queue have a topology."""
     for queue in context.queues:

@@ -1,4 +1,4 @@
-"""Rules about objects of early API versions, whose meaning has changed."""
+"""Rules about objects of early API versions that have a different meaning in current versions."""
 
 from collections.abc import Iterator
 
@@ -8,7 +8,9 @@ from kueuepy.lint.context import LintContext
 from kueuepy.lint.rule import Hit, rule
 
 
-@rule("L29", "note", "The object uses an early API version; releases with that version may interpret it differently.")
+@rule(
+    "L29", "note", "Kueue releases that serve an early API version may interpret objects of this version differently."
+)
 def meant_something_else(context: LintContext) -> Iterator[Hit]:
     """Find ClusterQueues with fields that early releases ignored; for v1beta1, the release is v0.6."""
     manifest = context.manifest

@@ -15,7 +15,7 @@ _NEVER = ("ExceedsMaxQuota", "NoMatchingFlavor")
 
 @rule("L7", "warning", "A nominal quota of 0 for one resource prevents reclaiming quota of other resources.")
 def requested_but_zero(context: LintContext) -> Iterator[Hit]:
-    """A workload can only reclaim quota if all its requests are within the nominal quota."""
+    """A workload can reclaim quota only if all its requests are within the nominal quota."""
     for queue in context.queues:
         if queue.preemption.reclaim_within_cohort == "Never":
             continue
@@ -95,7 +95,7 @@ def fits_no_single_flavor(context: LintContext) -> Iterator[Hit]:
 
 
 def _split(context: LintContext, queue: ClusterQueue, group: ResourceGroup, requests: dict[str, int]) -> str:
-    """Return a resource whose request only fits into several flavors together, or an empty string."""
+    """Return a resource whose request fits only into several flavors together; an empty string if there is none."""
     for resource in group.covered_resources:
         asked = requests.get(resource, 0)
         had = [context.capacity.largest(queue.name, (flavor.name, resource)) for flavor in group.flavors]
@@ -115,7 +115,7 @@ def _requests(context: LintContext, pod_set: PodSet) -> dict[str, int]:
 
 @rule("L18", "note", "Kueue does not manage a job without a queue name.")
 def left_alone(context: LintContext) -> Iterator[Hit]:
-    """Without manageJobsWithoutQueueName, such a job starts immediately and uses no quota."""
+    """Without manageJobsWithoutQueueName, a job without a queue name starts immediately and uses no quota."""
     manifest = context.manifest
     found = unmanaged(
         manifest.jobs,

@@ -76,7 +76,7 @@ def _struct(schema: Schema) -> type[msgspec.Struct]:
 
 
 def _hook(schema: Schema) -> Callable[[Any], None] | None:
-    """Return a function that performs the checks that msgspec does not perform; `None` if there are no such checks."""
+    """Return a function that performs the checks that msgspec does not; `None` if no check is needed."""
     checks: list[tuple[str, Callable[[Any], object]]] = []
     for position, inner in enumerate(schema.properties.values()):
         if (check := _check(inner)) is not None:
@@ -101,9 +101,9 @@ def _values(names: Sequence[str]) -> Callable[[Any], tuple[Any, ...]]:
 
 
 def _check(schema: Schema) -> Callable[[Any], object] | None:
-    """Return a function that checks forms of strings and uniqueness of list items; `None` if all values are valid.
+    """Return a function that checks string formats and the uniqueness of list items; `None` if no check is needed.
 
-    Fields of nested objects are checked by their own types.
+    Nested objects are checked by their own types.
     """
     if schema.type in ("string", "integer or string"):
         return _form(schema)
@@ -121,7 +121,7 @@ def _check(schema: Schema) -> Callable[[Any], object] | None:
 
 
 def _form(schema: Schema) -> Callable[[Any], object] | None:
-    """Return a function that checks whether a string has the form of its schema; `None` if every string is valid."""
+    """Return a function that checks a string against its schema's format or pattern; `None` if no check is needed."""
     if schema.format == "date-time":
         return _TIME.fullmatch
     if not schema.pattern or schema.enum:
@@ -158,9 +158,9 @@ def _distinct(schema: Schema) -> Callable[[Any], bool]:
 
 
 def is_valid(schema: Schema, value: Any) -> bool:
-    """Return whether a value is valid, without nulls and unknown fields.
+    """Return whether a value is valid and contains neither nulls nor unknown fields.
 
-    The method may also return `False` for a valid value.
+    The function may also return `False` for a valid value.
     """
     try:
         msgspec.convert(value, ready(type_of(schema)))

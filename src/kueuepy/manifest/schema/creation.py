@@ -83,7 +83,7 @@ def _quota(quota: Any) -> Any:
 
 
 def _amounts(value: Any, fields: tuple[str, ...]) -> Any:
-    """Return the mapping with the quantities in these fields formatted as in Go."""
+    """Return a mapping with the quantities in the given fields formatted as in Go."""
     if not isinstance(value, dict):
         return value
     changed = {}
@@ -128,7 +128,10 @@ def _without_empty(names: tuple[str, ...], part: Any) -> Any:
 
 
 def zero_times(doc: Doc) -> list[tuple[str | int, ...]]:
-    """Return the paths of zero times. The webhook of ResourceFlavors writes them as null, which the schema rejects."""
+    """Return the paths of fields that contain Go's zero time.
+
+    The webhook of ResourceFlavors writes zero times as null, which the schema rejects.
+    """
     if _is_finalized(doc.get("metadata")):
         return []
     return [

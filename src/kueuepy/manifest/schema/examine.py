@@ -1,7 +1,8 @@
 """Validation of a value against its schema, field by field, as on an API server.
 
-Every problem is reported. Nulls are treated as absent fields, except in lists. Lenient mode removes unknown fields,
-converts numbers and strings where the schema expects the other type, and adds a note for each correction.
+Every problem of the value is reported. Nulls are treated as absent fields, except in lists. Lenient mode removes
+unknown fields, converts numbers and strings where the schema expects the other type, and adds a note for each
+correction.
 """
 
 from __future__ import annotations

@@ -4,7 +4,7 @@ Run this module on a checkout of Kueue: `python -m kueuepy.manifest.schema.gener
 The CustomResourceDefinitions in this directory contain every field with its type, including the fields of pod
 templates.
 
-Each distinct schema is stored once, and other schemas refer to it by its number.
+Each distinct schema is stored once, and other schemas refer to it by its index.
 """
 
 import json
@@ -33,14 +33,14 @@ _LIST_KEYS = "x-kubernetes-list-map-keys"
 
 
 class _Table:
-    """The distinct schemas found so far, by number."""
+    """The distinct schemas found so far, by index."""
 
     def __init__(self) -> None:
         self.schemas: list[dict[str, Any]] = []
         self._numbers: dict[str, int] = {}
 
     def number(self, schema: dict[str, Any]) -> int:
-        """Return the number of a schema; a new schema is added first."""
+        """Return the index of a schema, which is added if it is new."""
         kept: dict[str, Any] = {name: schema[name] for name in _KEPT if name in schema}
         if schema.get("x-kubernetes-int-or-string"):
             kept["type"] = "integer or string"

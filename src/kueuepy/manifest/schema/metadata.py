@@ -46,7 +46,7 @@ def review_metadata(metadata: dict[str, Any] | None, findings: Findings) -> None
 def _review_owner(owner: dict[str, Any], position: int, findings: Findings) -> None:
     """Check one owner reference.
 
-    As in Kubernetes, the paths of problems name the list of references without the position.
+    As in Kubernetes, the path of a problem names the list of owner references, but not the position in the list.
     """
     version, kind = owner.get("apiVersion", ""), owner.get("kind")
     if not (version and kind and owner.get("name") and owner.get("uid")):

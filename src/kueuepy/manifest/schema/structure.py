@@ -25,7 +25,7 @@ class _Plan(msgspec.Struct, frozen=True):
 
     Attributes:
         schema: The complete schema.
-        outer: The schema that accepts any content for pod templates; equal to `schema` for kinds without templates.
+        outer: The schema that accepts any content for pod templates; the same as `schema` for kinds without templates.
         template: The schema of pod templates; `None` for kinds without templates.
     """
 
@@ -43,11 +43,12 @@ def _plan(kind: str, version: str) -> _Plan | None:
 
 
 def structured(kind: str, version: str, doc: Doc, findings: Findings, *, is_new: bool = True) -> Doc:
-    """Validate an object against its schema. Return it without nulls and with the corrections of lenient mode.
+    """Validate an object against its schema. Return the object without nulls and with the corrections of lenient mode.
 
     Args:
         kind: Kind of the object.
-        version: The object's version of Kueue's API. Objects of other kinds and versions are not checked.
+        version: The object's version of Kueue's API. An object is checked only if Kueue's API defines its kind in this
+            version.
         doc: The object.
         findings: Collects the problems.
         is_new: Whether the object is created rather than updated.
@@ -72,7 +73,7 @@ def structured(kind: str, version: str, doc: Doc, findings: Findings, *, is_new:
 
 
 def _is_valid(plan: _Plan, doc: Doc, validated: Validated) -> bool:
-    """Return whether an object is valid. A pod template that many objects share is checked only once."""
+    """Return whether an object matches its schema. A pod template that many objects share is checked only once."""
     if not is_valid(plan.outer, doc):
         return False
     if plan.template is None or "spec" not in doc:

@@ -19,8 +19,8 @@ class Schema(msgspec.Struct, frozen=True, dict=True, eq=False, kw_only=True):
 
     Attributes:
         type: `object`, `array`, `string`, `integer`, `boolean`, `integer or string`, or `any`.
-        format: `int32`, `int64` or `date-time`; empty for none.
-        pattern: Regular expression that a string must match; empty for none.
+        format: `int32`, `int64` or `date-time`; empty if the schema has no format.
+        pattern: Regular expression that a string must match; empty if the schema has no pattern.
         enum: Allowed values; empty for any value.
         default: Value of an absent field; unset if there is none.
         minimum: Smallest allowed number.

@@ -1,8 +1,8 @@
-"""Events of YAML text from PyYAML's parsers, restricted to text that these parsers and Kubernetes' parser read alike.
+"""Events of YAML text from PyYAML's parsers, limited to text that they and Kubernetes' parser interpret identically.
 
-This module uses libyaml's parser if PyYAML was built with it. Otherwise it uses PyYAML's own parser, which is slower
-and returns the same events. Kubernetes uses go-yaml, a port of an older libyaml. Text that go-yaml would read
-differently is rejected with its position.
+This module uses libyaml's parser if PyYAML was built with it. If PyYAML lacks libyaml, the module uses PyYAML's own
+parser, which is slower and returns the same events. Kubernetes uses go-yaml, a port of an older libyaml. Text that
+go-yaml would read differently is rejected with its position.
 """
 
 import re
@@ -45,14 +45,14 @@ class PythonParser(Reader, Scanner, Parser):  # type: ignore[misc]
         Parser.__init__(self)
 
     def scan_to_next_token(self) -> None:
-        """Skip to the next token. A tab is treated as a blank unless a key or a list item can follow it."""
+        """Skip to the next token. A tab is treated as a space unless a key or a list item can follow it."""
         super().scan_to_next_token()
         while self.peek() == "\t" and (self.flow_level or not self.allow_simple_key):
             self.forward()
             super().scan_to_next_token()
 
     def scan_plain_spaces(self, indent: int, start_mark: Any) -> Any:
-        """Return the replacement for blanks, tabs or line breaks between two words of a plain scalar."""
+        """Return the replacement for spaces, tabs or line breaks between two words of a plain scalar."""
         length = 0
         while self.peek(length) in " \t":
             length += 1
@@ -65,15 +65,15 @@ class PythonParser(Reader, Scanner, Parser):  # type: ignore[misc]
 
 
 class Events:
-    """The events of a text.
+    """The YAML parser events of a text.
 
     Attributes:
         text: The text.
-        mark: Start of the last event.
+        mark: Position of the start of the last parser event.
     """
 
     def __init__(self, text: Text, source: str | None = None, *, libyaml: bool = True) -> None:
-        """Create the events of a text.
+        """Create a parser for a text; iteration yields the events.
 
         Args:
             text: The text, which is used for the positions.
@@ -111,7 +111,7 @@ class Events:
         return self.text.line + self.mark.line, self.mark.column + 1
 
     def fail(self, detail: str, kind: ProblemKind = "Syntax") -> NoReturn:
-        """Raise an error at the last event."""
+        """Raise an error at the position of the last parser event."""
         self.text.fail_at(self.place(), detail, kind)
 
     def _next(self, parser: Any) -> Any:
@@ -123,7 +123,7 @@ class Events:
             self.fail("an escape behind this stands for no character")
 
     def _fail_as(self, error: yaml.MarkedYAMLError) -> NoReturn:
-        """Raise the error of a parser.
+        """Convert an error of a parser to a ManifestError, and raise it.
 
         If the text ends too early, the error contains the position of the construct that is not closed.
         """

@@ -29,7 +29,7 @@ def parse(text: Text, limits: Limits, *, strict: bool, libyaml: bool = True) -> 
         text: The text.
         limits: Limits on the size of the text.
         strict: Whether duplicate keys are an error; otherwise the last one is used.
-        libyaml: Whether to use libyaml if it is available. The result does not depend on it.
+        libyaml: Whether to use libyaml if it is available. The result is the same with and without libyaml.
 
     Returns:
         The value of the document; `None` if it is empty.
@@ -68,13 +68,13 @@ class _Open:
 
 
 class Nodes:
-    """Reader of the values in a text."""
+    """Reader that converts the events of a YAML text to values."""
 
     def __init__(self, events: Events, limits: Limits, *, strict: bool, marking: bool = False) -> None:
         """Create the reader of a text.
 
         Args:
-            events: Events of the text.
+            events: YAML parser events of the text.
             limits: Limits on the size of the values.
             strict: Whether duplicate keys are an error.
             marking: Whether to record the lines of values.
@@ -103,7 +103,7 @@ class Nodes:
         return self._root[0] if self._root else None
 
     def line_of(self, path: Path) -> int:
-        """Return the line of a field, or of its innermost parent in the text. The text must have been read before."""
+        """Return the line of a field, or of its innermost parent in the text. The text must already have been read."""
         value: Any = self._root
         found = self._events.text.line
         for step in (0, *path):
@@ -193,7 +193,7 @@ class Nodes:
         self._events.fail("null, a fraction, a mapping or a list is no key; put it in quotes if it is meant as text")
 
     def _add(self, value: Any) -> None:
-        """Add a value. A value to be merged is added when it is complete."""
+        """Add a value. The value of a `<<` key is merged when the value is complete."""
         top = self._open[-1]
         if isinstance(top.container, list):
             self._place(len(top.container))
@@ -208,7 +208,10 @@ class Nodes:
         top.merging = top.merged = True
 
     def _merge(self, top: _Open, sources: list[Any]) -> None:
-        """Merge other mappings into a mapping. Earlier mappings take precedence."""
+        """Merge source mappings into a mapping.
+
+        If several merged mappings have the same key, the value from the earliest mapping is used.
+        """
         top.merging = False
         for source in reversed(sources):
             if not isinstance(source, dict):

@@ -1,7 +1,7 @@
 """The fast reader for YAML and JSON text in the form that kubectl prints.
 
-The C++ core reads the text. It reads the items of a list object a few at a time. Unsupported text is passed to the
-exact reader. Tests check that both readers agree on text that both support.
+The C++ core reads the text. The core reads the items of a list object a few at a time. Unsupported text is passed to
+the exact reader. Tests check that both readers agree on text that both support.
 """
 
 import re
@@ -32,7 +32,7 @@ class FastReader:
     """
 
     def __init__(self, text: Text, limits: Limits) -> None:
-        """Read the document, or the part before the first item of a list object."""
+        """Read the document; for a list object, read only the content before the first item."""
         self._text = text
         # A list object and its items add two levels. If a limit may be exceeded, the exact reader decides.
         deepest, longest = max(0, min(limits.depth - 2, _DEPTH)), limits.scalar_bytes // 4
@@ -63,7 +63,7 @@ class FastReader:
         """Whether the kind is List.
 
         The kind is read from the keys before the items, or from a line near the end that is indented like the keys of
-        the document. In the second case, the result can be wrong for text that is constructed to mislead.
+        the document. The line near the end is not reliable if a text is constructed to mislead the reader.
         """
         if "kind" in self.value:
             return bool(self.value["kind"] == "List")
@@ -80,7 +80,8 @@ class FastReader:
         """Iterate over the items and their texts.
 
         Yields:
-            An item with its text. The last element is `None` if the whole document must be read instead.
+            An item with its text. The last element is `None` if the fast reader cannot read the text; the exact reader
+            must then read the whole document.
         """
         while self._core.is_in_list:
             found = self._core.items(_AT_ONCE)

@@ -10,14 +10,14 @@ class Limits(msgspec.Struct, frozen=True, kw_only=True):
     20
 
     Attributes:
-        document_bytes: Number of bytes in one file or string.
-        depth: Depth of nested mappings and lists.
-        nodes: Number of keys, values and list items in a document. Before parsing, the number is estimated by counting
-            the characters that can start a node.
-        alias_nodes: Number of nodes to which the YAML aliases in a document expand.
-        alias_ratio: Number of nodes to which YAML aliases expand, per node in the text. An expansion to 1,000 nodes is
-            always allowed.
-        scalar_bytes: Number of bytes in one key or value.
+        document_bytes: Maximum number of bytes in one file or string.
+        depth: Maximum depth of nested mappings and lists.
+        nodes: Maximum number of keys, values and list items in a document. Before parsing, the number of nodes is
+            estimated by counting the characters that can start a node.
+        alias_nodes: Maximum number of nodes to which the YAML aliases in a document expand.
+        alias_ratio: Maximum number of nodes to which YAML aliases expand, per node in the text. An expansion to 1,000
+            nodes is always allowed.
+        scalar_bytes: Maximum number of bytes in one key or value.
     """
 
     document_bytes: int = 256 * 2**20

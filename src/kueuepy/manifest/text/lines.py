@@ -35,6 +35,6 @@ def _read(text: Text) -> Nodes:
 
 
 def _as_yaml(escape: re.Match[bytes]) -> bytes:
-    """Return a replacement of the same length for a JSON escape sequence that YAML does not have."""
+    """Return a replacement of the same length for a JSON escape sequence that YAML does not support."""
     code = escape[1]
     return rb"\u0041" if len(code) > 1 else b"//" if code == b"/" else escape[0]

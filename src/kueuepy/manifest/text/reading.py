@@ -176,7 +176,10 @@ def _gathered(fast: FastReader, text: Text, options: ReadOptions) -> Iterator[It
 
 
 def _taken(fast: FastReader, options: ReadOptions) -> Iterator[Item | None]:
-    """Iterate over the items. If the last element is `None`, the whole text must be read instead."""
+    """Iterate over the items that the fast reader returns.
+
+    If the last element is `None`, the exact reader must read the whole text instead.
+    """
     prefix: Path = () if fast.is_json else (0,)
     try:
         for found in fast.items(lambda part: _item(part, options, is_json=fast.is_json)):

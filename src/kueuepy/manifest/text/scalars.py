@@ -1,8 +1,8 @@
 """The values that plain YAML scalars have in Kubernetes, which reads YAML 1.1 with go-yaml.
 
 Kubernetes converts YAML to JSON: a float without a fraction becomes an integer, and keys become strings. Go represents
-an integer beyond 64 bits as a float. In JSON, this float has the shortest sequence of digits that yields the same
-float.
+an integer beyond 64 bits as a float. In JSON, such an integer is written as the shortest sequence of digits that yields
+the same float.
 
 Source: `vendor/go.yaml.in/yaml/v2/resolve.go:resolve`, and `vendor/sigs.k8s.io/yaml` for the conversion to JSON.
 """
@@ -23,7 +23,7 @@ WORDS: dict[str, Scalar] = {
     **dict.fromkeys(_FALSE, False),
     **dict.fromkeys(_NULL, None),
 }
-"""Plain scalars that are not strings."""
+"""The values of the plain scalars that stand for booleans and null."""
 
 _NOT_FINITE = {
     **{sign + word: float(sign + "inf") for sign in ("", "+", "-") for word in (".inf", ".Inf", ".INF")},
@@ -109,7 +109,7 @@ def key_text(text: str) -> str | None:
 
 
 def _integer(text: str) -> int | None:
-    """Return the value of a 64-bit integer in Go's base-0 notation. Only 63-bit integers can have a sign."""
+    """Return the value of a 64-bit integer in Go's base-0 notation. Signed integers must fit into int64."""
     plain = text.replace("_", "")
     if len(plain) > _MOST_DIGITS or not _INTEGER.fullmatch(plain):
         return None

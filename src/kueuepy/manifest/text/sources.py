@@ -56,7 +56,7 @@ def items(source: Source, limits: Limits, *, strict: bool) -> Iterator[Item]:
 
 
 def is_live(source: object) -> bool:
-    """Return whether a source is a running cluster or a recording: its name, or an opened source."""
+    """Return whether a source is a running cluster or a recording, given by its name or already opened."""
     if isinstance(source, LiveSource):
         return True
     if not isinstance(source, str | os.PathLike):
@@ -134,7 +134,7 @@ def _file(path: Path, limits: Limits, *, strict: bool) -> Iterator[Item]:
 
 
 def _content(path: Path, most: int) -> bytes | int | list[Path]:
-    """Return the bytes of a file, only the size of a file that exceeds the limit, or the files in a directory."""
+    """Return the bytes of a file, or its size if the file exceeds the limit; for a directory, return its files."""
     try:
         if path.is_dir():
             return sorted(found for found in path.rglob("*") if found.suffix in _SUFFIXES and found.is_file())

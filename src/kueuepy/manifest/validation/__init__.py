@@ -48,7 +48,7 @@ __all__ = ["check", "check_read", "review_names", "review_object", "validate", "
 
 
 def _no_rules(_: Object, __: Review) -> None:
-    """Apply no rules. For the kinds with this function, the API server checks only the schema."""
+    """Apply no rules. For kinds without rules of their own, the API server checks only the schema."""
 
 
 _RULES: dict[type[Object], Callable[[Any, Review], None]] = {
@@ -156,7 +156,7 @@ def validate_update(
         new: The object after the update. The new object is also validated on its own, without the old object.
         feature_gates: Feature gates that differ from their defaults, by name.
         version: Version of Kueue's API in which the update is sent. In v1beta1, the levels of a Topology are immutable.
-            In v1beta2, they may change while `kubernetes.io/hostname` is the lowest level.
+            In v1beta2, the levels of a Topology may change while `kubernetes.io/hostname` is the lowest level.
 
     Returns:
         The problems; empty if the update is valid.
@@ -173,7 +173,7 @@ def validate_update(
 
 
 def review_object(obj: Object, review: Review) -> None:
-    """Add the problems of an object. The types of the object's fields must already have been checked."""
+    """Add the problems of an object to the review. The types of the object's fields must already have been checked."""
     _review_metadata(obj, review)
     _RULES[type(obj)](obj, review)
 
@@ -226,8 +226,8 @@ def _read_again(kind: Kind, doc: dict[str, Any], review: Review) -> Object | Non
     """Return the Python object for an encoded object, after validation against the schema of its kind.
 
     Objects created in Python may omit some fields that the API server requires but that do not affect decisions: the
-    reason of a condition, fields of containers, and the API version and UID of an owner. Containers may have equal
-    names, and a template may contain any metadata, such as the metadata of the job that it was copied from.
+    reason of a condition, fields of containers, and the API version and UID of an owner. Containers may share a name,
+    and a template may contain any metadata, such as the metadata of the job that it was copied from.
     """
     if kind.group == KUEUE:
         doc = structured(kind.name, kind.version, doc, review)

@@ -53,7 +53,7 @@ def review_configuration(configuration: Configuration, review: Review, own_names
 
 
 def review_gates(gates: dict[str, bool], release: Release, review: Review) -> None:
-    """Check that feature gates exist in the release, are not locked, and have the gates enabled that they depend on."""
+    """Check that feature gates exist in the release, are not locked, and depend only on enabled gates."""
     known = DEFAULTS[release]
     for name, value in gates.items():
         path = ("featureGates", name)

@@ -71,7 +71,7 @@ def mapping_faults(mappings: Sequence[DeviceClassMapping], gates: Mapping[str, b
 
 
 class _Classes:
-    """The first mapping of each device class, and the counters of the device class found so far."""
+    """The device classes found so far: the first mapping of each, and its counters."""
 
     def __init__(self) -> None:
         self.mapped: dict[str, str] = {}

@@ -24,7 +24,8 @@ class Owner(msgspec.Struct, frozen=True):
 
     Attributes:
         parent: The word for the parent in error messages: `cohort` for a ClusterQueue, `parent` for a Cohort.
-        has_parent: Whether there is a parent. Borrowing and lending limits are allowed only with a parent.
+        has_parent: Whether the ClusterQueue belongs to a cohort, or the Cohort has a parent. Borrowing and lending
+            limits are allowed only with a parent.
         bounds_lending: Whether a lending limit must not exceed the nominal quota, as in a ClusterQueue.
     """
 

@@ -106,7 +106,7 @@ class Review(Findings):
             self.odd(path, detail, "taken as it is", "Invalid")
 
     def label_key(self, key: str, path: Path) -> None:
-        """Check that a string is a valid label key. Resource names have the same form."""
+        """Check that a string is a valid label key. Names of resources have the same form as label keys."""
         if not is_label_key(key):
             self.problem(
                 path,

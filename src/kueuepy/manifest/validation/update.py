@@ -58,7 +58,7 @@ def review_update(old: Object, new: Object, review: Review, rules: Callable[[Any
 def review_old_levels(old: Object, new: Object, review: Review) -> None:
     """Check the rule of v1beta1 that the levels of a Topology are immutable.
 
-    In v1beta2, the rule applies only to some topologies.
+    In v1beta2, the levels can be changed if the lowest level is the host name before and after the change.
     """
     path = ("spec", "levels")
     if not (isinstance(old, Topology) and isinstance(new, Topology) and old.levels and new.levels):
@@ -186,9 +186,9 @@ def _review_check_updates(before: WorkloadStatus, after: WorkloadStatus, review:
 
 
 def _review_cluster(new: Workload, before: WorkloadStatus, after: WorkloadStatus, review: Review) -> None:
-    """Check that the cluster is one of the nominated clusters.
+    """Check that the worker cluster of a Workload is one of its nominated clusters.
 
-    A slice that replaces another slice may have any cluster.
+    A workload slice that replaces another slice may run on any cluster.
     """
     if review.enabled("ElasticJobsViaWorkloadSlices") and is_replacement(new):
         return

@@ -11,7 +11,7 @@ _MOST = 2**63 - 1
 
 
 def with_usage(obj: Object) -> Object:
-    """Add the resource usage of the pod sets, which is computed from the requests for resources that have a flavor."""
+    """Add the resource usage of the pod sets, computed from their requests for resources with an assigned flavor."""
     if not isinstance(obj, Workload) or obj.status is None or obj.status.admission is None:
         return obj
     templates = {pod_set.name: pod_set.template for pod_set in obj.pod_sets}

@@ -1,8 +1,8 @@
 """Conversion of v1alpha1 and v1alpha2, in which ClusterQueues have a minimum and a maximum quota per resource.
 
-Kueue never had a conversion for these versions. The conversion here preserves all decisions. In the old versions, a
-request fits if the usage stays within the queue's maximum and within the sum of minimums in the cohort. A nominal quota
-of `min` and a borrowing limit of `max - min` have the same effect.
+Kueue never had a conversion for v1alpha1 and v1alpha2. The conversion in this module preserves all decisions. In the
+old versions, a request fits if the usage stays within the queue's maximum and within the sum of the minimums in the
+cohort. In v1beta2, a nominal quota of `min` and a borrowing limit of `max - min` have the same effect.
 """
 
 from typing import Any
@@ -40,7 +40,8 @@ def convert(doc: Doc, findings: Findings) -> Doc:
 def _flavor(doc: Doc, findings: Findings) -> Doc:
     """Convert a flavor.
 
-    Successive API versions stored the labels of a flavor in three different places, and the taints at the top level.
+    Successive API versions stored the labels of a flavor in three different fields, and the taints in a field at the
+    top level.
     """
     if isinstance(doc.get("spec"), dict):
         return doc
@@ -118,7 +119,7 @@ def _check_fields(raw: Doc, known: tuple[str, ...], path: Path, findings: Findin
 
 
 def _check_codependence(names: tuple[str, ...], others: list[tuple[str, ...]], path: Path, findings: Findings) -> None:
-    """Report a list of flavors that overlaps with the list of another resource without being equal to it."""
+    """Report a flavor list that shares flavors with the different flavor list of another resource."""
     for other in others:
         shared = [name for name in names if name in other]
         if other != names and shared:
@@ -172,7 +173,10 @@ def _pod_set(raw: Any) -> Any:
 
 
 def _with_reservation(conditions: list[Any]) -> list[Any]:
-    """Add the condition `QuotaReserved` to an admission. The old versions only had the condition `Admitted`."""
+    """Add the condition `QuotaReserved` to an admission.
+
+    In versions v1alpha1 and v1alpha2, a Workload with quota had only the condition `Admitted`.
+    """
     conditions = [
         {"message": "", **condition} if isinstance(condition, dict) else condition for condition in conditions
     ]
@@ -183,7 +187,7 @@ def _with_reservation(conditions: list[Any]) -> list[Any]:
 
 
 def _admission(admission: Doc, pod_sets: Any) -> Doc:
-    """Return the admission with the number of pods of each pod set, which `with_usage` needs."""
+    """Return the admission with the pod count of each pod set, which `with_usage` needs."""
     counts = {p.get("name") or "main": p.get("count", 1) for p in pod_sets or [] if isinstance(p, dict)}
     flavors = admission.get("podSetFlavors")
     assignments = [

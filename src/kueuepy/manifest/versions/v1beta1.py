@@ -93,7 +93,7 @@ def _status(status: Any) -> Any:
 
 
 def _assignment(raw: Any) -> Any:
-    """Convert an assignment with domains to an assignment with a single slice that lists all values of each domain."""
+    """Convert a topology assignment with domains to a single slice that lists all values of each domain."""
     if isinstance(raw, dict) and raw.get("delayedTopologyRequest", _DELAYS[0]) not in _DELAYS:
         raw = {name: value for name, value in raw.items() if name != "delayedTopologyRequest"}
     topology = raw.get("topologyAssignment") if isinstance(raw, dict) else None

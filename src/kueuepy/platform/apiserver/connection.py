@@ -17,14 +17,14 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
 PAGE = 500
-"""The number of objects that one request asks for."""
+"""The maximum number of objects that one request returns."""
 GONE = 410
 FORBIDDEN = 403
 NOT_FOUND = 404
 _OK = 200
 _ATTEMPTS = 4
 _CONNECT, _READ = 10.0, 60.0
-"""Timeouts in seconds. The second one is the longest silence within an answer."""
+"""Timeouts, in seconds, for connecting and for reading. The read timeout limits pauses within a response."""
 _INSIDE = "in"
 """The name of the source that stands for the cluster in which the process runs."""
 
@@ -66,21 +66,21 @@ _OBJECTS = msgspec.json.Decoder(list[dict[str, Any]])
 class Connection:
     """A connection to the API server of a kubeconfig context, or of the cluster in which the process runs.
 
-    The official Kubernetes client provides the configuration, the authentication and the TLS settings. Requests go
-    through its connection pool, with the method GET only.
+    The official Kubernetes client provides the configuration, the authentication and the TLS settings. Requests use the
+    client's connection pool and only the method GET.
 
     Attributes:
-        name: The source, such as `cluster:prod`, for messages.
+        name: The display name of the source, such as `cluster:prod`.
         page: The maximum number of objects per request.
     """
 
     page: int = PAGE
 
     def __init__(self, name: str, configuration: Any) -> None:
-        """Create a connection from a `Configuration` of the Kubernetes client; nothing is sent yet.
+        """Create a connection from a `Configuration` of the Kubernetes client, without sending a request.
 
         Args:
-            name: The source, such as `cluster:prod`.
+            name: The name of the source, such as `cluster:prod`.
             configuration: The configuration.
         """
         urllib3 = imported("urllib3", name, '"kueuepy[live]"')
@@ -110,7 +110,7 @@ class Connection:
             kubeconfig: The kubeconfig file; by default, the file that kubectl uses: `$KUBECONFIG` or `~/.kube/config`.
 
         Raises:
-            ApiError: There is no such configuration.
+            ApiError: The kubeconfig, its context or the in-cluster configuration cannot be loaded.
             UnsupportedError: The Kubernetes client is not installed.
         """
         name = f"cluster:{context}"

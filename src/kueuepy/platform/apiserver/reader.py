@@ -19,19 +19,19 @@ if TYPE_CHECKING:
     from kueuepy.platform.apiserver.resources import Resource
 
 _VERSIONS = ("v1beta2", "v1beta1", "v1alpha1")
-"""The versions of Kueue's API that this package reads, the best one first."""
+"""The versions of Kueue's API that this package reads, in order of preference."""
 _MANAGERS = (
     ("", "app.kubernetes.io/name=kueue"),
     ("kueue-system", "control-plane=controller-manager"),
 )
-"""Where the Deployment of Kueue's manager may be: a namespace, or an empty string for all, and a label selector."""
+"""Possible locations of the Deployment of Kueue's manager: a namespace (empty for all), and a label selector."""
 _HINT = "`kueuepy rbac` prints the permissions that reading a cluster needs"
 _GATES = "--feature-gates="
 _FILE = "controller_manager_config.yaml"
 
 
 class ClusterReader(LiveSource):
-    """The objects of a running cluster. Each iteration reads them again."""
+    """The objects of a running cluster. Each iteration reads the objects again."""
 
     is_validated = True
 
@@ -58,7 +58,10 @@ class ClusterReader(LiveSource):
             self._configuration = self._read_configuration(manager)
 
     def path_of(self, resource: Resource) -> str:
-        """Return the URL path of a kind in the version that is read; an empty string if the server does not have it."""
+        """Return the URL path of a kind in the API version that is read.
+
+        Return an empty string if the server does not serve the kind.
+        """
         if resource.group != KUEUE:
             return resource.path()
         version = self.versions.get(resource.plural, "")
@@ -167,7 +170,7 @@ class ClusterReader(LiveSource):
 
 
 def _served(connection: Connection) -> dict[str, str]:
-    """Return the version in which each kind of Kueue is read, by its plural name.
+    """Return the API version in which each kind of Kueue is read, by the plural name of the kind.
 
     Raises:
         ApiError: The server cannot be reached, or does not have Kueue's API.

@@ -15,7 +15,7 @@ class Resource(NamedTuple):
         plural: The name of the kind in URLs, such as `clusterqueues`.
         group: The API group; an empty string for the core group.
         version: The version of the API; for Kueue's kinds, the versions that the server offers are used instead.
-        is_optional: Whether the cluster can be read without the permission to list this kind.
+        is_optional: Whether the cluster can be read without permission to list the kind.
         selector: The field selector of the relevant objects; an empty string for all objects.
     """
 

@@ -30,22 +30,22 @@ _MANAGER_FILE = "controller_manager_config.yaml"
 class Anonymiser:
     """The replacement of the names of namespaces, queues, users, workloads, jobs and nodes.
 
-    Equal names become equal hashes, even across recordings with the same key. Condition messages, labels and
-    annotations are removed, except those that Kueue's rules read. Names of flavors, resources, topologies, admission
-    checks and priority classes are not replaced.
+    The same name has the same hash in all recordings with the same key. Condition messages, labels and annotations are
+    removed, except those that Kueue's rules read. Names of flavors, resources, topologies, admission checks and
+    priority classes are not replaced.
 
     Attributes:
         mark: A hash that identifies the key without revealing it.
     """
 
     def __init__(self, key: bytes) -> None:
-        """Create the replacement for a key."""
+        """Create a replacement of names that computes the hashes with a key."""
         self._key = key
         self.mark = self._hash("key", "mark")
 
     @classmethod
     def of_file(cls, path: str | os.PathLike[str]) -> Anonymiser:
-        """Read the key from a file. If there is no such file, create it with a random key and mode 0600.
+        """Read the key from a file. If the file does not exist, create it with a random key and mode 0600.
 
         Raises:
             NotFoundError: The file cannot be read or created.
@@ -71,7 +71,7 @@ class Anonymiser:
 
         Args:
             name: The name; an empty string stays empty.
-            kind: The kind of name, such as `queue`; equal names of two kinds become different hashes.
+            kind: The kind of name, such as `queue`; the same name has different hashes for different kinds.
         """
         return f"{kind}-{self._hash(kind, name)}" if name else ""
 
@@ -80,7 +80,7 @@ class Anonymiser:
 
         Args:
             obj: The object, reduced to the parts that influence decisions.
-            kind: Its kind.
+            kind: The kind of the object.
         """
         found = self._walk({name: value for name, value in obj.items() if name != "metadata"}, "")
         metadata = self._metadata(obj["metadata"], kind)
@@ -133,7 +133,7 @@ class Anonymiser:
         return {_MANAGER_FILE: yaml.safe_dump_all(documents)}
 
     def _walk(self, value: Any, field: str) -> Any:
-        """Return a part of an object with replaced references."""
+        """Return the value of a field, with all references in it replaced."""
         if isinstance(value, list):
             return [self._walk(one, field) for one in value]
         if isinstance(value, dict):

@@ -141,7 +141,7 @@ def _fill(workload: dict[str, Any], pod_sets: dict[str, Any]) -> None:
 
 
 class RecordedState(LiveSource):
-    """The objects of a recording at one time."""
+    """The objects of a recording at a given time."""
 
     def __init__(self, recording: Recording, time: int | None = None, name: str = "") -> None:
         """Select the state of a recording.
@@ -184,7 +184,7 @@ class RecordedState(LiveSource):
         return cls(Recording(f"{path}{SUFFIX}"), min(time, LONGEST), name)
 
     def __iter__(self) -> Iterator[dict[str, Any]]:
-        """Iterate over the objects."""
+        """Iterate over the objects of the recording."""
         for obj in self.recording.state(self.time):
             self.stamp[obj["kind"]] = str(max(int(self.stamp.get(obj["kind"], 0)), _revision(obj)))
             yield obj

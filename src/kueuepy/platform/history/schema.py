@@ -1,4 +1,4 @@
-"""The tables of a recording. Any SQLite client can read them while the recording is being written.
+"""The tables of a recording. Any SQLite client can read the tables while the recording is being written.
 
 Times are integers, in nanoseconds since the Unix epoch. Columns `body` and `state` contain JSON, compressed with zlib.
 
@@ -6,7 +6,7 @@ Times are integers, in nanoseconds since the Unix epoch. Columns `body` and `sta
 | --- | --- |
 | `meta` | the version of this schema, the source, the release of Kueue, and how names are anonymised |
 | `objects` | each version of each configuration object; `body` is NULL if the object was deleted |
-| `nodes` | each version of each Node, in the same form |
+| `nodes` | each version of each Node, in the same form as in `objects` |
 | `workloads` | one row per Workload, with the hash of its pod sets and the time of its deletion |
 | `pod_sets` | pod sets by their hash, because many Workloads have the same pod sets |
 | `transitions` | one row per event of a Workload; the last row of each write contains its state after that write |
@@ -15,7 +15,7 @@ Times are integers, in nanoseconds since the Unix epoch. Columns `body` and `sta
 
 The column `what` of `transitions` is one of `Submitted`, `QuotaReserved`, `Admitted`, `Evicted`, `Released` (the quota
 of an evicted workload is free), `Requeued`, `PodsReady`, `Finished`, `Deleted` and `Changed` (any other change that
-might influence decisions). `reason` is the reason of the condition.
+might influence decisions). `reason` is the reason of the condition that records the event.
 """
 
 from __future__ import annotations
@@ -73,7 +73,7 @@ def unpack(data: bytes) -> Any:
 
 
 def table_of(kind: str) -> str:
-    """Return the table with the versions of a configuration object of this kind."""
+    """Return the name of the table that contains the versions of objects of a kind."""
     return "nodes" if kind == "Node" else "objects"
 
 
@@ -86,8 +86,8 @@ def connected(path: str | os.PathLike[str], *, writable: bool = False) -> sqlite
 
     Raises:
         NotFoundError: The file cannot be read.
-        InvalidSpecError: The file is not a recording, or has another version.
-        StateError: The file is opened for writing, and another process reads it.
+        InvalidSpecError: The file is not a recording, or has a different schema version.
+        StateError: The file is opened for writing while another process is reading it.
     """
     try:
         mode = "rwc" if writable else "ro"
@@ -115,10 +115,10 @@ def connected(path: str | os.PathLike[str], *, writable: bool = False) -> sqlite
 
 
 def _begin_writing(connection: sqlite3.Connection, path: str | os.PathLike[str]) -> None:
-    """Let the recording be read while it is written.
+    """Configure the file so that other processes can read the recording while it is written.
 
     Raises:
-        StateError: Another process is reading the file, which is not yet prepared for that.
+        StateError: Another process is reading the file, which therefore cannot be switched to WAL mode.
     """
     try:
         connection.execute("PRAGMA journal_mode = WAL")
@@ -129,10 +129,10 @@ def _begin_writing(connection: sqlite3.Connection, path: str | os.PathLike[str])
 
 
 def closed(connection: sqlite3.Connection) -> None:
-    """Close a recording that was written, so that it is a single file without a log.
+    """Close a recording after writing, and remove its log if possible, so that the recording is a single file.
 
     Readers of a file in WAL mode create `-wal` and `-shm` files, and a reader without write access cannot remove them.
-    If a reader has the file open now, the log is only emptied.
+    While a reader has the file open, the log is emptied but not removed.
     """
     with suppress(sqlite3.OperationalError):
         connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")

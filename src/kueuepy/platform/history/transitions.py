@@ -13,7 +13,8 @@ class Transition(NamedTuple):
     Attributes:
         what: The event, such as `Admitted`.
         reason: The reason of the condition; empty if there is none.
-        time: The time recorded in the condition, in nanoseconds since the Unix epoch; `None` if there is no such time.
+        time: The time recorded in the condition, in nanoseconds since the Unix epoch; `None` if the condition records
+            no time.
     """
 
     what: str
@@ -68,7 +69,7 @@ def _time(record: dict[str, Any], name: str = "lastTransitionTime") -> int | Non
 
 
 def _relevant(workload: dict[str, Any]) -> Any:
-    """Return the fields that influence decisions, without messages, because each scheduling attempt can change them."""
+    """Return the fields that influence decisions, without messages, which each scheduling attempt can change."""
     status = workload.get("status") or {}
     conditions = [
         (one.get("type"), one.get("status"), one.get("reason"), "preempt" in str(one.get("message")))

@@ -35,7 +35,7 @@ class _Known(NamedTuple):
     """A Workload that has not been deleted.
 
     Attributes:
-        row: Its id in the table `workloads`.
+        row: The id of the Workload in the table `workloads`.
         key: `namespace/name`.
         revision: The last recorded revision.
         latest: The last recorded version, with its pod sets replaced with their hash.
@@ -72,7 +72,7 @@ class RecordingWriter:
 
         Raises:
             NotFoundError: The file cannot be opened.
-            InvalidSpecError: The file is not a recording, or was written with another key.
+            InvalidSpecError: The file is not a recording, or was written with a different key.
         """
         self._anonymiser = anonymiser
         self._users = users
@@ -113,11 +113,11 @@ class RecordingWriter:
         """Record a complete list of a kind: objects that are new or changed, and objects that no longer exist.
 
         Changes that happened before the list are recorded with the times of their conditions. If the kind was recorded
-        before, the table `gaps` gets a row.
+        before, a row is added to the table `gaps`.
 
         Args:
             kind: The kind of the objects.
-            objects: All objects of that kind.
+            objects: All existing objects of the kind.
             revision: The resourceVersion of the list.
             time: The time of receipt, in nanoseconds since the Unix epoch.
         """
@@ -142,17 +142,17 @@ class RecordingWriter:
         self._advance(kind, revision, time)
 
     def bookmark(self, kind: str, revision: int, time: int) -> None:
-        """Record that all events of a kind up to a resourceVersion are recorded."""
+        """Record that the recording contains all events of a kind up to a resourceVersion."""
         self._begin()
         self._advance(kind, revision, time)
 
     def commit(self) -> None:
-        """Make all records since the last call durable."""
+        """Make all records since the previous commit durable."""
         if self._db.in_transaction:
             self._db.execute("COMMIT")
 
     def prune(self, before: int) -> None:
-        """Delete Workloads that ended before a given time, and versions of objects that were replaced before that time.
+        """Delete Workloads deleted before a given time, and versions of objects replaced before that time.
 
         Args:
             before: The time, in nanoseconds since the Unix epoch.
@@ -200,7 +200,7 @@ class RecordingWriter:
         """Record how names are anonymised, or check that it has not changed.
 
         Raises:
-            InvalidSpecError: The recording was begun with another key, or without a key.
+            InvalidSpecError: The recording was started with a different key, or without a key.
         """
         mark = "" if self._anonymiser is None else self._anonymiser.mark
         known = self._db.execute("SELECT value FROM meta WHERE name = 'anonymised'").fetchone()
@@ -311,7 +311,7 @@ class RecordingWriter:
         return row
 
     def _pod_sets_of(self, obj: dict[str, Any]) -> bytes:
-        """Store the pod sets of a Workload, unless equal pod sets are already stored, and return their hash."""
+        """Store the pod sets of a Workload, unless the same pod sets are already stored, and return their hash."""
         pod_sets = obj["spec"].get("podSets") or []
         digest = _digest(pod_sets)
         if digest not in self._pod_sets:
@@ -328,7 +328,7 @@ class RecordingWriter:
 
 
 def _time_of(change: Transition, received: int, *, is_late: bool) -> int:
-    """Return the time at which an event was received, or the time of its condition if it precedes the recording."""
+    """Return the time at which an event was received; for an event before the recording, the time of its condition."""
     return change.time if is_late and change.time is not None else received
 
 

@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from kueuepy.objects import Condition, Workload
 
 DUMP_LIMITS = Limits(document_bytes=2**31, nodes=500_000_000)
-"""The limits on the size of a dump: 2 GiB (8 times the limit of a manifest) and 500 million nodes (10 times)."""
+"""The limits on the size of a dump: 2 GiB and 500 million nodes, which are 8 and 10 times the limits of a manifest."""
 _JOB_UID = "kueue.x-k8s.io/job-uid"
 _PENDING_PREEMPTION = "Pending the preemption of "
 
@@ -42,7 +42,7 @@ class Import(msgspec.Struct, frozen=True):
     """An imported cluster.
 
     Attributes:
-        scheduler: The Scheduler in the state of the cluster. No cycle has run yet.
+        scheduler: The Scheduler in the state of the cluster. No cycle has run on this Scheduler yet.
         report: The outcome for each Workload, job and pod.
         notes: Notes about fields that were ignored or corrected, with file and line.
         kueue_version: The Kueue release of the cluster, taken from the image of Kueue's manager; an empty string if it
@@ -89,9 +89,9 @@ def import_cluster(
         version: The Kueue release whose rules apply, such as `v0.18`. Default: the release of a running cluster or, for
             a dump, the release that this package implements.
         stopping: The time that the pods of an evicted job take to terminate; until then the workload holds its quota.
-            For a workload that is already evicted in the dump and still holds quota, the time counts from the start.
-            The dump does not contain this time; the default, 30 s, is Kubernetes' termination grace period. Call
-            `Scheduler.job_stopped` to end this time for one workload.
+            For a workload that is already evicted in the dump and still holds quota, the termination starts at `now`.
+            The dump does not contain the termination time; the default, 30 s, is Kubernetes' termination grace period.
+            Call `Scheduler.job_stopped` to end the termination of one workload's pods earlier.
 
     Returns:
         The Scheduler, and a report.
@@ -138,7 +138,10 @@ def import_cluster(
 
 
 def _missing(manifest: Manifest) -> Iterator[str]:
-    """Yield a note for each referenced object that the dump lacks; queues that refer to such objects are inactive."""
+    """Yield a note for each missing object to which the dump refers.
+
+    Queues that refer to a missing object are inactive.
+    """
     users: dict[tuple[str, str], list[str]] = {}
     for obj, _, name, kind, _ in dangling(manifest):
         users.setdefault((kind, name), []).append(f'{type(obj).__name__} "{obj.key}"')
@@ -151,7 +154,7 @@ def _missing(manifest: Manifest) -> Iterator[str]:
 
 
 def _releases_of_manager(doc: dict[str, Any]) -> Iterator[str]:
-    """Yield the Kueue releases in the images of a Deployment or Pod of Kueue's manager."""
+    """Yield the Kueue releases in the image names of a Deployment or Pod of Kueue's manager."""
     spec = doc.get("spec")
     if doc.get("kind") not in ("Deployment", "Pod") or not isinstance(spec, dict):
         return
@@ -182,8 +185,8 @@ def _continue(scheduler: Scheduler, cluster: Cluster, stopping: Duration) -> Non
     """Restore the state that Kueue's manager keeps in memory, as far as the conditions of Workloads show this state.
 
     An evicted workload with quota waits until its pods terminate. In each ClusterQueue, the workload that waits for the
-    workloads that it preempted is considered first (`pkg/cache/queue/cluster_queue.go`). If several workloads have such
-    a condition, the latest one applies.
+    workloads that it preempted is considered first (`pkg/cache/queue/cluster_queue.go`). If several workloads of a
+    queue wait for workloads that they preempted, the one whose condition changed last is considered first.
     """
     session, state = session_of(scheduler), session_of(scheduler).state
     preemptors: dict[str, tuple[int, str]] = {}
@@ -234,7 +237,10 @@ def _outcome(workload: Workload) -> Outcome:
 def _obstacle(
     workload: Workload, outcome: Outcome, queues: dict[str, dict[str, set[str]]], local_queues: dict[str, str]
 ) -> str:
-    """Return why the workload cannot hold the quota of its status or cannot be queued; an empty string otherwise."""
+    """Return the reason why the quota of a workload cannot be restored or the workload cannot be queued.
+
+    Return an empty string if there is no such reason.
+    """
     if outcome == "finished":
         return ""
     if outcome == "pending":
@@ -290,7 +296,7 @@ def _take_batch(scheduler: Scheduler, kind: str, key: str, jobs: list[dict[str, 
 
 
 def _refusal(scheduler: Scheduler, one: SubmittedWorkload) -> str:
-    """Return why the engine rejects a workload; an empty string if it accepts it."""
+    """Return the reason why the engine rejects a workload; an empty string if the engine accepts the workload."""
     try:
         take(session_of(scheduler), one)
     except KueueError as error:

@@ -57,7 +57,7 @@ class Rule(msgspec.Struct, frozen=True, rename="camel", forbid_unknown_fields=Tr
     skip: bool = False
 
     def matches(self, labels: Mapping[str, str], priority_class_name: str) -> bool:
-        """Return whether the rule applies to a pod with these labels and this priority class."""
+        """Return whether the rule applies to a pod with the given labels and priority class."""
         wanted = self.match.priority_class_name
         return wanted in ("", priority_class_name) and all(
             labels.get(name) == value for name, value in self.match.labels.items()
@@ -162,7 +162,7 @@ class PodImport:
         return queue
 
     def _workload(self, pod: dict[str, Any], queue: str) -> Workload:
-        """Return the Workload that Kueue would create for the pod if the pod named this LocalQueue."""
+        """Return the Workload that Kueue would create for the pod if the pod named the given LocalQueue."""
         from kueuepy.jobs import to_workload  # noqa: PLC0415 - only pods need it
 
         metadata = {name: value for name, value in (pod.get("metadata") or {}).items() if name != "ownerReferences"}
@@ -200,7 +200,7 @@ class PodImport:
 
 
 class _SkipError(Exception):
-    """The pod does not need to be imported."""
+    """Raised for a pod that does not need to be imported."""
 
 
 def _names(cluster: Cluster, kind: type[Object]) -> set[str]:

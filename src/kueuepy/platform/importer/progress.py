@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from kueuepy.manifest.text.text import Text
 
 Progress: TypeAlias = Callable[[int, int], None]
-"""A function of the number of bytes read and the total number of bytes; in the last call both are equal."""
+"""A function of the number of bytes read and the total number of bytes; in the last call, the two numbers are equal."""
 _WIDTH = 40
 
 

@@ -57,7 +57,7 @@ class ImportReport(Columns):
         return dict(Counter(self["outcome"]))
 
     def __iter__(self) -> Iterator[Imported]:
-        """Iterate over the rows."""
+        """Iterate over the rows of the report."""
         columns = (self[name] for name in Imported.__struct_fields__)
         return (Imported(*row) for row in zip(*columns, strict=True))
 

@@ -33,7 +33,7 @@ def reconcile(path: object, scheduler: Scheduler, given: Cluster | Scheduler | N
     Raises:
         StateError: Objects differ and `on_change` is `error`; or the Configurations differ and `on_change` is not
             `keep`.
-        InvalidSpecError: `on_change` has another value, or an object cannot be changed to the given object.
+        InvalidSpecError: `on_change` has an unknown value, or an object cannot be changed to the given object.
     """
     if on_change not in _CHOICES:
         raise InvalidSpecError(f"on_change: is {on_change!r}; it must be one of {', '.join(_CHOICES)}")

@@ -8,7 +8,7 @@
 | `writer` | one row: the writer's token, previous tokens, its lock, and the number and checksum of the last call |
 
 The checksum of a row of `calls` covers the row, its decisions and the previous row. `PRAGMA application_id` identifies
-kueuepy, and `user_version` is the version of this layout.
+kueuepy, and `user_version` is the version of the file layout.
 
 Each start of a writer creates a new token, which is written with every transaction. The token shows whether a `-wal`
 file belongs to the database file. A previous token is accepted only until the database file itself contains the new
@@ -72,7 +72,7 @@ def checksum(before: int, row: Sequence[object], decisions: Sequence[DecisionRow
     Args:
         before: The checksum of the previous row.
         row: The row of `calls`, without its checksum.
-        decisions: The call's rows of `decisions`.
+        decisions: The rows of `decisions` for the call.
     """
     return crc32(_encoder.encode((row, decisions)), before)
 
@@ -165,7 +165,7 @@ def sync_directory(path: Path) -> None:
 
 
 def connected(path: Path, more: str = "") -> sqlite3.Connection:
-    """Return a read-only connection."""
+    """Return a read-only connection to a database file."""
     return sqlite3.connect(f"{path.as_uri()}?mode=ro{more}", uri=True, isolation_level=None, timeout=PATIENCE)
 
 
@@ -176,16 +176,17 @@ def open_for_writing(
 
     Args:
         path: The file.
-        durability: With `process`, committed calls survive if the process is killed. With `power`, they also survive a
-            power failure.
-        read: The row of `writer` that was read before. Until the new token is written, the database file can contain
-            only one of the tokens in this row.
-        lock: The identity of the lock file that this process holds. If it differs from the previous identity, that lock
-            file might have been removed; in that case, no other process may have the journal open.
+        durability: With `process`, committed calls survive if the process is killed. With `power`, committed calls also
+            survive a power failure.
+        read: The row of `writer` that was read earlier. Until the new token is written, any token in the database file
+            is one of the tokens in the row of `writer`.
+        lock: The identity of the lock file that this process holds. If the lock differs from the lock in the row of
+            `writer`, the previous lock file might have been removed; in that case, no other process is allowed to have
+            the journal open.
 
     Returns:
-        The connection and the new token; `None` if the row of `writer` has changed since it was read. A changed row
-        means that a killed writer wrote another call, which became visible only when the last reader closed the file.
+        The connection and the new token; `None` if the row of `writer` has changed since it was read. If the row has
+        changed, a killed writer wrote one more call, which became visible only when the last reader closed the file.
 
     Raises:
         StateError: The file cannot be opened, or it is in use.
@@ -232,7 +233,7 @@ def write_end(connection: sqlite3.Connection, token: str, number: int, checksum:
     """Write the number and the checksum of the last call in the current transaction.
 
     Raises:
-        StateError: Another process has written the journal.
+        StateError: Another process has written to the journal.
     """
     sql = "UPDATE writer SET number = ?, checksum = ? WHERE token = ?"
     if connection.execute(sql, (number, checksum, token)).rowcount != 1:
@@ -242,8 +243,8 @@ def write_end(connection: sqlite3.Connection, token: str, number: int, checksum:
 def empty_log(connection: sqlite3.Connection, *, patience: int = 0) -> None:
     """Move the contents of the WAL into the database file and truncate the WAL, unless a reader prevents it.
 
-    Afterwards the database file contains the token, and the WAL contains no transaction of another writer; the list of
-    previous tokens is then cleared.
+    After a successful truncation, the database file contains the token and the WAL contains no transaction of another
+    writer, so the list of previous tokens is cleared.
 
     Args:
         connection: The connection of the writer.

@@ -49,15 +49,16 @@ class Journal:
     """An SQLite file with a snapshot of a Scheduler and every call since then.
 
     Each call is durable before it returns. With `durability="power"`, the default, durable calls survive a power
-    failure. With `durability="process"`, they survive if the process is killed, but a power failure can lose the most
-    recent calls. If the process is killed, the next call of `scheduler()` loads the snapshot and repeats the calls
-    after it. The method compares each decision with the recorded one. Only one process at a time can write to a
+    failure. With `durability="process"`, durable calls survive if the process is killed, but a power failure can lose
+    the most recent calls. If the process is killed, the next call of `scheduler()` loads the snapshot and repeats the
+    calls after it. The method compares each decision with the recorded one. Only one process at a time can write to a
     journal. Any SQLite client can read a journal, even while it is being written.
 
     Attributes:
         path: The path of the file, with symbolic links resolved.
         durability: `"power"` or `"process"`.
-        lock: The lock that each call on the Journal or its Scheduler acquires; a group holds it until its end.
+        lock: The lock that each call on the Journal or its Scheduler acquires; a group holds the lock until the group
+            ends.
 
     Example:
         >>> import tempfile
@@ -83,15 +84,15 @@ class Journal:
 
         Args:
             path: The file, which the first call of `scheduler()` creates if it does not exist. SQLite keeps `-wal` and
-                `-shm` files next to it, and the Journal keeps a `-lock` file.
+                `-shm` files next to the journal, and the Journal keeps a `-lock` file.
             durability: Use `"power"` to wait at each commit until the disk has stored the commit. Use `"process"` to
-                skip that wait: a power failure can then lose the last calls. Default: `"power"`.
+                continue without waiting for the disk: a power failure can then lose the last calls. Default: `"power"`.
 
         Raises:
-            InvalidSpecError: The file is not a journal, or the durability does not exist.
-            UnsupportedError: The journal has the format of another version.
-            StateError: Another Journal holds the file, or this process has no permission to read and write the file and
-                its directory.
+            InvalidSpecError: The file is not a journal, or `durability` has an unknown value.
+            UnsupportedError: The format version of the journal is not supported.
+            StateError: Another Journal has the file open, or this process has no permission to read and write the file
+                and its directory.
         """
         if durability not in ("power", "process"):
             raise InvalidSpecError(f'durability: is "{durability}"; it must be "power" or "process"')
@@ -132,16 +133,17 @@ class Journal:
             now: The initial virtual time of a new journal that starts from a Cluster; see `Scheduler`.
             on_change: What to do if the objects of the cluster differ from the objects in the file. `error` raises a
                 StateError that names the differing objects. `apply` creates, changes and removes objects until the file
-                has the same objects as the cluster. `keep` uses the objects of the file. Default: `error`.
+                has the same objects as the cluster. `keep` uses the objects in the file and ignores the objects of the
+                cluster. Default: `error`.
 
         Returns:
-            The Scheduler. Repeated calls return the same object.
+            The Scheduler. Repeated calls of `scheduler()` return the same Scheduler.
 
         Raises:
-            StateError: The file is new and no cluster is given; this release makes decisions that differ from the
-                recorded decisions; or the cluster differs from the file.
+            StateError: The file is new and no cluster is given, this release makes decisions that differ from the
+                recorded ones, or the cluster differs from the file.
             InvalidSpecError: The file is damaged. The method does not modify a damaged file.
-            UnsupportedError: The file contains a call that this release does not know.
+            UnsupportedError: The file contains a call that this release does not support.
         """
         with self.lock:
             self._check()
@@ -174,7 +176,7 @@ class Journal:
     def group(self) -> Iterator[None]:
         """Make the calls in a `with` block durable together, with one sync at the end of the block.
 
-        The group is one transaction: after a crash, the file contains all of its calls or none.
+        The calls in the block are one transaction: after a crash, the file contains all of these calls or none.
 
         Raises:
             StateError: The calls cannot be written.
@@ -194,7 +196,8 @@ class Journal:
 
         Other threads can make calls during the backup. The copy is a complete journal in one file, without `-wal`. An
         existing file is replaced atomically. Another process can also copy an open journal with the command `.backup`
-        of the `sqlite3` shell. Do not copy an open journal in any other way (see the page Embedding).
+        of the `sqlite3` shell. Do not copy an open journal by any means except `backup` and the `.backup` command (see
+        the page Embedding).
 
         Args:
             path: The copy.
@@ -217,7 +220,7 @@ class Journal:
         """Replace the snapshot with the current state, and delete all recorded calls and decisions.
 
         Raises:
-            StateError: The file cannot be written. In this case, its contents are unchanged.
+            StateError: The file cannot be written. If this error is raised, the contents of the file are unchanged.
         """
         session = session_of(self.scheduler())
         with self.group():
@@ -233,7 +236,7 @@ class Journal:
                 self._shorten()
 
     def write(self, call: Call, state: SchedulerState, cycles: Sequence[Cycle]) -> None:
-        """Record a completed call and its decisions. The Scheduler calls this method.
+        """Record a completed call and its decisions. The Scheduler calls `write` itself.
 
         Args:
             call: The call.
@@ -256,15 +259,15 @@ class Journal:
             self._decision += len(decisions)
 
     def give_up(self, why: str) -> None:
-        """Reject all further calls. The Scheduler calls this method after a call was interrupted.
+        """Reject all further calls. The Scheduler calls `give_up` after a call was interrupted.
 
         Args:
-            why: The reason, which later errors contain.
+            why: The reason, which later error messages include.
         """
         self._failure = self._failure or why
 
     def close(self) -> None:
-        """Close the file and release its lock. The Scheduler can still be read."""
+        """Close the file and release its lock. Afterwards, the Scheduler can still be read but not changed."""
         with self.lock:
             if self._process == os.getpid():
                 if self._connection is not None:
@@ -306,7 +309,7 @@ class Journal:
                 self._expect_files()
 
     def _expect_files(self) -> None:
-        """Raise an error if a file was removed or replaced, because a commit to such a file is lost."""
+        """Raise an error if a file was removed or replaced, because commits to a removed or replaced file are lost."""
         assert self._guard is not None
         if fault := self._guard.fault():
             raise StateError(fault)
@@ -345,7 +348,7 @@ class Journal:
         return scheduler_with(JournaledScheduler, state, self)
 
     def _done_again(self) -> tuple[SchedulerState, reading.Reading]:
-        """Return the state after all recorded calls, and the completed Reading."""
+        """Return the state after all recorded calls, and the Reading from which all calls were read."""
         found = None
         try:
             found = reading.Reading(self.path)

@@ -1,7 +1,7 @@
 """A lock file that allows only one Journal to write, and a check that open files are not removed or replaced.
 
 SQLite uses `fcntl` locks on POSIX. A process loses all its `fcntl` locks on a file as soon as it closes any descriptor
-of that file. Therefore only SQLite opens journals; other code in this package inspects them by name (`stat`).
+of that file. For this reason, only SQLite opens journals; other code in this package only calls `stat` on them.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ _TRIES = 5
 
 
 def resolved(path: str | os.PathLike[str]) -> Path:
-    """Return the file to which a path leads, with all symbolic links resolved. The file need not exist.
+    """Return the path of a file with all symbolic links resolved. The file need not exist.
 
     Raises:
         InvalidSpecError: The path is not a regular file, or the file has several hard links.
@@ -43,7 +43,7 @@ def resolved(path: str | os.PathLike[str]) -> Path:
 
 
 def identity(path: str | os.PathLike[str]) -> Identity | None:
-    """Return the device and inode number of a file; `None` if there is no such file."""
+    """Return the device and inode number of a file; `None` if the file does not exist."""
     with suppress(OSError):
         found = os.stat(path)  # noqa: PTH116 - with each commit, and faster
         return found.st_dev, found.st_ino
@@ -55,7 +55,7 @@ class Lock:
 
     Attributes:
         path: The lock file, next to the journal.
-        is_new: Whether the lock file did not exist before.
+        is_new: Whether the lock file did not exist before this process created it.
     """
 
     def __init__(self, journal: Path) -> None:
@@ -97,9 +97,9 @@ _BUSY = 5  # SQLITE_BUSY, which sqlite3 has from Python 3.11 on
 
 
 def is_locked(error: sqlite3.Error) -> bool:
-    """Return whether an error means that another connection holds the database.
+    """Return whether an error means that another connection has locked the database.
 
-    Before Python 3.11, only the error's message contains this information.
+    Before Python 3.11, only the message of the error contains the error code.
     """
     code = getattr(error, "sqlite_errorcode", None)
     return code == _BUSY if code is not None else "locked" in str(error)
@@ -122,7 +122,7 @@ def _locked(journal: Path, path: str) -> sqlite3.Connection:
 
 
 class Guard:
-    """Detection of open files that were removed or replaced. Data written to such a file is lost."""
+    """Detection of open files that were removed or replaced. Data written to a removed or replaced file is lost."""
 
     def __init__(self, journal: Path, lock: Lock) -> None:
         """Record the identities of the journal, its WAL and its lock file."""
@@ -130,7 +130,7 @@ class Guard:
         self._files = ((str(journal), identity(journal)), (log, identity(log)), (lock.path, lock.identity))
 
     def fault(self) -> str:
-        """Return which file was removed or replaced; an empty string if no file was."""
+        """Return the name of the file that was removed or replaced; an empty string if there is no such file."""
         for path, known in self._files:
             if known is None or identity(path) != known:
                 return f"{path} was removed or replaced while it was in use"

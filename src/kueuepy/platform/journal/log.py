@@ -1,10 +1,10 @@
 """Detection of damage in a journal's `-wal` file that SQLite itself does not report.
 
-After a crash, SQLite reads the `-wal` file up to the first invalid frame and discards the rest. Discarding the rest is
-correct if the last write was cut off. However, if a bit in an earlier frame was changed, discarding the rest loses
-acknowledged calls. The two cases can be distinguished because each frame contains the salts of its log: valid frames
-after the invalid one show that more was written. The layout is described at
-https://www.sqlite.org/fileformat2.html#walformat.
+After a crash, SQLite reads the `-wal` file up to the first invalid frame and discards the rest. Discarding the frames
+after the first invalid frame is correct if the last write was cut off. However, if a bit in an earlier frame was
+changed, SQLite discards acknowledged calls. A cut-off write and a changed bit can be distinguished because each frame
+contains the salts of its log: valid frames after the first invalid frame show that more was written. The layout is
+described at https://www.sqlite.org/fileformat2.html#walformat.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ _SIZE, _SALTS, _SUMS = 1, slice(2, 4), slice(4, 6)
 _NEAR = 4
 """Maximum number of bits in which the salts of damaged frames of one log differ.
 
-Other logs differ in about 32 of 64.
+The salts of different logs differ in about 32 of 64 bits.
 """
 
 
@@ -61,11 +61,12 @@ def fault_of(log: Path) -> str:
 
 
 def _went_on(commits: NDArray[np.bool_], ours: NDArray[np.bool_]) -> bool:
-    """Return whether the damage is more than an incomplete last write, because later frames are valid.
+    """Return whether later frames are valid; if so, the damage is more than an incomplete last write.
 
     Args:
-        commits: Whether each frame, from the first damaged frame on, is the last frame of its transaction.
-        ours: Whether each of these frames belongs to this log, and not to an earlier log in the same file.
+        commits: For each frame, starting with the first damaged one, whether it is the last frame of its transaction.
+        ours: For each frame, starting with the first damaged one, whether it belongs to this log rather than to an
+            earlier log in the same file.
     """
     later = np.flatnonzero(commits & ours)
     later = later[later > 0]
@@ -78,8 +79,8 @@ def _went_on(commits: NDArray[np.bool_], ours: NDArray[np.bool_]) -> bool:
 def _sums(words: NDArray[np.uint32], before: NDArray[np.uint32]) -> NDArray[np.uint32]:
     """Return SQLite's checksums of rows of words, each computed from the checksum of the previous row.
 
-    SQLite updates two sums for each pair of words x, y: a += x + b, b += y + a. The weight of each word is therefore
-    the Fibonacci number of its position, counted from the end.
+    SQLite updates two sums for each pair of words x, y: a += x + b, b += y + a. In the final sums, the weight of each
+    word is the Fibonacci number of its position, counted from the end.
     """
     fibonacci = [0, 1]
     while len(fibonacci) < words.shape[1] + 2:

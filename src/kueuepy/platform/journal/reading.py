@@ -24,13 +24,13 @@ def check(path: Path) -> str:
     """Check that a file is a journal in the format of this release. The function changes neither the file nor its WAL.
 
     Returns:
-        The token in the database file, regardless of the WAL; an empty string if only the WAL contains a token, after a
-        crash during a checkpoint.
+        The token in the database file, regardless of the WAL; an empty string if only the WAL contains a token, which
+        is possible after a crash during a checkpoint.
 
     Raises:
-        InvalidSpecError: The file is not a journal, cannot be read, or is cut off.
+        InvalidSpecError: The file is not a journal, cannot be read, or is truncated.
         StateError: This process has no permission to read the file.
-        UnsupportedError: The journal has the format of another version.
+        UnsupportedError: The format version of the journal is not supported.
     """
     size, torn = path.stat().st_size, _has_log(path)
     if size == 0:
@@ -77,7 +77,7 @@ def open_for_reading(path: Path) -> sqlite3.Connection:
     """Return a read-only connection to a journal, after SQLite's integrity check.
 
     Raises:
-        InvalidSpecError: SQLite finds the file damaged, or cannot read it.
+        InvalidSpecError: SQLite reports that the file is damaged, or cannot read it.
         StateError: This process has no permission to read the file or to write in its directory.
     """
     connection = None
@@ -95,7 +95,7 @@ def open_for_reading(path: Path) -> sqlite3.Connection:
 
 
 def damaged(path: Path, why: object) -> InvalidSpecError | StateError:
-    """Return the error for a journal that cannot be read, or that is damaged.
+    """Return the error for a journal that is damaged or cannot be read.
 
     Args:
         path: The journal.
@@ -115,7 +115,7 @@ class Reading:
 
         Raises:
             InvalidSpecError: The journal is damaged, or the `-wal` file does not belong to it.
-            UnsupportedError: The journal has the format of another version.
+            UnsupportedError: The format version of the journal is not supported.
         """
         token, fault = check(path), fault_of(Path(f"{path}-wal"))
         self._connection, self._path = open_for_reading(path), path

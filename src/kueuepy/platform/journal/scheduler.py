@@ -19,7 +19,7 @@ class JournaledScheduler(Scheduler):
     journaled. Changes made directly on `engine` are not recorded.
 
     The journal records the answers of functions that answer admission checks, but not the functions. Pass the functions
-    to `answer_checks` after each start.
+    to `answer_checks` again after each start.
     """
 
     @property

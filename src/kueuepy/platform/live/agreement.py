@@ -29,7 +29,8 @@ class JudgedDecision(msgspec.Struct, frozen=True):
         time: The time at which the write that records the decision was received, as a datetime.
         kind: The kind of the decision.
         workload: The key of the workload, `namespace/name`.
-        outcome: `same`; `moment` if kueuepy makes the same decision at another time within the latency; or `different`.
+        outcome: `same`; `moment` if kueuepy makes the same decision at a different time within the latency; or
+            `different`.
     """
 
     time: Timestamp
@@ -47,8 +48,8 @@ class Difference(msgspec.Struct, frozen=True):
         workload: The key of the workload, `namespace/name`.
         here: kueuepy's decision.
         cause: The likely cause of the difference.
-        explanation: The explanation of the workload's state at that time, as `Scheduler.explain` returns it; empty if
-            there is none.
+        explanation: The explanation of the workload's state at the time of the decision, as `Scheduler.explain` returns
+            it; empty if there is none.
     """
 
     time: Timestamp
@@ -101,7 +102,7 @@ class Agreement:
 
     @property
     def share(self) -> float:
-        """The fraction of recorded decisions that kueuepy also makes, from 0 to 1; 1 if there are none."""
+        """The fraction of recorded decisions that kueuepy also makes, from 0 to 1; 1 if no decision is recorded."""
         return self.share_of()
 
     def share_of(self, kind: Kind | None = None) -> float:

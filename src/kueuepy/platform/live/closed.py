@@ -45,12 +45,13 @@ def verify_closed(
     where each workload gets quota and which workloads are preempted. The result equals the prediction of a simulation
     of the same period, so an early difference can cause many later differences.
 
-    Kueue needs some time to decide and to write its decision. This latency is estimated as the median time between
-    submission and reservation of the workloads that did not have to wait; it is subtracted before times are compared.
+    Kueue needs some time to decide and to write its decision. The latency of the cluster is estimated as the median
+    time between submission and reservation of the workloads that did not have to wait; it is subtracted before times
+    are compared.
 
     Args:
         recording: A recording of `kueuepy record`, or a file of watch events.
-        tolerance: Times that differ by less than this tolerance are equal: seconds, a string or a timedelta; 1.2
+        tolerance: Times that differ by less than this tolerance count as equal: seconds, a string or a timedelta; 1.2
             seconds by default.
         explained: The number of differences that are listed with an explanation. Default: 20.
         progress: A function that is called with the number of applied changes and the total number of changes.
@@ -71,10 +72,10 @@ class _Due(NamedTuple):
 
     Attributes:
         time: The time, in nanoseconds since the Unix epoch.
-        number: A sequence number, for the order at equal times.
+        number: A sequence number that orders events with the same time.
         key: The key of the workload.
-        stage: The stage of the workload to which the event applies; the event is ignored if the workload has got or
-            lost quota by then. `None` for any.
+        stage: The stage of the workload to which the event applies; the event is ignored if the workload has gained or
+            lost quota since the event was scheduled. With `None`, the event applies to any stage.
         act: The function that executes the event.
     """
 
@@ -146,7 +147,10 @@ class _Loop:
             self._follower.notes.append(f"{kind} {key}: {error}")
 
     def _plan(self, after: int, key: str, act: Callable[[], object], *, anyway: bool = False) -> None:
-        """Schedule an event after a delay; skip it if the workload gets or loses quota first, unless `anyway`."""
+        """Schedule an event after a delay.
+
+        Unless `anyway` is true, skip the event if the workload gains or loses quota before then.
+        """
         self._sequence += 1
         stage = None if anyway else self._stage[key]
         heapq.heappush(self._due, _Due(self._follower.now + max(after, 0), self._sequence, key, stage, act))
@@ -204,7 +208,7 @@ class _Loop:
             self._finish(life)
 
     def _watch(self, life: Life, index: int) -> None:
-        """After the tolerance, compare a recorded admission with the decision that kueuepy has made by then."""
+        """Once the tolerance has passed, compare a recorded admission with kueuepy's decision."""
         for number, run in enumerate(life.runs):
             if run.decision is not None and run.decision.index == index:
                 wait = self._tolerance - self._latency
@@ -318,7 +322,7 @@ _PROGRESS: frozenset[str] = frozenset(("QuotaReserved", "Admitted", "Evicted", "
 
 
 def _nothing() -> None:
-    """Do nothing: the following cycle sees the new time."""
+    """Do nothing, because the next cycle uses the new time."""
 
 
 def _finished(follower: Follower, key: str) -> bool:

@@ -47,13 +47,14 @@ class Made(NamedTuple):
 
 
 class ClosedAgreement:
-    """The agreement of kueuepy's own run with a recorded cluster. `verify_closed` creates it.
+    """The agreement of kueuepy's own run with a recorded cluster. `verify_closed` returns an object of this class.
 
     Attributes:
-        admissions: One row per admission that either side made: `workload`, `queue` (the ClusterQueue), `recorded` and
-            `predicted` (times; NaT if that side did not make the admission), `flavors` and `domains` (whether they are
-            the same), `first` (whether it is the first admission of the workload), and `there` and `here` (its position
-            in the order of each side). `recorded` is the time at which the write was received, minus `latency`.
+        admissions: One row per admission that the cluster or kueuepy made: `workload`, `queue` (the ClusterQueue),
+            `recorded` and `predicted` (times; NaT if that side did not make the admission), `flavors` and `domains`
+            (whether both sides assigned the same ones), `first` (whether it is the first admission of the workload),
+            and `there` and `here` (the position of the admission in the order of the cluster and of kueuepy).
+            `recorded` is the time at which the write was received, minus `latency`.
         latency: The time that the cluster needs to make and write a decision, in seconds.
         preemptions: The number of preemptions by outcome: `same`, `other victims`, `only there`, `only here`.
         differences: All differences in chronological order; the first differences have explanations.
@@ -85,13 +86,19 @@ class ClosedAgreement:
 
     @property
     def share(self) -> float:
-        """The fraction of common admissions (made by both sides) with the same flavors; 1 if there are none."""
+        """The fraction of common admissions (made by both sides) that have the same flavors.
+
+        The fraction is 1 if there are no common admissions.
+        """
         same = self.admissions["flavors"][self._both]
         return float(same.mean()) if len(same) else 1.0
 
     @property
     def share_of_domains(self) -> float:
-        """The fraction of common admissions (made by both sides) with the same domains; 1 if there are none."""
+        """The fraction of common admissions (made by both sides) that have the same topology domains.
+
+        The fraction is 1 if there are no common admissions.
+        """
         same = self.admissions["domains"][self._both]
         return float(same.mean()) if len(same) else 1.0
 
@@ -156,7 +163,7 @@ class ClosedAgreement:
         return "\n".join(lines)
 
     def __repr__(self) -> str:
-        """Return the share and the number of admissions."""
+        """Return the fraction of common admissions with the same flavors, and the number of common admissions."""
         return f"<ClosedAgreement: {100 * self.share:.1f}% of {int(self._both.sum())} admissions>"
 
 
@@ -174,10 +181,10 @@ class Comparison:
         """Store the recorded decisions.
 
         Args:
-            lives: The recorded lives of the workloads.
+            lives: The recorded histories of the workloads.
             decisions: The recorded decisions.
             latency: The latency of the cluster, in nanoseconds.
-            tolerance: Times that differ by less than this tolerance are equal, in nanoseconds.
+            tolerance: Times that differ by less than this tolerance count as equal, in nanoseconds.
             explained: The number of differences to explain.
         """
         self._lives = lives
@@ -205,7 +212,7 @@ class Comparison:
             self._parents[change.key] = str(spec.get("parentName") or spec.get("parent") or "")
 
     def _tree(self, queue: str) -> str:
-        """Return the root cohort of a ClusterQueue, or the ClusterQueue itself."""
+        """Return the root cohort of a ClusterQueue, or the ClusterQueue itself if it has no cohort."""
         found = self._cohorts.get(queue) or ""
         seen: set[str] = set()
         while found and self._parents.get(found) and found not in seen:
@@ -217,8 +224,8 @@ class Comparison:
         """Compare an admission of kueuepy's own run with the recorded admission.
 
         Args:
-            life: The life of the workload.
-            number: The index of the admission among the admissions of that life.
+            life: The recorded history of the workload.
+            number: The index of the admission among the admissions in `life`.
             made: The admission.
             follower: kueuepy's own run.
         """
@@ -341,7 +348,7 @@ class Comparison:
         self._differ((time, queue), "preemption", place[0], what, explanation)
 
     def _explanation(self, follower: Follower, key: str) -> str:
-        """Return an explanation, until the first differences have one each; then an empty string."""
+        """Return an explanation, or an empty string if enough differences have been explained."""
         return explanation_of(follower, key) if self._left > 0 else ""
 
     def _differ(
@@ -389,7 +396,7 @@ class Comparison:
         return ""
 
     def _near(self) -> dict[str, list[int]]:
-        """Return, for each cohort tree, the times of recorded decisions that another decision follows immediately."""
+        """Return, by cohort tree, the times of recorded decisions that precede another one within the tolerance."""
         times: dict[str, list[int]] = defaultdict(list)
         for one in self._decisions:
             times[self._tree(one.cluster_queue)].append(one.time - self._latency)

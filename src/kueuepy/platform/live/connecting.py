@@ -32,7 +32,7 @@ class LiveCluster:
     """
 
     def __init__(self, reader: ClusterReader) -> None:
-        """Create the cluster from a reader; no object is read yet."""
+        """Create the cluster from a reader, without reading any object."""
         self._reader = reader
         self._imported: Import | None = None
 
@@ -44,7 +44,7 @@ class LiveCluster:
         """Return a Scheduler in the state of the cluster, on which no cycle has run.
 
         Returns:
-            A new Scheduler; changes to it do not affect this object.
+            A new Scheduler; changes to the Scheduler do not affect the LiveCluster.
         """
         return self._now().scheduler.fork()
 
@@ -52,14 +52,14 @@ class LiveCluster:
         """Return why a workload is pending, admitted or evicted; see `Scheduler.explain`.
 
         Args:
-            workload: The key of the workload, `namespace/name`; or its name alone in the namespace `default`.
+            workload: The key of the workload, `namespace/name`; or only the name, for the namespace `default`.
         """
         return self._now().scheduler.explain(workload)
 
     def page(
         self, path: str | os.PathLike[str] | None = None, *, title: str = "", explained: int = MOST_EXPLAINED
     ) -> Page:
-        """Return a page of the cluster, one HTML file that loads nothing; see `kueuepy.page`.
+        """Return a page of the cluster, one HTML file that loads no other files; see `kueuepy.page`.
 
         Args:
             path: The file to write. Default: no file is written.
@@ -84,7 +84,7 @@ class LiveCluster:
 
     @property
     def report(self) -> ImportReport:
-        """The outcome for each Workload."""
+        """The outcome of the import for each Workload."""
         return self._now().report
 
     @property
@@ -121,18 +121,19 @@ class LiveCluster:
 
 @checked
 def connect(context: str | None = None, *, kubeconfig: str | os.PathLike[str] | None = None) -> LiveCluster:
-    """Connect to a running cluster with the credentials of kubectl. Needs the extra `live`.
+    """Connect to a running cluster with the credentials of kubectl. The function requires the extra `live`.
 
-    The release of Kueue and its Configuration are read from the Deployment and the ConfigMap of Kueue's manager. If
-    either cannot be read, `LiveCluster.notes` names the default that is used instead. `kueuepy rbac` prints the
-    permissions that reading a cluster needs.
+    The release of Kueue and its Configuration are read from the Deployment and the ConfigMap of Kueue's manager. If the
+    release or the Configuration cannot be read, `LiveCluster.notes` names the default that is used instead. `kueuepy
+    rbac` prints the permissions that reading a cluster needs.
 
     Args:
-        context: The kubeconfig context. Default: the current context. `in` means the cluster in which the process runs.
+        context: The kubeconfig context. Default: the current context. The context `in` is the cluster in which the
+            process runs.
         kubeconfig: The kubeconfig file. Default: the file that kubectl uses, `$KUBECONFIG` or `~/.kube/config`.
 
     Raises:
-        ApiError: The cluster cannot be reached, refuses a request or has no Kueue.
+        ApiError: The cluster cannot be reached or refuses a request, or Kueue is not installed in it.
         UnsupportedError: The Kubernetes client is not installed.
     """
     path = None if kubeconfig is None else str(kubeconfig)

@@ -25,7 +25,7 @@ RETRY_PERIOD = SECOND
 Source: `pkg/cache/queue/inadmissible_workloads.go:requeueBatchPeriod`.
 """
 _UNTIL_RECORDED = "87600h"
-"""The time for which pods of an evicted job run; the recording ends them earlier."""
+"""The time after which pods of an evicted job terminate, unless the recording terminates them earlier."""
 CONFIGURATION = frozenset(
     (
         "AdmissionCheck",
@@ -63,10 +63,10 @@ class Follower:
 
     @classmethod
     def start(cls, configuration: Iterable[dict[str, Any]]) -> Follower:
-        """Return a Follower with an empty cluster and the Configuration among these objects, if there is one.
+        """Return a Follower with an empty cluster and with the Configuration in the given objects, if they contain one.
 
         Args:
-            configuration: Manifests.
+            configuration: The manifests of the recorded configuration objects.
         """
         manifest = load(list(configuration), strict=False)
         scheduler = Scheduler(Cluster.from_manifest(manifest, names=False), now=0, stopping=_UNTIL_RECORDED)
@@ -89,7 +89,7 @@ class Follower:
         session_of(self.scheduler).engine.set_now(time)
 
     def notice(self) -> None:
-        """Schedule retries of the trees that were notified, unless a retry is already scheduled."""
+        """Schedule a retry of each notified cohort tree that has no scheduled retry."""
         for tree in session_of(self.scheduler).engine.notified_trees():
             self.due.setdefault(tree, self.now + RETRY_PERIOD)
 
@@ -97,8 +97,8 @@ class Follower:
         """Retry the inadmissible workloads of cohort trees.
 
         Args:
-            until: Retry the trees that are due at this time, in nanoseconds since the Unix epoch; by default, all
-                notified trees.
+            until: The time, in nanoseconds since the Unix epoch, up to which due trees are retried; by default, all
+                notified trees are retried.
         """
         ready = {tree for tree, due in self.due.items() if until is None or due <= until}
         for tree in ready:
@@ -212,7 +212,7 @@ class Follower:
             old: The Workload before the answers of the check controllers.
             new: The Workload with the answers of the check controllers.
 
-        Returns: Whether the two versions of the Workload contain an answer.
+        Returns: Whether any answer was applied.
         """
         before = {check["name"]: check for check in (old.get("status") or {}).get("admissionChecks") or ()}
         answered = False
@@ -232,11 +232,12 @@ class Follower:
         return answered
 
     def release(self, key: str, new: dict[str, Any] | None = None) -> None:
-        """Release the quota of an evicted workload whose pods have ended.
+        """Release the quota of an evicted workload whose pods have terminated.
 
         Args:
             key: The key of the workload.
-            new: The recorded Workload, which replaces a workload that is not evicted; `None` to do nothing then.
+            new: The recorded Workload, which replaces a workload that is not evicted; with `None`, a workload that is
+                not evicted is not changed.
         """
         session, engine = session_of(self.scheduler), session_of(self.scheduler).engine
         engine.settle()
@@ -249,7 +250,7 @@ class Follower:
 
 
 def explanation_of(follower: Follower, key: str) -> str:
-    """Return the explanation of a workload's state; an empty string if there is no such workload."""
+    """Return the explanation of a workload's state; an empty string if the workload does not exist."""
     if session_of(follower.scheduler).engine.find(key) < 0:
         return ""
     return str(follower.scheduler.explain(key))

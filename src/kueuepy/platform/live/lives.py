@@ -40,7 +40,7 @@ class Run(msgspec.Struct, eq=False):
         admitted: The time of the admission since the Unix epoch; `None` if the workload was not admitted.
         answers: The answers to admission checks.
         ready: For each change of the condition `PodsReady`: the time since the admission, and whether pods are ready.
-        reclaimed: For each change of the reclaimable pods: the time since the admission, and the pods.
+        reclaimed: For each change of the reclaimable pods: the time since the admission, and the reclaimable pods.
         evicted: The time of the eviction since the Unix epoch; `None` if the workload was not evicted.
         released: The time from the eviction to the release of the quota; `None` if the quota was not released.
     """
@@ -60,12 +60,12 @@ class Life(msgspec.Struct, eq=False):
 
     Attributes:
         key: `namespace/name`.
-        index: The index of the change that submitted it.
-        submitted: The time of that change, in nanoseconds since the Unix epoch.
+        index: The index of the change that submitted the Workload.
+        submitted: The time of the change that submitted the Workload, in nanoseconds since the Unix epoch.
         runs: The reservations of quota.
-        runtime: The time from the last admission to the end of the job, in nanoseconds; `None` if the job did not end,
-            or ended without an admission.
-        reason: The reason of the condition `Finished`; empty if the job did not end.
+        runtime: The time from the last admission until the job finished, in nanoseconds; `None` if the job did not
+            finish, or finished without an admission.
+        reason: The reason of the condition `Finished`; empty if the job did not finish.
         waited: Whether Kueue found at least once that the workload does not fit before Kueue reserved quota for it.
         by_kueue: The indices of changes in which Kueue deactivated the workload.
         deactivated: The index of the last change that deactivated the workload; -1 if there is none.

@@ -27,7 +27,7 @@ class RecordedDecision(msgspec.Struct, eq=False):
     Attributes:
         number: The index of the decision among the recorded decisions.
         index: The index of the change that records the decision.
-        time: The time at which that change was received, in nanoseconds since the Unix epoch.
+        time: The time at which the change that records the decision was received, in nanoseconds since the Unix epoch.
         kind: The kind of the decision.
         workload: The workload that was admitted, preempted or moved, `namespace/name`.
         head: The workload that the scheduler considered: the preemptor for a preemption, otherwise the workload itself.
@@ -47,7 +47,7 @@ class RecordedDecision(msgspec.Struct, eq=False):
     cluster_queue: str = ""
 
     def is_same(self, decision: Decision) -> bool:
-        """Return whether a decision is the same, regardless of the topology domains."""
+        """Return whether a decision equals the recorded decision, regardless of the topology domains."""
         if self.head != decision.workload:
             return False
         return self.assigns(decision.pod_sets) if isinstance(decision, Admitted) else True

@@ -39,7 +39,7 @@ class Recorder:
     """
 
     def __init__(self, reader: ClusterReader, writer: RecordingWriter, *, keep: int | None = None) -> None:
-        """Create a recorder; nothing is read yet.
+        """Create a recorder without reading anything yet.
 
         Args:
             reader: The cluster.
@@ -54,7 +54,7 @@ class Recorder:
         self._next_prune = self._next_configuration = 0
 
     def stop(self) -> None:
-        """End `run` after the next commit. This method can be called from another thread or a signal handler."""
+        """Make `run` return after the next commit. Another thread or a signal handler can call `stop`."""
         self._watches.stopped.set()
 
     def run(self, seconds: float | None = None, on_commit: Callable[[int], None] | None = None) -> None:
@@ -78,7 +78,7 @@ class Recorder:
             self._writer.commit()
 
     def _write_batch(self) -> None:
-        """Write the events of at most 0.2 seconds in one transaction."""
+        """Write the events received within 0.2 seconds in one transaction."""
         now = time.time_ns()
         if now >= self._next_configuration:
             self._next_configuration = now + _CONFIGURATION_EVERY
@@ -116,7 +116,7 @@ class _Right:
     """The exclusive right to write a recording."""
 
     def __init__(self, path: str | os.PathLike[str]) -> None:
-        """Acquire the right.
+        """Acquire the right to write the recording.
 
         Raises:
             StateError: Another recorder is writing to the file.
@@ -128,7 +128,7 @@ class _Right:
             raise StateError(f"{path}: another recorder writes it; only one may") from None
 
     def release(self) -> None:
-        """Release the right."""
+        """Release the right to write the recording."""
         self._lock.release(remove=True)
 
 
@@ -143,15 +143,16 @@ def record(
     seconds: float | None = None,
     on_start: Callable[[Recorder], None] | None = None,
 ) -> int:
-    """Record the changes of the objects in a cluster. Needs the extra `live`.
+    """Record the changes of the objects in a cluster. The function requires the extra `live`.
 
-    The file can be read while it is being written. A later call continues the file. Only GET requests are sent.
+    The file can be read while it is being written. If the file is an earlier recording, the recording is continued.
+    Only GET requests are sent.
 
     Args:
         context: The kubeconfig context; `None` for the current context, `in` for the cluster in which the process runs.
         path: The file, whose name ends with `.db`.
         keep: The time to keep Workloads after their deletion, and replaced versions of objects. Default: forever.
-        anonymise: A file with the key for hashes that replace names. If there is no such file, it is created with a
+        anonymise: A file with the key for hashes that replace names. If the file does not exist, it is created with a
             random key. Default: names are recorded unchanged.
         users: The label of a Workload that names its user. Default: none.
         seconds: The time after which to stop. Default: record until the process is interrupted.
@@ -163,7 +164,7 @@ def record(
     Raises:
         StateError: Another recorder is writing to the file.
         ApiError: The cluster cannot be reached, or refuses a request.
-        InvalidSpecError: The file is not a recording, or was begun with another key.
+        InvalidSpecError: The file is not a recording, or was started with a different key.
     """
     right = _Right(path)
     try:

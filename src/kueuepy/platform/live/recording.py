@@ -24,7 +24,7 @@ _WRITES = {"ADDED", "MODIFIED", "DELETED"}
 
 
 class Change(NamedTuple):
-    """One write to one object.
+    """One recorded write to one object.
 
     Attributes:
         revision: The object's resourceVersion, which orders the writes of all kinds.
@@ -45,7 +45,7 @@ class Change(NamedTuple):
 
     @property
     def manifest(self) -> dict[str, Any]:
-        """The latest known version."""
+        """The new version of the object, or the old version if the object was deleted."""
         found = self.old if self.new is None else self.new
         assert found is not None, "a change has a version before or after it"
         return found
@@ -105,7 +105,7 @@ def _events(path: str, data: bytes) -> Iterator[dict[str, Any]]:
 
 
 def _fault(event: Mapping[str, Any]) -> str:
-    """Return the reason why an event is invalid; empty if it is valid."""
+    """Return the reason why an event is invalid; an empty string if the event is valid."""
     obj = event.get("object")
     metadata = obj.get("metadata") if isinstance(obj, dict) else None
     if not isinstance(metadata, dict) or not isinstance(metadata.get("name"), str):
@@ -118,7 +118,7 @@ def _fault(event: Mapping[str, Any]) -> str:
 
 
 def _received(event: Mapping[str, Any]) -> int | None:
-    """Return the time of receipt in nanoseconds since the Unix epoch; `None` if it is invalid."""
+    """Return the time of receipt in nanoseconds since the Unix epoch; `None` if the time is invalid."""
     text = event.get("received")
     return parse_time(text) if isinstance(text, str) else None
 
@@ -161,7 +161,7 @@ class Conditions(dict[str, "dict[str, Any]"]):
     """The conditions of a Workload's manifest by type."""
 
     def __init__(self, manifest: Mapping[str, Any] | None) -> None:
-        """Read the conditions; a manifest without a status has none."""
+        """Read the conditions; a manifest without a status has no conditions."""
         status = (manifest or {}).get("status") or {}
         super().__init__({one["type"]: one for one in status.get("conditions") or () if "type" in one})
 

@@ -55,14 +55,15 @@ class Shadow:
 
     @classmethod
     def open(cls, context: str = "", *, latency: Duration = "1.2s") -> Shadow:
-        """Create a shadow of a kubeconfig context. Needs the extra `live`.
+        """Create a shadow of a kubeconfig context. The function requires the extra `live`.
 
         Args:
-            context: The context; an empty string for the current one, `in` for the cluster in which the process runs.
+            context: The context; an empty string for the current context, `in` for the cluster in which the process
+                runs.
             latency: The longest time between a decision and its write.
 
         Raises:
-            ApiError: The cluster cannot be reached, or has no Kueue.
+            ApiError: The cluster cannot be reached, or Kueue is not installed in it.
             UnsupportedError: The Kubernetes client is not installed.
         """
         return cls(ClusterReader(Connection.open(context)), latency=latency)
@@ -74,7 +75,7 @@ class Shadow:
 
     @property
     def share(self) -> float:
-        """The fraction of decisions that kueuepy also makes, from 0 to 1; 1 if there are none."""
+        """The fraction of decisions that kueuepy also makes, from 0 to 1; 1 if no decision has been compared."""
         other = sum(count for (_, outcome), count in self.counts.items() if outcome == "different")
         return 1 - other / self.total if self.total else 1.0
 
@@ -84,7 +85,7 @@ class Shadow:
         return tuple(self._verifier.notes)
 
     def stop(self) -> None:
-        """End `run`. This method can be called from another thread or a signal handler."""
+        """End `run`. Another thread or a signal handler can call `stop`."""
         self._watches.stopped.set()
 
     def run(

@@ -32,7 +32,8 @@ class ChangeStream:
     Each event is delayed, so that events of other kinds that were written earlier but received later can precede it.
 
     Attributes:
-        relisted: The number of lists after the first list of each kind; changes before such a list might be missing.
+        relisted: The number of lists after the first list of each kind; changes before a repeated list might be
+            missing.
     """
 
     def __init__(self, kinds: Iterable[str], hold: int) -> None:

@@ -50,14 +50,15 @@ def verify(
     """Compare each decision of a cluster's scheduler with the decision of kueuepy in the same state.
 
     A Scheduler follows the recording in the order of its writes. The Scheduler applies all recorded changes except the
-    decisions of Kueue's scheduler: submissions, changes of objects, ends of jobs, answers of checks, evictions by other
-    controllers, and the end of evicted pods. The Scheduler makes the decisions of Kueue's scheduler itself. If a
-    recorded decision differs, the Scheduler is set to the recorded state, so that each decision is compared
-    independently.
+    decisions of Kueue's scheduler: submissions, changes of objects, completions of jobs, answers of checks, evictions
+    by other controllers, and the termination of evicted pods. The Scheduler makes the decisions of Kueue's scheduler
+    itself. If a recorded decision differs, the Scheduler is set to the recorded state, so that each decision is
+    compared independently.
 
     Kueue decides some time before it writes a decision, and no object contains the time of the decision. A recorded
-    decision therefore also agrees if kueuepy makes it at another time within `latency`, or after retrying inadmissible
-    workloads at another time. Decisions that agree only at another time are counted separately.
+    decision also counts as matched if kueuepy makes the same decision at a different time within `latency`, or after
+    retrying inadmissible workloads at a different time. Decisions that kueuepy makes only at a different time are
+    counted separately.
 
     Args:
         recording: A file of watch events (see `kueuepy.platform.live.recording.read_events`).
@@ -207,7 +208,7 @@ class Verifier:
         Args:
             run: The Follower and its decisions.
             index: The index of the next change.
-            most: The largest number of cycles.
+            most: The maximum number of cycles.
         """
         ahead = None
         for _ in range(most):
@@ -230,7 +231,7 @@ class Verifier:
         run.follower.notice()
 
     def _expected(self, run: _Run, index: int, kind: Kind, key: str, decision: Decision) -> RecordedDecision | None:
-        """Return the equal decision that the recording contains within the latency; `None` if there is none."""
+        """Return the matching recorded decision if the cluster made it within the latency; otherwise return `None`."""
         for known in self._of.get((kind, key), ()):
             if known.index >= index and known.number not in run.made:
                 soon = known.time - run.follower.now <= self._latency
@@ -261,11 +262,11 @@ class Verifier:
         run.follower.correct(self._changes[decision.index])
 
     def _repeats(self, decision: RecordedDecision) -> bool:
-        """Return whether kueuepy has already preempted a workload; Kueue repeats it if two writes conflict."""
+        """Return whether kueuepy has already preempted a workload; Kueue preempts it again if two writes conflict."""
         return decision.kind == "preemption" and _has(self._run.follower, decision.workload, "Evicted")
 
     def _at_another_moment(self, decision: RecordedDecision) -> tuple[_Outcome, bool]:
-        """Find a time within the latency at which kueuepy makes the decision, and continue from there.
+        """Find a time within the latency at which kueuepy makes the decision, and continue from that time.
 
         Returns:
             The outcome, and whether the topology domains are the same.
@@ -325,8 +326,8 @@ class Verifier:
         """Run cycles until a Follower makes a recorded decision.
 
         Returns:
-            The decision, and whether the Follower also makes decisions that the cluster did not make; `None` if it does
-            not make the decision.
+            The decision, and whether the Follower also makes decisions that the cluster did not make; `None` if the
+            Follower does not make the recorded decision.
         """
         ahead = None
         for _ in range(_MOST_CYCLES):
@@ -378,7 +379,8 @@ class Verifier:
     def _report_doubts(self, index: int) -> None:
         """Report decisions that kueuepy makes and the cluster does not make within the latency.
 
-        Each decision is reported once until the cluster makes a decision of the same kind about the workload.
+        A decision that was reported is not reported again until the cluster makes a decision of the same kind about the
+        workload.
         """
         now = self._changes[index].time
         for (kind, key), (time, decision) in list(self._doubted.items()):

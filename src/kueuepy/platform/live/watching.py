@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from kueuepy.platform.apiserver import ClusterReader, Resource
 
 _WATCH = 280
-"""The time in seconds after which the server shall end a watch, which then continues where it ended."""
+"""The time in seconds after which the server should end a watch; a new watch then continues from the same version."""
 _LONGEST_WAIT = 30.0
 _BUFFER = 20_000
 
@@ -48,18 +48,18 @@ class Message(NamedTuple):
 class Watches:
     """Watches of a cluster.
 
-    One thread per kind watches the cluster. If a watch ends, it continues at the last received version; if that version
-    has expired, the kind is listed again. Nodes and Pods are watched only if a ResourceFlavor has a topology when the
-    watches start.
+    One thread per kind watches the cluster. If a watch ends, it continues at the last received resourceVersion; if that
+    version has expired, the kind is listed again. Nodes and Pods are watched only if a ResourceFlavor has a topology
+    when the watches start.
 
     Attributes:
         reader: The cluster.
         kinds: The kinds that are watched.
-        stopped: An event that ends all threads when it is set.
+        stopped: An event that stops all threads when it is set.
     """
 
     def __init__(self, reader: ClusterReader, received: dict[str, int] | None = None) -> None:
-        """Create the watches; nothing is read yet.
+        """Create the watches without reading anything yet.
 
         Args:
             reader: The cluster.
@@ -79,10 +79,10 @@ class Watches:
             threading.Thread(target=self._follow, args=(resource,), daemon=True).start()
 
     def rounds(self, seconds: float | None) -> Iterator[None]:
-        """Yield again and again until `stopped` is set.
+        """Yield repeatedly until `stopped` is set.
 
         Args:
-            seconds: The time after which to end; `None` for no limit.
+            seconds: The time after which to stop; `None` for no limit.
         """
         end = None if seconds is None else time.monotonic() + seconds
         while not self.stopped.is_set() and (end is None or time.monotonic() < end):
@@ -110,7 +110,7 @@ class Watches:
         return [resource for resource in RESOURCES if has_topology or resource.kind not in OF_TOPOLOGY]
 
     def _put(self, message: Message) -> None:
-        """Pass on a message, and wait while the consumer of messages is busy."""
+        """Put a message into the queue of messages, and wait while the queue is full."""
         while not self.stopped.is_set():
             with suppress(queue.Full):
                 self._messages.put(message, timeout=1)

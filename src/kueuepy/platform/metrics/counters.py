@@ -132,7 +132,11 @@ class Counters:
             self._totals["preempted_workloads_total"].add(**by)
 
     def _count_skip(self, event: SchedulerEvent) -> None:
-        """Count skipped preemptions; a ClusterQueue's metric is their number in the last cycle that skipped any."""
+        """Count skipped preemptions.
+
+        The metric of a ClusterQueue is the number of skipped preemptions in the last cycle that skipped any for this
+        queue.
+        """
         queue = {"cluster_queue": event.cluster_queue}
         if self._skips_in.get(event.cluster_queue) != event.cycle:
             self._skips_in[event.cluster_queue] = event.cycle

@@ -70,7 +70,7 @@ _OF_QUOTA = ("resource_reservation", "resource_usage", "nominal_quota", "borrowi
 
 
 class _Gauges:
-    """The values of all gauges at one time."""
+    """The values of all gauges at one point in time."""
 
     def __init__(self, scheduler: Scheduler) -> None:
         """Compute the gauges."""
@@ -130,7 +130,10 @@ class _Gauges:
                     self._set(f"cluster_queue_{name}", _units(resource, amount), **of)
 
     def _cohort(self, view: CohortView) -> None:
-        """Set the gauges of a Cohort (`pkg/cache/scheduler/cohort_metrics.go`); Cohorts in a cycle have none."""
+        """Set the gauges of a Cohort (`pkg/cache/scheduler/cohort_metrics.go`).
+
+        Cohorts whose parents form a cycle have no gauges.
+        """
         if self._fair and view.is_declared:
             self._set("cohort_weighted_share", view.share, cohort=view.name)
         if not view.root:

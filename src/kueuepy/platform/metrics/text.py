@@ -40,7 +40,7 @@ class Series:
 
 
 class OwnSeries(Series):
-    """A series of kueuepy itself, without the prefix and the common label of Kueue's series."""
+    """A metric of kueuepy itself, without the prefix and the common label of Kueue's metrics."""
 
     def __init__(self, name: str, kind: str, text: str) -> None:
         """Create a series without values."""

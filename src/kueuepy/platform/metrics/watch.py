@@ -24,8 +24,8 @@ class Watch:
 
     A Watch contains all series of Kueue except `admission_attempt_duration_seconds`,
     `workload_creation_latency_seconds`, `pod_scheduling_gate_removal_seconds`, `replaced_workload_slices_total`,
-    `multikueue_*` and `build_info`. These series depend on real time, pods, workload slices, MultiKueue or the build. A
-    Scheduler can only have one Watch, because the Watch removes the events from the Scheduler.
+    `multikueue_*` and `build_info`. The excluded series depend on real time, pods, workload slices, MultiKueue or the
+    build. A Scheduler can only have one Watch, because the Watch removes the events from the Scheduler.
 
     >>> from kueuepy import Cluster, ClusterQueue, PodSet, ResourceFlavor, Scheduler, Workload
     >>> scheduler = Scheduler(Cluster(ResourceFlavor("default"), ClusterQueue.of("vision", {"default": {"cpu": 9}})))
@@ -67,7 +67,7 @@ class Watch:
         return event_table(self.events)
 
     def poll(self) -> list[SchedulerEvent]:
-        """Return the events since the last call, and add them to the counters."""
+        """Return the events since the previous call, and add them to the counters."""
         with self._lock:
             new = list(drain_events(session_of(self._scheduler).engine))
             self._counters.count(new)

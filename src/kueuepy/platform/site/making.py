@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 def page(
     source: Any, path: str | os.PathLike[str] | None = None, *, title: str = "", explained: int = MOST_EXPLAINED
 ) -> Page:
-    """Return a page of a cluster: one HTML file that works without a server and loads nothing.
+    """Return a page of a cluster: one HTML file that works without a server and loads no other files.
 
     The page shows the cohort trees with their quota, the pending workloads and why each is pending, the running
     workloads, and the racks. The page of a simulation or of a recording has a time slider.

@@ -84,7 +84,10 @@ class _Life:
 
 
 class _Replay:
-    """The history of a recording, with the tree, the limits and the explanations of its end."""
+    """The history of a recording.
+
+    The cohort tree, the limits and the explanations are those at the end of the recording.
+    """
 
     def __init__(self, latest: PageData) -> None:
         self._latest = latest

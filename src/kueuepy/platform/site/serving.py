@@ -29,11 +29,11 @@ if TYPE_CHECKING:
     from kueuepy.scheduler import Scheduler
 
 _EXPLAINED = 50
-"""Number of explanations that a served page has at once; it asks for the others."""
+"""Number of explanations that a served page contains initially; the page requests further explanations when needed."""
 
 
 class Feed(Protocol):
-    """A source of pages."""
+    """A source from which pages are created."""
 
     def stamp(self) -> Hashable:
         """Return a value that changes whenever the source changes; `None` if only reading the source shows changes."""
@@ -46,7 +46,7 @@ class Feed(Protocol):
 
         Args:
             name: The key of the workload.
-            seconds: The time after the beginning of the period.
+            seconds: The time at which to explain the workload, in seconds after the beginning of the period.
         """
 
 
@@ -60,8 +60,8 @@ class SchedulerFeed:
 
         Args:
             read: A function that returns the Scheduler, and notes for the reader.
-            stamp: A function whose return value changes whenever the source changes. It returns `None` if the source
-                must be read again to detect a change.
+            stamp: A function whose return value changes whenever the source changes. `stamp` returns `None` if a change
+                of the source can be detected only by reading the source again.
             about: The `title` and `source` of the page.
         """
         self._read, self._about, self.stamp = read, about, stamp

@@ -110,7 +110,7 @@ def _cohorts(scheduler: Scheduler) -> list[dict[str, Any]]:
 
 
 def _cells(cells: Any, quota: Any, values: Any) -> _Cells:
-    """Return the values of a row with a quota or a value, by flavor and resource."""
+    """Return a row's values by flavor and resource; a value of 0 is omitted if the row has no quota for it."""
     found: _Cells = {}
     for (flavor, resource), has, value in zip(cells, quota, values, strict=True):
         if has or value:

@@ -32,9 +32,9 @@ class SchedulerEvent(msgspec.Struct, frozen=True):
     | `QuotaReleased` | the quota was released | the eviction, if the workload was evicted |
     | `Pending` | the condition `QuotaReserved` was updated with the reason for waiting | |
     | `PreemptionSkipped` | a preemption was skipped in favour of other heads of the cycle | |
-    | `TargetsRecomputed` | targets overlapped with those of another head; `underlying_cause` has the result | |
+    | `TargetsRecomputed` | targets overlapped with another head's targets; `underlying_cause` contains the result | |
     | `Assigned` | the topology assignment of a workload with quota changed | |
-    | `UnhealthyNodes` | nodes of its topology assignment failed or became ready again | |
+    | `UnhealthyNodes` | nodes of the workload's topology assignment failed or became ready again | |
     | `Finished` | the job finished | the execution, as if it had run without interruption |
     | `Deleted` | the workload was deleted | |
 
@@ -49,7 +49,7 @@ class SchedulerEvent(msgspec.Struct, frozen=True):
             without quota.
         reason: Reason of the condition that reports the event.
         underlying_cause: For an eviction, the cause of the reason: `WaitForStart` or `WaitForRecovery` for
-            `PodsReadyTimeout`, and the second part of `DeactivatedDueTo…`. For `TargetsRecomputed`, the result:
+            `PodsReadyTimeout`, and the text after `DueTo` for `DeactivatedDueTo…`. For `TargetsRecomputed`, the result:
             `NewTargets`, `DeferredFit` or `Skipped`.
         preemption_reason: For a preemption, the rule that allowed it.
         message: Message of the condition, exactly as Kueue writes it.
@@ -57,7 +57,7 @@ class SchedulerEvent(msgspec.Struct, frozen=True):
         preemptor_cluster_queue: For a preemption, the ClusterQueue of the preempting workload.
         queued_since: Time of the creation or the last requeuing of the workload, as a datetime
             (`pkg/workload/workload.go:QueuedWaitTime`).
-        since: Start of the period that ends with the event, as a datetime; `None` if there is no such period.
+        since: Start of the period that ends with the event, as a datetime; `None` if no period ends with the event.
     """
 
     time: Timestamp

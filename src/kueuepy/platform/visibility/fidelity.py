@@ -10,11 +10,11 @@ from kueuepy.profiles.coverage import FIELDS, GATES, Coverage, Effect
 from kueuepy.profiles.version import COMMIT, VERSION, installed
 
 LEFT_OUT = {
-    "controllers of admission checks": "not run; set the state of a check, or pass functions as `checks`",
-    "MultiKueue": "only between the clusters of a `Fleet`, for batch Jobs; elastic jobs and groups are not dispatched",
+    "controllers of admission checks": "they do not run; set the state of a check, or pass functions as `checks`",
+    "MultiKueue": "a `Fleet` dispatches batch Jobs, but not other kinds of jobs, elastic jobs or groups of pods",
     "allocation of devices": "devices are counted but not allocated; an unsupported CEL function is an error",
-    "concurrent admission, configurable preemption, effective quotas": "read and reported, but without effect",
-    "pods and their failures": "pods of a job are ready, failed or finished when the caller reports it",
+    "concurrent admission, configurable preemption, effective quotas": "these settings are reported but have no effect",
+    "pods and their failures": "the caller reports when the pods of a job are ready, failed or finished",
     "retention of finished objects": "finished objects remain until they are deleted",
 }
 """The parts of Kueue that are not modelled, and what kueuepy does instead."""
@@ -43,7 +43,7 @@ class Gate(msgspec.Struct, frozen=True):
 
     @property
     def effective(self) -> bool:
-        """Whether kueuepy models the gate; otherwise it has no effect."""
+        """Whether kueuepy models the gate; otherwise the gate has no effect in kueuepy."""
         return self.effect == "modelled"
 
 
@@ -62,7 +62,7 @@ class Fidelity(msgspec.Struct, frozen=True):
         replayed: The ids of the acceptance tests whose results were confirmed by running Kueue's scheduler.
         rules: The rules in which the release differs from the mirrored commit, apart from the defaults of feature
             gates.
-        open_answers: The cases in which Kueue's own answer is random or missing in this release.
+        open_answers: The cases in which Kueue's own result is random or undefined in this release.
     """
 
     kueuepy: str
@@ -88,7 +88,7 @@ def fidelity(version: str = VERSION) -> Fidelity:
         version: A release of Kueue, such as `v0.18`; by default the mirrored commit.
 
     Returns:
-        The data of that release.
+        The data of the given release.
 
     Raises:
         InvalidSpecError: The release has no profile.

@@ -36,13 +36,13 @@ class PendingWorkload(msgspec.Struct, frozen=True):
     """A pending workload.
 
     Attributes:
-        name: Its name.
-        namespace: Its namespace.
+        name: The name of the workload.
+        namespace: The namespace of the workload.
         creation_timestamp: The workload's creation time, as a datetime.
         priority: The workload's priority, without a boost.
         local_queue_name: The name of the workload's LocalQueue.
-        position_in_cluster_queue: Number of workloads before it in its ClusterQueue.
-        position_in_local_queue: Number of workloads before it in its LocalQueue.
+        position_in_cluster_queue: Number of workloads ahead of the workload in its ClusterQueue.
+        position_in_local_queue: Number of workloads ahead of the workload in its LocalQueue.
         owner_references: The workload's job, if a job was submitted to the Scheduler.
     """
 
@@ -107,16 +107,18 @@ def pending_workloads(
 ) -> PendingWorkloadsSummary:
     """Return the pending workloads of a ClusterQueue or a LocalQueue, including inadmissible ones.
 
-    The order is by usage of the LocalQueue, if the queue uses admission fair sharing. Among equal workloads, a workload
-    that waits for workloads that it preempted is first. Further criteria are priority, queue order timestamp and UID.
-    Positions count from 0 in the whole queue, independent of `offset`.
+    If the queue uses admission fair sharing, the workloads are ordered by the usage of their LocalQueues first. Among
+    workloads with the same usage, a workload that waits for the workloads that it preempted is first. Remaining ties
+    are broken by priority, then by queue order timestamp, then by UID. Positions count from 0 in the whole queue,
+    independent of `offset`.
 
     Source: `pkg/visibility/storage/pending_workloads_{cq,lq}.go`.
 
     Args:
         source: A Scheduler or an engine.
         cluster_queue: The name of a ClusterQueue.
-        local_queue: Alternatively, a LocalQueue as `namespace/name`; a name alone is in the namespace `default`.
+        local_queue: Alternatively, a LocalQueue as `namespace/name`; a name without a namespace refers to the namespace
+            `default`.
         limit: Maximum number of workloads, at most 100,000; 0 means 1,000.
         offset: Number of workloads to skip at the start.
 

@@ -86,7 +86,7 @@ class ClusterQueueStatus(_Status, frozen=True):
 
     @property
     def is_active(self) -> bool:
-        """Whether the ClusterQueue is active, so that it can admit workloads."""
+        """Whether the ClusterQueue is active and can therefore admit workloads."""
         return self.conditions[0].status == "True"
 
 

@@ -16,9 +16,9 @@ if TYPE_CHECKING:
 def read_acme(source: Source, queue: str = "type") -> JobColumns:
     """Read `trace_seren.csv` or `trace_kalos.csv`.
 
-    A job has `node_num` pods, among which `gpu_num` GPUs (rounded up per pod) and `cpu_num` CPUs are divided equally.
-    The runtime of a job is the time from `start_time` to `end_time`, because in the Kalos trace, the column `duration`
-    is measured from the submission. The time zones of the timestamps are taken into account.
+    A job has `node_num` pods. The `gpu_num` GPUs (rounded up per pod) and the `cpu_num` CPUs are divided equally among
+    the pods. The runtime of a job is the time from `start_time` to `end_time`, because in the Kalos trace, the column
+    `duration` is measured from the submission. The time zones of the timestamps are taken into account.
 
     Args:
         source: The file.

@@ -70,7 +70,7 @@ def read_alibaba2020(
 
 
 def read_alibaba2023(source: Source, *, share: bool = False, pending: str = "drop") -> JobColumns:
-    """Read a pod list of openb; each pod becomes a job.
+    """Read a pod list of the openb trace; each pod becomes a job.
 
     A pod requests `cpu_milli`, `memory_mib` and `num_gpu` GPUs. The pod runs from `scheduled_time` to `deletion_time`.
     The column `qos` determines the queue and the priority: LS 100, Guaranteed 80, Burstable 50, BE 0.
@@ -79,8 +79,8 @@ def read_alibaba2023(source: Source, *, share: bool = False, pending: str = "dro
         source: The file `openb_pod_list_*.csv`.
         share: Whether to keep fractional GPUs, in thousandths of a GPU, as the resource `alibaba.com/gpu-milli`;
             `False` by default.
-        pending: How to treat pods that were never scheduled: `drop` (the default) leaves them out, and `keep` starts
-            them at their creation.
+        pending: How to treat pods that were never scheduled: `drop` (the default) excludes them, and `keep` starts them
+            at their creation.
 
     Raises:
         InvalidSpecError: `pending` has an unknown value, or the file is invalid.
@@ -117,8 +117,8 @@ def read_alibaba2025(source: Source, *, unfinished: str = "drop") -> JobColumns:
     Args:
         source: The file `disaggregated_DLRM.csv`.
         unfinished: How to treat instances that were created before or deleted after the recorded period. `drop` (the
-            default) leaves them out. `keep` submits instances created earlier at the beginning of the period, and lets
-            instances deleted later run indefinitely.
+            default) excludes these instances. `keep` submits instances that were created before the period at its
+            beginning, and lets instances that were deleted after the period run indefinitely.
 
     Raises:
         InvalidSpecError: `unfinished` has an unknown value, or the file is invalid.
@@ -155,7 +155,7 @@ def read_alibaba2026_spot(source: Source, map: Mapping[str, str] | None = None) 
 
     Args:
         source: The file `job_info_df.csv`.
-        map: `{"queue": NAME}` selects another column for the queue.
+        map: `{"queue": NAME}` uses the column NAME as the queue.
 
     Raises:
         InvalidSpecError: The file cannot be read, or is invalid.
@@ -179,8 +179,8 @@ def read_alibaba2026_spot(source: Source, map: Mapping[str, str] | None = None) 
 def _lives(table: Table, *, endless: bool = False) -> tuple[Table, NDArray[np.int64]]:
     """Return the pods that were not deleted before they started, and an array of their times with shape (4, pods).
 
-    The rows of the array are the times of creation, scheduling, start and deletion. `endless` keeps pods that were not
-    deleted.
+    The rows of the array are the times of creation, scheduling, start and deletion. If `endless` is true, pods that
+    were never deleted are kept.
     """
     created, scheduled, deleted = (table.column(f"{of}_time").times() for of in ("creation", "scheduled", "deletion"))
     start = np.maximum(np.where(scheduled < 0, created, scheduled), 0)

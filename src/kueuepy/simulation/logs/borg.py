@@ -37,8 +37,8 @@ def read_borg2019(
         source: The collection events, with a header: `time` (microseconds), `type`, `collection_id`, `priority`,
             `collection_type`, and optionally `user`.
         instances: The instance events, with a header: `time`, `type`, `collection_id`, `instance_index`,
-            `resource_request.cpus`, `resource_request.memory`. By default, `instance_events.csv` in the directory of
-            the collection events.
+            `resource_request.cpus`, `resource_request.memory`. Default: `instance_events.csv` in the directory of the
+            collection events.
         machine: The number of cores and the bytes of memory of a whole machine; 64 cores and 256 GiB by default.
 
     Raises:

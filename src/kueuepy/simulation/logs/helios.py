@@ -21,8 +21,8 @@ def read_helios(
 ) -> JobColumns:
     """Read `cluster_log.csv`.
 
-    A job has `node_num` pods, among which `gpu_num` GPUs (rounded up per pod) and `cpu_num` CPUs are divided equally.
-    The job is submitted at `submit_time`, and the column `vc` contains its queue.
+    A job has `node_num` pods. The `gpu_num` GPUs (rounded up per pod) and the `cpu_num` CPUs are divided equally among
+    the pods. The job is submitted at `submit_time`, and the column `vc` contains its queue.
 
     Args:
         source: The file.

@@ -25,8 +25,8 @@ def read_philly(source: Source, per_pod: int = 8) -> JobColumns:
 
     Args:
         source: The file.
-        per_pod: The largest number of GPUs in a pod; 8 by default. Jobs with more GPUs have several pods. With 0, every
-            job has one pod.
+        per_pod: The largest number of GPUs in a pod; 8 by default. Jobs with more GPUs have several pods. If `per_pod`
+            is 0, every job has one pod.
 
     Raises:
         InvalidSpecError: The file cannot be read, or is invalid.

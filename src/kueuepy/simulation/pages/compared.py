@@ -33,7 +33,7 @@ _SIDE_BY_SIDE = (
 
 
 def body(found: Comparison, command: str) -> str:
-    """Return the body of the report: first the result in sentences, last the details and the settings."""
+    """Return the body of the report, which begins with the result in sentences and ends with details and settings."""
     results = found.results
     drawn = "".join(charts(results, name) for name in pictures_in("comparison"))
     return "".join(

@@ -25,8 +25,8 @@ class Effect(NamedTuple):
         jobs: The number of jobs.
         first: The mean wait under the first policy.
         second: The mean wait under the second policy.
-        low: The lower limit of the 95 % confidence interval of the difference; NaN for too few jobs.
-        high: The upper limit.
+        low: The lower limit of the 95 % confidence interval of the difference; NaN if there are too few jobs.
+        high: The upper limit of the 95 % confidence interval of the difference.
         evictions: The number of evictions under each policy.
     """
 
@@ -125,15 +125,16 @@ class Effects:
 
 
 def different_decisions(first: Result, second: Result, most: int) -> tuple[int, float]:
-    """Count the quota reservations and evictions that occur in only one of two results.
+    """Count the quota reservations and evictions that occur in only one of the two results.
 
     Args:
         first: A result.
-        second: Another result of the same jobs.
-        most: The number of differing decisions after which the returned time is taken.
+        second: The result to compare with, for the same jobs.
+        most: The position of the decision whose time is returned, counted from 1 in order of time.
 
     Returns:
-        The number of differing decisions, and the time at which `most` of them (or all, if fewer) have been made.
+        The number of differing decisions, and the time of the decision at position `most`, or of the last decision if
+        there are fewer.
     """
     keys = [_keys(run) for run in (first, second)]
     apart = np.setxor1d(keys[0], keys[1])

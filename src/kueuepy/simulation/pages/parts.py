@@ -45,7 +45,7 @@ def charts(results: Mapping[str, Result], name: PictureName) -> str:
 
 
 def group_class(result: Result, queue: str) -> str:
-    """Return the CSS class for the color of a ClusterQueue; the color is the same in all charts and tables."""
+    """Return the CSS class for the colour of a ClusterQueue; the colour is the same in all charts and tables."""
     return class_of(colours(result).get(queue, OTHERS))
 
 
@@ -152,7 +152,7 @@ def settings(results: Mapping[str, Result], command: str) -> str:
 
 
 def _call(results: Mapping[str, Result]) -> str:
-    """Return the Python call that repeats the simulations; the table contains its settings."""
+    """Return the Python call that repeats the simulations; a table above the call contains the settings."""
     if len(results) == 1:
         (result,) = results.values()
         call = "result = kueuepy.simulate(cluster, jobs)  # with the settings above"

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 def body(result: Result, command: str) -> str:
-    """Return the body of the report: first the result in sentences, last the details and the settings."""
+    """Return the body of the report, which begins with the result in sentences and ends with details and settings."""
     problem = words.problem(result)
     drawn = "".join(charts({"": result}, name) for name in pictures_in("report"))
     return "".join(

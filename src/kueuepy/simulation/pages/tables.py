@@ -55,7 +55,7 @@ class Cell(NamedTuple):
         value: The exact number, by which the table is sorted; `None` for a string.
         note: A second line in a smaller font.
         mood: `good` for a better value, `bad` for a worse value; otherwise empty.
-        group: The CSS class for the colour of a queue; empty for no colour.
+        group: The CSS class for the colour of a queue; empty if the cell has no colour.
     """
 
     text: str
@@ -69,7 +69,7 @@ def table(header: Sequence[str], rows: Iterable[Sequence[Any]], caption: str = "
     """Return a table that the page's script can sort; columns of numbers are right-aligned.
 
     Args:
-        header: The names of the columns; the first column names the row.
+        header: The names of the columns; the first column identifies the row.
         rows: The rows, whose items are `Cell` objects or strings; the table shows the first 50 rows.
         caption: The caption, which describes what the table shows.
         total: The total number of rows, if `rows` contains only the rows to show.

@@ -137,7 +137,7 @@ def _costs(results: tuple[Result, Result]) -> str:
 
 
 def _affected(queues: Sequence[Effect]) -> str:
-    """Return a sentence about the queue that gains most and the queue that loses most."""
+    """Return a sentence about the queues whose mean waits decrease most and increase most."""
     if len(queues) < _TWO:
         return ""
     gains, loses = min(queues, key=lambda one: one.difference), max(queues, key=lambda one: one.difference)
@@ -180,7 +180,7 @@ def problem(result: Result) -> Problem:
 
 
 def _slowest(result: Result, cell: str) -> Problem:
-    """Return, as the problem, the ClusterQueue whose jobs have the longest total wait."""
+    """Return a problem that names the ClusterQueue whose jobs have the longest total wait."""
     jobs = result.jobs
     counted = np.asarray(jobs["counted"])
     codes, names = jobs["cluster_queue"].codes, jobs["cluster_queue"].names

@@ -1,4 +1,4 @@
-"""The list of pictures of a run, with the places that show them."""
+"""The list of pictures of a run, and where each picture is shown."""
 
 from __future__ import annotations
 
@@ -109,7 +109,7 @@ class PictureOptions(TypedDict, total=False):
 
 
 def pictures_in(place: Place) -> list[PictureName]:
-    """Return the names of the pictures that appear in a place."""
+    """Return the names of the pictures that appear in a notebook, in a report or in a comparison."""
     return [name for name, kind in PICTURES.items() if place in kind.places]
 
 
@@ -131,27 +131,27 @@ def drawn(run: Recorded, name: PictureName, **options: Any) -> Picture:
         options: Options of the picture, such as `flavor_resource` of `usage`.
 
     Raises:
-        InvalidSpecError: There is no picture with this name.
+        InvalidSpecError: No picture has the given name.
         StateError: The picture needs a table that was not recorded.
     """
     return svg(_data(run, name, options))
 
 
 def data_alike(runs: Sequence[Recorded], name: PictureName, **options: Any) -> list[Shown]:
-    """Return the data for one picture of each of several runs, with the same units and axis ranges.
+    """Return the data of the same picture for several runs, with the same units and axis ranges.
 
     Raises:
-        InvalidSpecError: There is no picture with this name.
+        InvalidSpecError: No picture has the given name.
         StateError: The picture needs a table that was not recorded.
     """
     return _alike(runs, name, options)
 
 
 def drawn_beside(runs: Mapping[str, Recorded], name: PictureName, **options: Any) -> Picture:
-    """Draw one picture of each of several runs side by side, with the same units and axis ranges.
+    """Draw the same picture for several runs side by side, with the same units and axis ranges.
 
     Raises:
-        InvalidSpecError: There is no picture with this name.
+        InvalidSpecError: No picture has the given name.
         StateError: The picture needs a table that was not recorded.
     """
     return side_by_side(dict(zip(runs, _alike(list(runs.values()), name, options), strict=True)))

@@ -173,7 +173,10 @@ def _series(run: Recorded) -> Iterator[tuple[str, str, NDArray[np.int64]]]:
 
 
 def _first_series(run: Recorded) -> dict[str, NDArray[np.int64]]:
-    """Return each ClusterQueue's rows for its first `flavor/resource`, for values that are equal for all of them."""
+    """Return each ClusterQueue's rows for its first `flavor/resource`.
+
+    Values of a whole ClusterQueue, such as `waiting` and `share`, are the same for each `flavor/resource`.
+    """
     rows: dict[str, NDArray[np.int64]] = {}
     for name, _, places in _series(run):
         rows.setdefault(name, places)

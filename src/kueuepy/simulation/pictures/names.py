@@ -21,7 +21,7 @@ _GIB = 2**30
 
 
 def colours(run: Recorded) -> dict[str, int]:
-    """Return the colour numbers of the ClusterQueues whose jobs request most.
+    """Return the colour indices of the ClusterQueues whose jobs request the most.
 
     Requests do not depend on the policy, so a queue has the same colour under all policies.
     """
@@ -29,7 +29,7 @@ def colours(run: Recorded) -> dict[str, int]:
 
 
 def workers_of(run: Recorded) -> dict[str, int]:
-    """Return the colour numbers of the workers of a fleet that have their own colour, in the order of the workers.
+    """Return the colour indices of the workers of a fleet that have their own colour, in the order of the workers.
 
     Raises:
         StateError: The run is not the simulation of a fleet.
@@ -42,7 +42,7 @@ def workers_of(run: Recorded) -> dict[str, int]:
 
 
 def groups(run: Recorded, by: str) -> tuple[Categorical, dict[str, int]]:
-    """Return a column of the table of jobs as names, and the colour numbers of the names that the chart shows."""
+    """Return a column of the table of jobs as names, and the colour indices of the names that the chart shows."""
     if by in ("queue", "cluster_queue"):
         return run.jobs["cluster_queue"], colours(run)
     values = run.jobs[by]
@@ -65,13 +65,13 @@ def work(run: Recorded) -> Any:
 
 
 def largest(names: Categorical, weight: Any) -> dict[str, int]:
-    """Return the colour numbers of the names with the largest total weight; each of these names has its own colour."""
+    """Return the colour indices of the names with the largest total weight; each of these names has its own colour."""
     totals = np.bincount(names.codes[names.codes >= 0], weights=weight[names.codes >= 0], minlength=len(names.names))
     return places(dict(zip(names.names, totals.tolist(), strict=True)))
 
 
 def shown_as(name: str, numbers: dict[str, int]) -> tuple[str, int]:
-    """Return the name of a group in the legend, and its colour number."""
+    """Return the name of a group in the legend, and its colour index."""
     return (name, numbers[name]) if name in numbers else ("others", OTHERS)
 
 
@@ -86,7 +86,7 @@ def cell_of(run: Recorded, flavor_resource: str | None) -> str:
     Args:
         run: The run.
         flavor_resource: `flavor/resource`, or a flavor or a resource that occurs in only one pair. `None` selects the
-            pair with the highest utilisation.
+            flavor and resource with the highest utilisation.
 
     Raises:
         InvalidSpecError: The name matches no pair of flavor and resource, or several pairs.

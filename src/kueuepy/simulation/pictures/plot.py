@@ -77,7 +77,7 @@ class Plots:
         """Draw the cumulative distribution of waiting times, by `queue` or any other column of jobs.
 
         Raises:
-            StateError: No job counts.
+            StateError: The metrics include no job.
         """
         return draw(jobs.waits(self._run, by), ax)
 
@@ -149,7 +149,7 @@ def paper_of(ax: Any) -> str:
 
 
 def is_dark(ax: Any) -> bool:
-    """Return whether the background of Axes is dark, so that groups need the colours for dark backgrounds."""
+    """Return whether the background of Axes is dark; on a dark background, groups need different colours."""
     return luminance(paper_of(ax)) < _MIDDLE
 
 

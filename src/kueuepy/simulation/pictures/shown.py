@@ -29,9 +29,9 @@ class Stack(msgspec.Struct, frozen=True):
         title: Title of the chart.
         x: Label of the time axis.
         y: Label of the y axis.
-        edges: Limits of the time intervals; there is one more limit than there are intervals.
+        edges: Limits of the time intervals; n intervals have n + 1 limits.
         layers: The layers, from bottom to top.
-        limit: The limit in each interval; empty for no limit line.
+        limit: The limit in each interval; empty if the chart has no limit line.
     """
 
     title: str
@@ -68,8 +68,8 @@ class Mark(msgspec.Struct, frozen=True):
 class Lines(msgspec.Struct, frozen=True):
     """Data for a line chart.
 
-    With `steps`, a value applies until the next value. With `shares`, the y axis shows percentages. `ticks` are
-    labelled values of the x axis; a label can have two lines.
+    If `steps` is set, each value applies until the next value. If `shares` is set, the y axis shows percentages.
+    `ticks` are labelled values of the x axis; a label can have two lines.
     """
 
     title: str
@@ -115,7 +115,7 @@ class Bars(msgspec.Struct, frozen=True):
 
     @property
     def queues(self) -> dict[str, int]:
-        """The colour number of each queue in the chart."""
+        """The colour index of each queue in the chart."""
         found = {bar.queue: bar.colour for bar in self.bars}
         return dict(sorted(found.items(), key=lambda pair: (pair[1] < 0, pair[1])))
 

@@ -465,7 +465,7 @@ def _matrix(shown: Matrix, layout: Layout) -> tuple[str, _Legend]:
 
 
 def _cell(shown: Matrix, place: tuple[int, int], at: tuple[float, float], size: tuple[float, float]) -> str:
-    """Draw the number of evictions of one pair of queues; a darker field means more evictions."""
+    """Draw the number of evictions of one pair of queues; a darker tile means more evictions."""
     (row, column), (x, y), (wide, high) = place, at, size
     part = float(shown.counts[place]) / (float(shown.counts.max()) or 1.0)
     ink = ' class="kq-on" fill="#fff"' if part > _DARK else ""
