@@ -142,24 +142,24 @@ TopologyAnswers Placer::Find(const TopologyDemands& demands, WorkloadId id, bool
 }
 
 bool Placer::Fits(const TopologyDemands& demands, WorkloadId workload, WorkloadId replaced) {
-  const TopologyAnswers answers = Find(demands, workload, false, replaced);
-  return std::none_of(answers.begin(), answers.end(),
+  const TopologyAnswers found = Find(demands, workload, false, replaced);
+  return std::none_of(found.begin(), found.end(),
                       [](const TopologyAnswer& answer) { return answer.failure != nullptr; });
 }
 
-const TopologyAnswer* Placer::FailureIn(const TopologyAnswers& answers, ClassId cls) const {
+const TopologyAnswer* Placer::FailureIn(const TopologyAnswers& found, ClassId cls) const {
   const TopologyAnswer* first = nullptr;
   const auto name = [&](const TopologyAnswer& answer) -> const std::string& {
     return state_.Class(cls).pod_sets[static_cast<size_t>(answer.pod_set)].name;
   };
-  for (const TopologyAnswer& answer : answers) {
+  for (const TopologyAnswer& answer : found) {
     if (answer.failure && (first == nullptr || name(answer) < name(*first))) first = &answer;
   }
   return first;
 }
 
-void Placer::Apply(const TopologyAnswers& answers, Assignment& assignment, WorkloadId id) const {
-  for (const TopologyAnswer& answer : answers) {
+void Placer::Apply(const TopologyAnswers& found, Assignment& assignment, WorkloadId id) const {
+  for (const TopologyAnswer& answer : found) {
     PodSetAssignment* const pod_set = assignment.Find(answer.pod_set);
     pod_set->topology = answer.assignment;
     if (answer.assignment && pod_set->delayed != DelayedTopology::kNone) {

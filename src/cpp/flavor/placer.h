@@ -58,9 +58,9 @@ class Placer {
 
   // Returns the failure to report, or null if all pod sets are placed. If there are several failures, returns
   // the first one in the order of pod set names.
-  const TopologyAnswer* FailureIn(const TopologyAnswers& answers, ClassId cls) const;
+  const TopologyAnswer* FailureIn(const TopologyAnswers& found, ClassId cls) const;
   // Stores the placements and their usage in the assignment.
-  void Apply(const TopologyAnswers& answers, Assignment& assignment, WorkloadId workload) const;
+  void Apply(const TopologyAnswers& found, Assignment& assignment, WorkloadId workload) const;
   // Returns the usage that exceeds the usage already charged for the workload's admission.
   std::vector<TopologyUsage> NetUsage(const Assignment& assignment, WorkloadId workload) const;
   // Returns whether the pods of each domain currently fit, checking each domain separately.
