@@ -83,7 +83,7 @@ bool SatisfiesPolicy(const Workload& preemptor, const Workload& candidate, Preem
   return false;
 }
 
-bool UsesAny(const Workload& workload, const std::vector<FlavorResourceId>& frs) {
+bool UsesAny(const Workload& workload, absl::Span<const FlavorResourceId> frs) {
   for (const auto& [fr, amount] : workload.usage) {
     for (FlavorResourceId contested : frs) {
       if (fr == contested) return true;

@@ -6,10 +6,14 @@
 #include <list>
 #include <vector>
 
+#include "absl/container/inlined_vector.h"
+#include "absl/types/span.h"
 #include "model/message.h"
 #include "state/state.h"
 
 namespace kueue {
+
+using FlavorResources = absl::InlinedVector<FlavorResourceId, 2>;
 
 // The rule that permits the preemption of a candidate.
 enum class Variant : uint8_t { kWithinQueue, kHierarchical, kWithoutBorrowing, kWhileBorrowing };
@@ -83,9 +87,8 @@ class CandidateList {
 // consider only the workloads in queues that use more than their quota.
 class TreeCandidates {
  public:
-  TreeCandidates(NodeId root, const std::vector<FlavorResourceId>& contested)
-      : root_(root), contested_(contested) {}
-  bool Is(NodeId root, const std::vector<FlavorResourceId>& contested) const {
+  TreeCandidates(NodeId root, const FlavorResources& contested) : root_(root), contested_(contested) {}
+  bool Is(NodeId root, const FlavorResources& contested) const {
     return root == root_ && contested == contested_;
   }
   // Lists the workloads on the first call, and does nothing on later calls. The list contains the current
@@ -120,7 +123,7 @@ class TreeCandidates {
   void Begin(const CandidateOrder& order);
 
   NodeId root_;
-  std::vector<FlavorResourceId> contested_;
+  FlavorResources contested_;
   bool is_listed_ = false, has_evicted_ = false;
   std::vector<Candidate> items_;
   std::vector<Part> parts_;  // Indexed by the position of the queue in the tree.
@@ -143,9 +146,9 @@ struct CandidateScratch {
 bool SatisfiesPolicy(const Workload& preemptor, const Workload& candidate, PreemptionPolicy policy);
 // Returns true if the workload's charged usage has an entry for any of the flavor resources, even if the
 // amount is 0.
-bool UsesAny(const Workload& workload, const std::vector<FlavorResourceId>& frs);
+bool UsesAny(const Workload& workload, absl::Span<const FlavorResourceId> frs);
 // Returns whether the node uses more than its own quota of any of the flavor resources.
-inline bool IsBorrowingAny(const Quota& quota, NodeId node, const std::vector<FlavorResourceId>& frs) {
+inline bool IsBorrowingAny(const Quota& quota, NodeId node, absl::Span<const FlavorResourceId> frs) {
   for (const FlavorResourceId fr : frs) {  // Usually one, for which std::any_of is several times slower.
     if (quota.IsBorrowing(node, fr)) return true;
   }
@@ -154,7 +157,7 @@ inline bool IsBorrowingAny(const Quota& quota, NodeId node, const std::vector<Fl
 // Returns whether IsBorrowingAny() is true for the node and for all Cohorts between the node and `ancestor`.
 // If `ancestor` is kNoId, all Cohorts up to the root are checked.
 inline bool AreBorrowingUpTo(const State& state, NodeId node, NodeId ancestor,
-                             const std::vector<FlavorResourceId>& frs) {
+                             absl::Span<const FlavorResourceId> frs) {
   for (; node != ancestor; node = state.forest().Parent(node)) {
     if (!IsBorrowingAny(state.quota, node, frs)) return false;
   }

@@ -3,7 +3,6 @@
 // ff69552e79).
 #include <algorithm>
 
-#include "absl/container/flat_hash_set.h"
 #include "absl/container/inlined_vector.h"
 #include "preemption/fit.h"
 #include "preemption/preemption.h"
@@ -30,14 +29,14 @@ bool FitsInQuota(const Quota& quota, NodeId node, Amounts& request) {
 class ClassicalSearch {
  public:
   ClassicalSearch(State& state, const PreemptionQuery& query,
-                  const std::vector<WorkloadId>& already_preempted, CandidateScratch& scratch,
+                  const absl::flat_hash_set<WorkloadId>* already_preempted, CandidateScratch& scratch,
                   SearchTrace* trace)
       : state_(state),
         view_(state),
         query_(query),
         queue_(view_.Queue(query.queue)),
         preemptor_(view_.At(query.preemptor)),
-        already_preempted_(already_preempted.begin(), already_preempted.end()),
+        already_preempted_(already_preempted),
         order_(state, query.queue),
         tree_order_(state, kNoId),
         scratch_(scratch),
@@ -84,7 +83,7 @@ class ClassicalSearch {
   bool IsCandidate(WorkloadId id, PreemptionPolicy policy) const {
     const Workload& workload = view_.At(id);
     return UsesAny(workload, query_.contested) && SatisfiesPolicy(preemptor_, workload, policy) &&
-           !already_preempted_.contains(id);
+           !Contains(already_preempted_, id);
   }
 
   void CollectOwn() {
@@ -131,7 +130,7 @@ class ClassicalSearch {
     return candidate.charged != query_.queue &&
            SatisfiesPolicy(preemptor_, view_.At(candidate.workload),
                            queue_.spec.preemption.reclaim_within_cohort) &&
-           !already_preempted_.contains(candidate.workload);
+           !Contains(already_preempted_, candidate.workload);
   }
 
   bool ExceedsUpTo(NodeId queue, NodeId ancestor) const {
@@ -304,7 +303,7 @@ class ClassicalSearch {
   const PreemptionQuery& query_;
   const ClusterQueue& queue_;
   const Workload& preemptor_;
-  const absl::flat_hash_set<WorkloadId> already_preempted_;
+  const absl::flat_hash_set<WorkloadId>* const already_preempted_;
   const CandidateOrder order_, tree_order_;
   CandidateScratch& scratch_;
   CandidateList* lists_;

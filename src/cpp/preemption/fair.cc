@@ -116,8 +116,8 @@ class TargetQueues {
 
 class FairSearch {
  public:
-  FairSearch(State& state, const PreemptionQuery& query, const std::vector<WorkloadId>& already_preempted,
-             SearchTrace* trace)
+  FairSearch(State& state, const PreemptionQuery& query,
+             const absl::flat_hash_set<WorkloadId>* already_preempted, SearchTrace* trace)
       : state_(state),
         query_(query),
         queue_(state.Queue(query.queue)),
@@ -173,8 +173,7 @@ class FairSearch {
       const Workload& workload = state_.At(id);
       if (!UsesAny(workload, query_.contested)) continue;
       if (!SatisfiesPolicy(state_.At(query_.preemptor), workload, policy)) continue;
-      if (std::find(already_preempted_.begin(), already_preempted_.end(), id) != already_preempted_.end())
-        continue;
+      if (Contains(already_preempted_, id)) continue;
       candidates.push_back(MakeCandidate(state_, id, variant, kNoId));
     }
   }
@@ -191,10 +190,16 @@ class FairSearch {
         CollectFrom(queue, preemption.reclaim_within_cohort, Variant::kHierarchical, candidates);
       }
     }
+    const CandidateOrder order(state_, query_.queue);
+    if (!state_.config.admission_fair_sharing) {
+      std::sort(candidates.begin(), candidates.end(), order);
+      return candidates;
+    }
+    // LocalQueue usage can make the order intransitive, and then the result depends on the algorithm.
     std::sort(candidates.begin(), candidates.end(), [this](const Candidate& a, const Candidate& b) {
       return state_.At(a.workload).uid < state_.At(b.workload).uid;
     });
-    std::stable_sort(candidates.begin(), candidates.end(), CandidateOrder(state_, query_.queue));
+    std::stable_sort(candidates.begin(), candidates.end(), order);
     return candidates;
   }
 
@@ -295,7 +300,7 @@ class FairSearch {
   State& state_;
   const PreemptionQuery& query_;
   const ClusterQueue& queue_;
-  const std::vector<WorkloadId>& already_preempted_;
+  const absl::flat_hash_set<WorkloadId>* const already_preempted_;
   SearchTrace* const trace_;
   std::vector<Target> targets_;
   std::vector<Candidate> retry_;

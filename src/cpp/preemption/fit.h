@@ -16,6 +16,11 @@ void Discharge(State& state, WorkloadId id);
 void Charge(State& state, const PreemptionQuery& query, WorkloadId id);
 void Discharge(State& state, const PreemptionQuery& query, WorkloadId id);
 
+// Returns whether the set contains the workload. A null set is empty.
+inline bool Contains(const absl::flat_hash_set<WorkloadId>* workloads, WorkloadId id) {
+  return workloads != nullptr && workloads->contains(id);
+}
+
 // Returns whether the request fits now. If `borrow` is false, the request must also stay within the queue's
 // nominal quota. Mirrors pkg/scheduler/preemption/preemption.go:workloadFits.
 bool Fits(const State& state, const PreemptionQuery& query, bool borrow);

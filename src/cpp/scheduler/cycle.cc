@@ -226,9 +226,9 @@ void Cycle::Recompute(Entry& entry, bool overlaps) {
     const Trial trial(state_);
     const NodeId root = state_.forest().Root(entry.queue);
     victims_.Discharge(state_, root);
-    preemptor_.SetAlreadyPreempted(victims_.Around(state_, root));
+    preemptor_.SetAlreadyPreempted(&victims_.all());
     GetAssignments(entry, &pinned);
-    preemptor_.SetAlreadyPreempted({});
+    preemptor_.SetAlreadyPreempted(nullptr);
   }
   if (entry.assignment.mode == Mode::kFit) {
     entry.assignment.mode = Mode::kDeferredFit;
