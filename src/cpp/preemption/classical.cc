@@ -231,17 +231,17 @@ class ClassicalSearch {
       if (exceeding.queue == query_.queue) continue;
       if (state_.forest().Parent(exceeding.queue) != root) return std::nullopt;
       Loss loss{exceeding.queue, {}};
+      const auto exceeds = [&] {
+        return std::any_of(query_.contested.begin(), query_.contested.end(), [&](FlavorResourceId fr) {
+          return state_.quota.Usage(loss.queue, fr) - AmountOf(loss.usage, fr) >
+                 state_.quota.Subtree(loss.queue, fr);
+        });
+      };
       tree_->ForEachOf(exceeding, tree_order_, [&](const Candidate& candidate) {
         if (!MayBeTaken(candidate)) return true;
-        const bool exceeds =
-            std::any_of(query_.contested.begin(), query_.contested.end(), [&](FlavorResourceId fr) {
-              return state_.quota.Usage(loss.queue, fr) - AmountOf(loss.usage, fr) >
-                     state_.quota.Subtree(loss.queue, fr);
-            });
-        if (!exceeds) return false;
         for (const auto& [fr, amount] : view_.At(candidate.workload).usage) AddTo(loss.usage, fr, amount);
         ++all.second;
-        return true;
+        return exceeds();
       });
       if (is_saturated(loss.queue, loss.usage) || is_saturated(root, loss.usage)) return std::nullopt;
       if (!loss.usage.empty()) all.first.push_back(std::move(loss));
