@@ -80,7 +80,8 @@ void Cycle::GetAssignments(Entry& entry, const NominationMapping* pinned) {
   const bool is_told_by_class = pinned == nullptr && IsToldByClass(entry);
   const KnownFit* known = nullptr;
   if (is_told_by_class) {
-    if (Recall(entry)) return;
+    // KeepRefusal() keeps nothing for queues that may preempt.
+    if (!preemptor_.MayPreempt(entry.queue) && Recall(entry)) return;
     known = state_.caches.fits.Find(entry.queue, workload.cls);
     if (known != nullptr && TakeKnown(*known, entry)) return;
   }
