@@ -162,6 +162,20 @@ void Tournament::ComputeShares(size_t head) {
 }
 
 bool Tournament::MaySaturate(const Tree& tree) const {
+  Amount total;  // An upper bound of the sums below, which rules out most cases.
+  for (size_t head : tree.heads) {
+    for (const FlavorResourceAmount& entry : UsageOf(heads_[head])) {
+      const Amount added = Max(Amount(0), entry.amount);
+      total = total + added + added;
+    }
+  }
+  const bool may_saturate = std::any_of(tree.heads.begin(), tree.heads.end(), [&](size_t head) {
+    const absl::Span<const FlavorResourceAmount> usage = UsageOf(heads_[head]);
+    return std::any_of(usage.begin(), usage.end(), [&](const FlavorResourceAmount& entry) {
+      return state_.quota.WouldSaturate(heads_[head].queue, entry.fr, total);
+    });
+  });
+  if (!may_saturate) return false;
   absl::flat_hash_map<FlavorResourceId, Amount> most;
   for (size_t head : tree.heads) {
     for (const FlavorResourceAmount& entry : UsageOf(heads_[head])) {

@@ -6,6 +6,7 @@
 #include <list>
 #include <vector>
 
+#include "absl/container/flat_hash_set.h"
 #include "absl/container/inlined_vector.h"
 #include "absl/types/span.h"
 #include "model/message.h"
@@ -70,6 +71,8 @@ class CandidateList {
   void Push(const Candidate& candidate) { items_.push_back(candidate); }
   bool empty() const { return items_.empty(); }
   size_t size() const { return items_.size(); }
+  // Returns all candidates, in no particular order.
+  const std::vector<Candidate>& items() const { return items_; }
   // Returns the i-th candidate in candidate order. The reference is valid until candidates are added or
   // removed.
   const Candidate& At(size_t i, const CandidateOrder& order) {
@@ -94,8 +97,10 @@ class TreeCandidates {
   // Lists the workloads on the first call, and does nothing on later calls. The list contains the current
   // state of the workloads, so call this function before the cycle evicts a workload.
   void Fill(const State& state);
-  // Finds the queues that exceed their quota, unless `epoch` equals the epoch of the last call.
-  void Update(const State& state, int64_t epoch);
+  // Finds the queues that exceed their quota, unless `epoch` equals the epoch of the last call. Later calls
+  // of At() and ForEachOf() skip the workloads in `excluded`, which must not change during the epoch. A null
+  // set is empty.
+  void Update(const State& state, const absl::flat_hash_set<WorkloadId>* excluded, int64_t epoch);
 
   // A queue that uses more than its own quota, and whose ancestor Cohorts, except the root, use more than
   // theirs.
@@ -108,6 +113,14 @@ class TreeCandidates {
   // Returns the i-th candidate of the queues in exceeding(), in candidate order, or nullptr if there is none.
   // Call Fill() and Update() before this function. The result is valid until the next Update().
   const Candidate* At(size_t i, const CandidateOrder& order);
+  // Calls `use` with each candidate of one queue, in candidate order, until `use` returns false. Call Fill()
+  // and Update() before this function.
+  template <typename Use>
+  void ForEachOf(const Exceeding& exceeding, const CandidateOrder& order, Use use) {
+    Cursor cursor{&parts_[exceeding.place], 0, nullptr};
+    while (Advance(cursor, order) && use(*cursor.first)) {
+    }
+  }
 
  private:
   // Candidates of one queue, which are adjacent in `items_`.
@@ -121,6 +134,8 @@ class TreeCandidates {
     const Candidate* first;
   };
   void Begin(const CandidateOrder& order);
+  // Moves the cursor to the next candidate that is not excluded. Returns false if there is none.
+  bool Advance(Cursor& cursor, const CandidateOrder& order);
 
   NodeId root_;
   FlavorResources contested_;
@@ -128,6 +143,7 @@ class TreeCandidates {
   std::vector<Candidate> items_;
   std::vector<Part> parts_;  // Indexed by the position of the queue in the tree.
   std::vector<Exceeding> exceeding_;
+  const absl::flat_hash_set<WorkloadId>* excluded_ = nullptr;
   int64_t epoch_ = -1;
   bool has_begun_ = false;
   // The first candidates of the queues in `exceeding_`, in candidate order.
@@ -135,6 +151,11 @@ class TreeCandidates {
   // Cursors for the remaining candidates, as a heap with the next candidate on top.
   std::vector<Cursor> cursors_;
 };
+
+// Returns whether the set contains the workload. A null set is empty.
+inline bool Contains(const absl::flat_hash_set<WorkloadId>* workloads, WorkloadId id) {
+  return workloads != nullptr && workloads->contains(id);
+}
 
 // Lists whose memory is reused for later searches.
 struct CandidateScratch {

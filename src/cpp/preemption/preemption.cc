@@ -50,15 +50,14 @@ void Discharge(State& state, const PreemptionQuery& query, WorkloadId id) {
   if (query.topology != nullptr) AddPlaces(state, workload, -1);
 }
 
-namespace {
-
-// Returns whether the queue would exceed its nominal quota with the request.
 bool Borrows(const Quota& quota, const PreemptionQuery& query) {
   for (const auto& [fr, amount] : query.request) {
     if (quota.IsBorrowingWith(query.queue, fr, amount)) return true;
   }
   return false;
 }
+
+namespace {
 
 bool FitsTopology(const PreemptionQuery& query) {
   return query.topology == nullptr || query.placer->Fits(*query.topology, query.preemptor, query.replaced);

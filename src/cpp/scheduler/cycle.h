@@ -4,6 +4,7 @@
 #define KUEUE_SCHEDULER_CYCLE_H_
 
 #include <memory>
+#include <optional>
 #include <vector>
 
 #include "flavor/assigner.h"
@@ -98,7 +99,7 @@ class Cycle {
   bool Recall(Entry& entry) const;
   // Reuses the cached admission of the entry's equivalence class if its usage fits. Returns whether it was
   // reused.
-  bool RecallFit(Entry& entry) const;
+  bool TakeKnown(const KnownFit& known, Entry& entry) const;
   // Caches the admission of the entry if it depends only on objects and on the available quota.
   void KeepFit(const Entry& entry, const std::shared_ptr<const Admission>& admission);
   // Caches the refusal of the entry if the refusal depends only on objects and usage.
@@ -111,11 +112,10 @@ class Cycle {
   void ProcessEntry(Entry& entry);
   enum class Fit : uint8_t { kOk, kNoQuota, kNoTopology };
   Fit CheckFit(const Entry& entry);
-  bool FitsNow(const Entry& entry) { return CheckFit(entry) == Fit::kOk; }
   bool TakesOver(const Entry& entry) const;
   bool Overlaps(const Entry& entry) const;
   void Recompute(Entry& entry, bool overlaps);
-  void RecomputeIfNeeded(Entry& entry);
+  std::optional<Fit> RecomputeIfNeeded(Entry& entry);
   bool EvictsForNode(Entry& entry);
   void PlaceAround(Entry& entry);
   void ShowAsAsked();

@@ -78,9 +78,15 @@ void Cycle::GetAssignments(Entry& entry, const NominationMapping* pinned) {
   Workload& workload = state_.At(entry.workload);
   if (workload.progress && IsProgressOutdated(workload, entry.queue)) workload.progress = nullptr;
   const bool is_told_by_class = pinned == nullptr && IsToldByClass(entry);
-  if (is_told_by_class && (Recall(entry) || RecallFit(entry))) return;
+  const KnownFit* known = nullptr;
+  if (is_told_by_class) {
+    // KeepRefusal() keeps nothing for queues that may preempt.
+    if (!preemptor_.MayPreempt(entry.queue) && Recall(entry)) return;
+    known = state_.caches.fits.Find(entry.queue, workload.cls);
+    if (known != nullptr && TakeKnown(*known, entry)) return;
+  }
   FlavorAssigner assigner(state_, preemptor_, preemptor_.placer(),
-                          {entry.queue, entry.workload, entry.replaced, pinned});
+                          {entry.queue, entry.workload, entry.replaced, pinned, known != nullptr});
   assigner.Assign(entry.assignment);
   entry.targets.clear();
   if (entry.assignment.mode == Mode::kPreempt) {
@@ -113,18 +119,16 @@ bool Cycle::Recall(Entry& entry) const {
   return true;
 }
 
-bool Cycle::RecallFit(Entry& entry) const {
-  const KnownFit* const known = state_.caches.fits.Find(entry.queue, state_.At(entry.workload).cls);
-  if (known == nullptr) return false;
+bool Cycle::TakeKnown(const KnownFit& known, Entry& entry) const {
   int borrowing = 0;
-  for (const auto& [fr, amount] : known->usage) {
+  for (const auto& [fr, amount] : known.usage) {
     if (amount > state_.quota.Available(entry.queue, fr)) return false;
     borrowing = std::max(borrowing, state_.quota.LowestSubtreeThatFits(entry.queue, fr, amount).height);
   }
   entry.assignment.mode = Mode::kFit;
   entry.assignment.borrowing = borrowing;
-  entry.assignment.usage = known->usage;
-  entry.admission = known->admission;
+  entry.assignment.usage = known.usage;
+  entry.admission = known.admission;
   return true;
 }
 
