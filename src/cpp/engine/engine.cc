@@ -4,7 +4,7 @@
 
 #include <algorithm>
 
-#include "absl/container/inlined_vector.h"
+#include "absl/container/fixed_array.h"
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "fairness/ledger.h"
@@ -21,16 +21,15 @@ namespace {
 // The key `namespace/name` of a workload. Most keys need no allocation.
 class JoinedKey {
  public:
-  JoinedKey(absl::string_view ns, absl::string_view name) {
-    text_.reserve(ns.size() + 1 + name.size());
-    text_.insert(text_.end(), ns.begin(), ns.end());
-    text_.push_back('/');
-    text_.insert(text_.end(), name.begin(), name.end());
+  JoinedKey(absl::string_view ns, absl::string_view name) : text_(ns.size() + 1 + name.size()) {
+    char* const slash = std::copy(ns.begin(), ns.end(), text_.begin());
+    *slash = '/';
+    std::copy(name.begin(), name.end(), slash + 1);
   }
   absl::string_view text() const { return {text_.data(), text_.size()}; }
 
  private:
-  absl::InlinedVector<char, 128> text_;
+  absl::FixedArray<char, 128> text_;
 };
 
 }  // namespace
