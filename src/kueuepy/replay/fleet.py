@@ -113,7 +113,7 @@ class FleetReplay:
             if kind in _OF_FLEET:
                 continue
             parameters = doc["spec"].get("parameters") or {}
-            config = self._objects.get((_CONFIG, parameters.get("name")))
+            config = self._objects.get((_CONFIG, parameters.get("name", "")))
             if config is None or (parameters.get("apiGroup"), parameters.get("kind")) != (_GROUP, _CONFIG):
                 checks.append((name, None))
                 continue
