@@ -477,7 +477,8 @@ class Dispatch:
     Args:
         manager: Engine of the manager.
         clusters: Name and engine of each cluster; the engine is `None` for a cluster that is never connected.
-        checks: Name of each MultiKueue check, and the numbers of its clusters in the order of its MultiKueueConfig.
+        checks: Name of each MultiKueue check, and the numbers of its clusters in the order of its MultiKueueConfig;
+            `None` instead of the numbers if the MultiKueueConfig does not exist.
         options: `kind`, `step`, `round` and `worker_lost_timeout` (nanoseconds), `in_config_order`.
     """
 
@@ -485,7 +486,7 @@ class Dispatch:
         self,
         manager: Engine,
         clusters: Sequence[tuple[str, Engine | None]],
-        checks: Sequence[tuple[str, Sequence[int]]],
+        checks: Sequence[tuple[str, Sequence[int] | None]],
         options: dict[str, Any],
     ) -> None: ...
     def look(self) -> list[tuple[str, str, str]]:
@@ -494,6 +495,8 @@ class Dispatch:
         """Delete the copies of deleted workloads. Return (action, cluster, workload) for each action."""
     def set_connected(self, cluster: int, connected: bool) -> None: ...
     def refresh_checks(self) -> None: ...
+    def set_clusters(self, names: Sequence[str], checks: Sequence[tuple[str, Sequence[int] | None]]) -> None:
+        """Replace the clusters of the checks. Clusters with new names are added, and are never connected."""
     def nominate(self, id: int, clusters: Sequence[int]) -> None: ...
     def status(self, id: int) -> DispatchView | None:
         """Return the MultiKueue check of a workload and its clusters; None without a check."""

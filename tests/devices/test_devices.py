@@ -508,3 +508,12 @@ def test_lint_reports_dangling_claims_classes_and_resources():
 
 def test_dumps_keep_devices():
     assert "ResourceClaimTemplate" in dump([template()])
+
+
+def test_sign_of_a_quantity_is_a_function_and_not_a_method():
+    pytest.importorskip("cel_expr_python")
+    (subject,) = devices(1, memory="40Gi").subjects
+    capacity = f'device.capacity["{GPU}"].memory'
+    assert compile_error(f"sign({capacity}) == 1") == ""
+    assert evaluate(f"sign({capacity}) == 1", subject) == (True, "")
+    assert compile_error(f"{capacity}.sign() == 1").startswith("compilation failed: ERROR: <input>:1:47: ")

@@ -75,3 +75,108 @@ def test_an_unknown_step_is_an_error(step, problem):
         scenario = msgspec.json.decode(next(lines))
     with pytest.raises(KueueError, match=problem):
         replay(scenario | {"steps": [step], "results": None})
+
+
+def of_kind(kind, name, namespace=None, **fields):
+    where = {"name": name} if namespace is None else {"name": name, "namespace": namespace}
+    group = "v1" if kind == "Namespace" else "kueue.x-k8s.io/v1beta2"
+    return {"apiVersion": group, "kind": kind, "metadata": where, **fields}
+
+
+def config(*clusters):
+    return of_kind("MultiKueueConfig", "all", spec={"clusters": list(clusters)})
+
+
+def cluster(name, *objects, checks=()):
+    """A cluster with one ClusterQueue of 4 cpu."""
+    flavor = {"name": "any", "resources": [{"name": "cpu", "nominalQuota": "4"}]}
+    spec = {"namespaceSelector": {}, "resourceGroups": [{"coveredResources": ["cpu"], "flavors": [flavor]}]}
+    if checks:
+        spec["admissionChecksStrategy"] = {"admissionChecks": [{"name": check} for check in checks]}
+    own = [
+        of_kind("Namespace", "default"),
+        of_kind("ResourceFlavor", "any", spec={}),
+        *objects,
+        of_kind("ClusterQueue", "main", spec=spec),
+        of_kind("LocalQueue", "main", "default", spec={"clusterQueue": "main"}),
+    ]
+    return {"name": name, "objects": own}
+
+
+def fleet(*workers, dispatcher="example.com/dispatcher"):
+    reference = {"apiGroup": "kueue.x-k8s.io", "kind": "MultiKueueConfig", "name": "all"}
+    spec = {"controllerName": "kueue.x-k8s.io/multikueue", "parameters": reference}
+    manager = cluster("manager", config(*workers), of_kind("AdmissionCheck", "mk", spec=spec), checks=["mk"])
+    clusters = [manager, *(cluster(name) for name in workers)]
+    settings = {"multiKueue": {"dispatcherName": dispatcher}}
+    return FleetReplay({"name": "made", "clusters": clusters, "steps": [], "config": settings})
+
+
+def workload(name, **spec):
+    requests = {"requests": {"cpu": "1"}}
+    pods = {
+        "name": "main",
+        "count": 1,
+        "template": {"spec": {"containers": [{"name": "c", "resources": requests}]}},
+    }
+    return of_kind("Workload", name, "default", spec={"queueName": "main", "podSets": [pods], **spec})
+
+
+def run_steps(run, *steps):
+    return [run.step({"at": at, **step}) for at, step in enumerate(steps, start=1)]
+
+
+SUBMIT = {"on": "manager", "submit": [workload("x")], "settle": True, "cycle": True}
+TO_W1 = {"on": "manager", "nominate": [{"workload": "default/x", "clusters": ["w1"]}]}
+TO_W2 = {"on": "manager", "nominate": [{"workload": "default/x", "clusters": ["w2"]}]}
+WORKS = {"on": "w1", "settle": True, "cycle": True}
+LOOK = {"dispatch": True}
+ADMITTED = 'The workload was admitted on "w1"'
+
+
+def test_a_look_clears_nominations_of_an_admitted_workload():
+    *_, nominated, looked = run_steps(fleet("w1", "w2"), SUBMIT, TO_W1, LOOK, WORKS, LOOK, TO_W2, LOOK)
+    assert fleet_facts(nominated)["checks"] == {"default/x": ("Ready", ADMITTED, ("w2",), "w1")}
+    assert fleet_facts(looked)["checks"] == {"default/x": ("Ready", ADMITTED, (), "w1")}
+
+
+@pytest.mark.parametrize("lost", [(), ({"disconnect": ["w1"]},)])
+def test_a_cluster_removed_from_the_config_no_longer_admits(lost):
+    change = {"on": "manager", "apply": [config("w2")]}
+    *_, looked = run_steps(fleet("w1", "w2"), SUBMIT, TO_W1, LOOK, WORKS, LOOK, *lost, change, LOOK)
+    message = 'Admitting remote no longer exists, Previously: "Ready"'
+    assert fleet_facts(looked)["checks"] == {"default/x": ("Retry", message, (), "w1")}
+    assert not fleet_facts(looked)["deleted"]
+
+
+def test_without_a_config_nothing_is_dispatched():
+    removed = {"on": "manager", "remove": [config("w1")]}
+    run = fleet("w1", dispatcher="kueue.x-k8s.io/multikueue-dispatcher-all-at-once")
+    *_, missing, restored, looked = run_steps(
+        run, SUBMIT, removed, LOOK, {"on": "manager", "apply": [config("ghost", "w1")]}, LOOK
+    )
+    assert "created" not in missing
+    assert "created" not in restored
+    assert fleet_facts(looked)["created"] == [("w1", "default/x")]
+
+
+def test_a_new_workload_of_the_same_name_takes_over_the_copies():
+    delete = {"on": "manager", "delete": ["default/x"]}
+    *_, looked = run_steps(fleet("w1", "w2"), SUBMIT, TO_W1, LOOK, WORKS, delete, SUBMIT, TO_W1, LOOK)
+    facts = fleet_facts(looked)
+    assert facts["checks"] == {"default/x": ("Ready", ADMITTED, (), "w1")}
+    assert facts["started"] == [("w1", "default/x")]
+    assert not facts["deleted"]
+    assert not facts["created"]
+
+
+def test_a_changed_workload_that_kueue_deactivated_stays_inactive():
+    limited = {**SUBMIT, "submit": [workload("x", maximumExecutionTimeSeconds=1)]}
+    settle = {"on": "manager", "settle": True, "cycle": True}
+    change = {**settle, "apply": [of_kind("Workload", "x", "default", spec={"priority": 5})]}
+    *_, stopped, changed = run_steps(
+        fleet("w1"), limited, TO_W1, LOOK, WORKS, LOOK, settle, settle, settle, settle, change
+    )
+    assert "reserved" not in changed["clusters"]["manager"]
+    assert not changed["clusters"]["manager"]["queues"]
+    assert not stopped["clusters"]["manager"]["queues"]

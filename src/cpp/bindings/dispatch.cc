@@ -26,7 +26,10 @@ std::vector<CheckClusters> ReadCheckClusters(const py::handle& checks) {
   std::vector<CheckClusters> read;
   for (const py::handle& item : checks) {
     const auto fields = item.cast<py::tuple>();
-    read.push_back({fields[0].cast<std::string>(), fields[1].cast<std::vector<int32_t>>()});
+    const bool has_config = !fields[1].is_none();
+    std::vector<int32_t> clusters;
+    if (has_config) clusters = fields[1].cast<std::vector<int32_t>>();
+    read.push_back({fields[0].cast<std::string>(), std::move(clusters), has_config});
   }
   return read;
 }
@@ -90,6 +93,16 @@ class Dispatch {
   }
   void RefreshChecks() {
     Do([this] { dispatcher_.RefreshChecks(); });
+  }
+  // Clusters that are not known yet are added without an engine, and are never connected.
+  void SetClusters(const std::vector<std::string>& names, const py::list& checks) {
+    for (size_t i = clusters_.size(); i < names.size(); ++i) {
+      WorkerCluster& added = clusters_.emplace_back();
+      added.name = names[i];
+      added.connected = false;
+    }
+    std::vector<CheckClusters> read = ReadCheckClusters(checks);
+    Do([&] { dispatcher_.SetClusters(std::move(read)); });
   }
   void Nominate(Serial serial, const std::vector<int32_t>& clusters) {
     Do([&] { dispatcher_.Nominate(PlaceOf(manager_->state(), serial), clusters); });
@@ -193,6 +206,7 @@ void BindDispatch(py::module_& module) {
       .def("collect", &Dispatch::Collect)
       .def("set_connected", &Dispatch::SetConnected, "cluster"_a, "connected"_a)
       .def("refresh_checks", &Dispatch::RefreshChecks)
+      .def("set_clusters", &Dispatch::SetClusters, "names"_a, "checks"_a)
       .def("nominate", &Dispatch::Nominate, "id"_a, "clusters"_a)
       .def("status", &Dispatch::StatusOf, "id"_a)
       .def("copies", &Dispatch::CopiesOf, "id"_a)

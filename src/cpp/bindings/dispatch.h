@@ -10,7 +10,8 @@
 namespace kueue::python {
 
 DispatcherOptions ReadDispatcher(const py::dict& options);
-// Reads the MultiKueue checks from pairs (name of the check, indexes of its clusters).
+// Reads the MultiKueue checks from pairs (name of the check, indexes of its clusters). The indexes are None
+// if the check has no MultiKueueConfig.
 std::vector<CheckClusters> ReadCheckClusters(const py::handle& checks);
 
 }  // namespace kueue::python

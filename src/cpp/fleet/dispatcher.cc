@@ -20,9 +20,13 @@ void Dispatcher::Attach(Engine* manager, std::vector<WorkerCluster>* clusters, D
   listener_ = listener;
   check_ids_.clear();
   for (const CheckClusters& check : checks_) check_ids_.push_back(manager->state().InternCheck(check.check));
+  RankClusters();
+}
+
+void Dispatcher::RankClusters() {
   if (!ranks_.empty()) return;
   for (const CheckClusters& check : checks_) {
-    std::vector<int32_t>& ranks = ranks_.emplace_back(clusters->size(), kNoId);
+    std::vector<int32_t>& ranks = ranks_.emplace_back(clusters_->size(), kNoId);
     for (size_t i = 0; i < check.clusters.size(); ++i)
       ranks[static_cast<size_t>(check.clusters[i])] = static_cast<int32_t>(i);
   }
@@ -104,6 +108,10 @@ bool Dispatcher::LookAtDeleted(Serial serial) {
   const auto known = locals_.find(serial);
   if (known == locals_.end()) return false;
   Local& local = known->second;
+  if (options_.finds_by_name && manager().FindWorkload(local.key) != kNoId) {
+    locals_.erase(known);  // A new workload of the same name takes over the copies.
+    return false;
+  }
   const size_t before = local.copies.size();
   local.gone = true;
   local.again.reset();
@@ -147,11 +155,19 @@ void Dispatcher::RefreshChecks() {
   for (const CheckClusters& check : checks_) {
     const AdmissionCheckState known =
         manager().checks[static_cast<size_t>(manager().InternCheck(check.check))];
-    const bool active = std::any_of(check.clusters.begin(), check.clusters.end(),
-                                    [this](int32_t cluster) { return IsConnected(cluster); });
+    const bool active =
+        check.has_config && std::any_of(check.clusters.begin(), check.clusters.end(),
+                                        [this](int32_t cluster) { return IsConnected(cluster); });
     if (!known.exists || known.spec.active == active) continue;
     manager_->ApplyCheck({check.check, known.spec.controller, active});
   }
+}
+
+void Dispatcher::SetClusters(std::vector<CheckClusters> checks) {
+  checks_ = std::move(checks);
+  ranks_.clear();
+  RankClusters();
+  RefreshChecks();
 }
 
 void Dispatcher::Nominate(WorkloadId id, std::vector<int32_t> clusters) {
@@ -178,8 +194,8 @@ const std::vector<int32_t>* Dispatcher::ClustersToNominate(Local& local) const {
       workload.Status().dispatched.cluster != kNoId) {
     return nullptr;
   }
-  const int32_t config = ConfigOf(*check);
-  return config == kNoId ? nullptr : &checks_[static_cast<size_t>(config)].clusters;
+  const CheckClusters& config = checks_[static_cast<size_t>(ConfigOf(*check))];
+  return config.has_config ? &config.clusters : nullptr;
 }
 
 bool Dispatcher::LookExternally(Local& local) {

@@ -42,6 +42,7 @@ struct DispatcherOptions {
 struct CheckClusters {
   std::string check;
   std::vector<int32_t> clusters;
+  bool has_config = true;  // If false, the MultiKueueConfig does not exist.
 };
 
 // A worker cluster, identified by its index in the list of worker clusters. A cluster without an engine is
@@ -115,6 +116,8 @@ class Dispatcher {
   // Updates the state of each MultiKueue check: a check is active if at least one of its clusters is
   // connected.
   void RefreshChecks();
+  // Replaces the clusters of the checks. The checks must be the same, in the same order.
+  void SetClusters(std::vector<CheckClusters> checks);
 
   // Returns the workload that was reconciled last, or null if that workload has no MultiKueue check.
   const Local* looked() const { return looked_; }
@@ -143,6 +146,7 @@ class Dispatcher {
 
   // Functions that determine the order of reconciliations and that nominate clusters (dispatcher.cc).
   std::vector<Turn> Turns() const;
+  void RankClusters();
   Local& Of(WorkloadId id);
   int32_t ConfigOf(const WorkloadCheck& check) const;
   const std::vector<int32_t>* ClustersToNominate(Local& local) const;
@@ -162,6 +166,7 @@ class Dispatcher {
   bool LoseAdmitting(const Group& group);
   bool Converge(const Group& group, const Copy& copy);
   bool Admit(const Group& group, int32_t cluster);
+  bool SyncTopology(const Group& group, int32_t cluster);
   bool OpenNextGate(const Group& group);
   bool SyncJob(const Group& group, const Copy& copy);
   bool Deactivate(const Group& group, const Copy& copy);
@@ -182,6 +187,10 @@ class Dispatcher {
 
   Engine& EngineOf(const Copy& copy) const { return *(*clusters_)[static_cast<size_t>(copy.cluster)].engine; }
   const WorkerCluster& At(int32_t cluster) const { return (*clusters_)[static_cast<size_t>(cluster)]; }
+  // Returns kNoId if the configuration of the workload's check does not contain the cluster.
+  int32_t RankOf(const Local& local, int32_t cluster) const {
+    return ranks_[static_cast<size_t>(local.config)][static_cast<size_t>(cluster)];
+  }
   bool IsConnected(int32_t cluster) const { return At(cluster).engine != nullptr && At(cluster).connected; }
   State& manager() const { return manager_->state(); }
   Workload& WorkloadOf(const Local& local) const { return manager().At(local.id); }

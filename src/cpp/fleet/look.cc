@@ -4,6 +4,7 @@
 #include "lifecycle/conditions.h"
 #include "lifecycle/controllers.h"
 #include "lifecycle/dispatched.h"
+#include "lifecycle/second_pass.h"
 #include "text/text.h"
 
 namespace kueue {
@@ -30,7 +31,7 @@ bool Dispatcher::Reconcile(Local& local) {
   const WorkloadCheck* check = CheckOf(WorkloadOf(local));
   const bool concerns = check != nullptr && check->state != CheckState::kRejected;
   local.config = concerns ? ConfigOf(*check) : kNoId;
-  if (local.config == kNoId) return false;
+  if (local.config == kNoId || !checks_[static_cast<size_t>(local.config)].has_config) return false;
   if (WorkloadOf(local).Status().dispatched.job == JobPlace::kHere) {
     manager().EditStatus(WorkloadOf(local)).dispatched.job = JobPlace::kElsewhere;
     check = CheckOf(WorkloadOf(local));
@@ -127,7 +128,7 @@ bool Dispatcher::LoseAdmitting(const Group& group) {
   if (cluster == kNoId) {
     message =
         "Admission check is Ready but no admitting cluster is recorded; this is unexpected, please report it";
-  } else if (!IsConnected(cluster)) {
+  } else if (!IsConnected(cluster) && RankOf(group.local, cluster) != kNoId) {
     const Time due = At(cluster).lost_since + options_.worker_lost_timeout;
     if (due > manager().now) {
       Again(group.local, due);
@@ -150,17 +151,41 @@ bool Dispatcher::Converge(const Group& group, const Copy& copy) {
 
 // Mirrors workload.go:syncAdmittingRemoteState.
 bool Dispatcher::Admit(const Group& group, int32_t cluster) {
-  if (group.check == CheckState::kRetry) return false;
-  Workload& workload = WorkloadOf(group.local);
-  const Dispatched& known = workload.Status().dispatched;
+  if (group.check == CheckState::kRetry) return SyncTopology(group, cluster);
+  const Dispatched& known = WorkloadOf(group.local).Status().dispatched;
   // An error in Kueue: the cluster must not change.
   if (known.cluster != kNoId && known.cluster != cluster) return false;
-  if (group.check == CheckState::kReady && known.cluster == cluster) return false;
-  Dispatched& dispatched = manager().EditStatus(workload).dispatched;
+  const bool placed = SyncTopology(group, cluster);
+  const bool is_known = group.check == CheckState::kReady && known.cluster == cluster;
+  if (is_known && known.nominated.empty()) return placed;
+  Dispatched& dispatched = manager().EditStatus(WorkloadOf(group.local)).dispatched;
   dispatched.cluster = cluster;
   dispatched.nominated.clear();
   SetCheck(group, CheckState::kReady,
            absl::StrCat("The workload was admitted on \"", At(cluster).name, "\""));
+  return true;
+}
+
+// Marks the delayed topology requests of the manager's workload as ready if its copy has topology
+// assignments. Mirrors workload.go:updateDelayedTopologyRequest.
+bool Dispatcher::SyncTopology(const Group& group, int32_t cluster) {
+  const std::shared_ptr<const Admission>& here = WorkloadOf(group.local).admission;
+  const std::shared_ptr<const Admission>& there = WorkloadOf(*CopyOn(group.local, cluster)).admission;
+  if (here == nullptr || there == nullptr || !HasPendingTopology(WorkloadOf(group.local))) return false;
+  auto admission = std::make_shared<Admission>(*here);
+  bool changed = false;
+  for (const PodSetAdmission& remote : there->pod_sets) {
+    if (remote.topology == nullptr) continue;
+    for (PodSetAdmission& local : admission->pod_sets) {
+      if (local.name != remote.name || local.delayed != DelayedTopology::kPending) continue;
+      local.delayed = DelayedTopology::kReady;
+      changed = true;
+    }
+  }
+  if (!changed) return false;
+  WorkloadOf(group.local).admission = std::move(admission);
+  manager().Record(EventKind::kAssigned, group.local.id);
+  manager().MarkDirty(group.local.id);
   return true;
 }
 
@@ -201,8 +226,14 @@ bool Dispatcher::SyncJob(const Group& group, const Copy& copy) {
     return false;
   if (job.suspended && !running.suspended && !remote.IsFinished()) return false;
   const bool active = running.active && !remote.IsFinished();
-  if (job.active == active) return false;
-  manager().EditStatus(WorkloadOf(group.local)).dispatched.active = active;
+  // The readiness of the pods is a part of the job's status, too.
+  const bool copies_ready = manager().config.wait_for_pods_ready && !options_.is_virtual_time;
+  const bool was_ready = WorkloadOf(group.local).Status().pods_ready;
+  const bool ready = copies_ready ? active && remote.Status().pods_ready : was_ready;
+  if (job.active == active && was_ready == ready) return false;
+  StatusDetails& status = manager().EditStatus(WorkloadOf(group.local));
+  status.dispatched.active = active;
+  status.pods_ready = ready;
   manager().MarkDirty(group.local.id);
   return options_.is_virtual_time;
 }

@@ -232,7 +232,8 @@ bool HasJobStopped(const State& state, const Workload& workload) {
 bool ReconcileJob(State& state, WorkloadId id) {
   Workload& workload = state.At(id);
   if (workload.deleted || workload.IsFinished()) return false;
-  if (state.config.wait_for_pods_ready && SyncPodsReady(state, id)) return true;
+  const bool has_job = workload.Status().dispatched.job != JobPlace::kNone;
+  if (state.config.wait_for_pods_ready && has_job && SyncPodsReady(state, id)) return true;
   if (workload.Status().dispatched.job != JobPlace::kHere) return ReconcileDispatchedJob(state, id);
   if (!workload.IsEvicted()) return false;
   if (workload.Status().pods_ready)

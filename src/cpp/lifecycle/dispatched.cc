@@ -55,7 +55,9 @@ bool Suspend(State& state, WorkloadId id, bool suspended) {
   if (known.suspended == suspended) return false;
   Dispatched& job = state.EditStatus(state.At(id)).dispatched;
   job.suspended = suspended;
-  if (job.job == JobPlace::kCopied && (!suspended || state.stop_delay == 0)) job.active = !suspended;
+  if (job.job != JobPlace::kCopied) return true;
+  if (!suspended || state.stop_delay == 0) job.active = !suspended;
+  if (suspended) state.EditStatus(state.At(id)).pods_ready = false;
   return true;
 }
 

@@ -14,7 +14,8 @@ if TYPE_CHECKING:
     from kueuepy.replay.runner import Result
 
 _CONTROLLER = "kueue.x-k8s.io/multikueue"
-_OF_FLEET = ("MultiKueueConfig", "MultiKueueCluster")
+_GROUP, _CONFIG = "kueue.x-k8s.io", "MultiKueueConfig"
+_OF_FLEET = (_CONFIG, "MultiKueueCluster")
 _MOVES = ("created", "deleted", "updated", "started", "stopped", "opened", "deactivating")
 
 
@@ -38,7 +39,9 @@ class FleetReplay:
         clusters = scenario["clusters"]
         self._runs = {cluster["name"]: _replay_of(scenario["name"], cluster, config) for cluster in clusters}
         self._manager = clusters[0]["name"]
-        checks, self._names = _configs(clusters[0]["objects"], [cluster["name"] for cluster in clusters[1:]])
+        self._objects = {_reference(doc): doc for doc in clusters[0]["objects"] if _is_of_fleet(doc)}
+        self._names = [cluster["name"] for cluster in clusters[1:]]
+        checks = self._checks()
         engines = [(name, self._runs[name].engine if name in self._runs else None) for name in self._names]
         options = dispatcher_options(multi_kueue, config)
         self._dispatch = Dispatch(self._runs[self._manager].engine, engines, checks, options)
@@ -74,7 +77,50 @@ class FleetReplay:
     def _step_of_cluster(self, name: str, step: dict[str, Any]) -> Result:
         if name not in self._runs:
             raise ScenarioError(f"a step is on {name!r}; it must be one of {sorted(self._runs)}")
+        if name == self._manager:
+            step = self._with_fleet_objects(step)
         return self._with_changes({"clusters": {name: self._runs[name].step(step)}}, [name])
+
+    def _with_fleet_objects(self, step: dict[str, Any]) -> dict[str, Any]:
+        """Apply and remove the objects of MultiKueue in a step, and return the step without these objects."""
+        run, objects = self._runs[self._manager], dict(self._objects)
+        applied = [doc for doc in step.get("apply") or () if _is_of_fleet(doc)]
+        removed = [doc for doc in step.get("remove") or () if doc["kind"] in _OF_FLEET]
+        if not applied and not removed:
+            return step
+        run.engine.set_now(EPOCH + round(float(step["at"]) * SECOND))
+        for doc in applied:
+            self._objects[_reference(doc)] = doc
+            if doc["kind"] not in _OF_FLEET:
+                run.apply(doc)
+        for doc in removed:
+            self._objects.pop(_reference(doc), None)
+        if self._objects != objects:
+            checks = self._checks()
+            self._dispatch.set_clusters(self._names, checks)
+        return step | {
+            "apply": [doc for doc in step.get("apply") or () if doc not in applied],
+            "remove": [doc for doc in step.get("remove") or () if doc not in removed],
+        }
+
+    def _checks(self) -> list[tuple[str, list[int] | None]]:
+        """Return the cluster indices of each MultiKueue check; None for a check without a MultiKueueConfig.
+
+        Clusters that are not known yet are added to the names.
+        """
+        checks: list[tuple[str, list[int] | None]] = []
+        for (kind, name), doc in self._objects.items():
+            if kind in _OF_FLEET:
+                continue
+            parameters = doc["spec"].get("parameters") or {}
+            config = self._objects.get((_CONFIG, parameters.get("name", "")))
+            if config is None or (parameters.get("apiGroup"), parameters.get("kind")) != (_GROUP, _CONFIG):
+                checks.append((name, None))
+                continue
+            clusters = config["spec"]["clusters"]
+            self._names.extend(cluster for cluster in clusters if cluster not in self._names)
+            checks.append((name, [self._names.index(cluster) for cluster in clusters]))
+        return checks
 
     def _number(self, name: str) -> int:
         if name not in self._names:
@@ -135,17 +181,11 @@ def _replay_of(name: str, cluster: dict[str, Any], config: dict[str, Any]) -> Re
     return Replay({"name": f"{name}: {cluster['name']}", "objects": objects, "steps": [], "config": own})
 
 
-def _configs(objects: list[dict[str, Any]], workers: list[str]) -> tuple[list[tuple[str, list[int]]], list[str]]:
-    """Return the cluster indices of each MultiKueue check, and the cluster names by index."""
-    named = {doc["metadata"]["name"]: doc["spec"]["clusters"] for doc in objects if doc["kind"] == _OF_FLEET[0]}
-    names: list[str] = []
-    checks = []
-    for doc in objects:
-        spec = doc.get("spec") or {}
-        if doc["kind"] != "AdmissionCheck" or spec.get("controllerName") != _CONTROLLER:
-            continue
-        clusters = named.get((spec.get("parameters") or {}).get("name"), [])
-        names.extend(name for name in clusters if name not in names)
-        checks.append((doc["metadata"]["name"], [names.index(name) for name in clusters]))
-    names.extend(name for name in workers if name not in names)
-    return checks, names
+def _is_of_fleet(doc: dict[str, Any]) -> bool:
+    """Return whether an object of the manager configures MultiKueue."""
+    is_check = doc["kind"] == "AdmissionCheck" and (doc.get("spec") or {}).get("controllerName") == _CONTROLLER
+    return is_check or doc["kind"] in _OF_FLEET
+
+
+def _reference(doc: dict[str, Any]) -> tuple[str, str]:
+    return doc["kind"], doc["metadata"]["name"]

@@ -102,6 +102,14 @@ class Replay:
         """
         return self._id(key)
 
+    def apply(self, doc: dict[str, Any]) -> None:
+        """Create or change an object.
+
+        Raises:
+            ScenarioError: The object is not valid.
+        """
+        self._apply(doc)
+
     def ids(self) -> list[int]:
         """Return the engine's ids of all workloads, in the order of submission."""
         return self.engine.ids()
@@ -154,7 +162,9 @@ class Replay:
             self.engine.submit(self._keep(key, doc))
             return
         merged = to_dict(known)
-        merged["spec"] = {**merged.get("spec", {}), **doc.get("spec", {})}
+        # Kueue itself may have deactivated the workload since it was submitted.
+        active = self.engine.status_details(self._id(key)).active
+        merged["spec"] = {**merged.get("spec", {}), "active": active, **doc.get("spec", {})}
         merged["metadata"] = {**merged["metadata"], **metadata}
         written = self._keep(key, merged)
         self.engine.update(self._id(key), written, changed=not written.has_spec_of(known))

@@ -83,7 +83,7 @@ def _environment() -> Any:
         function("isInteger", (flag, [held], is_integer)),
         function("asInteger", (number, [held], integer)),
         function("asApproximateFloat", (kinds.DOUBLE, [held], lambda value: float(amount(value)))),
-        function("sign", (number, [held], sign)),
+        function("sign", (number, [held], sign), member=False),
         function(
             "add",
             (held, [held, held], lambda a, b: kept(amount(a) + amount(b))),
