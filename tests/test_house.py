@@ -271,6 +271,27 @@ def test_the_package_works_without_the_wings():
     assert done.returncode == 0, done.stderr
 
 
+ONLY_REQUIRED = """
+import importlib, sys
+ours = {"kueuepy", "_kueuepy_editable", "msgspec", "numpy", "yaml", "_yaml", *sys.stdlib_module_names}
+class Missing:
+    def find_spec(self, name, path=None, target=None):
+        if name.partition(".")[0] not in ours:
+            raise ModuleNotFoundError(name)
+sys.meta_path.insert(0, Missing())
+for name in sys.argv[1:]:
+    importlib.import_module(name)
+"""
+
+
+def test_only_parts_with_an_extra_import_optional_packages():
+    extra = ("cli", "testing", "lab.rl", "lab.play.traits", "__main__")
+    names = [f"kueuepy.{name}" for name in sorted(MODULES) if name and not name.startswith(extra)]
+    script = [sys.executable, "-c", ONLY_REQUIRED, *names]
+    done = subprocess.run(script, cwd=ROOT, capture_output=True, text=True, check=False)  # noqa: S603
+    assert done.returncode == 0, done.stderr
+
+
 def test_no_two_files_of_the_package_use_each_other():
     left = {name: set(others) for name, others in ARROWS.items()}
     while ends := {name for name, others in left.items() if not others & set(left)}:

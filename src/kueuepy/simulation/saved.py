@@ -7,7 +7,6 @@ import json
 from typing import TYPE_CHECKING, Any, TypedDict
 
 import msgspec
-from typing_extensions import NotRequired
 
 from kueuepy.errors import InvalidSpecError
 from kueuepy.simulation.recorded import PreemptionLoop  # noqa: TC001 - msgspec looks it up
@@ -38,8 +37,7 @@ class _Submitted(TypedDict):
     nominal: Cells
 
 
-class _Totals(TypedDict):
-    submitted: NotRequired[_Submitted]
+class _TotalsOfAll(TypedDict):
     queues: dict[str, _Queue]
     trees: list[tuple[str, str, float, float]]
     evictions: list[tuple[str, str, str, int, Cells]]
@@ -50,8 +48,12 @@ class _Totals(TypedDict):
     most_waiting: int
     borrowing: float
     assigned: list[list[tuple[str, str, str, int]]]
-    dispatch_wait: NotRequired[int]
-    copied: NotRequired[list[list[Cells]]]
+
+
+class _Totals(_TotalsOfAll, total=False):
+    submitted: _Submitted
+    dispatch_wait: int
+    copied: list[list[Cells]]
 
 
 class FleetFacts(TypedDict):
@@ -61,9 +63,7 @@ class FleetFacts(TypedDict):
     remarks: list[str]
 
 
-class Facts(TypedDict):
-    """The content of `result.json`, except the format and the checksum."""
-
+class _FactsOfAll(TypedDict):
     seconds: float
     warmup: float
     notes: list[tuple[str, int]]
@@ -75,8 +75,13 @@ class Facts(TypedDict):
     loops: list[PreemptionLoop]
     waiting: list[Waiter]
     fingerprint: str
-    not_modelled: NotRequired[list[str]]
-    fleet: NotRequired[FleetFacts]
+
+
+class Facts(_FactsOfAll, total=False):
+    """The content of `result.json`, except the format and the checksum."""
+
+    not_modelled: list[str]
+    fleet: FleetFacts
 
 
 def text_of_facts(facts: dict[str, Any]) -> str:
