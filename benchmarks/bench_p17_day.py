@@ -12,7 +12,7 @@ from sorts import measure_run
 import kueuepy as kq
 from kueuepy.jobs import Submission
 
-GPU, SECOND = "nvidia.com/gpu", 10**9
+GPU = "nvidia.com/gpu"
 COUNTED = 2 * 3600
 TEAMS, WAITING, A_MINUTE = 10, 536, 9.6
 HALL = kq.Topology("hall", levels=["block", "rack", kq.objects.HOSTNAME_LABEL])
@@ -44,9 +44,9 @@ def jobs():
         pods, gpus = rng.choice(ASKED)
         request = kq.objects.preferred("block") if pods == ASKED[-1][0] else kq.objects.required("rack")
         pod_set = kq.PodSet.of("main", pods, requests={GPU: gpus}, topology_request=request)
-        queue, created = f"team-{number % TEAMS}", round(submit * SECOND)
-        workload = kq.Workload(f"job-{number}", queue_name=queue, pod_sets=(pod_set,), creation_timestamp=created)
-        yield Submission(workload, duration=round(rng.lognormvariate(*RUNTIME) * SECOND))
+        queue = f"team-{number % TEAMS}"
+        workload = kq.Workload(f"job-{number}", queue_name=queue, pod_sets=(pod_set,), creation_timestamp=submit)
+        yield Submission(workload, duration=rng.lognormvariate(*RUNTIME))
 
 
 def prepare():
