@@ -56,7 +56,7 @@ def test_a_preemption_loop_is_reported_with_its_shortest_period():
     assert (settled.loop.period, settled.loop.workloads) == (5, ("default/w0", "default/w1"))
     assert len(settled.loop.cycles) == 5
     assert sum(cycle.evicted_count for cycle in settled.loop.cycles) == 2
-    assert "every 5 cycles the same of default/w0, default/w1" in str(settled.loop)
+    assert "the same decisions every 5 cycles for default/w0, default/w1" in str(settled.loop)
 
 
 def test_no_shorter_period_repeats_and_the_reported_one_does():
