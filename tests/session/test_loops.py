@@ -133,7 +133,7 @@ def test_each_looping_cohort_tree_has_its_own_loop():
     told = [(loop.period, len(loop.cycles), loop.workloads) for loop in settled.loops]
     assert told == [(2, 2, ("default/borrower",)), (5, 5, ("default/w0", "default/w1"))]
     assert settled.loop is settled.loops[0]
-    assert repr(settled).count("endless preemption: every") == 2
+    assert repr(settled).count("endless preemption: the same decisions every") == 2
 
 
 def test_while_two_trees_loop_a_third_settles():
