@@ -75,9 +75,21 @@ def _run_notebooks() -> None:
     for source in sorted((Path(__file__).parents[1] / "notebooks").glob("*.ipynb")):
         notebook = nbformat.read(source, as_version=4)
         nbclient.execute(notebook, cwd=source.parent, timeout=120)
+        _remove_progress_bars(notebook)
         nbformat.write(notebook, pages / source.name)
         lines.append(source.stem)
     (pages / "index.md").write_text("\n".join([*lines, "```", ""]), encoding="utf-8")
+
+
+def _remove_progress_bars(notebook: nbformat.NotebookNode) -> None:
+    """Remove the widgets of a notebook: they are progress bars, and a page would load scripts from other sites."""
+    notebook.metadata.pop("widgets", None)
+    for cell in notebook.cells:
+        if cell.cell_type == "code":
+            cell.outputs = [output for output in cell.outputs if _WIDGET not in output.get("data", {})]
+
+
+_WIDGET = "application/vnd.jupyter.widget-view+json"
 
 
 def _draw_usage() -> None:
@@ -117,12 +129,16 @@ def _draw_pictures() -> None:
 
 
 def _prepare(_app: object, what: str, _name: str, _obj: object, _options: object, lines: list[str]) -> None:
-    """Convert the Markdown tables of a docstring, and keep the first sentence of a property in one piece."""
-    lines[:] = _TABLE.sub(_list_table, "\n".join(lines)).split("\n")
+    """Convert the Markdown tables of a docstring, and keep the first sentence of a property in one piece.
+
+    Hypothesis passes the argument `draw` of a strategy itself, so the signature does not contain it.
+    """
+    lines[:] = _TABLE.sub(_list_table, "\n".join(line for line in lines if not _DRAW.match(line))).split("\n")
     if what in ("attribute", "data", "property"):
         lines[:0] = ["..", ""]  # otherwise Napoleon takes the words before a colon for a type
 
 
+_DRAW = re.compile(r" *draw: The draw function, provided by Hypothesis\.$")
 _TABLE = re.compile(r"^( *)\|.*\|\n *\| ---.*\|\n(?: *\|.*\|(?:\n|$))+", re.MULTILINE)
 
 
@@ -135,9 +151,55 @@ def _list_table(table: re.Match[str]) -> str:
     return "\n".join([f"{indent}.. list-table::", f"{indent}   :header-rows: 1", "", *aligned, "", ""])
 
 
+def _shorten(*event: object) -> None:
+    """Show the types of attributes without their modules, as in signatures."""
+    lines = event[-1]
+    assert isinstance(lines, list)
+    lines[:] = [_MODULES.sub(r"~\g<0>", line) if line.lstrip().startswith(":vartype") else line for line in lines]
+
+
+_MODULES = re.compile(r"(?<![\w.~'])(?:[a-z_]\w*\.)+[A-Z]\w*")
+
+
+def _defaults(*event: object) -> tuple[str, object] | None:
+    """Shorten the defaults of a signature.
+
+    A default that is created for each object becomes `...`, because Sphinx cannot parse `<factory>`. A default object
+    with many fields becomes `Configuration(...)`.
+    """
+    signature, returned = event[-2:]
+    if not isinstance(signature, str):
+        return None
+    parts = _CALL.split(signature.replace("<factory>", "..."))
+    return "".join([parts[0], *map(_shorten_arguments, parts[1::2], parts[2::2])]), returned
+
+
+def _shorten_arguments(call: str, rest: str) -> str:
+    """Return a call and the rest of the signature, without the arguments of the call if they are long."""
+    depth = 1
+    for end, char in enumerate(rest):
+        depth += (char == "(") - (char == ")")
+        if depth == 0:
+            return f"{call}...{rest[end:]}" if end > _LONG else call + rest
+    return call + rest
+
+
+_CALL = re.compile(r"(= [A-Z]\w*\()")
+_LONG = 50
+"""Maximum length of the arguments of a default object, in characters."""
+
+
+def _skip(_app: object, _what: str, _name: str, member: object, *_more: object) -> bool | None:
+    """Leave out the fields of a NamedTuple whose only text is Python's own; the class documents its fields."""
+    return True if (inspect.getdoc(member) or "").startswith("Alias for field number") else None
+
+
 def setup(app: Sphinx) -> None:
-    """Register the preparation of docstrings."""
+    """Register the preparation of docstrings and signatures."""
     app.connect("autodoc-process-docstring", _prepare, priority=400)
+    app.connect("autodoc-process-docstring", _shorten, priority=600)  # after Napoleon
+    app.connect("autodoc-process-signature", _defaults)
+    app.connect("autodoc-skip-member", _skip)
 
 
 _run_notebooks()

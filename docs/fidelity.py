@@ -55,7 +55,7 @@ def table() -> str:
 
 def gates() -> str:
     """Return the table of the feature gates of the mirrored commit, and of those that are newer."""
-    rows = ["| effect | feature gate | on by default | |", "| --- | --- | --- | --- |"]
+    rows = ["| effect | feature gate | on by default | note |", "| --- | --- | --- | --- |"]
     defaults = DEFAULTS[RELEASES[-1]]
     for effect in EFFECTS:
         for name in sorted(defaults):

@@ -44,7 +44,7 @@ def test_FS_13_the_preemptee_is_admitted_instead_of_the_preemptor(stage, strateg
     settled = _submitted(story, BASE, BORROWER, ("reclaiming", "w-incoming", 8, 10))
     assert not settled.finished
     assert (settled.loop.period, settled.loop.workloads) == (2, ("default/w-borrower",))
-    assert str(settled.loop) == "endless preemption: every 2 cycles the same of default/w-borrower"
+    assert str(settled.loop) == "endless preemption: the same decisions every 2 cycles for default/w-borrower"
     back, taken = settled.loop.cycles
     assert [decision.workload for decision in back.admitted] == ["default/w-borrower"]
     (preempting,) = taken.preempting

@@ -395,7 +395,7 @@ def test_AC_08_a_function_that_always_retries_without_delay_is_reported_as_a_loo
     story.submit("q", name="w")
     settled = story.settle()
 
-    assert str(settled.loop) == "endless retry: every 1 cycle the same of default/w"
+    assert str(settled.loop) == "endless retry: the same decisions every 1 cycle for default/w"
     assert not settled.finished
 
 

@@ -138,7 +138,7 @@ def test_run_reports_a_preemption_loop(kueuepy, tmp_path):
     path = tmp_path / "cluster.yaml"
     path.write_text(kq.dump(scheduler.cluster.replace(*running)), encoding="utf-8")
 
-    told = "endless preemption: every 2 cycles the same of default/borrower"
+    told = "endless preemption: the same decisions every 2 cycles for default/borrower"
     assert kueuepy("run", path).out.splitlines()[-1] == told
     assert kueuepy("run", path, "--json").json["loops"] == [{"period": 2, "workloads": ["default/borrower"]}]
 

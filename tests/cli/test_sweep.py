@@ -104,7 +104,7 @@ def test_the_smallest_quota_equals_that_of_plan(plan, tmp_path):
     cluster, jobs = kq.load(WEEK / "teams.yaml"), kq.Jobs.read(WEEK / "jobs.csv")
     wanted = kq.plan(cluster, jobs, "wait_p95(robots) <= 30m", vary=NOMINAL, low=3, high=8)
     assert ran.code == 0
-    assert f"{wanted.value} keeps wait_p95(robots) <= 30m" in ran.out
+    assert f"{wanted.value} meets wait_p95(robots) <= 30m" in ran.out
     assert kq.dump(kq.load(out)) == kq.dump(wanted.cluster)
     assert "<svg" in picture.read_text(encoding="utf-8")
     told = plan("--target", "wait_p95(robots) <= 30m", "--from", "3", "--to", "8", "--json").json
@@ -115,6 +115,6 @@ def test_without_a_sufficient_value_the_exit_code_is_3(plan, tmp_path):
     out = tmp_path / "objects.yaml"
     ran = plan("--target", "wait_mean < 0", "--from", "3", "--to", "4", "-o", out)
     assert ran.code == 3
-    assert "no value keeps wait_mean < 0" in ran.out
+    assert "no value meets wait_mean < 0" in ran.out
     assert not out.exists()
     assert plan("--target", "wait", "--from", "3", "--to", "4").code == 1

@@ -61,7 +61,7 @@ def test_a_plan_without_a_sufficient_value_has_no_value(teams):
     found = kq.plan(teams, arrivals(0), "wait_mean < 0", vary=NOMINAL, low=2, high=200, exhaustive=False)
     assert found.value is None
     assert found.cluster is None
-    assert "no value keeps" in repr(found)
+    assert "no value meets" in repr(found)
 
 
 def test_the_cluster_of_a_plan_meets_the_target(teams):

@@ -56,7 +56,7 @@ def test_a_preemption_loop_is_reported_with_its_shortest_period():
     assert (settled.loop.period, settled.loop.workloads) == (5, ("default/w0", "default/w1"))
     assert len(settled.loop.cycles) == 5
     assert sum(cycle.evicted_count for cycle in settled.loop.cycles) == 2
-    assert "every 5 cycles the same of default/w0, default/w1" in str(settled.loop)
+    assert "the same decisions every 5 cycles for default/w0, default/w1" in str(settled.loop)
 
 
 def test_no_shorter_period_repeats_and_the_reported_one_does():
@@ -133,7 +133,7 @@ def test_each_looping_cohort_tree_has_its_own_loop():
     told = [(loop.period, len(loop.cycles), loop.workloads) for loop in settled.loops]
     assert told == [(2, 2, ("default/borrower",)), (5, 5, ("default/w0", "default/w1"))]
     assert settled.loop is settled.loops[0]
-    assert repr(settled).count("endless preemption: every") == 2
+    assert repr(settled).count("endless preemption: the same decisions every") == 2
 
 
 def test_while_two_trees_loop_a_third_settles():

@@ -58,7 +58,8 @@ def test_a_preemption_loop_is_stopped_and_reported():
     assert time.monotonic() - begin < 10
     (loop,) = result.loops
     assert (loop.at, loop.period) == (2.0, 2)
-    assert result.warnings[0] == str(loop) == "endless preemption at 2 s: every 2 cycles the same of default/j0000001"
+    assert str(loop) == "endless preemption at 2 s: the same decisions every 2 cycles for default/j0000001"
+    assert result.warnings[0] == str(loop)
     assert result.kpis.finished == 3
     assert result.kpis.loops == 1
 

@@ -151,7 +151,7 @@ class Loop(msgspec.Struct, frozen=True):
 
     Example:
         >>> str(Loop(2, ("default/a", "default/b"), ()))
-        'endless retry: every 2 cycles the same of default/a, default/b'
+        'endless retry: the same decisions every 2 cycles for default/a, default/b'
     """
 
     period: int
@@ -161,7 +161,8 @@ class Loop(msgspec.Struct, frozen=True):
     def __str__(self) -> str:
         """Return a description of the loop in one sentence."""
         what = "preemption" if any(cycle.evicted_count for cycle in self.cycles) else "retry"
-        return f"endless {what}: every {counted(self.period, 'cycle')} the same of {', '.join(self.workloads)}"
+        names = ", ".join(self.workloads)
+        return f"endless {what}: the same decisions every {counted(self.period, 'cycle')} for {names}"
 
 
 @checked_methods

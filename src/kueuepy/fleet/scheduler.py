@@ -345,7 +345,7 @@ class FleetScheduler:
 
     def __repr__(self) -> str:
         """Return the time and the names of the clusters."""
-        return f"<FleetScheduler at {self.now:g} s: manager, {', '.join(self.workers)}>"
+        return f"<FleetScheduler at {self.now:.12g} s: manager, {', '.join(self.workers)}>"
 
 
 def _state(scheduler: Scheduler, found: int) -> str:

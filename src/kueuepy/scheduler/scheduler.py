@@ -417,7 +417,7 @@ class Scheduler(SchedulerQuestions):
 
     def __repr__(self) -> str:
         """Return the virtual time and the number of workloads."""
-        return f"<Scheduler at {self.now:g} s: {counted(len(self._state.store.workloads), 'workload')}>"
+        return f"<Scheduler at {self.now:.12g} s: {counted(len(self._state.store.workloads), 'workload')}>"
 
     def __str__(self) -> str:
         """Return the number of workloads by status, and the usage of each Cohort and ClusterQueue as a table."""

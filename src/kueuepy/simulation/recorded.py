@@ -46,7 +46,8 @@ class PreemptionLoop(msgspec.Struct, frozen=True):
         more = len(self.workloads) - _NAMED
         names = ", ".join(self.workloads[:_NAMED]) + (f" and {more} more" if more > 0 else "")
         times = f", {self.times} times" if self.times > 1 else ""
-        return f"endless preemption at {self.at:g} s{times}: every {counted(self.period, 'cycle')} the same of {names}"
+        period = counted(self.period, "cycle")
+        return f"endless preemption at {self.at:g} s{times}: the same decisions every {period} for {names}"
 
 
 class JobTable(Columns):

@@ -131,7 +131,8 @@ def _warmups(result: Recorded, kpis: Kpis) -> list[str]:
         return [f"the metrics include no jobs: all were submitted during the warm-up of {span_text(result.warmup)}"]
     if result.warmup >= kpis.longest_wait:
         return []
-    return [f"the warm-up of {result.warmup:g} s is shorter than the longest wait, {kpis.longest_wait:g} s"]
+    warmup, wait = span_text(result.warmup), span_text(kpis.longest_wait)
+    return [f"the warm-up of {warmup} is shorter than the longest wait, {wait}"]
 
 
 def _is_long(result: Recorded) -> bool:

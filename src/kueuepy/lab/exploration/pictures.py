@@ -353,9 +353,9 @@ def plan_curve(curve: Columns, target: str, vary: str, *, ax: Any = None) -> Any
 
     wanted = promise(target)
     ax = axes_of(ax)
-    half = np.nan_to_num(curve["high"] - curve["mean"])
+    ends = [np.nan_to_num(curve["mean"] - curve["low"]), np.nan_to_num(curve["high"] - curve["mean"])]
     theme, figure = theme_of(ax), str(wanted.measure)
-    ax.errorbar(curve["value"], curve["mean"], yerr=half, color=theme.others, linewidth=1, zorder=1)
+    ax.errorbar(curve["value"], curve["mean"], yerr=ends, color=theme.others, linewidth=1, zorder=1)
     looks = ((True, theme.good, "o", "target met"), (False, theme.bad, "X", "target missed"))
     for kept, colour, marker, label in looks:
         rows = curve["passed"] == kept

@@ -140,7 +140,7 @@ class Plan(Framed):
         tried = f"{'all' if self.exhaustive else 'of'} {len(self._tried)} values tried"
         odd = "" if self.monotone else "; not monotone: some larger values break it"
         odd += f"; {len(self.errors)} are not valid" if self.errors else ""
-        answer = f"no value keeps {self.target}" if self.value is None else f"{self.value} keeps {self.target}"
+        answer = f"no value meets {self.target}" if self.value is None else f"{self.value} meets {self.target}"
         return f"{self.vary}: {answer}; {tried}{odd}"
 
     def __repr__(self) -> str:
