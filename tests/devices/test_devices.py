@@ -213,7 +213,6 @@ class TestSelectors:
             ("[[1]].flatten() == [1]", r"flatten\(\)"),
             ("[1, 2].slice(0, 1) == [1]", r"slice\(\)"),
             ("[2, 1].sortBy(x, x) == [1, 2]", r"sortBy\(\)"),
-            ("[1, 2].reverse() == [2, 1]", r"reverse\(\)"),
             ("lists.range(2) == [0, 1]", r"lists\(\)"),
             ("[1].transformList(i, v, v) == [1]", r"transformList\(\)"),
             ('{"a": 1}.all(key, value, value == 1)', r"all\(\) with two variables"),
@@ -517,3 +516,47 @@ def test_sign_of_a_quantity_is_a_function_and_not_a_method():
     assert compile_error(f"sign({capacity}) == 1") == ""
     assert evaluate(f"sign({capacity}) == 1", subject) == (True, "")
     assert compile_error(f"{capacity}.sign() == 1").startswith("compilation failed: ERROR: <input>:1:47: ")
+
+
+_MODEL = 'device.attributes["gpu.example.com"].model'
+
+
+@pytest.mark.parametrize(
+    ("expression", "found"),
+    [
+        ('semver("v01.2", true) == semver("1.2.0")', (True, "")),
+        ('isSemver("1-rc.1", true)', (False, "")),
+        ('isSemver("v1.2.3", false)', (False, "")),
+        ('int(device.attributes["gpu.example.com"].mig) == 1', (False, "no such overload: int(bool)")),
+        (f'int({_MODEL}) == 3 || int("3") == 3', (True, "")),
+        (f"int({_MODEL}) == 3", (False, "type conversion error from 'string' to 'int'")),
+        (f'[{_MODEL}, "b"].size() == 2 && [1, 2].reverse() == [2, 1]', (True, "")),
+        ('b"abc" == bytes("abc")', (True, "")),
+        ("device.attributes[\"gpu.example.com\"].`model` == 'a100'", (True, "")),
+        ("device.attributes[\"gpu.example.com\"].`a-b` == 'a100'", (False, "no such key: a-b")),
+    ],
+)
+def test_functions_and_tokens_of_expressions_are_those_of_kubernetes(expression, found):
+    attributes = {GPU: {"model": "a100", "mig": True}}
+    subject = json.dumps({"driver": GPU, "attributes": attributes, "capacity": {}})
+    assert compile_error(expression) == ""
+    assert evaluate(expression, subject) == found
+
+
+@pytest.mark.parametrize(
+    ("expression", "error"),
+    [
+        ("dyn(true)", "must evaluate to bool or the unknown type, not dyn"),
+        ("device.attributes", "must evaluate to bool or the unknown type, not map(string, map(string, "),
+        ('"ab".reverse() == "ba"', "ERROR: <input>:1:13: found no matching overload for 'reverse'"),
+        (f'{_MODEL}.exists(x, x == "a")', "ERROR: <input>:1:37: expression of type 'any' cannot be range"),
+        ('[1, "a"].exists(x, x == 1)', "ERROR: <input>:1:5: expected type 'int' but found 'string'"),
+        (f'{_MODEL} in ["a", 0x1]', "ERROR: <input>:1:53: expected type 'string' but found 'int'"),
+        ('device.driver.matches("(")', "ERROR: <input>:1:23: invalid matches argument\n | device.driver.matches("),
+        ('true ||\n timestamp("x") == timestamp("y")', "ERROR: <input>:2:12: invalid timestamp argument\n |  time"),
+        ('duration("x") == duration("1s")', "ERROR: <input>:1:10: invalid duration argument"),
+        ('int("x") == 1', "program instantiation failed: type conversion error from 'string' to 'int'"),
+    ],
+)
+def test_the_compiler_refuses_types_and_literals_like_kueue(expression, error):
+    assert error in compile_error(expression)

@@ -12,18 +12,22 @@ from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any
 
 from kueuepy.errors.libraries import imported
-from kueuepy.selectors.rewriting import Rewriter, unsupported
+from kueuepy.selectors.literals import refusal
+from kueuepy.selectors.rewriting import NUMBER, Rewriter, split, unsupported
 from kueuepy.selectors.values import (
     amount,
     compare,
     integer,
     is_integer,
     is_quantity,
+    is_tolerant_version,
     is_version,
     kept,
+    number,
     part_of_version,
     quantity,
     sign,
+    tolerant_version,
     version,
 )
 
@@ -39,8 +43,8 @@ _NAMES = """
 """
 _ELSEWHERE = frozenset(_NAMES.split())
 """Functions of Kubernetes that are not supported here."""
-_OF_LISTS = frozenset({"reverse"})
-"""Functions of Kubernetes that are supported for texts, but not for lists."""
+_STRINGS_VERSION = 2
+"""Version of the string functions of Kubernetes, which does not have `reverse` for strings."""
 
 _WHAT, _INSTALL = "selectors of devices", '"kueuepy[dra]"'
 
@@ -50,20 +54,26 @@ def is_available() -> bool:
     return find_spec("cel_expr_python") is not None
 
 
-@lru_cache(maxsize=1)
-def _environment() -> Any:
+@lru_cache(maxsize=2)
+def _environment(*, of_types: bool = False) -> Any:
+    """Return the environment.
+
+    Args:
+        of_types: Declare attributes as `any`, as Kueue does. The library checks types as Kueue then, but evaluates
+            such attributes only if they are messages.
+    """
     cel = imported("cel_expr_python.cel", _WHAT, _INSTALL)
     extensions = [
-        getattr(imported(f"cel_expr_python.ext.{name}", _WHAT, _INSTALL), cls)()
-        for name, cls in (
+        getattr(imported(f"cel_expr_python.ext.{name}", _WHAT, _INSTALL), cls)(*arguments)
+        for name, cls, *arguments in (
             ("ext_bindings", "ExtBindings"),
             ("ext_optional", "ExtOptional"),
-            ("ext_strings", "ExtStrings"),
+            ("ext_strings", "ExtStrings", _STRINGS_VERSION),
         )
     ]
     kinds = cel.Type
     held = kinds.Map(kinds.STRING, kinds.STRING)
-    number, text, flag = kinds.INT, kinds.STRING, kinds.BOOL
+    whole, text, flag = kinds.INT, kinds.STRING, kinds.BOOL
 
     def function(name: str, *overloads: tuple[Any, list[Any], Callable[..., Any]], member: bool = True) -> Any:
         declared = [
@@ -75,32 +85,38 @@ def _environment() -> Any:
     functions = [
         function("quantity", (held, [text], quantity), member=False),
         function("isQuantity", (flag, [text], is_quantity), member=False),
-        function("semver", (held, [text], version), member=False),
-        function("isSemver", (flag, [text], is_version), member=False),
-        function("compareTo", (number, [held, held], compare)),
+        function("semver", (held, [text], version), (held, [text, flag], tolerant_version), member=False),
+        function("isSemver", (flag, [text], is_version), (flag, [text, flag], is_tolerant_version), member=False),
+        function("compareTo", (whole, [held, held], compare)),
         function("isGreaterThan", (flag, [held, held], lambda a, b: compare(a, b) > 0)),
         function("isLessThan", (flag, [held, held], lambda a, b: compare(a, b) < 0)),
         function("isInteger", (flag, [held], is_integer)),
-        function("asInteger", (number, [held], integer)),
+        function("asInteger", (whole, [held], integer)),
         function("asApproximateFloat", (kinds.DOUBLE, [held], lambda value: float(amount(value)))),
-        function("sign", (number, [held], sign), member=False),
+        function("sign", (whole, [held], sign), member=False),
         function(
             "add",
             (held, [held, held], lambda a, b: kept(amount(a) + amount(b))),
-            (held, [held, number], lambda a, b: kept(amount(a) + b)),
+            (held, [held, whole], lambda a, b: kept(amount(a) + b)),
         ),
         function(
             "sub",
             (held, [held, held], lambda a, b: kept(amount(a) - amount(b))),
-            (held, [held, number], lambda a, b: kept(amount(a) - b)),
+            (held, [held, whole], lambda a, b: kept(amount(a) - b)),
         ),
-        function("major", (number, [held], part_of_version(0))),
-        function("minor", (number, [held], part_of_version(1))),
-        function("patch", (number, [held], part_of_version(2))),
+        function("major", (whole, [held], part_of_version(0))),
+        function("minor", (whole, [held], part_of_version(1))),
+        function("patch", (whole, [held], part_of_version(2))),
+        function("reverse", (kinds.List(kinds.DYN), [kinds.List(kinds.DYN)], lambda values: list(values)[::-1])),
+        function(
+            NUMBER,
+            *((kind, [kind], number) for kind in (flag, whole, kinds.UINT, kinds.DOUBLE, text, kinds.TIMESTAMP)),
+            member=False,
+        ),
     ]
     variables = {
         "device.driver": text,
-        ATTRIBUTES: kinds.Map(text, kinds.Map(text, kinds.DYN)),
+        ATTRIBUTES: kinds.Map(text, kinds.Map(text, kinds("any") if of_types else kinds.DYN)),
         CAPACITY: kinds.Map(text, kinds.Map(text, held)),
         "device.allowMultipleAllocations": flag,
     }
@@ -109,7 +125,9 @@ def _environment() -> Any:
 
 _STATUS = re.compile(r"\A[A-Z_]+: |\s*\[[A-Z_]+\]\Z")
 _UNDECLARED = re.compile(r"undeclared reference to '([\w.]+)'")
-_ON_LISTS = re.compile(r"found no matching overload for '(indexOf|lastIndexOf|min|max|sum|reverse)' applied to '\(list")
+_ON_LISTS = re.compile(r"found no matching overload for '(indexOf|lastIndexOf|min|max|sum)' applied to '\(list")
+_ANY = "ERROR"
+"""The library's name of the type `any`."""
 _TYPE_NAMES = {"NULL": "null_type", "DURATION": "google.protobuf.Duration", "TIMESTAMP": "google.protobuf.Timestamp"}
 
 
@@ -129,17 +147,26 @@ def compile_error(expression: str) -> str:
 @lru_cache(maxsize=4096)
 def _compiled(expression: str) -> Any:
     """Return the compiled program, or the reason for the failure as a string."""
-    environment, rewriter = _environment(), Rewriter(expression)
+    rewriter = Rewriter(expression)
     try:
-        checked = environment.compile(rewriter.rewritten() if rewriter.asks_for_fields() else expression)
+        checked = _environment(of_types=True).compile(
+            rewriter.rewritten() if rewriter.asks_for_fields() else expression
+        )
     except RuntimeError as error:
         if macro := rewriter.macro_with_two_variables():
             raise unsupported(expression, f"{macro}() with two variables") from None
         return "compilation failed: " + _reason(expression, str(error))
     result = checked.return_type().name()
-    if result not in ("BOOL", "DYN"):
-        return f"must evaluate to bool or the unknown type, not {_TYPE_NAMES.get(result, result.lower())}"
-    return environment.compile(rewriter.rewritten())
+    if result not in ("BOOL", _ANY):
+        name = _TYPE_NAMES.get(result, result.lower().replace("<", "(").replace(">", ")"))
+        return f"must evaluate to bool or the unknown type, not {name.replace(_ANY.lower(), 'google.protobuf.Any')}"
+    return refusal(expression, split(expression), _fails) or _environment().compile(rewriter.rewritten())
+
+
+def _fails(expression: str) -> bool:
+    """Return whether the value of an expression without variables is an error."""
+    environment = _environment()
+    return bool(environment.compile(expression).eval(environment.Activation({})).type().name() == "ERROR")
 
 
 def _reason(expression: str, text: str) -> str:
@@ -147,11 +174,12 @@ def _reason(expression: str, text: str) -> str:
     found = _ON_LISTS.search(text)
     names = [found[1]] if found else _UNDECLARED.findall(text)
     for name in names:
-        if name in _ELSEWHERE or (found and name in _OF_LISTS):
+        if name in _ELSEWHERE:
             raise unsupported(expression, f"{name}()")
         if name == "device":
             raise unsupported(expression, "device as a whole")
-    text = _STATUS.sub("", text)
+    text = _STATUS.sub("", text).replace("cannot be the range of", "cannot be range of")
+    text = text.replace("has() argument must be a field selection", "invalid argument to has() macro")
     return re.sub(r"undeclared reference to 'device\.(\w+)' \(in container ''\)", r"undefined field '\1'", text)
 
 
@@ -159,6 +187,13 @@ _ERRORS = (
     (re.compile(r'Key not found in map : "?(.*?)"?'), r"no such key: \1"),
     (re.compile(r"No matching overloads found.*|Applying SELECT to non-message type"), "no such overload"),
     (re.compile(r"divide by zero"), "division by zero"),
+    (re.compile(r"cannot convert string to (u?int|double)"), r"type conversion error from 'string' to '\1'"),
+    (re.compile(r"Type conversion error from 'string' to 'bool'"), "type conversion error from 'string' to 'bool'"),
+    (
+        re.compile(r"String to (Duration|Timestamp) conversion failed"),
+        r"type conversion error from 'string' to 'google.protobuf.\1'",
+    ),
+    (re.compile(r"Index error: expected integer type, got (\w+)"), r"unsupported index type '\1' in list"),
     (re.compile(r"Index error: index=(-?\d+) size=\d+"), r"index out of bounds: \1"),
 )
 _TO_BOOL = {

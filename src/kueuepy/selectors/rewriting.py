@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import json
 import re
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from kueuepy.errors import UnsupportedError
@@ -16,17 +17,39 @@ if TYPE_CHECKING:
 
 _TOKEN = re.compile(
     r"""
-    (?P<text>[rR]?(?:\"\"\"(?:\\.|[^\\])*?\"\"\"|'''(?:\\.|[^\\])*?'''|"(?:\\.|[^"\\\n])*"|'(?:\\.|[^'\\\n])*'))
-    |(?P<name>[A-Za-z_]\w*)|(?P<number>\d[\w.]*)|(?P<space>\s+|//[^\n]*)|(?P<mark>[=!<>]=|&&|\|\||.)
+    (?P<text>(?:[rR][bB]?|[bB][rR]?)?(?:\"\"\"(?:\\.|[^\\])*?\"\"\"|'''(?:\\.|[^\\])*?'''|"(?:\\.|[^"\\\n])*"|'(?:\\.|[^'\\\n])*'))
+    |(?P<name>[A-Za-z_]\w*|`[^`\n]*`)|(?P<number>\d[\w.]*)|(?P<space>\s+|//[^\n]*)|(?P<mark>[=!<>]=|&&|\|\||.)
     """,
     re.VERBOSE | re.DOTALL,
 )
+NUMBER = "kueuepy_number"
+"""Function that refuses a bool, because `int` has no overload for it in Kueue."""
 _MACROS = {"all", "exists", "exists_one", "existsOne"}
 _FIELDS = {"driver", "attributes", "capacity", "allowMultipleAllocations"}
 
 
-def _tokens(expression: str) -> list[str]:
-    return [found[0] for found in _TOKEN.finditer(expression) if found.lastgroup != "space"]
+@dataclass(frozen=True, slots=True)
+class Token:
+    """A token of an expression.
+
+    Attributes:
+        kind: `text`, `name`, `number` or `mark`.
+        text: The token as written.
+        start: The position in the expression.
+    """
+
+    kind: str
+    text: str
+    start: int
+
+
+def split(expression: str) -> list[Token]:
+    """Split an expression into tokens, without spaces and comments."""
+    return [
+        Token(str(found.lastgroup), found[0], found.start())
+        for found in _TOKEN.finditer(expression)
+        if found.lastgroup != "space"
+    ]
 
 
 class Rewriter:
@@ -35,7 +58,7 @@ class Rewriter:
     def __init__(self, expression: str) -> None:
         """Split the expression into tokens."""
         self._expression = expression
-        self._tokens = _tokens(expression)
+        self._tokens = [token.text for token in split(expression)]
 
     def rewritten(self) -> str:
         """Return the rewritten expression.
@@ -71,6 +94,12 @@ class Rewriter:
             elif self._tokens[position] == "device" and self._at(position - 1) != ".":
                 text, position = self._device(position)
                 yield text
+            elif self._tokens[position] == "int" and self._at(position - 1) != "." and self._at(position + 1) == "(":
+                yield f"int({NUMBER}("
+                closing = self._closing(position + 1)
+                yield from self._part(position + 2, closing)
+                yield "))"
+                position = closing + 1
             else:
                 yield self._tokens[position]
                 position += 1
@@ -98,7 +127,7 @@ class Rewriter:
             named = after + (2 if optional else 1)
             if self._at(named + 1) == "(":
                 return name, after
-            return self._default(name, json.dumps(self._at(named)), optional=optional), named + 1
+            return self._default(name, json.dumps(self._at(named).strip("`")), optional=optional), named + 1
         counted = self._at(position - 2) == "size" and self._at(position - 1) == "(" and following == ")"
         if self._at(position - 1) == "in" or counted:
             return name, after

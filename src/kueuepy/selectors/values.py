@@ -81,6 +81,46 @@ def is_version(text: str) -> bool:
     return _SEMVER.fullmatch(text) is not None
 
 
+_COMPONENTS = 3
+
+
+def _complete(text: str) -> str:
+    """Complete a version: without the prefix v and leading zeros, with three components."""
+    parts = text.removeprefix("v").split(".", 2)
+    for i, part in enumerate(parts):
+        if len(part) > 1:
+            rest = part.lstrip("0")
+            parts[i] = rest if rest[:1].isdigit() else "0" + rest
+    if not any(mark in parts[-1] for mark in "+-"):
+        parts += ["0"] * (_COMPONENTS - len(parts))
+    return ".".join(parts)
+
+
+def tolerant_version(text: str, complete: bool) -> Kept:  # noqa: FBT001 - called by expressions, by position
+    """Parse a semantic version, which is completed first if `complete` is true.
+
+    Raises:
+        ValueError: The string is not a semantic version.
+    """
+    return version(_complete(text) if complete else text)
+
+
+def is_tolerant_version(text: str, complete: bool) -> bool:  # noqa: FBT001 - called by expressions, by position
+    """Return whether a string, completed first if `complete` is true, is a semantic version."""
+    return is_version(_complete(text) if complete else text)
+
+
+def number(value: Any) -> Any:
+    """Return a value that is not a bool.
+
+    Raises:
+        ValueError: The value is a bool.
+    """
+    if isinstance(value, bool):
+        raise ValueError("no such overload: int(bool)")  # noqa: TRY004 - the error of an expression
+    return value
+
+
 def _version_key(text: str) -> tuple[Any, ...]:
     number, _, before = text.partition("-")
     parts = tuple((0, int(part), "") if part.isdigit() else (1, 0, part) for part in before.split(".") if part)
