@@ -475,7 +475,7 @@ def test_a_whole_cluster_survives_writing_and_reading(tmp_path):
 @pytest.mark.parametrize(
     ("change", "error"),
     [
-        ({"count": 0}, r"spec\.spec\.devices\.requests\[0\]\.exactly\.count: is 0; it must be 1 or more"),
+        ({"count": -1}, r"spec\.spec\.devices\.requests\[0\]\.exactly\.count: is -1; it must be 1 or more"),
         ({"allocationMode": "Some"}, r"requests\[0\]\.exactly\.allocationMode: Some is not supported|allocationMode"),
         ({"selectors": [{}]}, r"requests\[0\]\.exactly\.selectors\[0\]\.cel: is required"),
         ({"counts": 1}, r"requests\[0\]\.exactly\.counts: unknown field"),
@@ -560,3 +560,15 @@ def test_functions_and_tokens_of_expressions_are_those_of_kubernetes(expression,
 )
 def test_the_compiler_refuses_types_and_literals_like_kueue(expression, error):
     assert error in compile_error(expression)
+
+
+@pytest.mark.parametrize(
+    ("exactly", "count"),
+    [({}, 1), ({"count": 0}, 1), ({"count": 2}, 2), ({"allocationMode": "All"}, 0)],
+)
+def test_the_count_of_a_request_is_defaulted_as_by_the_api(exactly, count):
+    request = {"name": "r", "exactly": {"deviceClassName": GPU, **exactly}, "firstAvailable": []}
+    body = {"metadata": {"name": "claim"}, "spec": {"spec": {"devices": {"requests": [request]}}}}
+    read = from_dict({"apiVersion": "resource.k8s.io/v1", "kind": "ResourceClaimTemplate", **body})
+    assert read.requests[0].count == count
+    assert read.requests[0].first_available is None

@@ -78,7 +78,7 @@ def _present(body: Body) -> Body:
 
 
 def _exact(request: Any) -> Any:
-    if not isinstance(request, dict) or request.get("firstAvailable") is not None or "exactly" in request:
+    if not isinstance(request, dict) or request.get("firstAvailable") or "exactly" in request:
         return request
     return {"name": request.get("name"), "exactly": {k: v for k, v in request.items() if k != "name"}}
 
@@ -149,13 +149,15 @@ def _selectors(expressions: Any) -> list[Body] | None:
 
 
 def _read_request(request: Body, path: Path, findings: Findings) -> Body:
-    first, exact = request.get("firstAvailable"), request.get("exactly")
+    first, exact = request.get("firstAvailable") or None, request.get("exactly")
     if first is None and exact is None:
         findings.problem((*path, "exactly"), "is required, unless there is firstAvailable", "Required")
     exact = _present(exact or {})
     exact["selectors"] = _expressions(exact.get("selectors"), (*path, "exactly", "selectors"), findings)
     exact["capacity"] = (exact.get("capacity") or {}).get("requests")
     exact["allocationMode"] = exact.get("allocationMode") or "ExactCount"
+    if first is None and not exact.get("count"):
+        exact["count"] = int(exact["allocationMode"] == "ExactCount")
     return _present({"name": request.get("name") or "", "firstAvailable": first, **exact})
 
 
