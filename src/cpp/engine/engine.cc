@@ -3,8 +3,8 @@
 #include "engine/engine.h"
 
 #include <algorithm>
+#include <cstring>
 
-#include "absl/container/inlined_vector.h"
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "fairness/ledger.h"
@@ -13,6 +13,7 @@
 #include "lifecycle/devices.h"
 #include "lifecycle/nodes.h"
 #include "lifecycle/second_pass.h"
+#include "scheduler/refusals.h"
 
 namespace kueue {
 
@@ -21,16 +22,21 @@ namespace {
 // The key `namespace/name` of a workload. Most keys need no allocation.
 class JoinedKey {
  public:
-  JoinedKey(absl::string_view ns, absl::string_view name) {
-    text_.reserve(ns.size() + 1 + name.size());
-    text_.insert(text_.end(), ns.begin(), ns.end());
-    text_.push_back('/');
-    text_.insert(text_.end(), name.begin(), name.end());
+  JoinedKey(absl::string_view ns, absl::string_view name) : size_(ns.size() + 1 + name.size()) {
+    if (size_ > sizeof(short_)) {
+      long_ = absl::StrCat(ns, "/", name);
+      return;
+    }
+    std::memcpy(short_, ns.data(), ns.size());
+    short_[ns.size()] = '/';
+    std::memcpy(short_ + ns.size() + 1, name.data(), name.size());
   }
-  absl::string_view text() const { return {text_.data(), text_.size()}; }
+  absl::string_view text() const { return {long_.empty() ? short_ : long_.data(), size_}; }
 
  private:
-  absl::InlinedVector<char, 128> text_;
+  size_t size_;
+  char short_[128];
+  std::string long_;
 };
 
 }  // namespace
@@ -288,7 +294,15 @@ void Engine::SetReclaimable(WorkloadId id, std::map<std::string, int64_t> reclai
   }
 }
 
+// Returns whether it is certain that the controllers would change nothing.
+bool Engine::IsSettled() {
+  return state_.dirty.empty() && !state_.stale && !state_.devices_changed &&
+         state_.waiting.start == nullptr && state_.topology.waiting.empty() &&
+         !state_.config.admission_fair_sharing && state_.Terminating().empty();
+}
+
 void Engine::Settle(bool all_devices) {
+  if (!all_devices && IsSettled()) return;
   ReconcileWaitingNodes(state_);
   do {
     kueue::Settle(state_, all_devices);
@@ -332,7 +346,7 @@ CycleResult Engine::RunCycle(std::vector<Entry>* keep) {
   if (HasNoHead()) {
     result.idle = true;
   } else if (state_.waiting.start == nullptr) {
-    result = Cycle(state_, entries_).Run(keep);
+    if (keep != nullptr || !RefuseHeads(state_, result)) result = Cycle(state_, entries_).Run(keep);
   } else if (state_.waiting.released) {
     State start = *state_.waiting.start;
     MatchDomains(start, state_);

@@ -148,6 +148,7 @@ class Engine {
 
  private:
   bool HasNoHead() const;
+  bool IsSettled();
   void ChangeActivity(std::vector<NodeId> before);
   std::vector<NodeId> ActiveQueues();
   void TouchTree(NodeId node);
