@@ -60,7 +60,7 @@ def gates() -> str:
     for effect in EFFECTS:
         for name in sorted(defaults):
             if GATES[name].effect == effect:
-                newer = " (newer than the mirrored commit)" if name in LATER_GATES else ""
+                newer = " (this gate is newer than the mirrored commit)" if name in LATER_GATES else ""
                 rows.append(
                     f"| {effect} | `{name}` | {'yes' if defaults[name] else 'no'} | {GATES[name].note}{newer} |"
                 )

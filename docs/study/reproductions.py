@@ -324,7 +324,7 @@ def differences(stored: dict[str, Any]) -> str:
     worst = max(found, key=lambda case: abs(case.mean / case.formula - 1))
     return (
         f"The largest difference is that of {worst.name}: {worst.mean / worst.formula - 1:+.1%}. "
-        f"{inside} of {len(found)} values of formulas lie inside their intervals."
+        f"{inside} of {len(found)} formula values lie inside their confidence intervals."
     )
 
 

@@ -41,7 +41,7 @@ def test_the_largest_difference_follows_from_the_results(script):
     cases = [["a", 1.0, 1.01, 0.9, 1.1], ["b", 2.0, 1.9, 1.8, 1.95], ["c", 3.0, 3.0, 2.9, 3.1]]
     text = script.differences({"formulas": cases})
     assert "that of b: -5.0%" in text
-    assert "2 of 3 values" in text
+    assert "2 of 3 formula values" in text
 
 
 def test_a_short_run_agrees_with_the_formulas(script):

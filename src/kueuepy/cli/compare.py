@@ -45,7 +45,7 @@ def compare(
     ],
     common: Annotated[
         list[str] | None,
-        typer.Option("--with", metavar="FILE", help="File of objects to include in both policies; repeatable."),
+        typer.Option("--with", metavar="FILE", help="File with objects to add to both policies; repeatable."),
     ] = None,
     decisions: Annotated[
         bool, typer.Option("--decisions", help="Also list each decision that differs between the policies.")

@@ -51,13 +51,17 @@ _Future: TypeAlias = Annotated[
     typer.Option(
         "--future",
         metavar="FILE",
-        help="File of jobs that will arrive; their submit times are relative to the current time.",
+        help="File of future jobs; their submit times are relative to the current time.",
     ),
 ]
 _Number: TypeAlias = Annotated[
     int,
     typer.Option(
-        "-N", "--futures", min=1, metavar="N", help="Number of Monte Carlo simulations, each of a random future."
+        "-N",
+        "--futures",
+        min=1,
+        metavar="N",
+        help="Number of Monte Carlo simulations, each with different random draws.",
     ),
 ]
 _Seed: TypeAlias = Annotated[
@@ -178,7 +182,7 @@ def eta(
     lenient: Lenient = False,
     json: Json = False,
 ) -> None:
-    """Estimate when a pending workload gets quota, by simulating many futures with randomly drawn runtimes.
+    """Estimate when a pending workload gets quota, by running many simulations with randomly drawn runtimes.
 
     With --history, remaining runtimes are drawn from the jobs of the same queue and user, given how long each workload
     has run, and new jobs arrive as in the recorded period. Unfinished jobs are treated as censored at the time for

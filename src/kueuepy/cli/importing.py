@@ -27,7 +27,7 @@ def import_(
         list[str],
         typer.Argument(
             metavar="FILE",
-            help="File with the output of kubectl get, directory, - (stdin), recording, or cluster:CONTEXT.",
+            help="File with kubectl get output, a directory, - (stdin), a recording, or cluster:CONTEXT.",
         ),
     ],
     *,

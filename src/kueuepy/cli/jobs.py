@@ -62,9 +62,7 @@ def describe(
     map: _Map = None,  # noqa: A002
     on: Annotated[
         list[str] | None,
-        typer.Option(
-            "--on", metavar="FILE", help="File of a cluster configuration to check the jobs against; repeatable."
-        ),
+        typer.Option("--on", metavar="FILE", help="Cluster configuration file to check the jobs against; repeatable."),
     ] = None,
     json: Json = False,
 ) -> None:

@@ -51,7 +51,11 @@ def serve_metrics(
     number: Annotated[
         int,
         typer.Option(
-            "-N", "--futures", min=1, metavar="N", help="Number of Monte Carlo simulations, each of a random future."
+            "-N",
+            "--futures",
+            min=1,
+            metavar="N",
+            help="Number of Monte Carlo simulations, each with different random draws.",
         ),
     ] = 40,
     users: Users = "",

@@ -106,7 +106,7 @@ _Every: TypeAlias = Annotated[
     typer.Option(
         "--every",
         metavar="TIME",
-        help="Time in which a job makes progress between checkpoints; must exceed 0 with --model checkpoint.",
+        help="Time a job makes progress between two checkpoints; must be greater than 0 with --model checkpoint.",
     ),
 ]
 _Cost: TypeAlias = Annotated[

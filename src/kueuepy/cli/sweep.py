@@ -120,7 +120,7 @@ _Out: TypeAlias = Annotated[
 _Picture: TypeAlias = Annotated[
     str | None,
     typer.Option(
-        "--picture", metavar="FILE", help="Write a chart of the two metrics of --pareto to this SVG or PNG file."
+        "--picture", metavar="FILE", help="Write a chart of the two metrics given by --pareto to this SVG or PNG file."
     ),
 ]
 
@@ -316,7 +316,7 @@ def plan(
     out: Annotated[
         str | None,
         typer.Option(
-            "-o", "--output", metavar="FILE", help="Write the objects with the smallest value found to this YAML file."
+            "-o", "--output", metavar="FILE", help="YAML file for the objects, with the field set to the value found."
         ),
     ] = None,
     picture: Annotated[

@@ -35,7 +35,7 @@ def verify(
     ] = False,
     explained: Annotated[
         int,
-        typer.Option("--explained", metavar="N", min=0, help="With --closed, explain this number of differences."),
+        typer.Option("--explained", metavar="N", min=0, help="With --closed, the number of differences to explain."),
     ] = 3,
     json: Json = False,
 ) -> None:

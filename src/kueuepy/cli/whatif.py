@@ -42,14 +42,14 @@ def whatif(
         typer.Option(
             "--job",
             metavar="FILE",
-            help="Test for each job of this YAML, JSON or CSV file whether it alone would be admitted now.",
+            help="YAML, JSON or CSV file; test for each job separately whether it would be admitted now.",
         ),
     ] = None,
     largest: Annotated[
         bool,
         typer.Option(
             "--largest",
-            help="With --job, print the largest pod count of the first pod set that would be admitted.",
+            help="With --job, print the largest pod count with which the first pod set would be admitted.",
         ),
     ] = False,
     preempting: Annotated[

@@ -252,13 +252,14 @@ def read(
     | format | content |
     | --- | --- |
     | `csv`, `parquet`, `jsonl` | one job per row, with the column names of `Jobs`; other columns are kept |
-    | `swf` | Standard Workload Format of the Parallel Workloads Archive; `map={"queue": 13}` uses field 13 as the queue
-    | | `philly`, `philly-json` | Microsoft's Philly trace of 2017: the CSV extract, and the original `cluster_job_log`
-    | | `helios`, `acme` | SenseTime's trace of 2020, and Shanghai AI Laboratory's trace of 2023 | | `alibaba2020`
-    (`pai`), `alibaba2023` (`openb`) | tasks in PAI's job and task tables; pods in the openb trace | | `alibaba2025`
-    (`dlrm`), `alibaba2026-spot` | instances of recommendation models; jobs on spot GPUs | | `alibaba` | any of the four
-    Alibaba traces, detected from the header of the file | | `borg2019` | collections in Google's cluster trace of 2019
-    | | `batsim` | a Batsim workload with delay profiles |
+    | `swf` | Standard Workload Format of the Parallel Workloads Archive; `map={"queue": 13}` uses field 13 as queue |
+    | `philly`, `philly-json` | Microsoft's Philly trace of 2017: the CSV extract, and the original `cluster_job_log` |
+    | `helios`, `acme` | SenseTime's trace of 2020, and Shanghai AI Laboratory's trace of 2023 |
+    | `alibaba2020` (`pai`), `alibaba2023` (`openb`) | tasks in PAI's job and task tables; pods in the openb trace |
+    | `alibaba2025` (`dlrm`), `alibaba2026-spot` | instances of recommendation models; jobs on spot GPUs |
+    | `alibaba` | any of the four Alibaba traces, detected from the header of the file |
+    | `borg2019` | collections in Google's cluster trace of 2019 |
+    | `batsim` | a Batsim workload with delay profiles |
 
     The `notes` of the result report the number of rows that were left out. The modules in `kueuepy.simulation.logs`
     document the options of each log.

@@ -57,7 +57,7 @@ def _matches(toleration: dict[str, Any], taint: Taint) -> bool:
 @rule(
     "L10",
     "warning",
-    "If two flavors of a queue match the same nodes, the capacity of these nodes counts twice.",
+    "If two flavors of a queue match the same nodes, the capacity of these nodes is counted twice.",
 )
 def same_labels(context: LintContext) -> Iterator[Hit]:
     """Find flavors of a queue whose node labels include all labels of another flavor."""
