@@ -11,17 +11,20 @@ import argparse
 import contextlib
 import io
 import os
+import re
 import shutil
 import subprocess
 import sys
 import tempfile
 import threading
 import warnings
+from functools import partial
 from html import escape
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import kueuepy as kq
+from kueuepy.look.notebook import figure_html
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -37,12 +40,15 @@ LONGEST = 2600
 BUSY = 161.0
 """A time at which many jobs wait, in hours after the first submission."""
 THEMES = ("light", "dark")
+NARROW = (3.8, 4.2)
+"""The size of a figure of matplotlib for a narrow screen, in inches."""
 PICTURES = ("usage", "queue", "shares", "waits", "gantt", "preemptions", "slowdown_by_size")
 
 
 def chromium() -> str:
     """Return the path of Chromium, or an empty text if it is not installed."""
-    return os.environ.get("CHROMIUM") or next(filter(None, map(shutil.which, ("chromium", "chromium-browser"))), "")
+    names = ("chromium", "chromium-browser", "google-chrome")
+    return os.environ.get("CHROMIUM") or next(filter(None, map(shutil.which, names)), "")
 
 
 @contextlib.contextmanager
@@ -51,7 +57,7 @@ def browser() -> Iterator[Any]:
     from playwright.sync_api import sync_playwright  # noqa: PLC0415 - not needed to write the pages
 
     with sync_playwright() as playwright:
-        found = playwright.chromium.launch(executable_path=chromium())
+        found = playwright.chromium.launch(executable_path=chromium(), args=["--no-sandbox"])
         try:
             yield found
         finally:
@@ -113,24 +119,34 @@ def plots(examples: Examples, theme: str) -> str:
     sweep, plan = examples.sweep(), examples.plan()
     quota, reclaim = (name for name in sweep.policies[0])
     found = []
-    with mpl.style.context("dark_background" if theme == "dark" else "default"), mpl.rc_context({"svg.hashsalt": "k"}):
-        axes = [getattr(examples.result.plot, name)() for name in PICTURES]
-        axes += [
-            sweep.plot.pareto("wait_p95", "evictions", colour=quota),
-            sweep.plot.curve(quota, "wait_p95"),
-            sweep.plot.heat(quota, reclaim, "wait_p95"),
-            sweep.plot.parallel("wait_p95", "evictions"),
-            plan.plot(),
-        ]
-        for ax in axes:
-            stream = io.StringIO()
-            ax.figure.savefig(stream, format="svg")
-            text = stream.getvalue()
-            label = escape(ax.get_title(loc="left") or f"{ax.get_ylabel()} by {ax.get_xlabel()}".replace("\n", " "))
-            image = text[text.index("<svg") :].replace("<svg", f'<svg role="img" aria-label="{label}"', 1)
-            found.append(f"<figure>{image.replace('>', f'><title>{label}</title>', 1)}</figure>")
-            plt.close(ax.figure)
+    draw = [getattr(examples.result.plot, name) for name in PICTURES]
+    draw += [
+        partial(sweep.plot.pareto, "wait_p95", "evictions", colour=quota),
+        partial(sweep.plot.curve, quota, "wait_p95"),
+        partial(sweep.plot.heat, quota, reclaim, "wait_p95"),
+        partial(sweep.plot.parallel, "wait_p95", "evictions"),
+        plan.plot,
+    ]
+    settings = {"svg.fonttype": "none"}  # text stays text, which the tests of structure read
+    with mpl.style.context("dark_background" if theme == "dark" else "default"), mpl.rc_context(settings):
+        for one in draw:
+            _, narrow = plt.subplots(figsize=NARROW, layout="constrained")
+            found.append(figure_html(_svg_of(one(), "wide"), _svg_of(one(ax=narrow), "narrow")))
+            plt.close("all")
     return _page("Plots with matplotlib", "".join(found))
+
+
+def _svg_of(ax: Any, salt: str) -> str:
+    """Return the figure of Axes as an SVG element with a label, and with identifiers that are unique on a page."""
+    import matplotlib as mpl  # noqa: PLC0415 - only on use
+
+    stream = io.StringIO()
+    label = escape((ax.get_title(loc="left") or f"{ax.get_ylabel()} by {ax.get_xlabel()}").replace("\n", " "))
+    with mpl.rc_context({"svg.hashsalt": f"{salt} {label}"}):
+        ax.figure.savefig(stream, format="svg")
+    text = stream.getvalue()
+    image = text[text.index("<svg") :].replace("<svg", f'<svg role="img" aria-label="{label}"', 1)
+    return image.replace(">", f"><title>{label}</title>", 1)
 
 
 def displayed(examples: Examples) -> dict[str, Any]:
@@ -181,7 +197,7 @@ def _in_terminal(command: list[str]) -> str:
             parts.append(part)
     run.wait()
     os.close(master)
-    return b"".join(parts).decode().replace("\r\n", "\n")
+    return re.sub(r"\x1b\[[0-9;]*m", "", b"".join(parts).decode().replace("\r\n", "\n"))  # without bold letters
 
 
 def racks() -> str:

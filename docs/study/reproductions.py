@@ -44,7 +44,7 @@ class Case(NamedTuple):
     """A comparison of a mean wait with a formula.
 
     Attributes:
-        name: Its name.
+        name: The name of the comparison.
         formula: The mean wait by the formula, in units of the mean runtime.
         mean: The mean of the simulated runs.
         low: The lower end of the 95 % confidence interval.
@@ -362,7 +362,7 @@ def page(stored: dict[str, Any]) -> str:
 
 
 def main(arguments: list[str] | None = None) -> int:
-    """Run the comparisons; return the exit status."""
+    """Run the comparisons; return the exit code."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
     parser.add_argument("--short", action="store_true", help="run fewer and shorter simulations, and only check them")
     parser.add_argument("--text", action="store_true", help="write the page from the stored results")

@@ -69,7 +69,7 @@ def differences(found: dict[str, Any], stored: dict[str, Any]) -> list[str]:
 
 
 def main(arguments: list[str] | None = None) -> int:
-    """Run the study; return the exit status."""
+    """Run the study; return the exit code."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
     parser.add_argument("--log", type=Path, default=LOG, help="file with the jobs; default: the shipped Philly extract")
     parser.add_argument("--format", default="auto", help="format of the log, as in kueuepy.Jobs.read")

@@ -45,14 +45,14 @@ class Policy(NamedTuple):
     """A policy of the study.
 
     Attributes:
-        name: Its name in the results.
-        title: Its name in tables.
+        name: The name of the policy in the results.
+        title: The name of the policy in tables.
         cohort: Whether all ClusterQueues share one cohort.
         reclaim: The value of `reclaimWithinCohort`.
         fair: Whether fair sharing is enabled.
         strict: Whether the queueing strategy is StrictFIFO instead of BestEffortFIFO.
         topology: Whether pods are placed on hosts of 8 GPUs.
-        model: The cost of an eviction.
+        model: How an evicted job continues: from its start, or from a checkpoint, at a cost.
     """
 
     name: str

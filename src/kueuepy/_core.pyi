@@ -234,15 +234,15 @@ class Engine:
     def explain(self, id: int) -> FactsView:
         """Return the facts that explain the state of a workload. Changes nothing."""
     def evaluations(self, ids: Sequence[int]) -> list[tuple[str, str]]:
-        """Return reason and message that a cycle would write for each of these workloads alone. Changes nothing."""
+        """Return (reason, message) that a cycle would write for each workload as its only head. Changes nothing."""
     def topology_tree(self, flavor: str) -> TreeView | None:
         """Return the tree of a flavor's topology, or None if the flavor has no topology or does not exist."""
     def pods_in_domains(self, flavor: str, requests: dict[str, Any]) -> tuple[list[int], list[int]] | None:
         """Return the numbers of pods with these requests that fit in each domain, now and in the empty tree."""
     def ask(self, items: Iterable[Workload | Question | int]) -> Answers:
-        """Return the decision that a cycle would make about each workload alone. Changes nothing."""
+        """Return the decision that a cycle would make about each workload as its only head. Changes nothing."""
     def ask_one(self, item: Workload | Question | int) -> DecisionView:
-        """Return the decision that a cycle would make about one workload. Changes nothing."""
+        """Return the decision that a cycle would make about one workload as its only head. Changes nothing."""
     def largest_count(self, question: Question, pod_set: int, preempting: bool) -> int:
         """Return a count of the pod set that would be admitted although one more pod would not; 0 if not even one."""
     def must_leave(self) -> list[str]:

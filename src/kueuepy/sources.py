@@ -1,7 +1,7 @@
 """Sources of objects that are not files: running clusters and recordings, with the functions that open them.
 
-`kueuepy.platform` reads running clusters and recordings. `kueuepy/__init__.py` connects its readers to this module, so
-that manifests and jobs can be read without the platform.
+`kueuepy/__init__.py` registers the readers of `kueuepy.platform` in this module, so that manifests and jobs can be read
+without importing `kueuepy.platform`.
 """
 
 from __future__ import annotations

@@ -71,7 +71,7 @@ def test_OBJ_28_yaml_json_and_several_files_give_the_same_state(tmp_path, form):
 @pytest.mark.parametrize(
     ("what", "reason"),
     [
-        (workload("w", admitted(queue="gone")), 'it has quota of a ClusterQueue "gone" that is not there'),
+        (workload("w", admitted(queue="gone")), 'it has quota of a ClusterQueue "gone" that does not exist'),
         (workload("w", admitted(flavor_name="gold")), 'ClusterQueue "cq" has no quota of cpu in flavor "gold"'),
         (workload("w", queue="gone"), 'there is no LocalQueue "team/gone" to wait in'),
         (workload("w", queue="lost"), 'there is no ClusterQueue "nowhere" to wait in'),

@@ -4,22 +4,16 @@
 """
 
 import importlib.util
-import os
-import shutil
 from pathlib import Path
 
 import pytest
 
-
-def chromium():
-    """Return the path of Chromium; an empty text if it is not installed."""
-    names = ("chromium", "chromium-browser", "google-chrome")
-    return os.environ.get("CHROMIUM") or next(filter(None, map(shutil.which, names)), "")
+from gallery import make
 
 
 def pytest_collection_modifyitems(config, items):
     """Deselect the tests of this folder on a machine without a browser."""
-    if chromium() and importlib.util.find_spec("playwright"):
+    if make.chromium() and importlib.util.find_spec("playwright"):
         return
     mine = [item for item in items if Path(__file__).parent in item.path.parents]
     if mine:
@@ -34,12 +28,8 @@ def browser():
     It lives for one module: as long as Playwright runs, its event loop counts as the running loop of this thread, and
     other tests of the same process could not start a loop of their own.
     """
-    from playwright.sync_api import sync_playwright  # noqa: PLC0415 - the tests are deselected without it
-
-    with sync_playwright() as playwright:
-        found = playwright.chromium.launch(executable_path=chromium(), args=["--no-sandbox"])
+    with make.browser() as found:
         yield found
-        found.close()
 
 
 @pytest.fixture

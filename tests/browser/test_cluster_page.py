@@ -127,6 +127,12 @@ def test_a_moment_of_a_simulation_equals_its_scheduler(week, show, hours):
     )
 
 
+def test_the_chart_of_pending_workloads_shows_the_largest_number(week, show):
+    page = show(week.page(title="Week"))
+    label = page.locator(".strip svg").nth(1).get_attribute("aria-label")
+    assert label == f"Pending workloads; largest value {week.kpis.waiting_max}"
+
+
 def test_the_time_slider_steps_and_plays(week, show):
     page = show(week.page(), "#t=0")
     slider, output = page.get_by_role("slider", name="Time"), page.locator("output")
@@ -247,7 +253,7 @@ def test_the_script_writes_numbers_as_python_does(opened):
     page = opened("about:blank")
     page.evaluate(script_of_page().partition("\n})();")[0] + "\n})(); window.kqNumbers = kqNumbers;")
     found = page.evaluate("all => all.map(one => [kqNumbers.number(one), kqNumbers.duration(one)])", values)
-    assert found == [[numbers.number(one), numbers.duration(one)] for one in values]
+    assert found == [[numbers.exact(one), numbers.duration(one)] for one in values]
 
 
 def test_a_served_page_follows_its_source_and_explains_every_workload(opened):

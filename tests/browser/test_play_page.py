@@ -97,3 +97,18 @@ def test_the_page_fits_its_screen(opened, server, width, scheme):
     assert page.evaluate("document.documentElement.scrollWidth") <= width
     for cell in page.locator(".tree th").all():
         assert cell.bounding_box()["height"] < 80  # no heading is broken into single letters
+
+
+@pytest.mark.parametrize("width", [400, 1400])
+def test_the_label_of_the_usage_axis_is_beside_long_ticks(opened, width):
+    cluster = kq.Cluster(kq.ResourceFlavor("arm"), kq.ClusterQueue.of("team", {"arm": {"pods": 123_456}}))
+    jobs = kq.Jobs({"queue": ["team"], "submit": [0.0], "runtime": [60.0], "pods": [100_000]})
+    with Server(Playground(cluster, jobs)) as serving:
+        page = opened(serving.url, width=width)
+        page.locator(".figures tbody tr").first.wait_for()
+        label, *others = (text.bounding_box() for text in page.locator(".usage text").all())
+        ticks = page.locator(".usage text[text-anchor=end]").all_text_contents()
+        frame = page.locator(".usage").bounding_box()
+    assert any(len(text) >= 6 for text in ticks)
+    assert frame["x"] <= label["x"]
+    assert label["x"] + label["width"] <= min(box["x"] for box in others)

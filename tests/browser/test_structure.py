@@ -3,55 +3,87 @@
 The tests use the pages of `docs/gallery/make.py` and compare no pixels.
 """
 
-import importlib.util
-import sys
 import warnings
-from pathlib import Path
 
 import pytest
 
 import kueuepy as kq
-
-MAKE = Path(__file__).parents[2] / "docs" / "gallery" / "make.py"
-_spec = importlib.util.spec_from_file_location("gallery_make", MAKE)
-make = importlib.util.module_from_spec(_spec)
-sys.modules["gallery_make"] = make
-_spec.loader.exec_module(make)
+from gallery import make
 
 OTHERS = ("pictures", "plots", "racks", "displays", "terminal", "page", "playground")
 PAGES = ("report", "comparison", "policies")
 CHECKS = """
-() => {
-  const luminance = (text) => {
-    const parts = text.match(/[\\d.]+/g).slice(0, 3).map((v) => v / 255)
-      .map((v) => v <= 0.04045 ? v / 12.92 : ((v + 0.055) / 1.055) ** 2.4);
-    return 0.2126 * parts[0] + 0.7152 * parts[1] + 0.0722 * parts[2];
+async () => {
+  const parts = (text) => {
+    const [r, g, b, a] = text.match(/[\\d.]+/g).map(Number);
+    return [r, g, b, a ?? 1];
+  };
+  const over = (front, back) => [0, 1, 2].map((i) => front[3] * front[i] + (1 - front[3]) * back[i]).concat(1);
+  const luminance = (colour) => {
+    const [r, g, b] = colour.map((v) => v / 255).map((v) => v <= 0.04045 ? v / 12.92 : ((v + 0.055) / 1.055) ** 2.4);
+    return 0.2126 * r + 0.7152 * g + 0.0722 * b;
+  };
+  const isFaint = (ink, paper) => {
+    const [low, high] = [luminance(over(ink, paper)), luminance(paper)].sort((x, y) => x - y);
+    return (high + 0.05) / (low + 0.05) < 4.5;
   };
   const paper = (element) => {
     for (let one = element; one; one = one.parentElement) {
-      const colour = getComputedStyle(one).backgroundColor;
-      if (!/, 0\\)$|transparent/.test(colour)) return colour;
+      const colour = parts(getComputedStyle(one).backgroundColor);
+      if (colour[3] && !getComputedStyle(one).backgroundColor.includes("transparent")) return colour;
     }
-    return "rgb(255, 255, 255)";
+    return [255, 255, 255, 1];
+  };
+  const opacity = (element) => element ? +getComputedStyle(element).opacity * opacity(element.parentElement) : 1;
+  const pixel = async (image, at) => {  // of a picture in a chart, such as a heat map of matplotlib
+    const bitmap = new Image();
+    bitmap.src = image.href.baseVal;
+    await bitmap.decode();
+    const canvas = document.createElement("canvas"), size = (name) => image[name].baseVal.value;
+    [canvas.width, canvas.height] = [bitmap.naturalWidth, bitmap.naturalHeight];
+    const drawn = canvas.getContext("2d");
+    drawn.drawImage(bitmap, 0, 0);
+    const [x, y] = [(at.x - size("x")) / size("width"), (at.y - size("y")) / size("height")];
+    const [r, g, b, a] = drawn.getImageData(Math.floor(x * canvas.width), Math.floor(y * canvas.height), 1, 1).data;
+    return [r, g, b, a / 255];
+  };
+  const below = async (text) => {  // the colour of the shapes below a text of a chart
+    const box = text.getBoundingClientRect(), chart = text.ownerSVGElement;
+    let colour = paper(chart);
+    for (const shape of chart.querySelectorAll("rect, path, polygon, circle, image")) {
+      if (shape.closest("defs, pattern, clipPath") || shape.compareDocumentPosition(text) & 2) continue;
+      const at = new DOMPoint((box.left + box.right) / 2, (box.top + box.bottom) / 2)
+        .matrixTransform(shape.getScreenCTM().inverse());
+      const frame = shape.getBBox(), style = getComputedStyle(shape);
+      if (at.x < frame.x || at.x > frame.x + frame.width || at.y < frame.y || at.y > frame.y + frame.height) continue;
+      if (shape.tagName === "image") colour = over(await pixel(shape, at), colour);
+      else if (style.fill !== "none" && shape.isPointInFill(at)) {
+        const fill = style.fill.startsWith("url") ? [128, 128, 128, 1] : parts(style.fill);
+        colour = over([...fill.slice(0, 3), fill[3] * style.fillOpacity * opacity(shape)], colour);
+      }
+    }
+    return colour;
   };
   const texts = [...document.querySelectorAll("body *")].filter((one) =>
-    one.checkVisibility() && [...one.childNodes].some((node) => node.nodeType === 3 && node.textContent.trim())
-    && !["SCRIPT", "STYLE", "TITLE", "title"].includes(one.tagName));
-  const faint = [], cut = [];
+    one.checkVisibility() && !one.matches(":disabled")
+    && [...one.childNodes].some((node) => node.nodeType === 3 && node.textContent.trim())
+    && !["SCRIPT", "STYLE", "TITLE", "title", "style"].includes(one.tagName));
+  const faint = [], cut = [], small = [];
   for (const one of texts) {
     const isDrawn = one instanceof SVGElement;
-    const style = getComputedStyle(one);
+    const style = getComputedStyle(one), name = one.textContent.trim().slice(0, 40);
     if (!isDrawn) {
-      const [a, b] = [luminance(style.color), luminance(paper(one))].sort((x, y) => x - y);
-      if ((b + 0.05) / (a + 0.05) < 4.5) faint.push(one.textContent.trim().slice(0, 40));
+      const ink = parts(style.color);
+      if (isFaint([...ink.slice(0, 3), ink[3] * opacity(one)], paper(one))) faint.push(name);
       const box = one.getBoundingClientRect(), scrolls = one.closest(".kq-scroll, pre, [style*='overflow-x']");
       const isOut = box.right > innerWidth + 1 || box.left < -1;
-      if (!scrolls && box.width && isOut) cut.push(one.textContent.slice(0, 40));
+      if (!scrolls && box.width && isOut) cut.push(name);
     } else if (one.tagName === "text") {
       const box = one.getBoundingClientRect(), frame = one.ownerSVGElement.getBoundingClientRect();
-      if (box.left < frame.left - 1 || box.right > frame.right + 1 || box.bottom > frame.bottom + 1) {
-        cut.push(one.textContent.slice(0, 40));
-      }
+      if (box.left < frame.left - 1 || box.right > frame.right + 1 || box.bottom > frame.bottom + 1) cut.push(name);
+      if (isFaint(parts(style.fill), await below(one))) faint.push(name);
+      const scale = one.getScreenCTM(), size = parseFloat(style.fontSize) * Math.hypot(scale.a, scale.b);
+      if (size < 10.8) small.push(`${name} ${size.toFixed(1)}`);
     }
   }
   const broken = [];  // single words in several lines
@@ -74,7 +106,7 @@ CHECKS = """
     }
   }
   return {
-    faint, cut, broken,
+    faint, cut, broken, small,
     colours: Object.fromEntries(Object.entries(colours).map(([name, found]) => [name, [...found]])),
     wide: document.documentElement.scrollWidth - innerWidth,
     headings: [...document.querySelectorAll("h1, h2, h3")].map((one) => +one.tagName[1]),
@@ -122,6 +154,7 @@ def test_a_report_is_readable_at_any_width_and_theme(browser, pages, name, width
     assert problems == []  # no violation of the content security policy, no error, no network
     assert found["faint"] == []
     assert found["cut"] == []
+    assert found["small"] == []
     assert found["broken"] == []
     assert found["wide"] <= 0
     assert found["unlabelled"] == 0
@@ -151,10 +184,28 @@ def test_every_other_page_of_the_gallery_is_readable(browser, others, name, widt
     page.close()
     assert found["faint"] == []
     assert found["cut"] == []
+    assert found["small"] == []
     assert found["wide"] <= 0
     assert found["headings"][0] == 1
     assert found["unlabelled"] == 0
     assert found["visible"] > 0 or name in ("terminal", "page")
+
+
+def test_faint_and_small_texts_of_charts_are_found(browser):
+    """The checks of this file can fail: text on a shape, over half of a shape, on a picture, and too small."""
+    page = browser.new_page()
+    page.set_content(
+        '<svg viewBox="0 0 200 100" width="100" height="50" font-size="24" role="img" style="background: #fff">'
+        '<rect width="100" height="50" fill="#777"/>'
+        '<rect y="50" width="200" height="50" fill="#000" fill-opacity=".4"/>'
+        '<text x="5" y="30">a</text><text x="120" y="30">b</text><text x="5" y="80">c</text>'
+        '<text x="50" y="80" fill="#777">d</text><text x="150" y="30" font-size="20" fill="#ddd">e</text></svg>'
+        '<p style="opacity: .3">f</p>'
+    )
+    found = page.evaluate(CHECKS)
+    assert found["faint"] == ["d", "e", "f"]
+    assert found["small"] == ["e 10.0"]
+    page.close()
 
 
 def test_columns_are_sorted_with_the_keyboard(browser, pages):
@@ -173,10 +224,12 @@ def test_columns_are_sorted_with_the_keyboard(browser, pages):
     page.close()
 
 
-def test_a_report_prints_on_a4(browser, pages):
-    page = browser.new_page(color_scheme="dark")
-    page.goto(pages["comparison"]["light"])
+@pytest.mark.parametrize("name", PAGES)
+def test_a_report_prints_on_a4(browser, pages, name):
+    page = browser.new_page(color_scheme="dark", viewport={"width": 680, "height": 960})  # A4 without its margins
+    page.goto(pages[name]["light"])
     page.emulate_media(media="print")
+    assert page.evaluate("document.documentElement.scrollWidth") <= 680
     paper = page.evaluate("getComputedStyle(document.body).backgroundColor")
     assert paper == "rgb(255, 255, 255)"  # ink is for the text
     pdf = page.pdf(prefer_css_page_size=True)

@@ -33,7 +33,7 @@ def test_delays_shows_the_matrix(kueuepy, week, log):
     ran = kueuepy("delays", week, "--jobs", log)
     assert ran.code == 0
     assert "vision costs the others most" in ran.out
-    assert "wait of robots" in ran.out
+    assert "Wait of robots" in ran.out
     found = kueuepy("delays", week, "--jobs", log, "--json").json
     assert sorted(found["groups"]) == ["robots", "speech", "vision"]
     assert "names no column" in kueuepy("delays", week, "--jobs", log, "--by", "nothing").err

@@ -143,7 +143,7 @@ def test_simulate_compares_a_change(agents):
     [
         ("nothing", {}, '"nothing" is not a tool'),
         ("explain", {}, "explain: workload: is missing"),
-        ("explain", {"workload": 5}, "explain: workload: is an integer; it must be a text"),
+        ("explain", {"workload": 5}, "explain: workload: is an integer; it must be a string"),
         ("explain", {"workload": "a-4", "namespace": "x"}, 'explain: "namespace" is not an argument'),
         ("explain", {"workload": "a-4", "cursor": "../../etc/passwd"}, "explain: cursor: is"),
         ("explain", {"workload": "a-4", "cursor": "é.1"}, "explain: cursor: is"),
@@ -155,7 +155,7 @@ def test_simulate_compares_a_change(agents):
         ("queues", {"cluster_queue": "'; drop table"}, "does not exist"),
         ("whatif", {}, "it must have either job, or set or objects"),
         ("whatif", {"job": TRAIN, "set": MORE}, "it must have either job, or set or objects"),
-        ("whatif", {"job": "/etc/passwd"}, "whatif: job: is a text"),
+        ("whatif", {"job": "/etc/passwd"}, "whatif: job: is a string"),
         ("whatif", {"objects": ["/etc/passwd"]}, "whatif: objects"),
         ("whatif", {"set": {"ClusterQueue/team-a:quota[x/cpu].nominalQuota": 1}}, "x"),
         ("whatif", {"set": {"nonsense": 1}}, "nonsense"),

@@ -47,8 +47,9 @@ def test_the_table_shows_the_pareto_front_and_the_best_policy(sweep, tmp_path):
         *("--picture", picture, "--out", rows, "--figure", "wait_p95(robots)"),
     )
     assert ran.code == 0
-    assert NOMINAL in ran.out.splitlines()[0]
-    assert "wait_p95(robots)" in ran.out.splitlines()[0]
+    names = next(line for line in ran.out.splitlines() if line.startswith("Policy")).split()
+    assert {NOMINAL, "wait_mean", "wait_p95(robots)"} <= set(names)
+    assert re.search("^ +Mean wait ", ran.out, re.MULTILINE)
     assert re.search(rf"^best: policy \d: .*{re.escape(NOMINAL)}=6: wait_p95 ", ran.out, re.MULTILINE)
     assert "<svg" in picture.read_text(encoding="utf-8")
     with rows.open(encoding="utf-8", newline="") as file:

@@ -21,12 +21,12 @@ def scheduler():
     [
         (lambda s: kq.dump([s]), "is not a Cluster"),
         (lambda _: kq.Scheduler([1]), "is not a Cluster"),
-        (lambda s: s.workload(5), "5 is no key"),
-        (lambda s: s.explain("\ud800"), r"is no key; it must be a text"),
+        (lambda s: s.workload(5), "5 is not a key"),
+        (lambda s: s.explain("\ud800"), r"is not a key; it must be a string"),
         (lambda s: s.finish(5), "finish: workload: is an integer"),
-        (lambda s: s.try_admit_many(None), "None is no list"),
+        (lambda s: s.try_admit_many(None), "None is not a list"),
         (lambda s: s.explain([]), "is 0 workloads; it must be one"),
-        (lambda _: kq.load(QUEUE), '"Queue" is no kind of kueue.x-k8s.io'),
+        (lambda _: kq.load(QUEUE), '"Queue" is not a kind of kueue.x-k8s.io'),
     ],
 )
 def test_an_argument_of_a_wrong_type_is_reported(call, told, scheduler):
@@ -92,7 +92,7 @@ def test_a_number_beyond_float_is_read_or_rejected(call, column, scheduler):
     for number in (*NUMBERS, "\ud800"):
         with suppress(kq.KueueError):
             call(scheduler, column, number)
-        for key in scheduler.keys():  # noqa: SIM118 - a Scheduler is no mapping
+        for key in scheduler.keys():  # noqa: SIM118 - a Scheduler is not a mapping
             scheduler.delete(key)
 
 

@@ -138,7 +138,7 @@ def test_invalid_requests_get_an_error(tmp_path):
     with platform(tmp_path / "j.db") as (call, _):
         submit(call, "once")
         nowhere = call("POST", "/jobs", row("nowhere", queue="none"))
-        remark = 'Workload "lab/nowhere": waits for LocalQueue lab/none, which is not there'
+        remark = 'Workload "lab/nowhere": waits for LocalQueue lab/none, which does not exist'
         assert nowhere == (201, {"workloads": ["lab/nowhere"], "remarks": [remark]})
         for method, path, body, status in (
             ("GET", "/workloads/lab/nobody", None, 404),

@@ -87,7 +87,7 @@ def test_whatif_shows_changed_decisions_and_does_not_change_the_scheduler(team):
     assert str(difference) == "default/w: Pending (ExceedsMaxQuota) → Admitted (default)"
     assert scheduler.explain("w").verdict == "Pending"
     assert str(scheduler.whatif(lambda trial: trial.advance("1h"))) == "nothing changes"
-    with pytest.raises(kq.errors.InvalidSpecError, match="is no edit"):
+    with pytest.raises(kq.errors.InvalidSpecError, match="is not an edit"):
         scheduler.whatif(42)
 
 

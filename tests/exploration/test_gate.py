@@ -51,11 +51,11 @@ def test_a_target_without_matching_jobs_is_missed(result):
     ("text", "message"),
     [
         ("- loops == 0\n- wiat_p95 <= 3\n", r'yaml:2: .*did you mean "wait_p'),
-        ("- [loops == 0]\n", "yaml:1: is no text"),
+        ("- [loops == 0]\n", "yaml:1: is not a string"),
         ("- {promis: loops == 0}\n", "yaml:1: has promis; it must have promise"),
         ("loops == 0\n", "must be a list"),
-        ("- loops == 0\n- 'x\n", "yaml:3: is no YAML"),
-        ("- \0\n", "is no YAML"),
+        ("- loops == 0\n- 'x\n", "yaml:3: is not valid YAML"),
+        ("- \0\n", "is not valid YAML"),
         ("", "must be a list"),
         ("[]\n", "must be a list"),
         ("- wait_p95 <= nan\n", 'yaml:1: .*"nan"; it must be a number'),
@@ -84,13 +84,13 @@ def test_a_missing_file_is_reported(result, tmp_path):
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("- ? [promise, why]\n  : loops == 0\n", "has a key that is no text; it must have promise"),
-        ("- ? {a: b}\n  : loops == 0\n- loops == 0\n", "has a key that is no text"),
-        ("- promise: loops == 0\n  why: [a, b]\n", "why is no text"),
+        ("- ? [promise, why]\n  : loops == 0\n", "has a key that is not a string; it must have promise"),
+        ("- ? {a: b}\n  : loops == 0\n- loops == 0\n", "has a key that is not a string"),
+        ("- promise: loops == 0\n  why: [a, b]\n", "why is not a string"),
         ("- promise: loops == 0\n  promise: loops == 1\n", "each field once"),
         ("- {}\n", "has no field; it must have promise"),
-        ("- [loops == 0]\n", "is no text"),
-        ("- " + "[" * 100_000, "nested too deeply|is no YAML"),
+        ("- [loops == 0]\n", "is not a string"),
+        ("- " + "[" * 100_000, "nested too deeply|is not valid YAML"),
     ],
 )
 def test_invalid_entries_of_a_file_are_rejected_with_their_line(tmp_path, text, message):

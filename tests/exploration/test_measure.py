@@ -64,7 +64,7 @@ def test_values_have_the_unit_of_their_metric(text, value):
         ("wait_p95", "there is no comparison"),
         ("wiat_p95 <= 3", 'did you mean "wait_p'),
         ("wait_p95 <= soon", "it must be a number"),
-        ("loops <= 30m", "it is no time"),
+        ("loops <= 30m", "the metric is not a time"),
         ("wait_p95(a <= 3", "is not a metric"),
         ("wait_p95[priority] <= 3", r"such as \[priority >= 100\]"),
     ],

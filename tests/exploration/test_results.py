@@ -119,5 +119,7 @@ def test_every_result_converts_to_a_table(teams, busy):
 def test_metrics_of_a_plan_are_shown_with_units(teams):
     found = kq.plan(teams, arrivals, "wait_p95 <= 1h", vary=NOMINAL, low=4, high=6, seeds=2)
     html = found._repr_html_()
-    assert "mean of wait_p95" in html
+    assert "Means over seeds" in html
+    assert ">95th percentile of the wait<" in html
+    assert ">wait_p95<" in html
     assert f"{CELL}" in html

@@ -270,8 +270,8 @@ kq.sweep(teams, lambda seed: arrivals(seed, n=2000), over, seeds=3, storage={fil
     ("change", "told"),
     [
         ("UPDATE runs SET row = '{'", "is not a file of a sweep: "),
-        ("UPDATE runs SET row = '[]'", "'\\[\\]' is no row"),
-        ("UPDATE runs SET row = '{}'", "is no row"),
+        ("UPDATE runs SET row = '[]'", "'\\[\\]' is not a row"),
+        ("UPDATE runs SET row = '{}'", "is not a row"),
         ("DROP TABLE runs; CREATE TABLE runs (other TEXT)", "is not a file of a sweep: no such column"),
     ],
 )
@@ -401,7 +401,7 @@ def test_an_edited_row_of_a_storage_is_rejected(change, teams, tmp_path):
     with sqlite3.connect(file) as kept:
         kept.execute(f"UPDATE runs SET row = {change}")  # noqa: S608 - of this test
     kept.close()
-    with pytest.raises(kq.errors.InvalidSpecError, match="is no row that a sweep wrote"):
+    with pytest.raises(kq.errors.InvalidSpecError, match="is not a row that a sweep wrote"):
         kq.sweep(teams, arrivals(0), {NOMINAL: [4]}, storage=file)
 
 

@@ -26,7 +26,7 @@ _OFTEN = 10  # seconds between two progress reports
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Run the command, and return its exit status: 1 if a failure was found and printed."""
+    """Run the command, and return its exit code: 1 if a failure was found and printed."""
     parser = argparse.ArgumentParser(
         prog="python tests/fuzz", description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )

@@ -147,7 +147,7 @@ def _advance(_scheduler: Scheduler, chosen: Random, _: int) -> Call:
 
 def _finish(scheduler: Scheduler, chosen: Random, number: int) -> Call:
     engine = session_of(scheduler).engine
-    ids = {key: engine.find(key) for key in scheduler.keys()}  # noqa: SIM118 - a Scheduler is no mapping
+    ids = {key: engine.find(key) for key in scheduler.keys()}  # noqa: SIM118 - a Scheduler is not a mapping
     holding = [key for key, at in ids.items() if engine.admission(at) and not engine.condition(at, "Finished")]
     key = chosen.choice(holding) if holding and chosen.random() > _SELDOM else _some(scheduler, chosen)
     if key is None:

@@ -69,7 +69,7 @@ class Fuzzer:
         """One run.
 
         Raises:
-            FoundError: A property does not hold; or whatever else is raised that is no KueueError.
+            FoundError: A property does not hold; or whatever else is raised that is not a KueueError.
         """
         random = Random(f"{self.seed}-{number}")  # noqa: S311 - no secret
         with warnings.catch_warnings(), _limited():

@@ -65,6 +65,6 @@ def test_a_spark_application_needs_its_feature_gate():
         queue = kq.ClusterQueue.of("team", {"f": {"cpu": 9}})
         return kq.Scheduler(kq.Cluster(kq.ResourceFlavor("f"), queue, configuration=configuration)).submit(spark)
 
-    with pytest.raises(kq.errors.InvalidSpecError, match="is no job that Kueue manages"):
+    with pytest.raises(kq.errors.InvalidSpecError, match="is not a job that Kueue manages"):
         submit()
     assert len(submit(SparkApplicationIntegration=True)) == 1

@@ -66,7 +66,7 @@ def test_annotations_copied_to_the_workload(job):
         ({}, {f"{P}prebuilt-workload-name": "A"}, 'is "A"; it must be a DNS subdomain'),
         ({}, {f"{P}admission-gated-by": "controller"}, 'has "controller"; a gate must be a name such as'),
         ({}, {f"{P}admission-gated-by": "a.b/c, a.b/c"}, "names a gate twice"),
-        ({"x": 5}, {}, "metadata.labels.x: is 5; it must be a text"),
+        ({"x": 5}, {}, "metadata.labels.x: is 5; it must be a string"),
     ],
 )
 def test_invalid_labels_and_annotations_are_rejected(job, labels, annotations, problem):
@@ -126,7 +126,7 @@ def test_a_kind_is_defined_by_field_paths():
         ({"template": []}, r"spec.template: is \[\]; it must be a mapping"),
         ({"template": {}, "parallelism": True}, "spec.parallelism: is True; it must be a whole number"),
         ({"template": {}, "completions": 2**31}, "it must be a whole number of 32 bits"),
-        ({"template": {}, "completionMode": 1}, "spec.completionMode: is 1; it must be a text"),
+        ({"template": {}, "completionMode": 1}, "spec.completionMode: is 1; it must be a string"),
     ],
 )
 def test_fields_have_their_types(job, spec, problem):

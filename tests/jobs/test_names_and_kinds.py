@@ -97,7 +97,7 @@ def test_only_the_kinds_that_a_configuration_lists_are_managed(frameworks, manif
     if managed:
         assert len(scheduler.submit(manifest)) == 1
     else:
-        with pytest.raises(kq.errors.InvalidSpecError, match="is no job that Kueue manages"):
+        with pytest.raises(kq.errors.InvalidSpecError, match="is not a job that Kueue manages"):
             scheduler.submit(manifest)
 
 

@@ -52,7 +52,7 @@ def test_checks_add_labels_annotations_selectors_and_tolerations(workload, admit
         ({"nodeSelector": {"zone": "c"}}, {}, 'check "prov": podSets.main..spec.nodeSelector.zone: is "a"'),
         ({"labels": {"l": "1"}}, {"labels": {"l": "2"}}, 'check "late": podSets.main..metadata.labels.l: is "1"'),
         ({"labels": {f"{P}podset": "other"}}, {}, 'is "main", but the admission sets "other"'),
-        ({"labels": {"l": 1}}, {}, "is 1; it must be a text"),
+        ({"labels": {"l": 1}}, {}, "is 1; it must be a string"),
     ],
 )
 def test_checks_that_conflict_with_flavors_or_each_other_are_rejected(workload, admit, first, second, problem):

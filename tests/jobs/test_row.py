@@ -88,7 +88,7 @@ def test_whole_devices_in_any_form():
     ("row", "problem"),
     [
         ({"cpu": 1}, 'row "": name: is missing'),
-        ({"name": "a", "prioritty": 1}, 'row "a": "prioritty" is no column; did you mean "priority"'),
+        ({"name": "a", "prioritty": 1}, 'row "a": "prioritty" is not a column; did you mean "priority"'),
         ({"name": "a", "zzz": 1}, "known are .* name, namespace, .*; or ignore it"),
         ({"name": "a", "pods": 1.5}, "pods: is 1.5; it must be a whole number"),
         ({"name": "a", "pods": "many"}, "pods: is 'many'; it must be a whole number"),

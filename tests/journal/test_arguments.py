@@ -40,20 +40,20 @@ def with_update(update):
 
 
 WRONG = {
-    "finish(None)": (lambda s: s.finish(None), "finish: workload: is null; it must be a text"),
-    "finish(5)": (lambda s: s.finish(5), "finish: workload: is an integer; it must be a text"),
+    "finish(None)": (lambda s: s.finish(None), "finish: workload: is null; it must be a string"),
+    "finish(5)": (lambda s: s.finish(5), "finish: workload: is an integer; it must be a string"),
     "finish(surrogate)": (lambda s: s.finish("\ud800"), "finish: cannot be written"),
-    "finish message": (lambda s: s.finish("a", message=None), "finish: message: is null; it must be a text"),
+    "finish message": (lambda s: s.finish("a", message=None), "finish: message: is null; it must be a string"),
     "finish message surrogate": (lambda s: s.finish("a", message="\ud800"), "finish: cannot be written"),
     "finish reason": (lambda s: s.finish("a", reason="Done"), "finish: reason: is 'Done'; it must be one of Succeeded"),
     "finish twice": (lambda s: s.finish("a", "default/a"), 'finish: Workload "default/a": is named twice'),
-    "delete(bytes)": (lambda s: s.delete(b"a"), "delete: workload: is bytes; it must be a text"),
+    "delete(bytes)": (lambda s: s.delete(b"a"), "delete: workload: is bytes; it must be a string"),
     "delete twice": (lambda s: s.delete("a", "a"), 'delete: Workload "default/a": is named twice'),
-    "apply(dict)": (lambda s: s.apply({"kind": "LocalQueue"}), "apply: {'kind': 'LocalQueue'} is no object"),
+    "apply(dict)": (lambda s: s.apply({"kind": "LocalQueue"}), "apply: {'kind': 'LocalQueue'} is not an object"),
     "apply(list)": (lambda s: s.apply([queue()]), "apply: [ClusterQueue"),
     "apply(value)": (lambda s: s.apply(kq.Preemption()), "apply: Preemption"),
-    "apply name": (lambda s: s.apply(kq.LocalQueue(["z"])), "apply: LocalQueue: name: is ['z']; it must be a text"),
-    "remove(text)": (lambda s: s.remove("vision"), "remove: 'vision' is no object"),
+    "apply name": (lambda s: s.apply(kq.LocalQueue(["z"])), "apply: LocalQueue: name: is ['z']; it must be a string"),
+    "remove(text)": (lambda s: s.remove("vision"), "remove: 'vision' is not an object"),
     "remove twice": (lambda s: s.remove(queue(), queue()), 'remove: ClusterQueue "vision": is named twice'),
     "advance number": (lambda s: s.advance(1e10), "duration: is 10000000000.0; it must be 9223372036 seconds at most"),
     "advance text": (lambda s: s.advance("999999999h"), "duration: is '999999999h'; it must be 9223372036 seconds"),
@@ -63,15 +63,15 @@ WRONG = {
     ),
     "advance(None)": (lambda s: s.advance(None), "duration: is None; it must be seconds"),
     "reclaim(None)": (lambda s: s.reclaim("a", None), "reclaim: pods: is null; it must be an integer or a mapping"),
-    "reclaim(True)": (lambda s: s.reclaim("a", True), "reclaim: pods: is a truth value; it must be an integer"),  # noqa: FBT003
+    "reclaim(True)": (lambda s: s.reclaim("a", True), "reclaim: pods: is a boolean; it must be an integer"),  # noqa: FBT003
     "reclaim number": (lambda s: s.reclaim("a", Number(1)), "reclaim: cannot be written"),
-    "reclaim texts": (lambda s: s.reclaim("a", {"main": "1"}), "reclaim: pods: holds a value that is a text"),
+    "reclaim texts": (lambda s: s.reclaim("a", {"main": "1"}), "reclaim: pods: holds a value that is a string"),
     "set_check message": (lambda s: s.set_check("a", "x", "Ready", message=5), "set_check: message: is an integer"),
     "set_check state": (
         lambda s: s.set_check("a", "x", "Perhaps"),
         "set_check: state: is 'Perhaps'; it must be",
     ),
-    "set_check name": (lambda s: s.set_check("a", None, "Ready"), "set_check: check: is null; it must be a text"),
+    "set_check name": (lambda s: s.set_check("a", None, "Ready"), "set_check: check: is null; it must be a string"),
     "set_check updates": (
         lambda s: s.set_check("a", "x", "Ready", pod_set_updates=5),
         "set_check: pod_set_updates: is 5; it must be Iterable[Mapping[str, Any]]",
@@ -82,7 +82,7 @@ WRONG = {
     ),
     "set_check toleration": (
         lambda s: s.set_check("a", "x", "Ready", pod_set_updates=[{"name": "main", "tolerations": ["x"]}]),
-        'check "x": podSetUpdates[0].tolerations[0]: is "x", a text; it must be a mapping',
+        'check "x": podSetUpdates[0].tolerations[0]: is "x", a string; it must be a mapping',
     ),
     "submit status": (
         lambda s: s.submit(workload("z", status=with_update({"name": "main", "labels": 5})), keep_status=True),
@@ -92,17 +92,17 @@ WRONG = {
         lambda s: s.set_check("a", "x", "Retry", requeue_after=9223372036),
         "duration: is 9223372036; it must end at 2262-04-11",
     ),
-    "pods_ready(1)": (lambda s: s.pods_ready("a", 1), "pods_ready: ready: is an integer; it must be a truth value"),
-    "pods_ready(0)": (lambda s: s.pods_ready("a", 0), "pods_ready: ready: is an integer; it must be a truth value"),
-    "pods_ready(None)": (lambda s: s.pods_ready("a", None), "pods_ready: ready: is null; it must be a truth value"),
-    "settle(True)": (lambda s: s.settle(max_cycles=True), "settle: max_cycles: is a truth value"),
+    "pods_ready(1)": (lambda s: s.pods_ready("a", 1), "pods_ready: ready: is an integer; it must be a boolean"),
+    "pods_ready(0)": (lambda s: s.pods_ready("a", 0), "pods_ready: ready: is an integer; it must be a boolean"),
+    "pods_ready(None)": (lambda s: s.pods_ready("a", None), "pods_ready: ready: is null; it must be a boolean"),
+    "settle(True)": (lambda s: s.settle(max_cycles=True), "settle: max_cycles: is a boolean"),
     "settle(2.5)": (lambda s: s.settle(max_cycles=2.5), "settle: max_cycles: is a number; it must be an integer"),
     "answer_checks(5)": (lambda s: s.answer_checks(5), "checks: is 5; it must be a mapping"),
     "answer_checks value": (
         lambda s: s.answer_checks({"a": 5}),
-        "checks: 'a': is 5; it must be a text, and a",
+        "checks: 'a': is 5; the name must be a string, and the check a",
     ),
-    "submit(5)": (lambda s: s.submit(5), "submit: 5 is no Workload"),
+    "submit(5)": (lambda s: s.submit(5), "submit: 5 is not a Workload"),
     "submit queue": (lambda s: s.submit(workload("z", None)), 'Workload "default/z": spec.queueName: is null'),
     "submit active": (lambda s: s.submit(workload("z", active=None)), 'Workload "default/z": spec.active: is null'),
     "submit namespace": (lambda s: s.submit(workload("z", namespace=None)), "metadata.namespace: is null"),
@@ -129,11 +129,11 @@ WRONG = {
     "apply queue None": (lambda s: s.apply(kq.LocalQueue("z", cluster_queue=None)), "spec.clusterQueue: is null"),
     "apply stop_policy": (
         lambda s: s.apply(kq.LocalQueue("z", cluster_queue="vision", stop_policy=None)),
-        'LocalQueue "default/z": spec.stopPolicy: is null; it must be a text',
+        'LocalQueue "default/z": spec.stopPolicy: is null; it must be a string',
     ),
     "apply queueing_strategy": (
         lambda s: s.apply(queue(queueing_strategy=None)),
-        'ClusterQueue "vision": spec.queueingStrategy: is null; it must be a text',
+        'ClusterQueue "vision": spec.queueingStrategy: is null; it must be a string',
     ),
     "apply preemption": (
         lambda s: s.apply(queue(preemption=kq.Preemption(within_cluster_queue=None))),

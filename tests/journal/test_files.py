@@ -296,7 +296,7 @@ def test_a_log_without_its_database_is_rejected(tmp_path, cluster):
     path.unlink()
     with (
         Journal(path) as journal,
-        pytest.raises(StateError, match=r"is not there, but .*j.db-wal is: the log of a file"),
+        pytest.raises(StateError, match=r"does not exist, but .*j.db-wal does: the log of a file"),
     ):
         journal.scheduler(cluster)
     assert not path.exists()

@@ -132,7 +132,7 @@ def test_try_admit_equals_a_cycle_with_only_this_workload(situation):
 def test_remedies_of_waiting_workloads_work(situation):
     scheduler, stranger = situation
     scheduler.submit(stranger)
-    for key in scheduler.keys():  # noqa: SIM118 - a Scheduler is no mapping
+    for key in scheduler.keys():  # noqa: SIM118 - a Scheduler is not a mapping
         told = scheduler.explain(key)
         assert bool(told.find("remedies")) is (told.verdict == "Pending")
         assert (told.root_cause is not None) or told.verdict not in ("Pending", "Preempting")
@@ -177,7 +177,7 @@ def _vast_schedulers(draw):
 @settings(suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large])
 @given(_vast_schedulers())
 def test_amounts_of_every_size_are_explained(scheduler):
-    for key in scheduler.keys():  # noqa: SIM118 - a Scheduler is no mapping
+    for key in scheduler.keys():  # noqa: SIM118 - a Scheduler is not a mapping
         told = scheduler.explain(key)
         assert bool(told.find("remedies")) is (told.verdict == "Pending")
         assert (told.root_cause is not None) or told.verdict not in ("Pending", "Preempting")

@@ -22,6 +22,7 @@ from kueuepy.look.colours import (
     places,
     tokens,
 )
+from kueuepy.look.notebook import Named, Sheet, repr_text
 from kueuepy.look.numbers import amount, duration, durations, hours, number, round_duration, share
 from kueuepy.look.page import document
 
@@ -114,8 +115,8 @@ def test_a_page_allows_its_own_style_and_script_only():
 
 @pytest.mark.parametrize(
     ("value", "text"),
-    [(0, "0"), (7, "7"), (0.5, "0.5"), (0.0712345, "0.0712"), (999.6, "1,000"), (1234567.0, "1,230,000"),
-     (-12.345, "-12.3"), (1e-7, "1e-07"), (3.2e12, "3.2e+12"), (math.inf, "∞"), (None, "—")],
+    [(0, "0"), (7, "7"), (0.5, "0.500"), (1.4, "1.40"), (0.0712345, "0.0712"), (9.996, "10.0"), (999.6, "1,000"),
+     (1234567.0, "1,230,000"), (-12.345, "-12.3"), (1e-7, "1e-07"), (3.2e12, "3.2e+12"), (math.inf, "∞"), (None, "—")],
 )  # fmt: skip
 def test_numbers_have_three_significant_digits(value, text):
     assert number(value) == text
@@ -132,3 +133,20 @@ def test_shares_and_durations_read_as_people_say_them():
     assert durations(0, 0.5) == "0 to 0.5 s"
     assert amount("memory", 0.0) == "0 B"
     assert hours("memory", None) == "— GiB h"
+
+
+def test_a_printed_table_has_names_beside_titles_and_below_the_titles_of_columns():
+    rows = [(Named("Mean wait", "wait_mean"), "7 min"), (Named("Evictions", "evictions"), "72")]
+    assert repr_text([Sheet(("Metric", "Value"), rows)]).splitlines() == [
+        "Metric     Name       Value",
+        "Mean wait  wait_mean  7 min",
+        "Evictions  evictions  72",
+    ]
+    header = ("Policy", Named("95th percentile of the wait", "wait_p95"))
+    assert repr_text([Sheet(header, [(0, "7 min")])]).splitlines() == [
+        "Policy  95th",
+        "        percentile of",
+        "        the wait",
+        "        wait_p95",
+        "     0  7 min",
+    ]

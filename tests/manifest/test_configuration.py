@@ -160,7 +160,7 @@ def test_configuration_fields_irrelevant_for_admission_are_accepted():
         ({"waitForPodsReady": {"enable": True}}, "waitForPodsReady.enable: unknown field in v1beta2"),
         ({"waitForPodsReady": {"timeout": "-1s"}}, "waitForPodsReady.timeout: must be more than 0"),
         ({"waitForPodsReady": {"timeout": "soon"}}, 'waitForPodsReady.timeout: is "soon"; it must be a duration'),
-        ({"waitForPodsReady": {"timeout": 5}}, "waitForPodsReady.timeout: is 5, a number; it must be a text"),
+        ({"waitForPodsReady": {"timeout": 5}}, "waitForPodsReady.timeout: is 5, a number; it must be a string"),
         ({"waitForPodsReady": {"recoveryTimeout": "-1s"}}, "waitForPodsReady.recoveryTimeout: is negative"),
         *(
             (
@@ -200,7 +200,7 @@ def test_configuration_fields_irrelevant_for_admission_are_accepted():
         ({"featureGates": {"PartialAdmision": True}}, 'unknown feature gate; did you mean "PartialAdmission"?'),
         (
             {"featureGates": {"PartialAdmission": "yes"}},
-            'featureGates.PartialAdmission: is "yes", a text; it must be true',
+            'featureGates.PartialAdmission: is "yes", a string; it must be true',
         ),
         ({"featureGates": {"TLSOptions": False}}, "featureGates.TLSOptions: is false; it is locked to true"),
         (

@@ -120,7 +120,9 @@ def test_the_last_of_equal_keys():
 
 def test_an_unknown_kind_of_kueue_is_skipped():
     _, notes = lenient("apiVersion: kueue.x-k8s.io/v1beta2\nkind: Kohort\nmetadata: {name: a}\n")
-    assert notes == ['text:2: Kohort "a": kind: "Kohort" is no kind of kueue.x-k8s.io; did you mean "Cohort"?; skipped']
+    assert notes == [
+        'text:2: Kohort "a": kind: "Kohort" is not a kind of kueue.x-k8s.io; did you mean "Cohort"?; skipped'
+    ]
 
 
 def test_contradictory_objects_are_also_rejected_when_lenient():

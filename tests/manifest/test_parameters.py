@@ -20,7 +20,7 @@ def config(**spec):
     [
         (document("ProvisioningRequestConfig"), "spec.provisioningClassName: is required"),
         (config(retries=3), "spec.retries: unknown field"),
-        (config(retryStrategy={"backoffLimitCount": "3"}), 'backoffLimitCount: is "3", a text'),
+        (config(retryStrategy={"backoffLimitCount": "3"}), 'backoffLimitCount: is "3", a string'),
         (config(retryStrategy={"backoffBaseSeconds": 2**31}), "backoffBaseSeconds: is 2147483648"),
         (config(managedResources=["cpu", "cpu"]), '"cpu" occurs twice'),
         (config(podSetMergePolicy="All"), 'podSetMergePolicy: "All" is not supported'),

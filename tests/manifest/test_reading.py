@@ -306,13 +306,13 @@ def test_errors_in_json_that_is_not_yaml_have_lines():
 
 
 def test_limits_apply_to_large_json():
-    odd = "\\ud83d\\ude00"  # is no YAML
+    odd = "\\ud83d\\ude00"  # is not valid YAML
     doc = {"a": [[{}] * 600, "x" * 999]}
     text = json.dumps(doc)[:-1] + f', "b": "{odd}", "c": 12345678901234567890123}}'
     limits = Limits(scalar_bytes=1000)
     (item,) = read("f.json", text.encode(), limits, strict=True)
     assert item.value == {**doc, "b": "\U0001f600", "c": 12345678901234568000000}
-    with pytest.raises(LimitError, match=r"^f\.json:1:2410: a text has 1,001 bytes"):
+    with pytest.raises(LimitError, match=r"^f\.json:1:2410: a string has 1,001 bytes"):
         list(read("f.json", text.replace("xxx", "xxxxx", 1).encode(), limits, strict=True))
     with pytest.raises(ManifestError, match=r"^f\.json:1:1: a key is given twice"):
         list(read("f.json", text.replace('"c"', '"a"').encode(), limits, strict=True))
@@ -328,7 +328,7 @@ def test_limits_apply_to_large_json():
         ("a\n", "is not a mapping; an object has apiVersion, kind and metadata"),
         (
             "apiVersion: kueue.x-k8s.io/v1beta2\nkind: ClusterQeue\nmetadata: {name: a}\n",
-            'kind: "ClusterQeue" is no kind of kueue.x-k8s.io; did you mean "ClusterQueue"?',
+            'kind: "ClusterQeue" is not a kind of kueue.x-k8s.io; did you mean "ClusterQueue"?',
         ),
         (
             "apiVersion: kueue.x-k8s.io/v2\nkind: Cohort\nmetadata: {name: a}\n",
@@ -346,9 +346,9 @@ def test_limits_apply_to_large_json():
         (COHORT % "a" + "spek: {}\n", 'spek: unknown field; did you mean "spec"?'),
         (COHORT % "a" + "spec: {name: b}\n", "spec.name: unknown field; name belongs to metadata"),
         (COHORT % "a" + "spec: {status: b}\n", "spec.status: unknown field; status stands beside spec"),
-        (COHORT % "a" + "spec: {parentName: yes}\n", "spec.parentName: is true, a truth value; it must be a text"),
+        (COHORT % "a" + "spec: {parentName: yes}\n", "spec.parentName: is true, a boolean; it must be a string"),
         (COHORT % "a" + "spec: {resourceGroups: {}}\n", "spec.resourceGroups: is a mapping; it must be a list"),
-        (COHORT % "{a: 1}", "metadata.name: is a mapping; it must be a text"),
+        (COHORT % "{a: 1}", "metadata.name: is a mapping; it must be a string"),
         (
             "apiVersion: kueue.x-k8s.io/v1beta2\nkind: Cohort\nmetadata: {name: a, creationTimestamp: today}\n",
             'metadata.creationTimestamp: is "today"; it must be a time such as',

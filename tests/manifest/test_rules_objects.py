@@ -145,7 +145,7 @@ def test_checks_and_topologies_may_have_no_spec():
 
 def test_types_are_checked_before_rules():
     assert texts(ResourceFlavor("f", node_labels={"a": 5})) == [  # type: ignore[dict-item]
-        "spec.nodeLabels.a: is 5, a number; it must be a text: put it in quotes"
+        "spec.nodeLabels.a: is 5, a number; it must be a string: put it in quotes"
     ]
     (found,) = texts(ResourceFlavor("f", node_labels={"a": object()}))  # type: ignore[dict-item]
     assert "has a field of a wrong type" in found

@@ -225,7 +225,7 @@ INVALID: list[tuple[Object, str]] = [
     ),
     (ClusterQueue("q", stop_policy="Stop"), 'spec.stopPolicy: "Stop" is not supported'),
     (ClusterQueue("q", admission_scope="Always"), 'spec.admissionScope.admissionMode: "Always" is not supported'),
-    (ClusterQueue("q", cohort_name=5), "spec.cohortName: is 5, a number; it must be a text"),
+    (ClusterQueue("q", cohort_name=5), "spec.cohortName: is 5, a number; it must be a string"),
 ]  # fmt: skip
 
 

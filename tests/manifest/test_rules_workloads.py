@@ -125,7 +125,7 @@ INVALID: list[tuple[Workload, str]] = [
     ),
     (template(**container(request={"cpu": 1})), 'resources.request: unknown field; did you mean "requests"?'),
     (template(nodeSelektor={}), f'{TEMPLATE}.nodeSelektor: unknown field; did you mean "nodeSelector"?'),
-    (template(nodeSelector={"a": 1}), f"{TEMPLATE}.nodeSelector.a: is 1, a number; it must be a text"),
+    (template(nodeSelector={"a": 1}), f"{TEMPLATE}.nodeSelector.a: is 1, a number; it must be a string"),
     (template(containers={}), f"{TEMPLATE}.containers: is a mapping; it must be a list"),
     (template(overhead={"cpu": "x"}), f'{TEMPLATE}.overhead.cpu: is "x"'),
     (
@@ -190,7 +190,7 @@ INVALID: list[tuple[Workload, str]] = [
     ),
     (status(conditions=[RESERVED]), "status.admission: is required while QuotaReserved is true"),
     (admitted(), f"{ASSIGNMENT}: are 0; there must be one for each of the 1 pod sets"),
-    (admitted(PodSetAssignment("other")), f'{ASSIGNMENT}[0].name: "other" is no pod set; it must be one of main'),
+    (admitted(PodSetAssignment("other")), f'{ASSIGNMENT}[0].name: "other" is not a pod set; it must be one of main'),
     (
         admitted(PodSetAssignment("main", {}, {"cpu": "10m"}, 3)),
         f"{ASSIGNMENT}[0].resourceUsage.cpu: is 10m; it must be a multiple of the count, 3",

@@ -189,7 +189,7 @@ def test_records_may_omit_fields_irrelevant_for_decisions():
 
 
 def test_the_table_keeps_each_schema_once(tmp_path: Any):
-    text = {"type": "string", "description": "a text", "maxLength": 5}
+    text = {"type": "string", "description": "a string", "maxLength": 5}
     spec = {"type": "object", "properties": {"a": text, "b": dict(text)}, "required": ["a"]}
     version = {"name": "v1", "schema": {"openAPIV3Schema": {"type": "object", "properties": {"spec": spec}}}}
     (tmp_path / "crd.yaml").write_text(json.dumps({"spec": {"names": {"kind": "Thing"}, "versions": [version]}}))

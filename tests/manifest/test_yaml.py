@@ -90,7 +90,7 @@ def test_an_alias_is_expanded_to_a_copy():
     assert document["c"] == {"b": []}
 
 
-KEY = "null, a fraction, a mapping or a list is no key"
+KEY = "null, a fraction, a mapping or a list cannot be a key"
 
 
 @pytest.mark.parametrize(
@@ -106,8 +106,8 @@ KEY = "null, a fraction, a mapping or a list is no key"
         ("{[a]: b}", "f.yaml:1:2", KEY),
         ("? {a: b}\n: b", "f.yaml:1:3", KEY),
         ("a: &x [b]\n*x : c", "f.yaml:2:1", KEY),
-        ("a: -.INF", "f.yaml:1:4", "-.INF is no number in JSON"),
-        ("a: .nan", "f.yaml:1:4", ".nan is no number in JSON"),
+        ("a: -.INF", "f.yaml:1:4", "-.INF is not a number in JSON"),
+        ("a: .nan", "f.yaml:1:4", ".nan is not a number in JSON"),
         ("a: *n", "f.yaml:1:4", 'alias "*n" refers to no anchor'),
         ("a: &x\n  - *x", "f.yaml:2:5", "part of what it stands for"),
         ("&x a: {<<: *x}", "f.yaml:1:12", "<< merges a mapping"),
@@ -122,11 +122,11 @@ KEY = "null, a fraction, a mapping or a list is no key"
         ("a: !!binary YQ==", "f.yaml:1:4", "binary is not supported"),
         ("a: !x {b: c}", "f.yaml:1:4", "tag !x is not supported"),
         ("a: [!!str, b]", "f.yaml:1:5", "a tag stands before nothing"),
-        ("a: !!int x", "f.yaml:1:4", '"x" is no int, as its tag says'),
-        ("a: !!int 1.5", "f.yaml:1:4", '"1.5" is no int'),
-        ("a: !!bool 1", "f.yaml:1:4", '"1" is no bool'),
-        ("a: !!float 18446744073709551615", "f.yaml:1:4", "is no float"),
-        ("a: !!null x", "f.yaml:1:4", '"x" is no null'),
+        ("a: !!int x", "f.yaml:1:4", '"x" does not have the type int of its tag'),
+        ("a: !!int 1.5", "f.yaml:1:4", '"1.5" does not have the type int'),
+        ("a: !!bool 1", "f.yaml:1:4", '"1" does not have the type bool'),
+        ("a: !!float 18446744073709551615", "f.yaml:1:4", "does not have the type float"),
+        ("a: !!null x", "f.yaml:1:4", '"x" does not have the type null'),
         ("a: @x", "f.yaml:1:4", "found character that cannot start any token"),
         ("\ta: b", "f.yaml:1:1", "is indented with a tab; YAML wants spaces"),
         ("a: b\n \tc", "f.yaml:1:4", "a tab begins a line"),
@@ -155,7 +155,7 @@ KEY = "null, a fraction, a mapping or a list is no key"
         ("[a,,b]", "f.yaml:1:4", "did not find expected node content"),
         ("{: b}", "f.yaml:1:2", "did not find expected node content"),
         (": b", "f.yaml:1:1", "did not find expected key"),
-        ("[a?]", "f.yaml:1:2", "a question mark, or a colon and no blank, in a text in brackets"),
+        ("[a?]", "f.yaml:1:2", "a question mark, or a colon and no blank, in a string in brackets"),
         ("{a:}", "f.yaml:1:3", "found unexpected ':'"),
         ("a: |x\n  b", "f.yaml:1:5", "did not find expected comment or line break"),
         ('a: "\\q"', "f.yaml:1:5", "found unknown escape character"),

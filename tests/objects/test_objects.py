@@ -235,7 +235,7 @@ def test_an_invalid_amount_is_rejected_with_its_location(given):
 
 
 def test_an_invalid_table_or_field_of_a_queue_is_reported():
-    with pytest.raises(InvalidSpecError, match='"cohort" is no field; did you mean "cohort_name"'):
+    with pytest.raises(InvalidSpecError, match='"cohort" is not a field; did you mean "cohort_name"'):
         kq.ClusterQueue.of("q", {"f": {"cpu": 1}}, cohort="c")
     with pytest.raises(InvalidSpecError, match="must be quotas by flavor and resource"):
         kq.ClusterQueue.of("a", {"default": 4})

@@ -23,22 +23,22 @@ def workload(**fields):
 
 SPEC = "spec.podSets[0].template.spec"
 WRONG = [
-    (workload(queue_name=None), "spec.queueName: is null; it must be a text"),
-    (workload(active=None), "spec.active: is null; it must be a truth value"),
+    (workload(queue_name=None), "spec.queueName: is null; it must be a string"),
+    (workload(active=None), "spec.active: is null; it must be a boolean"),
     (workload(labels=None), "metadata.labels: is null; it must be a mapping"),
-    (workload(namespace=None), "metadata.namespace: is null; it must be a text"),
+    (workload(namespace=None), "metadata.namespace: is null; it must be a string"),
     (workload(pod_sets=[kq.PodSet("m", None)]), "spec.podSets[0].count: is null; it must be an integer"),
     (workload(pod_sets=[5]), "spec.podSets[0]: is an integer; it must be a mapping"),
     (workload(annotations={"a": "\ud800"}), "cannot be written ('utf-8' codec can't encode"),
     (workload(pod_sets=[kq.PodSet(template={"spec": {"hostname": 2**64}})]), f"{SPEC}.hostname: is 184467"),
     (workload(pod_sets=[kq.PodSet(template={"spec": {"volumes": [b"x"]}})]), f"{SPEC}.volumes[0]: is "),
     (workload(pod_sets=[kq.PodSet(template={"spec": {"volumes": [{1: 2}]}})]), f"{SPEC}.volumes[0].1: unknown field"),
-    (kq.LocalQueue("q", cluster_queue=None), "spec.clusterQueue: is null; it must be a text"),
-    (kq.LocalQueue("q", cluster_queue="a", stop_policy=None), "spec.stopPolicy: is null; it must be a text"),
-    (kq.ClusterQueue("q", queueing_strategy=None), "spec.queueingStrategy: is null; it must be a text"),
+    (kq.LocalQueue("q", cluster_queue=None), "spec.clusterQueue: is null; it must be a string"),
+    (kq.LocalQueue("q", cluster_queue="a", stop_policy=None), "spec.stopPolicy: is null; it must be a string"),
+    (kq.ClusterQueue("q", queueing_strategy=None), "spec.queueingStrategy: is null; it must be a string"),
     (kq.ClusterQueue("q", preemption=5), "spec.preemption: is 5, a number; it must be a mapping"),
     (kq.Configuration(feature_gates=5), "featureGates: is an integer; it must be a mapping"),
-    (kq.Configuration(wait_for_pods_ready=True), "waitForPodsReady: is a truth value; it must be a mapping or null"),
+    (kq.Configuration(wait_for_pods_ready=True), "waitForPodsReady: is a boolean; it must be a mapping or null"),
     (
         kq.Configuration(wait_for_pods_ready=kq.objects.WaitForPodsReady(timeout=None)),
         "waitForPodsReady.timeout: is null; it must be an integer",
@@ -64,7 +64,7 @@ def test_integers_are_valid_as_floats_and_tuples_as_lists():
 def test_a_mapping_is_plain_data(value):
     (path, detail) = fault_of({"a": [value]})
     assert path == ()
-    assert "it must be plain data: texts in Unicode, numbers" in detail
+    assert "it must be plain data: strings in Unicode, numbers" in detail
 
 
 def test_a_record_converts_its_values_to_plain_data():
@@ -78,11 +78,11 @@ def test_a_record_converts_its_values_to_plain_data():
     ("call", "path", "detail"),
     [
         (calls.Finish("w", "Ready"), ("reason",), "is 'Ready'; it must be one of Succeeded, Failed, FailedToStart"),
-        (calls.Finish("w", "Failed", 5), ("message",), "is an integer; it must be a text"),
-        (calls.Delete(b"w"), ("workload",), "is bytes; it must be a text"),
-        (calls.Reclaim("w", {"main": "1"}), ("pods",), "holds a value that is a text; it must be an integer"),
-        (calls.Reclaim("w", {5: 1}), ("pods",), "holds a key that is an integer; it must be a text"),
-        (calls.Reclaim("w", pods=True), ("pods",), "is a truth value; it must be an integer or a mapping"),
+        (calls.Finish("w", "Failed", 5), ("message",), "is an integer; it must be a string"),
+        (calls.Delete(b"w"), ("workload",), "is bytes; it must be a string"),
+        (calls.Reclaim("w", {"main": "1"}), ("pods",), "holds a value that is a string; it must be an integer"),
+        (calls.Reclaim("w", {5: 1}), ("pods",), "holds a key that is an integer; it must be a string"),
+        (calls.Reclaim("w", pods=True), ("pods",), "is a boolean; it must be an integer or a mapping"),
         (calls.Settle(2.5), ("max_cycles",), "is a number; it must be an integer or null"),
     ],
 )

@@ -1,7 +1,7 @@
 import re
 
 import kueuepy as kq
-from kueuepy.look.notebook import Sheet
+from kueuepy.look.notebook import Named, Sheet
 from kueuepy.pages.html import MOST_BYTES, sheet_html
 from teams import DEFAULT, queue, workload
 
@@ -83,12 +83,18 @@ def test_every_displayed_object_has_html(team):
 
 def test_numbers_are_right_aligned_and_texts_left_aligned():
     html = sheet_html(Sheet(["name", "count"], [["a", 1]]))
-    assert re.findall(r"text-align:(\w+)\">(\w+)<", html) == [
+    assert re.findall(r"text-align:(\w+)[^>]*>(\w+)<", html) == [
         ("left", "name"),
         ("right", "count"),
         ("left", "a"),
         ("right", "1"),
     ]
+
+
+def test_a_metric_has_its_title_and_its_name_in_small_letters():
+    name = Named("Mean wait", "wait_mean")
+    for html in (sheet_html(Sheet(["Metric"], [[name]])), sheet_html(Sheet([name], [["1 s"]]))):
+        assert re.search(r">Mean wait(<br>| )<small [^>]*>wait_mean</small></t[dh]>", html)
 
 
 def test_a_bar_shows_nominal_and_borrowed_usage():

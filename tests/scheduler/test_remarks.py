@@ -8,7 +8,7 @@ import pytest
 import kueuepy as kq
 from kueuepy.errors import InvalidSpecError, NotFoundError
 
-NO_LOCAL_QUEUE = 'Workload "default/lost": waits for LocalQueue default/nowhere, which is not there'
+NO_LOCAL_QUEUE = 'Workload "default/lost": waits for LocalQueue default/nowhere, which does not exist'
 
 
 @pytest.fixture
@@ -29,7 +29,7 @@ def test_a_submission_to_an_unknown_queue_has_a_remark(scheduler):
     assert keys == ("default/fine", "default/lost", "default/dangling", "default/nameless")
     assert keys.remarks == (
         NO_LOCAL_QUEUE,
-        'Workload "default/dangling": waits for ClusterQueue gone, which is not there',
+        'Workload "default/dangling": waits for ClusterQueue gone, which does not exist',
         'Workload "default/nameless": names no queue, and is never considered',
     )
     assert repr(keys).splitlines()[1:] == list(keys.remarks)

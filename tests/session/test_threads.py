@@ -135,7 +135,7 @@ def test_eight_threads_on_one_scheduler_use_no_number_twice(monkeypatch):
     pausing(monkeypatch, "kueuepy.objects.Configuration.enabled")
     scheduler = kq.Scheduler(cluster())
     in_threads(lambda number: [scheduler.submit({"name": f"t{number}-{i}", "queue": "a", "cpu": 1}) for i in range(30)])
-    uids = {scheduler.workload(key).uid for key in scheduler.keys()}  # noqa: SIM118 - a Scheduler is no mapping
+    uids = {scheduler.workload(key).uid for key in scheduler.keys()}  # noqa: SIM118 - a Scheduler is not a mapping
     assert len(uids) == 30 * THREADS
 
 

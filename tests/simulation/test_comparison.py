@@ -1,3 +1,4 @@
+import re
 from xml.etree import ElementTree as ET
 
 import pytest
@@ -160,7 +161,20 @@ def test_a_picture_has_a_panel_for_each_policy_and_a_line_for_each_queue(fair, n
         for panel in panels
     ]
     assert lines == expected
-    assert picture._repr_html_().startswith("<figure><svg")
+    assert picture._repr_html_().startswith("<figure ")
+    assert picture._repr_html_().count("<svg") == 2  # wide, and narrow for phones
+
+
+def test_three_policies_are_drawn_in_rows_of_two_and_below_each_other_on_phones(fair):
+    result = kq.simulate(fair, _jobs())
+    picture = kq.Comparison({"a": result, "b": result, "c": result}).picture("usage")
+    places = [re.findall(r'<g transform="translate\((\d+),(\d+)\)', svg) for svg in (picture.svg, picture.narrow)]
+    wide, narrow = ([(int(x), int(y)) for x, y in found] for found in places)
+    assert wide[0] == (0, 0)
+    assert wide[1] == (wide[1][0], 0) != wide[0]
+    assert wide[2] == (0, wide[2][1]) != wide[0]
+    assert [x for x, _ in narrow] == [0, 0, 0]
+    assert narrow[0][1] < narrow[1][1] < narrow[2][1]
 
 
 def test_a_preemption_loop_is_reported_and_the_run_ends():

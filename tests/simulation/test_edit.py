@@ -56,7 +56,7 @@ def test_fields_of_the_manifest_and_of_the_configuration(there):
             kq.errors.InvalidSpecError,
             'what is before "flavors" is a list, of which an item is chosen',
         ),
-        ("ClusterQueue/team-a:cohortName.x", kq.errors.InvalidSpecError, 'what is before "x" is no object'),
+        ("ClusterQueue/team-a:cohortName.x", kq.errors.InvalidSpecError, 'what is before "x" is not an object'),
     ],
 )
 def test_a_path_without_a_match_is_rejected(there, path, error, told):
@@ -75,7 +75,7 @@ def test_policies_side_by_side(there):
     assert [result.kpis.longest_wait for result in found.results.values()] == sorted(
         result.kpis.longest_wait for result in found.results.values()
     )
-    assert repr(found).splitlines()[0].split() == ["metric", "as", "is", "alone", "none"]
+    assert repr(found).splitlines()[0].split() == ["Metric", "Name", "as", "is", "alone", "none"]
     assert found.between("as is", "alone").most_delayed()[0].after.waited > 0
     assert found["none"].kpis.finished == 8
 

@@ -1,5 +1,6 @@
 """Charts match the results and stay readable for any number of jobs."""
 
+import re
 from typing import get_args
 from xml.etree import ElementTree as ET
 
@@ -12,7 +13,7 @@ import kueuepy as kq
 from kueuepy.errors import StateError
 from kueuepy.look.colours import MOST_NAMES, colour_of
 from kueuepy.simulation.pictures import data, jobs
-from kueuepy.simulation.pictures.catalogue import PICTURES, PictureName
+from kueuepy.simulation.pictures.catalogue import PICTURES, PictureName, data_alike
 from kueuepy.simulation.pictures.plot import Plots
 
 from .conftest import GPU, cluster, queue
@@ -88,6 +89,22 @@ def test_areas_of_a_picture_equal_the_metrics_at_any_resolution(crowded, pieces)
     waiting = data.queue(crowded, pieces)
     mean = sum(area(waiting, layer.own) for layer in waiting.layers) * second / crowded.seconds
     assert mean == pytest.approx(crowded.kpis.waiting_mean, rel=1e-9)
+
+
+@pytest.mark.parametrize("name", ["usage", "queue", "shares"])
+def test_svg_and_matplotlib_show_the_same_values(crowded, name):
+    """Both draw means over the same intervals, and name the length of an interval."""
+    (shown,) = data_alike([crowded], name)
+    ax = getattr(crowded.plot, name)()
+    assert ax.get_title(loc="left") == shown.title == crowded.picture(name).title
+    assert re.search(r", mean of \d+ (s|min|h)", shown.title)
+    if name == "shares":
+        tops = [max(line.get_ydata()) for line in ax.get_lines()]
+        assert tops == [max(line.y) for line in shown.lines]
+    else:
+        total = sum(layer.own + layer.borrowed for layer in shown.layers)
+        top = max(part.get_paths()[0].vertices[:, 1].max() for part in ax.collections if part.get_paths())
+        assert top == pytest.approx(total.max())
 
 
 def test_quota_of_a_cohort_is_in_the_nominal_line():
@@ -240,7 +257,8 @@ def test_a_picture_of_an_unrecorded_table_raises_an_error():
 
 def test_a_notebook_shows_usage_waits_and_metrics(two):
     html = two._repr_html_()
-    assert html.count("<svg") == 2
+    assert html.count("<svg") == 2 * 2  # wide, and narrow for phones
+    assert "95th percentile of the wait" in html
     assert "wait_p95" in html
 
 

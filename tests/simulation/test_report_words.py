@@ -7,6 +7,7 @@ import pytest
 
 import kueuepy as kq
 from kueuepy.look.colours import DARK, LIGHT, class_of
+from kueuepy.look.numbers import duration, round_duration
 from kueuepy.simulation.labels import LABELS, grouped
 from kueuepy.simulation.pages import words
 from kueuepy.simulation.pages.effects import Effects, different_decisions
@@ -66,6 +67,15 @@ def test_the_headline_names_the_better_policy_with_its_interval(found):
     pair = (found.before, found.before)
     assert "does not change the mean wait" in words.of_pair(("a", "b"), pair, [], same.of_all())
     assert words.of_policies(found.results).startswith("Of 2 policies, “more” has the shortest mean wait")
+
+
+def test_cards_round_times_as_the_headline_does(found, tmp_path):
+    path, slower = tmp_path / "report.html", found.between("more", "less")
+    kq.report(slower, path)
+    wait = slower.after.kpis.wait_p95
+    assert duration(wait) != round_duration(wait)  # the value has a second unit to leave out
+    card = re.search(r'aria-label="95th percentile of the wait">.*?<b>(.*?)</b>', path.read_text("utf-8"))
+    assert card[1] == round_duration(wait)
 
 
 def test_few_jobs_have_no_interval():

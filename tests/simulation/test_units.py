@@ -155,7 +155,7 @@ def test_pictures_of_policies_side_by_side_have_equal_axes(found, tmp_path):
     figures = re.findall(r"<figure>(.*?)</figure>", (tmp_path / "report.html").read_text(), re.DOTALL)
     assert len(figures) == 3
     for figure in figures:
-        for layout in ("wide", "narrow"):
+        for layout in ("half", "narrow"):
             found_axes = [axes(one) for one in re.findall(rf'<div class="kq-{layout}">(.*?)</svg>', figure, re.DOTALL)]
             assert found_axes[0]
             assert found_axes == [found_axes[0]] * 2

@@ -72,7 +72,7 @@ T Argument(const py::object& value, absl::string_view what, absl::string_view wa
   }
 }
 std::string TextArgument(const py::object& value, absl::string_view what) {
-  return Argument<std::string>(value, what, "a text");
+  return Argument<std::string>(value, what, "a string");
 }
 
 std::string Repr(const Quantity& quantity) { return absl::StrCat("Quantity(\"", quantity.ToText(), "\")"); }

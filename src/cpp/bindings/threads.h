@@ -34,8 +34,9 @@ class ForkSafeMutex {
 // Exclusive right to use an object, held by one thread at a time.
 class Turn {
  public:
-  // Acquires the right to use the object. If another thread holds the right, waits if `waits` is true and
-  // otherwise raises StateError. If `again` is true, the thread that holds the right may acquire it again.
+  // Acquires the exclusive right to use the object. If another thread holds the right, waits if `waits` is
+  // true and otherwise raises StateError. If `again` is true, the thread that holds the right may acquire it
+  // again.
   void Enter(const char* what, bool again, bool waits = false);
   void Leave();
   // Returns whether another thread held the right when this process was forked. The child process does not

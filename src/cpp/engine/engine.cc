@@ -3,8 +3,8 @@
 #include "engine/engine.h"
 
 #include <algorithm>
-#include <cstring>
 
+#include "absl/container/fixed_array.h"
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "fairness/ledger.h"
@@ -24,21 +24,15 @@ namespace {
 // The key `namespace/name` of a workload. Most keys need no allocation.
 class JoinedKey {
  public:
-  JoinedKey(absl::string_view ns, absl::string_view name) : size_(ns.size() + 1 + name.size()) {
-    if (size_ > sizeof(short_)) {
-      long_ = absl::StrCat(ns, "/", name);
-      return;
-    }
-    std::memcpy(short_, ns.data(), ns.size());
-    short_[ns.size()] = '/';
-    std::memcpy(short_ + ns.size() + 1, name.data(), name.size());
+  JoinedKey(absl::string_view ns, absl::string_view name) : text_(ns.size() + 1 + name.size()) {
+    char* const slash = std::copy(ns.begin(), ns.end(), text_.begin());
+    *slash = '/';
+    std::copy(name.begin(), name.end(), slash + 1);
   }
-  absl::string_view text() const { return {long_.empty() ? short_ : long_.data(), size_}; }
+  absl::string_view text() const { return {text_.data(), text_.size()}; }
 
  private:
-  size_t size_;
-  char short_[128];
-  std::string long_;
+  absl::FixedArray<char, 128> text_;
 };
 
 }  // namespace

@@ -291,7 +291,8 @@ void AddPenalty(State& state, WorkloadId id) {
 }
 
 void DropPenalty(State& state, WorkloadId id) {
-  const LocalQueueId local = state.At(id).local_queue;
+  const LocalQueueId local = std::as_const(state).At(id).local_queue;
+  if (std::as_const(state.ledger)[static_cast<size_t>(local)].penalties.empty()) return;
   if (state.ledger[static_cast<size_t>(local)].penalties.erase(id) > 0) RefreshLocalQueueUsage(state, local);
 }
 

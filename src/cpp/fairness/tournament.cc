@@ -4,9 +4,8 @@
 #include "fairness/tournament.h"
 
 #include <algorithm>
-#include <map>
-#include <set>
-#include <string>
+#include <numeric>
+#include <utility>
 
 #include "absl/types/span.h"
 
@@ -28,15 +27,26 @@ bool Borrows(const Head& head, const Share& share) {
 Tournament::Tournament(State& state, const std::vector<Head>& heads)
     : state_(state), heads_(heads), is_left_(heads.size()) {
   const Forest& forest = state.forest();
-  std::map<std::string, size_t> by_queue;
-  for (size_t i = 0; i < heads.size(); ++i) by_queue[forest.Name(heads[i].queue)] = i;
-  for (const auto& [name, index] : by_queue) {
-    order_.push_back(index);
-    is_left_[index] = true;
-    const NodeId queue = heads[index].queue;
-    if (forest.Parent(queue) != kNoId) trees_[forest.Root(queue)].heads.push_back(index);
+  order_.resize(heads.size());
+  std::iota(order_.begin(), order_.end(), size_t{0});
+  const auto by_name = [&](size_t a, size_t b) {
+    return forest.Name(heads[a].queue) < forest.Name(heads[b].queue);
+  };
+  // Most heads are given in the order of their queues.
+  if (!std::is_sorted(order_.begin(), order_.end(), by_name))
+    std::stable_sort(order_.begin(), order_.end(), by_name);
+  for (size_t i = 0; i < order_.size(); ++i) {
+    const NodeId queue = heads[order_[i]].queue;
+    if (i + 1 < order_.size() && heads[order_[i + 1]].queue == queue) continue;
+    order_[remaining_++] = order_[i];
+    is_left_[order_[i]] = true;
+    if (forest.Parent(queue) == kNoId) continue;
+    const NodeId root = forest.Root(queue);
+    std::vector<size_t>& of_tree = trees_[root].heads;
+    if (of_tree.empty()) of_tree.reserve(std::min(heads.size(), forest.QueuesOfTree(root).size()));
+    of_tree.push_back(order_[i]);
   }
-  remaining_ = order_.size();
+  order_.resize(remaining_);
   std::stable_sort(order_.begin(), order_.end(), [&heads](size_t a, size_t b) {
     if (heads[a].fits != heads[b].fits) return heads[a].fits;
     return heads[a].queue_time < heads[b].queue_time;
@@ -72,16 +82,24 @@ void Tournament::Build(NodeId root, Tree& tree) {
     tree.may_saturate = MaySaturate(tree);
   }
   if (tree.may_saturate) computed_.resize(heads_.size());
-  std::set<std::pair<int, NodeId>> cohorts;  // By their distance from the root, negated.
+  std::vector<std::pair<int, NodeId>> cohorts;  // Sorted by their distance from the root, negated.
   for (size_t head : tree.heads) {
     if (!is_left_[head]) continue;
     if (tree.may_saturate) ComputeShares(head);
     int above = 0;
     for (NodeId node = forest.Parent(heads_[head].queue); node != root; node = forest.Parent(node)) ++above;
     for (NodeId node = forest.Parent(heads_[head].queue); node != kNoId; node = forest.Parent(node)) {
-      cohorts.emplace(-above--, node);
-      brackets_[node].clear();
+      const std::pair<int, NodeId> cohort(-above--, node);
+      if (cohorts.empty() || cohorts.back() != cohort) cohorts.push_back(cohort);
     }
+  }
+  std::sort(cohorts.begin(), cohorts.end());
+  cohorts.erase(std::unique(cohorts.begin(), cohorts.end()), cohorts.end());
+  for (const auto& [distance, cohort] : cohorts) {
+    Bracket& bracket = brackets_[cohort];
+    bracket.clear();
+    const size_t children = forest.ChildQueues(cohort).size() + forest.ChildCohorts(cohort).size();
+    bracket.reserve(std::min(children, tree.heads.size()));
   }
   for (size_t head : tree.heads) {
     if (is_left_[head]) Enter(head, heads_[head].queue);
@@ -144,6 +162,20 @@ void Tournament::ComputeShares(size_t head) {
 }
 
 bool Tournament::MaySaturate(const Tree& tree) const {
+  Amount total;  // An upper bound of the sums below, which rules out most cases.
+  for (size_t head : tree.heads) {
+    for (const FlavorResourceAmount& entry : UsageOf(heads_[head])) {
+      const Amount added = Max(Amount(0), entry.amount);
+      total = total + added + added;
+    }
+  }
+  const bool may_saturate = std::any_of(tree.heads.begin(), tree.heads.end(), [&](size_t head) {
+    const absl::Span<const FlavorResourceAmount> usage = UsageOf(heads_[head]);
+    return std::any_of(usage.begin(), usage.end(), [&](const FlavorResourceAmount& entry) {
+      return state_.quota.WouldSaturate(heads_[head].queue, entry.fr, total);
+    });
+  });
+  if (!may_saturate) return false;
   absl::flat_hash_map<FlavorResourceId, Amount> most;
   for (size_t head : tree.heads) {
     for (const FlavorResourceAmount& entry : UsageOf(heads_[head])) {

@@ -115,23 +115,19 @@ void FlavorAssigner::Rescale(PodSetAssignment& result, int64_t before) {
   for (auto& [resource, amount] : result.requests) amount = SaturatingMul(amount / before, result.count);
 }
 
-namespace {
-
 // Fast path for the most frequent result: all requests of the only pod set fit in the first flavor of one
 // resource group, and the flavor scan ends there. Returns false if this is not the case, and then leaves the
 // flavors, attempts and usage empty. `pod_set` contains the requests.
-bool TakeFirstFlavor(const State& state, NodeId node, const PodSetSpec& spec, PodSetAssignment& pod_set,
-                     Assignment& assignment) {
+bool FlavorAssigner::TakeFirstFlavor(PodSetAssignment& pod_set, Assignment& assignment) {
   if (pod_set.requests.empty()) return false;
-  const ClusterQueue& queue = state.Queue(node);
-  const int group = queue.GroupOf(pod_set.requests.front().first);
+  const ResourceId first = pod_set.requests.front().first;
+  const int group = queue_.GroupOf(first);
   if (group == kNoId) return false;
-  const std::vector<FlavorId>& flavors = queue.groups[static_cast<size_t>(group)].flavors;
+  const std::vector<FlavorId>& flavors = queue_.groups[static_cast<size_t>(group)].flavors;
   if (flavors.empty()) return false;
   const FlavorId flavor = flavors.front();
-  const ResourceFlavor* const known = state.Flavor(flavor);
-  if (known == nullptr || !IsPlain(spec, *known)) return false;
-  const bool fungible = state.config.gates.flavor_fungibility, is_last = flavors.size() == 1;
+  if (IsPinnedAway(flavor, Group{0}, first) || WhyIneligible(Group{0}, group, flavor, nullptr)) return false;
+  const bool fungible = state_.config.gates.flavor_fungibility, is_last = flavors.size() == 1;
   const auto give_up = [&] {
     pod_set.flavors.clear();
     assignment.usage.clear();
@@ -139,18 +135,18 @@ bool TakeFirstFlavor(const State& state, NodeId node, const PodSetSpec& spec, Po
   };
   int borrowing = 0;
   for (const auto& [resource, amount] : pod_set.requests) {
-    if (pod_set.requests.size() > 1 && queue.GroupOf(resource) != group) return give_up();
-    const FlavorResourceId fr = state.FlavorResource(flavor, resource);
+    if (pod_set.requests.size() > 1 && queue_.GroupOf(resource) != group) return give_up();
+    const FlavorResourceId fr = state_.FlavorResource(flavor, resource);
     const Amount wanted(amount);
-    if (wanted > state.quota.Available(node, fr) || wanted > state.quota.Potential(node, fr))
+    if (wanted > state_.quota.Available(queue_id_, fr) || wanted > state_.quota.Potential(queue_id_, fr))
       return give_up();
-    const int height = state.quota.LowestSubtreeThatFits(node, fr, wanted).height;
+    const int height = state_.quota.LowestSubtreeThatFits(queue_id_, fr, wanted).height;
     borrowing = std::max(borrowing, height);
     pod_set.flavors.push_back({resource, flavor, Mode::kFit, height, fungible && is_last ? -1 : 0});
     assignment.usage.push_back({fr, wanted});
   }
   if (fungible && !is_last &&
-      ShouldTryNextFlavor({PreemptionMode::kFit, borrowing}, queue.spec.flavor_fungibility)) {
+      ShouldTryNextFlavor({PreemptionMode::kFit, borrowing}, queue_.spec.flavor_fungibility)) {
     return give_up();
   }
   pod_set.attempts.push_back({flavor, group, PreemptionMode::kFit, borrowing, Reason::kEmpty});
@@ -159,17 +155,15 @@ bool TakeFirstFlavor(const State& state, NodeId node, const PodSetSpec& spec, Po
   return true;
 }
 
-}  // namespace
-
 void FlavorAssigner::Assign(Assignment& assignment, const std::vector<int64_t>* counts) {
   if (!assignment.pod_sets.empty() || !assignment.usage.empty()) assignment = Assignment();
   const bool is_simple = class_.pod_sets.size() == 1 && counts == nullptr && replaced_ == kNoId &&
-                         pinned_ == nullptr && workload_.progress == nullptr &&
-                         workload_.admission == nullptr && !placer_.Concerns(queue_id_, class_);
-  if (is_simple) {
+                         workload_.progress == nullptr && workload_.admission == nullptr &&
+                         !state_.config.rules.label_keys_of_whole_group;
+  if (is_simple && !lacks_quota_) {
     PodSetAssignment& pod_set = assignment.pod_sets.emplace_back();
     Prepare(0, nullptr, pod_set);
-    if (TakeFirstFlavor(state_, queue_id_, class_.pod_sets.front(), pod_set, assignment)) return;
+    if (TakeFirstFlavor(pod_set, assignment)) return Conclude(assignment, true);
     assignment.pod_sets.clear();
   }
   bool complete = true;

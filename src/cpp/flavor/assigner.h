@@ -23,6 +23,8 @@ struct AssignmentSubject {
   WorkloadId workload;
   WorkloadId replaced;              // Elastic slice that the workload replaces, or kNoId.
   const NominationMapping* pinned;  // If null, all flavors may be assigned.
+  // Whether the request is known not to fit in the first flavor, which saves an attempt.
+  bool lacks_quota = false;
 };
 
 // A group of pod sets that must be assigned the same flavors. Each pod set is identified by its index in the
@@ -43,7 +45,8 @@ class FlavorAssigner {
         replaced_(subject.replaced),
         oracle_(oracle),
         placer_(placer),
-        pinned_(subject.pinned) {}
+        pinned_(subject.pinned),
+        lacks_quota_(subject.lacks_quota) {}
 
   // Computes the flavor assignment and overwrites the previous content of `assignment`. If `counts` is given,
   // the pod sets are scaled to these numbers of pods.
@@ -97,6 +100,7 @@ class FlavorAssigner {
   static void Rescale(PodSetAssignment& result, int64_t before);
   void PlacePodSets(Assignment& assignment);
   void SetMode(Assignment& assignment, int pod_set, Mode mode) const;
+  bool TakeFirstFlavor(PodSetAssignment& pod_set, Assignment& assignment);
   void Conclude(Assignment& assignment, bool complete);
   Reason NoFitReason(const Assignment& assignment) const;
 
@@ -110,6 +114,7 @@ class FlavorAssigner {
   PreemptionOracle& oracle_;
   Placer& placer_;
   const NominationMapping* pinned_;
+  const bool lacks_quota_;
 };
 
 // Returns the severity of a reason for not fitting. Among alternative flavors, the least severe reason is

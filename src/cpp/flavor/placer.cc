@@ -122,8 +122,8 @@ bool Placer::PlaceGroup(const Group& group, bool is_last, Search& search) {
   return placement.failure == nullptr;
 }
 
-std::vector<TopologyAnswer> Placer::Find(const TopologyDemands& demands, WorkloadId id, bool as_if_empty,
-                                         WorkloadId replaced) {
+TopologyAnswers Placer::Find(const TopologyDemands& demands, WorkloadId id, bool as_if_empty,
+                             WorkloadId replaced) {
   Search search{id, as_if_empty, replaced, {}};
   for (size_t begin = 0, end = 0; begin < demands.size(); begin = end) {
     while (end < demands.size() && demands[end].flavor == demands[begin].flavor) ++end;
@@ -142,24 +142,24 @@ std::vector<TopologyAnswer> Placer::Find(const TopologyDemands& demands, Workloa
 }
 
 bool Placer::Fits(const TopologyDemands& demands, WorkloadId workload, WorkloadId replaced) {
-  const std::vector<TopologyAnswer> answers = Find(demands, workload, false, replaced);
-  return std::none_of(answers.begin(), answers.end(),
+  const TopologyAnswers found = Find(demands, workload, false, replaced);
+  return std::none_of(found.begin(), found.end(),
                       [](const TopologyAnswer& answer) { return answer.failure != nullptr; });
 }
 
-const TopologyAnswer* Placer::FailureIn(const std::vector<TopologyAnswer>& answers, ClassId cls) const {
+const TopologyAnswer* Placer::FailureIn(const TopologyAnswers& found, ClassId cls) const {
   const TopologyAnswer* first = nullptr;
   const auto name = [&](const TopologyAnswer& answer) -> const std::string& {
     return state_.Class(cls).pod_sets[static_cast<size_t>(answer.pod_set)].name;
   };
-  for (const TopologyAnswer& answer : answers) {
+  for (const TopologyAnswer& answer : found) {
     if (answer.failure && (first == nullptr || name(answer) < name(*first))) first = &answer;
   }
   return first;
 }
 
-void Placer::Apply(const std::vector<TopologyAnswer>& answers, Assignment& assignment, WorkloadId id) const {
-  for (const TopologyAnswer& answer : answers) {
+void Placer::Apply(const TopologyAnswers& found, Assignment& assignment, WorkloadId id) const {
+  for (const TopologyAnswer& answer : found) {
     PodSetAssignment* const pod_set = assignment.Find(answer.pod_set);
     pod_set->topology = answer.assignment;
     if (answer.assignment && pod_set->delayed != DelayedTopology::kNone) {

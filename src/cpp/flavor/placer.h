@@ -25,6 +25,8 @@ struct TopologyAnswer {
   std::shared_ptr<const PlacementFailure> failure;
 };
 
+using TopologyAnswers = absl::InlinedVector<TopologyAnswer, 1>;
+
 // Returns the entry for the pod set with this name in the workload's admission, or null if there is none. The
 // admission owns the entry.
 const PodSetAdmission* AdmittedAs(const Workload& workload, const std::string& pod_set);
@@ -50,15 +52,15 @@ class Placer {
 
   // Searches for a placement of each pod set. If a pod set cannot be placed, the answers for earlier pod sets
   // still contain placements. If `as_if_empty` is true, ignores the topology usage of all workloads.
-  std::vector<TopologyAnswer> Find(const TopologyDemands& demands, WorkloadId workload, bool as_if_empty,
-                                   WorkloadId replaced);
+  TopologyAnswers Find(const TopologyDemands& demands, WorkloadId workload, bool as_if_empty,
+                       WorkloadId replaced);
   bool Fits(const TopologyDemands& demands, WorkloadId workload, WorkloadId replaced);
 
   // Returns the failure to report, or null if all pod sets are placed. If there are several failures, returns
   // the first one in the order of pod set names.
-  const TopologyAnswer* FailureIn(const std::vector<TopologyAnswer>& answers, ClassId cls) const;
+  const TopologyAnswer* FailureIn(const TopologyAnswers& found, ClassId cls) const;
   // Stores the placements and their usage in the assignment.
-  void Apply(const std::vector<TopologyAnswer>& answers, Assignment& assignment, WorkloadId workload) const;
+  void Apply(const TopologyAnswers& found, Assignment& assignment, WorkloadId workload) const;
   // Returns the usage that exceeds the usage already charged for the workload's admission.
   std::vector<TopologyUsage> NetUsage(const Assignment& assignment, WorkloadId workload) const;
   // Returns whether the pods of each domain currently fit, checking each domain separately.
@@ -81,7 +83,7 @@ class Placer {
     WorkloadId workload;
     bool as_if_empty;
     WorkloadId replaced;
-    std::vector<TopologyAnswer> answers;
+    TopologyAnswers answers;
   };
   // Returns the query for a pod set and, if `leader` is not null, its leader. Sets `failure` if the request
   // is invalid.

@@ -97,10 +97,10 @@ bool FleetRun::RunMoment(Time until) {
 
 Time FleetRun::Next() {
   while (!calendar_.empty()) {  // Reconciliations that are no longer due do not count as events.
-    const Planned& planned = calendar_.Next();
-    const bool is_look = planned.kind() != Happening::kChange;
+    const Planned planned = calendar_.Next();
+    const bool is_look = planned.kind != Happening::kChange;
     const Fate& fate = fates_[is_look ? static_cast<size_t>(planned.what) : 0];
-    const Time wanted = planned.kind() == Happening::kTimer ? fate.again : fate.due;
+    const Time wanted = planned.kind == Happening::kTimer ? fate.again : fate.due;
     if (!is_look || wanted == planned.at) break;
     calendar_.Drop();
   }
@@ -154,15 +154,16 @@ void FleetRun::BeginMoment(Time at) {
 // Processes connection changes, then reconciliations in the order of their jobs.
 void FleetRun::TakeOwn(Happening last) {
   std::vector<int32_t> looks;
-  while (!calendar_.empty() && calendar_.Next().at <= now_ && calendar_.Next().kind() <= last) {
+  while (!calendar_.empty()) {
     const Planned planned = calendar_.Next();
+    if (planned.at > now_ || planned.kind > last) break;
     calendar_.Drop();
-    if (planned.kind() == Happening::kChange) {
+    if (planned.kind == Happening::kChange) {
       Connect(options_.connections[static_cast<size_t>(planned.what)]);
       continue;
     }
     Fate& fate = At(planned.what);
-    Time& wanted = planned.kind() == Happening::kTimer ? fate.again : fate.due;
+    Time& wanted = planned.kind == Happening::kTimer ? fate.again : fate.due;
     if (wanted != planned.at) continue;
     wanted = -1;
     looks.push_back(planned.what);

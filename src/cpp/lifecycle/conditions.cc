@@ -76,12 +76,12 @@ void SetQuotaReservation(State& state, WorkloadId id, std::shared_ptr<const Admi
                QuotaReservedIn(state, admission->cluster_queue));
   workload.admission = std::move(admission);
   Unlist(workload);
-  for (ConditionType type :
-       {ConditionType::kEvicted, ConditionType::kPreempted, ConditionType::kBlockedOnPreemptionGates}) {
-    const Condition* active = workload.Find(type);
-    if (active == nullptr || !active->status) continue;
-    const Message before = std::make_shared<const MessageBody>(Previously{active->message});
-    SetCondition(state, workload, type, false, Reason::kQuotaReserved, before);
+  for (const Condition& active : workload.conditions) {
+    const bool ends = active.type == ConditionType::kEvicted || active.type == ConditionType::kPreempted ||
+                      active.type == ConditionType::kBlockedOnPreemptionGates;
+    if (!ends || !active.status) continue;
+    const Message before = std::make_shared<const MessageBody>(Previously{active.message});
+    SetCondition(state, workload, active.type, false, Reason::kQuotaReserved, before);
   }
   // The finished eviction no longer affects the queue order.
   workload.queue_time = QueueOrderTime(state, workload);
@@ -297,7 +297,8 @@ void ComputeTopologyUsage(State& state, Workload& workload) {
       const Requests requests = state.config.rules.topology_usage_by_quota
                                     ? RequestsOfOne(admitted)
                                     : DemandsOf(state, workload.cls)[i].requests;
-      std::vector<FlavorId> flavors;
+      absl::InlinedVector<FlavorId, 2> flavors;
+      usage.reserve(usage.size() + admitted.topology->domains.size());
       for (const PodSetAdmission::Resource& entry : admitted.resources) {
         if (std::find(flavors.begin(), flavors.end(), entry.flavor) != flavors.end()) continue;
         flavors.push_back(entry.flavor);

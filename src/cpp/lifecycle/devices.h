@@ -41,7 +41,8 @@ bool IsDeviceRefusal(const Message& message);
 // workloads may share it, or adds an entry if there is none. The next call of EditDevices() for the same
 // workload invalidates the reference.
 DeviceQueueing& EditDevices(Workload& workload);
-// Records an event that, for a workload without devices, would requeue or move the workload.
+// Records that a workload with devices has changed, so that its next reconciliation requeues it. Workloads
+// without devices are requeued immediately instead.
 void NoteChange(Workload& workload);
 // Removes the recorded devices of a workload that is neither in its queue nor in the list of its LocalQueue.
 void ForgetDevices(Workload& workload);

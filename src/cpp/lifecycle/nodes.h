@@ -1,4 +1,4 @@
-// Effects of changed nodes and pods on workloads: failed nodes, and retries. Mirrors
+// Effects of node and pod changes on workloads: replacement of failed nodes, and retries. Mirrors
 // pkg/controller/tas/{node_controller,pod_usage_controller,resource_flavor}.go (kueue ff69552e79).
 #ifndef KUEUE_LIFECYCLE_NODES_H_
 #define KUEUE_LIFECYCLE_NODES_H_

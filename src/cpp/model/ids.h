@@ -54,8 +54,8 @@ class Interner {
   Shared<Table> table_;
 };
 
-// Maps strings to ids. The map is stored in shards; copies of the map share a shard until one copy changes
-// the shard.
+// Maps strings to ids. The map is stored in parts; copies of the map share a part until one copy changes
+// that part.
 class IdsByText {
  public:
   size_t size() const { return size_; }
@@ -83,7 +83,7 @@ class IdsByText {
  private:
   using Part = absl::flat_hash_map<std::string, int32_t>;
   static constexpr size_t kParts = 256;
-  // Returns the index of the shard that stores the string. Most strings differ only near the end.
+  // Returns the index of the part that stores the string. Most strings differ only near the end.
   static size_t PartOf(absl::string_view text) {
     size_t hash = text.size();
     for (size_t i = text.size() > 6 ? text.size() - 6 : 0; i < text.size(); ++i)

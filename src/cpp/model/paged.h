@@ -74,10 +74,10 @@ class Paged {
 
   Paged() = default;
   explicit Paged(size_t size) { resize(size); }
-  Paged(const Paged& other) : pages_(other.pages_), size_(other.size_), may_share_(true) {
+  Paged(const Paged& other) : pages_(other.pages_), size_(other.size_), may_share_(!other.pages_.empty()) {
     if (kDirect) items_.reserve(other.items_.size() + kPerPage);
     items_ = other.items_;
-    other.may_share_.store(true, std::memory_order_relaxed);
+    if (!pages_.empty()) other.may_share_.store(true, std::memory_order_relaxed);
     for (Page* page : pages_) page->users.fetch_add(1, std::memory_order_relaxed);
   }
   Paged(Paged&& other) noexcept { swap(other); }
@@ -218,7 +218,7 @@ class Paged {
   std::vector<T*> items_;  // With `kDirect`: the address of each element.
   std::vector<Page*> pages_;
   size_t size_ = 0;
-  static constexpr size_t kManyChecks = 64;  // For each element.
+  static constexpr size_t kManyChecks = 16;  // For each element.
   size_t checks_ = 0;
   // Whether a copy of the sequence exists or existed, so that pages might be shared with the copy. Threads
   // that copy the sequence set this flag; apart from that, copying only reads the sequence.

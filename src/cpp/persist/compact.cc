@@ -321,6 +321,7 @@ class Compaction {
     caches.heads.Forget();
     caches.terminating.reset();
     caches.refusals.Forget();
+    caches.fits.Forget();
     caches.devices.Clear();
     auto& classes = caches.classes.Edit();
     for (auto at = classes.begin(); at != classes.end();) {

@@ -83,7 +83,7 @@ bool SatisfiesPolicy(const Workload& preemptor, const Workload& candidate, Preem
   return false;
 }
 
-bool UsesAny(const Workload& workload, const std::vector<FlavorResourceId>& frs) {
+bool UsesAny(const Workload& workload, absl::Span<const FlavorResourceId> frs) {
   for (const auto& [fr, amount] : workload.usage) {
     for (FlavorResourceId contested : frs) {
       if (fr == contested) return true;
@@ -120,9 +120,11 @@ void TreeCandidates::Fill(const State& state) {
   }
 }
 
-void TreeCandidates::Update(const State& state, int64_t epoch) {
+void TreeCandidates::Update(const State& state, const absl::flat_hash_set<WorkloadId>* excluded,
+                            int64_t epoch) {
   if (epoch_ == epoch) return;
   epoch_ = epoch;
+  excluded_ = excluded;
   has_begun_ = false;
   exceeding_.clear();
   const std::vector<NodeId>& queues = state.forest().QueuesOfTree(root_);
@@ -141,12 +143,20 @@ void TreeCandidates::Begin(const CandidateOrder& order) {
   merged_.clear();
   cursors_.clear();
   for (const Exceeding& exceeding : exceeding_) {
-    Part& part = parts_[exceeding.place];
-    if (part.size == 0) continue;
-    cursors_.push_back({&part, 1, &part.lazy.At(&items_[part.begin], part.size, 0, order)});
+    Cursor cursor{&parts_[exceeding.place], 0, nullptr};
+    if (Advance(cursor, order)) cursors_.push_back(cursor);
   }
   std::make_heap(cursors_.begin(), cursors_.end(),
                  [&order](const Cursor& a, const Cursor& b) { return order(*b.first, *a.first); });
+}
+
+bool TreeCandidates::Advance(Cursor& cursor, const CandidateOrder& order) {
+  Part& part = *cursor.part;
+  while (cursor.next < part.size) {
+    cursor.first = &part.lazy.At(&items_[part.begin], part.size, cursor.next++, order);
+    if (!Contains(excluded_, cursor.first->workload)) return true;
+  }
+  return false;
 }
 
 const Candidate* TreeCandidates::At(size_t i, const CandidateOrder& order) {
@@ -157,12 +167,10 @@ const Candidate* TreeCandidates::At(size_t i, const CandidateOrder& order) {
     std::pop_heap(cursors_.begin(), cursors_.end(), later);
     Cursor& cursor = cursors_.back();
     merged_.push_back(cursor.first);
-    Part& part = *cursor.part;
-    if (cursor.next == part.size) {
-      cursors_.pop_back();
-    } else {
-      cursor.first = &part.lazy.At(&items_[part.begin], part.size, cursor.next++, order);
+    if (Advance(cursor, order)) {
       std::push_heap(cursors_.begin(), cursors_.end(), later);
+    } else {
+      cursors_.pop_back();
     }
   }
   return merged_[i];

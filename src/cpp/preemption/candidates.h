@@ -6,10 +6,15 @@
 #include <list>
 #include <vector>
 
+#include "absl/container/flat_hash_set.h"
+#include "absl/container/inlined_vector.h"
+#include "absl/types/span.h"
 #include "model/message.h"
 #include "state/state.h"
 
 namespace kueue {
+
+using FlavorResources = absl::InlinedVector<FlavorResourceId, 2>;
 
 // The rule that permits the preemption of a candidate.
 enum class Variant : uint8_t { kWithinQueue, kHierarchical, kWithoutBorrowing, kWhileBorrowing };
@@ -66,6 +71,8 @@ class CandidateList {
   void Push(const Candidate& candidate) { items_.push_back(candidate); }
   bool empty() const { return items_.empty(); }
   size_t size() const { return items_.size(); }
+  // Returns all candidates, in no particular order.
+  const std::vector<Candidate>& items() const { return items_; }
   // Returns the i-th candidate in candidate order. The reference is valid until candidates are added or
   // removed.
   const Candidate& At(size_t i, const CandidateOrder& order) {
@@ -83,16 +90,17 @@ class CandidateList {
 // consider only the workloads in queues that use more than their quota.
 class TreeCandidates {
  public:
-  TreeCandidates(NodeId root, const std::vector<FlavorResourceId>& contested)
-      : root_(root), contested_(contested) {}
-  bool Is(NodeId root, const std::vector<FlavorResourceId>& contested) const {
+  TreeCandidates(NodeId root, const FlavorResources& contested) : root_(root), contested_(contested) {}
+  bool Is(NodeId root, const FlavorResources& contested) const {
     return root == root_ && contested == contested_;
   }
   // Lists the workloads on the first call, and does nothing on later calls. The list contains the current
   // state of the workloads, so call this function before the cycle evicts a workload.
   void Fill(const State& state);
-  // Finds the queues that exceed their quota, unless `epoch` equals the epoch of the last call.
-  void Update(const State& state, int64_t epoch);
+  // Finds the queues that exceed their quota, unless `epoch` equals the epoch of the last call. Later calls
+  // of At() and ForEachOf() skip the workloads in `excluded`, which must not change during the epoch. A null
+  // set is empty.
+  void Update(const State& state, const absl::flat_hash_set<WorkloadId>* excluded, int64_t epoch);
 
   // A queue that uses more than its own quota, and whose ancestor Cohorts, except the root, use more than
   // theirs.
@@ -105,6 +113,14 @@ class TreeCandidates {
   // Returns the i-th candidate of the queues in exceeding(), in candidate order, or nullptr if there is none.
   // Call Fill() and Update() before this function. The result is valid until the next Update().
   const Candidate* At(size_t i, const CandidateOrder& order);
+  // Calls `use` with each candidate of one queue, in candidate order, until `use` returns false. Call Fill()
+  // and Update() before this function.
+  template <typename Use>
+  void ForEachOf(const Exceeding& exceeding, const CandidateOrder& order, Use use) {
+    Cursor cursor{&parts_[exceeding.place], 0, nullptr};
+    while (Advance(cursor, order) && use(*cursor.first)) {
+    }
+  }
 
  private:
   // Candidates of one queue, which are adjacent in `items_`.
@@ -118,13 +134,16 @@ class TreeCandidates {
     const Candidate* first;
   };
   void Begin(const CandidateOrder& order);
+  // Moves the cursor to the next candidate that is not excluded. Returns false if there is none.
+  bool Advance(Cursor& cursor, const CandidateOrder& order);
 
   NodeId root_;
-  std::vector<FlavorResourceId> contested_;
+  FlavorResources contested_;
   bool is_listed_ = false, has_evicted_ = false;
   std::vector<Candidate> items_;
   std::vector<Part> parts_;  // Indexed by the position of the queue in the tree.
   std::vector<Exceeding> exceeding_;
+  const absl::flat_hash_set<WorkloadId>* excluded_ = nullptr;
   int64_t epoch_ = -1;
   bool has_begun_ = false;
   // The first candidates of the queues in `exceeding_`, in candidate order.
@@ -132,6 +151,11 @@ class TreeCandidates {
   // Cursors for the remaining candidates, as a heap with the next candidate on top.
   std::vector<Cursor> cursors_;
 };
+
+// Returns whether the set contains the workload. A null set is empty.
+inline bool Contains(const absl::flat_hash_set<WorkloadId>* workloads, WorkloadId id) {
+  return workloads != nullptr && workloads->contains(id);
+}
 
 // Lists whose memory is reused for later searches.
 struct CandidateScratch {
@@ -143,9 +167,9 @@ struct CandidateScratch {
 bool SatisfiesPolicy(const Workload& preemptor, const Workload& candidate, PreemptionPolicy policy);
 // Returns true if the workload's charged usage has an entry for any of the flavor resources, even if the
 // amount is 0.
-bool UsesAny(const Workload& workload, const std::vector<FlavorResourceId>& frs);
+bool UsesAny(const Workload& workload, absl::Span<const FlavorResourceId> frs);
 // Returns whether the node uses more than its own quota of any of the flavor resources.
-inline bool IsBorrowingAny(const Quota& quota, NodeId node, const std::vector<FlavorResourceId>& frs) {
+inline bool IsBorrowingAny(const Quota& quota, NodeId node, absl::Span<const FlavorResourceId> frs) {
   for (const FlavorResourceId fr : frs) {  // Usually one, for which std::any_of is several times slower.
     if (quota.IsBorrowing(node, fr)) return true;
   }
@@ -154,7 +178,7 @@ inline bool IsBorrowingAny(const Quota& quota, NodeId node, const std::vector<Fl
 // Returns whether IsBorrowingAny() is true for the node and for all Cohorts between the node and `ancestor`.
 // If `ancestor` is kNoId, all Cohorts up to the root are checked.
 inline bool AreBorrowingUpTo(const State& state, NodeId node, NodeId ancestor,
-                             const std::vector<FlavorResourceId>& frs) {
+                             absl::Span<const FlavorResourceId> frs) {
   for (; node != ancestor; node = state.forest().Parent(node)) {
     if (!IsBorrowingAny(state.quota, node, frs)) return false;
   }

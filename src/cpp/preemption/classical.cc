@@ -2,8 +2,9 @@
 // pkg/scheduler/preemption/preemption.go:classicalPreemptions and pkg/scheduler/preemption/classical (kueue
 // ff69552e79).
 #include <algorithm>
+#include <optional>
+#include <utility>
 
-#include "absl/container/flat_hash_set.h"
 #include "absl/container/inlined_vector.h"
 #include "preemption/fit.h"
 #include "preemption/preemption.h"
@@ -30,14 +31,14 @@ bool FitsInQuota(const Quota& quota, NodeId node, Amounts& request) {
 class ClassicalSearch {
  public:
   ClassicalSearch(State& state, const PreemptionQuery& query,
-                  const std::vector<WorkloadId>& already_preempted, CandidateScratch& scratch,
+                  const absl::flat_hash_set<WorkloadId>* already_preempted, CandidateScratch& scratch,
                   SearchTrace* trace)
       : state_(state),
         view_(state),
         query_(query),
         queue_(view_.Queue(query.queue)),
         preemptor_(view_.At(query.preemptor)),
-        already_preempted_(already_preempted.begin(), already_preempted.end()),
+        already_preempted_(already_preempted),
         order_(state, query.queue),
         tree_order_(state, kNoId),
         scratch_(scratch),
@@ -84,7 +85,7 @@ class ClassicalSearch {
   bool IsCandidate(WorkloadId id, PreemptionPolicy policy) const {
     const Workload& workload = view_.At(id);
     return UsesAny(workload, query_.contested) && SatisfiesPolicy(preemptor_, workload, policy) &&
-           !already_preempted_.contains(id);
+           !Contains(already_preempted_, id);
   }
 
   void CollectOwn() {
@@ -106,7 +107,7 @@ class ClassicalSearch {
       // The lowest common ancestor with all other queues is the root, so one list serves every preemptor of
       // the tree.
       tree_ = &Tree(parent);
-      tree_->Update(view_, scratch_.epoch);
+      tree_->Update(view_, already_preempted_, scratch_.epoch);
       tree_list_ = advantage ? kHierarchical : kPriority;
       return;
     }
@@ -126,12 +127,11 @@ class ClassicalSearch {
     return scratch_.trees.emplace_back(root, query_.contested);
   }
 
-  // Returns whether this preemptor may preempt a candidate from another queue of the tree.
+  // Returns whether this preemptor may preempt a candidate of the tree. The candidate belongs to another
+  // queue.
   bool MayBeTaken(const Candidate& candidate) const {
-    return candidate.charged != query_.queue &&
-           SatisfiesPolicy(preemptor_, view_.At(candidate.workload),
-                           queue_.spec.preemption.reclaim_within_cohort) &&
-           !already_preempted_.contains(candidate.workload);
+    return candidate.charged != query_.queue && SatisfiesPolicy(preemptor_, view_.At(candidate.workload),
+                                                                queue_.spec.preemption.reclaim_within_cohort);
   }
 
   bool ExceedsUpTo(NodeId queue, NodeId ancestor) const {
@@ -188,8 +188,13 @@ class ClassicalSearch {
   }
 
   std::vector<Target> Attempt(bool borrow) {
+    const bool needs_own = !borrow && Borrows(state_.quota, query_);
+    if (needs_own && !FitsWithinNominal()) return {};
     const Trial trial(state_);
     const bool from_tree = tree_ != nullptr && OffersAny(borrow);
+    if (needs_own && from_tree) {
+      if (std::optional<std::vector<Target>> targets = AttemptByQueue()) return *std::move(targets);
+    }
     std::vector<Target> targets;
     for (bool evicted : {true, false}) {
       for (List list : {kHierarchical, kPriority, kSame}) {
@@ -197,10 +202,81 @@ class ClassicalSearch {
         if (is_tree && !from_tree) continue;
         const bool found = is_tree ? TakeFromTree(evicted, borrow, targets)
                                    : TakeFrom(Lists(list, evicted), borrow, targets);
-        if (found) return targets;
+        if (!found) continue;
+        FillBack(state_, query_, borrow, targets);
+        return targets;
       }
     }
     return {};
+  }
+
+  // Usage of the workloads that one queue loses.
+  struct Loss {
+    NodeId queue;
+    Amounts usage;
+  };
+
+  // Calculates what the queues of the tree lose if all candidates of the tree are preempted, and the number
+  // of these candidates. A queue loses candidates until it no longer exceeds its quota. Returns nullopt if
+  // this also depends on a Cohort below the root, or if a sum or the usage of a node is saturated.
+  std::optional<std::pair<std::vector<Loss>, size_t>> AllLosses() {
+    const auto is_saturated = [&](NodeId node, const Amounts& usage) {
+      return std::any_of(usage.begin(), usage.end(), [&](const FlavorResourceAmount& entry) {
+        return entry.amount.IsUnlimited() || state_.quota.Usage(node, entry.fr).IsUnlimited();
+      });
+    };
+    const NodeId root = state_.forest().Parent(query_.queue);
+    std::pair<std::vector<Loss>, size_t> all;
+    for (const TreeCandidates::Exceeding& exceeding : tree_->exceeding()) {
+      if (exceeding.queue == query_.queue) continue;
+      if (state_.forest().Parent(exceeding.queue) != root) return std::nullopt;
+      Loss loss{exceeding.queue, {}};
+      const auto exceeds = [&] {
+        return std::any_of(query_.contested.begin(), query_.contested.end(), [&](FlavorResourceId fr) {
+          return state_.quota.Usage(loss.queue, fr) - AmountOf(loss.usage, fr) >
+                 state_.quota.Subtree(loss.queue, fr);
+        });
+      };
+      tree_->ForEachOf(exceeding, tree_order_, [&](const Candidate& candidate) {
+        if (!MayBeTaken(candidate)) return true;
+        for (const auto& [fr, amount] : view_.At(candidate.workload).usage) AddTo(loss.usage, fr, amount);
+        ++all.second;
+        return exceeds();
+      });
+      if (is_saturated(loss.queue, loss.usage) || is_saturated(root, loss.usage)) return std::nullopt;
+      if (!loss.usage.empty()) all.first.push_back(std::move(loss));
+    }
+    return all;
+  }
+
+  // The result of an attempt without borrowing if the queue exceeds its nominal quota whatever other queues
+  // lose. TakeFromTree() would then preempt all candidates of the tree, and FillBack() would readmit most of
+  // them. The usage of a Cohort depends only on the usage of its queues, so that the sum for each queue
+  // determines which candidates of the queue itself are targets. Of the tree, FillBack() keeps no candidate
+  // after the first ones that suffice together with these targets. Returns nullopt if this reasoning does not
+  // apply.
+  std::optional<std::vector<Target>> AttemptByQueue() {
+    tree_->Fill(view_);
+    if (query_.topology != nullptr || tree_->has_evicted() || !Lists(kSame, true).empty())
+      return std::nullopt;
+    const auto all = AllLosses();
+    if (!all) return std::nullopt;
+    for (const Loss& loss : all->first) {
+      for (const auto& [fr, amount] : loss.usage) state_.quota.Remove(loss.queue, fr, amount);
+    }
+    std::vector<Target> own, targets;
+    if (!TakeFrom(Lists(kSame, false), /*borrow=*/false, own)) return targets;
+    FillBack(state_, query_, /*borrow=*/false, own);
+    for (const Loss& loss : all->first) {
+      for (const auto& [fr, amount] : loss.usage) state_.quota.Add(loss.queue, fr, amount);
+    }
+    if (!Fits(state_, query_, /*borrow=*/false)) TakeFromTree(/*evicted=*/false, /*borrow=*/false, targets);
+    // FillBack() moves the last target to the position of each candidate that it readmits.
+    const size_t moved = (all->second - targets.size()) % own.size();
+    std::rotate(own.begin(), own.end() - static_cast<std::ptrdiff_t>(moved), own.end());
+    targets.insert(targets.end(), own.begin(), own.end());
+    FillBack(state_, query_, /*borrow=*/false, targets);
+    return targets;
   }
 
   // Returns whether any candidate of the tree's list may be preempted. Preempting other workloads never adds
@@ -239,15 +315,12 @@ class ClassicalSearch {
     return false;
   }
 
-  // Preempts the candidate if that is allowed. Returns whether the request then fits. In this case, targets
-  // that are not needed are removed.
+  // Preempts the candidate if that is allowed. Returns whether the request then fits.
   bool Take(const Candidate& candidate, bool borrow, std::vector<Target>& targets) {
     if (!IsValid(candidate, borrow)) return false;
     Discharge(state_, query_, candidate.workload);
     targets.push_back({candidate.workload, ReasonFor(candidate.variant)});
-    if (!Fits(state_, query_, borrow)) return false;
-    FillBack(state_, query_, borrow, targets);
-    return true;
+    return Fits(state_, query_, borrow);
   }
 
   static PreemptionReason ReasonFor(Variant variant) {
@@ -264,13 +337,16 @@ class ClassicalSearch {
   // Returns whether the request would stay within the queue's nominal quota after preempting all candidates
   // of the queue itself.
   bool FitsWithinNominal() {
-    const Trial trial(state_);
-    for (bool evicted : {true, false}) {
-      CandidateList& own = Lists(kSame, evicted);
-      for (size_t i = 0; i < own.size(); ++i) Discharge(state_, query_, own.At(i, order_).workload);
-    }
-    return std::none_of(query_.request.begin(), query_.request.end(), [&](const FlavorResourceAmount& entry) {
-      return state_.quota.IsBorrowingWith(query_.queue, entry.fr, entry.amount);
+    return std::all_of(query_.request.begin(), query_.request.end(), [&](const FlavorResourceAmount& entry) {
+      Amount used = state_.quota.Usage(query_.queue, entry.fr);
+      for (bool evicted : {true, false}) {
+        for (const Candidate& own : Lists(kSame, evicted).items()) {
+          for (const auto& [fr, amount] : view_.At(own.workload).usage) {
+            if (fr == entry.fr) used -= amount;
+          }
+        }
+      }
+      return used + entry.amount <= state_.quota.Subtree(query_.queue, entry.fr);
     });
   }
 
@@ -304,7 +380,7 @@ class ClassicalSearch {
   const PreemptionQuery& query_;
   const ClusterQueue& queue_;
   const Workload& preemptor_;
-  const absl::flat_hash_set<WorkloadId> already_preempted_;
+  const absl::flat_hash_set<WorkloadId>* const already_preempted_;
   const CandidateOrder order_, tree_order_;
   CandidateScratch& scratch_;
   CandidateList* lists_;

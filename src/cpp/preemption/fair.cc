@@ -2,10 +2,12 @@
 // pkg/scheduler/preemption/preemption.go:fairPreemptions and pkg/scheduler/preemption/fairsharing (kueue
 // ff69552e79).
 #include <algorithm>
-#include <map>
 #include <optional>
-#include <set>
+#include <utility>
+#include <vector>
 
+#include "absl/container/flat_hash_map.h"
+#include "absl/container/flat_hash_set.h"
 #include "fairness/share.h"
 #include "preemption/fit.h"
 #include "preemption/preemption.h"
@@ -13,29 +15,39 @@
 namespace kueue {
 namespace {
 
-using CandidatesByQueue = std::map<NodeId, std::vector<Candidate>>;
+bool IsAboveOrEqual(const Forest& forest, NodeId above, NodeId node) {
+  while (node != above && node != kNoId) node = forest.Parent(node);
+  return node == above;
+}
 
 // Repeatedly selects the queue that loses its next candidate.
 class TargetQueues {
  public:
   TargetQueues(const State& state, NodeId preemptor, const std::vector<Candidate>& candidates)
-      : state_(state), preemptor_(preemptor), head_order_(state, preemptor, /*by_usage=*/false) {
+      : state_(state),
+        preemptor_(preemptor),
+        head_order_(state, preemptor, /*by_usage=*/false),
+        candidates_(candidates.size()) {
+    for (const Candidate& candidate : candidates) {
+      const auto [place, is_new] = place_.try_emplace(candidate.charged, remaining_.size());
+      if (is_new) remaining_.push_back({0, 0});
+      ++remaining_[place->second].end;
+    }
+    size_t begin = 0;
+    for (Range& range : remaining_) {
+      const size_t size = range.end;
+      range = {begin, begin};
+      begin += size;
+    }
     for (const Candidate& candidate : candidates)
-      remaining_[state.At(candidate.workload).charged].push_back(candidate);
-    for (auto& [queue, list] : remaining_) std::reverse(list.begin(), list.end());
-    for (NodeId node = preemptor; node != kNoId; node = state.forest().Parent(node)) ancestors_.insert(node);
+      candidates_[remaining_[place_.at(candidate.charged)].end++] = candidate;
   }
 
   bool HasCandidates(NodeId queue) const {
-    const auto entry = remaining_.find(queue);
-    return entry != remaining_.end() && !entry->second.empty();
+    const auto place = place_.find(queue);
+    return place != place_.end() && remaining_[place->second].next < remaining_[place->second].end;
   }
-  Candidate PopCandidate(NodeId queue) {
-    std::vector<Candidate>& list = remaining_[queue];
-    const Candidate head = list.back();
-    list.pop_back();
-    return head;
-  }
+  const Candidate& PopCandidate(NodeId queue) { return candidates_[remaining_[place_.at(queue)].next++]; }
   void Drop(NodeId queue) { pruned_.insert(queue); }
 
   // Returns kNoId if there are no candidates left.
@@ -76,7 +88,7 @@ class TargetQueues {
         continue;
       }
       const int order = best == kNoId ? 1 : CompareShares(share, best_share);
-      if (order > 0 || (order == 0 && head_order_(remaining_[queue].back(), remaining_[best].back()))) {
+      if (order > 0 || (order == 0 && head_order_(NextOf(queue), NextOf(best)))) {
         best = queue;
         best_share = share;
       }
@@ -89,7 +101,7 @@ class TargetQueues {
     for (NodeId child : state_.forest().ChildCohorts(cohort)) {
       if (pruned_.count(child) > 0) continue;
       const Share share = DominantResourceShare(state_, child);
-      if (!Borrows(share) && ancestors_.count(child) == 0) {
+      if (!Borrows(share) && !IsAboveOrEqual(state_.forest(), child, preemptor_)) {
         pruned_.insert(child);
         continue;
       }
@@ -107,17 +119,25 @@ class TargetQueues {
     return state_.config.rules.zero_shares_do_not_borrow ? share.ratio != 0 : share.borrowing;
   }
 
+  const Candidate& NextOf(NodeId queue) const { return candidates_[remaining_[place_.at(queue)].next]; }
+
+  // The candidates of one queue that have not been popped, as positions in `candidates_`.
+  struct Range {
+    size_t next, end;
+  };
   const State& state_;
   const NodeId preemptor_;
   const CandidateOrder head_order_;
-  CandidatesByQueue remaining_;  // The next candidate is at the back.
-  std::set<NodeId> pruned_, ancestors_;
+  std::vector<Candidate> candidates_;  // Grouped by queue.
+  std::vector<Range> remaining_;
+  absl::flat_hash_map<NodeId, size_t> place_;  // By queue, the position in `remaining_`.
+  absl::flat_hash_set<NodeId> pruned_;
 };
 
 class FairSearch {
  public:
-  FairSearch(State& state, const PreemptionQuery& query, const std::vector<WorkloadId>& already_preempted,
-             SearchTrace* trace)
+  FairSearch(State& state, const PreemptionQuery& query,
+             const absl::flat_hash_set<WorkloadId>* already_preempted, SearchTrace* trace)
       : state_(state),
         query_(query),
         queue_(state.Queue(query.queue)),
@@ -173,8 +193,7 @@ class FairSearch {
       const Workload& workload = state_.At(id);
       if (!UsesAny(workload, query_.contested)) continue;
       if (!SatisfiesPolicy(state_.At(query_.preemptor), workload, policy)) continue;
-      if (std::find(already_preempted_.begin(), already_preempted_.end(), id) != already_preempted_.end())
-        continue;
+      if (Contains(already_preempted_, id)) continue;
       candidates.push_back(MakeCandidate(state_, id, variant, kNoId));
     }
   }
@@ -191,10 +210,16 @@ class FairSearch {
         CollectFrom(queue, preemption.reclaim_within_cohort, Variant::kHierarchical, candidates);
       }
     }
+    const CandidateOrder order(state_, query_.queue);
+    if (!state_.config.admission_fair_sharing) {
+      std::sort(candidates.begin(), candidates.end(), order);
+      return candidates;
+    }
+    // LocalQueue usage can make the order intransitive, and then the result depends on the algorithm.
     std::sort(candidates.begin(), candidates.end(), [this](const Candidate& a, const Candidate& b) {
       return state_.At(a.workload).uid < state_.At(b.workload).uid;
     });
-    std::stable_sort(candidates.begin(), candidates.end(), CandidateOrder(state_, query_.queue));
+    std::stable_sort(candidates.begin(), candidates.end(), order);
     return candidates;
   }
 
@@ -207,10 +232,8 @@ class FairSearch {
   // Returns the children of the lowest common ancestor on the preemptor's and on the target's side.
   std::pair<NodeId, NodeId> AlmostCommonAncestors(NodeId target) const {
     const Forest& forest = state_.forest();
-    std::set<NodeId> above;
-    for (NodeId node = query_.queue; node != kNoId; node = forest.Parent(node)) above.insert(node);
     NodeId theirs = target;
-    while (above.count(forest.Parent(theirs)) == 0) theirs = forest.Parent(theirs);
+    while (!IsAboveOrEqual(forest, forest.Parent(theirs), query_.queue)) theirs = forest.Parent(theirs);
     NodeId ours = query_.queue;
     while (forest.Parent(ours) != forest.Parent(theirs)) ours = forest.Parent(ours);
     return {ours, theirs};
@@ -295,7 +318,7 @@ class FairSearch {
   State& state_;
   const PreemptionQuery& query_;
   const ClusterQueue& queue_;
-  const std::vector<WorkloadId>& already_preempted_;
+  const absl::flat_hash_set<WorkloadId>* const already_preempted_;
   SearchTrace* const trace_;
   std::vector<Target> targets_;
   std::vector<Candidate> retry_;

@@ -16,6 +16,9 @@ void Discharge(State& state, WorkloadId id);
 void Charge(State& state, const PreemptionQuery& query, WorkloadId id);
 void Discharge(State& state, const PreemptionQuery& query, WorkloadId id);
 
+// Returns whether the queue would exceed its nominal quota with the request.
+bool Borrows(const Quota& quota, const PreemptionQuery& query);
+
 // Returns whether the request fits now. If `borrow` is false, the request must also stay within the queue's
 // nominal quota. Mirrors pkg/scheduler/preemption/preemption.go:workloadFits.
 bool Fits(const State& state, const PreemptionQuery& query, bool borrow);

@@ -50,18 +50,56 @@ void Discharge(State& state, const PreemptionQuery& query, WorkloadId id) {
   if (query.topology != nullptr) AddPlaces(state, workload, -1);
 }
 
-bool Fits(const State& state, const PreemptionQuery& query, bool borrow) {
-  for (const FlavorResourceAmount& entry : query.request) {
-    if (!borrow && state.quota.IsBorrowingWith(query.queue, entry.fr, entry.amount)) return false;
-    if (entry.amount > state.quota.Available(query.queue, entry.fr)) return false;
+bool Borrows(const Quota& quota, const PreemptionQuery& query) {
+  for (const auto& [fr, amount] : query.request) {
+    if (quota.IsBorrowingWith(query.queue, fr, amount)) return true;
   }
+  return false;
+}
+
+namespace {
+
+bool FitsTopology(const PreemptionQuery& query) {
   return query.topology == nullptr || query.placer->Fits(*query.topology, query.preemptor, query.replaced);
 }
 
+}  // namespace
+
+bool Fits(const State& state, const PreemptionQuery& query, bool borrow) {
+  if (!borrow && Borrows(state.quota, query)) return false;
+  for (const auto& [fr, amount] : query.request) {
+    if (amount > state.quota.Available(query.queue, fr)) return false;
+  }
+  return FitsTopology(query);
+}
+
+namespace {
+
+// Returns by how much usage may grow before less than the request is available. Negative if that is so now.
+Amount Slack(const Quota& quota, const PreemptionQuery& query) {
+  Amount slack = Amount::Unlimited();
+  for (const auto& [fr, amount] : query.request)
+    slack = Min(slack, quota.Available(query.queue, fr) - amount);
+  return slack;
+}
+
+Amount TotalUsage(const Workload& workload) {
+  Amount total;
+  for (const auto& [fr, amount] : workload.usage) total += Max(Amount(0), amount);
+  return total;
+}
+
+}  // namespace
+
 void FillBack(State& state, const PreemptionQuery& query, bool borrow, std::vector<Target>& targets) {
+  // A lower bound. A charged workload reduces the slack by at most its usage, whatever the limits of Cohorts.
+  Amount slack = Slack(state.quota, query);
   for (size_t i = targets.size() - 1; i-- > 0;) {
     Charge(state, query, targets[i].workload);
-    if (Fits(state, query, borrow)) {
+    Amount left = slack - TotalUsage(std::as_const(state).At(targets[i].workload));
+    if (left < Amount(0)) left = Slack(state.quota, query);
+    if (left >= Amount(0) && (borrow || !Borrows(state.quota, query)) && FitsTopology(query)) {
+      slack = left;
       targets[i] = targets.back();
       targets.pop_back();
     } else {

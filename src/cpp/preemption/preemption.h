@@ -5,6 +5,7 @@
 #include <functional>
 #include <vector>
 
+#include "absl/container/flat_hash_set.h"
 #include "fairness/share.h"
 #include "flavor/assignment.h"
 #include "flavor/oracle.h"
@@ -24,7 +25,7 @@ struct Target {
 struct PreemptionQuery {
   NodeId queue;
   WorkloadId preemptor;
-  std::vector<FlavorResourceId> contested;
+  FlavorResources contested;
   Amounts request;
   // Pod sets that must also be placed in a topology; null if there are none.
   const TopologyDemands* topology = nullptr;
@@ -67,10 +68,10 @@ class Preemptor : public PreemptionOracle {
   GranularMode SimulatePreemption(NodeId queue, WorkloadId workload, FlavorResourceId fr,
                                   Amount amount) override;
 
-  // Excludes the given workloads from the preemption candidates. Set the exclusion while a recomputation
-  // treats the workloads as already preempted.
-  void SetAlreadyPreempted(std::vector<WorkloadId> already_preempted) {
-    already_preempted_ = std::move(already_preempted);
+  // Excludes the given workloads from the preemption candidates until the next call; null excludes none. Set
+  // the exclusion while a recomputation treats the workloads as already preempted.
+  void SetAlreadyPreempted(const absl::flat_hash_set<WorkloadId>* already_preempted) {
+    already_preempted_ = already_preempted;
     Forget();
   }
   Placer& placer() { return placer_; }
@@ -101,7 +102,7 @@ class Preemptor : public PreemptionOracle {
 
   State& state_;
   Placer placer_;
-  std::vector<WorkloadId> already_preempted_;
+  const absl::flat_hash_set<WorkloadId>* already_preempted_ = nullptr;
   CandidateScratch scratch_;
   SearchTrace* trace_ = nullptr;
   bool remembered_ = false;

@@ -47,10 +47,10 @@ class PendingQueue {
   bool IsInadmissible(const WorkloadTable& workloads, WorkloadId workload) const;
 
   // Makes the first active workload the workload in flight and returns it. Returns kNoId if there is no
-  // active workload. If the queue is ordered by usage, workloads of LocalQueues with lower usage come first.
-  // If usage does not determine the order of two workloads, the sticky workload comes first, and the order is
-  // then by priority, time and UID. A change of usage takes effect at the next Reorder(), or in this call of
-  // Pop() if `has_pending_penalty` returns true for a LocalQueue of this queue.
+  // active workload. Workloads are ordered by the usage of their LocalQueue, lowest first, if `by_usage` is
+  // true. Otherwise, or if the usage is equal, the sticky workload comes first, and the others are ordered by
+  // priority, highest first, then by queue time and UID. A change of usage takes effect at the next
+  // Reorder(), or in this call of Pop() if `has_pending_penalty` returns true for a LocalQueue of this queue.
   WorkloadId Pop(Tables tables, absl::FunctionRef<bool(LocalQueueId)> has_pending_penalty);
   // Reorders the active workloads by the current usage of their LocalQueues.
   void Reorder(Tables tables);

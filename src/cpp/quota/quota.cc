@@ -110,22 +110,28 @@ Quota::Height Quota::LowestSubtreeThatFits(NodeId queue, FlavorResourceId fr, Am
 void Quota::Add(NodeId queue, FlavorResourceId fr, Amount amount) {
   const Table& local = limits_->local;
   for (NodeId node = queue; node != kNoId;) {
-    const Amount used = usage_(node, fr), local_available = Max(Amount(0), local(node, fr) - used);
+    const NodeId parent = forest_.Parent(node);
+    const Amount used = usage_(node, fr);
     SetUsage(node, fr, used + amount);
+    if (parent == kNoId) return;
+    const Amount local_available = Max(Amount(0), local(node, fr) - used);
     if (amount <= local_available) return;
     amount -= local_available;
-    node = forest_.Parent(node);
+    node = parent;
   }
 }
 
 void Quota::Remove(NodeId queue, FlavorResourceId fr, Amount amount) {
   const Table& local = limits_->local;
   for (NodeId node = queue; node != kNoId;) {
-    const Amount used = usage_(node, fr), stored_in_parent = used - local(node, fr);
+    const NodeId parent = forest_.Parent(node);
+    const Amount used = usage_(node, fr);
     SetUsage(node, fr, used - amount);
+    if (parent == kNoId) return;
+    const Amount stored_in_parent = used - local(node, fr);
     if (stored_in_parent <= Amount(0)) return;
     amount = Min(amount, stored_in_parent);
-    node = forest_.Parent(node);
+    node = parent;
   }
 }
 

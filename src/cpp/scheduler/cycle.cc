@@ -2,6 +2,7 @@
 #include "scheduler/cycle.h"
 
 #include <algorithm>
+#include <optional>
 
 #include "absl/strings/str_join.h"
 #include "fairness/ledger.h"
@@ -120,10 +121,10 @@ void Cycle::TakeHeads() {
 }
 
 std::vector<size_t> Cycle::ClassicalOrder() const {
-  // What orders an entry, read once.
+  // What orders an entry, read once. `group` contains whether the entry is a first pass, whether it is no
+  // preemptor, and its borrowing level, from the highest bits to the lowest.
   struct Rank {
-    bool is_first_pass, is_no_preemptor;
-    int borrowing;
+    uint64_t group;
     int64_t priority;
     Time time;
     size_t index;
@@ -135,14 +136,14 @@ std::vector<size_t> Cycle::ClassicalOrder() const {
     const Entry& entry = entries_[i];
     if (!entry.nominated) continue;
     const Workload& workload = std::as_const(state_).At(entry.workload);
-    ranks.push_back({entry.second_pass == 0, gates.prioritize_preemptor_workloads && !entry.is_preemptor,
-                     entry.assignment.borrowing, gates.priority_sorting_within_cohort ? workload.priority : 0,
-                     workload.queue_time, i});
+    const bool is_no_preemptor = gates.prioritize_preemptor_workloads && !entry.is_preemptor;
+    const uint64_t group = uint64_t{entry.second_pass == 0} << 33 | uint64_t{is_no_preemptor} << 32 |
+                           static_cast<uint32_t>(entry.assignment.borrowing);
+    ranks.push_back(
+        {group, gates.priority_sorting_within_cohort ? workload.priority : 0, workload.queue_time, i});
   }
   std::sort(ranks.begin(), ranks.end(), [](const Rank& a, const Rank& b) {
-    if (a.is_first_pass != b.is_first_pass) return b.is_first_pass;
-    if (a.is_no_preemptor != b.is_no_preemptor) return b.is_no_preemptor;
-    if (a.borrowing != b.borrowing) return a.borrowing < b.borrowing;
+    if (a.group != b.group) return a.group < b.group;
     if (a.priority != b.priority) return a.priority > b.priority;
     return a.time != b.time ? a.time < b.time : a.index < b.index;
   });
@@ -182,20 +183,24 @@ bool Cycle::TakesOver(const Entry& entry) const {
 }
 
 bool Cycle::Overlaps(const Entry& entry) const {
+  if (victims_.empty()) return false;
   if (TakesOver(entry) && victims_.Has(entry.replaced)) return true;
   return std::any_of(entry.targets.begin(), entry.targets.end(),
                      [this](const Target& target) { return victims_.Has(target.workload); });
 }
 
 Cycle::Fit Cycle::CheckFit(const Entry& entry) {
-  const Trial trial(state_);
-  victims_.Discharge(state_, state_.forest().Root(entry.queue));
-  bool replaces = TakesOver(entry) && !victims_.Has(entry.replaced);
-  for (const Target& target : entry.targets) {
-    if (!victims_.Has(target.workload)) Discharge(state_, target.workload);
-    replaces = replaces && target.workload != entry.replaced;
+  std::optional<Trial> trial;
+  if (!victims_.empty() || !entry.targets.empty() || entry.replaced != kNoId) {
+    trial.emplace(state_);
+    victims_.Discharge(state_, state_.forest().Root(entry.queue));
+    bool replaces = TakesOver(entry) && !victims_.Has(entry.replaced);
+    for (const Target& target : entry.targets) {
+      if (!victims_.Has(target.workload)) Discharge(state_, target.workload);
+      replaces = replaces && target.workload != entry.replaced;
+    }
+    if (replaces) Discharge(state_, entry.replaced);
   }
-  if (replaces) Discharge(state_, entry.replaced);
   const Amounts& usage = entry.assignment.usage;
   const bool fits = std::all_of(usage.begin(), usage.end(), [&](const FlavorResourceAmount& needed) {
     return needed.amount <= state_.quota.Available(entry.queue, needed.fr);
@@ -226,9 +231,9 @@ void Cycle::Recompute(Entry& entry, bool overlaps) {
     const Trial trial(state_);
     const NodeId root = state_.forest().Root(entry.queue);
     victims_.Discharge(state_, root);
-    preemptor_.SetAlreadyPreempted(victims_.Around(state_, root));
+    preemptor_.SetAlreadyPreempted(&victims_.all());
     GetAssignments(entry, &pinned);
-    preemptor_.SetAlreadyPreempted({});
+    preemptor_.SetAlreadyPreempted(nullptr);
   }
   if (entry.assignment.mode == Mode::kFit) {
     entry.assignment.mode = Mode::kDeferredFit;
@@ -237,22 +242,26 @@ void Cycle::Recompute(Entry& entry, bool overlaps) {
     Reason outcome = Reason::kSkipped;
     if (entry.assignment.mode == Mode::kDeferredFit) {
       outcome = Reason::kDeferredFit;
-    } else if (!entry.targets.empty() && !Overlaps(entry) && FitsNow(entry)) {
+    } else if (!entry.targets.empty() && !Overlaps(entry) && CheckFit(entry) == Fit::kOk) {
       outcome = Reason::kNewTargets;
     }
     if (entry.decided) live_.Record(EventKind::kTargetsRecomputed, entry.workload, outcome);
   }
 }
 
-// Mirrors pkg/scheduler/scheduler.go:updateAssignmentIfNeeded.
-void Cycle::RecomputeIfNeeded(Entry& entry) {
+// Mirrors pkg/scheduler/scheduler.go:updateAssignmentIfNeeded. Returns the result of CheckFit() if it is
+// known afterwards.
+std::optional<Cycle::Fit> Cycle::RecomputeIfNeeded(Entry& entry) {
   const FeatureGates& gates = state_.config.gates;
   if (gates.recompute_assignment_upon_preemption_targets_overlap && Overlaps(entry)) {
     Recompute(entry, /*overlaps=*/true);
   } else if (gates.tas_recompute_assignment_within_scheduling_cycle &&
-             !entry.assignment.topology_usage.empty() && CheckFit(entry) == Fit::kNoTopology) {
+             !entry.assignment.topology_usage.empty()) {
+    const Fit fit = CheckFit(entry);
+    if (fit != Fit::kNoTopology) return fit;
     Recompute(entry, /*overlaps=*/false);
   }
+  return std::nullopt;
 }
 
 // Restores the values that the workloads had when their second passes were requested.
@@ -306,7 +315,7 @@ bool Cycle::EvictsForNode(Entry& entry) {
 void Cycle::ProcessEntry(Entry& entry) {
   preemptor_.Forget();
   entry.decided = waiting_.start == nullptr;
-  RecomputeIfNeeded(entry);
+  const std::optional<Fit> fit = RecomputeIfNeeded(entry);
   if (EvictsForNode(entry)) return;
   const Mode mode = entry.assignment.mode;
   Workload& workload = state_.At(entry.workload);
@@ -338,7 +347,7 @@ void Cycle::ProcessEntry(Entry& entry) {
     return;
   }
   const bool overlaps = Overlaps(entry);
-  if (overlaps || !FitsNow(entry)) {
+  if (overlaps || (fit ? *fit : CheckFit(entry)) != Fit::kOk) {
     entry.status = EntryStatus::kSkipped;
     if (entry.decided && (overlaps || mode == Mode::kPreempt))
       live_.Record(EventKind::kPreemptionSkipped, entry.workload);

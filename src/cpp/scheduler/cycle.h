@@ -4,6 +4,7 @@
 #define KUEUE_SCHEDULER_CYCLE_H_
 
 #include <memory>
+#include <optional>
 #include <vector>
 
 #include "flavor/assigner.h"
@@ -31,6 +32,7 @@ struct Entry {
   // Whether this call of Run() decided the entry, rather than an earlier call before the cycle was blocked.
   bool decided = false;
   Assignment assignment;
+  std::shared_ptr<const Admission> admission;  // Null: made from the assignment.
   std::vector<Target> targets;
   WorkloadId replaced = kNoId;  // Elastic slice that the workload replaces, or kNoId.
   EntryStatus status = EntryStatus::kNotNominated;
@@ -95,6 +97,11 @@ class Cycle {
   // Reuses the cached refusal of the entry's equivalence class if it is still valid. Returns whether a
   // refusal was reused.
   bool Recall(Entry& entry) const;
+  // Reuses the cached admission of the entry's equivalence class if its usage fits. Returns whether it was
+  // reused.
+  bool TakeKnown(const KnownFit& known, Entry& entry) const;
+  // Caches the admission of the entry if it depends only on objects and on the available quota.
+  void KeepFit(const Entry& entry, const std::shared_ptr<const Admission>& admission);
   // Caches the refusal of the entry if the refusal depends only on objects and usage.
   void KeepRefusal(const Entry& entry);
   void AddRead(ResourceId resource, NodeId queue, KnownRefusal& refusal) const;
@@ -105,11 +112,10 @@ class Cycle {
   void ProcessEntry(Entry& entry);
   enum class Fit : uint8_t { kOk, kNoQuota, kNoTopology };
   Fit CheckFit(const Entry& entry);
-  bool FitsNow(const Entry& entry) { return CheckFit(entry) == Fit::kOk; }
   bool TakesOver(const Entry& entry) const;
   bool Overlaps(const Entry& entry) const;
   void Recompute(Entry& entry, bool overlaps);
-  void RecomputeIfNeeded(Entry& entry);
+  std::optional<Fit> RecomputeIfNeeded(Entry& entry);
   bool EvictsForNode(Entry& entry);
   void PlaceAround(Entry& entry);
   void ShowAsAsked();

@@ -78,9 +78,15 @@ void Cycle::GetAssignments(Entry& entry, const NominationMapping* pinned) {
   Workload& workload = state_.At(entry.workload);
   if (workload.progress && IsProgressOutdated(workload, entry.queue)) workload.progress = nullptr;
   const bool is_told_by_class = pinned == nullptr && IsToldByClass(entry);
-  if (is_told_by_class && Recall(entry)) return;
+  const KnownFit* known = nullptr;
+  if (is_told_by_class) {
+    // KeepRefusal() keeps nothing for queues that may preempt.
+    if (!preemptor_.MayPreempt(entry.queue) && Recall(entry)) return;
+    known = state_.caches.fits.Find(entry.queue, workload.cls);
+    if (known != nullptr && TakeKnown(*known, entry)) return;
+  }
   FlavorAssigner assigner(state_, preemptor_, preemptor_.placer(),
-                          {entry.queue, entry.workload, entry.replaced, pinned});
+                          {entry.queue, entry.workload, entry.replaced, pinned, known != nullptr});
   assigner.Assign(entry.assignment);
   entry.targets.clear();
   if (entry.assignment.mode == Mode::kPreempt) {
@@ -111,6 +117,36 @@ bool Cycle::Recall(Entry& entry) const {
   entry.assignment.usage = known->usage;
   entry.message = known->message;
   return true;
+}
+
+bool Cycle::TakeKnown(const KnownFit& known, Entry& entry) const {
+  int borrowing = 0;
+  for (const auto& [fr, amount] : known.usage) {
+    if (amount > state_.quota.Available(entry.queue, fr)) return false;
+    borrowing = std::max(borrowing, state_.quota.LowestSubtreeThatFits(entry.queue, fr, amount).height);
+  }
+  entry.assignment.mode = Mode::kFit;
+  entry.assignment.borrowing = borrowing;
+  entry.assignment.usage = known.usage;
+  entry.admission = known.admission;
+  return true;
+}
+
+void Cycle::KeepFit(const Entry& entry, const std::shared_ptr<const Admission>& admission) {
+  const ClassId id = state_.At(entry.workload).cls;
+  const EquivalenceClass& cls = state_.Class(id);
+  if (IsResumed() || !IsToldByClass(entry) || entry.assignment.HasPendingFlavors() ||
+      cls.can_be_partially_admitted || preemptor_.placer().Concerns(entry.queue, cls)) {
+    return;
+  }
+  const ClusterQueue& queue = state_.Queue(entry.queue);
+  for (const PodSetAssignment& pod_set : entry.assignment.pod_sets) {
+    for (const auto& [resource, amount] : pod_set.requests) {
+      const int group = queue.GroupOf(resource);
+      if (group == kNoId || queue.groups[static_cast<size_t>(group)].flavors.size() > 1) return;
+    }
+  }
+  state_.caches.fits.Keep(entry.queue, id, {entry.assignment.usage, admission});
 }
 
 // Adds the flavor resources that the flavor scan for a resource may read.

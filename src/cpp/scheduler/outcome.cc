@@ -162,7 +162,11 @@ void Cycle::Admit(Entry& entry) {
     return;
   }
   const EquivalenceClass& cls = state_.Class(state_.At(entry.workload).cls);
-  std::shared_ptr<const Admission> admission = AdmissionOf(live_, entry, cls);
+  std::shared_ptr<const Admission> admission = entry.admission;
+  if (admission == nullptr) {
+    admission = AdmissionOf(live_, entry, cls);
+    KeepFit(entry, admission);
+  }
   RemoveFromQueue(live_, entry.workload);
   const bool again = workload.charged != kNoId;
   if (again) DischargeAdmission(live_, entry.workload);

@@ -28,13 +28,6 @@ void Victims::Add(const State& state, NodeId root, WorkloadId id) {
   }
 }
 
-const std::vector<WorkloadId>& Victims::Around(const State& state, NodeId root) const {
-  if (all_.empty() || !state.topology.made.capacity.empty()) return all_;
-  const auto tree = trees_.find(root);
-  static const std::vector<WorkloadId> none;
-  return tree == trees_.end() ? none : tree->second.workloads;
-}
-
 void Victims::Discharge(State& state, NodeId root) const {
   if (all_.empty()) return;
   if (!state.topology.made.capacity.empty()) {

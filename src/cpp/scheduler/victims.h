@@ -15,16 +15,15 @@ namespace kueue {
 class Victims {
  public:
   void Clear();
+  bool empty() const { return is_victim_.empty(); }
   bool Has(WorkloadId id) const { return is_victim_.contains(id); }
   // Adds a workload that is preempted for a preemptor in the tree with this root. Does nothing if the
   // workload was already added.
   void Add(const State& state, NodeId root, WorkloadId id);
-  // Returns the victims whose preemption may free capacity in the tree. A victim frees capacity on its nodes
-  // for all trees, but quota only for its own tree.
-  const std::vector<WorkloadId>& Around(const State& state, NodeId root) const;
-  // Subtracts the usage of the victims that Around() returns for the same tree. If there are no topologies,
-  // the cost does not depend on the number of victims, because their usage is summed for each queue in
-  // advance.
+  const absl::flat_hash_set<WorkloadId>& all() const { return is_victim_; }
+  // Subtracts the usage of the victims whose preemption may free capacity in the tree. A victim frees
+  // capacity on its nodes for all trees, but quota only for its own tree. If there are no topologies, the
+  // cost does not depend on the number of victims, because their usage is summed for each queue in advance.
   void Discharge(State& state, NodeId root) const;
 
  private:

@@ -8,19 +8,17 @@
 namespace kueue {
 namespace {
 
-// Appends a number with at least `digits` digits.
-void AppendPadded(std::string& text, int32_t number, int digits) {
+// Returns the prefix and the number, which has at least `digits` digits.
+std::string Numbered(absl::string_view prefix, int32_t number, int digits) {
   std::array<char, 16> buffer;
   char* begin = buffer.end();
-  for (int32_t rest = number; rest > 0 || begin == buffer.end(); rest /= 10)
+  for (auto rest = static_cast<uint32_t>(number); rest > 0 || begin == buffer.end(); rest /= 10)
     *--begin = static_cast<char>('0' + rest % 10);
-  const auto size = static_cast<size_t>(buffer.end() - begin), padded = static_cast<size_t>(digits);
-  if (padded > buffer.size()) {
-    text.append(padded - size, '0');
-  } else {
-    while (buffer.end() - begin < digits) *--begin = '0';
-  }
-  text.append(begin, static_cast<size_t>(buffer.end() - begin));
+  const auto size = static_cast<size_t>(buffer.end() - begin);
+  std::string text(prefix.size() + std::max(size, static_cast<size_t>(digits)), '0');
+  std::copy(prefix.begin(), prefix.end(), text.begin());
+  std::copy(begin, buffer.end(), text.end() - static_cast<std::ptrdiff_t>(size));
+  return text;
 }
 
 // A missing value. A runtime is then unlimited; a run model is then SimulationOptions::model.
@@ -135,19 +133,12 @@ void RunColumns::Append(JobColumns more) {
 }
 
 std::string JobColumns::NameOf(int32_t job) const {
-  if (!names.empty()) return names[static_cast<size_t>(job)];
-  std::string name;
-  name.reserve(prefix.size() + static_cast<size_t>(std::max(digits, 10)));
-  name = prefix;
-  AppendPadded(name, Row(job), digits);
-  return name;
+  return names.empty() ? Numbered(prefix, Row(job), digits) : names[static_cast<size_t>(job)];
 }
 
 std::string JobColumns::UidOf(int32_t job) const {
   if (!uids.empty() && !uids[static_cast<size_t>(job)].empty()) return uids[static_cast<size_t>(job)];
-  std::string uid;
-  AppendPadded(uid, Row(job), uid_digits);
-  return uid;
+  return Numbered("", Row(job), uid_digits);
 }
 
 }  // namespace kueue

@@ -13,8 +13,8 @@ namespace kueue {
 std::optional<Time> Simulation::Next() {
   SkipOthers();
   while (!calendar_.empty() && !options_.as_performance_test) {
-    const Planned& planned = calendar_.Next();
-    const Happening kind = planned.kind();
+    const Planned planned = calendar_.Next();
+    const Happening kind = planned.kind;
     int32_t job = planned.what;
     if (kind == Happening::kAnswer) job /= static_cast<int32_t>(options_.delays.checks.size());
     const bool of_job = kind == Happening::kEnd || kind == Happening::kFreed || kind == Happening::kAnswer ||
@@ -71,8 +71,9 @@ void Simulation::Enter(Time at) {
 }
 
 void Simulation::TakeUntil(Happening last) {
-  while (!calendar_.empty() && calendar_.Next().at <= now() && calendar_.Next().kind() <= last) {
+  while (!calendar_.empty()) {
     const Planned planned = calendar_.Next();
+    if (planned.at > now() || planned.kind > last) return;
     calendar_.Drop();
     Happen(planned);
     --work_;
@@ -108,7 +109,7 @@ void Simulation::Happen(const Planned& planned) {
   stirred_ = true;
   int32_t job = planned.what;
   size_t check = 0;
-  switch (planned.kind()) {
+  switch (planned.kind) {
     case Happening::kChange:
       return Change(options_.changes[static_cast<size_t>(planned.what)]);
     case Happening::kFailure:
@@ -125,9 +126,9 @@ void Simulation::Happen(const Planned& planned) {
       break;
   }
   if (!IsCurrent(job, planned.term)) return;
-  if (planned.kind() != Happening::kPodsReady)
+  if (planned.kind != Happening::kPodsReady)
     Stir(At(job).queue);  // The job frees no quota, so no other workload is affected.
-  switch (planned.kind()) {
+  switch (planned.kind) {
     case Happening::kEnd:
       return End(job);
     case Happening::kFreed:

@@ -1,4 +1,4 @@
-// Tables of a simulation, stored as growing columns.
+// Tables of a simulation, stored as append-only columns.
 #ifndef KUEUE_SIMULATION_RECORDER_H_
 #define KUEUE_SIMULATION_RECORDER_H_
 

@@ -85,8 +85,9 @@ struct Arrival {
   bool operator<(const Arrival& other) const { return at != other.at ? at > other.at : job > other.job; }
 };
 
-// Result of advancing a simulation: no events are left (kNothing), or the processing of the current time is
-// unfinished (kOn) or finished (kOver).
+// Result of advancing a simulation. kNothing: there are no events before the end time, or the simulation has
+// stopped. kOn: events at the current time are still to be processed. kOver: all events at the current time
+// have been processed.
 enum class Went : uint8_t { kNothing, kOn, kOver };
 
 // Returns an error if nodes fail more than once per second on average.
@@ -107,9 +108,10 @@ class Simulation {
   void Plan(TimedChange change);
   // Adds jobs, which need not be sorted. The jobs and their shapes are assigned the next free indexes.
   void Extend(JobColumns jobs);
-  // NoteAsks() stores the total requests of the shape of a workload that already exists in the engine.
-  // Adopt() assigns the workload to a job.
+  // Stores the total resource requests of a workload in the engine as the requests of the shape. All jobs of
+  // the same shape have equal requests.
   void NoteAsks(WorkloadId id, size_t shape);
+  // Assigns a workload that already exists in the engine to a job.
   void Adopt(int32_t job, WorkloadId workload);
   // Extends all metrics to the current time and records the unfinished runs of jobs. The simulation cannot
   // continue afterwards.

@@ -73,7 +73,7 @@ LocalQueueId State::InternLocalQueue(absl::string_view ns, absl::string_view nam
 }
 
 LocalQueueId State::LocalQueueOf(const WorkloadSpec& spec) {
-  constexpr size_t entries = 4096;
+  constexpr size_t entries = 16384;
   if (caches.local_queues.empty()) caches.local_queues.resize(entries);
   const auto address = reinterpret_cast<uintptr_t>(&spec);
   const size_t place = (address >> 4 ^ address >> 14) % entries;
@@ -233,6 +233,7 @@ void State::RebuildActivity() {
   caches.heads.Forget();
   caches.terminating.reset();
   caches.refusals.Forget();
+  caches.fits.Forget();
   for (NodeId node : forest().Queues()) {
     ClusterQueue& queue = Queue(node);
     queue.inactivity = InactivityOf(*this, node);

@@ -22,6 +22,7 @@
 #include "queue/candidates.h"
 #include "queue/pending.h"
 #include "quota/quota.h"
+#include "state/known_fits.h"
 #include "state/recent_admissions.h"
 #include "state/refusals.h"
 #include "state/topologies.h"
@@ -213,12 +214,13 @@ struct Caches {
   Paged<Message, 64, /*kDirect=*/false> reserved;  // By queue: the "Quota reserved" message.
   // LocalQueues of specs, by a hash of the address. Different addresses may have the same hash, so an entry
   // is valid only if its names equal the names in the spec.
-  Paged<LocalQueueId, 256, /*kDirect=*/false> local_queues;
+  Paged<LocalQueueId, 1024, /*kDirect=*/false> local_queues;
   RecentAdmissions admissions;
   // Queues that may have a head; reset when the set of queues changes.
   HeadCandidates heads;
   std::optional<std::vector<NodeId>> terminating;  // Deleted ClusterQueues that still hold workloads.
   KnownRefusals refusals;
+  KnownFits fits;
   // Cached charges for devices; cleared when `classes` is cleared or a device object changes.
   DeviceCounts devices;
 };

@@ -43,8 +43,10 @@ class ChangeLog {
 class CountTable;
 struct EligibleLeaves;
 struct KnownPlacements;
+struct Choice;
 // Results derived from the capacity of the leaves: counts of domains by query (counts.h), eligible leaves by
-// id of the NodeDemand (eligibility.h), and placements (known.h). Copies start empty.
+// id of the NodeDemand (eligibility.h), and placements (known.h). Also memory that is reused between
+// placements. Copies start empty.
 struct CapacityCache {
   CapacityCache();
   ~CapacityCache();
@@ -55,6 +57,7 @@ struct CapacityCache {
   absl::flat_hash_map<std::vector<int64_t>, std::unique_ptr<CountTable>> tables;
   std::vector<std::shared_ptr<const EligibleLeaves>> eligible;
   std::unique_ptr<KnownPlacements> placements;
+  std::vector<Choice> spare;
 };
 
 // Capacity of the leaves of one flavor.

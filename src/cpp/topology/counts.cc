@@ -145,6 +145,7 @@ void CountTable::Begin(const FlavorCapacity& capacity) {
   leader_asks_ = query_.leader ? Compile(tree, *query_.leader) : std::vector<Ask>();
   counts_.resize(static_cast<size_t>(tree.size()));
   limiting_.resize(static_cast<size_t>(tree.leaves()));
+  is_recounted_.resize(static_cast<size_t>(tree.leaves()));
 }
 
 void CountTable::CountAll(const FlavorCapacity& capacity) {
@@ -162,6 +163,8 @@ void CountTable::Follow(const FlavorCapacity& capacity, const ChangeLog& log, si
   const TopologyTree& tree = *capacity.tree;
   for (size_t position = from; position < log.end(); ++position) {
     const int32_t leaf = log.At(position);
+    if (is_recounted_[static_cast<size_t>(leaf)]) continue;  // Most leaves are in the log several times.
+    is_recounted_[static_cast<size_t>(leaf)] = true;
     int32_t domain = tree.DomainOfLeaf(leaf);
     Counts before = At(domain);
     CountLeaf(capacity, leaf);
@@ -173,6 +176,8 @@ void CountTable::Follow(const FlavorCapacity& capacity, const ChangeLog& log, si
       domain = above;
     }
   }
+  for (size_t position = from; position < log.end(); ++position)
+    is_recounted_[static_cast<size_t>(log.At(position))] = false;
 }
 
 void CountTable::Refresh(const FlavorCapacity& capacity) {

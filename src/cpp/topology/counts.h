@@ -100,6 +100,7 @@ class CountTable {
   // For each leaf, whether the leaf is outside the subtree that is counted. The list is empty if all leaves
   // are counted.
   std::vector<bool> outside_;
+  std::vector<bool> is_recounted_;  // For each leaf, within Follow().
   size_t used_position_ = 0, free_position_ = 0;
 };
 

@@ -10,8 +10,7 @@
 
 namespace kueue {
 
-// A placement in the form in which an admission stores it. All workloads with the same placement share one
-// object.
+// A placement in the format of an admission. All workloads with the same placement share one object.
 struct SharedPlacement {
   std::shared_ptr<const TopologyAssignment> workers, leader;  // Null: none.
   std::shared_ptr<const PlacementFailure> failure;            // Null: placed.

@@ -4,6 +4,7 @@
 #define KUEUE_TOPOLOGY_ORDER_H_
 
 #include <cstddef>
+#include <utility>
 #include <vector>
 
 #include "topology/counts.h"
@@ -67,6 +68,11 @@ class OrderedChoices {
   // `count`, and moves this domain to the front.
   void PrioritizeLeader(int32_t count, int32_t leaders, int32_t unit, Metric metric);
   Choice& Raw(size_t i) { return items_[i]; }
+  // Ends the use of the list and returns its memory.
+  Choices Release() {
+    items_.clear();
+    return std::move(items_);
+  }
   // Returns the domains from position `i` on, to be sorted in another order.
   Choices Rest(size_t i) { return Choices(items_.begin() + static_cast<std::ptrdiff_t>(i), items_.end()); }
 

@@ -78,21 +78,21 @@ bool operator==(const PlacementFailure& a, const PlacementFailure& b) {
                     same_exclusion);
 }
 
-std::optional<std::string> LevelKey(const TopologyRequest* request, const std::vector<std::string>& levels) {
-  if (request == nullptr) return std::nullopt;
-  if (request->required) return request->required;
-  if (request->preferred) return request->preferred;
-  if (!request->layers.empty()) return levels.front();
-  if (request->unconstrained.value_or(false)) return levels.back();
-  return std::nullopt;
+const std::string* LevelKey(const TopologyRequest* request, const std::vector<std::string>& levels) {
+  if (request == nullptr) return nullptr;
+  if (request->required) return &*request->required;
+  if (request->preferred) return &*request->preferred;
+  if (!request->layers.empty()) return &levels.front();
+  if (request->unconstrained.value_or(false)) return &levels.back();
+  return nullptr;
 }
 
 bool HasLevels(const std::vector<std::string>& levels, const TopologyRequest* request) {
   const auto has = [&levels](const std::string& level) {
     return std::find(levels.begin(), levels.end(), level) != levels.end();
   };
-  const std::optional<std::string> key = LevelKey(request, levels);
-  if (!key || !has(*key)) return false;
+  const std::string* const key = LevelKey(request, levels);
+  if (key == nullptr || !has(*key)) return false;
   return std::all_of(request->layers.begin(), request->layers.end(),
                      [&has](const TopologyLayer& layer) { return has(layer.level); });
 }
@@ -108,9 +108,9 @@ std::optional<PlacementFailure> Resolve(const TopologyTree& tree, const Topology
   parameters.unconstrained =
       implied || (request != nullptr && (request->unconstrained.value_or(false) || request->IsSliceOnly()));
   parameters.least_free_capacity = parameters.unconstrained && gates.profile_mixed;
-  std::optional<std::string> key = LevelKey(request, tree.levels());
-  if (!key && implied) key = tree.levels().back();
-  if (!key) return Fail(Kind::kNoLevel);
+  const std::string* key = LevelKey(request, tree.levels());
+  if (key == nullptr && implied) key = &tree.levels().back();
+  if (key == nullptr) return Fail(Kind::kNoLevel);
   const std::string& slice_key = layers.empty() ? tree.levels().back() : layers.front().level;
   if (auto failure = ResolveLevels(tree, *key, slice_key, parameters)) return failure;
   if (layers.size() < 2) return std::nullopt;

@@ -35,8 +35,8 @@ struct PlacementParameters {
   bool least_free_capacity = false;
 };
 
-// Returns the level that the request names or implies, or nullopt if there is none.
-std::optional<std::string> LevelKey(const TopologyRequest* request, const std::vector<std::string>& levels);
+// Returns the level that the request names or implies, or null if there is none.
+const std::string* LevelKey(const TopologyRequest* request, const std::vector<std::string>& levels);
 // Returns whether `levels` contains all levels named by the request.
 bool HasLevels(const std::vector<std::string>& levels, const TopologyRequest* request);
 

@@ -183,7 +183,7 @@ bool Descent::PlaceRest(OrderedChoices& list, size_t i, int32_t unit, Metric met
   return all;
 }
 
-Choices Descent::Distribute(OrderedChoices list, int32_t count, int32_t leaders, int32_t unit,
+Choices Descent::Distribute(OrderedChoices& list, int32_t count, int32_t leaders, int32_t unit,
                             Metric metric) const {
   list.PrioritizeLeader(count, leaders, unit, metric);
   Choices chosen;
@@ -199,8 +199,8 @@ Choices Descent::Distribute(OrderedChoices list, int32_t count, int32_t leaders,
 
 Choices Descent::Descend(Start start, bool balanced) const {
   const PlacementParameters& p = parameters_;
-  Choices current = Distribute(OrderedChoices::AsGiven(std::move(start.domains), Order(false)), p.count,
-                               p.leaders, p.slice_size, Metric::kSlices);
+  OrderedChoices given = OrderedChoices::AsGiven(std::move(start.domains), Order(false));
+  Choices current = Distribute(given, p.count, p.leaders, p.slice_size, Metric::kSlices);
   int level = start.level;
   for (; level < std::min(tree_.lowest(), p.slice_level) && !balanced; ++level) {
     current = DistributeTogether(current);
@@ -219,10 +219,12 @@ Choices Descent::Descend(Start start, bool balanced) const {
 
 Choices Descent::DistributeTogether(const Choices& parents) const {
   const PlacementParameters& p = parameters_;
-  Choices children;
+  Choices children = std::move(spare_);
   for (const Choice& parent : parents) AddChildren(parent.domain, children);
-  return Distribute(OrderedChoices(std::move(children), Order(false)), p.count, p.leaders, p.slice_size,
-                    Metric::kSlices);
+  OrderedChoices list(std::move(children), Order(false));
+  Choices chosen = Distribute(list, p.count, p.leaders, p.slice_size, Metric::kSlices);
+  spare_ = list.Release();
+  return chosen;
 }
 
 int32_t Descent::UnitBelow(int level) const {
@@ -233,18 +235,21 @@ int32_t Descent::UnitBelow(int level) const {
 }
 
 Choices Descent::DistributeBelow(const Choice& parent, int32_t unit) const {
-  Choices children;
+  Choices children = std::move(spare_);
   AddChildren(parent.domain, children);
   OrderedChoices list(std::move(children), Order(false));
-  const int32_t pods = parent.counts.pods, leaders = parent.counts.leaders;
-  if (unit <= 1) return Distribute(std::move(list), pods, leaders, unit, Metric::kPods);
-  list.SortAll();
-  for (size_t i = 0; i < list.size(); ++i) {
-    Counts& counts = list.Raw(i).counts;
-    counts.slices = counts.pods / unit;
-    counts.slices_with_leader = counts.pods_with_leader / unit;
+  if (unit > 1) {
+    list.SortAll();
+    for (size_t i = 0; i < list.size(); ++i) {
+      Counts& counts = list.Raw(i).counts;
+      counts.slices = counts.pods / unit;
+      counts.slices_with_leader = counts.pods_with_leader / unit;
+    }
   }
-  return Distribute(std::move(list), pods, leaders, unit, Metric::kSlices);
+  Choices chosen = Distribute(list, parent.counts.pods, parent.counts.leaders, unit,
+                              unit > 1 ? Metric::kSlices : Metric::kPods);
+  spare_ = list.Release();
+  return chosen;
 }
 
 CountQuery CountsAsked(const PlacementQuery& query, const PlacementParameters& parameters,
@@ -302,12 +307,13 @@ Placement Placed(const TopologyTree& tree, Choices choices, bool has_leader) {
 }
 
 // Returns a balanced placement, or nullopt if it is not requested or does not exist.
-std::optional<Placement> PlacedEvenly(const TopologyTree& tree, const PlacementParameters& parameters,
+std::optional<Placement> PlacedEvenly(FlavorCapacity& capacity, const PlacementParameters& parameters,
                                       const PlacementGates& gates, const CountTable& table) {
+  const TopologyTree& tree = *capacity.tree;
   if (!gates.balanced_placement || parameters.required || parameters.unconstrained) return std::nullopt;
   std::optional<BalancedStart> balanced = PlaceBalanced(tree, parameters, gates, table);
   if (!balanced) return std::nullopt;
-  const Descent descent(tree, parameters, gates, balanced->counts);
+  const Descent descent(tree, parameters, gates, balanced->counts, capacity.cache.spare);
   return Placed(tree, descent.Descend(std::move(balanced->start), true), parameters.leaders > 0);
 }
 
@@ -326,8 +332,8 @@ Placement Place(FlavorCapacity& capacity, const PlacementQuery& query, const Pla
   if (query.within) restricted.CountWithin(capacity, *query.within);
   const CountTable& table =
       query.within ? restricted : CountsFor(capacity, CountsAsked(query, parameters, gates));
-  if (auto placement = PlacedEvenly(tree, parameters, gates, table)) return *std::move(placement);
-  const Descent descent(tree, parameters, gates, table.counts());
+  if (auto placement = PlacedEvenly(capacity, parameters, gates, table)) return *std::move(placement);
+  const Descent descent(tree, parameters, gates, table.counts(), capacity.cache.spare);
   Descent::Start start = descent.FindLevel(parameters.level);
   if (!start.fits) return NotFit(capacity, table, parameters, start, resources);
   return Placed(tree, descent.Descend(std::move(start), false), query.leader.has_value());

@@ -47,16 +47,17 @@ Placement Place(FlavorCapacity& capacity, const PlacementQuery& query, const Pla
 CountQuery CountsAsked(const PlacementQuery& query, const PlacementParameters& parameters,
                        const PlacementGates& gates);
 
-// The second phase of a placement, based on given counts. `counts` is indexed by domain. All referenced
-// objects must outlive this object.
+// The second phase of a placement, based on given counts. `counts` is indexed by domain. `spare` is an empty
+// list whose memory is reused. All referenced objects must outlive this object.
 class Descent {
  public:
   Descent(const TopologyTree& tree, const PlacementParameters& parameters, const PlacementGates& gates,
-          const std::vector<Counts>& counts)
+          const std::vector<Counts>& counts, Choices& spare)
       : tree_(tree),
         parameters_(parameters),
         gates_(gates),
         counts_(counts),
+        spare_(spare),
         slices_(parameters.count / parameters.slice_size) {}
 
   struct Start {
@@ -113,7 +114,7 @@ class Descent {
   // Distributes the pods of one domain over its children, in slices of `unit` pods.
   Choices DistributeBelow(const Choice& parent, int32_t unit) const;
   // Distributes `count` pods, or slices of `unit` pods, over the domains of the list.
-  Choices Distribute(OrderedChoices list, int32_t count, int32_t leaders, int32_t unit, Metric metric) const;
+  Choices Distribute(OrderedChoices& list, int32_t count, int32_t leaders, int32_t unit, Metric metric) const;
   // Returns the position of the domain for the next leader: the best fit if everything that remains fits in
   // the i-th domain, and `i` otherwise.
   size_t ForLeader(OrderedChoices& list, size_t i, Metric metric, const Remaining& remaining) const;
@@ -128,6 +129,7 @@ class Descent {
   const PlacementParameters& parameters_;
   const PlacementGates& gates_;
   const std::vector<Counts>& counts_;
+  Choices& spare_;
   const int32_t slices_;  // Number of slices to place.
 };
 

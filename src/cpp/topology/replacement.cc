@@ -90,9 +90,9 @@ std::optional<Replacement> RuledOut(const FlavorCapacity& capacity, const Topolo
 // Returns the domain in which the replacement must be placed; empty if any domain is allowed.
 std::string RequiredDomain(const TopologyTree& tree, const PlacementQuery& query,
                            const std::vector<DomainCount>& rest) {
-  std::optional<std::string> key = LevelKey(query.request, tree.levels());
-  if (!key && query.implied) key = tree.levels().back();
-  const int level = key ? tree.LevelOf(*key) : kNoId;
+  const std::string* key = LevelKey(query.request, tree.levels());
+  if (key == nullptr && query.implied) key = &tree.levels().back();
+  const int level = key != nullptr ? tree.LevelOf(*key) : kNoId;
   if (level == kNoId || rest.empty() || query.request == nullptr) return "";
   const std::vector<TopologyLayer>& layers = query.request->layers;
   if (!layers.empty() && layers.front().size <= 0) return "";

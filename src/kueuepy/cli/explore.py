@@ -146,7 +146,7 @@ def delays(
         print_json({"by": found.by, "groups": found.groups, "jobs": found.jobs.tolist(), "rows": found.frame.rows()})
         return
     for sheet in found.sheets():
-        table(sheet.caption, sheet.header, sheet.rows)
+        table(sheet.caption, [str(head) for head in sheet.header], sheet.rows)
     say(repr(found)[1:-1], style="bold")
 
 

@@ -59,7 +59,7 @@ def read_jobs(
 
     Args:
         path: The file or the source.
-        kind: Its format; `auto` detects it.
+        kind: The file format; `auto` detects it.
         names: Pairs `NAME=COLUMN` that rename columns.
         window: The time window of the submissions, `FROM:TO`; all jobs by default.
         censored: How to treat jobs that had not finished when the log was recorded.

@@ -78,7 +78,9 @@ def serve_metrics(
         scheduler = start(files, lenient=lenient, namespace="default", version=kueue_version).scheduler
         jobs = Jobs.from_workloads(history, user=users or None)
         waits = estimated_waits(scheduler, jobs, within=within, horizon=horizon, n=number, users=users)
-        when = OwnSeries("estimated_wait_timestamp_seconds", "gauge", "Time at which the waits were estimated")
+        when = OwnSeries(
+            "estimated_wait_timestamp_seconds", "gauge", "Unix time at which the estimate began, in seconds"
+        )
         when.set(began)
         series: list[Series] = [wait_series(waits), when, *Watch(scheduler).series()]
         told[0] = exposition(series)

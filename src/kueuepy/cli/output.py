@@ -4,6 +4,7 @@ import errno
 import math
 import os
 import sys
+import textwrap
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
@@ -15,6 +16,7 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
+from kueuepy.look.notebook import blocks
 from kueuepy.look.numbers import round_duration
 from kueuepy.manifest import ManifestError, Problem
 
@@ -26,9 +28,13 @@ NOT_MODELLED = 4
 
 SEVERITY_STYLES = {"error": "bold red", "warning": "yellow", "note": "cyan"}
 _WIDE = 10_000
+"""Columns of output to a file or a pipe, so that no line is wrapped or cut."""
 _BAR = 20
 """The number of characters of a progress bar."""
-"""Columns of output to a file or a pipe, so that no line is wrapped or cut."""
+_LONG = 32
+"""The number of characters from which a cell may be broken into lines in a terminal."""
+_TITLE = 18
+"""The number of characters in a line of the title of a column."""
 
 
 def _console(*, stderr: bool = False) -> Console:
@@ -93,21 +99,38 @@ def problem_data(found: tuple[str, Problem]) -> dict[str, str]:
 
 
 def table(title: str, columns: Sequence[str], rows: Iterable[Sequence[Any]]) -> None:
-    """Print a table; numeric columns are right-aligned."""
+    """Print a table; numeric columns are right-aligned.
+
+    In a terminal, long cells are broken into lines, and columns that do not fit are printed below the others.
+    """
     lines = [[("" if cell is None else str(cell)) for cell in row] for row in rows]
+    console = _console()
+    if not console.is_terminal:
+        with console.capture() as captured:
+            console.print(_block(title, columns, lines))
+        sys.stdout.writelines(f"{line.rstrip()}\n" for line in captured.get().splitlines())
+        return
+    widths = [max(map(len, "\n".join(texts).split("\n"))) for texts in zip(columns, *lines, strict=True)]
+    for number, places in enumerate(blocks([min(width, _LONG) for width in widths], 1, console.width)):
+        if number:
+            console.print()
+        heads, cells = [columns[at] for at in places], [[line[at] for at in places] for line in lines]
+        console.print(_block("" if number else title, heads, cells))
+
+
+def _block(title: str, columns: Sequence[str], lines: Sequence[Sequence[str]]) -> Table:
     shown = Table(title=title or None, title_justify="left", title_style="bold", box=None, pad_edge=False)
     for position, column in enumerate(columns):
         numeric = bool(lines) and all(_is_number(line[position]) for line in lines)
         shown.add_column(Text(column), justify="right" if numeric else "left", header_style="bold", overflow="fold")
     for line in lines:
         shown.add_row(*map(Text, line))
-    console = _console()
-    if console.is_terminal:
-        console.print(shown)
-        return
-    with console.capture() as captured:
-        console.print(shown)
-    sys.stdout.writelines(f"{line.rstrip()}\n" for line in captured.get().splitlines())
+    return shown
+
+
+def in_lines(title: str) -> str:
+    """Break the title of a column into short lines."""
+    return textwrap.fill(title, _TITLE, break_long_words=False)
 
 
 def _is_number(text: str) -> bool:
@@ -161,7 +184,7 @@ def progress(what: str) -> Iterator[None]:
 def counting(unit: str) -> Iterator[Callable[..., None] | None]:
     """Yield a function that shows a progress bar with the time left, or `None` if standard error is not a terminal.
 
-    The function accepts the number of finished units of work, the total, and a remark.
+    The function accepts the number of finished units of work, the total, and a note.
 
     Args:
         unit: The unit of work and what was done with it, such as `jobs done`.

@@ -80,7 +80,7 @@ def _events(settled: Settled) -> Iterator[tuple[Any, ...]]:
 
 def _waiting(scheduler: Scheduler) -> Iterator[str]:
     """Yield the workloads that are neither admitted nor finished."""
-    for key in scheduler.keys():  # noqa: SIM118 - no dict
+    for key in scheduler.keys():  # noqa: SIM118 - a Scheduler is not a mapping
         conditions = session_of(scheduler).engine.conditions(session_of(scheduler).engine.find(key))
         if not any(name in conditions and conditions[name].is_true for name in ("Admitted", "Finished")):
             yield key

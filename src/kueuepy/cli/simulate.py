@@ -12,7 +12,7 @@ import typer
 
 from kueuepy.cli.logs import Censored, Format, Map, Window, pair, read_jobs
 from kueuepy.cli.options import Json, KueueVersion, Lenient, Objects, Until, Warmup, examples, read_cluster
-from kueuepy.cli.output import ANSWER_IS_NO, announce, counting, fail, print_json, say, table, writing
+from kueuepy.cli.output import ANSWER_IS_NO, announce, counting, fail, in_lines, print_json, say, table, writing
 from kueuepy.cluster import Cluster
 from kueuepy.cluster.patch import patched
 from kueuepy.cluster.unmodelled import not_modelled
@@ -26,6 +26,7 @@ from kueuepy.manifest.places import at_place, placed
 from kueuepy.manifest.text.sources import items
 from kueuepy.simulation.catalogue import columns_shown, figure_text, is_shown
 from kueuepy.simulation.events import read_events
+from kueuepy.simulation.labels import label_of, titled
 from kueuepy.simulation.model import Clock, RunModel
 from kueuepy.simulation.pictures.catalogue import PICTURES, drawn
 from kueuepy.simulation.progress import Progress
@@ -60,7 +61,7 @@ _OnLoop: TypeAlias = Annotated[
     Literal["hold", "stop", "raise"],
     typer.Option(
         "--on-loop",
-        help="On a preemption loop: pause admission in the cohort tree, stop, or exit with code 3.",
+        help="On a preemption loop: pause admission in the cohort tree, end the simulation, or exit with code 3.",
     ),
 ]
 _Gate: TypeAlias = Annotated[
@@ -106,7 +107,7 @@ _Every: TypeAlias = Annotated[
     typer.Option(
         "--every",
         metavar="TIME",
-        help="Time a job makes progress between two checkpoints; must be greater than 0 with --model checkpoint.",
+        help="Run time of a job between two checkpoints; must be greater than 0 with --model checkpoint.",
     ),
 ]
 _Cost: TypeAlias = Annotated[
@@ -308,12 +309,14 @@ def tell_result(found: Result) -> None:
     """Print warnings, the main metrics, and a row for each ClusterQueue."""
     for text in found.warnings:
         say(f"warning: {text}", style="yellow")
-    rows = [(name, figure_text(name, value)) for name, value in found.kpis.rows() if is_shown("run", name)]
-    table("", ("metric", "value"), rows)
+    values = [(name, value) for name, value in found.kpis.rows() if is_shown("run", name)]
+    rows = [(str(titled(name)), name, figure_text(name, value)) for name, value in values]
+    table("", ("Metric", "Name", "Value"), rows)
     say("")
     queues = found.queues
     names = ["cluster_queue", *columns_shown("run queues", queues.names)]
-    table("", names, [[_text(name, row[name]) for name in names] for row in queues.rows()])
+    heads = ["ClusterQueue", *(in_lines(label_of(name)) for name in names[1:])]
+    table("", heads, [[_text(name, row[name]) for name in names] for row in queues.rows()])
     admissions, cycles = found.stats["admissions"], found.stats["cycles"]
     ran = f"{admissions:,} {plural(admissions, 'admission')} in {cycles:,} {plural(cycles, 'cycle')}"
     say(f"{span_text(found.seconds)} of virtual time: {ran}", style="bold")

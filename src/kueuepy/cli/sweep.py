@@ -13,15 +13,17 @@ import yaml
 
 from kueuepy.cli.logs import Censored, Format, Map, Window, pair, read_jobs
 from kueuepy.cli.options import Json, KueueVersion, Lenient, Objects, Rows, Until, Warmup, examples, read_cluster
-from kueuepy.cli.output import ANSWER_IS_NO, counting, print_json, progress, say, table, writing
+from kueuepy.cli.output import ANSWER_IS_NO, counting, in_lines, print_json, progress, say, table, writing
 from kueuepy.cluster import Cluster, dump
 from kueuepy.errors import InvalidSpecError
 from kueuepy.errors.libraries import imported
 from kueuepy.lab.exploration.grid import Sweep
+from kueuepy.lab.exploration.measure import promise
 from kueuepy.lab.exploration.plan import plan as make_plan
 from kueuepy.lab.exploration.space import Uniform, sample
 from kueuepy.lab.exploration.sweep import sweep as run
 from kueuepy.simulation.catalogue import figure_text, is_shown
+from kueuepy.simulation.labels import label_of
 from kueuepy.simulation.table import Jobs
 
 if TYPE_CHECKING:
@@ -270,11 +272,11 @@ def _tell(grid: Sweep, front: "Columns", rows: int) -> None:
         [
             row["policy"],
             *(row[path] for path in paths),
-            *(figure_text(name.partition("(")[0], row[name]) for name in shown),
+            *(figure_text(name, row[name]) for name in shown),
         ]
         for row in front.rows(rows)
     ]
-    table("", ("policy", *paths, *shown), lines)
+    table("", ("Policy", *paths, *map(_heading, shown)), lines)
     if len(front) > rows:
         say(f"and {len(front) - rows} more")
 
@@ -359,15 +361,20 @@ def plan(
         facts = {name: getattr(found, name) for name in ("target", "vary", "value", "monotone", "exhaustive")}
         print_json({**facts, "curve": found.curve.rows()})
     else:
-        figure = target.partition("(")[0].split()[0]
+        figure = str(promise(target).measure)
         rows = [
             [row["value"], figure_text(figure, row["mean"]), _interval(figure, row), "yes" if row["passed"] else "no"]
             for row in found.curve.rows()
         ]
-        table("", (vary.rpartition(".")[2], figure, "95 % interval", "met"), rows)
+        table("", (vary.rpartition(".")[2], _heading(figure), "95% interval", "Target met"), rows)
         say(repr(found)[len("<Plan: ") : -1], style="bold")
     if found.value is None:
         raise typer.Exit(ANSWER_IS_NO)
+
+
+def _heading(figure: str) -> str:
+    """Return the header of the column of a metric: its title, and the name that options accept."""
+    return f"{in_lines(label_of(figure))}\n{figure}"
 
 
 def _interval(figure: str, row: dict[str, Any]) -> str:

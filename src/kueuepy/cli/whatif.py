@@ -42,7 +42,7 @@ def whatif(
         typer.Option(
             "--job",
             metavar="FILE",
-            help="YAML, JSON or CSV file; test for each job separately whether it would be admitted now.",
+            help="YAML, JSON or CSV file of jobs; for each job separately, test whether it would be admitted now.",
         ),
     ] = None,
     largest: Annotated[

@@ -200,7 +200,7 @@ def _steps(path: str, field: str) -> list[tuple[str, str | None]]:
         step = _STEP.match(field, end)
         if step is None:
             raise InvalidSpecError(
-                f'edit: "{path}": {field[end:]!r} is no field; it must be such as name[selector].name'
+                f'edit: "{path}": {field[end:]!r} is not a field; it must be such as name[selector].name'
             )
         found.append((step["field"], step["selector"] and step["selector"][1:-1]))
         end = step.end()
@@ -240,7 +240,7 @@ def _record(here: Any, path: str, field: str) -> dict[str, Any]:
     """
     if not isinstance(here, dict):
         is_list = isinstance(here, list | tuple)
-        what = "a list, of which an item is chosen by its place or name, as [0]" if is_list else "no object"
+        what = "a list, of which an item is chosen by its place or name, as [0]" if is_list else "not an object"
         raise InvalidSpecError(f'edit: "{path}": what is before "{field}" is {what}')
     return here
 

@@ -28,7 +28,7 @@ def flat(objects: Iterable[Object | Iterable[Object]]) -> Iterator[Object]:
         elif isinstance(obj, Iterable) and not isinstance(obj, str | bytes | Mapping):
             yield from flat(obj)
         else:
-            raise InvalidSpecError(f"Cluster: {obj!r} is no object; use kueuepy.load for manifests")
+            raise InvalidSpecError(f"Cluster: {obj!r} is not an object; use kueuepy.load for manifests")
 
 
 def complete(declared: Manifest) -> Manifest:

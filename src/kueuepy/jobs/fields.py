@@ -28,7 +28,7 @@ def without_nulls(value: Any) -> Any:
     if isinstance(value, list):
         return [without_nulls(item) for item in value]
     if isinstance(value, str) and _SURROGATE.search(value):
-        raise InvalidSpecError(f"{value!r} holds half of a surrogate pair; it must be a text of Unicode")
+        raise InvalidSpecError(f"{value!r} holds half of a surrogate pair; it must be valid Unicode")
     return copy.deepcopy(value)
 
 
@@ -196,7 +196,7 @@ class Section:
         if value is None:
             return default
         if not isinstance(value, str):
-            raise self.error(key, f"is {value!r}; it must be a text")
+            raise self.error(key, f"is {value!r}; it must be a string")
         return value
 
     def flag(self, key: str) -> bool:
@@ -221,7 +221,7 @@ class Section:
             return {}
         for name, value in found.data.items():
             if not isinstance(value, str):
-                raise found.error(name, f"is {value!r}; it must be a text (quote it)")
+                raise found.error(name, f"is {value!r}; it must be a string (quote it)")
         return dict(found.data)
 
     def conditions(self) -> Iterator["Section"]:

@@ -13,7 +13,7 @@ _Quantities = dict[str, str | int | float] | None
 
 
 class _Form(msgspec.Struct, rename="camel"):
-    """Base class for the checked sections of a manifest. Unknown fields are ignored."""
+    """Base class for the validated sections of a manifest. Unknown fields are ignored."""
 
 
 class _Owner(_Form):
@@ -99,9 +99,7 @@ def _check(value: Any, form: Any, owner: str, path: str) -> None:
         msgspec.convert(value, form)
     except UnicodeEncodeError as error:
         text = str(error.object)
-        raise InvalidSpecError(f"{owner}: {path}: has {text!r}; it must be a text of Unicode").at(
-            *steps(path)
-        ) from None
+        raise InvalidSpecError(f"{owner}: {path}: has {text!r}; it must be valid Unicode").at(*steps(path)) from None
     except msgspec.ValidationError as error:
         problem, place = said_by_msgspec(error)
         field = f"{path}{place}"

@@ -56,7 +56,7 @@ class Unmanaged(Enum):
 
     Attributes:
         NAMESPACE: `managedJobsNamespaceSelector` does not select the namespace of the job.
-        OWNER: An owner of the job has a Workload, which covers all objects that it owns.
+        OWNER: An owner of the job has a Workload, which covers all objects of that owner.
         QUEUE: The job has no queue name, and Kueue does not manage jobs without a queue name
             (`manageJobsWithoutQueueName`).
         MARK: The job is a pod that its owner marked as suspended, but it lacks the label for pods managed by Kueue.

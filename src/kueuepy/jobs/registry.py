@@ -169,4 +169,4 @@ def adapter_for(
     if versions:
         raise UnsupportedError(f'{kind}: apiVersion: is "{version}"; it must be {" or ".join(versions)}')
     names = {name for _, name in _types}
-    raise UnsupportedError(f'kind: "{kind}" is no job that Kueue knows; {suggestion(kind, names)}')
+    raise UnsupportedError(f'kind: "{kind}" is not a job kind that Kueue supports; {suggestion(kind, names)}')

@@ -14,18 +14,37 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
 
 
+class Named(NamedTuple):
+    """A cell or a column header in words, with the name that users type in Python.
+
+    A notebook shows the name in small grey letters after the title. `print` shows the name in a second column, or under
+    the title of a column.
+
+    Attributes:
+        title: The title, such as `Mean wait`.
+        name: The name, such as `wait_mean`.
+    """
+
+    title: str
+    name: str
+
+    def __str__(self) -> str:
+        """Return the title."""
+        return self.title
+
+
 class Sheet(NamedTuple):
     """A table for a notebook.
 
     Attributes:
-        header: The names of the columns.
+        header: The titles of the columns.
         rows: The rows, each with one cell per column; the first `MOST_ROWS` of a long table suffice.
         caption: The title of the table; an empty string for none.
         total: The number of rows of the whole table; `None` if `rows` is complete.
         source: The attribute or method that returns the whole table, if it is not the value's method `to_pandas`.
     """
 
-    header: Sequence[str]
+    header: Sequence[str | Named]
     rows: Sequence[Sequence[Any]]
     caption: str = ""
     total: int | None = None
@@ -39,8 +58,12 @@ class Sheet(NamedTuple):
 
 WIDTH = 80
 """The number of characters in a line of `print`, unless a single column is wider."""
-_LONG_TEXT = 24
-"""The minimum number of characters of a cell that may be broken into lines."""
+_LONG_TEXT, _SHORT_TEXT = 24, 16
+"""The number of characters from which a cell may be broken into lines: at first, and if the table is still too wide."""
+_SWITCH = (
+    ".kq-figure{container-type:inline-size}.kq-figure svg{max-width:100%;height:auto}"
+    "@container (max-width:640px){.kq-large{display:none}.kq-small{display:block!important}}"
+)
 MOST_ROWS = 20
 """The number of rows of a table that a notebook and `print` show."""
 
@@ -69,41 +92,91 @@ def repr_html(value: object) -> str:
     return render(value)
 
 
+def figure_html(wide: str, narrow: str) -> str:
+    """Return a figure with two drawings: a notebook shows the second one where there is too little space for text.
+
+    Args:
+        wide: The SVG for at least 640 pixels.
+        narrow: The SVG for less.
+    """
+    return (
+        f'<figure class="kq-figure"><style>{_SWITCH}</style><div class="kq-large">{wide}</div>'
+        f'<div class="kq-small" style="display:none">{narrow}</div></figure>'
+    )
+
+
 def repr_text(sheets: Iterable[Sheet], value: object = None) -> str:
     """Return tables as plain text, with the same cells as in a notebook."""
     return "\n\n".join(_table_text(sheet, value) for sheet in sheets)
 
 
+class _Column(NamedTuple):
+    """A column of a printed table: the lines of its header, its cells, and whether they are right-aligned."""
+
+    head: tuple[str, str]
+    cells: list[str]
+    is_right: bool = False
+
+    @property
+    def width(self) -> int:
+        """The number of characters of the longest cell; a title above a name, and the name, may have two lines."""
+        title, name = self.head
+        if not name:
+            return max(len(title), *map(len, self.cells), 0)
+        heads = (max(*map(len, text.split(" ")), -(-len(text) // 2)) for text in self.head)
+        return max(*heads, *map(len, self.cells))
+
+    @property
+    def word(self) -> int:
+        """The number of characters of the longest word, which is not broken."""
+        return max(len(word) for text in (*self.head, *self.cells) for word in text.split(" "))
+
+
+def _columns(sheet: Sheet) -> Iterable[_Column]:
+    """Return the columns of a table; a column of names with titles becomes two columns."""
+    rows = sheet.rows[:MOST_ROWS]
+    for place, head in enumerate(sheet.header):
+        cells = [row[place] for row in rows]
+        titles = (head.title, head.name) if isinstance(head, Named) else (str(head), "")
+        yield _Column(titles, [str(cell) for cell in cells], bool(cells) and all(isinstance(c, Real) for c in cells))
+        if any(isinstance(cell, Named) for cell in cells):
+            yield _Column(("Name", ""), [cell.name if isinstance(cell, Named) else "" for cell in cells])
+
+
 def _table_text(sheet: Sheet, value: object) -> str:
-    rows = [[str(cell) for cell in row] for row in (sheet.header, *sheet.rows[:MOST_ROWS])]
-    widths = _fitted([list(column) for column in zip(*rows, strict=True)])
-    right = [_is_numeric(sheet, place) for place in range(len(widths))]
-    blocks = ["\n".join(_block(rows, widths, right, places)) for places in _blocks(widths, _keys(rows))]
+    columns = list(_columns(sheet))
+    widths = _fitted(columns)
+    heads = list(zip(*(column.head for column in columns), strict=True))
+    lines = [*heads, *zip(*(column.cells for column in columns), strict=True)]
+    right = [column.is_right for column in columns]
+    parts = ["\n".join(_block(lines, widths, right, places)) for places in blocks(widths, _keys(columns))]
     note = [hidden_rows(sheet.hidden, value, sheet.source)] if sheet.hidden else []
-    return "\n".join([*([sheet.caption] if sheet.caption else []), "\n\n".join(blocks), *note])
+    return "\n".join([*([sheet.caption] if sheet.caption else []), "\n\n".join(parts), *note])
 
 
-def _fitted(columns: Sequence[Sequence[str]]) -> list[int]:
+def _fitted(columns: Sequence[_Column]) -> list[int]:
     """Return the widths of the columns; if a line is too long, columns with long strings become narrower."""
-    widths = [max(map(len, column)) for column in columns]
+    for least in (_LONG_TEXT, _SHORT_TEXT):
+        widths = _narrowed(columns, least)
+        if sum(widths) + 2 * (len(widths) - 1) <= WIDTH:
+            return widths
+    return _narrowed(columns, _LONG_TEXT)
+
+
+def _narrowed(columns: Sequence[_Column], least: int) -> list[int]:
+    widths = [column.width for column in columns]
     for place in sorted(range(len(widths)), key=lambda place: -widths[place]):
         excess = sum(widths) + 2 * (len(widths) - 1) - WIDTH
-        word = max(len(word) for cell in columns[place] for word in cell.split(" "))
-        if excess > 0 and widths[place] > _LONG_TEXT:
-            widths[place] = max(word, _LONG_TEXT, widths[place] - excess)
+        if excess > 0 and widths[place] > least:
+            widths[place] = max(columns[place].word, least, widths[place] - excess)
     return widths
-
-
-def _is_numeric(sheet: Sheet, place: int) -> bool:
-    cells = [row[place] for row in sheet.rows[:MOST_ROWS]]
-    return bool(cells) and all(isinstance(cell, Real) for cell in cells)
 
 
 def _block(
     rows: Sequence[Sequence[str]], widths: Sequence[int], right: Sequence[bool], places: Sequence[int]
 ) -> Iterable[str]:
-    """Return the lines of some columns; numbers are right-aligned."""
-    for row in rows:
+    """Return the lines of some columns; numbers are right-aligned. The second row has the names of titles, if any."""
+    for row in rows if any(rows[1][at] for at in places) else (rows[0], *rows[2:]):
         parts = [textwrap.wrap(row[at], widths[at], break_long_words=False, break_on_hyphens=False) for at in places]
         for line in range(max(1, *map(len, parts))):
             texts = [part[line] if line < len(part) else "" for part in parts]
@@ -112,19 +185,28 @@ def _block(
             yield "  ".join(cells).rstrip()
 
 
-def _keys(rows: Sequence[Sequence[str]]) -> int:
+def _keys(columns: Sequence[_Column]) -> int:
     """Return the number of columns that identify a row: 1, or 2 if the first column is not unique."""
-    names = [row[0] for row in rows]
-    return 1 if len(set(names)) == len(names) or len(rows[0]) == 1 else 2
+    names = columns[0].cells
+    return 1 if len(set(names)) == len(names) or len(columns) == 1 else 2
 
 
-def _blocks(widths: Sequence[int], keys: int) -> list[list[int]]:
-    """Divide the columns into blocks that fit into 80 characters; each block begins with the names of the rows."""
+def blocks(widths: Sequence[int], keys: int, most: int = WIDTH) -> list[list[int]]:
+    """Divide the columns of a table into blocks, each of which begins with the columns that name the rows.
+
+    >>> blocks([10, 30, 30, 30], 1)
+    [[0, 1, 2], [0, 3]]
+
+    Args:
+        widths: The width of each column, without the two spaces between columns.
+        keys: The number of columns that name a row.
+        most: The maximum width of a block.
+    """
     start = list(range(keys))
     begin = sum(widths[:keys]) + 2 * (keys - 1)
     found, used = [list(start)], begin
     for place, width in enumerate(widths[keys:], keys):
-        if used + 2 + width > WIDTH and len(found[-1]) > keys:
+        if used + 2 + width > most and len(found[-1]) > keys:
             found.append(list(start))
             used = begin
         found[-1].append(place)

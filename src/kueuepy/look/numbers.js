@@ -4,7 +4,7 @@
 const kqNumbers = (() => {
   const spans = [["d", 86400], ["h", 3600], ["min", 60], ["s", 1]];
 
-  // Three significant digits; whole numbers below 1,000 have no fraction.
+  // Given numbers, such as quotas and usage, as `exact` writes them: at most three significant digits.
   function number(value) {
     if (value === null || value === undefined || Number.isNaN(value)) return "—";
     if (!Number.isFinite(value)) return value > 0 ? "∞" : "-∞";

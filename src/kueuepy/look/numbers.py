@@ -8,6 +8,7 @@ NONE = "—"
 """The text for a missing value."""
 _MINUTE, _HOUR, _DAY = 60, 3600, 86400
 _SPANS = (("d", _DAY), ("h", _HOUR), ("min", _MINUTE), ("s", 1))
+_TENTH = 0.1
 _SMALL, _LARGE = 1e-3, 1e9
 _BYTES = ("B", "KiB", "MiB", "GiB", "TiB", "PiB", "EiB")
 _OF_BYTES = ("memory", "ephemeral-storage", "storage")
@@ -15,21 +16,29 @@ _BASE = 1024
 
 
 def number(value: float | None) -> str:
-    """Return a measured number with three significant digits; whole numbers below 1,000 have no fraction.
+    """Return a measured number with three significant digits; 0 and integers have no fraction.
 
-    >>> number(0.12345), number(12345.6), number(2.0), number(float("nan"))
-    ('0.123', '12,300', '2', '—')
+    >>> number(0.12345), number(12345.6), number(1.4), number(2.0), number(2), number(float("nan"))
+    ('0.123', '12,300', '1.40', '2.00', '2', '—')
     """
     if value is None or math.isnan(value):
         return NONE
     if math.isinf(value):
         return "∞" if value > 0 else "-∞"
-    size = abs(value)
-    if size and not _SMALL <= size < _LARGE:
+    if value and not _SMALL <= abs(value) < _LARGE:
         return f"{value:.3g}"
-    digits = 2 - math.floor(math.log10(size)) if size else 0
-    rounded = round(value, digits)
-    text = f"{rounded:,.{max(0, digits)}f}"
+    rounded = float(f"{value:.2e}")
+    digits = 2 - math.floor(math.log10(abs(rounded))) if rounded and not isinstance(value, int) else 0
+    return f"{rounded:,.{max(0, digits)}f}"
+
+
+def exact(value: float) -> str:
+    """Return a given number, such as a quota, with at most three significant digits and no zeros at the end.
+
+    >>> exact(2.5), exact(8.0), exact(0.125)
+    ('2.5', '8', '0.125')
+    """
+    text = number(value)
     return text.rstrip("0").rstrip(".") if "." in text else text
 
 
@@ -51,6 +60,15 @@ def share(value: float | None) -> str:
     if value is None or math.isnan(value):
         return NONE
     return f"{value:.1%}" if abs(value) < 0.9995 else f"{value:,.0%}"  # noqa: PLR2004 - the rest rounds to 100%
+
+
+def points(value: float) -> str:
+    """Return a difference between two fractions of 1 in percentage points, with at most two decimal places.
+
+    >>> points(0.0044), points(-0.1153)
+    ('0.44', '-11.5')
+    """
+    return f"{100 * value:.{1 if abs(value) >= _TENTH else 2}f}"
 
 
 def duration(seconds: float | None) -> str:
@@ -132,9 +150,9 @@ def amount(resource: str, value: float | None) -> str:
         return number(value)
     if resource in _OF_BYTES:
         power = min(len(_BYTES) - 1, max(0, math.floor(math.log(abs(value), _BASE)))) if value else 0
-        return f"{number(value / _BASE**power)} {_BYTES[power]}"
+        return f"{exact(value / _BASE**power)} {_BYTES[power]}"
     unit = unit_of(resource)
-    text = number(value)
+    text = exact(value)
     plural = "s" if text not in ("1", "-1") and unit in ("core", "GPU", "TPU", "NPU", "HPU") else ""
     return f"{text} {unit}{plural}"
 
@@ -143,7 +161,7 @@ def hours(resource: str, value: float | None) -> str:
     """Return resource-hours with their unit.
 
     >>> hours("nvidia.com/gpu", 3214.5), hours("cpu", 0.5), hours("memory", 12.0 * 2**30)
-    ('3,210 GPU h', '0.5 core h', '12 GiB h')
+    ('3,210 GPU h', '0.500 core h', '12.0 GiB h')
 
     Args:
         resource: The name of the resource, without the flavor.

@@ -188,11 +188,11 @@ def _examine_scalar(kind: inspect.Type, raw: Any, path: Path, findings: Findings
             return _examine_literal(list(kind.values), raw, path, findings)
         case inspect.StrType() if not isinstance(raw, str):
             if raw is None or isinstance(raw, dict | list):
-                findings.problem(path, f"is {_named(raw)}; it must be a text")
+                findings.problem(path, f"is {_named(raw)}; it must be a string")
                 return raw
             text = str(raw).lower() if isinstance(raw, bool) else str(raw)
             findings.odd(
-                path, f"is {_named(raw)}; it must be a text: put it in quotes", "read as if it were", "Invalid"
+                path, f"is {_named(raw)}; it must be a string: put it in quotes", "read as if it were", "Invalid"
             )
             return text
         case inspect.IntType() if isinstance(raw, bool) or not isinstance(raw, int):
@@ -240,11 +240,11 @@ def _named(raw: Any) -> str:
         case None:
             return "null"
         case bool():
-            return f"{str(raw).lower()}, a truth value"
+            return f"{str(raw).lower()}, a boolean"
         case int() | float():
             return f"{raw}, a number"
         case str():
-            return f"{shown(raw)}, a text"
+            return f"{shown(raw)}, a string"
         case dict():
             return "a mapping"
     return "a list"

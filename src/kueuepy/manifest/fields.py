@@ -22,8 +22,9 @@ class FieldForm(msgspec.Struct, frozen=True):
     """Converter for one field.
 
     Attributes:
-        read: Function that converts from JSON to the form of the class.
-        write: Function that converts from the form of the class to JSON; if it returns `None`, the field is omitted.
+        read: Function that converts the JSON value of the field to the value of the Python attribute.
+        write: Function that converts the value of the Python attribute to the JSON value of the field; if the function
+            returns `None`, the field is omitted.
         inner: Field of the wrapping JSON object that contains the value; empty if the value is not wrapped.
     """
 

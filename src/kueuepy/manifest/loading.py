@@ -203,7 +203,7 @@ class _Loader:
         elif api_group == KUEUE:
             findings = Findings(strict=self._strict)
             known = [name for known_group, name in KINDS if known_group == KUEUE]
-            findings.odd(("kind",), f'"{kind}" is no kind of {KUEUE}; {suggestion(str(kind), known)}', "skipped")
+            findings.odd(("kind",), f'"{kind}" is not a kind of {KUEUE}; {suggestion(str(kind), known)}', "skipped")
             self._collect(findings, item, object_name(doc))
         elif not self._take_manager(item, doc):
             self._notes.append(Note(item, (), f"{object_name(doc)}: does not bear on admission; skipped"))

@@ -37,16 +37,16 @@ T = TypeVar("T", bound=Object)
 
 
 class Note(msgspec.Struct, frozen=True, eq=False):
-    """A remark about input that was ignored or corrected during reading.
+    """A warning about input that was ignored or corrected during reading.
 
     >>> manifest = Manifest.of(Cohort("org"))
     >>> manifest.notes
     ()
 
     Attributes:
-        origin: The object that the remark is about.
-        path: Path of the field that the remark is about; empty for the whole object.
-        text: The remark.
+        origin: The object that the warning concerns.
+        path: Path of the field that the warning concerns; empty for the whole object.
+        text: The text of the warning.
     """
 
     origin: Item

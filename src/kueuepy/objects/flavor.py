@@ -113,7 +113,7 @@ def _split(text: str) -> tuple[str, str, TaintEffect | Literal[""]]:
     for effect in _EFFECTS:
         if effect == written:
             return key, value, effect
-    raise InvalidSpecError(f'"{text}": "{written}" is no effect; it must be one of {_ALLOWED}')
+    raise InvalidSpecError(f'"{text}": "{written}" is not an effect; it must be one of {_ALLOWED}')
 
 
 class ResourceFlavor(Object, frozen=True, kw_only=True):
@@ -126,8 +126,9 @@ class ResourceFlavor(Object, frozen=True, kw_only=True):
 
     Attributes:
         node_labels: Labels of the flavor's nodes, at most 8 (`spec.nodeLabels`). A pod set can use the flavor only if
-            its node selector and required node affinity match the node labels of the flavor; other keys are ignored.
-            Default: none.
+            its node selector and required node affinity match the labels of the flavor. Keys that are not labels
+            of the flavor are ignored. (Older releases of Kueue ignore only keys that are not labels of any flavor of
+            the resource group.) Default: none.
         node_taints: Taints of the flavor's nodes, at most 8 (`spec.nodeTaints`). A pod set can use the flavor only if
             it tolerates the taints. Default: none.
         tolerations: Tolerations that Kueue adds to pods to which it assigns the flavor, at most 8 (`spec.tolerations`).

@@ -19,5 +19,5 @@ def kind_of(name: str) -> type[Object]:
         InvalidSpecError: The kind does not exist.
     """
     if name not in KINDS:
-        raise InvalidSpecError(f'kind: "{name}" is no kind of object')
+        raise InvalidSpecError(f'kind: "{name}" is not a kind of object')
     return KINDS[name]

@@ -203,7 +203,7 @@ def other_fields(cls: type[Object], fields: dict[str, Any]) -> dict[str, Any]:
     known = set(cls.__struct_fields__) - {"name", "resource_groups"}  # set by the other arguments
     for field in fields:
         if field not in known:
-            raise InvalidSpecError(f'{cls.__name__}.of: "{field}" is no field; {suggestion(field, known)}')
+            raise InvalidSpecError(f'{cls.__name__}.of: "{field}" is not a field; {suggestion(field, known)}')
     return fields
 
 

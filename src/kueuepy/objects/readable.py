@@ -24,17 +24,17 @@ _STEP = re.compile(r"\.([^.\[\]]+)|\[(\d+)\]")
 _LENGTH = re.compile(r"Expected `(str|array|object)` of length ([<>])= (\d+)(?: - at `\$(.*)`)?")
 _PARTS = {"str": "characters", "array": "items", "object": "keys"}
 _WORDS = {
-    "str": "a text",
+    "str": "a string",
     "int": "an integer",
     "float": "a number",
-    "bool": "a truth value",
+    "bool": "a boolean",
     "null": "null",
     "None": "null",
     "object": "a mapping",
     "array": "a list",
 }
 _PLAIN = (
-    "it must be plain data: texts in Unicode, numbers, truth values, null, lists, and mappings of texts to these; "
+    "it must be plain data: strings in Unicode, numbers, booleans, null, lists, and mappings of strings to these; "
     f"integers are {-(2**63)} to {2**64 - 1}"
 )
 _ERRORS = (TypeError, ValueError, OverflowError, RecursionError)
@@ -45,8 +45,8 @@ _packed = msgspec.msgpack.Encoder(enc_hook=encode_time)
 def fault_of(value: Any) -> Fault | None:
     """Return the reason why encoding and then decoding a struct or mapping would change its value.
 
-    JSON has fewer types than MessagePack. If JSON and MessagePack yield the same value, the value contains only plain
-    data.
+    The function encodes the value as JSON, decodes it, and compares the MessagePack encoding of both values. The value
+    contains only plain data if the encodings are equal.
 
     Args:
         value: A struct or a mapping.

@@ -19,10 +19,10 @@ from kueuepy.errors import InvalidSpecError
 from kueuepy.errors.arguments import briefly
 
 Duration: TypeAlias = float | str | timedelta
-"""Seconds, a text such as `"2h"` or `"1m30s"`, or a timedelta."""
+"""Seconds, a string such as `"2h"` or `"1m30s"`, or a timedelta."""
 
 Moment: TypeAlias = float | str | datetime
-"""Seconds since the Unix epoch, a text such as `"2026-08-01T12:00:00Z"`, or a datetime with a time zone."""
+"""Seconds since the Unix epoch, a string such as `"2026-08-01T12:00:00Z"`, or a datetime with a time zone."""
 
 SECOND = 10**9
 LONGEST = 2**63 - 1
@@ -111,7 +111,7 @@ def moment_ns(value: Any, where: str = "time", *, earliest: int = -LONGEST) -> i
     if found is None or found < earliest:
         since = "since 1970, 0 or more" if earliest == 0 else "since 1970"
         raise InvalidSpecError(
-            f"{where}: is {briefly(value)}; it must be seconds {since}, a text such as 2026-08-01T12:00:00Z, "
+            f"{where}: is {briefly(value)}; it must be seconds {since}, a string such as 2026-08-01T12:00:00Z, "
             "or a datetime with a time zone"
         )
     if abs(found) > LONGEST:

@@ -13,7 +13,7 @@ from kueuepy.engine.cycle import Cycle, Settled
 from kueuepy.engine.decisions import Admitted, Pending, Preempting
 from kueuepy.explain import Explanation
 from kueuepy.look.colours import LIGHT, LIGHT_THEME
-from kueuepy.look.notebook import MOST_ROWS, Sheet, hidden_rows
+from kueuepy.look.notebook import MOST_ROWS, Named, Sheet, hidden_rows
 from kueuepy.scheduler import Scheduler
 from kueuepy.scheduler.shown import usage_text
 
@@ -27,6 +27,8 @@ if TYPE_CHECKING:
 MOST_LINES = 200
 MOST_BYTES = 200_000
 _LONGEST_TEXT = 400
+_SHORT_TEXT = 24
+"""The number of characters up to which a cell stays in one line."""
 
 
 @singledispatch
@@ -66,7 +68,12 @@ def _table(caption: str, head: str, body: Iterable[str]) -> str:
 def _cell(value: Any, tag: str = "td", *, like: Any = None) -> str:
     """Return a cell with explicit alignment, because notebooks right-align by default."""
     side = "right" if isinstance(value if like is None else like, Real) else "left"
-    return f'<{tag} style="text-align:{side}">{_text(value)}</{tag}>'
+    if isinstance(value, Named):
+        apart = "<br>" if tag == "th" else " "
+        name = f'<small style="opacity:.75;font-weight:normal">{_text(value.name)}</small>'
+        return f'<{tag} style="text-align:{side}">{_text(value.title)}{apart}{name}</{tag}>'
+    line = ";white-space:nowrap" if len(str(value)) <= _SHORT_TEXT else ""
+    return f'<{tag} style="text-align:{side}{line}">{_text(value)}</{tag}>'
 
 
 def _text(value: Any) -> str:

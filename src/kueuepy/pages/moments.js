@@ -100,28 +100,39 @@ function clusterMoments(data) {
     return {nominal, used, borrowed, lent, shared};
   }
 
-  // Returns the total usage, the total nominal quota and the number of pending workloads at `steps` moments.
+  // Returns the largest value in each of `steps` intervals, from changes [time, difference] of a sum.
+  function largest(changes, at) {
+    changes.sort((a, b) => a[0] - b[0]);
+    let total = 0, k = 0;
+    return Float64Array.from(at, end => {
+      let top = total;
+      while (k < changes.length && changes[k][0] <= end) {
+        const t = changes[k][0];
+        for (; k < changes.length && changes[k][0] === t; k++) total += changes[k][1];
+        top = Math.max(top, total);
+      }
+      return top;
+    });
+  }
+
+  // Returns the largest total usage, total nominal quota and number of pending workloads in each of `steps` intervals.
   function overview(cell, steps) {
     const at = Array.from({length: steps + 1}, (_, i) => data.end * i / steps);
-    const change = (into, t, by) => {
-      const place = Math.ceil(Math.max(0, t) * steps / data.end);
-      if (place <= steps) into[place] += by;
-    };
     const sums = series => {
-      const into = new Float64Array(steps + 1);
-      for (const one of series) if (one.c === cell) one.t.forEach((t, k) => change(into, t, one.v[k] - (k ? one.v[k - 1] : 0)));
-      return into.map((total => value => total += value)(0));
+      const changes = [];
+      for (const one of series) if (one.c === cell) one.t.forEach((t, k) => changes.push([t, one.v[k] - (k ? one.v[k - 1] : 0)]));
+      return largest(changes, at);
     };
-    const pending = new Float64Array(steps + 1);
+    const pending = [];
     for (let i = 0; i < size; i++) {
       let was = 0;
       for (let k = events.first[i]; k < events.first[i + 1]; k++) {
         const is = events.state[k] === PENDING ? 1 : 0;
-        if (is !== was) change(pending, events.t[k], is - was);
+        if (is !== was) pending.push([events.t[k], is - was]);
         was = is;
       }
     }
-    return {at, used: sums(data.used), nominal: sums(data.nominal), pending: pending.map((total => value => total += value)(0))};
+    return {at, used: sums(data.used), nominal: sums(data.nominal), pending: largest(pending, at)};
   }
 
   // Returns whether a node is another one or below it.

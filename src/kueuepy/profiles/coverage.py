@@ -47,7 +47,7 @@ _NO_EFFECT = {
     "CleanupProvisioningRequestsOnEviction": "kueuepy creates no ProvisioningRequests",
     "CustomMetricLabels": "affects only metrics",
     "DeferRayServiceFinalizationForRedisCleanup": "affects only the deletion of jobs",
-    "FailureRecoveryPolicy": "kueuepy has no pods that cannot terminate",
+    "FailureRecoveryPolicy": "kueuepy does not simulate pods that are stuck while terminating",
     "FinishOrphanedWorkloads": "kueuepy keeps a workload until it is deleted",
     "LWSImmutableGroupSize": "affects only updates of jobs",
     "MetricForWorkloadCreationLatency": "affects only metrics",

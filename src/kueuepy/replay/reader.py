@@ -47,7 +47,7 @@ def _open(path: str) -> IO[bytes]:
     try:
         return io.BytesIO(gzip.decompress(raw) if raw[:2] == b"\x1f\x8b" else raw)
     except (OSError, EOFError, zlib.error) as error:
-        raise ScenarioError(f"{path}: is no complete gzip file: {error}") from None
+        raise ScenarioError(f"{path}: is not a complete gzip file: {error}") from None
 
 
 @checked
@@ -263,7 +263,7 @@ def dispatcher_options(multi_kueue: dict[str, Any], config: dict[str, Any]) -> d
 def _duration(value: Any, field: str) -> int:
     parsed = parse_duration(value) if isinstance(value, str) else None
     if parsed is None:
-        raise ScenarioError(f"config.{field}: {value!r} is no duration such as '30s' or '5m0s'")
+        raise ScenarioError(f"config.{field}: {value!r} is not a duration such as '30s' or '5m0s'")
     return parsed
 
 

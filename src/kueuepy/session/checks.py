@@ -133,7 +133,9 @@ def checks_of(checks: Mapping[str, Check]) -> dict[str, Check]:
         raise InvalidSpecError(f"checks: is {checks!r}; it must be a mapping of controllerNames to functions")
     for name, check in checks.items():
         if not isinstance(name, str) or not (callable(check) or callable(getattr(check, "review", None))):
-            raise InvalidSpecError(f"checks: {name!r}: is {check!r}; it must be a text, and a function or a controller")
+            raise InvalidSpecError(
+                f"checks: {name!r}: is {check!r}; the name must be a string, and the check a function or a controller"
+            )
     return dict(checks)
 
 

@@ -84,6 +84,6 @@ def expect_object(method: str, obj: object) -> None:
         InvalidSpecError: The argument is not an object, or its name is not a string.
     """
     if not isinstance(obj, Object):
-        raise InvalidSpecError(f"{method}: {obj!r} is no object; it must be one, such as a LocalQueue")
+        raise InvalidSpecError(f"{method}: {obj!r} is not an object; it must be one, such as a LocalQueue")
     if not isinstance(obj.name, str):
-        raise InvalidSpecError(f"{method}: {type(obj).__name__}: name: is {obj.name!r}; it must be a text")
+        raise InvalidSpecError(f"{method}: {type(obj).__name__}: name: is {obj.name!r}; it must be a string")

@@ -178,7 +178,7 @@ def encode(obj: Object) -> msgspec.Raw:
 def decode(kind: str, raw: msgspec.Raw) -> Object:
     """Return an object of the given kind from MessagePack."""
     if kind not in KINDS:
-        raise msgspec.ValidationError(f"`{kind}` is no kind of object")
+        raise msgspec.ValidationError(f"`{kind}` is not a kind of object")
     return msgspec.msgpack.decode(raw, type=ready(KINDS[kind]), dec_hook=decode_time)
 
 

@@ -78,7 +78,7 @@ class SchedulerState:
             InvalidSpecError: The key is not a string.
         """
         if not isinstance(key, str) or not is_text(key):
-            raise InvalidSpecError(f"Workload: {key!r} is no key; it must be a text such as namespace/name")
+            raise InvalidSpecError(f"Workload: {key!r} is not a key; it must be a string such as namespace/name")
         full = key if "/" in key else f"default/{key}"
         found = self.engine.find(full)
         if found >= 0:

@@ -57,17 +57,17 @@ class JobContext(NamedTuple):
 
 
 class Keys(tuple[str, ...]):  # noqa: SLOT001 - it has an attribute
-    """The keys of new workloads, with remarks.
+    """The keys of new workloads, with warnings.
 
     Attributes:
-        remarks: One sentence per workload that waits for a queue that does not exist. A remark is not an error, because
-            Kueue accepts workloads whose queue does not exist.
+        remarks: One warning per workload whose queue is missing. A missing queue is not an error, because Kueue accepts
+            such workloads.
     """
 
     remarks: tuple[str, ...] = ()
 
     def __repr__(self) -> str:
-        """Return the keys, followed by one line per remark."""
+        """Return the keys, followed by one line per warning."""
         return "\n".join((super().__repr__(), *self.remarks))
 
 
@@ -89,7 +89,7 @@ def submissions(items: Iterable[Any], around: JobContext) -> Iterator[SubmittedW
         elif isinstance(item, Iterable) and not isinstance(item, str | bytes):
             yield from submissions(item, around)
         else:
-            raise InvalidSpecError(f"submit: {item!r} is no Workload, job, row or frame")
+            raise InvalidSpecError(f"submit: {item!r} is not a Workload, job, row or frame")
 
 
 def _with_pods_together(items: Iterable[Any]) -> Iterator[Any]:
@@ -139,7 +139,7 @@ def _mapping(item: Mapping[str, Any], around: JobContext) -> Iterator[SubmittedW
         yield from submitted
         if not submitted and not _has_no_pods(item):
             raise InvalidSpecError(
-                f"{object_name(item)}: is no job that Kueue manages; it needs the label kueue.x-k8s.io/queue-name "
+                f"{object_name(item)}: is not a job that Kueue manages; it needs the label kueue.x-k8s.io/queue-name "
                 "(an annotation counts beside objects of v1alpha2 only), a managed namespace, and no owner that has a "
                 "Workload"
             )

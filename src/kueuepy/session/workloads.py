@@ -134,13 +134,13 @@ def _without_status(one: SubmittedWorkload) -> SubmittedWorkload:
 
 
 def _remarks(state: SchedulerState, workloads: Iterable[Workload]) -> Iterator[str]:
-    """Yield a remark for each workload whose queue does not exist."""
+    """Yield a warning for each workload whose queue is missing."""
     for workload in workloads:
         missing = state.cluster_queue_of(f"{workload.namespace}/{workload.queue_name}")
         if not workload.queue_name:
             yield f'Workload "{workload.key}": names no queue, and is never considered'
         elif isinstance(missing, str):
-            yield f'Workload "{workload.key}": waits for {missing}, which is not there'
+            yield f'Workload "{workload.key}": waits for {missing}, which does not exist'
 
 
 # --- changes of existing workloads -----------------------------------------------------------------------------------

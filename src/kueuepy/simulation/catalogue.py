@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
-from kueuepy.look.numbers import count, hours, number, share
+from kueuepy.look.numbers import count, exact, hours, number, share
 from kueuepy.simulation.text import span_text
 
 if TYPE_CHECKING:
@@ -134,9 +135,29 @@ def columns_shown(place: Place, names: Iterable[str]) -> list[str]:
     return [*plain, *(name for name in own if " " in name and is_shown(place, name))]
 
 
+_NAME = re.compile(r"(?:(?P<wait>(?:first_)?wait_p)\d+|\w+)(?=[ (\[]|$)")
+
+
+def metric_of(name: str) -> str:
+    """Return the metric that determines the unit of a name; an empty string if the name is not that of a metric.
+
+    >>> metric_of("lost_hours h100/cpu"), metric_of("wait_p90(team-a)[priority >= 100]"), metric_of("jobs.load")
+    ('lost_hours', 'wait_p95', '')
+
+    Args:
+        name: A metric, which may be followed by a flavor and resource, or by groups and conditions as in a target. Any
+            percentile of waiting times counts as the 95th.
+    """
+    found = _NAME.match(name)
+    if found is None:
+        return ""
+    own = f"{found['wait']}95" if found["wait"] else found[0]
+    return own if own in FIGURES or own in FLEET_FIGURES else ""
+
+
 def unit_of(name: str) -> Unit:
     """Return the unit of a metric, whose name may be followed by a flavor and resource; `number` for other names."""
-    own = name.partition(" ")[0]
+    own = metric_of(name)
     figure = FIGURES.get(own) or FLEET_FIGURES.get(own)
     return figure.unit if figure is not None else "number"
 
@@ -163,7 +184,13 @@ def unit_text(name: str) -> str:
 
 
 def figure_text(name: str, value: float | None) -> str:
-    """Format a value in the unit of its metric (time span, percentage, hours or number); `—` for a missing value."""
+    """Format a value in the unit of its metric (time span, percentage, hours or number); `—` for a missing value.
+
+    Other names, such as the path of a quota, have no unit.
+
+    >>> figure_text("lost_hours h100/nvidia.com/gpu", 26.74), figure_text("jobs", 12377), figure_text("jain", 0.99789)
+    ('26.7 GPU h', '12,377', '0.998')
+    """
     if value is None or value != value:  # noqa: PLR0124 - NaN
         return "—"
     unit = unit_of(name)
@@ -171,9 +198,9 @@ def figure_text(name: str, value: float | None) -> str:
         return span_text(value)
     if unit == "part":
         return share(value)
-    if isinstance(value, int):
-        return count(value)
     if unit == "hours":
         resource = name.partition(" ")[2].partition("/")[2]
         return hours(resource, value) if resource else f"{number(value)} h"
-    return number(value)
+    if isinstance(value, int):
+        return count(value)
+    return number(value) if metric_of(name) else exact(value)

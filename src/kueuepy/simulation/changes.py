@@ -67,7 +67,7 @@ class Move(msgspec.Struct, frozen=True):
     Attributes:
         seconds: The time, in seconds after the start of the simulation.
         workload: The key of the job's Workload, `namespace/name`.
-        cluster_queue: Its ClusterQueue.
+        cluster_queue: The ClusterQueue of the Workload.
         kind: `QuotaReserved` or `Evicted`, as in Kueue's events.
         flavors: For a reservation, the flavor of each resource, by pod set.
         reason: For an eviction, Kueue's reason.

@@ -18,6 +18,7 @@ from kueuepy.fleet import Fleet
 from kueuepy.look.notebook import MOST_ROWS, Sheet, repr_html, repr_text
 from kueuepy.simulation.catalogue import FLEET_FIGURES, SHOWN, figure_text
 from kueuepy.simulation.changes import DecisionChange, JobChange, decisions_of, jobs_of, queues_of
+from kueuepy.simulation.labels import titled
 from kueuepy.simulation.model import SimulateSettings
 from kueuepy.simulation.pairs import differences
 from kueuepy.simulation.pictures.catalogue import PictureOptions, drawn_beside
@@ -41,14 +42,14 @@ if TYPE_CHECKING:
 
 _HEADER = (
     "ClusterQueue",
-    "policy",
-    "admitted",
-    "mean usage",
-    "mean share (‰)",
-    "peak share (‰)",
-    "mean wait",
-    "longest",
-    "evictions",
+    "Policy",
+    "Admitted",
+    "Mean usage",
+    "Mean share (‰)",
+    "Peak share (‰)",
+    "Mean wait",
+    "Longest wait",
+    "Evictions",
 )
 _TWO = 2
 
@@ -258,12 +259,13 @@ class Comparison:
         changes = [(c.workload, _job(c.before), _job(c.after)) for c in self.changes[:MOST_ROWS]]
         number, jobs = len(self.changes), counted(len(self.before.jobs), "job")
         caption = f"{number} of {jobs} {verb(number, 'have')} a different outcome{self._pair()}"
-        warned = [Sheet(("warning",), [(text,) for text in self._warnings()])] if self._warnings() else []
+        warned = [Sheet(("Warning",), [(text,) for text in self._warnings()])] if self._warnings() else []
+        metrics = [(titled(name), *values) for name, *values in self.figures()]
         return (
             *warned,
-            Sheet(("metric", *self.names), self.figures(), source=".figures()"),
-            Sheet(*_chosen(_HEADER, self.rows()), "by ClusterQueue; .rows() has usage and shares", source=".rows()"),
-            Sheet(("job", first, last), changes, caption, len(self.changes), ".changes"),
+            Sheet(("Metric", *self.names), metrics, source=".figures()"),
+            Sheet(*_chosen(_HEADER, self.rows()), "By ClusterQueue; .rows() has usage and shares", source=".rows()"),
+            Sheet(("Job", first, last), changes, caption, len(self.changes), ".changes"),
         )
 
     _repr_html_ = repr_html
@@ -352,8 +354,8 @@ def _cells(outcome: QueueOutcome) -> tuple[str, ...]:
 
 def _chosen(header: Sequence[str], rows: Sequence[Sequence[str]]) -> tuple[tuple[str, ...], list[tuple[str, ...]]]:
     """Return the most important columns, which fit into a display of 80 characters."""
-    places = [header.index(name) for name in ("ClusterQueue", "policy", "admitted", "mean wait", "longest")]
-    places.append(header.index("evictions"))
+    places = [header.index(name) for name in ("ClusterQueue", "Policy", "Admitted", "Mean wait")]
+    places += [header.index(name) for name in ("Longest wait", "Evictions")]
     return tuple(header[at] for at in places), [tuple(row[at] for at in places) for row in rows]
 
 

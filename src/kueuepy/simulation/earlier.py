@@ -8,6 +8,7 @@ from kueuepy.pages.data import PENDING, Causes, EarlierData
 from kueuepy.simulation.moments import scheduler_of
 
 if TYPE_CHECKING:
+    from kueuepy.objects import Workload
     from kueuepy.pages.data import PageData
     from kueuepy.simulation.prepare import Prepared
 
@@ -25,9 +26,10 @@ def explain_earlier(page: PageData, run: Prepared, most: int) -> None:
     periods = sorted(_periods(page), key=lambda period: period[0] - period[1])[:most]
     chosen = sorted(periods, key=lambda period: period[0] + period[1])
     causes = Causes(page.causes)
+    made: dict[int, Workload] = {}
     middles = [(begin + end) / 2 for begin, end, _ in chosen]
     for (begin, end, row), middle, reached in zip(chosen, middles, run.moments(middles), strict=True):
-        about = causes.explained(scheduler_of(reached).explain(page.workloads.name[row]))
+        about = causes.explained(scheduler_of(reached, made).explain(page.workloads.name[row]))
         page.earlier.setdefault(str(row), []).append(EarlierData(begin, end, round(middle, 3), about))
     page.causes = causes.all()
 

@@ -13,6 +13,7 @@ from kueuepy.errors.arguments import checked_methods
 from kueuepy.look.notebook import Sheet, repr_html, repr_text
 from kueuepy.simulation.catalogue import FLEET_FIGURES, figure_text, is_shown, unit_text
 from kueuepy.simulation.confidence import Scope, interval
+from kueuepy.simulation.labels import titled
 from kueuepy.simulation.measures import BOUND, job_figures, percentile
 from kueuepy.simulation.sums import sums
 from kueuepy.simulation.windows import integrals, of_runs
@@ -217,7 +218,11 @@ class Kpis(msgspec.Struct, Framed, frozen=True, dict=True):
         """Return the metrics as a table for display, with one metric per row and the most important metrics first."""
         rows = sorted(self.rows(), key=lambda row: _rank(row[0]))
         return (
-            Sheet(("metric", "value"), [(name, figure_text(name, value)) for name, value in rows], source=".rows()"),
+            Sheet(
+                ("Metric", "Value"),
+                [(titled(name), figure_text(name, value)) for name, value in rows],
+                source=".rows()",
+            ),
         )
 
     _repr_html_ = repr_html

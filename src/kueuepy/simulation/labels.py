@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
-from kueuepy.look.numbers import count, durations, hours, number, share
+from kueuepy.look.notebook import Named
+from kueuepy.look.numbers import durations, share
 from kueuepy.look.numbers import unit_of as unit_of_resource
-from kueuepy.simulation.catalogue import FIGURES, figure_text, unit_of
+from kueuepy.simulation.catalogue import FIGURES, figure_text, metric_of, unit_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -51,48 +53,75 @@ LABELS: dict[str, Label] = {
     "slowdown_p95": Label("95th percentile of the slowdown", "Time and throughput", "less"),
     "bounded_slowdown": Label("Mean bounded slowdown", "Time and throughput", "less"),
     "bounded_slowdown_p95": Label("95th percentile of the bounded slowdown", "Time and throughput", "less"),
-    "goodput": Label("Part of its lifetime in which a job held quota", "Time and throughput", "more"),
-    "useful": Label("Runtime as part of the lifetime", "Time and throughput", "more"),
+    "goodput": Label("Mean fraction of the lifetime with quota", "Time and throughput", "more"),
+    "useful": Label("Mean fraction of the lifetime with progress", "Time and throughput", "more"),
     "submission_utilisation": Label("Quota in use while jobs arrive", "Quota", "more"),
     "utilisation": Label("Quota in use over the whole run", "Quota", "more"),
     "effective_utilisation": Label("Quota in use without lost work", "Quota", "more"),
-    "used_hours": Label("Used", "Quota"),
-    "borrowed_hours": Label("Borrowed", "Quota"),
-    "lent_hours": Label("Lent by other queues", "Quota"),
-    "borrowing_time": Label("Time in which a queue borrowed", "Quota"),
-    "idle_while_waiting": Label("Free although a job waited for it", "Quota", "less"),
+    "used_hours": Label("Used quota", "Quota"),
+    "borrowed_hours": Label("Borrowed quota", "Quota"),
+    "lent_hours": Label("Quota lent by other queues", "Quota"),
+    "borrowing_time": Label("Fraction of time with borrowed quota", "Quota"),
+    "idle_while_waiting": Label("Free quota while a job waited for it", "Quota", "less"),
     "cost": Label("Cost", "Quota", "less"),
     "evictions": Label("Evictions", "Evictions", "less"),
     "evictions_max": Label("Most evictions of one job", "Evictions", "less"),
     "preemptions": Label("Preemptions", "Evictions"),
     "lost_hours": Label("Work lost by evictions", "Evictions", "less"),
     "overhead_hours": Label("Checkpoints, restores and pod starts", "Evictions", "less"),
-    "wasted": Label("Part of the used quota without progress", "Evictions", "less"),
+    "wasted": Label("Fraction of the used quota without progress", "Evictions", "less"),
     "loops": Label("Preemption loops", "Evictions", "less"),
     "jain": Label("Evenness of shares (Jain, 1 is even)", "Fairness", "more"),
     "blocked_share": Label("Used / entitled quota of queues with waiting jobs", "Fairness"),
     "copies": Label("Copies on workers", "Dispatching", "less"),
     "copies_per_start": Label("Copies per start", "Dispatching", "less"),
-    "wasted_reservation_hours": Label("Reserved by copies that did not start", "Dispatching", "less"),
+    "wasted_reservation_hours": Label("Quota reserved by copies that did not start", "Dispatching", "less"),
     "unneeded_preemptions": Label("Preemptions for copies that did not start", "Dispatching", "less"),
-    "unneeded_lost_hours": Label("Work lost by these", "Dispatching", "less"),
-    "dispatch_wait": Label("Wait for a worker", "Dispatching", "less"),
-    "manager_idle": Label("Free on a worker although a job waited", "Dispatching", "less"),
+    "unneeded_lost_hours": Label("Work lost by preemptions for copies that did not start", "Dispatching", "less"),
+    "dispatch_wait": Label("Mean wait for a worker", "Dispatching", "less"),
+    "manager_idle": Label("Manager quota of workloads that do not run", "Dispatching", "less"),
     "retries": Label("Repeated dispatches", "Dispatching", "less"),
-    "won": Label("Part of the starts", "Dispatching"),
+    "won": Label("Fraction of the starts", "Dispatching"),
 }
 """The metrics of `Kpis` and `FleetKpis` in words, in the order of a report."""
 
 
-def label_of(name: str) -> str:
-    """Return the label of a metric; a key, such as a flavor and resource, follows after a comma.
+_PARTS = re.compile(r"^\w+|[^()\[\]]+")
 
-    >>> label_of("wait_p95"), label_of("utilisation h100/nvidia.com/gpu")
-    ('95th percentile of the wait', 'Quota in use over the whole run, h100/nvidia.com/gpu')
+
+def label_of(name: str) -> str:
+    """Return the label of a metric; a flavor and resource, groups or conditions follow after a comma.
+
+    >>> label_of("wait_p90(team-a)"), label_of("utilisation h100/nvidia.com/gpu")
+    ('90th percentile of the wait, team-a', 'Quota in use over the whole run, h100/nvidia.com/gpu')
+
+    Args:
+        name: The name of a metric. Other names are returned unchanged.
     """
-    own, _, key = name.partition(" ")
-    text = LABELS[own].text if own in LABELS else own
-    return f"{text}, {key}" if key else text
+    metric = metric_of(name)
+    if not metric:
+        return name
+    own, *rest = map(str.strip, _PARTS.findall(name))
+    text = LABELS[own if own in LABELS else metric].text
+    if own not in LABELS:
+        text = text.replace("95th", _ordinal(int(own.rpartition("p")[2])))
+    return ", ".join([text, *rest])
+
+
+def _ordinal(number: int) -> str:
+    """Return a number as an ordinal, such as `90th`."""
+    teens = 10 <= number % 100 <= 20  # noqa: PLR2004 - 11th to 13th
+    return f"{number}{'th' if teens else {1: 'st', 2: 'nd', 3: 'rd'}.get(number % 10, 'th')}"
+
+
+def titled(name: str) -> Named | str:
+    """Return the cell of a table that names a metric: its label with the name for Python; other names are unchanged.
+
+    >>> titled("utilisation h100/nvidia.com/gpu")
+    Named(title='Quota in use over the whole run', name='utilisation h100/nvidia.com/gpu')
+    """
+    own = name.partition(" ")[0]
+    return Named(label_of(own if own.isidentifier() else name), name) if metric_of(name) else name
 
 
 def better_of(name: str) -> str:
@@ -111,23 +140,6 @@ def grouped(names: Iterable[str]) -> dict[str, list[str]]:
     return found
 
 
-def value_text(name: str, value: float | None) -> str:
-    """Return the value of a metric with its unit and three significant digits; counts are exact.
-
-    >>> value_text("lost_hours h100/nvidia.com/gpu", 26.74), value_text("jobs", 12377), value_text("jain", 0.99789)
-    ('26.7 GPU h', '12,377', '0.998')
-    """
-    own, _, key = name.partition(" ")
-    if value is None or value != value:  # noqa: PLR0124 - NaN
-        return "—"
-    unit = unit_of(own)
-    if unit == "hours":
-        return hours(key.rpartition("/")[2] if key.count("/") < _TWO else key.partition("/")[2], value)
-    if unit in ("span", "part"):
-        return figure_text(own, value)
-    return count(value) if isinstance(value, int) else number(value)
-
-
 def interval_text(name: str, low: float, high: float) -> str:
     """Format a confidence interval of a metric, with the unit only once; an empty string if there is no interval.
 
@@ -138,7 +150,7 @@ def interval_text(name: str, low: float, high: float) -> str:
         return ""
     if unit_of(name) == "span":
         return durations(low, high)
-    return f"{value_text(name, float(low))} to {value_text(name, float(high))}"
+    return f"{figure_text(name, float(low))} to {figure_text(name, float(high))}"
 
 
 def hours_word(cell: str) -> str:
@@ -155,5 +167,4 @@ def part_text(value: float, whole: float) -> str:
     return share(value / whole) if whole else "0%"
 
 
-_TWO = 2
 assert FIGURES.keys() <= LABELS.keys(), FIGURES.keys() - LABELS.keys()

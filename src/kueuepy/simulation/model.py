@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from kueuepy.simulation.distributions import Distribution
 
 Time = Any
-"""A number of seconds, a text such as `90s`, `2h30m` or `1d`, or a timedelta."""
+"""A number of seconds, a string such as `90s`, `2h30m` or `1d`, or a timedelta."""
 
 
 class RunModel(msgspec.Struct, frozen=True):
@@ -104,8 +104,8 @@ class Recording(msgspec.Struct, frozen=True):
         runs: Whether to record every admission and its outcome; `True` by default.
         usage: Whether to record usage, waiting jobs and shares over time. `True` (the default) and `changes` record the
             values at each change. If `usage` is a time such as `1h`, the values are recorded at intervals of this
-            length. `False` records nothing. The interval limits the resolution of pictures and of metrics for a time
-            window.
+            length. `False` records nothing. The interval limits the time resolution of charts, and of metrics that are
+            computed for a time window.
         cycles: Whether to record every scheduling cycle with the number of heads, admissions and evictions; `False` by
             default.
     """

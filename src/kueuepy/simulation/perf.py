@@ -129,7 +129,7 @@ class TopologyShape(_Record, frozen=True):
 
 
 class FlavorShape(_Record, frozen=True):
-    """The flavor of all queues: the label of its nodes, and its topology."""
+    """The flavor that all queues use: its node label and its topology."""
 
     name: str
     node_label: str

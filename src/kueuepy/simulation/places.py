@@ -13,7 +13,7 @@ from kueuepy.simulation.moments import scheduler_of
 from kueuepy.simulation.pictures.names import time_unit
 from kueuepy.simulation.pictures.plot import draw
 from kueuepy.simulation.pictures.shown import Line, Lines
-from kueuepy.simulation.pictures.svg import svg
+from kueuepy.simulation.pictures.svg import picture
 from kueuepy.simulation.spans import span
 from kueuepy.tables import Categorical, Columns
 from kueuepy.topology.fragments import text_of
@@ -99,7 +99,7 @@ class FragmentationSeries(msgspec.Struct, frozen=True):
         Raises:
             InvalidSpecError: The topology does not have the level.
         """
-        return svg(self._shown(level))
+        return picture(self._shown(level))
 
     def _repr_html_(self) -> str:
         return self.picture()._repr_html_()

@@ -371,7 +371,7 @@ class Result(Recorded, Framed):
                 and for the longest earlier periods in which a workload was pending.
 
         Returns:
-            The page, which a notebook displays.
+            The page, which a notebook displays inline.
 
         Raises:
             StateError: The file cannot be written, or the runs or the usage were not recorded.
@@ -456,7 +456,7 @@ class Result(Recorded, Framed):
 
     def sheets(self) -> tuple[Sheet, ...]:
         """Return the warnings and the metrics as tables for display."""
-        said = (("not modelled", self.not_modelled), ("warning", self.warnings))
+        said = (("Not modelled", self.not_modelled), ("Warning", self.warnings))
         return (*(Sheet((name,), [(text,) for text in texts]) for name, texts in said if texts), *self._metrics())
 
     def _repr_html_(self) -> str:

@@ -25,7 +25,7 @@ class Waiter(msgspec.Struct, frozen=True):
 
     Attributes:
         job: The name of the job.
-        cluster_queue: Its ClusterQueue.
+        cluster_queue: The ClusterQueue of the job.
         waited: The job's total waiting time, in seconds.
         reason: Kueue's reason why the job waits.
         explanation: A full explanation, as `Scheduler.explain` returns it; empty if it is not available.

@@ -146,7 +146,7 @@ class SchedulerMachine(RuleBasedStateMachine):
     def _running(self) -> list[str]:
         """Return the keys of the workloads that are admitted and not finished."""
         engine, running = session_of(self.scheduler).engine, []
-        for key in self.scheduler.keys():  # noqa: SIM118 - a Scheduler is no mapping
+        for key in self.scheduler.keys():  # noqa: SIM118 - a Scheduler is not a mapping
             conditions = engine.conditions(engine.find(key))
             if "Finished" not in conditions and conditions.get("Admitted", NO_CONDITION).is_true:
                 running.append(key)

@@ -50,7 +50,7 @@ def owed(scheduler: Scheduler, cluster_queue: str) -> tuple[str, ...]:
     cluster = scheduler.cluster
     queue = cluster.get(ClusterQueue, cluster_queue)
     usage = session_of(scheduler).engine.usage(active=True)
-    if cluster_queue not in usage:  # stopped, or in need of an object that isn't there: it admits nobody
+    if cluster_queue not in usage:  # A ClusterQueue that is stopped, or lacks an object, admits no workloads.
         return ()
     used = usage[cluster_queue]
     waiting, _ = session_of(scheduler).engine.queues().get(cluster_queue, ([], []))

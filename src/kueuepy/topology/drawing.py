@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import re
+import textwrap
 from collections import Counter
-from itertools import groupby
+from itertools import chain, groupby
 from typing import TYPE_CHECKING, NamedTuple
 
 import msgspec
@@ -23,10 +24,14 @@ MOST_CELLS = 1000
 MOST_NAMED = 7
 """Number of workloads with their own colour; the largest workloads get these colours."""
 MOST_REMARKS = 8
-_WIDTH = 1040
+WIDE, NARROW = 1040, 356
+"""Width of a map in pixels, from which racks continue in the next line: for wide and for narrow screens."""
+_DIGIT = 6.2
+"""Width of a character, in pixels."""
 _COLUMN = 16  # bars in one column of a rack
 _GAP, _RACK_GAP, _BLOCK_GAP = 2, 8, 20
-_HEAD, _FOOT, _LINE = 16, 14, 18
+_HEAD, _FOOT, _LINE = 16, 16, 18
+_LEAST = 420  # width of the legend
 _FEW = 48  # maximum number of bars with labels
 
 
@@ -77,7 +82,7 @@ class Drawing(msgspec.Struct, frozen=True):
     labels: tuple[Label, ...]
 
 
-def draw(racks: Sequence[Rack], resource: str, *, title: str, remarks: Sequence[str] = ()) -> Drawing:
+def draw(racks: Sequence[Rack], resource: str, *, title: str, remarks: Sequence[str] = (), most: int = WIDE) -> Drawing:
     """Draw the map of one resource.
 
     Args:
@@ -85,13 +90,15 @@ def draw(racks: Sequence[Rack], resource: str, *, title: str, remarks: Sequence[
         resource: The resource.
         title: Title of the map.
         remarks: Lines of text to show below the map.
+        most: The width in pixels from which racks continue in the next line.
     """
-    return _Pen(racks, resource, remarks).drawing(title)
+    return _Pen(racks, resource, remarks, most).drawing(title)
 
 
 class _Pen:
-    def __init__(self, racks: Sequence[Rack], resource: str, remarks: Sequence[str]) -> None:
-        self._resource, self._remarks = resource, remarks
+    def __init__(self, racks: Sequence[Rack], resource: str, remarks: Sequence[str], most: int) -> None:
+        self._resource, self._most = resource, most
+        self._remarks = remarks
         counts = Counter(len(rack.values) for rack in racks)
         depths = [depth for depth in sorted(counts) if counts[depth] <= MOST_CELLS]
         self._depth = depths[-1] if depths else 1
@@ -99,6 +106,7 @@ class _Pen:
         self._cells = sorted(cells, key=lambda rack: tuple(map(_natural, rack.values)))
         self._labelled = len(cells) <= _FEW
         self._width, self._height = (90, 18) if self._labelled else (34, 11)
+        self._column = _FEW if self._labelled and most < WIDE else _COLUMN
         longest = max((len(rack.values[-1]) for rack in cells), default=0)
         self._left = min(120, 6.4 * longest + 4) if self._labelled else 0.0
         total = Counter[str]()
@@ -115,16 +123,17 @@ class _Pen:
         for block, cells in groupby(self._cells, key=lambda rack: rack.values[:-2]):
             found = [(rack, list(inside)) for rack, inside in groupby(cells, key=lambda one: one.values[:-1])]
             width, height = self._size(found)
-            if x and x + width > _WIDTH:
+            if x and x + width > self._most:
                 x, y = 0.0, below + _BLOCK_GAP
             self._block("/".join(block), found, x, y)
             right, below = max(right, x + width), max(below, y + height)
             x += width + _BLOCK_GAP
-        below = self._legend(below + _BLOCK_GAP, max(right, 420))
-        return Drawing(title, max(right, 420), below, tuple(self._bars), tuple(self._labels))
+        right = max(right, min(_LEAST, self._most))
+        below = self._legend(below + _BLOCK_GAP, right)
+        return Drawing(title, right, below, tuple(self._bars), tuple(self._labels))
 
     def _rack_width(self, cells: int) -> float:
-        columns = -(-cells // _COLUMN)
+        columns = -(-cells // self._column)
         return columns * (self._left + self._width + _GAP) - _GAP
 
     def _lines(self, racks: list[tuple[tuple[str, ...], list[Rack]]]) -> list[list[tuple[tuple[str, ...], list[Rack]]]]:
@@ -132,7 +141,7 @@ class _Pen:
         width = 0.0
         for rack in racks:
             more = self._rack_width(len(rack[1])) + _RACK_GAP
-            if lines[-1] and width + more > _WIDTH + _RACK_GAP:
+            if lines[-1] and width + more > self._most + _RACK_GAP:
                 lines.append([])
                 width = 0.0
             lines[-1].append(rack)
@@ -140,7 +149,7 @@ class _Pen:
         return lines
 
     def _line_height(self, line: list[tuple[tuple[str, ...], list[Rack]]]) -> float:
-        tallest = max(min(len(cells), _COLUMN) for _, cells in line)
+        tallest = max(min(len(cells), self._column) for _, cells in line)
         return _HEAD + tallest * (self._height + _GAP) + _FOOT
 
     def _size(self, racks: list[tuple[tuple[str, ...], list[Rack]]]) -> tuple[float, float]:
@@ -161,15 +170,15 @@ class _Pen:
     def _rack(self, values: tuple[str, ...], cells: list[Rack], x: float, y: float) -> None:
         width = self._rack_width(len(cells))
         middle = x + (self._left + width) / 2
-        self._labels.append(Label(middle, y + 11, _short(values[-1] if values else "", width), 10, centred=True))
+        self._labels.append(Label(middle, y + 11, _short(values[-1] if values else "", width), centred=True))
         for place, cell in enumerate(cells):
-            column, row = divmod(place, _COLUMN)
+            column, row = divmod(place, self._column)
             across = x + column * (self._left + self._width + _GAP)
             self._cell(cell, across, y + _HEAD + row * (self._height + _GAP))
         free = sum(cell.free.get(self._resource, 0) for cell in cells)
-        foot = y + _HEAD + min(len(cells), _COLUMN) * (self._height + _GAP) + 9
+        foot = y + _HEAD + min(len(cells), self._column) * (self._height + _GAP) + 11
         text = Quantity.format(self._resource, free)
-        self._labels.append(Label(middle, foot, f"{text} free" if self._labelled else text, 9, centred=True))
+        self._labels.append(Label(middle, foot, f"{text} free" if self._labelled else text, centred=True))
 
     def _cell(self, rack: Rack, x: float, y: float) -> None:
         whole = rack.capacity.get(self._resource, 0)
@@ -184,7 +193,7 @@ class _Pen:
         frame = Box(x + self._left, y, self._width, self._height, FREE if whole else NONE)
         self._bars.append(Bar(frame, tuple(parts), "\n".join(lines)))
         if self._labelled:
-            self._labels.append(Label(x, y + self._height / 2 + 4, _short(rack.values[-1], self._left), 10))
+            self._labels.append(Label(x, y + self._height / 2 + 4, _short(rack.values[-1], self._left)))
 
     def _parts(self, rack: Rack) -> Iterable[tuple[int | str, int, str]]:
         """Yield the parts of a bar in the order of the legend: kind, amount and description."""
@@ -213,8 +222,9 @@ class _Pen:
         entries += [(FREE, f"free; a bar is one {self._cells[0].level}" if self._cells else "no nodes")]
         entries += [(NONE, NONE)] if NONE in kinds else []
         x, y = 0.0, top
-        for kind, text in entries:
-            wide = 28 + 6.2 * len(text)
+        for kind, name in entries:
+            text = _short(name, self._most - 28)
+            wide = 28 + _DIGIT * len(text)
             if x and x + wide > width:
                 x, y = 0.0, y + _LINE
             self._bars.append(Bar(Box(x, y, 14, 10, kind)))
@@ -222,20 +232,21 @@ class _Pen:
             x += wide
         y += _LINE
         if not self._labelled:
-            self._labels.append(Label(0, y + 9, f"The number below a rack is its free {self._resource}.", 10))
+            self._labels.append(Label(0, y + 9, f"The number below a rack is its free {self._resource}."))
             y += _LINE
-        for remark in self._remarks[:MOST_REMARKS]:
-            self._labels.append(Label(0, y + 9, remark, 10))
+        wrapped = (textwrap.wrap(remark, int(self._most / _DIGIT)) for remark in self._remarks[:MOST_REMARKS])
+        for line in chain.from_iterable(wrapped):
+            self._labels.append(Label(0, y + 9, line))
             y += _LINE
         if self._remarks[MOST_REMARKS:]:
-            self._labels.append(Label(0, y + 9, f"and {len(self._remarks) - MOST_REMARKS} more", 10))
+            self._labels.append(Label(0, y + 9, f"and {len(self._remarks) - MOST_REMARKS} more"))
             y += _LINE
         return y
 
 
 def _short(text: str, width: float) -> str:
     """Shorten a string at its start, because names usually differ at their ends."""
-    most = max(2, int(width / 5.6))
+    most = max(2, int(width / _DIGIT))
     return text if len(text) <= most else f"…{text[1 - most :]}"
 
 

@@ -10,8 +10,10 @@ from kueuepy.engine.cached import cached_property
 from kueuepy.errors import InvalidSpecError, NotFoundError
 from kueuepy.errors.arguments import checked_methods
 from kueuepy.errors.problems import suggestion
+from kueuepy.look.notebook import figure_html
 from kueuepy.objects.base import quantity
 from kueuepy.tables import Columns
+from kueuepy.topology.drawing import NARROW, WIDE, draw
 from kueuepy.topology.rack import Rack, Use
 
 if TYPE_CHECKING:
@@ -197,25 +199,28 @@ class RackMap:
 
         return figure(self.drawn(resource), path, dark=dark, title=title)
 
-    def drawn(self, resource: str | None = None) -> Any:
+    def drawn(self, resource: str | None = None, most: int = WIDE) -> Any:
         """Return the map as rectangles and text labels for a renderer.
+
+        Args:
+            resource: Resource to show; by default `resource`.
+            most: The width in pixels from which racks continue in the next line.
 
         Raises:
             NotFoundError: No node has the resource.
         """
-        from kueuepy.topology.drawing import draw  # noqa: PLC0415 - only on use
-
         if resource is not None and resource not in self.resources:
             raise NotFoundError(f'resource: no node has "{resource}"; {suggestion(resource, self.resources)}')
         shown = resource or self.resource
         title = f"Topology {self.topology}, flavor {self.flavor}: {shown} by workload"
-        return draw(self.racks, shown, title=title, remarks=[f"{node}: {why}" for node, why in self.absent.items()])
+        remarks = [f"{node}: {why}" for node, why in self.absent.items()]
+        return draw(self.racks, shown, title=title, remarks=remarks, most=most)
 
     def _repr_html_(self) -> str:
         """Return the map as HTML for notebooks."""
         from kueuepy.topology.svg import svg  # noqa: PLC0415 - only on use
 
-        return f"<figure>{svg(self.drawn())}</figure>"
+        return figure_html(svg(self.drawn()), svg(self.drawn(most=NARROW), tooltips=False))  # a phone has no pointer
 
     def __str__(self) -> str:
         """Format each domain as a line with its free capacity and workloads; hosts only for small topologies."""

@@ -92,7 +92,7 @@ class Admitted(msgspec.Struct, frozen=True, gc=False):
 
     @property
     def admission(self) -> Admission:
-        """The admission, in the form in which a Workload's status contains it."""
+        """The admission, in the format of a Workload's `status.admission`."""
         return Admission(self.cluster_queue, self.pod_sets)
 
 

@@ -16,7 +16,7 @@ _UNITS = {unit + byte: f"{unit.upper()}i" for unit in "kmgtp" for byte in ("", "
 
 
 def empty_template(role: str) -> Document:
-    """Return the default template of a role: one container without further fields."""
+    """Return the default template of a role: one container with only a name."""
     return {"spec": {"containers": [{"name": CONTAINERS[role]}]}}
 
 

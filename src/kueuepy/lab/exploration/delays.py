@@ -117,8 +117,9 @@ class DelayMatrix(Framed):
         """Return the matrix in readable units: by how much the group of a row delays the group of a column."""
         names = self.frame.names
         rows = [[_shown(name, row[name]) for name in names] for row in self.frame.rows()]
-        head = [name if name in ("left_out", "total_hours") else f"wait of {name}" for name in names]
-        return (Sheet(head, rows, "added wait per job on average; total_hours is summed over the jobs of others"),)
+        heads = {"left_out": "Left out", "total_hours": "Total wait"}
+        head = [heads.get(name, f"Wait of {name}") for name in names]
+        return (Sheet(head, rows, "Added wait per job on average; the total is over the jobs of others"),)
 
     _repr_html_ = repr_html
 

@@ -218,18 +218,18 @@ def _document(path: str | PathLike[str]) -> yaml.Node | None:
     except OSError as error:
         raise InvalidSpecError(f"{path}: cannot be read: {error.strerror}") from None
     except UnicodeDecodeError as error:
-        raise InvalidSpecError(f"{path}: is no UTF-8: {error.reason} at byte {error.start}") from None
+        raise InvalidSpecError(f"{path}: is not valid UTF-8: {error.reason} at byte {error.start}") from None
     except yaml.MarkedYAMLError as error:
         line = f":{error.problem_mark.line + 1}" if error.problem_mark else ""
-        raise InvalidSpecError(f"{path}{line}: is no YAML: {error.problem}") from None
+        raise InvalidSpecError(f"{path}{line}: is not valid YAML: {error.problem}") from None
     except (yaml.YAMLError, RecursionError) as error:
         what = "it is nested too deeply" if isinstance(error, RecursionError) else error
-        raise InvalidSpecError(f"{path}: is no YAML: {what}") from None
+        raise InvalidSpecError(f"{path}: is not valid YAML: {what}") from None
 
 
 def _fields(place: str, node: yaml.MappingNode) -> dict[str, yaml.Node]:
     """Return the fields `promise` and `why` of a mapping, and reject unknown fields."""
-    names = [key.value if isinstance(key, yaml.ScalarNode) else "a key that is no text" for key, _ in node.value]
+    names = [key.value if isinstance(key, yaml.ScalarNode) else "a key that is not a string" for key, _ in node.value]
     fields = dict(zip(names, (value for _, value in node.value), strict=True))
     if set(fields) - {"promise", "why"} or "promise" not in fields:
         found = ", ".join(map(str, fields)) or "no field"
@@ -237,7 +237,7 @@ def _fields(place: str, node: yaml.MappingNode) -> dict[str, yaml.Node]:
     if len(fields) < len(names):
         raise InvalidSpecError(f"{place}: has {', '.join(names)}; it must have each field once")
     if "why" in fields and not isinstance(fields["why"], yaml.ScalarNode):
-        raise InvalidSpecError(f"{place}: why is no text; it must be one")
+        raise InvalidSpecError(f"{place}: why is not a string; it must be one")
     return fields
 
 
@@ -249,7 +249,7 @@ def _written(path: str, node: yaml.Node) -> Written:
         why = fields["why"].value if "why" in fields else ""
         node = fields["promise"]
     if not isinstance(node, yaml.ScalarNode):
-        raise InvalidSpecError(f"{place}: is no text; it must be such as wait_p95(team-a) <= 30m")
+        raise InvalidSpecError(f"{place}: is not a string; it must be such as wait_p95(team-a) <= 30m")
     try:
         return Written(promise(node.value), place, why)
     except KueueError as error:

@@ -19,7 +19,8 @@ from kueuepy.lab.exploration.policy import applied
 from kueuepy.lab.exploration.runs import result_under
 from kueuepy.lab.exploration.statistics import Estimate, PairedDifference, estimate, paired
 from kueuepy.look.notebook import MOST_ROWS, Sheet, repr_html, repr_text
-from kueuepy.simulation.catalogue import FIGURES, figure_text, is_shown
+from kueuepy.simulation.catalogue import FIGURES, figure_text, is_shown, metric_of
+from kueuepy.simulation.labels import titled
 from kueuepy.simulation.model import Recording
 from kueuepy.simulation.table import Jobs
 from kueuepy.tables import Categorical, Columns
@@ -391,13 +392,15 @@ class Sweep(Framed):
 
     def sheets(self) -> tuple[Sheet, ...]:
         """Return the warnings, and the first 201 policies with their values and the means of the main metrics."""
-        warned = [Sheet(("to know before",), [(text,) for text in self.warnings])] if self.warnings else []
+        warned = [Sheet(("Warning",), [(text,) for text in self.warnings])] if self.warnings else []
         first = [name for name in self.figures if is_shown("policies", name) or name.partition(" ")[0] not in FIGURES]
         first.sort(key=lambda name: "wait" not in name)  # waits first
         names = ["policy", *self._paths(), *first, *(["error"] if self.errors else [])]
         rows = [[_cell(name, row[name]) for name in names] for row in self.means.rows(MOST_ROWS)]
-        note = "means over seeds; .means has all figures" if len(self.seeds) > 1 else ".means has all figures"
-        return (*warned, Sheet(names, rows, note, len(self.means)))
+        note = ".means has all metrics"
+        note = f"Means over seeds; {note}" if len(self.seeds) > 1 else note
+        heads = {"policy": "Policy", "error": "Error"}
+        return (*warned, Sheet([heads.get(name) or titled(name) for name in names], rows, note, len(self.means)))
 
     def __str__(self) -> str:
         """Return the number of policies, and the first policies with the main metrics; `means` has all policies."""
@@ -409,9 +412,8 @@ class Sweep(Framed):
 
 def _cell(name: str, value: Any) -> Any:
     """Return a table cell: a metric in readable units, any other value unchanged."""
-    figure = name.partition("(")[0].partition("[")[0]
-    if isinstance(value, float) and (figure.partition(" ")[0] in FIGURES or figure != name):
-        return figure_text("wait_p95" if "wait_p" in figure else figure, value)  # any percentile of waits is a time
+    if isinstance(value, float) and metric_of(name):
+        return figure_text(name, value)
     return "" if value is None else value
 
 

@@ -165,7 +165,7 @@ def limits(cluster: Cluster, promises: Mapping[str, str | int | float], flavor_r
         raise InvalidSpecError("limits: no promise; give one at least")
     for name, amount in asked.items():
         if name not in {queue.name for queue in alone.cluster_queues}:
-            raise NotFoundError(f'limits: ClusterQueue "{name}": is not there, or has no {flavor_resource}')
+            raise NotFoundError(f'limits: ClusterQueue "{name}": does not exist, or has no {flavor_resource}')
         if amount < 0:
             raise InvalidSpecError(f'limits: "{name}": {promises[name]!r}; it must be 0 or more')
     text = partial(Quantity.format, resource)

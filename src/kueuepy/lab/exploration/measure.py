@@ -269,7 +269,9 @@ def number(text: str, where: str, figure: str = "wait_mean") -> float:
     found = parse_span(text)
     hours = unit_of(figure) == "hours"
     if found is None or not (hours or unit_of(figure) == "span" or _PERCENTILE.fullmatch(figure)):
-        allowed = "a number, a percentage, or a time such as 30m" if found is None else "a number: it is no time"
+        allowed = (
+            "a number, a percentage, or a time such as 30m" if found is None else "a number: the metric is not a time"
+        )
         raise InvalidSpecError(f"{where}: {shown(text)}; it must be {allowed}")
     return found / SECOND / (_HOUR if hours else 1)
 

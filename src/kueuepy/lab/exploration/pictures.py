@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import math
+import textwrap
+from functools import partial
 from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
@@ -10,10 +12,10 @@ import numpy as np
 from kueuepy.errors import InvalidSpecError, NotFoundError
 from kueuepy.errors.arguments import checked_methods
 from kueuepy.look.colours import colour_of, contrast
-from kueuepy.look.numbers import duration, number
-from kueuepy.simulation.catalogue import FIGURES, figure_text, unit_of
+from kueuepy.look.numbers import duration
+from kueuepy.simulation.catalogue import figure_text, metric_of, unit_of
 from kueuepy.simulation.labels import label_of
-from kueuepy.simulation.pictures.plot import axes_of, is_dark, theme_of
+from kueuepy.simulation.pictures.plot import add_legend, axes_of, is_dark, is_narrow, set_title, theme_of
 from kueuepy.tables import Categorical
 
 if TYPE_CHECKING:
@@ -26,6 +28,10 @@ if TYPE_CHECKING:
 
 
 _MOST_TICKS, _MOST_TILES = 6, 144
+_TILE = 6
+"""The number of characters in a line of a tile on narrow Axes."""
+_LABEL, _LONG = 36, 100
+"""The number of characters in a line of an axis label, and of a title."""
 _WHOLE = ("evictions", "evictions_max", "loops", "starved", "jobs", "finished", "waiting_max")
 """Metrics that count things."""
 _TIME_STEPS = (
@@ -102,13 +108,15 @@ class SweepPlots:
         style = {"color": colour_of(1, dark=dark), "marker": "o", "fillstyle": "none", "markersize": 9}
         ax.step(right[ordered], up[ordered], where="post", label="no policy is better in both", **style)
         for place, right, up in zip(front["policy"], front[names[0]], front[names[1]], strict=True):
-            ax.annotate(str(place), (right, up), xytext=(4, 4), textcoords="offset points", fontsize=8)
+            ax.annotate(str(place), (right, up), xytext=(4, 4), textcoords="offset points", fontsize="small")
         if colour is not None:
-            _name_axis(ax.figure.colorbar(points, ax=ax).ax.yaxis, colour)
+            bar = ax.figure.colorbar(points, ax=ax).ax.yaxis
+            _name_axis(bar, colour)
+            self._mark_values(bar, colour)
         _name_axis(ax.xaxis, names[0])
         _name_axis(ax.yaxis, names[1])
-        ax.set_title("Policies by two metrics; lower left is best", loc="left")
-        ax.legend()
+        set_title(ax, "Policies by two metrics; lower left is best")
+        add_legend(ax)
         return ax
 
     def curve(self, path: str, figure: str, *, ax: Any = None) -> Any:
@@ -154,8 +162,8 @@ class SweepPlots:
         ax.set_xlabel(_lines(path))
         _name_axis(ax.yaxis, name)
         self._ticks(ax, path)
-        ax.set_title(f"{name} by the value of a field", loc="left")
-        ax.legend()
+        set_title(ax, f"{label_of(name)} by the value of a field")
+        add_legend(ax)
         return ax
 
     def heat(self, right: str, up: str, figure: str, *, ax: Any = None) -> Any:
@@ -190,7 +198,7 @@ class SweepPlots:
         ax.set_xticks(range(len(sides[0])), sides[0])
         ax.set_yticks(range(len(sides[1])), sides[1])
         _name_axis(ax.figure.colorbar(image, ax=ax).ax.yaxis, name)
-        ax.set_title(f"{name} by the values of two fields", loc="left")
+        set_title(ax, f"{label_of(name)} by the values of two fields")
         return ax
 
     def parallel(self, *figures: str, ax: Any = None) -> Any:
@@ -213,22 +221,25 @@ class SweepPlots:
         paths = list(dict.fromkeys(path for policy in self._grid.policies for path in policy))
         names = [*paths, *map(self._grid.named, figures)]
         columns = [self._numbers(name) for name in names]
-        ax = axes_of(ax)
+        ax, last = axes_of(ax), names[-1]
+        narrow = is_narrow(ax)  # then the names are below each other
         scaled = np.array([_scaled(column) for column in columns])
         for place in range(len(self._grid.policies)):
-            ax.plot(range(len(names)), scaled[:, place], alpha=0.5, color=_shade(scaled[-1, place]))
+            ends_of = (range(len(names)), scaled[:, place])
+            ax.plot(*(ends_of[::-1] if narrow else ends_of), alpha=0.7, color=_shade(scaled[-1, place]))
         from matplotlib.lines import Line2D  # noqa: PLC0415 - only on use
 
-        last = names[-1]
-        ends = zip((0.0, 1.0), ("smallest", "largest"), _ends(names[-1], self._column(names[-1])), strict=True)
-        keys = [
-            Line2D([], [], color=_shade(part), label=f"policies with the {word} {last} ({text})")
-            for part, word, text in ends
-        ]
-        ticks = [f"{_lines(name)}\n{' to '.join(_ends(name, self._column(name)))}" for name in names]
-        ax.set_xticks(range(len(names)), ticks, fontsize="small")
-        ax.set_yticks([0, 1], ["smallest", "largest"])
-        ax.legend(handles=keys, loc="lower left", bbox_to_anchor=(0, 1.01), frameon=False, title="One line per policy")
+        ends = zip((0.0, 1.0), ("lowest", "highest"), _ends(last, self._column(last)), strict=True)
+        keys = [Line2D([], [], color=_shade(part), label=f"{word} value: {text}") for part, word, text in ends]
+        ticks = [f"{_in_words(name)}\n{' to '.join(_ends(name, self._column(name)))}" for name in names]
+        names_axis, values_axis = (ax.yaxis, ax.xaxis) if narrow else (ax.xaxis, ax.yaxis)
+        names_axis.set_ticks(range(len(names)), ticks, fontsize="small")
+        names_axis.set_inverted(narrow)
+        values_axis.set_ticks([0, 1], ["lowest", "highest"])
+        title = textwrap.fill(f"One line per policy, coloured by: {label_of(last)}", _LABEL if narrow else _LONG)
+        legend = ax.figure.legend if narrow else partial(ax.legend, bbox_to_anchor=(0, 1.01))
+        where = "outside upper left" if narrow else "lower left"
+        legend(handles=keys, loc=where, frameon=False, title=title, alignment="left")
         return ax
 
     def _column(self, name: str) -> Any:
@@ -247,6 +258,13 @@ class SweepPlots:
         labels = _labels(column)
         order = _ordered(labels)
         return np.array([order.index(label) for label in labels], np.float64)
+
+    def _mark_values(self, axis: Any, path: str) -> None:
+        """Label the values of a path on an axis, if there are few: no policy has a value between them."""
+        column = self._column(path)
+        values = np.unique(self._numbers(path))
+        if len(values) <= _MOST_TICKS and not metric_of(path):
+            axis.set_ticks(values, _ordered(_labels(column)))
 
     def _ticks(self, ax: Any, path: str) -> None:
         column = self._column(path)
@@ -287,7 +305,7 @@ def _ends(name: str, column: Any) -> tuple[str, str]:
     if isinstance(column, Categorical):
         ordered = _ordered(_labels(column))
         return ordered[0], ordered[-1]
-    return _value_text(name, float(np.nanmin(column))), _value_text(name, float(np.nanmax(column)))
+    return figure_text(name, float(np.nanmin(column))), figure_text(name, float(np.nanmax(column)))
 
 
 def _scaled(values: Any) -> Any:
@@ -296,7 +314,7 @@ def _scaled(values: Any) -> Any:
 
 
 def _shade(part: float) -> tuple[float, float, float]:
-    """Return a colour between blue (0, the smallest value) and orange (1, the largest value)."""
+    """Return a colour between blue (0, the lowest value) and orange (1, the highest value)."""
     part = 0.5 if np.isnan(part) else part
     return (0.84 * part + 0.25 * (1 - part), 0.55 * (1 - part) + 0.37 * part, 0.85 * (1 - part))
 
@@ -311,7 +329,9 @@ def _write_values(ax: Any, image: Any, tiles: Any, name: str) -> None:
         if not np.isnan(value):
             tile = to_hex(image.to_rgba(value))
             ink = "#ffffff" if contrast("#ffffff", tile) > contrast("#000000", tile) else "#000000"
-            ax.text(column, row, _value_text(name, value), ha="center", va="center", color=ink, fontsize="small")
+            text = figure_text(name, value)
+            text = textwrap.fill(text, _TILE) if is_narrow(ax) else text
+            ax.text(column, row, text, ha="center", va="center", color=ink, fontsize="small")
 
 
 def plan_curve(curve: Columns, target: str, vary: str, *, ax: Any = None) -> Any:
@@ -343,8 +363,8 @@ def plan_curve(curve: Columns, target: str, vary: str, *, ax: Any = None) -> Any
     ax.axhline(wanted.value, linestyle="--", color=theme.ink, label=target)
     ax.set_xlabel(_lines(vary))
     _name_axis(ax.yaxis, figure)
-    ax.set_title(f"Values that meet {target}", loc="left")
-    ax.legend()
+    set_title(ax, "Values of a field, and whether they meet a target")
+    add_legend(ax)
     return ax
 
 
@@ -353,33 +373,9 @@ def _lines(path: str) -> str:
     return path.replace(":", ":\n", 1).replace("].", "]\n.", 1)
 
 
-def _metric(name: str) -> str:
-    """Return the name of the metric in `wait_p95(team)[priority >= 1]`."""
-    return name.partition("(")[0].partition("[")[0]
-
-
 def _in_words(name: str) -> str:
     """Return the label of an axis: a metric in words, or a path broken into lines."""
-    metric = _known(name)
-    if not metric:
-        return _lines(name)
-    percent = name.removeprefix("wait_p").partition("(")[0].partition("[")[0]
-    if metric == "wait_p95" and name.startswith("wait_p"):
-        return f"{percent}th percentile of the wait{name[len(f'wait_p{percent}') :]}"
-    return label_of(metric) + name[len(_metric(name)) :]
-
-
-def _value_text(name: str, value: float) -> str:
-    """Format a value in the unit of its metric. Values of object fields have no unit."""
-    return figure_text(_known(name), value) if _known(name) else number(value)
-
-
-def _known(name: str) -> str:
-    """Return the metric that determines the unit of a name; an empty string for a field."""
-    metric = _metric(name)
-    if metric.startswith("wait_p"):
-        return "wait_p95"
-    return metric if metric.partition(" ")[0] in FIGURES else ""
+    return textwrap.fill(label_of(name), _LABEL) if metric_of(name) else _lines(name)
 
 
 def _time_step(wanted: float) -> float:
@@ -391,8 +387,7 @@ def _name_axis(axis: Any, name: str) -> None:
     """Label an axis with the name of a metric and its unit; times have labels such as `1 h 30 min`."""
     from matplotlib.ticker import FuncFormatter, MaxNLocator, MultipleLocator  # noqa: PLC0415 - only on use
 
-    metric = _known(name)
-    unit = unit_of(metric) if metric else "number"
+    unit = unit_of(name)
     if unit == "span":
         low, high = axis.axes.get_xlim() if axis.axis_name == "x" else axis.axes.get_ylim()
         axis.set_major_locator(MultipleLocator(_time_step((high - low) / _MOST_TICKS)))
@@ -400,5 +395,5 @@ def _name_axis(axis: Any, name: str) -> None:
     elif unit == "part":
         axis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:.3g}" if value == 0 else f"{value:.0%}"))
     else:
-        axis.set_major_locator(MaxNLocator("auto", integer=metric in _WHOLE))
+        axis.set_major_locator(MaxNLocator("auto", integer=metric_of(name) in _WHOLE, steps=[1, 2, 5, 10]))
     axis.set_label_text(f"{_in_words(name)} (h)" if unit == "hours" else _in_words(name))

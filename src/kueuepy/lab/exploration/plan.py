@@ -17,6 +17,7 @@ from kueuepy.lab.exploration.statistics import estimate
 from kueuepy.lab.exploration.sweep import SweepSettings, sweep
 from kueuepy.look.notebook import Sheet, repr_html, repr_text
 from kueuepy.simulation.catalogue import figure_text
+from kueuepy.simulation.labels import titled
 from kueuepy.tables import Columns
 from kueuepy.tables.framed import Framed
 
@@ -75,7 +76,7 @@ class Plan(Framed):
         """
         self._cluster = cluster
         self.target, self.vary = target.text, vary
-        self._figure = target.measure.figure
+        self._figure = str(target.measure)
         self._tried = dict(sorted(tried.items()))
         self._passed = {value: all(map(target.holds, seeds)) for value, seeds in self._tried.items()}
         good = [value for value, passed in self._passed.items() if passed]
@@ -152,17 +153,22 @@ class Plan(Framed):
 
     def sheets(self) -> tuple[Sheet, ...]:
         """Return the warnings, the answer, and the curve in readable units."""
-        warned = [Sheet(("to know before",), [(text,) for text in self.warnings])] if self.warnings else []
+        warned = [Sheet(("Warning",), [(text,) for text in self.warnings])] if self.warnings else []
         rows = [
             (row["value"], *(figure_text(self._figure, row[name]) for name in ("mean", "low", "high")), row["seeds"])
             for row in self.curve.rows()
         ]
         passed = ["yes" if passed else "no" for passed in self._passed.values()]
-        head = (self.vary, f"mean of {self._figure}", "95 % from", "to", "seeds", self.target)
+        field = self.vary.rpartition(".")[2]
+        head = (field, titled(self._figure), "95% from", "to", "Seeds", "Target met")
         return (
             *warned,
             Sheet((self.target,), [(self._answer(),)]),
-            Sheet(head, [(*row, text) for row, text in zip(rows, passed, strict=True)]),
+            Sheet(
+                head,
+                [(*row, text) for row, text in zip(rows, passed, strict=True)],
+                "Means over seeds" if any(seeds > 1 for *_, seeds in rows) else "",
+            ),
         )
 
     _repr_html_ = repr_html

@@ -44,7 +44,7 @@ class Starved(NamedTuple):
 
     Attributes:
         name: The name of the job.
-        queue: Its LocalQueue.
+        queue: The LocalQueue of the job.
         waited: The waiting time until the end of the simulation, in seconds.
         overtaken: The number of jobs that were submitted after the starved job and have started.
     """

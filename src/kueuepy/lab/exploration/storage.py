@@ -91,7 +91,7 @@ class _Kept(TypedDict):
 
 def _row(key: str, text: Any, checksum: Any) -> Row:
     if not isinstance(text, str) or checksum != _checksum(key, text):
-        raise ValueError(f"{str(text)[:40]!r} is no row that a sweep wrote; delete the file")
+        raise ValueError(f"{str(text)[:40]!r} is not a row that a sweep wrote; delete the file")
     return dict(msgspec.convert(json.loads(text), _Kept))
 
 

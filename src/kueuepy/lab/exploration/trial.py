@@ -34,7 +34,7 @@ def queue_named(cluster: Cluster, name: str) -> ClusterQueue:
     """
     known = {queue.name: queue for queue in cluster.cluster_queues}
     if name not in known:
-        raise NotFoundError(f'ClusterQueue "{name}": is not there; {suggestion(str(name), set(known))}')
+        raise NotFoundError(f'ClusterQueue "{name}": does not exist; {suggestion(str(name), set(known))}')
     return known[name]
 
 

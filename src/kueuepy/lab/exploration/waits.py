@@ -95,7 +95,7 @@ def _wait(started: float, submit: int) -> float:
 
 def wait_series(waits: dict[str, NDArray[np.float64]]) -> OwnSeries:
     """Return the quantiles of waits as the series `kueuepy_estimated_wait_seconds`."""
-    text = "Estimated wait of the next jobs of a LocalQueue, from simulated futures"
+    text = "Estimated waiting time of the next jobs of a LocalQueue, in seconds; from Monte Carlo simulations"
     series = OwnSeries("estimated_wait_seconds", "gauge", text)
     for queue, values in waits.items():
         for quantile in QUANTILES:

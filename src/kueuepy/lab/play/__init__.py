@@ -30,7 +30,7 @@ def widget(cluster: Cluster, jobs: Any, **settings: Unpack[RunSettings]) -> Play
         settings: Further arguments of `simulate`, such as `model` and `clock`.
 
     Returns:
-        The widget, which a notebook displays.
+        The widget, which a notebook displays inline.
 
     Raises:
         InvalidSpecError: The jobs or a setting are not valid.

@@ -22,8 +22,8 @@ from kueuepy.manifest.convert import to_dict
 from kueuepy.manifest.text.writing import yaml_text
 from kueuepy.scheduler import Scheduler
 from kueuepy.session.session import session_of
-from kueuepy.simulation.catalogue import columns_shown, is_shown, unit_of
-from kueuepy.simulation.labels import better_of, label_of, value_text
+from kueuepy.simulation.catalogue import columns_shown, figure_text, is_shown, unit_of
+from kueuepy.simulation.labels import better_of, label_of
 from kueuepy.simulation.model import Recording, RunSettings
 from kueuepy.simulation.pictures.names import colours
 from kueuepy.simulation.series import resample, series_of
@@ -281,7 +281,7 @@ def _patch_of(manifest: dict[str, Any], paths: set[str], values: Mapping[str, Va
 
 def _figures(result: Result) -> list[dict[str, Any]]:
     return [
-        {"name": name, "value": _finite(value), "text": value_text(name, value), **_described(name)}
+        {"name": name, "value": _finite(value), "text": figure_text(name, value), **_described(name)}
         for name, value in result.kpis.rows()
         if is_shown("page", name)
     ]

@@ -29,6 +29,8 @@ function playground(root, knobs, ask, {address = false} = {}) {
     made.append(head, parts[name + "_rows"] = element("tbody"));
     return made;
   }
+  // Three significant digits; whole numbers have no fraction.
+  function digits(value) { return Number.isInteger(value) || Math.abs(value) >= 1000 ? +value.toPrecision(3) + "" : value.toPrecision(3); }
   function valueText(knob, value) { return value === null ? "no limit" : +value.toFixed(2) + knob.suffix; }
 
   function slider(knob) {
@@ -208,7 +210,7 @@ function playground(root, knobs, ask, {address = false} = {}) {
     }
     let line = "";
     for (let i = 0; i < points; i++) line += `${x(i)},${y(nominal[i])} ${x(i + 1)},${y(nominal[i])} `;
-    const side = drawn("text", {transform: "translate(20 110) rotate(-90)", "text-anchor": "middle"});
+    const side = drawn("text", {"text-anchor": "middle"}), ticks = [];
     side.textContent = `Usage (${amountUnit()})`;
     made.push(Object.assign(drawn("title", {}), {textContent: `Usage (${amountUnit()}) of each ClusterQueue over time`}), side);
     made.push(drawn("polyline", {points: line, fill: "none", stroke: "currentColor", "stroke-dasharray": "4 3"}));
@@ -216,7 +218,7 @@ function playground(root, knobs, ask, {address = false} = {}) {
       const value = top / 1.05 * share;
       const tick = drawn("text", {x: 54, y: +y(value) + 4, "text-anchor": "end"});
       tick.textContent = amount(value);
-      made.push(tick);
+      ticks.push(tick);
     }
     const length = last.series.step * all, gap = roundSpan(length / 6);
     for (let at = 0; at <= length; at += gap) {
@@ -228,7 +230,8 @@ function playground(root, knobs, ask, {address = false} = {}) {
     }
     const at = +parts.time.value;
     if (at >= 0) made.push(drawn("line", {x1: x(at + 0.5), x2: x(at + 0.5), y1: 10, y2: 10 + high, stroke: "currentColor"}));
-    parts.usage.replaceChildren(...made);
+    parts.usage.replaceChildren(...made, ...ticks);
+    placeBeside(ticks, side);
     const key = (kind, text) => {
       const item = element("span"), sign = element("i", undefined, {className: kind});
       item.append(sign, text);
@@ -240,15 +243,23 @@ function playground(root, knobs, ask, {address = false} = {}) {
     );
   }
 
+  // The size of the text depends on the width of the screen, so the label of the axis is placed by the drawn ticks.
+  function placeBeside(ticks, side) {
+    const left = Math.min(54, ...ticks.map(tick => tick.getBBox()).filter(box => box.width).map(box => box.x));
+    const tall = side.getBBox().height, base = left - 0.4 * tall, edge = Math.min(0, Math.floor(base - tall));
+    side.setAttribute("transform", `translate(${base.toFixed(1)} 110) rotate(-90)`);
+    parts.usage.setAttribute("viewBox", `${edge} 0 ${760 - edge} 240`);
+  }
+
   function amountUnit() {
     const resource = (parts.cell.value || "").split("/").slice(1).join("/");
     return resource === "cpu" ? "cores" : resource.endsWith("/gpu") ? "GPUs" : resource;
   }
   function amount(value) {
     const resource = (parts.cell.value || "").split("/").slice(1).join("/");
-    if (resource === "cpu") return +(value / 1000).toPrecision(3) + "";
+    if (resource === "cpu") return digits(value / 1000);
     if (value >= 2 ** 20) return +(value / 2 ** 30).toPrecision(3) + "Gi";
-    return +value.toPrecision(3) + "";
+    return digits(value);
   }
   function roundSpan(seconds) {
     const steps = [1, 10, 60, 300, 600, 1800, 3600, 7200, 21600, 43200, 86400, 172800, 604800];
@@ -287,7 +298,7 @@ function playground(root, knobs, ask, {address = false} = {}) {
       bar.append(drawn("line", {x1: mark, x2: mark, y1: 0, y2: 14, stroke: "currentColor", "stroke-width": 2}));
       const held = element("td");
       held.append(bar);
-      line.append(name, ...[amount(f.used), amount(f.nominal), (+f.waiting.toPrecision(3)) + ""].map(text => element("td", text, {className: "n"})), held);
+      line.append(name, ...[amount(f.used), amount(f.nominal), digits(f.waiting)].map(text => element("td", text, {className: "n"})), held);
       return line;
     }));
   }
@@ -361,7 +372,7 @@ function playground(root, knobs, ask, {address = false} = {}) {
   parts.time.setAttribute("aria-label", "time");
   right.append(
     summary, parts.error, of, " ", parts.took, parts.usage, part("legend", "div"), moment,
-    element("p", "On each bar, the mark is the nominal quota of the queues.", {className: "kq-quiet"}), table("tree", [["Cohort or ClusterQueue", ""], ["Usage", "n"], ["Nominal", "n"], ["Waiting", "n"], ["Bar", ""]]),
+    element("p", "On each bar, the mark is the nominal quota of the queues.", {className: "kq-quiet"}), table("tree", [["Cohort or ClusterQueue", ""], ["Usage", "n"], ["Nominal", "n"], ["Waiting", "n"], ["Usage and quota", ""]]),
     table("figures", [["Metric", ""], ["Current", "n"], ["Original", "n"]]),
     part("warnings", "div"),
   );

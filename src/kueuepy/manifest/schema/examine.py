@@ -47,7 +47,7 @@ _NAMES = frozenset(list(_FORMS)[:2])
 _NAMED_TYPES = {
     "object": "a mapping",
     "array": "a list",
-    "string": "a text",
+    "string": "a string",
     "integer": "an integer",
     "boolean": "true or false",
     "integer or string": "a quantity such as 9 or 500m",
@@ -96,7 +96,8 @@ def _mapping(schema: Schema, value: dict[str, Any], path: Path, findings: Findin
     clean = {}
     for name, inner in value.items():
         if not isinstance(name, str):
-            findings.odd((*path, str(name)), "is no text; keys must be texts: put it in quotes", "read so", "Invalid")
+            what = "is not a string; keys must be strings: put it in quotes"
+            findings.odd((*path, str(name)), what, "read so", "Invalid")
         if inner is not None:
             clean[str(name)] = examine(schema.items, inner, (*path, str(name)), findings)
         elif schema.null is not msgspec.UNSET:
@@ -166,7 +167,7 @@ def _string(schema: Schema, value: Any, path: Path, findings: Findings) -> Any:
             findings.problem(path, f"{shown(value)} is not supported; it must be one of {allowed}", "NotSupported")
         return value
     if not isinstance(value, str):
-        detail = f"is {named(value)}; it must be a text"
+        detail = f"is {named(value)}; it must be a string"
         if value is None or isinstance(value, dict | list | tuple):
             findings.problem(path, detail)
             return value
@@ -288,11 +289,11 @@ def named(value: Any) -> str:
         case None:
             return "null"
         case bool():
-            return f"{str(value).lower()}, a truth value"
+            return f"{str(value).lower()}, a boolean"
         case int() | float():
             return f"{shown(value)}, a number"
         case str():
-            return f"{shown(value)}, a text"
+            return f"{shown(value)}, a string"
         case dict():
             return "a mapping"
     return "a list"

@@ -197,4 +197,4 @@ class Events:
         if _TAB_FIRST.search(self._source, start, blanks.end() if blanks else end):
             self.fail("a tab begins a line in this text or behind it; use blanks, or put the text in quotes")
         if self._flow and ("?" in event.value or _TIGHT_COLON.match(self._source, end)):
-            self.fail("a question mark, or a colon and no blank, in a text in brackets; put the text in quotes")
+            self.fail("a question mark, or a colon and no blank, in a string in brackets; put the string in quotes")

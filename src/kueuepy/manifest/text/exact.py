@@ -170,13 +170,13 @@ class Nodes:
         if isinstance(value, str):
             return value, text
         if isinstance(value, float) and not needs_key and value - value != 0:
-            self._events.fail(f"{text} is no number in JSON; put it in quotes if it is meant as text")
+            self._events.fail(f"{text} is not a number in JSON; put it in quotes if it is meant as a string")
         return value, key_text(text) if needs_key else None
 
     def _check_length(self, text: str) -> None:
         most = self._limits.scalar_bytes
         if len(text) > most // 4 and (length := len(text.encode("utf-8", "surrogatepass"))) > most:
-            self._exceed("scalar_bytes", most, f"a text has {length:,} bytes")
+            self._exceed("scalar_bytes", most, f"a string has {length:,} bytes")
 
     def _name(self, top: _Open, key: str | None) -> None:
         """Set the key of the next value."""
@@ -190,7 +190,8 @@ class Nodes:
         self._place(key)
 
     def _no_key(self) -> NoReturn:
-        self._events.fail("null, a fraction, a mapping or a list is no key; put it in quotes if it is meant as text")
+        what = "null, a fraction, a mapping or a list"
+        self._events.fail(f"{what} cannot be a key; put it in quotes if it is meant as a string")
 
     def _add(self, value: Any) -> None:
         """Add a value. The value of a `<<` key is merged when the value is complete."""

@@ -48,7 +48,7 @@ def json_value(text: Text, limits: Limits, *, strict: bool) -> Any:
 
 
 def has_equal_keys(data: bytes, value: Any) -> bool:
-    """Return whether a mapping in the JSON text had duplicate keys, of which the decoder dropped some.
+    """Return whether any object in the JSON text has duplicate keys, of which the decoder keeps only one.
 
     The function encodes the value again and compares the number of `":` in both texts. A `":` inside a string occurs in
     both texts, so it does not change the comparison.
@@ -76,7 +76,7 @@ def _excess(value: Any, limits: Limits) -> tuple[str, int, str] | None:
         texts += [part for part in level if isinstance(part, str)]
         longest = max((len(text.encode()) for text in texts if len(text) > limits.scalar_bytes // 4), default=0)
         if longest > limits.scalar_bytes:
-            return "scalar_bytes", limits.scalar_bytes, f"a text has {longest:,} bytes"
+            return "scalar_bytes", limits.scalar_bytes, f"a string has {longest:,} bytes"
         depth += any(isinstance(part, dict | list) for part in level)
         if depth > limits.depth:
             return "depth", limits.depth, f"mappings and lists are nested {depth:,} deep"

@@ -79,7 +79,7 @@ def tagged(tag: str, text: str) -> Scalar:
         "float": isinstance(value, float | int) and not isinstance(value, bool) and (whole or 0) < _INT64,
     }
     if not fits.get(name, False):
-        raise TagError(f"{shown(text)} is no {name}, as its tag says; remove the tag")
+        raise TagError(f"{shown(text)} does not have the type {name} of its tag; remove the tag")
     return value
 
 

@@ -14,7 +14,7 @@ from kueuepy.sources import LiveSource, readers
 
 One: TypeAlias = str | bytes | os.PathLike[str] | IO[str] | IO[bytes] | Mapping[str, Any] | LiveSource
 Source: TypeAlias = One | Iterable[One]
-"""A path, a directory, a text, an open file, a parsed object, a running cluster, or an iterable of these.
+"""A path, a directory, a string, an open file, a parsed object, a running cluster, or an iterable of these.
 
 `cluster:` is the cluster of the current kubeconfig context, `cluster:NAME` that of another context, and `cluster:in`
 the cluster in which the process runs. A path of a recording, such as `history.db`, or of a moment of it, such as

@@ -111,7 +111,7 @@ def _review_frameworks(frameworks: tuple[str, ...], review: Review) -> None:
     review.unique(frameworks, path, "framework")
     for position, name in enumerate(frameworks):
         if name not in FRAMEWORKS:
-            review.problem((*path, position), f'"{name}" is no framework; {suggestion(name, FRAMEWORKS)}')
+            review.problem((*path, position), f'"{name}" is not a framework; {suggestion(name, FRAMEWORKS)}')
 
 
 def _review_resources(resources: Resources, review: Review) -> None:

@@ -175,7 +175,7 @@ def _bytes(text: str) -> int:
     return len(text) if text.isascii() else len(text.encode("utf-8", "surrogatepass"))
 
 
-_NO_QUANTITY = "is {}; it must be a quantity: an integer, or a text such as 500m or 64Gi"
+_NO_QUANTITY = "is {}; it must be a quantity: an integer, or a string such as 500m or 64Gi"
 
 
 @lru_cache(maxsize=_REMEMBERED, typed=True)

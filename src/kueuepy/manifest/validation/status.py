@@ -44,7 +44,9 @@ def _review_admission(workload: Workload, status: WorkloadStatus, admission: Adm
         place = (*path, position)
         if reserved and assignment.name not in known:
             review.problem(
-                (*place, "name"), f'"{assignment.name}" is no pod set; it must be one of {", ".join(known)}', "NotFound"
+                (*place, "name"),
+                f'"{assignment.name}" is not a pod set; it must be one of {", ".join(known)}',
+                "NotFound",
             )
         _review_assignment(assignment, place, review, reserved=reserved)
 

@@ -252,7 +252,7 @@ def _obstacle(
     admission = workload.status.admission
     assert admission is not None, "only workloads with an admission are admitted or reserved"
     if admission.cluster_queue not in queues:
-        return f'it has quota of a ClusterQueue "{admission.cluster_queue}" that is not there'
+        return f'it has quota of a ClusterQueue "{admission.cluster_queue}" that does not exist'
     covered = queues[admission.cluster_queue]
     for assignment in admission.pod_set_assignments:
         for resource, flavor in assignment.flavors.items():

@@ -104,7 +104,7 @@ def _check_no_log(path: Path) -> None:
     for log in (Path(f"{path}-wal"), Path(f"{path}-journal")):
         with suppress(OSError):
             if log.stat().st_size:
-                what = f"{path}: is not there, but {log} is: the log of a file that was removed"
+                what = f"{path}: does not exist, but {log} does: the log of a file that was removed"
                 raise StateError(f"{what}; put the file back, or remove the log")
 
 

@@ -288,7 +288,7 @@ class Journal:
         self.close()
 
     def __repr__(self) -> str:
-        """Return the path, the durability, and either the number of calls since the snapshot or the failure."""
+        """Return the path and the durability, with the failure or else the number of calls since the snapshot."""
         state = f"read only: {self._failure}" if self._failure else f"{counted(self.calls, 'call')} since the snapshot"
         return f"<Journal {self.path}: survives loss of {self.durability}; {state}>"
 

@@ -74,8 +74,8 @@ class _Due(NamedTuple):
         time: The time, in nanoseconds since the Unix epoch.
         number: A sequence number that orders events with the same time.
         key: The key of the workload.
-        stage: The stage of the workload to which the event applies; the event is ignored if the workload has gained or
-            lost quota since the event was scheduled. With `None`, the event applies to any stage.
+        stage: The stage of the workload when the event was scheduled. The event is ignored if the stage has changed
+            since then, for example because the workload has gained or lost quota. `None` if the event is never ignored.
         act: The function that executes the event.
     """
 

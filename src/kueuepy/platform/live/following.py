@@ -205,7 +205,9 @@ class Follower:
         return True
 
     def answer(self, key: str, old: dict[str, Any], new: dict[str, Any]) -> bool:
-        """Apply the recorded answers to admission checks; the Scheduler itself resets checks.
+        """Set admission checks to their recorded states.
+
+        The state `Pending` is skipped, because the Scheduler itself resets checks to `Pending`.
 
         Args:
             key: The key of the workload.

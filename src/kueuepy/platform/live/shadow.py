@@ -141,11 +141,12 @@ class Shadow:
 
     def metrics_text(self) -> str:
         """Return the agreement in the Prometheus text format."""
-        decisions = OwnSeries("shadow_decisions_total", "counter", "Decisions of the cluster, by kind and outcome")
-        causes = OwnSeries("shadow_differences_total", "counter", "Decisions that differ, by their likely cause")
-        share = OwnSeries("shadow_agreement_ratio", "gauge", "Fraction of decisions that kueuepy also makes")
-        behind = OwnSeries("shadow_judging_seconds", "gauge", "Time of the last round of judging")
-        gaps = OwnSeries("shadow_relists_total", "counter", "Lists after expired versions; changes may be missing")
+        decisions = OwnSeries("shadow_decisions_total", "counter", "Compared decisions, by kind and outcome")
+        causes = OwnSeries("shadow_differences_total", "counter", "Decisions that differ, by likely cause")
+        share = OwnSeries("shadow_agreement_ratio", "gauge", "Fraction of compared decisions that do not differ")
+        behind = OwnSeries("shadow_judging_seconds", "gauge", "Seconds taken by the last round of comparisons")
+        text = "Lists repeated because a version had expired; earlier changes might be missing"
+        gaps = OwnSeries("shadow_relists_total", "counter", text)
         with self._lock:
             for (kind, outcome), count in self.counts.items():
                 decisions.set(count, kind=kind, outcome=outcome)

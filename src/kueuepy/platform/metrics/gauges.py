@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from kueuepy.engine.records import BacklogView, ClusterQueueView, CohortView, LocalQueueView, UnadmittedView
     from kueuepy.scheduler import Scheduler
 
-_WAITING = "Workloads that wait: active ones, which a cycle will look at, and inadmissible ones."
+_WAITING = "Number of pending workloads: active ones, which a cycle will consider, and inadmissible ones."
 _TEXTS = {
     "pending_workloads": _WAITING,
     "pending_scheduling_hashes": "Number of groups of pending workloads that are equivalent for scheduling.",

@@ -44,7 +44,7 @@ def page(
             queue.
 
     Returns:
-        The page, which a notebook displays.
+        The page, which a notebook displays inline.
 
     Raises:
         StateError: The file cannot be written, or a Result does not contain the runs or the usage.

@@ -7,13 +7,15 @@ from typing import TYPE_CHECKING, Any
 
 from kueuepy.errors import InvalidSpecError
 from kueuepy.look.colours import OTHERS, class_of
-from kueuepy.look.numbers import duration, durations
+from kueuepy.look.numbers import duration, durations, points, round_duration
+from kueuepy.simulation.catalogue import figure_text, unit_of
 from kueuepy.simulation.changes import decisions_of
-from kueuepy.simulation.labels import better_of, grouped, label_of, value_text
+from kueuepy.simulation.labels import better_of, grouped, label_of
 from kueuepy.simulation.pages import words
+from kueuepy.simulation.pages.charts import chart_of_each
 from kueuepy.simulation.pages.effects import Effects, different_decisions
-from kueuepy.simulation.pages.parts import charts, evictions, pending, settings
-from kueuepy.simulation.pages.tables import MOST_ROWS, Cell, cards, paragraph, section, table, warnings
+from kueuepy.simulation.pages.parts import evictions, metric_cell, pending, settings
+from kueuepy.simulation.pages.tables import MOST_ROWS, Cell, cards, pair, paragraph, section, table, warnings
 from kueuepy.simulation.pictures.catalogue import pictures_in
 from kueuepy.simulation.pictures.names import colours
 
@@ -35,7 +37,7 @@ _SIDE_BY_SIDE = (
 def body(found: Comparison, command: str) -> str:
     """Return the body of the report, which begins with the result in sentences and ends with details and settings."""
     results = found.results
-    drawn = "".join(charts(results, name) for name in pictures_in("comparison"))
+    drawn = "".join(chart_of_each(results, name) for name in pictures_in("comparison"))
     return "".join(
         [
             *_head(found),
@@ -82,7 +84,8 @@ def _cards(found: Comparison) -> list[tuple[str, str, str]]:
         old, new = (one.get(name, 0.0) for one in values)
         change = words.change_text(name, old, new)
         note = f"{change} compared with “{found.names[0]}”"
-        items.append((label_of(name.partition(" ")[0]), value_text(name, new), note))
+        text = round_duration(new) if unit_of(name) == "span" else figure_text(name, new)
+        items.append((label_of(name.partition(" ")[0]), text, note))
     return items
 
 
@@ -96,15 +99,15 @@ def _side_by_side(found: Comparison) -> str:
     first, *others = found.names
     for name in chosen:
         base = values[first].get(name, 0)
-        row = [label_of(name), Cell(value_text(name, base), base)]
+        row = [metric_cell(name), Cell(figure_text(name, base), base)]
         for other in others:
             value = values[other].get(name, 0)
-            row.append(Cell(value_text(name, value), value))
+            row.append(Cell(figure_text(name, value), value))
             row.append(_change(name, base, value, paired.get((other, name))))
         rows.append(row)
     head = ["Metric", first]
     for other in others:
-        head += [other, f"Difference to {first}"]
+        head += [other, f"Difference from {first}"]
     caption = (
         "Differences of means are paired: all policies run the same jobs. The second line is the 95% confidence "
         "interval of a difference, which needs at least 640 jobs. Blue-green is better and orange is worse, also in "
@@ -132,6 +135,8 @@ def _change(name: str, base: float, value: float, between: tuple[float, float] |
         low, high = between
         is_time = name.startswith(("wait", "first_wait"))
         note = durations(low, high) if is_time else f"{_signed(name, low)} to {_signed(name, high)}"
+        if unit_of(name) == "part":
+            note = f"{points(low)} to {points(high)} points"
         clear = low > 0 or high < 0
     better = better_of(name)
     mood = word = ""
@@ -145,7 +150,7 @@ def _change(name: str, base: float, value: float, between: tuple[float, float] |
 
 
 def _signed(name: str, value: float) -> str:
-    return f"-{value_text(name, -value)}" if value < 0 else value_text(name, value)
+    return f"-{figure_text(name, -value)}" if value < 0 else figure_text(name, value)
 
 
 def _gains(found: Comparison) -> list[str]:
@@ -164,12 +169,13 @@ def _gains(found: Comparison) -> list[str]:
             f"{less:,} of {total:,} jobs wait less under “{other}” than under “{first}”, and {longer:,} wait longer."
         )
         inside = paragraph(counts) + _queues(found[first], (first, other), of_queues, number)
-        inside += '<div class="kq-pair">'
+        lists = []
         for longer_, word in ((False, "less"), (True, "longer")):
             rows = effects.rows(_FIRST if other == others[-1] else _FIRST // 2, longer=longer_)
-            inside += f"<div><h3>Jobs that wait {word} under {escape(other)}</h3>"
-            inside += _jobs((found[first], found[other]), (first, other), rows) + "</div>"
-        parts.append(section(f"ClusterQueues and jobs that gain or lose under {other}", inside + "</div>", long=True))
+            jobs = _jobs((found[first], found[other]), (first, other), rows)
+            lists.append(f"<div><h3>Jobs that wait {word} under {escape(other)}</h3>{jobs}</div>")
+        inside += pair(*lists)
+        parts.append(section(f"ClusterQueues and jobs that gain or lose under {other}", inside, long=True))
     return parts
 
 
@@ -178,8 +184,7 @@ def _queues(run: Result, names: tuple[str, str], queues: Sequence[Effect], total
     rows = []
     for one in queues:
         between = durations(one.low, one.high) if one.has_interval else "too few jobs for an interval"
-        clear = one.is_clear or not one.has_interval
-        mood = ("good" if one.difference < 0 else "bad") if one.difference and clear else ""
+        mood = ("good" if one.difference < 0 else "bad") if one.is_clear else ""
         evicted = one.evictions[1] - one.evictions[0]
         rows.append(
             (
@@ -240,8 +245,8 @@ def _metrics(found: Comparison) -> str:
     for group, own in grouped(names).items():
         rows = [
             (
-                Cell(label_of(name), note=name),
-                *(Cell(value_text(name, one.get(name)), one.get(name)) for one in values.values()),
+                Cell(label_of(name.partition(" ")[0]), note=name),
+                *(Cell(figure_text(name, one.get(name)), one.get(name)) for one in values.values()),
             )
             for name in own
         ]

@@ -8,40 +8,20 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from kueuepy.errors import StateError
 from kueuepy.look.colours import OTHERS, class_of
 from kueuepy.look.numbers import duration
 from kueuepy.profiles.version import describe, installed
-from kueuepy.simulation.catalogue import columns_shown
-from kueuepy.simulation.labels import label_of, value_text
-from kueuepy.simulation.pages.tables import MOST_ROWS, Cell, paragraph, table
-from kueuepy.simulation.pictures.catalogue import PICTURES, data_alike
+from kueuepy.simulation.catalogue import columns_shown, figure_text
+from kueuepy.simulation.labels import label_of
+from kueuepy.simulation.pages.tables import MOST_ROWS, Cell, pair, paragraph, table
 from kueuepy.simulation.pictures.names import colours
-from kueuepy.simulation.pictures.svg import NARROW, WIDE, svg
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from kueuepy.simulation.pictures.catalogue import PictureName
     from kueuepy.simulation.result import Result
 
 _TOP = 10
-
-
-def charts(results: Mapping[str, Result], name: PictureName) -> str:
-    """Return a chart for each result, with equal axes, in a wide and a narrow layout; empty without recorded data."""
-    try:
-        shown = data_alike(list(results.values()), name)
-    except StateError:  # one of them has not recorded it
-        return ""
-    figures = []
-    for policy, one in zip(results, shown, strict=True):
-        wide, narrow = (svg(one, layout).for_page for layout in (WIDE, NARROW))
-        head = f"<h3>{escape(policy)}</h3>" if len(results) > 1 else ""
-        figures.append(f'{head}<div class="kq-wide">{wide}</div><div class="kq-narrow">{narrow}</div>')
-    inside = "".join(f"<div>{figure}</div>" for figure in figures)
-    body = f'<div class="kq-pair">{inside}</div>' if len(figures) > 1 else inside
-    return f"<figure>{body}<figcaption>{escape(PICTURES[name].caption)}</figcaption></figure>\n"
 
 
 def group_class(result: Result, queue: str) -> str:
@@ -62,16 +42,28 @@ def queues(result: Result) -> str:
         cells = [Cell(queue, group=class_of(places.get(queue, OTHERS)))]
         cells += [_value(name, found[name][row]) for name in names]
         rows.append(cells)
-    return table(("ClusterQueue", *map(label_of, names)), rows, "Sorted by total waiting time.", total=len(found))
+    head: list[str | Cell] = ["ClusterQueue", *map(metric_cell, names)]
+    return table(head, rows, "Sorted by total waiting time.", total=len(found))
+
+
+def metric_cell(name: str) -> Cell:
+    """Return a cell with the label of a metric and, in small letters, its flavor and resource."""
+    own, _, key = name.partition(" ")
+    return Cell(label_of(own), note=key)
 
 
 def _value(name: str, value: Any) -> Cell:
     number = value.item()
-    return Cell(value_text(name, number), None if number != number else number)  # noqa: PLR0124 - NaN
+    return Cell(figure_text(name, number), None if number != number else number)  # noqa: PLR0124 - NaN
 
 
-def evictions(result: Result) -> str:
-    """Return the evictions by victim and preemptor, and the jobs with the most evictions."""
+def evictions(result: Result, drawn: str = "") -> str:
+    """Return the evictions by victim and preemptor, and the jobs with the most evictions.
+
+    Args:
+        result: The result.
+        drawn: A chart, beside which the jobs are listed.
+    """
     if not result.kpis.evictions:
         return paragraph("No jobs were evicted.")
     found, jobs = result.preemptions, result.jobs
@@ -79,11 +71,11 @@ def evictions(result: Result) -> str:
     for row in found.rows(MOST_ROWS):
         texts = [Cell(str(row[name] or "—")) for name in ("victim", "preemptor", "rule")]
         rest = [name for name in found.names if name not in ("victim", "preemptor", "rule")]
-        counts = [Cell(value_text("evictions" if name == "count" else name, row[name]), row[name]) for name in rest]
+        counts = [Cell(figure_text("evictions" if name == "count" else name, row[name]), row[name]) for name in rest]
         rows.append([*texts, *counts])
-    head = ["ClusterQueue of the victim", "Of the preemptor", "Rule"]
-    head += ["Evictions" if name == "count" else label_of(name) for name in found.names[3:]]
-    most = np.argsort(-jobs["evictions"].astype(np.int64), kind="stable")[:_TOP].tolist()
+    head: list[str | Cell] = ["ClusterQueue of the victim", "Of the preemptor", "Rule"]
+    head += ["Evictions" if name == "count" else metric_cell(name) for name in found.names[3:]]
+    order = np.argsort(-jobs["evictions"].astype(np.int64), kind="stable")[:_TOP].tolist()
     worst = [
         (
             result.name_of(row),
@@ -91,7 +83,7 @@ def evictions(result: Result) -> str:
             Cell(f"{int(jobs['evictions'][row]):,}", int(jobs["evictions"][row])),
             *(Cell(duration(float(jobs[name][row])), float(jobs[name][row])) for name in ("lost", "waited")),
         )
-        for row in most
+        for row in order
         if jobs["evictions"][row]
     ]
     loops = "".join(
@@ -100,7 +92,10 @@ def evictions(result: Result) -> str:
         if hasattr(loop, "jobs")
     )
     own = ("Job", "ClusterQueue", "Evictions", "Lost progress", "Waited")
-    return loops + table(head, rows, total=len(found)) + table(own, worst, "Jobs with most evictions.")
+    most = table(own, worst, "Jobs with most evictions.")
+    return (
+        loops + table(head, rows, total=len(found)) + (pair(drawn, f"<div>{most}</div>", alone=True) if drawn else most)
+    )
 
 
 def pending(result: Result) -> str:

@@ -5,9 +5,11 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from kueuepy.look.numbers import hours, round_duration, share
-from kueuepy.simulation.labels import grouped, label_of, part_text, value_text
+from kueuepy.simulation.catalogue import figure_text
+from kueuepy.simulation.labels import grouped, label_of, part_text
 from kueuepy.simulation.pages import words
-from kueuepy.simulation.pages.parts import charts, evictions, pending, queues, settings
+from kueuepy.simulation.pages.charts import chart, charts
+from kueuepy.simulation.pages.parts import evictions, pending, queues, settings
 from kueuepy.simulation.pages.tables import Cell, cards, paragraph, section, table, warnings
 from kueuepy.simulation.pictures.catalogue import pictures_in
 
@@ -19,7 +21,7 @@ if TYPE_CHECKING:
 def body(result: Result, command: str) -> str:
     """Return the body of the report, which begins with the result in sentences and ends with details and settings."""
     problem = words.problem(result)
-    drawn = "".join(charts({"": result}, name) for name in pictures_in("report"))
+    drawn = charts(result, pictures_in("report"))
     return "".join(
         [
             paragraph(words.of_run(result), "kq-lead"),
@@ -28,7 +30,7 @@ def body(result: Result, command: str) -> str:
             warnings(result.warnings),
             section("Usage and waiting", drawn, long=True) if drawn else "",
             section("ClusterQueues", queues(result), long=True),
-            section("Evictions", charts({"": result}, "preemptions") * bool(result.kpis.evictions) + evictions(result)),
+            section("Evictions", evictions(result, chart(result, "preemptions")), long=True),
             section("Pending jobs", pending(result), long=True),
             section("All metrics", metrics(result), long=True),
             section("Settings and provenance", settings({"": result}, command)),
@@ -69,7 +71,13 @@ def metrics(result: Result) -> str:
         rows = []
         for name in names:
             between = words.interval(result.kpis, name)
-            rows.append((Cell(label_of(name), note=name), Cell(value_text(name, values[name]), values[name]), between))
+            rows.append(
+                (
+                    Cell(label_of(name.partition(" ")[0]), note=name),
+                    Cell(figure_text(name, values[name]), values[name]),
+                    between,
+                )
+            )
         parts.append(f"<h3>{group}</h3>\n{table(('Metric', 'Value', '95% interval'), rows)}")
     caption = (
         "The intervals are 95% confidence intervals from 32 batches of the run. Maxima, and metrics of too few jobs, "

@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
+_SHORT = 20
+"""The number of characters up to which a cell stays in one line."""
 MOST_ROWS = 50
 """The number of rows of a table that a report shows."""
 SCRIPT = """
@@ -33,16 +35,22 @@ for (const table of document.querySelectorAll("table[data-sortable]")) {
 }
 """
 STYLE = """
-.kq-narrow { display: none; }
+.kq-full, .kq-narrow { display: none; }
+.kq-first { grid-column: 1 / -1; }
 .kq-pair { display: grid; gap: 0 1.5rem; grid-template-columns: repeat(auto-fit, minmax(min(100%, 30rem), 1fr)); }
 p, pre, figcaption { overflow-wrap: anywhere; }
 th, td { overflow-wrap: break-word; }
 .kq-lead { font-size: 1.15rem; line-height: 1.45; }
-td small, th small { color: var(--kq-quiet); display: block; }
+td small, th small { color: var(--kq-quiet); display: block; font-weight: normal; }
+thead small, .kq-short { white-space: nowrap; }
 th[scope=row] { font-weight: normal; }
-@media (max-width: 40rem) { .kq-wide { display: none; } .kq-narrow { display: block; } }
-@media print { .kq-pair { grid-template-columns: 1fr 1fr; } p, th, td, pre, figcaption { overflow-wrap: anywhere; }
-.kq-n { overflow-wrap: normal; }
+@media (min-width: 74rem) { .kq-first .kq-full { display: block; } .kq-first .kq-half { display: none; } }
+@media (max-width: 40rem) { .kq-half { display: none; } .kq-narrow { display: block; } }
+@media print { .kq-pair { grid-template-columns: repeat(2, minmax(0, 1fr)); }
+.kq-half, .kq-first .kq-full, .kq-first .kq-narrow { display: none; } .kq-narrow, .kq-first .kq-half { display: block; }
+.kq-first svg { width: 100%; } .kq-alone { grid-template-columns: minmax(0, 1fr); }
+p, td, pre, figcaption, thead small { overflow-wrap: anywhere; } td.kq-n, td.kq-short { overflow-wrap: normal; }
+table { font-size: 8.5pt; } th, td { padding-right: .5rem; } td.kq-n, thead small { white-space: normal; }
 .kq-lead { font-size: 12pt; } }
 """
 
@@ -65,11 +73,13 @@ class Cell(NamedTuple):
     group: str = ""
 
 
-def table(header: Sequence[str], rows: Iterable[Sequence[Any]], caption: str = "", *, total: int | None = None) -> str:
+def table(
+    header: Sequence[str | Cell], rows: Iterable[Sequence[Any]], caption: str = "", *, total: int | None = None
+) -> str:
     """Return a table that the page's script can sort; columns of numbers are right-aligned.
 
     Args:
-        header: The names of the columns; the first column identifies the row.
+        header: The titles of the columns, with a note if they are `Cell` objects; the first column identifies the row.
         rows: The rows, whose items are `Cell` objects or strings; the table shows the first 50 rows.
         caption: The caption, which describes what the table shows.
         total: The total number of rows, if `rows` contains only the rows to show.
@@ -78,15 +88,18 @@ def table(header: Sequence[str], rows: Iterable[Sequence[Any]], caption: str = "
     hidden = (len(kept) if total is None else total) - min(len(kept), MOST_ROWS)
     kept = kept[:MOST_ROWS]
     right = [bool(kept) and all(row[place].value is not None for row in kept) for place in range(len(header))]
-    heads = "".join(
-        f'<th scope="col"{" class=kq-n" * side}>{escape(name).replace("/", "/<wbr>")}</th>'
-        for name, side in zip(header, right, strict=True)
-    )
+    heads = "".join(_head(name, side=side) for name, side in zip(header, right, strict=True))
     body = "".join(f"<tr>{''.join(_cells(row, right))}</tr>\n" for row in kept)
     title = f"<caption>{escape(caption)}</caption>" if caption else ""
     more = f'<p class="kq-quiet">and {hidden:,} more {"row" if hidden == 1 else "rows"}</p>' if hidden > 0 else ""
     inside = f"<table data-sortable>{title}<thead><tr>{heads}</tr></thead>\n<tbody>{body}</tbody></table>"
     return f'<div class="kq-scroll">{inside}</div>{more}\n'
+
+
+def _head(title: str | Cell, *, side: bool) -> str:
+    text, note = (title.text, title.note) if isinstance(title, Cell) else (title, "")
+    small = f"<small>{escape(note)}</small>" if note else ""
+    return f'<th scope="col"{" class=kq-n" * side}>{escape(text).replace("/", "/<wbr>")}{small}</th>'
 
 
 def _cells(row: Sequence[Cell], right: Sequence[bool]) -> Iterable[str]:
@@ -97,13 +110,24 @@ def _cells(row: Sequence[Cell], right: Sequence[bool]) -> Iterable[str]:
         note = f"<small>{escape(cell.note)}</small>" if cell.note else ""
         value = f' data-v="{cell.value!r}"' if cell.value is not None else ""
         start = '<th scope="row"' if place == 0 else "<td"
-        yield f"{start}{' class=kq-n' if side else ''}{value}>{key}{text}{note}</{'th' if place == 0 else 'td'}>"
+        kind = " class=kq-n" if side else " class=kq-short" if len(cell.text) <= _SHORT else ""
+        yield f"{start}{kind}{value}>{key}{text}{note}</{'th' if place == 0 else 'td'}>"
 
 
 def section(title: str, inside: str, *, long: bool = False) -> str:
     """Return a section with a heading; a section that is longer than a printed page may be split."""
     kind = ' class="kq-long"' if long else ""
     return f"<section{kind}><h2>{escape(title)}</h2>\n{inside}</section>\n"
+
+
+def pair(*parts: str, alone: bool = False) -> str:
+    """Return parts of a page beside each other, two in a row if the page is wide enough.
+
+    Args:
+        parts: The parts, as HTML.
+        alone: Whether each part has a row of its own on paper.
+    """
+    return f'<div class="kq-pair{" kq-alone" if alone else ""}">{"".join(parts)}</div>\n'
 
 
 def paragraph(text: str, kind: str = "") -> str:

@@ -8,9 +8,9 @@ import numpy as np
 
 from kueuepy.errors import KueueError
 from kueuepy.errors.words import plural, verb
-from kueuepy.look.numbers import duration, durations, hours, number, round_duration, share
-from kueuepy.simulation.catalogue import unit_of
-from kueuepy.simulation.labels import hours_word, interval_text, part_text, value_text
+from kueuepy.look.numbers import duration, durations, hours, number, points, round_duration, share
+from kueuepy.simulation.catalogue import figure_text, unit_of
+from kueuepy.simulation.labels import hours_word, interval_text, part_text
 from kueuepy.simulation.pages.effects import Effects
 
 if TYPE_CHECKING:
@@ -202,11 +202,11 @@ def change_text(name: str, first: float | None, second: float | None) -> str:
     if first is None or second is None:
         return ""
     change = second - first
-    if change == 0 or value_text(name, first) == value_text(name, second):
+    if change == 0 or figure_text(name, first) == figure_text(name, second):
         return "no change"
-    text = value_text(name, abs(change)) if not isinstance(change, int) else number(abs(change))
+    text = figure_text(name, abs(change)) if not isinstance(change, int) else number(abs(change))
     if unit_of(name) == "span":
         text = duration(abs(change))
     if unit_of(name) == "part":
-        text = f"{number(abs(change) * 100)} points"
+        text = f"{points(abs(change))} points"
     return f"{'+' if change > 0 else '-'}{text}"

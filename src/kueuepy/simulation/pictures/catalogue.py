@@ -12,7 +12,7 @@ from kueuepy.errors import InvalidSpecError, StateError
 from kueuepy.simulation.pictures import data, jobs
 from kueuepy.simulation.pictures.names import cell_of
 from kueuepy.simulation.pictures.shown import Lines, Stack
-from kueuepy.simulation.pictures.svg import Picture, ranges, side_by_side, svg
+from kueuepy.simulation.pictures.svg import Picture, picture, ranges, side_by_side
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -82,8 +82,6 @@ PICTURES: dict[PictureName, Kind] = {
     ),
 }
 """All pictures by name; `Plots` has a method for each."""
-_OVER_TIME = ("usage", "queue", "shares", "consumed", "clusters")
-_PIECES = 240
 
 
 class PictureOptions(TypedDict, total=False):
@@ -134,7 +132,7 @@ def drawn(run: Recorded, name: PictureName, **options: Any) -> Picture:
         InvalidSpecError: No picture has the given name.
         StateError: The picture needs a table that was not recorded.
     """
-    return svg(_data(run, name, options))
+    return picture(_data(run, name, options))
 
 
 def data_alike(runs: Sequence[Recorded], name: PictureName, **options: Any) -> list[Shown]:
@@ -176,4 +174,4 @@ def _alike(runs: Sequence[Recorded], name: PictureName, options: dict[str, Any])
 def _data(run: Recorded, name: PictureName, options: dict[str, Any]) -> Shown:
     if name not in PICTURES:
         raise InvalidSpecError(f'picture: "{name}"; it must be one of {", ".join(PICTURES)}')
-    return PICTURES[name].data(run, **({"pieces": _PIECES, **options} if name in _OVER_TIME else options))
+    return PICTURES[name].data(run, **options)

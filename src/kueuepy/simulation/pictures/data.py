@@ -9,6 +9,7 @@ import numpy as np
 
 from kueuepy.errors import InvalidSpecError, StateError
 from kueuepy.look.colours import MOST_NAMES
+from kueuepy.look.numbers import round_duration
 from kueuepy.simulation.pictures.names import (
     amounts_of,
     cell_of,
@@ -32,8 +33,8 @@ if TYPE_CHECKING:
     from kueuepy.simulation.recorded import Recorded
     from kueuepy.tables import Columns
 
-PIECES = 400
-"""Maximum number of time intervals in a chart."""
+PIECES = 240
+"""Maximum number of time intervals in a chart; the same for all drawings, so that they show the same values."""
 _ABOVE = 1.15
 
 
@@ -42,7 +43,7 @@ def usage(run: Recorded, flavor_resource: str | None = None, pieces: int = PIECE
     flavor_resource = cell_of(run, flavor_resource)
     unit, size = amounts_of(flavor_resource)
     rows = {queue: rows for queue, of, rows in _series(run) if of == flavor_resource}
-    edges = _edges(run.seconds, run.usage, rows, pieces)
+    edges, mean = _edges(run.seconds, run.usage, rows, pieces)
     names, nominal = colours(run), np.zeros(len(edges) - 1)
     own: dict[str, Any] = {}
     borrowed: dict[str, Any] = {}
@@ -55,7 +56,7 @@ def usage(run: Recorded, flavor_resource: str | None = None, pieces: int = PIECE
     x, second = time_unit(run.seconds)
     layers = tuple(Layer(name, shown_as(name, names)[1], own[name], borrowed[name]) for name in _ordered(own, names))
     return Stack(
-        f"Usage of {flavor_resource}",
+        f"Usage of {flavor_resource}{mean}",
         _axis(x),
         f"Usage ({unit})",
         edges / second,
@@ -70,7 +71,7 @@ def clusters(run: Recorded, flavor_resource: str | None = None, pieces: int = PI
     flavor_resource = cell_of(run, flavor_resource)
     unit, size = amounts_of(flavor_resource)
     rows = {queue: places for queue, of, places in _series(run) if of == flavor_resource}
-    edges = _edges(run.seconds, run.usage, rows, pieces)
+    edges, mean = _edges(run.seconds, run.usage, rows, pieces)
     used = {name: np.zeros(len(edges) - 1) for name in workers}
     nominal = np.zeros(len(edges) - 1)
     for queue, places in rows.items():
@@ -80,14 +81,14 @@ def clusters(run: Recorded, flavor_resource: str | None = None, pieces: int = PI
     x, second = time_unit(run.seconds)
     nothing = np.zeros(len(edges) - 1)
     layers = tuple(Layer(name, shown_as(name, workers)[1], own, nothing) for name, own in used.items())
-    title = f"Usage of {flavor_resource} by cluster"
+    title = f"Usage of {flavor_resource} by cluster{mean}"
     return Stack(title, _axis(x), f"Usage ({unit})", edges / second, layers, nominal)
 
 
 def queue(run: Recorded, pieces: int = PIECES) -> Stack:
     """Return the number of waiting jobs by ClusterQueue."""
     rows = _first_series(run)
-    edges = _edges(run.seconds, run.usage, rows, pieces)
+    edges, mean = _edges(run.seconds, run.usage, rows, pieces)
     names = colours(run)
     waiting: dict[str, Any] = {}
     for name, places in rows.items():
@@ -96,13 +97,13 @@ def queue(run: Recorded, pieces: int = PIECES) -> Stack:
     x, second = time_unit(run.seconds)
     nothing = np.zeros(len(edges) - 1)
     layers = tuple(Layer(name, shown_as(name, names)[1], waiting[name], nothing) for name in _ordered(waiting, names))
-    return Stack("Waiting jobs", _axis(x), "Number of jobs", edges / second, layers)
+    return Stack(f"Waiting jobs{mean}", _axis(x), "Number of jobs", edges / second, layers)
 
 
 def shares(run: Recorded, pieces: int = PIECES) -> Lines:
     """Return the weighted share of each ClusterQueue with its own colour, and the times of admissions and evictions."""
     rows = _first_series(run)
-    edges = _edges(run.seconds, run.usage, rows, pieces)
+    edges, mean = _edges(run.seconds, run.usage, rows, pieces)
     names = colours(run)
     x, second = time_unit(run.seconds)
     lines = _lines(run.usage, "share", rows, names, edges=edges, second=second)
@@ -113,7 +114,8 @@ def shares(run: Recorded, pieces: int = PIECES) -> Lines:
         if len(at)
     )
     unit = "Weighted share (‰ of lendable quota)"
-    return Lines("Weighted share by ClusterQueue", _axis(x), unit, lines, steps=True, marks=marks)
+    title = f"Weighted share by ClusterQueue{mean}"
+    return Lines(title, _axis(x), unit, lines, steps=True, marks=marks)
 
 
 def consumed(run: Recorded, resource: str | None = None, pieces: int = PIECES) -> Lines:
@@ -124,7 +126,7 @@ def consumed(run: Recorded, resource: str | None = None, pieces: int = PIECES) -
         raise InvalidSpecError(f'picture: resource: "{resource}"; it must be one of {", ".join(known)}')
     resource = resource or next(iter(known), "")
     rows = {queue: places for queue, name, places in series if name == resource}
-    edges = _edges(run.seconds, run.consumed, rows, pieces)
+    edges, mean = _edges(run.seconds, run.consumed, rows, pieces)
     queues = list(dict.fromkeys([*largest(run.jobs["queue"], work(run)), *sorted(rows)]))[:MOST_NAMES]
     x, second = time_unit(run.seconds)
     unit, size = amounts_of(f"/{resource}")
@@ -132,7 +134,7 @@ def consumed(run: Recorded, resource: str | None = None, pieces: int = PIECES) -
     names = {name: place for place, name in enumerate(queues)}
     lines = _lines(run.consumed, "consumed", rows, names, edges=edges, second=second)
     lines = tuple(msgspec.structs.replace(line, y=line.y / size) for line in lines)
-    title = f"Decayed usage by LocalQueue{f' ({resource})' if resource else ''}"
+    title = f"Decayed usage by LocalQueue{f' ({resource})' if resource else ''}{mean}"
     return Lines(title, _axis(x), f"Usage ({unit})" if resource else "Usage", lines, steps=True)
 
 
@@ -183,15 +185,18 @@ def _first_series(run: Recorded) -> dict[str, NDArray[np.int64]]:
     return rows
 
 
-def _edges(seconds: float, table: Columns, rows: dict[str, Any], pieces: int) -> NDArray[np.float64]:
-    """Return the times of all changes if there are few changes, otherwise the limits of intervals of equal length."""
+def _edges(seconds: float, table: Columns, rows: dict[str, Any], pieces: int) -> tuple[NDArray[np.float64], str]:
+    """Return the times of all changes if there are few changes, otherwise the limits of intervals of equal length.
+
+    The second value is the end of the chart's title, which names the length of the intervals.
+    """
     end = seconds or 1.0
     places = np.concatenate([*rows.values(), np.zeros(0, np.int64)]).astype(np.int64)
     if len(places) <= PIECES * max(1, len(rows)):
         exact = np.unique(np.append(np.minimum(table["seconds"][places], end), [0.0, end]))
         if len(exact) <= pieces + 1:
-            return exact
-    return np.linspace(0.0, end, pieces + 1)
+            return exact, ""
+    return np.linspace(0.0, end, pieces + 1), f", mean of {round_duration(end / pieces)}"
 
 
 def _means(table: Columns, rows: NDArray[np.int64], fact: str, edges: NDArray[np.float64]) -> NDArray[np.float64]:

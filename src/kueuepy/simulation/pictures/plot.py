@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import textwrap
 from functools import singledispatch
 from typing import TYPE_CHECKING, Any
 
@@ -19,6 +20,10 @@ if TYPE_CHECKING:
 _HATCH = "////"
 _PALE = 0.5
 _TICKS = 8
+_NARROW = 6.0
+"""The width of a figure, in inches, from which the legend is beside the Axes."""
+_SHORT_LINE = 32
+"""The number of characters in a line of a title on narrow Axes."""
 _MIDDLE = 0.18
 """Luminance above which a background counts as light: as far from black as from white, by contrast."""
 _MARKS = {"admissions": (0.0, 0.03), "evictions": (0.96, 1.0)}
@@ -123,7 +128,7 @@ class Plots:
 def draw(shown: Shown, ax: Any = None) -> Any:
     """Draw on the given Axes or on the Axes of a new figure, and return the Axes."""
     ax = axes_of(ax)
-    ax.set_title(shown.title, loc="left")
+    set_title(ax, shown.title)
     _draw(shown, ax)
     return ax
 
@@ -138,6 +143,17 @@ def axes_of(ax: Any = None) -> Any:
     if ax is None:
         _, ax = pyplot.subplots(figsize=(9, 4.2), layout="constrained")
     return ax
+
+
+def is_narrow(ax: Any) -> bool:
+    """Return whether Axes are alone in a figure that is so narrow that its legend must be below them."""
+    others = [one for one in ax.figure.axes if one is not ax and one.get_label() != "<colorbar>"]
+    return bool(ax.figure.get_figwidth() < _NARROW and not others and ax.figure.get_constrained_layout())
+
+
+def set_title(ax: Any, title: str) -> None:
+    """Set the title, in several lines on narrow Axes."""
+    ax.set_title(textwrap.fill(title, _SHORT_LINE) if is_narrow(ax) else title, loc="left")
 
 
 def paper_of(ax: Any) -> str:
@@ -207,7 +223,7 @@ def _name(ax: Any, x: str, y: str) -> None:
     for axis in (ax.xaxis, ax.yaxis):
         if isinstance(axis.get_major_locator(), AutoLocator):  # its steps include 2.5, as in 17.5 GPUs
             axis.set_major_locator(MaxNLocator(_TICKS, steps=[1, 2, 5, 10]))
-    ax.set_xlabel(x)
+    ax.set_xlabel(textwrap.fill(x, _SHORT_LINE) if is_narrow(ax) else x)
     ax.set_ylabel(y)
     for side in ("top", "right"):
         ax.spines[side].set_visible(False)
@@ -219,7 +235,18 @@ def _legend(ax: Any) -> None:
         marks = [label in ("evicted", "lost progress") for label in labels]
         order = sorted(range(len(labels)), key=marks.__getitem__)  # the queues first
         handles, labels = [handles[place] for place in order], [labels[place] for place in order]
-        ax.legend(handles, labels, loc="upper left", bbox_to_anchor=(1.01, 1.0), frameon=False, fontsize="small")
+        if is_narrow(ax):
+            ax.figure.legend(handles, labels, loc="outside lower left", ncols=2, frameon=False, fontsize="small")
+        else:
+            ax.legend(handles, labels, loc="upper left", bbox_to_anchor=(1.01, 1.0), frameon=False, fontsize="small")
+
+
+def add_legend(ax: Any) -> None:
+    """Add a legend inside the Axes where it covers least, or below narrow Axes."""
+    if is_narrow(ax):
+        ax.figure.legend(loc="outside lower left", frameon=False, fontsize="small")
+    else:
+        ax.legend()
 
 
 @_draw.register

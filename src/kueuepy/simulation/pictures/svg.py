@@ -14,6 +14,7 @@ import msgspec
 import numpy as np
 
 from kueuepy.look.colours import ALL, LIGHT_THEME, class_of, colour_of, picture_style
+from kueuepy.look.notebook import figure_html
 from kueuepy.simulation.pictures.shown import (
     LANES,
     Bar,
@@ -70,9 +71,18 @@ class Layout(NamedTuple):
 
 
 WIDE = Layout(560, 250, 190)
+"""For a file, and for a notebook."""
+FULL = Layout(890, 270, 190)
+"""For the whole width of a page, 1,152 pixels."""
+HALF = Layout(480, 250, 0, left=70)
+"""For half of the width of a page."""
 NARROW = Layout(276, 220, 0, left=66)
-"""For screens narrower than 640 pixels, on which the text of `WIDE` would be too small to read."""
+"""For screens narrower than 640 pixels, on which the text of the other layouts would be too small to read."""
 _GAP = 24
+_BESIDE = 2
+"""The number of charts in a row of several charts."""
+_KEY = 188
+"""The width of an entry in a legend below a chart, in pixels; there are at least two entries in a row."""
 _GAPS = 'class="kq-gap" stroke="#fff"'
 """The attributes of hatching."""
 
@@ -83,10 +93,12 @@ class Picture(msgspec.Struct, frozen=True):
     Attributes:
         title: The title.
         svg: The SVG document.
+        narrow: The picture for narrow screens as SVG, with text of the same size.
     """
 
     title: str
     svg: str
+    narrow: str
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the picture to an SVG file.
@@ -97,13 +109,8 @@ class Picture(msgspec.Struct, frozen=True):
         Path(path).write_text(self.svg, encoding="utf-8")
 
     def _repr_html_(self) -> str:
-        """Return the picture as HTML, for notebooks."""
-        return f"<figure>{self.svg}</figure>"
-
-    @property
-    def for_page(self) -> str:
-        """The SVG element without its style sheet, for a page that defines the colours itself."""
-        return _STYLE_ELEMENT.sub("", self.svg)
+        """Return the picture as HTML, for notebooks; a narrow cell shows the picture for narrow screens."""
+        return figure_html(self.svg, self.narrow)
 
 
 class _Frame:
@@ -136,7 +143,8 @@ class _Frame:
         for place, text in self._apart([(float(self.right(at)), text) for at, text in ticks or self._ticks(0)]):
             body.append(f'<path d="M{place:g} {bottom}v4" stroke="currentColor"/>')
             for row, line in enumerate(text.split("\n")):
-                label = f'<text x="{place:g}" y="{bottom + 16 + 13 * row}" text-anchor="middle">{escape(line)}</text>'
+                inside = min(place, self.layout.full - len(line) * _WIDE_DIGIT / 2 - 2)
+                label = f'<text x="{inside:g}" y="{bottom + 16 + 13 * row}" text-anchor="middle">{escape(line)}</text>'
                 body.append(label)
         for at, text in self._ticks(1, shares=shares) if scaled else ():
             place = float(self.down(at))
@@ -203,43 +211,62 @@ def _step(wanted: float) -> float:
     return next(size * power for size in (1, 2, 5, 10) if size * power >= wanted * (1 - 1e-9))
 
 
-def svg(shown: Shown, layout: Layout = WIDE) -> Picture:
-    """Draw data as SVG; text has the colour of the surrounding page."""
+def picture(shown: Shown) -> Picture:
+    """Draw data as SVG, for wide and for narrow screens; text has the colour of the surrounding page."""
+    return Picture(shown.title, *(svg(shown, layout) for layout in (WIDE, NARROW)))
+
+
+def svg(shown: Shown, layout: Layout) -> str:
+    """Draw data as an SVG document."""
     return _document(shown.title, *_panel(shown, shown.title, layout))
 
 
-def side_by_side(panels: Mapping[str, Shown], layout: Layout = WIDE) -> Picture:
-    """Draw several charts of one kind side by side, each with its name above it."""
-    drawn = [_panel(shown, name, layout) for name, shown in panels.items()]
-    step = layout.full + _GAP
-    places = [f'<g transform="translate({i * step},0)">{inside}</g>' for i, (inside, *_) in enumerate(drawn)]
+def for_page(shown: Shown, layout: Layout) -> str:
+    """Draw data as an SVG element without a style sheet, for a page that defines the colours itself."""
+    return _STYLE_ELEMENT.sub("", svg(shown, layout))
+
+
+def side_by_side(panels: Mapping[str, Shown]) -> Picture:
+    """Draw several charts of one kind, two in a row and each with its name above it; one in a row if narrow."""
     title = next(iter(panels.values())).title
-    return _document(title, "".join(places), len(drawn) * step - _GAP, max(height for *_, height in drawn))
+    return Picture(title, _rows(title, panels, HALF, _BESIDE), _rows(title, panels, NARROW, 1))
 
 
-def _document(title: str, inside: str, width: int, height: int) -> Picture:
-    return Picture(
-        title,
+def _rows(title: str, panels: Mapping[str, Shown], layout: Layout, beside: int) -> str:
+    drawn = [_panel(shown, name, layout) for name, shown in panels.items()]
+    across, down = layout.full + _GAP, max(height for *_, height in drawn) + _GAP
+    places = [
+        f'<g transform="translate({i % beside * across},{i // beside * down})">{inside}</g>'
+        for i, (inside, *_) in enumerate(drawn)
+    ]
+    width, height = min(beside, len(drawn)) * across, -(-len(drawn) // beside) * down
+    return _document(title, "".join(places), width - _GAP, height - _GAP)
+
+
+def _document(title: str, inside: str, width: int, height: int) -> str:
+    return (
         f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width} {height}" width="{width}" height="{height}" '
         f'class="kq-picture" role="img" aria-label="{escape(title)}" font-family="sans-serif" font-size="12" '
         f'fill="currentColor">'
-        f"<title>{escape(title)}</title><style>{picture_style()}</style>{inside}</svg>",
+        f"<title>{escape(title)}</title><style>{picture_style()}</style>{inside}</svg>"
     )
 
 
 def _panel(shown: Shown, heading: str, layout: Layout) -> tuple[str, int, int]:
     """Draw a chart with its legend; return the SVG, its width and its height."""
     body, legend = _draw(shown, layout)
-    legend = legend[:_MOST_LABELS]
+    legend, beside = legend[:_MOST_LABELS], max(2, layout.full // _KEY)
     bottom = layout.top + layout.height + layout.below
     if layout.legend:
         corners_ = [(layout.left + layout.width + 18, layout.top + _ROW * place) for place in range(len(legend))]
         height = max(bottom, layout.top + _ROW * len(legend) + 10)
     else:
-        half = layout.full // 2
-        corners_ = [(8 + half * (place % 2), bottom + _ROW * (place // 2)) for place in range(len(legend))]
-        height = bottom + _ROW * -(-len(legend) // 2) + 4
-    room = _ROOM if layout.legend else int((layout.full / 2 - 34) / _WIDE_DIGIT)
+        corners_ = [
+            (8 + layout.full // beside * (place % beside), bottom + _ROW * (place // beside))
+            for place in range(len(legend))
+        ]
+        height = bottom + _ROW * -(-len(legend) // beside) + 4
+    room = _ROOM if layout.legend else int((layout.full / beside - 34) / _WIDE_DIGIT)
     rows = "".join(_entry(corner, entry, room) for corner, entry in zip(corners_, legend, strict=True))
     title = escape(_fitted(heading, layout.full - 10))
     return f'<text x="4" y="18" font-weight="bold">{title}</text>{body}{rows}', layout.full, height
@@ -444,7 +471,7 @@ def _bar(bar: Bar, frame: _Frame, height: float, prefix: str) -> str:
 def _matrix(shown: Matrix, layout: Layout) -> tuple[str, _Legend]:
     if not shown.rows:
         return f'<text x="{layout.left}" y="{layout.top + 20}">No evictions</text>', []
-    left, top = layout.left + (60 if layout.legend else 20), layout.top + 42
+    left, top = layout.left + (20 if layout is NARROW else 60), layout.top + 42
     wide = (layout.full - left - 10) / max(len(shown.columns), 4)
     high = (layout.height - 10) / max(len(shown.rows), 3)
     body = [f'<text x="{left}" y="{top - 24}">Preemptor →</text><text x="4" y="{top - 6}">Victim ↓</text>']
@@ -471,9 +498,11 @@ def _cell(shown: Matrix, place: tuple[int, int], at: tuple[float, float], size: 
     ink = ' class="kq-on" fill="#fff"' if part > _DARK else ""
     text, lost = shown.text(row, column), float(shown.hours[place])
     title = f"{shown.rows[row]} by {shown.columns[column]}: {text or '0'}, {lost:.3g} h lost"
-    depth = 0.06 + (0.94 if part > _DARK else 0.5) * part
+    depth = 0.64 + 0.36 * part if part > _DARK else 0.06 + 0.8 * part  # the contrast of the number is at least 4.5
+    shade = f'fill="{LIGHT_THEME.heat}" fill-opacity="{depth if text else 0:.2f}"'
     return (
         f'<rect x="{x:g}" y="{y - high / 2:g}" width="{wide - 1:g}" height="{high - 1:g}" class="kq-heat" '
-        f'fill="{LIGHT_THEME.heat}" fill-opacity="{min(depth, 1.0):.2f}"><title>{escape(title)}</title></rect>'
+        f'{shade} stroke="currentColor" stroke-opacity=".2">'
+        f"<title>{escape(title)}</title></rect>"
         f'<text x="{x + wide / 2:g}" y="{y + 4:g}" text-anchor="middle"{ink}>{text}</text>'
     )
