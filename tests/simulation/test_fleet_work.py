@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import random
+
 import numpy as np
 import pytest
 
 import kueuepy as kq
+from kueuepy.fleet import On
 
 ALL = kq.sim.AllAtOnce()
 MOST = 1.3
@@ -77,4 +80,87 @@ def test_a_function_that_chooses_all_clusters_gives_the_same_result(seed, fields
     first, second = (kq.simulate(one, log, **options) for one in (made, chosen))
     same(first, second)
     for name in made.clusters:
+        assert first.scheduler[name].fingerprint() == second.scheduler[name].fingerprint()
+
+
+def random_queue(chance, name, cohort):
+    preemption = kq.Preemption(
+        within_cluster_queue=chance.choice(["Never", "Never", "LowerPriority"]),
+        reclaim_within_cohort=chance.choice(["Never", "Never", "Any"]),
+    )
+    strategy = chance.choice(["BestEffortFIFO"] * 3 + ["StrictFIFO"])
+    quotas = {flavor: {"cpu": chance.randint(1, 4)} for flavor in chance.choice([["a"], ["a"], ["a", "b"]])}
+    options = {"cohort_name": "team"} if cohort else {}
+    return kq.ClusterQueue.of(name, quotas, preemption=preemption, queueing_strategy=strategy, **options)
+
+
+def random_fleet(chance, queues):
+    workers = {}
+    for number in range(chance.randint(2, 5)):
+        cohort = chance.random() < 0.5
+        flavors = [kq.ResourceFlavor("a"), kq.ResourceFlavor("b")]
+        workers[f"w{number}"] = kq.Cluster(*flavors, *(random_queue(chance, name, cohort) for name in queues))
+    incremental = kq.sim.Incremental(step=chance.randint(1, 2), round=chance.choice([5, 60]))
+    sync = {name: chance.choice([0, 1, 1, 1, 20]) for name in workers}
+    return kq.Fleet(workers, dispatcher=chance.choice([ALL, ALL, incremental]), sync=sync)
+
+
+def random_jobs(chance, queues, workers):
+    gap = 20 / workers / chance.choice([0.6, 1.5, 4])
+    return [
+        {
+            "name": f"j{number}",
+            "queue": chance.choice(queues),
+            "submit": round(gap * number + chance.uniform(0, 30), chance.choice([0, 2])),
+            "runtime": chance.choice([1, 20, chance.randint(1, 90)]),
+            "cpu": chance.randint(1, 3),
+            "priority": chance.choice([0, 0, 1, 5]),
+        }
+        for number in range(chance.randint(40, 120))
+    ]
+
+
+def random_events(chance, jobs, queues, workers, end):
+    events = []
+    for _ in range(chance.randint(0, 6)):
+        at, worker, queue = round(chance.uniform(0, end)), chance.choice(workers), chance.choice(queues)
+        job = chance.choice(jobs)["name"]
+        kind = chance.randrange(6)
+        if kind == 0:
+            pair = kq.sim.Disconnect(worker), kq.sim.Connect(worker)
+        elif kind == 1:
+            policy = chance.choice(["Hold", "HoldAndDrain"])
+            pair = tuple(
+                On(worker, kq.sim.Edit(f"ClusterQueue/{queue}:stopPolicy", value)) for value in (policy, "None")
+            )
+        elif kind == 2:
+            pair = tuple(
+                On(worker, kq.sim.Edit(f"ClusterQueue/{queue}:quota[a/cpu].nominalQuota", chance.randint(0, 5)))
+                for _ in range(2)
+            )
+        else:
+            pair = ((kq.sim.Priority(job, 9), kq.sim.Evict(job), kq.sim.Finish(job))[kind - 3],)
+        events += [kq.sim.Event(at + 15 * n, change) for n, change in enumerate(pair)]
+    return events
+
+
+@pytest.mark.parametrize("seed", range(24))
+def test_a_simulation_in_steps_gives_the_same_result(seed):
+    """After each step, all workers have all copies, because the state of a Simulation may be inspected."""
+    chance = random.Random(seed)  # noqa: S311 - repeatable fleets, no secret
+    queues = ["main", "other"][: chance.randint(1, 2)]
+    made = random_fleet(chance, queues)
+    workers = list(made.clusters)
+    log = random_jobs(chance, queues, len(workers))
+    events = random_events(chance, log, queues, workers, max(job["submit"] for job in log))
+    options = {"events": events, "record": kq.sim.Recording(cycles=True), "until": 20000, "missing": "wait"}
+    first = kq.simulate(made, log, **options)
+    stepped = kq.Simulation(made, log, **options)
+    while stepped.step():
+        pass
+    second = stepped.close()
+    assert len(first.copies) > 0
+    same(first, second)
+    assert first.scheduler.manager.fingerprint() == second.scheduler.manager.fingerprint()
+    for name in workers:
         assert first.scheduler[name].fingerprint() == second.scheduler[name].fingerprint()

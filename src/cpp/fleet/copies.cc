@@ -199,10 +199,10 @@ bool Dispatcher::IsInSync(Copy& copy, const std::shared_ptr<const WorkloadSpec>&
 // Updates the priority of a copy if it changed through a WorkloadPriorityClass. Returns whether the priority
 // was updated.
 bool Dispatcher::UpdatePriority(const Group& group, Copy& copy) {
+  Need(copy.cluster);  // May submit a workload, which invalidates references to the worker's workloads.
   const WorkloadSpec& local = *WorkloadOf(group.local).spec;
   const Workload& remote = WorkloadOf(copy);
   if (!PriorityDiffers(local, *remote.spec)) return false;
-  Need(copy.cluster);
   auto spec = std::make_shared<WorkloadSpec>(*remote.spec);
   spec->priority = local.priority;
   spec->priority_class = local.priority_class;

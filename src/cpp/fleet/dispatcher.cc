@@ -258,8 +258,10 @@ bool Dispatcher::NominateAndSync(const Group& group) {
   if (!AreOthersReady(group.local)) return false;
   bool changed = options_.kind == DispatcherKind::kAllAtOnce && NominateAll(group);
   wanted_.assign(clusters_->size(), 0);
-  for (int32_t cluster : WorkloadOf(group.local).Status().dispatched.nominated)
-    wanted_[static_cast<size_t>(cluster)] = 1;
+  for (int32_t cluster : WorkloadOf(group.local).Status().dispatched.nominated) {
+    const auto place = static_cast<size_t>(cluster);
+    if (place < wanted_.size()) wanted_[place] = 1;  // Nominations of unknown clusters have no effect.
+  }
   for (int32_t cluster : group.clusters) {
     if (!IsConnected(cluster)) continue;
     const bool wanted = wanted_[static_cast<size_t>(cluster)] != 0;

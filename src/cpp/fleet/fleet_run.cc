@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "absl/cleanup/cleanup.h"
+
 namespace kueue {
 namespace {
 
@@ -199,9 +201,17 @@ void FleetRun::Decide() {
     std::vector<size_t> workers;
     workers.swap(to_decide_);
     std::sort(workers.begin(), workers.end());
-    for (size_t site : workers) {
-      awake_[site] = 0;
-      DecideOn(site);
+    auto next = workers.begin();
+    // After an interrupt, the remaining workers still have decisions to make.
+    const absl::Cleanup restore = [&] {
+      for (; next != workers.end(); ++next) {
+        awake_[*next] = 0;
+        Wake(static_cast<int32_t>(*next));
+      }
+    };
+    for (; next != workers.end(); ++next) {
+      awake_[*next] = 0;
+      DecideOn(*next);
     }
     goes_on = !workers.empty();
   }

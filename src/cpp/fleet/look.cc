@@ -88,9 +88,10 @@ void Dispatcher::SetCheck(const Group& group, CheckState state, std::string mess
 }
 
 bool Dispatcher::FinishAs(const Group& group, const Copy& copy) {
-  const Condition& finished = *WorkloadOf(copy).Find(ConditionType::kFinished);
+  // A copy, because SyncJob() may submit a workload to the worker.
+  const Condition finished = *WorkloadOf(copy).Find(ConditionType::kFinished);
   const State& there = EngineOf(copy).state();
-  const std::string& reason = there.reasons.Name(finished.reason);
+  const std::string reason = there.reasons.Name(finished.reason);
   if (reason == "OutOfSync") {
     if (group.check != CheckState::kReady) return false;
     SetCheck(group, CheckState::kRetry,

@@ -5,6 +5,7 @@
 #include "lifecycle/admissibility.h"
 #include "lifecycle/conditions.h"
 #include "lifecycle/controllers.h"
+#include "lifecycle/devices.h"
 #include "lifecycle/queueing.h"
 
 namespace kueue {
@@ -109,7 +110,7 @@ bool SyncQuotaReservedFalse(State& state, WorkloadId id) {
 bool WaitsUnchanged(const State& state, const Workload& workload) {
   const FeatureGates& gates = state.config.gates;
   if (workload.place != QueuePlace::kQueued || workload.deleted || !workload.spec->active ||
-      workload.devices != nullptr || state.devices != nullptr || state.config.wait_for_pods_ready ||
+      workload.devices != nullptr || NeedsDevices(state, workload) || state.config.wait_for_pods_ready ||
       !gates.unadmitted_workloads_observability || gates.unadmitted_workloads_explicit_status ||
       HasAdmissionGate(state, workload)) {
     return false;

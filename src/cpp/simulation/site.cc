@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "absl/cleanup/cleanup.h"
 #include "simulation/simulation.h"
 
 namespace kueue {
@@ -63,17 +64,18 @@ bool Simulation::CountRefusals(const Engine::Wait& wait) {
 void Simulation::Realize(int32_t number, Time created, bool decides,
                          const std::function<WorkloadId()>& submit) {
   State& state = engine_.state();
-  const Time now = std::exchange(state.now, created);
+  const absl::Cleanup restore = [&state, now = std::exchange(state.now, created)] {
+    state.followed.steps.clear();
+    state.now = now;
+  };
   const WorkloadId id = submit();
+  At(number).workload = id;
+  if (job_of_.size() <= static_cast<size_t>(id)) job_of_.resize(static_cast<size_t>(id) + 1, -1);
+  job_of_[static_cast<size_t>(id)] = number;
   while (decides) {
     engine_.Settle();
     if (engine_.RunCycle().idle) break;
   }
-  state.followed.steps.clear();
-  state.now = now;
-  At(number).workload = id;
-  if (job_of_.size() <= static_cast<size_t>(id)) job_of_.resize(static_cast<size_t>(id) + 1, -1);
-  job_of_[static_cast<size_t>(id)] = number;
 }
 
 void Simulation::StartCopy(int32_t number) {
