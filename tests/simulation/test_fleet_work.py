@@ -164,3 +164,11 @@ def test_a_simulation_in_steps_gives_the_same_result(seed):
     assert first.scheduler.manager.fingerprint() == second.scheduler.manager.fingerprint()
     for name in workers:
         assert first.scheduler[name].fingerprint() == second.scheduler[name].fingerprint()
+
+
+@pytest.mark.parametrize("change", [kq.sim.Finish("late"), kq.sim.Priority("late", 5), kq.sim.Evict("late")])
+def test_a_change_of_a_job_before_its_submission_to_a_worker_has_no_effect(change):
+    late = {"name": "late", "queue": "main", "cluster": "w1", "cpu": 1, "submit": 50, "runtime": 10}
+    first = {"name": "first", "queue": "main", "cluster": "", "cpu": 1, "submit": 0, "runtime": 10}
+    result, plain = (kq.simulate(fleet(2), [first, late], events=events) for events in ([kq.sim.Event(20, change)], []))
+    same(result, plain)
