@@ -12,7 +12,10 @@
 #include "lifecycle/controllers.h"
 #include "lifecycle/devices.h"
 #include "lifecycle/nodes.h"
+#include "lifecycle/queueing.h"
 #include "lifecycle/second_pass.h"
+#include "scheduler/refusals.h"
+#include "state/devices.h"
 
 namespace kueue {
 
@@ -217,6 +220,40 @@ void Engine::Delete(WorkloadId id) {
   state_.RemoveDeleted();
 }
 
+std::optional<Engine::Wait> Engine::FindWait(const WorkloadSpec& spec) {
+  const FeatureGates& gates = state_.config.gates;
+  if (!IsSettled() || !HasNoHead() || !state_.to_requeue.empty() || !state_.deleted.empty() ||
+      !state_.topology.freed.empty() || !state_.followed.held_back.empty() ||
+      state_.config.wait_for_pods_ready || !gates.unadmitted_workloads_observability ||
+      gates.unadmitted_workloads_explicit_status || !gates.scheduling_equivalence_hashing || !spec.active ||
+      !spec.admission_gate.empty() || !spec.preemption_gates.empty() || !spec.replaces.empty() ||
+      AsksForDevices(state_, spec)) {
+    return std::nullopt;
+  }
+  const LocalQueue& local = std::as_const(state_).Local(state_.LocalQueueOf(spec));
+  const NodeId node = local.IsRunning() ? local.cluster_queue : kNoId;
+  if (node == kNoId || !state_.forest().IsDeclared(node) || !state_.IsInSnapshot(node)) return std::nullopt;
+  const ClusterQueue& queue = std::as_const(state_).Queue(node);
+  if (!queue.inactivity.IsActive() || !queue.checks.empty() || queue.pending.by_usage ||
+      queue.pending.sticky || queue.spec.queueing_strategy != QueueingStrategy::kBestEffortFIFO) {
+    return std::nullopt;
+  }
+  const Namespace& space = state_.namespaces[static_cast<size_t>(local.namespace_id)];
+  if (!space.exists || !MayUse(state_, node, local.namespace_id)) return std::nullopt;
+  const ClassId cls = KnownClassOf(state_, spec, local.namespace_id);
+  if (cls == kNoId || !state_.Class(cls).resource_error.empty()) return std::nullopt;
+  if (queue.pending.InadmissibleReason(cls) != nullptr) return Wait{node, 0};
+  if (state_.caches.refusals.Find(state_.quota, node, cls) == nullptr) return std::nullopt;
+  return Wait{node, 1};
+}
+
+void Engine::Pass(const Wait& wait) {
+  state_.workloads.SkipSerial();
+  state_.scheduling_cycle += wait.cycles;
+  state_.Queue(wait.queue).pending.pop_cycle += wait.cycles;
+  state_.NotifyRetry(wait.queue);
+}
+
 void Engine::Evict(WorkloadId id, Reason reason, std::string message) {
   const Workload& workload = state_.At(id);
   if (!workload.HasQuotaReservation() || workload.IsEvicted() || workload.IsFinished()) return;
@@ -287,7 +324,15 @@ void Engine::SetReclaimable(WorkloadId id, std::map<std::string, int64_t> reclai
   }
 }
 
+// Returns whether it is certain that the controllers would change nothing.
+bool Engine::IsSettled() {
+  return state_.dirty.empty() && !state_.stale && !state_.devices_changed &&
+         state_.waiting.start == nullptr && state_.topology.waiting.empty() &&
+         !state_.config.admission_fair_sharing && state_.Terminating().empty();
+}
+
 void Engine::Settle(bool all_devices) {
+  if (!all_devices && IsSettled()) return;
   ReconcileWaitingNodes(state_);
   do {
     kueue::Settle(state_, all_devices);
@@ -331,7 +376,7 @@ CycleResult Engine::RunCycle(std::vector<Entry>* keep) {
   if (HasNoHead()) {
     result.idle = true;
   } else if (state_.waiting.start == nullptr) {
-    result = Cycle(state_, entries_).Run(keep);
+    if (keep != nullptr || !RefuseHeads(state_, result)) result = Cycle(state_, entries_).Run(keep);
   } else if (state_.waiting.released) {
     State start = *state_.waiting.start;
     MatchDomains(start, state_);

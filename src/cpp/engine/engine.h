@@ -107,6 +107,17 @@ class Engine {
   // default message of the reason.
   void Finish(WorkloadId id, Reason reason = Reason::kSucceeded, std::string message = "");
   void Delete(WorkloadId id);
+  // What happens to a new workload that is not admitted: `cycles` cycles (0 or 1) refuse it, and it becomes
+  // inadmissible.
+  struct Wait {
+    NodeId queue = kNoId;
+    int cycles = 0;
+  };
+  // Returns what would happen to a workload with this spec if it were submitted now. Returns nullopt unless
+  // it is certain that the workload would only wait, and that nothing else would change until another call.
+  std::optional<Wait> FindWait(const WorkloadSpec& spec);
+  // Has the effect of submitting a workload that waits in this way, of running cycles, and of deleting it.
+  void Pass(const Wait& wait);
   // Evicts the workload on behalf of an actor other than the scheduler. Does nothing if the workload holds no
   // quota.
   void Evict(WorkloadId id, Reason reason, std::string message);
@@ -148,6 +159,7 @@ class Engine {
 
  private:
   bool HasNoHead() const;
+  bool IsSettled();
   void ChangeActivity(std::vector<NodeId> before);
   std::vector<NodeId> ActiveQueues();
   void TouchTree(NodeId node);

@@ -12,6 +12,7 @@ constexpr size_t kMostSpecs = 1 << 16;
 
 // Returns whether the copy still exists, and updates its id.
 bool IsThere(const Engine& engine, Copy& copy) {
+  if (copy.deferred) return true;
   const WorkloadTable& table = engine.state().workloads;
   const bool is_known = static_cast<size_t>(copy.id) < table.size() && !table.IsFree(copy.id) &&
                         engine.state().At(copy.id).serial == copy.serial;
@@ -32,6 +33,16 @@ bool SameSpec(const WorkloadSpec& a, const WorkloadSpec& b) {
   return a.queue_name == b.queue_name && a.priority == b.priority && a.priority_class == b.priority_class &&
          a.active == b.active && a.maximum_execution_time_seconds == b.maximum_execution_time_seconds &&
          std::equal(a.pod_sets.begin(), a.pod_sets.end(), b.pod_sets.begin(), b.pod_sets.end(), SamePodSet);
+}
+
+// All new copies share one object, because most of them are deleted before their status changes.
+const std::shared_ptr<const StatusDetails>& StatusOfNewCopy() {
+  static const auto* const status = [] {
+    auto made = std::make_shared<StatusDetails>();
+    made->dispatched.job = JobPlace::kNone;
+    return new std::shared_ptr<const StatusDetails>(std::move(made));
+  }();
+  return *status;
 }
 
 // Mirrors pkg/workload/workload.go:PriorityChanged.
@@ -83,6 +94,9 @@ void Dispatcher::See(Group& group) {
 }
 
 Copy* Dispatcher::CopyOn(Local& local, int32_t cluster) const {
+  // Usually the first clusters all have copies, so that the copies are numbered like the clusters.
+  const auto same = static_cast<size_t>(cluster);
+  if (same < local.copies.size() && local.copies[same].cluster == cluster) return &local.copies[same];
   const auto place = std::lower_bound(local.copies.begin(), local.copies.end(), cluster,
                                       [](const Copy& copy, int32_t number) { return copy.cluster < number; });
   return place == local.copies.end() || place->cluster != cluster ? nullptr : &*place;
@@ -101,21 +115,46 @@ std::shared_ptr<const WorkloadSpec> Dispatcher::SpecForCopy(const std::shared_pt
   return made.second;
 }
 
+void Dispatcher::Submit(const Local& local, Copy& copy) {
+  const Workload& workload = WorkloadOf(local);
+  Engine& engine = EngineOf(copy);
+  copy.id = engine.Submit({workload.name, workload.uid, std::nullopt, false, copy.made});
+  Workload& remote = engine.state().At(copy.id);
+  copy.serial = remote.serial;
+  if (remote.status == nullptr) {
+    remote.status = StatusOfNewCopy();
+  } else {
+    engine.state().EditStatus(remote).dispatched.job = JobPlace::kNone;
+  }
+}
+
+WorkloadId Dispatcher::Realize(Serial serial, int32_t cluster) {
+  Local& local = locals_.at(serial);
+  Copy& copy = *CopyOn(local, cluster);
+  copy.deferred = false;
+  Submit(local, copy);
+  return copy.id;
+}
+
 // Mirrors workload.go:cloneForCreate. The creation time of a copy is the time of its dispatch.
 void Dispatcher::Create(Local& local, int32_t cluster) {
   const Workload& workload = WorkloadOf(local);
-  Engine& engine = *At(cluster).engine;
-  engine.SetNow(manager().now);
+  At(cluster).engine->SetNow(manager().now);
   Copy copy;
   copy.cluster = cluster;
   copy.local = workload.spec;
   copy.made = SpecForCopy(workload.spec);
-  copy.id = engine.Submit({workload.name, workload.uid, std::nullopt, false, copy.made});
-  copy.serial = engine.state().At(copy.id).serial;
-  engine.state().EditStatus(engine.state().At(copy.id)).dispatched.job = JobPlace::kNone;
-  const auto place =
-      std::lower_bound(local.copies.begin(), local.copies.end(), cluster,
-                       [](const Copy& other, int32_t number) { return other.cluster < number; });
+  copy.deferred = listener_ != nullptr && listener_->Defers(local, cluster, *copy.made);
+  if (!copy.deferred) {
+    Need(cluster);
+    Submit(local, copy);
+  }
+  if (local.copies.empty()) local.copies.reserve(checks_[static_cast<size_t>(local.config)].clusters.size());
+  const auto place = local.copies.empty() || local.copies.back().cluster < cluster
+                         ? local.copies.end()
+                         : std::lower_bound(
+                               local.copies.begin(), local.copies.end(), cluster,
+                               [](const Copy& other, int32_t number) { return other.cluster < number; });
   const auto made = local.copies.insert(place, std::move(copy));
   Report(Move::kCreated, local, *made);
 }
@@ -124,9 +163,15 @@ void Dispatcher::Create(Local& local, int32_t cluster) {
 void Dispatcher::Remove(Local& local, int32_t cluster) {
   Copy* const copy = CopyOn(local, cluster);
   if (copy == nullptr) return;
-  if (WorkloadOf(*copy).Status().dispatched.job == JobPlace::kCopied) Report(Move::kStopped, local, *copy);
-  Report(Move::kDeleted, local, *copy);
-  EngineOf(*copy).Delete(copy->id);
+  if (copy->deferred && listener_->MayPass(cluster)) {
+    Report(Move::kDeleted, local, *copy);
+    listener_->Pass(cluster);
+  } else {
+    Need(cluster);
+    if (WorkloadOf(*copy).Status().dispatched.job == JobPlace::kCopied) Report(Move::kStopped, local, *copy);
+    Report(Move::kDeleted, local, *copy);
+    EngineOf(*copy).Delete(copy->id);
+  }
   local.copies.erase(local.copies.begin() + (copy - local.copies.data()));
 }
 
@@ -141,6 +186,8 @@ bool Dispatcher::RemoveAllBut(const Group& group, int32_t kept) {
 }
 
 bool Dispatcher::IsInSync(Copy& copy, const std::shared_ptr<const WorkloadSpec>& spec) const {
+  if (copy.deferred && copy.local == spec) return true;
+  if (copy.deferred) Need(copy.cluster);
   const std::shared_ptr<const WorkloadSpec>& there = WorkloadOf(copy).spec;
   if (copy.local == spec && copy.made == there) return true;
   if (!SameSpec(*spec, *there)) return false;
@@ -152,6 +199,7 @@ bool Dispatcher::IsInSync(Copy& copy, const std::shared_ptr<const WorkloadSpec>&
 // Updates the priority of a copy if it changed through a WorkloadPriorityClass. Returns whether the priority
 // was updated.
 bool Dispatcher::UpdatePriority(const Group& group, Copy& copy) {
+  Need(copy.cluster);  // May submit a workload, which invalidates references to the worker's workloads.
   const WorkloadSpec& local = *WorkloadOf(group.local).spec;
   const Workload& remote = WorkloadOf(copy);
   if (!PriorityDiffers(local, *remote.spec)) return false;

@@ -29,6 +29,9 @@ void Dispatcher::RankClusters() {
     std::vector<int32_t>& ranks = ranks_.emplace_back(clusters_->size(), kNoId);
     for (size_t i = 0; i < check.clusters.size(); ++i)
       ranks[static_cast<size_t>(check.clusters[i])] = static_cast<int32_t>(i);
+    std::vector<int32_t>& by_name = by_name_.emplace_back(check.clusters);
+    std::sort(by_name.begin(), by_name.end(),
+              [this](int32_t a, int32_t b) { return At(a).name < At(b).name; });
   }
 }
 
@@ -243,16 +246,16 @@ bool Dispatcher::NominateNext(Local& local, const std::vector<int32_t>& clusters
 // Nominates all connected clusters, sorted by name. Writes the status only if the nominations change.
 bool Dispatcher::NominateAll(const Group& group) {
   std::vector<int32_t> connected;
-  for (int32_t cluster : group.clusters) {
+  connected.reserve(group.clusters.size());
+  for (int32_t cluster : by_name_[static_cast<size_t>(group.local.config)]) {
     if (IsConnected(cluster)) connected.push_back(cluster);
   }
   const std::vector<int32_t>& nominated = WorkloadOf(group.local).Status().dispatched.nominated;
+  if (connected == nominated) return false;
   if (connected.size() == nominated.size() &&
       std::is_permutation(connected.begin(), connected.end(), nominated.begin())) {
     return false;
   }
-  std::sort(connected.begin(), connected.end(),
-            [this](int32_t a, int32_t b) { return At(a).name < At(b).name; });
   Nominate(group.local.id, std::move(connected));
   return true;
 }
@@ -270,10 +273,14 @@ bool Dispatcher::AreOthersReady(const Local& local) const {
 bool Dispatcher::NominateAndSync(const Group& group) {
   if (!AreOthersReady(group.local)) return false;
   bool changed = options_.kind == DispatcherKind::kAllAtOnce && NominateAll(group);
-  const std::vector<int32_t> nominated = WorkloadOf(group.local).Status().dispatched.nominated;
+  wanted_.assign(clusters_->size(), 0);
+  for (int32_t cluster : WorkloadOf(group.local).Status().dispatched.nominated) {
+    const auto place = static_cast<size_t>(cluster);
+    if (place < wanted_.size()) wanted_[place] = 1;  // Nominations of unknown clusters have no effect.
+  }
   for (int32_t cluster : group.clusters) {
     if (!IsConnected(cluster)) continue;
-    const bool wanted = std::find(nominated.begin(), nominated.end(), cluster) != nominated.end();
+    const bool wanted = wanted_[static_cast<size_t>(cluster)] != 0;
     if (wanted == (CopyOn(group.local, cluster) != nullptr)) continue;
     if (wanted) {
       Create(group.local, cluster);

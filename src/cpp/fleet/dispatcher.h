@@ -61,6 +61,8 @@ struct Copy {
   Serial serial = kNoId;
   // Spec of the manager's workload from which the copy was created, and spec of the copy.
   std::shared_ptr<const WorkloadSpec> local, made;
+  // The copy was not submitted to the worker, because it would only wait there; see DispatchListener.
+  bool deferred = false;
 };
 
 // A workload of the manager that has been reconciled at least once.
@@ -85,6 +87,18 @@ class DispatchListener {
  public:
   virtual ~DispatchListener() = default;
   virtual void Moved(Move move, const Local& local, const Copy& copy) = 0;
+  // Called before a copy is created. Returns whether the copy is deferred: the dispatcher does not submit the
+  // copy, and the listener applies the effects that the copy would have on its worker.
+  virtual bool Defers(const Local&, int32_t /*cluster*/, const WorkloadSpec& /*made*/) { return false; }
+  // Called before the dispatcher changes a worker. The listener must then call Realize() for the deferred
+  // copies on this worker.
+  virtual void Needs(int32_t /*cluster*/) {}
+  // Called before the deletion of a deferred copy. If the result is false, the listener has called Realize()
+  // for the copy; otherwise Pass() follows.
+  virtual bool MayPass(int32_t /*cluster*/) { return false; }
+  // Applies the effects that the creation and the deletion of the deferred copy have on its worker. Called
+  // after the deletion was reported.
+  virtual void Pass(int32_t /*cluster*/) {}
 };
 
 class Dispatcher {
@@ -109,6 +123,8 @@ class Dispatcher {
   void SetConnected(int32_t cluster, bool connected);
   // Removes the record of a deleted workload that has no copies.
   void Forget(Serial serial) { locals_.erase(serial); }
+  // Submits a deferred copy to its worker. The copy is then no longer deferred.
+  WorkloadId Realize(Serial serial, int32_t cluster);
   // Function that, at each reconciliation, selects the clusters of a workload from the clusters of its check.
   // If the function returns nullopt, the current selection is kept.
   using External = std::function<std::optional<std::vector<int32_t>>(const Local&, std::vector<int32_t>)>;
@@ -170,7 +186,11 @@ class Dispatcher {
   bool OpenNextGate(const Group& group);
   bool SyncJob(const Group& group, const Copy& copy);
   bool Deactivate(const Group& group, const Copy& copy);
-  int32_t Best(const Group& group, ConditionType type) const;
+  // The first visible copy, by the time of the transition, for which a condition is true; kNoId if none is.
+  struct FirstTrue {
+    int32_t finished = kNoId, evicted = kNoId, admitted = kNoId;
+  };
+  FirstTrue FindFirstTrue(const Group& group) const;
   void SetCheck(const Group& group, CheckState state, std::string message);
 
   // Functions for the copies on the workers (copies.cc).
@@ -179,6 +199,7 @@ class Dispatcher {
   void See(Group& group);
   Copy* CopyOn(Local& local, int32_t cluster) const;
   void Create(Local& local, int32_t cluster);
+  void Submit(const Local& local, Copy& copy);
   void Remove(Local& local, int32_t cluster);
   bool RemoveAllBut(const Group& group, int32_t kept);
   bool IsInSync(Copy& copy, const std::shared_ptr<const WorkloadSpec>& spec) const;
@@ -195,6 +216,9 @@ class Dispatcher {
   State& manager() const { return manager_->state(); }
   Workload& WorkloadOf(const Local& local) const { return manager().At(local.id); }
   void Again(Local& local, Time at) const { local.again = local.again ? std::min(*local.again, at) : at; }
+  void Need(int32_t cluster) const {
+    if (listener_ != nullptr) listener_->Needs(cluster);
+  }
   void Report(Move move, const Local& local, const Copy& copy) const {
     if (listener_ != nullptr) listener_->Moved(move, local, copy);
   }
@@ -204,12 +228,14 @@ class Dispatcher {
   // By check and then by cluster: position of the cluster in the configuration of the check; kNoId if the
   // configuration does not contain the cluster.
   std::vector<std::vector<int32_t>> ranks_;
-  std::vector<CheckId> check_ids_;  // On the manager.
+  std::vector<std::vector<int32_t>> by_name_;  // By check: its clusters, sorted by name.
+  std::vector<CheckId> check_ids_;             // On the manager.
   Engine* manager_ = nullptr;
   std::vector<WorkerCluster>* clusters_ = nullptr;
   DispatchListener* listener_ = nullptr;
   External external_;
   const Local* looked_ = nullptr;
+  std::vector<uint8_t> wanted_;     // By cluster, in NominateAndSync(): whether it is nominated.
   std::map<Serial, Local> locals_;  // The map is ordered, so that simulations are reproducible.
   // Specs of copies, keyed by the spec from which each copy was created. Each map entry keeps both specs
   // alive.

@@ -1,6 +1,7 @@
 // Recording of events of jobs and copies in a fleet.
 #include <algorithm>
 #include <limits>
+#include <utility>
 
 #include "fleet/fleet_run.h"
 #include "lifecycle/conditions.h"
@@ -116,7 +117,11 @@ void FleetRun::Moved(Move move, const Local& local, const Copy& copy) {
       Job before;
       before.runs = fate.starts;
       before.done = fate.done;
-      run.AddCopy(job, copy.id, before);
+      if (copy.deferred) {
+        run.AddDeferred(job, deferred_[static_cast<size_t>(site)].wait, before);
+      } else {
+        run.AddCopy(job, copy.id, before);
+      }
       Open& open = OpenOf(site, job);
       open = Open();
       open.made = now_;
@@ -136,6 +141,43 @@ void FleetRun::Moved(Move move, const Local& local, const Copy& copy) {
   }
 }
 
+// Without a delay until the manager observes a change, the refusal of a copy causes a reconciliation at the
+// same time. An external dispatcher may inspect the workers.
+bool FleetRun::Defers(const Local& local, int32_t cluster, const WorkloadSpec& made) {
+  if (external_ || options_.sync[static_cast<size_t>(cluster)] == 0) return false;
+  const auto site = static_cast<size_t>(cluster) + 1;
+  const int32_t job = manager().JobOf(local.id);
+  if (job < 0 || awake_[site] != 0) return false;
+  Realize(cluster + 1);
+  if (!sites_[site]->CanDefer(job)) return false;
+  const std::optional<Engine::Wait> wait = sites_[site]->engine().FindWait(made);
+  if (!wait) return false;
+  deferred_[site] = {job, local.serial, now_, *wait, false};
+  return true;
+}
+
+void FleetRun::Realize(int32_t site) {
+  const Deferred deferred = std::exchange(deferred_[static_cast<size_t>(site)], Deferred());
+  if (deferred.job < 0) return;
+  Site(site).Realize(deferred.job, deferred.created, deferred.decided,
+                     [&] { return dispatcher_.Realize(deferred.serial, site - 1); });
+}
+
+void FleetRun::RealizeAll() {
+  for (int32_t site = 1; site < static_cast<int32_t>(sites_.size()); ++site) Realize(site);
+}
+
+bool FleetRun::MayPass(int32_t cluster) {
+  if (deferred_[static_cast<size_t>(cluster) + 1].decided) return true;
+  Realize(cluster + 1);
+  return false;
+}
+
+void FleetRun::Pass(int32_t cluster) {
+  const Deferred deferred = std::exchange(deferred_[static_cast<size_t>(cluster) + 1], Deferred());
+  Site(cluster + 1).engine().Pass(deferred.wait);
+}
+
 void FleetRun::Remove(const Local& local, const Copy& copy, int32_t job) {
   const int32_t site = copy.cluster + 1;
   const Open open = OpenOf(site, job);
@@ -147,7 +189,9 @@ void FleetRun::Remove(const Local& local, const Copy& copy, int32_t job) {
   fate.lost += ended.lost;
   fate.overhead += ended.overhead;
   if (ran && fate.cluster == copy.cluster) Stopped(job);
-  for (const Copy& other : local.copies) {  // An older run continues on a worker that reconnected.
+  // An older run continues on a worker that reconnected.
+  for (const Copy& other : local.copies) {
+    if (fate.starts == 0) break;
     if (other.cluster == copy.cluster || Site(other.cluster + 1).JobAt(job).started < 0) continue;
     fate.runs = true;
     fate.cluster = other.cluster;
@@ -158,7 +202,7 @@ void FleetRun::Remove(const Local& local, const Copy& copy, int32_t job) {
 
 CopyOutcome FleetRun::OutcomeOf(const Local& local, const Copy& copy, const Open& open) const {
   if (open.ran) return CopyOutcome::kWon;
-  if (dispatcher_.WorkloadOf(copy).IsEvicted()) return CopyOutcome::kEvicted;
+  if (!copy.deferred && dispatcher_.WorkloadOf(copy).IsEvicted()) return CopyOutcome::kEvicted;
   const Workload& workload = manager().engine().state().At(local.id);
   const bool waits = workload.HasQuotaReservation() && !workload.IsEvicted() && !workload.IsFinished();
   return waits ? CopyOutcome::kLost : CopyOutcome::kWithdrawn;

@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "absl/cleanup/cleanup.h"
+
 namespace kueue {
 namespace {
 
@@ -19,6 +21,7 @@ FleetRun::FleetRun(std::vector<std::shared_ptr<Simulation>> sites, FleetOptions 
       dispatcher_(options_.dispatcher, options_.checks),
       fates_(static_cast<size_t>(sites_[0]->columns().size())),
       open_(sites_.size()),
+      deferred_(sites_.size()),
       awake_(sites_.size(), 0),
       entered_(sites_.size(), 0),
       next_(sites_.size(), kNoTime),
@@ -40,6 +43,7 @@ FleetRun::FleetRun(const FleetRun& other)
       clusters_(other.clusters_),
       fates_(other.fates_),
       open_(other.open_),
+      deferred_(other.deferred_),
       calendar_(other.calendar_),
       changed_(other.changed_),
       awake_(other.awake_),
@@ -81,10 +85,16 @@ bool FleetRun::stopped() const {
 }
 
 bool FleetRun::Run(int64_t work, Time until) {
-  for (work_ = work; work_ > 0 && !stopped();) {
-    if (!RunMoment(until)) return false;
-  }
-  return !stopped();
+  bool is_left = true;
+  for (work_ = work; work_ > 0 && is_left && !stopped();) is_left = GoOn(until);
+  RealizeAll();
+  return is_left && !stopped();
+}
+
+bool FleetRun::RunMoment(Time until) {
+  const bool is_left = GoOn(until);
+  RealizeAll();
+  return is_left;
 }
 
 Time FleetRun::Next() {
@@ -100,7 +110,7 @@ Time FleetRun::Next() {
   return std::min(own, *std::min_element(next_.begin(), next_.end()));
 }
 
-bool FleetRun::RunMoment(Time until) {
+bool FleetRun::GoOn(Time until) {
   const Time next = Next();
   if (next == kNoTime || next > std::min(until, options_.until)) return false;
   const int64_t before = manager().stats().cycles;
@@ -126,7 +136,10 @@ void FleetRun::BeginMoment(Time at) {
   Wake(kManager);
   due_.clear();
   for (size_t i = 0; i < next_.size(); ++i) {
-    if (next_[i] <= at) due_.push_back(i);
+    if (next_[i] <= at) {
+      due_.push_back(i);
+      Realize(static_cast<int32_t>(i));
+    }
     if (next_[i] <= at || !has_begun_) Wake(static_cast<int32_t>(i));
   }
   has_begun_ = true;
@@ -164,6 +177,7 @@ void FleetRun::TakeOwn(Happening last) {
 
 void FleetRun::Connect(const ConnectionChange& change) {
   if (clusters_[static_cast<size_t>(change.cluster)].connected == change.connected) return;
+  Realize(change.cluster + 1);
   dispatcher_.SetConnected(change.cluster, change.connected);
   Wake(kManager);
   for (int32_t job = 0; job < static_cast<int32_t>(fates_.size()); ++job) {
@@ -187,12 +201,30 @@ void FleetRun::Decide() {
     std::vector<size_t> workers;
     workers.swap(to_decide_);
     std::sort(workers.begin(), workers.end());
-    for (size_t site : workers) {
-      awake_[site] = 0;
-      while (sites_[site]->Decide()) {
+    auto next = workers.begin();
+    // After an interrupt, the remaining workers still have decisions to make.
+    const absl::Cleanup restore = [&] {
+      for (; next != workers.end(); ++next) {
+        awake_[*next] = 0;
+        Wake(static_cast<int32_t>(*next));
       }
+    };
+    for (; next != workers.end(); ++next) {
+      awake_[*next] = 0;
+      DecideOn(*next);
     }
     goes_on = !workers.empty();
+  }
+}
+
+void FleetRun::DecideOn(size_t site) {
+  Deferred& deferred = deferred_[site];
+  if (deferred.job >= 0 && !deferred.decided && sites_[site]->CountRefusals(deferred.wait)) {
+    deferred.decided = true;
+    return;
+  }
+  Realize(static_cast<int32_t>(site));
+  while (sites_[site]->Decide()) {
   }
 }
 
@@ -253,6 +285,7 @@ void FleetRun::DropFinished(int32_t job, WorkloadId id) {
 }
 
 void FleetRun::Close() {
+  RealizeAll();
   for (size_t i = 0; i < sites_.size(); ++i) {
     Enter(i);
     sites_[i]->Close();

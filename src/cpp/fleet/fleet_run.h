@@ -94,6 +94,10 @@ class FleetRun : public RunListener, public DispatchListener {
 
   void Happened(int32_t site, EventKind kind, int32_t job, int32_t by) override;
   void Moved(Move move, const Local& local, const Copy& copy) override;
+  bool Defers(const Local& local, int32_t cluster, const WorkloadSpec& made) override;
+  void Needs(int32_t cluster) override { Realize(cluster + 1); }
+  bool MayPass(int32_t cluster) override;
+  void Pass(int32_t cluster) override;
 
  private:
   // An existing copy.
@@ -103,14 +107,29 @@ class FleetRun : public RunListener, public DispatchListener {
     bool ran = false;
   };
 
+  // A copy that was not submitted to its worker, because it is known that the copy only waits there. On busy
+  // workers, most copies are deleted before anything else happens on the worker. `decided` is true after the
+  // cycles that refuse the copy.
+  struct Deferred {
+    int32_t job = kNoId;
+    Serial serial = kNoId;  // Of the manager's workload.
+    Time created = 0;
+    Engine::Wait wait;
+    bool decided = false;
+  };
+
   static constexpr Time kNoTime = INT64_MAX;
 
   void Attach();
+  bool GoOn(Time until);
   Time Next();
   void BeginMoment(Time at);
   void TakeOwn(Happening last);
   void Connect(const ConnectionChange& change);
   void Decide();
+  void DecideOn(size_t site);
+  void Realize(int32_t site);
+  void RealizeAll();
   bool LookAtChanged();
   bool LookAt(int32_t job);
   bool IsOver(int32_t job) const;
@@ -151,6 +170,7 @@ class FleetRun : public RunListener, public DispatchListener {
   std::vector<Fate> fates_;  // By job.
   // Existing copies, by the site of the worker and then by the index of the job in the worker's Simulation.
   std::vector<std::vector<Open>> open_;
+  std::vector<Deferred> deferred_;  // By site; without a job if no copy is deferred there.
   Calendar calendar_;
   std::vector<int32_t> changed_;  // Jobs to reconcile at the current time.
   // By site: whether the site may have decisions to make (`awake_`), and whether the site is being processed

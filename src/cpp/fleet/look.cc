@@ -46,13 +46,13 @@ bool Dispatcher::ReconcileGroup(Group& group) {
   if (WorkloadOf(local).IsFinished() || !WorkloadOf(local).HasQuotaReservation()) {
     return RemoveAllBut(group, kNoId);
   }
-  if (const int32_t finished = Best(group, ConditionType::kFinished); finished != kNoId)
-    return FinishAs(group, *CopyOn(local, finished));
-  if (const int32_t evicted = Best(group, ConditionType::kEvicted); evicted != kNoId) {
-    if (const auto followed = FollowEviction(group, *CopyOn(local, evicted))) return *followed;
+  const FirstTrue first = FindFirstTrue(group);
+  if (first.finished != kNoId) return FinishAs(group, *CopyOn(local, first.finished));
+  if (first.evicted != kNoId) {
+    if (const auto followed = FollowEviction(group, *CopyOn(local, first.evicted))) return *followed;
   }
   bool changed = SyncSpecs(group);
-  const int32_t admitting = Best(group, ConditionType::kAdmitted);
+  const int32_t admitting = changed ? FindFirstTrue(group).admitted : first.admitted;
   if (admitting == kNoId && group.check == CheckState::kReady) return LoseAdmitting(group) || changed;
   if (admitting != kNoId) return Converge(group, *CopyOn(local, admitting)) || changed;
   if (manager().config.gates.multi_kueue_orchestrated_preemption && OpenNextGate(group)) changed = true;
@@ -61,19 +61,26 @@ bool Dispatcher::ReconcileGroup(Group& group) {
   return NominateAndSync(group) || changed;
 }
 
-int32_t Dispatcher::Best(const Group& group, ConditionType type) const {
-  int32_t best = kNoId;
-  Time since = 0;
+Dispatcher::FirstTrue Dispatcher::FindFirstTrue(const Group& group) const {
+  struct {
+    ConditionType type;
+    int32_t cluster = kNoId;
+    Time since = 0;
+  } firsts[] = {{ConditionType::kFinished}, {ConditionType::kEvicted}, {ConditionType::kAdmitted}};
   for (int32_t cluster : group.visible) {
     const Copy* copy = CopyOn(group.local, cluster);
-    if (copy == nullptr) continue;
-    const Condition* condition = WorkloadOf(*copy).Find(type);
-    if (condition == nullptr || !condition->status) continue;
-    if (best != kNoId && SecondOf(*condition) >= since) continue;
-    best = cluster;
-    since = SecondOf(*condition);
+    if (copy == nullptr || copy->deferred) continue;
+    for (const Condition& condition : WorkloadOf(*copy).conditions) {
+      if (!condition.status) continue;
+      for (auto& first : firsts) {
+        if (condition.type != first.type) continue;
+        if (first.cluster != kNoId && SecondOf(condition) >= first.since) continue;
+        first.cluster = cluster;
+        first.since = SecondOf(condition);
+      }
+    }
   }
-  return best;
+  return {firsts[0].cluster, firsts[1].cluster, firsts[2].cluster};
 }
 
 void Dispatcher::SetCheck(const Group& group, CheckState state, std::string message) {
@@ -82,9 +89,10 @@ void Dispatcher::SetCheck(const Group& group, CheckState state, std::string mess
 }
 
 bool Dispatcher::FinishAs(const Group& group, const Copy& copy) {
-  const Condition& finished = *WorkloadOf(copy).Find(ConditionType::kFinished);
+  // A copy, because SyncJob() may submit a workload to the worker.
+  const Condition finished = *WorkloadOf(copy).Find(ConditionType::kFinished);
   const State& there = EngineOf(copy).state();
-  const std::string& reason = there.reasons.Name(finished.reason);
+  const std::string reason = there.reasons.Name(finished.reason);
   if (reason == "OutOfSync") {
     if (group.check != CheckState::kReady) return false;
     SetCheck(group, CheckState::kRetry,
@@ -190,6 +198,7 @@ bool Dispatcher::SyncTopology(const Group& group, int32_t cluster) {
 }
 
 bool Dispatcher::Deactivate(const Group& group, const Copy& copy) {
+  Need(copy.cluster);
   State& there = EngineOf(copy).state();
   const Condition& evicted = *WorkloadOf(group.local).Find(ConditionType::kEvicted);
   const std::string why = absl::StrCat("Evicted on manager: ", Render(manager(), evicted.message));
@@ -212,6 +221,7 @@ bool Dispatcher::SyncJob(const Group& group, const Copy& copy) {
   // The workload is not a copy created by this dispatcher.
   if (remote.Status().dispatched.job == JobPlace::kHere) return false;
   if (remote.Status().dispatched.job == JobPlace::kNone) {
+    Need(copy.cluster);
     there.EditStatus(there.At(copy.id)).dispatched.job = JobPlace::kCopied;
     there.MarkDirty(copy.id);
     AfterWrite(there, copy.id);
@@ -245,7 +255,7 @@ bool Dispatcher::OpenNextGate(const Group& group) {
   Time since = 0;
   for (int32_t cluster : group.visible) {
     const Copy* copy = CopyOn(group.local, cluster);
-    if (copy == nullptr) continue;
+    if (copy == nullptr || copy->deferred) continue;
     const Workload& remote = WorkloadOf(*copy);
     if (const OpenGate* gate = OpenGateOf(remote)) {
       opened = std::max(opened.value_or(gate->since), gate->since);
@@ -262,6 +272,7 @@ bool Dispatcher::OpenNextGate(const Group& group) {
     Again(group.local, *opened + options_.gate_timeout);
     return false;
   }
+  Need(blocked);
   const Copy& copy = *CopyOn(group.local, blocked);
   OpenPreemptionGate(EngineOf(copy).state(), copy.id, kMultiKueueGate);
   Again(group.local, manager().now + options_.gate_timeout);

@@ -15,17 +15,16 @@ void Append(std::string& key, absl::string_view part) { absl::StrAppend(&key, pa
 
 // Fast path: for workloads created from one template object, a few numbers determine the class. Returns kNoId
 // if the fast path does not apply.
-ClassId KnownByTemplate(const State& state, const Workload& workload, const Namespace& space) {
-  const std::vector<PodSetSpec>& pod_sets = workload.spec->pod_sets;
-  if (pod_sets.size() != 1 || !space.limit_ranges.empty() || !workload.Status().reclaimable.empty())
-    return kNoId;
+ClassId KnownByTemplate(const State& state, const WorkloadSpec& spec, int64_t priority,
+                        const DeviceCharges* charges, const Namespace& space) {
+  const std::vector<PodSetSpec>& pod_sets = spec.pod_sets;
+  if (pod_sets.size() != 1 || !space.limit_ranges.empty()) return kNoId;
   const auto known = state.caches.classes->find(pod_sets[0].pod_template.get());
   if (known == state.caches.classes->end()) return kNoId;
-  const DeviceCharges* const charges = workload.devices ? workload.devices->charges.get() : nullptr;
   for (ClassId id : known->second) {
     const EquivalenceClass& cls = state.Class(id);
     const PodSetSpec &mine = pod_sets[0], &other = cls.pod_sets[0];
-    if (SameCharges(cls.devices.get(), charges) && cls.priority == workload.priority &&
+    if (SameCharges(cls.devices.get(), charges) && cls.priority == priority &&
         cls.totals[0].count == mine.count && mine.count == other.count && mine.min_count == other.min_count &&
         mine.name == other.name && mine.group == other.group &&
         mine.topology_request == other.topology_request && cls.adjusted.empty()) {
@@ -89,12 +88,18 @@ std::string KeyOf(const State& state, const Made& made, const Namespace& space) 
   return key;
 }
 
+int64_t PriorityOf(const State& state, const WorkloadSpec& spec) {
+  return spec.priority + (state.config.gates.priority_boost ? spec.priority_boost : 0);
+}
+
 // Sets the priority of the workload. Also sets its class if the template determines the class. Returns
 // whether the class was set.
 bool IsKnown(State& state, Workload& workload, const Namespace& space) {
-  const WorkloadSpec& spec = *workload.spec;
-  workload.priority = spec.priority + (state.config.gates.priority_boost ? spec.priority_boost : 0);
-  workload.cls = KnownByTemplate(state, workload, space);
+  workload.priority = PriorityOf(state, *workload.spec);
+  const DeviceCharges* const charges = workload.devices ? workload.devices->charges.get() : nullptr;
+  workload.cls = workload.Status().reclaimable.empty()
+                     ? KnownByTemplate(state, *workload.spec, workload.priority, charges, space)
+                     : kNoId;
   return workload.cls != kNoId;
 }
 
@@ -103,6 +108,11 @@ const Namespace& SpaceOf(const State& state, const Workload& workload) {
 }
 
 }  // namespace
+
+ClassId KnownClassOf(const State& state, const WorkloadSpec& spec, NamespaceId ns) {
+  const Namespace& space = state.namespaces[static_cast<size_t>(ns)];
+  return KnownByTemplate(state, spec, PriorityOf(state, spec), nullptr, space);
+}
 
 void Classify(State& state, WorkloadId id) {
   Workload& workload = state.At(id);

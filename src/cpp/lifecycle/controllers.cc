@@ -307,6 +307,7 @@ class Rounds {
   }
 
   void LookAt(WorkloadId id) {
+    if (WaitsUnchanged(state_, state_.At(id))) return;
     const bool by_workload = ReconcileWorkload(state_, id);
     const bool by_job = ReconcileJob(state_, id);
     if (by_workload || by_job) {

@@ -19,6 +19,8 @@ enum class RequeueReason : uint8_t {
 
 // Sets the workload's priority and its equivalence class, which includes its total requests.
 void Classify(State& state, WorkloadId id);
+// Returns the class of a new workload without devices if its template determines the class, otherwise kNoId.
+ClassId KnownClassOf(const State& state, const WorkloadSpec& spec, NamespaceId ns);
 // Classifies a hypothetical workload. If no existing class fits, appends a new class that is not shared with
 // other workloads.
 void ClassifyHypothetical(State& state, WorkloadId id);

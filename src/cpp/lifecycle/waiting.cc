@@ -5,6 +5,8 @@
 #include "lifecycle/admissibility.h"
 #include "lifecycle/conditions.h"
 #include "lifecycle/controllers.h"
+#include "lifecycle/devices.h"
+#include "lifecycle/queueing.h"
 
 namespace kueue {
 namespace {
@@ -103,6 +105,40 @@ bool SyncQuotaReservedFalse(State& state, WorkloadId id) {
   if (current != nullptr && IsSetByScheduler(current->reason)) return false;
   if (current == nullptr && !gates.unadmitted_workloads_explicit_status) return false;
   return write(Reason::kPendingEvaluation, Say(Sentence::kPendingEvaluation));
+}
+
+bool WaitsUnchanged(const State& state, const Workload& workload) {
+  const FeatureGates& gates = state.config.gates;
+  if (workload.place != QueuePlace::kQueued || workload.deleted || !workload.spec->active ||
+      workload.devices != nullptr || NeedsDevices(state, workload) || state.config.wait_for_pods_ready ||
+      !gates.unadmitted_workloads_observability || gates.unadmitted_workloads_explicit_status ||
+      HasAdmissionGate(state, workload)) {
+    return false;
+  }
+  if (workload.status != nullptr) {
+    const StatusDetails& status = *workload.status;
+    const JobPlace job = status.dispatched.job;
+    if (!status.checks.empty() || status.requeue_at || (job != JobPlace::kHere && job != JobPlace::kNone))
+      return false;
+  }
+  bool is_refused = false, is_unadmitted = false;
+  for (const Condition& condition : workload.conditions) {
+    if (condition.type == ConditionType::kQuotaReserved && !condition.status &&
+        IsSetByScheduler(condition.reason) && !IsStale(condition.reason)) {
+      is_refused = true;
+    } else if (condition.type == ConditionType::kAdmitted && !condition.status &&
+               condition.reason == Id(Reason::kNoReservation) &&
+               condition.message == Say(Sentence::kNoReservation)) {
+      is_unadmitted = true;
+    } else {
+      return false;
+    }
+  }
+  if (is_refused != is_unadmitted) return false;
+  const NodeId node = ManagedQueue(state, workload);
+  return node != kNoId && node == workload.queued && state.forest().IsDeclared(node) &&
+         state.Queue(node).checks.empty() && state.Queue(node).inactivity.IsActive() &&
+         ValidateAdmissibility(state, workload, node, PodTemplates::kAsWritten).IsNone();
 }
 
 bool ReconcileGate(State& state, WorkloadId id) {

@@ -21,6 +21,8 @@ class WorkloadTable {
 
   // Adds a workload with the next serial number and returns its id. Invalidates references to workloads.
   WorkloadId Add();
+  // Skips the next serial number.
+  void SkipSerial() { ++next_; }
   // Removes a workload. No references to the id of the removed workload may remain.
   void Remove(WorkloadId id);
   // Adds a temporary workload without a serial number, used to answer hypothetical questions. Before any

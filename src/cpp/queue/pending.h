@@ -86,6 +86,9 @@ class PendingQueue {
   void Tidy(const WorkloadTable& workloads);
 
   bool HasActive() const { return !heads_.empty(); }
+  // Returns the workload that Pop() would return, provided that the queue has an active workload, is not
+  // ordered by usage, and has no sticky workload.
+  WorkloadId FirstActive() const { return buckets_[Index(heads_.front())].active.Front().workload; }
   int active_count() const { return active_count_; }
   int inadmissible_count() const { return inadmissible_count_; }
 

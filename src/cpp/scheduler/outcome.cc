@@ -8,6 +8,7 @@
 #include "lifecycle/dispatched.h"
 #include "lifecycle/second_pass.h"
 #include "scheduler/cycle.h"
+#include "scheduler/refusals.h"
 
 namespace kueue {
 namespace {
@@ -218,22 +219,14 @@ void Cycle::FinishEntry(Entry& entry) {
     }
     return;
   }
-  workload.evaluated = true;
   if (IsResumed()) {
     workload.progress = state_.At(entry.workload).progress;
     Classify(live_, entry.workload);
   }
-  const bool had_progress = workload.progress != nullptr;
-  const bool is_active = Requeue(live_, entry.workload, entry.requeue_reason, entry.quota_reserved_reason);
-  result_.made_inadmissible = result_.made_inadmissible || !is_active;
-  result_.scanning = result_.scanning || (is_active && had_progress);
-  const Reason reason =
-      live_.config.gates.unadmitted_workloads_observability ? entry.quota_reserved_reason : Reason::kPending;
-  // Kueue writes nothing if the workload was already blocked by its gates, whatever else has changed.
-  if (entry.status == EntryStatus::kGated && !BlockOnPreemptionGates(live_, entry.workload)) return;
-  if (!UnsetQuotaReservation(live_, entry.workload, reason, entry.message)) return;
-  result_.moved = true;
-  AfterWrite(live_, entry.workload);
+  FinishRefused(
+      live_, entry.workload,
+      {entry.requeue_reason, entry.quota_reserved_reason, entry.message, entry.status == EntryStatus::kGated},
+      result_);
 }
 
 }  // namespace kueue

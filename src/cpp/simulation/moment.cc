@@ -243,6 +243,7 @@ void Simulation::Change(const TimedChange& change) {
     LowerAgain(change.queues);
     return QuotasChanged();
   }
+  if (IsWorker() && !HasCopy(change.job)) return;  // The job was not submitted yet.
   Job& job = At(change.job);
   if (job.state != JobState::kWaiting && job.state != JobState::kRunning) return;
   Stir(job.queue);

@@ -103,10 +103,10 @@ void Recorder::Block(Time now, NodeId queue, double blocked) {
   blocked_.blocked.push_back(blocked);
 }
 
-void Recorder::Count(const State& state, int64_t heads, int64_t admitted, int64_t evicted) {
+void Recorder::Count(Time now, int64_t cycle, int64_t heads, int64_t admitted, int64_t evicted) {
   if (!what_.cycles) return;
-  cycles_.seconds.push_back(Seconds(state.now));
-  cycles_.cycle.push_back(state.scheduling_cycle);
+  cycles_.seconds.push_back(Seconds(now));
+  cycles_.cycle.push_back(cycle);
   cycles_.heads.push_back(static_cast<int32_t>(heads));
   cycles_.admitted.push_back(static_cast<int32_t>(admitted));
   cycles_.evicted.push_back(static_cast<int32_t>(evicted));

@@ -96,7 +96,7 @@ class Recorder {
   void Use(Time now, NodeId queue, FlavorResourceId cell, CellUse use, int32_t waiting, double share);
   void Idle(Time now, NodeId tree, FlavorResourceId cell, double idle);
   void Block(Time now, NodeId queue, double blocked);
-  void Count(const State& state, int64_t heads, int64_t admitted, int64_t evicted);
+  void Count(Time now, int64_t cycle, int64_t heads, int64_t admitted, int64_t evicted);
   // Records the decayed usage of each LocalQueue under admission fair sharing if the usage has changed.
   void Consume(const State& state);
   // Returns the code of an admission, or -1 if the runs of jobs are not recorded.

@@ -107,7 +107,7 @@ bool Simulation::DecideSettled() {
   ++stats_.cycles;
   work_ -= result.heads;
   stats_.admissions += result.admitted;
-  recorder_.Count(engine_.state(), result.heads, result.admitted, result.evicted);
+  recorder_.Count(now(), engine_.state().scheduling_cycle, result.heads, result.admitted, result.evicted);
   const int64_t evictions = stats_.evictions;
   Listen();
   if (options_.as_performance_test) Settle();

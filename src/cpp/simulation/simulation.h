@@ -171,6 +171,15 @@ class Simulation {
   // Returns the final record of the job. In this record, no run of the job is in progress.
   Job RemoveCopy(int32_t job);
   void StartCopy(int32_t job);
+  // Handle a deferred copy: a copy that only waits, and whose workload was not submitted to the engine.
+  // CanDefer() returns whether a copy of the job can be deferred. AddDeferred() corresponds to AddCopy().
+  // CountRefusals() corresponds to Decide(); if it returns false, it has changed nothing, and the copy must
+  // be realized. Realize() calls `submit`, which submits the workload, at the time `created`. If `decides` is
+  // true, Realize() then runs the cycles that CountRefusals() has counted.
+  bool CanDefer(int32_t job) const;
+  void AddDeferred(int32_t job, const Engine::Wait& wait, const Job& before);
+  bool CountRefusals(const Engine::Wait& wait);
+  void Realize(int32_t job, Time created, bool decides, const std::function<WorkloadId()>& submit);
   bool HasCopy(int32_t job) const { return slots_[static_cast<size_t>(job)] >= 0; }
   // Removes a workload of the manager whose copy has finished.
   void Forget(int32_t job);

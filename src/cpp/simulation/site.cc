@@ -1,6 +1,8 @@
 // A simulation as one cluster of a fleet. Creates and deletes copies of the manager's jobs.
 #include <algorithm>
+#include <utility>
 
+#include "absl/cleanup/cleanup.h"
 #include "simulation/simulation.h"
 
 namespace kueue {
@@ -30,6 +32,52 @@ void Simulation::AddCopy(int32_t number, WorkloadId id, const Job& before) {
   Adopt(number, id);
 }
 
+bool Simulation::CanDefer(int32_t number) const {
+  return options_.clock.IsZero() && !options_.as_performance_test && !stopped_ && to_free_.empty() &&
+         engine_.state().followed.steps.empty() &&
+         has_asks_[static_cast<size_t>(columns_->shape[static_cast<size_t>(number)])];
+}
+
+void Simulation::AddDeferred(int32_t number, const Engine::Wait& wait, const Job& before) {
+  TakeSlot(number);
+  Job& job = At(number);
+  job.runs = before.runs;
+  job.done = before.done;
+  job.queue = wait.queue;
+  job.state = JobState::kWaiting;
+  stirred_ = true;
+  ++stats_.workloads;
+  figures_.Wait(engine_.state(), job.queue, AsksOf(columns_->shape[static_cast<size_t>(number)]), +1);
+  Stir(job.queue);
+}
+
+bool Simulation::CountRefusals(const Engine::Wait& wait) {
+  if (cycles_at_moment_ + wait.cycles >= LoopWatch::kPatience) return false;
+  for (int cycle = 1; cycle <= wait.cycles; ++cycle) {
+    ++stats_.cycles;
+    ++cycles_at_moment_;
+    recorder_.Count(now(), engine_.state().scheduling_cycle + cycle, 1, 0, 0);
+  }
+  return true;
+}
+
+void Simulation::Realize(int32_t number, Time created, bool decides,
+                         const std::function<WorkloadId()>& submit) {
+  State& state = engine_.state();
+  const absl::Cleanup restore = [&state, now = std::exchange(state.now, created)] {
+    state.followed.steps.clear();
+    state.now = now;
+  };
+  const WorkloadId id = submit();
+  At(number).workload = id;
+  if (job_of_.size() <= static_cast<size_t>(id)) job_of_.resize(static_cast<size_t>(id) + 1, -1);
+  job_of_[static_cast<size_t>(id)] = number;
+  while (decides) {
+    engine_.Settle();
+    if (engine_.RunCycle().idle) break;
+  }
+}
+
 void Simulation::StartCopy(int32_t number) {
   Job& job = At(number);
   const Workload& workload = WorkloadOf(number);
@@ -45,7 +93,6 @@ void Simulation::StartCopy(int32_t number) {
 Job Simulation::RemoveCopy(int32_t number) {
   Listen();
   Job& job = At(number);
-  const Workload& workload = WorkloadOf(number);
   Stir(job.queue);
   if (!job.losing) job.last = {};
   if (job.state == JobState::kRunning) {
@@ -55,7 +102,7 @@ Job Simulation::RemoveCopy(int32_t number) {
       job.done = model.on_eviction == OnEviction::kRestart ? 0 : job.done + job.last.kept;
       job.lost += job.last.lost;
       job.overhead += job.last.overhead;
-      if (Counts(number)) figures_.Spend(workload, job.last);
+      if (Counts(number)) figures_.Spend(WorkloadOf(number), job.last);
     }
     recorder_.EndRun(now(), RunOutcome::kEvicted, job, columns_->Row(number), job.last);
     job.held += now() - job.reserved;
@@ -64,7 +111,7 @@ Job Simulation::RemoveCopy(int32_t number) {
     figures_.Wait(engine_.state(), job.queue, AsksOf(columns_->shape[static_cast<size_t>(number)]), -1);
   }
   next_term_ = std::max(next_term_, job.term + 1);
-  job_of_[static_cast<size_t>(job.workload)] = -1;
+  if (job.workload != kNoId) job_of_[static_cast<size_t>(job.workload)] = -1;
   int32_t& slot = slots_[static_cast<size_t>(number)];
   free_slots_.push_back(slot);
   slot = -1;
