@@ -266,6 +266,37 @@ def test_a_check_that_always_fails_stops_the_run_with_a_warning():
         assert any("never finish" in text for text in result.warnings), delay
 
 
+def test_a_skipped_preemption_on_a_manager_is_not_repeated_within_one_moment():
+    def managed(name, cpu, **fields):
+        checks = [kq.objects.AdmissionCheckStrategyRule("mk")]
+        return kq.ClusterQueue.of(
+            name, {"f": {"cpu": cpu}}, cohort_name="all", admission_checks_strategy=checks, **fields
+        )
+
+    manager = kq.Cluster(
+        kq.ResourceFlavor("f"),
+        kq.AdmissionCheck("mk", controller_name="kueue.x-k8s.io/multikueue"),
+        managed("a", 17),
+        managed("b", 3, queueing_strategy="StrictFIFO"),
+        managed("c", 4, preemption=kq.objects.Preemption("Any", within_cluster_queue="LowerOrNewerEqualPriority")),
+    )
+    worker = kq.Cluster(kq.ResourceFlavor("f"), *(kq.ClusterQueue.of(name, {"f": {"cpu": 2}}) for name in "abc"))
+    rows = [
+        ("c", 1, 6, 9, 0, 1),
+        ("a", 1, 2, 1, 1, 1),
+        ("a", 3, 8, 25, 1, 1),
+        ("b", 2, 21, 10, 1, 1),
+        ("a", 2, 13, 1, 0, 2),
+        ("c", 2, 28, 33, 5, 1),
+        ("a", 5, 13, 64, 5, 2),
+        ("c", 2, 1, 5, 0, 2),
+    ]
+    names = ("queue", "cpu", "submit", "runtime", "priority", "pods")
+    jobs = [dict(zip(names, row, strict=True)) for row in rows]
+    result = kq.simulate(kq.Fleet({"w": worker}, manager, sync=20), jobs, until=3000)
+    assert result.seconds == 3000
+
+
 def test_a_run_with_until_is_not_stopped_earlier():
     delays = [kq.sim.Failures("f", "1s", "1s", {"cpu": 4})]
     result = kq.simulate(CLUSTER, [job(runtime="1000d", cpu=4)], delays=delays, until="2d")

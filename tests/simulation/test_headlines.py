@@ -129,7 +129,7 @@ def three():
 
 
 def test_a_comparison_of_three_names_the_compared_pairs(three):
-    for text in (str(three), three._repr_html_()):
+    for text in (" ".join(str(three).split()), three._repr_html_()):
         assert "under 4 GPUs (the last policy) than under 2 GPUs (the first; between(a, b) others)" in text
     assert "the last policy" not in str(three.between("2 GPUs", "3 GPUs"))
 

@@ -9,6 +9,8 @@
 namespace kueue {
 
 void FleetRun::Happened(int32_t site, EventKind kind, int32_t job, int32_t by) {
+  // These events explain a cycle that changed nothing, so the cluster need not decide again.
+  if (kind == EventKind::kPreemptionSkipped || kind == EventKind::kTargetsRecomputed) return;
   Wake(site);
   if (site == kManager) {
     OfManager(kind, job);

@@ -135,7 +135,7 @@ class Comparison:
         The interval of a difference is therefore usually narrower than the intervals of the two means.
 
         Returns:
-            One row for each metric and each policy except the first. The columns are `policy`, `figure` (the metric),
+            One row for each metric and each policy except the first. The columns are `policy`, `metric`,
             `jobs` (the number of jobs that have the metric under both policies), `first` and `second` (the means),
             `difference` (the mean difference, second minus first), and `low` and `high` (the limits of the confidence
             interval of the difference). The limits are NaN if fewer than 640 jobs have the metric. Waits are in
