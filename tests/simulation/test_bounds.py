@@ -240,6 +240,28 @@ def test_very_frequent_failures_stop_the_run_with_a_warning():
     assert any("1 job: never finish: the last" in text for text in result.warnings)
 
 
+@pytest.mark.parametrize("until", [None, "2d"])
+def test_failures_on_a_worker_evict_copies_as_those_of_a_cluster_evict_jobs(until):
+    failures = (kq.sim.Failures("f", "1h", "1h", {"cpu": 1}),)
+    jobs = [job(runtime="1000d", cpu=4)]
+    alone = kq.simulate(CLUSTER, jobs, delays=failures, until=until)
+    fleet = kq.simulate(kq.Fleet({"w": CLUSTER}), jobs, delays={"w": failures}, until=until)
+    assert fleet.stats["evictions"] == alone.stats["evictions"] > 100
+    assert fleet.jobs["state"][0] in ("Running", "Waiting")
+    assert [text for text in fleet.warnings if "never finish" in text] == [
+        text for text in alone.warnings if "never finish" in text
+    ]
+    assert any("never finish" in text for text in fleet.warnings) == (until is None)
+
+
+def test_failures_on_an_idle_worker_do_not_extend_a_simulation():
+    failures = (kq.sim.Failures("f", "365d", "1h", {"cpu": 1}),)
+    jobs = [job(runtime=60), job(submit="10h", runtime=60)]
+    result = kq.simulate(kq.Fleet({"w": CLUSTER, "idle": CLUSTER}), jobs, delays={"w": failures, "idle": failures})
+    assert result.stats["finished"] == 2
+    assert result.seconds < 11 * 3600
+
+
 @pytest.mark.parametrize(("mtbf", "unit"), [("1ms", {"cpu": 4}), ("1s", {"cpu": 1}), ("1d", {"memory": 1})])
 def test_more_than_one_failure_per_second_is_rejected(mtbf, unit):
     queue = kq.ClusterQueue.of("a", {"f": {"cpu": 4, "memory": "1Gi"}})

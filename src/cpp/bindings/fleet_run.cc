@@ -94,7 +94,7 @@ class FleetHandle {
     return py::dict("workloads"_a = workloads, "cycles"_a = cycles, "admissions"_a = admissions,
                     "evictions"_a = evictions, "finished"_a = finished, "end"_a = end, "now"_a = run_->now(),
                     "start"_a = run_->manager().start(), "stopped"_a = stopped,
-                    "dispatch_wait"_a = run_->dispatch_wait());
+                    "dispatch_wait"_a = run_->dispatch_wait(), "fruitless"_a = run_->fruitless());
   }
   // Returns the results of the manager's jobs, by row.
   py::dict Fates() const {

@@ -84,6 +84,17 @@ bool FleetRun::stopped() const {
   return std::any_of(sites_.begin(), sites_.end(), [](const auto& site) { return site->stopped(); });
 }
 
+bool FleetRun::IsEndless(Time until) {
+  return std::any_of(sites_.begin(), sites_.end(),
+                     [until](const auto& site) { return site->IsEndless(until); });
+}
+
+int64_t FleetRun::fruitless() const {
+  int64_t evictions = 0;
+  for (const auto& site : sites_) evictions += site->fruitless();
+  return evictions;
+}
+
 bool FleetRun::Run(int64_t work, Time until) {
   bool is_left = true;
   for (work_ = work; work_ > 0 && is_left && !stopped();) is_left = GoOn(until);
@@ -106,13 +117,18 @@ Time FleetRun::Next() {
     if (!is_look || wanted == planned.at) break;
     calendar_.Drop();
   }
+  // Failures of nodes alone do not continue a simulation, but an idle worker can receive copies again.
+  const auto is_over = [](const auto& site) { return site->IsOver(); };
+  if (calendar_.empty() && std::all_of(sites_.begin(), sites_.end(), is_over)) {
+    for (size_t i = 0; i < sites_.size(); ++i) next_[i] = sites_[i]->Next().value_or(kNoTime);
+  }
   const Time own = calendar_.empty() ? kNoTime : calendar_.Next().at;
   return std::min(own, *std::min_element(next_.begin(), next_.end()));
 }
 
 bool FleetRun::GoOn(Time until) {
   const Time next = Next();
-  if (next == kNoTime || next > std::min(until, options_.until)) return false;
+  if (next == kNoTime || next > std::min(until, options_.until) || IsEndless(until)) return false;
   const int64_t before = manager().stats().cycles;
   BeginMoment(std::max(next, now_));
   Decide();

@@ -87,6 +87,9 @@ class FleetRun : public RunListener, public DispatchListener {
   const FleetOptions& options() const { return options_; }
   Time now() const { return now_; }
   bool stopped() const;
+  // Returns the number of consecutive evictions on the clusters on which the run stopped because no job makes
+  // progress, and 0 otherwise.
+  int64_t fruitless() const;
   int64_t finished() const { return finished_; }
   int64_t made() const { return made_; }
   Time dispatch_wait() const { return dispatch_wait_; }
@@ -127,6 +130,7 @@ class FleetRun : public RunListener, public DispatchListener {
   void TakeOwn(Happening last);
   void Connect(const ConnectionChange& change);
   void Decide();
+  bool IsEndless(Time until);
   void DecideOn(size_t site);
   void Realize(int32_t site);
   void RealizeAll();
@@ -161,7 +165,7 @@ class FleetRun : public RunListener, public DispatchListener {
     if (place > 0) to_decide_.push_back(place);
   }
   void EndMoment();
-  void ExpectNext(size_t site) { next_[site] = sites_[site]->Next().value_or(kNoTime); }
+  void ExpectNext(size_t site) { next_[site] = sites_[site]->Next(/*is_over=*/false).value_or(kNoTime); }
 
   std::vector<std::shared_ptr<Simulation>> sites_;
   FleetOptions options_;

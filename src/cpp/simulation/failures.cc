@@ -78,6 +78,19 @@ void Simulation::PlanFailure(size_t failure) {
   calendar_.Plan(SaturatingAdd(now(), wait), Happening::kFailure, static_cast<int32_t>(failure), 0);
 }
 
+// Returns the jobs that hold quota, in the order of arrival; on a worker, in the order of their rows.
+std::vector<int32_t> Simulation::Holding() const {
+  std::vector<int32_t> found;
+  const auto add = [&](int32_t job) {
+    if (JobAt(job).reserved >= 0) found.push_back(job);
+  };
+  if (!IsWorker()) std::for_each(arrived_.begin(), arrived_.end(), add);
+  for (int32_t job = 0; job < static_cast<int32_t>(slots_.size()); ++job) {
+    if (HasCopy(job)) add(job);
+  }
+  return found;
+}
+
 // Fails one node of the flavor. Jobs are laid out over the nodes in order, so the probability that a failure
 // affects a job is proportional to the job's usage, and a failure of an unused node affects no job.
 void Simulation::Fail(size_t failure) {
@@ -89,8 +102,7 @@ void Simulation::Fail(size_t failure) {
   ++failures_[failure];
   std::vector<int32_t> hit;
   Int128 place = 0;
-  for (const int32_t number : arrived_) {
-    if (At(number).reserved < 0) continue;
+  for (const int32_t number : Holding()) {
     for (const auto& [held, amount] : state.At(At(number).workload).usage) {
       if (held != cell) continue;
       if (place < (node + 1) * of.unit && place + amount.value() > node * of.unit) hit.push_back(number);

@@ -10,7 +10,7 @@ namespace kueue {
 
 // Returns the time of the next event. Skips stale events of jobs that have lost their quota in the meantime;
 // in a preemption loop, there would always be more such events. In a performance test, stale events count.
-std::optional<Time> Simulation::Next() {
+std::optional<Time> Simulation::Next(bool is_over) {
   SkipOthers();
   while (!calendar_.empty() && !options_.as_performance_test) {
     const Planned planned = calendar_.Next();
@@ -19,9 +19,8 @@ std::optional<Time> Simulation::Next() {
     if (kind == Happening::kAnswer) job /= static_cast<int32_t>(options_.delays.checks.size());
     const bool of_job = kind == Happening::kEnd || kind == Happening::kFreed || kind == Happening::kAnswer ||
                         kind == Happening::kPodsReady || kind == Happening::kTimer;
-    const bool over = NextArrival() < 0 && ending_ == 0;
     const bool is_void = (of_job && !IsCurrent(job, planned.term)) ||
-                         (kind == Happening::kCycle && !stirred_) || (kind == Happening::kFailure && over);
+                         (kind == Happening::kCycle && !stirred_) || (kind == Happening::kFailure && is_over);
     if (!is_void) break;
     calendar_.Drop();
   }

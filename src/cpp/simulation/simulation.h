@@ -131,7 +131,11 @@ class Simulation {
   bool stopped() const { return stopped_; }
   // Returns the arrived jobs, in the order of arrival.
   const std::vector<int32_t>& arrived() const { return arrived_; }
-  // Returns the number of consecutive evictions if Run() stopped because no job makes progress, and 0
+  // Returns whether no jobs are still to arrive, and no job that holds quota has a time of completion.
+  bool IsOver() const { return NextArrival() < 0 && ending_ == 0; }
+  // Returns whether jobs are evicted repeatedly without any progress and no end is in sight before `until`.
+  bool IsEndless(Time until);
+  // Returns the number of consecutive evictions if the last call of IsEndless() returned true, and 0
   // otherwise.
   int64_t fruitless() const { return is_endless_ ? fruitless_ : 0; }
   // Returns the job of a workload, or -1 if the workload belongs to no job.
@@ -153,7 +157,9 @@ class Simulation {
   Engine& engine() { return engine_; }
   void Follow(RunListener* listener) { listener_ = listener; }
   // Returns the time of the next scheduled event.
-  std::optional<Time> Next();
+  std::optional<Time> Next() { return Next(IsOver()); }
+  // Skips failures of nodes if `is_over`: they can no longer affect a job.
+  std::optional<Time> Next(bool is_over);
   // Starts or continues the processing of events at the time `at`.
   void Enter(Time at);
   // Processes the events at the current time, up to and including the kind `last`.
@@ -200,6 +206,7 @@ class Simulation {
   void Free(int32_t job);
   void Change(const TimedChange& change);
   void Answer(int32_t job, size_t check);
+  std::vector<int32_t> Holding() const;
   void Fail(size_t failure);
   void Repair(size_t failure);
   void PlanFailure(size_t failure);
@@ -223,7 +230,6 @@ class Simulation {
   void Stir(NodeId queue);
   void QuotasChanged();
   void LookAtAll();
-  bool IsEndless(Time until);
   RunModel ModelOf(int32_t job) const;
   Time RuntimeOf(int32_t job, const Workload& workload) const;
   void SkipOthers();

@@ -40,9 +40,8 @@ void Simulation::Close() {
   }
 }
 
-// Returns whether jobs are evicted repeatedly without any progress and no end is in sight: there is no end
-// time, or reaching the end time would take more than kMostToCome evictions. Since some jobs eventually
-// succeed, the function returns false until many evictions have happened.
+// No end is in sight if there is no end time, or if reaching it would take more than kMostToCome evictions.
+// Since some jobs eventually succeed, the function returns false until many evictions have happened.
 bool Simulation::IsEndless(Time until) {
   is_endless_ = false;
   if (fruitless_ <= std::max(kFruitless, kFruitlessOfJob * holding_)) return false;

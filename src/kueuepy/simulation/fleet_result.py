@@ -14,7 +14,7 @@ from kueuepy.objects import SECOND
 from kueuepy.session.session import session_of
 from kueuepy.simulation.figures import Kpis, hours, kpis_of
 from kueuepy.simulation.fleet_tables import FleetTables
-from kueuepy.simulation.gather import columns_of, job_columns
+from kueuepy.simulation.gather import columns_of, endless, job_columns
 from kueuepy.simulation.measures import BOUND
 from kueuepy.simulation.recorded import (
     TABLES,
@@ -267,7 +267,7 @@ def fleet_result_of(run: FleetPrepared) -> FleetResult:
             for (name, given), options in zip(clusters.items(), run.sites, strict=True)
             for text in not_modelled(given, (change[2] for change in options["changes"]))
         ],
-        "notes": run.notes,
+        "notes": (*run.notes, *endless(stats["fruitless"], tables["jobs"], "copies")),
         "seconds": seconds,
         "warmup": run.options["warmup"] / SECOND,
         "settings": run.settings,

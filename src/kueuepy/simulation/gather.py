@@ -76,7 +76,7 @@ def result_of(run: Prepared) -> Result:
     }
     facts = {
         "not_modelled": not_modelled(cluster, (change[2] for change in run.options["changes"])),
-        "notes": (*run.notes, *_endless(stats["fruitless"], tables["jobs"])),
+        "notes": (*run.notes, *endless(stats["fruitless"], tables["jobs"])),
         "seconds": seconds,
         "warmup": warmup,
         "settings": run.settings,
@@ -87,11 +87,14 @@ def result_of(run: Prepared) -> Result:
     return Result(tables, {**core.figures(), "assigned": core.assigned()}, loops, facts, run)
 
 
-def _endless(evictions: int, jobs: Columns) -> tuple[tuple[str, int], ...]:
-    """Return a note on repeatedly evicted jobs if the simulation was stopped because these jobs made no progress."""
+def endless(evictions: int, jobs: Columns, tried: str = "evictions") -> tuple[tuple[str, int], ...]:
+    """Return a note on repeatedly evicted jobs if the simulation was stopped because these jobs made no progress.
+
+    The note counts the unfinished jobs whose column `tried` is greater than 0.
+    """
     if not evictions:
         return ()
-    again = (jobs["evictions"] > 0) & (is_named(jobs["state"], "Waiting") | is_named(jobs["state"], "Running"))
+    again = (jobs[tried] > 0) & (is_named(jobs["state"], "Waiting") | is_named(jobs["state"], "Running"))
     what = f"never finish: the last {evictions} evictions left no progress, and the run was stopped; until= bounds it"
     return ((what, int(again.sum())),)
 
