@@ -8,7 +8,18 @@ import typer
 
 from kueuepy.cli.describe import find, start
 from kueuepy.cli.logs import Censored, Format, Map, Window, read_jobs
-from kueuepy.cli.options import Files, Json, KueueVersion, Lenient, Namespace, Objects, Users, examples, read_cluster
+from kueuepy.cli.options import (
+    Files,
+    Futures,
+    Json,
+    KueueVersion,
+    Lenient,
+    Namespace,
+    Objects,
+    Users,
+    examples,
+    read_cluster,
+)
 from kueuepy.cli.output import counting, print_json, progress, say, table, writing
 from kueuepy.cluster import dump
 from kueuepy.errors import InvalidSpecError
@@ -52,16 +63,6 @@ _Future: TypeAlias = Annotated[
         "--future",
         metavar="FILE",
         help="File of future jobs; their submit times are relative to the current time.",
-    ),
-]
-_Number: TypeAlias = Annotated[
-    int,
-    typer.Option(
-        "-N",
-        "--futures",
-        min=1,
-        metavar="N",
-        help="Number of Monte Carlo simulations, each with different random draws.",
     ),
 ]
 _Seed: TypeAlias = Annotated[
@@ -172,7 +173,7 @@ def eta(
     ] = None,
     users: Users = "",
     future: _Future = None,
-    number: _Number = 200,
+    number: Futures = 200,
     seed: _Seed = 0,
     horizon: Annotated[
         str, typer.Option("--horizon", metavar="TIME", help="Virtual time that each Monte Carlo simulation covers.")
@@ -232,7 +233,7 @@ def risk(
         ),
     ] = None,
     future: _Future = None,
-    number: _Number = 200,
+    number: Futures = 200,
     seed: _Seed = 0,
     namespace: Namespace = "default",
     kueue_version: KueueVersion = None,

@@ -8,7 +8,7 @@ import typer
 
 from kueuepy.cli.describe import start
 from kueuepy.cli.interrupts import until_interrupted
-from kueuepy.cli.options import Files, KueueVersion, Lenient, StopAfter, Users, examples, seconds_of
+from kueuepy.cli.options import Files, Futures, KueueVersion, Lenient, StopAfter, Users, examples, seconds_of
 from kueuepy.cli.output import say
 from kueuepy.errors import ApiError
 from kueuepy.lab.exploration.waits import estimated_waits, wait_series
@@ -48,16 +48,7 @@ def serve_metrics(
     horizon: Annotated[
         str, typer.Option("--horizon", metavar="TIME", help="Virtual time that each Monte Carlo simulation covers.")
     ] = "1d",
-    number: Annotated[
-        int,
-        typer.Option(
-            "-N",
-            "--futures",
-            min=1,
-            metavar="N",
-            help="Number of Monte Carlo simulations, each with different random draws.",
-        ),
-    ] = 40,
+    number: Futures = 40,
     users: Users = "",
     stop_after: StopAfter = None,
     kueue_version: KueueVersion = None,

@@ -75,6 +75,16 @@ Users = Annotated[
         "--users", metavar="LABEL", help="Workload label whose value is the name of the user (default: no label)."
     ),
 ]
+Futures = Annotated[
+    int,
+    typer.Option(
+        "-N",
+        "--futures",
+        min=1,
+        metavar="N",
+        help="Number of Monte Carlo simulations, each with different random draws.",
+    ),
+]
 StopAfter = Annotated[
     str | None,
     typer.Option("--stop-after", metavar="TIME", help="Stop after this time; by default, run until interrupted."),
