@@ -12,7 +12,7 @@ from kueuepy.look.notebook import Sheet
 if TYPE_CHECKING:
     from kueuepy.engine.tables import UsageTable, WorkloadTable
 
-_NAMES = ("Cohort or ClusterQueue", "flavor/resource", "usage", "pending", "admitted")
+_NAMES = ("Cohort or ClusterQueue", "Flavor/resource", "Usage", "Pending", "Admitted")
 
 
 def sheet_of(grid: UsageTable, workloads: WorkloadTable, caption: str) -> Sheet:

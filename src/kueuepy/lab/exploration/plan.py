@@ -149,7 +149,7 @@ class Plan(Framed):
 
     def __str__(self) -> str:
         """Return the answer and the tried values with units."""
-        return f"{self!r}\n{repr_text([self.sheets()[-1]], self)}"
+        return repr_text(self.sheets(), self)
 
     def sheets(self) -> tuple[Sheet, ...]:
         """Return the warnings, the answer, and the curve in readable units."""

@@ -13,8 +13,8 @@ from kueuepy.look.colours import ALL, MOST_NAMES
 from kueuepy.look.numbers import amount
 from kueuepy.simulation.columns import is_resource
 from kueuepy.simulation.groups import preemptions as evictions_of
-from kueuepy.simulation.pictures.names import amounts_of, colours, groups, shown_as, time_unit, workers_of
-from kueuepy.simulation.pictures.shown import Bar, Bars, Line, Lines, Matrix
+from kueuepy.simulation.pictures.names import amounts_of, colours, groups, in_order, shown_as, time_unit, workers_of
+from kueuepy.simulation.pictures.shown import SINCE, Bar, Bars, Line, Lines, Matrix
 from kueuepy.tables.columns import is_named
 
 if TYPE_CHECKING:
@@ -87,7 +87,7 @@ def gantt(run: Recorded, flavor: str | None = None, jobs: int = 200, start: floa
         bars.append(Bar(lane, begin / second, end / second, (end - lost) / second, cut, run.name_of(job), queue, place))
     number = len(set(runs["job"][kept].tolist()))
     title = f"Runs of the first {counted(number, 'job')} with quota" + (f" on {flavor}" if flavor is not None else "")
-    return Bars(title, f"Time after the first submission ({x})", tuple(bars))
+    return Bars(title, SINCE, tuple(bars), x)
 
 
 def dispatch(run: Recorded, jobs: int = 200, start: float = 0.0) -> Bars:
@@ -112,7 +112,7 @@ def dispatch(run: Recorded, jobs: int = 200, start: float = 0.0) -> Bars:
             cut, job = runs["outcome"][row] in ("Preempted", "Evicted"), run.name_of(int(runs["job"][row]))
             bars.append(Bar(lane, begin / second, end / second, (end - lost) / second, cut, job, name, place))
     title = f"Runs on each worker of the first {counted(len(set(runs['job'][kept].tolist())), 'job')}"
-    return Bars(title, f"Time after the first submission ({x})", tuple(bars))
+    return Bars(title, SINCE, tuple(bars), x)
 
 
 def _first_runs(run: Recorded, flavor: str | None, jobs: int, start: float) -> list[int]:
@@ -157,7 +157,7 @@ def preemptions(run: Recorded) -> Matrix:
         found = totals.setdefault(pair, [0.0, 0.0])
         found[0] += float(table["count"][row])
         found[1] += float(sum(table[cell][row] for cell in cells[:1]))
-    rows, columns = (_most([pair[side] for pair in totals], totals, side) for side in (0, 1))
+    rows, columns = (_most(run, totals, side) for side in (0, 1))
     counts, hours = np.zeros((len(rows), len(columns))), np.zeros((len(rows), len(columns)))
     for (victim, preemptor), (count, lost) in totals.items():
         place = _place(victim, rows), _place(preemptor, columns)
@@ -170,15 +170,15 @@ def _place(name: str, names: list[str]) -> int:
     return names.index(name if name in names else "others")
 
 
-def _most(names: list[str], totals: dict[tuple[str, str], list[float]], side: int) -> list[str]:
-    """Return the names with the most evictions, sorted, followed by `others` for the remaining names."""
-    sums: dict[str, float] = dict.fromkeys(names, 0.0)
+def _most(run: Recorded, totals: dict[tuple[str, str], list[float]], side: int) -> list[str]:
+    """Return the names with the most evictions, in the order of all charts, followed by `others` for the rest."""
+    sums: dict[str, float] = {}
     for pair, (count, _) in totals.items():
-        sums[pair[side]] += count
+        sums[pair[side]] = sums.get(pair[side], 0.0) + count
     order = sorted(sums, key=lambda name: (-sums[name], name))
     if len(order) <= MOST_NAMES:
-        return sorted(order)
-    return [*sorted(order[: MOST_NAMES - 1]), "others"]
+        return in_order(run, order)
+    return [*in_order(run, order[: MOST_NAMES - 1]), "others"]
 
 
 def _asked(run: Recorded, resource: str | None) -> NDArray[np.float64]:
