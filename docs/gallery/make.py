@@ -100,8 +100,8 @@ def _page(title: str, body: str) -> str:
         '<meta name="viewport" content="width=device-width"><style>:root { color-scheme: light dark } '
         "body { font: 14px/1.5 system-ui, sans-serif; margin: 1rem } pre { overflow-x: auto; "
         "font-size: min(13px, calc((100vw - 2rem) / 80 / .62)) } "
-        "figure { margin: 0 0 1.5rem } svg, img { max-width: 100%; height: auto } p { max-width: 46rem } "
-        ".gallery { display: grid; grid-template-columns: repeat(auto-fit, minmax(min(100%, 40rem), 1fr)) } "
+        "figure { margin: 0 0 1.5rem } svg, img { max-width: 100%; height: auto } "
+        "p { max-width: 46rem; overflow-wrap: anywhere } "
         "table { border-collapse: collapse; margin-bottom: 1rem } td, th { padding: .2rem .6rem }"
         "@media (prefers-color-scheme: dark) { body { background: #14161a; color: #e4e6ea } }"
         f"</style></head><body><h1>{escape(title)}</h1>\n{body}</body></html>"
@@ -112,7 +112,7 @@ def pictures(examples: Examples) -> str:
     """Return a page with all SVG pictures."""
     shown = [examples.result.picture(name)._repr_html_() for name in PICTURES]
     both = examples.pair.picture("usage")._repr_html_()
-    return _page("Pictures", f'{_in_words(examples)}<div class="gallery">{"".join(shown)}</div>{both}')
+    return _page("Pictures", f"{_in_words(examples)}{''.join(shown)}{both}")
 
 
 def _in_words(examples: Examples) -> str:
@@ -144,7 +144,7 @@ def plots(examples: Examples, theme: str) -> str:
             _, narrow = plt.subplots(figsize=NARROW, layout="constrained")
             found.append(figure_html(_svg_of(one(), "wide"), _svg_of(one(ax=narrow), "narrow")))
             plt.close("all")
-    return _page("Plots with matplotlib", f'{_in_words(examples)}<div class="gallery">{"".join(found)}</div>')
+    return _page("Plots with matplotlib", f"{_in_words(examples)}{''.join(found)}")
 
 
 def _svg_of(ax: Any, salt: str) -> str:

@@ -146,7 +146,7 @@ def _classes() -> str:
     lines = "".join(f".kq-{name}.kq-line{{stroke:var(--kq-{name});fill:none}}" for name in names)
     return (
         f"{groups}{lines}.kq-gap{{stroke:var(--kq-paper)}}.kq-heat{{fill:var(--kq-heat)}}.kq-on{{fill:var(--kq-paper)}}"
-        ".kq-free{fill:var(--kq-soft)}.kq-gained.kq-line{stroke:var(--kq-good)}.kq-ended.kq-line{stroke:var(--kq-bad)}"
+        ".kq-free{fill:var(--kq-soft)}.kq-gained.kq-line{stroke:var(--kq-quiet)}.kq-ended.kq-line{stroke:var(--kq-ink)}"
     )
 
 

@@ -303,7 +303,16 @@ def _ends(name: str, column: Any) -> tuple[str, str]:
     if isinstance(column, Categorical):
         ordered = _ordered(_labels(column))
         return ordered[0], ordered[-1]
-    return figure_text(name, float(np.nanmin(column))), figure_text(name, float(np.nanmax(column)))
+    low, high = float(np.nanmin(column)), float(np.nanmax(column))
+    whole = metric_of(name) in COUNTS and low.is_integer() and high.is_integer()
+    return (
+        (figure_text(name, int(low)), figure_text(name, int(high)))
+        if whole
+        else (
+            figure_text(name, low),
+            figure_text(name, high),
+        )
+    )
 
 
 def _scaled(values: Any) -> Any:

@@ -9,7 +9,7 @@ import numpy as np
 
 from kueuepy.errors import StateError
 from kueuepy.errors.words import counted
-from kueuepy.look.colours import ALL, MOST_NAMES
+from kueuepy.look.colours import ALL, MOST_NAMES, OTHERS
 from kueuepy.look.numbers import amount
 from kueuepy.simulation.columns import is_resource
 from kueuepy.simulation.groups import preemptions as evictions_of
@@ -28,7 +28,8 @@ _TICKS = (
     (1.0, "≤ 1 s"), (10.0, "10 s"), (60.0, "1 min"), (600.0, "10 min"), (3600.0, "1 h"), (6 * 3600.0, "6 h"),
     (86400.0, "1 d"), (7 * 86400.0, "7 d"), (30 * 86400.0, "30 d"), (365 * 86400.0, "1 y"),
 )  # fmt: skip
-_PERCENTILES = ((50, "median", 0), (95, "95th percentile", 1))
+_PERCENTILES = ((50, "median", OTHERS), (95, "95th percentile", ALL))
+"""Percentiles with their names and colours, which are no colours of queues."""
 
 
 def waits(run: Recorded, by: str = "queue") -> Lines:
@@ -205,9 +206,9 @@ def slowdown_by_size(run: Recorded, resource: str | None = None) -> Lines:
     ticks = [(2.0**size, _size_text(resource, int(size), number)) for size, number in zip(sizes, counts, strict=True)]
     asked = f"Request of {_size_unit(resource)} per job, rounded up to a power of two (log scale)"
     return Lines(
-        "Slowdown by job size",
+        "Slowdown (lifetime / runtime) by job size",
         asked,
-        "Bounded slowdown (lifetime / runtime, log scale)",
+        "Bounded slowdown (log scale)",
         tuple(lines),
         log_x=True,
         log_y=True,

@@ -279,7 +279,7 @@ def _lines(shown: Lines, ax: Any) -> None:
     _name(ax, shown.x, shown.y, shown.unit)
     for mark in shown.marks:
         low, high = _MARKS[mark.name]
-        colour = theme.good if mark.name == "admissions" else theme.bad
+        colour = theme.quiet if mark.name == "admissions" else theme.ink
         ax.vlines(
             mark.x, low, high, transform=ax.get_xaxis_transform(), color=colour, alpha=_PALE + _PALE * mark.weight,
             linewidth=1.0, label=mark.name,

@@ -327,8 +327,8 @@ def _stroke(colour: str) -> str:
 
 _PLAIN = {
     **{class_of(place): colour_of(place) for place in range(-1, 8)},
-    "kq-gained": LIGHT_THEME.good,
-    "kq-ended": LIGHT_THEME.bad,
+    "kq-gained": LIGHT_THEME.quiet,
+    "kq-ended": LIGHT_THEME.ink,
 }
 """Colours on a light background, by class."""
 
