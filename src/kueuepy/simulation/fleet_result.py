@@ -14,7 +14,7 @@ from kueuepy.objects import SECOND
 from kueuepy.session.session import session_of
 from kueuepy.simulation.figures import Kpis, hours, kpis_of
 from kueuepy.simulation.fleet_tables import FleetTables
-from kueuepy.simulation.gather import columns_of, endless, job_columns
+from kueuepy.simulation.gather import endless, job_columns
 from kueuepy.simulation.measures import BOUND
 from kueuepy.simulation.recorded import (
     TABLES,
@@ -32,7 +32,7 @@ from kueuepy.simulation.result import Result
 from kueuepy.simulation.series import sampled
 from kueuepy.simulation.warn import warnings_of
 from kueuepy.tables import Categorical, Columns
-from kueuepy.tables.columns import exact, is_named
+from kueuepy.tables.columns import columns_of, exact, is_named
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

@@ -25,8 +25,7 @@ from kueuepy.simulation.recorded import (
 )
 from kueuepy.simulation.result import Result
 from kueuepy.simulation.series import sampled
-from kueuepy.tables import Categorical, Columns
-from kueuepy.tables.columns import exact, is_named
+from kueuepy.tables.columns import columns_of, concatenated, exact, is_named
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -35,13 +34,9 @@ if TYPE_CHECKING:
 
     from kueuepy.simulation.base import JobColumns
     from kueuepy.simulation.prepare import Prepared
+    from kueuepy.tables import Columns
 
 _OWN = ("queue", "submit", "runtime", "pods", "priority", "name", "uid")
-
-
-def columns_of(view: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the columns of a table that the core created; a pair of codes and names becomes a Categorical."""
-    return {name: Categorical(*column) if isinstance(column, tuple) else column for name, column in view.items()}
 
 
 def result_of(run: Prepared) -> Result:
@@ -110,14 +105,11 @@ def _usage(table: UsageSeries, step: float, end: float) -> UsageSeries:
 
 def run_columns(core: dict[str, Any]) -> dict[str, Any]:
     """Return the columns of the table of runs, with assignment codes and unique flavor names."""
-    flavors = core["flavors"]
-    known: dict[str, int] = {}
-    codes = np.array([*(known.setdefault(name, len(known)) for name in flavors.names), -1], np.int32)
     found: dict[str, Any] = {}
     for name, column in core.items():
-        found[name] = Categorical(codes[flavors.codes], list(known)) if name == "flavors" else column
+        found[name] = concatenated([column]) if name == "flavors" else column
         if name == "flavors":
-            found["assignment"] = flavors.codes
+            found["assignment"] = column.codes
     return found
 
 
