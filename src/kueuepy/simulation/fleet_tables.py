@@ -6,10 +6,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from kueuepy._core import Quantity
 from kueuepy.errors.arguments import checked_methods
 from kueuepy.objects import SECOND
-from kueuepy.simulation.gather import run_columns
+from kueuepy.simulation.gather import run_columns, weights_of
 from kueuepy.simulation.load import trees_of
 from kueuepy.simulation.sums import sums
 from kueuepy.tables import Categorical
@@ -143,9 +142,9 @@ class FleetTables:
     def weights(self) -> dict[str, float]:
         """Return the fair sharing weight of each ClusterQueue."""
         return {
-            self._name(site)(q.name): 1.0 if q.fair_sharing is None else float(Quantity(q.fair_sharing.weight))
+            self._name(site)(queue): weight
             for site, cluster in enumerate(self._clusters())
-            for q in cluster.cluster_queues
+            for queue, weight in weights_of(cluster).items()
         }
 
     def trees(self) -> dict[str, str]:
