@@ -13,7 +13,7 @@ from kueuepy.errors.settings import spelled_out
 from kueuepy.errors.words import counted
 from kueuepy.lab.exploration.runs import NOTHING, in_order
 from kueuepy.lab.exploration.sweep import setup_of
-from kueuepy.look.notebook import Sheet, repr_html, repr_text
+from kueuepy.look.notebook import Sheet, repr_text
 from kueuepy.look.numbers import number
 from kueuepy.simulation.model import RunSettings
 from kueuepy.simulation.simulate import Simulation
@@ -121,8 +121,6 @@ class DelayMatrix(Framed):
         head = [heads.get(name, f"Wait of {name}") for name in names]
         caption = f"{repr(self)[1:-1]}. The cells show the added wait per job on average; the total is over the jobs "
         return (Sheet(head, rows, f"{caption}of others"),)
-
-    _repr_html_ = repr_html
 
 
 def _shown(name: str, value: Any) -> str:

@@ -18,7 +18,7 @@ from kueuepy.lab.exploration.measure import promises
 from kueuepy.lab.exploration.policy import applied
 from kueuepy.lab.exploration.runs import result_under
 from kueuepy.lab.exploration.statistics import Estimate, PairedDifference, estimate, paired
-from kueuepy.look.notebook import MOST_ROWS, Sheet, repr_html, repr_text
+from kueuepy.look.notebook import MOST_ROWS, Sheet, repr_text
 from kueuepy.simulation.catalogue import COUNTS, FIGURES, figure_text, is_shown, metric_of
 from kueuepy.simulation.labels import interval_text, titled
 from kueuepy.simulation.model import Recording
@@ -425,8 +425,6 @@ class Sweep(Framed):
     def __str__(self) -> str:
         """Return the number of policies, and the first policies with the main metrics; `means` has all policies."""
         return f"{self!r}\n{repr_text(self.sheets()[len(self.warnings) > 0 :], self)}"
-
-    _repr_html_ = repr_html
 
 
 def _cell(name: str, value: Any) -> Any:
