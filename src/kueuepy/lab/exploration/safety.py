@@ -9,7 +9,6 @@ import numpy as np
 
 from kueuepy.engine.decisions import Preempting
 from kueuepy.engine.nodes import roots
-from kueuepy.engine.tables import quota_table
 from kueuepy.errors import InvalidSpecError
 from kueuepy.errors.arguments import checked
 from kueuepy.errors.words import counted, verb
@@ -24,9 +23,8 @@ from kueuepy.lab.exploration.trial import (
     row_of,
     unit_of,
 )
-from kueuepy.look.notebook import Sheet, repr_html
+from kueuepy.look.notebook import Sheet
 from kueuepy.scheduler import Scheduler
-from kueuepy.session.session import session_of
 from kueuepy.tables.framed import Framed, table_of
 
 if TYPE_CHECKING:
@@ -110,8 +108,6 @@ class Safety(msgspec.Struct, Framed, frozen=True):
         outside = Sheet(("not modelled",), [(text,) for text in self.not_modelled])
         return (answer, *([Sheet(("submitted", "queue", "evicts"), rows)] if rows else []), outside)
 
-    _repr_html_ = repr_html
-
 
 @checked
 def safety(cluster: Cluster, cluster_queue: str, *, trials: int = 50, seed: int = 0) -> Safety:
@@ -178,7 +174,7 @@ def safety(cluster: Cluster, cluster_queue: str, *, trials: int = 50, seed: int 
 
 
 def _tree(cluster: Cluster, empty: Scheduler, queue: ClusterQueue) -> list[ClusterQueue]:
-    root = roots(quota_table(session_of(empty).engine).nodes)
+    root = roots(empty.quota.nodes)
     return [other for other in cluster.cluster_queues if other is not queue and root[other.name] == root[queue.name]]
 
 
@@ -189,7 +185,7 @@ def _reclaimers(cluster: Cluster, empty: Scheduler, queue: ClusterQueue) -> list
 
 def _most(empty: Scheduler, queue: str, cell: tuple[str, str]) -> tuple[int, int]:
     """Return the nominal quota of a queue, and the maximum that it could ever use."""
-    table = quota_table(session_of(empty).engine)
+    table = empty.quota
     row, column = row_of(empty, queue), table.flavor_resources.index(cell)
     return int(table.array("nominal_quota")[row, column]), int(table.array("potential")[row, column])
 
