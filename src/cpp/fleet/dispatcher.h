@@ -51,8 +51,8 @@ struct WorkerCluster {
   std::string name;
   Engine* engine = nullptr;
   bool connected = true;
-  bool declared = true;  // If false, the MultiKueueCluster does not exist, and there is no connection.
   Time lost_since = 0;
+  bool declared = true;  // If false, the MultiKueueCluster does not exist, and there is no connection.
 };
 
 // A copy of a manager's workload: a workload with the same name on a worker.

@@ -56,7 +56,7 @@ class FieldLists {
   KUEUE_RECORD(DeviceObjects, classes, templates, slices)
   KUEUE_RECORD(DeviceCharge, amounts, replaced)
   KUEUE_RECORD(DeviceCharges, pod_sets)
-  KUEUE_RECORD(DeviceQueueing, charges, listed, changed, ignores_requeued, respecified)
+  KUEUE_RECORD(DeviceQueueing, charges, listed, changed, ignores_requeued, failed_checks, respecified)
 
   // model/pod.h
   KUEUE_RECORD(PodResourceClaim, template_name, claim_name)
