@@ -103,7 +103,8 @@ void AddStatus(const State& state, const StatusDetails& status, Mixer& mixer) {
 }
 
 void AddDevices(const DeviceQueueing& devices, Mixer& mixer) {
-  for (bool flag : {devices.listed, devices.changed, devices.ignores_requeued, devices.respecified})
+  for (bool flag : {devices.listed, devices.changed, devices.ignores_requeued, devices.failed_checks,
+                    devices.respecified})
     mixer.Add(flag);
   if (devices.charges == nullptr) return;
   for (const DeviceCharge& charge : devices.charges->pod_sets) {

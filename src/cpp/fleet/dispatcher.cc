@@ -62,6 +62,12 @@ const WorkloadCheck* Dispatcher::CheckOf(const Workload& workload) const {
   return nullptr;
 }
 
+// Returns kNoId if the controllers ignore the workload.
+int32_t Dispatcher::ConfigOf(const Workload& workload) const {
+  const WorkloadCheck* check = CheckOf(workload);
+  return check == nullptr || check->state == CheckState::kRejected ? kNoId : ConfigOf(*check);
+}
+
 int32_t Dispatcher::ConfigOf(const WorkloadCheck& check) const {
   const auto found = std::find(check_ids_.begin(), check_ids_.end(), check.check);
   return found == check_ids_.end() ? kNoId : static_cast<int32_t>(found - check_ids_.begin());
@@ -111,26 +117,42 @@ bool Dispatcher::LookAtDeleted(Serial serial) {
   const auto known = locals_.find(serial);
   if (known == locals_.end()) return false;
   Local& local = known->second;
-  if (options_.finds_by_name && manager().FindWorkload(local.key) != kNoId) {
-    locals_.erase(known);  // A new workload of the same name takes over the copies.
+  const WorkloadId successor = options_.finds_by_name ? manager().FindWorkload(local.key) : kNoId;
+  if (successor != kNoId) {
+    Succeed(local, successor);
+    locals_.erase(known);
     return false;
   }
-  const size_t before = local.copies.size();
+  const WorkloadId id = manager().workloads.Find(serial);
+  if (id != kNoId) local.config = ConfigOf(manager().At(id));  // As of the deletion.
   local.gone = true;
   local.again.reset();
   ForgetMissing(local);
+  bool changed = false;
   if (local.config != kNoId) {
+    changed = RemoveJobs(local);
     for (int32_t cluster : checks_[static_cast<size_t>(local.config)].clusters) {
-      if (IsConnected(cluster)) Remove(local, cluster);
+      if (!IsConnected(cluster) || CopyOn(local, cluster) == nullptr) continue;
+      Remove(local, cluster);
+      changed = true;
     }
   }
-  const bool changed = local.copies.size() != before;
   if (local.copies.empty()) locals_.erase(known);
   return changed;
 }
 
+// A new workload of the same name takes over the copies. The controllers identify workloads by name, so the
+// round of the incremental dispatcher and jobs without a copy remain.
+void Dispatcher::Succeed(const Local& old, WorkloadId successor) {
+  if (!old.round && old.jobs.empty()) return;
+  Local& local = Of(successor);
+  if (!local.round) local.round = old.round;
+  if (local.jobs.empty()) local.jobs = old.jobs;
+}
+
 // Mirrors pkg/controller/admissionchecks/multikueue/multikueuecluster.go:runGC.
 void Dispatcher::CollectGarbage() {
+  if (options_.finds_by_name) return CollectUnknown();
   std::vector<Serial> serials;
   for (const auto& [serial, local] : locals_) serials.push_back(serial);
   std::sort(serials.begin(), serials.end());
@@ -151,6 +173,11 @@ void Dispatcher::SetConnected(int32_t cluster, bool connected) {
   at.connected = connected;
   at.lost_since = manager().now;
   RefreshChecks();
+}
+
+void Dispatcher::SetDeclared(const std::vector<bool>& declared) {
+  for (size_t i = 0; i < clusters_->size() && i < declared.size(); ++i)
+    (*clusters_)[i].declared = declared[i];
 }
 
 // Mirrors pkg/controller/admissionchecks/multikueue/admissioncheck.go:Reconcile.

@@ -81,8 +81,18 @@ void Unlist(Workload& workload) {
 }
 
 void TakeCopyOfApi(Workload& workload) {
-  if (workload.devices != nullptr && workload.devices->ignores_requeued)
-    EditDevices(workload).ignores_requeued = false;
+  if (workload.devices == nullptr) return;
+  const bool failed = HasCheckIn(workload, CheckState::kRetry) || HasCheckIn(workload, CheckState::kRejected);
+  if (!workload.devices->ignores_requeued && workload.devices->failed_checks == failed) return;
+  DeviceQueueing& devices = EditDevices(workload);
+  devices.ignores_requeued = false;
+  devices.failed_checks = failed;
+}
+
+bool HasFailedChecks(const Workload& workload) {
+  const bool has_copy = workload.devices != nullptr && workload.devices->charges != nullptr;
+  if (has_copy && !workload.HasQuotaReservation()) return workload.devices->failed_checks;
+  return HasCheckIn(workload, CheckState::kRetry) || HasCheckIn(workload, CheckState::kRejected);
 }
 
 namespace {

@@ -4,6 +4,7 @@
 
 #include "lifecycle/admissibility.h"
 #include "lifecycle/conditions.h"
+#include "lifecycle/devices.h"
 #include "lifecycle/second_pass.h"
 #include "preemption/fit.h"
 #include "scheduler/cycle.h"
@@ -43,7 +44,7 @@ bool Cycle::Refuses(Entry& entry) {
     entry.quota_reserved_reason = Reason::kSuspended;
     return true;
   }
-  if (HasCheckIn(workload, CheckState::kRetry) || HasCheckIn(workload, CheckState::kRejected)) {
+  if (HasFailedChecks(workload)) {
     entry.inadmissibility = Inadmissibility::Kind::kFailedChecks;
     entry.message = Say(Sentence::kFailedChecks);
     entry.quota_reserved_reason = Reason::kPendingEvaluation;
