@@ -313,7 +313,6 @@ void ComputeTopologyUsage(State& state, Workload& workload) {
 
 void ComputeUsage(State& state, Workload& workload) {
   workload.usage.clear();
-  ComputeTopologyUsage(state, workload);
   for (const PodSetAdmission& admitted : workload.admission->pod_sets) {
     const int64_t held = HeldCount(state, workload, admitted);
     for (const PodSetAdmission::Resource& entry : admitted.resources) {
@@ -333,11 +332,16 @@ void ComputeUsage(State& state, Workload& workload) {
 
 }  // namespace
 
-void ChargeAdmission(State& state, WorkloadId id) {
+void ChargeAdmission(State& state, WorkloadId id, std::vector<TopologyUsage>* placed) {
   Workload& workload = state.At(id);
   const NodeId node = workload.admission->cluster_queue;
   if (!state.forest().IsDeclared(node)) return;
   state.EnsureBuilt();
+  if (placed != nullptr) {
+    workload.topology_usage = std::make_shared<const TopologyCharge>(TopologyCharge{std::move(*placed)});
+  } else {
+    ComputeTopologyUsage(state, workload);
+  }
   ComputeUsage(state, workload);
   if (static_cast<int>(state.flavor_resources.size()) > state.quota.flavor_resources())
     state.quota.Resize(static_cast<int>(state.flavor_resources.size()));

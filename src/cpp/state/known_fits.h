@@ -18,6 +18,9 @@ namespace kueue {
 struct KnownFit {
   absl::InlinedVector<FlavorResourceAmount, 2> usage;  // Charged by the admission.
   std::shared_ptr<const Admission> admission;
+  // Whether each workload of the class also needs a placement in the topology of its flavor. If so, only the
+  // flavors of `admission` apply to other workloads of the class.
+  bool needs_placement = false;
 };
 
 class KnownFits {
