@@ -63,22 +63,23 @@ def _from_pyarrow(table: Any) -> dict[str, Any]:
         column = table.column(name).combine_chunks()
         if hasattr(column, "chunks"):
             column = column.chunk(0) if column.num_chunks else _pyarrow("pyarrow").array([], column.type)
-        if hasattr(column, "dictionary"):
-            if not _are_names(types, column.dictionary):
-                found[name] = column.dictionary_decode().to_numpy(zero_copy_only=False)
-                continue
+        if (
+            hasattr(column, "dictionary")
+            and _is_text(types, column.dictionary.type)
+            and not column.dictionary.null_count
+        ):
             codes = column.indices.cast("int32").fill_null(-1).to_numpy(zero_copy_only=False)
             found[name] = Categorical(codes, column.dictionary.to_pylist())
-        else:
-            found[name] = column.to_numpy(zero_copy_only=False)
+            continue
+        if hasattr(column, "dictionary"):
+            column = column.dictionary_decode()
+        found[name] = column.cast("string") if _is_text(types, column.type) else column.to_numpy(zero_copy_only=False)
     return found
 
 
-def _are_names(types: Any, dictionary: Any) -> bool:
-    """Return whether the values of a dictionary column are strings, without nulls."""
-    kinds = ("is_string", "is_large_string", "is_string_view")
-    text = any(getattr(types, kind)(dictionary.type) for kind in kinds if hasattr(types, kind))
-    return bool(text and not dictionary.null_count)
+def _is_text(types: Any, kind: Any) -> bool:
+    names = ("is_string", "is_large_string", "is_string_view")
+    return any(getattr(types, name)(kind) for name in names if hasattr(types, name))
 
 
 def write_parquet(jobs: JobColumns, path: str | os.PathLike[str]) -> None:
@@ -138,4 +139,8 @@ def read_table(path: str | os.PathLike[str]) -> dict[str, Any]:
         InvalidSpecError: The file cannot be read.
         UnsupportedError: pyarrow is not installed.
     """
-    return parquet_columns(Path(path), "arrow")
+    columns = parquet_columns(Path(path), "arrow")
+    return {
+        name: values.to_numpy(zero_copy_only=False) if hasattr(values, "dictionary_encode") else values
+        for name, values in columns.items()
+    }

@@ -12,7 +12,6 @@ import numpy as np
 
 from kueuepy.errors import InvalidSpecError
 from kueuepy.errors.words import counted
-from kueuepy.simulation.texts import Texts
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -62,22 +61,25 @@ def _by_arrow(text: str) -> dict[str, Any] | None:
     The function does not parse quoted text with pyarrow, because pyarrow accepts a quote that is never closed and
     reports errors without a line number.
     """
-    if '"' in text or "\0" in text:
+    if '"' in text or "\0" in text or "\n" not in text:
         return None
     try:
         arrow, reader = import_module("pyarrow"), import_module("pyarrow.csv")
     except ImportError:
         return None
-    names = [name.strip() for name in io.StringIO(text[:_LARGE]).readline().split(",")]
-    if names == [""] or len(set(names)) < len(names):
+    header = text[: text.find("\n")].removesuffix("\r")
+    names = [name.strip() for name in header.split(",")]
+    if names == [""] or "\r" in header or len(set(names)) < len(names):
         return None
     try:
         table = reader.read_csv(
             arrow.BufferReader(text.encode()),
             reader.ReadOptions(use_threads=False, skip_rows=1, column_names=names),
-            convert_options=reader.ConvertOptions(column_types=dict.fromkeys(names, arrow.string())),
+            convert_options=reader.ConvertOptions(
+                column_types=dict.fromkeys(names, arrow.string()), null_values=[""], strings_can_be_null=True
+            ),
         )
-        return {name: Texts(arrow.concat_arrays(table.column(name).chunks)) for name in names}
+        return {name: table.column(name).combine_chunks() for name in names}
     except arrow.ArrowInvalid:
         return None
 

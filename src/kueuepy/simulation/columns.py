@@ -9,7 +9,6 @@ import numpy as np
 from kueuepy.errors import InvalidSpecError
 from kueuepy.objects import SECOND
 from kueuepy.objects.times import LATEST, LONGEST
-from kueuepy.simulation.values import is_missing, text_of
 from kueuepy.tables import Categorical
 from kueuepy.tables.columns import categorical, exact
 
@@ -61,9 +60,9 @@ def read_column(column: Column, notes: list[Note]) -> Any:
     elif name in _READERS:
         found = _READERS[name](column)
     else:
-        found = _amounts(column, notes) if is_resource(name) else column.kept()
-    if name == "priority" and (absent := int(column.missing().sum())):
-        notes.append(("priority is missing; treated as 0", absent))
+        found = column.amounts(name) if is_resource(name) else column.kept()
+    if (name == "priority" or is_resource(name)) and (absent := int(column.missing().sum())):
+        notes.append((f"{name} is missing; treated as 0", absent))
     notes += column.notes
     return found
 
@@ -95,19 +94,6 @@ def core_amounts(table: Columns, name: str) -> NDArray[Any]:
     return amounts
 
 
-def _infinite(column: Column) -> int:
-    """Count the infinite values in a column; `Jobs` itself returns infinity for a missing time limit."""
-    values = column.given
-    return int((values == np.inf).sum()) if isinstance(values, np.ndarray) and values.dtype.kind in "fO" else 0
-
-
-def _amounts(column: Column, notes: list[Note]) -> NDArray[np.int64]:
-    found, absent = column.amounts(column.name)
-    if absent:
-        notes.append((f"{column.name} is missing; treated as 0", absent))
-    return found
-
-
 def _submissions(column: Column) -> NDArray[np.int64]:
     found = column.times()
     column.refuse(found < 0, "it must be given")
@@ -118,29 +104,28 @@ def _runtimes(column: Column, notes: list[Note]) -> NDArray[Any]:
     found = column.spans(never=True)
     if absent := int(column.missing().sum()):
         notes.append(("runtime is missing; treated as infinite", absent))
-    if endless := int((found < 0).sum()) - absent - _infinite(column):
+    numbers = column.numbers
+    infinite = 0 if numbers is None else int((numbers == np.inf).sum())  # `Jobs` itself returns infinity for these
+    if endless := int((found < 0).sum()) - absent - infinite:
         notes.append(("runtime is -1; the job never ends", endless))
     return found
 
 
-def _texts(column: Column) -> NDArray[Any]:
-    values = column.values
-    listed = [values[row] for row in range(len(values))]
-    found = np.empty(len(listed), object)
-    found[:] = [name_of_row(row) if is_missing(value) else text_of(value).strip() for row, value in enumerate(listed)]
+def _names(column: Column) -> NDArray[Any]:
+    """Return the names of Workloads, with a generated name where no name is set."""
+    found = np.array(column.texts(), object)
+    for row in np.flatnonzero(column.missing()).tolist():
+        found[row] = name_of_row(row)
     return found
 
 
 def _uids(column: Column) -> NDArray[Any]:
     """Return the UIDs, with an empty string where no UID is set."""
-    values = column.values
-    listed = [values[row] for row in range(len(values))]
-    found = np.empty(len(listed), object)
-    found[:] = ["" if is_missing(value) else str(value).strip() for value in listed]
+    found = np.array(column.texts(), object)
     first: dict[str, int] = {}
     for row, uid in enumerate(found.tolist()):
         if uid and first.setdefault(uid, row) != row:
-            raise column.error(row, listed[row], f"row {first[uid]} has it, too; each job must have its own")
+            raise column.error(row, f"row {first[uid]} has it, too; each job must have its own")
     return found
 
 
@@ -160,7 +145,7 @@ def _queues(column: Column) -> Categorical:
 _READERS: dict[str, Callable[[Column], Any]] = {
     "submit": _submissions,
     "queue": _queues,
-    "name": _texts,
+    "name": _names,
     "uid": _uids,
     "flavor": lambda column: column.names(),
     "namespace": lambda column: column.names(),

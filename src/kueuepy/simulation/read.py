@@ -17,7 +17,8 @@ from kueuepy.simulation.arrow import parquet_columns
 from kueuepy.simulation.base import JobColumns, renamed
 from kueuepy.simulation.cells import csv_columns
 from kueuepy.simulation.columns import ALIASES
-from kueuepy.simulation.values import Column, raw
+from kueuepy.simulation.values import Column, array_of
+from kueuepy.tables import Categorical
 
 if TYPE_CHECKING:
     import os
@@ -151,7 +152,7 @@ class Table:
             first: The line number of the first row.
         """
         self.source, self._first = source, first
-        self.columns: dict[str, Any] = {name: raw(values) for name, values in columns.items()}
+        self.columns: dict[str, Any] = {name: array_of(values) for name, values in columns.items()}
         size = len(next(iter(self.columns.values()), ()))
         self.rows = np.arange(size) if rows is None else rows
         self.notes: list[tuple[str, int]] = []
@@ -173,10 +174,6 @@ class Table:
             )
         return Column(name, self.columns[name], self.where)
 
-    def has(self, name: str) -> bool:
-        """Return whether the file has a column with the given name."""
-        return name in self.columns
-
     def keep(self, mask: Any, why: str) -> Table:
         """Return the rows for which the mask is true, with a note about the rows left out.
 
@@ -190,7 +187,10 @@ class Table:
         rows = np.flatnonzero(chosen)
         found = Table(
             self.source,
-            {name: values[rows] for name, values in self.columns.items()},
+            {
+                name: (values[rows] if isinstance(values, Categorical) else values.take(rows))
+                for name, values in self.columns.items()
+            },
             self.rows[rows],
             self._first,
         )
@@ -334,7 +334,7 @@ def _expect_options(format: str, options: Collection[str], known: Collection[str
 
 def _by_name(source: Source, columns: Mapping[str, Any], names: Mapping[str, str] | None) -> JobColumns:
     table = Table(source, {ALIASES.get(name, name): values for name, values in renamed(columns, names).items()})
-    present = [name for name in _NEEDED if table.has(name)]
+    present = [name for name in _NEEDED if name in table.columns]
     return (kept := table.keep(table.given(*present), "without queue, submit or runtime")).jobs(kept.columns)
 
 

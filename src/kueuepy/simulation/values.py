@@ -5,28 +5,30 @@ from __future__ import annotations
 import contextlib
 import math
 import re
-from collections.abc import Callable, Sequence
-from decimal import Decimal
-from typing import Any, cast
+from collections.abc import Callable, Iterable, Sequence
+from importlib import import_module
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from kueuepy._core import Quantity
+from kueuepy.engine.cached import cached_property
 from kueuepy.errors import InvalidSpecError, KueueError
 from kueuepy.objects import SECOND
 from kueuepy.objects.times import LONGEST
 from kueuepy.simulation.spans import MOST, exact_ns, is_naive, parse_moment, parse_span, shown
-from kueuepy.simulation.texts import Texts
 from kueuepy.tables import Categorical
 
 Ints = NDArray[np.int64]
 Where = Callable[[int], str]
 """A function that returns the description of a row for error messages, such as `jobs row 17 (jobs.csv:19)`."""
+Parse = Callable[[Any], "int | None"]
 
 _DATE = len("2017-10-09 07:01:55")
 _HAS_ZONE = re.compile(r"[Zz+]|-.*-.*-")  # a negative UTC offset adds a third dash
-_MOST_SECONDS = LONGEST // SECOND
+_UNLIKE_PYTHON = r"^\+|[xX(]"
+"""Arrow also reads `0x1f` and `nan(a)` as numbers, which Python rejects, and `+5` as a float, unlike `int`."""
 
 
 class Column:
@@ -45,36 +47,66 @@ class Column:
         """
         self.name, self._where = name, where
         self.notes: list[tuple[str, int]] = []
-        self.given: Any
-        """The values as an array, as names with codes, or as texts of Arrow."""
         try:
-            self.given = raw(values)
+            self.values = array_of(values)
         except UnicodeDecodeError as error:
             raise InvalidSpecError(f'column "{name}": is not text in UTF-8: {error.reason}') from None
-        if not isinstance(self.given, Categorical) and self.given.ndim != 1:
-            raise InvalidSpecError(f'column "{name}": has {self.given.ndim} dimensions; it must have one')
+        if getattr(self.values, "ndim", 1) != 1:
+            raise InvalidSpecError(f'column "{name}": has {self.values.ndim} dimensions; it must have one')
 
-    @property
-    def values(self) -> Any:
-        """The values as an array, or as encoded names."""
-        return self.given.objects if isinstance(self.given, Texts) else self.given
+    @cached_property
+    def coded(self) -> Categorical:
+        """The distinct values in the order of their first occurrence, and the code of each row; -1 is missing."""
+        values = self.values
+        if isinstance(values, Categorical):
+            return values
+        if _is_arrow(values):
+            found = values.dictionary_encode()
+            return Categorical(found.indices.fill_null(-1).to_numpy(), found.dictionary.to_pylist())
+        cells = list(values) if values.dtype.kind in "mM" else values.tolist()
+        try:
+            distinct = dict.fromkeys(cells)
+        except TypeError:  # lists, which DataFrames may contain
+            cells = [value if _is_hashable(value) else text_of(value) for value in cells]
+            distinct = dict.fromkeys(cells)
+        present = [value for value in distinct if not is_missing(value)]
+        codes = {**dict.fromkeys(distinct, -1), **{value: code for code, value in enumerate(present)}}
+        return Categorical(np.fromiter(map(codes.__getitem__, cells), np.int32, len(cells)), present)
+
+    @cached_property
+    def numbers(self) -> NDArray[Any] | None:
+        """The values as numbers, with NaN for missing values; `None` if a value is not a number."""
+        values = self.values
+        if isinstance(values, np.ndarray) and values.dtype.kind in "iufbmM":
+            return None if values.dtype.kind in "mM" else values
+        found = _arrow_numbers(values) if _is_arrow(values) else None
+        if found is not None:
+            return found
+        names, codes = self.coded.names, self.coded.codes
+        is_whole = set(map(type, names)) <= {str, int} and not (codes < 0).any()  # int() would truncate floats
+        with contextlib.suppress(ValueError, OverflowError):
+            if is_whole:
+                return np.array([int(name) for name in names], np.int64)[codes]
+        with contextlib.suppress(TypeError, ValueError, OverflowError):
+            return np.array([*map(float, names), math.nan])[codes]
+        return None
 
     def missing(self) -> NDArray[np.bool_]:
         """Return a mask of the rows without a value."""
-        values = self.given
-        found: NDArray[np.bool_] = np.zeros(len(values), bool)
-        if isinstance(values, Categorical):
-            found = values.codes < 0
-        elif isinstance(values, Texts):
-            found = values.missing
-        elif values.dtype.kind == "O":
-            found = missing_of(values.tolist())
-        elif values.dtype.kind in "fmM":
-            found = values != values  # noqa: PLR0124 - NaN and NaT are not equal to themselves
-        return found
+        values = self.values
+        if _is_arrow(values):
+            return np.asarray(values.is_null())
+        if isinstance(values, np.ndarray) and values.dtype.kind in "iufbmM":
+            return np.asarray(values != values)  # noqa: PLR0124 - NaN and NaT are not equal to themselves
+        return np.asarray(self.coded.codes < 0)
 
-    def error(self, row: int, value: object, allowed: str) -> InvalidSpecError:
+    def error(self, row: int, allowed: str) -> InvalidSpecError:
         """Return the error to raise for one row."""
+        value = self.values[row]
+        if hasattr(value, "as_py"):
+            value = value.as_py()
+        elif not isinstance(value, np.generic) and is_missing(value):
+            value = None
         return InvalidSpecError(f'{self._where(row)}, column "{self.name}": {shown(value)}; {allowed}')
 
     def refuse(self, bad: NDArray[np.bool_], allowed: str) -> None:
@@ -88,8 +120,7 @@ class Column:
             InvalidSpecError: The value in a row is not allowed; the message names the first such row.
         """
         if bad.any():
-            row = int(bad.argmax())
-            raise self.error(row, self.values[row], allowed)
+            raise self.error(int(bad.argmax()), allowed)
 
     def spans(self, *, never: bool = False) -> Ints:
         """Return time spans in nanoseconds; numbers are read as seconds, and a missing or infinite value becomes -1.
@@ -118,70 +149,68 @@ class Column:
             InvalidSpecError: A value is not a time, is negative, or is too large.
         """
         allowed = "it must be a number of seconds of 0 or more, or such as 2024-05-01T12:00:00Z"
-        found = self._times(parse_moment, allowed, never=unknown)
-        if _is_text(self.given):
-            self._note_zones()
-        return found
+        return self._times(parse_moment, allowed, never=unknown)
 
-    def _note_zones(self) -> None:
-        """Add a note if some timestamps have a time zone and others have none."""
-        if isinstance(self.given, Texts) and self.given.numbers is not None:
-            return
-        listed = self.values.names if isinstance(self.values, Categorical) else self.values.tolist()
-        if all(isinstance(value, str) and not _HAS_ZONE.search(value) for value in listed):
-            return
-        naive = [is_naive(value) for value in listed]
-        if True in naive and False in naive:
-            rows = (
-                naive if not isinstance(self.values, Categorical) else [naive[c] for c in self.values.codes if c >= 0]
-            )
-            self.notes.append((f"{self.name} has no time zone, unlike other rows; read as UTC", rows.count(True)))
-
-    def _times(self, parse: Callable[[Any], int | None], allowed: str, *, never: bool = False) -> Ints:
-        values: Any = self.given
-        if _is_text(values):
-            found = _by_text(values) if (dates := _dates(values)) is None else dates
-            if found is None:
-                return self._each(parse, allowed, -1, never=never)
-            values = found
-        if values.dtype.kind not in "iufmM" and len(values):
-            raise self.error(0, values[0], allowed)
+    def _times(self, parse: Parse, allowed: str, *, never: bool) -> Ints:
+        values: Any = self.values if _kind(self.values) in "mM" else self.numbers
+        if values is None and (values := self._dates()) is None:
+            if parse is parse_moment:
+                self._note_zones()
+            return self._parsed(parse, allowed, missing=-1, never=never)
         if values.dtype.kind in "mM":
             absent = np.isnat(values)
             exact, held = exact_ns(values)
             self.refuse(~held, f"it must be at most {MOST}")
         else:
+            if values.dtype.kind == "b" and len(values):
+                raise self.error(0, allowed)
             absent = _is_nan(values) | (never & ((values == -1) | (values == np.inf)))
             exact = self._nanoseconds(np.where(absent, 0, values), allowed)
         self.refuse(~absent & (exact < (-1 if never else 0)), allowed)
         return np.asarray(np.where(absent, -1, exact), np.int64)
 
+    def _dates(self) -> NDArray[Any] | None:
+        """Convert strings such as `2017-10-09 07:01:55`; return `None` if any value has a different form."""
+        names = self.coded.names
+        if not names or not all(isinstance(value, str) and len(value) == _DATE for value in names):
+            return None
+        with contextlib.suppress(ValueError):
+            return np.array([*names, "NaT"], "M8[s]")[self.coded.codes]
+        return None
+
+    def _note_zones(self) -> None:
+        """Add a note if some timestamps have a time zone and others have none."""
+        names = self.coded.names
+        if all(isinstance(value, str) and not _HAS_ZONE.search(value) for value in names):
+            return
+        naive = [is_naive(value) for value in names]
+        if True in naive and False in naive:
+            rows = int(self._rows(value is True for value in naive).sum())
+            self.notes.append((f"{self.name} has no time zone, unlike other rows; read as UTC", rows))
+
     def _nanoseconds(self, seconds: NDArray[Any], allowed: str) -> Ints:
         self.refuse(~(seconds >= 0), allowed)
-        self.refuse(~(seconds <= _MOST_SECONDS), f"it must be at most {MOST}")
+        self.refuse(~(seconds <= LONGEST // SECOND), f"it must be at most {MOST}")
         if seconds.dtype.kind in "iub":
             return np.asarray(seconds.astype(np.int64) * SECOND)
         whole = np.floor(seconds)
         return np.asarray(whole.astype(np.int64) * SECOND + np.round((seconds - whole) * SECOND).astype(np.int64))
 
-    def _each(self, parse: Callable[[Any], int | None], allowed: str, missing: int, *, never: bool = False) -> Ints:
-        known: dict[Any, int] = {}
-        values = self.values
-        found = np.empty(len(values), np.int64)
-        for row in range(len(found)):
-            value = values[row]
-            if not _is_hashable(value):
-                raise self.error(row, value, allowed)
-            if value not in known:
-                exact = missing if is_missing(value) else _parsed(value, parse, never=never)
-                if exact is None or (exact < 0 and not (never and exact == -1) and not is_missing(value)):
-                    raise self.error(row, value, allowed)
-                if exact > LONGEST:
-                    most = MOST if parse in (parse_span, parse_moment) else str(LONGEST)
-                    raise self.error(row, value, f"it must be at most {most}")
-                known[value] = exact
-            found[row] = known[value]
-        return found
+    def _parsed(self, parse: Parse, allowed: str, *, missing: int, never: bool = False) -> Ints:
+        """Parse each distinct value once. If `never` is true, -1 s and infinity become -1."""
+        given: Sequence[Any] = self.coded.names
+        exact = [-1 if never and value == math.inf else parse(value) for value in given]
+        exact = [-1 if never and value == -SECOND else value for value in exact]
+        least, most = -1 if never else 0, MOST if parse in (parse_span, parse_moment) else LONGEST
+        self.refuse(self._rows(value is None or value < least for value in exact), allowed)
+        self.refuse(self._rows(value is not None and value > LONGEST for value in exact), f"it must be at most {most}")
+        # Categories that no row has may still be invalid.
+        known = [value if value is not None and least <= value <= LONGEST else missing for value in exact]
+        return np.array([*known, missing], np.int64)[self.coded.codes]
+
+    def _rows(self, flags: Iterable[bool]) -> NDArray[np.bool_]:
+        """Return the flag of each row; the argument has a flag for each distinct value."""
+        return np.array([*flags, False])[self.coded.codes]
 
     def whole(self, least: int, *, missing: int, most: int = 2**31 - 1) -> Ints:
         """Return integers.
@@ -195,54 +224,40 @@ class Column:
             InvalidSpecError: A value is not an integer, or is out of range.
         """
         allowed = f"it must be a whole number from {least} to {most}"
-        numbers, absent = self._numbers(allowed)
-        bad = ~absent & ((numbers != np.floor(numbers)) | (numbers < least) | (numbers > most))
-        if bad.any():
-            row = int(bad.argmax())
-            raise self.error(row, self.values[row], f"it must be {least} or more" if numbers[row] < least else allowed)
-        return np.where(absent, missing, np.where(absent, 0, numbers)).astype(np.int64)
+        numbers = self._numbers(allowed)
+        self.refuse(numbers < least, f"it must be {least} or more")
+        self.refuse((numbers != np.floor(numbers)) & ~_is_nan(numbers) | (numbers > most), allowed)
+        absent = _is_nan(numbers)
+        return np.where(absent, missing, np.where(absent, 0, numbers).astype(np.int64))
 
-    def number(self, allowed: str = "it must be a number") -> NDArray[np.float64]:
+    def number(self) -> NDArray[np.float64]:
         """Return numbers of at least 0; a missing value becomes 0.
-
-        Args:
-            allowed: A description of the allowed values, for the error message.
 
         Raises:
             InvalidSpecError: A value is not a number, is negative, or is infinite.
         """
-        numbers, absent = self._numbers(allowed)
-        found = np.where(absent, 0.0, numbers).astype(np.float64)
+        numbers = self._numbers("it must be a number")
+        found = np.where(_is_nan(numbers), 0.0, numbers).astype(np.float64)
         self.refuse(~((found >= 0) & np.isfinite(found)), "it must be 0 or more")
         return found
 
-    def _numbers(self, allowed: str) -> tuple[NDArray[Any], NDArray[np.bool_]]:
-        values = self.given
-        if _is_text(values):
-            found = _by_text(values)
-            if found is None:
-                values = self.values
-                rows = (i for i in range(len(values)) if not is_missing(values[i]) and not _is_number(values[i]))
-                row = next(rows, 0)
-                raise self.error(row, values[row], allowed)
-            values = found
-        if values.dtype.kind not in "iufb":
-            raise self.error(0, values[0], allowed)
-        return values, _is_nan(values)
+    def _numbers(self, allowed: str) -> NDArray[Any]:
+        if self.numbers is None:
+            self.refuse(self._rows(not _is_number(value) for value in self.coded.names), allowed)
+            raise self.error(0, allowed)
+        return self.numbers
 
-    def amounts(self, resource: str) -> tuple[Ints, int]:
-        """Return the request of each pod (CPU in millicores), and the number of rows without a value.
-
-        A row without a value requests nothing.
+    def amounts(self, resource: str) -> Ints:
+        """Return the request of each pod (CPU in millicores); a row without a value requests nothing.
 
         Raises:
             InvalidSpecError: A value is not a quantity, is negative, or is a fraction of an indivisible resource.
         """
-        numbers = _by_text(self.given) if _is_text(self.given) else self.given
-        if numbers is None or numbers.dtype.kind not in "iufb":
-            return self._quantities(resource)
-        absent = _is_nan(numbers)
-        given = np.where(absent, 0, numbers)
+        if self.numbers is None:
+            example = {"cpu": "500m", "memory": "4Gi"}.get(resource, "8")
+            allowed = f"it must be a quantity of {resource} of 0 or more, such as {example}"
+            return self._parsed(lambda value: _request(value, resource), allowed, missing=0)
+        given = np.where(_is_nan(self.numbers), 0, self.numbers)
         # Check the bound before the multiplication, which would overflow: 2**61 cores would become 0 thousandths.
         most = LONGEST // 1000 if resource == "cpu" else LONGEST
         self.refuse(given < 0, "it must be 0 or more")
@@ -250,130 +265,94 @@ class Column:
         exact = np.ceil(np.round(given * 1000, 6)) if resource == "cpu" and given.dtype.kind == "f" else given
         self.refuse((exact != np.floor(exact)) & (resource != "memory"), "it must be a whole number")
         found = np.ceil(exact).astype(np.int64) if exact.dtype.kind == "f" else exact.astype(np.int64)
-        return found * 1000 if resource == "cpu" and given.dtype.kind != "f" else found, int(absent.sum())
-
-    def _quantities(self, resource: str) -> tuple[Ints, int]:
-        """Return the result of `amounts` for strings such as `4Gi`."""
-        parse = Quantities(resource)
-        found = self._each(parse, f"it must be a quantity of {resource} of 0 or more, such as {parse.example}", 0)
-        return found, int(self.missing().sum())
+        return found * 1000 if resource == "cpu" and given.dtype.kind != "f" else found
 
     def names(self) -> Categorical:
-        """Encode strings as codes, numbered in the order of first occurrence; a missing value has the code -1."""
-        if isinstance(self.given, Categorical):
-            return self.given
-        if isinstance(self.given, Texts):
-            places, texts = self.given.codes()
-            own = Column(self.name, texts, self._where).names()
-            return Categorical(own.codes[places], own.names)
-        values = self.values.tolist()
-        try:
-            distinct = dict.fromkeys(values)
-        except TypeError:  # lists, which DataFrames may contain
-            values = [None if is_missing(value) else text_of(value) for value in values]
-            distinct = dict.fromkeys(values)
+        """Return the values as strings; surrounding spaces are not part of a name."""
         known: dict[str, int] = {}
-        # Surrounding spaces are not part of a name.
-        code_of = {
-            value: -1 if is_missing(value) else known.setdefault(text_of(value).strip(), len(known))
-            for value in distinct
-        }
-        codes = np.fromiter(map(code_of.__getitem__, values), np.int32, len(values))
-        return Categorical(codes, list(known))
+        codes = [known.setdefault(text_of(value).strip(), len(known)) for value in self.coded.names]
+        return Categorical(np.array([*codes, -1], np.int32)[self.coded.codes], list(known))
+
+    def texts(self) -> list[str]:
+        """Return the values as strings; a missing value becomes an empty string."""
+        return [name or "" for name in self.names()]
 
     def kept(self) -> NDArray[Any] | Categorical:
-        """Return the values of a user-defined column: numbers unchanged, all other values as encoded names."""
-        values: Any = self.given
-        if isinstance(values, Categorical) or values.dtype.kind in "iufbmM":
-            return cast("NDArray[Any] | Categorical", values)
-        numbers = _by_text(values)
-        found: NDArray[Any] | Categorical = self.names() if numbers is None else numbers
-        return found
+        """Return the values of a user-defined column: numbers and times unchanged, all other values as names."""
+        if _kind(self.values) in "mM":
+            return np.asarray(self.values)
+        return self.names() if isinstance(self.values, Categorical) or self.numbers is None else self.numbers
 
 
-class Quantities:
-    """A parser of quantities of one resource."""
-
-    def __init__(self, resource: str) -> None:
-        """Store the name of the resource."""
-        self._resource = resource
-        self.example = {"cpu": "500m", "memory": "4Gi"}.get(resource, "8")
-
-    def __call__(self, value: Any) -> int | None:
-        """Return the amount, or `None` if the value is not a quantity."""
-        try:
-            return Quantity(value if isinstance(value, int) else str(value)).request(self._resource)
-        except (KueueError, TypeError, ValueError, OverflowError):
-            return None
-
-
-def raw(values: Any) -> NDArray[Any] | Categorical | Texts:
-    """Convert a list, an array or a DataFrame column to an array, encoded names, or strings in Arrow's memory."""
-    if isinstance(values, Categorical | Texts):
+def array_of(values: Any) -> Any:
+    """Return a list, an array or a DataFrame column as an array, as encoded names, or as strings in Arrow's memory."""
+    if isinstance(values, Categorical) or _is_arrow(values):
         return values
     codes = getattr(getattr(values, "cat", None), "codes", None)
     if codes is not None:
-        names = [text_of(name) for name in values.cat.categories]
-        return Categorical(codes.to_numpy().astype(np.int32), names)
+        return Categorical(codes.to_numpy().astype(np.int32), values.cat.categories.tolist())
     if hasattr(values, "dt") and getattr(values.dt, "tz", None) is not None:
         values = values.dt.tz_convert("UTC").dt.tz_localize(None)
-    absent = values.isna() if hasattr(values, "isna") else False
     if hasattr(values, "to_numpy"):
         values = values.to_numpy()
-    found = values if isinstance(values, np.ndarray) else _array(values)
-    if found.dtype.kind == "U":
-        return found.astype(object)
-    if found.dtype.kind == "S":
-        return np.char.decode(found, "utf-8").astype(object)
-    return _without(found, np.asarray(absent, bool)) if found.dtype.kind == "O" and np.any(absent) else found
+    if not isinstance(values, np.ndarray):
+        listed = list(values)
+        plain = set(map(type, listed)) <= {int, float}
+        values = np.array(listed) if plain and listed else np.fromiter(listed, float if plain else object, len(listed))
+    if values.dtype.kind == "S":
+        values = np.char.decode(values, "utf-8")
+    return values if values.dtype.kind in "iufbmM" else values.astype(object)
 
 
-def _without(values: NDArray[Any], absent: NDArray[np.bool_]) -> NDArray[Any]:
-    """Return the values with `None` for missing values, because comparisons with pandas' NA return NA."""
-    found = np.array(values, object)
-    found[absent] = None
-    return found
+def _is_arrow(values: Any) -> bool:
+    return hasattr(values, "dictionary_encode")
 
 
-def _array(values: Sequence[Any]) -> NDArray[Any]:
-    listed = list(values)
-    kinds = set(map(type, listed))
-    if kinds <= {int, float}:
-        return np.array(listed) if kinds else np.zeros(0)
-    found = np.empty(len(listed), object)
-    found[:] = listed
-    return found
+def _kind(values: Any) -> str:
+    """Return the kind of an array's type as a character; `O` for all other columns."""
+    return values.dtype.kind if isinstance(values, np.ndarray) else "O"
+
+
+def _arrow_numbers(texts: Any) -> NDArray[Any] | None:
+    """Return the strings of an Arrow array as numbers; `None` if Arrow or Python cannot convert all of them.
+
+    Arrow accepts only the usual notations of numbers, whereas Python also accepts `1_000` and surrounding spaces.
+    """
+    compute = import_module("pyarrow.compute")
+    for kind in ("float64",) if texts.null_count else ("int64", "float64"):
+        with contextlib.suppress(ValueError):  # pyarrow.ArrowInvalid
+            texts[:100].cast(kind)  # Arrow is slow if it rejects most rows
+            found: NDArray[Any] = texts.cast(kind).to_numpy(zero_copy_only=False)
+            return None if compute.any(compute.match_substring_regex(texts, _UNLIKE_PYTHON)).as_py() else found
+    return None
 
 
 def is_missing(value: Any) -> bool:
     """Return whether a cell is empty: `None`, an empty string, NaN, NaT or NA."""
-    if isinstance(value, Decimal):
-        return value.is_nan()
     if value is None or (isinstance(value, str) and not value):
         return True
     try:
         return bool(value != value)  # noqa: PLR0124
-    except TypeError:  # pandas' NA has no truth value
+    except (TypeError, ArithmeticError):  # pandas' NA has no truth value; a signaling NaN cannot be compared
         return True
 
 
-def missing_of(values: list[Any]) -> NDArray[np.bool_]:
-    """Return a mask of the empty cells."""
-    if set(map(type, values)) == {str}:
-        return ~np.fromiter(map(bool, values), bool, len(values))
-    return np.fromiter(map(is_missing, values), bool, len(values))
+def text_of(value: Any) -> str:
+    """Convert a value to a name; 3.0 becomes `3`."""
+    if isinstance(value, str):
+        return value
+    try:
+        return str(int(value) if isinstance(value, float) and value.is_integer() else value)
+    except ValueError:  # Python limits the number of digits that str() prints
+        return shown(value)
 
 
-def _is_text(values: Any) -> bool:
-    return isinstance(values, Categorical) or values.dtype.kind in "OUS"
-
-
-def _parsed(value: Any, parse: Callable[[Any], int | None], *, never: bool) -> int | None:
-    """Parse a value. If `never` is true, -1 s and infinity become -1."""
-    if never and value == math.inf:
-        return -1
-    found = parse(value)
-    return -1 if never and found == -SECOND else found
+def _request(value: Any, resource: str) -> int | None:
+    """Return the amount of a quantity, or `None` if the value is not a quantity."""
+    try:
+        return Quantity(value if isinstance(value, int) else str(value)).request(resource)
+    except (KueueError, TypeError, ValueError, OverflowError):
+        return None
 
 
 def _is_nan(values: NDArray[Any]) -> NDArray[np.bool_]:
@@ -388,62 +367,9 @@ def _is_hashable(value: Any) -> bool:
     return True
 
 
-def text_of(value: Any) -> str:
-    """Convert a value to a name; 3.0 becomes `3`."""
-    if isinstance(value, str):
-        return value
-    try:
-        return str(int(value) if _is_whole(value) else value)
-    except ValueError:  # Python limits the number of digits that str() prints
-        return shown(value)
-
-
-def _is_whole(value: Any) -> bool:
-    return isinstance(value, float) and value.is_integer()
-
-
 def _is_number(value: Any) -> bool:
     try:
         float(value)
     except (TypeError, ValueError, OverflowError):
         return False
     return True
-
-
-def _by_text(values: Any) -> NDArray[Any] | None:
-    """Convert strings to numbers; return `None` if any string is neither a number nor empty."""
-    if isinstance(values, Categorical):
-        return None
-    if isinstance(values, Texts):
-        if values.numbers is not None or values.first_number is None:
-            return values.numbers
-        values = values.objects
-    listed = values.tolist()
-    readers: list[tuple[Callable[[Any], float], Any]] = [(float, float), (_or_nan, float)]
-    if set(map(type, listed)) <= {str, int}:  # int() would truncate floats
-        readers.insert(0, (int, np.int64))
-    for read, kind in readers:
-        with contextlib.suppress(TypeError, ValueError, OverflowError):
-            return np.array(list(map(read, listed)), kind)
-    return None
-
-
-def _or_nan(value: Any) -> float:
-    return float("nan") if value is None or value == "" else float(value)
-
-
-def _dates(values: Any) -> NDArray[Any] | None:
-    """Convert strings such as `2017-10-09 07:01:55` to datetimes; return `None` if any string has a different form."""
-    if isinstance(values, Categorical) or not len(values) or values.dtype.kind != "O":
-        return None
-    if isinstance(values, Texts):
-        if not values.are_of_length(_DATE):
-            return None
-        values = values.objects
-    listed = values.tolist()
-    if not all(isinstance(value, str) and len(value) == _DATE for value in listed):
-        return None
-    try:
-        return np.array(listed, "M8[s]")
-    except ValueError:
-        return None

@@ -48,6 +48,6 @@ def read_acme(source: Source, queue: str = "type") -> JobColumns:
         "kind": table.column("type").values,
         "recorded_start": start.view("M8[ns]"),
     }
-    if table.has("mem_per_pod_GB"):
+    if "mem_per_pod_GB" in table.columns:
         columns["memory"] = table.column("mem_per_pod_GB").number() * 10**9
     return table.jobs(columns)

@@ -19,7 +19,6 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from kueuepy.simulation.base import JobColumns
-    from kueuepy.tables import Categorical
 
 _QOS = {"LS": 100, "Guaranteed": 80, "Burstable": 50, "BE": 0}
 _TYPES = {"HP": 100, "Spot": 0}
@@ -44,18 +43,18 @@ def read_alibaba2020(
         InvalidSpecError: A file cannot be read, or is invalid.
     """
     jobs = Table(source, source.csv())
-    column = queue if jobs.has(queue) else "user"
-    users = dict(zip(jobs.column("job_name").values.tolist(), jobs.column(column).values.tolist(), strict=True))
+    column = queue if queue in jobs.columns else "user"
+    users = dict(zip(jobs.column("job_name").texts(), jobs.column(column).texts(), strict=True))
     there = source.beside("pai_task_table.csv") if tasks is None else Source(tasks)
     table = Table(there, there.csv())
-    table = table.keep(table.column("status").values == "Terminated", "status is not Terminated")
+    table = table.keep(table.column("status").names() == "Terminated", "status is not Terminated")
     table = table.keep(table.given("start_time", "end_time"), "without start or end")
-    of_job = np.array([users.get(name) is not None for name in table.column("job_name").values.tolist()], bool)
+    of_job = np.array([users.get(name) is not None for name in table.column("job_name").texts()], bool)
     table = table.keep(of_job, "of no job in the job table")
     start, end = table.column("start_time").times(), table.column("end_time").times()
     gpu = _numbers(table, "plan_gpu")
     columns: dict[str, Any] = {
-        "queue": [users[name] for name in table.column("job_name").values.tolist()],
+        "queue": [users[name] for name in table.column("job_name").texts()],
         "submit": start.view("M8[ns]"),
         "runtime": np.maximum(end - start, 0).view("m8[ns]"),
         "pods": np.maximum(table.column("inst_num").whole(0, missing=1), 1),
@@ -64,8 +63,8 @@ def read_alibaba2020(
         ("alibaba.com/gpu-percent" if share else "gpu"): np.round(gpu) if share else np.ceil(gpu / 100),
         "kind": table.column("task_name").values,
     }
-    if table.has("gpu_type"):
-        columns["flavor"] = _flavors(table.column("gpu_type").values)
+    if "gpu_type" in table.columns:
+        columns["flavor"] = _flavors(table, "gpu_type")
     return table.jobs(columns)
 
 
@@ -94,14 +93,14 @@ def read_alibaba2023(source: Source, *, share: bool = False, pending: str = "dro
     gpus = table.column("num_gpu").whole(0, missing=0)
     columns: dict[str, Any] = {
         "name": table.column("name").values,
-        "queue": [str(name).lower() for name in table.column("qos").values.tolist()],
+        "queue": [name.lower() for name in table.column("qos").texts()],
         "submit": created.view("M8[ns]"),
         "runtime": (deleted - start).view("m8[ns]"),
         "cpu": _numbers(table, "cpu_milli") / 1000,
         "memory": _numbers(table, "memory_mib") * 2**20,
         ("alibaba.com/gpu-milli" if share else "gpu"): gpus * _numbers(table, "gpu_milli") if share else gpus,
-        "priority": [_QOS.get(name, 0) for name in table.column("qos").values.tolist()],
-        "flavor": _flavors(table.column("gpu_spec").values),
+        "priority": [_QOS.get(name, 0) for name in table.column("qos").texts()],
+        "flavor": _flavors(table, "gpu_spec"),
         "recorded_start": start.view("M8[ns]"),
     }
     return table.jobs(columns)
@@ -132,8 +131,8 @@ def read_alibaba2025(source: Source, *, unfinished: str = "drop") -> JobColumns:
     table, (created, scheduled, start, deleted) = _lives(table, endless=True)
     return table.jobs(
         {
-            "name": [str(name).replace("_", "-") for name in table.column("instance_sn").values.tolist()],
-            "queue": [str(name).replace("_", "-") for name in table.column("app_name").values.tolist()],
+            "name": [name.replace("_", "-") for name in table.column("instance_sn").texts()],
+            "queue": [name.replace("_", "-") for name in table.column("app_name").texts()],
             "submit": np.maximum(created, 0).view("M8[ns]"),
             "runtime": np.where(deleted < 0, -1, deleted - start).view("m8[ns]"),
             "gpu": table.column("gpu_request").whole(0, missing=0),
@@ -169,8 +168,8 @@ def read_alibaba2026_spot(source: Source, map: Mapping[str, str] | None = None) 
         "pods": np.maximum(table.column("worker_num").whole(0, missing=1), 1),
         "gpu": np.ceil(_numbers(table, "gpu_request")),
         "cpu": _numbers(table, "cpu_request"),
-        "flavor": _flavors(table.column("gpu_model").values),
-        "priority": [_TYPES.get(kind, 0) for kind in table.column("job_type").values.tolist()],
+        "flavor": _flavors(table, "gpu_model"),
+        "priority": [_TYPES.get(kind, 0) for kind in table.column("job_type").texts()],
         "kind": table.column("job_type").values,
     }
     return table.jobs(columns)
@@ -193,6 +192,6 @@ def _numbers(table: Table, name: str) -> NDArray[np.float64]:
     return table.column(name).number()
 
 
-def _flavors(values: Any) -> Categorical | list[str | None]:
-    """Return the first GPU model in each value, converted to a valid name of a ResourceFlavor."""
-    return [str(value).partition("|")[0].lower().replace("_", "-") or None for value in values.tolist()]
+def _flavors(table: Table, name: str) -> list[str | None]:
+    """Return the first GPU model in each value of a column, converted to a valid name of a ResourceFlavor."""
+    return [value.partition("|")[0].lower().replace("_", "-") or None for value in table.column(name).texts()]

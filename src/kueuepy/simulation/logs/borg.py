@@ -46,14 +46,14 @@ def read_borg2019(
     """
     there = source.beside("instance_events.csv") if instances is None else Source(instances)
     table = Table(source, _collections(Table(source, source.csv()), Table(there, there.csv()), machine))
-    table = table.keep(np.array(table.column("alloc").values.tolist()) == 0, "alloc sets")
+    table = table.keep(table.columns["alloc"] == 0, "alloc sets")
     for name, why in (("submit", "no SUBMIT"), ("start", "no SCHEDULE"), ("end", "no end")):
-        table = table.keep(table.column(name).values >= 0, why)
-    start, end = table.column("start").values * _MICROSECOND, table.column("end").values * _MICROSECOND
+        table = table.keep(table.columns[name] >= 0, why)
+    start, end = table.columns["start"] * _MICROSECOND, table.columns["end"] * _MICROSECOND
     return table.jobs(
         {
             **{name: table.columns[name] for name in ("queue", "priority", "pods", "cpu", "memory")},
-            "submit": (table.column("submit").values * _MICROSECOND).view("M8[ns]"),
+            "submit": (table.columns["submit"] * _MICROSECOND).view("M8[ns]"),
             "runtime": np.maximum(end - start, 0).view("m8[ns]"),
             "recorded_start": start.view("M8[ns]"),
         }
@@ -103,4 +103,4 @@ def _times(table: Table) -> list[int]:
 
 
 def _texts(table: Table, *names: str) -> list[list[str]]:
-    return [table.column(name).values.tolist() for name in names]
+    return [table.column(name).texts() for name in names]

@@ -84,26 +84,25 @@ def read_philly_json(source: Source) -> JobColumns:
     where = source.where(first=1)
     table = Table(source, row_columns([_row(job, where(number)) for number, job in enumerate(jobs)]), first=1)
     table = table.keep(table.given("submit", "runtime"), "no attempt, or one without times")
-    table = table.keep(np.array([gpus > 0 for gpus in table.column("gpus").values.tolist()], bool), "without GPUs")
-    gpus = np.array(table.column("gpus").values.tolist(), np.int64)
-    pods = np.array(table.column("pods").values.tolist(), np.int64)
+    table = table.keep(table.columns["gpus"] > 0, "without GPUs")
+    gpus, pods = table.columns["gpus"], table.columns["pods"]
     return table.jobs(
         {
-            "name": table.column("name").values,
-            "queue": table.column("vc").values,
+            "name": table.columns["name"],
+            "queue": table.columns["vc"],
             "submit": _dates(table, "submit"),
-            "runtime": table.column("runtime").values,
+            "runtime": table.columns["runtime"],
             "pods": pods,
             "gpu": -(-gpus // pods),
             "user": table.column("user").values,
-            "state": table.column("state").values,
+            "state": table.columns["state"],
             "recorded_start": _dates(table, "start"),
         }
     )
 
 
 def _dates(table: Table, name: str) -> Any:
-    return np.array(table.column(name).values.tolist(), np.int64).view("M8[ns]")
+    return table.columns[name].astype(np.int64).view("M8[ns]")
 
 
 def _row(job: _Job, where: str) -> dict[str, Any]:
