@@ -1,5 +1,6 @@
 // Cache of the last admission of each equivalence class in each queue, for classes whose resources each have
-// only one flavor in the queue. Such an assignment depends only on objects; only its quota must be checked.
+// only one flavor in the queue. Such an assignment depends only on objects; only its quota must be checked
+// and, if necessary, its pods placed.
 #ifndef KUEUE_STATE_KNOWN_FITS_H_
 #define KUEUE_STATE_KNOWN_FITS_H_
 
