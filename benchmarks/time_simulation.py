@@ -6,7 +6,7 @@ The targets, on one core without other load, are:
 
 - S1: 5 s and 1 GiB; S2: 3 s; S4: 1 s; S6: 0.3 s;
 - S5: 15 µs per admission;
-- S7: 3 s for a million rows of CSV;
+- S7: 1.5 s for a million rows of CSV;
 - S9: 0.001 s to Arrow and 0.1 s to pandas.
 
 S4 uses the Philly log if `philly.csv.gz` is one of the arguments, and otherwise random jobs with similar sizes. For any

@@ -1,10 +1,14 @@
 """Sweeps: the same jobs under many policies."""
 
+import os
+import signal
+import socket
 import sqlite3
 import subprocess
 import sys
 import threading
 import time
+from contextlib import ExitStack
 
 import numpy as np
 import pytest
@@ -342,15 +346,85 @@ def test_a_stopped_sweep_leaves_no_running_thread(teams):
     assert not {thread for thread in set(threading.enumerate()) - before if thread.name.startswith("sweep")}
 
 
-@pytest.mark.slow
-def test_dask_returns_the_same_rows(teams):
+@pytest.fixture
+def dask():
+    """The package distributed, and a function that makes a local cluster of two workers."""
     distributed = pytest.importorskip("distributed")
+
+    def cluster(**options):
+        return distributed.LocalCluster(n_workers=2, threads_per_worker=1, dashboard_address=None, **options)
+
+    return distributed, cluster
+
+
+def once(number, act):
+    """Return a function for `progress` that calls `act` once, when `number` simulations are finished."""
+    left = [act]
+
+    def listen(progress):
+        if progress.done >= number and left:
+            left.pop()()
+
+    return listen, left
+
+
+@pytest.mark.slow
+def test_dask_returns_the_same_rows_although_a_worker_is_killed(teams, dask):
+    distributed, cluster = dask
     local = kq.sweep(teams, arrivals, GRID, seeds=2)
-    with (
-        distributed.LocalCluster(n_workers=2, threads_per_worker=1, processes=True, dashboard_address=None) as workers,
-        distributed.Client(workers) as client,
-    ):
+    with cluster(processes=True) as workers, distributed.Client(workers) as client:
         same(local, kq.sweep(teams, arrivals, GRID, seeds=2, on=client))
+        killed = next(iter(workers.workers.values())).pid
+        listen, left = once(3, lambda: os.kill(killed, signal.SIGKILL))
+        same(local, kq.sweep(teams, arrivals, GRID, seeds=2, on=client, progress=listen))
+        assert not left
+        assert killed not in {worker.pid for worker in workers.workers.values()}
+
+
+@pytest.mark.slow
+def test_dask_returns_the_same_rows_although_the_scheduler_is_restarted(teams, dask):
+    distributed, cluster = dask
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        port = free.getsockname()[1]
+    local = kq.sweep(teams, arrivals, GRID, seeds=2)
+    with ExitStack() as stack:
+        first = stack.enter_context(cluster(processes=False, protocol="tcp", scheduler_port=port))
+        client = stack.enter_context(distributed.Client(first.scheduler_address, timeout=30))
+
+        def restart():
+            first.close()
+            stack.enter_context(cluster(processes=False, protocol="tcp", scheduler_port=port))
+
+        listen, left = once(3, restart)
+        same(local, kq.sweep(teams, arrivals, GRID, seeds=2, on=client, progress=listen))
+        assert not left
+
+
+@pytest.mark.slow
+def test_an_error_of_a_simulation_on_dask_is_raised(teams, dask, monkeypatch):
+    distributed, cluster = dask
+
+    def broken(*_):
+        raise OSError("no such disk")
+
+    monkeypatch.setattr("kueuepy.lab.exploration.runs._remote", broken)
+    with (
+        cluster(processes=False) as workers,
+        distributed.Client(workers) as client,
+        pytest.raises(OSError, match="no such disk"),
+    ):
+        kq.sweep(teams, arrivals, GRID, seeds=2, on=client)
+
+
+@pytest.mark.slow
+def test_a_dask_scheduler_that_does_not_come_back_is_an_error(teams, dask, monkeypatch):
+    distributed, cluster = dask
+    monkeypatch.setattr("kueuepy.lab.exploration.runs._RESTART_SECONDS", 0.5)
+    with cluster(processes=False, protocol="tcp") as workers, distributed.Client(workers.scheduler_address) as client:
+        listen, _ = once(3, workers.close)
+        with pytest.raises(kq.errors.InvalidSpecError, match="has lost its scheduler or all workers"):
+            kq.sweep(teams, arrivals, GRID, seeds=2, on=client, progress=listen)
 
 
 def test_tables_convert_to_pandas_and_arrow(teams, tmp_path):

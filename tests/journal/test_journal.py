@@ -312,7 +312,7 @@ def test_after_an_interrupted_call_only_reading_works(tmp_path, cluster, monkeyp
             raise KeyboardInterrupt
 
         with monkeypatch.context() as patch:
-            patch.setattr("kueuepy.session.doing.settle", interrupted)
+            patch.setattr("kueuepy.session.calls.settle", interrupted)
             with pytest.raises(KeyboardInterrupt):
                 scheduler.settle()
         with pytest.raises(StateError, match="a call was interrupted"):

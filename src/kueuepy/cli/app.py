@@ -1,5 +1,6 @@
 """The typer application: all commands, and the conversion of errors to messages and exit codes."""
 
+from collections.abc import Callable
 from typing import Annotated
 
 import typer
@@ -71,67 +72,37 @@ def _options(
     pass
 
 
-app.command("check", short_help="Validate objects and report surprising settings.", epilog=check.EXAMPLES)(check.check)
-app.command("convert", short_help="Convert objects of any API version to v1beta2.", epilog=convert.EXAMPLES)(
-    convert.convert
+_COMMANDS: tuple[tuple[Callable[..., None], str, str], ...] = (
+    (check.check, "Validate objects and report surprising settings.", check.EXAMPLES),
+    (convert.convert, "Convert objects of any API version to v1beta2.", convert.EXAMPLES),
+    (run.run, "Admit jobs until nothing changes, and show decisions and reasons.", run.EXAMPLES),
+    (explain.explain, "Explain why a workload is pending or admitted.", explain.EXAMPLES),
+    (whatif.whatif, "Test whether a job would be admitted, or what a change would do.", whatif.EXAMPLES),
+    (importing.import_, "Import the state of a running cluster or a dump.", importing.EXAMPLES),
+    (record.record, "Record the history of a cluster.", record.EXAMPLES),
+    (rbac.rbac, "Print the permissions that are needed to read a cluster.", rbac.EXAMPLES),
+    (verify.verify, "Compare the decisions of a recorded cluster with those of kueuepy.", verify.EXAMPLES),
+    (shadow.shadow, "Compare the decisions of a running cluster with those of kueuepy.", shadow.EXAMPLES),
+    (mcp.mcp, "Answer the questions of AI agents about a cluster.", mcp.EXAMPLES),
+    (upgrade.upgrade, "Compare the decisions of two releases of Kueue.", upgrade.EXAMPLES),
+    (compare.compare, "Compare the results of jobs under two policies.", compare.EXAMPLES),
+    (simulate.simulate, "Simulate jobs on a cluster configuration.", simulate.EXAMPLES),
+    (sweep.sweep, "Simulate jobs under many policies, and find the best policy.", sweep.SWEEP_EXAMPLES),
+    (sweep.plan, "Find the smallest quota that meets a target.", sweep.PLAN_EXAMPLES),
+    (explore.delays, "Measure how much groups of jobs delay each other.", explore.DELAYS_EXAMPLES),
+    (explore.eta, "Estimate when a pending workload gets quota.", explore.ETA_EXAMPLES),
+    (metrics.serve_metrics, "Serve estimated waiting times as Prometheus metrics.", metrics.EXAMPLES),
+    (explore.risk, "Estimate the probability that a workload is evicted.", explore.RISK_EXAMPLES),
+    (explore.cluster_of, "Write a starting configuration for a log of jobs.", explore.CLUSTER_OF_EXAMPLES),
+    (play.play, "Explore quotas with sliders in a browser.", play.EXAMPLES),
+    (page.page, "Write an HTML page that shows the state of a cluster.", page.PAGE_EXAMPLES),
+    (page.serve, "Serve an HTML page that shows the state of a cluster.", page.SERVE_EXAMPLES),
+    (report.report, "Write an HTML report of simulation results.", report.EXAMPLES),
 )
-app.command("run", short_help="Admit jobs until nothing changes, and show decisions and reasons.", epilog=run.EXAMPLES)(
-    run.run
-)
-app.command("explain", short_help="Explain why a workload is pending or admitted.", epilog=explain.EXAMPLES)(
-    explain.explain
-)
-app.command(
-    "whatif", short_help="Test whether a job would be admitted, or what a change would do.", epilog=whatif.EXAMPLES
-)(whatif.whatif)
-app.command("import", short_help="Import the state of a running cluster or a dump.", epilog=importing.EXAMPLES)(
-    importing.import_
-)
-app.command("record", short_help="Record the history of a cluster.", epilog=record.EXAMPLES)(record.record)
-app.command("rbac", short_help="Print the permissions that are needed to read a cluster.", epilog=rbac.EXAMPLES)(
-    rbac.rbac
-)
-app.command(
-    "verify", short_help="Compare the decisions of a recorded cluster with those of kueuepy.", epilog=verify.EXAMPLES
-)(verify.verify)
-app.command(
-    "shadow", short_help="Compare the decisions of a running cluster with those of kueuepy.", epilog=shadow.EXAMPLES
-)(shadow.shadow)
-app.command("mcp", short_help="Answer the questions of AI agents about a cluster.", epilog=mcp.EXAMPLES)(mcp.mcp)
-app.command("upgrade", short_help="Compare the decisions of two releases of Kueue.", epilog=upgrade.EXAMPLES)(
-    upgrade.upgrade
-)
-app.command("compare", short_help="Compare the results of jobs under two policies.", epilog=compare.EXAMPLES)(
-    compare.compare
-)
-app.command("simulate", short_help="Simulate jobs on a cluster configuration.", epilog=simulate.EXAMPLES)(
-    simulate.simulate
-)
-app.command(
-    "sweep", short_help="Simulate jobs under many policies, and find the best policy.", epilog=sweep.SWEEP_EXAMPLES
-)(sweep.sweep)
-app.command("plan", short_help="Find the smallest quota that meets a target.", epilog=sweep.PLAN_EXAMPLES)(sweep.plan)
-app.command("delays", short_help="Measure how much groups of jobs delay each other.", epilog=explore.DELAYS_EXAMPLES)(
-    explore.delays
-)
-app.command("eta", short_help="Estimate when a pending workload gets quota.", epilog=explore.ETA_EXAMPLES)(explore.eta)
-app.command(
-    "serve-metrics", short_help="Serve estimated waiting times as Prometheus metrics.", epilog=metrics.EXAMPLES
-)(metrics.serve_metrics)
-app.command("risk", short_help="Estimate the probability that a workload is evicted.", epilog=explore.RISK_EXAMPLES)(
-    explore.risk
-)
-app.command(
-    "cluster-of", short_help="Write a starting configuration for a log of jobs.", epilog=explore.CLUSTER_OF_EXAMPLES
-)(explore.cluster_of)
-app.command("play", short_help="Explore quotas with sliders in a browser.", epilog=play.EXAMPLES)(play.play)
-app.command("page", short_help="Write an HTML page that shows the state of a cluster.", epilog=page.PAGE_EXAMPLES)(
-    page.page
-)
-app.command("serve", short_help="Serve an HTML page that shows the state of a cluster.", epilog=page.SERVE_EXAMPLES)(
-    page.serve
-)
-app.command("report", short_help="Write an HTML report of simulation results.", epilog=report.EXAMPLES)(report.report)
+"""The function, summary and examples of each command, which has the name of its function."""
+for _function, _summary, _examples in _COMMANDS:
+    _name = _function.__name__.rstrip("_").replace("_", "-")
+    app.command(_name, short_help=_summary, epilog=_examples)(_function)
 app.add_typer(jobs.app, name="jobs", short_help="Describe or convert a log of jobs.", epilog=jobs.EXAMPLES)
 
 

@@ -128,15 +128,6 @@ _Grace: TypeAlias = Annotated[
 _Cycle: TypeAlias = Annotated[
     str, typer.Option("--cycle", metavar="TIME", help="Duration of a scheduling cycle in virtual time.")
 ]
-_Seed: TypeAlias = Annotated[
-    int,
-    typer.Option(
-        "--seed",
-        min=0,
-        metavar="N",
-        help="Has no effect, because the simulations of this command are not random.",
-    ),
-]
 _Edit: TypeAlias = Annotated[
     str | None,
     typer.Option(
@@ -172,7 +163,6 @@ def simulate(
     cycle: _Cycle = "0",
     until: Until = None,
     warmup: Warmup = "0",
-    seed: _Seed = 0,
     at: _At = None,
     edit: _Edit = None,
     missing: _Missing = "error",
@@ -208,14 +198,12 @@ def simulate(
     cluster = _edited(read_cluster(files, lenient=lenient, version=kueue_version), edit)
     table_ = read_jobs(jobs, format, map, window, censored)
     table_ = table_ if load is None else table_.scale_load(load)
-    _warn_of_seed(seed)
     options: dict[str, Any] = {
         "model": RunModel(model, every, cost, restore, grace),
         "clock": Clock(cycle),
         "events": () if at is None else read_events(at),
         "until": until,
         "warmup": warmup,
-        "seed": seed,
         "on_loop": on_loop,
         "missing": missing,
     }
@@ -263,12 +251,6 @@ def _print(found: Result, verdicts: Any, *, json: bool) -> None:
         tell_result(found)
         for verdict in verdicts or ():
             say(str(verdict), style="" if verdict.passed else "red")
-
-
-def _warn_of_seed(seed: int) -> None:
-    if seed:
-        text = "warning: --seed has no effect: nothing is random in simulations of this command"
-        say(text, style="yellow", stderr=True)
 
 
 def _waiting(show: Callable[..., None]) -> Callable[[Progress], None]:

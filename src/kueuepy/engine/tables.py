@@ -3,17 +3,15 @@
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from kueuepy._core import Engine, Quantity, Tables
 from kueuepy.errors import NotFoundError
 from kueuepy.look.notebook import MOST_ROWS, Sheet
 from kueuepy.tables import Categorical, Column, Columns
-from kueuepy.tables.columns import own_units
+from kueuepy.tables.columns import columns_of, own_units
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
     import numpy as np
     from numpy.typing import NDArray
 
@@ -199,16 +197,6 @@ class QuotaTable(Grid):
     facts = ("nominal_quota", "borrowing_limit", "lending_limit", "subtree_quota", "guaranteed", "potential")
 
 
-def usage_table(engine: Engine) -> UsageTable:
-    """Return the current usage."""
-    return UsageTable(engine)
-
-
-def quota_table(engine: Engine) -> QuotaTable:
-    """Return the current quotas."""
-    return QuotaTable(engine)
-
-
 def share_table(engine: Engine) -> ShareTable:
     """Return the current shares."""
     import numpy as np  # noqa: PLC0415 - only on use
@@ -230,24 +218,20 @@ def share_table(engine: Engine) -> ShareTable:
 
 def queue_table(engine: Engine) -> QueueTable:
     """Return the pending workloads."""
-    return QueueTable(_columns(engine.position_columns()))
+    return QueueTable(columns_of(engine.position_columns()))
 
 
 def workload_table(engine: Engine) -> WorkloadTable:
     """Return all workloads."""
     import numpy as np  # noqa: PLC0415 - only on use
 
-    columns = _columns(engine.workload_columns())
+    columns = columns_of(engine.workload_columns())
     columns["created"] = columns["created"].view("M8[ns]")
     columns["reserved"] = np.where(columns["reserved"] < 0, _NAT, columns["reserved"]).view("M8[ns]")
     return WorkloadTable(columns)
 
 
 _NAT = -(2**63)
-
-
-def _columns(view: Mapping[str, Any]) -> dict[str, Column]:
-    return {name: Categorical(*column) if isinstance(column, tuple) else column for name, column in view.items()}
 
 
 def _written(resource: str, amount: int) -> str:

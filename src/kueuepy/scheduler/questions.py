@@ -273,16 +273,16 @@ class SchedulerQuestions:
     @property
     def usage(self) -> UsageTable:
         """The usage of each ClusterQueue and Cohort, for each flavor and resource."""
-        from kueuepy.engine.tables import usage_table  # noqa: PLC0415 - only on use
+        from kueuepy.engine.tables import UsageTable  # noqa: PLC0415 - only on use
 
-        return usage_table(self._engine)
+        return UsageTable(self._engine)
 
     @property
     def quota(self) -> QuotaTable:
         """The quotas and limits of each ClusterQueue and Cohort, by flavor and resource, and derived values."""
-        from kueuepy.engine.tables import quota_table  # noqa: PLC0415 - only on use
+        from kueuepy.engine.tables import QuotaTable  # noqa: PLC0415 - only on use
 
-        return quota_table(self._engine)
+        return QuotaTable(self._engine)
 
     @property
     def shares(self) -> ShareTable:

@@ -1,12 +1,14 @@
-"""The calls of a Scheduler as plain records, which a journal writes and repeats."""
+"""The calls of a Scheduler as plain records, which a session executes, and a journal writes and repeats."""
 
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import TYPE_CHECKING, Any, Union
 
 import msgspec
 
+from kueuepy.engine import cycle as engine_cycle
+from kueuepy.engine.decisions import Admitted
 from kueuepy.errors import InvalidSpecError
 from kueuepy.errors.problems import path_text
 from kueuepy.objects import NamespacedObject, Object, Workload
@@ -15,17 +17,29 @@ from kueuepy.objects.readable import read_again
 from kueuepy.objects.ready import ready
 from kueuepy.objects.status import CheckState, FinishReason  # noqa: TC001 - msgspec reads it
 from kueuepy.objects.times import decode_time, encode_time
+from kueuepy.session.settling import settle
+from kueuepy.session.store import PASSIVE
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Iterator, Sequence
 
     from typing_extensions import Self
+
+    from kueuepy.session.state import SchedulerState
 
 _WORD = re.compile("(?<=[a-z])(?=[A-Z])")
 
 
-class _Call(msgspec.Struct, frozen=True, tag_field="call", tag=str.lower, omit_defaults=True):
+class Call(msgspec.Struct, frozen=True, tag_field="call", tag=str.lower, omit_defaults=True):
     """A call of a Scheduler. The property `key` returns the name of the changed object, for readers of the journal."""
+
+    def do(self, state: SchedulerState) -> Sequence[engine_cycle.Cycle]:
+        """Execute the validated call, for the first time or when a journal is replayed.
+
+        Returns:
+            The cycles that the call ran.
+        """
+        raise NotImplementedError
 
     @property
     def key(self) -> str:
@@ -48,7 +62,7 @@ class _Call(msgspec.Struct, frozen=True, tag_field="call", tag=str.lower, omit_d
             raise InvalidSpecError(f"{where}: {detail}") from None
 
 
-class Submit(_Call, frozen=True):
+class Submit(Call, frozen=True):
     """Submit a workload; `count` is the number of workloads submitted before it, including rejected ones."""
 
     workload: Workload
@@ -56,16 +70,41 @@ class Submit(_Call, frozen=True):
     job: dict[str, Any] | None = None
     single_pod: bool = False
 
+    def do(self, state: SchedulerState) -> Sequence[engine_cycle.Cycle]:
+        """Submit the workload."""
+        state.count = self.count + 1  # counts rejected workloads as well
+        workload = self.workload
+        state.engine.submit(workload, self.single_pod or _is_of_single_pod(workload))
+        store = state.store.for_change()
+        store.workloads.put(workload.key, workload)
+        if self.job is not None:
+            store.jobs.put(workload.key, self.job)
+        return ()
+
     @property
     def key(self) -> str:
         """The key of the workload."""
         return self.workload.key
 
 
-class Apply(_Call, frozen=True):
+class Apply(Call, frozen=True):
     """Create or change an object."""
 
     object: Object
+
+    def do(self, state: SchedulerState) -> Sequence[engine_cycle.Cycle]:
+        """Apply the object."""
+        obj, known = self.object, state.find(self.object)
+        if isinstance(obj, Workload):
+            assert isinstance(known, Workload)
+            changed = with_status_of(known, obj)
+            state.engine.update(state.id_of(obj.key), changed, changed=not changed.has_spec_of(known))
+            state.store.for_change().workloads.put(obj.key, changed)
+            return ()
+        if not isinstance(obj, PASSIVE):
+            state.engine.apply(obj, known != obj)
+        state.store.for_change().objects.put((type(obj), obj.key), obj)
+        return ()
 
     @property
     def key(self) -> str:
@@ -73,7 +112,7 @@ class Apply(_Call, frozen=True):
         return f"{type(self.object).__name__} {self.object.key}"
 
 
-class _WrittenApply(_Call, frozen=True, tag="apply"):
+class _WrittenApply(Call, frozen=True, tag="apply"):
     """The serialised form of an `Apply`, with the kind of the object."""
 
     kind: str
@@ -81,7 +120,7 @@ class _WrittenApply(_Call, frozen=True, tag="apply"):
     name: str
 
 
-class Remove(_Call, frozen=True):
+class Remove(Call, frozen=True):
     """Delete an object."""
 
     kind: str
@@ -93,10 +132,14 @@ class Remove(_Call, frozen=True):
         """Return the call that deletes an object."""
         return cls(type(obj).__name__, obj.name, obj.namespace if isinstance(obj, NamespacedObject) else "")
 
-    @property
-    def cls(self) -> type[Object]:
-        """The class of the object that the call changes."""
-        return kind_of(self.kind)
+    def do(self, state: SchedulerState) -> Sequence[engine_cycle.Cycle]:
+        """Delete the object."""
+        cls = kind_of(self.kind)
+        if not issubclass(cls, PASSIVE):
+            state.engine.delete_object(self.kind, self.namespace, self.name)
+        key = f"{self.namespace}/{self.name}" if self.namespace else self.name
+        state.store.for_change().objects.drop((cls, key))
+        return ()
 
     @property
     def key(self) -> str:
@@ -104,10 +147,19 @@ class Remove(_Call, frozen=True):
         return f"{self.kind} {self.namespace}/{self.name}" if self.namespace else f"{self.kind} {self.name}"
 
 
-class OfWorkload(_Call, frozen=True):
+class OfWorkload(Call, frozen=True):
     """A call that changes an existing workload."""
 
     workload: str
+
+    def do(self, state: SchedulerState) -> Sequence[engine_cycle.Cycle]:
+        """Change the workload."""
+        self.change(state, state.engine.find(self.workload))
+        return ()
+
+    def change(self, state: SchedulerState, found: int) -> None:
+        """Change the workload with the given id of the engine."""
+        raise NotImplementedError
 
     @property
     def key(self) -> str:
@@ -121,9 +173,18 @@ class Finish(OfWorkload, frozen=True):
     reason: FinishReason = "Succeeded"
     message: str = ""
 
+    def change(self, state: SchedulerState, found: int) -> None:
+        """Finish the workload."""
+        state.engine.finish(found, self.reason, self.message)
+
 
 class Delete(OfWorkload, frozen=True):
     """Delete a workload."""
+
+    def change(self, state: SchedulerState, found: int) -> None:
+        """Delete the workload."""
+        state.engine.delete(found)
+        state.store.forget(self.workload)
 
 
 class SetCheck(OfWorkload, frozen=True):
@@ -135,11 +196,21 @@ class SetCheck(OfWorkload, frozen=True):
     requeue_after_seconds: int | None = None
     pod_set_updates: tuple[dict[str, Any], ...] = ()
 
+    def change(self, state: SchedulerState, found: int) -> None:
+        """Set the state of the check."""
+        updates = msgspec.json.encode(self.pod_set_updates).decode() if self.pod_set_updates else ""
+        after = -1 if self.requeue_after_seconds is None else self.requeue_after_seconds
+        state.engine.set_check(found, self.check, self.state, self.message, after, updates)
+
 
 class PodsReady(OfWorkload, frozen=True):
     """Set whether the pods of a workload are ready."""
 
     ready: bool
+
+    def change(self, state: SchedulerState, found: int) -> None:
+        """Set whether the pods are ready."""
+        state.engine.set_pods_ready(found, self.ready)
 
 
 class StopJob(OfWorkload, frozen=True):
@@ -147,9 +218,17 @@ class StopJob(OfWorkload, frozen=True):
 
     at: int
 
+    def change(self, state: SchedulerState, found: int) -> None:
+        """Set the time of termination."""
+        state.engine.set_job_stop(found, self.at)
+
 
 class AwaitVictims(OfWorkload, frozen=True):
     """Mark a pending workload as waiting for workloads that it preempted, so that its queue considers it first."""
+
+    def change(self, state: SchedulerState, found: int) -> None:
+        """Mark the workload."""
+        state.engine.set_preemptor(found)
 
 
 class Reclaim(OfWorkload, frozen=True):
@@ -157,53 +236,99 @@ class Reclaim(OfWorkload, frozen=True):
 
     pods: int | dict[str, int]
 
+    def change(self, state: SchedulerState, found: int) -> None:
+        """Set the reclaimable pods."""
+        names = [pod_set.name for pod_set in state.known(found).pod_sets]
+        state.engine.set_reclaimable(found, {names[0]: self.pods} if isinstance(self.pods, int) else self.pods)
 
-class Controllers(_Call, frozen=True):
+
+class Controllers(Call, frozen=True):
     """Run Kueue's controllers before the controllers of admission checks are called."""
 
+    def do(self, state: SchedulerState) -> Sequence[engine_cycle.Cycle]:
+        """Run the controllers."""
+        state.engine.settle()
+        return ()
 
-class Advance(_Call, frozen=True):
+
+class Advance(Call, frozen=True):
     """Set the virtual time to `now`, in nanoseconds since the Unix epoch."""
 
     now: int
 
+    def do(self, state: SchedulerState) -> Sequence[engine_cycle.Cycle]:
+        """Set the time."""
+        state.engine.set_now(self.now)
+        return ()
 
-class Cycle(_Call, frozen=True):
+
+class Cycle(Call, frozen=True):
     """Run one scheduling cycle."""
 
+    def do(self, state: SchedulerState) -> Sequence[engine_cycle.Cycle]:
+        """Run the cycle."""
+        return [_cycle(state)]
 
-class Settle(_Call, frozen=True):
+
+class Settle(Call, frozen=True):
     """Run cycles until nothing changes."""
 
     max_cycles: int | None = None
 
+    def do(self, state: SchedulerState) -> Sequence[engine_cycle.Cycle]:
+        """Run the cycles; the result is a `Settled`."""
+        waits = state.configuration.wait_for_pods_ready
+        apart = waits is None or not waits.block_admission
+        return settle(state.engine, lambda: _cycle(state), self.max_cycles, apart=apart)
 
-_Same: TypeAlias = (
-    Submit
-    | Remove
-    | Finish
-    | Delete
-    | SetCheck
-    | PodsReady
-    | StopJob
-    | AwaitVictims
-    | Reclaim
-    | Controllers
-    | Advance
-    | Cycle
-    | Settle
-)
-"""The calls whose serialised form has the same fields."""
-Call: TypeAlias = _Same | Apply
-"""Any call that a journal can contain."""
-_Written: TypeAlias = _Same | _WrittenApply
+
+def _cycle(state: SchedulerState) -> engine_cycle.Cycle:
+    """Run Kueue's controllers and one cycle, and store the admissions for later explanations."""
+    state.engine.settle()
+    cycle = engine_cycle.Cycle(state.engine.decide(), state.not_modelled)
+    if cycle.admitted_count:
+        store = state.store.for_change()
+        for decision in cycle:
+            if isinstance(decision, Admitted):
+                store.admitted.put(decision.workload, decision)
+    return cycle
+
+
+def _is_of_single_pod(workload: Workload) -> bool:
+    """Return whether one Pod without a group owns the workload (`pkg/workload/workload.go:OwnedBySinglePod`)."""
+    if len(workload.owner_references) != 1:
+        return False
+    from kueuepy.jobs import keys  # noqa: PLC0415 - only Workloads of live clusters need it
+
+    (owner,) = workload.owner_references
+    grouped = workload.annotations.get(keys.IS_GROUP_WORKLOAD) == "true"
+    return (owner.get("apiVersion"), owner.get("kind")) == ("v1", "Pod") and not grouped
+
+
+def with_status_of(known: Workload, obj: Workload) -> Workload:
+    """Return a changed Workload with the previous status and creation time, as an API server stores it."""
+    created = known.creation_timestamp
+    return msgspec.structs.replace(obj, uid=obj.uid or known.uid, creation_timestamp=created, status=known.status)
+
+
+def _kinds(of: type[Call]) -> Iterator[type[Call]]:
+    """Yield the classes of calls as they are written; an `Apply` is written as a `_WrittenApply`."""
+    for kind in of.__subclasses__():
+        if kind not in (Apply, OfWorkload):
+            yield kind
+        yield from _kinds(kind)
+
+
 _encoder = msgspec.json.Encoder(enc_hook=encode_time)
-_decoder: msgspec.json.Decoder[_Written] = msgspec.json.Decoder(ready(_Written), dec_hook=decode_time)
+_decoder: msgspec.json.Decoder[Call] = msgspec.json.Decoder(
+    ready(Union[tuple(_kinds(Call))]),  # noqa: UP007 - made of a tuple
+    dec_hook=decode_time,
+)
 
 
 def encode(call: Call) -> str:
     """Return a call as JSON."""
-    written: Call | _WrittenApply = call
+    written = call
     if isinstance(call, Apply):
         obj = call.object
         written = _WrittenApply(type(obj).__name__, msgspec.Raw(_encoder.encode(obj)), obj.key)

@@ -10,7 +10,6 @@ from kueuepy.errors import InvalidSpecError, NotFoundError
 from kueuepy.manifest import ManifestError, check, validate_update
 from kueuepy.objects import Object, Workload
 from kueuepy.session import calls
-from kueuepy.session.doing import with_status_of
 from kueuepy.session.elastic import resized
 from kueuepy.session.submission import Keys, SubmittedWorkload
 from kueuepy.session.workloads import delete, take_all, valid_submissions
@@ -57,7 +56,7 @@ def _check(state: SchedulerState, obj: Object) -> None:
     changed = obj
     if isinstance(known, Workload) and isinstance(obj, Workload):
         known = state.workload(obj.key)
-        changed = with_status_of(known, obj)
+        changed = calls.with_status_of(known, obj)
     if problems := validate_update(known, changed, feature_gates=gates):
         raise ManifestError([(f'{type(obj).__name__} "{obj.key}"', problem) for problem in problems])
 

@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Protocol
 
 from kueuepy.engine.locks import survives_fork
 from kueuepy.errors import KueueError
-from kueuepy.session.doing import do
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -103,7 +102,7 @@ class Session:
             The cycles that the call ran.
         """
         self._has_begun = True
-        cycles = do(self.state, call)
+        cycles = call.do(self.state)
         if self.log is not None:
             self.log.write(call, self.state, cycles)
         return cycles

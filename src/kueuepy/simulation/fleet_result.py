@@ -14,25 +14,13 @@ from kueuepy.objects import SECOND
 from kueuepy.session.session import session_of
 from kueuepy.simulation.figures import Kpis, hours, kpis_of
 from kueuepy.simulation.fleet_tables import FleetTables
-from kueuepy.simulation.gather import columns_of, endless, job_columns
+from kueuepy.simulation.gather import facts_of, job_columns, span_of, tables_of
 from kueuepy.simulation.measures import BOUND
-from kueuepy.simulation.recorded import (
-    TABLES,
-    BlockedTable,
-    ConsumedTable,
-    CyclesTable,
-    DecisionsTable,
-    IdleTable,
-    JobTable,
-    PreemptionLoop,
-    RunsTable,
-    UsageSeries,
-)
+from kueuepy.simulation.recorded import TABLES, PreemptionLoop, UsageSeries
 from kueuepy.simulation.result import Result
-from kueuepy.simulation.series import sampled
 from kueuepy.simulation.warn import warnings_of
 from kueuepy.tables import Categorical, Columns
-from kueuepy.tables.columns import exact, is_named
+from kueuepy.tables.columns import columns_of, is_named
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -237,29 +225,26 @@ def fleet_result_of(run: FleetPrepared) -> FleetResult:
     """Return the result of a simulation of a fleet and end the simulation."""
     core = run.core
     core.close()
-    stats, sites = core.stats, run.tables()
-    start, now = stats["start"], max(0, stats["now"] - stats["start"])
-    until = run.options["until"]
-    last = max(now, until - start) if until < 2**62 else now
-    seconds = last / SECOND
-    step = run.settings.record.step() / SECOND
+    sites = run.tables()
+    start, now, last = span_of(run)
     gathered = FleetTables(run, sites)
     fates = core.fates()
-    jobs = gathered.jobs(fates)
-    table = job_columns(run.jobs, jobs, start, (now, last), run.options["warmup"] / SECOND)
+    table = job_columns(run.jobs, gathered.jobs(fates), start, (now, last), run.options["warmup"] / SECOND)
     table |= _dispatch_columns(run, fates, table.pop("cluster", None))
-    usage = UsageSeries(gathered.joined("usage", ("cluster_queue",)))
-    tables = {
-        "jobs": JobTable(table),
-        "runs": RunsTable(gathered.runs()),
-        "decisions": DecisionsTable(gathered.joined("decisions", ("cluster_queue",), manager=True)),
-        "usage": UsageSeries(sampled(exact(usage), step, seconds)) if step else usage,
-        "consumed": ConsumedTable(gathered.joined("consumed", ("local_queue",), manager=True)),
-        "cycles": CyclesTable(gathered.joined("cycles", (), manager=True)),
-        "idle": IdleTable(gathered.joined("idle", ("tree",))),
-        "blocked": BlockedTable(gathered.joined("blocked", ("cluster_queue",))),
-    }
-    totals = gathered.totals(tables["jobs"]) | {"dispatch_wait": stats["dispatch_wait"]}
+    tables = tables_of(
+        run,
+        {
+            "jobs": table,
+            "runs": gathered.runs(),
+            "decisions": gathered.joined("decisions", ("cluster_queue",), manager=True),
+            "usage": gathered.joined("usage", ("cluster_queue",)),
+            "consumed": gathered.joined("consumed", ("local_queue",), manager=True),
+            "cycles": gathered.joined("cycles", (), manager=True),
+            "idle": gathered.joined("idle", ("tree",)),
+            "blocked": gathered.joined("blocked", ("cluster_queue",)),
+        },
+    )
+    totals = gathered.totals(tables["jobs"]) | {"dispatch_wait": core.stats["dispatch_wait"]}
     clusters = dict(zip(run.names, (run.fleet.manager, *run.fleet.workers.values()), strict=True))
     facts = {
         "not_modelled": [
@@ -267,13 +252,9 @@ def fleet_result_of(run: FleetPrepared) -> FleetResult:
             for (name, given), options in zip(clusters.items(), run.sites, strict=True)
             for text in not_modelled(given, (change[2] for change in options["changes"]))
         ],
-        "notes": (*run.notes, *endless(stats["fruitless"], tables["jobs"], "copies")),
-        "seconds": seconds,
-        "warmup": run.options["warmup"] / SECOND,
-        "settings": run.settings,
-        "stats": {name: stats[name] for name in ("workloads", "cycles", "admissions", "evictions", "finished")},
         "weights": gathered.weights(),
         "trees": gathered.trees(),
+        **facts_of(run, tables["jobs"], "copies"),
     }
     result = FleetResult(tables, totals, _loops(run, sites), facts, run)
     result.clusters, result.remarks = run.fleet.clusters, run.fleet.remarks

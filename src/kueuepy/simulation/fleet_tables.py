@@ -6,13 +6,13 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from kueuepy._core import Quantity
 from kueuepy.errors.arguments import checked_methods
 from kueuepy.objects import SECOND
-from kueuepy.simulation.gather import columns_of, run_columns
+from kueuepy.simulation.gather import run_columns, weights_of
 from kueuepy.simulation.load import trees_of
 from kueuepy.simulation.sums import sums
 from kueuepy.tables import Categorical
+from kueuepy.tables.columns import columns_of, concatenated
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -63,11 +63,11 @@ class FleetTables:
             offset += len(core.assigned())
             if site == 0:
                 local = ~np.isnan(columns["start"])
-                columns = {name: _where(column, local) for name, column in columns.items()}
+                columns = {name: column[local] for name, column in columns.items()}
             parts.append((site, columns))
         found = _concat(parts, self._run.names)
         order = np.argsort(np.nan_to_num(found["end"], nan=np.inf), kind="stable")
-        return {name: _where(column, order) for name, column in found.items()}
+        return {name: column[order] for name, column in found.items()}
 
     def jobs(self, fates: Mapping[str, Any]) -> dict[str, Any]:
         """Return the outcome of each job; the outcome of a dispatched job combines the outcomes of its copies."""
@@ -142,9 +142,9 @@ class FleetTables:
     def weights(self) -> dict[str, float]:
         """Return the fair sharing weight of each ClusterQueue."""
         return {
-            self._name(site)(q.name): 1.0 if q.fair_sharing is None else float(Quantity(q.fair_sharing.weight))
+            self._name(site)(queue): weight
             for site, cluster in enumerate(self._clusters())
-            for q in cluster.cluster_queues
+            for queue, weight in weights_of(cluster).items()
         }
 
     def trees(self) -> dict[str, str]:
@@ -176,19 +176,12 @@ def _renamed(column: Categorical, name: Callable[[str], str]) -> Categorical:
     return Categorical(column.codes, [name(str(one)) for one in column.names])
 
 
-def _where(column: Any, rows: Any) -> Any:
-    return Categorical(column.codes[rows], column.names) if isinstance(column, Categorical) else column[rows]
-
-
 def _chosen(mask: Any, column: Any, other: Any) -> Any:
     """Return the values of one column where a mask is true, and the values of a second column where it is false."""
     if not isinstance(column, Categorical):
         return np.where(mask, column, other)
-    names = list(dict.fromkeys([*other.names, *column.names]))
-    place = {name: code for code, name in enumerate(names)}
-    to = np.array([*(place[name] for name in column.names), -1], np.int32)
-    of = np.array([*(place[name] for name in other.names), -1], np.int32)
-    return Categorical(np.where(mask, to[column.codes], of[other.codes]).astype(np.int32), names)
+    both = concatenated([other, column])
+    return Categorical(np.where(mask, both.codes[len(other) :], both.codes[: len(other)]), both.names)
 
 
 def _concat(parts: Sequence[tuple[int, dict[str, Any]]], names: Sequence[str]) -> dict[str, Any]:
@@ -196,15 +189,7 @@ def _concat(parts: Sequence[tuple[int, dict[str, Any]]], names: Sequence[str]) -
     found: dict[str, Any] = {}
     for name in parts[0][1]:
         columns = [columns[name] for _, columns in parts]
-        if not isinstance(columns[0], Categorical):
-            found[name] = np.concatenate(columns)
-            continue
-        known: dict[str, int] = {}
-        codes = []
-        for column in columns:
-            to = np.array([*(known.setdefault(str(one), len(known)) for one in column.names), -1], np.int32)
-            codes.append(to[column.codes])
-        found[name] = Categorical(np.concatenate(codes).astype(np.int32), list(known))
+        found[name] = concatenated(columns) if isinstance(columns[0], Categorical) else np.concatenate(columns)
     sizes = [len(next(iter(columns.values()))) for _, columns in parts]
     codes_of = np.repeat(np.array([site for site, _ in parts], np.int32), sizes)
     found["cluster"] = Categorical(codes_of, list(names))
@@ -213,4 +198,4 @@ def _concat(parts: Sequence[tuple[int, dict[str, Any]]], names: Sequence[str]) -
 
 def _ordered(columns: dict[str, Any]) -> dict[str, Any]:
     order = np.argsort(columns["seconds"], kind="stable")
-    return {name: _where(column, order) for name, column in columns.items()}
+    return {name: column[order] for name, column in columns.items()}

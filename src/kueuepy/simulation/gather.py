@@ -12,79 +12,83 @@ from kueuepy.objects import SECOND
 from kueuepy.simulation.columns import EPOCHAL, RESERVED
 from kueuepy.simulation.load import trees_of
 from kueuepy.simulation.measures import BOUND
-from kueuepy.simulation.recorded import (
-    BlockedTable,
-    ConsumedTable,
-    CyclesTable,
-    DecisionsTable,
-    IdleTable,
-    JobTable,
-    PreemptionLoop,
-    RunsTable,
-    UsageSeries,
-)
+from kueuepy.simulation.recorded import TABLES, PreemptionLoop, UsageSeries
 from kueuepy.simulation.result import Result
 from kueuepy.simulation.series import sampled
-from kueuepy.tables import Categorical, Columns
-from kueuepy.tables.columns import exact, is_named
+from kueuepy.tables.columns import columns_of, concatenated, exact, is_named
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from numpy.typing import NDArray
 
+    from kueuepy.cluster import Cluster
     from kueuepy.simulation.base import JobColumns
     from kueuepy.simulation.prepare import Prepared
+    from kueuepy.tables import Columns
 
 _OWN = ("queue", "submit", "runtime", "pods", "priority", "name", "uid")
-
-
-def columns_of(view: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the columns of a table that the core created; a pair of codes and names becomes a Categorical."""
-    return {name: Categorical(*column) if isinstance(column, tuple) else column for name, column in view.items()}
 
 
 def result_of(run: Prepared) -> Result:
     """Return the result of a simulation and end the simulation."""
     core = run.core
     core.close()
-    stats = core.stats
-    start, now = stats["start"], max(0, stats["now"] - stats["start"])
-    table = run.jobs
-    warmup = run.options["warmup"] / SECOND
-    until = run.options["until"]
-    last = max(now, until - start) if until < 2**62 else now
-    seconds = last / SECOND
-    tables = {
-        "jobs": JobTable(job_columns(table, columns_of(core.jobs()), start, (now, last), warmup)),
-        "runs": RunsTable(run_columns(columns_of(core.runs()))),
-        "decisions": DecisionsTable(columns_of(core.decisions())),
-        "usage": _usage(UsageSeries(columns_of(core.usage())), run.settings.record.step() / SECOND, seconds),
-        "consumed": ConsumedTable(columns_of(core.consumed())),
-        "cycles": CyclesTable(columns_of(core.cycles())),
-        "idle": IdleTable(columns_of(core.idle())),
-        "blocked": BlockedTable(columns_of(core.blocked())),
-    }
+    start, now, last = span_of(run)
+    tables = tables_of(
+        run,
+        {
+            "jobs": job_columns(run.jobs, columns_of(core.jobs()), start, (now, last), run.options["warmup"] / SECOND),
+            "runs": run_columns(columns_of(core.runs())),
+            **{name: columns_of(getattr(core, name)()) for name in TABLES if name not in ("jobs", "runs")},
+        },
+    )
     loops = tuple(
-        PreemptionLoop(at, period, times, tuple(sorted(_key_of(table, row) for row in rows)))
+        PreemptionLoop(at, period, times, tuple(sorted(_key_of(run.jobs, row) for row in rows)))
         for at, period, times, rows in core.loops()
     )
-    cluster = run.declared
-    weights = {
-        q.name: 1.0 if q.fair_sharing is None else float(Quantity(q.fair_sharing.weight))
-        for q in cluster.cluster_queues
-    }
     facts = {
-        "not_modelled": not_modelled(cluster, (change[2] for change in run.options["changes"])),
-        "notes": (*run.notes, *endless(stats["fruitless"], tables["jobs"])),
-        "seconds": seconds,
-        "warmup": warmup,
-        "settings": run.settings,
-        "stats": {name: stats[name] for name in ("workloads", "cycles", "admissions", "evictions", "finished")},
-        "weights": weights,
-        "trees": trees_of(cluster),
+        "not_modelled": not_modelled(run.declared, (change[2] for change in run.options["changes"])),
+        "weights": weights_of(run.declared),
+        "trees": trees_of(run.declared),
+        **facts_of(run, tables["jobs"]),
     }
     return Result(tables, {**core.figures(), "assigned": core.assigned()}, loops, facts, run)
+
+
+def span_of(run: Prepared) -> tuple[int, int, int]:
+    """Return the time of the first submission, and the last event and the end after it, in nanoseconds."""
+    start, until = run.core.stats["start"], run.options["until"]
+    now = max(0, run.core.stats["now"] - start)
+    return start, now, max(now, until - start) if until < 2**62 else now
+
+
+def tables_of(run: Prepared, columns: Mapping[str, Mapping[str, Any]]) -> dict[str, Columns]:
+    """Return the tables of a result; the table of usage is sampled if the simulation has a sampling interval."""
+    tables = {name: kind(columns[name]) for name, kind in TABLES.items()}
+    if step := run.settings.record.step():
+        tables["usage"] = UsageSeries(sampled(exact(tables["usage"]), step / SECOND, span_of(run)[2] / SECOND))
+    return tables
+
+
+def facts_of(run: Prepared, jobs: Columns, tried: str = "evictions") -> dict[str, Any]:
+    """Return the facts that results of clusters and of fleets share; see `endless` for `tried`."""
+    stats = run.core.stats
+    return {
+        "notes": (*run.notes, *endless(stats["fruitless"], jobs, tried)),
+        "seconds": span_of(run)[2] / SECOND,
+        "warmup": run.options["warmup"] / SECOND,
+        "settings": run.settings,
+        "stats": {name: stats[name] for name in ("workloads", "cycles", "admissions", "evictions", "finished")},
+    }
+
+
+def weights_of(cluster: Cluster) -> dict[str, float]:
+    """Return the fair sharing weight of each ClusterQueue."""
+    return {
+        queue.name: 1.0 if queue.fair_sharing is None else float(Quantity(queue.fair_sharing.weight))
+        for queue in cluster.cluster_queues
+    }
 
 
 def endless(evictions: int, jobs: Columns, tried: str = "evictions") -> tuple[tuple[str, int], ...]:
@@ -103,21 +107,13 @@ def _key_of(jobs: JobColumns, row: int) -> str:
     return f"{str(jobs['queue'][row]).partition('/')[0]}/{jobs.name_of(row)}"
 
 
-def _usage(table: UsageSeries, step: float, end: float) -> UsageSeries:
-    """Return the table of usage, sampled at intervals if `step` is not 0."""
-    return table if not step else UsageSeries(sampled(exact(table), step, end))
-
-
 def run_columns(core: dict[str, Any]) -> dict[str, Any]:
     """Return the columns of the table of runs, with assignment codes and unique flavor names."""
-    flavors = core["flavors"]
-    known: dict[str, int] = {}
-    codes = np.array([*(known.setdefault(name, len(known)) for name in flavors.names), -1], np.int32)
     found: dict[str, Any] = {}
     for name, column in core.items():
-        found[name] = Categorical(codes[flavors.codes], list(known)) if name == "flavors" else column
+        found[name] = concatenated([column]) if name == "flavors" else column
         if name == "flavors":
-            found["assignment"] = flavors.codes
+            found["assignment"] = column.codes
     return found
 
 

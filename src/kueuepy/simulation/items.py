@@ -19,7 +19,7 @@ from kueuepy.simulation.read import row_columns
 from kueuepy.simulation.sums import sums
 from kueuepy.simulation.values import is_missing
 from kueuepy.tables import Categorical
-from kueuepy.tables.columns import categorical
+from kueuepy.tables.columns import categorical, concatenated
 
 if TYPE_CHECKING:
     from kueuepy.session.submission import JobContext
@@ -220,13 +220,8 @@ def _joined(name: str, tables: Sequence[JobColumns], shifts: Sequence[int]) -> A
 
 
 def _joined_texts(columns: Sequence[Categorical | None], tables: Sequence[JobColumns]) -> Categorical:
-    known: dict[str, int] = {}
-    parts = []
-    for column, table in zip(columns, tables, strict=True):
-        names, codes = ([], np.full(len(table), -1)) if column is None else (column.names, column.codes)
-        own = np.array([*(known.setdefault(text, len(known)) for text in names), -1], np.int32)
-        parts.append(own[codes])
-    return Categorical(np.concatenate(parts), list(known))
+    absent = [Categorical(np.full(len(table), -1, np.int32), []) for table in tables]
+    return concatenated(none if own is None else own for own, none in zip(columns, absent, strict=True))
 
 
 class Names:

@@ -191,7 +191,17 @@ class CyclesTable(Columns):
     """
 
 
-TABLES = ("jobs", "runs", "decisions", "usage", "consumed", "cycles", "idle", "blocked")
+TABLES: dict[str, type[Columns]] = {
+    "jobs": JobTable,
+    "runs": RunsTable,
+    "decisions": DecisionsTable,
+    "usage": UsageSeries,
+    "consumed": ConsumedTable,
+    "cycles": CyclesTable,
+    "idle": IdleTable,
+    "blocked": BlockedTable,
+}
+"""The classes of the tables that each result has, by name."""
 
 
 @checked_methods
@@ -213,7 +223,9 @@ class Recorded:
             loops: The preemption loops.
             facts: Notes, duration, settings and counts.
         """
-        self.jobs, self.runs, self.decisions, self.usage, self.consumed, self.cycles = (tables[n] for n in TABLES[:6])
+        self.jobs, self.runs, self.decisions, self.usage, self.consumed, self.cycles = (
+            tables[name] for name in TABLES if name not in ("idle", "blocked")
+        )
         self.idle, self.blocked = tables["idle"], tables["blocked"]
         self.totals, self.loops = totals, loops
         self.notes: tuple[tuple[str, int], ...] = tuple((what, rows) for what, rows in facts["notes"])

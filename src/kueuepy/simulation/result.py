@@ -95,7 +95,7 @@ class Result(Recorded, Framed):
         wall: A dict that contains the CPU time of `simulate` in seconds, under the key `cpu_s`.
     """
 
-    _tables: ClassVar[tuple[str, ...]] = TABLES
+    _tables: ClassVar[tuple[str, ...]] = tuple(TABLES)
     """The names of the tables, which are saved and whose contents determine the fingerprint."""
 
     def __init__(

@@ -8,17 +8,7 @@ from typing import TYPE_CHECKING, Any
 from kueuepy.errors import InvalidSpecError
 from kueuepy.errors.arguments import checked
 from kueuepy.simulation.fleet_result import CopiesTable, FleetResult
-from kueuepy.simulation.recorded import (
-    TABLES,
-    BlockedTable,
-    ConsumedTable,
-    CyclesTable,
-    DecisionsTable,
-    IdleTable,
-    JobTable,
-    RunsTable,
-    UsageSeries,
-)
+from kueuepy.simulation.recorded import TABLES, UsageSeries
 from kueuepy.simulation.result import Result
 from kueuepy.simulation.saved import read_facts
 
@@ -54,8 +44,7 @@ def load_result(directory: str | os.PathLike[str]) -> Result:
 
     folder = Path(directory)
     facts: Any = read_facts(folder, Source(folder / "result.json").text())
-    kinds = (JobTable, RunsTable, DecisionsTable, UsageSeries, ConsumedTable, CyclesTable, IdleTable, BlockedTable)
-    tables = {name: kind(read_table(folder / f"{name}.parquet")) for name, kind in zip(TABLES, kinds, strict=True)}
+    tables = {name: kind(read_table(folder / f"{name}.parquet")) for name, kind in TABLES.items()}
     cls = FleetResult if "fleet" in facts else Result
     found = cls(tables, facts["totals"], tuple(facts["loops"]), facts)
     if isinstance(found, FleetResult):

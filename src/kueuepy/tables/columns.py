@@ -92,6 +92,23 @@ def categorical(values: Iterable[str | None]) -> Categorical:
     return Categorical(np.array(codes, np.int32), list(known))
 
 
+def concatenated(columns: Iterable[Categorical]) -> Categorical:
+    """Concatenate columns of names; equal names get the same code."""
+    import numpy as np  # noqa: PLC0415 - only on use
+
+    known: dict[str, int] = {}
+    parts = []
+    for column in columns:
+        codes = [known.setdefault(name, len(known)) for name in column.names]
+        parts.append(np.array([*codes, -1], np.int32)[column.codes])
+    return Categorical(np.concatenate(parts), list(known))
+
+
+def columns_of(view: Mapping[str, Any]) -> dict[str, Column]:
+    """Return the columns of a table that the core created; a pair of codes and names becomes a Categorical."""
+    return {name: Categorical(*column) if isinstance(column, tuple) else column for name, column in view.items()}
+
+
 def is_named(column: Categorical, name: str) -> NDArray[np.bool_]:
     """Return a mask of the rows that have the given name."""
     found: NDArray[np.bool_] = column.codes == (list(column.names).index(name) if name in column.names else _NO_CODE)

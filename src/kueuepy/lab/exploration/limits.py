@@ -11,14 +11,12 @@ import msgspec
 
 from kueuepy._core import Quantity
 from kueuepy.engine.nodes import roots
-from kueuepy.engine.tables import quota_table
 from kueuepy.errors import InvalidSpecError, NotFoundError
 from kueuepy.errors.arguments import checked, checked_methods
 from kueuepy.lab.exploration.trial import HIGH, LOW, MOST_CYCLES, asking, available, has_quota, row_of, unit_of
 from kueuepy.look.notebook import Sheet, repr_html
 from kueuepy.objects import FlavorQuotas, LabelSelector, ResourceFlavor, ResourceGroup
 from kueuepy.scheduler import Scheduler
-from kueuepy.session.session import session_of
 from kueuepy.tables.framed import Framed, table_of
 
 if TYPE_CHECKING:
@@ -222,7 +220,7 @@ def _ensured(alone: Cluster, name: str, flavor_resource: Cell) -> int:
             scheduler.submit(asking(alone, other, f"other-{number}", {flavor_resource: amount}, HIGH))
             scheduler.settle(max_cycles=MOST_CYCLES)
     unit = unit_of(scheduler, flavor_resource)
-    table = quota_table(session_of(scheduler).engine)
+    table = scheduler.quota
     most = int(table.array("potential")[row_of(scheduler, name), table.flavor_resources.index(flavor_resource)])
 
     def gets(parts: int) -> bool:
@@ -241,7 +239,7 @@ def _largest(holds: Callable[[int], bool], most: int) -> int:
 
 def _nearest_first(scheduler: Scheduler, name: str) -> list[str]:
     """Return the other ClusterQueues of the cohort tree, ordered by distance to the lowest common ancestor."""
-    nodes = quota_table(session_of(scheduler).engine).nodes
+    nodes = scheduler.quota.nodes
     root = roots(nodes)
 
     def above(row: int) -> list[int]:
@@ -295,7 +293,7 @@ class _Asker:
         Return `None` if no limit is sufficient or the queue has no cohort.
         """
         scheduler = Scheduler(cluster, now=0)
-        table, row = quota_table(session_of(scheduler).engine), row_of(scheduler, name)
+        table, row = scheduler.quota, row_of(scheduler, name)
         if table.nodes[row].parent < 0:
             return None
         nominal = int(table.array("nominal_quota")[row, table.flavor_resources.index(self.flavor_resource)])
@@ -313,7 +311,7 @@ class _Asker:
             return "unlimited"
         scheduler = Scheduler(alone, now=0)
         step = gcd(unit_of(scheduler, self.flavor_resource), *self._asked.values())
-        table = quota_table(session_of(scheduler).engine)
+        table = scheduler.quota
         most = int(table.array("potential")[:, table.flavor_resources.index(self.flavor_resource)].max())
         present = self._borrowing_limits(scheduler, table)
 

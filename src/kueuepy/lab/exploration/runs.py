@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import math
-import os
 import threading
 import time
-from concurrent.futures import ThreadPoolExecutor, as_completed
+from concurrent.futures import CancelledError, ThreadPoolExecutor, as_completed
+from contextlib import nullcontext, suppress
+from importlib import import_module
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import msgspec
 
+from kueuepy.engine.threads import cores
 from kueuepy.errors import InternalError, InvalidSpecError, KueueError
 from kueuepy.lab.exploration.measure import figures_of
 from kueuepy.lab.exploration.policy import Policy, Setup, applied
@@ -31,6 +33,9 @@ NOTHING = Recording(decisions=False, runs=False, usage=False)
 Row = dict[str, Any]
 """The results of a run: `figures` by name, `wall_s` (seconds), and `error`, which is `None` if there was none."""
 _BATCH_SECONDS = 1.0
+_RESTART_SECONDS = 60.0
+_LOST = (CancelledError, OSError)
+"""Raised if the scheduler of a Dask cluster is restarted or cannot be reached."""
 
 
 class Task(msgspec.Struct, frozen=True):
@@ -77,12 +82,6 @@ def row_of(setup: Setup, measures: Sequence[Measure], task: Task, stop: threadin
     except KueueError as fault:
         figures, error = {}, f"{type(fault).__name__}: {fault}"
     return {"figures": figures, "error": error, "wall_s": time.perf_counter() - begin}
-
-
-def cores() -> int:
-    """Return the number of cores that this process may use."""
-    affinity = getattr(os, "sched_getaffinity", None)
-    return len(affinity(0)) if affinity is not None else os.cpu_count() or 1
 
 
 def on_threads(work: Callable[[T, threading.Event], R], tasks: Sequence[T], threads: int) -> Iterator[tuple[T, R]]:
@@ -148,35 +147,77 @@ def on_client(
     The setup is sent once. The first simulation is executed locally to measure its duration. The remaining simulations
     are sent in batches that take about one second each, with at least four batches per worker.
 
-    Raises:
-        InvalidSpecError: The client is not a `dask.distributed.Client`.
-    """
-    from importlib import import_module  # noqa: PLC0415 - dask is an extra
+    Dask repeats the simulations of a lost worker. A restarted scheduler has lost all simulations, so the remaining ones
+    are sent again as soon as the scheduler has workers.
 
+    Raises:
+        InvalidSpecError: The client is not a `dask.distributed.Client`, or a restarted scheduler had no workers for
+            one minute.
+    """
     try:
         distributed = import_module("distributed")
     except ImportError:
         distributed = None
     if distributed is None or not isinstance(client, distributed.Client):
         raise InvalidSpecError(f"on: is {client!r}; it must be a dask.distributed.Client")
-    completed = distributed.as_completed
     first, *others = tasks
     row = row_of(setup, measures, first)
     yield first, row
-    if not others:
-        return
+    most = math.ceil(_BATCH_SECONDS / max(row["wall_s"], 1e-3))
+    left = {task.place: task for task in others}
+    while left:
+        for task, found in _sent(setup, measures, list(left.values()), client, most):
+            del left[task.place]
+            yield task, found
+        if left:
+            _await_workers(client)
+
+
+def _await_workers(client: Any) -> None:
+    """Wait until the scheduler has a worker.
+
+    Raises:
+        InvalidSpecError: The scheduler had no worker for one minute.
+    """
+    end = time.monotonic() + _RESTART_SECONDS
+    while time.monotonic() < end:
+        with suppress(*_LOST):
+            if client.status == "running" and client.scheduler_info()["workers"]:
+                client.wait_for_workers(1, timeout=1)
+                return
+        time.sleep(0.1)
+    raise InvalidSpecError(f"on: {client!r} has lost its scheduler or all workers; a storage keeps the finished rows")
+
+
+def _sent(
+    setup: Setup, measures: Sequence[Measure], tasks: Sequence[Task], client: Any, most: int
+) -> Iterator[tuple[Task, Row]]:
+    """Send simulations to the workers in batches of at most `most`, and yield each result when it is finished.
+
+    If the scheduler is restarted, the results that are not yet available are left out.
+    """
+    completed: Any = import_module("distributed").as_completed
     workers = max(1, len(client.scheduler_info()["workers"]))
-    size = min(math.ceil(_BATCH_SECONDS / max(row["wall_s"], 1e-3)), math.ceil(len(others) / (4 * workers)))
-    shared = client.scatter((setup, tuple(measures)), broadcast=True, hash=False)
-    futures = [
-        client.submit(_remote, shared, others[place : place + size], pure=False)
-        for place in range(0, len(others), size)
-    ]
+    size = min(most, math.ceil(len(tasks) / (4 * workers)))
+    futures: list[Any] = []
+    with suppress(*_LOST):
+        shared = client.scatter((setup, tuple(measures)), broadcast=True, hash=False)
+        batches = (tasks[place : place + size] for place in range(0, len(tasks), size))
+        futures.extend(client.submit(_remote, shared, some, pure=False) for some in batches)
     try:
         for future in completed(futures):
-            yield from future.result()
+            yield from _rows_of(future)
     finally:
-        client.cancel(futures)
+        with suppress(*_LOST):
+            client.cancel(futures)
+
+
+def _rows_of(future: Any) -> list[tuple[Task, Row]]:
+    """Return the rows of a batch, or nothing if the scheduler has lost the batch."""
+    rows: list[tuple[Task, Row]] = []
+    with nullcontext() if future.status == "error" else suppress(*_LOST):  # An error of the batch itself is raised.
+        rows.extend(future.result())
+    return rows
 
 
 def _remote(shared: tuple[Setup, Sequence[Measure]], tasks: Sequence[Task]) -> list[tuple[Task, Row]]:

@@ -9,7 +9,6 @@ import numpy as np
 
 from kueuepy.engine.decisions import Preempting
 from kueuepy.engine.nodes import roots
-from kueuepy.engine.tables import quota_table
 from kueuepy.errors import InvalidSpecError
 from kueuepy.errors.arguments import checked
 from kueuepy.errors.words import counted, verb
@@ -26,7 +25,6 @@ from kueuepy.lab.exploration.trial import (
 )
 from kueuepy.look.notebook import Sheet, repr_html
 from kueuepy.scheduler import Scheduler
-from kueuepy.session.session import session_of
 from kueuepy.tables.framed import Framed, table_of
 
 if TYPE_CHECKING:
@@ -178,7 +176,7 @@ def safety(cluster: Cluster, cluster_queue: str, *, trials: int = 50, seed: int 
 
 
 def _tree(cluster: Cluster, empty: Scheduler, queue: ClusterQueue) -> list[ClusterQueue]:
-    root = roots(quota_table(session_of(empty).engine).nodes)
+    root = roots(empty.quota.nodes)
     return [other for other in cluster.cluster_queues if other is not queue and root[other.name] == root[queue.name]]
 
 
@@ -189,7 +187,7 @@ def _reclaimers(cluster: Cluster, empty: Scheduler, queue: ClusterQueue) -> list
 
 def _most(empty: Scheduler, queue: str, cell: tuple[str, str]) -> tuple[int, int]:
     """Return the nominal quota of a queue, and the maximum that it could ever use."""
-    table = quota_table(session_of(empty).engine)
+    table = empty.quota
     row, column = row_of(empty, queue), table.flavor_resources.index(cell)
     return int(table.array("nominal_quota")[row, column]), int(table.array("potential")[row, column])
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from kueuepy._core import Quantity
 from kueuepy.engine.nodes import nodes_of
 from kueuepy.engine.records import NO_CONDITION
-from kueuepy.engine.tables import UNLIMITED, quota_table, usage_table
+from kueuepy.engine.tables import UNLIMITED
 from kueuepy.errors import NotFoundError
 from kueuepy.errors.problems import suggestion
 from kueuepy.objects import PodSet, Toleration, Workload
@@ -51,7 +51,7 @@ def row_of(scheduler: Scheduler, name: str) -> int:
 
 def available(scheduler: Scheduler, queue: str, cell: tuple[str, str]) -> int:
     """Return the amount of a flavor and resource that a ClusterQueue could still use, in the engine's units."""
-    table = usage_table(session_of(scheduler).engine)
+    table = scheduler.usage
     if cell not in table.flavor_resources:
         return 0
     return max(0, int(table.array("available")[row_of(scheduler, queue), table.flavor_resources.index(cell)]))
@@ -59,7 +59,7 @@ def available(scheduler: Scheduler, queue: str, cell: tuple[str, str]) -> int:
 
 def unit_of(scheduler: Scheduler, cell: tuple[str, str]) -> int:
     """Return the greatest common divisor of all quotas and limits of a flavor and resource."""
-    table = quota_table(session_of(scheduler).engine)
+    table = scheduler.quota
     column = table.flavor_resources.index(cell)
     found = 0
     for fact in ("nominal_quota", "borrowing_limit", "lending_limit"):

@@ -12,9 +12,9 @@ from gymnasium.vector import AutoresetMode, VectorEnv
 from gymnasium.vector.utils import batch_space
 
 from kueuepy._core import Turn
+from kueuepy.engine.threads import cores
 from kueuepy.errors import InvalidSpecError, UnsupportedError
 from kueuepy.errors.settings import spelled_out
-from kueuepy.lab.exploration.runs import cores
 from kueuepy.lab.rl.example import cluster_and_jobs, nominal_quotas
 from kueuepy.lab.rl.stage import GUESSES, TERMS, Game, QuotaOptions, Stage
 

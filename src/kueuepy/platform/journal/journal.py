@@ -24,7 +24,6 @@ from kueuepy.platform.journal.scheduler import JournaledScheduler
 from kueuepy.scheduler import Scheduler, scheduler_with
 from kueuepy.session import saved
 from kueuepy.session.calls import decode, encode
-from kueuepy.session.doing import do
 from kueuepy.session.session import session_of
 
 if TYPE_CHECKING:
@@ -355,7 +354,7 @@ class Journal:
             state = self._saved(found.state)
             self._snapshot = found.last
             for body, decisions in found.calls():
-                if _rows(state, do(state, self._decoded(body))) != decisions:
+                if _rows(state, self._decoded(body).do(state)) != decisions:
                     raise StateError(
                         f"{self.path}: this release decides otherwise at call {found.last} than is written; open it "
                         "with the release that wrote it, and compact it there"
