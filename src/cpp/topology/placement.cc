@@ -310,7 +310,7 @@ Placement Failed(PlacementFailure failure, const std::string& topology) {
 
 Placement NotFit(const FlavorCapacity& capacity, const CountTable& table,
                  const PlacementParameters& parameters, const Descent::Start& start,
-                 const Interner& resources) {
+                 const Interner<ResourceId>& resources) {
   PlacementFailure failure;
   if (start.no_domains) {
     failure.kind = Kind::kNoDomains;
@@ -352,7 +352,7 @@ std::optional<Placement> PlacedEvenly(FlavorCapacity& capacity, const PlacementP
 }
 
 Placement PlaceOn(FlavorCapacity& capacity, const PlacementParameters& parameters, const CountTable& table,
-                  const PlacementGates& gates, const Interner& resources) {
+                  const PlacementGates& gates, const Interner<ResourceId>& resources) {
   const TopologyTree& tree = *capacity.tree;
   if (auto placement = PlacedEvenly(capacity, parameters, gates, table)) return *std::move(placement);
   const Descent descent(tree, parameters, gates, table.counts(), capacity.cache.spare);
@@ -371,7 +371,7 @@ std::optional<PlacementFailure> ResolveAll(const TopologyTree& tree, const Place
 }  // namespace
 
 Placement Place(FlavorCapacity& capacity, const PlacementQuery& query, const PlacementGates& gates,
-                const Interner& resources) {
+                const Interner<ResourceId>& resources) {
   PlacementParameters parameters;
   if (auto failure = ResolveAll(*capacity.tree, query, gates, parameters))
     return Failed(*std::move(failure), capacity.topology);
@@ -384,7 +384,7 @@ Placement Place(FlavorCapacity& capacity, const PlacementQuery& query, const Pla
 }
 
 Placement Place(FlavorCapacity& capacity, const PlacementQuery& query, const PlacementGates& gates,
-                const Interner& resources, PreparedPlacement& prepared) {
+                const Interner<ResourceId>& resources, PreparedPlacement& prepared) {
   if (prepared.table == nullptr) {
     if (auto failure = ResolveAll(*capacity.tree, query, gates, prepared.parameters))
       return Failed(*std::move(failure), capacity.topology);

@@ -41,7 +41,7 @@ struct Placement {
 };
 
 Placement Place(FlavorCapacity& capacity, const PlacementQuery& query, const PlacementGates& gates,
-                const Interner& resources);
+                const Interner<ResourceId>& resources);
 
 // The part of a placement that does not depend on the capacity.
 struct PreparedPlacement {
@@ -51,7 +51,7 @@ struct PreparedPlacement {
 // Same as the function above, for repeated placements with the same query. The first call fills `prepared`.
 // The query must not be restricted to a domain.
 Placement Place(FlavorCapacity& capacity, const PlacementQuery& query, const PlacementGates& gates,
-                const Interner& resources, PreparedPlacement& prepared);
+                const Interner<ResourceId>& resources, PreparedPlacement& prepared);
 
 // Returns the count query that Place() uses for `query`. `parameters` must be resolved.
 CountQuery CountsAsked(const PlacementQuery& query, const PlacementParameters& parameters,
