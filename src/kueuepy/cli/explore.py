@@ -7,7 +7,7 @@ from typing import Annotated, Any, TypeAlias
 import typer
 
 from kueuepy.cli.describe import find, start
-from kueuepy.cli.logs import Censored, Format, Map, Window, read_jobs
+from kueuepy.cli.logs import Censored, Format, JobsFile, Map, Window, read_jobs
 from kueuepy.cli.options import (
     Files,
     Futures,
@@ -50,9 +50,6 @@ RISK_EXAMPLES = examples(
 )
 
 _WEEK = "7d"
-_Jobs: TypeAlias = Annotated[
-    str, typer.Option("--jobs", metavar="FILE", help="File of jobs to simulate: a log, a table or manifests.")
-]
 _Workload: TypeAlias = Annotated[
     str,
     typer.Argument(metavar="WORKLOAD", help="Name of a workload or of its job: NAME, NAMESPACE/NAME or QUEUE/NAME."),
@@ -122,7 +119,7 @@ def cluster_of(
 def delays(
     files: Objects,
     *,
-    jobs: _Jobs,
+    jobs: JobsFile,
     by: Annotated[
         str, typer.Option("--by", metavar="COLUMN", help="Group the jobs by the values of this column.")
     ] = "cluster_queue",

@@ -5,6 +5,7 @@ from typing import Annotated
 
 import typer
 
+from kueuepy.cli.logs import Format, Map, pair
 from kueuepy.cli.options import Json, examples, read_cluster
 from kueuepy.cli.output import print_json, progress, say, table, writing
 from kueuepy.errors import InvalidSpecError
@@ -20,31 +21,10 @@ EXAMPLES = examples(
 app = typer.Typer(no_args_is_help=True, rich_markup_mode=None, context_settings={"help_option_names": ["-h", "--help"]})
 
 _File = Annotated[str, typer.Argument(metavar="FILE", help="File of jobs: a log or a table, optionally gzipped.")]
-_Format = Annotated[
-    str,
-    typer.Option(
-        "--format",
-        metavar="NAME",
-        help="Format of the jobs file, e.g. csv, swf or philly; auto detects the format.",
-    ),
-]
-_Map = Annotated[
-    list[str] | None,
-    typer.Option(
-        "--map",
-        metavar="NAME=COLUMN",
-        help="Read the job field NAME from the column COLUMN, e.g. queue=team; repeatable.",
-    ),
-]
 
 
 def _read(path: str, kind: str, given: list[str] | None) -> Jobs:
-    names = {}
-    for pair in given or ():
-        name, equals, column = pair.partition("=")
-        if not (name and equals and column):
-            raise typer.BadParameter(f"{pair!r}; it must be NAME=COLUMN", param_hint="'--map'")
-        names[name] = column
+    names = dict(pair("--map", one) for one in given or ())
     with progress(f"reading {path}"):
         return Jobs.read(path, kind, names or None)
 
@@ -58,8 +38,8 @@ def _notes(found: Jobs) -> None:
 def describe(
     file: _File,
     *,
-    format: _Format = "auto",  # noqa: A002 - as the option is called
-    map: _Map = None,  # noqa: A002
+    format: Format = "auto",  # noqa: A002 - as the option is called
+    map: Map = None,  # noqa: A002
     on: Annotated[
         list[str] | None,
         typer.Option("--on", metavar="FILE", help="Cluster configuration file to check the jobs against; repeatable."),
@@ -96,8 +76,8 @@ def convert(
     to: Annotated[
         str, typer.Option("--to", metavar="FILE", help="Parquet file to write; its name must end with .parquet or .pq.")
     ],
-    format: _Format = "auto",  # noqa: A002 - as the option is called
-    map: _Map = None,  # noqa: A002
+    format: Format = "auto",  # noqa: A002 - as the option is called
+    map: Map = None,  # noqa: A002
 ) -> None:
     """Convert a log to a Parquet table, which loads faster."""
     if Path(to).suffix not in (".parquet", ".pq"):

@@ -12,6 +12,9 @@ from kueuepy.errors.words import counted
 from kueuepy.simulation.censoring import censored_rows
 from kueuepy.simulation.table import Jobs
 
+JobsFile: TypeAlias = Annotated[
+    str, typer.Option("--jobs", metavar="FILE", help="File of jobs to simulate: a log, a table or manifests.")
+]
 Format: TypeAlias = Annotated[
     str,
     typer.Option(

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any, TypeAlias
 import typer
 import yaml
 
-from kueuepy.cli.logs import Censored, Format, Map, Window, pair, read_jobs
+from kueuepy.cli.logs import Censored, Format, JobsFile, Map, Window, pair, read_jobs
 from kueuepy.cli.options import Json, KueueVersion, Lenient, Objects, Rows, Until, Warmup, examples, read_cluster
 from kueuepy.cli.output import ANSWER_IS_NO, counting, in_lines, print_json, progress, say, table, writing
 from kueuepy.cluster import Cluster, dump
@@ -43,9 +43,6 @@ PLAN_EXAMPLES = examples(
 )
 _RANGE = re.compile(r"(-?[0-9.]+?)\.\.(-?[0-9.]+?)(?::([0-9.]+))?")
 
-_Jobs: TypeAlias = Annotated[
-    str, typer.Option("--jobs", metavar="FILE", help="File of jobs to simulate: a log, a table or manifests.")
-]
 _Seeds: TypeAlias = Annotated[
     int,
     typer.Option(
@@ -130,7 +127,7 @@ _Picture: TypeAlias = Annotated[
 def sweep(
     files: Objects,
     *,
-    jobs: _Jobs,
+    jobs: JobsFile,
     over: _Over,
     format: Format = "auto",  # noqa: A002 - as the option is called
     map: Map = None,  # noqa: A002
@@ -294,7 +291,7 @@ def _save(grid: Sweep, path: str) -> None:
 def plan(
     files: Objects,
     *,
-    jobs: _Jobs,
+    jobs: JobsFile,
     target: Annotated[
         str,
         typer.Option(

@@ -189,8 +189,9 @@ class Replay:
         """Return the changes since the last result."""
         engine = self.engine
         happened: dict[str, dict[int, tuple[int, str, str]]] = {}
-        for kind, workload, by, reason, preemption in engine.take_events():
-            happened.setdefault(kind, {}).setdefault(workload, (by, reason, preemption))
+        for change in engine.take_events():
+            told = (change.preemptor, change.reason, change.preemption_reason)
+            happened.setdefault(change.kind, {}).setdefault(change.workload, told)
         self._happened = happened
         result: Result = {}
         if idle:

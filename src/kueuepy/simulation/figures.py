@@ -10,7 +10,7 @@ import msgspec
 import numpy as np
 
 from kueuepy.errors.arguments import checked_methods
-from kueuepy.look.notebook import Sheet, repr_html, repr_text
+from kueuepy.look.notebook import Sheet, repr_text
 from kueuepy.simulation.catalogue import FLEET_FIGURES, figure_text, is_shown, unit_text
 from kueuepy.simulation.confidence import Scope, interval
 from kueuepy.simulation.labels import titled
@@ -224,8 +224,6 @@ class Kpis(msgspec.Struct, Framed, frozen=True, dict=True):
                 source=".rows()",
             ),
         )
-
-    _repr_html_ = repr_html
 
 
 def _rank(name: str) -> int:

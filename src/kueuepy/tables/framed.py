@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from kueuepy.look.notebook import repr_html
 from kueuepy.tables.columns import Columns, categorical
 
 if TYPE_CHECKING:
@@ -11,9 +12,13 @@ if TYPE_CHECKING:
 
 
 class Framed:
-    """A result with a main table, `to_table()`, which can be converted to pandas, polars and Arrow."""
+    """A result with a main table, `to_table()`, which can be converted to pandas, polars and Arrow.
+
+    Notebooks show the tables that `sheets` returns.
+    """
 
     __slots__ = ()
+    _repr_html_ = repr_html
 
     def to_table(self) -> Columns:
         """Return the main table of the result."""

@@ -15,7 +15,7 @@ from kueuepy.errors.words import counted, verb
 from kueuepy.lab.exploration.arrivals import Arrivals
 from kueuepy.lab.exploration.estimate import Eta, EtaSettings, FutureSettings, eta
 from kueuepy.lab.exploration.statistics import wilson
-from kueuepy.look.notebook import Sheet, repr_html
+from kueuepy.look.notebook import Sheet
 from kueuepy.objects import SECOND
 from kueuepy.simulation.censoring import COLUMN, censored_rows
 from kueuepy.simulation.simulate import Simulation
@@ -126,8 +126,6 @@ class Calibration(msgspec.Struct, Framed, frozen=True):
         """Return the answer and the jobs as tables."""
         rows = [(text,) for text in str(self).splitlines()]
         return (Sheet(("calibration",), rows), *self.jobs.sheets())
-
-    _repr_html_ = repr_html
 
 
 @checked

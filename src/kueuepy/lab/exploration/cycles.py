@@ -12,7 +12,6 @@ from kueuepy.errors import InvalidSpecError
 from kueuepy.errors.arguments import checked, checked_methods
 from kueuepy.errors.settings import spelled_out
 from kueuepy.errors.words import plural
-from kueuepy.look.notebook import Sheet, repr_html
 from kueuepy.scheduler import Scheduler
 from kueuepy.session.session import session_of
 from kueuepy.simulation.measures import percentile
@@ -28,6 +27,7 @@ if TYPE_CHECKING:
     from typing_extensions import Unpack
 
     from kueuepy.cluster import Cluster
+    from kueuepy.look.notebook import Sheet
     from kueuepy.simulation.table import Jobs
 
 _COUNTS = ("heads", "evaluations", "candidates")
@@ -104,8 +104,6 @@ class CycleCost(msgspec.Struct, Framed, frozen=True):
     def sheets(self) -> tuple[Sheet, ...]:
         """Return a table of the percentiles."""
         return self.at().sheets()
-
-    _repr_html_ = repr_html
 
 
 @checked

@@ -13,7 +13,7 @@ from kueuepy.errors.settings import spelled_out
 from kueuepy.errors.words import counted
 from kueuepy.lab.exploration.runs import NOTHING, in_order
 from kueuepy.lab.exploration.sweep import setup_of
-from kueuepy.look.notebook import Sheet, repr_html, repr_text
+from kueuepy.look.notebook import Sheet, repr_text
 from kueuepy.look.numbers import number
 from kueuepy.simulation.model import RunSettings
 from kueuepy.simulation.simulate import Simulation
@@ -120,8 +120,6 @@ class DelayMatrix(Framed):
         heads = {"left_out": "Left out", "total_hours": "Total wait"}
         head = [heads.get(name, f"Wait of {name}") for name in names]
         return (Sheet(head, rows, "Added wait per job on average; the total is over the jobs of others"),)
-
-    _repr_html_ = repr_html
 
 
 def _shown(name: str, value: Any) -> str:

@@ -15,7 +15,7 @@ from kueuepy.errors.words import counted
 from kueuepy.lab.exploration.remaining import Living, Runtimes
 from kueuepy.lab.exploration.runs import NOTHING, in_order
 from kueuepy.lab.exploration.statistics import wilson
-from kueuepy.look.notebook import Sheet, repr_html
+from kueuepy.look.notebook import Sheet
 from kueuepy.objects import SECOND
 from kueuepy.session.session import session_of
 from kueuepy.simulation.measures import percentile
@@ -116,8 +116,6 @@ class Eta(msgspec.Struct, Framed, frozen=True):
         rows = [(p, span_text(getattr(self, f"p{p}"))) for p in _PERCENTS if p == _MEDIAN or not self._is_vague]
         return (Sheet(("percentile", "quota in"), rows, _CLOSED if self._is_vague else ""),)
 
-    _repr_html_ = repr_html
-
 
 class Risk(msgspec.Struct, Framed, frozen=True):
     """The probability that a workload is evicted, estimated from simulated futures. `risk` creates it.
@@ -163,8 +161,6 @@ class Risk(msgspec.Struct, Framed, frozen=True):
         """Return a table with the probability of an eviction, in total and by preemption rule."""
         rows = [("evicted", f"{self.probability:.1%}"), *((rule, f"{p:.1%}") for rule, p in self.rules.items())]
         return (Sheet(("what", "part of the futures"), rows),)
-
-    _repr_html_ = repr_html
 
 
 class _Futures:

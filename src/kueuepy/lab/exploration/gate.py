@@ -13,7 +13,7 @@ import yaml
 from kueuepy.errors import InvalidSpecError, KueueError
 from kueuepy.errors.arguments import checked, checked_methods
 from kueuepy.lab.exploration.measure import Promise, promise
-from kueuepy.look.notebook import Sheet, repr_html
+from kueuepy.look.notebook import Sheet
 from kueuepy.tables.framed import Framed, table_of
 
 if TYPE_CHECKING:
@@ -121,8 +121,6 @@ class PolicyCheck(Sequence[PolicyVerdict], Framed):
         """Return a table with one row per target."""
         rows = [(v.line, "" if v.value is None else f"{v.value:.6g}", "yes" if v.passed else "no", v.why) for v in self]
         return (Sheet(("promise", "is", "kept", "why"), rows),)
-
-    _repr_html_ = repr_html
 
 
 def _as_cell(text: str) -> str:

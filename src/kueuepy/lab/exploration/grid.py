@@ -18,7 +18,7 @@ from kueuepy.lab.exploration.measure import promises
 from kueuepy.lab.exploration.policy import applied
 from kueuepy.lab.exploration.runs import result_under
 from kueuepy.lab.exploration.statistics import Estimate, PairedDifference, estimate, paired
-from kueuepy.look.notebook import MOST_ROWS, Sheet, repr_html, repr_text
+from kueuepy.look.notebook import MOST_ROWS, Sheet, repr_text
 from kueuepy.simulation.catalogue import FIGURES, figure_text, is_shown, metric_of
 from kueuepy.simulation.labels import titled
 from kueuepy.simulation.model import Recording
@@ -406,8 +406,6 @@ class Sweep(Framed):
         """Return the number of policies, and the first policies with the main metrics; `means` has all policies."""
         *_, sheet = self.sheets()
         return f"{self!r}\n{repr_text([sheet], self)}"
-
-    _repr_html_ = repr_html
 
 
 def _cell(name: str, value: Any) -> Any:

@@ -14,7 +14,7 @@ from kueuepy.engine.nodes import roots
 from kueuepy.errors import InvalidSpecError, NotFoundError
 from kueuepy.errors.arguments import checked, checked_methods
 from kueuepy.lab.exploration.trial import HIGH, LOW, MOST_CYCLES, asking, available, has_quota, row_of, unit_of
-from kueuepy.look.notebook import Sheet, repr_html
+from kueuepy.look.notebook import Sheet
 from kueuepy.objects import FlavorQuotas, LabelSelector, ResourceFlavor, ResourceGroup
 from kueuepy.scheduler import Scheduler
 from kueuepy.tables.framed import Framed, table_of
@@ -124,8 +124,6 @@ class QuotaLimits(msgspec.Struct, Framed, frozen=True):
             (name, amount, self.promised.get(name, ""), lending.get(name, "")) for name, amount in self.ensured.items()
         ]
         return (Sheet(("ClusterQueue", f"ensured of {self.flavor_resource}", "promised", "lendingLimit"), rows),)
-
-    _repr_html_ = repr_html
 
 
 @checked

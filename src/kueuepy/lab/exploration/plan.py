@@ -15,7 +15,7 @@ from kueuepy.lab.exploration.grid import ALIKE
 from kueuepy.lab.exploration.measure import promise
 from kueuepy.lab.exploration.statistics import estimate
 from kueuepy.lab.exploration.sweep import SweepSettings, sweep
-from kueuepy.look.notebook import Sheet, repr_html, repr_text
+from kueuepy.look.notebook import Sheet, repr_text
 from kueuepy.simulation.catalogue import figure_text
 from kueuepy.simulation.labels import titled
 from kueuepy.tables import Columns
@@ -170,8 +170,6 @@ class Plan(Framed):
                 "Means over seeds" if any(seeds > 1 for *_, seeds in rows) else "",
             ),
         )
-
-    _repr_html_ = repr_html
 
 
 @checked

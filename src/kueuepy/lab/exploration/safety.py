@@ -23,7 +23,7 @@ from kueuepy.lab.exploration.trial import (
     row_of,
     unit_of,
 )
-from kueuepy.look.notebook import Sheet, repr_html
+from kueuepy.look.notebook import Sheet
 from kueuepy.scheduler import Scheduler
 from kueuepy.tables.framed import Framed, table_of
 
@@ -107,8 +107,6 @@ class Safety(msgspec.Struct, Framed, frozen=True):
         rows = [(step.workload.key, step.workload.queue_name, ", ".join(step.evicted)) for step in self.steps]
         outside = Sheet(("not modelled",), [(text,) for text in self.not_modelled])
         return (answer, *([Sheet(("submitted", "queue", "evicts"), rows)] if rows else []), outside)
-
-    _repr_html_ = repr_html
 
 
 @checked

@@ -14,7 +14,7 @@ from kueuepy.errors.settings import spelled_out
 from kueuepy.explain.whatif import Edit, edited, workloads_over_quota
 from kueuepy.lab.exploration.remaining import Living, Runtimes
 from kueuepy.lab.exploration.runs import NOTHING, in_order
-from kueuepy.look.notebook import Sheet, repr_html
+from kueuepy.look.notebook import Sheet
 from kueuepy.objects import SECOND
 from kueuepy.session.session import session_of
 from kueuepy.simulation.measures import percentile
@@ -106,8 +106,6 @@ class Shrink(msgspec.Struct, Framed, frozen=True):
         """Return tables of the answer and of the workloads to drain."""
         rows = [(text,) for text in str(self).splitlines()]
         return (Sheet(("quota shrinks",), rows), Sheet(("drained in this order",), [(key,) for key in self.leaving]))
-
-    _repr_html_ = repr_html
 
     def plot(self, flavor_resource: str | None = None, *, ax: Any = None) -> Any:
         """Plot the amount of a resource in a flavor that is used above its quota, over time.

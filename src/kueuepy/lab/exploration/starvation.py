@@ -13,7 +13,7 @@ from kueuepy.errors.arguments import checked
 from kueuepy.errors.settings import spelled_out
 from kueuepy.errors.words import counted, verb
 from kueuepy.lab.exploration.runs import NOTHING
-from kueuepy.look.notebook import Sheet, repr_html
+from kueuepy.look.notebook import Sheet
 from kueuepy.objects import SECOND
 from kueuepy.session.session import session_of
 from kueuepy.simulation.items import concat
@@ -116,8 +116,6 @@ class Starvation(msgspec.Struct, Framed, frozen=True):
     def sheets(self) -> tuple[Sheet]:
         """Return the answer as table rows."""
         return (Sheet(("starvation",), [(text,) for text in str(self).splitlines()]),)
-
-    _repr_html_ = repr_html
 
 
 @checked

@@ -10,7 +10,7 @@ import msgspec
 from kueuepy.engine.decisions import Admitted, Preempting
 from kueuepy.errors import InvalidSpecError, StateError
 from kueuepy.errors.arguments import checked
-from kueuepy.look.notebook import Sheet, repr_html
+from kueuepy.look.notebook import Sheet
 from kueuepy.session.session import session_of
 from kueuepy.tables.framed import Framed, table_of
 
@@ -107,8 +107,6 @@ class VictimSets(msgspec.Struct, Framed, frozen=True):
         """Return a table with one row per set."""
         rows = [(name, count, str(amount), keys) for name, count, amount, keys in self._sets()]
         return (Sheet(("set", "workloads", f"hold of {', '.join(self.short)}", "who"), rows),)
-
-    _repr_html_ = repr_html
 
 
 @checked

@@ -19,19 +19,25 @@ _PLAIN = range(-4, 6)  # exponents for which numbers are written without an expo
 class Series:
     """A counter or gauge with a value for each combination of labels."""
 
+    prefix = "kueue"
+    common: Labels = (("replica_role", "standalone"),)
+
     def __init__(self, name: str, kind: str, text: str) -> None:
         """Create a series without values."""
-        self.name, self.kind, self.text = f"kueue_{name}", kind, text
+        self.name, self.kind, self.text = f"{self.prefix}_{name}", kind, text
         self.values: dict[Labels, float] = {}
 
     def add(self, amount: float = 1, /, **labels: str) -> None:
         """Add to the value with these labels."""
-        key = _key(labels)
+        key = self._key(labels)
         self.values[key] = self.values.get(key, 0) + amount
 
     def set(self, value: float, /, **labels: str) -> None:
         """Set the value with these labels."""
-        self.values[_key(labels)] = value
+        self.values[self._key(labels)] = value
+
+    def _key(self, labels: dict[str, str]) -> Labels:
+        return tuple(sorted((*labels.items(), *self.common)))
 
     def lines(self) -> Iterator[str]:
         """Yield a line for each value, sorted by labels."""
@@ -42,19 +48,8 @@ class Series:
 class OwnSeries(Series):
     """A metric of kueuepy itself, without the prefix and the common label of Kueue's metrics."""
 
-    def __init__(self, name: str, kind: str, text: str) -> None:
-        """Create a series without values."""
-        super().__init__(name, kind, text)
-        self.name = f"kueuepy_{name}"
-
-    def add(self, amount: float = 1, /, **labels: str) -> None:
-        """Add to the value with these labels."""
-        key = tuple(sorted(labels.items()))
-        self.values[key] = self.values.get(key, 0) + amount
-
-    def set(self, value: float, /, **labels: str) -> None:
-        """Set the value with these labels."""
-        self.values[tuple(sorted(labels.items()))] = value
+    prefix = "kueuepy"
+    common = ()
 
 
 class Histogram(Series):
@@ -72,7 +67,7 @@ class Histogram(Series):
     def observe(self, nanoseconds: int, /, **labels: str) -> None:
         """Add a duration."""
         seconds = max(nanoseconds, 0) / 1e9
-        key = _key(labels)
+        key = self._key(labels)
         counts = self.counts.setdefault(key, [0] * (len(self.bounds) + 1))
         counts[bisect_left(self.bounds, seconds)] += 1
         self.values[key] = self.values.get(key, 0) + seconds
@@ -110,10 +105,6 @@ def number(value: float) -> str:
     if value == 0 or shortest.adjusted() in _PLAIN:
         return f"{shortest:f}"
     return f"{value:.{len(shortest.as_tuple().digits) - 1}e}"
-
-
-def _key(labels: dict[str, str]) -> Labels:
-    return tuple(sorted({**labels, "replica_role": "standalone"}.items()))
 
 
 def _labels(labels: Labels) -> str:
