@@ -238,7 +238,7 @@ std::optional<Engine::Wait> Engine::FindWait(const WorkloadSpec& spec) {
       queue.pending.sticky || queue.spec.queueing_strategy != QueueingStrategy::kBestEffortFIFO) {
     return std::nullopt;
   }
-  const Namespace& space = state_.namespaces[static_cast<size_t>(local.namespace_id)];
+  const Namespace& space = state_.namespaces[local.namespace_id];
   if (!space.exists || !MayUse(state_, node, local.namespace_id)) return std::nullopt;
   const ClassId cls = KnownClassOf(state_, spec, local.namespace_id);
   if (cls == kNoId || !state_.Class(cls).resource_error.empty()) return std::nullopt;

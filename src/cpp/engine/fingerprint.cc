@@ -179,12 +179,12 @@ void AddQueues(const State& state, const Scope& scope, Mixer& mixer) {
 
 void AddLedgers(const State& state, const Scope& scope, Mixer& mixer) {
   std::vector<LocalQueueId> ledgers;
-  for (LocalQueueId id = 0; id < static_cast<LocalQueueId>(state.ledger.size()); ++id) {
-    const bool exists = state.ledger[static_cast<size_t>(id)].exists;
+  for (LocalQueueId id : state.ledger.Ids()) {
+    const bool exists = state.ledger[id].exists;
     if (exists && scope.Has(state.Local(id).cluster_queue)) ledgers.push_back(id);
   }
   mixer.AddSet(ledgers, [&state](LocalQueueId id, Mixer& one) {
-    AddLedger(state, state.ledger[static_cast<size_t>(id)], one);
+    AddLedger(state, state.ledger[id], one);
     one.Add(state.local_queue_names.Name(id));
   });
 }

@@ -30,8 +30,8 @@ int CompareShares(const Share& a, const Share& b) {
 Amount Lendable(const State& state, NodeId parent, ResourceId resource) {
   const NodeId root = state.forest().Root(parent);
   Amount sum;
-  for (FlavorResourceId fr = 0; fr < state.quota.flavor_resources(); ++fr) {
-    if (state.flavor_resources[static_cast<size_t>(fr)].second != resource) continue;
+  for (FlavorResourceId fr : state.quota.FlavorResources()) {
+    if (state.flavor_resources[fr].second != resource) continue;
     if (state.quota.IsDefined(root, fr)) sum += state.quota.Potential(parent, fr);
   }
   return sum;
@@ -45,12 +45,12 @@ using BorrowedAmounts = absl::InlinedVector<std::pair<ResourceId, Amount>, 4>;
 // `share`.
 BorrowedAmounts Borrowed(const State& state, NodeId node, Share& share) {
   BorrowedAmounts borrowed;
-  for (FlavorResourceId fr = 0; fr < state.quota.flavor_resources(); ++fr) {
+  for (FlavorResourceId fr : state.quota.FlavorResources()) {
     if (!state.quota.IsDefined(node, fr)) continue;
     const Amount excess = state.quota.Usage(node, fr) - state.quota.Subtree(node, fr);
     if (excess <= Amount(0)) continue;
     share.borrowed.push_back(fr);
-    const ResourceId resource = state.flavor_resources[static_cast<size_t>(fr)].second;
+    const ResourceId resource = state.flavor_resources[fr].second;
     auto entry = borrowed.begin();
     while (entry != borrowed.end() && entry->first != resource) ++entry;
     if (entry == borrowed.end()) {
@@ -82,8 +82,8 @@ void TakeDominant(const State& state, NodeId parent, const BorrowedAmounts& borr
 Share DominantResourceShare(const State& state, NodeId node) {
   const Forest& forest = state.forest();
   Share share;
-  share.weight = forest.IsClusterQueue(node) ? state.Queue(node).spec.fair_weight
-                                             : state.cohorts[static_cast<size_t>(node)].fair_weight;
+  share.weight =
+      forest.IsClusterQueue(node) ? state.Queue(node).spec.fair_weight : state.cohorts[node].fair_weight;
   const NodeId parent = forest.Parent(node);
   if (parent == kNoId) return share;
   const BorrowedAmounts borrowed = Borrowed(state, node, share);

@@ -18,7 +18,7 @@ int64_t RequestOf(const Requests& requests, ResourceId resource) {
 
 // Keeps the requests sorted by the hash of the resource name.
 void SetRequest(const State& state, Requests& requests, ResourceId resource, int64_t amount, bool add) {
-  const auto order = [&state](ResourceId id) { return state.resource_order[static_cast<size_t>(id)]; };
+  const auto order = [&state](ResourceId id) { return state.resource_order[id]; };
   auto at = requests.begin();
   while (at != requests.end() && order(at->first) < order(resource)) ++at;
   if (at != requests.end() && at->first == resource) {

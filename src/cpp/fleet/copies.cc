@@ -14,8 +14,8 @@ constexpr size_t kMostSpecs = 1 << 16;
 bool IsThere(const Engine& engine, Copy& copy) {
   if (copy.deferred) return true;
   const WorkloadTable& table = engine.state().workloads;
-  const bool is_known = static_cast<size_t>(copy.id) < table.size() && !table.IsFree(copy.id) &&
-                        engine.state().At(copy.id).serial == copy.serial;
+  const bool is_known =
+      table.Contains(copy.id) && !table.IsFree(copy.id) && engine.state().At(copy.id).serial == copy.serial;
   if (!is_known) copy.id = table.Find(copy.serial);
   return copy.id != kNoId && !engine.state().At(copy.id).deleted;
 }

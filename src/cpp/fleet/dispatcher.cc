@@ -56,7 +56,7 @@ const WorkloadCheck* Dispatcher::CheckOf(const Workload& workload) const {
   if (workload.status == nullptr) return nullptr;
   for (const WorkloadCheck& check : workload.status->checks) {
     if (ConfigOf(check) == kNoId) continue;
-    const AdmissionCheckState& known = manager().checks[static_cast<size_t>(check.check)];
+    const AdmissionCheckState& known = manager().checks[check.check];
     if (known.exists && known.spec.controller == kController) return &check;
   }
   return nullptr;
@@ -183,8 +183,7 @@ void Dispatcher::SetDeclared(const std::vector<bool>& declared) {
 // Mirrors pkg/controller/admissionchecks/multikueue/admissioncheck.go:Reconcile.
 void Dispatcher::RefreshChecks() {
   for (const CheckClusters& check : checks_) {
-    const AdmissionCheckState known =
-        manager().checks[static_cast<size_t>(manager().InternCheck(check.check))];
+    const AdmissionCheckState known = manager().checks[manager().InternCheck(check.check)];
     const bool active =
         check.has_config && std::any_of(check.clusters.begin(), check.clusters.end(),
                                         [this](int32_t cluster) { return IsConnected(cluster); });

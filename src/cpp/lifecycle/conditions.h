@@ -14,7 +14,7 @@ namespace kueue {
 bool SetCondition(State& state, Workload& workload, ConditionType type, bool status, Reason reason,
                   const Message& message);
 // Returns the reason of a condition, or Reason::kEmpty if the condition is absent.
-int32_t ReasonIn(const Workload& workload, ConditionType type);
+Reason ReasonIn(const Workload& workload, ConditionType type);
 void RemoveCondition(Workload& workload, ConditionType type);
 
 // Stores the admission, sets the condition QuotaReserved to True, and resets the conditions Evicted and

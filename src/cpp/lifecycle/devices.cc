@@ -22,7 +22,7 @@ bool NeedsDevices(const State& state, const Workload& workload, const std::vecto
 
 std::shared_ptr<const DeviceOutcome> CountDevices(State& state, const Workload& workload) {
   const NamespaceId ns = state.Local(workload.local_queue).namespace_id;
-  const Namespace& space = state.namespaces[static_cast<size_t>(ns)];
+  const Namespace& space = state.namespaces[ns];
   const std::vector<PodSetSpec>& pod_sets = workload.spec->pod_sets;
   std::vector<PodTemplate> adjusted;
   adjusted.reserve(pod_sets.size());
@@ -158,7 +158,7 @@ void CountForQuestion(State& state, WorkloadId id) {
     refusal = Say(Sentence::kDevicesRefused, {outcome->refusal});
   }
   state.At(id).conditions.push_back(
-      {ConditionType::kQuotaReserved, false, Id(RefusalReason(state)), std::move(refusal), state.now});
+      {ConditionType::kQuotaReserved, false, RefusalReason(state), std::move(refusal), state.now});
 }
 
 bool IsDeviceRefusal(const Message& message) {

@@ -7,7 +7,7 @@
 namespace kueue {
 
 bool MayUse(const State& state, NodeId queue, NamespaceId ns) {
-  const Namespace& space = state.namespaces[static_cast<size_t>(ns)];
+  const Namespace& space = state.namespaces[ns];
   const std::optional<LabelSelector>& selector = state.Queue(queue).spec.namespace_selector;
   return space.exists && selector && selector->Matches(space.labels);
 }

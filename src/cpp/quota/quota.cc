@@ -17,10 +17,10 @@ void Grow(Table& table, Eigen::Index rows, Eigen::Index cols, Amount fill) {
 
 }  // namespace
 
-void Quota::Resize(int flavor_resources) {
-  const Eigen::Index rows = forest_.size(),
-                     cols = std::max<Eigen::Index>(flavor_resources, limits_->nominal.cols());
-  if (rows == this->rows() && cols == limits_->nominal.cols()) return;
+void Quota::Resize(size_t flavor_resources) {
+  const auto rows = static_cast<Eigen::Index>(forest_.size()),
+             cols = std::max(static_cast<Eigen::Index>(flavor_resources), limits_->nominal.cols());
+  if (rows == limits_->nominal.rows() && cols == limits_->nominal.cols()) return;
   Limits& limits = limits_.Edit();
   for (Table* table : {&limits.nominal, &limits.subtree, &limits.local, &limits.potential, &usage_})
     Grow(*table, rows, cols, Amount(0));
@@ -33,12 +33,12 @@ void Quota::Resize(int flavor_resources) {
 }
 
 void Quota::ClearNode(NodeId node) {
-  if (node >= rows()) return;
+  if (node.value() >= limits_->nominal.rows()) return;
   Limits& limits = limits_.Edit();
-  limits.nominal.row(node).setConstant(Amount(0));
-  limits.borrowing.row(node).setConstant(Amount::Unlimited());
-  limits.lending.row(node).setConstant(Amount::Unlimited());
-  limits.declared.row(node).setConstant(false);
+  limits.nominal.Row(node).setConstant(Amount(0));
+  limits.borrowing.Row(node).setConstant(Amount::Unlimited());
+  limits.lending.Row(node).setConstant(Amount::Unlimited());
+  limits.declared.Row(node).setConstant(false);
 }
 
 void Quota::SetQuota(NodeId node, FlavorResourceId fr, Amount nominal, Amount borrowing_limit,
@@ -56,12 +56,12 @@ void Quota::Rebuild() {
   limits.subtree = limits.local = limits.potential = limits.nominal;
   limits.defined = limits.declared;
   const std::vector<NodeId>& order = forest_.TopDown();
-  for (NodeId node = 0; node < forest_.size(); ++node) {
-    if (!forest_.IsClusterQueue(node)) usage_.row(node).setConstant(Amount(0));
+  for (NodeId node : forest_.Nodes()) {
+    if (!forest_.IsClusterQueue(node)) usage_.Row(node).setConstant(Amount(0));
   }
   for (auto it = order.rbegin(); it != order.rend(); ++it) {  // Children before parents.
     const NodeId node = *it, parent = forest_.Parent(node);
-    for (FlavorResourceId fr = 0; fr < flavor_resources(); ++fr) {
+    for (FlavorResourceId fr : FlavorResources()) {
       const Amount local = Max(Amount(0), limits.subtree(node, fr) - limits.lending(node, fr));
       limits.local(node, fr) = local;
       if (parent == kNoId) continue;
@@ -72,7 +72,7 @@ void Quota::Rebuild() {
   }
   for (NodeId node : order) {  // Parents before children.
     const NodeId parent = forest_.Parent(node);
-    for (FlavorResourceId fr = 0; fr < flavor_resources(); ++fr) {
+    for (FlavorResourceId fr : FlavorResources()) {
       limits.potential(node, fr) = parent == kNoId
                                        ? limits.subtree(node, fr)
                                        : Min(limits.local(node, fr) + limits.potential(parent, fr),

@@ -29,7 +29,23 @@ struct NumTraits<kueue::Amount> : GenericNumTraits<kueue::Amount> {
 namespace kueue {
 
 // A table with one row for each node of the forest and one column for each (flavor, resource) pair.
-using Table = Eigen::Array<Amount, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>;
+template <typename Scalar>
+class TableOf : public Eigen::Array<Scalar, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor> {
+  using Base = Eigen::Array<Scalar, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>;
+
+ public:
+  using Base::Base;
+  Scalar& operator()(NodeId node, FlavorResourceId fr) { return Base::operator()(node.value(), fr.value()); }
+  const Scalar& operator()(NodeId node, FlavorResourceId fr) const {
+    return Base::operator()(node.value(), fr.value());
+  }
+  IdRange<NodeId> Nodes() const { return IdRange<NodeId>(static_cast<size_t>(Base::rows())); }
+  IdRange<FlavorResourceId> FlavorResources() const {
+    return IdRange<FlavorResourceId>(static_cast<size_t>(Base::cols()));
+  }
+  auto Row(NodeId node) { return Base::row(node.value()); }
+};
+using Table = TableOf<Amount>;
 
 // An amount of one flavor resource.
 struct FlavorResourceAmount {
@@ -45,7 +61,7 @@ class Quota {
   const Forest& forest() const { return forest_; }
 
   // Resizes the tables to all nodes of the forest and `flavor_resources` columns.
-  void Resize(int flavor_resources);
+  void Resize(size_t flavor_resources);
   void ClearNode(NodeId node);
   void SetQuota(NodeId node, FlavorResourceId fr, Amount nominal, Amount borrowing_limit,
                 Amount lending_limit);
@@ -53,8 +69,8 @@ class Quota {
   // queues.
   void Rebuild();
 
-  int flavor_resources() const { return static_cast<int>(limits_->nominal.cols()); }
-  int rows() const { return static_cast<int>(limits_->nominal.rows()); }
+  // Returns the flavor resources that have a column.
+  IdRange<FlavorResourceId> FlavorResources() const { return limits_->nominal.FlavorResources(); }
   Amount Nominal(NodeId node, FlavorResourceId fr) const { return limits_->nominal(node, fr); }
   Amount BorrowingLimit(NodeId node, FlavorResourceId fr) const { return limits_->borrowing(node, fr); }
   Amount LendingLimit(NodeId node, FlavorResourceId fr) const { return limits_->lending(node, fr); }
@@ -133,7 +149,7 @@ class Quota {
     FlavorResourceId fr;
     Amount before;
   };
-  using Flags = Eigen::Array<bool, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>;
+  using Flags = TableOf<bool>;
   // Declared quotas and the values derived from them; copies share these values until one copy changes them.
   struct Limits {
     Table nominal, borrowing, lending, subtree, local, potential;

@@ -101,10 +101,10 @@ void Cycle::TakeHeads() {
     }
   }
   const auto has_pending_penalty = [this](LocalQueueId queue) { return HasPendingPenalty(state_, queue); };
-  const std::vector<bool>& held_back = state_.followed.held_back;
+  const IdVector<NodeId, bool>& held_back = state_.followed.held_back;
   const auto take = [&](NodeId node) {
     if (!state_.Queue(node).inactivity.IsActive()) return true;
-    if (!held_back.empty() && held_back[static_cast<size_t>(node)]) return true;
+    if (!held_back.empty() && held_back[node]) return true;
     PendingQueue& pending = state_.Queue(node).pending;
     const WorkloadId head =
         IsResumed() ? pending.inflight() : pending.Pop(state_.pending_tables(), has_pending_penalty);

@@ -70,8 +70,7 @@ Simulation::Simulation(Engine engine, std::shared_ptr<const JobColumns> jobs, Si
 }
 
 int32_t Simulation::JobOf(WorkloadId workload) const {
-  if (workload < 0 || job_of_.size() <= static_cast<size_t>(workload)) return -1;
-  return job_of_[static_cast<size_t>(workload)];
+  return job_of_.Contains(workload) ? job_of_[workload] : -1;
 }
 
 const std::vector<std::pair<ResourceId, int64_t>>& Simulation::AsksOf(int32_t shape) {
@@ -158,11 +157,9 @@ void Simulation::FoundLoop(const LoopFound& found) {
     return;
   }
   State& state = engine_.state();
-  state.followed.held_back.resize(static_cast<size_t>(state.forest().size()));
-  if (state.forest().IsClusterQueue(found.root))
-    state.followed.held_back[static_cast<size_t>(found.root)] = true;
-  for (NodeId queue : state.forest().QueuesOfTree(found.root))
-    state.followed.held_back[static_cast<size_t>(queue)] = true;
+  state.followed.held_back.resize(state.forest().size());
+  if (state.forest().IsClusterQueue(found.root)) state.followed.held_back[found.root] = true;
+  for (NodeId queue : state.forest().QueuesOfTree(found.root)) state.followed.held_back[queue] = true;
 }
 
 // Processes the steps recorded by the engine.
@@ -237,11 +234,11 @@ void Simulation::Evicted(int32_t number, WorkloadId by) {
   const Workload& workload = state.At(job.workload);
   const Condition* evicted = workload.Find(ConditionType::kEvicted);
   const Condition* preempted = workload.Find(ConditionType::kPreempted);
-  const bool is_preemption = evicted != nullptr && evicted->reason == Id(Reason::kPreempted);
+  const bool is_preemption = evicted != nullptr && evicted->reason == Reason::kPreempted;
   if (job.reserved < 0) {
     if (workload.spec->active || job.state != JobState::kWaiting) return;
     figures_.Wait(state, job.queue, AsksOf(columns_->shape[static_cast<size_t>(number)]), -1);
-    job.outcome_reason = evicted == nullptr ? 0 : evicted->reason;
+    job.outcome_reason = evicted == nullptr ? Reason::kEmpty : evicted->reason;
     job.state = JobState::kDeactivated;
     job.end = now();
     return recorder_.Decide(state, DecisionKind::kDeactivated, job, columns_->Row(number));
@@ -251,8 +248,8 @@ void Simulation::Evicted(int32_t number, WorkloadId by) {
   ++stats_.evictions;
   const int32_t preemptor = JobOf(by);
   job.preemptor = preemptor < 0 ? -1 : columns_->Row(preemptor);
-  job.outcome_reason = evicted == nullptr ? 0 : evicted->reason;
-  job.rule = is_preemption && preempted != nullptr ? preempted->reason : 0;
+  job.outcome_reason = evicted == nullptr ? Reason::kEmpty : evicted->reason;
+  job.rule = is_preemption && preempted != nullptr ? preempted->reason : Reason::kEmpty;
   const RunModel model = ModelOf(number);
   job.last = {};
   if (job.started >= 0) {
@@ -285,7 +282,7 @@ void Simulation::Release(int32_t number) {
   if (job.reserved < 0) return;
   const State& state = engine_.state();
   const Workload& workload = state.At(job.workload);
-  recorder_.EndRun(now(), job.rule != 0 ? RunOutcome::kPreempted : RunOutcome::kEvicted, job,
+  recorder_.EndRun(now(), job.rule != Reason::kEmpty ? RunOutcome::kPreempted : RunOutcome::kEvicted, job,
                    columns_->Row(number), job.last);
   job.held += now() - job.reserved;
   job.reserved = job.started = -1;
@@ -335,9 +332,9 @@ Time Simulation::RuntimeOf(int32_t job, const Workload& workload) const {
 
 void Simulation::Touch(NodeId queue) {
   if (queue == kNoId) return;
-  if (is_touched_.size() <= static_cast<size_t>(queue)) is_touched_.resize(static_cast<size_t>(queue) + 1);
-  if (is_touched_[static_cast<size_t>(queue)]) return;
-  is_touched_[static_cast<size_t>(queue)] = true;
+  is_touched_.GrowTo(queue);
+  if (is_touched_[queue]) return;
+  is_touched_[queue] = true;
   touched_.push_back(queue);
 }
 
@@ -346,11 +343,11 @@ void Simulation::Stir(NodeId queue) {
   Touch(queue);
   State& state = engine_.state();
   if (queue == kNoId || state.followed.held_back.empty()) return;
-  state.followed.held_back.resize(static_cast<size_t>(state.forest().size()));
-  state.followed.held_back[static_cast<size_t>(queue)] = false;
+  state.followed.held_back.resize(state.forest().size());
+  state.followed.held_back[queue] = false;
   if (state.forest().HasCycle(queue)) return;
   for (NodeId other : state.forest().QueuesOfTree(state.forest().Root(queue))) {
-    state.followed.held_back[static_cast<size_t>(other)] = false;
+    state.followed.held_back[other] = false;
   }
 }
 

@@ -248,7 +248,7 @@ class Simulation {
   std::vector<int32_t> slots_, free_slots_;
   // Term of the next copy; higher than the terms of all earlier copies.
   int32_t next_term_ = 0;
-  std::vector<int32_t> job_of_;                                    // By workload.
+  IdVector<WorkloadId, int32_t> job_of_;
   std::vector<std::vector<std::pair<ResourceId, int64_t>>> asks_;  // By shape.
   std::vector<bool> has_asks_;
   Calendar calendar_;
@@ -272,7 +272,7 @@ class Simulation {
   LoopWatch watch_;
   std::vector<WorkloadId> to_free_;
   std::vector<NodeId> touched_;
-  std::vector<bool> is_touched_;
+  IdVector<NodeId, bool> is_touched_;
   // By check: whether the changes in Provisioning::capacity have been applied.
   std::vector<bool> has_capacity_;
   std::vector<int64_t> failures_;      // Number of failures, by index in Delays::failures.

@@ -21,7 +21,7 @@ void Simulation::EndMoment() {
   Listen();
   std::sort(touched_.begin(), touched_.end());
   for (NodeId queue : touched_) {
-    is_touched_[static_cast<size_t>(queue)] = false;
+    is_touched_[queue] = false;
     figures_.Look(state, queue, recorder_);
   }
   touched_.clear();

@@ -49,7 +49,7 @@ class KnownFits {
   static constexpr size_t kMost = 4096;
 
   static uint64_t Key(NodeId queue, ClassId cls) {
-    return static_cast<uint64_t>(queue) << 32 | static_cast<uint32_t>(cls);
+    return static_cast<uint64_t>(queue.value()) << 32 | static_cast<uint32_t>(cls.value());
   }
 
   absl::flat_hash_map<uint64_t, KnownFit> known_;

@@ -70,7 +70,7 @@ class KnownRefusals {
   static constexpr size_t kMost = 4096;
 
   static uint64_t Key(NodeId queue, ClassId cls) {
-    return static_cast<uint64_t>(queue) << 32 | static_cast<uint32_t>(cls);
+    return static_cast<uint64_t>(queue.value()) << 32 | static_cast<uint32_t>(cls.value());
   }
 
   // Calls `use` with each usage that the refusal depends on, in a fixed order, until `use` returns false.

@@ -178,11 +178,12 @@ struct Event {
   // Queue whose quota the workload holds. If the workload holds no quota, this is the queue in which the
   // workload is pending.
   NodeId queue = kNoId;
-  int32_t reason = 0;      // `reason` and `message` are copied from the condition that records the event.
-  int32_t preemption = 0;  // For an eviction by preemption: reason of the Preempted condition.
+  Reason reason =
+      Reason::kEmpty;  // `reason` and `message` are copied from the condition that records the event.
+  Reason preemption = Reason::kEmpty;  // For an eviction by preemption: reason of the Preempted condition.
   // For an eviction other than a preemption: the underlying cause. For kTargetsRecomputed: the outcome of the
   // recomputation.
-  int32_t cause = 0;
+  Reason cause = Reason::kEmpty;
   Message message;
   Time queued_since = 0;  // Time at which the workload was created or last requeued.
   // Start of the phase that the event ends. For kFinished: start of the execution.
@@ -202,8 +203,8 @@ struct Step {
 struct Followed {
   bool on = false;
   std::vector<Step> steps;  // Steps recorded since this list was last emptied.
-  // By node: whether cycles take no head from the queue. The list is empty if no queue is held back.
-  std::vector<bool> held_back;
+  // Whether cycles take no head from the queue. The list is empty if no queue is held back.
+  IdVector<NodeId, bool> held_back;
 };
 
 // Caches. Caches are not saved; a loaded state starts with empty caches.
@@ -211,7 +212,7 @@ struct Caches {
   // Classes created from each template object. The cache is cleared when a LimitRange, a RuntimeClass or
   // another object used to adjust templates changes.
   Shared<absl::flat_hash_map<const PodTemplate*, std::vector<ClassId>>> classes;
-  Paged<Message, 64, /*kDirect=*/false> reserved;  // By queue: the "Quota reserved" message.
+  IdPaged<NodeId, Message, 64, /*kDirect=*/false> reserved;  // The "Quota reserved" message of each queue.
   // LocalQueues of specs, by a hash of the address. Different addresses may have the same hash, so an entry
   // is valid only if its names equal the names in the spec.
   Paged<LocalQueueId, 1024, /*kDirect=*/false> local_queues;
@@ -260,33 +261,37 @@ struct State {
 
   Config config;
   RequestsConfig requests;
-  Interner flavor_names, resource_names, namespace_names, local_queue_names, check_names,
-      reasons = KnownReasons();
+  Interner<FlavorId> flavor_names;
+  Interner<ResourceId> resource_names;
+  Interner<NamespaceId> namespace_names;
+  Interner<LocalQueueId> local_queue_names;
+  Interner<CheckId> check_names;
+  Interner<Reason> reasons = KnownReasons();
   // For each resource, ResourceOrder() of its name. The requests of a pod set are ordered by this value.
-  std::vector<uint64_t> resource_order;
+  IdVector<ResourceId, uint64_t> resource_order;
   ResourceId cpu = kNoId, pods = kNoId;
-  std::vector<std::vector<FlavorResourceId>> flavor_resource_ids;  // Indexed by flavor, then by resource.
-  std::vector<std::pair<FlavorId, ResourceId>> flavor_resources;
+  IdVector<FlavorId, IdVector<ResourceId, FlavorResourceId>> flavor_resource_ids;
+  IdVector<FlavorResourceId, std::pair<FlavorId, ResourceId>> flavor_resources;
 
   Quota quota;
-  Paged<ClusterQueue, 8> queues;                     // Indexed by node; entries of Cohorts are unused.
-  Paged<CohortSpec, 64, /*kDirect=*/false> cohorts;  // Indexed by node; entries of ClusterQueues are unused.
-  std::vector<ResourceFlavorState> flavors;
-  Paged<LocalQueue, 32> local_queues;
-  std::vector<Namespace> namespaces;
-  std::vector<AdmissionCheckState> checks;
+  IdPaged<NodeId, ClusterQueue, 8> queues;                     // Entries of Cohorts are unused.
+  IdPaged<NodeId, CohortSpec, 64, /*kDirect=*/false> cohorts;  // Entries of ClusterQueues are unused.
+  IdVector<FlavorId, ResourceFlavorState> flavors;
+  IdPaged<LocalQueueId, LocalQueue, 32> local_queues;
+  IdVector<NamespaceId, Namespace> namespaces;
+  IdVector<CheckId, AdmissionCheckState> checks;
   Topologies topology;
   std::map<std::string, RuntimeClass> runtime_classes;
-  std::shared_ptr<const DeviceObjects> devices;      // Device objects; null if there are none.
-  bool devices_changed = false;                      // Whether `devices` has changed since the last Settle().
-  Paged<LedgerEntry, 32, /*kDirect=*/false> ledger;  // By LocalQueue.
-  // By LocalQueue: cached value of LocalQueueUsage() (fairness/ledger.h), updated after each change.
-  Shared<std::vector<double>> ledger_usage;
+  std::shared_ptr<const DeviceObjects> devices;  // Device objects; null if there are none.
+  bool devices_changed = false;                  // Whether `devices` has changed since the last Settle().
+  IdPaged<LocalQueueId, LedgerEntry, 32, /*kDirect=*/false> ledger;
+  // Cached value of LocalQueueUsage() (fairness/ledger.h), updated after each change.
+  Shared<UsageByLocalQueue> ledger_usage;
 
   WorkloadTable workloads;
-  IdsByText workload_of_key;
-  Paged<EquivalenceClass, 16> classes;
-  IdsByText class_of_key;
+  IdsByText<WorkloadId> workload_of_key;
+  IdPaged<ClassId, EquivalenceClass, 16> classes;
+  IdsByText<ClassId> class_of_key;
   Caches caches;
 
   // Whether derived values are out of date. Rebuild() updates the derived values before they are read.
@@ -319,14 +324,14 @@ struct State {
   Forest& forest() { return quota.forest(); }
   const Forest& forest() const { return quota.forest(); }
   PendingQueue::Tables pending_tables() { return {workloads, *ledger_usage}; }
-  ClusterQueue& Queue(NodeId node) { return queues[static_cast<size_t>(node)]; }
-  const ClusterQueue& Queue(NodeId node) const { return queues[static_cast<size_t>(node)]; }
-  ABSL_ATTRIBUTE_ALWAYS_INLINE Workload& At(WorkloadId id) { return workloads[static_cast<size_t>(id)]; }
-  const Workload& At(WorkloadId id) const { return workloads[static_cast<size_t>(id)]; }
-  LocalQueue& Local(LocalQueueId id) { return local_queues[static_cast<size_t>(id)]; }
-  const LocalQueue& Local(LocalQueueId id) const { return local_queues[static_cast<size_t>(id)]; }
-  const EquivalenceClass& Class(ClassId id) const { return classes[static_cast<size_t>(id)]; }
-  const ResourceFlavor* Flavor(FlavorId id) const { return flavors[static_cast<size_t>(id)].spec.get(); }
+  ClusterQueue& Queue(NodeId node) { return queues[node]; }
+  const ClusterQueue& Queue(NodeId node) const { return queues[node]; }
+  ABSL_ATTRIBUTE_ALWAYS_INLINE Workload& At(WorkloadId id) { return workloads[id]; }
+  const Workload& At(WorkloadId id) const { return workloads[id]; }
+  LocalQueue& Local(LocalQueueId id) { return local_queues[id]; }
+  const LocalQueue& Local(LocalQueueId id) const { return local_queues[id]; }
+  const EquivalenceClass& Class(ClassId id) const { return classes[id]; }
+  const ResourceFlavor* Flavor(FlavorId id) const { return flavors[id].spec.get(); }
 
   FlavorId InternFlavor(absl::string_view name);
   ResourceId InternResource(absl::string_view name);
@@ -341,8 +346,8 @@ struct State {
   FlavorResourceId InternFlavorResource(FlavorId flavor, ResourceId resource);
   // Returns kNoId if no quota or usage has referred to the pair yet.
   FlavorResourceId FlavorResource(FlavorId flavor, ResourceId resource) const {
-    const std::vector<FlavorResourceId>& row = flavor_resource_ids[static_cast<size_t>(flavor)];
-    return static_cast<size_t>(resource) < row.size() ? row[static_cast<size_t>(resource)] : kNoId;
+    const IdVector<ResourceId, FlavorResourceId>& row = flavor_resource_ids[flavor];
+    return row.Contains(resource) ? row[resource] : kNoId;
   }
   WorkloadId FindWorkload(const std::string& key) const;
 

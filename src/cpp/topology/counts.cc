@@ -27,10 +27,10 @@ std::vector<int64_t> CountQuery::Key() const {
   std::vector<int64_t> key{demand,     as_if_empty, by_affinity,
                            slice_size, slice_level, static_cast<int64_t>(inner_sizes.size())};
   key.insert(key.end(), inner_sizes.begin(), inner_sizes.end());
-  for (const auto& [resource, amount] : requests) key.insert(key.end(), {resource, amount});
+  for (const auto& [resource, amount] : requests) key.insert(key.end(), {resource.value(), amount});
   key.push_back(leader ? 1 : 0);
   if (leader) {
-    for (const auto& [resource, amount] : *leader) key.insert(key.end(), {resource, amount});
+    for (const auto& [resource, amount] : *leader) key.insert(key.end(), {resource.value(), amount});
   }
   return key;
 }
@@ -208,7 +208,7 @@ void CountTable::CountWithin(const FlavorCapacity& capacity, const std::string& 
   CountAll(capacity);
 }
 
-void CountTable::Explain(const FlavorCapacity& capacity, const Interner& resources,
+void CountTable::Explain(const FlavorCapacity& capacity, const Interner<ResourceId>& resources,
                          PlacementFailure& failure) const {
   const EligibleLeaves& eligible = *query_.eligible;
   failure.total_nodes = capacity.tree->leaves();

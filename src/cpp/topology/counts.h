@@ -64,7 +64,8 @@ class CountTable {
   void RollUp(const TopologyTree& tree, int level, int32_t domain, bool inner,
               std::vector<Counts>& counts) const;
   // Adds the number of excluded nodes for each reason to `failure`.
-  void Explain(const FlavorCapacity& capacity, const Interner& resources, PlacementFailure& failure) const;
+  void Explain(const FlavorCapacity& capacity, const Interner<ResourceId>& resources,
+               PlacementFailure& failure) const;
 
  private:
   struct Ask {

@@ -40,7 +40,7 @@ SharedPlacement AsShared(const TopologyTree& tree, Placement placement, bool has
 }  // namespace
 
 SharedPlacement PlaceOrRemember(FlavorCapacity& capacity, const PlacementQuery& query,
-                                const PlacementGates& gates, const Interner& resources) {
+                                const PlacementGates& gates, const Interner<ResourceId>& resources) {
   KnownPlacements::Known& found = KnownFor(capacity, query);
   const uint64_t used = query.as_if_empty ? 0 : capacity.used_version;
   const bool is_known = found.placement.workers || found.placement.failure;

@@ -36,7 +36,7 @@ std::shared_ptr<const TopologyAssignment> AssignmentOn(const TopologyTree& tree,
 
 // Like Place(), but returns the cached result if there is one. The ids in `query` must be set.
 SharedPlacement PlaceOrRemember(FlavorCapacity& capacity, const PlacementQuery& query,
-                                const PlacementGates& gates, const Interner& resources);
+                                const PlacementGates& gates, const Interner<ResourceId>& resources);
 
 }  // namespace kueue
 

@@ -276,7 +276,7 @@ Placement Failed(PlacementFailure failure, const std::string& topology) {
 
 Placement NotFit(const FlavorCapacity& capacity, const CountTable& table,
                  const PlacementParameters& parameters, const Descent::Start& start,
-                 const Interner& resources) {
+                 const Interner<ResourceId>& resources) {
   PlacementFailure failure;
   if (start.no_domains) {
     failure.kind = Kind::kNoDomains;
@@ -320,7 +320,7 @@ std::optional<Placement> PlacedEvenly(FlavorCapacity& capacity, const PlacementP
 }  // namespace
 
 Placement Place(FlavorCapacity& capacity, const PlacementQuery& query, const PlacementGates& gates,
-                const Interner& resources) {
+                const Interner<ResourceId>& resources) {
   const TopologyTree& tree = *capacity.tree;
   PlacementParameters parameters;
   parameters.count = query.count;

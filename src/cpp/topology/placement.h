@@ -41,7 +41,7 @@ struct Placement {
 };
 
 Placement Place(FlavorCapacity& capacity, const PlacementQuery& query, const PlacementGates& gates,
-                const Interner& resources);
+                const Interner<ResourceId>& resources);
 
 // Returns the count query that Place() uses for `query`. `parameters` must be resolved.
 CountQuery CountsAsked(const PlacementQuery& query, const PlacementParameters& parameters,
