@@ -215,9 +215,8 @@ class VirtualRun {
     const Alone alone(turn_, kWhat, is_over_);
     auto engine = std::make_shared<Engine>(simulation_->engine());
     State& state = engine->state();
-    state.followed.on = false;
-    state.followed.steps.clear();
-    state.followed.held_back.clear();
+    state.RestoreKeys();
+    state.followed = Followed();
     engine->SetStopDelay(0);
     return std::make_unique<SharedEngine>(std::move(engine));
   }

@@ -37,12 +37,12 @@ class JoinedKey {
 
 }  // namespace
 
-WorkloadId Engine::Submit(WorkloadObject object, const WorkloadStatus* status) {
+WorkloadId Engine::Submit(WorkloadObject&& object, const WorkloadStatus* status) {
   state_.RemoveDeleted();
   const WorkloadSpec& spec = *object.spec;
   const LocalQueueId local = state_.LocalQueueOf(spec);
   const WorkloadId id = state_.workloads.Add();
-  state_.workload_of_key.Set(JoinedKey(spec.ns, object.name).text(), id);
+  if (!state_.followed.drops_keys) state_.workload_of_key.Set(JoinedKey(spec.ns, object.name).text(), id);
   Workload& workload = state_.At(id);
   workload.local_queue = local;
   workload.created = object.created.value_or(state_.now);
@@ -213,7 +213,9 @@ void Engine::Delete(WorkloadId id) {
   workload.deleted = true;
   RemovePodsOf(state_, workload);
   LeaveEverything(state_, id);
-  state_.workload_of_key.Erase(JoinedKey(workload.spec->ns, workload.name).text());
+  if (!state_.followed.drops_keys) {
+    state_.workload_of_key.Erase(JoinedKey(workload.spec->ns, workload.name).text());
+  }
   state_.Record(EventKind::kDeleted, id);
   state_.UnmarkDirty(id);
   state_.deleted.push_back(id);

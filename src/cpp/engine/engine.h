@@ -99,7 +99,7 @@ class Engine {
 
   // Creates a workload. No other workload may have the same key. The returned id is valid until the workload
   // is removed.
-  WorkloadId Submit(WorkloadObject object, const WorkloadStatus* status = nullptr);
+  WorkloadId Submit(WorkloadObject&& object, const WorkloadStatus* status = nullptr);
   // Handles an update of the workload's API object. `changed` is true if the spec differs from the previous
   // spec.
   void Update(WorkloadId id, WorkloadObject object, bool changed = true);

@@ -302,7 +302,7 @@ void FlavorAssigner::SetMode(Assignment& assignment, int pod_set, Mode mode) con
 
 void FlavorAssigner::PlacePodSets(Assignment& assignment) {
   if (!placer_.Concerns(queue_id_, class_)) return;
-  assignment.demands = placer_.DemandsOf(assignment, queue_id_, workload_id_);
+  if (assignment.demands.empty()) assignment.demands = placer_.DemandsOf(assignment, queue_id_, workload_id_);
   if (!state_.config.rules.topology_faults_pass) TakeWorstMode(assignment);
   if (assignment.mode == Mode::kFit) {
     const auto answers = placer_.Find(assignment.demands, workload_id_, false, replaced_);

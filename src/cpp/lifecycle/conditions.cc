@@ -310,7 +310,6 @@ void ComputeTopologyUsage(State& state, Workload& workload) {
 
 void ComputeUsage(State& state, Workload& workload) {
   workload.usage.clear();
-  ComputeTopologyUsage(state, workload);
   for (const PodSetAdmission& admitted : workload.admission->pod_sets) {
     const int64_t held = HeldCount(state, workload, admitted);
     for (const PodSetAdmission::Resource& entry : admitted.resources) {
@@ -330,11 +329,16 @@ void ComputeUsage(State& state, Workload& workload) {
 
 }  // namespace
 
-void ChargeAdmission(State& state, WorkloadId id) {
+void ChargeAdmission(State& state, WorkloadId id, std::vector<TopologyUsage>* placed) {
   Workload& workload = state.At(id);
   const NodeId node = workload.admission->cluster_queue;
   if (!state.forest().IsDeclared(node)) return;
   state.EnsureBuilt();
+  if (placed != nullptr) {
+    workload.topology_usage = std::make_shared<const TopologyCharge>(TopologyCharge{std::move(*placed)});
+  } else {
+    ComputeTopologyUsage(state, workload);
+  }
   ComputeUsage(state, workload);
   state.quota.Resize(state.flavor_resources.size());
   ClusterQueue& queue = state.Queue(node);

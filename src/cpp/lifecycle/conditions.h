@@ -49,8 +49,9 @@ bool IsBackoffExpired(const State& state, const Workload& workload);
 // Returns the timestamp used for queue ordering (Ordering.GetQueueOrderTimestamp).
 Time QueueOrderTime(const State& state, const Workload& workload);
 
-// Add or remove the usage of the workload's admission.
-void ChargeAdmission(State& state, WorkloadId id);
+// Add or remove the usage of the workload's admission. `placed` contains the topology usage if it is known;
+// if `placed` is null, the topology usage is computed from the admission.
+void ChargeAdmission(State& state, WorkloadId id, std::vector<TopologyUsage>* placed = nullptr);
 void DischargeAdmission(State& state, WorkloadId id);
 // Recomputes the charged usage after reclaimable pods changed. Kueue recomputes the usage by removing the
 // workload from the cache and adding it again.

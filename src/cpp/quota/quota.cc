@@ -82,14 +82,16 @@ void Quota::Rebuild() {
 }
 
 Amount Quota::RawAvailable(NodeId node, FlavorResourceId fr) const {
-  const Amount total = limits_->subtree(node, fr), used = usage_(node, fr);
+  const Limits& limits = *limits_;
+  const Eigen::Index cell = CellOf(node, fr);
+  const Amount total = limits.subtree.data()[cell], used = usage_.data()[cell];
   const NodeId parent = forest_.Parent(node);
   if (parent == kNoId) return total - used;
-  const Amount local = limits_->local(node, fr);
+  const Amount local = limits.local.data()[cell], borrowing = limits.borrowing.data()[cell];
   Amount from_parent = RawAvailable(parent, fr);
-  if (!limits_->borrowing(node, fr).IsUnlimited()) {
+  if (!borrowing.IsUnlimited()) {
     const Amount in_parent = total - local, used_in_parent = Max(Amount(0), used - local);
-    from_parent = Min(in_parent - used_in_parent + limits_->borrowing(node, fr), from_parent);
+    from_parent = Min(in_parent - used_in_parent + borrowing, from_parent);
   }
   return Max(Amount(0), local - used) + from_parent;
 }
@@ -108,13 +110,14 @@ Quota::Height Quota::LowestSubtreeThatFits(NodeId queue, FlavorResourceId fr, Am
 }
 
 void Quota::Add(NodeId queue, FlavorResourceId fr, Amount amount) {
-  const Table& local = limits_->local;
+  const Amount* const local = limits_->local.data();
   for (NodeId node = queue; node != kNoId;) {
     const NodeId parent = forest_.Parent(node);
-    const Amount used = usage_(node, fr);
+    const Eigen::Index cell = CellOf(node, fr);
+    const Amount used = usage_.data()[cell];
     SetUsage(node, fr, used + amount);
     if (parent == kNoId) return;
-    const Amount local_available = Max(Amount(0), local(node, fr) - used);
+    const Amount local_available = Max(Amount(0), local[cell] - used);
     if (amount <= local_available) return;
     amount -= local_available;
     node = parent;
@@ -122,13 +125,14 @@ void Quota::Add(NodeId queue, FlavorResourceId fr, Amount amount) {
 }
 
 void Quota::Remove(NodeId queue, FlavorResourceId fr, Amount amount) {
-  const Table& local = limits_->local;
+  const Amount* const local = limits_->local.data();
   for (NodeId node = queue; node != kNoId;) {
     const NodeId parent = forest_.Parent(node);
-    const Amount used = usage_(node, fr);
+    const Eigen::Index cell = CellOf(node, fr);
+    const Amount used = usage_.data()[cell];
     SetUsage(node, fr, used - amount);
     if (parent == kNoId) return;
-    const Amount stored_in_parent = used - local(node, fr);
+    const Amount stored_in_parent = used - local[cell];
     if (stored_in_parent <= Amount(0)) return;
     amount = Min(amount, stored_in_parent);
     node = parent;
@@ -145,7 +149,7 @@ bool Quota::WouldSaturate(NodeId queue, FlavorResourceId fr, Amount added) const
 void Quota::Rollback(size_t mark) {
   while (log_.size() > mark) {
     const Change& change = log_.back();
-    usage_(change.node, change.fr) = change.before;
+    usage_.data()[CellOf(change.node, change.fr)] = change.before;
     log_.pop_back();
   }
   --open_;

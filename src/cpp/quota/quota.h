@@ -123,6 +123,12 @@ class Quota {
   void Add(NodeId queue, FlavorResourceId fr, Amount amount);
   void Remove(NodeId queue, FlavorResourceId fr, Amount amount);
 
+  // Returns by how much the usage of the parent decreases if `amount` is removed from the node.
+  Amount PassedOn(NodeId node, FlavorResourceId fr, Amount amount) const {
+    const Amount stored_in_parent = usage_(node, fr) - limits_->local(node, fr);
+    return stored_in_parent <= Amount(0) ? Amount(0) : Min(amount, stored_in_parent);
+  }
+
   // Starts a trial. Rollback(mark) undoes all changes of usage made after the matching Mark(), latest first.
   size_t Mark() {
     ++open_;
@@ -138,8 +144,12 @@ class Quota {
 
  private:
   friend class FieldLists;  // persist/field_lists.h
+  // Position of a value in the tables.
+  Eigen::Index CellOf(NodeId node, FlavorResourceId fr) const {
+    return node.value() * usage_.cols() + fr.value();
+  }
   void SetUsage(NodeId node, FlavorResourceId fr, Amount value) {
-    Amount& slot = usage_(node, fr);
+    Amount& slot = usage_.data()[CellOf(node, fr)];
     if (open_ > 0) log_.push_back({node, fr, slot});
     slot = value;
   }

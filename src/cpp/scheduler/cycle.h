@@ -100,6 +100,8 @@ class Cycle {
   // Reuses the cached admission of the entry's equivalence class if its usage fits. Returns whether it was
   // reused.
   bool TakeKnown(const KnownFit& known, Entry& entry) const;
+  void TakeKnownFlavors(const Admission& admission, Entry& entry) const;
+  bool CanReproduceFlavors(const Entry& entry) const;
   // Caches the admission of the entry if it depends only on objects and on the available quota.
   void KeepFit(const Entry& entry, const std::shared_ptr<const Admission>& admission);
   // Caches the refusal of the entry if the refusal depends only on objects and usage.
@@ -125,6 +127,7 @@ class Cycle {
   void Preempt(State& state, const Entry& entry, const Target& target);
   bool IsAssignedAgain(WorkloadId workload) const;
   bool IsWritten(WorkloadId workload) const;
+  bool HoldsTopologyUsage(const Entry& entry) const;
   void Admit(Entry& entry);
   void FinishReplaced(const Entry& entry);
   void FinishEntry(Entry& entry);

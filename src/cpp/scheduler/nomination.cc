@@ -80,15 +80,21 @@ void Cycle::GetAssignments(Entry& entry, const NominationMapping* pinned) {
   if (workload.progress && IsProgressOutdated(workload, entry.queue)) workload.progress = nullptr;
   const bool is_told_by_class = pinned == nullptr && IsToldByClass(entry);
   const KnownFit* known = nullptr;
+  bool is_known = false;
   if (is_told_by_class) {
     // KeepRefusal() keeps nothing for queues that may preempt.
     if (!preemptor_.MayPreempt(entry.queue) && Recall(entry)) return;
     known = state_.caches.fits.Find(entry.queue, workload.cls);
-    if (known != nullptr && TakeKnown(*known, entry)) return;
+    is_known = known != nullptr && TakeKnown(*known, entry);
+    if (is_known && !known->needs_placement) return;
   }
   FlavorAssigner assigner(state_, preemptor_, preemptor_.placer(),
                           {entry.queue, entry.workload, entry.replaced, pinned, known != nullptr});
-  assigner.Assign(entry.assignment);
+  if (is_known) {
+    assigner.Place(entry.assignment);
+  } else {
+    assigner.Assign(entry.assignment);
+  }
   entry.targets.clear();
   if (entry.assignment.mode == Mode::kPreempt) {
     entry.targets = preemptor_.Targets(entry.queue, entry.workload, entry.assignment, entry.replaced);
@@ -122,6 +128,7 @@ bool Cycle::Recall(Entry& entry) const {
 
 bool Cycle::TakeKnown(const KnownFit& known, Entry& entry) const {
   int borrowing = 0;
+  if (known.needs_placement && state_.At(entry.workload).spec->elastic) return false;
   for (const auto& [fr, amount] : known.usage) {
     if (amount > state_.quota.Available(entry.queue, fr)) return false;
     borrowing = std::max(borrowing, state_.quota.LowestSubtreeThatFits(entry.queue, fr, amount).height);
@@ -129,15 +136,59 @@ bool Cycle::TakeKnown(const KnownFit& known, Entry& entry) const {
   entry.assignment.mode = Mode::kFit;
   entry.assignment.borrowing = borrowing;
   entry.assignment.usage = known.usage;
-  entry.admission = known.admission;
+  if (known.needs_placement) {
+    TakeKnownFlavors(*known.admission, entry);
+  } else {
+    entry.admission = known.admission;
+  }
   return true;
+}
+
+// Fills in what the flavor scan would find. Each resource has only one flavor, and all resources the same.
+void Cycle::TakeKnownFlavors(const Admission& admission, Entry& entry) const {
+  Assignment& assignment = entry.assignment;
+  const PodSetAdmission& admitted = admission.pod_sets.front();
+  PodSetAssignment& pod_set = assignment.pod_sets.emplace_back();
+  pod_set.count = admitted.count;
+  for (size_t i = 0; i < admitted.resources.size(); ++i) {
+    const auto& [resource, flavor, usage] = admitted.resources[i];
+    const auto& [fr, amount] = assignment.usage[i];
+    const int height = state_.quota.LowestSubtreeThatFits(entry.queue, fr, amount).height;
+    pod_set.requests.emplace_back(resource, usage);
+    pod_set.flavors.push_back({resource, flavor, Mode::kFit, height, -1});
+  }
+  const auto& [resource, flavor, usage] = admitted.resources.front();
+  const int group = state_.Queue(entry.queue).GroupOf(resource);
+  pod_set.attempts.push_back({flavor, group, PreemptionMode::kFit, assignment.borrowing, Reason::kEmpty});
+  const PodSetSpec& spec = state_.Class(state_.At(entry.workload).cls).pod_sets.front();
+  assignment.demands.push_back({0, flavor, static_cast<int32_t>(admitted.count), !RequestsTopology(spec)});
+}
+
+// Returns whether TakeKnownFlavors() reproduces the assignment before its placement.
+bool Cycle::CanReproduceFlavors(const Entry& entry) const {
+  const Assignment& assignment = entry.assignment;
+  if (assignment.pod_sets.size() != 1 || assignment.demands.size() != 1) return false;
+  const PodSetAssignment& pod_set = assignment.pod_sets.front();
+  const auto is_of_demand = [&](const FlavorChoice& choice) {
+    return choice.flavor == assignment.demands.front().flavor && choice.tried == -1;
+  };
+  return pod_set.topology != nullptr && pod_set.delayed == DelayedTopology::kNone &&
+         pod_set.refusals.empty() && pod_set.attempts.size() == 1 && !pod_set.requests.empty() &&
+         pod_set.requests.size() == pod_set.flavors.size() &&
+         assignment.usage.size() == pod_set.flavors.size() && !state_.At(entry.workload).spec->elastic &&
+         std::all_of(pod_set.flavors.begin(), pod_set.flavors.end(), is_of_demand);
 }
 
 void Cycle::KeepFit(const Entry& entry, const std::shared_ptr<const Admission>& admission) {
   const ClassId id = state_.At(entry.workload).cls;
   const EquivalenceClass& cls = state_.Class(id);
   if (IsResumed() || !IsToldByClass(entry) || entry.assignment.HasPendingFlavors() ||
-      cls.can_be_partially_admitted || preemptor_.placer().Concerns(entry.queue, cls)) {
+      cls.can_be_partially_admitted) {
+    return;
+  }
+  const bool needs_placement = preemptor_.placer().Concerns(entry.queue, cls);
+  if (needs_placement &&
+      (state_.caches.fits.Find(entry.queue, id) != nullptr || !CanReproduceFlavors(entry))) {
     return;
   }
   const ClusterQueue& queue = state_.Queue(entry.queue);
@@ -147,7 +198,7 @@ void Cycle::KeepFit(const Entry& entry, const std::shared_ptr<const Admission>& 
       if (group == kNoId || queue.groups[static_cast<size_t>(group)].flavors.size() > 1) return;
     }
   }
-  state_.caches.fits.Keep(entry.queue, id, {entry.assignment.usage, admission});
+  state_.caches.fits.Keep(entry.queue, id, {entry.assignment.usage, admission, needs_placement});
 }
 
 // Adds the flavor resources that the flavor scan for a resource may read.

@@ -155,6 +155,22 @@ void Cycle::IssuePreemptions(Entry& entry) {
   state_.At(entry.workload).progress = nullptr;
 }
 
+// Returns whether the topology usage of the assignment equals that of the admission: its only pod set was not
+// placed before, and all its resources have the flavor in which it was placed.
+bool Cycle::HoldsTopologyUsage(const Entry& entry) const {
+  const Assignment& assignment = entry.assignment;
+  if (!recalls_ || IsResumed() || entry.second_pass > 0 || entry.replaced != kNoId ||
+      assignment.pod_sets.size() != 1 || assignment.topology_usage.empty() ||
+      state_.config.rules.topology_usage_by_quota ||
+      state_.Class(state_.At(entry.workload).cls).pod_sets.size() != 1) {
+    return false;
+  }
+  const auto& flavors = assignment.pod_sets.front().flavors;
+  return std::all_of(flavors.begin(), flavors.end(), [&](const FlavorChoice& choice) {
+    return choice.flavor == assignment.topology_usage.front().flavor;
+  });
+}
+
 void Cycle::Admit(Entry& entry) {
   Workload& workload = live_.At(entry.workload);
   if (workload.deleted || workload.IsFinished()) {  // The workload changed while the cycle was blocked.
@@ -171,7 +187,10 @@ void Cycle::Admit(Entry& entry) {
   const bool again = workload.charged != kNoId;
   if (again) DischargeAdmission(live_, entry.workload);
   SetQuotaReservation(live_, entry.workload, std::move(admission));
-  if (workload.spec->active) ChargeAdmission(live_, entry.workload);
+  if (workload.spec->active) {
+    const bool is_known = !again && HoldsTopologyUsage(entry);
+    ChargeAdmission(live_, entry.workload, is_known ? &entry.assignment.topology_usage : nullptr);
+  }
   // Kueue updates the cache entry by removing and adding it, which increments the generation.
   ++live_.Queue(entry.queue).generation;
   if (!workload.Status().unhealthy_nodes.empty()) {

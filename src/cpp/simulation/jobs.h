@@ -57,6 +57,8 @@ struct JobColumns {
   int32_t Row(int32_t job) const { return row.empty() ? job : row[static_cast<size_t>(job)]; }
   std::string NameOf(int32_t job) const;
   std::string UidOf(int32_t job) const;
+  // Returns whether any shape is a slice of an elastic job that replaces another slice.
+  bool HasReplacements() const;
 
  private:
   struct Owned {

@@ -181,13 +181,11 @@ void Simulation::Adopt(int32_t number, WorkloadId id) {
 
 void Simulation::Arrive(int32_t number) {
   const auto place = static_cast<size_t>(number);
-  WorkloadObject object;
-  object.name = columns_->NameOf(number);
-  object.uid = columns_->UidOf(number);
-  object.created = columns_->created.empty() ? kAtSubmission : columns_->created[place];
-  if (object.created == kAtSubmission) object.created = std::max(columns_->submit[place], start_);
+  Time created = columns_->created.empty() ? kAtSubmission : columns_->created[place];
+  if (created == kAtSubmission) created = std::max(columns_->submit[place], start_);
+  WorkloadObject object{columns_->NameOf(number), columns_->UidOf(number), created, false,
+                        columns_->shapes[static_cast<size_t>(columns_->shape[place])]};
   fruitless_ = 0;
-  object.spec = columns_->shapes[static_cast<size_t>(columns_->shape[place])];
   stirred_ = true;
   TakeSlot(number);
   Adopt(number, engine_.Submit(std::move(object)));

@@ -45,6 +45,7 @@ int32_t Recorder::AssignedOf(const Admission& admission) {
 }
 
 void Recorder::Decide(const State& state, DecisionKind kind, const Job& job, int32_t row) {
+  if (!what_.decisions && !what_.runs && !what_.usage) return;
   const int32_t queue = CodeOf(job.queue);
   if (!what_.decisions) return;
   const bool evicted = kind == DecisionKind::kEvicted || kind == DecisionKind::kDeactivated;

@@ -58,6 +58,9 @@ Simulation::Simulation(Engine engine, std::shared_ptr<const JobColumns> jobs, Si
   State& state = engine_.state();
   state.followed.on = true;
   state.record_events = false;
+  // The workloads of a fleet, and workloads that exist at the start, are found by their keys.
+  if (options_.site == kNoId && state.workloads.living() == 0 && !columns_->HasReplacements())
+    state.DropKeys();
   if (frees_by_hand_) engine_.SetStopDelay(kNever);
   engine_.SetNow(start_);
   state.EnsureBuilt();

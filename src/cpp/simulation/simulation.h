@@ -155,7 +155,10 @@ class Simulation {
   // Functions for a simulation that represents one cluster of a fleet (site.cc). The fleet controls when the
   // simulation advances.
   Engine& engine() { return engine_; }
-  void Follow(RunListener* listener) { listener_ = listener; }
+  void Follow(RunListener* listener) {
+    listener_ = listener;
+    engine_.state().followed.all = listener != nullptr;
+  }
   // Returns the time of the next scheduled event.
   std::optional<Time> Next() { return Next(IsOver()); }
   // Skips failures of nodes if `is_over`: they can no longer affect a job.

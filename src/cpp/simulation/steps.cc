@@ -139,6 +139,7 @@ void Simulation::Plan(TimedChange change) {
 
 void Simulation::Extend(JobColumns jobs) {
   const int32_t before = columns_->size();
+  if (jobs.HasReplacements()) engine_.state().RestoreKeys();
   columns_.Append(std::move(jobs));
   asks_.resize(columns_->shapes.size());
   has_asks_.resize(columns_->shapes.size());

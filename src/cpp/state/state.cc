@@ -109,7 +109,24 @@ FlavorResourceId State::InternFlavorResource(FlavorId flavor, ResourceId resourc
   return fr;
 }
 
-WorkloadId State::FindWorkload(const std::string& key) const { return workload_of_key.Find(key); }
+WorkloadId State::FindWorkload(const std::string& key) const {
+  if (!followed.drops_keys) return workload_of_key.Find(key);
+  const std::vector<WorkloadId> living = Living();
+  const auto found =
+      std::find_if(living.begin(), living.end(), [&](WorkloadId id) { return At(id).Key() == key; });
+  return found == living.end() ? kNoId : *found;
+}
+
+void State::DropKeys() {
+  followed.drops_keys = true;
+  workload_of_key.Clear();
+}
+
+void State::RestoreKeys() {
+  if (!followed.drops_keys) return;
+  followed.drops_keys = false;
+  for (WorkloadId id : Living()) workload_of_key.Set(std::as_const(*this).At(id).Key(), id);
+}
 
 NodeId State::QueueOf(const Workload& workload) const {
   const LocalQueue& local = Local(workload.local_queue);

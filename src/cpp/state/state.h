@@ -198,13 +198,24 @@ struct Step {
   WorkloadId by = kNoId;  // For an eviction by preemption: the preemptor.
 };
 
+// Returns whether a workload gains or loses quota, its admission or its job with an event of this kind.
+constexpr bool ChangesJob(EventKind kind) {
+  return kind == EventKind::kReserved || kind == EventKind::kAdmitted || kind == EventKind::kEvicted ||
+         kind == EventKind::kReleased || kind == EventKind::kFinished;
+}
+
 // Data that a running simulation uses. Of these fields, only `held_back` affects decisions. The data is not
 // part of a saved state.
 struct Followed {
   bool on = false;
+  // Whether all steps are recorded. By default, only steps are recorded with which a workload gains or loses
+  // quota, its admission or its job.
+  bool all = false;
   std::vector<Step> steps;  // Steps recorded since this list was last emptied.
   // Whether cycles take no head from the queue. The list is empty if no queue is held back.
   IdVector<NodeId, bool> held_back;
+  // Whether State::workload_of_key is empty although there are workloads.
+  bool drops_keys = false;
 };
 
 // Caches. Caches are not saved; a loaded state starts with empty caches.
@@ -349,7 +360,13 @@ struct State {
     const IdVector<ResourceId, FlavorResourceId>& row = flavor_resource_ids[flavor];
     return row.Contains(resource) ? row[resource] : kNoId;
   }
+  // Returns the workload with this key (`namespace/name`), or kNoId. After DropKeys(), the time of a call is
+  // proportional to the number of workloads.
   WorkloadId FindWorkload(const std::string& key) const;
+  // DropKeys() ends the indexing of workloads by their keys, for a simulation that finds none by its key.
+  // RestoreKeys() reverses DropKeys().
+  void DropKeys();
+  void RestoreKeys();
 
   // Recomputes everything derived from the declared objects: quotas, heights, activity, generations.
   void Rebuild();
@@ -392,7 +409,7 @@ struct State {
   // to deleted workloads.
   void RemoveDeleted();
   void Record(EventKind kind, WorkloadId workload, Reason cause = Reason::kEmpty) {
-    if (followed.on) followed.steps.push_back({kind, workload});
+    if (followed.on && (followed.all || ChangesJob(kind))) followed.steps.push_back({kind, workload});
     if (record_events) AddEvent(kind, workload, cause);
   }
   // Replaces the status details of the workload by a copy, because other workloads or states may share them.

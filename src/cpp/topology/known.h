@@ -25,6 +25,7 @@ struct KnownPlacements {
     // ignored.
     uint64_t used_version, free_version;
     SharedPlacement placement;
+    PreparedPlacement prepared;
   };
   absl::flat_hash_map<Key, Known> by_key;
 };
