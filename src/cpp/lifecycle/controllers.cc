@@ -87,8 +87,7 @@ void ReleaseEvicted(State& state, WorkloadId id) {
       state.config.gates.skip_reassignment_for_pod_owned_workloads && workload.owned_by_single_pod;
   const bool requeued =
       (evicted.reason == Reason::kPreempted || evicted.reason == Reason::kNodeFailures) && !by_pod;
-  SetCondition(state, workload, ConditionType::kRequeued, requeued, static_cast<Reason>(evicted.reason),
-               evicted.message);
+  SetCondition(state, workload, ConditionType::kRequeued, requeued, evicted.reason, evicted.message);
   if (workload.Status().dispatched.active) state.EditStatus(workload).dispatched.active = false;
   const Reason reason =
       state.config.gates.unadmitted_workloads_observability ? Reason::kPendingEvaluation : Reason::kPending;

@@ -69,7 +69,7 @@ Obstacle UncountedDevices(const State& state, const Workload& workload) {
   if (waits || !NeedsDevices(state, workload)) return {};
   const Condition* reserved = workload.Find(ConditionType::kQuotaReserved);
   if (reserved != nullptr && IsDeviceRefusal(reserved->message))
-    return {Obstacle::Kind::kDevicesRefused, "", static_cast<Reason>(reserved->reason), reserved->message};
+    return {Obstacle::Kind::kDevicesRefused, "", reserved->reason, reserved->message};
   if (workload.devices != nullptr && workload.devices->charges != nullptr) return {};
   return {Obstacle::Kind::kDevicesUncounted, "", Reason::kPendingEvaluation, nullptr};
 }
