@@ -30,7 +30,7 @@ class EngineTest : public testing::Test {
   }
   Amount Used(const char* queue) {
     const State& state = engine_.state();
-    return state.quota.Usage(state.forest().FindClusterQueue(queue), 0);
+    return state.quota.Usage(state.forest().FindClusterQueue(queue), FlavorResourceId(0));
   }
 
   Engine engine_;
@@ -53,8 +53,7 @@ TEST_F(EngineTest, NominalQuotaIsReclaimed) {
   RunAll(engine_);
   engine_.Submit(Job("reclaims", "b", "4"));
   EXPECT_EQ(RunAll(engine_), (Names{"owner", "reclaims"}));
-  EXPECT_EQ(Get("borrower").Find(ConditionType::kPreempted)->reason,
-            static_cast<int32_t>(Reason::kInCohortReclamation));
+  EXPECT_EQ(Get("borrower").Find(ConditionType::kPreempted)->reason, Reason::kInCohortReclamation);
 }
 
 TEST_F(EngineTest, EqualAdmissionsOfAQueueAreOneObject) {

@@ -14,6 +14,9 @@ namespace kueue::testing_hosts {
 
 using Pods = std::map<std::string, int>;
 
+// The flavor of the hosts.
+inline constexpr FlavorId kFlavor(0);
+
 // Hosts with room for so many pods of one cpu; levels block, rack, hostname, or the last of them only.
 class Cluster {
  public:
@@ -41,11 +44,11 @@ class Cluster {
   void Build() {
     auto tree = std::make_shared<const TopologyTree>(levels_, std::map<std::string, std::string>(), nodes_,
                                                      resources_, domains_);
-    capacity_.Set(0, tree, "default");
+    capacity_.Set(kFlavor, tree, "default");
   }
-  const TopologyTree& tree() { return *capacity_.Find(0)->tree; }
+  const TopologyTree& tree() { return *capacity_.Find(kFlavor)->tree; }
   void Use(const std::string& domain, int cpus) {
-    capacity_.Add(0, domains_.Intern(domain), {{cpu_, 1}}, pods_, cpus);
+    capacity_.Add(kFlavor, domains_.Intern(domain), {{cpu_, 1}}, pods_, cpus);
   }
 
   PlacementQuery Query(const TopologyRequest& request, int count, const NodeDemand& demand = {}) {
@@ -58,7 +61,7 @@ class Cluster {
     return query;
   }
   Placement Place(const TopologyRequest& request, int count, const NodeDemand& demand = {}) {
-    return kueue::Place(*capacity_.Find(0), Query(request, count, demand), gates, resources_);
+    return kueue::Place(*capacity_.Find(kFlavor), Query(request, count, demand), gates, resources_);
   }
   Pods PlacedOn(const TopologyRequest& request, int count) { return Named(Place(request, count).workers); }
   Pods Named(const std::vector<DomainCount>& domains) const {
@@ -74,13 +77,15 @@ class Cluster {
 
   PlacementGates gates;
   TopologyCapacity& capacity() { return capacity_; }
-  const Interner& resources() const { return resources_; }
-  const Interner& domains() const { return domains_; }
+  const Interner<ResourceId>& resources() const { return resources_; }
+  const Interner<DomainId>& domains() const { return domains_; }
   ResourceId cpu_, pods_;
 
  private:
   std::vector<std::string> levels_;
-  Interner resources_, domains_, demands_;
+  Interner<ResourceId> resources_;
+  Interner<DomainId> domains_;
+  Interner<int32_t> demands_;
   NodeTable nodes_;
   TopologyCapacity capacity_;
 };

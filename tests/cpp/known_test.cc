@@ -11,6 +11,7 @@ namespace kueue {
 namespace {
 
 using testing_hosts::Cluster;
+using testing_hosts::kFlavor;
 using testing_hosts::Pods;
 using testing_hosts::Preferred;
 using testing_hosts::Required;
@@ -20,7 +21,7 @@ class Known : public ::testing::Test {
  protected:
   Known() : cluster_({"block", kHostname}) { cluster_.Add({"b", "n0"}, 4).Add({"b", "n1"}, 3).Build(); }
 
-  FlavorCapacity& capacity() { return *cluster_.capacity().Find(0); }
+  FlavorCapacity& capacity() { return *cluster_.capacity().Find(kFlavor); }
   SharedPlacement Ask(int count, bool as_if_empty = false) {
     PlacementQuery query = cluster_.Query(request_, count);
     query.as_if_empty = as_if_empty;
@@ -84,7 +85,7 @@ TEST_F(Known, AnEmptyClusterDoesNotDependOnUsage) {
 TEST_F(Known, AssumedUsageCountsUntilCleared) {
   const SharedPlacement first = Ask(3);
   const DomainId n1 = cluster_.Domains({{"n1", 1}}).front().domain;
-  cluster_.capacity().Assume(0, n1, {{cluster_.cpu_, 1}}, cluster_.pods_, 2);
+  cluster_.capacity().Assume(kFlavor, n1, {{cluster_.cpu_, 1}}, cluster_.pods_, 2);
   EXPECT_EQ(Places(3), (Pods{{"n0", 3}}));
   cluster_.capacity().ClearAssumed();
   EXPECT_EQ(cluster_.Named(Ask(3).workers->domains), cluster_.Named(first.workers->domains));
@@ -121,8 +122,8 @@ TEST_F(Known, AssignmentsToHostsNameOnlyTheHost) {
   Cluster racks({"block", "rack"});
   racks.Add({"b", "r"}, 2).Build();
   const TopologyRequest request = Required("rack");
-  const SharedPlacement placement =
-      PlaceOrRemember(*racks.capacity().Find(0), racks.Query(request, 2), racks.gates, racks.resources());
+  const SharedPlacement placement = PlaceOrRemember(*racks.capacity().Find(kFlavor), racks.Query(request, 2),
+                                                    racks.gates, racks.resources());
   EXPECT_EQ(placement.workers->levels, (std::vector<std::string>{"block", "rack"}));
   EXPECT_EQ(racks.Named(placement.workers->domains), (Pods{{"b,r", 2}}));
 }
@@ -140,7 +141,7 @@ TEST_F(Known, ALeaderHasItsOwnAssignment) {
 TEST(CapacityVersions, AChangeHasANewNumberAndItsUndoingThePrevious) {
   Cluster cluster({kHostname});
   cluster.Add({"n0"}, 4).Build();
-  const FlavorCapacity& capacity = *cluster.capacity().Find(0);
+  const FlavorCapacity& capacity = *cluster.capacity().Find(kFlavor);
   const uint64_t before = capacity.used_version;
   const size_t outer = cluster.capacity().Mark();
   cluster.Use("n0", 1);
@@ -159,7 +160,7 @@ TEST(CapacityVersions, AChangeHasANewNumberAndItsUndoingThePrevious) {
 TEST(CapacityVersions, NoNumberIsUsedTwice) {
   Cluster cluster({kHostname});
   cluster.Add({"n0"}, 4).Build();
-  const FlavorCapacity& capacity = *cluster.capacity().Find(0);
+  const FlavorCapacity& capacity = *cluster.capacity().Find(kFlavor);
   const size_t mark = cluster.capacity().Mark();
   cluster.Use("n0", 1);
   const uint64_t first = capacity.used_version;
@@ -171,12 +172,12 @@ TEST(CapacityVersions, NoNumberIsUsedTwice) {
 TEST(CapacityVersions, UnknownResourcesAndDomainsChangeNothing) {
   Cluster cluster({kHostname});
   cluster.Add({"n0"}, 4).Build();
-  const FlavorCapacity& capacity = *cluster.capacity().Find(0);
+  const FlavorCapacity& capacity = *cluster.capacity().Find(kFlavor);
   const uint64_t before = capacity.used_version;
   cluster.Use("elsewhere", 1);
   EXPECT_EQ(capacity.used_version, before);
   const DomainId n0 = cluster.Domains({{"n0", 1}}).front().domain;
-  cluster.capacity().Add(0, n0, {{cluster.pods_ + 7, 1}}, kNoId, 1);
+  cluster.capacity().Add(kFlavor, n0, {{ResourceId(cluster.pods_.value() + 7), 1}}, kNoId, 1);
   EXPECT_EQ(capacity.used, std::vector<int64_t>(capacity.used.size(), 0));
 }
 

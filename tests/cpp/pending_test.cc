@@ -12,31 +12,31 @@
 namespace kueue {
 namespace {
 
-bool Always(int32_t) { return true; }
-bool Never(int32_t) { return false; }
+constexpr auto kAlways = [](auto) { return true; };
+constexpr auto kNever = [](auto) { return false; };
 
 class PendingTest : public testing::Test {
  protected:
   // A class is a priority and a request; workloads of one class have one priority.
-  WorkloadId Add(ClassId cls, int64_t priority, Time time, LocalQueueId local = 0,
+  WorkloadId Add(int cls, int64_t priority, Time time, int local = 0,
                  PendingQueue::As as = PendingQueue::As::kActive) {
     const WorkloadId id = workloads_.Add();
-    Workload& workload = workloads_[static_cast<size_t>(id)];
-    workload.uid = std::to_string(100 - id);  // the later workload has the lower UID
+    Workload& workload = workloads_[id];
+    workload.uid = std::to_string(100 - id.value());  // the later workload has the lower UID
     workload.spec = std::make_shared<WorkloadSpec>();
-    workload.cls = cls;
+    workload.cls = ClassId(cls);
     workload.priority = priority;
     workload.queue_time = time;
-    workload.local_queue = local;
+    workload.local_queue = LocalQueueId(local);
     queue_.Insert(Tables(), id, as);
     return id;
   }
   PendingQueue::Tables Tables() { return {workloads_, usage_}; }
-  WorkloadId Pop() { return queue_.Pop(Tables(), Never); }
+  WorkloadId Pop() { return queue_.Pop(Tables(), kNever); }
   // Who would be popped.
   WorkloadId First() const {
     WorkloadTable workloads = workloads_;
-    return PendingQueue(queue_).Pop({workloads, usage_}, Never);
+    return PendingQueue(queue_).Pop({workloads, usage_}, kNever);
   }
   std::vector<WorkloadId> PopAll() {
     std::vector<WorkloadId> all;
@@ -49,7 +49,7 @@ class PendingTest : public testing::Test {
   void TearDown() override { EXPECT_EQ(Inspect(queue_, workloads_).problems, std::vector<std::string>()); }
 
   WorkloadTable workloads_;
-  std::vector<double> usage_ = {0, 0};  // of two LocalQueues
+  UsageByLocalQueue usage_ = {0, 0};  // of two LocalQueues
   PendingQueue queue_;
 };
 
@@ -63,14 +63,14 @@ TEST_F(PendingTest, PriorityThenTimeThenUid) {
 TEST_F(PendingTest, AnyOrderOfArrivalGivesTheSameOrder) {
   // Multiples of 37 modulo 101 go through 100 times in no order at all.
   for (Time time = 1; time <= 100; ++time)
-    Add(static_cast<ClassId>(time % 3), 0, time * 37 % 101, time % 2 ? 0 : 1);
-  for (WorkloadId id = 0; id < 100; id += 7) queue_.Erase(Tables(), id);
+    Add(static_cast<int>(time % 3), 0, time * 37 % 101, time % 2 ? 0 : 1);
+  for (int id = 0; id < 100; id += 7) queue_.Erase(Tables(), WorkloadId(id));
   Time last = 0;
   const std::vector<WorkloadId> order = PopAll();
   EXPECT_EQ(order.size(), 85u);
   for (const WorkloadId id : order) {
-    EXPECT_LT(last, workloads_[static_cast<size_t>(id)].queue_time);
-    last = workloads_[static_cast<size_t>(id)].queue_time;
+    EXPECT_LT(last, workloads_[id].queue_time);
+    last = workloads_[id].queue_time;
   }
 }
 
@@ -88,17 +88,17 @@ TEST_F(PendingTest, APoppedWorkloadIsInFlightUntilItIsRequeued) {
 
 TEST_F(PendingTest, AWholeClassIsInadmissibleAndRequeued) {
   const WorkloadId a = Add(0, 0, 1), b = Add(0, 0, 2, 1), other = Add(1, 0, 3);
-  queue_.MarkInadmissible(Tables(), 0, Reason::kWaitingForQuota);
+  queue_.MarkInadmissible(Tables(), ClassId(0), Reason::kWaitingForQuota);
   EXPECT_EQ(queue_.active_count(), 1);
   EXPECT_EQ(queue_.inadmissible_count(), 2);
-  EXPECT_EQ(*queue_.InadmissibleReason(0), Reason::kWaitingForQuota);
-  EXPECT_EQ(queue_.InadmissibleReason(1), nullptr);
+  EXPECT_EQ(*queue_.InadmissibleReason(ClassId(0)), Reason::kWaitingForQuota);
+  EXPECT_EQ(queue_.InadmissibleReason(ClassId(1)), nullptr);
   EXPECT_EQ(First(), other);
-  queue_.QueueInadmissible(Tables(), [](LocalQueueId local) { return local == 1; }, Always);
+  queue_.QueueInadmissible(Tables(), [](LocalQueueId local) { return local == LocalQueueId(1); }, kAlways);
   EXPECT_TRUE(queue_.IsInadmissible(workloads_, a));
   EXPECT_FALSE(queue_.IsInadmissible(workloads_, b));
-  EXPECT_EQ(queue_.InadmissibleReason(0), nullptr);
-  queue_.QueueInadmissible(Tables(), Always, Always);
+  EXPECT_EQ(queue_.InadmissibleReason(ClassId(0)), nullptr);
+  queue_.QueueInadmissible(Tables(), kAlways, kAlways);
   EXPECT_EQ(PopAll(), (std::vector<WorkloadId>{a, b, other}));
 }
 
@@ -106,13 +106,13 @@ TEST_F(PendingTest, OnlyAClassIsInadmissibleInAllItsLocalQueues) {
   usage_ = {3, 2, 1};
   queue_.by_usage = true;
   std::vector<WorkloadId> others, marked;
-  for (LocalQueueId local = 2; local >= 0; --local) {
+  for (int local = 2; local >= 0; --local) {
     others.push_back(Add(0, 0, 3, local));
     marked.push_back(Add(1, 0, 2, local));
     others.push_back(Add(2, 0, 4, local));
   }
-  queue_.MarkInadmissible(Tables(), 1, Reason::kWaitingForQuota);
-  queue_.MarkInadmissible(Tables(), 3, Reason::kWaitingForQuota);  // of which there is none
+  queue_.MarkInadmissible(Tables(), ClassId(1), Reason::kWaitingForQuota);
+  queue_.MarkInadmissible(Tables(), ClassId(3), Reason::kWaitingForQuota);  // of which there is none
   for (WorkloadId id : marked) EXPECT_TRUE(queue_.IsInadmissible(workloads_, id));
   EXPECT_EQ(queue_.inadmissible_count(), 3);
   EXPECT_EQ(PopAll(), others);
@@ -120,12 +120,12 @@ TEST_F(PendingTest, OnlyAClassIsInadmissibleInAllItsLocalQueues) {
 
 TEST_F(PendingTest, ADelayedWorkloadWaitsForItsBackoff) {
   const WorkloadId delayed = Add(0, 0, 1, 0, PendingQueue::As::kDelayed);
-  queue_.QueueInadmissible(Tables(), Always, Never);
+  queue_.QueueInadmissible(Tables(), kAlways, kNever);
   EXPECT_TRUE(queue_.IsInadmissible(workloads_, delayed));
   EXPECT_FALSE(queue_.HasActive());
-  queue_.QueueInadmissible(Tables(), Never, Always);
+  queue_.QueueInadmissible(Tables(), kNever, kAlways);
   EXPECT_FALSE(queue_.HasActive());
-  queue_.QueueInadmissible(Tables(), Always, Always);
+  queue_.QueueInadmissible(Tables(), kAlways, kAlways);
   EXPECT_EQ(Pop(), delayed);
 }
 
@@ -136,7 +136,7 @@ TEST_F(PendingTest, AStickyPreemptorIsFirstWhileItIsActive) {
   queue_.sticky = true;
   EXPECT_EQ(First(), preemptor);
   EXPECT_EQ(queue_.Ordered(workloads_, usage_), (std::vector<WorkloadId>{preemptor, high}));
-  queue_.MarkInadmissible(Tables(), 1, Reason::kWaitingForQuota);
+  queue_.MarkInadmissible(Tables(), ClassId(1), Reason::kWaitingForQuota);
   EXPECT_EQ(First(), high);
 }
 
@@ -155,7 +155,7 @@ TEST_F(PendingTest, ChangedUsageAppliesAfterReordering) {
   EXPECT_EQ(queue_.Ordered(workloads_, usage_), (std::vector<WorkloadId>{b, a}));
   EXPECT_EQ(First(), a);
   WorkloadTable workloads = workloads_;
-  EXPECT_EQ(PendingQueue(queue_).Pop({workloads, usage_}, Always), b);  // where a penalty is pending
+  EXPECT_EQ(PendingQueue(queue_).Pop({workloads, usage_}, kAlways), b);  // where a penalty is pending
   queue_.Reorder(Tables());
   EXPECT_EQ(PopAll(), (std::vector<WorkloadId>{b, a}));
 }
@@ -165,8 +165,8 @@ TEST_F(PendingTest, AWorkloadIsTrackedThroughAChange) {
     queue_.by_usage = by_usage;
     const WorkloadId first = Add(0, 9, 1), second = Add(1, 5, 2);
     queue_.Update(Tables(), second, [&] {
-      workloads_[static_cast<size_t>(second)].cls = 2;
-      workloads_[static_cast<size_t>(second)].priority = 10;
+      workloads_[second].cls = ClassId(2);
+      workloads_[second].priority = 10;
     });
     EXPECT_EQ(PopAll(), (std::vector<WorkloadId>{second, first}));
   }

@@ -171,7 +171,7 @@ TEST(Persist, EachKindOfRefusalReadsBack) {
     SCOPED_TRACE(number);
     const auto kind = static_cast<RefusalKind>(number);
     Engine engine = Busy();
-    Refuse(engine.state(), {Refusal{kind, 0, engine.state().cpu, DetailOf(kind)}});
+    Refuse(engine.state(), {Refusal{kind, FlavorId(0), engine.state().cpu, DetailOf(kind)}});
     const std::string text = SaveState(engine.state());
     const absl::StatusOr<State> loaded = LoadState(text);
     ASSERT_TRUE(loaded.ok()) << loaded.status();
@@ -192,7 +192,7 @@ TEST(Persist, ARefusalWithTheDetailOfAnotherKindIsRejected) {
       const RefusalDetail detail = DetailOf(static_cast<RefusalKind>(other));
       if (detail.index() == DetailOf(static_cast<RefusalKind>(number)).index()) continue;
       Engine engine = Busy();
-      Refuse(engine.state(), {Refusal{static_cast<RefusalKind>(number), 0, kNoId, detail}});
+      Refuse(engine.state(), {Refusal{static_cast<RefusalKind>(number), FlavorId(0), kNoId, detail}});
       EXPECT_FALSE(LoadState(SaveState(engine.state())).ok()) << number << " " << other;
     }
   }

@@ -137,7 +137,7 @@ TEST(Groups, PlaceTheLeaderNextToItsWorkers) {
   const TopologyRequest request = Required("rack");
   PlacementQuery query = cluster.Query(request, 6);
   query.leader = query.requests;
-  Placement placement = Place(*cluster.capacity().Find(0), query, cluster.gates, cluster.resources());
+  Placement placement = Place(*cluster.capacity().Find(kFlavor), query, cluster.gates, cluster.resources());
   ASSERT_EQ(placement.failure, nullptr);
   EXPECT_EQ(cluster.Named(placement.leader).size(), 1u);
   int total = 0;
@@ -147,7 +147,8 @@ TEST(Groups, PlaceTheLeaderNextToItsWorkers) {
   }
   EXPECT_EQ(total, 6);
   query.count = 7;
-  EXPECT_NE(Place(*cluster.capacity().Find(0), query, cluster.gates, cluster.resources()).failure, nullptr);
+  EXPECT_NE(Place(*cluster.capacity().Find(kFlavor), query, cluster.gates, cluster.resources()).failure,
+            nullptr);
 }
 
 TEST(BalancedPlacement, SpreadsEvenly) {
@@ -169,7 +170,8 @@ TEST(Usage, IsTrackedAndUndone) {
   EXPECT_NE(cluster.Place(Required(kHostname), 3).failure, nullptr);
   cluster.capacity().Rollback(mark);
   EXPECT_EQ(cluster.PlacedOn(Required(kHostname), 3), (Pods{{"n0", 3}}));
-  cluster.capacity().Assume(0, cluster.Domains({{"n0", 1}})[0].domain, {{cluster.cpu_, 1}}, cluster.pods_, 2);
+  cluster.capacity().Assume(kFlavor, cluster.Domains({{"n0", 1}})[0].domain, {{cluster.cpu_, 1}},
+                            cluster.pods_, 2);
   EXPECT_EQ(cluster.PlacedOn(Required(kHostname), 3), (Pods{{"n1", 3}}));
   cluster.capacity().ClearAssumed();
   EXPECT_EQ(cluster.PlacedOn(Required(kHostname), 3), (Pods{{"n0", 3}}));
@@ -181,8 +183,8 @@ TEST(Replacements, StayWithinTheRequiredDomain) {
   const TopologyRequest request = Required("rack");
   const PlacementQuery query = cluster.Query(request, 0);
   const auto replace = [&](const Pods& existing, const std::string& failed) {
-    return Replace(*cluster.capacity().Find(0), query, {cluster.Domains(existing), failed}, cluster.gates,
-                   cluster.resources(), cluster.domains());
+    return Replace(*cluster.capacity().Find(kFlavor), query, {cluster.Domains(existing), failed},
+                   cluster.gates, cluster.resources(), cluster.domains());
   };
   cluster.Use("a", 1);
   const Replacement moved = replace({{"a", 1}, {"gone", 4}}, "gone");

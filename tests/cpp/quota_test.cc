@@ -9,7 +9,7 @@
 namespace kueue {
 namespace {
 
-constexpr FlavorResourceId kFlavorResource = 0;
+constexpr FlavorResourceId kFlavorResource(0);
 
 // top (5) over left (0) and right (0); two queues below left, one below right.
 class QuotaTest : public testing::Test {
@@ -49,7 +49,7 @@ class QuotaTest : public testing::Test {
   int64_t Free(NodeId node) const { return quota_.Available(node, kFlavorResource).value(); }
   std::vector<int64_t> AllUsed() const {
     std::vector<int64_t> used;
-    for (NodeId node = 0; node < quota_.forest().size(); ++node) used.push_back(Used(node));
+    for (NodeId node : quota_.forest().Nodes()) used.push_back(Used(node));
     return used;
   }
 

@@ -77,8 +77,8 @@ TEST(Simulation, EveryJobThatFitsFinishesAndReleasesItsQuota) {
   }
   EXPECT_EQ(run.stats().finished, 60);
   EXPECT_EQ(run.stats().admissions, 60 + run.stats().evictions);
-  for (NodeId node = 0; node < run.engine().state().forest().size(); ++node) {
-    EXPECT_EQ(run.engine().state().quota.Usage(node, 0), Amount(0));
+  for (NodeId node : run.engine().state().forest().Nodes()) {
+    EXPECT_EQ(run.engine().state().quota.Usage(node, FlavorResourceId(0)), Amount(0));
   }
 }
 

@@ -217,6 +217,26 @@ def constrained():
     return {**story, "config": {**story["config"], "featureGates": {"DynamicResourceAllocation": True}}}
 
 
+def dispatched():
+    """A manager and one worker, which admits the workload."""
+    parameters = {"apiGroup": "kueue.x-k8s.io", "kind": "MultiKueueConfig", "name": "all"}
+    multi_kueue = {**check("mk"), "spec": {"controllerName": "kueue.x-k8s.io/multikueue", "parameters": parameters}}
+    config = {**check("all"), "kind": "MultiKueueConfig", "spec": {"clusters": ["w1"]}}
+    member = {**check("w1"), "kind": "MultiKueueCluster", "spec": {}}
+    checks = {"admissionChecksStrategy": {"admissionChecks": [{"name": "mk"}]}}
+    manager = {"name": "manager", "objects": base(multi_kueue, config, member, **checks)}
+    submit = {"on": "manager", "submit": [workload("a")], "cycle": True}
+    works = {"on": "w1", "settle": True, "cycle": True}
+    steps = [submit, {"on": "manager", "settle": True}, {"dispatch": True}, works, {"dispatch": True}]
+    story = scenario(*steps) | {"clusters": [manager, {"name": "w1", "objects": base()}]}
+    del story["objects"]
+    return story
+
+
+def checked(results):
+    return [entry["message"] for result in results for entry in result.get("checks", ())][-1]
+
+
 def admitted(results):
     return any(r.get("admitted") for r in results)
 
@@ -240,6 +260,7 @@ STORIES = {
     "check_evictions_name_no_state": (rejected, said, "At least one admission check is false"),
     "devices_by_count_only": (constrained, admitted, False),
     "device_admin_access_refused": (lambda: claiming(exactly={"adminAccess": True}), admitted, False),
+    "multi_kueue_texts_of_v0_18": (dispatched, checked, 'The workload got reservation on "w1"'),
     "nomination_texts_of_v0_17": (elsewhere, said, "Workload namespace doesn't match ClusterQueue selector"),
 }
 

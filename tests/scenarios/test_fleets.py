@@ -103,10 +103,13 @@ def cluster(name, *objects, checks=()):
     return {"name": name, "objects": own}
 
 
-def fleet(*workers, dispatcher="example.com/dispatcher"):
+def fleet(*workers, dispatcher="example.com/dispatcher", declared=None):
+    """A manager and workers; `declared` are the workers with a MultiKueueCluster, by default all."""
+    members = [of_kind("MultiKueueCluster", name) for name in (workers if declared is None else declared)]
     reference = {"apiGroup": "kueue.x-k8s.io", "kind": "MultiKueueConfig", "name": "all"}
     spec = {"controllerName": "kueue.x-k8s.io/multikueue", "parameters": reference}
-    manager = cluster("manager", config(*workers), of_kind("AdmissionCheck", "mk", spec=spec), checks=["mk"])
+    check = of_kind("AdmissionCheck", "mk", spec=spec)
+    manager = cluster("manager", config(*workers), *members, check, checks=["mk"])
     clusters = [manager, *(cluster(name) for name in workers)]
     settings = {"multiKueue": {"dispatcherName": dispatcher}}
     return FleetReplay({"name": "made", "clusters": clusters, "steps": [], "config": settings})
@@ -180,3 +183,68 @@ def test_a_changed_workload_that_kueue_deactivated_stays_inactive():
     assert "reserved" not in changed["clusters"]["manager"]
     assert not changed["clusters"]["manager"]["queues"]
     assert not stopped["clusters"]["manager"]["queues"]
+
+
+DELETE = {"on": "manager", "delete": ["default/x"]}
+WAIT = {key: SUBMIT[key] for key in ("on", "submit")}
+COLLECT = {"collect": True}
+ALL_AT_ONCE = "kueue.x-k8s.io/multikueue-dispatcher-all-at-once"
+INCREMENTAL = "kueue.x-k8s.io/multikueue-dispatcher-incremental"
+
+
+def test_a_job_without_its_copy_is_deleted_with_the_workload():
+    lost = {"on": "w1", "delete": ["default/x"]}
+    *_, looked, again = run_steps(fleet("w1"), SUBMIT, TO_W1, LOOK, WORKS, LOOK, lost, DELETE, LOOK, LOOK)
+    assert fleet_facts(looked)["stopped"] == [("w1", "default/x")]
+    assert not fleet_facts(looked)["deleted"]
+    assert not fleet_facts(again)["stopped"]
+
+
+def test_a_new_copy_takes_over_the_job_of_a_deleted_copy():
+    """The workload was running, so that its eviction needs a copy that stops the job."""
+    lost, settle = {"on": "w1", "delete": ["default/x"]}, {"on": "manager", "settle": True}
+    steps = (SUBMIT, LOOK, WORKS, LOOK, settle, WORKS, LOOK, lost, LOOK, settle, LOOK, WORKS, LOOK)
+    *_, lost, _, evicted, copied, _, stopped = run_steps(fleet("w1", dispatcher=ALL_AT_ONCE), *steps)[-7:]
+    assert evicted["clusters"]["manager"]["evicted"][0]["reason"] == "AdmissionCheck"
+    assert fleet_facts(copied)["created"] == [("w1", "default/x")]
+    assert fleet_facts(stopped)["deactivating"] == [("w1", "default/x")]
+    assert not fleet_facts(stopped)["started"]
+
+
+def test_garbage_collection_deletes_copies_whose_workload_was_replaced_and_deleted():
+    steps = (SUBMIT, TO_W1, LOOK, DELETE, WAIT, LOOK, DELETE, LOOK, COLLECT)
+    *_, looked, collected = run_steps(fleet("w1"), *steps)
+    assert not fleet_facts(looked)["deleted"]
+    assert fleet_facts(collected)["deleted"] == [("w1", "default/x")]
+
+
+def test_garbage_collection_keeps_workloads_that_users_created_on_a_worker():
+    own = {"on": "w1", "submit": [workload("x")]}
+    *_, looked, collected = run_steps(fleet("w1"), own, SUBMIT, TO_W1, LOOK, DELETE, COLLECT)
+    assert not fleet_facts(looked)["deleted"]
+    assert not fleet_facts(collected)["deleted"]
+
+
+def test_a_round_continues_for_a_new_workload_of_the_same_name():
+    workers = ("w1", "w2", "w3", "w4")
+    *_, first, _, _, second = run_steps(fleet(*workers, dispatcher=INCREMENTAL), SUBMIT, LOOK, DELETE, SUBMIT, LOOK)
+    assert fleet_facts(first)["checks"] == {"default/x": ("Pending", "", ("w1", "w2", "w3"), "")}
+    assert not fleet_facts(second)["checks"]
+
+
+def test_a_cluster_without_a_multikueuecluster_is_not_connected():
+    run = fleet("w1", "w2", dispatcher=ALL_AT_ONCE, declared=("w1",))
+    _, looked, _, later = run_steps(run, SUBMIT, LOOK, ADD_W2, LOOK)
+    assert fleet_facts(looked)["checks"] == {"default/x": ("Pending", "", ("w1",), "")}
+    assert fleet_facts(later)["checks"] == {"default/x": ("Pending", "", ("w1", "w2"), "")}
+
+
+ADD_W2 = {"on": "manager", "apply": [of_kind("MultiKueueCluster", "w2")]}
+
+
+def test_a_look_restores_the_message_of_a_check():
+    said = {"workload": "default/x", "name": "mk", "state": "Ready", "message": "by hand"}
+    event = {"on": "manager", "checks": [said]}
+    *_, changed, looked = run_steps(fleet("w1"), SUBMIT, TO_W1, LOOK, WORKS, LOOK, event, LOOK)
+    assert fleet_facts(changed)["checks"] == {"default/x": ("Ready", "by hand", (), "w1")}
+    assert fleet_facts(looked)["checks"] == {"default/x": ("Ready", ADMITTED, (), "w1")}

@@ -8,7 +8,7 @@ import pickle
 import pytest
 
 import kueuepy as kq
-from kueuepy.errors import StateError, UnsupportedError
+from kueuepy.errors import DuplicateError, StateError, UnsupportedError
 
 CLUSTER = kq.Cluster(kq.ResourceFlavor("f"), kq.ClusterQueue.of("a", {"f": {"cpu": 4}}))
 JOBS = [{"queue": "a", "submit": 60 * n, "runtime": 300, "cpu": 1 + n % 3, "name": f"w{n}"} for n in range(20)]
@@ -31,6 +31,19 @@ def test_a_copy_of_a_simulation_continues_independently(copied):
     run.submit({"queue": "a", "submit": 0, "runtime": 60, "cpu": 2, "name": "late"})
     run.run()
     assert [run.result().jobs["cpu"][20], twin.result().jobs["cpu"][20]] == [2, 1]
+
+
+def test_the_scheduler_of_a_simulation_finds_its_workloads_by_name():
+    run = kq.Simulation(CLUSTER, JOBS)
+    run.run("5m")
+    scheduler = run.scheduler
+    keys = [row["key"] for row in scheduler.workloads]
+    assert keys
+    for key in keys:
+        with pytest.raises(DuplicateError, match=key):
+            scheduler.submit({"name": key.partition("/")[2], "queue": "a", "cpu": 1})
+    run.run()
+    assert min(run.result().jobs["end"]) > 0
 
 
 def test_pickling_a_simulation_raises_an_error_with_an_alternative():

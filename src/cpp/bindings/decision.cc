@@ -179,8 +179,7 @@ DecisionView ViewDecision(const State& state, const DecisionRecord& record, std:
   }
   for (const auto& [pod_set, attempt] : record.attempts) {
     view.attempts.push_back({pod_set, state.flavor_names.Name(attempt.flavor), ModeName(attempt.mode),
-                             attempt.borrow,
-                             state.reasons.Name(static_cast<int32_t>(attempt.no_fit_reason))});
+                             attempt.borrow, state.reasons.Name(attempt.no_fit_reason)});
   }
   return view;
 }

@@ -104,6 +104,9 @@ class Dispatch {
     std::vector<CheckClusters> read = ReadCheckClusters(checks);
     Do([&] { dispatcher_.SetClusters(std::move(read)); });
   }
+  void SetDeclared(const std::vector<bool>& declared) {
+    Do([&] { dispatcher_.SetDeclared(declared); });
+  }
   void Nominate(Serial serial, const std::vector<int32_t>& clusters) {
     Do([&] { dispatcher_.Nominate(PlaceOf(manager_->state(), serial), clusters); });
   }
@@ -207,6 +210,7 @@ void BindDispatch(py::module_& module) {
       .def("set_connected", &Dispatch::SetConnected, "cluster"_a, "connected"_a)
       .def("refresh_checks", &Dispatch::RefreshChecks)
       .def("set_clusters", &Dispatch::SetClusters, "names"_a, "checks"_a)
+      .def("set_declared", &Dispatch::SetDeclared, "declared"_a)
       .def("nominate", &Dispatch::Nominate, "id"_a, "clusters"_a)
       .def("status", &Dispatch::StatusOf, "id"_a)
       .def("copies", &Dispatch::CopiesOf, "id"_a)

@@ -59,12 +59,12 @@ py::tuple CycleCounts(SharedEngine& shared) {
 }
 
 // Returns the number of finished workloads of each ClusterQueue.
-std::vector<int> FinishedByQueue(const State& state) {
-  std::vector<int> finished(state.queues.size());
+IdVector<NodeId, int> FinishedByQueue(const State& state) {
+  IdVector<NodeId, int> finished(state.queues.size());
   for (WorkloadId id : state.Living()) {
     const Workload& workload = state.At(id);
     const NodeId node = !workload.IsFinished() ? kNoId : state.QueueOf(workload);
-    if (node != kNoId) ++finished[static_cast<size_t>(node)];
+    if (node != kNoId) ++finished[node];
   }
   return finished;
 }
@@ -102,17 +102,13 @@ struct Backlog {
 std::vector<BacklogView> Backlogs(SharedEngine& shared) {
   return shared.Read([](const Engine& engine) {
     const State& state = engine.state();
-    const std::vector<int> finished = FinishedByQueue(state);
+    const IdVector<NodeId, int> finished = FinishedByQueue(state);
     std::vector<BacklogView> views;
     for (NodeId node : state.forest().Queues()) {
       const Backlog backlog(state, state.Queue(node));
       BacklogView& view = views.emplace_back();
-      view = {state.forest().Name(node),
-              finished[static_cast<size_t>(node)],
-              {},
-              backlog.active,
-              backlog.inadmissible,
-              backlog.classes};
+      view = {state.forest().Name(node), finished[node], {}, backlog.active,
+              backlog.inadmissible,      backlog.classes};
       for (const auto& [name, amount] : backlog.asked) view.asked.emplace_back(name, amount.value());
     }
     return views;
@@ -121,18 +117,18 @@ std::vector<BacklogView> Backlogs(SharedEngine& shared) {
 
 // Counts the workloads that are neither admitted nor finished by LocalQueue, reason and underlying cause
 // (pkg/cache/queue/unadmitted_workloads.go). Workloads without a LocalQueue are omitted.
-std::map<std::tuple<LocalQueueId, int32_t, int32_t>, int> CountUnadmitted(const State& state) {
-  std::map<std::tuple<LocalQueueId, int32_t, int32_t>, int> counts;
+std::map<std::tuple<LocalQueueId, Reason, Reason>, int> CountUnadmitted(const State& state) {
+  std::map<std::tuple<LocalQueueId, Reason, Reason>, int> counts;
   for (WorkloadId id : state.Living()) {
     const Workload& workload = state.At(id);
     if (workload.IsAdmitted() || workload.IsFinished()) continue;
     if (!state.Local(workload.local_queue).exists) continue;
     const Condition* admitted = workload.Find(ConditionType::kAdmitted);
     const Condition* reserved = workload.Find(ConditionType::kQuotaReserved);
-    auto reason = static_cast<int32_t>(Reason::kNoReservation);
-    auto cause = static_cast<int32_t>(Reason::kPendingEvaluation);
+    auto reason = Reason::kNoReservation;
+    auto cause = Reason::kPendingEvaluation;
     if (admitted != nullptr) reason = admitted->reason;
-    if (reserved != nullptr) cause = reserved->status ? 0 : reserved->reason;
+    if (reserved != nullptr) cause = reserved->status ? Reason::kEmpty : reserved->reason;
     ++counts[{workload.local_queue, reason, cause}];
   }
   return counts;

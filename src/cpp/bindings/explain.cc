@@ -94,7 +94,7 @@ class Viewer {
   std::string Flavor(FlavorId id) const { return id == kNoId ? "" : state_.flavor_names.Name(id); }
   std::string Resource(ResourceId id) const { return id == kNoId ? "" : state_.resource_names.Name(id); }
   py::tuple Cell(FlavorResourceId fr) const {
-    const auto& [flavor, resource] = state_.flavor_resources[static_cast<size_t>(fr)];
+    const auto& [flavor, resource] = state_.flavor_resources[fr];
     return py::make_tuple(Flavor(flavor), Resource(resource));
   }
   py::list Cells(const std::vector<FlavorResourceId>& frs) const {
@@ -123,7 +123,7 @@ class Viewer {
         "flavor"_a = Flavor(facts.flavor), "resource_group"_a = facts.resource_group, "tried"_a = tried,
         "chosen"_a = facts.chosen, "mode"_a = tried ? ModeName(facts.attempt.mode) : "",
         "borrowing_level"_a = tried ? facts.attempt.borrow : 0,
-        "reason"_a = tried ? state_.reasons.Name(static_cast<int32_t>(facts.attempt.no_fit_reason)) : "",
+        "reason"_a = tried ? state_.reasons.Name(facts.attempt.no_fit_reason) : "",
         "ineligible"_a = ineligible, "cells"_a = frs,
         "place"_a = facts.place ? py::object(ViewPlace(state_, *facts.place)) : py::object(py::none()));
   }
@@ -142,7 +142,7 @@ class Viewer {
     for (const NodeFacts& node : facts.path) path.append(View(node));
     for (const QuotaUserFacts& quota_user : facts.quota_users) quota_users.append(View(quota_user));
     for (WorkloadId id : facts.sufficient_alone) sufficient_alone.append(Key(id));
-    const auto& [flavor, resource] = state_.flavor_resources[static_cast<size_t>(facts.fr)];
+    const auto& [flavor, resource] = state_.flavor_resources[facts.fr];
     for (const Shortage& shortage : facts.shortages) {
       shortages.append(
           py::make_tuple(Node(shortage.node), LimitName(shortage.limit), Number(shortage.amount)));
@@ -242,7 +242,7 @@ py::object Inactive(const State& state, NodeId queue) {
 py::object View(const State& state, const Obstacle& obstacle) {
   if (obstacle.IsNone()) return py::none();
   return py::dict("kind"_a = kObstacleNames[static_cast<size_t>(obstacle.kind)], "queue"_a = obstacle.queue,
-                  "reason"_a = state.reasons.Name(Id(obstacle.reason)),
+                  "reason"_a = state.reasons.Name(obstacle.reason),
                   "message"_a = Render(state, obstacle.message));
 }
 

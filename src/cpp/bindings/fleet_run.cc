@@ -177,9 +177,7 @@ class FleetHandle {
   static std::unique_ptr<SharedEngine> ForkOf(const Simulation& run) {
     auto engine = std::make_shared<Engine>(run.engine());
     State& state = engine->state();
-    state.followed.on = false;
-    state.followed.steps.clear();
-    state.followed.held_back.clear();
+    state.followed = Followed();
     engine->SetStopDelay(0);
     return std::make_unique<SharedEngine>(std::move(engine));
   }

@@ -115,7 +115,7 @@ TreeView View(State& state, FlavorId flavor, const FlavorCapacity& capacity) {
   std::vector<std::string> resources;
   std::vector<int32_t> leaves;
   std::vector<int> slots;
-  for (ResourceId resource = 0; resource < state.resource_names.size(); ++resource) {
+  for (ResourceId resource : state.resource_names.Ids()) {
     if (tree.SlotOf(resource) == kNoId) continue;
     slots.push_back(tree.SlotOf(resource));
     resources.push_back(state.resource_names.Name(resource));

@@ -198,7 +198,7 @@ KUEUE_WIRE(UnadmittedView, namespace_, local_queue, cluster_queue, reason, under
 struct NodeRow {
   std::string name;
   const char* kind;
-  NodeId parent;
+  int32_t parent;
   bool exists, is_active;
 };
 KUEUE_WIRE(NodeRow, name, kind, parent, exists, is_active);

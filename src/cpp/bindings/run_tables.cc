@@ -39,20 +39,20 @@ py::list QueueNames(const Simulation& run) {
 }
 
 std::string CellName(const State& state, FlavorResourceId cell) {
-  const auto& [flavor, resource] = state.flavor_resources[static_cast<size_t>(cell)];
+  const auto& [flavor, resource] = state.flavor_resources[cell];
   return absl::StrCat(state.flavor_names.Name(flavor), "/", state.resource_names.Name(resource));
 }
 
 py::list CellNames(const State& state) {
   py::list names;
-  for (size_t cell = 0; cell < state.flavor_resources.size(); ++cell)
-    names.append(CellName(state, static_cast<FlavorResourceId>(cell)));
+  for (FlavorResourceId cell : state.flavor_resources.Ids()) names.append(CellName(state, cell));
   return names;
 }
 
-py::list NamesOf(const Interner& interner) {
+template <typename IdT>
+py::list NamesOf(const Interner<IdT>& interner) {
   py::list names;
-  for (int32_t id = 0; id < interner.size(); ++id) names.append(interner.Name(id));
+  for (IdT id : interner.Ids()) names.append(interner.Name(id));
   return names;
 }
 
@@ -84,11 +84,11 @@ int64_t After(const Simulation& run, Time at) { return at < 0 ? -1 : at - run.st
 
 // Returns the reason of QuotaReserved for a pending job, the reason of the deactivation for a deactivated
 // job, and 0 for any other job.
-int32_t ReasonOf(const State& state, const Job& job) {
+Reason ReasonOf(const State& state, const Job& job) {
   if (job.state == JobState::kDeactivated) return job.outcome_reason;
-  if (job.state != JobState::kWaiting) return 0;
+  if (job.state != JobState::kWaiting) return Reason::kEmpty;
   const Condition* reserved = state.At(job.workload).Find(ConditionType::kQuotaReserved);
-  return reserved == nullptr ? 0 : reserved->reason;
+  return reserved == nullptr ? Reason::kEmpty : reserved->reason;
 }
 
 // Results of the jobs, one row per job.
@@ -115,11 +115,11 @@ class JobTable {
     held_[row] = job.held + (job.reserved >= 0 ? run.now() - job.reserved : 0);
     lost_[row] = static_cast<double>(job.lost) / 1e9;
     overhead_[row] = static_cast<double>(job.overhead) / 1e9;
-    flavor_[row] = job.flavor;
+    flavor_[row] = job.flavor.value();
     status_[row] = static_cast<int32_t>(job.state);
     evictions_[row] = job.evictions;
     runs_[row] = job.runs;
-    const int32_t why = ReasonOf(run.engine().state(), job);
+    const auto why = static_cast<int32_t>(ReasonOf(run.engine().state(), job));
     reason_[row] = why == 0 ? -1 : why;
     borrowed_[row] = job.borrowed ? 1 : 0;
     promised_[row] = job.promised ? 1 : 0;
@@ -210,7 +210,7 @@ py::dict IdleColumnsOf(const SharedRun& run) {
   const IdleTable& table = run->recorder().idle();
   const State& state = run->engine().state();
   py::list nodes;
-  for (NodeId node = 0; node < state.forest().size(); ++node) nodes.append(state.forest().Name(node));
+  for (NodeId node : state.forest().Nodes()) nodes.append(state.forest().Name(node));
   return py::dict("seconds"_a = View(table.seconds, run),
                   "tree"_a = py::make_tuple(View(table.tree, run), nodes),
                   "flavor_resource"_a = py::make_tuple(View(table.cell, run), CellNames(state)),
@@ -259,10 +259,10 @@ py::dict ViewQueue(const State& state, const QueueFigures& queue) {
 // Includes queues that have quota or had pending jobs.
 py::dict ViewQueues(const State& state, const Figures& figures) {
   py::dict queues;
-  for (size_t node = 0; node < figures.queues().size(); ++node) {
+  for (NodeId node : figures.queues().Ids()) {
     const QueueFigures& queue = figures.queues()[node];
     if (queue.cells.empty() && queue.waits.most() == 0) continue;
-    queues[py::str(state.forest().Name(static_cast<NodeId>(node)))] = ViewQueue(state, queue);
+    queues[py::str(state.forest().Name(node))] = ViewQueue(state, queue);
   }
   return queues;
 }
@@ -288,8 +288,9 @@ py::list ViewEvictions(const State& state, const Figures& figures) {
   const auto name = [&](NodeId node) { return node == kNoId ? "" : state.forest().Name(node); };
   for (const auto& [who, found] : figures.evictions()) {
     const auto& [victim, preemptor, rule] = who;
-    evictions.append(py::make_tuple(name(victim), name(preemptor), rule == 0 ? "" : state.reasons.Name(rule),
-                                    found.count, ByCell(state, found.lost)));
+    evictions.append(py::make_tuple(name(victim), name(preemptor),
+                                    rule == Reason::kEmpty ? "" : state.reasons.Name(rule), found.count,
+                                    ByCell(state, found.lost)));
   }
   return evictions;
 }

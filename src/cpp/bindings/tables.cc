@@ -59,11 +59,11 @@ py::object Available(const py::object& self) {
   std::vector<int64_t> values;
   py::ssize_t rows = 0, columns = 0;
   self.cast<const TableView&>().With([&](const State& state) {
-    rows = state.quota.rows();
-    columns = state.quota.flavor_resources();
-    for (NodeId node = 0; node < rows; ++node) {
+    rows = state.quota.UsageTable().rows();
+    columns = state.quota.UsageTable().cols();
+    for (NodeId node : state.forest().Nodes()) {
       const bool counts = state.forest().Exists(node) && !state.forest().HasCycle(node);
-      for (FlavorResourceId fr = 0; fr < columns; ++fr) {
+      for (FlavorResourceId fr : state.quota.FlavorResources()) {
         values.push_back(counts ? state.quota.RawAvailable(node, fr).value() : 0);
       }
     }
@@ -76,9 +76,9 @@ std::vector<NodeRow> Nodes(const TableView& self) {
   return self.With([](const State& state) {
     const Forest& forest = state.forest();
     std::vector<NodeRow> nodes;
-    for (NodeId node = 0; node < forest.size(); ++node) {
+    for (NodeId node : forest.Nodes()) {
       nodes.push_back({forest.Name(node), forest.IsClusterQueue(node) ? "ClusterQueue" : "Cohort",
-                       forest.DeclaredParent(node), forest.Exists(node), forest.IsActive(node)});
+                       forest.DeclaredParent(node).value(), forest.Exists(node), forest.IsActive(node)});
     }
     return nodes;
   });
@@ -102,12 +102,12 @@ class CodedColumn {
   // Returns (codes, names by code) and clears the column.
   py::tuple Take() {
     py::list names;
-    for (int32_t code = 0; code < names_.size(); ++code) names.append(names_.Name(code));
+    for (int32_t code : names_.Ids()) names.append(names_.Name(code));
     return py::make_tuple(Given(std::move(codes_)), names);
   }
 
  private:
-  Interner names_;
+  Interner<int32_t> names_;
   std::vector<int32_t> codes_;
 };
 

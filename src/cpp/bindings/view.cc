@@ -47,7 +47,7 @@ py::dict View(const State& state, const LedgerEntry& entry) {
 std::vector<ChangeView> TakeEvents(SharedEngine& shared) {
   return shared.Write([](Engine& engine) {
     std::vector<ChangeView> events;
-    const Interner& reasons = engine.state().reasons;
+    const Interner<Reason>& reasons = engine.state().reasons;
     for (const Event& event : engine.state().events) {
       events.push_back({NameOf(event.kind), event.workload, event.by, reasons.Name(event.reason),
                         reasons.Name(event.preemption)});
@@ -117,7 +117,7 @@ py::dict UsageOf(SharedEngine& shared, bool active) {
     for (NodeId node : state.forest().Queues()) {
       if (active && !state.forest().IsActive(node)) continue;
       py::dict frs;
-      for (FlavorResourceId fr = 0; fr < state.quota.flavor_resources(); ++fr) {
+      for (FlavorResourceId fr : state.quota.FlavorResources()) {
         const Amount used = state.quota.Usage(node, fr);
         if (used != Amount(0)) frs[py::str(FlavorResourceName(state, fr))] = used.value();
       }
@@ -145,8 +145,8 @@ py::dict ConsumedOf(SharedEngine& shared) {
   return shared.Read([](const Engine& engine) {
     const State& state = engine.state();
     py::dict consumed;
-    for (LocalQueueId local = 0; local < static_cast<LocalQueueId>(state.ledger.size()); ++local) {
-      const py::dict amounts = View(state, state.ledger[static_cast<size_t>(local)]);
+    for (LocalQueueId local : state.ledger.Ids()) {
+      const py::dict amounts = View(state, state.ledger[local]);
       if (amounts.empty()) continue;
       const LocalQueue& queue = state.Local(local);
       consumed[py::str(queue.ns + "/" + queue.name)] = amounts;

@@ -94,7 +94,7 @@ std::string NanoQuantityText(Int128 nano) {
 // Returns nothing if the queue does not use admission fair sharing.
 std::optional<ConsumedView> Consumed(const State& state, LocalQueueId local, NodeId node) {
   if (!UsesAdmissionFairSharing(state, node)) return std::nullopt;
-  const LedgerEntry& entry = state.ledger[static_cast<size_t>(local)];
+  const LedgerEntry& entry = state.ledger[local];
   ConsumedView view{LocalQueueUsage(state, local), entry.last_update, {}};
   for (const auto& [resource, nano] : entry.consumed) {
     view.quantities[py::str(state.resource_names.Name(resource))] = NanoQuantityText(nano);
@@ -103,11 +103,11 @@ std::optional<ConsumedView> Consumed(const State& state, LocalQueueId local, Nod
 }
 
 // Returns the usage of each LocalQueue and the numbers of its workloads.
-std::vector<Holdings> HoldingsByLocalQueue(const State& state) {
-  std::vector<Holdings> holdings(state.local_queues.size());
+IdVector<LocalQueueId, Holdings> HoldingsByLocalQueue(const State& state) {
+  IdVector<LocalQueueId, Holdings> holdings(state.local_queues.size());
   for (WorkloadId id : state.Living()) {
     const Workload& workload = state.At(id);
-    Holdings& held = holdings[static_cast<size_t>(workload.local_queue)];
+    Holdings& held = holdings[workload.local_queue];
     const NodeId node = state.Local(workload.local_queue).cluster_queue;
     if (workload.charged != kNoId && workload.charged == node) held.Add(workload);
     if (workload.IsFinished()) ++held.finished_workloads;
@@ -147,11 +147,11 @@ std::vector<LocalQueueView> LocalQueues(SharedEngine& shared) {
   return shared.Write([](Engine& engine) {
     State& state = engine.state();
     state.EnsureBuilt();
-    const std::vector<Holdings> holdings = HoldingsByLocalQueue(state);
+    const IdVector<LocalQueueId, Holdings> holdings = HoldingsByLocalQueue(state);
     std::vector<LocalQueueView> views;
-    for (size_t local = 0; local < holdings.size(); ++local) {
+    for (LocalQueueId local : holdings.Ids()) {
       if (!state.local_queues[local].exists) continue;
-      views.push_back(View(state, static_cast<LocalQueueId>(local), holdings[local]));
+      views.push_back(View(state, local, holdings[local]));
     }
     return views;
   });
@@ -159,16 +159,16 @@ std::vector<LocalQueueView> LocalQueues(SharedEngine& shared) {
 
 // Returns, for each Cohort, the total usage of the queues below it
 // (pkg/cache/scheduler/cohort_metrics.go:subtreeReservationMemo). Empty below a cycle of Cohorts.
-std::vector<FlavorResourceAmounts> ReservationsBelow(const State& state) {
+IdVector<NodeId, FlavorResourceAmounts> ReservationsBelow(const State& state) {
   const Forest& forest = state.forest();
-  std::vector<FlavorResourceAmounts> below(static_cast<size_t>(forest.size()));
+  IdVector<NodeId, FlavorResourceAmounts> below(forest.size());
   for (NodeId queue : forest.Queues()) {
     if (forest.HasCycle(queue)) continue;
-    for (FlavorResourceId fr = 0; fr < state.quota.flavor_resources(); ++fr) {
+    for (FlavorResourceId fr : state.quota.FlavorResources()) {
       const Amount used = state.quota.Usage(queue, fr);
       if (used == Amount(0)) continue;
       for (NodeId node = forest.Parent(queue); node != kNoId; node = forest.Parent(node)) {
-        below[static_cast<size_t>(node)][fr] += used;
+        below[node][fr] += used;
       }
     }
   }
@@ -179,10 +179,10 @@ std::vector<FlavorResourceAmounts> ReservationsBelow(const State& state) {
 std::vector<CohortCell> ViewReserved(const State& state, NodeId cohort,
                                      const FlavorResourceAmounts& reserved) {
   std::vector<CohortCell> frs;
-  for (FlavorResourceId fr = 0; fr < state.quota.flavor_resources(); ++fr) {
+  for (FlavorResourceId fr : state.quota.FlavorResources()) {
     const int64_t held = AmountOf(reserved, fr);
     if (!state.quota.IsDefined(cohort, fr) && held == 0) continue;
-    const auto& [flavor, resource] = state.flavor_resources[static_cast<size_t>(fr)];
+    const auto& [flavor, resource] = state.flavor_resources[fr];
     frs.push_back({state.flavor_names.Name(flavor), state.resource_names.Name(resource),
                    state.quota.Subtree(cohort, fr).value(), held});
   }
@@ -194,11 +194,11 @@ std::vector<CohortView> Cohorts(SharedEngine& shared) {
     State& state = engine.state();
     state.EnsureBuilt();
     const Forest& forest = state.forest();
-    const std::vector<FlavorResourceAmounts> reservations = ReservationsBelow(state);
+    const IdVector<NodeId, FlavorResourceAmounts> reservations = ReservationsBelow(state);
     std::vector<CohortView> views;
-    for (NodeId node = 0; node < forest.size(); ++node) {
+    for (NodeId node : forest.Nodes()) {
       if (forest.IsClusterQueue(node) || !forest.Exists(node)) continue;
-      const FlavorResourceAmounts& reserved = reservations[static_cast<size_t>(node)];
+      const FlavorResourceAmounts& reserved = reservations[node];
       const NodeId parent = forest.DeclaredParent(node), root = forest.Root(node);
       views.push_back({forest.Name(node), parent == kNoId ? "" : forest.Name(parent),
                        root == kNoId ? "" : forest.Name(root), forest.IsDeclared(node), ShareOf(state, node),

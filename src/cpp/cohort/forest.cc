@@ -9,35 +9,36 @@ NodeId Forest::Add(absl::string_view name, bool is_cluster_queue) {
   Node node;
   node.name = std::string(name);
   node.is_cluster_queue = is_cluster_queue;
+  const NodeId id = nodes_->NextId();
   nodes_.Edit().push_back(std::move(node));
-  return size() - 1;
+  return id;
 }
 
 NodeId Forest::InternClusterQueue(absl::string_view name) {
-  const int32_t id = queue_names_.Intern(name);
-  if (id == static_cast<int32_t>(node_of_queue_->size())) node_of_queue_.Edit().push_back(Add(name, true));
-  return (*node_of_queue_)[static_cast<size_t>(id)];
+  const NameId id = queue_names_.Intern(name);
+  if (!node_of_queue_->Contains(id)) node_of_queue_.Edit().push_back(Add(name, true));
+  return (*node_of_queue_)[id];
 }
 
 NodeId Forest::InternCohort(absl::string_view name) {
-  const int32_t id = cohort_names_.Intern(name);
-  if (id == static_cast<int32_t>(node_of_cohort_->size())) node_of_cohort_.Edit().push_back(Add(name, false));
-  return (*node_of_cohort_)[static_cast<size_t>(id)];
+  const NameId id = cohort_names_.Intern(name);
+  if (!node_of_cohort_->Contains(id)) node_of_cohort_.Edit().push_back(Add(name, false));
+  return (*node_of_cohort_)[id];
 }
 
 NodeId Forest::FindClusterQueue(absl::string_view name) const {
-  const int32_t id = queue_names_.Find(name);
-  return id == kNoId ? kNoId : (*node_of_queue_)[static_cast<size_t>(id)];
+  const NameId id = queue_names_.Find(name);
+  return id == kNoId ? kNoId : (*node_of_queue_)[id];
 }
 
 NodeId Forest::FindCohort(absl::string_view name) const {
-  const int32_t id = cohort_names_.Find(name);
-  return id == kNoId ? kNoId : (*node_of_cohort_)[static_cast<size_t>(id)];
+  const NameId id = cohort_names_.Find(name);
+  return id == kNoId ? kNoId : (*node_of_cohort_)[id];
 }
 
 NodeId Forest::RootByWalk(NodeId node) const {
   NodeId root = node;
-  for (int steps = 0; DeclaredParent(root) != kNoId; ++steps) {
+  for (size_t steps = 0; DeclaredParent(root) != kNoId; ++steps) {
     if (steps > size()) return kNoId;
     root = DeclaredParent(root);
   }
@@ -67,7 +68,7 @@ void Forest::SortByName(std::vector<NodeId>& nodes) const {
 void Forest::RebuildTopDown() {
   std::vector<NodeId>& order = top_down_.Edit();
   order.clear();
-  for (NodeId id = 0; id < size(); ++id) {
+  for (NodeId id : Nodes()) {
     Node& node = Edit(id);
     node.root = node.parent == kNoId ? id : kNoId;
     node.above = kNoId;
@@ -101,7 +102,7 @@ void Forest::RebuildChildren() {
   }
   std::vector<NodeId>& queues = queues_.Edit();
   queues.clear();
-  for (NodeId id = 0; id < size(); ++id) {
+  for (NodeId id : Nodes()) {
     Node& node = Edit(id);
     if (!node.declared) node.parent = kNoId;
     if (node.is_cluster_queue && node.declared) queues.push_back(id);

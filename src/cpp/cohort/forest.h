@@ -35,7 +35,9 @@ class Forest {
   // Recomputes the heights. The heights take only active ClusterQueues into account.
   void RebuildHeights();
 
-  int32_t size() const { return static_cast<int32_t>(nodes_->size()); }
+  size_t size() const { return nodes_->size(); }
+  // Returns all nodes, including nodes that no longer exist.
+  IdRange<NodeId> Nodes() const { return nodes_->Ids(); }
   const std::string& Name(NodeId node) const { return At(node).name; }
   bool IsClusterQueue(NodeId node) const { return At(node).is_cluster_queue; }
   bool IsDeclared(NodeId node) const { return At(node).declared; }
@@ -81,7 +83,6 @@ class Forest {
     int height = 0;
     std::vector<NodeId> child_cohorts, child_queues, tree_queues;
   };
-  static size_t Index(NodeId node) { return static_cast<size_t>(node); }
   NodeId Add(absl::string_view name, bool is_cluster_queue);
   void RebuildChildren();
   // Computes the roots, the parent that the scheduling rules use for each node, and the top-down node order.
@@ -89,12 +90,14 @@ class Forest {
   void SetAbove(const std::vector<NodeId>& children, NodeId parent);
   void SortByName(std::vector<NodeId>& nodes) const;
 
-  const Node& At(NodeId node) const { return (*nodes_)[Index(node)]; }
-  Node& Edit(NodeId node) { return nodes_.Edit()[Index(node)]; }
+  const Node& At(NodeId node) const { return (*nodes_)[node]; }
+  Node& Edit(NodeId node) { return nodes_.Edit()[node]; }
 
-  Shared<std::vector<Node>> nodes_;
-  Shared<std::vector<NodeId>> node_of_queue_, node_of_cohort_;  // By interned name.
-  Interner queue_names_, cohort_names_;
+  Shared<IdVector<NodeId, Node>> nodes_;
+  // ClusterQueues and Cohorts have separate names.
+  using NameId = Id<struct NameTag>;
+  Shared<IdVector<NameId, NodeId>> node_of_queue_, node_of_cohort_;
+  Interner<NameId> queue_names_, cohort_names_;
   Shared<std::vector<NodeId>> queues_, top_down_;
 };
 

@@ -37,12 +37,12 @@ class JoinedKey {
 
 }  // namespace
 
-WorkloadId Engine::Submit(WorkloadObject object, const WorkloadStatus* status) {
+WorkloadId Engine::Submit(WorkloadObject&& object, const WorkloadStatus* status) {
   state_.RemoveDeleted();
   const WorkloadSpec& spec = *object.spec;
   const LocalQueueId local = state_.LocalQueueOf(spec);
   const WorkloadId id = state_.workloads.Add();
-  state_.workload_of_key.Set(JoinedKey(spec.ns, object.name).text(), id);
+  if (!state_.followed.drops_keys) state_.workload_of_key.Set(JoinedKey(spec.ns, object.name).text(), id);
   Workload& workload = state_.At(id);
   workload.local_queue = local;
   workload.created = object.created.value_or(state_.now);
@@ -213,7 +213,9 @@ void Engine::Delete(WorkloadId id) {
   workload.deleted = true;
   RemovePodsOf(state_, workload);
   LeaveEverything(state_, id);
-  state_.workload_of_key.Erase(JoinedKey(workload.spec->ns, workload.name).text());
+  if (!state_.followed.drops_keys) {
+    state_.workload_of_key.Erase(JoinedKey(workload.spec->ns, workload.name).text());
+  }
   state_.Record(EventKind::kDeleted, id);
   state_.UnmarkDirty(id);
   state_.deleted.push_back(id);
@@ -238,7 +240,7 @@ std::optional<Engine::Wait> Engine::FindWait(const WorkloadSpec& spec) {
       queue.pending.sticky || queue.spec.queueing_strategy != QueueingStrategy::kBestEffortFIFO) {
     return std::nullopt;
   }
-  const Namespace& space = state_.namespaces[static_cast<size_t>(local.namespace_id)];
+  const Namespace& space = state_.namespaces[local.namespace_id];
   if (!space.exists || !MayUse(state_, node, local.namespace_id)) return std::nullopt;
   const ClassId cls = KnownClassOf(state_, spec, local.namespace_id);
   if (cls == kNoId || !state_.Class(cls).resource_error.empty()) return std::nullopt;
@@ -376,7 +378,7 @@ CycleResult Engine::RunCycle(std::vector<Entry>* keep) {
   if (HasNoHead()) {
     result.idle = true;
   } else if (state_.waiting.start == nullptr) {
-    if (keep != nullptr || !RefuseHeads(state_, result)) result = Cycle(state_, entries_).Run(keep);
+    if (keep != nullptr || !RefuseHeads(state_, result)) result = Cycle(state_, entries_, threads_).Run(keep);
   } else if (state_.waiting.released) {
     State start = *state_.waiting.start;
     MatchDomains(start, state_);

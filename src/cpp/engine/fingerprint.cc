@@ -103,7 +103,8 @@ void AddStatus(const State& state, const StatusDetails& status, Mixer& mixer) {
 }
 
 void AddDevices(const DeviceQueueing& devices, Mixer& mixer) {
-  for (bool flag : {devices.listed, devices.changed, devices.ignores_requeued, devices.respecified})
+  for (bool flag : {devices.listed, devices.changed, devices.ignores_requeued, devices.failed_checks,
+                    devices.respecified})
     mixer.Add(flag);
   if (devices.charges == nullptr) return;
   for (const DeviceCharge& charge : devices.charges->pod_sets) {
@@ -178,12 +179,12 @@ void AddQueues(const State& state, const Scope& scope, Mixer& mixer) {
 
 void AddLedgers(const State& state, const Scope& scope, Mixer& mixer) {
   std::vector<LocalQueueId> ledgers;
-  for (LocalQueueId id = 0; id < static_cast<LocalQueueId>(state.ledger.size()); ++id) {
-    const bool exists = state.ledger[static_cast<size_t>(id)].exists;
+  for (LocalQueueId id : state.ledger.Ids()) {
+    const bool exists = state.ledger[id].exists;
     if (exists && scope.Has(state.Local(id).cluster_queue)) ledgers.push_back(id);
   }
   mixer.AddSet(ledgers, [&state](LocalQueueId id, Mixer& one) {
-    AddLedger(state, state.ledger[static_cast<size_t>(id)], one);
+    AddLedger(state, state.ledger[id], one);
     one.Add(state.local_queue_names.Name(id));
   });
 }

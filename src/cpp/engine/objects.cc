@@ -61,7 +61,7 @@ void Engine::ApplyFlavor(ResourceFlavor spec) {
   const ResourceFlavor* known = state_.Flavor(id);
   const bool matches_anew = known != nullptr && !MatchAlike(*known, spec);
   const bool had_no_topology = known == nullptr || known->topology_name.empty();
-  state_.flavors[static_cast<size_t>(id)].spec = std::make_shared<const ResourceFlavor>(std::move(spec));
+  state_.flavors[id].spec = std::make_shared<const ResourceFlavor>(std::move(spec));
   const bool has_topology =
       state_.config.gates.topology_aware_scheduling && !state_.Flavor(id)->topology_name.empty();
   ChangeActivity(before);
@@ -75,7 +75,7 @@ void Engine::ApplyFlavor(ResourceFlavor spec) {
 
 void Engine::DeleteFlavor(const std::string& name) {
   const std::vector<NodeId> before = ActiveQueues();
-  state_.flavors[static_cast<size_t>(state_.InternFlavor(name))].spec = nullptr;
+  state_.flavors[state_.InternFlavor(name)].spec = nullptr;
   ChangeActivity(before);
 }
 
@@ -90,7 +90,7 @@ void Engine::ApplyLocalQueue(LocalQueueSpec spec) {
   queue.stop_policy = spec.stop_policy;
   const bool reweighted = was_running && !moved && queue.fair_weight != spec.fair_weight;
   queue.fair_weight = spec.fair_weight;
-  LedgerEntry& entry = state_.ledger[static_cast<size_t>(id)];
+  LedgerEntry& entry = state_.ledger[id];
   if (!entry.is_sampled) {
     entry.history.clear();
     for (const auto& [name, amount] : spec.consumed) entry.history[state_.InternResource(name)] = amount;
@@ -110,7 +110,7 @@ void Engine::DeleteLocalQueue(const std::string& ns, const std::string& name) {
   queue.cluster_queue = kNoId;
   queue.stop_policy = StopPolicy::kNone;
   queue.fair_weight = 1.0;
-  state_.ledger[static_cast<size_t>(id)] = LedgerEntry();
+  state_.ledger[id] = LedgerEntry();
   RefreshLocalQueueUsage(state_, id);
   MarkLocalQueueDirty(id);
 }
@@ -122,7 +122,7 @@ void Engine::ApplyNamespace(const std::string& name, std::map<std::string, std::
   for (NodeId node : state_.forest().Queues()) {
     if (MayUse(state_, node, id)) matched.push_back(node);
   }
-  Namespace& space = state_.namespaces[static_cast<size_t>(id)];
+  Namespace& space = state_.namespaces[id];
   const bool existed = space.exists;
   space.exists = true;
   space.labels = std::move(labels);
@@ -132,18 +132,18 @@ void Engine::ApplyNamespace(const std::string& name, std::map<std::string, std::
       state_.NotifyRetry(node);
     }
   }
-  for (LocalQueueId queue = 0; queue < static_cast<LocalQueueId>(state_.local_queues.size()); ++queue) {
+  for (LocalQueueId queue : state_.local_queues.Ids()) {
     if (state_.Local(queue).namespace_id == id) MarkLocalQueueDirty(queue);
   }
 }
 
 void Engine::DeleteNamespace(const std::string& name) {
-  state_.namespaces[static_cast<size_t>(state_.InternNamespace(name))].exists = false;
+  state_.namespaces[state_.InternNamespace(name)].exists = false;
 }
 
 void Engine::ApplyCheck(AdmissionCheckSpec spec) {
   const std::vector<NodeId> before = ActiveQueues();
-  AdmissionCheckState& check = state_.checks[static_cast<size_t>(state_.InternCheck(spec.name))];
+  AdmissionCheckState& check = state_.checks[state_.InternCheck(spec.name)];
   check.exists = true;
   check.spec = std::move(spec);
   ChangeActivity(before);
@@ -151,7 +151,7 @@ void Engine::ApplyCheck(AdmissionCheckSpec spec) {
 
 void Engine::DeleteCheck(const std::string& name) {
   const std::vector<NodeId> before = ActiveQueues();
-  state_.checks[static_cast<size_t>(state_.InternCheck(name))] = AdmissionCheckState();
+  state_.checks[state_.InternCheck(name)] = AdmissionCheckState();
   ChangeActivity(before);
 }
 
@@ -160,7 +160,7 @@ namespace {
 // Returns the adjusted pod templates that a queue would contain now.
 std::vector<PodTemplate> AdjustedTemplates(const State& state, const Workload& workload) {
   const LocalQueue& local = state.Local(workload.local_queue);
-  const Namespace& space = state.namespaces[static_cast<size_t>(local.namespace_id)];
+  const Namespace& space = state.namespaces[local.namespace_id];
   std::vector<PodTemplate> adjusted;
   for (const PodSetSpec& pod_set : workload.spec->pod_sets) {
     adjusted.push_back(Adjust(*pod_set.pod_template, state.runtime_classes, space.limit_ranges));
@@ -213,7 +213,7 @@ void Engine::Readjust(absl::FunctionRef<bool(const Workload&)> concerns, absl::F
 void Engine::ChangeLimitRange(const std::string& ns, absl::FunctionRef<void(Namespace&)> change) {
   const NamespaceId id = state_.InternNamespace(ns);
   Readjust([&](const Workload& workload) { return state_.Local(workload.local_queue).namespace_id == id; },
-           [&] { change(state_.namespaces[static_cast<size_t>(id)]); });
+           [&] { change(state_.namespaces[id]); });
 }
 
 void Engine::ApplyLimitRange(const std::string& ns, const std::string& name, LimitRange limits) {

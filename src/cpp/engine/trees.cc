@@ -125,7 +125,7 @@ void Engine::ApplyClusterQueue(ClusterQueueSpec spec, bool changed) {
   SetQuotas(node, queue.spec.resource_groups);
   if (created) {
     queue.pending.by_usage = UsesAdmissionFairSharing(state_, node);
-    for (LocalQueueId id = 0; id < static_cast<LocalQueueId>(state_.local_queues.size()); ++id) {
+    for (LocalQueueId id : state_.local_queues.Ids()) {
       if (state_.Local(id).cluster_queue == node) AddFromLocalQueue(state_, id);
     }
     ChargeQuotaUsers(state_, node);
@@ -168,8 +168,8 @@ void Engine::ApplyCohort(CohortSpec spec, bool changed) {
   if (state_.forest().IsDeclared(node) && !changed) return;
   state_.EnsureBuilt();
   Attach(node, spec.parent);
-  state_.cohorts[static_cast<size_t>(node)] = std::move(spec);
-  SetQuotas(node, state_.cohorts[static_cast<size_t>(node)].resource_groups);
+  state_.cohorts[node] = std::move(spec);
+  SetQuotas(node, state_.cohorts[node].resource_groups);
   state_.NotifyRetry(node);
 }
 
@@ -178,7 +178,7 @@ void Engine::DeleteCohort(const std::string& name) {
   if (node == kNoId || !state_.forest().IsDeclared(node)) return;
   state_.EnsureBuilt();
   Detach(node);
-  state_.cohorts[static_cast<size_t>(node)] = CohortSpec();
+  state_.cohorts[node] = CohortSpec();
 }
 
 }  // namespace kueue

@@ -111,7 +111,7 @@ NanoAmounts AdmittedUsage(const State& state, LocalQueueId local) {
     const Workload& workload = state.At(id);
     if (workload.local_queue != local || !workload.IsAdmitted()) continue;
     for (const auto& [fr, amount] : workload.usage) {
-      const ResourceId resource = state.flavor_resources[static_cast<size_t>(fr)].second;
+      const ResourceId resource = state.flavor_resources[fr].second;
       usage[resource] += ToNano(state, resource, amount.value());
     }
   }
@@ -120,7 +120,7 @@ NanoAmounts AdmittedUsage(const State& state, LocalQueueId local) {
 
 // Consumed usage of a LocalQueue, decayed to the current time.
 NanoAmounts Decayed(const State& state, LocalQueueId local) {
-  const LedgerEntry& entry = state.ledger[static_cast<size_t>(local)];
+  const LedgerEntry& entry = state.ledger[local];
   const Time half_life = state.config.admission_fair_sharing->usage_half_life_time;
   const double alpha = Alpha(std::max<Time>(state.now - entry.last_update, 0), half_life);
   NanoAmounts decayed;
@@ -130,7 +130,7 @@ NanoAmounts Decayed(const State& state, LocalQueueId local) {
 }
 
 LedgerEntry& Entry(State& state, LocalQueueId local) {
-  LedgerEntry& entry = state.ledger[static_cast<size_t>(local)];
+  LedgerEntry& entry = state.ledger[local];
   if (!entry.exists) {
     entry.exists = true;
     entry.last_update = state.now;
@@ -166,7 +166,7 @@ double WeightedUsage(const State& state, LocalQueueId local) {
   // the order.
   std::vector<std::pair<std::string, double>> terms;
   const auto& weights = state.config.admission_fair_sharing->resource_weights;
-  for (const auto& [resource, amount] : ConsumedAndOwed(state.ledger[static_cast<size_t>(local)])) {
+  for (const auto& [resource, amount] : ConsumedAndOwed(state.ledger[local])) {
     const std::string& name = state.resource_names.Name(resource);
     const auto known = weights.find(name);
     terms.emplace_back(name,
@@ -223,7 +223,7 @@ void DrainPool(const State& state, LedgerEntry& entry, const NanoAmounts& penalt
 
 // The first sample includes the history (LocalQueueReconciler.initializeAfsIfNeeded).
 void TakeHistoryIn(State& state, LocalQueueId local) {
-  LedgerEntry& entry = state.ledger[static_cast<size_t>(local)];
+  LedgerEntry& entry = state.ledger[local];
   if (entry.is_sampled) return;
   const bool from_admitted = state.config.rules.usage_starts_from_admitted;
   if (from_admitted && !entry.exists) entry.consumed = AdmittedUsage(state, local);
@@ -242,7 +242,7 @@ bool IsFollowed(const State& state, LocalQueueId local) {
 
 void SampleOne(State& state, LocalQueueId local) {
   const AdmissionFairSharing& config = *state.config.admission_fair_sharing;
-  LedgerEntry& entry = state.ledger[static_cast<size_t>(local)];
+  LedgerEntry& entry = state.ledger[local];
   const bool first = !entry.is_sampled && state.config.rules.usage_starts_from_admitted;
   const bool due = !entry.exists || first || state.now - entry.last_update >= config.usage_sampling_interval;
   TakeHistoryIn(state, local);
@@ -267,12 +267,11 @@ bool UsesAdmissionFairSharing(const State& state, NodeId queue) {
 
 void RefreshLocalQueueUsage(State& state, LocalQueueId local) {
   const double usage = WeightedUsage(state, local);
-  if ((*state.ledger_usage)[static_cast<size_t>(local)] != usage)
-    state.ledger_usage.Edit()[static_cast<size_t>(local)] = usage;
+  if ((*state.ledger_usage)[local] != usage) state.ledger_usage.Edit()[local] = usage;
 }
 
 bool HasPendingPenalty(const State& state, LocalQueueId local) {
-  return state.Local(local).IsRunning() && OwesAnything(state.ledger[static_cast<size_t>(local)]);
+  return state.Local(local).IsRunning() && OwesAnything(state.ledger[local]);
 }
 
 void AddPenalty(State& state, WorkloadId id) {
@@ -280,7 +279,7 @@ void AddPenalty(State& state, WorkloadId id) {
   const bool pooled = state.config.rules.pooled_entry_penalties;
   if (!pooled && !UsesAdmissionFairSharing(state, workload.admission->cluster_queue)) return;
   const NanoAmounts requests = PenalizedRequests(state, workload);
-  LedgerEntry& entry = state.ledger[static_cast<size_t>(workload.local_queue)];
+  LedgerEntry& entry = state.ledger[workload.local_queue];
   if (pooled) {
     NanoAmounts& pool = entry.penalties[kNoId];
     for (const auto& [resource, amount] : Penalty(state, requests)) pool[resource] += amount;
@@ -292,8 +291,8 @@ void AddPenalty(State& state, WorkloadId id) {
 
 void DropPenalty(State& state, WorkloadId id) {
   const LocalQueueId local = std::as_const(state).At(id).local_queue;
-  if (std::as_const(state.ledger)[static_cast<size_t>(local)].penalties.empty()) return;
-  if (state.ledger[static_cast<size_t>(local)].penalties.erase(id) > 0) RefreshLocalQueueUsage(state, local);
+  if (std::as_const(state.ledger)[local].penalties.empty()) return;
+  if (state.ledger[local].penalties.erase(id) > 0) RefreshLocalQueueUsage(state, local);
 }
 
 void SettlePenalty(State& state, WorkloadId id) {
@@ -314,7 +313,7 @@ void SettlePenalty(State& state, WorkloadId id) {
 }
 
 void Sample(State& state) {
-  for (LocalQueueId local = 0; local < static_cast<LocalQueueId>(state.local_queues.size()); ++local) {
+  for (LocalQueueId local : state.local_queues.Ids()) {
     if (IsFollowed(state, local)) SampleOne(state, local);
   }
 }

@@ -13,9 +13,7 @@ bool UsesAdmissionFairSharing(const State& state, NodeId queue);
 
 // Returns the weighted usage of a LocalQueue, including pending penalties, divided by its weight. Returns
 // infinity if the weight is 0.
-inline double LocalQueueUsage(const State& state, LocalQueueId queue) {
-  return (*state.ledger_usage)[static_cast<size_t>(queue)];
-}
+inline double LocalQueueUsage(const State& state, LocalQueueId queue) { return (*state.ledger_usage)[queue]; }
 // Recomputes the cached usage of the LocalQueue. Call this function after the weight or the ledger entry of
 // the LocalQueue has changed.
 void RefreshLocalQueueUsage(State& state, LocalQueueId queue);

@@ -30,8 +30,8 @@ int CompareShares(const Share& a, const Share& b) {
 Amount Lendable(const State& state, NodeId parent, ResourceId resource) {
   const NodeId root = state.forest().Root(parent);
   Amount sum;
-  for (FlavorResourceId fr = 0; fr < state.quota.flavor_resources(); ++fr) {
-    if (state.flavor_resources[static_cast<size_t>(fr)].second != resource) continue;
+  for (FlavorResourceId fr : state.quota.FlavorResources()) {
+    if (state.flavor_resources[fr].second != resource) continue;
     if (state.quota.IsDefined(root, fr)) sum += state.quota.Potential(parent, fr);
   }
   return sum;
@@ -43,14 +43,19 @@ using BorrowedAmounts = absl::InlinedVector<std::pair<ResourceId, Amount>, 4>;
 
 // Returns the usage of the node above its quota by resource, and stores the borrowed flavor resources in
 // `share`.
-BorrowedAmounts Borrowed(const State& state, NodeId node, Share& share) {
+BorrowedAmounts Borrowed(const State& state, NodeId node, absl::Span<const FlavorResourceAmount> added,
+                         Share& share) {
   BorrowedAmounts borrowed;
-  for (FlavorResourceId fr = 0; fr < state.quota.flavor_resources(); ++fr) {
+  for (FlavorResourceId fr : state.quota.FlavorResources()) {
     if (!state.quota.IsDefined(node, fr)) continue;
-    const Amount excess = state.quota.Usage(node, fr) - state.quota.Subtree(node, fr);
+    Amount used = state.quota.Usage(node, fr);
+    for (const FlavorResourceAmount& entry : added) {
+      if (entry.fr == fr) used += entry.amount;
+    }
+    const Amount excess = used - state.quota.Subtree(node, fr);
     if (excess <= Amount(0)) continue;
     share.borrowed.push_back(fr);
-    const ResourceId resource = state.flavor_resources[static_cast<size_t>(fr)].second;
+    const ResourceId resource = state.flavor_resources[fr].second;
     auto entry = borrowed.begin();
     while (entry != borrowed.end() && entry->first != resource) ++entry;
     if (entry == borrowed.end()) {
@@ -79,14 +84,14 @@ void TakeDominant(const State& state, NodeId parent, const BorrowedAmounts& borr
 
 }  // namespace
 
-Share DominantResourceShare(const State& state, NodeId node) {
+Share DominantResourceShare(const State& state, NodeId node, absl::Span<const FlavorResourceAmount> added) {
   const Forest& forest = state.forest();
   Share share;
-  share.weight = forest.IsClusterQueue(node) ? state.Queue(node).spec.fair_weight
-                                             : state.cohorts[static_cast<size_t>(node)].fair_weight;
+  share.weight =
+      forest.IsClusterQueue(node) ? state.Queue(node).spec.fair_weight : state.cohorts[node].fair_weight;
   const NodeId parent = forest.Parent(node);
   if (parent == kNoId) return share;
-  const BorrowedAmounts borrowed = Borrowed(state, node, share);
+  const BorrowedAmounts borrowed = Borrowed(state, node, added, share);
   share.borrowing = !borrowed.empty();
   TakeDominant(state, parent, borrowed, share);
   return share;

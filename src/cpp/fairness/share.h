@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "absl/container/inlined_vector.h"
+#include "absl/types/span.h"
 #include "model/ids.h"
 #include "state/state.h"
 
@@ -32,8 +33,10 @@ struct Share {
 // shares are equal as doubles.
 int CompareShares(const Share& a, const Share& b);
 
-// Returns the share of a queue or Cohort at the current usage. The share of a root is zero.
-Share DominantResourceShare(const State& state, NodeId node);
+// Returns the share of a queue or Cohort at the current usage, plus the usage `added`. The share of a root is
+// zero.
+Share DominantResourceShare(const State& state, NodeId node,
+                            absl::Span<const FlavorResourceAmount> added = {});
 
 // Returns the total amount of a resource that children of `parent` may borrow. The shares of the children are
 // computed relative to this total.

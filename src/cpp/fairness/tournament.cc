@@ -141,6 +141,7 @@ Share Tournament::ShareWith(size_t head, NodeId node) {
       if (computed == node) return share;
     }
   }
+  if (node == heads_[head].queue) return DominantResourceShare(state_, node, UsageOf(heads_[head]));
   const Trial trial(state_);
   for (const FlavorResourceAmount& entry : UsageOf(heads_[head]))
     state_.quota.Add(heads_[head].queue, entry.fr, entry.amount);

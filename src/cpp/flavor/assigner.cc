@@ -18,7 +18,7 @@ int64_t RequestOf(const Requests& requests, ResourceId resource) {
 
 // Keeps the requests sorted by the hash of the resource name.
 void SetRequest(const State& state, Requests& requests, ResourceId resource, int64_t amount, bool add) {
-  const auto order = [&state](ResourceId id) { return state.resource_order[static_cast<size_t>(id)]; };
+  const auto order = [&state](ResourceId id) { return state.resource_order[id]; };
   auto at = requests.begin();
   while (at != requests.end() && order(at->first) < order(resource)) ++at;
   if (at != requests.end() && at->first == resource) {
@@ -302,7 +302,7 @@ void FlavorAssigner::SetMode(Assignment& assignment, int pod_set, Mode mode) con
 
 void FlavorAssigner::PlacePodSets(Assignment& assignment) {
   if (!placer_.Concerns(queue_id_, class_)) return;
-  assignment.demands = placer_.DemandsOf(assignment, queue_id_, workload_id_);
+  if (assignment.demands.empty()) assignment.demands = placer_.DemandsOf(assignment, queue_id_, workload_id_);
   if (!state_.config.rules.topology_faults_pass) TakeWorstMode(assignment);
   if (assignment.mode == Mode::kFit) {
     const auto answers = placer_.Find(assignment.demands, workload_id_, false, replaced_);

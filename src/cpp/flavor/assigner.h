@@ -51,6 +51,8 @@ class FlavorAssigner {
   // Computes the flavor assignment and overwrites the previous content of `assignment`. If `counts` is given,
   // the pod sets are scaled to these numbers of pods.
   void Assign(Assignment& assignment, const std::vector<int64_t>* counts = nullptr);
+  // Completes an assignment whose flavors are known and fit: places its pod sets if necessary.
+  void Place(Assignment& assignment) { Conclude(assignment, /*complete=*/true); }
 
   // Returns the requests of the pod set scaled to `count` pods, without the resource `pods`.
   static Requests Scaled(const PodSetTotals& totals, int64_t count);

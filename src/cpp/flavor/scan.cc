@@ -83,7 +83,7 @@ bool FlavorAssigner::FindFlavor(const Group& group, const Requests& all_requests
   int attempted = -1;
   for (int index = NextFlavorToTry(group.front(), resource); index < flavor_count; ++index) {
     attempted = index;
-    const FlavorId flavor = ids.flavors[static_cast<size_t>(index)];
+    const FlavorId flavor = ids.flavors[index];
     if (IsPinnedAway(flavor, group, resource)) {
       found.refusals.push_back({RefusalKind::kNotNominated, flavor, resource});
       continue;

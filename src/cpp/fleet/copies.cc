@@ -14,8 +14,8 @@ constexpr size_t kMostSpecs = 1 << 16;
 bool IsThere(const Engine& engine, Copy& copy) {
   if (copy.deferred) return true;
   const WorkloadTable& table = engine.state().workloads;
-  const bool is_known = static_cast<size_t>(copy.id) < table.size() && !table.IsFree(copy.id) &&
-                        engine.state().At(copy.id).serial == copy.serial;
+  const bool is_known =
+      table.Contains(copy.id) && !table.IsFree(copy.id) && engine.state().At(copy.id).serial == copy.serial;
   if (!is_known) copy.id = table.Find(copy.serial);
   return copy.id != kNoId && !engine.state().At(copy.id).deleted;
 }
@@ -59,9 +59,50 @@ bool PriorityDiffers(const WorkloadSpec& local, const WorkloadSpec& remote) {
 // Drops the records of copies that another actor has deleted.
 void Dispatcher::ForgetMissing(Local& local) {
   std::vector<Copy>& copies = local.copies;
-  copies.erase(std::remove_if(copies.begin(), copies.end(),
-                              [this](Copy& copy) { return !IsThere(EngineOf(copy), copy); }),
-               copies.end());
+  const auto is_missing = [this, &local](Copy& copy) {
+    if (IsThere(EngineOf(copy), copy)) return false;
+    if (copy.has_job) local.jobs.push_back(copy.cluster);
+    return true;
+  };
+  copies.erase(std::remove_if(copies.begin(), copies.end(), is_missing), copies.end());
+}
+
+// Deletes the jobs on connected clusters whose copies another actor has deleted. Mirrors
+// workload.go:RemoveRemoteObjects.
+bool Dispatcher::RemoveJobs(Local& local) {
+  const auto is_removed = [this, &local](int32_t cluster) {
+    if (!IsConnected(cluster) || RankOf(local, cluster) == kNoId || CopyOn(local, cluster) != nullptr)
+      return false;
+    Copy deleted;
+    deleted.cluster = cluster;
+    Report(Move::kStopped, local, deleted);
+    return true;
+  };
+  const size_t before = local.jobs.size();
+  local.jobs.erase(std::remove_if(local.jobs.begin(), local.jobs.end(), is_removed), local.jobs.end());
+  return local.jobs.size() != before;
+}
+
+// Deletes the copies on connected clusters whose workload the manager does not have, including those of
+// workloads that have no record.
+void Dispatcher::CollectUnknown() {
+  for (int32_t cluster = 0; cluster < static_cast<int32_t>(clusters_->size()); ++cluster) {
+    if (!IsConnected(cluster)) continue;
+    State& there = At(cluster).engine->state();
+    std::map<std::string, WorkloadId> unknown;
+    for (WorkloadId id : there.Living()) {
+      const Workload& workload = there.At(id);
+      if (workload.deleted || workload.Status().dispatched.job == JobPlace::kHere) continue;
+      std::string key = workload.Key();
+      if (manager().FindWorkload(key) == kNoId) unknown.emplace(std::move(key), id);
+    }
+    for (const auto& [key, id] : unknown) {
+      Local local;
+      local.key = key;
+      local.copies.push_back({cluster, id, there.At(id).serial, nullptr, nullptr});
+      Remove(local, cluster);
+    }
+  }
 }
 
 void Dispatcher::FindByName(Group& group) {
@@ -73,7 +114,8 @@ void Dispatcher::FindByName(Group& group) {
     std::vector<Copy>& copies = group.local.copies;
     const auto place =
         std::find_if(copies.begin(), copies.end(), [&](const Copy& copy) { return copy.cluster > cluster; });
-    copies.insert(place, {cluster, id, state.At(id).serial, nullptr, nullptr});
+    const bool has_job = state.At(id).Status().dispatched.job == JobPlace::kCopied;
+    copies.insert(place, {cluster, id, state.At(id).serial, nullptr, nullptr, false, has_job});
   }
 }
 
@@ -148,6 +190,12 @@ void Dispatcher::Create(Local& local, int32_t cluster) {
   if (!copy.deferred) {
     Need(cluster);
     Submit(local, copy);
+  }
+  const auto job = std::find(local.jobs.begin(), local.jobs.end(), cluster);
+  if (job != local.jobs.end()) {  // The job of an earlier copy is still there.
+    EngineOf(copy).state().EditStatus(EngineOf(copy).state().At(copy.id)).dispatched.job = JobPlace::kCopied;
+    copy.has_job = true;
+    local.jobs.erase(job);
   }
   if (local.copies.empty()) local.copies.reserve(checks_[static_cast<size_t>(local.config)].clusters.size());
   const auto place = local.copies.empty() || local.copies.back().cluster < cluster

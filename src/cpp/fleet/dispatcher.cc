@@ -56,10 +56,16 @@ const WorkloadCheck* Dispatcher::CheckOf(const Workload& workload) const {
   if (workload.status == nullptr) return nullptr;
   for (const WorkloadCheck& check : workload.status->checks) {
     if (ConfigOf(check) == kNoId) continue;
-    const AdmissionCheckState& known = manager().checks[static_cast<size_t>(check.check)];
+    const AdmissionCheckState& known = manager().checks[check.check];
     if (known.exists && known.spec.controller == kController) return &check;
   }
   return nullptr;
+}
+
+// Returns kNoId if the controllers ignore the workload.
+int32_t Dispatcher::ConfigOf(const Workload& workload) const {
+  const WorkloadCheck* check = CheckOf(workload);
+  return check == nullptr || check->state == CheckState::kRejected ? kNoId : ConfigOf(*check);
 }
 
 int32_t Dispatcher::ConfigOf(const WorkloadCheck& check) const {
@@ -111,26 +117,42 @@ bool Dispatcher::LookAtDeleted(Serial serial) {
   const auto known = locals_.find(serial);
   if (known == locals_.end()) return false;
   Local& local = known->second;
-  if (options_.finds_by_name && manager().FindWorkload(local.key) != kNoId) {
-    locals_.erase(known);  // A new workload of the same name takes over the copies.
+  const WorkloadId successor = options_.finds_by_name ? manager().FindWorkload(local.key) : kNoId;
+  if (successor != kNoId) {
+    Succeed(local, successor);
+    locals_.erase(known);
     return false;
   }
-  const size_t before = local.copies.size();
+  const WorkloadId id = manager().workloads.Find(serial);
+  if (id != kNoId) local.config = ConfigOf(manager().At(id));  // As of the deletion.
   local.gone = true;
   local.again.reset();
   ForgetMissing(local);
+  bool changed = false;
   if (local.config != kNoId) {
+    changed = RemoveJobs(local);
     for (int32_t cluster : checks_[static_cast<size_t>(local.config)].clusters) {
-      if (IsConnected(cluster)) Remove(local, cluster);
+      if (!IsConnected(cluster) || CopyOn(local, cluster) == nullptr) continue;
+      Remove(local, cluster);
+      changed = true;
     }
   }
-  const bool changed = local.copies.size() != before;
   if (local.copies.empty()) locals_.erase(known);
   return changed;
 }
 
+// A new workload of the same name takes over the copies. The controllers identify workloads by name, so the
+// round of the incremental dispatcher and jobs without a copy remain.
+void Dispatcher::Succeed(const Local& old, WorkloadId successor) {
+  if (!old.round && old.jobs.empty()) return;
+  Local& local = Of(successor);
+  if (!local.round) local.round = old.round;
+  if (local.jobs.empty()) local.jobs = old.jobs;
+}
+
 // Mirrors pkg/controller/admissionchecks/multikueue/multikueuecluster.go:runGC.
 void Dispatcher::CollectGarbage() {
+  if (options_.finds_by_name) return CollectUnknown();
   std::vector<Serial> serials;
   for (const auto& [serial, local] : locals_) serials.push_back(serial);
   std::sort(serials.begin(), serials.end());
@@ -153,11 +175,15 @@ void Dispatcher::SetConnected(int32_t cluster, bool connected) {
   RefreshChecks();
 }
 
+void Dispatcher::SetDeclared(const std::vector<bool>& declared) {
+  for (size_t i = 0; i < clusters_->size() && i < declared.size(); ++i)
+    (*clusters_)[i].declared = declared[i];
+}
+
 // Mirrors pkg/controller/admissionchecks/multikueue/admissioncheck.go:Reconcile.
 void Dispatcher::RefreshChecks() {
   for (const CheckClusters& check : checks_) {
-    const AdmissionCheckState known =
-        manager().checks[static_cast<size_t>(manager().InternCheck(check.check))];
+    const AdmissionCheckState known = manager().checks[manager().InternCheck(check.check)];
     const bool active =
         check.has_config && std::any_of(check.clusters.begin(), check.clusters.end(),
                                         [this](int32_t cluster) { return IsConnected(cluster); });

@@ -52,6 +52,7 @@ struct WorkerCluster {
   Engine* engine = nullptr;
   bool connected = true;
   Time lost_since = 0;
+  bool declared = true;  // If false, the MultiKueueCluster does not exist, and there is no connection.
 };
 
 // A copy of a manager's workload: a workload with the same name on a worker.
@@ -63,6 +64,7 @@ struct Copy {
   std::shared_ptr<const WorkloadSpec> local, made;
   // The copy was not submitted to the worker, because it would only wait there; see DispatchListener.
   bool deferred = false;
+  bool has_job = false;  // Whether the job existed on the worker at the last reconciliation.
 };
 
 // A workload of the manager that has been reconciled at least once.
@@ -75,6 +77,7 @@ struct Local {
   int32_t config = kNoId;
   bool gone = false;          // Whether the workload was deleted and has been reconciled since then.
   std::vector<Copy> copies;   // Sorted by cluster.
+  std::vector<int32_t> jobs;  // Clusters that still have a job although another actor deleted the copy.
   std::optional<Time> round;  // Start of the current round of the incremental dispatcher.
   std::optional<Time> again;  // Next time at which a reconciliation may have a different result.
   int32_t rounds = 0;         // Number of rounds of the incremental dispatcher so far.
@@ -121,6 +124,8 @@ class Dispatcher {
   // Sets the clusters to which a workload is nominated, on behalf of an external dispatcher.
   void Nominate(WorkloadId id, std::vector<int32_t> clusters);
   void SetConnected(int32_t cluster, bool connected);
+  // Sets whether the MultiKueueCluster of each cluster exists.
+  void SetDeclared(const std::vector<bool>& declared);
   // Removes the record of a deleted workload that has no copies.
   void Forget(Serial serial) { locals_.erase(serial); }
   // Submits a deferred copy to its worker. The copy is then no longer deferred.
@@ -164,7 +169,9 @@ class Dispatcher {
   std::vector<Turn> Turns() const;
   void RankClusters();
   Local& Of(WorkloadId id);
+  void Succeed(const Local& old, WorkloadId successor);
   int32_t ConfigOf(const WorkloadCheck& check) const;
+  int32_t ConfigOf(const Workload& workload) const;
   const std::vector<int32_t>* ClustersToNominate(Local& local) const;
   bool LookIncrementally(Local& local);
   bool LookExternally(Local& local);
@@ -202,6 +209,8 @@ class Dispatcher {
   void Submit(const Local& local, Copy& copy);
   void Remove(Local& local, int32_t cluster);
   bool RemoveAllBut(const Group& group, int32_t kept);
+  bool RemoveJobs(Local& local);
+  void CollectUnknown();
   bool IsInSync(Copy& copy, const std::shared_ptr<const WorkloadSpec>& spec) const;
   bool UpdatePriority(const Group& group, Copy& copy);
   std::shared_ptr<const WorkloadSpec> SpecForCopy(const std::shared_ptr<const WorkloadSpec>& spec);
@@ -212,7 +221,10 @@ class Dispatcher {
   int32_t RankOf(const Local& local, int32_t cluster) const {
     return ranks_[static_cast<size_t>(local.config)][static_cast<size_t>(cluster)];
   }
-  bool IsConnected(int32_t cluster) const { return At(cluster).engine != nullptr && At(cluster).connected; }
+  bool IsConnected(int32_t cluster) const {
+    const WorkerCluster& at = At(cluster);
+    return at.engine != nullptr && at.connected && at.declared;
+  }
   State& manager() const { return manager_->state(); }
   Workload& WorkloadOf(const Local& local) const { return manager().At(local.id); }
   void Again(Local& local, Time at) const { local.again = local.again ? std::min(*local.again, at) : at; }

@@ -44,7 +44,7 @@ void FleetRun::OfManager(EventKind kind, int32_t job) {
       const State& state = manager().engine().state();
       const Workload& workload = state.At(manager().JobAt(job).workload);
       const Condition* evicted = workload.Find(ConditionType::kEvicted);
-      if (evicted != nullptr && evicted->reason == Id(Reason::kAdmissionCheck)) Retried(job);
+      if (evicted != nullptr && evicted->reason == Reason::kAdmissionCheck) Retried(job);
       return Change(job);
     }
     case EventKind::kCreated:  // Also reported for other changes.

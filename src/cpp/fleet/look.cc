@@ -29,8 +29,7 @@ Time SecondOf(const Condition& condition) { return condition.transition / kSecon
 
 bool Dispatcher::Reconcile(Local& local) {
   const WorkloadCheck* check = CheckOf(WorkloadOf(local));
-  const bool concerns = check != nullptr && check->state != CheckState::kRejected;
-  local.config = concerns ? ConfigOf(*check) : kNoId;
+  local.config = ConfigOf(WorkloadOf(local));
   if (local.config == kNoId || !checks_[static_cast<size_t>(local.config)].has_config) return false;
   if (WorkloadOf(local).Status().dispatched.job == JobPlace::kHere) {
     manager().EditStatus(WorkloadOf(local)).dispatched.job = JobPlace::kElsewhere;
@@ -44,7 +43,8 @@ bool Dispatcher::Reconcile(Local& local) {
 bool Dispatcher::ReconcileGroup(Group& group) {
   Local& local = group.local;
   if (WorkloadOf(local).IsFinished() || !WorkloadOf(local).HasQuotaReservation()) {
-    return RemoveAllBut(group, kNoId);
+    const bool removed = RemoveJobs(local);
+    return RemoveAllBut(group, kNoId) || removed;
   }
   const FirstTrue first = FindFirstTrue(group);
   if (first.finished != kNoId) return FinishAs(group, *CopyOn(local, first.finished));
@@ -132,17 +132,21 @@ bool Dispatcher::SyncSpecs(Group& group) {
 // Called if the check is Ready but no admitted copy is visible.
 bool Dispatcher::LoseAdmitting(const Group& group) {
   const int32_t cluster = WorkloadOf(group.local).Status().dispatched.cluster;
-  std::string message = "Admitting remote no longer exists";
+  const bool reserving = manager().config.rules.multi_kueue_texts_of_v0_18;
+  std::string message = reserving ? "Reserving remote no longer exists or is not admitted"
+                                  : "Admitting remote no longer exists";
   if (cluster == kNoId) {
-    message =
-        "Admission check is Ready but no admitting cluster is recorded; this is unexpected, please report it";
+    message = absl::StrCat("Admission check is Ready but no ", reserving ? "reserving" : "admitting",
+                           " cluster is recorded; this is unexpected, please report it");
   } else if (!IsConnected(cluster) && RankOf(group.local, cluster) != kNoId) {
-    const Time due = At(cluster).lost_since + options_.worker_lost_timeout;
+    // Without a MultiKueueCluster, Kueue has no record of the loss, and counts from now.
+    const Time since = At(cluster).declared ? At(cluster).lost_since : manager().now;
+    const Time due = since + options_.worker_lost_timeout;
     if (due > manager().now) {
       Again(group.local, due);
       return false;
     }
-    message = "Admitting remote lost";
+    message = reserving ? "Reserving remote lost" : "Admitting remote lost";
   }
   SetCheck(group, CheckState::kRetry, absl::StrCat(message, ", Previously: \"", NameOf(group.check), "\""));
   return true;
@@ -164,13 +168,16 @@ bool Dispatcher::Admit(const Group& group, int32_t cluster) {
   // An error in Kueue: the cluster must not change.
   if (known.cluster != kNoId && known.cluster != cluster) return false;
   const bool placed = SyncTopology(group, cluster);
-  const bool is_known = group.check == CheckState::kReady && known.cluster == cluster;
+  const bool reserving = manager().config.rules.multi_kueue_texts_of_v0_18;
+  std::string message = absl::StrCat("The workload ", reserving ? "got reservation" : "was admitted",
+                                     " on \"", At(cluster).name, "\"");
+  const bool is_known = group.check == CheckState::kReady && known.cluster == cluster &&
+                        CheckOf(WorkloadOf(group.local))->message == message;
   if (is_known && known.nominated.empty()) return placed;
   Dispatched& dispatched = manager().EditStatus(WorkloadOf(group.local)).dispatched;
   dispatched.cluster = cluster;
   dispatched.nominated.clear();
-  SetCheck(group, CheckState::kReady,
-           absl::StrCat("The workload was admitted on \"", At(cluster).name, "\""));
+  SetCheck(group, CheckState::kReady, std::move(message));
   return true;
 }
 
@@ -223,6 +230,7 @@ bool Dispatcher::SyncJob(const Group& group, const Copy& copy) {
   if (remote.Status().dispatched.job == JobPlace::kNone) {
     Need(copy.cluster);
     there.EditStatus(there.At(copy.id)).dispatched.job = JobPlace::kCopied;
+    CopyOn(group.local, copy.cluster)->has_job = true;
     there.MarkDirty(copy.id);
     AfterWrite(there, copy.id);
     Report(Move::kStarted, group.local, copy);

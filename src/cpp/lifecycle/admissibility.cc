@@ -47,7 +47,7 @@ Message Inadmissibility::ConditionMessage() const {
 Inadmissibility ValidateAdmissibility(const State& state, const Workload& workload, NodeId queue,
                                       PodTemplates templates) {
   const LocalQueue& local = state.Local(workload.local_queue);
-  const Namespace& space = state.namespaces[static_cast<size_t>(local.namespace_id)];
+  const Namespace& space = state.namespaces[local.namespace_id];
   const bool old_texts = state.config.rules.nomination_texts_of_v0_17;
   if (!space.exists) {
     return {Inadmissibility::Kind::kNamespaceMissing, local.ns, old_texts};

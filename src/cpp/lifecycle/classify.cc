@@ -104,13 +104,13 @@ bool IsKnown(State& state, Workload& workload, const Namespace& space) {
 }
 
 const Namespace& SpaceOf(const State& state, const Workload& workload) {
-  return state.namespaces[static_cast<size_t>(state.Local(workload.local_queue).namespace_id)];
+  return state.namespaces[state.Local(workload.local_queue).namespace_id];
 }
 
 }  // namespace
 
 ClassId KnownClassOf(const State& state, const WorkloadSpec& spec, NamespaceId ns) {
-  const Namespace& space = state.namespaces[static_cast<size_t>(ns)];
+  const Namespace& space = state.namespaces[ns];
   return KnownByTemplate(state, spec, PriorityOf(state, spec), nullptr, space);
 }
 
@@ -122,7 +122,7 @@ void Classify(State& state, WorkloadId id) {
   const std::string key = KeyOf(state, made, space);
   workload.cls = state.class_of_key.Find(key);
   if (workload.cls == kNoId) {
-    workload.cls = static_cast<ClassId>(state.classes.size());
+    workload.cls = state.classes.NextId();
     state.class_of_key.Set(key, workload.cls);
     // The class keeps its template alive, so the address is not reused.
     if (made.cls.pod_sets.size() == 1 && made.cls.adjusted.empty()) {
@@ -136,7 +136,7 @@ void ClassifyHypothetical(State& state, WorkloadId id) {
   Workload& workload = state.At(id);
   const Namespace& space = SpaceOf(state, workload);
   if (IsKnown(state, workload, space)) return;
-  workload.cls = static_cast<ClassId>(state.classes.size());
+  workload.cls = state.classes.NextId();
   state.classes.push_back(Make(state, workload, space).cls);
 }
 

@@ -23,18 +23,17 @@ Reason WithFallback(const State& state, Reason granular, Reason fallback) {
 
 bool SetCondition(State& state, Workload& workload, ConditionType type, bool status, Reason reason,
                   const Message& message) {
-  const int32_t reason_id = static_cast<int32_t>(reason);
   for (Condition& condition : workload.conditions) {
     if (condition.type != type) continue;
     const bool flips = condition.status != status;
-    if (!flips && condition.reason == reason_id && SameMessage(condition.message, message)) return false;
+    if (!flips && condition.reason == reason && SameMessage(condition.message, message)) return false;
     condition.status = status;
-    condition.reason = reason_id;
+    condition.reason = reason;
     condition.message = message;
     if (flips) condition.transition = state.now;
     return true;
   }
-  workload.conditions.push_back({type, status, reason_id, message, state.now});
+  workload.conditions.push_back({type, status, reason, message, state.now});
   return true;
 }
 
@@ -49,10 +48,10 @@ namespace {
 
 Message QuotaReservedIn(State& state, NodeId queue) {
   auto& known = state.caches.reserved;
-  if (known.size() <= static_cast<size_t>(queue)) known.resize(static_cast<size_t>(queue) + 1);
-  const Message& before = std::as_const(known)[static_cast<size_t>(queue)];
+  known.GrowTo(queue);
+  const Message& before = std::as_const(known)[queue];
   if (before != nullptr) return before;
-  return known[static_cast<size_t>(queue)] = std::make_shared<const MessageBody>(ReservedIn{queue});
+  return known[queue] = std::make_shared<const MessageBody>(ReservedIn{queue});
 }
 
 // Returns whether the topology assignment of any pod set, or its delay, differs.
@@ -230,8 +229,7 @@ bool HasAllRequiredChecks(const State& state, NodeId queue, const Workload& work
 
 bool IsOnHold(const Workload& workload) {
   const Condition* reserved = workload.Find(ConditionType::kQuotaReserved);
-  return reserved != nullptr && !reserved->status &&
-         reserved->reason == static_cast<int32_t>(Reason::kOnHold);
+  return reserved != nullptr && !reserved->status && reserved->reason == Reason::kOnHold;
 }
 
 bool HasAdmissionGate(const State& state, const Workload& workload) {
@@ -255,14 +253,13 @@ Time QueueOrderTime(const State& state, const Workload& workload) {
   if (evicted != nullptr && evicted->status) {
     const bool by_eviction =
         !state.config.wait_for_pods_ready || state.config.wait_for_pods_ready->requeue_by_eviction_time;
-    if (by_eviction && evicted->reason == static_cast<int32_t>(Reason::kPodsReadyTimeout))
-      return evicted->transition;
-    if (evicted->reason == static_cast<int32_t>(Reason::kAdmissionCheck)) return evicted->transition;
+    if (by_eviction && evicted->reason == Reason::kPodsReadyTimeout) return evicted->transition;
+    if (evicted->reason == Reason::kAdmissionCheck) return evicted->transition;
   }
   if (!state.config.gates.priority_sorting_within_cohort) {
     const Condition* preempted = workload.Find(ConditionType::kPreempted);
     if (preempted != nullptr && preempted->status &&
-        preempted->reason == static_cast<int32_t>(Reason::kInCohortReclaimWhileBorrowing)) {
+        preempted->reason == Reason::kInCohortReclaimWhileBorrowing) {
       return SaturatingAdd(preempted->transition, kSecond / 1000);
     }
   }
@@ -313,7 +310,6 @@ void ComputeTopologyUsage(State& state, Workload& workload) {
 
 void ComputeUsage(State& state, Workload& workload) {
   workload.usage.clear();
-  ComputeTopologyUsage(state, workload);
   for (const PodSetAdmission& admitted : workload.admission->pod_sets) {
     const int64_t held = HeldCount(state, workload, admitted);
     for (const PodSetAdmission::Resource& entry : admitted.resources) {
@@ -333,14 +329,18 @@ void ComputeUsage(State& state, Workload& workload) {
 
 }  // namespace
 
-void ChargeAdmission(State& state, WorkloadId id) {
+void ChargeAdmission(State& state, WorkloadId id, std::vector<TopologyUsage>* placed) {
   Workload& workload = state.At(id);
   const NodeId node = workload.admission->cluster_queue;
   if (!state.forest().IsDeclared(node)) return;
   state.EnsureBuilt();
+  if (placed != nullptr) {
+    workload.topology_usage = std::make_shared<const TopologyCharge>(TopologyCharge{std::move(*placed)});
+  } else {
+    ComputeTopologyUsage(state, workload);
+  }
   ComputeUsage(state, workload);
-  if (static_cast<int>(state.flavor_resources.size()) > state.quota.flavor_resources())
-    state.quota.Resize(static_cast<int>(state.flavor_resources.size()));
+  state.quota.Resize(state.flavor_resources.size());
   ClusterQueue& queue = state.Queue(node);
   workload.charged = node;
   workload.charged_place = static_cast<int32_t>(queue.workloads.size());
@@ -374,9 +374,9 @@ void RefreshCharge(State& state, WorkloadId id) {
   }
 }
 
-int32_t ReasonIn(const Workload& workload, ConditionType type) {
+Reason ReasonIn(const Workload& workload, ConditionType type) {
   const Condition* condition = workload.Find(type);
-  return condition == nullptr ? Id(Reason::kEmpty) : condition->reason;
+  return condition == nullptr ? Reason::kEmpty : condition->reason;
 }
 
 }  // namespace kueue

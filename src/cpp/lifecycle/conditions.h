@@ -14,7 +14,7 @@ namespace kueue {
 bool SetCondition(State& state, Workload& workload, ConditionType type, bool status, Reason reason,
                   const Message& message);
 // Returns the reason of a condition, or Reason::kEmpty if the condition is absent.
-int32_t ReasonIn(const Workload& workload, ConditionType type);
+Reason ReasonIn(const Workload& workload, ConditionType type);
 void RemoveCondition(Workload& workload, ConditionType type);
 
 // Stores the admission, sets the condition QuotaReserved to True, and resets the conditions Evicted and
@@ -49,8 +49,9 @@ bool IsBackoffExpired(const State& state, const Workload& workload);
 // Returns the timestamp used for queue ordering (Ordering.GetQueueOrderTimestamp).
 Time QueueOrderTime(const State& state, const Workload& workload);
 
-// Add or remove the usage of the workload's admission.
-void ChargeAdmission(State& state, WorkloadId id);
+// Add or remove the usage of the workload's admission. `placed` contains the topology usage if it is known;
+// if `placed` is null, the topology usage is computed from the admission.
+void ChargeAdmission(State& state, WorkloadId id, std::vector<TopologyUsage>* placed = nullptr);
 void DischargeAdmission(State& state, WorkloadId id);
 // Recomputes the charged usage after reclaimable pods changed. Kueue recomputes the usage by removing the
 // workload from the cache and adding it again.

@@ -86,9 +86,8 @@ void ReleaseEvicted(State& state, WorkloadId id) {
   const bool by_pod =
       state.config.gates.skip_reassignment_for_pod_owned_workloads && workload.owned_by_single_pod;
   const bool requeued =
-      (evicted.reason == Id(Reason::kPreempted) || evicted.reason == Id(Reason::kNodeFailures)) && !by_pod;
-  SetCondition(state, workload, ConditionType::kRequeued, requeued, static_cast<Reason>(evicted.reason),
-               evicted.message);
+      (evicted.reason == Reason::kPreempted || evicted.reason == Reason::kNodeFailures) && !by_pod;
+  SetCondition(state, workload, ConditionType::kRequeued, requeued, evicted.reason, evicted.message);
   if (workload.Status().dispatched.active) state.EditStatus(workload).dispatched.active = false;
   const Reason reason =
       state.config.gates.unadmitted_workloads_observability ? Reason::kPendingEvaluation : Reason::kPending;
@@ -194,13 +193,13 @@ namespace {
 // Reason of PodsReady while it is not True: the pods have not started yet, or have not recovered.
 Reason NotReadyReason(const Workload& workload, const Condition* known) {
   if (!workload.IsAdmitted() || known == nullptr) return Reason::kWaitForStart;
-  const bool recovers = known->status || known->reason == Id(Reason::kWaitForRecovery);
+  const bool recovers = known->status || known->reason == Reason::kWaitForRecovery;
   return recovers ? Reason::kWaitForRecovery : Reason::kWaitForStart;
 }
 
 Reason ReadyReason(const Condition* known) {
-  const bool recovered = known != nullptr && (known->reason == Id(Reason::kWaitForRecovery) ||
-                                              known->reason == Id(Reason::kRecovered));
+  const bool recovered =
+      known != nullptr && (known->reason == Reason::kWaitForRecovery || known->reason == Reason::kRecovered);
   return recovered ? Reason::kRecovered : Reason::kStarted;
 }
 
@@ -210,7 +209,7 @@ bool SyncPodsReady(State& state, WorkloadId id) {
   const Condition* known = workload.Find(ConditionType::kPodsReady);
   const bool ready = workload.IsAdmitted() && workload.Status().pods_ready;
   const Reason reason = ready ? ReadyReason(known) : NotReadyReason(workload, known);
-  if (known != nullptr && known->status == ready && known->reason == Id(reason)) return false;
+  if (known != nullptr && known->status == ready && known->reason == reason) return false;
   const bool starting = reason == Reason::kWaitForStart;
   const Sentence unready = starting ? Sentence::kPodsNotReady : Sentence::kPodFailed;
   SetCondition(state, workload, ConditionType::kPodsReady, ready, reason,

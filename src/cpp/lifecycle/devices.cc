@@ -22,7 +22,7 @@ bool NeedsDevices(const State& state, const Workload& workload, const std::vecto
 
 std::shared_ptr<const DeviceOutcome> CountDevices(State& state, const Workload& workload) {
   const NamespaceId ns = state.Local(workload.local_queue).namespace_id;
-  const Namespace& space = state.namespaces[static_cast<size_t>(ns)];
+  const Namespace& space = state.namespaces[ns];
   const std::vector<PodSetSpec>& pod_sets = workload.spec->pod_sets;
   std::vector<PodTemplate> adjusted;
   adjusted.reserve(pod_sets.size());
@@ -81,8 +81,18 @@ void Unlist(Workload& workload) {
 }
 
 void TakeCopyOfApi(Workload& workload) {
-  if (workload.devices != nullptr && workload.devices->ignores_requeued)
-    EditDevices(workload).ignores_requeued = false;
+  if (workload.devices == nullptr) return;
+  const bool failed = HasCheckIn(workload, CheckState::kRetry) || HasCheckIn(workload, CheckState::kRejected);
+  if (!workload.devices->ignores_requeued && workload.devices->failed_checks == failed) return;
+  DeviceQueueing& devices = EditDevices(workload);
+  devices.ignores_requeued = false;
+  devices.failed_checks = failed;
+}
+
+bool HasFailedChecks(const Workload& workload) {
+  const bool has_copy = workload.devices != nullptr && workload.devices->charges != nullptr;
+  if (has_copy && !workload.HasQuotaReservation()) return workload.devices->failed_checks;
+  return HasCheckIn(workload, CheckState::kRetry) || HasCheckIn(workload, CheckState::kRejected);
 }
 
 namespace {
@@ -148,7 +158,7 @@ void CountForQuestion(State& state, WorkloadId id) {
     refusal = Say(Sentence::kDevicesRefused, {outcome->refusal});
   }
   state.At(id).conditions.push_back(
-      {ConditionType::kQuotaReserved, false, Id(RefusalReason(state)), std::move(refusal), state.now});
+      {ConditionType::kQuotaReserved, false, RefusalReason(state), std::move(refusal), state.now});
 }
 
 bool IsDeviceRefusal(const Message& message) {

@@ -54,6 +54,9 @@ bool TakeNoteOfSpec(Workload& workload);
 void Unlist(Workload& workload);
 // Records that the queue's copy of the workload matches the API object again.
 void TakeCopyOfApi(Workload& workload);
+// Returns whether an admission check of the queue's copy of the workload is Retry or Rejected. Events do not
+// update the copies of workloads with devices.
+bool HasFailedChecks(const Workload& workload);
 
 // Marks all pending workloads with devices for reconciliation if a device object changed, or unconditionally
 // if `all` is set.

@@ -63,12 +63,12 @@ bool HasTimedOut(const State& state, const Workload& workload) {
   const WaitForPodsReady& config = *state.config.wait_for_pods_ready;
   const Condition* ready = workload.Find(ConditionType::kPodsReady);
   if (ready != nullptr && ready->status) return false;
-  if (ready == nullptr || ready->reason == Id(Reason::kWaitForStart)) {
+  if (ready == nullptr || ready->reason == Reason::kWaitForStart) {
     return state.now - workload.Find(ConditionType::kAdmitted)->transition >= config.timeout;
   }
   // As in Kueue (pkg/controller/core/core.go:waitForPodsReady), 0 means that there is no limit.
   const Time recovery = config.recovery_timeout.value_or(0);
-  return ready->reason == Id(Reason::kWaitForRecovery) && recovery > 0 &&
+  return ready->reason == Reason::kWaitForRecovery && recovery > 0 &&
          state.now - ready->transition >= recovery;
 }
 

@@ -60,7 +60,7 @@ bool IsOn(const State& state, const Workload& workload, const std::string& node)
 // Returns the admitted workloads with pods on the node, by `namespace/name`.
 std::map<std::string, WorkloadId> WorkloadsOn(const State& state, const std::string& node) {
   std::map<std::string, WorkloadId> found;
-  for (WorkloadId id = 0; id < static_cast<WorkloadId>(state.workloads.size()); ++id) {
+  for (WorkloadId id : state.workloads.Ids()) {
     const Workload& workload = state.At(id);
     if (state.workloads.IsFree(id)) continue;
     if (!workload.IsAdmitted() || workload.IsFinished() || workload.IsEvicted()) continue;
@@ -171,7 +171,8 @@ void NoteHealthy(State& state, WorkloadId id, const std::string& node) {
 
 void TakeForeign(State& state, const ClusterPod& pod, int64_t sign) {
   TopologyCapacity& capacity = state.topology.made.capacity;
-  for (FlavorId flavor = 0; !state.topology.made.stale && flavor < capacity.size(); ++flavor) {
+  if (state.topology.made.stale) return;
+  for (FlavorId flavor : capacity.Ids()) {
     FlavorCapacity* const of_flavor = capacity.Find(flavor);
     const int32_t leaf = of_flavor == nullptr ? kNoId : of_flavor->tree->LeafOfNode(pod.node);
     if (leaf == kNoId) continue;

@@ -7,7 +7,7 @@
 namespace kueue {
 
 bool MayUse(const State& state, NodeId queue, NamespaceId ns) {
-  const Namespace& space = state.namespaces[static_cast<size_t>(ns)];
+  const Namespace& space = state.namespaces[ns];
   const std::optional<LabelSelector>& selector = state.Queue(queue).spec.namespace_selector;
   return space.exists && selector && selector->Matches(space.labels);
 }
@@ -99,7 +99,9 @@ bool AddOrUpdateCounted(State& state, WorkloadId id, const std::shared_ptr<const
   const bool changed =
       !waits || before.changed || requeued_differs || !SameCharges(before.charges.get(), charges.get());
   DeviceQueueing& devices = EditDevices(workload);
-  devices = {charges, /*listed=*/true, /*changed=*/false, /*ignores_requeued=*/true, before.respecified};
+  const bool failed = HasCheckIn(workload, CheckState::kRetry) || HasCheckIn(workload, CheckState::kRejected);
+  devices = {charges, /*listed=*/true,   /*changed=*/false, /*ignores_requeued=*/true,
+             failed,  before.respecified};
   if (state.QueueOf(workload) == kNoId) return false;
   if (workload.place == QueuePlace::kInflight) {
     devices.changed = before.changed;
@@ -173,6 +175,7 @@ bool Requeue(State& state, WorkloadId id, RequeueReason why, Reason quota_reserv
     RemoveFromQueue(state, id);
     return false;
   }
+  if (workload.devices != nullptr && workload.devices->changed) Classify(state, id);  // With known charges.
   TakeCopyOfApi(workload);
   if (why == RequeueReason::kPendingPreemption) {
     pending.preemptor = id;

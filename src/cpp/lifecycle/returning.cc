@@ -26,10 +26,10 @@ std::optional<Time> RetryTime(const Workload& workload) {
 }
 
 // Returns the eviction reason for a deactivation with this cause.
-Reason DeactivationReason(State& state, int32_t cause) {
-  if (cause == Id(Reason::kAdmissionCheck)) return Reason::kDeactivatedDueToAdmissionCheck;
-  if (cause == Id(Reason::kRequeuingLimitExceeded)) return Reason::kDeactivatedDueToRequeuingLimitExceeded;
-  if (cause == Id(Reason::kMaximumExecutionTimeExceeded))
+Reason DeactivationReason(State& state, Reason cause) {
+  if (cause == Reason::kAdmissionCheck) return Reason::kDeactivatedDueToAdmissionCheck;
+  if (cause == Reason::kRequeuingLimitExceeded) return Reason::kDeactivatedDueToRequeuingLimitExceeded;
+  if (cause == Reason::kMaximumExecutionTimeExceeded)
     return Reason::kDeactivatedDueToMaximumExecutionTimeExceeded;
   return InternReason(state, ("DeactivatedDueTo" + state.reasons.Name(cause)).c_str());
 }
@@ -37,8 +37,7 @@ Reason DeactivationReason(State& state, int32_t cause) {
 }  // namespace
 
 bool IsRequeuedFalseBecause(const Workload& workload, Reason reason) {
-  return workload.IsFalse(ConditionType::kRequeued) &&
-         ReasonIn(workload, ConditionType::kRequeued) == Id(reason);
+  return workload.IsFalse(ConditionType::kRequeued) && ReasonIn(workload, ConditionType::kRequeued) == reason;
 }
 
 bool SetRequeued(State& state, WorkloadId id, bool status, Reason reason, const Message& message) {

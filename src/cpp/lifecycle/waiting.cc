@@ -11,11 +11,11 @@
 namespace kueue {
 namespace {
 
-bool IsSetByScheduler(int32_t reason) {
+bool IsSetByScheduler(Reason reason) {
   for (Reason kept : {Reason::kWaitingForQuota, Reason::kNoMatchingFlavor, Reason::kExceedsMaxQuota,
                       Reason::kTopologyPlacementFailed, Reason::kWaitingForPreemptedWorkloads,
                       Reason::kWaitingForPodsReady, Reason::kPendingEvaluation}) {
-    if (reason == Id(kept)) return true;
+    if (reason == kept) return true;
   }
   return false;
 }
@@ -64,10 +64,10 @@ Message QueueBlocker::ConditionMessage() const {
   return nullptr;
 }
 
-bool IsStale(int32_t reason) {
+bool IsStale(Reason reason) {
   for (Reason stale : {Reason::kEmpty, Reason::kDeactivated, Reason::kPendingEvaluation, Reason::kSuspended,
                        Reason::kPending}) {
-    if (reason == Id(stale)) return true;
+    if (reason == stale) return true;
   }
   return false;
 }
@@ -127,7 +127,7 @@ bool WaitsUnchanged(const State& state, const Workload& workload) {
         IsSetByScheduler(condition.reason) && !IsStale(condition.reason)) {
       is_refused = true;
     } else if (condition.type == ConditionType::kAdmitted && !condition.status &&
-               condition.reason == Id(Reason::kNoReservation) &&
+               condition.reason == Reason::kNoReservation &&
                condition.message == Say(Sentence::kNoReservation)) {
       is_unadmitted = true;
     } else {
@@ -145,7 +145,7 @@ bool ReconcileGate(State& state, WorkloadId id) {
   if (!state.config.gates.admission_gated_by) return false;
   const Workload& workload = state.At(id);
   const bool gated = HasAdmissionGate(state, workload), held = workload.HasQuotaReservation();
-  const bool says_gated = ReasonIn(workload, ConditionType::kQuotaReserved) == Id(Reason::kAdmissionGated);
+  const bool says_gated = ReasonIn(workload, ConditionType::kQuotaReserved) == Reason::kAdmissionGated;
   if (gated == says_gated) return false;
   const Reason cleared =
       state.config.gates.unadmitted_workloads_observability ? Reason::kPendingEvaluation : Reason::kPending;

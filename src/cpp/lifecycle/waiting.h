@@ -36,7 +36,7 @@ bool ReconcileGate(State& state, WorkloadId id);
 bool SyncQuotaReservedFalse(State& state, WorkloadId id);
 // Returns true if the reason was written without a scheduling attempt; such a reason may be overwritten when
 // the workload is bypassed (shouldCheckEquivalenceHash).
-bool IsStale(int32_t reason);
+bool IsStale(Reason reason);
 // Returns whether it is certain that a reconciliation changes nothing: the workload is pending in its queue,
 // and its conditions are those of a workload that no cycle has considered yet or that the last cycle has
 // refused.

@@ -132,6 +132,8 @@ struct DeviceQueueing {
   // Whether the queue's copy of the workload lacks the condition Requeued=False that the API object still
   // has.
   bool ignores_requeued = false;
+  // Whether an admission check of the queue's copy is Retry or Rejected.
+  bool failed_checks = false;
   // Whether the spec has changed since the Admitted condition was last written. The Admitted condition
   // records the generation of the spec.
   bool respecified = false;

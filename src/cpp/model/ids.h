@@ -8,47 +8,57 @@
 
 #include "absl/container/flat_hash_map.h"
 #include "absl/strings/string_view.h"
+#include "model/id.h"
 #include "model/paged.h"
 
 namespace kueue {
 
-using Time = int64_t;              // Nanoseconds since the Unix epoch.
-using NodeId = int32_t;            // A ClusterQueue or a Cohort.
-using FlavorId = int32_t;          // A ResourceFlavor name.
-using ResourceId = int32_t;        // A resource name.
-using FlavorResourceId = int32_t;  // A (flavor, resource) pair: a column of the quota tables.
-using LocalQueueId = int32_t;      // A `namespace/name`.
-using NamespaceId = int32_t;
-using CheckId = int32_t;  // An AdmissionCheck name.
-using ClassId = int32_t;  // A scheduling equivalence class.
-// Index of a workload in the workload table; reused after the workload is removed.
-using WorkloadId = int32_t;
-using Serial = int64_t;    // Serial number of a workload, assigned in the order of submission; never reused.
-using DomainId = int32_t;  // Id of a topology leaf, named by hostname or by its joined level values.
+using Time = int64_t;    // Nanoseconds since the Unix epoch.
+using Serial = int64_t;  // Serial number of a workload, assigned in the order of submission; never reused.
 
-inline constexpr int32_t kNoId = -1;
 inline constexpr Time kSecond = 1'000'000'000;
+
+using NodeId = Id<struct NodeTag>;          // A ClusterQueue or a Cohort.
+using FlavorId = Id<struct FlavorTag>;      // A ResourceFlavor name.
+using ResourceId = Id<struct ResourceTag>;  // A resource name.
+// A (flavor, resource) pair: a column of the quota tables.
+using FlavorResourceId = Id<struct FlavorResourceTag>;
+using LocalQueueId = Id<struct LocalQueueTag>;  // A `namespace/name`.
+using NamespaceId = Id<struct NamespaceTag>;
+using CheckId = Id<struct CheckTag>;  // An AdmissionCheck name.
+using ClassId = Id<struct ClassTag>;  // A scheduling equivalence class.
+// Index of a workload in the workload table; reused after the workload is removed.
+using WorkloadId = Id<struct WorkloadTag>;
+using DomainId = Id<struct DomainTag>;  // A topology leaf, named by hostname or by its joined level values.
+
+// A Paged that is indexed by the ids of one kind.
+template <typename IdT, typename T, size_t kPerPage, bool kDirect = true>
+using IdPaged = Paged<T, kPerPage, kDirect, IdT>;
 
 // Maps names to dense ids, in the order in which the names were first interned. Copies of an Interner share
 // the names until one copy adds a name. References returned by Name() are invalidated by Intern().
+template <typename IdT>
 class Interner {
  public:
-  int32_t Intern(absl::string_view name) {
-    if (const int32_t known = Find(name); known != kNoId) return known;
+  IdT Intern(absl::string_view name) {
+    if (const auto it = table_->ids.find(name); it != table_->ids.end()) return it->second;
     Table& table = table_.Edit();
+    const auto id = static_cast<IdT>(static_cast<int32_t>(table.names.size()));
     table.names.emplace_back(name);
-    return table.ids[table.names.back()] = static_cast<int32_t>(table.names.size()) - 1;
+    return table.ids[table.names.back()] = id;
   }
-  int32_t Find(absl::string_view name) const {
+  // Returns the id -1, which is kNoId, if the name is unknown.
+  IdT Find(absl::string_view name) const {
     const auto it = table_->ids.find(name);
-    return it == table_->ids.end() ? kNoId : it->second;
+    return it == table_->ids.end() ? static_cast<IdT>(-1) : it->second;
   }
-  const std::string& Name(int32_t id) const { return table_->names[static_cast<size_t>(id)]; }
-  int32_t size() const { return static_cast<int32_t>(table_->names.size()); }
+  const std::string& Name(IdT id) const { return table_->names[IndexOf(id)]; }
+  size_t size() const { return table_->names.size(); }
+  IdRange<IdT> Ids() const { return IdRange<IdT>(size()); }
 
  private:
   struct Table {
-    absl::flat_hash_map<std::string, int32_t> ids;
+    absl::flat_hash_map<std::string, IdT> ids;
     std::vector<std::string> names;
   };
   Shared<Table> table_;
@@ -56,15 +66,16 @@ class Interner {
 
 // Maps strings to ids. The map is stored in parts; copies of the map share a part until one copy changes
 // that part.
+template <typename IdT>
 class IdsByText {
  public:
   size_t size() const { return size_; }
-  int32_t Find(absl::string_view text) const {
+  IdT Find(absl::string_view text) const {
     const Part& part = parts_[PartOf(text)];
     const auto it = part.find(text);
     return it == part.end() ? kNoId : it->second;
   }
-  void Set(absl::string_view text, int32_t id) {
+  void Set(absl::string_view text, IdT id) {
     Part& part = parts_[PartOf(text)];
     const auto [entry, is_new] = part.try_emplace(text, id);
     entry->second = id;
@@ -81,7 +92,7 @@ class IdsByText {
   }
 
  private:
-  using Part = absl::flat_hash_map<std::string, int32_t>;
+  using Part = absl::flat_hash_map<std::string, IdT>;
   static constexpr size_t kParts = 256;
   // Returns the index of the part that stores the string. Most strings differ only near the end.
   static size_t PartOf(absl::string_view text) {

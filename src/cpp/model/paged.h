@@ -15,6 +15,7 @@
 
 #include "absl/base/attributes.h"
 #include "absl/base/optimization.h"
+#include "model/id.h"
 
 namespace kueue {
 
@@ -64,8 +65,9 @@ class Shared {
 // share their pages. Non-const access to an element first copies the page of the element if another sequence
 // shares the page. When a page is copied, references that were obtained from a const sequence may still refer
 // to the old page. A reference stays valid when the sequence grows. With `kDirect`, the sequence stores the
-// address of each element, so that access needs no arithmetic.
-template <typename T, size_t kPerPage, bool kDirect = true>
+// address of each element, so that access needs no arithmetic. `Index` is the type of the indexes: size_t or
+// an id (model/ids.h).
+template <typename T, size_t kPerPage, bool kDirect = true, typename Index = size_t>
 class Paged {
   static_assert((kPerPage & (kPerPage - 1)) == 0, "must be a power of two");
 
@@ -104,13 +106,15 @@ class Paged {
 
   size_t size() const { return size_; }
   bool empty() const { return size_ == 0; }
-  const T& operator[](size_t index) const { return *Address(index); }
-  ABSL_ATTRIBUTE_ALWAYS_INLINE T& operator[](size_t index) {
-    if (ABSL_PREDICT_FALSE(may_share_.load(std::memory_order_relaxed))) Own(index);
-    return *Address(index);
-  }
-  const T& back() const { return (*this)[size_ - 1]; }
-  T& back() { return (*this)[size_ - 1]; }
+  // Returns whether another sequence may share pages with this one.
+  bool MayShare() const { return may_share_.load(std::memory_order_relaxed); }
+  IdRange<Index> Ids() const { return IdRange<Index>(size_); }
+  Index NextId() const { return Index(size_); }
+  bool Contains(Index index) const { return IndexOf(index) < size_; }
+  const T& operator[](Index index) const { return *Address(IndexOf(index)); }
+  ABSL_ATTRIBUTE_ALWAYS_INLINE T& operator[](Index index) { return Item(IndexOf(index)); }
+  const T& back() const { return *Address(size_ - 1); }
+  T& back() { return Item(size_ - 1); }
 
   void reserve(size_t size) {
     if (kDirect) items_.reserve(size);
@@ -133,24 +137,28 @@ class Paged {
     while (size_ > size) pop_back();
     while (size_ < size) Grow(std::min(size, size_ + kPerPage));
   }
+  // Grows the sequence, if needed, until it has an element for the index.
+  void GrowTo(Index index) {
+    if (!Contains(index)) resize(IndexOf(index) + 1);
+  }
   void clear() {
     while (!pages_.empty()) Drop();
     items_.clear();
     size_ = 0;
   }
 
-  template <typename Sequence, typename Item>
+  template <typename Sequence, typename Element>
   class Iterator {
    public:
     using iterator_category = std::forward_iterator_tag;
     using value_type = T;
     using difference_type = std::ptrdiff_t;
-    using pointer = Item*;
-    using reference = Item&;
+    using pointer = Element*;
+    using reference = Element&;
 
     Iterator(Sequence* sequence, size_t index) : sequence_(sequence), index_(index) {}
-    Item& operator*() const { return (*sequence_)[index_]; }
-    Item* operator->() const { return &(*sequence_)[index_]; }
+    Element& operator*() const { return sequence_->Item(index_); }
+    Element* operator->() const { return &sequence_->Item(index_); }
     Iterator& operator++() {
       ++index_;
       return *this;
@@ -182,6 +190,11 @@ class Paged {
   void Drop() {
     Leave(pages_.back());
     pages_.pop_back();
+  }
+  const T& Item(size_t place) const { return *Address(place); }
+  ABSL_ATTRIBUTE_ALWAYS_INLINE T& Item(size_t place) {
+    if (ABSL_PREDICT_FALSE(may_share_.load(std::memory_order_relaxed))) Own(place);
+    return *Address(place);
   }
   T* InPage(size_t index) const { return &pages_[index / kPerPage]->items[index % kPerPage]; }
   T* Address(size_t index) const {

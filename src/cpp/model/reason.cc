@@ -2,8 +2,8 @@
 
 namespace kueue {
 
-Interner KnownReasons() {
-  Interner reasons;
+Interner<Reason> KnownReasons() {
+  Interner<Reason> reasons;
   reasons.Intern("");
 #define KUEUE_REASON_NAME(name) reasons.Intern(#name);
   KUEUE_REASONS(KUEUE_REASON_NAME)

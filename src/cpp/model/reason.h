@@ -54,11 +54,10 @@ enum class Reason : int32_t {
   KUEUE_REASONS(KUEUE_REASON_VALUE)
 #undef KUEUE_REASON_VALUE
 };
-constexpr int32_t Id(Reason reason) { return static_cast<int32_t>(reason); }
 
 // Returns an interner with the names of the known reasons, in the order of the enumerators of Reason. Other
 // reasons, which are read from a live cluster, are appended to the interner.
-Interner KnownReasons();
+Interner<Reason> KnownReasons();
 
 Reason ReasonOf(PreemptionReason reason);
 

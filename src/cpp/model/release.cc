@@ -26,6 +26,7 @@ constexpr std::pair<const char*, bool ReleaseRules::*> kRules[] = {
     {"earlier_pod_sets_take_no_slot", &ReleaseRules::earlier_pod_sets_take_no_slot},
     {"devices_by_count_only", &ReleaseRules::devices_by_count_only},
     {"device_admin_access_refused", &ReleaseRules::device_admin_access_refused},
+    {"multi_kueue_texts_of_v0_18", &ReleaseRules::multi_kueue_texts_of_v0_18},
 };
 
 }  // namespace

@@ -63,7 +63,7 @@ struct Condition {
   ConditionType type;
   bool status;
   // Id in State::reasons. For a known reason, the id equals the value of the enumerator of Reason.
-  int32_t reason;
+  Reason reason;
   Message message;
   Time transition;
 };

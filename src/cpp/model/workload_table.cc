@@ -13,8 +13,9 @@ constexpr size_t kSlack = 64;  // Number of removed workloads that may always re
 
 WorkloadId WorkloadTable::TakePlace() {
   if (free_.empty()) {
+    const WorkloadId id = places_.NextId();
     places_.emplace_back();
-    return static_cast<WorkloadId>(places_.size()) - 1;
+    return id;
   }
   const WorkloadId id = free_.back();
   free_.pop_back();
@@ -22,11 +23,11 @@ WorkloadId WorkloadTable::TakePlace() {
 }
 
 void WorkloadTable::FreePlace(WorkloadId id) {
-  Workload& workload = places_[static_cast<size_t>(id)];
+  Workload& workload = places_[id];
   workload.~Workload();
   new (&workload) Workload();
   workload.deleted = true;
-  if (static_cast<size_t>(id) + 1 == places_.size()) {
+  if (id.index() + 1 == places_.size()) {
     places_.pop_back();
   } else {
     free_.push_back(id);
@@ -35,7 +36,7 @@ void WorkloadTable::FreePlace(WorkloadId id) {
 
 WorkloadId WorkloadTable::Add() {
   const WorkloadId id = TakePlace();
-  Workload& workload = places_[static_cast<size_t>(id)];
+  Workload& workload = places_[id];
   workload.deleted = false;
   workload.serial = next_++;
   roll_.push_back({workload.serial, id});
@@ -50,14 +51,14 @@ void WorkloadTable::Remove(WorkloadId id) {
   size_t kept = 0;
   for (size_t i = 0; i < roll_.size(); ++i) {
     const Listed listed = std::as_const(roll_)[i];
-    if (static_cast<size_t>(listed.id) < places_.size() && IsAt(listed)) roll_[kept++] = listed;
+    if (places_.Contains(listed.id) && IsAt(listed)) roll_[kept++] = listed;
   }
   roll_.resize(kept);
 }
 
 WorkloadId WorkloadTable::AddGuest() {
   const WorkloadId id = TakePlace();
-  Workload& workload = places_[static_cast<size_t>(id)];
+  Workload& workload = places_[id];
   workload.deleted = false;
   workload.serial = std::numeric_limits<Serial>::max();
   return id;
@@ -77,14 +78,14 @@ WorkloadId WorkloadTable::Find(Serial serial) const {
   }
   if (low == roll_.size() || roll_[low].serial != serial) return kNoId;
   const Listed& listed = roll_[low];
-  return static_cast<size_t>(listed.id) < places_.size() && IsAt(listed) ? listed.id : kNoId;
+  return places_.Contains(listed.id) && IsAt(listed) ? listed.id : kNoId;
 }
 
 std::vector<WorkloadId> WorkloadTable::InOrder() const {
   std::vector<WorkloadId> ids;
   ids.reserve(living_);
   for (const Listed& listed : roll_) {
-    if (static_cast<size_t>(listed.id) < places_.size() && IsAt(listed)) ids.push_back(listed.id);
+    if (places_.Contains(listed.id) && IsAt(listed)) ids.push_back(listed.id);
   }
   return ids;
 }

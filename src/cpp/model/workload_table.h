@@ -16,8 +16,11 @@ class WorkloadTable {
  public:
   // Number of slots, including free slots. Every WorkloadId is less than this number.
   size_t size() const { return places_.size(); }
-  ABSL_ATTRIBUTE_ALWAYS_INLINE Workload& operator[](size_t place) { return places_[place]; }
-  const Workload& operator[](size_t place) const { return places_[place]; }
+  ABSL_ATTRIBUTE_ALWAYS_INLINE Workload& operator[](WorkloadId id) { return places_[id]; }
+  const Workload& operator[](WorkloadId id) const { return places_[id]; }
+  bool Contains(WorkloadId id) const { return places_.Contains(id); }
+  // Returns the ids of all slots, including free slots.
+  IdRange<WorkloadId> Ids() const { return places_.Ids(); }
 
   // Adds a workload with the next serial number and returns its id. Invalidates references to workloads.
   WorkloadId Add();
@@ -37,8 +40,9 @@ class WorkloadTable {
   // marked as deleted.
   std::vector<WorkloadId> InOrder() const;
   size_t living() const { return living_; }
+  bool MayShare() const { return places_.MayShare(); }
   // Returns whether the slot is free.
-  bool IsFree(WorkloadId id) const { return places_[static_cast<size_t>(id)].spec == nullptr; }
+  bool IsFree(WorkloadId id) const { return places_[id].spec == nullptr; }
   void Reserve(size_t more) {
     places_.reserve(places_.size() + more);
     roll_.reserve(roll_.size() + more);
@@ -51,13 +55,13 @@ class WorkloadTable {
     WorkloadId id;
   };
   bool IsAt(const Listed& listed) const {
-    const Workload& workload = places_[static_cast<size_t>(listed.id)];
+    const Workload& workload = places_[listed.id];
     return workload.serial == listed.serial && workload.spec != nullptr;
   }
   WorkloadId TakePlace();
   void FreePlace(WorkloadId id);
 
-  Paged<Workload, 32> places_;
+  IdPaged<WorkloadId, Workload, 32> places_;
   // Free slots, used as a stack: the slot that was freed last is reused first.
   std::vector<WorkloadId> free_;
   Paged<Listed, 256, /*kDirect=*/false>

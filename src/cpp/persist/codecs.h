@@ -94,33 +94,57 @@ struct Codec<FeatureGates> {
   }
 };
 
-template <>
-struct Codec<Interner> {
+template <typename Tag>
+struct Codec<Id<Tag>> {
   template <typename Archive>
-  static void Write(Archive& archive, const Interner& names) {
-    archive.out().Array(static_cast<size_t>(names.size()));
-    for (int32_t id = 0; id < names.size(); ++id) archive.out().Text(names.Name(id));
+  static void Write(Archive& archive, Id<Tag> id) {
+    archive.Write(id.value());
   }
   template <typename Archive>
-  static void Read(Archive& archive, Interner* names) {
-    *names = Interner();
+  static void Read(Archive& archive, Id<Tag>* id) {
+    *id = Id<Tag>(archive.template Take<int32_t>());
+  }
+};
+
+template <typename IdT, typename T>
+struct Codec<IdVector<IdT, T>> {
+  template <typename Archive>
+  static void Write(Archive& archive, const IdVector<IdT, T>& items) {
+    archive.Write(items.items());
+  }
+  template <typename Archive>
+  static void Read(Archive& archive, IdVector<IdT, T>* items) {
+    archive.Read(&items->items());
+  }
+};
+
+template <typename IdT>
+struct Codec<Interner<IdT>> {
+  template <typename Archive>
+  static void Write(Archive& archive, const Interner<IdT>& names) {
+    archive.out().Array(names.size());
+    for (IdT id : names.Ids()) archive.out().Text(names.Name(id));
+  }
+  template <typename Archive>
+  static void Read(Archive& archive, Interner<IdT>* names) {
+    *names = Interner<IdT>();
     for (const std::string& name : archive.template Take<std::vector<std::string>>()) names->Intern(name);
   }
 };
 
 // An IdsByText is written like a map.
-template <>
-struct Codec<IdsByText> {
+template <typename IdT>
+struct Codec<IdsByText<IdT>> {
   template <typename Archive>
-  static void Write(Archive& archive, const IdsByText& ids) {
-    std::map<std::string, int32_t> sorted;
-    ids.ForEach([&sorted](const std::string& text, int32_t id) { sorted.emplace(text, id); });
+  static void Write(Archive& archive, const IdsByText<IdT>& ids) {
+    std::map<std::string, IdT> sorted;
+    ids.ForEach([&sorted](const std::string& text, IdT id) { sorted.emplace(text, id); });
     archive.Write(sorted);
   }
   template <typename Archive>
-  static void Read(Archive& archive, IdsByText* ids) {
+  static void Read(Archive& archive, IdsByText<IdT>* ids) {
     ids->Clear();
-    for (const auto& [text, id] : archive.template Take<std::map<std::string, int32_t>>()) {
+    for (const auto& [text, id] : archive.template Take<std::map<std::string, IdT>>()) {
       if (ids->Find(text) == kNoId) ids->Set(text, id);
     }
   }
@@ -138,15 +162,15 @@ struct Codec<Shared<T>> {
   }
 };
 
-template <typename T, size_t n, bool direct>
-struct Codec<Paged<T, n, direct>> {
+template <typename T, size_t n, bool direct, typename Index>
+struct Codec<Paged<T, n, direct, Index>> {
   template <typename Archive>
-  static void Write(Archive& archive, const Paged<T, n, direct>& items) {
+  static void Write(Archive& archive, const Paged<T, n, direct, Index>& items) {
     archive.out().Array(items.size());
     for (const T& item : items) archive.Write(item);
   }
   template <typename Archive>
-  static void Read(Archive& archive, Paged<T, n, direct>* items) {
+  static void Read(Archive& archive, Paged<T, n, direct, Index>* items) {
     items->clear();
     const size_t size = archive.in().Array();
     for (size_t i = 0; i < size && archive.in().ok(); ++i) items->push_back(archive.template Take<T>());
@@ -155,8 +179,8 @@ struct Codec<Paged<T, n, direct>> {
 
 // A table is written as [number of rows, number of columns, values].
 template <typename Scalar>
-struct Codec<Eigen::Array<Scalar, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>> {
-  using Cells = Eigen::Array<Scalar, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>;
+struct Codec<TableOf<Scalar>> {
+  using Cells = TableOf<Scalar>;
   template <typename Archive>
   static void Write(Archive& archive, const Cells& cells) {
     archive.out().Array(3);

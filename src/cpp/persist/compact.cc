@@ -15,23 +15,24 @@ namespace kueue {
 namespace {
 
 // Calls `use` for every name in `now` that is not in `start`.
-template <typename Use>
-void ForNew(const Interner& start, const Interner& now, Use use) {
-  for (int32_t id = start.size(); id < now.size(); ++id) use(now.Name(id));
+template <typename IdT, typename Use>
+void ForNew(const Interner<IdT>& start, const Interner<IdT>& now, Use use) {
+  for (IdT id : IdRange<IdT>(start.size(), now.size())) use(now.Name(id));
 }
 
 // Matches the tables that contain more than names: LocalQueues, nodes of the tree, flavor resources and
 // classes.
 void MatchTables(State& start, const State& now) {
-  for (size_t id = start.local_queues.size(); id < now.local_queues.size(); ++id)
+  for (LocalQueueId id : IdRange<LocalQueueId>(start.local_queues.size(), now.local_queues.size()))
     start.InternLocalQueue(now.local_queues[id].ns, now.local_queues[id].name);
-  for (NodeId node = start.forest().size(); node < now.forest().size(); ++node) {
+  for (NodeId node : IdRange<NodeId>(start.forest().size(), now.forest().size())) {
     const std::string& name = now.forest().Name(node);
     now.forest().IsClusterQueue(node) ? start.InternClusterQueue(name) : start.InternCohort(name);
   }
-  for (size_t fr = start.flavor_resources.size(); fr < now.flavor_resources.size(); ++fr)
+  for (FlavorResourceId fr :
+       IdRange<FlavorResourceId>(start.flavor_resources.size(), now.flavor_resources.size()))
     start.InternFlavorResource(now.flavor_resources[fr].first, now.flavor_resources[fr].second);
-  for (size_t cls = start.classes.size(); cls < now.classes.size(); ++cls)
+  for (ClassId cls : IdRange<ClassId>(start.classes.size(), now.classes.size()))
     start.classes.push_back(now.classes[cls]);
   now.class_of_key.ForEach([&start](const std::string& key, ClassId cls) {
     if (start.class_of_key.Find(key) == kNoId) start.class_of_key.Set(key, cls);
@@ -49,7 +50,7 @@ void MatchNames(State& start, const State& now) {
   ForNew(start.topology.domains, now.topology.domains,
          [&](Name name) { start.topology.domains.Intern(name); });
   MatchTables(start, now);
-  start.quota.Resize(static_cast<int>(start.flavor_resources.size()));
+  start.quota.Resize(start.flavor_resources.size());
   start.EnsureBuilt();
 }
 
@@ -77,40 +78,40 @@ class Compaction {
     if (may_end_) Poll();
   }
 
-  template <typename Less>
-  void OrderKind(IdKind kind, size_t size, Less less) {
-    std::vector<int32_t> ids = marks_.All(kind);
+  template <typename IdT, typename Less>
+  void OrderKind(size_t size, Less less) {
+    std::vector<IdT> ids = marks_.All<IdT>();
     std::sort(ids.begin(), ids.end(), less);
-    renumbering_.Set(kind, ids, size);
+    renumbering_.Set(ids, size);
   }
-  void OrderNames(IdKind kind, const Interner& names) {
-    OrderKind(kind, Index(names.size()),
-              [&names](int32_t a, int32_t b) { return names.Name(a) < names.Name(b); });
+  template <typename IdT>
+  void OrderNames(const Interner<IdT>& names) {
+    OrderKind<IdT>(names.size(), [&names](IdT a, IdT b) { return names.Name(a) < names.Name(b); });
   }
 
   void Order() {
     const State& state = state_;
-    OrderNames(IdKind::kFlavor, state.flavor_names);
-    OrderNames(IdKind::kResource, state.resource_names);
-    OrderNames(IdKind::kNamespace, state.namespace_names);
-    OrderNames(IdKind::kLocalQueue, state.local_queue_names);
-    OrderNames(IdKind::kCheck, state.check_names);
-    OrderNames(IdKind::kDomain, state.topology.domains);
-    const int32_t known_reasons = KnownReasons().size();
-    OrderKind(IdKind::kReason, Index(state.reasons.size()), [known_reasons, &state](int32_t a, int32_t b) {
+    OrderNames(state.flavor_names);
+    OrderNames(state.resource_names);
+    OrderNames(state.namespace_names);
+    OrderNames(state.local_queue_names);
+    OrderNames(state.check_names);
+    OrderNames(state.topology.domains);
+    const auto known_reasons = static_cast<Reason>(KnownReasons().size());
+    OrderKind<Reason>(state.reasons.size(), [known_reasons, &state](Reason a, Reason b) {
       if (a < known_reasons || b < known_reasons) return a < b;
       return state.reasons.Name(a) < state.reasons.Name(b);
     });
     OrderNodes(state.forest());
     OrderFlavorResources(state);
     OrderClasses(state);
-    OrderKind(IdKind::kWorkload, PlacesOfWorkloads(),
-              [this](WorkloadId a, WorkloadId b) { return SerialOf(a) < SerialOf(b); });
+    OrderKind<WorkloadId>(PlacesOfWorkloads(),
+                          [this](WorkloadId a, WorkloadId b) { return SerialOf(a) < SerialOf(b); });
   }
 
   // ClusterQueues first.
   void OrderNodes(const Forest& forest) {
-    OrderKind(IdKind::kNode, Index(forest.size()), [&forest](NodeId a, NodeId b) {
+    OrderKind<NodeId>(forest.size(), [&forest](NodeId a, NodeId b) {
       if (forest.IsClusterQueue(a) != forest.IsClusterQueue(b)) return forest.IsClusterQueue(a);
       return forest.Name(a) < forest.Name(b);
     });
@@ -119,19 +120,18 @@ class Compaction {
   // By the new ids of flavors and resources.
   void OrderFlavorResources(const State& state) {
     const auto pair_of = [this, &state](FlavorResourceId fr) {
-      const auto& [flavor, resource] = state.flavor_resources[Index(fr)];
-      return std::pair(renumbering_.Now(IdKind::kFlavor, flavor),
-                       renumbering_.Now(IdKind::kResource, resource));
+      const auto& [flavor, resource] = state.flavor_resources[fr];
+      return std::pair(renumbering_.Now(flavor), renumbering_.Now(resource));
     };
-    OrderKind(IdKind::kFlavorResource, state.flavor_resources.size(),
-              [&](FlavorResourceId a, FlavorResourceId b) { return pair_of(a) < pair_of(b); });
+    OrderKind<FlavorResourceId>(state.flavor_resources.size(), [&](FlavorResourceId a, FlavorResourceId b) {
+      return pair_of(a) < pair_of(b);
+    });
   }
 
   void OrderClasses(const State& state) {
-    std::vector<const std::string*> keys(state.classes.size());
-    state.class_of_key.ForEach([&keys](const std::string& key, ClassId cls) { keys[Index(cls)] = &key; });
-    OrderKind(IdKind::kClass, state.classes.size(),
-              [&keys](ClassId a, ClassId b) { return *keys[Index(a)] < *keys[Index(b)]; });
+    IdVector<ClassId, const std::string*> keys(state.classes.size());
+    state.class_of_key.ForEach([&keys](const std::string& key, ClassId cls) { keys[cls] = &key; });
+    OrderKind<ClassId>(state.classes.size(), [&keys](ClassId a, ClassId b) { return *keys[a] < *keys[b]; });
   }
 
   size_t PlacesOfWorkloads() const {
@@ -139,26 +139,34 @@ class Compaction {
   }
   // While a cycle is blocked, an id refers to the same workload in both states.
   Serial SerialOf(WorkloadId id) const {
-    const bool is_here = Index(id) < state_.workloads.size() && !state_.workloads.IsFree(id);
+    const bool is_here = state_.workloads.Contains(id) && !state_.workloads.IsFree(id);
     return is_here ? state_.At(id).serial : std::as_const(*start_).At(id).serial;
   }
 
-  template <typename Sequence>
-  void Permute(IdKind kind, Sequence& items) {
-    Sequence permuted(renumbering_.Count(kind));
-    for (size_t id = 0; id < items.size(); ++id) {
-      const int32_t now = renumbering_.Now(kind, static_cast<int32_t>(id));
-      if (now != kNoId) permuted[Index(now)] = std::move(items[id]);
+  // Moves the items to the places of their new ids.
+  template <typename IdT, typename Sequence>
+  void PermuteItems(Sequence& items) {
+    Sequence permuted(renumbering_.Count<IdT>());
+    for (IdT id : items.Ids()) {
+      if (const IdT now = renumbering_.Now(id); now != kNoId) permuted[now] = std::move(items[id]);
     }
     items.swap(permuted);
   }
-  void Permute(IdKind kind, Interner& names) {
-    std::vector<std::string> ordered(renumbering_.Count(kind));
-    for (int32_t id = 0; id < names.size(); ++id) {
-      const int32_t now = renumbering_.Now(kind, id);
-      if (now != kNoId) ordered[Index(now)] = names.Name(id);
+  template <typename IdT, typename T>
+  void Permute(IdVector<IdT, T>& items) {
+    PermuteItems<IdT>(items);
+  }
+  template <typename IdT, typename T, size_t n, bool direct>
+  void Permute(Paged<T, n, direct, IdT>& items) {
+    PermuteItems<IdT>(items);
+  }
+  template <typename IdT>
+  void Permute(Interner<IdT>& names) {
+    IdVector<IdT, std::string> ordered(renumbering_.Count<IdT>());
+    for (IdT id : names.Ids()) {
+      if (const IdT now = renumbering_.Now(id); now != kNone<IdT>) ordered[now] = names.Name(id);
     }
-    names = Interner();
+    names = Interner<IdT>();
     for (const std::string& name : ordered) names.Intern(name);
   }
 
@@ -176,63 +184,62 @@ class Compaction {
     WalkIds(renumbering_, state.second_passes);
     WalkIds(renumbering_, state.topology.pods);
     state.topology.made = TopologyCaches();
-    renumbering_.Keys(IdKind::kNode, state.to_requeue);
+    WalkIds(renumbering_, state.to_requeue);
     for (EquivalenceClass& cls : state.classes) WalkIds(renumbering_, cls);
     RenumberCaches(state.caches);
   }
 
   void RenumberNames(State& state) {
-    Permute(IdKind::kFlavor, state.flavor_names);
-    Permute(IdKind::kFlavor, state.flavors);
-    Permute(IdKind::kResource, state.resource_names);
-    Permute(IdKind::kResource, state.resource_order);
-    renumbering_(IdKind::kResource, state.cpu);
-    renumbering_(IdKind::kResource, state.pods);
-    Permute(IdKind::kNamespace, state.namespace_names);
-    Permute(IdKind::kNamespace, state.namespaces);
-    Permute(IdKind::kLocalQueue, state.local_queue_names);
-    Permute(IdKind::kLocalQueue, state.local_queues);
-    Permute(IdKind::kLocalQueue, state.ledger);
-    Permute(IdKind::kLocalQueue, state.ledger_usage.Edit());
-    Permute(IdKind::kCheck, state.check_names);
-    Permute(IdKind::kCheck, state.checks);
-    Permute(IdKind::kReason, state.reasons);
-    Permute(IdKind::kDomain, state.topology.domains);
-    Permute(IdKind::kNode, state.queues);
-    Permute(IdKind::kNode, state.cohorts);
-    Permute(IdKind::kClass, state.classes);
+    Permute(state.flavor_names);
+    Permute(state.flavors);
+    Permute(state.resource_names);
+    Permute(state.resource_order);
+    renumbering_(state.cpu);
+    renumbering_(state.pods);
+    Permute(state.namespace_names);
+    Permute(state.namespaces);
+    Permute(state.local_queue_names);
+    Permute(state.local_queues);
+    Permute(state.ledger);
+    Permute(state.ledger_usage.Edit());
+    Permute(state.check_names);
+    Permute(state.checks);
+    Permute(state.reasons);
+    Permute(state.topology.domains);
+    Permute(state.queues);
+    Permute(state.cohorts);
+    Permute(state.classes);
     RenumberClassKeys(state);
     RenumberFlavorResources(state);
   }
 
   void RenumberClassKeys(State& state) {
-    IdsByText renumbered;
+    IdsByText<ClassId> renumbered;
     state.class_of_key.ForEach([&](const std::string& key, ClassId cls) {
-      if (const ClassId now = renumbering_.Now(IdKind::kClass, cls); now != kNoId) renumbered.Set(key, now);
+      if (const ClassId now = renumbering_.Now(cls); now != kNoId) renumbered.Set(key, now);
     });
     state.class_of_key = std::move(renumbered);
   }
 
   void RenumberFlavorResources(State& state) {
-    Permute(IdKind::kFlavorResource, state.flavor_resources);
+    Permute(state.flavor_resources);
     state.flavor_resource_ids.assign(state.flavors.size(), {});
-    for (size_t fr = 0; fr < state.flavor_resources.size(); ++fr) {
+    for (FlavorResourceId fr : state.flavor_resources.Ids()) {
       auto& [flavor, resource] = state.flavor_resources[fr];
-      renumbering_(IdKind::kFlavor, flavor);
-      renumbering_(IdKind::kResource, resource);
-      std::vector<FlavorResourceId>& row = state.flavor_resource_ids[Index(flavor)];
-      if (row.size() <= Index(resource)) row.resize(Index(resource) + 1, kNoId);
-      row[Index(resource)] = static_cast<FlavorResourceId>(fr);
+      renumbering_(flavor);
+      renumbering_(resource);
+      IdVector<ResourceId, FlavorResourceId>& row = state.flavor_resource_ids[flavor];
+      row.GrowTo(resource);
+      row[resource] = fr;
     }
   }
 
   template <typename Places>
   void PermuteWorkloads(Places& places) {
-    Places ordered(renumbering_.Count(IdKind::kWorkload));
-    for (size_t place = 0; place < places.size(); ++place) {
-      if (places[place].spec == nullptr) continue;
-      const WorkloadId now = renumbering_.Now(IdKind::kWorkload, static_cast<WorkloadId>(place));
-      ordered[Index(now)] = std::move(places[place]);
+    Places ordered(renumbering_.Count<WorkloadId>());
+    for (WorkloadId id : places.Ids()) {
+      if (places[id].spec == nullptr) continue;
+      ordered[renumbering_.Now(id)] = std::move(places[id]);
     }
     places.swap(ordered);
   }
@@ -242,12 +249,12 @@ class Compaction {
       PermuteWorkloads(places);
       free.clear();
       roll.clear();
-      for (size_t place = 0; place < places.size(); ++place) {
-        if (places[place].spec == nullptr) {  // The workload exists only in the other state.
-          places[place].deleted = true;
-          free.push_back(static_cast<WorkloadId>(place));
+      for (WorkloadId id : places.Ids()) {
+        if (places[id].spec == nullptr) {  // The workload exists only in the other state.
+          places[id].deleted = true;
+          free.push_back(id);
         } else {
-          roll.push_back({places[place].serial, static_cast<WorkloadId>(place)});
+          roll.push_back({places[id].serial, id});
         }
       }
     });
@@ -262,23 +269,22 @@ class Compaction {
       WalkIds(renumbering_, workload);
       if (!workload.deleted) state.workload_of_key.Set(workload.Key(), id);
     }
-    for (WorkloadId& id : state.dirty) renumbering_(IdKind::kWorkload, id);
+    for (WorkloadId& id : state.dirty) renumbering_(id);
     std::sort(state.dirty.begin(), state.dirty.end());  // The order of this list is arbitrary.
     for (size_t place = 0; place < state.dirty.size(); ++place)
       state.At(state.dirty[place]).dirty_place = static_cast<int32_t>(place);
-    for (WorkloadId& id : state.deleted) renumbering_(IdKind::kWorkload, id);
+    for (WorkloadId& id : state.deleted) renumbering_(id);
   }
 
   template <typename Cells>
   void PermuteTable(Cells& table) {
-    const auto rows = static_cast<Eigen::Index>(renumbering_.Count(IdKind::kNode)),
-               columns = static_cast<Eigen::Index>(renumbering_.Count(IdKind::kFlavorResource));
-    Cells permuted(rows, columns);
-    for (Eigen::Index row = 0; row < table.rows(); ++row) {
-      const NodeId node = renumbering_.Now(IdKind::kNode, static_cast<NodeId>(row));
-      for (Eigen::Index column = 0; node != kNoId && column < table.cols(); ++column) {
-        const FlavorResourceId fr =
-            renumbering_.Now(IdKind::kFlavorResource, static_cast<FlavorResourceId>(column));
+    Cells permuted(static_cast<Eigen::Index>(renumbering_.Count<NodeId>()),
+                   static_cast<Eigen::Index>(renumbering_.Count<FlavorResourceId>()));
+    for (NodeId row : table.Nodes()) {
+      const NodeId node = renumbering_.Now(row);
+      if (node == kNoId) continue;
+      for (FlavorResourceId column : table.FlavorResources()) {
+        const FlavorResourceId fr = renumbering_.Now(column);
         if (fr != kNoId) permuted(node, fr) = table(row, column);
       }
     }
@@ -300,15 +306,15 @@ class Compaction {
   void RenumberForest(Forest& forest) {
     FieldLists::Visit(forest, [this](auto& nodes, auto& of_queue, auto& of_cohort, auto& queue_names,
                                      auto& cohort_names, auto&, auto&) {
-      Permute(IdKind::kNode, nodes.Edit());
+      Permute(nodes.Edit());
       of_queue.Edit().clear();
       of_cohort.Edit().clear();
-      queue_names = cohort_names = Interner();
-      NodeId id = 0;
-      for (auto& node : nodes.Edit()) {
-        renumbering_(IdKind::kNode, node.parent);
+      queue_names = cohort_names = {};
+      for (NodeId id : nodes->Ids()) {
+        auto& node = nodes.Edit()[id];
+        renumbering_(node.parent);
         (node.is_cluster_queue ? queue_names : cohort_names).Intern(node.name);
-        (node.is_cluster_queue ? of_queue : of_cohort).Edit().push_back(id++);
+        (node.is_cluster_queue ? of_queue : of_cohort).Edit().push_back(id);
       }
     });
     forest.Rebuild();
@@ -328,7 +334,7 @@ class Compaction {
       const auto entry = at++;
       std::vector<ClassId> kept;
       for (ClassId cls : entry->second) {
-        if (const ClassId now = renumbering_.Now(IdKind::kClass, cls); now != kNoId) kept.push_back(now);
+        if (const ClassId now = renumbering_.Now(cls); now != kNoId) kept.push_back(now);
       }
       entry->second = std::move(kept);
       if (entry->second.empty()) classes.erase(entry);
@@ -346,10 +352,9 @@ class Compaction {
 }  // namespace
 
 size_t EntriesOf(const State& state) {
-  const auto names = [](const Interner& interner) { return static_cast<size_t>(interner.size()); };
   return state.classes.size() + state.local_queues.size() + state.namespaces.size() + state.flavors.size() +
-         state.checks.size() + state.flavor_resources.size() + static_cast<size_t>(state.forest().size()) +
-         names(state.resource_names) + names(state.reasons) + names(state.topology.domains) +
+         state.checks.size() + state.flavor_resources.size() + state.forest().size() +
+         state.resource_names.size() + state.reasons.size() + state.topology.domains.size() +
          state.workloads.size() - state.workloads.living();
 }
 

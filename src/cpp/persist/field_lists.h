@@ -35,7 +35,7 @@ class FieldLists {
                usage_starts_from_admitted, check_evictions_name_no_state, nomination_texts_of_v0_17,
                topology_faults_pass, topology_usage_by_quota, moved_pods_are_uncounted,
                pod_sets_without_requests_inherit_nothing, earlier_pod_sets_take_no_slot,
-               devices_by_count_only, device_admin_access_refused)
+               devices_by_count_only, device_admin_access_refused, multi_kueue_texts_of_v0_18)
   KUEUE_RECORD(Config, gates, rules, fair_sharing, admission_fair_sharing, wait_for_pods_ready,
                ignore_undeclared_resources, device_class_mappings)
   KUEUE_RECORD(ResourceTransformation, input, replace, multiply_by, outputs)
@@ -56,7 +56,7 @@ class FieldLists {
   KUEUE_RECORD(DeviceObjects, classes, templates, slices)
   KUEUE_RECORD(DeviceCharge, amounts, replaced)
   KUEUE_RECORD(DeviceCharges, pod_sets)
-  KUEUE_RECORD(DeviceQueueing, charges, listed, changed, ignores_requeued, respecified)
+  KUEUE_RECORD(DeviceQueueing, charges, listed, changed, ignores_requeued, failed_checks, respecified)
 
   // model/pod.h
   KUEUE_RECORD(PodResourceClaim, template_name, claim_name)
@@ -154,15 +154,17 @@ class FieldLists {
   }
   template <typename Use>
   static void Visit(Quota& record, Use use) {
-    auto& [forest, limits, usage, log, open] = record;
+    auto& [forest, limits, usage, log, parts] = record;
     auto& [nominal, borrowing, lending, subtree, local, potential, declared, defined] = limits.Edit();
-    use(forest, nominal, borrowing, lending, subtree, local, potential, usage, declared, defined, log, open);
+    use(forest, nominal, borrowing, lending, subtree, local, potential, usage, declared, defined, log.changes,
+        log.open);
   }
   template <typename Use>
   static void Visit(const Quota& record, Use use) {
-    const auto& [forest, limits, usage, log, open] = record;
+    const auto& [forest, limits, usage, log, parts] = record;
     const auto& [nominal, borrowing, lending, subtree, local, potential, declared, defined] = *limits;
-    use(forest, nominal, borrowing, lending, subtree, local, potential, usage, declared, defined, log, open);
+    use(forest, nominal, borrowing, lending, subtree, local, potential, usage, declared, defined, log.changes,
+        log.open);
   }
 
   // queue/workload_run.h, queue/pending.h

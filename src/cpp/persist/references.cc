@@ -19,16 +19,16 @@ void ReferenceCheck::CheckMessage(const Message& message) {
   if (const auto* previously = std::get_if<Previously>(message.get())) CheckMessage(previously->before);
   if (const auto* deactivated = std::get_if<DeactivatedDueTo>(message.get())) CheckMessage(deactivated->why);
   if (const auto* preempted = std::get_if<PreemptedBy>(message.get())) {
-    ExpectAll(preempted->preemptor_path, state_.queues.size(), "texts");
-    ExpectAll(preempted->preemptee_path, state_.queues.size(), "texts");
+    ExpectAll(preempted->preemptor_path, state_.queues, "texts");
+    ExpectAll(preempted->preemptee_path, state_.queues, "texts");
   }
   if (const auto* refused = std::get_if<Refused>(message.get())) CheckRefused(*refused);
 }
 
 void ReferenceCheck::CheckRefused(const Refused& refused) {
-  Expect(InOrNone(refused.cls, state_.classes.size()), "texts");
-  const size_t pod_sets =
-      In(refused.cls, state_.classes.size()) ? state_.Class(refused.cls).pod_sets.size() : 0;
+  Expect(InOrNone(refused.cls, state_.classes), "texts");
+  const std::vector<PodSetSpec> none;
+  const auto& pod_sets = In(refused.cls, state_.classes) ? state_.Class(refused.cls).pod_sets : none;
   for (const PodSetRefusals& pod_set : refused.pod_sets) {
     Expect(In(pod_set.pod_set, pod_sets), "texts");
     for (const Refusal& refusal : pod_set.refusals) {
@@ -58,11 +58,9 @@ class References : private ReferenceCheck {
  private:
   void CheckTables() {
     const State& s = state_;
-    const auto nodes = static_cast<size_t>(s.forest().size());
+    const size_t nodes = s.forest().size();
     Expect(s.queues.size() == nodes && s.cohorts.size() == nodes, "nodes");
-    const auto same = [](const Interner& names, size_t size) {
-      return static_cast<size_t>(names.size()) == size;
-    };
+    const auto same = [](const auto& names, size_t size) { return names.size() == size; };
     Expect(same(s.flavor_names, s.flavors.size()) && s.flavor_resource_ids.size() == s.flavors.size(),
            "flavors");
     Expect(same(s.resource_names, s.resource_order.size()) && IsResource(s.cpu) && IsResource(s.pods),
@@ -77,16 +75,15 @@ class References : private ReferenceCheck {
   }
 
   void CheckReasons() {
-    const Interner known = KnownReasons();
+    const Interner<Reason> known = KnownReasons();
     Expect(state_.reasons.size() >= known.size(), "reasons");
-    for (int32_t id = 0; broken_.empty() && id < known.size(); ++id) {
-      Expect(state_.reasons.Name(id) == known.Name(id), "reasons");
-    }
+    if (!broken_.empty()) return;
+    for (Reason reason : known.Ids()) Expect(state_.reasons.Name(reason) == known.Name(reason), "reasons");
   }
 
   void CheckFlavorResources() {
-    for (const std::vector<FlavorResourceId>& row : state_.flavor_resource_ids) {
-      for (const FlavorResourceId fr : row) Expect(InOrNone(fr, state_.flavor_resources.size()), "cells");
+    for (const IdVector<ResourceId, FlavorResourceId>& row : state_.flavor_resource_ids) {
+      for (const FlavorResourceId fr : row) Expect(InOrNone(fr, state_.flavor_resources), "cells");
     }
     for (const auto& [flavor, resource] : state_.flavor_resources)
       Expect(IsFlavor(flavor) && IsResource(resource), "cells");
@@ -97,10 +94,10 @@ class References : private ReferenceCheck {
       FieldLists::Visit(forest, [this](const auto& nodes, const auto& of_queue, const auto& of_cohort,
                                        const auto& queue_names, const auto& cohort_names, const auto& queues,
                                        const auto& top_down) {
-        Expect(of_queue->size() == static_cast<size_t>(queue_names.size()), "ClusterQueues");
-        Expect(of_cohort->size() == static_cast<size_t>(cohort_names.size()), "Cohorts");
-        for (const auto* ids : {&of_queue, &of_cohort, &queues, &top_down})
-          ExpectAll(**ids, nodes->size(), "nodes");
+        Expect(of_queue->size() == queue_names.size(), "ClusterQueues");
+        Expect(of_cohort->size() == cohort_names.size(), "Cohorts");
+        for (const auto* ids : {&of_queue, &of_cohort}) ExpectAll(**ids, *nodes, "nodes");
+        for (const auto* ids : {&queues, &top_down}) ExpectAll(**ids, *nodes, "nodes");
         CheckNodes(*nodes);
       });
       CheckQuota(rest...);
@@ -110,20 +107,19 @@ class References : private ReferenceCheck {
   template <typename Nodes>
   void CheckNodes(const Nodes& nodes) {
     for (const auto& node : nodes) {
-      Expect(InOrNone(node.parent, nodes.size()) && InOrNone(node.root, nodes.size()), "parents");
+      Expect(InOrNone(node.parent, nodes) && InOrNone(node.root, nodes), "parents");
       for (const auto* ids : {&node.child_cohorts, &node.child_queues, &node.tree_queues}) {
-        ExpectAll(*ids, nodes.size(), "children");
+        ExpectAll(*ids, nodes, "children");
       }
     }
-    for (size_t id = 0; broken_.empty() && id < nodes.size(); ++id) {
-      Expect(state_.stale || nodes[id].root == RootOf(nodes, static_cast<NodeId>(id)), "roots");
-    }
+    if (!broken_.empty() || state_.stale) return;
+    for (NodeId id : nodes.Ids()) Expect(nodes[id].root == RootOf(nodes, id), "roots");
   }
 
   template <typename Nodes>
   static NodeId RootOf(const Nodes& nodes, NodeId node) {
     for (size_t steps = 0; steps <= nodes.size(); ++steps) {
-      const NodeId parent = nodes[static_cast<size_t>(node)].parent;
+      const NodeId parent = nodes[node].parent;
       if (parent == kNoId) return node;
       node = parent;
     }
@@ -189,22 +185,22 @@ class References : private ReferenceCheck {
   }
 
   void CheckDirty() {
-    std::vector<int32_t> dirty_place(state_.workloads.size(), -1);
+    IdVector<WorkloadId, int32_t> dirty_place(state_.workloads.size(), -1);
     for (size_t place = 0; place < state_.dirty.size(); ++place) {
       Expect(IsWorkload(state_.dirty[place]), "changed workloads");
-      if (broken_.empty())
-        dirty_place[static_cast<size_t>(state_.dirty[place])] = static_cast<int32_t>(place);
+      if (broken_.empty()) dirty_place[state_.dirty[place]] = static_cast<int32_t>(place);
     }
-    for (size_t id = 0; broken_.empty() && id < dirty_place.size(); ++id) {
+    if (!broken_.empty()) return;
+    for (WorkloadId id : dirty_place.Ids()) {
       Expect(state_.workloads[id].dirty_place == dirty_place[id], "changed workloads");
     }
   }
 
   void CheckEvents() {
     for (const Event& event : state_.events) {
-      Expect(event.spec != nullptr && InOrNone(event.by_queue, state_.queues.size()) &&
-                 InOrNone(event.queue, state_.queues.size()) && In(event.reason, ReasonCount()) &&
-                 In(event.preemption, ReasonCount()) && In(event.cause, ReasonCount()),
+      Expect(event.spec != nullptr && InOrNone(event.by_queue, state_.queues) &&
+                 InOrNone(event.queue, state_.queues) && IsReason(event.reason) &&
+                 IsReason(event.preemption) && IsReason(event.cause),
              "events");
       CheckMessage(event.message);
     }
@@ -212,17 +208,17 @@ class References : private ReferenceCheck {
 
   void CheckRest() {
     for (const LocalQueue& queue : state_.local_queues) {
-      Expect(In(queue.namespace_id, state_.namespaces.size()), "LocalQueues");
-      Expect(InOrNone(queue.cluster_queue, state_.queues.size()), "LocalQueues");
+      Expect(In(queue.namespace_id, state_.namespaces), "LocalQueues");
+      Expect(InOrNone(queue.cluster_queue, state_.queues), "LocalQueues");
     }
     CheckLedger();
     for (const EquivalenceClass& cls : state_.classes) CheckClass(cls);
     state_.class_of_key.ForEach(
-        [this](const std::string&, ClassId cls) { Expect(In(cls, state_.classes.size()), "classes"); });
+        [this](const std::string&, ClassId cls) { Expect(In(cls, state_.classes), "classes"); });
     state_.workload_of_key.ForEach(
         [this](const std::string&, WorkloadId id) { Expect(IsWorkload(id), "names of workloads"); });
-    ExpectAll(state_.changed_nodes, state_.queues.size(), "changed nodes");
-    ExpectAll(state_.to_requeue, state_.queues.size(), "queues to be requeued");
+    ExpectAll(state_.changed_nodes, state_.queues, "changed nodes");
+    ExpectAll(state_.to_requeue, state_.queues, "queues to be requeued");
     CheckEvents();
     CheckDirty();
     for (const WorkloadId id : state_.deleted)

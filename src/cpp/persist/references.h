@@ -15,20 +15,24 @@ class ReferenceCheck {
 
   // Keeps `what` as the error if `holds` is false and there is no earlier error.
   void Expect(bool holds, const char* what);
-  static bool In(int32_t id, size_t size) { return id >= 0 && static_cast<size_t>(id) < size; }
-  static bool InOrNone(int32_t id, size_t size) { return id == kNoId || In(id, size); }
-  template <typename Ids>
-  void ExpectAll(const Ids& ids, size_t size, const char* what) {
-    for (const int32_t id : ids) Expect(In(id, size), what);
+  // Returns whether a table has an element for the id, or for the index.
+  template <typename IdT, typename Table>
+  static bool In(IdT id, const Table& table) {
+    return IndexOf(id) < table.size();
   }
-  bool IsNode(NodeId node) const { return In(node, state_.queues.size()); }
-  bool IsWorkload(WorkloadId id) const {
-    return In(id, state_.workloads.size()) && !state_.workloads.IsFree(id);
+  template <typename IdT, typename Table>
+  static bool InOrNone(IdT id, const Table& table) {
+    return id == kNoId || In(id, table);
   }
-  bool IsFlavor(FlavorId id) const { return In(id, state_.flavors.size()); }
-  bool IsResource(ResourceId id) const { return In(id, state_.resource_order.size()); }
-  bool IsDomain(DomainId id) const { return In(id, static_cast<size_t>(state_.topology.domains.size())); }
-  size_t ReasonCount() const { return static_cast<size_t>(state_.reasons.size()); }
+  template <typename Ids, typename Table>
+  void ExpectAll(const Ids& ids, const Table& table, const char* what) {
+    for (const auto id : ids) Expect(In(id, table), what);
+  }
+  bool IsNode(NodeId node) const { return In(node, state_.queues); }
+  bool IsWorkload(WorkloadId id) const { return In(id, state_.workloads) && !state_.workloads.IsFree(id); }
+  bool IsFlavor(FlavorId id) const { return In(id, state_.flavors); }
+  bool IsResource(ResourceId id) const { return In(id, state_.resource_order); }
+  bool IsReason(Reason reason) const { return In(reason, state_.reasons); }
   void CheckMessage(const Message& message);
   void CheckRefused(const Refused& refused);
 

@@ -20,20 +20,20 @@ class WorkloadReferences : private ReferenceCheck {
 
  private:
   void CheckQueues() {
-    for (size_t node = 0; node < state_.queues.size(); ++node) {
+    for (NodeId node : state_.queues.Ids()) {
       const ClusterQueue& queue = state_.queues[node];
-      ExpectAll(queue.flavors, state_.flavors.size(), "flavors of a ClusterQueue");
+      ExpectAll(queue.flavors, state_.flavors, "flavors of a ClusterQueue");
       CheckInactivity(queue.inactivity);
       for (const ResourceGroupIds& group : queue.groups) {
-        ExpectAll(group.covered, state_.resource_order.size(), "resources of a ClusterQueue");
-        ExpectAll(group.flavors, state_.flavors.size(), "flavors of a ClusterQueue");
+        ExpectAll(group.covered, state_.resource_order, "resources of a ClusterQueue");
+        ExpectAll(group.flavors, state_.flavors, "flavors of a ClusterQueue");
       }
       for (const CheckIds& rule : queue.checks) {
-        Expect(In(rule.check, state_.checks.size()), "checks of a ClusterQueue");
-        ExpectAll(rule.flavors, state_.flavors.size(), "flavors of a check");
+        Expect(In(rule.check, state_.checks), "checks of a ClusterQueue");
+        ExpectAll(rule.flavors, state_.flavors, "flavors of a check");
       }
-      CheckCharged(queue.workloads, static_cast<NodeId>(node));
-      CheckPending(queue.pending, static_cast<NodeId>(node));
+      CheckCharged(queue.workloads, node);
+      CheckPending(queue.pending, node);
     }
   }
 
@@ -70,9 +70,9 @@ class WorkloadReferences : private ReferenceCheck {
             inadmissible += buckets[i].inadmissible.size();
           }
           for (const int32_t head : heads) {
-            Expect(In(head, buckets.size()) && !buckets[static_cast<size_t>(head)].active.empty(), "heads");
+            Expect(In(head, buckets) && !buckets[static_cast<size_t>(head)].active.empty(), "heads");
           }
-          ExpectAll(inadmissible_buckets, buckets.size(), "inadmissible workloads");
+          ExpectAll(inadmissible_buckets, buckets, "inadmissible workloads");
           CheckInadmissibleClasses(classes);
           for (const WorkloadId id : delayed) See(id, node, QueuePlace::kDelayed);
           if (inflight != kNoId) See(inflight, node, QueuePlace::kInflight);
@@ -86,20 +86,18 @@ class WorkloadReferences : private ReferenceCheck {
 
   template <typename Bucket, typename Heads>
   void CheckBucket(const Bucket& bucket, int32_t number, const Heads& heads, NodeId node) {
-    Expect(In(bucket.cls, state_.classes.size()) && In(bucket.local_queue, state_.local_queues.size()),
-           "buckets");
+    Expect(In(bucket.cls, state_.classes) && In(bucket.local_queue, state_.local_queues), "buckets");
     CheckWorkloadRun(bucket.active, bucket, node);
     CheckWorkloadRun(bucket.inadmissible, bucket, node);
-    const bool is_head = In(bucket.place_in_heads, heads.size()) &&
-                         heads[static_cast<size_t>(bucket.place_in_heads)] == number;
+    const bool is_head =
+        In(bucket.place_in_heads, heads) && heads[static_cast<size_t>(bucket.place_in_heads)] == number;
     Expect(bucket.active.empty() ? bucket.place_in_heads == -1 : is_head, "heads");
   }
 
   template <typename Classes>
   void CheckInadmissibleClasses(const Classes& classes) {
     for (const auto& [cls, reason] : classes) {
-      Expect(In(cls, state_.classes.size()) && In(static_cast<int32_t>(reason), ReasonCount()),
-             "inadmissible classes");
+      Expect(In(cls, state_.classes) && IsReason(reason), "inadmissible classes");
     }
   }
 
@@ -131,18 +129,17 @@ class WorkloadReferences : private ReferenceCheck {
 
   void See(WorkloadId id, NodeId node, QueuePlace place) {
     const bool fits = IsWorkload(id) && state_.At(id).queued == node && state_.At(id).place == place &&
-                      state_.At(id).spec && seen_[static_cast<size_t>(id)]++ == 0;
+                      state_.At(id).spec && seen_[id]++ == 0;
     Expect(fits, "pending workloads");
   }
 
   // Returns for each slot whether it is in the free list.
   template <typename Places, typename Free>
-  std::vector<bool> CheckFree(const Places& places, const Free& free) {
-    std::vector<bool> is_free(places.size());
+  IdVector<WorkloadId, bool> CheckFree(const Places& places, const Free& free) {
+    IdVector<WorkloadId, bool> is_free(places.size());
     for (const WorkloadId id : free) {
-      Expect(In(id, places.size()) && !is_free[static_cast<size_t>(id)] && state_.workloads.IsFree(id),
-             "free places");
-      if (broken_.empty()) is_free[static_cast<size_t>(id)] = true;
+      Expect(In(id, places) && !is_free[id] && state_.workloads.IsFree(id), "free places");
+      if (broken_.empty()) is_free[id] = true;
     }
     return is_free;
   }
@@ -152,62 +149,62 @@ class WorkloadReferences : private ReferenceCheck {
     size_t used = 0;
     FieldLists::Visit(state_.workloads, [&](const auto& places, const auto& free, const auto& roll,
                                             const Serial& next, const size_t& living) {
-      const std::vector<bool> is_free = CheckFree(places, free);
+      const IdVector<WorkloadId, bool> is_free = CheckFree(places, free);
       for (size_t i = 0; i < roll.size(); ++i) {
         Expect(roll[i].serial < next && (i == 0 || roll[i - 1].serial < roll[i].serial),
                "numbers of workloads");
       }
-      for (size_t id = 0; broken_.empty() && id < places.size(); ++id) {
+      for (WorkloadId id : places.Ids()) {
+        if (!broken_.empty()) return;
         Expect(is_free[id] == (places[id].spec == nullptr), "free places");
         if (is_free[id]) continue;
         ++used;
-        Expect(state_.workloads.Find(places[id].serial) == static_cast<WorkloadId>(id),
-               "numbers of workloads");
+        Expect(state_.workloads.Find(places[id].serial) == id, "numbers of workloads");
       }
       Expect(living == used, "numbers of workloads");
     });
   }
 
   void CheckWorkloads() {
-    for (size_t id = 0; id < state_.workloads.size(); ++id) {
-      if (state_.workloads.IsFree(static_cast<WorkloadId>(id))) {
+    for (WorkloadId id : state_.workloads.Ids()) {
+      if (state_.workloads.IsFree(id)) {
         Expect(seen_[id] == 0, "pending workloads");
         continue;
       }
       const Workload& workload = state_.workloads[id];
-      Expect(In(workload.local_queue, state_.local_queues.size()), "workloads");
-      Expect(InOrNone(workload.cls, state_.classes.size()), "classes of workloads");
-      Expect(InOrNone(workload.queued, state_.queues.size()), "queues of workloads");
+      Expect(In(workload.local_queue, state_.local_queues), "workloads");
+      Expect(InOrNone(workload.cls, state_.classes), "classes of workloads");
+      Expect(InOrNone(workload.queued, state_.queues), "queues of workloads");
       Expect((workload.place == QueuePlace::kNowhere) == (seen_[id] == 0), "pending workloads");
       Expect(workload.charged == kNoId || IsCharged(workload, id), "charged workloads");
       CheckStatus(workload);
     }
   }
 
-  bool IsCharged(const Workload& workload, size_t id) const {
+  bool IsCharged(const Workload& workload, WorkloadId id) const {
     if (!IsNode(workload.charged)) return false;
     const std::vector<WorkloadId>& charged = state_.Queue(workload.charged).workloads;
-    return In(workload.charged_place, charged.size()) &&
-           static_cast<size_t>(charged[static_cast<size_t>(workload.charged_place)]) == id;
+    return In(workload.charged_place, charged) && charged[static_cast<size_t>(workload.charged_place)] == id;
   }
 
   void CheckStatus(const Workload& workload) {
-    for (const auto& [fr, amount] : workload.usage) Expect(In(fr, state_.flavor_resources.size()), "usage");
+    for (const auto& [fr, amount] : workload.usage) Expect(In(fr, state_.flavor_resources), "usage");
     for (const Condition& condition : workload.conditions) {
-      Expect(In(condition.reason, ReasonCount()), "conditions");
+      Expect(IsReason(condition.reason), "conditions");
       CheckMessage(condition.message);
     }
     if (workload.admission) CheckAdmission(*workload.admission);
     if (workload.topology_usage) CheckTopologyUsage(*workload.topology_usage);
     for (const WorkloadCheck& check : workload.Status().checks) {
-      Expect(In(check.check, state_.checks.size()), "checks of workloads");
+      Expect(In(check.check, state_.checks), "checks of workloads");
     }
     Expect(workload.Status().dispatched.job <= JobPlace::kCopied, "jobs of workloads");
   }
 
   void CheckTopologyUsage(const TopologyCharge& charge) {
     for (const TopologyUsage& entry : charge.entries) {
-      Expect(IsDomain(entry.domain) && (entry.flavor == kNoId || IsFlavor(entry.flavor)), "topology usage");
+      Expect(In(entry.domain, state_.topology.domains) && (entry.flavor == kNoId || IsFlavor(entry.flavor)),
+             "topology usage");
       for (const auto& request : entry.requests) Expect(IsResource(request.first), "topology usage");
     }
   }
@@ -216,7 +213,8 @@ class WorkloadReferences : private ReferenceCheck {
     Expect(IsNode(admission.cluster_queue), "admissions");
     for (const PodSetAdmission& pod_set : admission.pod_sets) {
       if (pod_set.topology) {
-        for (const DomainCount& entry : pod_set.topology->domains) Expect(IsDomain(entry.domain), "domains");
+        for (const DomainCount& entry : pod_set.topology->domains)
+          Expect(In(entry.domain, state_.topology.domains), "domains");
         Expect(!pod_set.topology->levels.empty(), "topology assignments");
       }
       for (const PodSetAdmission::Resource& entry : pod_set.resources) {
@@ -225,7 +223,7 @@ class WorkloadReferences : private ReferenceCheck {
     }
   }
 
-  std::vector<int> seen_;  // Number of occurrences of each workload in queues.
+  IdVector<WorkloadId, int> seen_;  // Number of occurrences of each workload in queues.
 };
 
 }  // namespace

@@ -2,9 +2,8 @@
 #ifndef KUEUE_PERSIST_RENUMBER_H_
 #define KUEUE_PERSIST_RENUMBER_H_
 
-#include <array>
 #include <memory>
-#include <set>
+#include <tuple>
 #include <utility>
 #include <vector>
 
@@ -14,78 +13,77 @@
 
 namespace kueue {
 
-template <typename K, typename V>
-const K& KeyOf(const std::pair<const K, V>& entry) {
-  return entry.first;
-}
-inline int32_t KeyOf(int32_t key) { return key; }
+// One table for each kind of id.
+template <template <typename IdT> typename TableOf>
+using ByKind = std::tuple<TableOf<NodeId>, TableOf<FlavorId>, TableOf<ResourceId>, TableOf<FlavorResourceId>,
+                          TableOf<LocalQueueId>, TableOf<NamespaceId>, TableOf<CheckId>, TableOf<ClassId>,
+                          TableOf<WorkloadId>, TableOf<Reason>, TableOf<DomainId>>;
 
-inline size_t Index(int32_t id) { return static_cast<size_t>(id); }
+// The id that refers to nothing.
+template <typename IdT>
+inline constexpr IdT kNone = IdT(-1);
 
 // The ids to which a state refers.
 class Marks {
  public:
-  void operator()(IdKind kind, int32_t id) {
-    if (id < 0) return;
-    std::vector<bool>& used = used_[static_cast<size_t>(kind)];
-    if (used.size() <= static_cast<size_t>(id)) used.resize(static_cast<size_t>(id) + 1);
-    used[static_cast<size_t>(id)] = true;
-  }
-  template <typename Container>
-  void Keys(IdKind kind, const Container& container) {
-    for (const auto& entry : container) (*this)(kind, KeyOf(entry));
+  template <typename IdT>
+  void operator()(IdT id) {
+    if (id == kNone<IdT>) return;
+    Used<IdT>& used = std::get<Used<IdT>>(used_);
+    used.GrowTo(id);
+    used[id] = true;
   }
   template <typename T>
   void Shared(const std::shared_ptr<const T>& pointer) {
     if (seen_.insert(pointer.get()).second) WalkIds(*this, *pointer);
   }
-  bool Has(IdKind kind, int32_t id) const {
-    const std::vector<bool>& used = used_[static_cast<size_t>(kind)];
-    return static_cast<size_t>(id) < used.size() && used[static_cast<size_t>(id)];
+  template <typename IdT>
+  bool Has(IdT id) const {
+    const Used<IdT>& used = std::get<Used<IdT>>(used_);
+    return used.Contains(id) && used[id];
   }
   // Returns the used ids of a kind in ascending order.
-  std::vector<int32_t> All(IdKind kind) const {
-    const std::vector<bool>& used = used_[static_cast<size_t>(kind)];
-    std::vector<int32_t> ids;
-    for (size_t id = 0; id < used.size(); ++id) {
-      if (used[id]) ids.push_back(static_cast<int32_t>(id));
+  template <typename IdT>
+  std::vector<IdT> All() const {
+    std::vector<IdT> ids;
+    for (IdT id : std::get<Used<IdT>>(used_).Ids()) {
+      if (Has(id)) ids.push_back(id);
     }
     return ids;
   }
 
  private:
-  std::array<std::vector<bool>, kIdKinds> used_;
+  template <typename IdT>
+  using Used = IdVector<IdT, bool>;
+  ByKind<Used> used_;
   absl::flat_hash_set<const void*> seen_;
 };
 
-// New number of each id, by kind; kNoId if the id is dropped.
+// The new ids.
 class Renumbering {
  public:
   // Sets the new order of the ids of a kind. Ids less than `size` that are not in `order` are dropped.
-  void Set(IdKind kind, const std::vector<int32_t>& order, size_t size) {
-    std::vector<int32_t>& now = now_[static_cast<size_t>(kind)];
-    now.assign(size, kNoId);
-    for (size_t place = 0; place < order.size(); ++place)
-      now[static_cast<size_t>(order[place])] = static_cast<int32_t>(place);
-    count_[static_cast<size_t>(kind)] = order.size();
+  template <typename IdT>
+  void Set(const std::vector<IdT>& order, size_t size) {
+    New<IdT>& renumbered = std::get<New<IdT>>(new_);
+    renumbered.count = order.size();
+    renumbered.ids.assign(size, kNone<IdT>);
+    for (size_t place = 0; place < order.size(); ++place) renumbered.ids[order[place]] = IdT(place);
   }
-  int32_t Now(IdKind kind, int32_t id) const {
-    return id < 0 ? id : now_[static_cast<size_t>(kind)][static_cast<size_t>(id)];
+  // Returns the new id; kNone if the id is dropped.
+  template <typename IdT>
+  IdT Now(IdT id) const {
+    return id == kNone<IdT> ? id : std::get<New<IdT>>(new_).ids[id];
   }
-  size_t Count(IdKind kind) const { return count_[static_cast<size_t>(kind)]; }
+  // Returns the number of ids of a kind that are kept.
+  template <typename IdT>
+  size_t Count() const {
+    return std::get<New<IdT>>(new_).count;
+  }
 
-  void operator()(IdKind kind, int32_t& id) const { id = Now(kind, id); }
-  template <typename T>
-  void Keys(IdKind kind, std::set<T>& keys) const {
-    std::set<T> renumbered;
-    for (const T key : keys) renumbered.insert(Now(kind, key));
-    keys.swap(renumbered);
-  }
-  template <typename Map>
-  void Keys(IdKind kind, Map& map) const {
-    Map renumbered;
-    for (auto& [key, value] : map) renumbered.emplace(Now(kind, key), std::move(value));
-    map.swap(renumbered);
+  template <typename IdT>
+  void operator()(IdT& id) const {
+    id = Now(id);
   }
   // Renumbers the target of a pointer. Shared targets stay shared, and unchanged targets are not copied.
   template <typename T>
@@ -112,10 +110,9 @@ class Renumbering {
   struct Probe {
     const Renumbering& renumbering;
     bool changes;
-    void operator()(IdKind kind, int32_t id) { changes = changes || renumbering.Now(kind, id) != id; }
-    template <typename Container>
-    void Keys(IdKind kind, const Container& container) {
-      for (const auto& entry : container) (*this)(kind, KeyOf(entry));
+    template <typename IdT>
+    void operator()(IdT id) {
+      changes = changes || renumbering.Now(id) != id;
     }
     template <typename T>
     void Shared(const std::shared_ptr<const T>& pointer) {
@@ -123,8 +120,12 @@ class Renumbering {
     }
   };
 
-  std::array<std::vector<int32_t>, kIdKinds> now_;
-  std::array<size_t, kIdKinds> count_ = {};
+  template <typename IdT>
+  struct New {
+    IdVector<IdT, IdT> ids;  // By old id.
+    size_t count = 0;
+  };
+  ByKind<New> new_;
   absl::flat_hash_map<const void*, std::pair<std::shared_ptr<const void>, std::shared_ptr<const void>>> made_;
 };
 

@@ -116,7 +116,9 @@ void TreeCandidates::Fill(const State& state) {
         has_evicted_ = has_evicted_ || items_.back().evicted;
       }
     }
-    parts_.push_back({begin, items_.size() - begin, {}});
+    Part& part = parts_.emplace_back();
+    part.begin = begin;
+    part.size = items_.size() - begin;
   }
 }
 
@@ -136,6 +138,53 @@ void TreeCandidates::Update(const State& state, const absl::flat_hash_set<Worklo
         AreBorrowingUpTo(state, state.forest().Parent(queue), root_, contested_))
       exceeding_.push_back({queue, place});
   }
+}
+
+bool TreeCandidates::Add(const State& state, NodeId queue, WorkloadId candidate, QueueLoss& loss) const {
+  loss.workloads.push_back(candidate);
+  const auto lost = [&loss](FlavorResourceId fr) {
+    return std::find_if(loss.usage.begin(), loss.usage.end(),
+                        [fr](const FlavorResourceAmount& entry) { return entry.fr == fr; });
+  };
+  for (const auto& [fr, amount] : state.At(candidate).usage) {
+    if (auto* const known = lost(fr); known != loss.usage.end()) {
+      known->amount += amount;
+    } else {
+      loss.usage.push_back({fr, amount});
+    }
+  }
+  return std::any_of(contested_.begin(), contested_.end(), [&](FlavorResourceId fr) {
+    const auto* const known = lost(fr);
+    const Amount amount = known == loss.usage.end() ? Amount(0) : known->amount;
+    return state.quota.Usage(queue, fr) - amount > state.quota.Subtree(queue, fr);
+  });
+}
+
+// Within a cycle, workloads are only added to the set of excluded workloads.
+bool TreeCandidates::IsCurrent(const State& state, NodeId queue, Part& part) const {
+  if (part.usage.empty() || (part.excluded != nullptr && part.excluded != excluded_)) return false;
+  for (size_t i = 0; i < contested_.size(); ++i) {
+    if (state.quota.Usage(queue, contested_[i]) != part.usage[i]) return false;
+  }
+  const size_t excluded = excluded_ == nullptr ? 0 : excluded_->size();
+  const bool is_excluded = excluded != part.excluded_size &&
+                           std::any_of(part.loss.workloads.begin(), part.loss.workloads.end(),
+                                       [this](WorkloadId workload) { return Contains(excluded_, workload); });
+  part.excluded = excluded_;
+  part.excluded_size = excluded;
+  return !is_excluded;
+}
+
+const QueueLoss& TreeCandidates::FullLossOf(const State& state, const Exceeding& exceeding,
+                                            const CandidateOrder& order) {
+  Part& part = parts_[exceeding.place];
+  if (IsCurrent(state, exceeding.queue, part)) return part.loss;
+  part.loss = LossOf(state, exceeding, order, [](const Candidate&) { return true; });
+  part.usage.clear();
+  for (const FlavorResourceId fr : contested_) part.usage.push_back(state.quota.Usage(exceeding.queue, fr));
+  part.excluded = excluded_;
+  part.excluded_size = excluded_ == nullptr ? 0 : excluded_->size();
+  return part.loss;
 }
 
 void TreeCandidates::Begin(const CandidateOrder& order) {

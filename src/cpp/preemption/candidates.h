@@ -86,6 +86,13 @@ class CandidateList {
   LazyOrder lazy_;
 };
 
+// What a queue loses if its candidates are preempted, in candidate order, until the queue no longer exceeds
+// its quota of the contested flavor resources.
+struct QueueLoss {
+  absl::InlinedVector<FlavorResourceAmount, 2> usage;
+  absl::InlinedVector<WorkloadId, 4> workloads;
+};
+
 // All workloads of a tree that use a contested flavor resource, shared by all preemptors of a cycle. Searches
 // consider only the workloads in queues that use more than their quota.
 class TreeCandidates {
@@ -98,8 +105,8 @@ class TreeCandidates {
   // state of the workloads, so call this function before the cycle evicts a workload.
   void Fill(const State& state);
   // Finds the queues that exceed their quota, unless `epoch` equals the epoch of the last call. Later calls
-  // of At() and ForEachOf() skip the workloads in `excluded`, which must not change during the epoch. A null
-  // set is empty.
+  // of At(), LossOf() and FullLossOf() skip the workloads in `excluded`, which must not change during the
+  // epoch. A null set is empty.
   void Update(const State& state, const absl::flat_hash_set<WorkloadId>* excluded, int64_t epoch);
 
   // A queue that uses more than its own quota, and whose ancestor Cohorts, except the root, use more than
@@ -113,21 +120,39 @@ class TreeCandidates {
   // Returns the i-th candidate of the queues in exceeding(), in candidate order, or nullptr if there is none.
   // Call Fill() and Update() before this function. The result is valid until the next Update().
   const Candidate* At(size_t i, const CandidateOrder& order);
-  // Calls `use` with each candidate of one queue, in candidate order, until `use` returns false. Call Fill()
-  // and Update() before this function.
-  template <typename Use>
-  void ForEachOf(const Exceeding& exceeding, const CandidateOrder& order, Use use) {
+  // Returns the loss of a queue that is not the preemptor's own. `may_be_taken` returns whether the preemptor
+  // may preempt a candidate. Call Fill() and Update() before this function.
+  template <typename MayBeTaken>
+  QueueLoss LossOf(const State& state, const Exceeding& exceeding, const CandidateOrder& order,
+                   MayBeTaken may_be_taken) {
+    QueueLoss loss;
     Cursor cursor{&parts_[exceeding.place], 0, nullptr};
-    while (Advance(cursor, order) && use(*cursor.first)) {
+    while (Advance(cursor, order)) {
+      if (!may_be_taken(*cursor.first)) continue;
+      if (!Add(state, exceeding.queue, cursor.first->workload, loss)) break;
     }
+    return loss;
   }
+  // Same as LossOf() for a preemptor that may preempt all candidates. The result is cached as long as it is
+  // the same. The next call for the same queue invalidates the reference.
+  const QueueLoss& FullLossOf(const State& state, const Exceeding& exceeding, const CandidateOrder& order);
 
  private:
   // Candidates of one queue, which are adjacent in `items_`.
   struct Part {
     size_t begin, size;
     LazyOrder lazy;
+    // The last result of FullLossOf(), with the usage of the contested flavor resources and the set of
+    // excluded workloads at that time.
+    QueueLoss loss;
+    absl::InlinedVector<Amount, 2> usage;
+    const absl::flat_hash_set<WorkloadId>* excluded = nullptr;
+    size_t excluded_size = 0;
   };
+  // Adds the usage of a candidate to the loss of its queue. Returns whether the queue still exceeds its
+  // quota.
+  bool Add(const State& state, NodeId queue, WorkloadId candidate, QueueLoss& loss) const;
+  bool IsCurrent(const State& state, NodeId queue, Part& part) const;
   struct Cursor {
     Part* part;
     size_t next;

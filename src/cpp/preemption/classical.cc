@@ -190,8 +190,11 @@ class ClassicalSearch {
   std::vector<Target> Attempt(bool borrow) {
     const bool needs_own = !borrow && Borrows(state_.quota, query_);
     if (needs_own && !FitsWithinNominal()) return {};
-    const Trial trial(state_);
     const bool from_tree = tree_ != nullptr && OffersAny(borrow);
+    const bool has_listed =
+        std::any_of(lists_, lists_ + 6, [](const CandidateList& list) { return !list.empty(); });
+    if (!from_tree && !has_listed) return {};
+    const Trial trial(state_, query_.queue);
     if (needs_own && from_tree) {
       if (std::optional<std::vector<Target>> targets = AttemptByQueue()) return *std::move(targets);
     }
@@ -210,41 +213,37 @@ class ClassicalSearch {
     return {};
   }
 
-  // Usage of the workloads that one queue loses.
-  struct Loss {
-    NodeId queue;
+  // The usage of the root that is freed if all candidates of the tree are preempted, and the number of these
+  // candidates.
+  struct AllLost {
     Amounts usage;
+    size_t count = 0;
   };
 
-  // Calculates what the queues of the tree lose if all candidates of the tree are preempted, and the number
-  // of these candidates. A queue loses candidates until it no longer exceeds its quota. Returns nullopt if
-  // this also depends on a Cohort below the root, or if a sum or the usage of a node is saturated.
-  std::optional<std::pair<std::vector<Loss>, size_t>> AllLosses() {
-    const auto is_saturated = [&](NodeId node, const Amounts& usage) {
-      return std::any_of(usage.begin(), usage.end(), [&](const FlavorResourceAmount& entry) {
+  // Returns nullopt if the loss of a queue also depends on a Cohort below the root, or if a sum or the usage
+  // of a node is saturated.
+  std::optional<AllLost> AllLosses() {
+    const auto is_saturated = [&](NodeId node, const QueueLoss& loss) {
+      return std::any_of(loss.usage.begin(), loss.usage.end(), [&](const FlavorResourceAmount& entry) {
         return entry.amount.IsUnlimited() || state_.quota.Usage(node, entry.fr).IsUnlimited();
       });
     };
+    const bool takes_all = queue_.spec.preemption.reclaim_within_cohort == PreemptionPolicy::kAny;
     const NodeId root = state_.forest().Parent(query_.queue);
-    std::pair<std::vector<Loss>, size_t> all;
+    AllLost all;
+    QueueLoss some;
     for (const TreeCandidates::Exceeding& exceeding : tree_->exceeding()) {
       if (exceeding.queue == query_.queue) continue;
       if (state_.forest().Parent(exceeding.queue) != root) return std::nullopt;
-      Loss loss{exceeding.queue, {}};
-      const auto exceeds = [&] {
-        return std::any_of(query_.contested.begin(), query_.contested.end(), [&](FlavorResourceId fr) {
-          return state_.quota.Usage(loss.queue, fr) - AmountOf(loss.usage, fr) >
-                 state_.quota.Subtree(loss.queue, fr);
-        });
-      };
-      tree_->ForEachOf(exceeding, tree_order_, [&](const Candidate& candidate) {
-        if (!MayBeTaken(candidate)) return true;
-        for (const auto& [fr, amount] : view_.At(candidate.workload).usage) AddTo(loss.usage, fr, amount);
-        ++all.second;
-        return exceeds();
-      });
-      if (is_saturated(loss.queue, loss.usage) || is_saturated(root, loss.usage)) return std::nullopt;
-      if (!loss.usage.empty()) all.first.push_back(std::move(loss));
+      if (!takes_all) {
+        some = tree_->LossOf(view_, exceeding, tree_order_,
+                             [this](const Candidate& candidate) { return MayBeTaken(candidate); });
+      }
+      const QueueLoss& loss = takes_all ? tree_->FullLossOf(view_, exceeding, tree_order_) : some;
+      if (is_saturated(exceeding.queue, loss) || is_saturated(root, loss)) return std::nullopt;
+      all.count += loss.workloads.size();
+      for (const auto& [fr, amount] : loss.usage)
+        AddTo(all.usage, fr, state_.quota.PassedOn(exceeding.queue, fr, amount));
     }
     return all;
   }
@@ -259,20 +258,18 @@ class ClassicalSearch {
     tree_->Fill(view_);
     if (query_.topology != nullptr || tree_->has_evicted() || !Lists(kSame, true).empty())
       return std::nullopt;
-    const auto all = AllLosses();
+    const std::optional<AllLost> all = AllLosses();
     if (!all) return std::nullopt;
-    for (const Loss& loss : all->first) {
-      for (const auto& [fr, amount] : loss.usage) state_.quota.Remove(loss.queue, fr, amount);
-    }
+    // The search below reads only the usage of the queue itself and of the root.
+    const NodeId root = state_.forest().Parent(query_.queue);
+    for (const auto& [fr, amount] : all->usage) state_.quota.Remove(root, fr, amount);
     std::vector<Target> own, targets;
     if (!TakeFrom(Lists(kSame, false), /*borrow=*/false, own)) return targets;
     FillBack(state_, query_, /*borrow=*/false, own);
-    for (const Loss& loss : all->first) {
-      for (const auto& [fr, amount] : loss.usage) state_.quota.Add(loss.queue, fr, amount);
-    }
+    for (const auto& [fr, amount] : all->usage) state_.quota.Add(root, fr, amount);
     if (!Fits(state_, query_, /*borrow=*/false)) TakeFromTree(/*evicted=*/false, /*borrow=*/false, targets);
     // FillBack() moves the last target to the position of each candidate that it readmits.
-    const size_t moved = (all->second - targets.size()) % own.size();
+    const size_t moved = (all->count - targets.size()) % own.size();
     std::rotate(own.begin(), own.end() - static_cast<std::ptrdiff_t>(moved), own.end());
     targets.insert(targets.end(), own.begin(), own.end());
     FillBack(state_, query_, /*borrow=*/false, targets);

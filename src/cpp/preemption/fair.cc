@@ -30,13 +30,13 @@ class TargetQueues {
         candidates_(candidates.size()) {
     for (const Candidate& candidate : candidates) {
       const auto [place, is_new] = place_.try_emplace(candidate.charged, remaining_.size());
-      if (is_new) remaining_.push_back({0, 0});
+      if (is_new) remaining_.emplace_back();
       ++remaining_[place->second].end;
     }
     size_t begin = 0;
     for (Range& range : remaining_) {
       const size_t size = range.end;
-      range = {begin, begin};
+      range.next = range.end = begin;
       begin += size;
     }
     for (const Candidate& candidate : candidates)
@@ -45,9 +45,14 @@ class TargetQueues {
 
   bool HasCandidates(NodeId queue) const {
     const auto place = place_.find(queue);
-    return place != place_.end() && remaining_[place->second].next < remaining_[place->second].end;
+    return place != place_.end() && remaining_[place->second].HasNext();
   }
-  const Candidate& PopCandidate(NodeId queue) { return candidates_[remaining_[place_.at(queue)].next++]; }
+  // The caller may preempt the candidate, which changes the share of the queue.
+  const Candidate& PopCandidate(NodeId queue) {
+    Range& range = remaining_[place_.at(queue)];
+    range.share.reset();
+    return candidates_[range.next++];
+  }
   void Drop(NodeId queue) { pruned_.insert(queue); }
 
   // Returns kNoId if there are no candidates left.
@@ -65,6 +70,13 @@ class TargetQueues {
   }
 
  private:
+  // The candidates of one queue that have not been popped, as positions in `candidates_`.
+  struct Range {
+    size_t next = 0, end = 0;
+    std::optional<Share> share;  // Share of the queue, if no candidate was popped since it was calculated.
+    bool HasNext() const { return next < end; }
+  };
+
   NodeId NextIn(NodeId cohort) {
     Share queue_share, cohort_share;
     const NodeId queue = BestQueue(cohort, queue_share);
@@ -82,8 +94,13 @@ class TargetQueues {
     NodeId best = kNoId;
     for (NodeId queue : state_.forest().ChildQueues(cohort)) {
       if (!state_.forest().IsActive(queue) || pruned_.count(queue) > 0) continue;
-      const Share share = DominantResourceShare(state_, queue);
-      if (!HasCandidates(queue) || (!Borrows(share) && queue != preemptor_)) {
+      const auto place = place_.find(queue);
+      if (place == place_.end() || !remaining_[place->second].HasNext()) {
+        pruned_.insert(queue);
+        continue;
+      }
+      const Share& share = ShareOf(queue, remaining_[place->second]);
+      if (!Borrows(share) && queue != preemptor_) {
         pruned_.insert(queue);
         continue;
       }
@@ -113,6 +130,12 @@ class TargetQueues {
     return best;
   }
 
+  // The search adds and removes the usage of the preemptor, which may change the share of its queue.
+  const Share& ShareOf(NodeId queue, Range& range) const {
+    if (!range.share || queue == preemptor_) range.share = DominantResourceShare(state_, queue);
+    return *range.share;
+  }
+
   // Returns whether the node counts as borrowing. The ratio is 0 if the node borrows a resource that no node
   // can lend.
   bool Borrows(const Share& share) const {
@@ -121,10 +144,6 @@ class TargetQueues {
 
   const Candidate& NextOf(NodeId queue) const { return candidates_[remaining_[place_.at(queue)].next]; }
 
-  // The candidates of one queue that have not been popped, as positions in `candidates_`.
-  struct Range {
-    size_t next, end;
-  };
   const State& state_;
   const NodeId preemptor_;
   const CandidateOrder head_order_;
@@ -152,7 +171,7 @@ class FairSearch {
     // sees the difference. Undoing is faster and gives the same result if nothing saturates.
     const bool leaks = state_.quota.IsOnTrial() && Saturates();
     std::optional<Trial> trial;
-    if (!leaks) trial.emplace(state_);
+    if (!leaks) trial.emplace(state_, query_.queue);
     AddRequest();
     bool fits = FirstPass(candidates, strategies.front());
     if (!fits && strategies.size() > 1) fits = SecondPass();
@@ -279,7 +298,7 @@ class FairSearch {
              const Candidate& candidate) {
     if (strategy == FairSharingStrategy::kLessThanInitialShare)
       return CompareShares(new_share, old_share) < 0;
-    const Trial trial(state_);
+    const Trial trial(state_, query_.queue);
     Discharge(state_, query_, candidate.workload);
     return CompareShares(new_share, DominantResourceShare(state_, theirs)) <= 0;
   }
@@ -294,7 +313,7 @@ class FairSearch {
                         DominantResourceShare(state_, theirs),
                         {},
                         holds};
-    const Trial trial(state_);
+    const Trial trial(state_, query_.queue);
     Discharge(state_, query_, candidate.workload);
     made.final_share = DominantResourceShare(state_, theirs);
     trace_->comparisons.push_back(std::move(made));

@@ -126,7 +126,29 @@ bool Preemptor::MayPreempt(NodeId queue) const {
          rules.reclaim_within_cohort != PreemptionPolicy::kNever;
 }
 
+// Without an advantage over other queues, and without permission to borrow while it preempts them, a
+// preemptor needs targets in its own queue.
+bool Preemptor::HasNoTargets(const PreemptionQuery& query) const {
+  const State& view = state_;
+  const Preemption& rules = view.Queue(query.queue).spec.preemption;
+  const NodeId parent = view.forest().Parent(query.queue);
+  const bool is_flat = parent != kNoId && view.forest().Parent(parent) == kNoId;
+  if (trace_ != nullptr || !is_flat || view.config.fair_sharing || view.config.admission_fair_sharing ||
+      rules.borrow_within_cohort || !Borrows(view.quota, query)) {
+    return false;
+  }
+  if (rules.within_cluster_queue == PreemptionPolicy::kNever) return true;
+  const std::vector<WorkloadId>& own = view.Queue(query.queue).workloads;
+  const Workload& preemptor = view.At(query.preemptor);
+  return std::none_of(own.begin(), own.end(), [&](WorkloadId id) {
+    const Workload& workload = view.At(id);
+    return SatisfiesPolicy(preemptor, workload, rules.within_cluster_queue) &&
+           UsesAny(workload, query.contested) && !Contains(already_preempted_, id);
+  });
+}
+
 std::vector<Target> Preemptor::Search(const PreemptionQuery& query) {
+  if (HasNoTargets(query)) return {};
   if (remembered_ && query.topology == nullptr && IsSame(query, last_query_)) return last_targets_;
   last_targets_ = state_.config.fair_sharing ? Fair(query) : Classical(query);
   last_query_ = query;
@@ -141,7 +163,7 @@ GranularMode Preemptor::SimulatePreemption(NodeId queue, WorkloadId workload, Fl
   if (targets.empty()) {
     return {PreemptionMode::kNoCandidates, state_.quota.LowestSubtreeThatFits(queue, fr, amount).height};
   }
-  const Trial trial(state_);
+  const Trial trial(state_, queue);
   bool own = false;
   for (const Target& target : targets) {
     DischargeQuota(state_, state_.At(target.workload));

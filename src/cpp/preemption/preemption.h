@@ -97,6 +97,8 @@ class Preemptor : public PreemptionOracle {
   }
 
  private:
+  // Returns whether it is certain, without a search, that there are no targets.
+  bool HasNoTargets(const PreemptionQuery& query) const;
   std::vector<Target> Classical(const PreemptionQuery& query);
   std::vector<Target> Fair(const PreemptionQuery& query);
 

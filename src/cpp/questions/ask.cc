@@ -70,7 +70,7 @@ DecisionRecord Answer(State& state, WorkloadId id, Search search) {
     DecisionRecord decision;
     decision.workload = state.At(id).Key();
     decision.queue = state.QueueOf(state.At(id));
-    decision.reason = Id(obstacle.reason);
+    decision.reason = obstacle.reason;
     decision.message = obstacle.message;
     return decision;
   }

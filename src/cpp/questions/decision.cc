@@ -55,7 +55,7 @@ Obstacle HoldUpOf(const State& state, const Workload& workload) {
   const Condition* reserved = workload.Find(ConditionType::kQuotaReserved);
   const bool waits = state.waiting.start != nullptr && workload.place == QueuePlace::kInflight;
   for (Reason said : {Reason::kOnHold, Reason::kWaitingForPodsReady, Reason::kWaiting}) {
-    if (reserved == nullptr || reserved->reason != static_cast<int32_t>(said)) continue;
+    if (reserved == nullptr || reserved->reason != said) continue;
     const bool on_hold = said == Reason::kOnHold;
     if (!on_hold && !waits) continue;
     return {on_hold ? Obstacle::Kind::kOnHold : Obstacle::Kind::kPodsReady, "", said, reserved->message};
@@ -69,7 +69,7 @@ Obstacle UncountedDevices(const State& state, const Workload& workload) {
   if (waits || !NeedsDevices(state, workload)) return {};
   const Condition* reserved = workload.Find(ConditionType::kQuotaReserved);
   if (reserved != nullptr && IsDeviceRefusal(reserved->message))
-    return {Obstacle::Kind::kDevicesRefused, "", static_cast<Reason>(reserved->reason), reserved->message};
+    return {Obstacle::Kind::kDevicesRefused, "", reserved->reason, reserved->message};
   if (workload.devices != nullptr && workload.devices->charges != nullptr) return {};
   return {Obstacle::Kind::kDevicesUncounted, "", Reason::kPendingEvaluation, nullptr};
 }
@@ -118,7 +118,7 @@ DecisionRecord Decided(const State& state, const Entry& entry) {
     record.admitted = workload.IsAdmitted();
   }
   if (entry.second_pass > 0 && record.verdict == Verdict::kPending) {  // The workload keeps its quota.
-    record.reason = static_cast<int32_t>(entry.quota_reserved_reason);
+    record.reason = entry.quota_reserved_reason;
     record.message = entry.message;
   } else if (const Condition* condition = workload.Find(ConditionType::kQuotaReserved)) {
     record.reason = condition->reason;
@@ -130,15 +130,15 @@ DecisionRecord Decided(const State& state, const Entry& entry) {
 DecisionRecord Asked(const State& state, const Entry& entry) {
   DecisionRecord record = Common(state, entry, entry.nominated && entry.assignment.mode == Mode::kFit);
   record.message = entry.message;
-  record.reason = static_cast<int32_t>(entry.quota_reserved_reason);
+  record.reason = entry.quota_reserved_reason;
   if (!entry.nominated) return record;
   if (record.verdict == Verdict::kPending) {
     const bool no_fit = entry.assignment.mode == Mode::kNoFit;
-    record.reason = static_cast<int32_t>(no_fit ? entry.assignment.no_fit_reason : Reason::kWaitingForQuota);
+    record.reason = no_fit ? entry.assignment.no_fit_reason : Reason::kWaitingForQuota;
     return record;
   }
-  record.reason = static_cast<int32_t>(
-      record.verdict == Verdict::kAdmitted ? Reason::kQuotaReserved : Reason::kWaitingForPreemptedWorkloads);
+  record.reason =
+      record.verdict == Verdict::kAdmitted ? Reason::kQuotaReserved : Reason::kWaitingForPreemptedWorkloads;
   if (record.verdict == Verdict::kPreempting)
     record.message = PendingPreemptions(entry, state.At(entry.workload).cls);
   record.admission = AdmissionBy(state, entry);

@@ -29,7 +29,7 @@ struct DecisionRecord {
   Verdict verdict = Verdict::kPending;
   bool admitted = false;  // Whether all admission checks are ready; valid only if the verdict is kAdmitted.
   int borrowing = 0;
-  int32_t reason = 0;  // Id of the reason in State::reasons.
+  Reason reason = Reason::kEmpty;
   Message message;
   std::shared_ptr<const Admission> admission;
   std::vector<TargetRecord> targets;

@@ -19,7 +19,7 @@ Excess FindExcess(const State& state) {
   const Quota& quota = state.quota;
   for (NodeId queue : state.forest().Queues()) {
     if (!state.forest().IsDeclared(queue) || state.forest().HasCycle(queue)) continue;
-    for (FlavorResourceId fr = 0; fr < quota.flavor_resources(); ++fr) {
+    for (FlavorResourceId fr : quota.FlavorResources()) {
       if (quota.Usage(queue, fr) > Amount(0) && quota.RawAvailable(queue, fr) < Amount(0)) return {queue, fr};
     }
   }

@@ -286,7 +286,7 @@ ShareFacts FactsOfShare(const State& state, NodeId node) {
   ShareFacts facts{node, DominantResourceShare(state, node), Amount(0), Amount(0)};
   if (facts.share.dominant == kNoId) return facts;
   for (FlavorResourceId fr : facts.share.borrowed) {
-    if (state.flavor_resources[static_cast<size_t>(fr)].second != facts.share.dominant) continue;
+    if (state.flavor_resources[fr].second != facts.share.dominant) continue;
     facts.borrowed += state.quota.Usage(node, fr) - state.quota.Subtree(node, fr);
   }
   facts.lendable = Lendable(state, state.forest().Parent(node), facts.share.dominant);

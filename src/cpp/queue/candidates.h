@@ -19,15 +19,15 @@ class HeadCandidates {
   void Forget() { place_.clear(); }
 
   void Add(NodeId queue) {
-    if (static_cast<size_t>(queue) >= place_.size() || place_[static_cast<size_t>(queue)] < 0) return;
-    const auto place = static_cast<uint32_t>(place_[static_cast<size_t>(queue)]);
+    if (!place_.Contains(queue) || place_[queue] < 0) return;
+    const auto place = static_cast<uint32_t>(place_[queue]);
     words_[place / 64] |= uint64_t{1} << (place % 64);
   }
 
   // Returns whether Take() would visit the queue.
   bool Has(NodeId queue) const {
     if (place_.empty()) return true;
-    const auto place = static_cast<uint32_t>(place_[static_cast<size_t>(queue)]);
+    const auto place = static_cast<uint32_t>(place_[queue]);
     return (words_[place / 64] >> (place % 64) & 1) != 0;
   }
 
@@ -54,16 +54,15 @@ class HeadCandidates {
   void AddAll(const std::vector<NodeId>& queues) {
     words_.assign((queues.size() + 63) / 64, 0);
     for (size_t place = 0; place < queues.size(); ++place) {
-      const auto queue = static_cast<size_t>(queues[place]);
-      if (place_.size() <= queue) place_.resize(queue + 1, -1);
-      place_[queue] = static_cast<int32_t>(place);
+      place_.GrowTo(queues[place], -1);
+      place_[queues[place]] = static_cast<int32_t>(place);
       words_[place / 64] |= uint64_t{1} << (place % 64);
     }
   }
 
-  // By node: position in the list of all ClusterQueues sorted by name. If `place_` is empty, all queues are
+  // Position in the list of all ClusterQueues sorted by name. If `place_` is empty, all queues are
   // candidates.
-  std::vector<int32_t> place_;
+  IdVector<NodeId, int32_t> place_;
   std::vector<uint64_t> words_;  // One bit for each position.
 };
 

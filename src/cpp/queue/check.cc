@@ -27,7 +27,7 @@ class PendingQueueInspector {
  private:
   using Bucket = PendingQueue::Bucket;
 
-  const Workload& At(WorkloadId id) const { return workloads_[static_cast<size_t>(id)]; }
+  const Workload& At(WorkloadId id) const { return workloads_[id]; }
   const std::string& Key(WorkloadId id) const { return At(id).name; }
 
   template <typename... Parts>

@@ -8,10 +8,8 @@
 namespace kueue {
 namespace {
 
-Workload& At(WorkloadTable& workloads, WorkloadId id) { return workloads[static_cast<size_t>(id)]; }
-const Workload& At(const WorkloadTable& workloads, WorkloadId id) {
-  return workloads[static_cast<size_t>(id)];
-}
+Workload& At(WorkloadTable& workloads, WorkloadId id) { return workloads[id]; }
+const Workload& At(const WorkloadTable& workloads, WorkloadId id) { return workloads[id]; }
 
 }  // namespace
 
@@ -144,11 +142,11 @@ bool PendingQueue::IsInadmissible(const WorkloadTable& workloads, WorkloadId id)
   return bucket.active.empty() || bucket.inadmissible.Contains(workloads, {workload.queue_time, id});
 }
 
-bool PendingQueue::Less(const WorkloadTable& workloads, const std::vector<double>& usage, WorkloadId a,
+bool PendingQueue::Less(const WorkloadTable& workloads, const UsageByLocalQueue& usage, WorkloadId a,
                         WorkloadId b) const {
   const Workload &left = At(workloads, a), &right = At(workloads, b);
   if (by_usage) {
-    const double left_usage = usage[Index(left.local_queue)], right_usage = usage[Index(right.local_queue)];
+    const double left_usage = usage[left.local_queue], right_usage = usage[right.local_queue];
     if (left_usage != right_usage) return left_usage < right_usage;
   }
   if (sticky && (a == preemptor) != (b == preemptor)) return a == preemptor;
@@ -269,7 +267,8 @@ void PendingQueue::MarkInadmissible(Tables tables, ClassId cls, Reason reason) {
   inadmissible_classes_[cls] = reason;
   // Collected first, because moving a run removes its bucket from the heap.
   absl::InlinedVector<int32_t, 8> of_class;
-  for (auto it = bucket_of_.lower_bound({cls, 0}); it != bucket_of_.end() && it->first.first == cls; ++it) {
+  for (auto it = bucket_of_.lower_bound({cls, kNoId}); it != bucket_of_.end() && it->first.first == cls;
+       ++it) {
     if (!buckets_[Index(it->second)].active.empty()) of_class.push_back(it->second);
   }
   std::sort(of_class.begin(), of_class.end(), [this](int32_t a, int32_t b) {
@@ -346,15 +345,15 @@ bool PendingQueue::PreemptorWaits(const WorkloadTable& workloads) const {
   return place == QueuePlace::kQueued || place == QueuePlace::kDelayed;
 }
 
-int PendingQueue::PositionOf(const WorkloadTable& workloads, const std::vector<double>& usage,
+int PendingQueue::PositionOf(const WorkloadTable& workloads, const UsageByLocalQueue& usage,
                              WorkloadId id) const {
   const Workload& workload = At(workloads, id);
   const bool is_first = PreemptorWaits(workloads) && preemptor == id;
-  const double own = usage[Index(workload.local_queue)];
+  const double own = usage[workload.local_queue];
   // Queue order, except that a sticky preemptor other than `id` is not moved to the front. This keeps the
   // runs sorted.
   const auto goes_before = [&](WorkloadId other) {
-    const double theirs = usage[Index(At(workloads, other).local_queue)];
+    const double theirs = usage[At(workloads, other).local_queue];
     if (by_usage && theirs != own) return theirs < own;
     return !is_first && GoesBefore(At(workloads, other), workload);
   };
@@ -373,7 +372,7 @@ int PendingQueue::PositionOf(const WorkloadTable& workloads, const std::vector<d
   return static_cast<int>(position) + (passed ? 1 : 0);
 }
 
-WorkloadId PendingQueue::First(const WorkloadTable& workloads, const std::vector<double>& usage) const {
+WorkloadId PendingQueue::First(const WorkloadTable& workloads, const UsageByLocalQueue& usage) const {
   WorkloadId first = PreemptorWaits(workloads) ? preemptor : kNoId;
   const auto consider = [&](WorkloadId id) {
     if (first == kNoId || Less(workloads, usage, id, first)) first = id;
@@ -388,7 +387,7 @@ WorkloadId PendingQueue::First(const WorkloadTable& workloads, const std::vector
 }
 
 std::vector<WorkloadId> PendingQueue::Ordered(const WorkloadTable& workloads,
-                                              const std::vector<double>& usage) const {
+                                              const UsageByLocalQueue& usage) const {
   std::vector<WorkloadId> all(delayed_);
   if (inflight_ != kNoId) all.push_back(inflight_);
   for (const Bucket& bucket : buckets_) {

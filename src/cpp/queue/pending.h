@@ -18,6 +18,8 @@
 
 namespace kueue {
 
+using UsageByLocalQueue = IdVector<LocalQueueId, double>;
+
 // Workloads are grouped into buckets by equivalence class and LocalQueue. When a class becomes inadmissible
 // or inadmissible workloads are requeued, all workloads of a bucket are moved together. With admission fair
 // sharing, a separate heap determines the next workload.
@@ -27,7 +29,7 @@ class PendingQueue {
   // usage.
   struct Tables {
     WorkloadTable& workloads;
-    const std::vector<double>& usage;
+    const UsageByLocalQueue& usage;
   };
 
   enum class As { kActive, kInadmissible, kDelayed };
@@ -68,12 +70,12 @@ class PendingQueue {
 
   // Returns the active workloads, the inadmissible workloads and the workload in flight, in the current queue
   // order.
-  std::vector<WorkloadId> Ordered(const WorkloadTable& workloads, const std::vector<double>& usage) const;
+  std::vector<WorkloadId> Ordered(const WorkloadTable& workloads, const UsageByLocalQueue& usage) const;
   // PositionOf() returns the number of workloads that precede `id` in Ordered(). `id` must be in this queue.
   // First() returns the first workload of Ordered(), or kNoId if there is none. PositionOf() and First()
   // inspect buckets, not every workload.
-  int PositionOf(const WorkloadTable& workloads, const std::vector<double>& usage, WorkloadId id) const;
-  WorkloadId First(const WorkloadTable& workloads, const std::vector<double>& usage) const;
+  int PositionOf(const WorkloadTable& workloads, const UsageByLocalQueue& usage, WorkloadId id) const;
+  WorkloadId First(const WorkloadTable& workloads, const UsageByLocalQueue& usage) const;
   // Returns the active workloads in heap order. After usage has changed, the heap order affects which
   // workloads become the next heads. The result is empty unless the queue is ordered by usage.
   const std::vector<WorkloadId>& HeapOrder() const { return heap_.items(); }
@@ -123,8 +125,7 @@ class PendingQueue {
   int32_t BucketOf(const Workload& workload);
   void MakeRoom();
   const Bucket& FindBucket(const Workload& workload) const;
-  bool Less(const WorkloadTable& workloads, const std::vector<double>& usage, WorkloadId a,
-            WorkloadId b) const;
+  bool Less(const WorkloadTable& workloads, const UsageByLocalQueue& usage, WorkloadId a, WorkloadId b) const;
   auto LessNow(Tables tables) const {
     return [this, tables](WorkloadId a, WorkloadId b) { return Less(tables.workloads, tables.usage, a, b); };
   }

@@ -93,11 +93,10 @@ class WorkloadRun {
   static bool Less(const WorkloadTable& workloads, const Item& a, const Item& b) {
     if (a.time != b.time) return a.time < b.time;
     if (a.workload == b.workload) return false;
-    const std::string& left = workloads[static_cast<size_t>(a.workload)].uid;
-    const std::string& right = workloads[static_cast<size_t>(b.workload)].uid;
+    const std::string& left = workloads[a.workload].uid;
+    const std::string& right = workloads[b.workload].uid;
     if (const int order = left.compare(right); order != 0) return order < 0;
-    return workloads[static_cast<size_t>(a.workload)].serial <
-           workloads[static_cast<size_t>(b.workload)].serial;
+    return workloads[a.workload].serial < workloads[b.workload].serial;
   }
   // Frees the unused space before the front once this space is large.
   void Trim() {

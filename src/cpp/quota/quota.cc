@@ -17,10 +17,10 @@ void Grow(Table& table, Eigen::Index rows, Eigen::Index cols, Amount fill) {
 
 }  // namespace
 
-void Quota::Resize(int flavor_resources) {
-  const Eigen::Index rows = forest_.size(),
-                     cols = std::max<Eigen::Index>(flavor_resources, limits_->nominal.cols());
-  if (rows == this->rows() && cols == limits_->nominal.cols()) return;
+void Quota::Resize(size_t flavor_resources) {
+  const auto rows = static_cast<Eigen::Index>(forest_.size()),
+             cols = std::max(static_cast<Eigen::Index>(flavor_resources), limits_->nominal.cols());
+  if (rows == limits_->nominal.rows() && cols == limits_->nominal.cols()) return;
   Limits& limits = limits_.Edit();
   for (Table* table : {&limits.nominal, &limits.subtree, &limits.local, &limits.potential, &usage_})
     Grow(*table, rows, cols, Amount(0));
@@ -33,12 +33,12 @@ void Quota::Resize(int flavor_resources) {
 }
 
 void Quota::ClearNode(NodeId node) {
-  if (node >= rows()) return;
+  if (node.value() >= limits_->nominal.rows()) return;
   Limits& limits = limits_.Edit();
-  limits.nominal.row(node).setConstant(Amount(0));
-  limits.borrowing.row(node).setConstant(Amount::Unlimited());
-  limits.lending.row(node).setConstant(Amount::Unlimited());
-  limits.declared.row(node).setConstant(false);
+  limits.nominal.Row(node).setConstant(Amount(0));
+  limits.borrowing.Row(node).setConstant(Amount::Unlimited());
+  limits.lending.Row(node).setConstant(Amount::Unlimited());
+  limits.declared.Row(node).setConstant(false);
 }
 
 void Quota::SetQuota(NodeId node, FlavorResourceId fr, Amount nominal, Amount borrowing_limit,
@@ -56,12 +56,12 @@ void Quota::Rebuild() {
   limits.subtree = limits.local = limits.potential = limits.nominal;
   limits.defined = limits.declared;
   const std::vector<NodeId>& order = forest_.TopDown();
-  for (NodeId node = 0; node < forest_.size(); ++node) {
-    if (!forest_.IsClusterQueue(node)) usage_.row(node).setConstant(Amount(0));
+  for (NodeId node : forest_.Nodes()) {
+    if (!forest_.IsClusterQueue(node)) usage_.Row(node).setConstant(Amount(0));
   }
   for (auto it = order.rbegin(); it != order.rend(); ++it) {  // Children before parents.
     const NodeId node = *it, parent = forest_.Parent(node);
-    for (FlavorResourceId fr = 0; fr < flavor_resources(); ++fr) {
+    for (FlavorResourceId fr : FlavorResources()) {
       const Amount local = Max(Amount(0), limits.subtree(node, fr) - limits.lending(node, fr));
       limits.local(node, fr) = local;
       if (parent == kNoId) continue;
@@ -72,7 +72,7 @@ void Quota::Rebuild() {
   }
   for (NodeId node : order) {  // Parents before children.
     const NodeId parent = forest_.Parent(node);
-    for (FlavorResourceId fr = 0; fr < flavor_resources(); ++fr) {
+    for (FlavorResourceId fr : FlavorResources()) {
       limits.potential(node, fr) = parent == kNoId
                                        ? limits.subtree(node, fr)
                                        : Min(limits.local(node, fr) + limits.potential(parent, fr),
@@ -82,14 +82,16 @@ void Quota::Rebuild() {
 }
 
 Amount Quota::RawAvailable(NodeId node, FlavorResourceId fr) const {
-  const Amount total = limits_->subtree(node, fr), used = usage_(node, fr);
+  const Limits& limits = *limits_;
+  const Eigen::Index cell = CellOf(node, fr);
+  const Amount total = limits.subtree.data()[cell], used = usage_.data()[cell];
   const NodeId parent = forest_.Parent(node);
   if (parent == kNoId) return total - used;
-  const Amount local = limits_->local(node, fr);
+  const Amount local = limits.local.data()[cell], borrowing = limits.borrowing.data()[cell];
   Amount from_parent = RawAvailable(parent, fr);
-  if (!limits_->borrowing(node, fr).IsUnlimited()) {
+  if (!borrowing.IsUnlimited()) {
     const Amount in_parent = total - local, used_in_parent = Max(Amount(0), used - local);
-    from_parent = Min(in_parent - used_in_parent + limits_->borrowing(node, fr), from_parent);
+    from_parent = Min(in_parent - used_in_parent + borrowing, from_parent);
   }
   return Max(Amount(0), local - used) + from_parent;
 }
@@ -108,13 +110,14 @@ Quota::Height Quota::LowestSubtreeThatFits(NodeId queue, FlavorResourceId fr, Am
 }
 
 void Quota::Add(NodeId queue, FlavorResourceId fr, Amount amount) {
-  const Table& local = limits_->local;
+  const Amount* const local = limits_->local.data();
   for (NodeId node = queue; node != kNoId;) {
     const NodeId parent = forest_.Parent(node);
-    const Amount used = usage_(node, fr);
+    const Eigen::Index cell = CellOf(node, fr);
+    const Amount used = usage_.data()[cell];
     SetUsage(node, fr, used + amount);
     if (parent == kNoId) return;
-    const Amount local_available = Max(Amount(0), local(node, fr) - used);
+    const Amount local_available = Max(Amount(0), local[cell] - used);
     if (amount <= local_available) return;
     amount -= local_available;
     node = parent;
@@ -122,13 +125,14 @@ void Quota::Add(NodeId queue, FlavorResourceId fr, Amount amount) {
 }
 
 void Quota::Remove(NodeId queue, FlavorResourceId fr, Amount amount) {
-  const Table& local = limits_->local;
+  const Amount* const local = limits_->local.data();
   for (NodeId node = queue; node != kNoId;) {
     const NodeId parent = forest_.Parent(node);
-    const Amount used = usage_(node, fr);
+    const Eigen::Index cell = CellOf(node, fr);
+    const Amount used = usage_.data()[cell];
     SetUsage(node, fr, used - amount);
     if (parent == kNoId) return;
-    const Amount stored_in_parent = used - local(node, fr);
+    const Amount stored_in_parent = used - local[cell];
     if (stored_in_parent <= Amount(0)) return;
     amount = Min(amount, stored_in_parent);
     node = parent;
@@ -142,13 +146,23 @@ bool Quota::WouldSaturate(NodeId queue, FlavorResourceId fr, Amount added) const
   return false;
 }
 
-void Quota::Rollback(size_t mark) {
-  while (log_.size() > mark) {
-    const Change& change = log_.back();
-    usage_(change.node, change.fr) = change.before;
-    log_.pop_back();
+void Quota::Rollback(size_t mark, NodeId node) {
+  Log& log = LogOf(node);
+  while (log.changes.size() > mark) {
+    const Change& change = log.changes.back();
+    usage_.data()[CellOf(change.node, change.fr)] = change.before;
+    log.changes.pop_back();
   }
-  --open_;
+  --log.open;
+}
+
+void Quota::Part() { parts_.assign(kParts, Log{{}, log_.open}); }
+
+void Quota::Join() {
+  for (const Log& part : parts_) {
+    log_.changes.insert(log_.changes.end(), part.changes.begin(), part.changes.end());
+  }
+  parts_.clear();
 }
 
 }  // namespace kueue

@@ -6,6 +6,7 @@
 #include <Eigen/Core>
 #include <vector>
 
+#include "absl/base/optimization.h"
 #include "cohort/forest.h"
 #include "model/ids.h"
 #include "model/paged.h"
@@ -29,7 +30,23 @@ struct NumTraits<kueue::Amount> : GenericNumTraits<kueue::Amount> {
 namespace kueue {
 
 // A table with one row for each node of the forest and one column for each (flavor, resource) pair.
-using Table = Eigen::Array<Amount, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>;
+template <typename Scalar>
+class TableOf : public Eigen::Array<Scalar, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor> {
+  using Base = Eigen::Array<Scalar, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>;
+
+ public:
+  using Base::Base;
+  Scalar& operator()(NodeId node, FlavorResourceId fr) { return Base::operator()(node.value(), fr.value()); }
+  const Scalar& operator()(NodeId node, FlavorResourceId fr) const {
+    return Base::operator()(node.value(), fr.value());
+  }
+  IdRange<NodeId> Nodes() const { return IdRange<NodeId>(static_cast<size_t>(Base::rows())); }
+  IdRange<FlavorResourceId> FlavorResources() const {
+    return IdRange<FlavorResourceId>(static_cast<size_t>(Base::cols()));
+  }
+  auto Row(NodeId node) { return Base::row(node.value()); }
+};
+using Table = TableOf<Amount>;
 
 // An amount of one flavor resource.
 struct FlavorResourceAmount {
@@ -45,7 +62,7 @@ class Quota {
   const Forest& forest() const { return forest_; }
 
   // Resizes the tables to all nodes of the forest and `flavor_resources` columns.
-  void Resize(int flavor_resources);
+  void Resize(size_t flavor_resources);
   void ClearNode(NodeId node);
   void SetQuota(NodeId node, FlavorResourceId fr, Amount nominal, Amount borrowing_limit,
                 Amount lending_limit);
@@ -53,8 +70,8 @@ class Quota {
   // queues.
   void Rebuild();
 
-  int flavor_resources() const { return static_cast<int>(limits_->nominal.cols()); }
-  int rows() const { return static_cast<int>(limits_->nominal.rows()); }
+  // Returns the flavor resources that have a column.
+  IdRange<FlavorResourceId> FlavorResources() const { return limits_->nominal.FlavorResources(); }
   Amount Nominal(NodeId node, FlavorResourceId fr) const { return limits_->nominal(node, fr); }
   Amount BorrowingLimit(NodeId node, FlavorResourceId fr) const { return limits_->borrowing(node, fr); }
   Amount LendingLimit(NodeId node, FlavorResourceId fr) const { return limits_->lending(node, fr); }
@@ -107,14 +124,31 @@ class Quota {
   void Add(NodeId queue, FlavorResourceId fr, Amount amount);
   void Remove(NodeId queue, FlavorResourceId fr, Amount amount);
 
-  // Starts a trial. Rollback(mark) undoes all changes of usage made after the matching Mark(), latest first.
-  size_t Mark() {
-    ++open_;
-    return log_.size();
+  // Returns by how much the usage of the parent decreases if `amount` is removed from the node.
+  Amount PassedOn(NodeId node, FlavorResourceId fr, Amount amount) const {
+    const Amount stored_in_parent = usage_(node, fr) - limits_->local(node, fr);
+    return stored_in_parent <= Amount(0) ? Amount(0) : Min(amount, stored_in_parent);
   }
-  void Rollback(size_t mark);
+
+  // Starts a trial. Rollback(mark) undoes all changes of usage made after the matching Mark(), latest first.
+  // Between Part() and Join(), a trial concerns the tree of `node`.
+  size_t Mark(NodeId node = kNoId) {
+    Log& log = LogOf(node);
+    ++log.open;
+    return log.changes.size();
+  }
+  void Rollback(size_t mark, NodeId node = kNoId);
   // Returns whether a trial is active.
-  bool IsOnTrial() const { return open_ > 0; }
+  bool IsOnTrial() const { return log_.open > 0; }
+
+  // Divides the trees into kParts parts. Until Join(), threads may change the usage of trees of different
+  // parts at the same time. The changes belong to the current trial.
+  static constexpr size_t kParts = 16;
+  size_t PartOf(NodeId node) const {
+    return static_cast<uint32_t>(forest_.Root(node).value()) * uint32_t{0x9E3779B9} >> 28;
+  }
+  void Part();
+  void Join();
 
   // Returns whether additional usage of `added` would make the usage of the queue or of one of its ancestors
   // exceed the range of Amount.
@@ -122,9 +156,14 @@ class Quota {
 
  private:
   friend class FieldLists;  // persist/field_lists.h
+  // Position of a value in the tables.
+  Eigen::Index CellOf(NodeId node, FlavorResourceId fr) const {
+    return node.value() * usage_.cols() + fr.value();
+  }
   void SetUsage(NodeId node, FlavorResourceId fr, Amount value) {
-    Amount& slot = usage_(node, fr);
-    if (open_ > 0) log_.push_back({node, fr, slot});
+    Amount& slot = usage_.data()[CellOf(node, fr)];
+    Log& log = LogOf(node);
+    if (log.open > 0) log.changes.push_back({node, fr, slot});
     slot = value;
   }
 
@@ -133,7 +172,12 @@ class Quota {
     FlavorResourceId fr;
     Amount before;
   };
-  using Flags = Eigen::Array<bool, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>;
+  struct Log {
+    std::vector<Change> changes;
+    int open = 0;  // Number of active trials.
+  };
+  Log& LogOf(NodeId node) { return ABSL_PREDICT_TRUE(parts_.empty()) ? log_ : parts_[PartOf(node)]; }
+  using Flags = TableOf<bool>;
   // Declared quotas and the values derived from them; copies share these values until one copy changes them.
   struct Limits {
     Table nominal, borrowing, lending, subtree, local, potential;
@@ -142,8 +186,8 @@ class Quota {
   Forest forest_;
   Shared<Limits> limits_;
   Table usage_;
-  std::vector<Change> log_;
-  int open_ = 0;
+  Log log_;
+  std::vector<Log> parts_;  // By part of the trees; empty except between Part() and Join().
 };
 
 }  // namespace kueue

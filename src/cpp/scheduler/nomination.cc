@@ -2,8 +2,10 @@
 // Mirrors pkg/scheduler/scheduler.go:nominate (kueue ff69552e79).
 #include <algorithm>
 
+#include "absl/cleanup/cleanup.h"
 #include "lifecycle/admissibility.h"
 #include "lifecycle/conditions.h"
+#include "lifecycle/devices.h"
 #include "lifecycle/second_pass.h"
 #include "preemption/fit.h"
 #include "scheduler/cycle.h"
@@ -29,6 +31,41 @@ Entry Cycle::Nominate(WorkloadId workload, NodeId queue) {
   return entry;
 }
 
+// Topologies may be shared by trees. The values that a second pass replaces, and the tables of a resumed
+// cycle, belong to no tree.
+bool Cycle::AreTreesIndependent() const {
+  return state_.topology.made.capacity.empty() && second_passes_.empty() && !IsResumed() &&
+         !state_.MaySharePages();
+}
+
+std::vector<std::vector<size_t>> Cycle::EntriesByPart() const {
+  std::vector<std::vector<size_t>> parts(Quota::kParts);
+  for (size_t i = 0; i < entries_.size(); ++i) parts[state_.quota.PartOf(entries_[i].queue)].push_back(i);
+  const auto is_empty = [](const std::vector<size_t>& part) { return part.empty(); };
+  parts.erase(std::remove_if(parts.begin(), parts.end(), is_empty), parts.end());
+  return parts;
+}
+
+void Cycle::NominateEntries() {
+  std::vector<std::vector<size_t>> parts;
+  if (threads_ != nullptr && threads_->AreWorthIt(entries_.size()) && AreTreesIndependent())
+    parts = EntriesByPart();
+  if (parts.size() < 2) {
+    for (Entry& entry : entries_) NominateEntry(entry);
+    return;
+  }
+  preemptors_.resize(Quota::kParts);
+  for (const std::vector<size_t>& part : parts) {
+    preemptors_[state_.quota.PartOf(entries_[part.front()].queue)] = std::make_unique<Preemptor>(state_);
+  }
+  state_.caches.refusals.Reserve(state_.forest().size());
+  state_.quota.Part();
+  const absl::Cleanup join = [this] { state_.quota.Join(); };
+  threads_->Do(parts.size(), [&](size_t number) {
+    for (size_t i : parts[number]) NominateEntry(entries_[i]);
+  });
+}
+
 void Cycle::NominateEntry(Entry& entry) {
   if (Refuses(entry)) return;
   entry.nominated = true;
@@ -43,7 +80,7 @@ bool Cycle::Refuses(Entry& entry) {
     entry.quota_reserved_reason = Reason::kSuspended;
     return true;
   }
-  if (HasCheckIn(workload, CheckState::kRetry) || HasCheckIn(workload, CheckState::kRejected)) {
+  if (HasFailedChecks(workload)) {
     entry.inadmissibility = Inadmissibility::Kind::kFailedChecks;
     entry.message = Say(Sentence::kFailedChecks);
     entry.quota_reserved_reason = Reason::kPendingEvaluation;
@@ -77,20 +114,27 @@ bool Cycle::IsProgressOutdated(const Workload& workload, NodeId queue) const {
 void Cycle::GetAssignments(Entry& entry, const NominationMapping* pinned) {
   Workload& workload = state_.At(entry.workload);
   if (workload.progress && IsProgressOutdated(workload, entry.queue)) workload.progress = nullptr;
+  Preemptor& preemptor = PreemptorOf(entry.queue);
   const bool is_told_by_class = pinned == nullptr && IsToldByClass(entry);
   const KnownFit* known = nullptr;
+  bool is_known = false;
   if (is_told_by_class) {
     // KeepRefusal() keeps nothing for queues that may preempt.
-    if (!preemptor_.MayPreempt(entry.queue) && Recall(entry)) return;
+    if (!preemptor.MayPreempt(entry.queue) && Recall(entry)) return;
     known = state_.caches.fits.Find(entry.queue, workload.cls);
-    if (known != nullptr && TakeKnown(*known, entry)) return;
+    is_known = known != nullptr && TakeKnown(*known, entry);
+    if (is_known && !known->needs_placement) return;
   }
-  FlavorAssigner assigner(state_, preemptor_, preemptor_.placer(),
+  FlavorAssigner assigner(state_, preemptor, preemptor.placer(),
                           {entry.queue, entry.workload, entry.replaced, pinned, known != nullptr});
-  assigner.Assign(entry.assignment);
+  if (is_known) {
+    assigner.Place(entry.assignment);
+  } else {
+    assigner.Assign(entry.assignment);
+  }
   entry.targets.clear();
   if (entry.assignment.mode == Mode::kPreempt) {
-    entry.targets = preemptor_.Targets(entry.queue, entry.workload, entry.assignment, entry.replaced);
+    entry.targets = preemptor.Targets(entry.queue, entry.workload, entry.assignment, entry.replaced);
   }
   if (entry.assignment.mode != Mode::kFit && entry.targets.empty()) TryPartialAdmission(entry, assigner);
   if (entry.assignment.mode == Mode::kPreempt && !entry.assignment.demands.empty()) PlaceAround(entry);
@@ -121,6 +165,7 @@ bool Cycle::Recall(Entry& entry) const {
 
 bool Cycle::TakeKnown(const KnownFit& known, Entry& entry) const {
   int borrowing = 0;
+  if (known.needs_placement && state_.At(entry.workload).spec->elastic) return false;
   for (const auto& [fr, amount] : known.usage) {
     if (amount > state_.quota.Available(entry.queue, fr)) return false;
     borrowing = std::max(borrowing, state_.quota.LowestSubtreeThatFits(entry.queue, fr, amount).height);
@@ -128,15 +173,59 @@ bool Cycle::TakeKnown(const KnownFit& known, Entry& entry) const {
   entry.assignment.mode = Mode::kFit;
   entry.assignment.borrowing = borrowing;
   entry.assignment.usage = known.usage;
-  entry.admission = known.admission;
+  if (known.needs_placement) {
+    TakeKnownFlavors(*known.admission, entry);
+  } else {
+    entry.admission = known.admission;
+  }
   return true;
+}
+
+// Fills in what the flavor scan would find. Each resource has only one flavor, and all resources the same.
+void Cycle::TakeKnownFlavors(const Admission& admission, Entry& entry) const {
+  Assignment& assignment = entry.assignment;
+  const PodSetAdmission& admitted = admission.pod_sets.front();
+  PodSetAssignment& pod_set = assignment.pod_sets.emplace_back();
+  pod_set.count = admitted.count;
+  for (size_t i = 0; i < admitted.resources.size(); ++i) {
+    const auto& [resource, flavor, usage] = admitted.resources[i];
+    const auto& [fr, amount] = assignment.usage[i];
+    const int height = state_.quota.LowestSubtreeThatFits(entry.queue, fr, amount).height;
+    pod_set.requests.emplace_back(resource, usage);
+    pod_set.flavors.push_back({resource, flavor, Mode::kFit, height, -1});
+  }
+  const auto& [resource, flavor, usage] = admitted.resources.front();
+  const int group = state_.Queue(entry.queue).GroupOf(resource);
+  pod_set.attempts.push_back({flavor, group, PreemptionMode::kFit, assignment.borrowing, Reason::kEmpty});
+  const PodSetSpec& spec = state_.Class(state_.At(entry.workload).cls).pod_sets.front();
+  assignment.demands.push_back({0, flavor, static_cast<int32_t>(admitted.count), !RequestsTopology(spec)});
+}
+
+// Returns whether TakeKnownFlavors() reproduces the assignment before its placement.
+bool Cycle::CanReproduceFlavors(const Entry& entry) const {
+  const Assignment& assignment = entry.assignment;
+  if (assignment.pod_sets.size() != 1 || assignment.demands.size() != 1) return false;
+  const PodSetAssignment& pod_set = assignment.pod_sets.front();
+  const auto is_of_demand = [&](const FlavorChoice& choice) {
+    return choice.flavor == assignment.demands.front().flavor && choice.tried == -1;
+  };
+  return pod_set.topology != nullptr && pod_set.delayed == DelayedTopology::kNone &&
+         pod_set.refusals.empty() && pod_set.attempts.size() == 1 && !pod_set.requests.empty() &&
+         pod_set.requests.size() == pod_set.flavors.size() &&
+         assignment.usage.size() == pod_set.flavors.size() && !state_.At(entry.workload).spec->elastic &&
+         std::all_of(pod_set.flavors.begin(), pod_set.flavors.end(), is_of_demand);
 }
 
 void Cycle::KeepFit(const Entry& entry, const std::shared_ptr<const Admission>& admission) {
   const ClassId id = state_.At(entry.workload).cls;
   const EquivalenceClass& cls = state_.Class(id);
   if (IsResumed() || !IsToldByClass(entry) || entry.assignment.HasPendingFlavors() ||
-      cls.can_be_partially_admitted || preemptor_.placer().Concerns(entry.queue, cls)) {
+      cls.can_be_partially_admitted) {
+    return;
+  }
+  const bool needs_placement = PreemptorOf(entry.queue).placer().Concerns(entry.queue, cls);
+  if (needs_placement &&
+      (state_.caches.fits.Find(entry.queue, id) != nullptr || !CanReproduceFlavors(entry))) {
     return;
   }
   const ClusterQueue& queue = state_.Queue(entry.queue);
@@ -146,7 +235,7 @@ void Cycle::KeepFit(const Entry& entry, const std::shared_ptr<const Admission>& 
       if (group == kNoId || queue.groups[static_cast<size_t>(group)].flavors.size() > 1) return;
     }
   }
-  state_.caches.fits.Keep(entry.queue, id, {entry.assignment.usage, admission});
+  state_.caches.fits.Keep(entry.queue, id, {entry.assignment.usage, admission, needs_placement});
 }
 
 // Adds the flavor resources that the flavor scan for a resource may read.
@@ -165,8 +254,9 @@ void Cycle::KeepRefusal(const Entry& entry) {
   const Assignment& assignment = entry.assignment;
   const ClassId id = state_.At(entry.workload).cls;
   const EquivalenceClass& cls = state_.Class(id);
-  if (assignment.mode == Mode::kFit || preemptor_.MayPreempt(entry.queue) || assignment.HasPendingFlavors() ||
-      cls.can_be_partially_admitted || preemptor_.placer().Concerns(entry.queue, cls)) {
+  if (assignment.mode == Mode::kFit || PreemptorOf(entry.queue).MayPreempt(entry.queue) ||
+      assignment.HasPendingFlavors() || cls.can_be_partially_admitted ||
+      PreemptorOf(entry.queue).placer().Concerns(entry.queue, cls)) {
     return;
   }
   KnownRefusal refusal;
@@ -186,8 +276,8 @@ void Cycle::KeepRefusal(const Entry& entry) {
 // Mirrors pkg/scheduler/scheduler.go:updateAssignmentForTAS.
 void Cycle::PlaceAround(Entry& entry) {
   if (HasUnhealthyAssignment(state_, state_.At(entry.workload))) return;
-  Placer& placer = preemptor_.placer();
-  const Trial trial(state_);
+  Placer& placer = PreemptorOf(entry.queue).placer();
+  const Trial trial(state_, entry.queue);
   for (const Target& target : entry.targets) Discharge(state_, target.workload);
   const bool as_if_empty = entry.targets.empty();
   placer.Apply(placer.Find(entry.assignment.demands, entry.workload, as_if_empty, entry.replaced),
@@ -214,7 +304,7 @@ bool Cycle::TryPartialAdmission(Entry& entry, FlavorAssigner& assigner) {
     assigner.Assign(assignment, &counts);
     std::vector<Target> targets;
     if (assignment.mode == Mode::kPreempt) {
-      targets = preemptor_.Targets(entry.queue, entry.workload, assignment, entry.replaced);
+      targets = PreemptorOf(entry.queue).Targets(entry.queue, entry.workload, assignment, entry.replaced);
     }
     if (assignment.mode == Mode::kFit || !targets.empty()) {
       entry.assignment = std::move(assignment);

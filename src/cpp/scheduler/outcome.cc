@@ -137,7 +137,7 @@ bool Cycle::IsWritten(WorkloadId workload) const {
 // admission, or an admission that ends the eviction.
 void Cycle::IssuePreemptions(Entry& entry) {
   const Workload& preemptor = state_.At(entry.workload);
-  preemptor_.KeepCandidates();
+  PreemptorOf(entry.queue).KeepCandidates();
   bool writes = false;
   for (const Target& target : entry.targets) {
     if (IsWritten(target.workload)) {
@@ -153,6 +153,22 @@ void Cycle::IssuePreemptions(Entry& entry) {
   entry.requeue_reason = RequeueReason::kPendingPreemption;
   entry.quota_reserved_reason = Reason::kWaitingForPreemptedWorkloads;
   state_.At(entry.workload).progress = nullptr;
+}
+
+// Returns whether the topology usage of the assignment equals that of the admission: its only pod set was not
+// placed before, and all its resources have the flavor in which it was placed.
+bool Cycle::HoldsTopologyUsage(const Entry& entry) const {
+  const Assignment& assignment = entry.assignment;
+  if (!recalls_ || IsResumed() || entry.second_pass > 0 || entry.replaced != kNoId ||
+      assignment.pod_sets.size() != 1 || assignment.topology_usage.empty() ||
+      state_.config.rules.topology_usage_by_quota ||
+      state_.Class(state_.At(entry.workload).cls).pod_sets.size() != 1) {
+    return false;
+  }
+  const auto& flavors = assignment.pod_sets.front().flavors;
+  return std::all_of(flavors.begin(), flavors.end(), [&](const FlavorChoice& choice) {
+    return choice.flavor == assignment.topology_usage.front().flavor;
+  });
 }
 
 void Cycle::Admit(Entry& entry) {
@@ -171,7 +187,10 @@ void Cycle::Admit(Entry& entry) {
   const bool again = workload.charged != kNoId;
   if (again) DischargeAdmission(live_, entry.workload);
   SetQuotaReservation(live_, entry.workload, std::move(admission));
-  if (workload.spec->active) ChargeAdmission(live_, entry.workload);
+  if (workload.spec->active) {
+    const bool is_known = !again && HoldsTopologyUsage(entry);
+    ChargeAdmission(live_, entry.workload, is_known ? &entry.assignment.topology_usage : nullptr);
+  }
   // Kueue updates the cache entry by removing and adding it, which increments the generation.
   ++live_.Queue(entry.queue).generation;
   if (!workload.Status().unhealthy_nodes.empty()) {

@@ -18,9 +18,8 @@ using RefusedHeads = absl::InlinedVector<RefusedHead, 8>;
 
 // Returns whether the queue takes part in the cycle.
 bool TakesPart(const State& state, NodeId node) {
-  const std::vector<bool>& held_back = state.followed.held_back;
-  return state.Queue(node).inactivity.IsActive() &&
-         (held_back.empty() || !held_back[static_cast<size_t>(node)]);
+  const IdVector<NodeId, bool>& held_back = state.followed.held_back;
+  return state.Queue(node).inactivity.IsActive() && (held_back.empty() || !held_back[node]);
 }
 
 const KnownRefusal* RefusalOf(const State& state, WorkloadId id, NodeId queue) {

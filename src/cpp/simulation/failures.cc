@@ -15,7 +15,8 @@ constexpr Time kLeastGap = kSecond;
 // there is none.
 Int128 NominalOf(const State& state, FlavorResourceId cell) {
   Int128 nominal = 0;
-  for (NodeId node = 0; cell != kNoId && node < state.quota.rows(); ++node) {
+  if (cell == kNoId) return 0;
+  for (NodeId node : state.forest().Nodes()) {
     if (state.forest().Exists(node)) nominal += state.quota.Nominal(node, cell).value();
   }
   return nominal;

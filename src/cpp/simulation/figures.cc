@@ -16,8 +16,8 @@ NodeId RootOf(const State& state, NodeId queue) {
 }  // namespace
 
 QueueFigures& Figures::Of(NodeId queue) {
-  if (queues_.size() <= static_cast<size_t>(queue)) queues_.resize(static_cast<size_t>(queue) + 1);
-  return queues_[static_cast<size_t>(queue)];
+  queues_.GrowTo(queue);
+  return queues_[queue];
 }
 
 CellFigures& Figures::CellOf(QueueFigures& figures, FlavorResourceId cell) {
@@ -46,7 +46,7 @@ void Figures::Wait(const State& state, NodeId queue, const std::vector<std::pair
   figures.waiting += by;
   figures.waits.Set(figures.waiting, state.now, from_);
   for (auto& [cell, use] : figures.cells) {
-    const ResourceId resource = state.flavor_resources[static_cast<size_t>(cell)].second;
+    const ResourceId resource = state.flavor_resources[cell].second;
     for (const auto& [asked, amount] : asks) {
       if (asked != resource) continue;
       use.asked += static_cast<double>(amount) * by;
@@ -55,7 +55,7 @@ void Figures::Wait(const State& state, NodeId queue, const std::vector<std::pair
   }
 }
 
-void Figures::Evict(NodeId victim, NodeId preemptor, int32_t rule, const Workload& workload,
+void Figures::Evict(NodeId victim, NodeId preemptor, Reason rule, const Workload& workload,
                     const Broken& broken) {
   EvictionFigures& figures = evictions_[{victim, preemptor, rule}];
   ++figures.count;
@@ -140,7 +140,7 @@ void Figures::CountTrees(const State& state) {
   for (TreeFigures& tree : trees_) tree.all = tree.used = tree.unused = tree.borrowed = tree.asked = 0;
   for (NodeId queue : state.forest().Queues()) {
     const NodeId root = RootOf(state, queue);
-    for (FlavorResourceId cell = 0; cell < state.quota.flavor_resources(); ++cell) {
+    for (FlavorResourceId cell : state.quota.FlavorResources()) {
       if (!state.quota.IsDefined(queue, cell)) continue;
       CellFigures& figures = CellOf(Of(queue), cell);
       figures.tree = TreeOf(root, cell);
@@ -152,7 +152,7 @@ void Figures::CountTrees(const State& state) {
     }
   }
   for (TreeFigures& tree : trees_) {
-    for (NodeId node = 0; node < state.quota.rows(); ++node) {
+    for (NodeId node : state.quota.forest().Nodes()) {
       if (!state.forest().Exists(node)) continue;
       const bool inside = node == tree.root || state.forest().Root(node) == tree.root;
       if (inside) tree.all += static_cast<double>(state.quota.Nominal(node, tree.cell).value());
@@ -174,9 +174,9 @@ void Figures::Rebuild(const State& state) {
       figures.extra = weights > 0 ? std::max(0.0, rest) * state.Queue(queue).spec.fair_weight / weights : 0;
     }
   }
-  for (FlavorResourceId cell = 0; cell < state.quota.flavor_resources(); ++cell) {
+  for (FlavorResourceId cell : state.quota.FlavorResources()) {
     double all = 0;
-    for (NodeId node = 0; node < state.quota.rows(); ++node) {
+    for (NodeId node : state.quota.forest().Nodes()) {
       if (state.forest().Exists(node)) all += static_cast<double>(state.quota.Nominal(node, cell).value());
     }
     nominal_[cell].Set(all, state.now, from_);

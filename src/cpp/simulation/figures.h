@@ -96,7 +96,7 @@ class Figures {
   void Wait(const State& state, NodeId queue, const std::vector<std::pair<ResourceId, int64_t>>& asks,
             int by);
   // Records an eviction. Call this function only for jobs that count in the metrics.
-  void Evict(NodeId victim, NodeId preemptor, int32_t rule, const Workload& workload, const Broken& broken);
+  void Evict(NodeId victim, NodeId preemptor, Reason rule, const Workload& workload, const Broken& broken);
   // Records the end of a run of the workload's job.
   void Spend(const Workload& workload, const Broken& broken);
   // Updates the metrics of a queue after a change, and passes changed values to the recorder.
@@ -110,9 +110,9 @@ class Figures {
   // Extends all integrals to `now`.
   void Close(Time now);
 
-  const std::vector<QueueFigures>& queues() const { return queues_; }
+  const IdVector<NodeId, QueueFigures>& queues() const { return queues_; }
   const std::vector<TreeFigures>& trees() const { return trees_; }
-  const std::map<std::tuple<NodeId, NodeId, int32_t>, EvictionFigures>& evictions() const {
+  const std::map<std::tuple<NodeId, NodeId, Reason>, EvictionFigures>& evictions() const {
     return evictions_;
   }
   const Integral& waits() const { return waits_; }
@@ -132,10 +132,10 @@ class Figures {
   void CountTrees(const State& state);
 
   Time from_;
-  std::vector<QueueFigures> queues_;  // By node.
+  IdVector<NodeId, QueueFigures> queues_;
   std::vector<TreeFigures> trees_;
   std::vector<int32_t> touched_;  // Trees updated at the current time.
-  std::map<std::tuple<NodeId, NodeId, int32_t>, EvictionFigures> evictions_;
+  std::map<std::tuple<NodeId, NodeId, Reason>, EvictionFigures> evictions_;
   std::map<FlavorResourceId, Integral> nominal_;
   std::map<FlavorResourceId, double> lost_, overhead_;
   SubmissionFigures submissions_;

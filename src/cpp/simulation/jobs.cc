@@ -10,15 +10,20 @@ namespace {
 
 // Returns the prefix and the number, which has at least `digits` digits.
 std::string Numbered(absl::string_view prefix, int32_t number, int digits) {
-  std::array<char, 16> buffer;
-  char* begin = buffer.end();
-  for (auto rest = static_cast<uint32_t>(number); rest > 0 || begin == buffer.end(); rest /= 10)
+  constexpr size_t kRoom = 64;
+  std::array<char, kRoom> buffer;
+  char* const end = buffer.data() + kRoom;
+  char* begin = end;
+  for (auto rest = static_cast<uint32_t>(number); rest > 0 || begin == end; rest /= 10)
     *--begin = static_cast<char>('0' + rest % 10);
-  const auto size = static_cast<size_t>(buffer.end() - begin);
-  std::string text(prefix.size() + std::max(size, static_cast<size_t>(digits)), '0');
-  std::copy(prefix.begin(), prefix.end(), text.begin());
-  std::copy(begin, buffer.end(), text.end() - static_cast<std::ptrdiff_t>(size));
-  return text;
+  if (prefix.size() + static_cast<size_t>(std::max(digits, 10)) > kRoom) {
+    const std::string written(begin, end);
+    const size_t width = std::max(written.size(), static_cast<size_t>(std::max(digits, 0)));
+    return std::string(prefix) + std::string(width - written.size(), '0') + written;
+  }
+  while (end - begin < digits) *--begin = '0';
+  for (size_t i = prefix.size(); i-- > 0;) *--begin = prefix[i];
+  return std::string(begin, end);
 }
 
 // A missing value. A runtime is then unlimited; a run model is then SimulationOptions::model.
@@ -134,6 +139,10 @@ void RunColumns::Append(JobColumns more) {
 
 std::string JobColumns::NameOf(int32_t job) const {
   return names.empty() ? Numbered(prefix, Row(job), digits) : names[static_cast<size_t>(job)];
+}
+
+bool JobColumns::HasReplacements() const {
+  return std::any_of(shapes.begin(), shapes.end(), [](const auto& one) { return !one->replaces.empty(); });
 }
 
 std::string JobColumns::UidOf(int32_t job) const {

@@ -57,6 +57,8 @@ struct JobColumns {
   int32_t Row(int32_t job) const { return row.empty() ? job : row[static_cast<size_t>(job)]; }
   std::string NameOf(int32_t job) const;
   std::string UidOf(int32_t job) const;
+  // Returns whether any shape is a slice of an elastic job that replaces another slice.
+  bool HasReplacements() const;
 
  private:
   struct Owned {
@@ -103,7 +105,7 @@ struct Job {
   int32_t assigned = -1;    // Code of the last admission; see Recorder::AssignedOf().
   int32_t preemptor = -1;   // Last preemptor.
   // Reason for the last eviction. If the eviction was a preemption, `rule` is the reason for the preemption.
-  int32_t outcome_reason = 0, rule = 0;
+  Reason outcome_reason = Reason::kEmpty, rule = Reason::kEmpty;
   JobState state = JobState::kToCome;
   bool borrowed = false;  // Whether the last admission borrowed quota.
   // Whether the job's own queue had enough unused nominal quota when the job was submitted.

@@ -164,8 +164,8 @@ void Simulation::Adopt(int32_t number, WorkloadId id) {
   Job& job = At(number);
   State& state = engine_.state();
   job.workload = id;
-  if (job_of_.size() <= static_cast<size_t>(id)) job_of_.resize(static_cast<size_t>(id) + 1, -1);
-  job_of_[static_cast<size_t>(id)] = number;
+  job_of_.GrowTo(id, -1);
+  job_of_[id] = number;
   const Workload& workload = state.At(id);
   job.queue = state.QueueOf(workload);
   job.state = JobState::kWaiting;
@@ -181,13 +181,11 @@ void Simulation::Adopt(int32_t number, WorkloadId id) {
 
 void Simulation::Arrive(int32_t number) {
   const auto place = static_cast<size_t>(number);
-  WorkloadObject object;
-  object.name = columns_->NameOf(number);
-  object.uid = columns_->UidOf(number);
-  object.created = columns_->created.empty() ? kAtSubmission : columns_->created[place];
-  if (object.created == kAtSubmission) object.created = std::max(columns_->submit[place], start_);
+  Time created = columns_->created.empty() ? kAtSubmission : columns_->created[place];
+  if (created == kAtSubmission) created = std::max(columns_->submit[place], start_);
+  WorkloadObject object{columns_->NameOf(number), columns_->UidOf(number), created, false,
+                        columns_->shapes[static_cast<size_t>(columns_->shape[place])]};
   fruitless_ = 0;
-  object.spec = columns_->shapes[static_cast<size_t>(columns_->shape[place])];
   stirred_ = true;
   TakeSlot(number);
   Adopt(number, engine_.Submit(std::move(object)));
@@ -196,8 +194,8 @@ void Simulation::Arrive(int32_t number) {
   job.promised = job.queue != kNoId;
   for (const auto& [resource, amount] : AsksOf(columns_->shape[place])) {
     bool fits = false;
-    for (FlavorResourceId cell = 0; job.promised && cell < state.quota.flavor_resources(); ++cell) {
-      if (state.flavor_resources[static_cast<size_t>(cell)].second != resource) continue;
+    for (FlavorResourceId cell : state.quota.FlavorResources()) {
+      if (!job.promised || state.flavor_resources[cell].second != resource) continue;
       fits =
           fits || state.quota.Usage(job.queue, cell) + Amount(amount) <= state.quota.Nominal(job.queue, cell);
     }
@@ -226,7 +224,7 @@ void Simulation::End(int32_t number) {
   recorder_.Decide(engine_.state(), DecisionKind::kFinished, job, columns_->Row(number));
   if (IsOwn(number)) {
     engine_.Delete(id);
-    job_of_[static_cast<size_t>(id)] = -1;
+    job_of_[id] = -1;
   } else {
     engine_.Finish(id);
   }

@@ -12,7 +12,7 @@ void AddUsage(const State& state, NodeId queue, QueueView& view) {
   const NodeId top = state.forest().Root(queue);
   const NodeId root = top == kNoId ? queue : top;
   view.share = DominantResourceShare(state, queue).Weighted();
-  for (FlavorResourceId cell = 0; cell < state.quota.flavor_resources(); ++cell) {
+  for (FlavorResourceId cell : state.quota.FlavorResources()) {
     const auto all = static_cast<double>(state.quota.Subtree(root, cell).value());
     if (!state.quota.IsDefined(queue, cell) || all <= 0) continue;
     const auto used = static_cast<double>(state.quota.Usage(queue, cell).value()) / all;
@@ -30,20 +30,20 @@ QueueWatch::QueueWatch(std::vector<std::string> queues)
     : names_(std::move(queues)), views_(names_.size()), done_(names_.size()), top_(names_.size()) {}
 
 void QueueWatch::Find(const State& state) {
-  place_of_.assign(static_cast<size_t>(state.forest().size()), SIZE_MAX);
+  place_of_.assign(state.forest().size(), SIZE_MAX);
   for (size_t place = 0; place < names_.size(); ++place) {
     views_[place] = QueueView();
     top_[place] = INT64_MIN;
     const NodeId queue = state.forest().FindClusterQueue(names_[place]);
     if (queue == kNoId) continue;
-    place_of_[static_cast<size_t>(queue)] = place;
+    place_of_[queue] = place;
     if (state.forest().IsDeclared(queue)) AddUsage(state, queue, views_[place]);
   }
 }
 
 void QueueWatch::Add(const Simulation& run, int32_t number, Time now) {
   const Job& job = run.jobs()[static_cast<size_t>(number)];
-  const size_t place = job.queue == kNoId ? SIZE_MAX : place_of_[static_cast<size_t>(job.queue)];
+  const size_t place = job.queue == kNoId ? SIZE_MAX : place_of_[job.queue];
   if (place == SIZE_MAX) return;
   QueueView& view = views_[place];
   const Time submit = std::max(run.columns().submit[static_cast<size_t>(number)], run.start());

@@ -49,10 +49,10 @@ class QueueWatch {
   std::vector<std::string> names_;
   std::vector<QueueView> views_;
   std::vector<Done> done_;
-  std::vector<size_t> place_of_;  // By node.
-  std::vector<int64_t> top_;      // Highest priority of the pending jobs, by position of the queue.
-  std::vector<int32_t> open_;     // Arrived jobs that are not finished, in the order of submission.
-  size_t next_ = 0;               // Index of the first job that had not arrived at the last call.
+  IdVector<NodeId, size_t> place_of_;
+  std::vector<int64_t> top_;   // Highest priority of the pending jobs, by position of the queue.
+  std::vector<int32_t> open_;  // Arrived jobs that are not finished, in the order of submission.
+  size_t next_ = 0;            // Index of the first job that had not arrived at the last call.
 };
 
 // Returns the work lost so far, divided by the total nominal quota, in nanoseconds. The quotient is computed

@@ -22,8 +22,8 @@ void Recorder::Reserve(size_t jobs) {
 
 int32_t Recorder::CodeOf(NodeId queue) {
   if (queue == kNoId) return -1;
-  if (code_of_.size() <= static_cast<size_t>(queue)) code_of_.resize(static_cast<size_t>(queue) + 1, -1);
-  int32_t& code = code_of_[static_cast<size_t>(queue)];
+  code_of_.GrowTo(queue, -1);
+  int32_t& code = code_of_[queue];
   if (code < 0) {
     code = static_cast<int32_t>(queues_.size());
     queues_.push_back(queue);
@@ -45,6 +45,7 @@ int32_t Recorder::AssignedOf(const Admission& admission) {
 }
 
 void Recorder::Decide(const State& state, DecisionKind kind, const Job& job, int32_t row) {
+  if (!what_.decisions && !what_.runs && !what_.usage) return;
   const int32_t queue = CodeOf(job.queue);
   if (!what_.decisions) return;
   const bool evicted = kind == DecisionKind::kEvicted || kind == DecisionKind::kDeactivated;
@@ -53,8 +54,8 @@ void Recorder::Decide(const State& state, DecisionKind kind, const Job& job, int
   decisions_.job.push_back(row);
   decisions_.cluster_queue.push_back(queue);
   decisions_.kind.push_back(static_cast<int32_t>(kind));
-  decisions_.reason.push_back(evicted && job.outcome_reason != 0 ? job.outcome_reason : -1);
-  decisions_.rule.push_back(evicted && job.rule != 0 ? job.rule : -1);
+  decisions_.reason.push_back(evicted ? CodeOf(job.outcome_reason) : -1);
+  decisions_.rule.push_back(evicted ? CodeOf(job.rule) : -1);
   decisions_.preemptor.push_back(evicted ? job.preemptor : -1);
 }
 
@@ -73,14 +74,14 @@ void Recorder::EndRun(Time now, RunOutcome outcome, const Job& job, int32_t row,
   runs_.lost.push_back(static_cast<double>(broken.lost) / 1e9);
   runs_.overhead.push_back(static_cast<double>(broken.overhead) / 1e9);
   runs_.preemptor.push_back(preempted ? job.preemptor : -1);
-  runs_.rule.push_back(preempted && job.rule != 0 ? job.rule : -1);
+  runs_.rule.push_back(preempted ? CodeOf(job.rule) : -1);
 }
 
 void Recorder::Use(Time now, NodeId queue, FlavorResourceId cell, CellUse use, int32_t waiting,
                    double share) {
   usage_.seconds.push_back(Seconds(now));
   usage_.cluster_queue.push_back(CodeOf(queue));
-  usage_.cell.push_back(cell);
+  usage_.cell.push_back(cell.value());
   usage_.used.push_back(use.used);
   usage_.nominal.push_back(use.nominal);
   usage_.borrowed.push_back(std::max<int64_t>(0, use.used - use.nominal));
@@ -91,8 +92,8 @@ void Recorder::Use(Time now, NodeId queue, FlavorResourceId cell, CellUse use, i
 void Recorder::Idle(Time now, NodeId tree, FlavorResourceId cell, double idle) {
   if (!what_.usage) return;
   idle_.seconds.push_back(Seconds(now));
-  idle_.tree.push_back(tree);
-  idle_.cell.push_back(cell);
+  idle_.tree.push_back(tree.value());
+  idle_.cell.push_back(cell.value());
   idle_.idle.push_back(idle);
 }
 
@@ -113,16 +114,16 @@ void Recorder::Count(Time now, int64_t cycle, int64_t heads, int64_t admitted, i
 }
 
 void Recorder::Consume(const State& state) {
-  for (size_t queue = 0; queue < state.ledger.size(); ++queue) {
+  for (LocalQueueId queue : state.ledger.Ids()) {
     if (!state.ledger[queue].exists) continue;
     for (const auto& [resource, nano] : state.ledger[queue].consumed) {
       const auto value = static_cast<double>(nano) / 1e9;
-      double& last = last_consumed_[{static_cast<LocalQueueId>(queue), resource}];
+      double& last = last_consumed_[{queue, resource}];
       if (last == value) continue;
       last = value;
       consumed_.seconds.push_back(Seconds(state.now));
-      consumed_.local_queue.push_back(static_cast<int32_t>(queue));
-      consumed_.resource.push_back(resource);
+      consumed_.local_queue.push_back(queue.value());
+      consumed_.resource.push_back(resource.value());
       consumed_.consumed.push_back(value);
     }
   }

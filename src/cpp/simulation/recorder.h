@@ -102,6 +102,9 @@ class Recorder {
   // Returns the code of an admission, or -1 if the runs of jobs are not recorded.
   int32_t AssignedOf(const Admission& admission);
   int32_t CodeOf(NodeId queue);
+  static int32_t CodeOf(Reason reason) {
+    return reason == Reason::kEmpty ? -1 : static_cast<int32_t>(reason);
+  }
 
   const DecisionTable& decisions() const { return decisions_; }
   const RunTable& runs() const { return runs_; }
@@ -124,8 +127,8 @@ class Recorder {
   ConsumedTable consumed_;
   CycleTable cycles_;
   std::map<std::pair<LocalQueueId, ResourceId>, double> last_consumed_;
-  std::vector<NodeId> queues_;    // By code.
-  std::vector<int32_t> code_of_;  // Code of each node; -1 if the node has no code yet.
+  std::vector<NodeId> queues_;         // By code.
+  IdVector<NodeId, int32_t> code_of_;  // -1 if the node has no code yet.
   std::vector<Assigned> assigned_;
   std::map<Assigned, int32_t> place_of_assigned_;
 };

@@ -58,6 +58,9 @@ Simulation::Simulation(Engine engine, std::shared_ptr<const JobColumns> jobs, Si
   State& state = engine_.state();
   state.followed.on = true;
   state.record_events = false;
+  // The workloads of a fleet, and workloads that exist at the start, are found by their keys.
+  if (options_.site == kNoId && state.workloads.living() == 0 && !columns_->HasReplacements())
+    state.DropKeys();
   if (frees_by_hand_) engine_.SetStopDelay(kNever);
   engine_.SetNow(start_);
   state.EnsureBuilt();
@@ -70,8 +73,7 @@ Simulation::Simulation(Engine engine, std::shared_ptr<const JobColumns> jobs, Si
 }
 
 int32_t Simulation::JobOf(WorkloadId workload) const {
-  if (workload < 0 || job_of_.size() <= static_cast<size_t>(workload)) return -1;
-  return job_of_[static_cast<size_t>(workload)];
+  return job_of_.Contains(workload) ? job_of_[workload] : -1;
 }
 
 const std::vector<std::pair<ResourceId, int64_t>>& Simulation::AsksOf(int32_t shape) {
@@ -99,18 +101,29 @@ bool Simulation::Decide() {
 
 bool Simulation::DecideSettled() {
   if (busy_until_ > now()) return false;
-  const CycleResult result = engine_.RunCycle();
-  if (result.idle) {
-    Listen();
-    return acted_;
+  const CycleOutcome outcome = RunCycle();
+  return Follow(outcome);
+}
+
+CycleOutcome Simulation::RunCycle() {
+  CycleOutcome outcome{engine_.RunCycle()};
+  const CycleResult& result = outcome.result;
+  if (!result.idle) {
+    ++stats_.cycles;
+    work_ -= result.heads;
+    stats_.admissions += result.admitted;
+    recorder_.Count(now(), engine_.state().scheduling_cycle, result.heads, result.admitted, result.evicted);
   }
-  ++stats_.cycles;
-  work_ -= result.heads;
-  stats_.admissions += result.admitted;
-  recorder_.Count(now(), engine_.state().scheduling_cycle, result.heads, result.admitted, result.evicted);
   const int64_t evictions = stats_.evictions;
   Listen();
-  if (options_.as_performance_test) Settle();
+  if (options_.as_performance_test && !result.idle) Settle();
+  outcome.evicted = stats_.evictions > evictions;
+  return outcome;
+}
+
+bool Simulation::Follow(const CycleOutcome& outcome) {
+  const CycleResult& result = outcome.result;
+  if (result.idle) return acted_;
   if (!options_.clock.IsZero()) {
     const Time length =
         SaturatingAdd(options_.clock.cycle, SaturatingMul(options_.clock.per_head, result.heads));
@@ -120,8 +133,9 @@ bool Simulation::DecideSettled() {
     return false;
   }
   if (!FollowsCycle(result)) return false;
-  if (stats_.evictions > evictions || cycles_at_moment_ >= LoopWatch::kPatience) {
+  if (outcome.evicted || cycles_at_moment_ >= LoopWatch::kPatience) {
     if (!options_.as_performance_test) Settle();
+    if (outcome.evicted) watch_.NoteEviction();
     for (const LoopFound& found : watch_.EndCycle(engine_.state())) FoundLoop(found);
   }
   ++cycles_at_moment_;
@@ -158,11 +172,9 @@ void Simulation::FoundLoop(const LoopFound& found) {
     return;
   }
   State& state = engine_.state();
-  state.followed.held_back.resize(static_cast<size_t>(state.forest().size()));
-  if (state.forest().IsClusterQueue(found.root))
-    state.followed.held_back[static_cast<size_t>(found.root)] = true;
-  for (NodeId queue : state.forest().QueuesOfTree(found.root))
-    state.followed.held_back[static_cast<size_t>(queue)] = true;
+  state.followed.held_back.resize(state.forest().size());
+  if (state.forest().IsClusterQueue(found.root)) state.followed.held_back[found.root] = true;
+  for (NodeId queue : state.forest().QueuesOfTree(found.root)) state.followed.held_back[queue] = true;
 }
 
 // Processes the steps recorded by the engine.
@@ -237,11 +249,11 @@ void Simulation::Evicted(int32_t number, WorkloadId by) {
   const Workload& workload = state.At(job.workload);
   const Condition* evicted = workload.Find(ConditionType::kEvicted);
   const Condition* preempted = workload.Find(ConditionType::kPreempted);
-  const bool is_preemption = evicted != nullptr && evicted->reason == Id(Reason::kPreempted);
+  const bool is_preemption = evicted != nullptr && evicted->reason == Reason::kPreempted;
   if (job.reserved < 0) {
     if (workload.spec->active || job.state != JobState::kWaiting) return;
     figures_.Wait(state, job.queue, AsksOf(columns_->shape[static_cast<size_t>(number)]), -1);
-    job.outcome_reason = evicted == nullptr ? 0 : evicted->reason;
+    job.outcome_reason = evicted == nullptr ? Reason::kEmpty : evicted->reason;
     job.state = JobState::kDeactivated;
     job.end = now();
     return recorder_.Decide(state, DecisionKind::kDeactivated, job, columns_->Row(number));
@@ -251,8 +263,8 @@ void Simulation::Evicted(int32_t number, WorkloadId by) {
   ++stats_.evictions;
   const int32_t preemptor = JobOf(by);
   job.preemptor = preemptor < 0 ? -1 : columns_->Row(preemptor);
-  job.outcome_reason = evicted == nullptr ? 0 : evicted->reason;
-  job.rule = is_preemption && preempted != nullptr ? preempted->reason : 0;
+  job.outcome_reason = evicted == nullptr ? Reason::kEmpty : evicted->reason;
+  job.rule = is_preemption && preempted != nullptr ? preempted->reason : Reason::kEmpty;
   const RunModel model = ModelOf(number);
   job.last = {};
   if (job.started >= 0) {
@@ -285,7 +297,7 @@ void Simulation::Release(int32_t number) {
   if (job.reserved < 0) return;
   const State& state = engine_.state();
   const Workload& workload = state.At(job.workload);
-  recorder_.EndRun(now(), job.rule != 0 ? RunOutcome::kPreempted : RunOutcome::kEvicted, job,
+  recorder_.EndRun(now(), job.rule != Reason::kEmpty ? RunOutcome::kPreempted : RunOutcome::kEvicted, job,
                    columns_->Row(number), job.last);
   job.held += now() - job.reserved;
   job.reserved = job.started = -1;
@@ -335,9 +347,9 @@ Time Simulation::RuntimeOf(int32_t job, const Workload& workload) const {
 
 void Simulation::Touch(NodeId queue) {
   if (queue == kNoId) return;
-  if (is_touched_.size() <= static_cast<size_t>(queue)) is_touched_.resize(static_cast<size_t>(queue) + 1);
-  if (is_touched_[static_cast<size_t>(queue)]) return;
-  is_touched_[static_cast<size_t>(queue)] = true;
+  is_touched_.GrowTo(queue);
+  if (is_touched_[queue]) return;
+  is_touched_[queue] = true;
   touched_.push_back(queue);
 }
 
@@ -346,11 +358,11 @@ void Simulation::Stir(NodeId queue) {
   Touch(queue);
   State& state = engine_.state();
   if (queue == kNoId || state.followed.held_back.empty()) return;
-  state.followed.held_back.resize(static_cast<size_t>(state.forest().size()));
-  state.followed.held_back[static_cast<size_t>(queue)] = false;
+  state.followed.held_back.resize(state.forest().size());
+  state.followed.held_back[queue] = false;
   if (state.forest().HasCycle(queue)) return;
   for (NodeId other : state.forest().QueuesOfTree(state.forest().Root(queue))) {
-    state.followed.held_back[static_cast<size_t>(other)] = false;
+    state.followed.held_back[other] = false;
   }
 }
 

@@ -90,6 +90,12 @@ struct Arrival {
 // have been processed.
 enum class Went : uint8_t { kNothing, kOn, kOver };
 
+// The result of a cycle, and whether it evicted a job.
+struct CycleOutcome {
+  CycleResult result;
+  bool evicted = false;
+};
+
 // Returns an error if nodes fail more than once per second on average.
 absl::Status CheckFailures(const State& state, const std::vector<Failures>& failures);
 
@@ -155,7 +161,10 @@ class Simulation {
   // Functions for a simulation that represents one cluster of a fleet (site.cc). The fleet controls when the
   // simulation advances.
   Engine& engine() { return engine_; }
-  void Follow(RunListener* listener) { listener_ = listener; }
+  void Follow(RunListener* listener) {
+    listener_ = listener;
+    engine_.state().followed.all = listener != nullptr;
+  }
   // Returns the time of the next scheduled event.
   std::optional<Time> Next() { return Next(IsOver()); }
   // Skips failures of nodes if `is_over`: they can no longer affect a job.
@@ -170,6 +179,10 @@ class Simulation {
   bool DecideSettled();
   // Runs Settle() and then a cycle. Returns whether another cycle is needed.
   bool Decide();
+  // DecideSettled() consists of these two steps. Follow() accepts the combined outcome of several simulations
+  // that are advanced together.
+  CycleOutcome RunCycle();
+  bool Follow(const CycleOutcome& outcome);
   void EndMoment();
   // Handle three changes on a worker: the creation of a copy, its deletion, and the creation of the copy's
   // job.
@@ -248,7 +261,7 @@ class Simulation {
   std::vector<int32_t> slots_, free_slots_;
   // Term of the next copy; higher than the terms of all earlier copies.
   int32_t next_term_ = 0;
-  std::vector<int32_t> job_of_;                                    // By workload.
+  IdVector<WorkloadId, int32_t> job_of_;
   std::vector<std::vector<std::pair<ResourceId, int64_t>>> asks_;  // By shape.
   std::vector<bool> has_asks_;
   Calendar calendar_;
@@ -272,7 +285,7 @@ class Simulation {
   LoopWatch watch_;
   std::vector<WorkloadId> to_free_;
   std::vector<NodeId> touched_;
-  std::vector<bool> is_touched_;
+  IdVector<NodeId, bool> is_touched_;
   // By check: whether the changes in Provisioning::capacity have been applied.
   std::vector<bool> has_capacity_;
   std::vector<int64_t> failures_;      // Number of failures, by index in Delays::failures.

@@ -70,8 +70,8 @@ void Simulation::Realize(int32_t number, Time created, bool decides,
   };
   const WorkloadId id = submit();
   At(number).workload = id;
-  if (job_of_.size() <= static_cast<size_t>(id)) job_of_.resize(static_cast<size_t>(id) + 1, -1);
-  job_of_[static_cast<size_t>(id)] = number;
+  job_of_.GrowTo(id, -1);
+  job_of_[id] = number;
   while (decides) {
     engine_.Settle();
     if (engine_.RunCycle().idle) break;
@@ -111,7 +111,7 @@ Job Simulation::RemoveCopy(int32_t number) {
     figures_.Wait(engine_.state(), job.queue, AsksOf(columns_->shape[static_cast<size_t>(number)]), -1);
   }
   next_term_ = std::max(next_term_, job.term + 1);
-  if (job.workload != kNoId) job_of_[static_cast<size_t>(job.workload)] = -1;
+  if (job.workload != kNoId) job_of_[job.workload] = -1;
   int32_t& slot = slots_[static_cast<size_t>(number)];
   free_slots_.push_back(slot);
   slot = -1;
@@ -141,7 +141,7 @@ void Simulation::Finished(int32_t number) {
 void Simulation::Forget(int32_t number) {
   const WorkloadId id = At(number).workload;
   engine_.Delete(id);
-  job_of_[static_cast<size_t>(id)] = -1;
+  job_of_[id] = -1;
 }
 
 }  // namespace kueue

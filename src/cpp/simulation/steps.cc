@@ -21,7 +21,7 @@ void Simulation::EndMoment() {
   Listen();
   std::sort(touched_.begin(), touched_.end());
   for (NodeId queue : touched_) {
-    is_touched_[static_cast<size_t>(queue)] = false;
+    is_touched_[queue] = false;
     figures_.Look(state, queue, recorder_);
   }
   touched_.clear();
@@ -139,6 +139,7 @@ void Simulation::Plan(TimedChange change) {
 
 void Simulation::Extend(JobColumns jobs) {
   const int32_t before = columns_->size();
+  if (jobs.HasReplacements()) engine_.state().RestoreKeys();
   columns_.Append(std::move(jobs));
   asks_.resize(columns_->shapes.size());
   has_asks_.resize(columns_->shapes.size());

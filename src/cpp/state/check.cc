@@ -44,9 +44,9 @@ void CheckForest(const State& state, std::vector<std::string>& problems) {
   const auto expect = [&](bool holds, NodeId node, const char* text) {
     if (!holds) problems.push_back(absl::StrCat("node ", forest.Name(node), ": ", text));
   };
-  std::vector<size_t> place(static_cast<size_t>(forest.size()), forest.TopDown().size());
-  for (size_t i = 0; i < forest.TopDown().size(); ++i) place[static_cast<size_t>(forest.TopDown()[i])] = i;
-  for (NodeId node = 0; node < forest.size(); ++node) {
+  IdVector<NodeId, size_t> place(forest.size(), forest.TopDown().size());
+  for (size_t i = 0; i < forest.TopDown().size(); ++i) place[forest.TopDown()[i]] = i;
+  for (NodeId node : forest.Nodes()) {
     const NodeId parent = forest.DeclaredParent(node);
     const bool is_queue = forest.IsClusterQueue(node);
     expect(forest.Exists(node) || parent == kNoId, node, "does not exist but has a parent");
@@ -62,11 +62,11 @@ void CheckForest(const State& state, std::vector<std::string>& problems) {
       expect(!forest.IsActive(node) || !is_queue, node, "is active without being part of a tree");
       continue;
     }
-    const size_t own = place[static_cast<size_t>(node)];
+    const size_t own = place[node];
     expect(IsListed(forest.TopDown(), node), node, "is not in the order from the roots down, once");
     expect(parent == kNoId ? forest.Root(node) == node : forest.Root(node) == forest.Root(parent), node,
            "has a wrong root");
-    expect(parent == kNoId || place[static_cast<size_t>(parent)] < own, node, "comes before its parent");
+    expect(parent == kNoId || place[parent] < own, node, "comes before its parent");
     if (is_queue) {
       expect(IsListed(forest.QueuesOfTree(forest.Root(node)), node), node,
              "is not a queue of its tree, once");

@@ -16,8 +16,8 @@ class TablesCheck {
       : state_(state), forest_(state.forest()), quota_(state.quota), problems_(problems) {}
 
   void Run() {
-    for (NodeId node = 0; node < forest_.size(); ++node) CheckNominal(node);
-    for (FlavorResourceId fr = 0; fr < quota_.flavor_resources(); ++fr) {
+    for (NodeId node : forest_.Nodes()) CheckNominal(node);
+    for (FlavorResourceId fr : quota_.FlavorResources()) {
       for (NodeId queue : forest_.Queues()) {
         if (forest_.HasCycle(queue)) Expect(queue, fr, "usage", quota_.Usage(queue, fr), Charged(queue, fr));
       }
@@ -36,7 +36,7 @@ class TablesCheck {
 
   void Expect(NodeId node, FlavorResourceId fr, const char* what, Amount kept, Amount computed) {
     if (kept == computed) return;
-    const auto [flavor, resource] = state_.flavor_resources[static_cast<size_t>(fr)];
+    const auto [flavor, resource] = state_.flavor_resources[fr];
     problems_.push_back(absl::StrCat(forest_.Name(node), " ", state_.flavor_names.Name(flavor), "/",
                                      state_.resource_names.Name(resource), ": ", what, " is kept as ",
                                      kept.value(), " but is ", computed.value()));
@@ -44,10 +44,10 @@ class TablesCheck {
 
   const ResourceQuota* Declared(NodeId node, FlavorResourceId fr) const {
     if (!forest_.IsDeclared(node)) return nullptr;
-    const auto [flavor, resource] = state_.flavor_resources[static_cast<size_t>(fr)];
-    const std::vector<ResourceGroup>& groups =
-        forest_.IsClusterQueue(node) ? state_.Queue(node).spec.resource_groups
-                                     : state_.cohorts[static_cast<size_t>(node)].resource_groups;
+    const auto [flavor, resource] = state_.flavor_resources[fr];
+    const std::vector<ResourceGroup>& groups = forest_.IsClusterQueue(node)
+                                                   ? state_.Queue(node).spec.resource_groups
+                                                   : state_.cohorts[node].resource_groups;
     for (const ResourceGroup& group : groups) {
       for (const FlavorQuotas& quotas : group.flavors) {
         if (quotas.name != state_.flavor_names.Name(flavor)) continue;
@@ -61,7 +61,7 @@ class TablesCheck {
 
   void CheckNominal(NodeId node) {
     static const ResourceQuota none;
-    for (FlavorResourceId fr = 0; fr < quota_.flavor_resources(); ++fr) {
+    for (FlavorResourceId fr : quota_.FlavorResources()) {
       const ResourceQuota* declared = Declared(node, fr);
       const ResourceQuota& expected = declared == nullptr ? none : *declared;
       Expect(node, fr, "nominal quota", quota_.Nominal(node, fr), expected.nominal);

@@ -19,7 +19,7 @@ class TopologiesCheck {
       : state_(state), all_(state.topology), problems_(problems) {}
 
   void Run() {
-    for (FlavorId flavor = 0; flavor < static_cast<FlavorId>(state_.flavors.size()); ++flavor) {
+    for (FlavorId flavor : state_.flavors.Ids()) {
       const ResourceFlavor* spec = state_.Flavor(flavor);
       const FlavorCapacity* capacity = all_.made.capacity.Find(flavor);
       const auto levels = spec == nullptr ? all_.levels.end() : all_.levels.find(spec->topology_name);
@@ -100,7 +100,7 @@ class TopologiesCheck {
       const std::string& name = all_.domains.Name(tree.IdOfLeaf(leaf));
       const auto found = room.find(name);
       if (found == room.end()) return Say(flavor, absl::StrCat("has no nodes in ", name));
-      for (ResourceId resource = 0; resource < state_.resource_names.size(); ++resource) {
+      for (ResourceId resource : state_.resource_names.Ids()) {
         if (tree.SlotOf(resource) == kNoId) continue;  // No node of the tree has the resource.
         const auto amount = found->second.find(state_.resource_names.Name(resource));
         const absl::int128 computed = amount == found->second.end() ? 0 : amount->second;

@@ -27,11 +27,12 @@ class WorkloadsCheck {
       CheckPlace(id);
       if (state_.At(id).deleted) continue;
       ++living;
-      Expect(state_.FindWorkload(state_.At(id).Key()) == id, id, "is not found by its key");
+      if (!state_.followed.drops_keys)
+        Expect(state_.FindWorkload(state_.At(id).Key()) == id, id, "is not found by its key");
       CheckConditions(id);
       CheckClass(id);
     }
-    if (living != state_.workload_of_key.size())
+    if (state_.workload_of_key.size() != (state_.followed.drops_keys ? 0 : living))
       problems_.push_back("keys are kept of workloads that are gone");
     CheckLists();
   }
@@ -49,7 +50,7 @@ class WorkloadsCheck {
   // list once.
   void CheckSlots() {
     size_t used = 0;
-    for (WorkloadId id = 0; id < static_cast<WorkloadId>(state_.workloads.size()); ++id) {
+    for (WorkloadId id : state_.workloads.Ids()) {
       if (state_.workloads.IsFree(id)) continue;
       ++used;
       Expect(state_.workloads.Find(state_.At(id).serial) == id, id, "is not found by its number");
@@ -66,13 +67,12 @@ class WorkloadsCheck {
     }
     for (const std::vector<WorkloadId>* list : {&found.active, &found.inadmissible, &found.delayed}) {
       for (WorkloadId id : *list) {
-        ++waiting_[static_cast<size_t>(id)];
+        ++waiting_[id];
         Expect(state_.At(id).queued == node, id, "waits in a queue that it does not name");
       }
     }
     ExpectOf(node, state_.waiting.start != nullptr || pending.inflight() == kNoId, "keeps a head in flight");
-    if (state_.waiting.start != nullptr && pending.inflight() != kNoId)
-      ++waiting_[static_cast<size_t>(pending.inflight())];
+    if (state_.waiting.start != nullptr && pending.inflight() != kNoId) ++waiting_[pending.inflight()];
     if (!state_.stale && state_.forest().IsDeclared(node) && pending.HasActive())
       ExpectOf(node, state_.caches.heads.Has(node), "has a head that no cycle would look at");
     const WorkloadId preemptor = pending.preemptor;
@@ -84,7 +84,7 @@ class WorkloadsCheck {
     const std::vector<WorkloadId>& list = state_.Queue(node).workloads;
     for (size_t place = 0; place < list.size(); ++place) {
       const Workload& workload = state_.At(list[place]);
-      ++charged_[static_cast<size_t>(list[place])];
+      ++charged_[list[place]];
       Expect(workload.charged == node && static_cast<size_t>(workload.charged_place) == place, list[place],
              "is not where it says in its queue's account");
     }
@@ -93,13 +93,12 @@ class WorkloadsCheck {
   // Checks that the workload is in exactly one place, which is consistent with its conditions.
   void CheckPlace(WorkloadId id) {
     const Workload& workload = state_.At(id);
-    const size_t index = static_cast<size_t>(id);
     const bool waits = workload.place != QueuePlace::kNowhere;
     Expect(workload.place != QueuePlace::kInflight || state_.waiting.start != nullptr, id,
            "is in flight between two cycles");
-    Expect(waiting_[index] == (waits ? 1 : 0), id, "is not in one place of one queue");
+    Expect(waiting_[id] == (waits ? 1 : 0), id, "is not in one place of one queue");
     Expect(waits == (workload.queued != kNoId), id, "names a queue without waiting in it, or the reverse");
-    Expect(charged_[index] == (workload.charged != kNoId ? 1 : 0), id,
+    Expect(charged_[id] == (workload.charged != kNoId ? 1 : 0), id,
            "is not once on the account that it names");
     const bool gone = workload.deleted || workload.IsFinished() || !workload.spec->active;
     const bool holds = workload.HasQuotaReservation() && workload.admission != nullptr && !gone;
@@ -125,7 +124,7 @@ class WorkloadsCheck {
     if (node == kNoId || state_.Queue(node).terminating || !state_.Local(workload.local_queue).IsRunning())
       return false;
     const Condition* reserved = workload.Find(ConditionType::kQuotaReserved);
-    const bool on_hold = reserved != nullptr && reserved->reason == static_cast<int32_t>(Reason::kOnHold);
+    const bool on_hold = reserved != nullptr && reserved->reason == Reason::kOnHold;
     const bool gated = state_.config.gates.admission_gated_by && !workload.spec->admission_gate.empty();
     // A workload with devices is queued only after its devices are counted.
     return !on_hold && !gated && !workload.Status().requeue_at && !AsksForDevices(state_, *workload.spec);
@@ -202,19 +201,18 @@ class WorkloadsCheck {
   }
 
   void CheckLists() {
-    std::vector<int32_t> listed(state_.workloads.size(), -1);
+    IdVector<WorkloadId, int32_t> listed(state_.workloads.size(), -1);
     for (size_t place = 0; place < state_.dirty.size(); ++place) {
       const WorkloadId id = state_.dirty[place];
-      Expect(listed[static_cast<size_t>(id)] < 0, id, "is listed twice for the controllers");
-      listed[static_cast<size_t>(id)] = static_cast<int32_t>(place);
+      Expect(listed[id] < 0, id, "is listed twice for the controllers");
+      listed[id] = static_cast<int32_t>(place);
     }
     for (WorkloadId id : state_.workloads.InOrder()) {
-      Expect(state_.At(id).dirty_place == listed[static_cast<size_t>(id)], id,
+      Expect(state_.At(id).dirty_place == listed[id], id,
              "is mistaken about being listed for the controllers");
     }
     for (NodeId node : state_.to_requeue) {
-      if (node < 0 || node >= state_.forest().size())
-        problems_.push_back("a tree is to be requeued that does not exist");
+      if (!state_.queues.Contains(node)) problems_.push_back("a tree is to be requeued that does not exist");
     }
     for (const LedgerEntry& entry : state_.ledger) {
       for (const auto& [resource, nano] : entry.consumed) {
@@ -226,7 +224,7 @@ class WorkloadsCheck {
 
   const State& state_;
   std::vector<std::string>& problems_;
-  std::vector<int> waiting_, charged_;  // By workload: number of occurrences.
+  IdVector<WorkloadId, int> waiting_, charged_;  // Number of occurrences.
 };
 
 }  // namespace

@@ -56,10 +56,10 @@ std::optional<Time> Beginning(const Workload& workload, EventKind kind) {
 }
 
 // Returns the underlying cause of an eviction (pkg/workload/evict/evict.go:Evict).
-Reason UnderlyingCause(const Workload& workload, int32_t reason) {
-  if (reason == Id(Reason::kPodsReadyTimeout)) {
+Reason UnderlyingCause(const Workload& workload, Reason reason) {
+  if (reason == Reason::kPodsReadyTimeout) {
     const Condition* ready = workload.Find(ConditionType::kPodsReady);
-    const bool recovers = ready != nullptr && ready->reason == Id(Reason::kWaitForRecovery);
+    const bool recovers = ready != nullptr && ready->reason == Reason::kWaitForRecovery;
     return recovers ? Reason::kWaitForRecovery : Reason::kWaitForStart;
   }
   for (const auto& [deactivated, cause] :
@@ -67,7 +67,7 @@ Reason UnderlyingCause(const Workload& workload, int32_t reason) {
         std::pair(Reason::kDeactivatedDueToRequeuingLimitExceeded, Reason::kRequeuingLimitExceeded),
         std::pair(Reason::kDeactivatedDueToMaximumExecutionTimeExceeded,
                   Reason::kMaximumExecutionTimeExceeded)}) {
-    if (reason == Id(deactivated)) return cause;
+    if (reason == deactivated) return cause;
   }
   return Reason::kEmpty;
 }
@@ -96,9 +96,9 @@ void State::AddEvent(EventKind kind, WorkloadId id, Reason cause) {
   if (kind == EventKind::kEvicted) {
     cause = UnderlyingCause(workload, event.reason);
     const Condition* preempted = workload.Find(ConditionType::kPreempted);
-    if (event.reason == Id(Reason::kPreempted) && preempted) event.preemption = preempted->reason;
+    if (event.reason == Reason::kPreempted && preempted) event.preemption = preempted->reason;
   }
-  event.cause = Id(cause);
+  event.cause = cause;
   const Condition* requeued = workload.Find(ConditionType::kRequeued);
   event.queued_since = requeued != nullptr ? requeued->transition : workload.created;
   event.since = Beginning(workload, kind);

@@ -21,16 +21,16 @@ class RecentAdmissions {
   // Returns the queue's most recent admission for which `is_same` returns true; null if there is none.
   template <typename IsSame>
   Pointer Find(NodeId queue, IsSame is_same) const {
-    if (static_cast<size_t>(queue) >= of_queue_.size()) return nullptr;
-    for (const Pointer& admission : of_queue_[static_cast<size_t>(queue)]) {
+    if (!of_queue_.Contains(queue)) return nullptr;
+    for (const Pointer& admission : of_queue_[queue]) {
       if (admission == nullptr) break;
       if (is_same(*admission)) return admission;
     }
     return nullptr;
   }
   void Keep(Pointer admission) {
-    const auto queue = static_cast<size_t>(admission->cluster_queue);
-    if (queue >= of_queue_.size()) of_queue_.resize(queue + 1);
+    const NodeId queue = admission->cluster_queue;
+    of_queue_.GrowTo(queue);
     Recent& recent = of_queue_[queue];
     std::rotate(recent.begin(), recent.end() - 1, recent.end());
     recent.front() = std::move(admission);
@@ -38,7 +38,7 @@ class RecentAdmissions {
 
  private:
   using Recent = std::array<Pointer, 4>;  // Recent admissions of a queue, the most recent one first.
-  Paged<Recent, 32, /*kDirect=*/false> of_queue_;
+  IdPaged<NodeId, Recent, 32, /*kDirect=*/false> of_queue_;
 };
 
 }  // namespace kueue

@@ -10,16 +10,11 @@ namespace {
 constexpr const char kMultiKueue[] = "kueue.x-k8s.io/multikueue";
 constexpr const char kProvisioning[] = "kueue.x-k8s.io/provisioning-request";
 
-template <typename Sequence>
-void GrowTo(Sequence& values, int32_t size) {
-  if (values.size() < static_cast<size_t>(size)) values.resize(static_cast<size_t>(size));
-}
-
 // A new node has no row in the quota tables and no place in the forest until the next rebuild.
 void GrowNodes(State& state) {
-  if (static_cast<size_t>(state.forest().size()) == state.queues.size()) return;
-  GrowTo(state.queues, state.forest().size());
-  GrowTo(state.cohorts, state.forest().size());
+  if (state.forest().size() == state.queues.size()) return;
+  state.queues.resize(state.forest().size());
+  state.cohorts.resize(state.forest().size());
   state.stale = true;
 }
 
@@ -34,14 +29,14 @@ State::~State() = default;
 
 FlavorId State::InternFlavor(absl::string_view name) {
   const FlavorId id = flavor_names.Intern(name);
-  GrowTo(flavors, id + 1);
-  GrowTo(flavor_resource_ids, id + 1);
+  flavors.GrowTo(id);
+  flavor_resource_ids.GrowTo(id);
   return id;
 }
 
 ResourceId State::InternResource(absl::string_view name) {
   const ResourceId id = resource_names.Intern(name);
-  if (id == static_cast<int32_t>(resource_order.size())) {
+  if (!resource_order.Contains(id)) {
     resource_order.push_back(ResourceOrder(name));
     if (name == "cpu") cpu = id;
     if (name == "pods") pods = id;
@@ -51,7 +46,7 @@ ResourceId State::InternResource(absl::string_view name) {
 
 NamespaceId State::InternNamespace(absl::string_view name) {
   const NamespaceId id = namespace_names.Intern(name);
-  if (id == static_cast<int32_t>(namespaces.size())) {
+  if (!namespaces.Contains(id)) {
     namespaces.emplace_back();
     namespaces.back().name = std::string(name);
   }
@@ -60,7 +55,7 @@ NamespaceId State::InternNamespace(absl::string_view name) {
 
 LocalQueueId State::InternLocalQueue(absl::string_view ns, absl::string_view name) {
   const LocalQueueId id = local_queue_names.Intern(absl::StrCat(ns, "/", name));
-  if (id == static_cast<int32_t>(local_queues.size())) {
+  if (!local_queues.Contains(id)) {
     LocalQueue queue;
     queue.ns = std::string(ns);
     queue.name = std::string(name);
@@ -78,8 +73,8 @@ LocalQueueId State::LocalQueueOf(const WorkloadSpec& spec) {
   const auto address = reinterpret_cast<uintptr_t>(&spec);
   const size_t place = (address >> 4 ^ address >> 14) % entries;
   const LocalQueueId known = std::as_const(caches.local_queues)[place];
-  if (static_cast<size_t>(known) < local_queues.size()) {
-    const LocalQueue& local = std::as_const(local_queues)[static_cast<size_t>(known)];
+  if (local_queues.Contains(known)) {
+    const LocalQueue& local = std::as_const(local_queues)[known];
     if (local.name == spec.queue_name && local.ns == spec.ns) return known;
   }
   return caches.local_queues[place] = InternLocalQueue(spec.ns, spec.queue_name);
@@ -87,7 +82,7 @@ LocalQueueId State::LocalQueueOf(const WorkloadSpec& spec) {
 
 CheckId State::InternCheck(absl::string_view name) {
   const CheckId id = check_names.Intern(name);
-  GrowTo(checks, id + 1);
+  checks.GrowTo(id);
   return id;
 }
 
@@ -104,17 +99,34 @@ NodeId State::InternCohort(absl::string_view name) {
 }
 
 FlavorResourceId State::InternFlavorResource(FlavorId flavor, ResourceId resource) {
-  std::vector<FlavorResourceId>& row = flavor_resource_ids[static_cast<size_t>(flavor)];
-  if (row.size() <= static_cast<size_t>(resource)) row.resize(static_cast<size_t>(resource) + 1, kNoId);
-  FlavorResourceId& fr = row[static_cast<size_t>(resource)];
+  IdVector<ResourceId, FlavorResourceId>& row = flavor_resource_ids[flavor];
+  row.GrowTo(resource);
+  FlavorResourceId& fr = row[resource];
   if (fr == kNoId) {
-    fr = static_cast<FlavorResourceId>(flavor_resources.size());
+    fr = flavor_resources.NextId();
     flavor_resources.emplace_back(flavor, resource);
   }
   return fr;
 }
 
-WorkloadId State::FindWorkload(const std::string& key) const { return workload_of_key.Find(key); }
+WorkloadId State::FindWorkload(const std::string& key) const {
+  if (!followed.drops_keys) return workload_of_key.Find(key);
+  const std::vector<WorkloadId> living = Living();
+  const auto found =
+      std::find_if(living.begin(), living.end(), [&](WorkloadId id) { return At(id).Key() == key; });
+  return found == living.end() ? kNoId : *found;
+}
+
+void State::DropKeys() {
+  followed.drops_keys = true;
+  workload_of_key.Clear();
+}
+
+void State::RestoreKeys() {
+  if (!followed.drops_keys) return;
+  followed.drops_keys = false;
+  for (WorkloadId id : Living()) workload_of_key.Set(std::as_const(*this).At(id).Key(), id);
+}
 
 NodeId State::QueueOf(const Workload& workload) const {
   const LocalQueue& local = Local(workload.local_queue);
@@ -196,9 +208,8 @@ void State::RebuildQuotas() {
   for (NodeId node : requoted) {
     quota.ClearNode(node);
     if (!forest().IsDeclared(node)) continue;
-    const std::vector<ResourceGroup>& groups = forest().IsClusterQueue(node)
-                                                   ? Queue(node).spec.resource_groups
-                                                   : cohorts[static_cast<size_t>(node)].resource_groups;
+    const std::vector<ResourceGroup>& groups =
+        forest().IsClusterQueue(node) ? Queue(node).spec.resource_groups : cohorts[node].resource_groups;
     for (const ResourceGroup& group : groups) {
       for (const FlavorQuotas& flavor : group.flavors) {
         for (const ResourceQuota& amounts : flavor.resources) {
@@ -221,7 +232,7 @@ void State::RebuildTopologyOf(ClusterQueue& queue) const {
   queue.provisioned.clear();
   queue.multi_kueue = false;
   for (const CheckIds& rule : queue.checks) {
-    const AdmissionCheckState& check = checks[static_cast<size_t>(rule.check)];
+    const AdmissionCheckState& check = checks[rule.check];
     if (!check.exists) continue;
     queue.multi_kueue = queue.multi_kueue || check.spec.controller == kMultiKueue;
     if (check.spec.controller != kProvisioning) continue;
@@ -271,7 +282,7 @@ namespace {
 void AddChecks(const State& state, const ClusterQueue& queue, std::vector<InactivityCause>& causes) {
   std::vector<std::string> missing, inactive, multi_kueue, per_flavor, provisioning;
   for (const CheckIds& rule : queue.checks) {
-    const AdmissionCheckState& check = state.checks[static_cast<size_t>(rule.check)];
+    const AdmissionCheckState& check = state.checks[rule.check];
     const std::string& name = state.check_names.Name(rule.check);
     if (!check.exists) {
       missing.push_back(name);

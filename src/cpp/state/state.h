@@ -178,11 +178,12 @@ struct Event {
   // Queue whose quota the workload holds. If the workload holds no quota, this is the queue in which the
   // workload is pending.
   NodeId queue = kNoId;
-  int32_t reason = 0;      // `reason` and `message` are copied from the condition that records the event.
-  int32_t preemption = 0;  // For an eviction by preemption: reason of the Preempted condition.
+  Reason reason =
+      Reason::kEmpty;  // `reason` and `message` are copied from the condition that records the event.
+  Reason preemption = Reason::kEmpty;  // For an eviction by preemption: reason of the Preempted condition.
   // For an eviction other than a preemption: the underlying cause. For kTargetsRecomputed: the outcome of the
   // recomputation.
-  int32_t cause = 0;
+  Reason cause = Reason::kEmpty;
   Message message;
   Time queued_since = 0;  // Time at which the workload was created or last requeued.
   // Start of the phase that the event ends. For kFinished: start of the execution.
@@ -197,13 +198,24 @@ struct Step {
   WorkloadId by = kNoId;  // For an eviction by preemption: the preemptor.
 };
 
+// Returns whether a workload gains or loses quota, its admission or its job with an event of this kind.
+constexpr bool ChangesJob(EventKind kind) {
+  return kind == EventKind::kReserved || kind == EventKind::kAdmitted || kind == EventKind::kEvicted ||
+         kind == EventKind::kReleased || kind == EventKind::kFinished;
+}
+
 // Data that a running simulation uses. Of these fields, only `held_back` affects decisions. The data is not
 // part of a saved state.
 struct Followed {
   bool on = false;
+  // Whether all steps are recorded. By default, only steps are recorded with which a workload gains or loses
+  // quota, its admission or its job.
+  bool all = false;
   std::vector<Step> steps;  // Steps recorded since this list was last emptied.
-  // By node: whether cycles take no head from the queue. The list is empty if no queue is held back.
-  std::vector<bool> held_back;
+  // Whether cycles take no head from the queue. The list is empty if no queue is held back.
+  IdVector<NodeId, bool> held_back;
+  // Whether State::workload_of_key is empty although there are workloads.
+  bool drops_keys = false;
 };
 
 // Caches. Caches are not saved; a loaded state starts with empty caches.
@@ -211,7 +223,7 @@ struct Caches {
   // Classes created from each template object. The cache is cleared when a LimitRange, a RuntimeClass or
   // another object used to adjust templates changes.
   Shared<absl::flat_hash_map<const PodTemplate*, std::vector<ClassId>>> classes;
-  Paged<Message, 64, /*kDirect=*/false> reserved;  // By queue: the "Quota reserved" message.
+  IdPaged<NodeId, Message, 64, /*kDirect=*/false> reserved;  // The "Quota reserved" message of each queue.
   // LocalQueues of specs, by a hash of the address. Different addresses may have the same hash, so an entry
   // is valid only if its names equal the names in the spec.
   Paged<LocalQueueId, 1024, /*kDirect=*/false> local_queues;
@@ -260,33 +272,37 @@ struct State {
 
   Config config;
   RequestsConfig requests;
-  Interner flavor_names, resource_names, namespace_names, local_queue_names, check_names,
-      reasons = KnownReasons();
+  Interner<FlavorId> flavor_names;
+  Interner<ResourceId> resource_names;
+  Interner<NamespaceId> namespace_names;
+  Interner<LocalQueueId> local_queue_names;
+  Interner<CheckId> check_names;
+  Interner<Reason> reasons = KnownReasons();
   // For each resource, ResourceOrder() of its name. The requests of a pod set are ordered by this value.
-  std::vector<uint64_t> resource_order;
+  IdVector<ResourceId, uint64_t> resource_order;
   ResourceId cpu = kNoId, pods = kNoId;
-  std::vector<std::vector<FlavorResourceId>> flavor_resource_ids;  // Indexed by flavor, then by resource.
-  std::vector<std::pair<FlavorId, ResourceId>> flavor_resources;
+  IdVector<FlavorId, IdVector<ResourceId, FlavorResourceId>> flavor_resource_ids;
+  IdVector<FlavorResourceId, std::pair<FlavorId, ResourceId>> flavor_resources;
 
   Quota quota;
-  Paged<ClusterQueue, 8> queues;                     // Indexed by node; entries of Cohorts are unused.
-  Paged<CohortSpec, 64, /*kDirect=*/false> cohorts;  // Indexed by node; entries of ClusterQueues are unused.
-  std::vector<ResourceFlavorState> flavors;
-  Paged<LocalQueue, 32> local_queues;
-  std::vector<Namespace> namespaces;
-  std::vector<AdmissionCheckState> checks;
+  IdPaged<NodeId, ClusterQueue, 8> queues;                     // Entries of Cohorts are unused.
+  IdPaged<NodeId, CohortSpec, 64, /*kDirect=*/false> cohorts;  // Entries of ClusterQueues are unused.
+  IdVector<FlavorId, ResourceFlavorState> flavors;
+  IdPaged<LocalQueueId, LocalQueue, 32> local_queues;
+  IdVector<NamespaceId, Namespace> namespaces;
+  IdVector<CheckId, AdmissionCheckState> checks;
   Topologies topology;
   std::map<std::string, RuntimeClass> runtime_classes;
-  std::shared_ptr<const DeviceObjects> devices;      // Device objects; null if there are none.
-  bool devices_changed = false;                      // Whether `devices` has changed since the last Settle().
-  Paged<LedgerEntry, 32, /*kDirect=*/false> ledger;  // By LocalQueue.
-  // By LocalQueue: cached value of LocalQueueUsage() (fairness/ledger.h), updated after each change.
-  Shared<std::vector<double>> ledger_usage;
+  std::shared_ptr<const DeviceObjects> devices;  // Device objects; null if there are none.
+  bool devices_changed = false;                  // Whether `devices` has changed since the last Settle().
+  IdPaged<LocalQueueId, LedgerEntry, 32, /*kDirect=*/false> ledger;
+  // Cached value of LocalQueueUsage() (fairness/ledger.h), updated after each change.
+  Shared<UsageByLocalQueue> ledger_usage;
 
   WorkloadTable workloads;
-  IdsByText workload_of_key;
-  Paged<EquivalenceClass, 16> classes;
-  IdsByText class_of_key;
+  IdsByText<WorkloadId> workload_of_key;
+  IdPaged<ClassId, EquivalenceClass, 16> classes;
+  IdsByText<ClassId> class_of_key;
   Caches caches;
 
   // Whether derived values are out of date. Rebuild() updates the derived values before they are read.
@@ -319,14 +335,14 @@ struct State {
   Forest& forest() { return quota.forest(); }
   const Forest& forest() const { return quota.forest(); }
   PendingQueue::Tables pending_tables() { return {workloads, *ledger_usage}; }
-  ClusterQueue& Queue(NodeId node) { return queues[static_cast<size_t>(node)]; }
-  const ClusterQueue& Queue(NodeId node) const { return queues[static_cast<size_t>(node)]; }
-  ABSL_ATTRIBUTE_ALWAYS_INLINE Workload& At(WorkloadId id) { return workloads[static_cast<size_t>(id)]; }
-  const Workload& At(WorkloadId id) const { return workloads[static_cast<size_t>(id)]; }
-  LocalQueue& Local(LocalQueueId id) { return local_queues[static_cast<size_t>(id)]; }
-  const LocalQueue& Local(LocalQueueId id) const { return local_queues[static_cast<size_t>(id)]; }
-  const EquivalenceClass& Class(ClassId id) const { return classes[static_cast<size_t>(id)]; }
-  const ResourceFlavor* Flavor(FlavorId id) const { return flavors[static_cast<size_t>(id)].spec.get(); }
+  ClusterQueue& Queue(NodeId node) { return queues[node]; }
+  const ClusterQueue& Queue(NodeId node) const { return queues[node]; }
+  ABSL_ATTRIBUTE_ALWAYS_INLINE Workload& At(WorkloadId id) { return workloads[id]; }
+  const Workload& At(WorkloadId id) const { return workloads[id]; }
+  LocalQueue& Local(LocalQueueId id) { return local_queues[id]; }
+  const LocalQueue& Local(LocalQueueId id) const { return local_queues[id]; }
+  const EquivalenceClass& Class(ClassId id) const { return classes[id]; }
+  const ResourceFlavor* Flavor(FlavorId id) const { return flavors[id].spec.get(); }
 
   FlavorId InternFlavor(absl::string_view name);
   ResourceId InternResource(absl::string_view name);
@@ -341,10 +357,16 @@ struct State {
   FlavorResourceId InternFlavorResource(FlavorId flavor, ResourceId resource);
   // Returns kNoId if no quota or usage has referred to the pair yet.
   FlavorResourceId FlavorResource(FlavorId flavor, ResourceId resource) const {
-    const std::vector<FlavorResourceId>& row = flavor_resource_ids[static_cast<size_t>(flavor)];
-    return static_cast<size_t>(resource) < row.size() ? row[static_cast<size_t>(resource)] : kNoId;
+    const IdVector<ResourceId, FlavorResourceId>& row = flavor_resource_ids[flavor];
+    return row.Contains(resource) ? row[resource] : kNoId;
   }
+  // Returns the workload with this key (`namespace/name`), or kNoId. After DropKeys(), the time of a call is
+  // proportional to the number of workloads.
   WorkloadId FindWorkload(const std::string& key) const;
+  // DropKeys() ends the indexing of workloads by their keys, for a simulation that finds none by its key.
+  // RestoreKeys() reverses DropKeys().
+  void DropKeys();
+  void RestoreKeys();
 
   // Recomputes everything derived from the declared objects: quotas, heights, activity, generations.
   void Rebuild();
@@ -383,11 +405,16 @@ struct State {
   void UnmarkDirty(WorkloadId id);
   // Returns all workloads that are not deleted, in the order of submission.
   std::vector<WorkloadId> Living() const;
+  // Returns whether another state may share pages of the tables that a nomination accesses. If it does not,
+  // threads may access different elements of the tables at the same time.
+  bool MaySharePages() const {
+    return workloads.MayShare() || queues.MayShare() || local_queues.MayShare() || ledger.MayShare();
+  }
   // Frees the slots of deleted workloads. Does nothing while a cycle is blocked, because the cycle may refer
   // to deleted workloads.
   void RemoveDeleted();
   void Record(EventKind kind, WorkloadId workload, Reason cause = Reason::kEmpty) {
-    if (followed.on) followed.steps.push_back({kind, workload});
+    if (followed.on && (followed.all || ChangesJob(kind))) followed.steps.push_back({kind, workload});
     if (record_events) AddEvent(kind, workload, cause);
   }
   // Replaces the status details of the workload by a copy, because other workloads or states may share them.
@@ -404,17 +431,19 @@ struct State {
 };
 
 // A trial. The destructor of a trial undoes all changes of quota usage and topology usage made since its
-// construction.
+// construction. Between Quota::Part() and Quota::Join(), a trial concerns the tree of `node`.
 class Trial {
  public:
-  explicit Trial(State& state)
+  explicit Trial(State& state, NodeId node = kNoId)
       : quota_(state.quota),
         capacity_(state.topology.made.capacity),
-        quota_mark_(quota_.Mark()),
-        capacity_mark_(capacity_.Mark()) {}
+        node_(node),
+        has_capacity_(!capacity_.empty()),
+        quota_mark_(quota_.Mark(node)),
+        capacity_mark_(has_capacity_ ? capacity_.Mark() : 0) {}
   ~Trial() {
-    quota_.Rollback(quota_mark_);
-    capacity_.Rollback(capacity_mark_);
+    quota_.Rollback(quota_mark_, node_);
+    if (has_capacity_) capacity_.Rollback(capacity_mark_);
   }
   Trial(const Trial&) = delete;
   Trial& operator=(const Trial&) = delete;
@@ -422,6 +451,8 @@ class Trial {
  private:
   Quota& quota_;
   TopologyCapacity& capacity_;
+  NodeId node_;
+  bool has_capacity_;  // Whether there are topologies.
   size_t quota_mark_, capacity_mark_;
 };
 

@@ -33,7 +33,7 @@ std::string TextOf(const TopologyRequest* request) {
 
 std::string TextOf(const PodAmounts& requests) {
   std::string text;
-  for (const auto& [resource, amount] : requests) absl::StrAppend(&text, resource, "=", amount, ";");
+  for (const auto& [resource, amount] : requests) absl::StrAppend(&text, resource.value(), "=", amount, ";");
   return text;
 }
 
@@ -51,7 +51,7 @@ void RebuildTopologies(State& state) {
   made.capacity.Clear();
   made.of_class.clear();
   if (!state.config.gates.topology_aware_scheduling) return;
-  for (FlavorId flavor = 0; flavor < static_cast<FlavorId>(state.flavors.size()); ++flavor) {
+  for (FlavorId flavor : state.flavors.Ids()) {
     const ResourceFlavor* spec = state.Flavor(flavor);
     if (spec == nullptr || spec->topology_name.empty()) continue;
     const auto levels = all.levels.find(spec->topology_name);
@@ -86,7 +86,7 @@ void ChargeTopology(State& state, const std::vector<TopologyUsage>& usage, int32
     const FlavorCapacity* own = capacity.Find(entry.flavor);
     if (own == nullptr) continue;
     const bool shared = state.config.gates.tas_handle_overlapping_flavors && own->tree->is_by_node();
-    for (FlavorId flavor = 0; flavor < capacity.size(); ++flavor) {
+    for (FlavorId flavor : capacity.Ids()) {
       const FlavorCapacity* other = capacity.Find(flavor);
       if (other == nullptr || (flavor != entry.flavor && !(shared && other->tree->is_by_node()))) continue;
       capacity.Add(flavor, entry.domain, entry.requests, state.pods, sign * entry.count);
@@ -108,8 +108,8 @@ const std::vector<PodDemand>& DemandsOf(State& state, ClassId cls) {
 
 ClassDemands& NumberedDemandsOf(State& state, ClassId cls) {
   auto& of_class = state.topology.made.of_class;
-  if (of_class.size() <= static_cast<size_t>(cls)) of_class.resize(static_cast<size_t>(cls) + 1);
-  ClassDemands& numbered = of_class[static_cast<size_t>(cls)];
+  of_class.GrowTo(cls);
+  ClassDemands& numbered = of_class[cls];
   const EquivalenceClass& known = state.Class(cls);
   // A class id may have been reused for another class.
   const auto same = [](const PodSetSpec& pod_set, const PodDemand& demand) {

@@ -69,11 +69,11 @@ struct ClassDemands {
 // Caches for topologies, which are rebuilt on demand and not saved.
 struct TopologyCaches {
   TopologyCapacity capacity;
-  Interner demands;  // NodeDemand values in string form.
+  Interner<int32_t> demands;  // NodeDemand values in string form.
   // Topology requests and pod requests in string form. A PodDemand refers to these strings by id.
-  Interner requests, pods;
+  Interner<int32_t> requests, pods;
   std::vector<NodeDemand> demand_of_id;  // NodeDemand values, by their ids in `demands`.
-  std::vector<ClassDemands> of_class;    // By class.
+  IdVector<ClassId, ClassDemands> of_class;
   bool stale = true;
 };
 
@@ -81,7 +81,7 @@ struct Topologies {
   std::map<std::string, std::vector<std::string>> levels;  // Levels by Topology name.
   NodeTable nodes;
   std::map<std::string, ClusterPod> pods;  // By `namespace/name`.
-  Interner domains;
+  Interner<DomainId> domains;
   // Pairs (time, node): at this time, a pod without a topology assignment released capacity on the node.
   std::set<std::pair<Time, std::string>> freed;
   // Nodes that are not ready, with the time from which each node counts as failed.

@@ -25,11 +25,12 @@ struct Corruption {
   void (*apply)(State& state, WorkloadId waiting, WorkloadId holding);
 };
 constexpr Corruption kCorruptions[] = {
-    {"usage",
-     [](State& s, WorkloadId, WorkloadId holding) { s.quota.Add(s.At(holding).charged, 0, Amount(1)); }},
+    {"usage", [](State& s, WorkloadId,
+                 WorkloadId holding) { s.quota.Add(s.At(holding).charged, FlavorResourceId(0), Amount(1)); }},
     {"nominal",
      [](State& s, WorkloadId, WorkloadId holding) {
-       s.quota.SetQuota(s.At(holding).charged, 0, Amount(1), Amount::Unlimited(), Amount::Unlimited());
+       s.quota.SetQuota(s.At(holding).charged, FlavorResourceId(0), Amount(1), Amount::Unlimited(),
+                        Amount::Unlimited());
      }},
     {"account",
      [](State& s, WorkloadId, WorkloadId holding) { s.Queue(s.At(holding).charged).workloads.pop_back(); }},
@@ -65,16 +66,16 @@ constexpr Corruption kCorruptions[] = {
      [](State& s, WorkloadId waiting, WorkloadId) { s.forest().SetActive(s.At(waiting).queued, false); }},
     {"cohort",
      [](State& s, WorkloadId waiting, WorkloadId) { s.forest().SetParent(s.At(waiting).queued, kNoId); }},
-    {"ledger",
-     [](State& s, WorkloadId waiting, WorkloadId) {
-       s.ledger[static_cast<size_t>(s.At(waiting).local_queue)].consumed[s.cpu] = -1;
-     }},
-    {"wake", [](State& s, WorkloadId, WorkloadId) { s.to_requeue.insert(s.forest().size()); }},
-    {"tree", [](State& s, WorkloadId, WorkloadId) { s.flavors[0].spec = nullptr; }},
-    {"free room", [](State& s, WorkloadId, WorkloadId) { ++s.topology.made.capacity.Find(0)->free[0]; }},
-    {"used room", [](State& s, WorkloadId, WorkloadId) { --s.topology.made.capacity.Find(0)->used[0]; }},
+    {"ledger", [](State& s, WorkloadId waiting,
+                  WorkloadId) { s.ledger[s.At(waiting).local_queue].consumed[s.cpu] = -1; }},
+    {"wake", [](State& s, WorkloadId, WorkloadId) { s.to_requeue.insert(NodeId(s.forest().size())); }},
+    {"tree", [](State& s, WorkloadId, WorkloadId) { s.flavors[FlavorId(0)].spec = nullptr; }},
+    {"free room",
+     [](State& s, WorkloadId, WorkloadId) { ++s.topology.made.capacity.Find(FlavorId(0))->free[0]; }},
+    {"used room",
+     [](State& s, WorkloadId, WorkloadId) { --s.topology.made.capacity.Find(FlavorId(0))->used[0]; }},
     {"assumed room",
-     [](State& s, WorkloadId, WorkloadId) { ++s.topology.made.capacity.Find(0)->assumed[0]; }},
+     [](State& s, WorkloadId, WorkloadId) { ++s.topology.made.capacity.Find(FlavorId(0))->assumed[0]; }},
     {"placed pods",
      [](State& s, WorkloadId, WorkloadId holding) {
        auto moved = std::make_shared<Admission>(*s.At(holding).admission);
@@ -109,10 +110,10 @@ class Tables {
   py::dict Usage() const {
     py::dict usage;
     for (NodeId node : state_.forest().TopDown()) {
-      for (FlavorResourceId fr = 0; fr < state_.quota.flavor_resources(); ++fr) {
+      for (FlavorResourceId fr : state_.quota.FlavorResources()) {
         const Amount used = state_.quota.Usage(node, fr);
         if (used == Amount(0)) continue;
-        const auto [flavor, resource] = state_.flavor_resources[static_cast<size_t>(fr)];
+        const auto [flavor, resource] = state_.flavor_resources[fr];
         usage[py::make_tuple(state_.forest().Name(node), !state_.forest().IsClusterQueue(node),
                              state_.flavor_names.Name(flavor), state_.resource_names.Name(resource))] =
             used.value();
@@ -139,7 +140,7 @@ class Tables {
   void SetConsumed(const std::string& ns, const std::string& queue, const std::string& resource,
                    int64_t nano) {
     const LocalQueueId local = state_.InternLocalQueue(ns, queue);
-    LedgerEntry& entry = state_.ledger[static_cast<size_t>(local)];
+    LedgerEntry& entry = state_.ledger[local];
     entry.exists = true;
     entry.consumed[state_.InternResource(resource)] = nano;
     RefreshLocalQueueUsage(state_, local);
@@ -155,8 +156,7 @@ class Tables {
     for (const auto& [fr, amount] : request) query.request.push_back({Intern(fr), Amount(amount)});
     std::vector<std::pair<std::string, std::string>> targets;
     for (const Target& target : Preemptor(state_).Search(query)) {
-      targets.emplace_back(state_.At(target.workload).name,
-                           state_.reasons.Name(static_cast<int32_t>(ReasonOf(target.reason))));
+      targets.emplace_back(state_.At(target.workload).name, state_.reasons.Name(ReasonOf(target.reason)));
     }
     return targets;
   }
@@ -223,7 +223,8 @@ class Tables {
   NodeId Queue(const std::string& name) const { return Found(state_.forest().FindClusterQueue(name), name); }
   NodeId Cohort(const std::string& name) const { return Found(state_.forest().FindCohort(name), name); }
   WorkloadId Workload(const std::string& key) const { return Found(state_.FindWorkload(key), key); }
-  static int32_t Found(int32_t id, const std::string& name) {
+  template <typename IdT>
+  static IdT Found(IdT id, const std::string& name) {
     if (id == kNoId) ThrowIfError(absl::NotFoundError(absl::StrCat("nothing is named ", name)));
     return id;
   }

@@ -158,7 +158,7 @@ std::string RenderAmount(const State& state, ResourceId resource, Amount amount)
 }
 
 std::string FlavorResourceName(const State& state, FlavorResourceId fr) {
-  const auto& [flavor, resource] = state.flavor_resources[static_cast<size_t>(fr)];
+  const auto& [flavor, resource] = state.flavor_resources[fr];
   return absl::StrCat(state.flavor_names.Name(flavor), "/", state.resource_names.Name(resource));
 }
 

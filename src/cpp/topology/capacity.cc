@@ -32,8 +32,8 @@ void ForEachSlot(const TopologyTree& tree, const PodAmounts& requests, ResourceI
 }  // namespace
 
 void TopologyCapacity::Set(FlavorId flavor, std::shared_ptr<const TopologyTree> tree, std::string topology) {
-  if (flavors_.size() <= static_cast<size_t>(flavor)) flavors_.resize(static_cast<size_t>(flavor) + 1);
-  FlavorCapacity& capacity = flavors_[static_cast<size_t>(flavor)];
+  flavors_.GrowTo(flavor);
+  FlavorCapacity& capacity = flavors_[flavor];
   capacity = FlavorCapacity();
   capacity.free = tree->capacity();
   capacity.used.assign(capacity.free.size(), 0);
@@ -56,7 +56,7 @@ void TopologyCapacity::TakeForeign(FlavorCapacity& capacity, int32_t leaf, const
 }
 
 void TopologyCapacity::AddTo(FlavorId flavor, int32_t leaf, int slot, int64_t amount) {
-  FlavorCapacity& capacity = flavors_[static_cast<size_t>(flavor)];
+  FlavorCapacity& capacity = flavors_[flavor];
   int64_t& used = capacity.used[static_cast<size_t>(leaf * capacity.tree->slots() + slot)];
   if (open_ > 0) log_.push_back({flavor, leaf, slot, used, capacity.used_version});
   used = SaturatingAdd(used, amount);
@@ -92,7 +92,7 @@ void TopologyCapacity::Assume(FlavorId flavor, DomainId domain, const PodAmounts
 
 void TopologyCapacity::ClearAssumed() {
   for (auto last = assumed_.rbegin(); last != assumed_.rend(); ++last) {
-    FlavorCapacity& capacity = flavors_[static_cast<size_t>(last->flavor)];
+    FlavorCapacity& capacity = flavors_[last->flavor];
     const auto row = capacity.assumed.begin() + last->leaf * capacity.tree->slots();
     std::fill(row, row + capacity.tree->slots(), 0);
     capacity.changed_free.Push(last->leaf);
@@ -107,7 +107,7 @@ void TopologyCapacity::Rollback(size_t mark) {
   int32_t leaf = kNoId;
   while (log_.size() > mark) {
     const Change& change = log_.back();
-    FlavorCapacity& capacity = flavors_[static_cast<size_t>(change.flavor)];
+    FlavorCapacity& capacity = flavors_[change.flavor];
     capacity.used[static_cast<size_t>(change.leaf * capacity.tree->slots() + change.slot)] = change.before;
     capacity.used_version = change.version_before;
     if (change.flavor != flavor || change.leaf != leaf) capacity.changed_used.Push(change.leaf);

@@ -86,14 +86,13 @@ struct FlavorCapacity {
 class TopologyCapacity {
  public:
   const FlavorCapacity* Find(FlavorId flavor) const {
-    const size_t at = static_cast<size_t>(flavor);
-    return at < flavors_.size() && flavors_[at].tree != nullptr ? &flavors_[at] : nullptr;
+    return flavors_.Contains(flavor) && flavors_[flavor].tree != nullptr ? &flavors_[flavor] : nullptr;
   }
   FlavorCapacity* Find(FlavorId flavor) {
     return const_cast<FlavorCapacity*>(std::as_const(*this).Find(flavor));
   }
   bool empty() const { return flavors_.empty(); }
-  int32_t size() const { return static_cast<int32_t>(flavors_.size()); }
+  IdRange<FlavorId> Ids() const { return flavors_.Ids(); }
 
   void Clear() { flavors_.clear(); }
   void Set(FlavorId flavor, std::shared_ptr<const TopologyTree> tree, std::string topology);
@@ -129,7 +128,7 @@ class TopologyCapacity {
     int32_t leaf;
     uint64_t version_before;
   };
-  std::vector<FlavorCapacity> flavors_;
+  IdVector<FlavorId, FlavorCapacity> flavors_;
   std::vector<Change> log_;
   std::vector<Assumption> assumed_;
   uint64_t versions_ = 0;  // The version number that was assigned last.

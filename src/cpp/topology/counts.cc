@@ -27,10 +27,10 @@ std::vector<int64_t> CountQuery::Key() const {
   std::vector<int64_t> key{demand,     as_if_empty, by_affinity,
                            slice_size, slice_level, static_cast<int64_t>(inner_sizes.size())};
   key.insert(key.end(), inner_sizes.begin(), inner_sizes.end());
-  for (const auto& [resource, amount] : requests) key.insert(key.end(), {resource, amount});
+  for (const auto& [resource, amount] : requests) key.insert(key.end(), {resource.value(), amount});
   key.push_back(leader ? 1 : 0);
   if (leader) {
-    for (const auto& [resource, amount] : *leader) key.insert(key.end(), {resource, amount});
+    for (const auto& [resource, amount] : *leader) key.insert(key.end(), {resource.value(), amount});
   }
   return key;
 }
@@ -99,8 +99,7 @@ void CountTable::RollUpOne(const TopologyTree& tree, int level, int32_t domain, 
                            std::vector<Counts>& counts) const {
   const TopologyTree::Domain& at = tree.At(domain);
   Counts sum;
-  const size_t below = static_cast<size_t>(level) + 1;
-  const int32_t unit = inner && below < query_.inner_sizes.size() ? query_.inner_sizes[below] : 0;
+  const int32_t unit = inner ? UnitBelow(level) : 0;
   int32_t pods_lost = kMost, slices_lost = kMost;
   bool any = false;
   for (int32_t child = at.children_begin; child < at.children_end; ++child) {
@@ -123,6 +122,17 @@ void CountTable::RollUpOne(const TopologyTree& tree, int level, int32_t domain, 
   }
   if (level == query_.slice_level) CountSlices(sum);
   counts[static_cast<size_t>(domain)] = sum;
+}
+
+void CountTable::AddDifference(int level, const Counts& before, const Counts& now, Counts& counts) const {
+  const int32_t unit = UnitBelow(level);
+  const auto rounded = [unit](int32_t pods) { return unit > 0 ? pods / unit * unit : pods; };
+  counts.pods += rounded(now.pods) - rounded(before.pods);
+  counts.slices += now.slices - before.slices;
+  counts.affinity += now.affinity - before.affinity;
+  counts.pods_with_leader = counts.pods;
+  counts.slices_with_leader = counts.slices;
+  if (level == query_.slice_level) CountSlices(counts);
 }
 
 void CountTable::RollUp(const TopologyTree& tree, int level, int32_t domain, bool inner,
@@ -171,7 +181,11 @@ void CountTable::Follow(const FlavorCapacity& capacity, const ChangeLog& log, si
     for (int level = tree.lowest() - 1; level >= 0 && !SameCounts(before, At(domain)); --level) {
       const int32_t above = tree.At(domain).parent;
       const Counts parent = At(above);
-      RollUpOne(tree, level, above, true, counts_);
+      if (query_.leader) {
+        RollUpOne(tree, level, above, true, counts_);
+      } else {
+        AddDifference(level, before, At(domain), counts_[static_cast<size_t>(above)]);
+      }
       before = parent;
       domain = above;
     }
@@ -208,7 +222,7 @@ void CountTable::CountWithin(const FlavorCapacity& capacity, const std::string& 
   CountAll(capacity);
 }
 
-void CountTable::Explain(const FlavorCapacity& capacity, const Interner& resources,
+void CountTable::Explain(const FlavorCapacity& capacity, const Interner<ResourceId>& resources,
                          PlacementFailure& failure) const {
   const EligibleLeaves& eligible = *query_.eligible;
   failure.total_nodes = capacity.tree->leaves();
@@ -228,7 +242,7 @@ void CountTable::Explain(const FlavorCapacity& capacity, const Interner& resourc
   for (const auto& [resource, nodes] : limiting) add(Exclusion::kResource, resources.Name(resource), nodes);
 }
 
-const CountTable& CountsFor(FlavorCapacity& capacity, CountQuery query) {
+CountTable& CountsFor(FlavorCapacity& capacity, CountQuery query) {
   std::unique_ptr<CountTable>& table = capacity.cache.tables[query.Key()];
   if (table == nullptr) table = std::make_unique<CountTable>(std::move(query));
   table->Refresh(capacity);

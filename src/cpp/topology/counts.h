@@ -64,7 +64,8 @@ class CountTable {
   void RollUp(const TopologyTree& tree, int level, int32_t domain, bool inner,
               std::vector<Counts>& counts) const;
   // Adds the number of excluded nodes for each reason to `failure`.
-  void Explain(const FlavorCapacity& capacity, const Interner& resources, PlacementFailure& failure) const;
+  void Explain(const FlavorCapacity& capacity, const Interner<ResourceId>& resources,
+               PlacementFailure& failure) const;
 
  private:
   struct Ask {
@@ -79,6 +80,14 @@ class CountTable {
   void CountLeaf(const FlavorCapacity& capacity, int32_t leaf);
   void RollUpOne(const TopologyTree& tree, int level, int32_t domain, bool inner,
                  std::vector<Counts>& counts) const;
+  // Returns the unit to which the pods of the children of domains at `level` are rounded down; 0: none.
+  int32_t UnitBelow(int level) const {
+    const size_t below = static_cast<size_t>(level) + 1;
+    return below < query_.inner_sizes.size() ? query_.inner_sizes[below] : 0;
+  }
+  // Updates the counts of a domain at `level` after the counts of one of its children have changed. The query
+  // must have no leader.
+  void AddDifference(int level, const Counts& before, const Counts& now, Counts& counts) const;
   // Derives the slices from the pods of a domain at the slice level.
   void CountSlices(Counts& counts) const {
     counts.slices = counts.pods / query_.slice_size;
@@ -106,7 +115,7 @@ class CountTable {
 
 // Returns the up-to-date table that answers the query. The reference is invalidated when the flavor's cache
 // is cleared or its capacity is replaced.
-const CountTable& CountsFor(FlavorCapacity& capacity, CountQuery query);
+CountTable& CountsFor(FlavorCapacity& capacity, CountQuery query);
 
 }  // namespace kueue
 

@@ -8,7 +8,7 @@ std::shared_ptr<const TopologyAssignment> AssignmentOn(const TopologyTree& tree,
                                                        std::vector<DomainCount> domains) {
   auto assignment = std::make_shared<TopologyAssignment>();
   if (tree.is_by_node()) {
-    assignment->levels = {tree.levels().back()};
+    assignment->levels.assign(1, tree.levels().back());
   } else {
     assignment->levels = tree.levels();
   }
@@ -40,14 +40,15 @@ SharedPlacement AsShared(const TopologyTree& tree, Placement placement, bool has
 }  // namespace
 
 SharedPlacement PlaceOrRemember(FlavorCapacity& capacity, const PlacementQuery& query,
-                                const PlacementGates& gates, const Interner& resources) {
+                                const PlacementGates& gates, const Interner<ResourceId>& resources) {
   KnownPlacements::Known& found = KnownFor(capacity, query);
   const uint64_t used = query.as_if_empty ? 0 : capacity.used_version;
   const bool is_known = found.placement.workers || found.placement.failure;
   if (!is_known || found.used_version != used || found.free_version != capacity.free_version) {
-    Placement placement = Place(capacity, query, gates, resources);
-    found = {used, capacity.free_version,
-             AsShared(*capacity.tree, std::move(placement), query.leader.has_value())};
+    Placement placement = Place(capacity, query, gates, resources, found.prepared);
+    found.used_version = used;
+    found.free_version = capacity.free_version;
+    found.placement = AsShared(*capacity.tree, std::move(placement), query.leader.has_value());
   }
   return found.placement;
 }

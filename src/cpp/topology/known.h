@@ -25,6 +25,7 @@ struct KnownPlacements {
     // ignored.
     uint64_t used_version, free_version;
     SharedPlacement placement;
+    PreparedPlacement prepared;
   };
   absl::flat_hash_map<Key, Known> by_key;
 };
@@ -36,7 +37,7 @@ std::shared_ptr<const TopologyAssignment> AssignmentOn(const TopologyTree& tree,
 
 // Like Place(), but returns the cached result if there is one. The ids in `query` must be set.
 SharedPlacement PlaceOrRemember(FlavorCapacity& capacity, const PlacementQuery& query,
-                                const PlacementGates& gates, const Interner& resources);
+                                const PlacementGates& gates, const Interner<ResourceId>& resources);
 
 }  // namespace kueue
 

@@ -6,11 +6,6 @@
 
 namespace kueue {
 
-int32_t CountBy(const Counts& counts, Metric metric, bool with_leader) {
-  if (metric == Metric::kPods) return with_leader ? counts.pods_with_leader : counts.pods;
-  return with_leader ? counts.slices_with_leader : counts.slices;
-}
-
 OrderedChoices OrderedChoices::AsGiven(Choices choices, const DomainOrder& order) {
   OrderedChoices list(std::move(choices), order);
   list.sorted_ = list.items_.size();

@@ -29,7 +29,10 @@ struct DomainOrder {
   bool by_affinity = false;
 
   bool operator()(const Choice& a, const Choice& b) const {
-    const Counts &x = a.counts, &y = b.counts;
+    return IsBefore(a.domain, a.counts, b.domain, b.counts);
+  }
+  // Compares the domain `a`, which has the counts `x`, with the domain `b`, which has the counts `y`.
+  bool IsBefore(int32_t a, const Counts& x, int32_t b, const Counts& y) const {
     if (with_leader && x.leaders != y.leaders) return x.leaders > y.leaders;
     if (by_affinity && x.affinity != y.affinity) return x.affinity > y.affinity;
     const int32_t x_slices = with_leader ? x.slices_with_leader : x.slices;
@@ -38,13 +41,16 @@ struct DomainOrder {
     const int32_t x_pods = with_leader ? x.pods_with_leader : x.pods;
     const int32_t y_pods = with_leader ? y.pods_with_leader : y.pods;
     if (x_pods != y_pods) return x_pods < y_pods;
-    return a.domain < b.domain;
+    return a < b;
   }
 };
 
 // The count that determines the best fit.
 enum class Metric : uint8_t { kPods, kSlices };
-int32_t CountBy(const Counts& counts, Metric metric, bool with_leader);
+inline int32_t CountBy(const Counts& counts, Metric metric, bool with_leader) {
+  if (metric == Metric::kPods) return with_leader ? counts.pods_with_leader : counts.pods;
+  return with_leader ? counts.slices_with_leader : counts.slices;
+}
 
 // A list of domains that is sorted lazily, only up to the positions that are read.
 class OrderedChoices {

@@ -208,10 +208,8 @@ Choices Descent::Descend(Start start, bool balanced) const {
   for (; level < tree_.lowest(); ++level) {
     const int32_t unit = UnitBelow(level);
     Choices next;
-    for (const Choice& choice : current) {
-      Choices chosen = DistributeBelow(choice, unit);
-      next.insert(next.end(), chosen.begin(), chosen.end());
-    }
+    next.reserve(current.size());
+    for (const Choice& choice : current) DistributeBelow(choice, unit, next);
     current = std::move(next);
   }
   return current;
@@ -219,6 +217,15 @@ Choices Descent::Descend(Start start, bool balanced) const {
 
 Choices Descent::DistributeTogether(const Choices& parents) const {
   const PlacementParameters& p = parameters_;
+  if (parents.size() == 1 && p.leaders == 0) {
+    const int32_t only = OnlyDomain(ChildrenOf(parents.front().domain), slices_, Metric::kSlices);
+    if (only != kNoId) {
+      Choice choice{only, counts_[static_cast<size_t>(only)]};
+      choice.counts.leaders = 0;
+      choice.counts.pods = slices_ * p.slice_size;
+      return {choice};
+    }
+  }
   Choices children = std::move(spare_);
   for (const Choice& parent : parents) AddChildren(parent.domain, children);
   OrderedChoices list(std::move(children), Order(false));
@@ -234,7 +241,34 @@ int32_t Descent::UnitBelow(int level) const {
   return p.inner_sizes.empty() || p.inner_sizes[below] == 0 ? 1 : p.inner_sizes[below];
 }
 
-Choices Descent::DistributeBelow(const Choice& parent, int32_t unit) const {
+int32_t Descent::OnlyDomain(TopologyTree::Range domains, int32_t need, Metric metric) const {
+  const DomainOrder order = Order(false);
+  if (order.ascending || order.by_affinity) return kNoId;
+  int32_t first = kNoId, best = kNoId;
+  for (int32_t domain = domains.begin; domain < domains.end; ++domain) {
+    const Counts& counts = counts_[static_cast<size_t>(domain)];
+    if (first == kNoId || order.IsBefore(domain, counts, first, counts_[static_cast<size_t>(first)]))
+      first = domain;
+    const int32_t count = CountBy(counts, metric, false);
+    if (count < need) continue;
+    const int32_t least = best == kNoId ? 0 : CountBy(counts_[static_cast<size_t>(best)], metric, false);
+    if (best == kNoId || count < least ||
+        (count == least && order.IsBefore(domain, counts, best, counts_[static_cast<size_t>(best)])))
+      best = domain;
+  }
+  return first != kNoId && CountBy(counts_[static_cast<size_t>(first)], metric, false) >= need ? best : kNoId;
+}
+
+void Descent::DistributeBelow(const Choice& parent, int32_t unit, Choices& chosen) const {
+  if (unit == 1 && parent.counts.leaders == 0) {
+    const int32_t only = OnlyDomain(ChildrenOf(parent.domain), parent.counts.pods, Metric::kPods);
+    if (only != kNoId) {
+      Choice& choice = chosen.emplace_back(Choice{only, counts_[static_cast<size_t>(only)]});
+      choice.counts.leaders = 0;
+      choice.counts.pods = parent.counts.pods;
+      return;
+    }
+  }
   Choices children = std::move(spare_);
   AddChildren(parent.domain, children);
   OrderedChoices list(std::move(children), Order(false));
@@ -246,10 +280,10 @@ Choices Descent::DistributeBelow(const Choice& parent, int32_t unit) const {
       counts.slices_with_leader = counts.pods_with_leader / unit;
     }
   }
-  Choices chosen = Distribute(list, parent.counts.pods, parent.counts.leaders, unit,
-                              unit > 1 ? Metric::kSlices : Metric::kPods);
+  const Choices added = Distribute(list, parent.counts.pods, parent.counts.leaders, unit,
+                                   unit > 1 ? Metric::kSlices : Metric::kPods);
+  chosen.insert(chosen.end(), added.begin(), added.end());
   spare_ = list.Release();
-  return chosen;
 }
 
 CountQuery CountsAsked(const PlacementQuery& query, const PlacementParameters& parameters,
@@ -276,7 +310,7 @@ Placement Failed(PlacementFailure failure, const std::string& topology) {
 
 Placement NotFit(const FlavorCapacity& capacity, const CountTable& table,
                  const PlacementParameters& parameters, const Descent::Start& start,
-                 const Interner& resources) {
+                 const Interner<ResourceId>& resources) {
   PlacementFailure failure;
   if (start.no_domains) {
     failure.kind = Kind::kNoDomains;
@@ -317,26 +351,48 @@ std::optional<Placement> PlacedEvenly(FlavorCapacity& capacity, const PlacementP
   return Placed(tree, descent.Descend(std::move(balanced->start), true), parameters.leaders > 0);
 }
 
-}  // namespace
-
-Placement Place(FlavorCapacity& capacity, const PlacementQuery& query, const PlacementGates& gates,
-                const Interner& resources) {
+Placement PlaceOn(FlavorCapacity& capacity, const PlacementParameters& parameters, const CountTable& table,
+                  const PlacementGates& gates, const Interner<ResourceId>& resources) {
   const TopologyTree& tree = *capacity.tree;
-  PlacementParameters parameters;
-  parameters.count = query.count;
-  parameters.leaders = query.leader ? 1 : 0;
-  if (auto failure = Resolve(tree, query.request, query.implied, gates, parameters)) {
-    return Failed(*std::move(failure), capacity.topology);
-  }
-  CountTable restricted{CountsAsked(query, parameters, gates)};
-  if (query.within) restricted.CountWithin(capacity, *query.within);
-  const CountTable& table =
-      query.within ? restricted : CountsFor(capacity, CountsAsked(query, parameters, gates));
   if (auto placement = PlacedEvenly(capacity, parameters, gates, table)) return *std::move(placement);
   const Descent descent(tree, parameters, gates, table.counts(), capacity.cache.spare);
   Descent::Start start = descent.FindLevel(parameters.level);
   if (!start.fits) return NotFit(capacity, table, parameters, start, resources);
-  return Placed(tree, descent.Descend(std::move(start), false), query.leader.has_value());
+  return Placed(tree, descent.Descend(std::move(start), false), parameters.leaders > 0);
+}
+
+std::optional<PlacementFailure> ResolveAll(const TopologyTree& tree, const PlacementQuery& query,
+                                           const PlacementGates& gates, PlacementParameters& parameters) {
+  parameters.count = query.count;
+  parameters.leaders = query.leader ? 1 : 0;
+  return Resolve(tree, query.request, query.implied, gates, parameters);
+}
+
+}  // namespace
+
+Placement Place(FlavorCapacity& capacity, const PlacementQuery& query, const PlacementGates& gates,
+                const Interner<ResourceId>& resources) {
+  PlacementParameters parameters;
+  if (auto failure = ResolveAll(*capacity.tree, query, gates, parameters))
+    return Failed(*std::move(failure), capacity.topology);
+  CountQuery counts = CountsAsked(query, parameters, gates);
+  if (!query.within)
+    return PlaceOn(capacity, parameters, CountsFor(capacity, std::move(counts)), gates, resources);
+  CountTable restricted(std::move(counts));
+  restricted.CountWithin(capacity, *query.within);
+  return PlaceOn(capacity, parameters, restricted, gates, resources);
+}
+
+Placement Place(FlavorCapacity& capacity, const PlacementQuery& query, const PlacementGates& gates,
+                const Interner<ResourceId>& resources, PreparedPlacement& prepared) {
+  if (prepared.table == nullptr) {
+    if (auto failure = ResolveAll(*capacity.tree, query, gates, prepared.parameters))
+      return Failed(*std::move(failure), capacity.topology);
+    prepared.table = &CountsFor(capacity, CountsAsked(query, prepared.parameters, gates));
+  } else {
+    prepared.table->Refresh(capacity);
+  }
+  return PlaceOn(capacity, prepared.parameters, *prepared.table, gates, resources);
 }
 
 }  // namespace kueue

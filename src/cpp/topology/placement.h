@@ -41,7 +41,17 @@ struct Placement {
 };
 
 Placement Place(FlavorCapacity& capacity, const PlacementQuery& query, const PlacementGates& gates,
-                const Interner& resources);
+                const Interner<ResourceId>& resources);
+
+// The part of a placement that does not depend on the capacity.
+struct PreparedPlacement {
+  PlacementParameters parameters;
+  CountTable* table = nullptr;  // Owned by the cache of the flavor's capacity.
+};
+// Same as the function above, for repeated placements with the same query. The first call fills `prepared`.
+// The query must not be restricted to a domain.
+Placement Place(FlavorCapacity& capacity, const PlacementQuery& query, const PlacementGates& gates,
+                const Interner<ResourceId>& resources, PreparedPlacement& prepared);
 
 // Returns the count query that Place() uses for `query`. `parameters` must be resolved.
 CountQuery CountsAsked(const PlacementQuery& query, const PlacementParameters& parameters,
@@ -111,8 +121,16 @@ class Descent {
   // This function is used above the slice level. Distributes all pods over the children of all parents
   // together, ignoring how many pods each parent was assigned.
   Choices DistributeTogether(const Choices& parents) const;
-  // Distributes the pods of one domain over its children, in slices of `unit` pods.
-  Choices DistributeBelow(const Choice& parent, int32_t unit) const;
+  // Distributes the pods of one domain over its children, in slices of `unit` pods. Adds the chosen children
+  // to `chosen`.
+  void DistributeBelow(const Choice& parent, int32_t unit, Choices& chosen) const;
+  // Returns the domain that Distribute() chooses if one of the domains is sufficient for `need` pods or
+  // slices without a leader, or kNoId if it may choose several.
+  int32_t OnlyDomain(TopologyTree::Range domains, int32_t need, Metric metric) const;
+  TopologyTree::Range ChildrenOf(int32_t domain) const {
+    const TopologyTree::Domain& at = tree_.At(domain);
+    return {at.children_begin, at.children_end};
+  }
   // Distributes `count` pods, or slices of `unit` pods, over the domains of the list.
   Choices Distribute(OrderedChoices& list, int32_t count, int32_t leaders, int32_t unit, Metric metric) const;
   // Returns the position of the domain for the next leader: the best fit if everything that remains fits in

@@ -63,7 +63,8 @@ TopologyRequest InWholeSlices(TopologyRequest request, int32_t count) {
 }
 
 // Removes the failed node from the assignment and returns the number of its pods.
-int32_t TakeOut(std::vector<DomainCount>& existing, const std::string& node, const Interner& domains) {
+int32_t TakeOut(std::vector<DomainCount>& existing, const std::string& node,
+                const Interner<DomainId>& domains) {
   const auto failed = [&](const DomainCount& entry) {
     return LowestValue(domains.Name(entry.domain)) == node;
   };
@@ -77,7 +78,8 @@ int32_t TakeOut(std::vector<DomainCount>& existing, const std::string& node, con
 
 // Returns the failure if a replacement would be impossible even with enough free capacity, otherwise nullopt.
 std::optional<Replacement> RuledOut(const FlavorCapacity& capacity, const TopologyRequest* request,
-                                    const std::vector<DomainCount>& existing, const Interner& domains) {
+                                    const std::vector<DomainCount>& existing,
+                                    const Interner<DomainId>& domains) {
   if (const DomainId stale = StaleDomain(*capacity.tree, existing); stale != kNoId) {
     return Failed(Kind::kStaleDomain, SplitValues(domains.Name(stale)).front(), capacity.topology);
   }
@@ -133,7 +135,8 @@ std::vector<DomainCount> Merge(const TopologyTree& tree, const std::vector<Domai
 }
 
 Replacement Replace(FlavorCapacity& capacity, PlacementQuery query, FailedPlacement before,
-                    const PlacementGates& gates, const Interner& resources, const Interner& domains) {
+                    const PlacementGates& gates, const Interner<ResourceId>& resources,
+                    const Interner<DomainId>& domains) {
   const TopologyTree& tree = *capacity.tree;
   std::vector<DomainCount>& existing = before.existing;
   query.count = TakeOut(existing, before.node, domains);

@@ -34,7 +34,8 @@ struct FailedPlacement {
 // Finds a replacement. `query` is the query of the pod set, with the number of pods on the failed node as its
 // count.
 Replacement Replace(FlavorCapacity& capacity, PlacementQuery query, FailedPlacement before,
-                    const PlacementGates& gates, const Interner& resources, const Interner& domains);
+                    const PlacementGates& gates, const Interner<ResourceId>& resources,
+                    const Interner<DomainId>& domains);
 
 }  // namespace kueue
 

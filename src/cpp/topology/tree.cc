@@ -35,7 +35,7 @@ struct Leaf {
 // Returns the leaves sorted by path. Domain ids are assigned in the order in which nodes are visited.
 std::vector<Leaf> LeavesOf(const std::vector<std::string>& levels, bool by_node,
                            const std::map<std::string, std::string>& flavor_labels, const NodeTable& nodes,
-                           Interner& domains) {
+                           Interner<DomainId>& domains) {
   std::vector<Leaf> leaves;
   absl::flat_hash_map<DomainId, size_t> place_of;
   for (const auto& [name, node] : nodes) {
@@ -55,16 +55,15 @@ std::vector<Leaf> LeavesOf(const std::vector<std::string>& levels, bool by_node,
 
 TopologyTree::TopologyTree(std::vector<std::string> levels,
                            const std::map<std::string, std::string>& flavor_labels, const NodeTable& nodes,
-                           const Interner& resources, Interner& domains)
+                           const Interner<ResourceId>& resources, Interner<DomainId>& domains)
     : levels_(std::move(levels)), by_node_(!levels_.empty() && levels_.back() == kHostname) {
   std::vector<std::vector<std::string>> paths;
   Members members;
   for (Leaf& leaf : LeavesOf(levels_, by_node_, flavor_labels, nodes, domains)) {
     for (auto& node : leaf.nodes) members.emplace_back(static_cast<int32_t>(paths.size()), std::move(node));
     leaf_ids_.push_back(leaf.id);
-    const auto id = static_cast<size_t>(leaf.id);
-    if (leaf_of_id_.size() <= id) leaf_of_id_.resize(id + 1, kNoId);
-    leaf_of_id_[id] = static_cast<int32_t>(paths.size());
+    leaf_of_id_.GrowTo(leaf.id, -1);
+    leaf_of_id_[leaf.id] = static_cast<int32_t>(paths.size());
     paths.push_back(std::move(leaf.path));
   }
   Number(paths);
@@ -96,17 +95,17 @@ void TopologyTree::Number(const std::vector<std::vector<std::string>>& paths) {
   }
 }
 
-void TopologyTree::NumberResources(const Members& members, const Interner& resources) {
-  slot_of_.assign(static_cast<size_t>(resources.size()), kNoId);
+void TopologyTree::NumberResources(const Members& members, const Interner<ResourceId>& resources) {
+  slot_of_.assign(resources.size(), -1);
   for (const auto& [leaf, node] : members) {
     for (const auto& [resource, amount] : node->allocatable) {
       const ResourceId id = resources.Find(resource);
-      if (id != kNoId && SlotOf(id) == kNoId) slot_of_[static_cast<size_t>(id)] = slots_++;
+      if (id != kNoId && SlotOf(id) == kNoId) slot_of_[id] = slots_++;
     }
   }
 }
 
-void TopologyTree::Fill(const Members& members, const Interner& resources) {
+void TopologyTree::Fill(const Members& members, const Interner<ResourceId>& resources) {
   leaf_nodes_.resize(leaf_ids_.size());
   capacity_.resize(leaf_ids_.size() * static_cast<size_t>(slots_));
   for (const auto& [leaf, node] : members) {

@@ -42,7 +42,7 @@ class TopologyTree {
   // Builds the tree from the usable nodes of the flavor. Adds the names of the leaves to the interner
   // `domains`. Resources that are not in `resources` are ignored.
   TopologyTree(std::vector<std::string> levels, const std::map<std::string, std::string>& flavor_labels,
-               const NodeTable& nodes, const Interner& resources, Interner& domains);
+               const NodeTable& nodes, const Interner<ResourceId>& resources, Interner<DomainId>& domains);
 
   const std::vector<std::string>& levels() const { return levels_; }
   int lowest() const { return static_cast<int>(levels_.size()) - 1; }
@@ -64,9 +64,7 @@ class TopologyTree {
   int32_t DomainOfLeaf(int32_t leaf) const { return Leaves().begin + leaf; }
   DomainId IdOfLeaf(int32_t leaf) const { return leaf_ids_[static_cast<size_t>(leaf)]; }
   // Returns kNoId if the domain contains no usable node of the flavor.
-  int32_t LeafOf(DomainId id) const {
-    return static_cast<size_t>(id) < leaf_of_id_.size() ? leaf_of_id_[static_cast<size_t>(id)] : kNoId;
-  }
+  int32_t LeafOf(DomainId id) const { return leaf_of_id_.Contains(id) ? leaf_of_id_[id] : -1; }
   int32_t LeafOfNode(const std::string& node) const {
     const auto it = leaf_of_node_.find(node);
     return it == leaf_of_node_.end() ? kNoId : it->second;
@@ -80,9 +78,7 @@ class TopologyTree {
   // column in the capacity tables.
   int slots() const { return slots_; }
   // Returns kNoId if no node has the resource.
-  int SlotOf(ResourceId resource) const {
-    return static_cast<size_t>(resource) < slot_of_.size() ? slot_of_[static_cast<size_t>(resource)] : kNoId;
-  }
+  int SlotOf(ResourceId resource) const { return slot_of_.Contains(resource) ? slot_of_[resource] : -1; }
   // Total allocatable amounts of the nodes of each leaf, with one row per leaf and one column per slot.
   const std::vector<int64_t>& capacity() const { return capacity_; }
 
@@ -93,21 +89,21 @@ class TopologyTree {
   void Number(const std::vector<std::vector<std::string>>& paths);
   // Adds the next domain of a level. The children of a parent must be added consecutively.
   void AddDomain(int32_t parent, const std::string& value);
-  void NumberResources(const Members& members, const Interner& resources);
+  void NumberResources(const Members& members, const Interner<ResourceId>& resources);
   // Fills in the nodes and the capacity of each leaf.
-  void Fill(const Members& members, const Interner& resources);
+  void Fill(const Members& members, const Interner<ResourceId>& resources);
 
   std::vector<std::string> levels_;
   bool by_node_;
   int slots_ = 0;
-  std::vector<int> slot_of_;  // By resource.
+  IdVector<ResourceId, int> slot_of_;
   std::vector<Domain> domains_;
   std::vector<std::string> values_;  // By domain: the level value at the domain's own level.
   std::vector<Range> ranges_;
   std::vector<DomainId> leaf_ids_;
   std::vector<std::shared_ptr<const Node>> leaf_nodes_;
   std::vector<int64_t> capacity_;
-  std::vector<int32_t> leaf_of_id_;  // Leaf by DomainId; kNoId if the domain is not in this tree.
+  IdVector<DomainId, int32_t> leaf_of_id_;  // Leaf by DomainId; kNoId if the domain is not in this tree.
   absl::flat_hash_map<std::string, int32_t> leaf_of_node_;
 };
 

@@ -199,6 +199,14 @@ RULES = (
         "A template with adminAccess is refused; fixed releases do not count its devices.",
         "pkg/dra/claims.go:countDevicesPerClass",
     ),
+    Rule(
+        "multi_kueue_texts_of_v0_18",
+        "texts",
+        ("v0.19.0",),
+        'The messages of a MultiKueue check are "The workload got reservation on ..." and "Reserving remote lost"; '
+        'fixed releases have "The workload was admitted on ..." and "Admitting remote lost".',
+        "pkg/controller/admissionchecks/multikueue/workload.go:syncReservingRemoteState,reconcileGroup",
+    ),
 )
 """All rules. A rule that holds in a release also holds in all older releases."""
 

@@ -14,8 +14,8 @@ if TYPE_CHECKING:
     from kueuepy.replay.runner import Result
 
 _CONTROLLER = "kueue.x-k8s.io/multikueue"
-_GROUP, _CONFIG = "kueue.x-k8s.io", "MultiKueueConfig"
-_OF_FLEET = (_CONFIG, "MultiKueueCluster")
+_GROUP, _CONFIG, _CLUSTER = "kueue.x-k8s.io", "MultiKueueConfig", "MultiKueueCluster"
+_OF_FLEET = (_CONFIG, _CLUSTER)
 _MOVES = ("created", "deleted", "updated", "started", "stopped", "opened", "deactivating")
 
 
@@ -45,6 +45,7 @@ class FleetReplay:
         engines = [(name, self._runs[name].engine if name in self._runs else None) for name in self._names]
         options = dispatcher_options(multi_kueue, config)
         self._dispatch = Dispatch(self._runs[self._manager].engine, engines, checks, options)
+        self._dispatch.set_declared(self._declared())
         self._dispatch.refresh_checks()
         self._known: dict[int, tuple[Any, ...]] = {}
         self._gated: dict[str, set[int]] = {name: set() for name in self._runs}
@@ -97,6 +98,7 @@ class FleetReplay:
             self._objects.pop(_reference(doc), None)
         if self._objects != objects:
             checks = self._checks()
+            self._dispatch.set_declared(self._declared())
             self._dispatch.set_clusters(self._names, checks)
         return step | {
             "apply": [doc for doc in step.get("apply") or () if doc not in applied],
@@ -121,6 +123,10 @@ class FleetReplay:
             self._names.extend(cluster for cluster in clusters if cluster not in self._names)
             checks.append((name, [self._names.index(cluster) for cluster in clusters]))
         return checks
+
+    def _declared(self) -> list[bool]:
+        """Return for each cluster whether its MultiKueueCluster exists; without one, the manager has no connection."""
+        return [(_CLUSTER, name) in self._objects for name in self._names]
 
     def _number(self, name: str) -> int:
         if name not in self._names:

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from kueuepy.errors.libraries import imported
 from kueuepy.selectors.literals import refusal
-from kueuepy.selectors.rewriting import NUMBER, Rewriter, split, unsupported
+from kueuepy.selectors.rewriting import EQUAL, MEMBER, NUMBER, Rewriter, split, unsupported
 from kueuepy.selectors.values import (
     amount,
     compare,
@@ -26,6 +26,7 @@ from kueuepy.selectors.values import (
     number,
     part_of_version,
     quantity,
+    refused,
     sign,
     tolerant_version,
     version,
@@ -46,6 +47,8 @@ _ELSEWHERE = frozenset(_NAMES.split())
 _STRINGS_VERSION = 2
 """Version of the string functions of Kubernetes, which does not have `reverse` for strings."""
 
+_UNHASHABLE = "internal error: runtime error: hash of unhashable type cel.Semver"
+"""The error of Kueue if it looks up a version in a list of literals."""
 _WHAT, _INSTALL = "selectors of devices", '"kueuepy[dra]"'
 
 
@@ -114,6 +117,10 @@ def _environment(*, of_types: bool = False) -> Any:
             member=False,
         ),
     ]
+    plain = (flag, whole, kinds.UINT, kinds.DOUBLE, text, kinds.BYTES, kinds.TIMESTAMP, kinds.DURATION)
+    for name, why in ((EQUAL, "no such overload"), (MEMBER, _UNHASHABLE)):
+        unchanged = [(kind, [kind], lambda value: value) for kind in (*plain, kinds.List(kinds.DYN))]
+        functions.append(function(name, *unchanged, (held, [held], refused(why)), member=False))
     variables = {
         "device.driver": text,
         ATTRIBUTES: kinds.Map(text, kinds.Map(text, kinds("any") if of_types else kinds.DYN)),
@@ -224,8 +231,37 @@ def evaluate(expression: str, subject: str) -> tuple[bool, str]:
     return False, f"CEL result of type {name} could not be converted to bool: {refused}"
 
 
+_NO_OVERLOAD = re.compile(r"No matching overloads found : (?:\((\w+)\)\.)?([^(]+)\((.*)\)")
+_NAMED = {
+    "major",
+    "minor",
+    "patch",
+    "isGreaterThan",
+    "isLessThan",
+    "compareTo",
+    "asInteger",
+    "isInteger",
+    "asApproximateFloat",
+}
+"""Methods of versions and quantities; Kueue names their arguments' types if there is no matching overload."""
+_CONVERSIONS = {NUMBER: "int", "double": "double", "string": "string"}
+_KINDS = {"int64": "int", "uint64": "uint", "map": "kubernetes.Semver"}
+
+
+def _without_overload(receiver: str | None, name: str, arguments: list[str]) -> str:
+    """Return Kueue's error for a call without a matching overload; the only maps of devices are versions."""
+    types = [_KINDS.get(kind, kind) for kind in ([receiver] if receiver else []) + arguments]
+    if name in _NAMED or name in _CONVERSIONS:
+        return f"no such overload: {_CONVERSIONS.get(name, name)}({', '.join(types)})"
+    if types[:1] == [_KINDS["map"]] and (name.startswith("_") or name == "size"):
+        return f"no such overload: {name}"
+    return "no such overload"
+
+
 def _error(text: str) -> str:
     text = _STATUS.sub("", text)
+    if (call := _NO_OVERLOAD.fullmatch(text)) is not None:
+        return _without_overload(call[1], call[2], [kind for kind in call[3].split(", ") if kind])
     for pattern, words in _ERRORS:
         if (found := pattern.fullmatch(text)) is not None:
             return found.expand(words)

@@ -24,6 +24,8 @@ _TOKEN = re.compile(
 )
 NUMBER = "kueuepy_number"
 """Function that refuses a bool, because `int` has no overload for it in Kueue."""
+EQUAL, MEMBER = "kueuepy_equal", "kueuepy_member"
+"""Functions that return their argument, but refuse versions on the left of `==` and of `in`, as Kueue does."""
 _MACROS = {"all", "exists", "exists_one", "existsOne"}
 _FIELDS = {"driver", "attributes", "capacity", "allowMultipleAllocations"}
 
@@ -58,7 +60,9 @@ class Rewriter:
     def __init__(self, expression: str) -> None:
         """Split the expression into tokens."""
         self._expression = expression
-        self._tokens = [token.text for token in split(expression)]
+        tokens = split(expression)
+        self._tokens = [token.text for token in tokens]
+        self._literals = [token.kind in ("text", "number") or token.text in ("true", "false") for token in tokens]
 
     def rewritten(self) -> str:
         """Return the rewritten expression.
@@ -67,7 +71,70 @@ class Rewriter:
             UnsupportedError: The expression uses the device or a map of domains as a value, instead of accessing a
                 field or key.
         """
-        return " ".join(self._part(0, len(self._tokens)))
+        plain = self._tokens
+        try:
+            self._tokens = self._with_checked_operands()
+            return " ".join(self._part(0, len(self._tokens)))
+        finally:
+            self._tokens = plain
+
+    def _with_checked_operands(self) -> list[str]:
+        """Return the tokens, with a call around each operand that is compared with literals and may be a version."""
+        before: dict[int, str] = {}
+        after = set()
+        for place, word in enumerate(self._tokens):
+            if word == "==" and self._is_literal(place + 1):
+                name = EQUAL
+            elif word == "in" and self._lists_literals(place + 1):
+                name = MEMBER
+            else:
+                continue
+            start = self._start_of_operand(place - 1)
+            if start is not None and self._at(start - 1) != "in":
+                before[start] = name
+                after.add(place - 1)
+        tokens = []
+        for place, word in enumerate(self._tokens):
+            tokens += [before[place], "("] if place in before else []
+            tokens += [word, ")"] if place in after else [word]
+        return tokens
+
+    def _is_literal(self, position: int) -> bool:
+        position += self._at(position) == "-"
+        return position < len(self._literals) and self._literals[position]
+
+    def _lists_literals(self, position: int) -> bool:
+        """Return whether a list with only literals starts at this token."""
+        if self._at(position) != "[" or self._at(position + 1) == "]":
+            return False
+        elements = range(position + 1, self._closing(position))
+        return all(self._literals[place] or self._tokens[place] in (",", "-") for place in elements)
+
+    def _start_of_operand(self, end: int) -> int | None:
+        """Return the first token of the operand of an operator that ends at a token; None if it is not a simple one."""
+        place = end
+        while place >= 0:
+            while self._at(place) in ("]", ")"):
+                opening = self._opening(place)
+                if opening is None:
+                    return None
+                called = opening > 0 and (self._at(opening - 1).isidentifier() or self._at(opening - 1) in ("]", ")"))
+                if not called or self._at(opening - 1) == "in":
+                    return opening
+                place = opening - 1
+            optional = self._at(place - 1) == "?" and self._at(place - 2) == "."
+            if not optional and self._at(place - 1) != ".":
+                return place
+            place -= 3 if optional else 2
+        return None
+
+    def _opening(self, position: int) -> int | None:
+        depth = 0
+        for place in range(position, -1, -1):
+            depth += {"]": 1, ")": 1, "}": 1, "[": -1, "(": -1, "{": -1}.get(self._tokens[place], 0)
+            if depth == 0:
+                return place
+        return None
 
     def asks_for_fields(self) -> bool:
         """Return whether `has` tests a field of the device itself, which the library does not treat as a field."""
@@ -90,7 +157,12 @@ class Rewriter:
         while position < end:
             if self._tokens[position] == "has" and self._is_presence(position):
                 yield "true"
-                position += 6
+                position = self._closing(position + 1) + 1
+            elif self._tokens[position] == "has" and self._is_of_attribute(position):
+                closing = self._closing(position + 1)
+                subject = " ".join(self._part(position + 2, closing - 2))
+                yield f"(type({subject}) == map ? has({subject}.{self._at(closing - 1)}) : false)"
+                position = closing + 1
             elif self._tokens[position] == "device" and self._at(position - 1) != ".":
                 text, position = self._device(position)
                 yield text
@@ -105,9 +177,23 @@ class Rewriter:
                 position += 1
 
     def _is_presence(self, position: int) -> bool:
-        """Return whether `has` at this token tests a field that every device has."""
-        opening, device, dot, field, closing = (self._at(position + i) for i in range(1, 6))
-        return (opening, device, dot, closing) == ("(", "device", ".", ")") and field in _FIELDS
+        """Return whether `has` at this token tests a field or a domain; every device has all of them."""
+        opening, device, dot, field, closing, _, end = (self._at(position + i) for i in range(1, 8))
+        if (opening, device, dot) != ("(", "device", ".") or field not in _FIELDS:
+            return False
+        return closing == ")" or (field in ("attributes", "capacity") and (closing, end) == (".", ")"))
+
+    def _is_of_attribute(self, position: int) -> bool:
+        """Return whether `has` at this token tests a field of an attribute. Attributes that are no maps have none."""
+        if [self._at(position + i) for i in range(1, 5)] != ["(", "device", ".", "attributes"]:
+            return False
+        closing = self._closing(position + 1)
+        selected, place = [], position + 5
+        while place < closing:
+            selected.append(place)
+            place = self._closing(place) + 1 if self._at(place) == "[" else place + 2
+        of_attribute = selected[2:]  # after the domain and the attribute
+        return bool(of_attribute) and self._at(closing - 2) == "."
 
     def _device(self, position: int) -> tuple[str, int]:
         field = self._at(position + 2)

@@ -121,6 +121,15 @@ def number(value: Any) -> Any:
     return value
 
 
+def refused(why: str) -> Callable[[Kept], Kept]:
+    """Return a function that raises an error for each version and quantity."""
+
+    def refuse(_: Kept) -> Kept:
+        raise ValueError(why)
+
+    return refuse
+
+
 def _version_key(text: str) -> tuple[Any, ...]:
     number, _, before = text.partition("-")
     parts = tuple((0, int(part), "") if part.isdigit() else (1, 0, part) for part in before.split(".") if part)
