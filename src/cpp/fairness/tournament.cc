@@ -142,7 +142,7 @@ Share Tournament::ShareWith(size_t head, NodeId node) {
     }
   }
   if (node == heads_[head].queue) return DominantResourceShare(state_, node, UsageOf(heads_[head]));
-  const Trial trial(state_);
+  const Trial trial(state_, kNoId);
   for (const FlavorResourceAmount& entry : UsageOf(heads_[head]))
     state_.quota.Add(heads_[head].queue, entry.fr, entry.amount);
   return DominantResourceShare(state_, node);

@@ -71,7 +71,7 @@ std::vector<WorkloadId> WithoutSpared(State& state, const std::vector<WorkloadId
 
 std::vector<WorkloadId> MustLeave(State& state) {
   state.EnsureBuilt();
-  const Trial trial(state);
+  const Trial trial(state, kNoId);
   std::vector<WorkloadId> leaving;
   for (Excess excess = FindExcess(state); excess.queue != kNoId; excess = FindExcess(state)) {
     const WorkloadId next = Next(state, excess, leaving);

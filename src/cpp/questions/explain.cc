@@ -122,7 +122,7 @@ std::vector<WorkloadId> SufficientAlone(State& state, NodeId queue, const Flavor
     for (WorkloadId id : state.Queue(quota_user.node).workloads) {
       if (found.size() == kMostAlternatives) return found;
       if (!UsesAny(state.At(id), {facts.fr})) continue;
-      const Trial trial(state);
+      const Trial trial(state, kNoId);
       Discharge(state, id);
       if (facts.asked <= state.quota.Available(queue, facts.fr)) found.push_back(id);
     }

@@ -139,7 +139,7 @@ std::vector<WorkloadId> PlaceExplainer::SufficientAlone(FlavorId flavor, FlavorC
       if (!UsesTree(state_, state_.At(id), flavor, tree)) continue;
       if (found.size() == kMostAlternatives || ++tried > kMostTried) return found;
       Poll();
-      const Trial trial(state_);
+      const Trial trial(state_, kNoId);
       Discharge(state_, id);
       if (!Place(capacity, query, PlacementGatesOf(state_), state_.resource_names).failure) {
         found.push_back(id);

@@ -132,12 +132,12 @@ class Quota {
 
   // Starts a trial. Rollback(mark) undoes all changes of usage made after the matching Mark(), latest first.
   // Between Part() and Join(), a trial concerns the tree of `node`.
-  size_t Mark(NodeId node = kNoId) {
+  size_t Mark(NodeId node) {
     Log& log = LogOf(node);
     ++log.open;
     return log.changes.size();
   }
-  void Rollback(size_t mark, NodeId node = kNoId);
+  void Rollback(size_t mark, NodeId node);
   // Returns whether a trial is active.
   bool IsOnTrial() const { return log_.open > 0; }
 

@@ -38,7 +38,7 @@ CycleResult Cycle::Run(std::vector<Entry>* keep) {
   ShowAsAsked();
   {
     // The cycle changes usage only temporarily; admitted workloads are charged permanently afterwards.
-    const Trial trial(state_);
+    const Trial trial(state_, kNoId);
     NominateEntries();
     Process();
   }
@@ -192,7 +192,7 @@ bool Cycle::Overlaps(const Entry& entry) const {
 Cycle::Fit Cycle::CheckFit(const Entry& entry) {
   std::optional<Trial> trial;
   if (!victims_.empty() || !entry.targets.empty() || entry.replaced != kNoId) {
-    trial.emplace(state_);
+    trial.emplace(state_, entry.queue);
     victims_.Discharge(state_, state_.forest().Root(entry.queue));
     bool replaces = TakesOver(entry) && !victims_.Has(entry.replaced);
     for (const Target& target : entry.targets) {
@@ -229,7 +229,7 @@ void Cycle::Recompute(Entry& entry, bool overlaps) {
   }
   if (victims_.Has(entry.replaced)) entry.replaced = kNoId;  // Already preempted.
   {
-    const Trial trial(state_);
+    const Trial trial(state_, entry.queue);
     const NodeId root = state_.forest().Root(entry.queue);
     victims_.Discharge(state_, root);
     preemptor.SetAlreadyPreempted(&victims_.all());

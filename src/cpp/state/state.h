@@ -431,10 +431,11 @@ struct State {
 };
 
 // A trial. The destructor of a trial undoes all changes of quota usage and topology usage made since its
-// construction. Between Quota::Part() and Quota::Join(), a trial concerns the tree of `node`.
+// construction. Between Quota::Part() and Quota::Join(), a trial concerns only the tree of `node`. At other
+// times, `node` has no effect and may be kNoId.
 class Trial {
  public:
-  explicit Trial(State& state, NodeId node = kNoId)
+  Trial(State& state, NodeId node)
       : quota_(state.quota),
         capacity_(state.topology.made.capacity),
         node_(node),

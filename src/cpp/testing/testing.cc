@@ -200,7 +200,7 @@ class Tables {
       heads.push_back({Queue(specs[i].queue), specs[i].priority, specs[i].time, specs[i].is_preemptor, true,
                        usage[i].data(), usage[i].size()});
     }
-    const Trial trial(state_);
+    const Trial trial(state_, kNoId);
     Tournament tournament(state_, heads);
     std::vector<size_t> order;
     while (tournament.HasNext()) {
