@@ -22,6 +22,7 @@ from functools import partial
 from html import escape
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
+from urllib.parse import urlencode
 
 import kueuepy as kq
 from kueuepy.look.notebook import figure_html
@@ -36,7 +37,9 @@ RECLAIM = "ClusterQueue/{}:preemption.reclaimWithinCohort"
 WIDTHS = {400: 900, 1400: 1000}
 """Width and height of the window, in pixels."""
 LONGEST = 2600
-"""Maximum height of an image, in pixels."""
+"""Maximum height of an image, in pixels, with a few exceptions."""
+WHOLE = {"pictures": 5000, "plots": 6400, "displays": 7000}
+"""Maximum height of the images of pages that consist of several pictures or displays."""
 BUSY = 161.0
 """A time at which many jobs wait, in hours after the first submission."""
 THEMES = ("light", "dark")
@@ -98,6 +101,7 @@ def _page(title: str, body: str) -> str:
         "body { font: 14px/1.5 system-ui, sans-serif; margin: 1rem } pre { overflow-x: auto; "
         "font-size: min(13px, calc((100vw - 2rem) / 80 / .62)) } "
         "figure { margin: 0 0 1.5rem } svg, img { max-width: 100%; height: auto } "
+        "p { max-width: 46rem; overflow-wrap: anywhere } "
         "table { border-collapse: collapse; margin-bottom: 1rem } td, th { padding: .2rem .6rem }"
         "@media (prefers-color-scheme: dark) { body { background: #14161a; color: #e4e6ea } }"
         f"</style></head><body><h1>{escape(title)}</h1>\n{body}</body></html>"
@@ -107,7 +111,13 @@ def _page(title: str, body: str) -> str:
 def pictures(examples: Examples) -> str:
     """Return a page with all SVG pictures."""
     shown = [examples.result.picture(name)._repr_html_() for name in PICTURES]
-    return _page("Pictures", "".join([*shown, examples.pair.picture("usage")._repr_html_()]))
+    both = examples.pair.picture("usage")._repr_html_()
+    return _page("Pictures", f"{_in_words(examples)}{''.join(shown)}{both}")
+
+
+def _in_words(examples: Examples) -> str:
+    """Return the result of the comparison of two policies in sentences, as above the metrics of a notebook."""
+    return "".join(f"<p>{escape(text)}</p>" for (text,) in examples.pair.sheets()[0].rows)
 
 
 def plots(examples: Examples, theme: str) -> str:
@@ -129,12 +139,12 @@ def plots(examples: Examples, theme: str) -> str:
         plan.plot,
     ]
     settings = {"svg.fonttype": "none"}  # text stays text, which the tests of structure read
-    with mpl.style.context("dark_background" if theme == "dark" else "default"), mpl.rc_context(settings):
+    with mpl.style.context(f"kueuepy.look.{theme}"), mpl.rc_context(settings):
         for one in draw:
             _, narrow = plt.subplots(figsize=NARROW, layout="constrained")
             found.append(figure_html(_svg_of(one(), "wide"), _svg_of(one(ax=narrow), "narrow")))
             plt.close("all")
-    return _page("Plots with matplotlib", "".join(found))
+    return _page("Plots with matplotlib", f"{_in_words(examples)}{''.join(found)}")
 
 
 def _svg_of(ax: Any, salt: str) -> str:
@@ -262,7 +272,9 @@ def shoot(pages: dict[str, dict[str, str]], folder: Path) -> None:
                     page.goto(address)
                     page.wait_for_timeout(1500 if address.startswith("http") else 100)
                     image = Image.open(io.BytesIO(page.screenshot(full_page=True)))
-                    image = image.convert("RGB").crop((0, 0, image.width, min(image.height, scale * LONGEST)))
+                    image = image.convert("RGB").crop(
+                        (0, 0, image.width, min(image.height, scale * WHOLE.get(name, LONGEST)))
+                    )
                     image.save(folder / f"{name}-{theme}-{width}.webp", quality=60, method=6)
                     page.close()
 
@@ -272,7 +284,7 @@ def playground(examples: Examples) -> Iterator[str]:
     """Serve the playground, and yield its address."""
     from kueuepy.lab.play import Playground, Server  # noqa: PLC0415 - only on use
 
-    server = Server(Playground(examples.cluster, examples.jobs), 0)
+    server = Server(Playground(examples.cluster, examples.jobs, "reclaiming"), 0)
     thread = threading.Thread(target=server.serve, daemon=True)
     thread.start()
     try:
@@ -294,7 +306,8 @@ def main() -> None:
         shoot(write(examples, Path(folder), names), options.out)
     if not names or "playground" in names:
         with playground(examples) as address:
-            shoot({"playground": dict.fromkeys(THEMES, address)}, options.out)
+            changed = urlencode({f"ClusterQueue/robots:quota[h100/{GPU}].nominalQuota": 6})
+            shoot({"playground": dict.fromkeys(THEMES, f"{address}#{changed}")}, options.out)
 
 
 if __name__ == "__main__":

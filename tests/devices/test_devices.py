@@ -2,6 +2,7 @@
 
 import gzip
 import json
+import re
 from pathlib import Path
 
 import msgspec
@@ -500,6 +501,30 @@ def test_errors_in_a_template_name_the_field(tmp_path, change, error):
     path.write_text(json.dumps({**V1, "spec": {"spec": {"devices": {"requests": [wrong]}}}}))
     with pytest.raises(kq.errors.InvalidSpecError, match=error):
         kq.load(str(path))
+
+
+@pytest.mark.parametrize(
+    ("device", "field"),
+    [
+        ({}, "name"),
+        ({"name": None}, "name"),
+        ({"name": "g", "capacity": {"memory": {}}}, "capacity.memory.value"),
+        ({"name": "g", "consumesCounters": [{"counters": {}}]}, "consumesCounters[0].counterSet"),
+        ({"name": "g", "consumesCounters": [{"counterSet": "s"}]}, "consumesCounters[0].counters"),
+        (
+            {"name": "g", "consumesCounters": [{"counterSet": "s", "counters": {"c": {}}}]},
+            "consumesCounters[0].counters.c.value",
+        ),
+    ],
+)
+@pytest.mark.parametrize("version", ["v1", "v1beta1"])
+def test_a_device_without_a_required_field_is_rejected_by_name(device, field, version):
+    document = {**to_dict(devices(1, memory="1Gi")), "apiVersion": f"resource.k8s.io/{version}"}
+    rest = {name: value for name, value in device.items() if name != "name"}
+    named = {"name": device["name"]} if "name" in device else {}
+    document["spec"]["devices"] = [{**named, "basic": rest} if version == "v1beta1" else device]
+    with pytest.raises(kq.errors.InvalidSpecError, match=re.escape(f"spec.devices[0].{field}: is required")):
+        kq.load(document)
 
 
 def test_lint_reports_dangling_claims_classes_and_resources():

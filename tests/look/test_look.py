@@ -78,6 +78,25 @@ def test_shapes_have_a_contrast_of_3_and_text_of_4_5(palette, theme):
             assert contrast(text, paper) >= 4.5
 
 
+def test_on_a_dark_ground_every_colour_of_a_queue_stands_out():
+    """The first three colours, which most charts use alone, have the contrast of text."""
+    for paper in (DARK_THEME.paper, DARK_THEME.soft):
+        assert min(contrast(colour, paper) for colour in DARK) >= 3
+        assert min(contrast(colour, paper) for colour in DARK[:3]) >= 4.5
+
+
+@pytest.mark.parametrize(("name", "theme", "palette"), [("light", LIGHT_THEME, LIGHT), ("dark", DARK_THEME, DARK)])
+def test_the_styles_of_matplotlib_have_the_colours_of_pages(name, theme, palette):
+    matplotlib = pytest.importorskip("matplotlib")
+    with matplotlib.style.context(f"kueuepy.look.{name}"):
+        found = dict(matplotlib.rcParams)
+    assert found["axes.prop_cycle"].by_key()["color"] == list(palette)
+    papers = ("figure.facecolor", "savefig.facecolor", "axes.facecolor", "legend.facecolor")
+    inks = ("text.color", "axes.edgecolor", "axes.labelcolor", "xtick.color", "ytick.color", "lines.color")
+    assert {found[key] for key in papers} == {theme.paper}
+    assert {found[key] for key in inks} == {theme.ink}
+
+
 @pytest.mark.parametrize("place", range(MOST_NAMES))
 def test_a_group_has_the_same_hue_on_light_and_dark(place):
     hues = [math.atan2(*oklab(palette[place], "normal")[:0:-1]) for palette in (LIGHT, DARK)]

@@ -123,6 +123,22 @@ def test_a_lone_surrogate_is_not_utf8():
         load("a: \ud800\n")
 
 
+@pytest.mark.parametrize(
+    ("change", "field"),
+    [
+        ({"kind": "ResourceSlice", "spec": {"devices": [{"name": "\ud83d"}]}}, r'"a": spec\.devices\[0\]\.name'),
+        ({"kind": "DeviceClass", "spec": {"selectors": [{"cel": {"expression": "\udc00"}}]}}, r"\.cel\.expression"),
+        ({"kind": "Pod", "spec": {"\ud83d": 1}}, r'Pod "a": spec'),
+        ({"kind": "\ud83d"}, r'\? "a": kind'),
+    ],
+)
+def test_a_lone_surrogate_in_an_object_is_rejected_with_its_field(change: dict[str, object], field: str):
+    document = {"apiVersion": "resource.k8s.io/v1", "metadata": {"name": "a"}, **change}
+    for source in (document, {"apiVersion": "v1", "kind": "List", "items": [document]}):
+        with pytest.raises(ValueError, match=rf"{field}: must be valid Unicode|items\[0\].*: must be valid Unicode"):
+            load(source)
+
+
 @pytest.mark.parametrize("code", [0, 7, 8, 11, 31, 127])
 def test_control_characters(code: int):
     with pytest.raises(ValueError, match=rf"text:2:4: control character {code:#04x} is not allowed"):

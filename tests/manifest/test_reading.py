@@ -453,3 +453,17 @@ def test_a_list_with_a_misleading_kind_is_rejected():
     text = "items:\n- a: 1\nb: '\nkind: List\n'\n"
     with pytest.raises(ManifestError, match="must have a kind that ends in List"):
         list(read("f.yaml", text.encode(), Limits(), strict=True))
+
+
+@pytest.mark.parametrize(("items", "shown"), [(3, "3, a number"), ("a", '"a", a string'), ({}, "a mapping")])
+def test_a_list_object_whose_items_are_not_a_list_is_rejected(items, shown):
+    listed = {"apiVersion": "v1", "kind": "List", "items": items}
+    with pytest.raises(ManifestError, match=f"text:1: List: items: is {shown}; it must be a list"):
+        load(json.dumps(listed))
+
+
+@pytest.mark.parametrize("encoding", ["utf-16", "utf-16-be", "utf-32"])
+def test_a_text_in_utf_16_is_rejected_by_name(encoding):
+    text = "kind: List\n".encode(encoding)
+    with pytest.raises(ManifestError, match=r"f\.yaml:1:1: this is UTF-16; save it as UTF-8"):
+        list(read("f.yaml", b"\xfe\xff" * (encoding == "utf-16-be") + text, Limits(), strict=True))

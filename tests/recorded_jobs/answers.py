@@ -96,7 +96,7 @@ class Answers:
             local_queues=self._objects[LocalQueue],
             **self._around,
         )
-        made = [(one.manifest, one.workload) for one in found]
+        made = list(found)
         for _, one in made:
             problems = kq.manifest.validate(one, feature_gates=self._config.gates)
             if problems:

@@ -141,3 +141,8 @@ def test_jobs_with_runtime_0_finish_immediately():
     result = kq.simulate(cluster(queue("a", 1)), jobs)
     assert result.jobs["end"].tolist() == [0, 0, 1]
     assert result.kpis.finished == 3
+
+
+def test_rows_instead_of_columns_are_rejected_with_the_function_for_rows():
+    with pytest.raises(kq.errors.InvalidSpecError, match=r"Jobs: columns: is \[.*must be a mapping .*Jobs\.of"):
+        kq.Jobs([{"queue": "a", "submit": 0, "runtime": 60}])

@@ -68,7 +68,7 @@ def area(stack, values):
 
 def test_usage_of_a_short_run_is_exact(two):
     stack = data.usage(two)
-    assert stack.x.endswith("(s)")
+    assert stack.unit == "s"
     assert stack.edges.tolist() == [0.0, 10.0, 50.0, 150.0]
     own = {layer.name: layer.own.tolist() for layer in stack.layers}
     borrowed = {layer.name: layer.borrowed.tolist() for layer in stack.layers}
@@ -81,7 +81,7 @@ def test_usage_of_a_short_run_is_exact(two):
 def test_areas_of_a_picture_equal_the_metrics_at_any_resolution(crowded, pieces):
     stack = data.usage(crowded, CELL, pieces)
     assert len(stack.edges) == pieces + 1
-    second = {"hours": 3600, "days": 86400}[stack.x.rpartition("(")[2].rstrip(")")]
+    second = {"h": 3600, "d": 86400}[stack.unit]
     used = sum(area(stack, layer.own + layer.borrowed) for layer in stack.layers) * second / 3600
     assert used == pytest.approx(crowded.kpis.used_hours[CELL], rel=1e-9)
     borrowed = sum(area(stack, layer.borrowed) for layer in stack.layers) * second / 3600

@@ -72,7 +72,7 @@ def test_the_picture_has_a_line_for_each_size(result):
     series = result.fragmentation("racks", SIZES, step=10)
     picture = series.picture("rack")
 
-    assert picture.title == "largest job that fits in one rack of racks, by pod requests"
+    assert picture.title == "Largest job that fits in one rack of racks, by pod requests"
     assert all(f"{GPU} {amount}" in picture.svg for amount in (1, 4))
     assert "<svg" in series._repr_html_()
 
@@ -84,7 +84,7 @@ def test_matplotlib_draws_the_table(result):
     labels = [line.get_label() for line in axes.get_lines()]
     plt.close(axes.figure)
 
-    assert axes.get_ylabel() == "pods"
+    assert axes.get_ylabel() == "Pods"
     assert labels[:2] == [f"{GPU} 1", f"{GPU} 4"]
 
 

@@ -104,8 +104,8 @@ def test_the_report_says_what_was_simulated(found, tmp_path):
     path = tmp_path / "report.html"
     kq.report(found.before, path)
     length = duration(found.before.seconds)
-    text = f"Simulation of 900 jobs in 2 ClusterQueues over {length} of virtual time. Nominal quota: 6 GPUs of f/{GPU}."
-    assert text in path.read_text("utf-8")
+    text = f"Simulation of 900 jobs in 2 ClusterQueues over {length} of virtual time under the policy “less”."
+    assert f"{text} Nominal quota: 6 GPUs of f/{GPU}." in path.read_text("utf-8")
     assert "no interval: needs at least 2,000 jobs" in path.read_text("utf-8")
 
 
@@ -128,7 +128,7 @@ def test_the_largest_problem_names_the_queue_that_waits_most():
     rows.append({"queue": "q1", "submit": 0, "runtime": 100, "gpu": 1})
     problem = words.problem(kq.simulate(cluster(queue("q0", 1), queue("q1", 1)), rows))
     assert problem.text.startswith("q0 has 83.3% of the jobs, and 100% of all waiting")
-    assert f"ClusterQueue/q0:quota[f/{GPU}].nominalQuota" in problem.step
+    assert f"ClusterQueue/q0:quota[f/{GPU}].nominalQuota" in problem.command
     alone = kq.simulate(cluster(queue("q0", 9)), rows[:5])
     assert words.problem(alone).text == "No job waited."
 
@@ -153,8 +153,90 @@ def test_a_queue_has_the_same_colour_in_svg_matplotlib_and_every_policy(found):
             assert {queue: kind for kind, queue in legend.items() if queue in places} == {
                 queue: class_of(place) for queue, place in places.items()
             }
-    for style, palette in (("default", LIGHT), ("dark_background", DARK)):
+    for style, palette in (("kueuepy.look.light", LIGHT), ("kueuepy.look.dark", DARK), ("dark_background", DARK)):
         with mpl.style.context(style):
             handles, names = found.before.plot.waits().get_legend_handles_labels()
         shown = dict(zip(names, handles, strict=True))
         assert [shown[queue].get_color() for queue in places] == [palette[place] for place in places.values()]
+
+
+def rows_of(html, title):
+    """The first cells of the first table whose header begins with a title."""
+    table = next(part for part in html.split("<table")[1:] if f">{title}<" in part.split("</thead>")[0])
+    return re.findall(r'<th scope="row"[^>]*>.*?</span>(?:</span>)?([^<]+)<', table.split("</table>")[0])
+
+
+def test_every_chart_and_table_of_a_result_lists_the_queues_in_one_order(tmp_path):
+    """`big` waits least and is last by name, but its jobs request most."""
+    rng = np.random.Generator(np.random.PCG64(1))
+    names = ["a-waits", "m-middle", "z-big"]
+    runtimes = rng.exponential([900.0, 300.0, 2000.0] * 100).tolist()
+    rows = [
+        {"queue": names[n % 3], "submit": 60.0 * n, "runtime": runtime, "gpu": 1} for n, runtime in enumerate(runtimes)
+    ]
+    shared = {"cohort": "all", "reclaim_within_cohort": "Any"}
+    objects = cluster(queue(names[0], 3, **shared), queue(names[1], 2, **shared), queue(names[2], 30, **shared))
+    fewer = cluster(queue(names[0], 4, **shared), queue(names[1], 1, **shared), queue(names[2], 20, **shared))
+    found = kq.compare({"one": objects, "two": fewer}, rows)
+    order = ["z-big", "a-waits", "m-middle"]
+    assert list(colours(found.before)) == order
+    kq.report(found.before, tmp_path / "one.html")
+    kq.report(found, tmp_path / "two.html")
+    html = (tmp_path / "one.html").read_text("utf-8")
+    assert rows_of(html, "ClusterQueue") == order
+    assert rows_of((tmp_path / "two.html").read_text("utf-8"), "ClusterQueue") == order
+    assert list(found.queues) == order
+    assert list(dict.fromkeys(row[0] for row in found.rows())) == order
+    svg = found.before.picture("usage").svg
+    assert [name for name in re.findall(r"<text[^>]*>([^<]+)</text>", svg) if name in names] == order
+    matrix = found.before.picture("preemptions").svg
+    labels = re.findall(r"<text[^>]*end.>(?:<title>[^<]*</title>)?([^<]+)<", matrix)
+    victims = [name for name in labels if name in names]
+    assert victims
+    assert victims == [name for name in order if name in victims]
+    page = found.before.page().data
+    looks = sorted((node.look, node.name) for node in page.nodes if node.kind == "ClusterQueue")
+    assert [name for _, name in looks] == order
+
+
+def test_pictures_plots_pages_and_reports_name_the_policy(found, tmp_path):
+    mpl = pytest.importorskip("matplotlib")
+    mpl.use("Agg")
+    result = found.results["more"]
+    assert result.policy == "more"
+    assert "Policy: more" in result.picture("usage").svg
+    assert "Policy: more" in result.picture("usage").narrow
+    assert result.plot.waits().get_title(loc="left").splitlines()[-1] == "Policy: more"
+    assert result.page().data.policy == "more"
+    kq.report(result, tmp_path / "report.html")
+    assert "under the policy “more”" in (tmp_path / "report.html").read_text("utf-8")
+    alone = kq.simulate(cluster(queue("q0", 1), queue("q1", 1)), jobs(20))
+    assert alone.policy == ""
+    assert "Policy" not in alone.picture("usage").svg
+    assert "Policy" not in alone.plot.waits().get_title(loc="left")
+    mpl.pyplot.close("all")
+
+
+def test_the_two_zeros_of_a_chart_have_different_labels(found):
+    """The labels of the time axis have the unit, so that its 0 is not the 0 of the other axis."""
+    mpl = pytest.importorskip("matplotlib")
+    mpl.use("Agg")
+    texts = re.findall(r"<text[^>]*>([^<]+)</text>", found.before.picture("usage").svg)
+    assert texts.count("0") == 1
+    assert texts.count("0 h") == 1
+    ax = found.before.plot.usage()
+    ax.figure.canvas.draw()
+    assert ax.get_xticklabels()[0].get_text() == "0 h"
+    assert ax.get_yticklabels()[0].get_text() == "0"
+    mpl.pyplot.close("all")
+
+
+def test_displays_begin_with_the_result_in_words(found):
+    """A reader of a notebook or of `print` learns what is better, how sure it is, and what to do next."""
+    for text in (str(found), found._repr_html_()):
+        assert "95% confidence interval" in re.sub(r"\s+", " ", text)
+        assert re.search(r"(Keep|Use) “(less|more)”", text)
+        assert text.index("Largest problem") < text.index("Next step") < text.index("wait_mean")
+    single = str(found.before)
+    assert single.index("Largest problem") < single.index("Next step") < single.index("wait_mean")
+    assert max(map(len, str(found).splitlines())) <= 80

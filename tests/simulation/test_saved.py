@@ -34,6 +34,12 @@ def changed(saved, tmp_path, change):
     return folder
 
 
+def test_a_saved_result_keeps_the_name_of_its_policy(tmp_path):
+    rows = [{"queue": "q", "submit": 0, "runtime": 5, "gpu": 1}]
+    kq.compare({"ours": cluster(queue("q", 2))}, rows)["ours"].save(tmp_path)
+    assert kq.load_result(tmp_path).policy == "ours"
+
+
 def test_a_saved_result_is_read_back(saved):
     found = kq.load_result(saved)
     assert found.waiting

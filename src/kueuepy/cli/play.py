@@ -1,6 +1,7 @@
 """`kueuepy play`: a page with sliders; each change of a slider simulates the same jobs again."""
 
 from functools import partial
+from pathlib import Path
 from typing import Annotated
 
 import typer
@@ -40,7 +41,7 @@ def play(
     """
     cluster = read_cluster([objects], lenient=lenient, version=kueue_version)
     table = read_jobs(jobs, format, window=window)
-    playground = Playground(cluster, table)
+    playground = Playground(cluster, table, Path(objects).stem)
     playground.answer({})  # errors of the jobs are reported here, not on the page
     title = f"{counted(len(playground.knobs), 'slider')}, {len(table):,} {plural(len(table), 'job')}"
     serve_page(partial(Server, playground), port, title, browser=browser)

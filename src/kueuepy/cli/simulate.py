@@ -212,6 +212,7 @@ def simulate(
     except LoopError as error:
         fail(error, json=json)
         raise typer.Exit(ANSWER_IS_NO) from None
+    found.policy = Path(files[0]).stem if len(files) == 1 else ""
     _write(found, out, report, pictures)
     verdicts = None if promises is None else hold(found, promises)
     _print(found, verdicts, json=json)

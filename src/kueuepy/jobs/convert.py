@@ -124,7 +124,7 @@ def to_workloads(
         namespaces=namespaces,
         local_queues=local_queues,
     )
-    return tuple(made.workload for made in found)
+    return tuple(workload for _, workload in found)
 
 
 def with_manifests(
@@ -136,16 +136,27 @@ def with_manifests(
     queue_name_annotation: bool = False,
     namespaces: Iterable[Namespace],
     local_queues: Iterable[LocalQueue],
-) -> Iterator[Made]:
-    """Iterate over the Workloads that `to_workloads` returns, and their jobs."""
+) -> Iterator[tuple[Document, Workload]]:
+    """Iterate over the Workloads that `to_workloads` returns, each after the manifest of the job that it starts."""
     cluster = JobCluster.of(config, priority_classes, related, namespaces, local_queues)
+    for made in conversions(manifests, cluster, queue_name_annotation=queue_name_annotation):
+        yield made.manifest, made.workload
+
+
+def conversions(
+    manifests: Iterable[Document], cluster: JobCluster, *, queue_name_annotation: bool = False
+) -> Iterator[Made]:
+    """Iterate over the Workloads that `to_workloads` returns, with their jobs."""
     managed = []
     for given, item in new_jobs(manifests, cluster, queue_name_annotation=queue_name_annotation):
         with about(given):
             managed += [(given, job) for job in cluster.managed(item)]
-    for given, item in _grouped(managed, config):
+    for given, item in _grouped(managed, cluster.config):
         with about(given):
-            made = [(job, _workload(job, cluster.classes, config)) for job in _held(item, config, cluster.related)]
+            made = [
+                (job, _workload(job, cluster.classes, cluster.config))
+                for job in _held(item, cluster.config, cluster.related)
+            ]
         for job, workload in made:
             starts = item if job.manifest.get("kind") == item.get("kind") else job.manifest
             yield Made(given, starts, workload, cluster)

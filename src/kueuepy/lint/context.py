@@ -4,7 +4,8 @@ from collections.abc import Iterator
 
 from kueuepy._core import Engine
 from kueuepy.engine.cached import cached_property
-from kueuepy.jobs.convert import with_manifests
+from kueuepy.jobs.cluster import JobCluster
+from kueuepy.jobs.convert import conversions
 from kueuepy.jobs.made import Made
 from kueuepy.lint.capacity import Capacity, Cell, CellQuota, cells_of
 from kueuepy.manifest import Manifest, check
@@ -62,16 +63,15 @@ class LintContext:
     @cached_property
     def _made(self) -> tuple[Made, ...]:
         manifest, configuration = self.manifest, self.configuration or Configuration()
-        found = with_manifests(
-            manifest.jobs,
-            priority_classes=(*manifest.workload_priority_classes, *manifest.priority_classes),
-            config=configuration,
-            related=manifest.others,
-            namespaces=manifest.namespaces,
-            local_queues=manifest.local_queues,
+        cluster = JobCluster.of(
+            configuration,
+            (*manifest.workload_priority_classes, *manifest.priority_classes),
+            manifest.others,
+            manifest.namespaces,
+            manifest.local_queues,
         )
         checked = []
-        for made in found:
+        for made in conversions(manifest.jobs, cluster):
             with made.written():
                 check(made.workload, feature_gates=configuration.gates)
             checked.append(made)

@@ -10,7 +10,7 @@ if TYPE_CHECKING:
 
 LIGHT = ("#2142b0", "#e6631b", "#50a389", "#c06af7", "#985561", "#0c73aa", "#555306", "#890c6f")
 """Colours of the first eight groups on a light background."""
-DARK = ("#a3bdf9", "#f2bb67", "#108030", "#8a43b6", "#fc829a", "#0898e1", "#93a112", "#be5691")
+DARK = ("#bdb8fb", "#ee9712", "#15d7a0", "#7555e4", "#ea585b", "#2b9be3", "#fecc19", "#aa5697")
 """Colours of the first eight groups on a dark background: the hues of `LIGHT`, in the same order."""
 MOST_NAMES = len(LIGHT)
 """Maximum number of groups with their own name and colour; the remaining groups are combined as `others`."""
@@ -56,7 +56,7 @@ LIGHT_THEME = Theme(
 )  # fmt: skip
 DARK_THEME = Theme(
     paper="#14161a", ink="#e4e6ea", quiet="#a3aab4", line="#3a3f47", soft="#1e2127", accent="#7cb7ff", good="#4dc6a4",
-    bad="#ff9a76", warn="#f0a23c", others="#8a8f98", borrowed="#f2bb67", heat="#7cb7ff",
+    bad="#ff9a76", warn="#f0a23c", others="#8a8f98", borrowed="#ee9712", heat="#7cb7ff",
 )  # fmt: skip
 
 
@@ -64,7 +64,7 @@ def colour_of(place: int, *, dark: bool = False) -> str:
     """Return the colour with the given index, as `#rrggbb`; grey for `OTHERS` and for indices without a colour.
 
     >>> colour_of(0), colour_of(0, dark=True), colour_of(OTHERS)
-    ('#2142b0', '#a3bdf9', '#838993')
+    ('#2142b0', '#bdb8fb', '#838993')
 
     Args:
         place: The colour index, as in the result of `places`.
@@ -146,7 +146,7 @@ def _classes() -> str:
     lines = "".join(f".kq-{name}.kq-line{{stroke:var(--kq-{name});fill:none}}" for name in names)
     return (
         f"{groups}{lines}.kq-gap{{stroke:var(--kq-paper)}}.kq-heat{{fill:var(--kq-heat)}}.kq-on{{fill:var(--kq-paper)}}"
-        ".kq-free{fill:var(--kq-soft)}.kq-gained.kq-line{stroke:var(--kq-good)}.kq-ended.kq-line{stroke:var(--kq-bad)}"
+        ".kq-free{fill:var(--kq-soft)}.kq-gained.kq-line{stroke:var(--kq-quiet)}.kq-ended.kq-line{stroke:var(--kq-ink)}"
     )
 
 

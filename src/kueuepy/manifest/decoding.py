@@ -130,7 +130,7 @@ def _examine(kind: inspect.Type, raw: Any, path: Path, findings: Findings) -> An
             return _examine_dict(kind, raw, path, findings)
         case inspect.VarTupleType() | inspect.ListType():
             if not isinstance(raw, list | tuple):
-                findings.problem(path, f"is {_named(raw)}; it must be a list")
+                findings.problem(path, f"is {named(raw)}; it must be a list")
                 return raw
             return [_examine(kind.item_type, item, (*path, i), findings) for i, item in enumerate(raw)]
         case _:
@@ -146,7 +146,7 @@ def _examine_union(kind: inspect.UnionType, raw: Any, path: Path, findings: Find
     if isinstance(raw, str) or (isinstance(raw, int) and not isinstance(raw, bool)):
         return raw
     if not isinstance(raw, float):
-        findings.problem(path, f"is {_named(raw)}; it must be a quantity such as 9 or 500m")
+        findings.problem(path, f"is {named(raw)}; it must be a quantity such as 9 or 500m")
         return raw
     findings.odd(path, f"is {raw}, a fraction without quotes; write it in quotes", "read as if it were", "Invalid")
     return str(raw)
@@ -154,7 +154,7 @@ def _examine_union(kind: inspect.UnionType, raw: Any, path: Path, findings: Find
 
 def _examine_struct(kind: inspect.StructType, raw: Any, path: Path, findings: Findings) -> Any:
     if not isinstance(raw, dict):
-        findings.problem(path, f"is {_named(raw)}; it must be a mapping")
+        findings.problem(path, f"is {named(raw)}; it must be a mapping")
         return raw
     fields = {field.encode_name: field for field in kind.fields}
     clean = {}
@@ -175,7 +175,7 @@ def _examine_struct(kind: inspect.StructType, raw: Any, path: Path, findings: Fi
 
 def _examine_dict(kind: inspect.DictType, raw: Any, path: Path, findings: Findings) -> Any:
     if not isinstance(raw, dict):
-        findings.problem(path, f"is {_named(raw)}; it must be a mapping")
+        findings.problem(path, f"is {named(raw)}; it must be a mapping")
         return raw
     if isinstance(kind.value_type, inspect.StrType):
         raw = {key: "" if value is None else value for key, value in raw.items()}
@@ -188,24 +188,24 @@ def _examine_scalar(kind: inspect.Type, raw: Any, path: Path, findings: Findings
             return _examine_literal(list(kind.values), raw, path, findings)
         case inspect.StrType() if not isinstance(raw, str):
             if raw is None or isinstance(raw, dict | list):
-                findings.problem(path, f"is {_named(raw)}; it must be a string")
+                findings.problem(path, f"is {named(raw)}; it must be a string")
                 return raw
             text = str(raw).lower() if isinstance(raw, bool) else str(raw)
             findings.odd(
-                path, f"is {_named(raw)}; it must be a string: put it in quotes", "read as if it were", "Invalid"
+                path, f"is {named(raw)}; it must be a string: put it in quotes", "read as if it were", "Invalid"
             )
             return text
         case inspect.IntType() if isinstance(raw, bool) or not isinstance(raw, int):
             return _examine_other(raw, path, findings, "an integer", _integer(raw))
         case inspect.FloatType() if isinstance(raw, bool) or not isinstance(raw, int | float):
-            findings.problem(path, f"is {_named(raw)}; it must be a number")
+            findings.problem(path, f"is {named(raw)}; it must be a number")
         case inspect.BoolType() if not isinstance(raw, bool):
             return _examine_other(raw, path, findings, "true or false", {"true": True, "false": False}.get(str(raw)))
     return raw
 
 
 def _examine_other(raw: Any, path: Path, findings: Findings, wanted: str, meant: Any) -> Any:
-    detail = f"is {_named(raw)}; it must be {wanted}"
+    detail = f"is {named(raw)}; it must be {wanted}"
     if meant is None:
         findings.problem(path, detail)
         return raw
@@ -235,7 +235,8 @@ def _takes_none(kind: inspect.Type) -> bool:
     return isinstance(kind, inspect.AnyType) or (isinstance(kind, inspect.UnionType) and kind.includes_none)
 
 
-def _named(raw: Any) -> str:
+def named(raw: Any) -> str:
+    """Return a value and its type as an error message shows them."""
     match raw:
         case None:
             return "null"

@@ -4,6 +4,7 @@ Version v1beta2 of `resource.k8s.io` has the same form as v1. In v1beta1, the fi
 itself, and the fields of a device are in the section `basic`.
 """
 
+from collections.abc import Iterator
 from typing import Any
 
 from kueuepy.errors.problems import Path
@@ -242,9 +243,30 @@ def _write_device(device: Body) -> Body:
     return written
 
 
+def _absent_fields(device: Body) -> Iterator[Path]:
+    """Iterate over the paths of the required fields that a device of a ResourceSlice lacks."""
+    if device.get("name") is None:
+        yield ("name",)
+    for name, capacity in (device.get("capacity") or {}).items():
+        if capacity.get("value") is None:
+            yield ("capacity", name, "value")
+    for position, consumed in enumerate(device.get("consumesCounters") or ()):
+        for field in ("counterSet", "counters"):
+            if consumed.get(field) is None:
+                yield ("consumesCounters", position, field)
+        for name, counter in (consumed.get("counters") or {}).items():
+            if counter.get("value") is None:
+                yield ("consumesCounters", position, "counters", name, "value")
+
+
 def _read_devices(raw: Any, path: Path, findings: Findings) -> Any:
     held = hold(list[_Device], raw, path, findings)  # type: ignore[valid-type]
-    return None if held is None else [_read_device(one) for one in held]
+    if held is None:
+        return None
+    absent = [(*path, position, *steps) for position, device in enumerate(held) for steps in _absent_fields(device)]
+    for one in absent:
+        findings.problem(one, "is required", "Required")
+    return None if absent else [_read_device(one) for one in held]
 
 
 def _read_selectors(raw: Any, path: Path, findings: Findings) -> Any:

@@ -10,7 +10,7 @@ from kueuepy.errors.problems import ManifestError, Problem, suggestion
 from kueuepy.manifest import collector
 from kueuepy.manifest.configuration import CONFIG_GROUP, read_configuration
 from kueuepy.manifest.convert import generated_name, in_v1beta2, object_name, read_object, split_api_version
-from kueuepy.manifest.decoding import AllValidated, Findings, Validated
+from kueuepy.manifest.decoding import AllValidated, Findings, Validated, named
 from kueuepy.manifest.jobfields import unknown_fields
 from kueuepy.manifest.jobkinds import (
     DEFAULT_QUEUE,
@@ -29,7 +29,7 @@ from kueuepy.manifest.places import ReadJob
 from kueuepy.manifest.text.limits import Limits
 from kueuepy.manifest.text.reading import Item, read
 from kueuepy.manifest.text.sources import Source, items, live_parts, opened
-from kueuepy.manifest.text.text import Text
+from kueuepy.manifest.text.text import Text, unpaired_surrogate
 from kueuepy.manifest.validation import called, review_names, review_object
 from kueuepy.manifest.validation.configuration import review_configuration
 from kueuepy.manifest.validation.parameters import review_parameters
@@ -173,9 +173,14 @@ class _Loader:
         self._position += 1
         if not isinstance(doc, dict):
             self._fail(item, Problem((), "Invalid", "is not a mapping; an object has apiVersion, kind and metadata"))
-        elif str(doc.get("kind")).endswith("List") and isinstance(doc.get("items") or [], list):
+        elif not self._is_served(item) and not item.text.size and (path := unpaired_surrogate(doc)) is not None:
+            name = object_name(doc).encode("utf-8", "replace").decode()
+            self._fail(item, Problem(path, "Invalid", "must be valid Unicode, without unpaired surrogates"), name)
+        elif str(doc.get("kind")).endswith("List") and (doc.get("items") is None or isinstance(doc["items"], list)):
             for part in item.items():
                 self.take(part)
+        elif doc.get("kind") == "List":
+            self._fail(item, Problem(("items",), "Invalid", f"is {named(doc['items'])}; it must be a list"), "List")
         elif self._pick is None or not self._pick(item):
             self._take_object(item, item.value)
         item.value = None

@@ -181,6 +181,7 @@ class PageData(msgspec.Struct):
         asks: Whether the page can request explanations and newer data from its server.
         every: The time between two requests for newer data, in seconds.
         racks: The topologies at the end of the period.
+        policy: The name of the simulated policy; empty for none.
     """
 
     title: str
@@ -207,6 +208,7 @@ class PageData(msgspec.Struct):
     asks: bool = False
     every: float = 0.0
     racks: list[RackData] = []
+    policy: str = ""
 
 
 class Texts:

@@ -135,6 +135,22 @@ function strip(title, at, values, limit, text) {
   };
 }
 
+// The ticks below charts over time, with their unit: at most eight, and fewer on narrow screens.
+function timeAxis(end) {
+  const steps = [1, 10, 60, 300, 600, 1800, 3600, 7200, 21600, 43200, 86400, 172800, 604800, 2592000, 7776000];
+  const gap = steps.find(step => step >= end / 8) || end, unit = ["d", 86400, "h", 3600, "min", 60, "s", 1];
+  let place = 0;
+  while (unit[place + 1] > gap) place += 2;
+  const axis = make("div", {className: "axis kq-quiet", "aria-hidden": "true"});
+  for (let at = 0; at <= end; at += gap) {
+    const tick = make("span", {text: `${+(at / unit[place + 1]).toFixed(1)} ${unit[place]}`});
+    tick.style.left = `${100 * at / end}%`;
+    if (at / end > 0.95) tick.className = "last";
+    axis.append(tick);
+  }
+  return axis;
+}
+
 // The domains of one topology: hosts as boxes within the domains above them.
 function rackList(rack) {
   const {count, number} = kqNumbers, lowest = rack.levels.length - 1, users = new Map();

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from functools import singledispatch
 from html import escape
 from itertools import islice
@@ -15,13 +16,12 @@ from kueuepy.explain import Explanation
 from kueuepy.look.colours import LIGHT, LIGHT_THEME
 from kueuepy.look.notebook import MOST_ROWS, Named, Sheet, hidden_rows
 from kueuepy.scheduler import Scheduler
-from kueuepy.scheduler.shown import usage_text
+from kueuepy.scheduler.shown import NAMES, lines_of, sheet_of, title_of
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Iterable
 
     from kueuepy.engine.decisions import Decision
-    from kueuepy.engine.records import NodeRow
     from kueuepy.explain import Cause
 
 MOST_LINES = 200
@@ -29,6 +29,20 @@ MOST_BYTES = 200_000
 _LONGEST_TEXT = 400
 _SHORT_TEXT = 24
 """The number of characters up to which a cell stays in one line."""
+_BREAKS = re.compile(r"([/:.])(?=\w)")
+"""Where the path of a field in a header may be broken."""
+_METRICS = 2
+"""The number of columns of a table of metrics, which fits into a narrow cell of a notebook."""
+_STACK = (
+    ".kq-stack{container-type:inline-size}@container (max-width:480px){"
+    ".kq-stack :is(table,caption,tbody,tr,td){display:block!important;text-align:left!important}"
+    ".kq-stack thead{display:none}.kq-stack tr{border-bottom:1px solid #8886;padding:.3em 0}"
+    ".kq-stack td{padding:.05em 0!important;white-space:normal!important;overflow-wrap:anywhere}"
+    ".kq-stack td[data-label]~td{display:inline-block!important;margin-right:1em}"
+    '.kq-stack td[data-label]::before{content:attr(data-label)": ";opacity:.75}'
+    ".kq-stack td:first-child:not(:only-child){font-weight:bold}.kq-stack td:first-child::before{content:none}}"
+)
+"""The style of all other tables: in a narrow cell, each row is a block."""
 
 
 @singledispatch
@@ -43,7 +57,7 @@ def sheet_html(sheet: Sheet, value: object = None) -> str:
     body: list[str] = []
     size = 0
     for row in shown:
-        line = "<tr>" + "".join(_cell(cell) for cell in row) + "</tr>"
+        line = "<tr>" + "".join(map(_cell, row, sheet.header)) + "</tr>"
         size += len(line.encode())
         if size > MOST_BYTES // 2:
             break
@@ -55,25 +69,36 @@ def sheet_html(sheet: Sheet, value: object = None) -> str:
         else ""
     )
     first = shown[0] if shown else sheet.header
-    head = "".join(_cell(name, "th", like=cell) for name, cell in zip(sheet.header, first, strict=True))
+    head = "".join(_cell(name, tag="th", like=cell) for name, cell in zip(sheet.header, first, strict=True))
     return _table(sheet.caption, head, [*body, more])
 
 
 def _table(caption: str, head: str, body: Iterable[str]) -> str:
     title = f'<caption style="text-align:left">{_text(caption)}</caption>' if caption else ""
     table = f"<table>{title}<thead><tr>{head}</tr></thead><tbody>{''.join(body)}</tbody></table>"
-    return f'<div style="overflow-x:auto">{table}</div>'  # a wide table scrolls; no column is cut off
+    wide = head.count("<th") != _METRICS
+    inside = f'<div class="kq-stack"><style>{_STACK}</style>{table}</div>' if wide else table
+    return f'<div style="overflow-x:auto">{inside}</div>'  # a wide table scrolls; no column is cut off
 
 
-def _cell(value: Any, tag: str = "td", *, like: Any = None) -> str:
-    """Return a cell with explicit alignment, because notebooks right-align by default."""
+def _cell(value: Any, label: Any = "", *, tag: str = "td", like: Any = None) -> str:
+    """Return a cell with explicit alignment, because notebooks right-align by default.
+
+    Args:
+        value: The value.
+        label: The title of the column, which precedes the value on a narrow screen.
+        tag: The kind of the cell, `td` or `th`.
+        like: A value of the column of a title, which determines the alignment.
+    """
+    label = f' data-label="{_text(label)}"' if tag == "td" and str(label) else ""
     side = "right" if isinstance(value if like is None else like, Real) else "left"
     if isinstance(value, Named):
         apart = "<br>" if tag == "th" else " "
         name = f'<code style="font-size:.85em;opacity:.75;font-weight:normal">{_text(value.name)}</code>'
-        return f'<{tag} style="text-align:{side}">{_text(value.title)}{apart}{name}</{tag}>'
+        return f'<{tag}{label} style="text-align:{side}">{_text(value.title)}{apart}{name}</{tag}>'
     line = ";white-space:nowrap" if len(str(value)) <= _SHORT_TEXT else ""
-    return f'<{tag} style="text-align:{side}{line}">{_text(value)}</{tag}>'
+    text = _BREAKS.sub(r"\1<wbr>", _text(value)) if tag == "th" else _text(value)
+    return f'<{tag}{label} style="text-align:{side}{line}">{text}</{tag}>'
 
 
 def _text(value: Any) -> str:
@@ -92,7 +117,7 @@ def decision_row(decision: Decision) -> tuple[str, str, str, str]:
     return decision.workload, decision.cluster_queue, decision.reason or "Pending", decision.message
 
 
-_DECISION = ("workload", "ClusterQueue", "decision", "details")
+_DECISION = ("Workload", "ClusterQueue", "Decision", "Details")
 
 
 @html.register(Admitted)
@@ -112,7 +137,7 @@ def _cycle(cycle: Cycle) -> str:
 def _settled(settled: Settled) -> str:
     rows = ((i, *decision_row(decision)) for i, cycle in enumerate(settled, 1) for decision in cycle)
     total = sum(map(len, settled))
-    sheet = Sheet(("cycle", *_DECISION), list(islice(rows, MOST_ROWS)), repr(settled).strip("<>"), total)
+    sheet = Sheet(("Cycle", *_DECISION), list(islice(rows, MOST_ROWS)), repr(settled).strip("<>"), total)
     return sheet_html(sheet, settled)
 
 
@@ -145,52 +170,22 @@ def _cluster(cluster: Cluster) -> str:
 
 @html.register
 def _scheduler(scheduler: Scheduler) -> str:
-    return tree_html(scheduler, repr(scheduler).strip("<>"))
+    return tree_html(scheduler, title_of(scheduler.now, len(scheduler.workloads)))
 
 
 def tree_html(scheduler: Scheduler, caption: str) -> str:
-    """Return a table with a row and a bar for each node, flavor and resource."""
-    grid = scheduler.usage
-    usage, quota = grid.array("usage"), grid.array("subtree_quota")
-    head = "".join(_cell(name, "th") for name in ("Cohort or ClusterQueue", "flavor", "resource", "usage", ""))
-    rows: list[str] = []
-    size = 0
-    for row, depth in _depth_first(grid.nodes):
-        used = [cell for cell in range(len(grid.flavor_resources)) if quota[row, cell] or usage[row, cell]]
-        for place, cell in enumerate(used or [None]):
-            name = _text(grid.nodes[row].name) if place == 0 else ""
-            label = f'<td style="text-align:left;padding-left:{1.2 * depth + 0.5:.1f}em">{name}</td>'
-            line = f"<tr>{label}{_amounts(grid.flavor_resources, usage, quota, row, cell)}</tr>"
-            size += len(line.encode())
-            if len(rows) == MOST_LINES or size > MOST_BYTES * 3 // 4:
-                return _table(caption, head, [*rows, "<tr><td>…</td></tr>"])
-            rows.append(line)
-    return _table(caption, head, rows)
-
-
-def _depth_first(nodes: Sequence[NodeRow]) -> Iterable[tuple[int, int]]:
-    """Yield the row number and the depth of each node, parents first.
-
-    Nodes in or below a cycle of Cohorts are omitted.
-    """
-    children: dict[int, list[int]] = {}
-    for row, node in enumerate(nodes):
-        if node.exists:
-            children.setdefault(node.parent, []).append(row)
-    stack = [(row, 0) for row in sorted(children.get(-1, ()), key=lambda r: nodes[r].name, reverse=True)]
-    while stack:
-        row, depth = stack.pop()
-        yield row, depth
-        below = sorted(children.get(row, ()), key=lambda r: nodes[r].name, reverse=True)
-        stack += [(child, depth + 1) for child in below]
-
-
-def _amounts(cells: Sequence[tuple[str, str]], usage: Any, quota: Any, row: int, cell: int | None) -> str:
-    if cell is None:
-        return "<td></td>" * 4
-    flavor, resource = cells[cell]
-    used, own = int(usage[row, cell]), int(quota[row, cell])
-    return "".join(map(_cell, (flavor, resource, usage_text(resource, used, own)))) + f"<td>{_bar(used, own)}</td>"
+    """Return the table that `print` shows, with a bar for each Cohort or ClusterQueue, flavor and resource."""
+    sheet = sheet_of(scheduler.usage, scheduler.workloads, caption)
+    lines = lines_of(scheduler.usage, scheduler.workloads)
+    rows = []
+    for cells, depth, used, own in lines[:MOST_ROWS]:
+        name = f'<td style="text-align:left;padding-left:{1.2 * depth + 0.5:.1f}em">{_text(cells[0])}</td>'
+        rows.append(f"<tr>{name}{''.join(map(_cell, cells[1:], NAMES[1:]))}<td>{_bar(used, own)}</td></tr>")
+    if hidden := len(lines) - len(rows):
+        rows.append(f'<tr><td colspan="6">{_text(hidden_rows(hidden, scheduler, sheet.source))}</td></tr>')
+    like = lines[0].cells if lines else NAMES
+    heads = [_cell(name, tag="th", like=cell) for name, cell in zip(NAMES, like, strict=True)]
+    return _table(sheet.caption, f"{''.join(heads)}<th></th>", rows)
 
 
 def _bar(used: int, own: int) -> str:

@@ -82,9 +82,24 @@ function clusterPage(root, first) {
     return {line, show};
   }
 
+  // The rows of the tree: Cohorts before ClusterQueues, and ClusterQueues in the order of their colours, as in reports.
+  function orderOf() {
+    const below = new Map(), found = [];
+    data.nodes.forEach((node, row) => below.set(node.parent, [...(below.get(node.parent) || []), row]));
+    const place = row => [data.nodes[row].kind === "Cohort" ? 0 : 1, Number(data.nodes[row].look.slice(3)) || Infinity, row];
+    const visit = parent => {
+      const rows = (below.get(parent) || []).map(row => [place(row), row]);
+      rows.sort(([a], [b]) => a[0] - b[0] || (a[1] < b[1] ? -1 : a[1] > b[1] ? 1 : a[2] - b[2]));
+      for (const [, row] of rows) { found.push(row); visit(row); }
+    };
+    visit(-1);
+    return found;
+  }
+
   const tree = {rows: [], shown: ""};
   function drawTree(now) {
-    const rows = data.nodes.map((_, row) => row).filter(row => !isHidden(row)), shape = rows.join();
+    if (tree.orderOf !== data) Object.assign(tree, {orderOf: data, order: orderOf()});
+    const rows = tree.order.filter(row => !isHidden(row)), shape = rows.join();
     if (!rows.includes(view.focus)) view.focus = rows[0] || 0;
     if (tree.data !== data || tree.shape !== shape) {
       const had = ui.tree.contains(document.activeElement);
@@ -150,14 +165,17 @@ function clusterPage(root, first) {
 
   function drawWorkloads(now) {
     const {workloads} = data, words = view.words.toLowerCase(), pending = [], running = [];
+    let longest = -1;
     const isTree = view.node < 0 || data.nodes[view.node].kind === "Cohort";
     for (const i of !data.ordered ? moments.byPriority : isTree ? moments.byTime : moments.all) {
       const state = now.state[i];
       if (!state || state === GONE) continue;
+      if (state === PENDING && (longest < 0 || since(i, now) > since(longest, now))) longest = i;
       if (view.node >= 0 && !moments.isBelow(workloads.queue[i], view.node)) continue;
       if (words && !matches(i, now, words)) continue;
       (state === PENDING ? pending : running).push(i);
     }
+    showProblem(now, longest);
     running.sort((a, b) => data.events.t[now.row[b]] - data.events.t[now.row[a]] || a - b);
     const where = view.node < 0 ? "" : ` in ${data.nodes[view.node].kind} ${data.nodes[view.node].name}`;
     const filtered = words ? ` that match “${view.words}”` : "";
@@ -165,6 +183,19 @@ function clusterPage(root, first) {
     ui.pending.show(pending.map(i => ({i, now})), title(pending, "pending"), "No workload is pending.");
     ui.running.show(running.map(i => ({i, now})), title(running, "running"), "No workload is running.");
     ui.clear.hidden = view.node < 0 && !words;
+  }
+
+  // The queue with the most pending workloads, the workload that is pending longest, and what to do next.
+  function showProblem(now, longest) {
+    if (longest < 0) { setText(ui.problem, "No workload is pending."); return; }
+    const queues = tree.order.filter(row => data.nodes[row].kind === "ClusterQueue" && now.pending[row]);
+    const most = queues.reduce((best, row) => best < 0 || now.pending[row] > now.pending[best] ? row : best, -1);
+    const wait = sinceText(longest, now), long = wait === "—" ? "" : `, for ${wait}`;
+    const parts = ["Largest problem: "];
+    if (most >= 0) parts.push(isolated(data.nodes[most].name), ` has ${counted(now.pending[most], "pending workload")}; `);
+    parts.push(isolated(data.workloads.name[longest]), ` has been pending longest${long}. Next step: select it in the list below to read why.`);
+    const text = parts.map(part => part.textContent || part).join("");
+    if (ui.problem.textContent !== text) ui.problem.replaceChildren(...parts);
   }
 
   function matches(i, now, words) {
@@ -322,7 +353,7 @@ function clusterPage(root, first) {
       strip(`Usage of ${cell ? cellName(cell) : "quota"}; the line is the nominal quota of all queues`, all.at, all.used, all.nominal, text),
       strip("Pending workloads", all.at, all.pending, null, count),
     ];
-    ui.strips.replaceChildren(...strips.map(one => one.node));
+    ui.strips.replaceChildren(...strips.map(one => one.node), timeAxis(data.end));
   }
 
   function drawTime() {
@@ -411,7 +442,7 @@ function clusterPage(root, first) {
   function describe() {
     document.title = data.title;
     ui.title.textContent = data.title;
-    ui.source.textContent = [data.source, isPeriod() ? "" : data.zero === null ? "" : moment(0)].filter(Boolean).join(", ");
+    ui.source.textContent = [data.policy ? `Policy: ${data.policy}` : "", data.source, isPeriod() ? "" : data.zero === null ? "" : moment(0)].filter(Boolean).join(", ");
     ui.cell.replaceChildren(...data.cells.map((cell, row) => make("option", {value: row, text: cellName(cell)})));
     ui.cell.value = view.cell;
     ui.unit.textContent = data.cells.length ? `Amounts in ${data.cells[view.cell].unit}` : "No quota is defined.";
@@ -430,6 +461,7 @@ function clusterPage(root, first) {
     ui.title = make("h1");
     ui.source = make("p", {className: "kq-quiet"});
     ui.sums = make("p", {className: "sums"});
+    ui.problem = make("p", {className: "problem"});
     ui.fault = make("p", {className: "kq-warning", role: "alert", hidden: true});
     ui.notes = make("details", {className: "notes"});
     ui.cell = make("select");
@@ -464,7 +496,7 @@ function clusterPage(root, first) {
     ui.dialog = make("dialog", {"aria-labelledby": "about"}, make("form", {method: "dialog"}, make("button", {text: "Close"})), ui.about);
     ui.made = make("p", {className: "kq-quiet"});
     root.append(
-      make("header", {}, ui.title, ui.source, ui.sums, ui.fault, ui.notes),
+      make("header", {}, ui.title, ui.source, ui.sums, ui.problem, ui.fault, ui.notes),
       ui.time,
       make("main", {},
         make("section", {"aria-label": "Quota"}, make("div", {className: "controls"}, field("Flavor and resource", ui.cell), ui.unit), make("div", {className: "kq-scroll"}, table), legend),

@@ -422,9 +422,10 @@ class Scheduler(SchedulerQuestions):
 
     def __str__(self) -> str:
         """Return the number of workloads by status, and the usage of each Cohort and ClusterQueue as a table."""
-        from kueuepy.scheduler.shown import sheet_of  # noqa: PLC0415 - only on use
+        from kueuepy.scheduler.shown import sheet_of, title_of  # noqa: PLC0415 - only on use
 
-        return repr_text([sheet_of(self.usage, self.workloads, repr(self).strip("<>"))], self)
+        title = title_of(self.now, len(self._state.store.workloads))
+        return repr_text([sheet_of(self.usage, self.workloads, title)], self)
 
     _repr_html_ = repr_html
 

@@ -172,22 +172,19 @@ def _has_no_pods(job: Mapping[str, Any]) -> bool:
 def of_jobs(jobs: Iterable[Mapping[str, Any]], around: JobContext) -> Iterator[SubmittedWorkload]:
     """Yield the Workloads of the jobs that Kueue manages. The Pods of a group form one Workload."""
     from kueuepy.jobs import keys  # noqa: PLC0415 - only jobs need it
-    from kueuepy.jobs.convert import with_manifests  # noqa: PLC0415 - only jobs need it
+    from kueuepy.jobs.cluster import JobCluster  # noqa: PLC0415 - only jobs need it
+    from kueuepy.jobs.convert import conversions  # noqa: PLC0415 - only jobs need it
 
     manifests = []
     for job in jobs:
         with about(job):
             copied = plain(_named(job, around))
         manifests.append(ReadJob(copied, job.origin) if isinstance(job, ReadJob) else copied)
-    found = with_manifests(
-        manifests,
-        priority_classes=around.priority_classes,
-        config=around.configuration,
-        related=(*around.related, *manifests),
-        namespaces=around.namespaces,
-        local_queues=around.local_queues,
+    related = (*around.related, *manifests)
+    cluster = JobCluster.of(
+        around.configuration, around.priority_classes, related, around.namespaces, around.local_queues
     )
-    for made in found:
+    for made in conversions(manifests, cluster):
         is_pod = made.manifest.get("kind") == "Pod"
         single_pod = is_pod and keys.IS_GROUP_WORKLOAD not in made.workload.annotations
         yield SubmittedWorkload(made.workload, dict(made.manifest), single_pod, made=made)

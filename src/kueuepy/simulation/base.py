@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from kueuepy.errors import InvalidSpecError, NotFoundError
-from kueuepy.errors.arguments import checked_methods
+from kueuepy.errors.arguments import briefly, checked_methods
 from kueuepy.errors.words import counted
 from kueuepy.look.notebook import repr_text
 from kueuepy.objects import SECOND
@@ -65,6 +65,10 @@ class JobColumns(Columns):
             InvalidSpecError: A column is missing, has a different length or contains an invalid value; the message
                 names the row.
         """
+        if not hasattr(columns, "items"):
+            raise InvalidSpecError(
+                f"Jobs: columns: is {briefly(columns)}; it must be a mapping of columns by name; Jobs.of reads rows"
+            )
         place = where or (lambda row: f"jobs row {row}")
         named = {ALIASES.get(name, name): values for name, values in columns.items()}
         if len(named) < len(columns):

@@ -183,6 +183,10 @@ def unit_text(name: str) -> str:
     return known.get(unit_of(name), _NUMBERS.get(name.partition(" ")[0], ""))
 
 
+COUNTS = ("evictions", "evictions_max", "loops", "starved", "jobs", "finished", "waiting_max")
+"""Metrics that count things; their mean over seeds has a fraction."""
+
+
 def figure_text(name: str, value: float | None) -> str:
     """Format a value in the unit of its metric (time span, percentage, hours or number); `—` for a missing value.
 

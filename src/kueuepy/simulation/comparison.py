@@ -20,8 +20,10 @@ from kueuepy.simulation.catalogue import FLEET_FIGURES, SHOWN, figure_text
 from kueuepy.simulation.changes import DecisionChange, JobChange, decisions_of, jobs_of, queues_of
 from kueuepy.simulation.labels import titled
 from kueuepy.simulation.model import SimulateSettings
+from kueuepy.simulation.pages import words
 from kueuepy.simulation.pairs import differences
 from kueuepy.simulation.pictures.catalogue import PictureOptions, drawn_beside
+from kueuepy.simulation.pictures.names import in_order
 from kueuepy.simulation.simulate import Simulation
 from kueuepy.simulation.text import span_text
 from kueuepy.simulation.warn import AFTER_LAST
@@ -169,7 +171,7 @@ class Comparison:
     def queues(self) -> dict[str, tuple[QueueOutcome | None, ...]]:
         """The outcomes of each ClusterQueue, one per policy; `None` for policies under which it is not active."""
         outcomes = [queues_of(result) for result in self.results.values()]
-        names = dict.fromkeys(name for queues in outcomes for name in queues)
+        names = in_order(self.before, {name for queues in outcomes for name in queues})
         return {name: tuple(queues.get(name) for queues in outcomes) for name in names}
 
     @property
@@ -264,10 +266,22 @@ class Comparison:
         metrics = [(titled(name), *values) for name, *values in self.figures()]
         return (
             *warned,
+            *self._in_words(),
             Sheet(("Metric", *self.names), metrics, source=".figures()"),
             Sheet(*_chosen(_HEADER, self.rows()), "ClusterQueues; .rows() also has usage and shares", source=".rows()"),
             Sheet(("Job", first, last), changes, caption, len(self.changes), ".changes"),
         )
+
+    def _in_words(self) -> list[Sheet]:
+        """Return the difference between the policies in sentences, the advice, the largest problem, and the next step.
+
+        A comparison of one policy, or without jobs, has no such table.
+        """
+        if len(self.names) < _TWO or not all(kpis.jobs for kpis in self.kpis.values()):
+            return []
+        best, advice = words.recommended(self.results)
+        texts = [*words.of_results(self.results), advice, *words.problem(self[best]).lines(best)]
+        return [Sheet(("Result",), [(text,) for text in texts])]
 
     _repr_html_ = repr_html
 
@@ -337,6 +351,7 @@ def compare(
         run = Simulation(cluster, table, **settings)
         run.run()
         results[name] = run.result()
+        results[name].policy = name
     return Comparison(results)
 
 

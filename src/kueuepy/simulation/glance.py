@@ -7,24 +7,34 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from kueuepy.errors.words import counted
-from kueuepy.look.notebook import MOST_ROWS, Sheet
+from kueuepy.look.notebook import MOST_ROWS, Named, Sheet
 from kueuepy.objects import SECOND
 from kueuepy.objects.times import format_time
-from kueuepy.simulation.columns import EPOCHAL, NEVER, SPANS
+from kueuepy.simulation.columns import EPOCHAL, NEVER, SPANS, is_resource
 from kueuepy.simulation.text import span_text
 
 if TYPE_CHECKING:
     from kueuepy.tables import Columns
 
 _GIB = 2**30
+_TITLES = {"name": "Job", "queue": "LocalQueue", "submit": "Submitted", "min_pods": "Fewest pods"}
+"""The titles of columns whose name is not a title in lower case."""
 _UNITS = {"cpu": "cores", "memory": "GiB", "ephemeral-storage": "GiB"}
 
 
 def sheet_of(jobs: Columns) -> Sheet:
     """Return the first 20 rows of the internal columns, with times such as `1 h 30 min`, and the number of rows."""
-    head = [f"{name} ({_UNITS[name]} per pod)" if name in _UNITS else name for name in jobs.names]
+    head = [_title(name) for name in jobs.names]
     rows = [[_text(name, row[name]) for name in jobs.names] for row in jobs.rows(MOST_ROWS)]
     return Sheet(tuple(head), rows, counted(len(jobs), "job"), len(jobs))
+
+
+def _title(name: str) -> str | Named:
+    """Return the title of a column in words, with its name for Python if the title does not say it."""
+    if is_resource(name):
+        return Named(f"{name} per pod", f"{name} ({_UNITS[name]})") if name in _UNITS else f"{name} per pod"
+    title = _TITLES.get(name) or name.replace("_", " ").capitalize()
+    return title if title.lower().replace(" ", "_") == name else Named(title, name)
 
 
 def _text(name: str, value: Any) -> Any:

@@ -72,6 +72,7 @@ class _Builder:
     def data(self, title: str, explained: int) -> PageData:
         result = self._result
         found = PageData(title or "Simulation", "", "result", self._zero(), round(result.seconds, 3), describe())
+        found.policy = result.policy
         self._tree(found)
         usage = exact(result.usage)
         pairs = list(dict.fromkeys(usage["flavor_resource"].names))

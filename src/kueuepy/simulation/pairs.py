@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Protocol
 
 import numpy as np
 
@@ -19,6 +19,19 @@ if TYPE_CHECKING:
 
     from kueuepy.simulation.recorded import Recorded
     from kueuepy.tables import Columns
+
+
+class Simulated(Protocol):
+    """The tables of a result that the comparison of two policies needs."""
+
+    @property
+    def jobs(self) -> Columns:
+        """One row per job."""
+
+    @property
+    def decisions(self) -> Columns:
+        """One row per decision."""
+
 
 _NAMES = ("policy", "metric", "jobs", "first", "second", "difference", "low", "high")
 
@@ -38,7 +51,7 @@ def differences(results: Mapping[str, Recorded]) -> Columns:
     return table_of(_NAMES, rows)
 
 
-def expect_alike(name: str, first: Recorded, second: Recorded) -> None:
+def expect_alike(name: str, first: Simulated, second: Simulated) -> None:
     """Check that two results have the same jobs.
 
     Raises:

@@ -12,7 +12,7 @@ from kueuepy.objects import SECOND
 from kueuepy.simulation.moments import scheduler_of
 from kueuepy.simulation.pictures.names import time_unit
 from kueuepy.simulation.pictures.plot import draw
-from kueuepy.simulation.pictures.shown import Line, Lines
+from kueuepy.simulation.pictures.shown import SINCE, Line, Lines
 from kueuepy.simulation.pictures.svg import picture
 from kueuepy.simulation.spans import span
 from kueuepy.tables import Categorical, Columns
@@ -112,8 +112,8 @@ class FragmentationSeries(msgspec.Struct, frozen=True):
             for place, (name, values) in enumerate(zip(self.sizes, largest, strict=True))
         )
         where = f"in one {level}" if level else "in all"
-        title = f"largest job that fits {where} of {self.topology}, by pod requests"
-        return Lines(title, f"{unit} after the first submission", "pods", lines, steps=True)
+        title = f"Largest job that fits {where} of {self.topology}, by pod requests"
+        return Lines(title, SINCE, "Pods", lines, steps=True, unit=unit)
 
 
 def fragmentation_of(

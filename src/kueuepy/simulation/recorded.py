@@ -235,6 +235,7 @@ class Recorded:
         self.stats: dict[str, int] = facts["stats"]
         self.weights: dict[str, float] = facts["weights"]
         self.trees: dict[str, str] = facts["trees"]
+        self.policy: str = facts.get("policy", "")
         self.not_modelled: tuple[str, ...] = tuple(facts.get("not_modelled", ()))
         self._waiting = facts.get("waiting", ())
         self._run: Prepared | None = None

@@ -25,6 +25,7 @@ from kueuepy.simulation.groups import by_column, by_queue, jain_by, tidy
 from kueuepy.simulation.measures import BOUND
 from kueuepy.simulation.model import moment
 from kueuepy.simulation.moments import scheduler_of
+from kueuepy.simulation.pages import words
 from kueuepy.simulation.pictures.catalogue import PictureOptions, drawn, drawn_if_recorded, pictures_in
 from kueuepy.simulation.pictures.plot import Plots
 from kueuepy.simulation.recorded import (
@@ -55,6 +56,8 @@ if TYPE_CHECKING:
     from kueuepy.simulation.prepare import Prepared
 
 _LONGEST = 10
+_IN_WORDS = "Result"
+"""The title of the sentences above the metrics."""
 
 
 @checked_methods
@@ -85,6 +88,7 @@ class Result(Recorded, Framed):
         blocked: Ratio of used quota to entitled quota for each ClusterQueue with waiting jobs, over time; see
             `BlockedTable`. `blocked` is recorded together with `usage`.
         loops: The preemption loops that were found.
+        policy: The name of the policy, which `compare` sets; pictures, pages and reports show it. Empty for none.
         not_modelled: Descriptions of settings in the input that kueuepy does not model and that could change the
             result.
         notes: Notes on input rows that were left out or changed, as pairs (reason, number of rows).
@@ -427,6 +431,7 @@ class Result(Recorded, Framed):
             "waiting": [msgspec.to_builtins(waiter) for waiter in self.waiting],
             "fingerprint": self.fingerprint,
             "not_modelled": self.not_modelled,
+            **({"policy": self.policy} if self.policy else {}),
             **self._more_facts(),
         }
         try:
@@ -456,8 +461,12 @@ class Result(Recorded, Framed):
 
     def sheets(self) -> tuple[Sheet, ...]:
         """Return the warnings and the metrics as tables for display."""
-        said = (("Not modelled", self.not_modelled), ("Warning", self.warnings))
+        said = (("Not modelled", self.not_modelled), ("Warning", self.warnings), (_IN_WORDS, self._in_words()))
         return (*(Sheet((name,), [(text,) for text in texts]) for name, texts in said if texts), *self._metrics())
+
+    def _in_words(self) -> list[str]:
+        """Return the result in sentences: the waits and the usage, the largest problem, and the next step."""
+        return [words.of_run(self), *words.problem(self).lines()] if self.kpis.jobs else []
 
     def _repr_html_(self) -> str:
         """Return pictures of usage and waits, the warnings and the metrics, for notebooks."""
@@ -466,7 +475,8 @@ class Result(Recorded, Framed):
 
     def __str__(self) -> str:
         """Return the warnings and the most important metrics, as a notebook shows them."""
-        return "\n".join([*self._remarks(), repr_text(self._metrics(), self)])
+        found = [Sheet((_IN_WORDS,), [(text,) for text in self._in_words()])] if self.kpis.jobs else []
+        return "\n".join([*self._remarks(), repr_text([*found, *self._metrics()], self)])
 
 
 def _seconds(where: str, when: Any) -> float | None:

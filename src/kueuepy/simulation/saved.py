@@ -81,6 +81,7 @@ class Facts(_FactsOfAll, total=False):
     """The content of `result.json`, except the format and the checksum."""
 
     not_modelled: list[str]
+    policy: str
     fleet: FleetFacts
 
 

@@ -145,8 +145,14 @@ def is_naive(value: Any) -> bool | None:
 
 
 def _numpy_ns(value: np.datetime64 | np.timedelta64) -> int | None:
+    """Convert a value to nanoseconds; for a value beyond 64 bits of nanoseconds, return any integer beyond 64 bits."""
     found, allowed = exact_ns(np.array([value]))
-    return int(found[0]) if allowed[0] else None
+    if allowed[0]:
+        return int(found[0])
+    unit, _ = np.datetime_data(value.dtype)
+    if unit == "generic" or (value.dtype.kind == "m" and unit in ("Y", "M")):
+        return None
+    return 2**63 if value.astype(np.int64) > 0 else -(2**63) - 1
 
 
 def exact_ns(values: np.ndarray[Any, Any]) -> tuple[np.ndarray[Any, Any], np.ndarray[Any, Any]]:

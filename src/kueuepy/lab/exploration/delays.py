@@ -111,7 +111,7 @@ class DelayMatrix(Framed):
 
     def __str__(self) -> str:
         """Return the group that delays the other groups most, and the matrix with units."""
-        return f"{repr(self)[1:-1]}\n{repr_text(self.sheets(), self)}"
+        return repr_text(self.sheets(), self)
 
     def sheets(self) -> tuple[Sheet, ...]:
         """Return the matrix in readable units: by how much the group of a row delays the group of a column."""
@@ -119,7 +119,8 @@ class DelayMatrix(Framed):
         rows = [[_shown(name, row[name]) for name in names] for row in self.frame.rows()]
         heads = {"left_out": "Left out", "total_hours": "Total wait"}
         head = [heads.get(name, f"Wait of {name}") for name in names]
-        return (Sheet(head, rows, "Added wait per job on average; the total is over the jobs of others"),)
+        caption = f"{repr(self)[1:-1]}. The cells show the added wait per job on average; the total is over the jobs "
+        return (Sheet(head, rows, f"{caption}of others"),)
 
 
 def _shown(name: str, value: Any) -> str:

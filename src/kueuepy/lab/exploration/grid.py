@@ -19,8 +19,8 @@ from kueuepy.lab.exploration.policy import applied
 from kueuepy.lab.exploration.runs import result_under
 from kueuepy.lab.exploration.statistics import Estimate, PairedDifference, estimate, paired
 from kueuepy.look.notebook import MOST_ROWS, Sheet, repr_text
-from kueuepy.simulation.catalogue import FIGURES, figure_text, is_shown, metric_of
-from kueuepy.simulation.labels import titled
+from kueuepy.simulation.catalogue import COUNTS, FIGURES, figure_text, is_shown, metric_of
+from kueuepy.simulation.labels import interval_text, titled
 from kueuepy.simulation.model import Recording
 from kueuepy.simulation.table import Jobs
 from kueuepy.tables import Categorical, Columns
@@ -47,6 +47,8 @@ ALIKE = (
     "lambda seed: jobs.shuffle_days(seed)"
 )
 """The warning that the seeds of a sweep give identical results."""
+_FEWEST = 2
+"""The number of policies from which a sweep has a best one."""
 _MANY = 10
 """With at least this many policies and one seed, a warning says that the best policy may be best by chance."""
 
@@ -400,18 +402,36 @@ class Sweep(Framed):
         note = ".means has all metrics"
         note = f"Means over seeds; {note}" if len(self.seeds) > 1 else note
         heads = {"policy": "Policy", "error": "Error"}
-        return (*warned, Sheet([heads.get(name) or titled(name) for name in names], rows, note, len(self.means)))
+        said = [Sheet(("Result",), [(text,) for text in self._in_words()])] if self._in_words() else []
+        return (*warned, *said, Sheet([heads.get(name) or titled(name) for name in names], rows, note, len(self.means)))
+
+    def _in_words(self) -> list[str]:
+        """Return the policy with the shortest mean wait and its certainty, and the next step, as sentences."""
+        if "wait_mean" not in self.figures or len(self.policies) - len(self.errors) < _FEWEST:
+            return []
+        means = np.asarray(self._means("wait_mean"), np.float64)
+        first, second, *_ = np.argsort(means, kind="stable").tolist()  # NaN is last
+        edits = ", ".join(f"{path.rpartition('.')[2]} {_text(value)}" for path, value in self.policies[first].items())
+        best = f"Policy {first} ({edits}) has the shortest mean wait: {figure_text('wait_mean', float(means[first]))}. "
+        best += f"Policy {second} is next with {figure_text('wait_mean', float(means[second]))}; "
+        if len(self.seeds) == 1:
+            sure = "each policy ran with one seed, so that it is not known how sure the difference is."
+        else:
+            found = self.difference(first, second, "wait_mean")
+            sure = f"95% confidence interval of the difference {interval_text('wait_mean', found.low, found.high)}."
+        step = "Next step: .pareto() and .best() choose by several metrics, and .cluster() returns a policy."
+        return [best + sure, step]
 
     def __str__(self) -> str:
         """Return the number of policies, and the first policies with the main metrics; `means` has all policies."""
-        *_, sheet = self.sheets()
-        return f"{self!r}\n{repr_text([sheet], self)}"
+        return f"{self!r}\n{repr_text(self.sheets()[len(self.warnings) > 0 :], self)}"
 
 
 def _cell(name: str, value: Any) -> Any:
     """Return a table cell: a metric in readable units, any other value unchanged."""
     if isinstance(value, float) and metric_of(name):
-        return figure_text(name, value)
+        is_count = metric_of(name) in COUNTS and value.is_integer()
+        return figure_text(name, int(value) if is_count else value)
     return "" if value is None else value
 
 

@@ -13,7 +13,7 @@ from kueuepy.errors import InvalidSpecError, NotFoundError
 from kueuepy.errors.arguments import checked_methods
 from kueuepy.look.colours import colour_of, contrast
 from kueuepy.look.numbers import duration
-from kueuepy.simulation.catalogue import figure_text, metric_of, unit_of
+from kueuepy.simulation.catalogue import COUNTS, figure_text, metric_of, unit_of
 from kueuepy.simulation.labels import label_of
 from kueuepy.simulation.pictures.plot import add_legend, axes_of, is_dark, is_narrow, set_title, theme_of
 from kueuepy.tables import Categorical
@@ -32,8 +32,6 @@ _TILE = 6
 """The number of characters in a line of a tile on narrow Axes."""
 _LABEL, _LONG = 36, 100
 """The number of characters in a line of an axis label, and of a title."""
-_WHOLE = ("evictions", "evictions_max", "loops", "starved", "jobs", "finished", "waiting_max")
-"""Metrics that count things."""
 _TIME_STEPS = (
     *(0.001, 0.01, 0.1, 1, 2, 5, 10, 15, 30),
     *(60 * count for count in (1, 2, 5, 10, 15, 30)),
@@ -305,7 +303,16 @@ def _ends(name: str, column: Any) -> tuple[str, str]:
     if isinstance(column, Categorical):
         ordered = _ordered(_labels(column))
         return ordered[0], ordered[-1]
-    return figure_text(name, float(np.nanmin(column))), figure_text(name, float(np.nanmax(column)))
+    low, high = float(np.nanmin(column)), float(np.nanmax(column))
+    whole = metric_of(name) in COUNTS and low.is_integer() and high.is_integer()
+    return (
+        (figure_text(name, int(low)), figure_text(name, int(high)))
+        if whole
+        else (
+            figure_text(name, low),
+            figure_text(name, high),
+        )
+    )
 
 
 def _scaled(values: Any) -> Any:
@@ -395,5 +402,5 @@ def _name_axis(axis: Any, name: str) -> None:
     elif unit == "part":
         axis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:.3g}" if value == 0 else f"{value:.0%}"))
     else:
-        axis.set_major_locator(MaxNLocator("auto", integer=metric_of(name) in _WHOLE, steps=[1, 2, 5, 10]))
+        axis.set_major_locator(MaxNLocator("auto", integer=metric_of(name) in COUNTS, steps=[1, 2, 5, 10]))
     axis.set_label_text(f"{_in_words(name)} (h)" if unit == "hours" else _in_words(name))

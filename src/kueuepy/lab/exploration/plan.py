@@ -143,13 +143,21 @@ class Plan(Framed):
         answer = f"no value meets {self.target}" if self.value is None else f"{self.value} meets {self.target}"
         return f"{self.vary}: {answer}; {tried}{odd}"
 
+    def _next(self) -> list[str]:
+        """Return how sure the answer is, and the next step, as sentences."""
+        one = all(len(seeds) == 1 for seeds in self._tried.values())
+        sure = ["Each value ran with one seed, so that there is no confidence interval."] if one else []
+        step = "Next step: .cluster is the configuration with this value; kueuepy.dump writes it."
+        wider = "Next step: plan a larger range, or change another field."
+        return [*sure, wider if self.value is None else step]
+
     def __repr__(self) -> str:
         """Return the warnings, followed by the answer in one line."""
         return "\n".join([*(f"warning: {text}" for text in self.warnings), f"<Plan: {self._answer()}>"])
 
     def __str__(self) -> str:
         """Return the answer and the tried values with units."""
-        return f"{self!r}\n{repr_text([self.sheets()[-1]], self)}"
+        return repr_text(self.sheets(), self)
 
     def sheets(self) -> tuple[Sheet, ...]:
         """Return the warnings, the answer, and the curve in readable units."""
@@ -163,7 +171,7 @@ class Plan(Framed):
         head = (field, titled(self._figure), "95% from", "to", "Seeds", "Target met")
         return (
             *warned,
-            Sheet((self.target,), [(self._answer(),)]),
+            Sheet((self.target,), [(text,) for text in (self._answer(), *self._next())]),
             Sheet(
                 head,
                 [(*row, text) for row, text in zip(rows, passed, strict=True)],

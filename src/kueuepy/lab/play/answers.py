@@ -25,6 +25,7 @@ from kueuepy.session.session import session_of
 from kueuepy.simulation.catalogue import columns_shown, figure_text, is_shown, unit_of
 from kueuepy.simulation.labels import better_of, label_of
 from kueuepy.simulation.model import Recording, RunSettings
+from kueuepy.simulation.pages.words import problem
 from kueuepy.simulation.pictures.names import colours
 from kueuepy.simulation.series import resample, series_of
 from kueuepy.simulation.simulate import Simulation
@@ -82,15 +83,17 @@ class Playground:
 
     Attributes:
         knobs: The numbers that can be changed, in the order of the objects.
+        policy: The name of the original policy; empty for none.
     """
 
     @spelled_out(RunSettings)
-    def __init__(self, cluster: Cluster, jobs: Any, **settings: Unpack[RunSettings]) -> None:
+    def __init__(self, cluster: Cluster, jobs: Any, policy: str = "", **settings: Unpack[RunSettings]) -> None:
         """Create a playground.
 
         Args:
             cluster: The cluster configuration.
             jobs: The jobs, in any form that `simulate` accepts.
+            policy: The name of the original policy, which the page shows; empty for none.
             settings: Further arguments of `simulate`, such as `model` and `clock`.
 
         Raises:
@@ -98,6 +101,7 @@ class Playground:
         """
         setup = setup_of(cluster, jobs, settings)
         self._cluster, self._jobs, self._settings = cluster, setup.jobs_of(0), setup.settings
+        self.policy = policy
         self.knobs = tuple(_knobs(cluster))
         self._by_path = {knob.path: knob for knob in self.knobs}
         self._tree = _tree(cluster)  # sliders do not change the tree
@@ -168,8 +172,9 @@ class Playground:
         """Simulate the jobs with the given values and return JSON data for the page.
 
         The data has the keys `figures` (metrics), `queues` (metrics of each ClusterQueue), `series` (usage of each
-        ClusterQueue over time), `tree` (Cohorts and ClusterQueues), `warnings`, `seconds` (simulated time), `ms` (wall
-        time in milliseconds) and `more`, which is false.
+        ClusterQueue over time), `tree` (Cohorts and ClusterQueues), `policy` (the name of the original policy),
+        `problem` (the largest problem and the next step, as sentences), `warnings`, `seconds` (simulated time), `ms`
+        (wall time in milliseconds) and `more`, which is false.
         """
         begin = time.perf_counter()
         return self._whole(self.result(values), begin)
@@ -228,21 +233,27 @@ class Playground:
             "queues": [{name: _finite(row[name]) for name in names} for row in result.queues.rows()],
             "series": self._series(result),
             "tree": self._coloured(result),
+            "policy": self.policy,
+            "problem": problem(result).lines(),
             "warnings": list(result.warnings),
             "ms": _since(begin),
         }
 
     def _coloured(self, result: Result) -> list[dict[str, Any]]:
-        """Return the tree with the colour of each ClusterQueue, as in the charts and the report of a result."""
-        places = colours(result) if self._colours is None else self._colours
+        """Return the tree with the colour of each ClusterQueue, in the order of the charts of a result."""
+        places = self._places(result)
         return [
             {
                 **node,
                 "colour": colour_of(places.get(node["name"], OTHERS)),
                 "look": class_of(places.get(node["name"], OTHERS)),
             }
-            for node in self._tree
+            for node in _in_order(self._tree, places)
         ]
+
+    def _places(self, result: Result) -> dict[str, int]:
+        """Return the colour indices of the ClusterQueues."""
+        return colours(result) if self._colours is None else self._colours
 
     def _series(self, result: Result) -> dict[str, Any]:
         """Return the usage and the number of waiting jobs of each ClusterQueue as means over time steps.
@@ -258,6 +269,8 @@ class Playground:
             means = {name: np.round(table[name][rows], 3).tolist() for name in _FACTS}
             found["rows"].append({"queue": queue, "cell": cell, **means})
             found["points"] = max(found["points"], len(rows))
+        places = self._places(result)
+        found["rows"].sort(key=lambda row: (places.get(row["queue"], len(places)), row["queue"]))
         return found
 
 
@@ -428,3 +441,14 @@ def _tree(cluster: Cluster) -> list[dict[str, Any]]:
     for root in below.get(-1, ()):
         visit(root, 0)
     return found
+
+
+def _in_order(tree: list[dict[str, Any]], places: Mapping[str, int]) -> list[dict[str, Any]]:
+    """Return a tree with its siblings in the order of their colours, Cohorts first; the rest stays in its order."""
+    if not tree:
+        return []
+    depth = tree[0]["depth"]
+    starts = [row for row, node in enumerate(tree) if node["depth"] == depth]
+    parts = [tree[begin:end] for begin, end in zip(starts, [*starts[1:], len(tree)], strict=True)]
+    parts.sort(key=lambda part: (part[0]["kind"] != "Cohort", places.get(part[0]["name"], len(places))))
+    return [node for part in parts for node in (part[0], *_in_order(part[1:], places))]

@@ -154,6 +154,14 @@ function playground(root, knobs, ask, {address = false} = {}) {
       again = false;
       const begin = performance.now();
       try {
+        if (!first && Object.keys(now).length) { // a link has changed values; the original ones are asked first
+          for (let part = 0, more = true; more; part++) {
+            const found = await ask({values: {}, part});
+            more = !!found.more;
+            if (!more && !found.error) first = found;
+          }
+          if (first) orderSliders();
+        }
         for (let part = 0, more = true; more && !again; part++) {
           const found = await ask({values: {...now}, part});
           more = !!found.more;
@@ -225,7 +233,7 @@ function playground(root, knobs, ask, {address = false} = {}) {
       const place = 60 + wide * at / length, isLast = place > 720;
       made.push(drawn("path", {d: `M${place.toFixed(1)} ${10 + high}v4`, stroke: "currentColor"}));
       const hour = drawn("text", {x: place.toFixed(1), y: 228, "text-anchor": isLast ? "end" : "middle"});
-      hour.textContent = at ? span(at) : "0";
+      hour.textContent = spanIn(at, gap);
       made.push(hour);
     }
     const at = +parts.time.value;
@@ -264,6 +272,11 @@ function playground(root, knobs, ask, {address = false} = {}) {
   function roundSpan(seconds) {
     const steps = [1, 10, 60, 300, 600, 1800, 3600, 7200, 21600, 43200, 86400, 172800, 604800];
     return steps.find(step => step >= seconds) || Math.ceil(seconds / 604800) * 604800;
+  }
+  // A time of an axis, in the unit of the distance between its ticks.
+  function spanIn(seconds, gap) {
+    const [unit, size] = [["d", 86400], ["h", 3600], ["min", 60], ["s", 1]].find(([, one]) => one <= gap);
+    return `${+(seconds / size).toFixed(1)} ${unit}`;
   }
   function span(seconds) {
     return seconds >= 2 * 86400 ? +(seconds / 86400).toFixed(1) + " d" : seconds >= 7200 ? +(seconds / 3600).toFixed(1) + " h" : Math.round(seconds / 60) + " min";
@@ -316,13 +329,24 @@ function playground(root, knobs, ask, {address = false} = {}) {
       return item;
     }));
     parts.same.hidden = found.length > 0;
+    parts.sure.hidden = !found.length;
     parts.same.textContent = Object.keys(now).length ? "The changes have no effect on these metrics." : "Move a slider to see its effect on the same jobs.";
+  }
+
+  // Sliders in the order of the tree, which is known with the first answer.
+  function orderSliders() {
+    const order = new Map(first.tree.map((node, place) => [node.name, place]));
+    const groups = [...left.children].sort((a, b) => order.get(a.dataset.owner) - order.get(b.dataset.owner));
+    if (groups.some((group, place) => group !== left.children[place])) left.append(...groups);
   }
 
   function figures() {
     parts.figures.classList.toggle("going", !!last.more);
     if (last.more) return;
+    if (last === first) orderSliders();
     effects();
+    parts.policy.textContent = last.policy ? `Original policy: ${last.policy}` : "";
+    parts.problem.textContent = last.problem.join(" ").replace(/^Largest problem: /, "");
     const before = Object.fromEntries(first.figures.map(figure => [figure.name, figure.text]));
     parts.figures_rows.replaceChildren(...last.figures.map(figure => {
       const line = element("tr");
@@ -347,14 +371,18 @@ function playground(root, knobs, ask, {address = false} = {}) {
   part("text", "textarea", {readOnly: true, hidden: true, rows: 8}).setAttribute("aria-label", "Text to copy");
   summary.setAttribute("aria-label", "Changes and their effect");
   summary.append(element("h1", "Playground: what would other quotas change?"),
+    part("policy", "p", {className: "kq-quiet"}),
     element("p", `Simulation of the same jobs for each change. Change any ${[...new Set(knobs.map(knob => labels[knob.what]))].join(", ")} in the form.`, {className: "kq-quiet"}),
     bar, element("h2", "Changes"), part("none", "p", {textContent: "No value is changed."}),
-    part("changes", "ul"), element("h2", "Effect"), part("same", "p"), part("effects", "ul"), parts.told, parts.text);
+    part("changes", "ul"), element("h2", "Effect"), part("same", "p"), part("effects", "ul"),
+    part("sure", "p", {className: "kq-quiet", hidden: true, textContent: "Each change is one simulation of the same jobs. For confidence intervals, copy the patch and use kueuepy compare."}),
+    element("h2", "Largest problem with the current values"), part("problem", "p"), parts.told, parts.text);
   parts.effects.setAttribute("role", "status");
   let owner = null, cellName = null, group = null;
   for (const knob of knobs) {
     if (knob.owner !== owner) {
       group = element("details", undefined, {open: owner === null || knobs.length <= 60});
+      group.dataset.owner = knob.owner;
       group.append(element("summary", knob.owner));
       left.append(group);
       owner = knob.owner;

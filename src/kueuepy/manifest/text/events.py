@@ -14,15 +14,17 @@ from yaml.parser import Parser
 from yaml.reader import Reader
 from yaml.scanner import Scanner
 
-from kueuepy.errors.problems import ProblemKind
-from kueuepy.manifest.text.text import Text
+from kueuepy.errors.problems import LimitError, ProblemKind
+from kueuepy.manifest.text.text import SURROGATE, Text
 
 TAG: Final = "tag:yaml.org,2002:"
 """Prefix that `!!` stands for."""
 
 _KNOWN_TAGS = {f"{TAG}{name}" for name in ("str", "bool", "int", "float", "null", "map", "seq")}
 _UNREADABLE = re.compile("[\x80-\x84\x86-\x9f\ufeff\ufffe\uffff]")
-_SURROGATE = re.compile("[\ud800-\udfff]")
+_TOO_DEEP = "exceeded maximum nesting depth"
+_MOST_DEPTH = 1000
+"""The nesting that libyaml supports since version 0.2.6. Its scanner may exceed it before the first event."""
 _BREAKS = "\n\r\x85\u2028\u2029"
 _TAB_FIRST = re.compile(rf"[{_BREAKS}] *\t")
 _HEADER = re.compile(rf"[|>][-+0-9]*(?: *| +#[^{_BREAKS}]*)(?:[{_BREAKS}]|\Z)")
@@ -92,6 +94,7 @@ class Events:
 
         Raises:
             ManifestError: The text is not YAML, or Kubernetes would read it differently.
+            LimitError: Mappings and lists are nested deeper than libyaml supports.
         """
         if found := _UNREADABLE.search(self._source):
             place = (
@@ -128,6 +131,10 @@ class Events:
         If the text ends too early, the error contains the position of the construct that is not closed.
         """
         mark, opened, detail = error.problem_mark or self.mark, error.context_mark, str(error.problem)
+        if detail == _TOO_DEEP:
+            self.mark = mark
+            what = "mappings and lists are nested too deep"
+            raise LimitError(self.text.name, "depth", _MOST_DEPTH, what, self.place()) from None
         if detail == _NO_TOKEN and self._source[mark.index : mark.index + 1] == "\t":
             detail = "is indented with a tab; YAML wants spaces"
         ended = self._source.rstrip()
@@ -174,7 +181,7 @@ class Events:
 
     def _check_escapes(self, event: Any) -> None:
         """Raise an error for an escape sequence that one of the parsers does not accept."""
-        if _SURROGATE.search(event.value):
+        if SURROGATE.search(event.value):
             self.fail("an escape in this text stands for half a character")
         if "/" in event.value and _SLASH.match(self._source, event.start_mark.index, event.end_mark.index):
             self.fail("\\/ in this text is an escape of JSON alone; write a slash without a backslash")

@@ -24,6 +24,8 @@ _CONTROL = re.compile(rb"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f]")
 _NODE_MARKS = (b":", b",", b"\n", b"[", b"{", b"- ")
 _CHUNK = 2**20
 _LINE = b"\n"
+_UTF_16 = (b"\xff\xfe", b"\xfe\xff")
+"""The first bytes of a text in UTF-16, as PowerShell writes it."""
 
 
 class Item:
@@ -95,6 +97,8 @@ def _check_bytes(name: str, data: bytes, limits: Limits) -> None:
     if nodes > limits.nodes:
         raise LimitError(name, "nodes", limits.nodes, f"the file may have {nodes:,} keys, values and items")
     text = Text(name, data)
+    if data.startswith(_UTF_16):
+        text.fail(0, "this is UTF-16; save it as UTF-8")
     if has_controls(data) and (found := _CONTROL.search(data)):
         text.fail(found.start(), f"control character {found.group()[0]:#04x} is not allowed; write it as an escape")
     if not data.isascii():

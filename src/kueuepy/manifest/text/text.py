@@ -1,8 +1,13 @@
 """A byte range of a file, with positions in the file."""
 
-from typing import NoReturn
+import re
+from collections.abc import Iterable, Mapping
+from typing import Any, NoReturn
 
-from kueuepy.errors.problems import ManifestError, Problem, ProblemKind
+from kueuepy.errors.problems import ManifestError, Path, Problem, ProblemKind
+
+SURROGATE = re.compile("[\ud800-\udfff]")
+"""Half of a surrogate pair, which UTF-8 cannot represent."""
 
 
 class Text:
@@ -53,3 +58,22 @@ class Text:
     def fail_at(self, place: tuple[int, int], detail: str, kind: ProblemKind = "Syntax") -> NoReturn:
         """Raise an error at a line and column."""
         raise ManifestError([(f"{self.name}:{place[0]}:{place[1]}", Problem((), kind, detail))])
+
+
+def unpaired_surrogate(value: Any) -> Path | None:
+    """Return the path of the first string that UTF-8 cannot represent; `None` if there is no such string."""
+    if isinstance(value, str):
+        return None if value.isascii() or not SURROGATE.search(value) else ()
+    parts: Iterable[tuple[Any, Any]]
+    if isinstance(value, Mapping):
+        if any(unpaired_surrogate(key) is not None for key in value if isinstance(key, str)):
+            return ()
+        parts = value.items()
+    elif isinstance(value, list | tuple):
+        parts = enumerate(value)
+    else:
+        return None
+    for step, part in parts:
+        if (path := unpaired_surrogate(part)) is not None:
+            return (step, *path)
+    return None

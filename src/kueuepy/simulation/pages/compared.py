@@ -15,10 +15,10 @@ from kueuepy.simulation.labels import better_of, grouped, label_of
 from kueuepy.simulation.pages import words
 from kueuepy.simulation.pages.charts import chart_of_each
 from kueuepy.simulation.pages.effects import Effects, different_decisions
-from kueuepy.simulation.pages.parts import about, evictions, explained, metric_cell, pending, settings
+from kueuepy.simulation.pages.parts import about, evictions, explained, metric_cell, next_step, pending, settings
 from kueuepy.simulation.pages.tables import MOST_ROWS, Cell, cards, pair, paragraph, section, table, warnings
 from kueuepy.simulation.pictures.catalogue import pictures_in
-from kueuepy.simulation.pictures.names import colours
+from kueuepy.simulation.pictures.names import colours, in_order
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -59,22 +59,14 @@ def body(found: Comparison, command: str) -> str:
 
 def _head(found: Comparison) -> list[str]:
     """Return the headline, the largest problem, and the cards with the main metrics."""
-    first, last = found.before, found.after
-    ends = found.names[0], found.names[-1]
     best, advice = words.recommended(found.results)
-    problem = words.problem(found[best])
-    lead = [words.of_policies(found.results)] if len(found.names) > _TWO else []
-    try:
-        effects = Effects(first, last)
-        of_queues, _ = effects.of_queues(min(MOST_ROWS, len(last.queues)))
-        effect = effects.of_all()
-        if effect.jobs:
-            lead.append(words.of_pair(ends, (first, last), of_queues, effect))
-    except InvalidSpecError:
-        lead.append("The policies ran different jobs, so that differences of single jobs are not known.")
-    texts = [paragraph(about(first), "kq-quiet"), paragraph(f"{lead[0]} {advice}" if lead else advice, "kq-lead")]
+    lead = words.of_results(found.results)
+    texts = [
+        paragraph(about(found.before), "kq-quiet"),
+        paragraph(f"{lead[0]} {advice}" if lead else advice, "kq-lead"),
+    ]
     texts += map(paragraph, lead[1:])
-    texts.append(paragraph(f"Largest problem under “{best}”: {problem.text} Next step: {problem.step}"))
+    texts.append(next_step(words.problem(found[best]), best))
     return [*texts, paragraph(f"The cards show “{best}”:", "kq-quiet"), cards(_cards(found, best))]
 
 
@@ -190,7 +182,8 @@ def _gains(found: Comparison) -> list[str]:
 def _queues(run: Result, names: tuple[str, str], queues: Sequence[Effect], total: int) -> str:
     places = colours(run)
     rows = []
-    for one in queues:
+    known = {one.name: one for one in queues}
+    for one in map(known.__getitem__, in_order(run, known)):
         word = ("better" if one.difference < 0 else "worse") if one.is_clear or not one.has_interval else "unclear"
         between = durations(one.low, one.high) if one.has_interval else "too few jobs for an interval"
         change = Cell(f"{words.signed(one)} ({word})", one.difference, between, one.is_clear)
@@ -206,7 +199,9 @@ def _queues(run: Result, names: tuple[str, str], queues: Sequence[Effect], total
             )
         )
     head = ("ClusterQueue", "Jobs", *(f"Mean wait, {name}" for name in names), "Difference", "More evictions")
-    caption = "Sorted by the total change of waits. An interval needs at least 640 jobs of the ClusterQueue."
+    largest = f"The {len(queues)} ClusterQueues with the largest change of total waits, " if total > len(queues) else ""
+    caption = f"{largest}{'in' if largest else 'In'} the order of the charts: the most requested work first. "
+    caption += "An interval needs at least 640 jobs of the ClusterQueue."
     return table(head, rows, caption, total=total)
 
 

@@ -14,7 +14,7 @@ from kueuepy.simulation.pairs import expect_alike
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from kueuepy.simulation.result import Result
+    from kueuepy.simulation.pairs import Simulated
 
 
 class Effect(NamedTuple):
@@ -57,7 +57,7 @@ class Effect(NamedTuple):
 class Effects:
     """The effects of one policy compared with another policy, for the same jobs."""
 
-    def __init__(self, first: Result, second: Result) -> None:
+    def __init__(self, first: Simulated, second: Simulated) -> None:
         """Pair the jobs of two results.
 
         Raises:
@@ -124,7 +124,7 @@ class Effects:
         return Effect(name, len(rows), first, second, float(low), float(high), evictions)
 
 
-def different_decisions(first: Result, second: Result, most: int) -> tuple[int, float]:
+def different_decisions(first: Simulated, second: Simulated, most: int) -> tuple[int, float]:
     """Count the quota reservations and evictions that occur in only one of the two results.
 
     Args:
@@ -144,7 +144,7 @@ def different_decisions(first: Result, second: Result, most: int) -> tuple[int, 
     return len(apart), float(times[min(most, len(times)) - 1])
 
 
-def _keys(run: Result) -> NDArray[np.void]:
+def _keys(run: Simulated) -> NDArray[np.void]:
     table = run.decisions
     kinds = table["kind"]
     wanted = [code for code, name in enumerate(kinds.names) if name in ("QuotaReserved", "Evicted", "Deactivated")]

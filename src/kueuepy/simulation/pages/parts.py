@@ -16,11 +16,12 @@ from kueuepy.simulation.catalogue import columns_shown, figure_text
 from kueuepy.simulation.figures import hours
 from kueuepy.simulation.labels import label_of
 from kueuepy.simulation.pages.tables import MOST_ROWS, Cell, pair, paragraph, table
-from kueuepy.simulation.pictures.names import colours
+from kueuepy.simulation.pictures.names import colours, in_order
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
+    from kueuepy.simulation.pages.words import Problem
     from kueuepy.simulation.result import Result
 
 _TOP = 10
@@ -37,11 +38,16 @@ _QUOTAS = 3
 """The number of flavors and resources that the description of a simulation lists."""
 
 
-def about(result: Result) -> str:
-    """Return what a report shows: the number of simulated jobs and ClusterQueues, the period and the nominal quota."""
+def about(result: Result, policy: str = "") -> str:
+    """Return what a report shows: the number of simulated jobs and ClusterQueues, the period and the nominal quota.
+
+    Args:
+        result: The result.
+        policy: The name of the policy, if the report shows only one; empty for none.
+    """
     queues = f"{len(result.queues):,} {plural(len(result.queues), 'ClusterQueue')}"
     text = f"Simulation of {len(result.jobs):,} {plural(len(result.jobs), 'job')} in {queues} over "
-    text += f"{duration(result.seconds)} of virtual time."
+    text += f"{duration(result.seconds)} of virtual time{f' under the policy “{policy}”' if policy else ''}."
     quotas = hours(result.totals["nominal"])
     if not result.seconds or not quotas:
         return text
@@ -52,26 +58,35 @@ def about(result: Result) -> str:
     return f"{text} Nominal quota: {', '.join(means[:_QUOTAS])}{more}."
 
 
-def group_class(result: Result, queue: str) -> str:
-    """Return the CSS class for the colour of a ClusterQueue; the colour is the same in all charts and tables."""
-    return class_of(colours(result).get(queue, OTHERS))
+def next_step(problem: Problem, policy: str = "") -> str:
+    """Return the largest problem and the next step, with the command of the step as code.
+
+    Args:
+        problem: The problem.
+        policy: The policy that has the problem, if there are several; empty for none.
+    """
+    text, step = problem._replace(command="").lines(policy)
+    code = f" <code>{escape(problem.command)}</code>" if problem.command else ""
+    return f"<p>{escape(text)} {escape(step)}{code}</p>\n"
 
 
 def queues(result: Result) -> str:
-    """Return the table of ClusterQueues, starting with the ClusterQueue with the longest total wait."""
+    """Return the table of ClusterQueues, in the order of the charts; of many, those with the longest total waits."""
     found = result.queues
     names = columns_shown("report queues", found.names)
     waits = np.nan_to_num(found["wait_mean"]) * found["jobs"]
-    order = np.argsort(-waits, kind="stable")[:MOST_ROWS].tolist()
     places = colours(result)
+    chosen = {str(found["cluster_queue"][row]): row for row in np.argsort(-waits, kind="stable")[:MOST_ROWS].tolist()}
     rows = []
-    for row in order:
-        queue = str(found["cluster_queue"][row])
+    for queue in in_order(result, chosen):
+        row = chosen[queue]
         cells = [Cell(queue, group=class_of(places.get(queue, OTHERS)))]
         cells += [_value(name, found[name][row]) for name in names]
         rows.append(cells)
     head: list[str | Cell] = ["ClusterQueue", *map(metric_cell, names)]
-    return table(head, rows, "Sorted by total waiting time.", total=len(found))
+    longest = f"The {MOST_ROWS} ClusterQueues with the longest total waits, " if len(found) > MOST_ROWS else ""
+    caption = f"{longest}{'in' if longest else 'In'} the order of the charts: the most requested work first."
+    return table(head, rows, caption, total=len(found))
 
 
 def explained(names: Iterable[str]) -> str:
@@ -102,22 +117,31 @@ def evictions(result: Result, drawn: str = "") -> str:
         return paragraph("No jobs were evicted.")
     found, jobs = result.preemptions, result.jobs
     rows = []
-    for row in found.rows(MOST_ROWS):
-        texts = [Cell(str(row[name] or "—")) for name in ("victim", "preemptor", "rule")]
+    places = colours(result)
+    most = np.argsort(-found["count"], kind="stable")[:MOST_ROWS].tolist()
+    pairs = [{name: found[name][place] for name in found.names} for place in most]
+    order = in_order(result, {row[side] or "" for row in pairs for side in ("victim", "preemptor")})
+    pairs.sort(key=lambda row: [order.index(row[side] or "") for side in ("victim", "preemptor")])
+    for row in pairs:
+        texts = [
+            Cell(row[side] or "—", group=class_of(places.get(row[side] or "", OTHERS)) if row[side] else "")
+            for side in ("victim", "preemptor")
+        ]
+        texts.append(Cell(str(row["rule"] or "—")))
         rest = [name for name in found.names if name not in ("victim", "preemptor", "rule")]
         counts = [Cell(figure_text("evictions" if name == "count" else name, row[name]), row[name]) for name in rest]
         rows.append([*texts, *counts])
     head: list[str | Cell] = ["ClusterQueue of the victim", "ClusterQueue of the preemptor", "Rule"]
     head += ["Evictions" if name == "count" else metric_cell(name) for name in found.names[3:]]
-    order = np.argsort(-jobs["evictions"].astype(np.int64), kind="stable")[:_TOP].tolist()
+    longest = np.argsort(-jobs["evictions"].astype(np.int64), kind="stable")[:_TOP].tolist()
     worst = [
         (
             result.name_of(row),
-            Cell(jobs["cluster_queue"][row] or "—", group=group_class(result, jobs["cluster_queue"][row] or "")),
+            Cell(queue := jobs["cluster_queue"][row] or "—", group=class_of(places.get(queue, OTHERS))),
             Cell(f"{int(jobs['evictions'][row]):,}", int(jobs["evictions"][row])),
             *(Cell(duration(float(jobs[name][row])), float(jobs[name][row])) for name in ("lost", "waited")),
         )
-        for row in order
+        for row in longest
         if jobs["evictions"][row]
     ]
     loops = "".join(

@@ -10,7 +10,7 @@ from kueuepy.simulation.intervals import jobs_needed
 from kueuepy.simulation.labels import grouped, label_of, part_text
 from kueuepy.simulation.pages import words
 from kueuepy.simulation.pages.charts import chart, charts
-from kueuepy.simulation.pages.parts import about, evictions, explained, pending, queues, settings
+from kueuepy.simulation.pages.parts import about, evictions, explained, next_step, pending, queues, settings
 from kueuepy.simulation.pages.tables import Cell, cards, paragraph, section, table, warnings
 from kueuepy.simulation.pictures.catalogue import pictures_in
 
@@ -19,15 +19,18 @@ if TYPE_CHECKING:
     from kueuepy.simulation.result import Result
 
 
+_ONE = "kueuepy compare and the report of several results show whether another policy is better."
+"""What a report of one policy does not answer."""
+
+
 def body(result: Result, command: str) -> str:
     """Return the body of the report, which begins with the result in sentences and ends with details and settings."""
-    problem = words.problem(result)
     drawn = charts(result, pictures_in("report"))
     return "".join(
         [
-            paragraph(about(result), "kq-quiet"),
+            paragraph(f"{about(result, result.policy)} {_ONE}", "kq-quiet"),
             paragraph(words.of_run(result), "kq-lead"),
-            paragraph(f"Largest problem: {problem.text} Next step: {problem.step}"),
+            next_step(words.problem(result)),
             cards(_cards(result.kpis)),
             warnings(result.warnings),
             section("Usage and waiting", drawn, long=True) if drawn else "",

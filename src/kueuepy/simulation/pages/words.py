@@ -3,30 +3,40 @@
 from __future__ import annotations
 
 from contextlib import suppress
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple, Protocol
 
 import numpy as np
 
-from kueuepy.errors import KueueError
+from kueuepy.errors import InvalidSpecError, KueueError
 from kueuepy.errors.words import plural, verb
 from kueuepy.look.numbers import duration, durations, hours, number, points, share
 from kueuepy.simulation.catalogue import figure_text, unit_of
 from kueuepy.simulation.labels import hours_word, interval_text, part_text
 from kueuepy.simulation.pages.effects import Effects
+from kueuepy.simulation.pairs import Simulated
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from kueuepy.simulation.figures import Kpis
     from kueuepy.simulation.pages.effects import Effect
-    from kueuepy.simulation.result import Result
 
 CONFIDENCE = "95% confidence interval"
 _TWO = 2
+MOST_QUEUES = 50
+"""The number of ClusterQueues among which a headline looks for the largest gain and loss."""
 _LITTLE = 0.0005
 """The part of the used hours below which a change of the lost work is not worth a sentence."""
 _MUCH_LOST, _MUCH_IDLE = 0.02, 0.05
 """The part of the used hours from which lost work, and quota that is free while jobs wait, is the largest problem."""
+
+
+class Measured(Simulated, Protocol):
+    """A result with its metrics."""
+
+    @property
+    def kpis(self) -> Kpis:
+        """The metrics of the whole simulation."""
 
 
 class Problem(NamedTuple):
@@ -35,10 +45,22 @@ class Problem(NamedTuple):
     Attributes:
         text: The problem, as a sentence.
         step: The next step towards a solution, as a sentence.
+        command: The command of the next step; empty if the sentence says all.
     """
 
     text: str
     step: str
+    command: str = ""
+
+    def lines(self, policy: str = "") -> list[str]:
+        """Return the problem and the next step as two sentences.
+
+        Args:
+            policy: The policy that has the problem, if there are several; empty for none.
+        """
+        where = f" under “{policy}”" if policy else ""
+        command = f" {self.command}" if self.command else ""
+        return [f"Largest problem{where}: {self.text}", f"Next step: {self.step}{command}"]
 
 
 def busiest(kpis: Kpis) -> str:
@@ -46,7 +68,7 @@ def busiest(kpis: Kpis) -> str:
     return max(kpis.utilisation, key=lambda cell: kpis.utilisation[cell], default="")
 
 
-def of_run(result: Result) -> str:
+def of_run(result: Measured) -> str:
     """Return the headline of a report of one simulation."""
     kpis = result.kpis
     if not kpis.jobs:
@@ -66,7 +88,7 @@ def of_run(result: Result) -> str:
     return " ".join(sentences)
 
 
-def recommended(results: Mapping[str, Result]) -> tuple[str, str]:
+def recommended(results: Mapping[str, Measured]) -> tuple[str, str]:
     """Return the name of the policy to use, and a sentence that recommends it.
 
     The first policy is replaced only by a policy whose mean wait is clearly shorter.
@@ -81,11 +103,11 @@ def recommended(results: Mapping[str, Result]) -> tuple[str, str]:
     return first, f"Keep “{first}” for now: it is not certain that “{best}” shortens the mean wait."
 
 
-def _by_wait(results: Mapping[str, Result]) -> list[str]:
+def _by_wait(results: Mapping[str, Measured]) -> list[str]:
     return sorted(results, key=lambda name: results[name].kpis.wait_mean)
 
 
-def of_policies(results: Mapping[str, Result]) -> str:
+def of_policies(results: Mapping[str, Measured]) -> str:
     """Return the headline of a comparison: the policy with the lowest mean wait, and the certainty of this result."""
     best, after, *_ = _by_wait(results)
     text = (
@@ -99,7 +121,28 @@ def of_policies(results: Mapping[str, Result]) -> str:
     return f"{text}, {signed(effect)} ({certainty(effect)})."
 
 
-def of_pair(names: tuple[str, str], results: tuple[Result, Result], queues: Sequence[Effect], effect: Effect) -> str:
+def of_results(results: Mapping[str, Measured]) -> list[str]:
+    """Return the headline of a comparison: of several policies the best one, and the difference of the first and last.
+
+    Args:
+        results: The results of two or more policies, by name.
+    """
+    names = list(results)
+    lead = [of_policies(results)] if len(names) > _TWO else []
+    first, last = results[names[0]], results[names[-1]]
+    try:
+        effects = Effects(first, last)
+    except InvalidSpecError:
+        return [*lead, "The policies ran different jobs, so that differences of single jobs are not known."]
+    effect = effects.of_all()
+    if effect.jobs:
+        lead.append(of_pair((names[0], names[-1]), (first, last), effects.of_queues(MOST_QUEUES)[0], effect))
+    return lead
+
+
+def of_pair(
+    names: tuple[str, str], results: tuple[Measured, Measured], queues: Sequence[Effect], effect: Effect
+) -> str:
     """Return the headline of a comparison of two policies.
 
     Args:
@@ -139,7 +182,7 @@ def certainty(effect: Effect) -> str:
     return "too few jobs for an interval"
 
 
-def _costs(results: tuple[Result, Result]) -> str:
+def _costs(results: tuple[Measured, Measured]) -> str:
     """Return the difference in lost work as the end of a sentence; empty if the difference is small."""
     first, second = (result.kpis for result in results)
     cell = busiest(second)
@@ -174,7 +217,7 @@ def interval(kpis: Kpis, name: str) -> str:
     return interval_text(name, low, high)
 
 
-def problem(result: Result) -> Problem:
+def problem(result: Measured) -> Problem:
     """Return the largest problem of a simulation."""
     kpis, cell = result.kpis, busiest(result.kpis)
     used, resource = kpis.used_hours.get(cell, 0.0), cell.partition("/")[2]
@@ -195,7 +238,7 @@ def problem(result: Result) -> Problem:
     return _slowest(result, cell)
 
 
-def _slowest(result: Result, cell: str) -> Problem:
+def _slowest(result: Measured, cell: str) -> Problem:
     """Return a problem that names the ClusterQueue whose jobs have the longest total wait."""
     jobs = result.jobs
     counted = np.asarray(jobs["counted"])
@@ -210,7 +253,8 @@ def _slowest(result: Result, cell: str) -> Problem:
     text = f"{names[worst]} has {share(number_of / int(there.sum()))} of the jobs, and {share(sums[worst] / total)} of "
     text += f"all waiting; the mean wait is {duration(sums[worst] / number_of)}."
     path = f"ClusterQueue/{names[worst]}:quota[{cell}].nominalQuota"
-    return Problem(text, f"Find the nominal quota that meets a target, with kueuepy plan --vary '{path}'.")
+    command = f"kueuepy plan --vary '{path}'"
+    return Problem(text, "Find the nominal quota that meets a target:", command)
 
 
 def change_text(name: str, first: float | None, second: float | None) -> str:

@@ -132,7 +132,7 @@ def drawn(run: Recorded, name: PictureName, **options: Any) -> Picture:
         InvalidSpecError: No picture has the given name.
         StateError: The picture needs a table that was not recorded.
     """
-    return picture(_data(run, name, options))
+    return picture(msgspec.structs.replace(_data(run, name, options), policy=run.policy))
 
 
 def data_alike(runs: Sequence[Recorded], name: PictureName, **options: Any) -> list[Shown]:

@@ -20,7 +20,7 @@ from kueuepy.simulation.pictures.names import (
     work,
     workers_of,
 )
-from kueuepy.simulation.pictures.shown import Layer, Line, Lines, Mark, Stack
+from kueuepy.simulation.pictures.shown import SINCE, Layer, Line, Lines, Mark, Stack
 from kueuepy.simulation.series import series_of
 from kueuepy.simulation.windows import of_cohorts
 from kueuepy.tables.columns import exact, is_named
@@ -57,11 +57,12 @@ def usage(run: Recorded, flavor_resource: str | None = None, pieces: int = PIECE
     layers = tuple(Layer(name, shown_as(name, names)[1], own[name], borrowed[name]) for name in _ordered(own, names))
     return Stack(
         f"Usage of {flavor_resource}{mean}",
-        _axis(x),
+        SINCE,
         f"Usage ({unit})",
         edges / second,
         layers,
         nominal + of_cohorts(run, flavor_resource) / size,
+        unit=x,
     )
 
 
@@ -82,7 +83,7 @@ def clusters(run: Recorded, flavor_resource: str | None = None, pieces: int = PI
     nothing = np.zeros(len(edges) - 1)
     layers = tuple(Layer(name, shown_as(name, workers)[1], own, nothing) for name, own in used.items())
     title = f"Usage of {flavor_resource} by cluster{mean}"
-    return Stack(title, _axis(x), f"Usage ({unit})", edges / second, layers, nominal)
+    return Stack(title, SINCE, f"Usage ({unit})", edges / second, layers, nominal, unit=x)
 
 
 def queue(run: Recorded, pieces: int = PIECES) -> Stack:
@@ -97,7 +98,7 @@ def queue(run: Recorded, pieces: int = PIECES) -> Stack:
     x, second = time_unit(run.seconds)
     nothing = np.zeros(len(edges) - 1)
     layers = tuple(Layer(name, shown_as(name, names)[1], waiting[name], nothing) for name in _ordered(waiting, names))
-    return Stack(f"Waiting jobs{mean}", _axis(x), "Number of jobs", edges / second, layers)
+    return Stack(f"Waiting jobs{mean}", SINCE, "Number of jobs", edges / second, layers, unit=x)
 
 
 def shares(run: Recorded, pieces: int = PIECES) -> Lines:
@@ -115,7 +116,7 @@ def shares(run: Recorded, pieces: int = PIECES) -> Lines:
     )
     unit = "Weighted share (‰ of lendable quota)"
     title = f"Weighted share by ClusterQueue{mean}"
-    return Lines(title, _axis(x), unit, lines, steps=True, marks=marks)
+    return Lines(title, SINCE, unit, lines, steps=True, marks=marks, unit=x)
 
 
 def consumed(run: Recorded, resource: str | None = None, pieces: int = PIECES) -> Lines:
@@ -135,7 +136,7 @@ def consumed(run: Recorded, resource: str | None = None, pieces: int = PIECES) -
     lines = _lines(run.consumed, "consumed", rows, names, edges=edges, second=second)
     lines = tuple(msgspec.structs.replace(line, y=line.y / size) for line in lines)
     title = f"Decayed usage by LocalQueue{f' ({resource})' if resource else ''}{mean}"
-    return Lines(title, _axis(x), f"Usage ({unit})" if resource else "Usage", lines, steps=True)
+    return Lines(title, SINCE, f"Usage ({unit})" if resource else "Usage", lines, steps=True, unit=x)
 
 
 def _lines(
@@ -158,10 +159,6 @@ def _happenings(run: Recorded, kind: str, edges: NDArray[Any]) -> tuple[NDArray[
     counts, _ = np.histogram(at, edges)
     there = counts > 0
     return ((edges[:-1] + edges[1:]) / 2)[there], counts[there] / max(1, counts.max(initial=0))
-
-
-def _axis(unit: str) -> str:
-    return f"Time after the first submission ({unit})"
 
 
 def _ordered(found: dict[str, Any], names: dict[str, int]) -> list[str]:

@@ -9,12 +9,12 @@ import numpy as np
 
 from kueuepy.errors import StateError
 from kueuepy.errors.words import counted
-from kueuepy.look.colours import ALL, MOST_NAMES
+from kueuepy.look.colours import ALL, MOST_NAMES, OTHERS
 from kueuepy.look.numbers import amount
 from kueuepy.simulation.columns import is_resource
 from kueuepy.simulation.groups import preemptions as evictions_of
-from kueuepy.simulation.pictures.names import amounts_of, colours, groups, shown_as, time_unit, workers_of
-from kueuepy.simulation.pictures.shown import Bar, Bars, Line, Lines, Matrix
+from kueuepy.simulation.pictures.names import amounts_of, colours, groups, in_order, shown_as, time_unit, workers_of
+from kueuepy.simulation.pictures.shown import SINCE, Bar, Bars, Line, Lines, Matrix
 from kueuepy.tables.columns import is_named
 
 if TYPE_CHECKING:
@@ -28,7 +28,8 @@ _TICKS = (
     (1.0, "≤ 1 s"), (10.0, "10 s"), (60.0, "1 min"), (600.0, "10 min"), (3600.0, "1 h"), (6 * 3600.0, "6 h"),
     (86400.0, "1 d"), (7 * 86400.0, "7 d"), (30 * 86400.0, "30 d"), (365 * 86400.0, "1 y"),
 )  # fmt: skip
-_PERCENTILES = ((50, "median", 0), (95, "95th percentile", 1))
+_PERCENTILES = ((50, "median", OTHERS), (95, "95th percentile", ALL))
+"""Percentiles with their names and colours, which are no colours of queues."""
 
 
 def waits(run: Recorded, by: str = "queue") -> Lines:
@@ -87,7 +88,7 @@ def gantt(run: Recorded, flavor: str | None = None, jobs: int = 200, start: floa
         bars.append(Bar(lane, begin / second, end / second, (end - lost) / second, cut, run.name_of(job), queue, place))
     number = len(set(runs["job"][kept].tolist()))
     title = f"Runs of the first {counted(number, 'job')} with quota" + (f" on {flavor}" if flavor is not None else "")
-    return Bars(title, f"Time after the first submission ({x})", tuple(bars))
+    return Bars(title, SINCE, tuple(bars), x)
 
 
 def dispatch(run: Recorded, jobs: int = 200, start: float = 0.0) -> Bars:
@@ -112,7 +113,7 @@ def dispatch(run: Recorded, jobs: int = 200, start: float = 0.0) -> Bars:
             cut, job = runs["outcome"][row] in ("Preempted", "Evicted"), run.name_of(int(runs["job"][row]))
             bars.append(Bar(lane, begin / second, end / second, (end - lost) / second, cut, job, name, place))
     title = f"Runs on each worker of the first {counted(len(set(runs['job'][kept].tolist())), 'job')}"
-    return Bars(title, f"Time after the first submission ({x})", tuple(bars))
+    return Bars(title, SINCE, tuple(bars), x)
 
 
 def _first_runs(run: Recorded, flavor: str | None, jobs: int, start: float) -> list[int]:
@@ -157,7 +158,7 @@ def preemptions(run: Recorded) -> Matrix:
         found = totals.setdefault(pair, [0.0, 0.0])
         found[0] += float(table["count"][row])
         found[1] += float(sum(table[cell][row] for cell in cells[:1]))
-    rows, columns = (_most([pair[side] for pair in totals], totals, side) for side in (0, 1))
+    rows, columns = (_most(run, totals, side) for side in (0, 1))
     counts, hours = np.zeros((len(rows), len(columns))), np.zeros((len(rows), len(columns)))
     for (victim, preemptor), (count, lost) in totals.items():
         place = _place(victim, rows), _place(preemptor, columns)
@@ -170,15 +171,15 @@ def _place(name: str, names: list[str]) -> int:
     return names.index(name if name in names else "others")
 
 
-def _most(names: list[str], totals: dict[tuple[str, str], list[float]], side: int) -> list[str]:
-    """Return the names with the most evictions, sorted, followed by `others` for the remaining names."""
-    sums: dict[str, float] = dict.fromkeys(names, 0.0)
+def _most(run: Recorded, totals: dict[tuple[str, str], list[float]], side: int) -> list[str]:
+    """Return the names with the most evictions, in the order of all charts, followed by `others` for the rest."""
+    sums: dict[str, float] = {}
     for pair, (count, _) in totals.items():
-        sums[pair[side]] += count
+        sums[pair[side]] = sums.get(pair[side], 0.0) + count
     order = sorted(sums, key=lambda name: (-sums[name], name))
     if len(order) <= MOST_NAMES:
-        return sorted(order)
-    return [*sorted(order[: MOST_NAMES - 1]), "others"]
+        return in_order(run, order)
+    return [*in_order(run, order[: MOST_NAMES - 1]), "others"]
 
 
 def _asked(run: Recorded, resource: str | None) -> NDArray[np.float64]:
@@ -205,9 +206,9 @@ def slowdown_by_size(run: Recorded, resource: str | None = None) -> Lines:
     ticks = [(2.0**size, _size_text(resource, int(size), number)) for size, number in zip(sizes, counts, strict=True)]
     asked = f"Request of {_size_unit(resource)} per job, rounded up to a power of two (log scale)"
     return Lines(
-        "Slowdown by job size",
+        "Slowdown (lifetime / runtime) by job size",
         asked,
-        "Bounded slowdown (lifetime / runtime, log scale)",
+        "Bounded slowdown (log scale)",
         tuple(lines),
         log_x=True,
         log_y=True,

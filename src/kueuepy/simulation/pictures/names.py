@@ -14,9 +14,11 @@ from kueuepy.simulation.sums import sums
 from kueuepy.tables import Categorical
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     from kueuepy.simulation.recorded import Recorded
 
-_UNITS = (("s", 1.0, 180.0), ("min", 60.0, 3 * 3600.0), ("hours", 3600.0, 4 * 86400.0), ("days", 86400.0, np.inf))
+_UNITS = (("s", 1.0, 180.0), ("min", 60.0, 3 * 3600.0), ("h", 3600.0, 4 * 86400.0), ("d", 86400.0, np.inf))
 _GIB = 2**30
 
 
@@ -26,6 +28,17 @@ def colours(run: Recorded) -> dict[str, int]:
     Requests do not depend on the policy, so a queue has the same colour under all policies.
     """
     return largest(run.jobs["cluster_queue"], work(run))
+
+
+def in_order(run: Recorded, queues: Iterable[str]) -> list[str]:
+    """Return ClusterQueues in the order of all charts and tables: those with their own colour first, the rest by name.
+
+    Args:
+        run: The run.
+        queues: The names of the ClusterQueues.
+    """
+    known = colours(run)
+    return sorted(queues, key=lambda name: (known.get(name, len(known)), name))
 
 
 def workers_of(run: Recorded) -> dict[str, int]:

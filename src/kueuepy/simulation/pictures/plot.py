@@ -6,6 +6,7 @@ import textwrap
 from functools import singledispatch
 from typing import TYPE_CHECKING, Any
 
+import msgspec
 import numpy as np
 
 from kueuepy.errors.libraries import imported
@@ -38,8 +39,9 @@ class Plots:
     """The charts of a simulation as matplotlib Axes.
 
     Each method draws on `ax`, or on a new figure if `ax` is not given, and returns the Axes. Text and lines use the
-    colours of the current matplotlib style. For a dark chart, use `with matplotlib.style.context("dark_background"):
-    result.plot.usage()`.
+    colours of the current matplotlib style, and the colours of ClusterQueues suit its background. The styles
+    `kueuepy.look.light` and `kueuepy.look.dark` have the colours of reports and pages:
+    `with matplotlib.style.context("kueuepy.look.dark"): result.plot.usage()`.
     """
 
     def __init__(self, run: Recorded) -> None:
@@ -60,15 +62,15 @@ class Plots:
             StateError: The usage was not recorded.
             UnsupportedError: matplotlib is not installed.
         """
-        return draw(data.usage(self._run, flavor_resource), ax)
+        return self._draw(data.usage(self._run, flavor_resource), ax)
 
     def queue(self, *, ax: Any = None) -> Any:
         """Draw the number of waiting jobs over time, stacked by ClusterQueue."""
-        return draw(data.queue(self._run), ax)
+        return self._draw(data.queue(self._run), ax)
 
     def shares(self, *, ax: Any = None) -> Any:
         """Draw the weighted share of each ClusterQueue; ticks mark admissions (bottom) and evictions (top)."""
-        return draw(data.shares(self._run), ax)
+        return self._draw(data.shares(self._run), ax)
 
     def consumed(self, resource: str | None = None, *, ax: Any = None) -> Any:
         """Draw the decayed usage of a resource by LocalQueue, as admission fair sharing computes it.
@@ -77,7 +79,7 @@ class Plots:
             resource: The resource; by default, the first resource in alphabetical order.
             ax: Axes to draw on; by default, the Axes of a new figure.
         """
-        return draw(data.consumed(self._run, resource), ax)
+        return self._draw(data.consumed(self._run, resource), ax)
 
     def waits(self, by: str = "queue", *, ax: Any = None) -> Any:
         """Draw the cumulative distribution of waiting times, by `queue` or any other column of jobs.
@@ -85,19 +87,19 @@ class Plots:
         Raises:
             StateError: The metrics include no job.
         """
-        return draw(jobs.waits(self._run, by), ax)
+        return self._draw(jobs.waits(self._run, by), ax)
 
     def gantt(self, flavor: str | None = None, jobs_: int = 200, start: float = 0.0, *, ax: Any = None) -> Any:
         """Draw the runs of the first `jobs_` jobs after `start` (seconds), with evictions and hatched lost progress."""
-        return draw(jobs.gantt(self._run, flavor, jobs_, start), ax)
+        return self._draw(jobs.gantt(self._run, flavor, jobs_, start), ax)
 
     def preemptions(self, *, ax: Any = None) -> Any:
         """Draw the number of evictions by ClusterQueue of the victim and the preemptor."""
-        return draw(jobs.preemptions(self._run), ax)
+        return self._draw(jobs.preemptions(self._run), ax)
 
     def slowdown_by_size(self, resource: str | None = None, *, ax: Any = None) -> Any:
         """Draw the median and 95th percentile of the bounded slowdown by the size of jobs."""
-        return draw(jobs.slowdown_by_size(self._run, resource), ax)
+        return self._draw(jobs.slowdown_by_size(self._run, resource), ax)
 
     def clusters(self, flavor_resource: str | None = None, *, ax: Any = None) -> Any:
         """Draw the usage of a flavor and resource, stacked by worker of a fleet; the line is the nominal quota.
@@ -110,7 +112,7 @@ class Plots:
         Raises:
             StateError: The result is not a result of a Fleet, or the usage was not recorded.
         """
-        return draw(data.clusters(self._run, flavor_resource), ax)
+        return self._draw(data.clusters(self._run, flavor_resource), ax)
 
     def dispatch(self, jobs_: int = 200, start: float = 0.0, *, ax: Any = None) -> Any:
         """Draw the runs of the first `jobs_` jobs after `start` (seconds), in lanes that are grouped by worker.
@@ -123,13 +125,16 @@ class Plots:
         Raises:
             StateError: The result is not a result of a Fleet, or the runs were not recorded.
         """
-        return draw(jobs.dispatch(self._run, jobs_, start), ax)
+        return self._draw(jobs.dispatch(self._run, jobs_, start), ax)
+
+    def _draw(self, shown: Shown, ax: Any) -> Any:
+        return draw(msgspec.structs.replace(shown, policy=self._run.policy), ax)
 
 
 def draw(shown: Shown, ax: Any = None) -> Any:
     """Draw on the given Axes or on the Axes of a new figure, and return the Axes."""
     ax = axes_of(ax)
-    set_title(ax, shown.title)
+    set_title(ax, shown.title, f"Policy: {shown.policy}" if shown.policy else "")
     _draw(shown, ax)
     return ax
 
@@ -152,9 +157,17 @@ def is_narrow(ax: Any) -> bool:
     return bool(ax.figure.get_figwidth() < _NARROW and not others and ax.figure.get_constrained_layout())
 
 
-def set_title(ax: Any, title: str) -> None:
-    """Set the title, in several lines on narrow Axes."""
-    ax.set_title(textwrap.fill(title, _SHORT_LINE) if is_narrow(ax) else title, loc="left")
+def set_title(ax: Any, title: str, second: str = "") -> None:
+    """Set the title, in several lines on narrow Axes.
+
+    Args:
+        ax: The Axes.
+        title: The title.
+        second: A line below the title; empty for none.
+    """
+    lines = [line for line in (title, second) if line]
+    lines = [textwrap.fill(line, _SHORT_LINE) for line in lines] if is_narrow(ax) else lines
+    ax.set_title("\n".join(lines), loc="left")
 
 
 def paper_of(ax: Any) -> str:
@@ -205,7 +218,7 @@ def _stack(shown: Stack, ax: Any) -> None:
     ax.set_xlim(shown.edges[0], shown.edges[-1])
     top = max(float(below.max(initial=0.0)), float(np.max(shown.limit, initial=0.0)))
     ax.set_ylim(0, top * 1.05 or 1)
-    _name(ax, shown.x, shown.y)
+    _name(ax, shown.x, shown.y, shown.unit)
     _legend(ax)
 
 
@@ -218,12 +231,14 @@ def _ink() -> Any:
     return _pyplot().rcParams["text.color"]
 
 
-def _name(ax: Any, x: str, y: str) -> None:
+def _name(ax: Any, x: str, y: str, unit: str = "") -> None:
     from matplotlib.ticker import AutoLocator, MaxNLocator  # noqa: PLC0415 - only on use
 
     for axis in (ax.xaxis, ax.yaxis):
         if isinstance(axis.get_major_locator(), AutoLocator):  # its steps include 2.5, as in 17.5 GPUs
             axis.set_major_locator(MaxNLocator(_TICKS, steps=[1, 2, 5, 10]))
+    if unit:
+        ax.xaxis.set_major_formatter(f"{{x:g}} {unit}")
     ax.set_xlabel(textwrap.fill(x, _SHORT_LINE) if is_narrow(ax) else x)
     ax.set_ylabel(y)
     for side in ("top", "right"):
@@ -261,10 +276,10 @@ def _lines(shown: Lines, ax: Any) -> None:
             ax.step(line.x, line.y, where="post", label=line.name, **style)
     _scale(shown, ax)
     ax.margins(x=0)
-    _name(ax, shown.x, shown.y)
+    _name(ax, shown.x, shown.y, shown.unit)
     for mark in shown.marks:
         low, high = _MARKS[mark.name]
-        colour = theme.good if mark.name == "admissions" else theme.bad
+        colour = theme.quiet if mark.name == "admissions" else theme.ink
         ax.vlines(
             mark.x, low, high, transform=ax.get_xaxis_transform(), color=colour, alpha=_PALE + _PALE * mark.weight,
             linewidth=1.0, label=mark.name,
@@ -333,7 +348,7 @@ def _bars(shown: Bars, ax: Any) -> None:
     ax.set_ylim(-0.6, max(shown.lanes, 1) - 0.4)
     ax.invert_yaxis()
     ax.set_yticks([])  # the number of a lane means nothing
-    _name(ax, shown.x, LANES)
+    _name(ax, shown.x, LANES, shown.unit)
     _legend(ax)
 
 

@@ -9,6 +9,8 @@ import msgspec
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
+SINCE = "Time after the first submission"
+"""The label of the time axis of a chart; the labels of its ticks have the unit."""
 Ends: TypeAlias = tuple[tuple[float, float], tuple[float, float]]
 """The ranges of the x axis and the y axis."""
 
@@ -32,6 +34,9 @@ class Stack(msgspec.Struct, frozen=True):
         edges: Limits of the time intervals; n intervals have n + 1 limits.
         layers: The layers, from bottom to top.
         limit: The limit in each interval; empty if the chart has no limit line.
+        ends: The ranges of the axes; `None` for the ranges of the data.
+        unit: Unit of the x axis, at each of its ticks.
+        policy: The name of the policy; empty if it has none.
     """
 
     title: str
@@ -41,6 +46,8 @@ class Stack(msgspec.Struct, frozen=True):
     layers: tuple[Layer, ...]
     limit: Any = ()
     ends: Ends | None = None
+    unit: str = ""
+    policy: str = ""
 
     @property
     def has_borrowed(self) -> bool:
@@ -69,7 +76,7 @@ class Lines(msgspec.Struct, frozen=True):
     """Data for a line chart.
 
     If `steps` is set, each value applies until the next value. If `shares` is set, the y axis shows percentages.
-    `ticks` are labelled values of the x axis; a label can have two lines.
+    `ticks` are labelled values of the x axis; a label can have two lines. Without `ticks`, `unit` follows each label.
     """
 
     title: str
@@ -84,6 +91,8 @@ class Lines(msgspec.Struct, frozen=True):
     marks: tuple[Mark, ...] = ()
     ticks: tuple[tuple[float, str], ...] = ()
     ends: Ends | None = None
+    unit: str = ""
+    policy: str = ""
 
 
 class Bar(msgspec.Struct, frozen=True):
@@ -112,6 +121,8 @@ class Bars(msgspec.Struct, frozen=True):
     title: str
     x: str
     bars: tuple[Bar, ...]
+    unit: str = ""
+    policy: str = ""
 
     @property
     def queues(self) -> dict[str, int]:
@@ -133,6 +144,7 @@ class Matrix(msgspec.Struct, frozen=True):
     columns: tuple[str, ...]
     counts: Any
     hours: Any
+    policy: str = ""
 
     def text(self, row: int, column: int) -> str:
         """Format a count for display; an empty string for 0."""

@@ -78,6 +78,8 @@ HALF = Layout(480, 250, 0, left=70)
 """For half of the width of a page."""
 NARROW = Layout(276, 220, 0, left=66)
 """For screens narrower than 640 pixels, on which the text of the other layouts would be too small to read."""
+_SECOND = 16
+"""The space for a second line of a title."""
 _GAP = 24
 _BESIDE = 2
 """The number of charts in a row of several charts."""
@@ -135,12 +137,20 @@ class _Frame:
         return np.round(self.layout.top + self.layout.height * (1 - (exact - low) / ((high - low) or 1)), 1)
 
     def axes(
-        self, x: str, y: str, ticks: Sequence[tuple[float, str]] = (), *, shares: bool = False, scaled: bool = True
+        self,
+        x: str,
+        y: str,
+        ticks: Sequence[tuple[float, str]] = (),
+        *,
+        unit: str = "",
+        shares: bool = False,
+        scaled: bool = True,
     ) -> str:
         left, top, width, height = self.layout.left, self.layout.top, self.layout.width, self.layout.height
         bottom = top + height
         body = [f'<path d="M{left} {top}V{bottom}H{left + width}" fill="none" stroke="currentColor"/>']
-        for place, text in self._apart([(float(self.right(at)), text) for at, text in ticks or self._ticks(0)]):
+        given = ticks or [(at, f"{text} {unit}".rstrip()) for at, text in self._ticks(0)]
+        for place, text in self._apart([(float(self.right(at)), text) for at, text in given]):
             body.append(f'<path d="M{place:g} {bottom}v4" stroke="currentColor"/>')
             for row, line in enumerate(text.split("\n")):
                 inside = min(place, self.layout.full - len(line) * _WIDE_DIGIT / 2 - 2)
@@ -254,6 +264,7 @@ def _document(title: str, inside: str, width: int, height: int) -> str:
 
 def _panel(shown: Shown, heading: str, layout: Layout) -> tuple[str, int, int]:
     """Draw a chart with its legend; return the SVG, its width and its height."""
+    layout = layout._replace(top=layout.top + _SECOND) if shown.policy else layout
     body, legend = _draw(shown, layout)
     legend, beside = legend[:_MOST_LABELS], max(2, layout.full // _KEY)
     bottom = layout.top + layout.height + layout.below
@@ -269,7 +280,9 @@ def _panel(shown: Shown, heading: str, layout: Layout) -> tuple[str, int, int]:
     room = _ROOM if layout.legend else int((layout.full / beside - 34) / _WIDE_DIGIT)
     rows = "".join(_entry(corner, entry, room) for corner, entry in zip(corners_, legend, strict=True))
     title = escape(_fitted(heading, layout.full - 10))
-    return f'<text x="4" y="18" font-weight="bold">{title}</text>{body}{rows}', layout.full, height
+    policy = escape(_fitted(f"Policy: {shown.policy}", layout.full - 10))
+    second = f'<text x="4" y="{18 + _SECOND}">{policy}</text>' if shown.policy else ""
+    return f'<text x="4" y="18" font-weight="bold">{title}</text>{second}{body}{rows}', layout.full, height
 
 
 class Key(NamedTuple):
@@ -314,8 +327,8 @@ def _stroke(colour: str) -> str:
 
 _PLAIN = {
     **{class_of(place): colour_of(place) for place in range(-1, 8)},
-    "kq-gained": LIGHT_THEME.good,
-    "kq-ended": LIGHT_THEME.bad,
+    "kq-gained": LIGHT_THEME.quiet,
+    "kq-ended": LIGHT_THEME.ink,
 }
 """Colours on a light background, by class."""
 
@@ -391,7 +404,7 @@ def _stack(shown: Stack, layout: Layout) -> tuple[str, _Legend]:
         line = _points(x, np.repeat(frame.down(shown.limit), 2))
         body.append(f'<polyline fill="none" stroke="currentColor" stroke-width="1.6" points="{line}"/>')
         legend.append(Key("nominal quota", "", "line"))
-    return f"<defs>{''.join(patterns)}</defs>{''.join(body)}{frame.axes(shown.x, shown.y)}", legend
+    return f"<defs>{''.join(patterns)}</defs>{''.join(body)}{frame.axes(shown.x, shown.y, unit=shown.unit)}", legend
 
 
 def _points(x: Any, y: Any) -> str:
@@ -412,7 +425,7 @@ def _lines(shown: Lines, layout: Layout) -> tuple[str, _Legend]:
     legend = [Key(line.name, _ink(line), "line") for line in lines]
     legend += [Key(mark.name, _MARKS[mark.name][2], "line") for mark in shown.marks]
     inside = [tick for tick in shown.ticks if low <= tick[0] <= high]
-    return "".join(body) + frame.axes(shown.x, shown.y, inside, shares=shown.shares), legend
+    return "".join(body) + frame.axes(shown.x, shown.y, inside, unit=shown.unit, shares=shown.shares), legend
 
 
 def _ink(line: Line) -> str:
@@ -455,7 +468,7 @@ def _bars(shown: Bars, layout: Layout) -> tuple[str, _Legend]:
     )
     if any(bar.cut for bar in shown.bars):
         legend += [Key("evicted", "", "line"), Key("lost progress", "kq-others", "hatch")]
-    return pattern + "".join(body) + frame.axes(shown.x, LANES, scaled=False), legend
+    return pattern + "".join(body) + frame.axes(shown.x, LANES, unit=shown.unit, scaled=False), legend
 
 
 def _bar(bar: Bar, frame: _Frame, height: float, prefix: str) -> str:
@@ -475,7 +488,7 @@ def _bar(bar: Bar, frame: _Frame, height: float, prefix: str) -> str:
 def _matrix(shown: Matrix, layout: Layout) -> tuple[str, _Legend]:
     if not shown.rows:
         return f'<text x="{layout.left}" y="{layout.top + 20}">No evictions</text>', []
-    left, top = layout.left + (20 if layout is NARROW else 60), layout.top + 42
+    left, top = layout.left + (20 if layout.width == NARROW.width else 60), layout.top + 42
     wide = (layout.full - left - 10) / max(len(shown.columns), 4)
     high = (layout.height - 10) / max(len(shown.rows), 3)
     body = [f'<text x="{left}" y="{top - 24}">Preemptor →</text><text x="4" y="{top - 6}">Victim ↓</text>']
