@@ -156,6 +156,8 @@ class Engine:
         """Make a pending workload the one that its queue tries first, because it waits for its preemption victims."""
     def set_reclaimable(self, id: int, reclaimable: Mapping[str, int]) -> None:
         """Set the number of reclaimable pods, which no longer need their quota, by pod set."""
+    def set_threads(self, count: int, least_heads: int) -> None:
+        """Nominate heads of different cohort trees on `count` threads, in cycles with at least `least_heads` heads."""
     def hold_retries(self, hold: bool) -> None:
         """Set whether notified trees are retried only by `retry`, not by the next cycle."""
     def notified_trees(self) -> list[str]:
@@ -328,6 +330,22 @@ class Turn:
     def __enter__(self) -> None: ...
     def __exit__(self, *exception: object) -> None: ...
 
+class LockstepRun:
+    """Simulations of different cohort trees that are advanced together; no other call may use the simulations.
+
+    Args:
+        runs: The simulations. Their options must be equal, with a given `start` and without a duration of cycles.
+        threads: The number of threads.
+    """
+
+    def __init__(self, runs: list[VirtualRun], threads: int) -> None: ...
+    def advance(self, work: int = ...) -> bool:
+        """Process about `work` heads and events. Return whether anything is left."""
+    @property
+    def stats(self) -> dict[str, Any]: ...
+    def first_starts(self, rows: int) -> NDArray[np.int64]:
+        """Return the time of the first admission of each job, in nanoseconds, by `row`; -1 for never."""
+
 class VirtualRun:
     """A simulation on a copy of an engine. A call while another thread is inside a call raises StateError.
 
@@ -340,7 +358,8 @@ class VirtualRun:
             UIDs and tables), `elastic` and `known` (uint8). Also `names` and `uids`, or `prefix`, `digits` and
             `uid_digits` to generate them.
         options: `on_eviction`, `every`, `cost`, `restore`, `grace`, `cycle`, `per_head`, `until`, `warmup`, `on_loop`,
-            `decisions`, `runs`, `usage`, `cycles`, `as_performance_test`; lists `changes` (time, kind, object or index
+            `decisions`, `runs`, `usage`, `cycles`, `as_performance_test`; optional `start` (nanoseconds) and `threads`
+            (the arguments of `Engine.set_threads`); lists `changes` (time, kind, object or index
             of a job, value), `checks` (name, times, draws, bound, objects), `startups` (flavor, times), `failures`.
     """
 

@@ -88,6 +88,7 @@ def test_on_a_dark_ground_every_colour_of_a_queue_stands_out():
 @pytest.mark.parametrize(("name", "theme", "palette"), [("light", LIGHT_THEME, LIGHT), ("dark", DARK_THEME, DARK)])
 def test_the_styles_of_matplotlib_have_the_colours_of_pages(name, theme, palette):
     matplotlib = pytest.importorskip("matplotlib")
+    pytest.importorskip("matplotlib.style")
     with matplotlib.style.context(f"kueuepy.look.{name}"):
         found = dict(matplotlib.rcParams)
     assert found["axes.prop_cycle"].by_key()["color"] == list(palette)

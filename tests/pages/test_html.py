@@ -34,7 +34,7 @@ def test_a_cluster_shows_its_cohort_tree_with_usage():
     )
     html = cluster._repr_html_()
     names = re.findall(r'padding-left:([\d.]+)em">([^<]+)<', html)
-    assert names == [("0.5", "org"), ("1.7", "nlp"), ("1.7", "research"), ("2.9", "vision")]
+    assert names == [("0.5", "org"), ("1.7", "research"), ("2.9", "vision"), ("1.7", "nlp")]
     scheduler = kq.Scheduler(cluster)
     scheduler.submit(workload("w", "vision", 6))
     scheduler.settle()
@@ -44,9 +44,9 @@ def test_a_cluster_shows_its_cohort_tree_with_usage():
 def test_a_large_cluster_is_truncated():
     queues = [queue(f"queue-{i:04}-{'x' * 150}", 1) for i in range(400)]
     html = kq.Cluster(DEFAULT, queues)._repr_html_()
-    assert html.count("<tr>") <= 203
+    assert html.count("<tr>") <= 22
     assert len(html.encode()) < MOST_BYTES
-    assert "…" in html
+    assert "380 more rows" in html
 
 
 def test_long_tables_are_truncated():

@@ -170,13 +170,13 @@ def test_every_chart_and_table_of_a_result_lists_the_queues_in_one_order(tmp_pat
     """`big` waits least and is last by name, but its jobs request most."""
     rng = np.random.Generator(np.random.PCG64(1))
     names = ["a-waits", "m-middle", "z-big"]
-    runtimes = rng.exponential([900.0, 300.0, 2000.0] * 100).tolist()
+    runtimes = rng.exponential([1200.0, 600.0, 3000.0] * 100).tolist()
     rows = [
         {"queue": names[n % 3], "submit": 60.0 * n, "runtime": runtime, "gpu": 1} for n, runtime in enumerate(runtimes)
     ]
     shared = {"cohort": "all", "reclaim_within_cohort": "Any"}
-    objects = cluster(queue(names[0], 3, **shared), queue(names[1], 2, **shared), queue(names[2], 30, **shared))
-    fewer = cluster(queue(names[0], 4, **shared), queue(names[1], 1, **shared), queue(names[2], 20, **shared))
+    objects = cluster(queue(names[0], 3, **shared), queue(names[1], 2, **shared), queue(names[2], 22, **shared))
+    fewer = cluster(queue(names[0], 4, **shared), queue(names[1], 2, **shared), queue(names[2], 22, **shared))
     found = kq.compare({"one": objects, "two": fewer}, rows)
     order = ["z-big", "a-waits", "m-middle"]
     assert list(colours(found.before)) == order

@@ -324,6 +324,10 @@ void Retry(SharedEngine& shared, const std::set<std::string>& trees) {
   shared.Change([&](Engine& engine) { engine.Retry(trees); });
 }
 
+void SetThreads(SharedEngine& shared, int count, size_t least_heads) {
+  shared.Change([&](Engine& engine) { engine.SetThreads(count, least_heads); });
+}
+
 using BoundEngine = py::class_<SharedEngine>;
 
 void BindObjects(BoundEngine& bound) {
@@ -361,6 +365,7 @@ void BindWorkloads(BoundEngine& bound) {
 
 void BindRuns(BoundEngine& bound) {
   bound.def("settle", &Settle, py::arg("all_devices") = false)
+      .def("set_threads", &SetThreads, py::arg("count"), py::arg("least_heads"))
       .def("hold_retries", &HoldRetries, py::arg("hold"))
       .def("notified_trees", &NotifiedTrees)
       .def("retry", &Retry, py::arg("trees"))

@@ -9,8 +9,8 @@
 #include "bindings/pybind.h"
 #include "bindings/read.h"
 #include "bindings/threads.h"
+#include "model/pool.h"
 #include "simulation/knobs.h"
-#include "simulation/pool.h"
 #include "simulation/queue_watch.h"
 
 namespace kueue::python {

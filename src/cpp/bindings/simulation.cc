@@ -1,5 +1,6 @@
 #include "simulation/simulation.h"
 
+#include <algorithm>
 #include <atomic>
 
 #include "bindings/engine.h"
@@ -7,6 +8,7 @@
 #include "bindings/read.h"
 #include "bindings/run_tables.h"
 #include "bindings/threads.h"
+#include "simulation/lockstep.h"
 
 namespace kueue::python {
 namespace {
@@ -77,6 +79,12 @@ std::function<void(Engine&)> ReadDeletion(const py::handle& item) {
           name = named[2].cast<std::string>()](Engine& engine) { DeleteObject(engine, kind, ns, name); };
 }
 
+// Sets the threads of an engine from a pair (count, least number of heads).
+void ReadThreads(const py::handle& given, Engine& engine) {
+  const auto [count, least_heads] = given.cast<std::pair<int, size_t>>();
+  engine.SetThreads(count, least_heads);
+}
+
 // Reads (time, what, object or job, value): `apply` an object, `delete` (kind, namespace, name), or `finish`,
 // `evict` or `priority` of a job.
 TimedChange ReadChange(const py::handle& item) {
@@ -120,8 +128,8 @@ SimulationOptions ReadOptions(const py::dict& given) {
   options.as_performance_test = given["as_performance_test"].cast<bool>();
   if (given.contains("site")) {
     options.site = given["site"].cast<int32_t>();
-    options.start = time("start");
   }
+  if (given.contains("start")) options.start = time("start");
   return options;
 }
 
@@ -135,6 +143,7 @@ class VirtualRun {
     engine.state().EnsureBuilt();
     SimulationOptions read = ReadOptions(options);
     ThrowIfError(CheckFailures(engine.state(), read.delays.failures));
+    if (options.contains("threads")) ReadThreads(options["threads"], engine);
     simulation_ = std::make_shared<Simulation>(std::move(engine), ReadJobs(shapes, columns), std::move(read));
   }
   VirtualRun(const VirtualRun&) = delete;
@@ -316,6 +325,53 @@ class VirtualRun {
   std::atomic<bool> is_over_{false};  // The simulation is closed. From then on, all calls are short.
 };
 
+// Simulations of different cohort trees that are advanced together. No other call may use the simulations.
+class LockstepRun {
+ public:
+  LockstepRun(const py::list& runs, int threads)
+      : kept_(runs), lockstep_(std::make_unique<Lockstep>(SimulationsOf(runs), threads)) {}
+
+  bool Advance(int64_t work) {
+    const Alone alone(turn_, kWhat);
+    const py::gil_scoped_release release;
+    return lockstep_->Run(work);
+  }
+  py::dict Stats() {
+    const Alone alone(turn_, kWhat);
+    const SimulationStats stats = lockstep_->stats();
+    return py::dict("workloads"_a = stats.workloads, "cycles"_a = stats.cycles,
+                    "admissions"_a = stats.admissions, "evictions"_a = stats.evictions,
+                    "finished"_a = stats.finished, "end"_a = stats.end);
+  }
+  // Returns the time of the first admission of each job by row, or -1.
+  py::array_t<int64_t> FirstStarts(size_t rows) {
+    const Alone alone(turn_, kWhat);
+    py::array_t<int64_t> starts(static_cast<py::ssize_t>(rows));
+    int64_t* const values = starts.mutable_data();
+    std::fill(values, values + rows, int64_t{-1});
+    for (const std::shared_ptr<Simulation>& run : lockstep_->runs()) {
+      for (int32_t job = 0; job < run->columns().size(); ++job) {
+        const auto row = static_cast<size_t>(run->columns().Row(job));
+        if (row < rows) values[row] = run->JobAt(job).first_start;
+      }
+    }
+    return starts;
+  }
+
+ private:
+  static constexpr const char* kWhat = "this simulation";
+
+  static std::vector<std::shared_ptr<Simulation>> SimulationsOf(const py::list& runs) {
+    std::vector<std::shared_ptr<Simulation>> simulations;
+    for (const py::handle& run : runs) simulations.push_back(run.cast<VirtualRun&>().simulation());
+    return simulations;
+  }
+
+  py::list kept_;  // The simulations, which own the arrays of their columns.
+  std::unique_ptr<Lockstep> lockstep_;
+  Turn turn_;
+};
+
 namespace {
 
 using BoundRun = py::class_<VirtualRun>;
@@ -361,6 +417,11 @@ void BindSimulation(py::module_& module) {
       .def_property_readonly("stats", &VirtualRun::Stats)
       .def_property_readonly("simulation", &VirtualRun::simulation);
   BindRecords(bound);
+  py::class_<LockstepRun>(module, "LockstepRun")
+      .def(py::init<const py::list&, int>(), "runs"_a, "threads"_a)
+      .def("advance", &LockstepRun::Advance, "work"_a = kWork)
+      .def_property_readonly("stats", &LockstepRun::Stats)
+      .def("first_starts", &LockstepRun::FirstStarts, "rows"_a);
 }
 
 }  // namespace kueue::python

@@ -378,7 +378,7 @@ CycleResult Engine::RunCycle(std::vector<Entry>* keep) {
   if (HasNoHead()) {
     result.idle = true;
   } else if (state_.waiting.start == nullptr) {
-    if (keep != nullptr || !RefuseHeads(state_, result)) result = Cycle(state_, entries_).Run(keep);
+    if (keep != nullptr || !RefuseHeads(state_, result)) result = Cycle(state_, entries_, threads_).Run(keep);
   } else if (state_.waiting.released) {
     State start = *state_.waiting.start;
     MatchDomains(start, state_);

@@ -145,6 +145,9 @@ class Engine {
   // Returns the entry that a cycle would produce if this workload were its only head. The workload may be
   // pending, or may be in no queue.
   Entry TryAdmit(WorkloadId id);
+  // Nominates heads of different cohort trees on up to `count` threads, in cycles with at least `least_heads`
+  // heads. The decisions do not depend on the number of threads.
+  void SetThreads(int count, size_t least_heads) { threads_.Set(count, least_heads); }
   // If `hold` is true, cycles do not perform the scheduled retries; only Retry() does. Kueue collects
   // scheduled retries for one second (pkg/cache/queue/inadmissible_workloads.go). If `hold` is false, the
   // next cycle performs all scheduled retries.
@@ -182,6 +185,7 @@ class Engine {
   std::vector<WorkloadId> evicted_;
   // Entries of the current cycle; empty between cycles, but the memory is kept for reuse.
   std::vector<Entry> entries_;
+  CycleThreads threads_;
 };
 
 }  // namespace kueue

@@ -106,6 +106,8 @@ class Paged {
 
   size_t size() const { return size_; }
   bool empty() const { return size_ == 0; }
+  // Returns whether another sequence may share pages with this one.
+  bool MayShare() const { return may_share_.load(std::memory_order_relaxed); }
   IdRange<Index> Ids() const { return IdRange<Index>(size_); }
   Index NextId() const { return Index(size_); }
   bool Contains(Index index) const { return IndexOf(index) < size_; }

@@ -14,9 +14,11 @@ void SetListener(Listener listener) { g_listener.store(listener, std::memory_ord
 namespace poll_internal {
 
 thread_local int32_t left = kEvery;
+thread_local bool is_muted = false;
 
 void Ask() {
   left = kEvery;
+  if (is_muted) return;
   if (const Listener listener = g_listener.load(std::memory_order_relaxed)) listener();
 }
 

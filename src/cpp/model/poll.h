@@ -15,6 +15,7 @@ void SetListener(Listener listener);
 namespace poll_internal {
 inline constexpr int32_t kEvery = 256;
 extern thread_local int32_t left;
+extern thread_local bool is_muted;
 void Ask();
 }  // namespace poll_internal
 
@@ -23,6 +24,9 @@ void Ask();
 inline void Poll() {
   if (--poll_internal::left <= 0) poll_internal::Ask();
 }
+// Makes interruption points have no effect on this thread. Only the thread of the caller, which may wait for
+// this thread, is interrupted.
+inline void MutePolls() { poll_internal::is_muted = true; }
 // Calls the listener immediately. Call this function before a step that may take milliseconds.
 inline void PollAtOnce() { poll_internal::Ask(); }
 

@@ -40,6 +40,7 @@ class WorkloadTable {
   // marked as deleted.
   std::vector<WorkloadId> InOrder() const;
   size_t living() const { return living_; }
+  bool MayShare() const { return places_.MayShare(); }
   // Returns whether the slot is free.
   bool IsFree(WorkloadId id) const { return places_[id].spec == nullptr; }
   void Reserve(size_t more) {

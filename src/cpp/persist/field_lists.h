@@ -154,15 +154,17 @@ class FieldLists {
   }
   template <typename Use>
   static void Visit(Quota& record, Use use) {
-    auto& [forest, limits, usage, log, open] = record;
+    auto& [forest, limits, usage, log, parts] = record;
     auto& [nominal, borrowing, lending, subtree, local, potential, declared, defined] = limits.Edit();
-    use(forest, nominal, borrowing, lending, subtree, local, potential, usage, declared, defined, log, open);
+    use(forest, nominal, borrowing, lending, subtree, local, potential, usage, declared, defined, log.changes,
+        log.open);
   }
   template <typename Use>
   static void Visit(const Quota& record, Use use) {
-    const auto& [forest, limits, usage, log, open] = record;
+    const auto& [forest, limits, usage, log, parts] = record;
     const auto& [nominal, borrowing, lending, subtree, local, potential, declared, defined] = *limits;
-    use(forest, nominal, borrowing, lending, subtree, local, potential, usage, declared, defined, log, open);
+    use(forest, nominal, borrowing, lending, subtree, local, potential, usage, declared, defined, log.changes,
+        log.open);
   }
 
   // queue/workload_run.h, queue/pending.h

@@ -194,7 +194,7 @@ class ClassicalSearch {
     const bool has_listed =
         std::any_of(lists_, lists_ + 6, [](const CandidateList& list) { return !list.empty(); });
     if (!from_tree && !has_listed) return {};
-    const Trial trial(state_);
+    const Trial trial(state_, query_.queue);
     if (needs_own && from_tree) {
       if (std::optional<std::vector<Target>> targets = AttemptByQueue()) return *std::move(targets);
     }

@@ -171,7 +171,7 @@ class FairSearch {
     // sees the difference. Undoing is faster and gives the same result if nothing saturates.
     const bool leaks = state_.quota.IsOnTrial() && Saturates();
     std::optional<Trial> trial;
-    if (!leaks) trial.emplace(state_);
+    if (!leaks) trial.emplace(state_, query_.queue);
     AddRequest();
     bool fits = FirstPass(candidates, strategies.front());
     if (!fits && strategies.size() > 1) fits = SecondPass();
@@ -298,7 +298,7 @@ class FairSearch {
              const Candidate& candidate) {
     if (strategy == FairSharingStrategy::kLessThanInitialShare)
       return CompareShares(new_share, old_share) < 0;
-    const Trial trial(state_);
+    const Trial trial(state_, query_.queue);
     Discharge(state_, query_, candidate.workload);
     return CompareShares(new_share, DominantResourceShare(state_, theirs)) <= 0;
   }
@@ -313,7 +313,7 @@ class FairSearch {
                         DominantResourceShare(state_, theirs),
                         {},
                         holds};
-    const Trial trial(state_);
+    const Trial trial(state_, query_.queue);
     Discharge(state_, query_, candidate.workload);
     made.final_share = DominantResourceShare(state_, theirs);
     trace_->comparisons.push_back(std::move(made));

@@ -163,7 +163,7 @@ GranularMode Preemptor::SimulatePreemption(NodeId queue, WorkloadId workload, Fl
   if (targets.empty()) {
     return {PreemptionMode::kNoCandidates, state_.quota.LowestSubtreeThatFits(queue, fr, amount).height};
   }
-  const Trial trial(state_);
+  const Trial trial(state_, queue);
   bool own = false;
   for (const Target& target : targets) {
     DischargeQuota(state_, state_.At(target.workload));

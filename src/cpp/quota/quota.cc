@@ -146,13 +146,23 @@ bool Quota::WouldSaturate(NodeId queue, FlavorResourceId fr, Amount added) const
   return false;
 }
 
-void Quota::Rollback(size_t mark) {
-  while (log_.size() > mark) {
-    const Change& change = log_.back();
+void Quota::Rollback(size_t mark, NodeId node) {
+  Log& log = LogOf(node);
+  while (log.changes.size() > mark) {
+    const Change& change = log.changes.back();
     usage_.data()[CellOf(change.node, change.fr)] = change.before;
-    log_.pop_back();
+    log.changes.pop_back();
   }
-  --open_;
+  --log.open;
+}
+
+void Quota::Part() { parts_.assign(kParts, Log{{}, log_.open}); }
+
+void Quota::Join() {
+  for (const Log& part : parts_) {
+    log_.changes.insert(log_.changes.end(), part.changes.begin(), part.changes.end());
+  }
+  parts_.clear();
 }
 
 }  // namespace kueue

@@ -6,6 +6,7 @@
 #include <Eigen/Core>
 #include <vector>
 
+#include "absl/base/optimization.h"
 #include "cohort/forest.h"
 #include "model/ids.h"
 #include "model/paged.h"
@@ -130,13 +131,24 @@ class Quota {
   }
 
   // Starts a trial. Rollback(mark) undoes all changes of usage made after the matching Mark(), latest first.
-  size_t Mark() {
-    ++open_;
-    return log_.size();
+  // Between Part() and Join(), a trial concerns the tree of `node`.
+  size_t Mark(NodeId node = kNoId) {
+    Log& log = LogOf(node);
+    ++log.open;
+    return log.changes.size();
   }
-  void Rollback(size_t mark);
+  void Rollback(size_t mark, NodeId node = kNoId);
   // Returns whether a trial is active.
-  bool IsOnTrial() const { return open_ > 0; }
+  bool IsOnTrial() const { return log_.open > 0; }
+
+  // Divides the trees into kParts parts. Until Join(), threads may change the usage of trees of different
+  // parts at the same time. The changes belong to the current trial.
+  static constexpr size_t kParts = 16;
+  size_t PartOf(NodeId node) const {
+    return static_cast<uint32_t>(forest_.Root(node).value()) * uint32_t{0x9E3779B9} >> 28;
+  }
+  void Part();
+  void Join();
 
   // Returns whether additional usage of `added` would make the usage of the queue or of one of its ancestors
   // exceed the range of Amount.
@@ -150,7 +162,8 @@ class Quota {
   }
   void SetUsage(NodeId node, FlavorResourceId fr, Amount value) {
     Amount& slot = usage_.data()[CellOf(node, fr)];
-    if (open_ > 0) log_.push_back({node, fr, slot});
+    Log& log = LogOf(node);
+    if (log.open > 0) log.changes.push_back({node, fr, slot});
     slot = value;
   }
 
@@ -159,6 +172,11 @@ class Quota {
     FlavorResourceId fr;
     Amount before;
   };
+  struct Log {
+    std::vector<Change> changes;
+    int open = 0;  // Number of active trials.
+  };
+  Log& LogOf(NodeId node) { return ABSL_PREDICT_TRUE(parts_.empty()) ? log_ : parts_[PartOf(node)]; }
   using Flags = TableOf<bool>;
   // Declared quotas and the values derived from them; copies share these values until one copy changes them.
   struct Limits {
@@ -168,8 +186,8 @@ class Quota {
   Forest forest_;
   Shared<Limits> limits_;
   Table usage_;
-  std::vector<Change> log_;
-  int open_ = 0;
+  Log log_;
+  std::vector<Log> parts_;  // By part of the trees; empty except between Part() and Join().
 };
 
 }  // namespace kueue

@@ -39,7 +39,7 @@ CycleResult Cycle::Run(std::vector<Entry>* keep) {
   {
     // The cycle changes usage only temporarily; admitted workloads are charged permanently afterwards.
     const Trial trial(state_);
-    for (Entry& entry : entries_) NominateEntry(entry);
+    NominateEntries();
     Process();
   }
   ShowAsIs();
@@ -207,7 +207,7 @@ Cycle::Fit Cycle::CheckFit(const Entry& entry) {
   });
   if (!fits) return Fit::kNoQuota;
   const std::vector<TopologyUsage>& placed = entry.assignment.topology_usage;
-  return placed.empty() || preemptor_.placer().HasRoom(placed) ? Fit::kOk : Fit::kNoTopology;
+  return placed.empty() || PreemptorOf(entry.queue).placer().HasRoom(placed) ? Fit::kOk : Fit::kNoTopology;
 }
 
 // Recomputes the assignment within the nominated flavors, because earlier entries of the cycle use the same
@@ -221,8 +221,9 @@ void Cycle::Recompute(Entry& entry, bool overlaps) {
     }
   }
   state_.At(entry.workload).progress = nullptr;
+  Preemptor& preemptor = PreemptorOf(entry.queue);
   if (!overlaps) {
-    preemptor_.Forget();
+    preemptor.Forget();
     GetAssignments(entry, &pinned);
     return;
   }
@@ -231,9 +232,9 @@ void Cycle::Recompute(Entry& entry, bool overlaps) {
     const Trial trial(state_);
     const NodeId root = state_.forest().Root(entry.queue);
     victims_.Discharge(state_, root);
-    preemptor_.SetAlreadyPreempted(&victims_.all());
+    preemptor.SetAlreadyPreempted(&victims_.all());
     GetAssignments(entry, &pinned);
-    preemptor_.SetAlreadyPreempted(nullptr);
+    preemptor.SetAlreadyPreempted(nullptr);
   }
   if (entry.assignment.mode == Mode::kFit) {
     entry.assignment.mode = Mode::kDeferredFit;
@@ -301,7 +302,7 @@ bool Cycle::EvictsForNode(Entry& entry) {
   }
   entry.status = EntryStatus::kEvicted;
   const Message message = Say(Sentence::kNoNodeReplacement, workload.Status().unhealthy_nodes);
-  preemptor_.KeepCandidates();
+  PreemptorOf(entry.queue).KeepCandidates();
   Evict(state_, entry.workload, Reason::kNodeFailures, message);
   if (IsResumed() && entry.decided) Evict(live_, entry.workload, Reason::kNodeFailures, message);
   if (entry.decided) {
@@ -313,7 +314,7 @@ bool Cycle::EvictsForNode(Entry& entry) {
 }
 
 void Cycle::ProcessEntry(Entry& entry) {
-  preemptor_.Forget();
+  PreemptorOf(entry.queue).Forget();
   entry.decided = waiting_.start == nullptr;
   const std::optional<Fit> fit = RecomputeIfNeeded(entry);
   if (EvictsForNode(entry)) return;

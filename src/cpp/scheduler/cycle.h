@@ -11,6 +11,7 @@
 #include "lifecycle/admissibility.h"
 #include "lifecycle/queueing.h"
 #include "preemption/preemption.h"
+#include "scheduler/threads.h"
 #include "scheduler/victims.h"
 #include "state/state.h"
 
@@ -58,8 +59,9 @@ class Cycle {
  public:
   explicit Cycle(State& state) : Cycle(state, state, WaitingCycle()) {}
   // Reuses the memory of a previous cycle, for callers that run many cycles.
-  Cycle(State& state, std::vector<Entry>& memory) : Cycle(state) {
+  Cycle(State& state, std::vector<Entry>& memory, CycleThreads& threads) : Cycle(state) {
     memory_ = &memory;
+    threads_ = &threads;
     entries_.swap(memory);
   }
   // Resumes a cycle that was blocked by waitForPodsReady. The cycle is replayed on a copy of its start state.
@@ -84,6 +86,11 @@ class Cycle {
 
  private:
   void TakeHeads();
+  void NominateEntries();
+  // Returns whether threads may nominate heads of different trees at the same time.
+  bool AreTreesIndependent() const;
+  // Returns the entries of each part of the trees that has any; see Quota::PartOf().
+  std::vector<std::vector<size_t>> EntriesByPart() const;
   void Process();
   void End();
   void Remember();
@@ -134,6 +141,10 @@ class Cycle {
   void AddUsage(const Entry& entry);
   void SetProgress(const Entry& entry);
 
+  // The preemptor that nominated the queue's head.
+  Preemptor& PreemptorOf(NodeId queue) {
+    return preemptors_.empty() ? preemptor_ : *preemptors_[state_.quota.PartOf(queue)];
+  }
   bool IsResumed() const { return &live_ != &state_; }
 
   State& state_;  // State from which decisions are computed.
@@ -144,6 +155,9 @@ class Cycle {
   const int passed_ = 0;                // Number of workloads admitted before the cycle was blocked.
   bool waits_ = false;
   Preemptor preemptor_;
+  // By part of the trees: the preemptors of a cycle that nominates on several threads. Otherwise empty.
+  std::vector<std::unique_ptr<Preemptor>> preemptors_;
+  CycleThreads* threads_ = nullptr;
   std::vector<Entry> entries_;
   std::vector<Entry>* memory_ = nullptr;
   // Whether cached refusals may be reused. The value is false if the caller needs the details of each

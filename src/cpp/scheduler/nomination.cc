@@ -2,6 +2,7 @@
 // Mirrors pkg/scheduler/scheduler.go:nominate (kueue ff69552e79).
 #include <algorithm>
 
+#include "absl/cleanup/cleanup.h"
 #include "lifecycle/admissibility.h"
 #include "lifecycle/conditions.h"
 #include "lifecycle/devices.h"
@@ -28,6 +29,41 @@ Entry Cycle::Nominate(WorkloadId workload, NodeId queue) {
   entry.queue = queue;
   NominateEntry(entry);
   return entry;
+}
+
+// Topologies may be shared by trees. The values that a second pass replaces, and the tables of a resumed
+// cycle, belong to no tree.
+bool Cycle::AreTreesIndependent() const {
+  return state_.topology.made.capacity.empty() && second_passes_.empty() && !IsResumed() &&
+         !state_.MaySharePages();
+}
+
+std::vector<std::vector<size_t>> Cycle::EntriesByPart() const {
+  std::vector<std::vector<size_t>> parts(Quota::kParts);
+  for (size_t i = 0; i < entries_.size(); ++i) parts[state_.quota.PartOf(entries_[i].queue)].push_back(i);
+  const auto is_empty = [](const std::vector<size_t>& part) { return part.empty(); };
+  parts.erase(std::remove_if(parts.begin(), parts.end(), is_empty), parts.end());
+  return parts;
+}
+
+void Cycle::NominateEntries() {
+  std::vector<std::vector<size_t>> parts;
+  if (threads_ != nullptr && threads_->AreWorthIt(entries_.size()) && AreTreesIndependent())
+    parts = EntriesByPart();
+  if (parts.size() < 2) {
+    for (Entry& entry : entries_) NominateEntry(entry);
+    return;
+  }
+  preemptors_.resize(Quota::kParts);
+  for (const std::vector<size_t>& part : parts) {
+    preemptors_[state_.quota.PartOf(entries_[part.front()].queue)] = std::make_unique<Preemptor>(state_);
+  }
+  state_.caches.refusals.Reserve(state_.forest().size());
+  state_.quota.Part();
+  const absl::Cleanup join = [this] { state_.quota.Join(); };
+  threads_->Do(parts.size(), [&](size_t number) {
+    for (size_t i : parts[number]) NominateEntry(entries_[i]);
+  });
 }
 
 void Cycle::NominateEntry(Entry& entry) {
@@ -78,17 +114,18 @@ bool Cycle::IsProgressOutdated(const Workload& workload, NodeId queue) const {
 void Cycle::GetAssignments(Entry& entry, const NominationMapping* pinned) {
   Workload& workload = state_.At(entry.workload);
   if (workload.progress && IsProgressOutdated(workload, entry.queue)) workload.progress = nullptr;
+  Preemptor& preemptor = PreemptorOf(entry.queue);
   const bool is_told_by_class = pinned == nullptr && IsToldByClass(entry);
   const KnownFit* known = nullptr;
   bool is_known = false;
   if (is_told_by_class) {
     // KeepRefusal() keeps nothing for queues that may preempt.
-    if (!preemptor_.MayPreempt(entry.queue) && Recall(entry)) return;
+    if (!preemptor.MayPreempt(entry.queue) && Recall(entry)) return;
     known = state_.caches.fits.Find(entry.queue, workload.cls);
     is_known = known != nullptr && TakeKnown(*known, entry);
     if (is_known && !known->needs_placement) return;
   }
-  FlavorAssigner assigner(state_, preemptor_, preemptor_.placer(),
+  FlavorAssigner assigner(state_, preemptor, preemptor.placer(),
                           {entry.queue, entry.workload, entry.replaced, pinned, known != nullptr});
   if (is_known) {
     assigner.Place(entry.assignment);
@@ -97,7 +134,7 @@ void Cycle::GetAssignments(Entry& entry, const NominationMapping* pinned) {
   }
   entry.targets.clear();
   if (entry.assignment.mode == Mode::kPreempt) {
-    entry.targets = preemptor_.Targets(entry.queue, entry.workload, entry.assignment, entry.replaced);
+    entry.targets = preemptor.Targets(entry.queue, entry.workload, entry.assignment, entry.replaced);
   }
   if (entry.assignment.mode != Mode::kFit && entry.targets.empty()) TryPartialAdmission(entry, assigner);
   if (entry.assignment.mode == Mode::kPreempt && !entry.assignment.demands.empty()) PlaceAround(entry);
@@ -186,7 +223,7 @@ void Cycle::KeepFit(const Entry& entry, const std::shared_ptr<const Admission>& 
       cls.can_be_partially_admitted) {
     return;
   }
-  const bool needs_placement = preemptor_.placer().Concerns(entry.queue, cls);
+  const bool needs_placement = PreemptorOf(entry.queue).placer().Concerns(entry.queue, cls);
   if (needs_placement &&
       (state_.caches.fits.Find(entry.queue, id) != nullptr || !CanReproduceFlavors(entry))) {
     return;
@@ -217,8 +254,9 @@ void Cycle::KeepRefusal(const Entry& entry) {
   const Assignment& assignment = entry.assignment;
   const ClassId id = state_.At(entry.workload).cls;
   const EquivalenceClass& cls = state_.Class(id);
-  if (assignment.mode == Mode::kFit || preemptor_.MayPreempt(entry.queue) || assignment.HasPendingFlavors() ||
-      cls.can_be_partially_admitted || preemptor_.placer().Concerns(entry.queue, cls)) {
+  if (assignment.mode == Mode::kFit || PreemptorOf(entry.queue).MayPreempt(entry.queue) ||
+      assignment.HasPendingFlavors() || cls.can_be_partially_admitted ||
+      PreemptorOf(entry.queue).placer().Concerns(entry.queue, cls)) {
     return;
   }
   KnownRefusal refusal;
@@ -238,8 +276,8 @@ void Cycle::KeepRefusal(const Entry& entry) {
 // Mirrors pkg/scheduler/scheduler.go:updateAssignmentForTAS.
 void Cycle::PlaceAround(Entry& entry) {
   if (HasUnhealthyAssignment(state_, state_.At(entry.workload))) return;
-  Placer& placer = preemptor_.placer();
-  const Trial trial(state_);
+  Placer& placer = PreemptorOf(entry.queue).placer();
+  const Trial trial(state_, entry.queue);
   for (const Target& target : entry.targets) Discharge(state_, target.workload);
   const bool as_if_empty = entry.targets.empty();
   placer.Apply(placer.Find(entry.assignment.demands, entry.workload, as_if_empty, entry.replaced),
@@ -266,7 +304,7 @@ bool Cycle::TryPartialAdmission(Entry& entry, FlavorAssigner& assigner) {
     assigner.Assign(assignment, &counts);
     std::vector<Target> targets;
     if (assignment.mode == Mode::kPreempt) {
-      targets = preemptor_.Targets(entry.queue, entry.workload, assignment, entry.replaced);
+      targets = PreemptorOf(entry.queue).Targets(entry.queue, entry.workload, assignment, entry.replaced);
     }
     if (assignment.mode == Mode::kFit || !targets.empty()) {
       entry.assignment = std::move(assignment);

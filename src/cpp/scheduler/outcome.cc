@@ -137,7 +137,7 @@ bool Cycle::IsWritten(WorkloadId workload) const {
 // admission, or an admission that ends the eviction.
 void Cycle::IssuePreemptions(Entry& entry) {
   const Workload& preemptor = state_.At(entry.workload);
-  preemptor_.KeepCandidates();
+  PreemptorOf(entry.queue).KeepCandidates();
   bool writes = false;
   for (const Target& target : entry.targets) {
     if (IsWritten(target.workload)) {

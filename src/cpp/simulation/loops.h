@@ -34,6 +34,8 @@ class LoopWatch {
   }
   // Records that a workload of this tree gained or lost quota in the current cycle.
   void Note(NodeId root, WorkloadId workload, bool evicted);
+  // Records that a workload of any tree was evicted in the current cycle.
+  void NoteEviction() { evicted_ = true; }
   // Ends the observation of a cycle. Call this function after the victims of the cycle have stopped. Returns
   // the loops detected in this cycle.
   std::vector<LoopFound> EndCycle(const State& state);

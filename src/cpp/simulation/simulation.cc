@@ -101,18 +101,29 @@ bool Simulation::Decide() {
 
 bool Simulation::DecideSettled() {
   if (busy_until_ > now()) return false;
-  const CycleResult result = engine_.RunCycle();
-  if (result.idle) {
-    Listen();
-    return acted_;
+  const CycleOutcome outcome = RunCycle();
+  return Follow(outcome);
+}
+
+CycleOutcome Simulation::RunCycle() {
+  CycleOutcome outcome{engine_.RunCycle()};
+  const CycleResult& result = outcome.result;
+  if (!result.idle) {
+    ++stats_.cycles;
+    work_ -= result.heads;
+    stats_.admissions += result.admitted;
+    recorder_.Count(now(), engine_.state().scheduling_cycle, result.heads, result.admitted, result.evicted);
   }
-  ++stats_.cycles;
-  work_ -= result.heads;
-  stats_.admissions += result.admitted;
-  recorder_.Count(now(), engine_.state().scheduling_cycle, result.heads, result.admitted, result.evicted);
   const int64_t evictions = stats_.evictions;
   Listen();
-  if (options_.as_performance_test) Settle();
+  if (options_.as_performance_test && !result.idle) Settle();
+  outcome.evicted = stats_.evictions > evictions;
+  return outcome;
+}
+
+bool Simulation::Follow(const CycleOutcome& outcome) {
+  const CycleResult& result = outcome.result;
+  if (result.idle) return acted_;
   if (!options_.clock.IsZero()) {
     const Time length =
         SaturatingAdd(options_.clock.cycle, SaturatingMul(options_.clock.per_head, result.heads));
@@ -122,8 +133,9 @@ bool Simulation::DecideSettled() {
     return false;
   }
   if (!FollowsCycle(result)) return false;
-  if (stats_.evictions > evictions || cycles_at_moment_ >= LoopWatch::kPatience) {
+  if (outcome.evicted || cycles_at_moment_ >= LoopWatch::kPatience) {
     if (!options_.as_performance_test) Settle();
+    if (outcome.evicted) watch_.NoteEviction();
     for (const LoopFound& found : watch_.EndCycle(engine_.state())) FoundLoop(found);
   }
   ++cycles_at_moment_;

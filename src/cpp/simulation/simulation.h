@@ -90,6 +90,12 @@ struct Arrival {
 // have been processed.
 enum class Went : uint8_t { kNothing, kOn, kOver };
 
+// The result of a cycle, and whether it evicted a job.
+struct CycleOutcome {
+  CycleResult result;
+  bool evicted = false;
+};
+
 // Returns an error if nodes fail more than once per second on average.
 absl::Status CheckFailures(const State& state, const std::vector<Failures>& failures);
 
@@ -173,6 +179,10 @@ class Simulation {
   bool DecideSettled();
   // Runs Settle() and then a cycle. Returns whether another cycle is needed.
   bool Decide();
+  // DecideSettled() consists of these two steps. Follow() accepts the combined outcome of several simulations
+  // that are advanced together.
+  CycleOutcome RunCycle();
+  bool Follow(const CycleOutcome& outcome);
   void EndMoment();
   // Handle three changes on a worker: the creation of a copy, its deletion, and the creation of the copy's
   // job.

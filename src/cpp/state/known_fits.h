@@ -4,15 +4,12 @@
 #ifndef KUEUE_STATE_KNOWN_FITS_H_
 #define KUEUE_STATE_KNOWN_FITS_H_
 
-#include <cstdint>
 #include <memory>
-#include <utility>
 
-#include "absl/container/flat_hash_map.h"
 #include "absl/container/inlined_vector.h"
-#include "model/ids.h"
 #include "model/workload.h"
 #include "quota/quota.h"
+#include "state/known.h"
 
 namespace kueue {
 
@@ -23,41 +20,7 @@ struct KnownFit {
   // flavors of `admission` apply to other workloads of the class.
   bool needs_placement = false;
 };
-
-class KnownFits {
- public:
-  KnownFits() = default;
-  // Copies start empty: states are copied often, and few copies are used for long.
-  KnownFits(const KnownFits&) {}
-  KnownFits(KnownFits&&) = default;
-  KnownFits& operator=(const KnownFits&) {
-    Forget();
-    return *this;
-  }
-  KnownFits& operator=(KnownFits&&) = default;
-
-  // Drops all entries. Must be called when an object changes or ids are renumbered.
-  void Forget() { known_.clear(); }
-  // Returns nullptr if there is none. The pointer is invalidated by Keep() and Forget().
-  const KnownFit* Find(NodeId queue, ClassId cls) const {
-    const auto known = known_.find(Key(queue, cls));
-    return known == known_.end() ? nullptr : &known->second;
-  }
-  void Keep(NodeId queue, ClassId cls, KnownFit fit) {
-    if (known_.size() >= kMost) known_.clear();
-    known_[Key(queue, cls)] = std::move(fit);
-  }
-
- private:
-  // Maximum number of entries; they need about half a megabyte.
-  static constexpr size_t kMost = 4096;
-
-  static uint64_t Key(NodeId queue, ClassId cls) {
-    return static_cast<uint64_t>(queue.value()) << 32 | static_cast<uint32_t>(cls.value());
-  }
-
-  absl::flat_hash_map<uint64_t, KnownFit> known_;
-};
+using KnownFits = KnownByClass<KnownFit>;
 
 }  // namespace kueue
 

@@ -3,14 +3,14 @@
 #ifndef KUEUE_STATE_REFUSALS_H_
 #define KUEUE_STATE_REFUSALS_H_
 
-#include <cstdint>
+#include <utility>
 
-#include "absl/container/flat_hash_map.h"
 #include "absl/container/inlined_vector.h"
 #include "model/ids.h"
 #include "model/message.h"
 #include "model/reason.h"
 #include "quota/quota.h"
+#include "state/known.h"
 
 namespace kueue {
 
@@ -34,45 +34,28 @@ struct KnownRefusal {
 // as in the previous cycle.
 class KnownRefusals {
  public:
-  KnownRefusals() = default;
-  // A copy of the cache starts empty, because states are copied often and few copies are used for long.
-  KnownRefusals(const KnownRefusals&) {}
-  KnownRefusals(KnownRefusals&&) = default;
-  KnownRefusals& operator=(const KnownRefusals&) {
-    Forget();
-    return *this;
-  }
-  KnownRefusals& operator=(KnownRefusals&&) = default;
-
-  // Drops all entries. Call this function when an object changes or classes are renumbered.
-  void Forget() { known_.clear(); }
+  // See KnownByClass.
+  void Forget() { known_.Forget(); }
+  void Reserve(size_t size) { known_.Reserve(size); }
 
   // Returns the refusal that a new evaluation would produce, or nullptr if the refusal is unknown. The
   // pointer is invalidated by Keep() and Forget().
   const KnownRefusal* Find(const Quota& quota, NodeId queue, ClassId cls) const {
-    const auto known = known_.find(Key(queue, cls));
-    return known != known_.end() && Holds(quota, queue, known->second) ? &known->second : nullptr;
+    const KnownRefusal* const known = known_.Find(queue, cls);
+    return known != nullptr && Holds(quota, queue, *known) ? known : nullptr;
   }
 
   // Stores a refusal that was computed with the current usage.
   void Keep(const Quota& quota, NodeId queue, ClassId cls, KnownRefusal refusal) {
-    if (known_.size() >= kMost) known_.clear();
     refusal.seen.clear();
     ForEachUsage(quota, queue, refusal, [&](Amount usage) {
       refusal.seen.push_back(usage);
       return true;
     });
-    known_[Key(queue, cls)] = std::move(refusal);
+    known_.Keep(queue, cls, std::move(refusal));
   }
 
  private:
-  // Maximum number of entries, which need about one megabyte in an ordinary cluster.
-  static constexpr size_t kMost = 4096;
-
-  static uint64_t Key(NodeId queue, ClassId cls) {
-    return static_cast<uint64_t>(queue.value()) << 32 | static_cast<uint32_t>(cls.value());
-  }
-
   // Calls `use` with each usage that the refusal depends on, in a fixed order, until `use` returns false.
   // Returns whether all calls of `use` returned true.
   template <typename Use>
@@ -90,7 +73,7 @@ class KnownRefusals {
     return ForEachUsage(quota, queue, refusal, [&](Amount usage) { return usage == *seen++; });
   }
 
-  absl::flat_hash_map<uint64_t, KnownRefusal> known_;
+  KnownByClass<KnownRefusal> known_;
 };
 
 }  // namespace kueue

@@ -405,6 +405,11 @@ struct State {
   void UnmarkDirty(WorkloadId id);
   // Returns all workloads that are not deleted, in the order of submission.
   std::vector<WorkloadId> Living() const;
+  // Returns whether another state may share pages of the tables that a nomination accesses. If it does not,
+  // threads may access different elements of the tables at the same time.
+  bool MaySharePages() const {
+    return workloads.MayShare() || queues.MayShare() || local_queues.MayShare() || ledger.MayShare();
+  }
   // Frees the slots of deleted workloads. Does nothing while a cycle is blocked, because the cycle may refer
   // to deleted workloads.
   void RemoveDeleted();
@@ -426,17 +431,19 @@ struct State {
 };
 
 // A trial. The destructor of a trial undoes all changes of quota usage and topology usage made since its
-// construction.
+// construction. Between Quota::Part() and Quota::Join(), a trial concerns the tree of `node`.
 class Trial {
  public:
-  explicit Trial(State& state)
+  explicit Trial(State& state, NodeId node = kNoId)
       : quota_(state.quota),
         capacity_(state.topology.made.capacity),
-        quota_mark_(quota_.Mark()),
-        capacity_mark_(capacity_.Mark()) {}
+        node_(node),
+        has_capacity_(!capacity_.empty()),
+        quota_mark_(quota_.Mark(node)),
+        capacity_mark_(has_capacity_ ? capacity_.Mark() : 0) {}
   ~Trial() {
-    quota_.Rollback(quota_mark_);
-    capacity_.Rollback(capacity_mark_);
+    quota_.Rollback(quota_mark_, node_);
+    if (has_capacity_) capacity_.Rollback(capacity_mark_);
   }
   Trial(const Trial&) = delete;
   Trial& operator=(const Trial&) = delete;
@@ -444,6 +451,8 @@ class Trial {
  private:
   Quota& quota_;
   TopologyCapacity& capacity_;
+  NodeId node_;
+  bool has_capacity_;  // Whether there are topologies.
   size_t quota_mark_, capacity_mark_;
 };
 

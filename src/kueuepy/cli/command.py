@@ -45,6 +45,7 @@ def _perf(args: argparse.Namespace) -> int:
         fair_sharing=args.fair_sharing,
         version=args.kueue_version or DEVELOPMENT,
         progress=show if watched else None,
+        threads=args.threads,
     )
     if watched:
         sys.stderr.write("\r\x1b[K")
@@ -98,6 +99,12 @@ def parser() -> argparse.ArgumentParser:
     perfs.add_argument("--json", action="store_true", help="print the results as one JSON object")
     perfs.add_argument(
         "--fair-sharing", action="store_true", help="enable fair sharing with Kueue's two default preemption strategies"
+    )
+    perfs.add_argument(
+        "--threads",
+        type=int,
+        metavar="N",
+        help="number of threads (default: all cores if the profile has at least 64 queues, otherwise 1)",
     )
     _add_version(perfs, f"default: {DEVELOPMENT}")
     perfs.set_defaults(run=_perf)

@@ -8,7 +8,7 @@ import typer
 
 from kueuepy._core import Quantity
 from kueuepy.cli.describe import jobs_of
-from kueuepy.cli.options import ExitCode, Json, KueueVersion, Lenient, examples, read_cluster
+from kueuepy.cli.options import ExitCode, Json, KueueVersion, Lenient, Threads, examples, read_cluster
 from kueuepy.cli.output import ANSWER_IS_NO, as_data, print_json, progress, say, writing
 from kueuepy.errors.words import counted, verb
 from kueuepy.simulation.changes import QueueOutcome
@@ -58,6 +58,7 @@ def compare(
             help="Write a chart of the weighted share of each ClusterQueue over time to this SVG file.",
         ),
     ] = None,
+    threads: Threads = None,
     exit_code: ExitCode = False,
     kueue_version: KueueVersion = None,
     lenient: Lenient = False,
@@ -72,7 +73,9 @@ def compare(
         read_cluster([name, *(common or ())], lenient=lenient, version=kueue_version) for name in (before, after)
     ]
     with jobs_of(jobs) as items, progress("running the jobs under both policies"):
-        found = compare_policies(clusters[0], clusters[1], items, names=(Path(before).stem, Path(after).stem))
+        found = compare_policies(
+            clusters[0], clusters[1], items, names=(Path(before).stem, Path(after).stem), threads=threads
+        )
     if json:
         print_json(_plain(found))
     else:

@@ -51,6 +51,10 @@ KueueVersion = Annotated[
         help="Kueue release to emulate, v0.15 or later.  [default: v0.20-devel]",
     ),
 ]
+Threads = Annotated[
+    int | None,
+    typer.Option("--threads", min=1, metavar="N", help="Number of threads of a simulation; by default, one per core."),
+]
 Latency = Annotated[
     str,
     typer.Option(

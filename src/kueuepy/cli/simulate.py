@@ -11,7 +11,7 @@ from typing import Annotated, Any, Literal, TypeAlias
 import typer
 
 from kueuepy.cli.logs import Censored, Format, Map, Window, pair, read_jobs
-from kueuepy.cli.options import Json, KueueVersion, Lenient, Objects, Until, Warmup, examples, read_cluster
+from kueuepy.cli.options import Json, KueueVersion, Lenient, Objects, Threads, Until, Warmup, examples, read_cluster
 from kueuepy.cli.output import ANSWER_IS_NO, announce, counting, fail, in_lines, print_json, say, table, writing
 from kueuepy.cluster import Cluster
 from kueuepy.cluster.patch import patched
@@ -171,6 +171,7 @@ def simulate(
     report: _Report = None,
     picture: _Picture = None,
     gate: _Gate = None,
+    threads: Threads = None,
     kueue_version: KueueVersion = None,
     lenient: Lenient = False,
     json: Json = False,
@@ -206,6 +207,7 @@ def simulate(
         "warmup": warmup,
         "on_loop": on_loop,
         "missing": missing,
+        "threads": threads,
     }
     try:
         found = _run(cluster, table_, options)

@@ -14,6 +14,7 @@ from kueuepy.jobs.forms import check_pod_spec
 from kueuepy.jobs.job import Finished, Job
 from kueuepy.jobs.template import PodSetInfo, add_gate, inject, restore, sanitized
 from kueuepy.jobs.topology import PodIndex, topology_request
+from kueuepy.manifest.jobkinds import BUILT_IN
 from kueuepy.objects import Configuration, PodSet, ReclaimablePod
 
 MAX_POD_SETS = 18
@@ -72,7 +73,8 @@ class BaseJob:
 
     Attributes:
         kind: Name of the kind.
-        api_versions: Supported API versions of the kind, such as `batch/v1`.
+        api_versions: Supported API versions of the kind, such as `batch/v1`. Default: those of `BUILT_IN` in
+            `kueuepy.manifest.jobkinds`.
         suspend_path: Path of the section with the field `suspend`. Default: `spec`.
         is_elastic_kind: Whether Kueue supports elastic jobs of the kind. Default: `False`.
         gates_templates: Whether an elastic job of the kind has scheduling gates in its pod templates. Default: `True`.
@@ -93,6 +95,13 @@ class BaseJob:
     checks_job_labels: ClassVar[bool] = True
     checks_topology: ClassVar[bool] = True
     checks_groups: ClassVar[bool] = True
+
+    def __init_subclass__(cls) -> None:
+        """Set the API versions of a kind that Kueue manages."""
+        super().__init_subclass__()
+        own = vars(cls)
+        if "api_versions" not in own and own.get("kind") in BUILT_IN:
+            cls.api_versions = BUILT_IN[cls.kind]
 
     def __init__(
         self, manifest: Document, *, config: Configuration = _NO_CONFIGURATION, related: Iterable[Document] = ()

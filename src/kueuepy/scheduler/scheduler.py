@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from kueuepy.cluster import Cluster
+from kueuepy.engine.threads import for_cycles
 from kueuepy.errors.arguments import checked_methods
 from kueuepy.errors.words import counted
 from kueuepy.look.notebook import repr_html, repr_text
@@ -66,6 +67,7 @@ class Scheduler(SchedulerQuestions):
         now: Moment | None = None,
         checks: Mapping[str, Check] | None = None,
         stopping: Duration = 0,
+        threads: int | None = None,
     ) -> None:
         """Create a Scheduler with all objects, Workloads (with their status) and jobs of a cluster.
 
@@ -77,12 +79,16 @@ class Scheduler(SchedulerQuestions):
                 `kueuepy.session.checks`). A check without a function stays `Pending` until you call `set_check`.
             stopping: The time that the pods of an evicted job take to terminate, as seconds or a string such as
                 `"30s"`. Until its pods terminate, the workload keeps its quota. Default: 0.
+            threads: The number of threads on which cycles with at least 64 heads nominate the heads of different
+                cohort trees. Default: the number of available cores. No decision depends on the number of threads, and
+                a saved state does not contain it.
 
         Raises:
             InvalidSpecError: `cluster` is not a Cluster, or a job is not valid.
             NotFoundError: A job names a priority class that does not exist.
         """
         self._session = start(cluster, now=now, checks=checks, stopping=stopping)
+        self._session.engine.set_threads(*for_cycles(threads))
 
     # Calls that change the cluster.
 

@@ -13,6 +13,7 @@ import msgspec
 
 from kueuepy._core import Engine
 from kueuepy.engine.decisions import Admitted
+from kueuepy.engine.threads import for_cycles
 from kueuepy.errors import InvalidSpecError, NotFoundError, StateError, UnsupportedError
 from kueuepy.errors.arguments import checked
 from kueuepy.objects import Configuration, Object, Workload
@@ -110,7 +111,9 @@ def from_bytes(data: bytes, *, name: str = "saved state") -> SchedulerState:
         store = _store(saved)
     except (msgspec.DecodeError, RecursionError) as error:
         raise InvalidSpecError(f"{name}: is damaged: {error}") from None
-    return SchedulerState(Engine.load(saved.engine), saved.configuration, saved.related, store, saved.count)
+    engine = Engine.load(saved.engine)
+    engine.set_threads(*for_cycles(None))
+    return SchedulerState(engine, saved.configuration, saved.related, store, saved.count)
 
 
 def _payload(data: bytes, name: str) -> bytes:

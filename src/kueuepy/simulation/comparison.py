@@ -294,6 +294,7 @@ def compare(
     jobs: Jobs | Iterable[Any] = (),
     *,
     names: tuple[str, str] = ("before", "after"),
+    threads: int | None = None,
     **options: Unpack[SimulateSettings],
 ) -> Comparison:
     """Simulate the same jobs on several clusters.
@@ -324,6 +325,7 @@ def compare(
         jobs: A `Jobs` table, or rows, a DataFrame, Workloads or manifests of jobs. Each simulation also includes the
             workloads of its cluster.
         names: The names of the two policies; `before` and `after` by default.
+        threads: The number of threads; see `simulate`.
         options: Keyword arguments of `simulate`: `model`, `events`, `clock`, `delays`, `until`, `warmup`, `seed`,
             `record`, `on_loop`, and `missing`, which is `wait` by default.
 
@@ -348,7 +350,7 @@ def compare(
     settings: SimulateSettings = {"missing": "wait", **options}
     results = {}
     for name, cluster in clusters.items():
-        run = Simulation(cluster, table, **settings)
+        run = Simulation(cluster, table, threads=threads, **settings)
         run.run()
         results[name] = run.result()
         results[name].policy = name

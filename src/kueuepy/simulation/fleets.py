@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from kueuepy._core import FleetRun, VirtualRun
+from kueuepy.engine.threads import for_cycles
 from kueuepy.errors import InvalidSpecError, NotFoundError, UnsupportedError
 from kueuepy.errors.arguments import checked_methods
 from kueuepy.errors.problems import nearest, suggestion
@@ -47,7 +48,9 @@ class FleetPrepared(Prepared):
         clusters: For each row, the index of the cluster to which the job is submitted.
     """
 
-    def __init__(self, fleet: Fleet, jobs: JobColumns | Iterable[Any], settings: Settings) -> None:
+    def __init__(
+        self, fleet: Fleet, jobs: JobColumns | Iterable[Any], settings: Settings, *, threads: int | None = 1
+    ) -> None:
         """Read the input and prepare the simulation.
 
         Args:
@@ -55,6 +58,7 @@ class FleetPrepared(Prepared):
             jobs: The jobs. A column `cluster` contains the name of the worker to which a job is submitted directly.
             settings: The arguments other than the fleet and the jobs; `model`, `clock` and `delays` may be dicts keyed
                 by the name of the cluster.
+            threads: The number of threads; `None` for all available cores.
 
         Raises:
             InvalidSpecError: The input is invalid; the message names the row.
@@ -62,7 +66,7 @@ class FleetPrepared(Prepared):
         """
         if settings.on_loop not in ("hold", "stop", "raise"):
             raise InvalidSpecError(f"on_loop: {settings.on_loop!r}; it must be hold, stop or raise")
-        self.settings, self.fleet, self.reached = settings, fleet, 0
+        self.settings, self.fleet, self.reached, self.threads = settings, fleet, 0, threads
         self._given = (fleet, jobs)  # type: ignore[assignment]
         self.names = (MANAGER, *fleet.clusters)
         self.bases = [Scheduler(cluster) for cluster in (fleet.manager, *fleet.workers.values())]
@@ -125,6 +129,7 @@ class FleetPrepared(Prepared):
             "on_loop": "hold" if settings.on_loop == "hold" else "stop",
             "as_performance_test": False,
             "start": self.zero,
+            "threads": for_cycles(self.threads),
         }
         self.sites = []
         for number, name in enumerate(self.names):
@@ -239,7 +244,7 @@ class FleetPrepared(Prepared):
 
     def moments(self, times: Iterable[Any]) -> Iterator[Prepared]:
         """Repeat the simulation from its start, and yield the same object at each given time, advanced to this time."""
-        twin = FleetPrepared(*self._given, self.settings)  # type: ignore[arg-type]
+        twin = FleetPrepared(*self._given, self.settings, threads=self.threads)  # type: ignore[arg-type]
         for when in times:
             twin._reach(twin.end_of(when))
             yield twin

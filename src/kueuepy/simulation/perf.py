@@ -18,7 +18,8 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import msgspec
 
-from kueuepy._core import Engine, VirtualRun
+from kueuepy._core import Engine, LockstepRun, VirtualRun
+from kueuepy.engine.threads import LEAST_HEADS, number_of_threads
 from kueuepy.errors import InvalidSpecError
 from kueuepy.manifest.text.limits import Limits
 from kueuepy.manifest.text.reading import read
@@ -199,7 +200,10 @@ class Load:
         self._pod_sets: dict[WorkloadTemplate, PodSet] = {}
         # Of every workload; a list of Python numbers would need five times the memory.
         self._at, self._created, self._shape, self._runtime = (array("q") for _ in range(4))
-        self._queues = 0
+        self.queues = 0
+        # The numbers of arrivals and of prototypes before each cohort, and in all.
+        self._cohorts: list[tuple[int, int]] = []
+        self._is_divisible = profile.topology is None  # A topology belongs to all cohorts.
         self.engine.apply(Namespace("default"))
         self._flavor = "default" if profile.resource_flavor is None else profile.resource_flavor.name
         if profile.topology is None or profile.resource_flavor is None:
@@ -208,7 +212,9 @@ class Load:
             self._add_topology(profile.topology, profile.resource_flavor)
         for cohorts in profile.cohorts:
             for cohort in range(cohorts.count):
+                self._cohorts.append((len(self._at), len(self.prototypes)))
                 self._add_cohort(f"{cohorts.class_name}-{cohort}", cohorts.queues_sets)
+        self._cohorts.append((len(self._at), len(self.prototypes)))
 
     def _add_cohort(self, name: str, sets: tuple[QueuesSet, ...]) -> None:
         for queues in sets:
@@ -245,7 +251,7 @@ class Load:
         for workloads in queues.workloads_sets:
             for template in workloads.workloads:
                 self._add_arrivals(name, workloads, template)
-        self._queues += 1
+        self.queues += 1
 
     def _add_arrivals(self, queue: str, workloads: WorkloadsSet, template: WorkloadTemplate) -> None:
         prototype = len(self.prototypes)
@@ -256,7 +262,7 @@ class Load:
         at = range(first, first * (workloads.count + 1), first) if first else [0] * workloads.count
         self._at.extend(at)
         # Equal creation times are ordered by queue: each queue is one microsecond later than the one before.
-        self._created.extend([time + self._queues * _MICROSECOND for time in at])
+        self._created.extend([time + self.queues * _MICROSECOND for time in at])
         self._shape.extend(array("q", [prototype]) * workloads.count)
         self._runtime.extend(array("q", [template.runtime_ms * _MILLISECOND]) * workloads.count)
 
@@ -281,28 +287,58 @@ class Load:
 
     def start(self) -> VirtualRun:
         """Return a simulation of the profile's load that has not been started."""
+        return self._simulation(self._cohorts[0], self._cohorts[-1])
+
+    def divided(self, threads: int | None) -> LockstepRun:
+        """Return a simulation on several threads that has not been started.
+
+        The cohorts are divided into as many groups as there are threads. Each group is a simulation of its own, and all
+        of them are advanced together, cycle by cycle.
+
+        Args:
+            threads: The number of threads; `None` for all available cores.
+        """
+        number = number_of_threads(threads)
+        return LockstepRun([self._simulation(first, last) for first, last in self._groups(number)], number)
+
+    def _groups(self, number: int) -> list[tuple[tuple[int, int], tuple[int, int]]]:
+        """Divide the cohorts into at most `number` groups with similar numbers of arrivals.
+
+        Returns:
+            For each group, the entries of `_cohorts` at its begin and at its end.
+        """
+        first, last = self._cohorts[0], self._cohorts[-1]
+        bounds = [first]
+        for group in range(1, number if self._is_divisible else 1):
+            wanted = self.size * group // number
+            bound = min(self._cohorts, key=lambda cohort: abs(cohort[0] - wanted))
+            if bounds[-1][0] < bound[0] < last[0]:
+                bounds.append(bound)
+        return list(zip(bounds, [*bounds[1:], last], strict=True))
+
+    def _simulation(self, first: tuple[int, int], last: tuple[int, int]) -> VirtualRun:
+        """Return a simulation of the cohorts between two entries of `_cohorts`."""
         import numpy as np  # noqa: PLC0415 - only on use
 
-        order = np.argsort(np.frombuffer(self._at, np.int64), kind="stable")
+        rows = slice(first[0], last[0])
+        order = np.argsort(np.frombuffer(self._at, np.int64)[rows], kind="stable")
         columns: dict[str, Any] = {
-            name: np.frombuffer(values, np.int64)[order]
+            name: np.frombuffer(values, np.int64)[rows][order]
             for name, values in (("submit", self._at), ("created", self._created), ("runtime", self._runtime))
         }
-        columns |= {
-            "shape": np.frombuffer(self._shape, np.int64).astype(np.int32)[order],
-            "row": order.astype(np.int32),
-        }
+        shapes = np.frombuffer(self._shape, np.int64)[rows].astype(np.int32)[order]
+        columns |= {"shape": shapes - np.int32(first[1]), "row": (order + first[0]).astype(np.int32)}
         columns |= {"prefix": "w", "digits": 0, "uid_digits": 9}
-        return VirtualRun(self.engine, self.prototypes, columns, _AS_KUEUES_TEST)
+        options = {**_AS_KUEUES_TEST, "start": min(self._at, default=0)}
+        return VirtualRun(self.engine, self.prototypes[first[1] : last[1]], columns, options)
 
-    def first_waits(self, run: VirtualRun) -> dict[str, int]:
+    def first_waits(self, run: LockstepRun) -> dict[str, int]:
         """Return the mean time from arrival to first admission by class, in whole milliseconds."""
         import numpy as np  # noqa: PLC0415 - only on use
 
-        start = run.stats["start"]
-        first = run.jobs()["first_start"]
+        first = run.first_starts(self.size)
         started = first >= 0
-        waits = first[started] + start - np.frombuffer(self._at, np.int64)[started]
+        waits = first[started] - np.frombuffer(self._at, np.int64)[started]
         shapes = np.frombuffer(self._shape, np.int64)[started]
         counts = np.bincount(shapes, minlength=len(self.classes)).tolist()
         sums = np.zeros(len(self.classes), np.int64)
@@ -321,6 +357,7 @@ def perf(
     fair_sharing: bool = False,
     version: str = DEVELOPMENT,
     progress: Callable[[int, int], None] | None = None,
+    threads: int | None = None,
 ) -> dict[str, Any]:
     """Simulate a profile in virtual time.
 
@@ -330,6 +367,8 @@ def perf(
         version: The version of Kueue.
         progress: A function that is called periodically with the number of finished workloads and the number of all
             workloads.
+        threads: The number of threads. Default: the number of available cores if the profile has at least 64 queues,
+            and otherwise 1. Apart from `wall_s` and `peak_rss_mb`, the results do not depend on the number of threads.
 
     Returns:
         The numbers of `workloads`, `cycles`, `admissions`, `evictions` and `finished` workloads; `virtual_ms`, the
@@ -341,7 +380,7 @@ def perf(
         InvalidSpecError: The profile cannot be read, or the version is unknown.
     """
     load = Load(read_profile(path), fair_sharing=fair_sharing, version=version)
-    run = load.start()
+    run = load.divided(1 if threads is None and load.queues < LEAST_HEADS else threads)
     begin = time.perf_counter()
     while run.advance():
         if progress is not None:

@@ -11,6 +11,7 @@ import numpy as np
 
 from kueuepy._core import VirtualRun
 from kueuepy.cluster import Cluster
+from kueuepy.engine.threads import for_cycles
 from kueuepy.errors import InvalidSpecError, NotFoundError
 from kueuepy.errors.arguments import checked_methods
 from kueuepy.errors.problems import nearest
@@ -61,6 +62,7 @@ class Prepared:
         jobs: JobColumns | Iterable[Any],
         settings: Settings,
         *,
+        threads: int | None = 1,
         base: Scheduler | None = None,
         known: Prepared | None = None,
     ) -> None:
@@ -70,6 +72,7 @@ class Prepared:
             cluster: The initial cluster.
             jobs: The jobs.
             settings: The arguments of the simulation other than the cluster and the jobs.
+            threads: The number of threads; `None` for all available cores.
             base: A Scheduler that was created from the cluster, so that many simulations can share it; optional.
             known: A simulation of the same cluster and jobs, whose shapes are reused; optional.
 
@@ -79,7 +82,7 @@ class Prepared:
         """
         if settings.on_loop not in ("hold", "stop", "raise"):
             raise InvalidSpecError(f"on_loop: {settings.on_loop!r}; it must be hold, stop or raise")
-        self.settings = settings
+        self.settings, self.threads = settings, threads
         self._given = (cluster, jobs)
         self.reached = 0
         there = cluster if isinstance(cluster, Scheduler) else base
@@ -141,7 +144,7 @@ class Prepared:
 
     def moments(self, times: Iterable[Any]) -> Iterator[Prepared]:
         """Repeat the simulation from its start, and yield the same object at each given time, advanced to this time."""
-        twin = Prepared(*self._given, self.settings, known=self)
+        twin = Prepared(*self._given, self.settings, threads=self.threads, known=self)
         later = deque(self._later)
         for when in times:
             end = twin.end_of(when)
@@ -241,6 +244,7 @@ class Prepared:
             "warmup": span("warmup", settings.warmup),
             "on_loop": "hold" if settings.on_loop == "hold" else "stop",
             "as_performance_test": False,
+            "threads": for_cycles(self.threads),
         }
 
     def _changes(self, last: int) -> list[tuple[int, str, Any, int]]:

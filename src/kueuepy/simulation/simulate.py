@@ -86,6 +86,7 @@ class Simulation:
         record: Recording = _RECORD,
         on_loop: OnLoop = "hold",
         missing: Missing = "error",
+        threads: int | None = 1,
     ) -> None:
         """Prepare a simulation without advancing the virtual time.
 
@@ -102,6 +103,8 @@ class Simulation:
             record: The tables to record.
             on_loop: How to respond to a preemption loop: `hold`, `stop` or `raise`.
             missing: How to treat jobs whose LocalQueue does not exist: `error`, `skip` or `wait`.
+            threads: The number of threads; `None` for all available cores. 1 by default, because programs often run
+                several simulations in parallel. See `simulate`.
 
         Raises:
             InvalidSpecError: An argument is invalid; the message names the row of an invalid job.
@@ -113,9 +116,9 @@ class Simulation:
         if isinstance(cluster, Fleet):
             from kueuepy.simulation.fleets import FleetPrepared  # noqa: PLC0415 - only for fleets
 
-            self._run: Prepared = FleetPrepared(cluster, jobs, settings)
+            self._run: Prepared = FleetPrepared(cluster, jobs, settings, threads=threads)
         else:
-            self._run = Prepared(cluster, jobs, settings)
+            self._run = Prepared(cluster, jobs, settings, threads=threads)
 
     @property
     @_alone
@@ -317,6 +320,7 @@ def simulate(
     progress: bool | Callable[[Progress], None] | None = None,
     missing: Missing = "error",
     censored: Any = None,
+    threads: int | None = None,
 ) -> Result:
     """Simulate jobs on a cluster in virtual time.
 
@@ -351,6 +355,8 @@ def simulate(
             is installed. `None` (the default) shows a progress bar in notebooks and terminals only; `False` shows none.
         missing: How to treat jobs whose LocalQueue does not exist: `error` (the default), `skip` or `wait`.
         censored: How to estimate the full runtimes of jobs that had not finished; see `Jobs.complete`.
+        threads: The number of threads on which cycles with at least 64 heads nominate the heads of different cohort
+            trees. Default: the number of available cores. The result does not depend on the number of threads.
 
     Returns:
         The recorded tables and the metrics. For a Fleet, the result is a `FleetResult`.
@@ -373,6 +379,7 @@ def simulate(
         record=record,
         on_loop=on_loop,
         missing=missing,
+        threads=threads,
     )
     begin = time.process_time()
     run.run(progress=progress)

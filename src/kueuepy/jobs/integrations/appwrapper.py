@@ -11,7 +11,6 @@ from kueuepy.jobs.fields import Document, Section
 from kueuepy.jobs.integrations.appwrapper_pods import ComponentPodSet, component_pod_sets, pod_template
 from kueuepy.jobs.job import Finished
 from kueuepy.jobs.template import METADATA_FIELDS, PodSetInfo
-from kueuepy.manifest.jobkinds import BUILT_IN
 from kueuepy.objects import PodSet
 
 
@@ -22,7 +21,6 @@ class AppWrapper(BaseJob):
     """
 
     kind = "AppWrapper"
-    api_versions = BUILT_IN["AppWrapper"]
     checks_topology = False
 
     def slots(self, root: Section) -> Sequence[PodSetSource]:

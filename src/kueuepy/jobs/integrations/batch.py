@@ -15,7 +15,6 @@ from kueuepy.jobs.numbers import signed, wrapped
 from kueuepy.jobs.parent import ParentJob
 from kueuepy.jobs.template import PodSetInfo
 from kueuepy.jobs.topology import PodIndex, parse_bool
-from kueuepy.manifest.jobkinds import BUILT_IN
 from kueuepy.objects import PodSet, ReclaimablePod
 from kueuepy.objects.times import SECOND, Moment, moment_ns
 
@@ -36,7 +35,6 @@ class BatchJob(BaseJob):
     """A Job, with one pod set `main`. A Job may be admitted partially; an elastic Job may be scaled instead."""
 
     kind = "Job"
-    api_versions = BUILT_IN["Job"]
     is_elastic_kind = True
     checks_groups = False
 
@@ -162,7 +160,6 @@ class CronJob(ParentJob):
     """
 
     kind = "CronJob"
-    api_versions = BUILT_IN["CronJob"]
 
     def slots(self, root: Section) -> Sequence[PodSetSource]:
         """Return the pod set sources of the Job that the CronJob creates."""

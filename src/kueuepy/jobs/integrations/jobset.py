@@ -11,7 +11,6 @@ from kueuepy.jobs.fields import Section
 from kueuepy.jobs.integrations.batch import pods_per_job
 from kueuepy.jobs.job import Finished
 from kueuepy.jobs.topology import PodIndex
-from kueuepy.manifest.jobkinds import BUILT_IN
 from kueuepy.objects import ReclaimablePod
 
 
@@ -46,7 +45,6 @@ class JobSet(BaseJob):
     """A JobSet, with one pod set per replicated job."""
 
     kind = "JobSet"
-    api_versions = BUILT_IN["JobSet"]
 
     def slots(self, root: Section) -> Sequence[PodSetSource]:
         """Return the pod set sources of the replicated jobs."""

@@ -12,7 +12,6 @@ from kueuepy.jobs.base import BaseJob, PodSetSource
 from kueuepy.jobs.fields import Section
 from kueuepy.jobs.job import Finished
 from kueuepy.jobs.topology import PodIndex
-from kueuepy.manifest.jobkinds import BUILT_IN
 
 
 class KubeflowJob(BaseJob):
@@ -65,7 +64,6 @@ class PyTorchJob(KubeflowJob):
     """A PyTorchJob, with pod sets `master` and `worker`."""
 
     kind = "PyTorchJob"
-    api_versions = BUILT_IN["PyTorchJob"]
     replica_specs = "pytorchReplicaSpecs"
 
 
@@ -73,7 +71,6 @@ class TFJob(KubeflowJob):
     """A TFJob, with pod sets `chief`, `master`, `ps`, `worker` and `evaluator`."""
 
     kind = "TFJob"
-    api_versions = BUILT_IN["TFJob"]
     replica_specs = "tfReplicaSpecs"
     replica_types = ("Chief", "Master", "PS", "Worker", "Evaluator")
 
@@ -82,7 +79,6 @@ class XGBoostJob(KubeflowJob):
     """An XGBoostJob, with pod sets `master` and `worker`."""
 
     kind = "XGBoostJob"
-    api_versions = BUILT_IN["XGBoostJob"]
     replica_specs = "xgbReplicaSpecs"
 
 
@@ -90,7 +86,6 @@ class PaddleJob(KubeflowJob):
     """A PaddleJob, with pod sets `master` and `worker`."""
 
     kind = "PaddleJob"
-    api_versions = BUILT_IN["PaddleJob"]
     replica_specs = "paddleReplicaSpecs"
 
 
@@ -98,7 +93,6 @@ class JAXJob(KubeflowJob):
     """A JAXJob, with pod set `worker`."""
 
     kind = "JAXJob"
-    api_versions = BUILT_IN["JAXJob"]
     replica_specs = "jaxReplicaSpecs"
     replica_types = ("Worker",)
     takes_prebuilt = False
@@ -108,7 +102,6 @@ class MPIJob(KubeflowJob):
     """An MPIJob, with pod sets `launcher` and `worker`."""
 
     kind = "MPIJob"
-    api_versions = BUILT_IN["MPIJob"]
     replica_specs = "mpiReplicaSpecs"
     replica_types = ("Launcher", "Worker")
     checks_groups = True

@@ -35,7 +35,6 @@ class LeaderWorkerSet(ParentJob):
     """
 
     kind = "LeaderWorkerSet"
-    api_versions = BUILT_IN["LeaderWorkerSet"]
     checks_job_labels = False
     index = 0
 

@@ -16,7 +16,6 @@ from kueuepy.jobs.role import role_hash
 from kueuepy.jobs.template import PodSetInfo, add_gate, has_gate, inject, remove_gate
 from kueuepy.jobs.topology import PodIndex, parse_count
 from kueuepy.manifest.formats import is_subdomain
-from kueuepy.manifest.jobkinds import BUILT_IN
 from kueuepy.objects import PodSet
 
 _TERMINATED = ("Succeeded", "Failed")
@@ -29,7 +28,6 @@ class Pod(BaseJob):
     """
 
     kind = "Pod"
-    api_versions = BUILT_IN["Pod"]
     checks_topology = False
 
     @property

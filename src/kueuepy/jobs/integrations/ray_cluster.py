@@ -12,7 +12,6 @@ from kueuepy.jobs import keys
 from kueuepy.jobs.base import MAX_POD_SETS, BaseJob, PodSetSource
 from kueuepy.jobs.fields import Document, Section, without_nulls
 from kueuepy.jobs.quantity import keep_max
-from kueuepy.manifest.jobkinds import BUILT_IN
 from kueuepy.objects import Configuration
 
 HEAD = "head"
@@ -155,7 +154,6 @@ class RayCluster(RayKind):
     """A RayCluster, with pod set `head`, then one pod set per worker group. It never finishes."""
 
     kind = "RayCluster"
-    api_versions = BUILT_IN["RayCluster"]
     cluster_path = "spec"
 
     def validate(self) -> None:
@@ -177,7 +175,6 @@ class RayService(RayKind):
     """A RayService, with the pod sets of its cluster. It never finishes."""
 
     kind = "RayService"
-    api_versions = BUILT_IN["RayService"]
     cluster_path = "spec.rayClusterConfig"
     suspend_path = "spec.rayClusterConfig"
     cluster_name_path = "status.activeServiceStatus"

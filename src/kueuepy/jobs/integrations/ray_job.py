@@ -12,7 +12,6 @@ from kueuepy.jobs.fields import Document, Section
 from kueuepy.jobs.integrations.ray_cluster import HEAD, RayKind
 from kueuepy.jobs.job import Finished, Job
 from kueuepy.jobs.template import PodSetInfo
-from kueuepy.manifest.jobkinds import BUILT_IN
 
 SUBMITTER = "submitter"
 _CONTAINER = "ray-job-submitter"
@@ -27,7 +26,6 @@ class RayJob(RayKind):
     """
 
     kind = "RayJob"
-    api_versions = BUILT_IN["RayJob"]
     cluster_path = "spec.rayClusterSpec"
     cluster_name_path = "status"
     gates_templates = False

@@ -16,7 +16,6 @@ from kueuepy.jobs.integrations.pod_group import PodGroup
 from kueuepy.jobs.job import Job
 from kueuepy.jobs.parent import ParentJob
 from kueuepy.jobs.topology import PodIndex
-from kueuepy.manifest.jobkinds import BUILT_IN
 
 _STATEFUL_SET = "statefulset"
 _MOST_PODS = 150_000  # largest number of pods per cluster that Kubernetes supports
@@ -26,7 +25,6 @@ class Deployment(ParentJob):
     """A Deployment. Each pod is a separate job, so a Deployment can run with fewer pods than requested."""
 
     kind = "Deployment"
-    api_versions = BUILT_IN["Deployment"]
     checks_job_labels = False
 
     def slots(self, root: Section) -> Sequence[PodSetSource]:
@@ -74,7 +72,6 @@ class StatefulSet(ParentJob):
     """A StatefulSet, with one Workload and pod set `main` for all its replicas. It never finishes."""
 
     kind = "StatefulSet"
-    api_versions = BUILT_IN["StatefulSet"]
     checks_job_labels = False
     checks_topology = False
 

@@ -18,7 +18,6 @@ from kueuepy.jobs.template import (
     merge_tolerations,
     restore_fields,
 )
-from kueuepy.manifest.jobkinds import BUILT_IN
 from kueuepy.objects import PodSet
 
 _ROLES = (DRIVER, EXECUTOR)
@@ -34,7 +33,6 @@ class SparkApplication(BaseJob):
     """
 
     kind = "SparkApplication"
-    api_versions = BUILT_IN["SparkApplication"]
     takes_prebuilt = False
     checks_groups = False
 

@@ -14,7 +14,6 @@ from kueuepy.jobs.integrations.jobset import are_replicas_ready, replicated_job_
 from kueuepy.jobs.integrations.trainer_runtime import jobset_spec
 from kueuepy.jobs.job import Finished
 from kueuepy.jobs.template import PodSetInfo
-from kueuepy.manifest.jobkinds import BUILT_IN
 from kueuepy.objects import PodSet, ReclaimablePod
 
 _GROUP = "trainer.kubeflow.org"
@@ -30,7 +29,6 @@ class TrainJob(BaseJob):
     """
 
     kind = "TrainJob"
-    api_versions = BUILT_IN["TrainJob"]
     checks_groups = False
 
     def slots(self, root: Section) -> Sequence[PodSetSource]:

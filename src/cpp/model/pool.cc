@@ -1,9 +1,11 @@
-#include "simulation/pool.h"
+#include "model/pool.h"
 
 #include <unistd.h>
 
 #include <algorithm>
 #include <system_error>
+
+#include "model/poll.h"
 
 namespace kueue {
 
@@ -32,6 +34,7 @@ void Pool::Take(Shared& shared) {
 }
 
 void Pool::Wait(Shared& shared, size_t number) {
+  MutePolls();
   std::unique_lock<std::mutex> lock(shared.mutex);
   for (size_t seen = 0;;) {
     shared.begins.wait(lock, [&] { return shared.ends || shared.round != seen; });

@@ -1,6 +1,6 @@
 // A pool of worker threads.
-#ifndef KUEUE_SIMULATION_POOL_H_
-#define KUEUE_SIMULATION_POOL_H_
+#ifndef KUEUE_MODEL_POOL_H_
+#define KUEUE_MODEL_POOL_H_
 
 #include <atomic>
 #include <condition_variable>
@@ -54,4 +54,4 @@ class Pool {
 
 }  // namespace kueue
 
-#endif  // KUEUE_SIMULATION_POOL_H_
+#endif  // KUEUE_MODEL_POOL_H_
