@@ -68,9 +68,8 @@ class Session:
         """The engine of the state."""
         return self.state.engine
 
-    @contextmanager
-    def change(self) -> Iterator[None]:
-        """Execute the calls of one change atomically.
+    def change(self) -> AbstractContextManager[object]:
+        """Return a context manager that executes the calls of one change atomically.
 
         While the change is executed, no other thread can execute calls; the log records all calls of the change or
         none.
@@ -78,6 +77,10 @@ class Session:
         Arguments are validated before the first call is executed. If an exception other than a KueueError is raised
         after the first call, the change can be incomplete, and the log accepts no further calls.
         """
+        return self.lock if self.log is None else self._recorded_change()
+
+    @contextmanager
+    def _recorded_change(self) -> Iterator[None]:
         with self.lock:
             if self.log is None or self._is_changing:
                 yield
