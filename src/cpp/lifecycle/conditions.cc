@@ -340,7 +340,8 @@ void ChargeAdmission(State& state, WorkloadId id, std::vector<TopologyUsage>* pl
     ComputeTopologyUsage(state, workload);
   }
   ComputeUsage(state, workload);
-  state.quota.Resize(state.flavor_resources.size());
+  if (!state.quota.HasColumns(state.flavor_resources.size()))
+    state.quota.Resize(state.flavor_resources.size());
   ClusterQueue& queue = state.Queue(node);
   workload.charged = node;
   workload.charged_place = static_cast<int32_t>(queue.workloads.size());

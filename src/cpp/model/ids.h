@@ -35,22 +35,26 @@ using DomainId = Id<struct DomainTag>;  // A topology leaf, named by hostname or
 template <typename IdT, typename T, size_t kPerPage, bool kDirect = true>
 using IdPaged = Paged<T, kPerPage, kDirect, IdT>;
 
+// All kinds of ids share the code of this map.
+using NumberByText = absl::flat_hash_map<std::string, int32_t>;
+
 // Maps names to dense ids, in the order in which the names were first interned. Copies of an Interner share
 // the names until one copy adds a name. References returned by Name() are invalidated by Intern().
 template <typename IdT>
 class Interner {
  public:
   IdT Intern(absl::string_view name) {
-    if (const auto it = table_->ids.find(name); it != table_->ids.end()) return it->second;
+    if (const auto it = table_->ids.find(name); it != table_->ids.end()) return IdT(it->second);
     Table& table = table_.Edit();
-    const auto id = static_cast<IdT>(static_cast<int32_t>(table.names.size()));
+    const auto id = static_cast<int32_t>(table.names.size());
     table.names.emplace_back(name);
-    return table.ids[table.names.back()] = id;
+    table.ids[table.names.back()] = id;
+    return IdT(id);
   }
   // Returns the id -1, which is kNoId, if the name is unknown.
   IdT Find(absl::string_view name) const {
     const auto it = table_->ids.find(name);
-    return it == table_->ids.end() ? static_cast<IdT>(-1) : it->second;
+    return it == table_->ids.end() ? IdT(-1) : IdT(it->second);
   }
   const std::string& Name(IdT id) const { return table_->names[IndexOf(id)]; }
   size_t size() const { return table_->names.size(); }
@@ -58,7 +62,7 @@ class Interner {
 
  private:
   struct Table {
-    absl::flat_hash_map<std::string, IdT> ids;
+    NumberByText ids;
     std::vector<std::string> names;
   };
   Shared<Table> table_;
@@ -73,12 +77,12 @@ class IdsByText {
   IdT Find(absl::string_view text) const {
     const Part& part = parts_[PartOf(text)];
     const auto it = part.find(text);
-    return it == part.end() ? kNoId : it->second;
+    return it == part.end() ? IdT() : IdT(it->second);
   }
   void Set(absl::string_view text, IdT id) {
     Part& part = parts_[PartOf(text)];
-    const auto [entry, is_new] = part.try_emplace(text, id);
-    entry->second = id;
+    const auto [entry, is_new] = part.try_emplace(text, id.value());
+    entry->second = id.value();
     if (is_new) ++size_;
   }
   void Erase(absl::string_view text) { size_ -= parts_[PartOf(text)].erase(text); }
@@ -87,12 +91,12 @@ class IdsByText {
   template <typename Use>
   void ForEach(Use use) const {
     for (const Part& part : parts_) {
-      for (const auto& [text, id] : part) use(text, id);
+      for (const auto& [text, number] : part) use(text, IdT(number));
     }
   }
 
  private:
-  using Part = absl::flat_hash_map<std::string, IdT>;
+  using Part = NumberByText;
   static constexpr size_t kParts = 256;
   // Returns the index of the part that stores the string. Most strings differ only near the end.
   static size_t PartOf(absl::string_view text) {

@@ -70,6 +70,10 @@ class Quota {
   // queues.
   void Rebuild();
 
+  // Returns whether the tables have at least this many columns.
+  bool HasColumns(size_t flavor_resources) const {
+    return flavor_resources <= static_cast<size_t>(limits_->nominal.cols());
+  }
   // Returns the flavor resources that have a column.
   IdRange<FlavorResourceId> FlavorResources() const { return limits_->nominal.FlavorResources(); }
   Amount Nominal(NodeId node, FlavorResourceId fr) const { return limits_->nominal(node, fr); }
