@@ -121,16 +121,16 @@ TEST_F(QuotaTest, ARebuildFindsTheSameUsage) {
 TEST_F(QuotaTest, TrialsNestAndAreUndone) {
   quota_.Add(borrower_, kFlavorResource, Amount(1));
   const std::vector<int64_t> before = AllUsed();
-  const size_t outer = quota_.Mark();
+  const size_t outer = quota_.Mark(top_);
   quota_.Remove(borrower_, kFlavorResource, Amount(1));
   const std::vector<int64_t> within = AllUsed();
-  const size_t inner = quota_.Mark();
+  const size_t inner = quota_.Mark(top_);
   quota_.Add(far_, kFlavorResource, Amount(100));
   quota_.Add(lender_, kFlavorResource, Amount(7));
   EXPECT_NE(AllUsed(), within);
-  quota_.Rollback(inner);
+  quota_.Rollback(inner, top_);
   EXPECT_EQ(AllUsed(), within);
-  quota_.Rollback(outer);
+  quota_.Rollback(outer, top_);
   EXPECT_EQ(AllUsed(), before);
   quota_.Add(borrower_, kFlavorResource, Amount(3));  // outside of a trial: stays
   EXPECT_EQ(Used(top_), 4);
