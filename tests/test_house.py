@@ -21,7 +21,14 @@ INCLUDE = re.compile(r'^#include "(\w+)/', re.MULTILINE)
 COMMENT = re.compile(r"//.*")
 
 PINNED = "kueue ff69552e79"
-OWN = {"engine/fingerprint", "flavor/assignment", "preemption/fit", "queue/check", "queue/workload_run"}
+OWN = {
+    "engine/fingerprint",
+    "flavor/assignment",
+    "preemption/fit",
+    "queue/check",
+    "queue/workload_run",
+    "scheduler/threads",
+}
 """Files of the rooms below that mirror no file of Kueue: how things are held or checked, not what is decided."""
 RULES = {"cohort", "quota", "queue", "workload", "fairness", "flavor", "preemption", "lifecycle", "scheduler", "engine"}
 

@@ -161,8 +161,10 @@ def test_a_notebook_shows_twenty_jobs_in_readable_units():
         "1 h 30 min",
         "never ends",
         "1.5",
-        "cpu (cores per pod)",
-        "memory (GiB per pod)",
+        "cpu per pod",
+        "cpu (cores)",
+        "memory per pod",
+        "memory (GiB)",
     ):
         assert text in html, text
     assert "50 jobs" in html

@@ -75,7 +75,7 @@ def test_policies_side_by_side(there):
     assert [result.kpis.longest_wait for result in found.results.values()] == sorted(
         result.kpis.longest_wait for result in found.results.values()
     )
-    assert repr(found).splitlines()[0].split() == ["Metric", "Name", "as", "is", "alone", "none"]
+    assert ["Metric", "Name", "as", "is", "alone", "none"] in [line.split() for line in repr(found).splitlines()]
     assert found.between("as is", "alone").most_delayed()[0].after.waited > 0
     assert found["none"].kpis.finished == 8
 

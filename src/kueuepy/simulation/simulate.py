@@ -355,8 +355,7 @@ def simulate(
             is installed. `None` (the default) shows a progress bar in notebooks and terminals only; `False` shows none.
         missing: How to treat jobs whose LocalQueue does not exist: `error` (the default), `skip` or `wait`.
         censored: How to estimate the full runtimes of jobs that had not finished; see `Jobs.complete`.
-        threads: The number of threads on which cycles with at least 64 heads nominate the heads of different cohort
-            trees. Default: the number of available cores. The result does not depend on the number of threads.
+        threads: Number of threads of cycles with at least 64 heads; by default, all cores. The result is the same.
 
     Returns:
         The recorded tables and the metrics. For a Fleet, the result is a `FleetResult`.
@@ -381,12 +380,17 @@ def simulate(
         missing=missing,
         threads=threads,
     )
+    return _completed(run, progress=progress)
+
+
+def _completed(run: Simulation, *, progress: bool | Callable[[Progress], None] | None) -> Result:
+    """Run a simulation to its end. Issue the warnings of its result for the caller of `simulate`."""
     begin = time.process_time()
     run.run(progress=progress)
     result = run.close()
     result.wall["cpu_s"] = time.process_time() - begin
     for text in (text for text in result.warnings if not is_about_figures(text)):
-        warnings.warn(text, stacklevel=2)
+        warnings.warn(text, stacklevel=3)
     return result
 
 

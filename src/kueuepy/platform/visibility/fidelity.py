@@ -98,7 +98,7 @@ def fidelity(version: str = VERSION) -> Fidelity:
         >>> found.commit, found.api_versions[-1], found.feature_gates["PartialAdmission"].default
         ('ff69552e79', 'v1beta2', True)
         >>> [rule.name for rule in fidelity("v0.18").rules], fidelity("v0.18").version
-        (['device_admin_access_refused'], 'v0.18.6')
+        (['device_admin_access_refused', 'multi_kueue_texts_of_v0_18'], 'v0.18.6')
     """
     from kueuepy.jobs import kinds  # noqa: PLC0415 - only on use
 
