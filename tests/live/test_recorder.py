@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import copy
 import itertools
 import json
@@ -238,6 +239,15 @@ def _committed(path):
         return set()
 
 
+def _kill(process):
+    """Kill a process, and wait for its end: only then are its locks released."""
+    os.kill(process, signal.SIGKILL)
+    with contextlib.suppress(ProcessLookupError):
+        for _ in range(10_000):
+            os.kill(process, 0)
+            time.sleep(0.001)
+
+
 def _kill_at_random(churn, path, kills, *, compact_every=0):
     """Kill recorders at random moments, and return the transitions that were seen in the file."""
     rng = random.Random(kills)  # noqa: S311
@@ -248,7 +258,7 @@ def _kill_at_random(churn, path, kills, *, compact_every=0):
             time.sleep(rng.uniform(0.0, 0.15 if number % 2 else 0.9))
             if number % 10 == 0:
                 kept |= _committed(path)
-            os.kill(child, signal.SIGKILL)
+            _kill(child)
             after = _committed(path)
             assert kept <= after
             kept = after
