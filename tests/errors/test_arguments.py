@@ -35,6 +35,15 @@ def test_an_argument_of_a_wrong_type_is_reported(call, told, scheduler):
     assert told in str(caught.value)
 
 
+def test_a_method_of_one_item_accepts_its_argument_by_name(scheduler):
+    row = {"name": "job", "queue": "team", "cpu": 1}
+    assert scheduler.try_admit(item=row) == scheduler.try_admit(row)
+    with pytest.raises(TypeError, match=r"unexpected keyword argument 'row'"):
+        scheduler.try_admit(row=row)
+    with pytest.raises(TypeError, match="missing 1 required positional argument: 'item'"):
+        scheduler.try_admit()
+
+
 def deep(depth=5_000):
     innermost = outermost = {}
     for _ in range(depth):

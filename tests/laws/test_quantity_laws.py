@@ -118,6 +118,12 @@ def test_the_text_of_an_integer_reads_back(value):
         assert Quantity(Quantity.format(resource, value)).request(resource) == value
 
 
+@given(st.integers(LOWEST, HIGHEST) | st.integers(-3000, 3_000_000))
+def test_the_text_of_an_integer_is_the_text_of_its_quantity(value):
+    assert Quantity.format("cpu", value) == str(Quantity(f"{value}m"))
+    assert Quantity.format("example.com/gpu", value) == str(Quantity(value))
+
+
 @given(texts())
 def test_conversion_to_double_is_accurate(pair):
     value = nano(*pair)

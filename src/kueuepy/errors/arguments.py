@@ -16,7 +16,7 @@ import sys
 import types
 import typing
 from functools import wraps
-from typing import TYPE_CHECKING, Any, Literal, ParamSpec, TypeVar, Union, get_args, get_origin
+from typing import TYPE_CHECKING, Any, Literal, ParamSpec, TypeVar, Union, cast, get_args, get_origin
 
 from kueuepy.errors import InvalidSpecError, KueueError
 
@@ -30,23 +30,65 @@ _MOST = 100  # maximum number of checked elements, and of characters of a shown 
 
 
 def checked(function: Callable[P, R]) -> Callable[P, R]:
-    """Return a function that reports arguments of a wrong type as an InvalidSpecError."""
+    """Return a function that reports arguments of a wrong type as an InvalidSpecError.
 
-    @wraps(function)
-    def run(*args: P.args, **options: P.kwargs) -> R:
-        try:
-            return function(*args, **options)
-        except KueueError:
-            raise
-        except Exception as error:
-            fault = _fault(function, args, options)
-            if not fault and isinstance(error, RecursionError):
-                fault = f"{_name(function)}: an argument is nested too deeply"
-            if fault:
-                raise InvalidSpecError(fault) from error
-            raise
+    A method without arguments is returned unchanged. A method whose only argument is named `item` gets a wrapper with
+    the same parameters, because collecting the arguments in a tuple and a dict takes as long as a short call.
+    """
+    run: Any
+    call: Callable[..., R] = function
+    names = _names(function)
+    if names == ("self",):
+        return function
+    if names == ("self", "item"):
 
-    return run
+        @wraps(function)
+        def run(self: object, item: object) -> R:
+            try:
+                return call(self, item)
+            except KueueError:
+                raise
+            except Exception as error:
+                _raise_fault(function, (self, item), {}, error)
+                raise
+
+    else:
+
+        @wraps(function)
+        def run(*args: P.args, **options: P.kwargs) -> R:
+            try:
+                return function(*args, **options)
+            except KueueError:
+                raise
+            except Exception as error:
+                _raise_fault(function, args, options, error)
+                raise
+
+    return cast("Callable[P, R]", run)
+
+
+def _names(function: Callable[..., Any]) -> tuple[str, ...]:
+    """Return the names of the parameters of a function without optional parameters; empty for any other callable."""
+    if not inspect.isfunction(function) or function.__defaults__ or function.__kwdefaults__:
+        return ()
+    code = function.__code__
+    is_plain = not code.co_kwonlyargcount and not code.co_flags & (inspect.CO_VARARGS | inspect.CO_VARKEYWORDS)
+    return code.co_varnames[: code.co_argcount] if is_plain else ()
+
+
+def _raise_fault(
+    function: Callable[..., Any], args: tuple[Any, ...], options: dict[str, Any], error: Exception
+) -> None:
+    """Raise an error that names the argument of a wrong type, if there is one.
+
+    Raises:
+        InvalidSpecError: An argument has a wrong type, or is nested too deeply.
+    """
+    fault = _fault(function, args, options)
+    if not fault and isinstance(error, RecursionError):
+        fault = f"{_name(function)}: an argument is nested too deeply"
+    if fault:
+        raise InvalidSpecError(fault) from error
 
 
 def checked_methods(cls: C) -> C:

@@ -119,8 +119,14 @@ def from_row(
     return Submission(workload, None if runs is None else Seconds.of(runs))
 
 
-def from_plain_row(row: Mapping[str, Any]) -> Workload:
-    """Create a Workload, as `from_row` does, from a row of plain values that `_core.question_of_row` has accepted."""
+def from_plain_row(row: Mapping[str, Any], uid: str = "", now: Timestamp | None = None) -> Workload:
+    """Create a Workload, as `from_row` does, from a row of plain values that `_core.question_of_row` has accepted.
+
+    Args:
+        row: The row.
+        uid: The uid of the Workload. Default: none.
+        now: The creation time, if the row has no submission time. Default: none.
+    """
     requests = {_REQUESTS[column]: _quantity(value) for column, value in row.items() if column in _REQUESTS}
     container = {"name": "main", "resources": {"requests": requests} if requests else {}}
     submitted = row.get("submit")
@@ -130,7 +136,8 @@ def from_plain_row(row: Mapping[str, Any]) -> Workload:
         queue_name=row["queue"],
         pod_sets=(PodSet(count=row.get("pods", 1), template={"spec": {"containers": [container]}}),),
         priority=row.get("priority", 0),
-        creation_timestamp=None if submitted is None else Timestamp.of(submitted * SECOND),
+        uid=uid,
+        creation_timestamp=now if submitted is None else Timestamp.of(submitted * SECOND),
     )
 
 

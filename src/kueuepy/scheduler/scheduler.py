@@ -398,8 +398,9 @@ class Scheduler(SchedulerQuestions):
 
         Forking does not copy the state: both Schedulers share the state until one of them changes it (copy on write).
         """
-        with self._lock:
-            return scheduler_with(type(self), self._state.fork())
+        session = self._session
+        with session.lock:
+            return scheduler_with(type(self), session.state.fork())
 
     def __copy__(self) -> Scheduler:
         """Return a fork."""

@@ -12,7 +12,7 @@ from kueuepy.objects import Object, Workload
 from kueuepy.session import calls
 from kueuepy.session.elastic import resized
 from kueuepy.session.submission import Keys, SubmittedWorkload
-from kueuepy.session.workloads import delete, take_all, valid_submissions
+from kueuepy.session.workloads import delete, plain_row, take_all, valid_submissions
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -24,6 +24,8 @@ if TYPE_CHECKING:
 def submit(session: Session, items: Sequence[Any], *, keep_status: bool = False) -> Keys:
     """Execute `Scheduler.submit`."""
     with session.change():
+        if (row := plain_row(session.state, items)) is not None:
+            return take_all(session, (row,))
         new = valid_submissions(session.state, items, keep_status=keep_status)
         found = [resized(session.state, one) for one in new]
         taken = take_all(session, (one.new for one in found if one.new is not None))

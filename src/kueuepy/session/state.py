@@ -21,6 +21,7 @@ from kueuepy.objects import (
     Workload,
     WorkloadPriorityClass,
 )
+from kueuepy.objects.times import EPOCH, Timestamp
 from kueuepy.session.status import live_workload
 from kueuepy.session.submission import JobContext
 
@@ -55,6 +56,7 @@ class SchedulerState:
     checks: Mapping[str, Check] = field(default_factory=dict)
     _searched: tuple[tuple[Any, ...], tuple[str, ...]] = ((), ())
     _found_in: object = None
+    _now: Timestamp = EPOCH
 
     def fork(self) -> SchedulerState:
         """Return an independent copy, which shares data with this state until one of them changes."""
@@ -130,6 +132,13 @@ class SchedulerState:
         """
         return live_workload(self.engine, found, self.known(found))
 
+    def now(self) -> Timestamp:
+        """Return the current virtual time."""
+        now = self.engine.now
+        if self._now.value != now:
+            self._now = Timestamp.of(now)
+        return self._now
+
     @property
     def not_modelled(self) -> tuple[str, ...]:
         """The parts of the objects and the Configuration that kueuepy does not model and that could change a decision.
@@ -138,7 +147,7 @@ class SchedulerState:
         """
         objects = self.store.objects
         version = objects.version
-        if self._found_in is not version or self._searched[0][0] is not self.configuration:
+        if self._found_in is not version:
             given = (self.configuration, objects.of(ClusterQueue), objects.of(Cohort), objects.of(AdmissionCheck))
             if not self._searched[0] or any(a is not b for a, b in zip(self._searched[0], given, strict=True)):
                 self._searched = (given, tuple(map(str, unmodelled(*given))))

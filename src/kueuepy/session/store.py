@@ -119,39 +119,39 @@ class CopyOnWriteDict(Generic[K, V]):
 
 
 class Declared(CopyOnWriteDict[tuple[type[Object], str], Object]):
-    """The declared objects by kind and name."""
+    """The declared objects by kind and name.
 
-    __slots__ = ("_by_kind",)
+    Attributes:
+        version: A cache of the objects by kind. The cache is replaced whenever an object is stored or removed, so two
+            versions that are the same object have the same contents.
+    """
+
+    __slots__ = ("version",)
 
     def __init__(self) -> None:
         """Create an empty collection."""
         super().__init__()
-        self._by_kind: dict[type[Object], tuple[Any, ...]] = {}
+        self.version: dict[type[Object], tuple[Any, ...]] = {}
 
     def fork(self) -> Self:
         """Return a collection with the same contents; the items are shared instead of copied."""
         twin = super().fork()
-        twin._by_kind = self._by_kind.copy()  # noqa: SLF001 - it is being made
+        twin.version = self.version.copy()
         return twin
 
     def put(self, key: tuple[type[Object], str], value: Object) -> None:
         """Store an object by its kind and name."""
         super().put(key, value)
-        self._by_kind = {}
+        self.version = {}
 
     def drop(self, key: tuple[type[Object], str]) -> None:
         """Remove the object with a kind and name, if it exists."""
         super().drop(key)
-        self._by_kind = {}
-
-    @property
-    def version(self) -> object:
-        """A token that is replaced whenever an object is stored or removed; compare tokens with `is`."""
-        return self._by_kind
+        self.version = {}
 
     def of(self, kind: type[T]) -> tuple[T, ...]:
         """Return the objects of a kind in insertion order. The objects are cached until any object is changed."""
-        known = self._by_kind  # read before the search, so that a concurrent change discards this cache entry
+        known = self.version  # read before the search, so that a concurrent change discards this cache entry
         found: tuple[T, ...] | None = known.get(kind)
         if found is None:
             found = known[kind] = tuple(obj for obj in self.values() if isinstance(obj, kind))

@@ -8,14 +8,14 @@ import msgspec
 
 from kueuepy.errors import DuplicateError, InvalidSpecError, StateError
 from kueuepy.manifest import check
-from kueuepy.objects import SECOND, Timestamp
+from kueuepy.objects import SECOND
 from kueuepy.objects.times import later
 from kueuepy.session import calls
 from kueuepy.session.checks import check_updates
 from kueuepy.session.submission import Keys, SubmittedWorkload, question_of_row, submissions
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
 
     from kueuepy.objects import Workload
     from kueuepy.objects.times import Duration
@@ -24,9 +24,6 @@ if TYPE_CHECKING:
     from kueuepy.session.state import SchedulerState
 
 W = TypeVar("W", bound=calls.OfWorkload)
-
-_UID = "00000000-0000-4000-8000-{:012d}"
-
 
 # --- submission ------------------------------------------------------------------------------------------------------
 
@@ -40,30 +37,26 @@ def valid_submissions(
         InvalidSpecError: An item is not valid, or is not a Workload, job, row or data frame.
         NotFoundError: A job names a priority class that does not exist.
     """
-    if (row := _plain_row(state, items)) is not None:
-        return [row]
     found = submissions(items, state.job_context())
     return valid(state, found if keep_status else map(_without_status, found))
 
 
-def _plain_row(state: SchedulerState, items: Iterable[Any]) -> SubmittedWorkload | None:
-    """Return the Workload of a single row that requires no further validation; `None` for any other items."""
-    if type(items) is not tuple or len(items) != 1:
+def plain_row(state: SchedulerState, items: Sequence[Any]) -> SubmittedWorkload | None:
+    """Return the next Workload from a single row that requires no further validation; `None` for any other items."""
+    if len(items) != 1 or type(items[0]) is not dict:
         return None
-    (item,) = items
-    if type(item) is not dict or "kind" in item or "apiVersion" in item:
-        return None
-    if question_of_row(item, state.covered) is None:
+    prepared = question_of_row(items[0], state.covered)
+    if prepared is None:
         return None
     from kueuepy.jobs.row import from_plain_row  # noqa: PLC0415 - only rows need it
 
-    return SubmittedWorkload(from_plain_row(item), is_valid=True)
+    return SubmittedWorkload(from_plain_row(items[0], _next_uid(state), state.now()), prepared=prepared)
 
 
 def valid(state: SchedulerState, new: Iterable[SubmittedWorkload]) -> list[SubmittedWorkload]:
     """Validate Workloads, and return them as a list."""
     found = list(new)
-    unchecked = [one for one in found if not one.is_valid]
+    unchecked = [one for one in found if one.prepared is None]
     if unchecked:
         gates = state.configuration.gates
         for one in unchecked:
@@ -110,7 +103,7 @@ def _take(session: Session, one: SubmittedWorkload) -> None:
     state = session.state
     workload = _identified(state, one.workload)
     with one.written():
-        session.do(calls.Submit(workload, state.count, one.job, one.single_pod))
+        session.do(calls.Submit(workload, state.count, one.job, one.single_pod), one.prepared)
 
 
 def _identified(state: SchedulerState, workload: Workload) -> Workload:
@@ -122,9 +115,14 @@ def _identified(state: SchedulerState, workload: Workload) -> Workload:
         workload = plain
     if workload.uid and workload.creation_timestamp is not None:
         return workload
-    created = workload.creation_timestamp or Timestamp.of(state.engine.now)
-    uid = workload.uid or _UID.format(state.count + 1)
+    created = workload.creation_timestamp or state.now()
+    uid = workload.uid or _next_uid(state)
     return msgspec.structs.replace(workload, uid=uid, creation_timestamp=created)
+
+
+def _next_uid(state: SchedulerState) -> str:
+    """Return the uid of the next workload that is submitted without a uid."""
+    return f"00000000-0000-4000-8000-{state.count + 1:012d}"
 
 
 def _without_status(one: SubmittedWorkload) -> SubmittedWorkload:
