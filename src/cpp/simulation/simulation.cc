@@ -346,11 +346,7 @@ Time Simulation::RuntimeOf(int32_t job, const Workload& workload) const {
 }
 
 void Simulation::Touch(NodeId queue) {
-  if (queue == kNoId) return;
-  is_touched_.GrowTo(queue);
-  if (is_touched_[queue]) return;
-  is_touched_[queue] = true;
-  touched_.push_back(queue);
+  if (queue != kNoId) touched_.Add(queue);
 }
 
 // Ends the hold on the heads of the queue's tree, since its state changed.

@@ -19,6 +19,7 @@
 #include "simulation/loops.h"
 #include "simulation/recorder.h"
 #include "simulation/timed_change.h"
+#include "simulation/touched.h"
 
 namespace kueue {
 
@@ -284,8 +285,7 @@ class Simulation {
   Time entered_ = INT64_MIN;  // Time entered last.
   LoopWatch watch_;
   std::vector<WorkloadId> to_free_;
-  std::vector<NodeId> touched_;
-  IdVector<NodeId, bool> is_touched_;
+  TouchedQueues touched_;
   // By check: whether the changes in Provisioning::capacity have been applied.
   std::vector<bool> has_capacity_;
   std::vector<int64_t> failures_;      // Number of failures, by index in Delays::failures.

@@ -19,12 +19,7 @@ void Simulation::LookAtAll() {
 void Simulation::EndMoment() {
   State& state = engine_.state();
   Listen();
-  std::sort(touched_.begin(), touched_.end());
-  for (NodeId queue : touched_) {
-    is_touched_[queue] = false;
-    figures_.Look(state, queue, recorder_);
-  }
-  touched_.clear();
+  touched_.Take([&](NodeId queue) { figures_.Look(state, queue, recorder_); });
   figures_.EndMoment(state.now, recorder_);
   if (state.config.admission_fair_sharing) recorder_.Consume(state);
 }
