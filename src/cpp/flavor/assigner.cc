@@ -249,7 +249,7 @@ void FlavorAssigner::CountAsUsed(const PodSetAssignment& member, Assignment& ass
 
 const PodSetAdmission* FlavorAssigner::ReplacedAt(int pod_set) const {
   if (replaced_ == kNoId || !state_.At(replaced_).admission) return nullptr;
-  const std::vector<PodSetAdmission>& pod_sets = state_.At(replaced_).admission->pod_sets;
+  const auto& pod_sets = state_.At(replaced_).admission->pod_sets;
   return static_cast<size_t>(pod_set) < pod_sets.size() ? &pod_sets[static_cast<size_t>(pod_set)] : nullptr;
 }
 
@@ -316,8 +316,8 @@ void FlavorAssigner::PlacePodSets(Assignment& assignment) {
   }
   // Kueue does not preempt workloads to replace a node.
   if (assignment.mode != Mode::kPreempt || !workload_.Status().unhealthy_nodes.empty()) return;
-  const auto answers = placer_.Find(assignment.demands, workload_id_, true, replaced_);
-  const TopologyAnswer* const failed = placer_.FailureIn(answers, workload_.cls);
+  if_empty_ = placer_.Find(assignment.demands, workload_id_, true, replaced_);
+  const TopologyAnswer* const failed = placer_.FailureIn(*if_empty_, workload_.cls);
   if (failed == nullptr) {
     for (const TopologyDemand& demand : assignment.demands)
       SetMode(assignment, demand.pod_set, Mode::kPreempt);

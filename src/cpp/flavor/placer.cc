@@ -106,12 +106,12 @@ bool Placer::PlaceGroup(const Group& group, bool is_last, Search& search) {
   const TopologyDemand* leader = group.size() > 1 ? group[1] : nullptr;
   if (leader != nullptr && leader->count > workers->count) std::swap(leader, workers);
   if (const std::optional<bool> placed = PlaceElastic(*workers, leader, search)) return *placed;
-  SharedPlacement placement;
-  const PlacementQuery query = QueryFor(*workers, leader, search, placement.failure);
-  if (!placement.failure) {
-    placement = PlaceOrRemember(*state_.topology.made.capacity.Find(workers->flavor), query,
-                                PlacementGatesOf(state_), state_.resource_names);
-  }
+  SharedPlacement invalid;
+  const PlacementQuery query = QueryFor(*workers, leader, search, invalid.failure);
+  const SharedPlacement& placement =
+      invalid.failure ? invalid
+                      : PlaceOrRemember(*state_.topology.made.capacity.Find(workers->flavor), query,
+                                        PlacementGatesOf(state_), state_.resource_names);
   for (const TopologyDemand* demand : group) {
     TopologyAnswer& answer = search.answers.emplace_back(
         TopologyAnswer{demand->pod_set, demand->flavor, nullptr, placement.failure});
@@ -181,9 +181,9 @@ int32_t PodsIn(const TopologyAssignment& assignment, DomainId domain) {
 
 }  // namespace
 
-std::vector<TopologyUsage> Placer::NetUsage(const Assignment& assignment, WorkloadId id) const {
+TopologyUsages Placer::NetUsage(const Assignment& assignment, WorkloadId id) const {
   if (state_.config.rules.topology_usage_by_quota) return UsageByQuota(assignment, id);
-  std::vector<TopologyUsage> usage;
+  TopologyUsages usage;
   const Workload& workload = state_.At(id);
   const EquivalenceClass& cls = state_.Class(workload.cls);
   for (const PodSetAssignment& pod_set : assignment.pod_sets) {
@@ -208,8 +208,8 @@ std::vector<TopologyUsage> Placer::NetUsage(const Assignment& assignment, Worklo
 
 // Usage charged within a cycle in releases with the rule topology_usage_by_quota: the quota usage of a pod,
 // once for each of its resources in a flavor with a topology.
-std::vector<TopologyUsage> Placer::UsageByQuota(const Assignment& assignment, WorkloadId id) const {
-  std::vector<TopologyUsage> usage;
+TopologyUsages Placer::UsageByQuota(const Assignment& assignment, WorkloadId id) const {
+  TopologyUsages usage;
   const Workload& workload = state_.At(id);
   const EquivalenceClass& cls = state_.Class(workload.cls);
   for (const PodSetAssignment& pod_set : assignment.pod_sets) {
@@ -232,7 +232,7 @@ std::vector<TopologyUsage> Placer::UsageByQuota(const Assignment& assignment, Wo
   return usage;
 }
 
-bool Placer::HasRoom(const std::vector<TopologyUsage>& usage) const {
+bool Placer::HasRoom(const TopologyUsages& usage) const {
   return std::all_of(usage.begin(), usage.end(), [this](const TopologyUsage& entry) {
     const FlavorCapacity& capacity = *state_.topology.made.capacity.Find(entry.flavor);
     const int32_t leaf = capacity.tree->LeafOf(entry.domain);

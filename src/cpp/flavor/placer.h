@@ -55,6 +55,12 @@ class Placer {
   TopologyAnswers Find(const TopologyDemands& demands, WorkloadId workload, bool as_if_empty,
                        WorkloadId replaced);
   bool Fits(const TopologyDemands& demands, WorkloadId workload, WorkloadId replaced);
+  // Returns whether the first search for a pod set in a cycle may give another placement than later ones,
+  // because only the first one knows the affinity scores of the nodes.
+  bool ForgetsAffinity() const {
+    const FeatureGates& gates = state_.config.gates;
+    return gates.tas_respect_node_affinity_preferred && gates.tas_cache_node_match_results;
+  }
 
   // Returns the failure to report, or null if all pod sets are placed. If there are several failures, returns
   // the first one in the order of pod set names.
@@ -62,9 +68,9 @@ class Placer {
   // Stores the placements and their usage in the assignment.
   void Apply(const TopologyAnswers& found, Assignment& assignment, WorkloadId workload) const;
   // Returns the usage that exceeds the usage already charged for the workload's admission.
-  std::vector<TopologyUsage> NetUsage(const Assignment& assignment, WorkloadId workload) const;
+  TopologyUsages NetUsage(const Assignment& assignment, WorkloadId workload) const;
   // Returns whether the pods of each domain currently fit, checking each domain separately.
-  bool HasRoom(const std::vector<TopologyUsage>& usage) const;
+  bool HasRoom(const TopologyUsages& usage) const;
   // Returns the query for a pod set and, if `leader` is not null, its leader. Sets `failure` if the request
   // is invalid.
   PlacementQuery Asked(const TopologyDemand& demand, const TopologyDemand* leader, WorkloadId workload,
@@ -89,7 +95,7 @@ class Placer {
   // is invalid.
   PlacementQuery QueryFor(const TopologyDemand& demand, const TopologyDemand* leader, const Search& search,
                           std::shared_ptr<const PlacementFailure>& failure);
-  int32_t DemandIdFor(const TopologyDemand& demand, WorkloadId workload,
+  int32_t DemandIdFor(const TopologyDemand& demand, WorkloadId workload, ClassDemands& demands,
                       std::shared_ptr<const PlacementFailure>& failure);
   const PodDemand& PodOf(const TopologyDemand& demand, WorkloadId workload) const;
   // Return whether all pod sets of the group were placed.
@@ -100,7 +106,7 @@ class Placer {
   std::optional<bool> PlaceElastic(const TopologyDemand& workers, const TopologyDemand* leader,
                                    Search& search);
   void Answer(const TopologyDemand& demand, std::vector<DomainCount> domains, Search& search) const;
-  std::vector<TopologyUsage> UsageByQuota(const Assignment& assignment, WorkloadId workload) const;
+  TopologyUsages UsageByQuota(const Assignment& assignment, WorkloadId workload) const;
   // Returns the resource `pods`, or kNoId in releases with the rule earlier_pod_sets_take_no_slot. Each pod
   // that is already placed for the same workload uses one unit of this resource in addition to its requests.
   ResourceId SlotResource() const;

@@ -206,7 +206,7 @@ Cycle::Fit Cycle::CheckFit(const Entry& entry) {
     return needed.amount <= state_.quota.Available(entry.queue, needed.fr);
   });
   if (!fits) return Fit::kNoQuota;
-  const std::vector<TopologyUsage>& placed = entry.assignment.topology_usage;
+  const TopologyUsages& placed = entry.assignment.topology_usage;
   return placed.empty() || PreemptorOf(entry.queue).placer().HasRoom(placed) ? Fit::kOk : Fit::kNoTopology;
 }
 

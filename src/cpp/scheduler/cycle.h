@@ -126,7 +126,7 @@ class Cycle {
   void Recompute(Entry& entry, bool overlaps);
   std::optional<Fit> RecomputeIfNeeded(Entry& entry);
   bool EvictsForNode(Entry& entry);
-  void PlaceAround(Entry& entry);
+  void PlaceAround(Entry& entry, const std::optional<TopologyAnswers>& if_empty);
   void ShowAsAsked();
   void ShowAsIs();
   void Reserve(const Entry& entry);
