@@ -31,6 +31,7 @@ CycleResult Cycle::Run(std::vector<Entry>* keep) {
     return result_;
   }
   result_.heads = static_cast<int>(entries_.size());
+  admitted_.reserve(entries_.size());
   recalls_ = keep == nullptr;
   if (!IsResumed()) Remember();
   ++state_.scheduling_cycle;
@@ -69,6 +70,7 @@ void Cycle::End() {
     const NodeId queue = live_.At(victim).charged;
     if (queue != kNoId) ++live_.Queue(queue).generation;
   }
+  result_.admitted_workloads.reserve(admitted_.size());
   for (size_t index : admitted_) {
     if (entries_[index].decided) Admit(entries_[index]);
   }
@@ -156,6 +158,8 @@ std::vector<size_t> Cycle::ClassicalOrder() const {
 void Cycle::ProcessInFairOrder() {
   std::vector<Head> heads;
   std::vector<size_t> entry_of;
+  heads.reserve(entries_.size());
+  entry_of.reserve(entries_.size());
   for (size_t i = 0; i < entries_.size(); ++i) {
     const Entry& entry = entries_[i];
     if (!entry.nominated) continue;
