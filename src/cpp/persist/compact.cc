@@ -267,7 +267,7 @@ class Compaction {
       Pause();
       Workload& workload = state.At(id);
       WalkIds(renumbering_, workload);
-      if (!workload.deleted) state.workload_of_key.Set(workload.Key(), id);
+      if (!workload.deleted) state.SetKey(id);
     }
     for (WorkloadId& id : state.dirty) renumbering_(id);
     std::sort(state.dirty.begin(), state.dirty.end());  // The order of this list is arbitrary.
