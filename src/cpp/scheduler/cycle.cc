@@ -7,6 +7,7 @@
 #include "absl/strings/str_join.h"
 #include "fairness/ledger.h"
 #include "fairness/tournament.h"
+#include "flavor/topology_usage.h"
 #include "lifecycle/admissibility.h"
 #include "lifecycle/conditions.h"
 #include "lifecycle/controllers.h"
@@ -207,7 +208,7 @@ Cycle::Fit Cycle::CheckFit(const Entry& entry) {
   });
   if (!fits) return Fit::kNoQuota;
   const std::vector<TopologyUsage>& placed = entry.assignment.topology_usage;
-  return placed.empty() || PreemptorOf(entry.queue).placer().HasRoom(placed) ? Fit::kOk : Fit::kNoTopology;
+  return placed.empty() || HasRoom(state_, placed) ? Fit::kOk : Fit::kNoTopology;
 }
 
 // Recomputes the assignment within the nominated flavors, because earlier entries of the cycle use the same
