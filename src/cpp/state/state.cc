@@ -146,8 +146,12 @@ void State::DropKeys() {
 }
 
 void State::RestoreKeys() {
-  if (!followed.drops_keys) return;
+  if (followed.drops_keys) IndexKeys();
+}
+
+void State::IndexKeys() {
   followed.drops_keys = false;
+  workload_of_key.Clear();
   for (WorkloadId id : Living()) SetKey(id);
 }
 

@@ -313,6 +313,8 @@ struct State {
   // RestoreKeys() reverses DropKeys().
   void DropKeys();
   void RestoreKeys();
+  // Makes the index of keys anew, also after DropKeys().
+  void IndexKeys();
 
   // Recomputes everything derived from the declared objects: quotas, heights, activity, generations.
   void Rebuild();
