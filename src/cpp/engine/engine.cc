@@ -6,6 +6,7 @@
 
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
+#include "engine/trees.h"
 #include "fairness/ledger.h"
 #include "lifecycle/conditions.h"
 #include "lifecycle/controllers.h"
@@ -17,6 +18,13 @@
 #include "state/devices.h"
 
 namespace kueue {
+
+Engine::Engine(Config config, RequestsConfig requests) {
+  state_.config = std::move(config);
+  state_.requests = std::move(requests);
+  state_.InternResource("cpu");
+  state_.InternResource("pods");
+}
 
 WorkloadId Engine::Submit(WorkloadObject&& object, const WorkloadStatus* status) {
   state_.RemoveDeleted();
@@ -318,7 +326,7 @@ void Engine::Settle(bool all_devices) {
   do {
     kueue::Settle(state_, all_devices);
     all_devices = false;
-  } while (RemoveTerminated());
+  } while (RemoveTerminated(state_));
 }
 
 namespace {

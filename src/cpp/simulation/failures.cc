@@ -2,6 +2,7 @@
 #include <algorithm>
 
 #include "absl/strings/str_cat.h"
+#include "engine/trees.h"
 #include "simulation/simulation.h"
 
 namespace kueue {
@@ -160,7 +161,7 @@ void Simulation::Lower(LoweredQuota& lowered, int64_t by) {
   WithQuota(spec, lowered, [&](ResourceQuota& quota) {
     quota.nominal = Amount(std::max<int64_t>(0, SaturatingSub(lowered.declared, lowered.broken)));
   });
-  engine_.ApplyClusterQueue(std::move(spec), /*changed=*/true);
+  ApplyClusterQueue(engine_.state(), std::move(spec), /*changed=*/true);
 }
 
 // Lowers the quotas of queues again. Needed after the queues were applied, because this resets their quotas
