@@ -74,7 +74,7 @@ def caught_up(path, store):
     recorder = Recorder(ClusterReader(Connection.open()), writer)
 
     def check(_):
-        if writer.revisions.get("Workload", 0) >= store.last("Workload"):
+        if writer.revisions.get("Workload", -1) >= store.last("Workload"):
             recorder.stop()
 
     recorder.run(20, check)

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 from kueuepy.errors import InvalidSpecError, StateError
 from kueuepy.errors.libraries import imported
+from kueuepy.simulation.arrays import array_of
 from kueuepy.simulation.columns import SPANS
-from kueuepy.tables import Categorical, Columns
 
 if TYPE_CHECKING:
     import os
@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from kueuepy.simulation.base import JobColumns
+    from kueuepy.tables import Columns
 
 
 def parquet_columns(path: Path, extra: str = "logs") -> dict[str, Any]:
@@ -54,32 +55,10 @@ def arrow_columns(table: Any) -> dict[str, Any]:
 
 
 def _from_pyarrow(table: Any) -> dict[str, Any]:
-    found: dict[str, Any] = {}
-    types = _pyarrow("pyarrow.types")
     names = list(table.column_names)
     if twice := [name for place, name in enumerate(names) if name in names[:place]]:
         raise InvalidSpecError(f'jobs: column "{twice[0]}" is there twice; each must have its own name')
-    for name in names:
-        column = table.column(name).combine_chunks()
-        if hasattr(column, "chunks"):
-            column = column.chunk(0) if column.num_chunks else _pyarrow("pyarrow").array([], column.type)
-        if (
-            hasattr(column, "dictionary")
-            and _is_text(types, column.dictionary.type)
-            and not column.dictionary.null_count
-        ):
-            codes = column.indices.cast("int32").fill_null(-1).to_numpy(zero_copy_only=False)
-            found[name] = Categorical(codes, column.dictionary.to_pylist())
-            continue
-        if hasattr(column, "dictionary"):
-            column = column.dictionary_decode()
-        found[name] = column.cast("string") if _is_text(types, column.type) else column.to_numpy(zero_copy_only=False)
-    return found
-
-
-def _is_text(types: Any, kind: Any) -> bool:
-    names = ("is_string", "is_large_string", "is_string_view")
-    return any(getattr(types, name)(kind) for name in names if hasattr(types, name))
+    return {name: array_of(name, table.column(name)) for name in names}
 
 
 def write_parquet(jobs: JobColumns, path: str | os.PathLike[str]) -> None:
