@@ -1,4 +1,5 @@
-// Queues whose activity an object changes, and their workloads.
+// Queues whose activity an object changes, and their workloads. Retries are triggered as in
+// pkg/controller/core and pkg/cache/queue/manager.go (kueue ff69552e79).
 #ifndef KUEUE_ENGINE_ACTIVITY_H_
 #define KUEUE_ENGINE_ACTIVITY_H_
 

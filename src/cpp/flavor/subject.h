@@ -1,4 +1,5 @@
-// The workload to which flavors are assigned.
+// The workload to which flavors are assigned. Mirrors pkg/scheduler/flavorassigner/flavorassigner.go (kueue
+// ff69552e79).
 #ifndef KUEUE_FLAVOR_SUBJECT_H_
 #define KUEUE_FLAVOR_SUBJECT_H_
 

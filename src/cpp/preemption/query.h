@@ -1,4 +1,5 @@
-// A search for workloads to preempt: its input, its result and its record.
+// A search for workloads to preempt: its input, its result and its record. Mirrors
+// pkg/scheduler/preemption/preemption.go (kueue ff69552e79).
 #ifndef KUEUE_PREEMPTION_QUERY_H_
 #define KUEUE_PREEMPTION_QUERY_H_
 

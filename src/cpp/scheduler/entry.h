@@ -1,4 +1,5 @@
-// The heads of a scheduling cycle, and the result of a cycle.
+// The heads of a scheduling cycle, and the result of a cycle. Mirrors pkg/scheduler/scheduler.go (kueue
+// ff69552e79).
 #ifndef KUEUE_SCHEDULER_ENTRY_H_
 #define KUEUE_SCHEDULER_ENTRY_H_
 
