@@ -95,7 +95,12 @@ def _profile(version: str) -> str:
 
 
 def _short(value: Any) -> str:
-    return "absent" if value is None else msgspec.json.encode(value).decode()
+    return "absent" if value is None else msgspec.json.encode(value, enc_hook=_number).decode()
+
+
+def _number(value: Any) -> float | str:
+    """Return a duration in seconds as a number, and any other value as text."""
+    return float(value) if isinstance(value, float) else str(value)
 
 
 def _tell(found: Upgrade, read: list[str], rows: int) -> None:
