@@ -16,6 +16,7 @@ from kueuepy.errors.words import counted, verb
 from kueuepy.explain.words import amount, share_text
 from kueuepy.fleet import Fleet
 from kueuepy.look.notebook import MOST_ROWS, Sheet, repr_html, repr_text
+from kueuepy.look.numbers import duration
 from kueuepy.simulation.catalogue import FLEET_FIGURES, SHOWN, figure_text
 from kueuepy.simulation.changes import DecisionChange, JobChange, decisions_of, jobs_of, queues_of
 from kueuepy.simulation.labels import titled
@@ -25,7 +26,6 @@ from kueuepy.simulation.pairs import differences
 from kueuepy.simulation.pictures.catalogue import PictureOptions, drawn_beside
 from kueuepy.simulation.pictures.names import in_order
 from kueuepy.simulation.simulate import Simulation
-from kueuepy.simulation.text import span_text
 from kueuepy.simulation.warn import AFTER_LAST
 from kueuepy.tables import Columns
 from kueuepy.tables.framed import joined
@@ -364,8 +364,8 @@ def _cells(outcome: QueueOutcome) -> tuple[str, ...]:
         ", ".join(used) or "0",
         share_text(outcome.mean_share),
         share_text(outcome.peak_share),
-        span_text(outcome.waited),
-        span_text(outcome.longest),
+        duration(outcome.waited),
+        duration(outcome.longest),
         str(outcome.evictions),
     )
 
@@ -382,11 +382,11 @@ def _jobs(change: JobChange) -> tuple[str, str]:
     before, after = change.before, change.after
     first, last = (_job(outcome, flavors=before.flavors != after.flavors) for outcome in (before, after))
     longer = after.waited - before.waited
-    return first, f"{last} ({'+' if longer > 0 else ''}{span_text(longer)})" if longer else last
+    return first, f"{last} ({'+' if longer > 0 else ''}{duration(longer)})" if longer else last
 
 
 def _job(outcome: JobOutcome, *, flavors: bool) -> str:
-    waited = f"waits {span_text(outcome.waited)}"
+    waited = f"waits {duration(outcome.waited)}"
     if outcome.started is None:
         waited += ", never starts"
     names = sorted({flavor for own in outcome.flavors.values() for flavor in own.values()}) if flavors else []
