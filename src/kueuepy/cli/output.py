@@ -16,6 +16,7 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
+from kueuepy.look.escapes import visible
 from kueuepy.look.notebook import blocks
 from kueuepy.look.numbers import round_duration
 from kueuepy.manifest import ManifestError, Problem
@@ -43,8 +44,10 @@ def _console(*, stderr: bool = False) -> Console:
 
 
 def say(text: str | Text, *, style: str = "", stderr: bool = False) -> None:
-    """Print a text unchanged: long lines are not wrapped and brackets are not markup."""
-    line = Text(text, style=style) if isinstance(text, str) else text
+    """Print a text: long lines are not wrapped, brackets are not markup, and control characters become escapes."""
+    line = Text(visible(text), style=style) if isinstance(text, str) else text
+    if (shown := visible(line.plain)) != line.plain:
+        line = Text(shown, style=style)  # the spans of a text with other characters would be at wrong places
     _console(stderr=stderr).print(line, soft_wrap=True)
 
 
@@ -103,7 +106,8 @@ def table(title: str, columns: Sequence[str], rows: Iterable[Sequence[Any]]) -> 
 
     In a terminal, long cells are broken into lines, and columns that do not fit are printed below the others.
     """
-    lines = [[("" if cell is None else str(cell)) for cell in row] for row in rows]
+    title, columns = visible(title), list(map(visible, columns))
+    lines = [[("" if cell is None else visible(str(cell))) for cell in row] for row in rows]
     console = _console()
     if not console.is_terminal:
         with console.capture() as captured:
