@@ -20,7 +20,7 @@ from kueuepy.cli.options import (
     examples,
     read_cluster,
 )
-from kueuepy.cli.output import counting, print_json, progress, say, table, writing
+from kueuepy.cli.output import counting, print_json, progress, say, writing
 from kueuepy.cluster import dump
 from kueuepy.errors import InvalidSpecError
 from kueuepy.lab.exploration.arrivals import Arrivals
@@ -135,7 +135,8 @@ def delays(
 
     The command simulates all jobs together, then the jobs without each group, and then each group alone. Each row names
     the group that is left out. Each column shows how much longer, on average, the jobs of a group wait if the left-out
-    group is present.
+    group is present. The first row is the group that delays the others most, and the first column is the group that is
+    delayed most.
     """
     cluster = read_cluster(files, lenient=lenient, version=kueue_version)
     with progress("running the jobs without each group"):
@@ -143,9 +144,7 @@ def delays(
     if json:
         print_json({"by": found.by, "groups": found.groups, "jobs": found.jobs.tolist(), "rows": found.frame.rows()})
         return
-    for sheet in found.sheets():
-        table(sheet.caption, [str(head) for head in sheet.header], sheet.rows)
-    say(repr(found)[1:-1], style="bold")
+    say(str(found))
 
 
 def eta(

@@ -157,6 +157,22 @@ def amount(resource: str, value: float | None) -> str:
     return f"{text} {unit}{plural}"
 
 
+def amount_beside(resource: str, value: float, whole: float) -> str:
+    """Return an amount for a text that also has another amount; a unit that both share is left out.
+
+    >>> amount_beside("nvidia.com/gpu", 1, 8), amount_beside("memory", 512 * 2**20, 3 * 2**30)
+    ('1', '512 MiB')
+
+    Args:
+        resource: The name of the resource, without the flavor.
+        value: The amount: cores, bytes or a number of devices.
+        whole: The other amount, which has its unit in the text.
+    """
+    text, other = amount(resource, value), amount(resource, whole)
+    own, _, unit = text.partition(" ")
+    return own if unit.removesuffix("s") == other.partition(" ")[2].removesuffix("s") else text
+
+
 def hours(resource: str, value: float | None) -> str:
     """Return resource-hours with their unit.
 
