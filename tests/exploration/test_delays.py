@@ -95,3 +95,9 @@ def test_groups_without_delays_are_described_in_words():
     cluster = kq.Cluster(kq.ResourceFlavor("f"), kq.ClusterQueue.of("q", {"f": {GPU: 9}}))
     rows = [{"queue": "q", "submit": 0, "runtime": 60, "gpu": 1, "user": user} for user in ("ann", "bob")]
     assert "No group delays the other groups." in str(kq.lab.delay_matrix(cluster, rows, by="user"))
+
+
+def test_the_progress_counts_simulations(teams):
+    told = []
+    kq.lab.delay_matrix(teams, arrivals(2), threads=1, progress=lambda *numbers: told.append(numbers))
+    assert told[-1] == (5, 5)

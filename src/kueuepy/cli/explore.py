@@ -19,7 +19,7 @@ from kueuepy.cli.options import (
     examples,
     read_cluster,
 )
-from kueuepy.cli.output import counting, print_json, progress, say
+from kueuepy.cli.output import counting, print_json, say
 from kueuepy.cluster import dump
 from kueuepy.errors import InvalidSpecError
 from kueuepy.lab.exploration.arrivals import Arrivals
@@ -137,8 +137,9 @@ def delays(
     delayed most.
     """
     cluster = read_cluster(files, lenient=lenient, version=kueue_version)
-    with progress("running the jobs without each group"):
-        found = delays_between(cluster, read_jobs(jobs, format, map, window, censored), by)
+    table_ = read_jobs(jobs, format, map, window, censored)
+    with counting("simulations done") as show:
+        found = delays_between(cluster, table_, by, progress=show)
     if json:
         print_json({"by": found.by, "groups": found.groups, "jobs": found.jobs.tolist(), "rows": found.frame.rows()})
         return

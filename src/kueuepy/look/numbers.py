@@ -122,6 +122,15 @@ def durations(low: float, high: float) -> str:
     return f"{first} to {last}"
 
 
+def time_left(seconds: float, done: int, total: int) -> str:
+    """Return an estimate of the time left, if the work goes on as fast as before; empty in the first second.
+
+    >>> time_left(30.0, 250, 1000), time_left(0.5, 1, 1000), time_left(30.0, 0, 1000)
+    ('1 min 30 s', '', '')
+    """
+    return round_duration(seconds * (total - done) / done) if done and seconds >= 1 else ""
+
+
 def unit_of(resource: str) -> str:
     """Return the word for one unit of a resource, such as `core` for `cpu` and `GPU` for `nvidia.com/gpu`.
 

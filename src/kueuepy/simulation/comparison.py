@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import msgspec
@@ -31,7 +32,7 @@ from kueuepy.tables import Columns
 from kueuepy.tables.framed import joined
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Callable, Iterable, Sequence
 
     from typing_extensions import Unpack
 
@@ -39,6 +40,7 @@ if TYPE_CHECKING:
     from kueuepy.simulation.figures import Kpis
     from kueuepy.simulation.pictures.catalogue import PictureName
     from kueuepy.simulation.pictures.svg import Picture
+    from kueuepy.simulation.progress import Progress
     from kueuepy.simulation.result import Result
     from kueuepy.simulation.table import Jobs
 
@@ -295,6 +297,7 @@ def compare(
     *,
     names: tuple[str, str] = ("before", "after"),
     threads: int | None = None,
+    progress: Callable[[Progress], None] | None = None,
     **options: Unpack[SimulateSettings],
 ) -> Comparison:
     """Simulate the same jobs on several clusters.
@@ -326,6 +329,8 @@ def compare(
             workloads of its cluster.
         names: The names of the two policies; `before` and `after` by default.
         threads: The number of threads; see `simulate`.
+        progress: A function that receives a `Progress` at most ten times a second; its `done` and `total` count the
+            jobs of all simulations.
         options: Keyword arguments of `simulate`: `model`, `events`, `clock`, `delays`, `until`, `warmup`, `seed`,
             `record`, `on_loop`, and `missing`, which is `wait` by default.
 
@@ -349,12 +354,21 @@ def compare(
     table = list(given) if isinstance(given, Iterator) else given  # read once for each cluster
     settings: SimulateSettings = {"missing": "wait", **options}
     results = {}
-    for name, cluster in clusters.items():
+    for place, (name, cluster) in enumerate(clusters.items()):
         run = Simulation(cluster, table, threads=threads, **settings)
-        run.run()
+        told = None if progress is None else partial(_tell, progress, place, len(clusters))
+        run.run(progress=told or False)
+        if told is not None:
+            told(run.progress())
         results[name] = run.result()
         results[name].policy = name
     return Comparison(results)
+
+
+def _tell(progress: Callable[[Progress], None], place: int, number: int, own: Progress) -> None:
+    """Report the progress of one of several simulations as a part of all of them."""
+    whole = msgspec.structs.replace(own, done=place * own.total + own.done, total=number * own.total)
+    progress(whole)
 
 
 def _cells(outcome: QueueOutcome) -> tuple[str, ...]:

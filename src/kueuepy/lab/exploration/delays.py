@@ -23,6 +23,7 @@ from kueuepy.tables.framed import Framed
 
 if TYPE_CHECKING:
     import threading
+    from collections.abc import Callable
 
     from numpy.typing import NDArray
     from typing_extensions import Unpack
@@ -169,6 +170,7 @@ def delay_matrix(
     by: str = "cluster_queue",
     *,
     threads: int | None = None,
+    progress: Callable[[int, int], None] | None = None,
     **settings: Unpack[RunSettings],
 ) -> DelayMatrix:
     """Measure how much the jobs of each group delay the jobs of the other groups.
@@ -186,6 +188,8 @@ def delay_matrix(
         by: The column that defines the groups: `cluster_queue`, or a column of jobs such as `queue` or `user`. Default:
             `cluster_queue`.
         threads: The number of simulations to run in parallel. Default: the number of available cores.
+        progress: A function that is called with the number of finished simulations and their total number, at most
+            ten times per second.
         settings: Further arguments of `simulate`.
 
     Returns:
@@ -222,7 +226,8 @@ def delay_matrix(
     masks = [np.ones(len(table), bool)]
     masks += [groups.codes != code for code in range(n)]
     masks += [groups.codes == code for code in range(n)]
-    sums = np.array(in_order(waits, masks, threads))
+    told = None if progress is None else lambda done: progress(done, len(masks))
+    sums = np.array(in_order(waits, masks, threads, told))
     return DelayMatrix(by, tuple(map(str, groups.names)), sums, np.bincount(groups.codes, minlength=n))
 
 
