@@ -21,6 +21,7 @@ from kueuepy.errors.libraries import imported
 from kueuepy.errors.words import plural
 from kueuepy.lab.exploration.gate import check_policy as hold
 from kueuepy.lab.exploration.gate import read_promises
+from kueuepy.look.numbers import duration
 from kueuepy.manifest import Limits, check
 from kueuepy.manifest.places import at_place, placed
 from kueuepy.manifest.text.sources import items
@@ -34,7 +35,6 @@ from kueuepy.simulation.report import report as write_report
 from kueuepy.simulation.result import Result, plain
 from kueuepy.simulation.simulate import simulate as run
 from kueuepy.simulation.table import Jobs
-from kueuepy.simulation.text import span_text
 
 EXAMPLES = examples(
     "kueuepy simulate examples/week/teams.yaml --jobs examples/week/jobs.csv --report week.html",
@@ -302,7 +302,7 @@ def tell_result(found: Result) -> None:
     table("", heads, [[_text(name, row[name]) for name in names] for row in queues.rows()])
     admissions, cycles = found.stats["admissions"], found.stats["cycles"]
     ran = f"{admissions:,} {plural(admissions, 'admission')} in {cycles:,} {plural(cycles, 'cycle')}"
-    say(f"{span_text(found.seconds)} of virtual time: {ran}", style="bold")
+    say(f"{duration(found.seconds)} of virtual time: {ran}", style="bold")
 
 
 def _text(name: str, value: Any) -> str:
