@@ -161,15 +161,18 @@ void Engine::Update(WorkloadId id, WorkloadObject object, bool changed) {
   const bool requeues =
       PriorityChanged(*workload.spec, spec, priority != workload.priority) ||
       (state_.config.gates.elastic_jobs_via_workload_slices && ScaledDown(*workload.spec, spec));
-  if (moved) {
-    RemoveFromQueue(state_, id);
-    Unlist(workload);
-  }
-  const LocalQueueId local = state_.InternLocalQueue(spec.ns, spec.queue_name);
   const bool holds = workload.HasQuotaReservation();
   workload.uid = std::move(object.uid);
   workload.spec = std::move(object.spec);
-  workload.local_queue = local;
+  // The workload controller moves a workload with devices to its new queue.
+  const bool is_listed = workload.devices != nullptr && workload.devices->listed;
+  const bool stays = (workload.queued != kNoId || is_listed) && active && !holds && !workload.IsFinished() &&
+                     NeedsDevices(state_, workload);
+  if (!stays) {
+    AssignLocalQueue(state_, id);
+  } else if (moved) {
+    NoteChange(workload);
+  }
   state_.MarkDirty(id);
   if (changed) NoteSpec(state_, workload);
   if (workload.IsFinished() && !changed) return;
