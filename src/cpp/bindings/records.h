@@ -12,6 +12,7 @@
 
 #include "absl/strings/string_view.h"
 #include "bindings/wire.h"
+#include "manifest/fast_reader.h"
 #include "model/ids.h"
 
 namespace kueue::python {
@@ -268,10 +269,7 @@ KUEUE_WIRE(TreeView, topology, levels, resources, domains, leaves, capacity, fre
 // Manifests
 
 // An item of a list object: its position in the text, and its value.
-struct ItemView {
-  size_t start, stop, line;
-  py::object value;
-};
+using ItemView = ManifestItem<py::object>;
 KUEUE_WIRE(ItemView, start, stop, line, value);
 
 // Simulations and fleets
