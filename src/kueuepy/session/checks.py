@@ -159,8 +159,8 @@ def answer(check: Check, request: CheckRequest) -> CheckAnswer | None:
         answered = _answered(check, request)
     except RecursionError as error:
         raise InvalidSpecError(
-            f'AdmissionCheck "{request.check.name}": its function exceeds the recursion limit of Python; it must return '
-            "without calling itself or the method of the Scheduler that called it"
+            f'AdmissionCheck "{request.check.name}": its function exceeds the recursion limit of Python; it must not '
+            "call itself without end, or the method of the Scheduler that called it"
         ) from error
     if answered is None:
         return None
