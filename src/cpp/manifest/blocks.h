@@ -1,26 +1,34 @@
-#include "bindings/manifest/fast_reader.h"
+// Documents, lists of items, and YAML collections.
+#ifndef KUEUE_MANIFEST_BLOCKS_H_
+#define KUEUE_MANIFEST_BLOCKS_H_
 
 #include <algorithm>
 #include <cstring>
+#include <string>
 #include <utility>
+#include <vector>
 
-namespace kueue::python {
+#include "manifest/fast_reader.h"
 
-FastReader::FastReader(py::bytes data, const Span& span, py::function resolve, const Bounds& bounds)
-    : data_(std::move(data)),
-      begin_(PyBytes_AS_STRING(data_.ptr())),
+namespace kueue {
+
+template <typename Values>
+FastReader<Values>::FastReader(const Span& span, const Bounds& bounds, Values values)
+    : begin_(span.text.data()),
       end_(begin_ + span.stop),
       at_(begin_ + span.start),
       line_(span.line),
       most_deep_(bounds.most_deep),
       longest_(bounds.longest),
-      texts_(std::move(resolve)) {
+      values_(std::move(values)),
+      value_(values_.Null()) {
   const char* first = at_;
   while (first != end_ && (*first == ' ' || *first == '\n')) ++first;
   is_json_ = first != end_ && *first == '{';
 }
 
-bool FastReader::Open() {
+template <typename Values>
+bool FastReader<Values>::Open() {
   if (is_json_) return OpenJson();
   FindContent();
   if (indent_ < 0) return false;
@@ -29,15 +37,15 @@ bool FastReader::Open() {
     if (indent_ >= 0) throw Unsupported();
     return false;
   }
-  value_ = py::dict();
+  value_ = values_.Map();
   while (indent_ == 0) {
     if (IsDash() || !IsKey()) throw Unsupported();
-    const py::object key = Key();
+    const Object key = Key();
     SkipBlanks();
-    if (AtLineEnd() && PyUnicode_CompareWithASCIIString(key.ptr(), "items") == 0) {
+    if (AtLineEnd() && values_.Equals(key, "items")) {
       NextLine();
       if (indent_ < 0 || !IsDash()) throw Unsupported();
-      Put(value_, key, py::list());  // Makes a second key `items` a duplicate.
+      Put(value_, key, values_.List());  // Makes a second key `items` a duplicate.
       list_indent_ = indent_;
       in_list_ = true;
       return true;
@@ -48,7 +56,8 @@ bool FastReader::Open() {
   return false;
 }
 
-bool FastReader::NextYamlItem() {
+template <typename Values>
+bool FastReader<Values>::NextYamlItem() {
   if (indent_ == list_indent_ && IsDash()) return true;
   in_list_ = false;
   if (indent_ > list_indent_) throw Unsupported();
@@ -60,8 +69,9 @@ bool FastReader::NextYamlItem() {
   return false;
 }
 
-py::list FastReader::Items(size_t bytes) {
-  py::list items;
+template <typename Values>
+auto FastReader<Values>::Items(size_t bytes) -> std::vector<Item> {
+  std::vector<Item> items;
   const char* const enough = static_cast<size_t>(end_ - at_) > bytes ? at_ + bytes : end_;
   if (is_stuck_) throw Unsupported();
   try {
@@ -75,20 +85,22 @@ py::list FastReader::Items(size_t bytes) {
   return items;
 }
 
-bool FastReader::ReadItem(py::list* items) {
+template <typename Values>
+bool FastReader<Values>::ReadItem(std::vector<Item>* items) {
   is_in_item_ = false;
   if (!(is_json_ ? NextJsonItem() : NextYamlItem())) return false;
   is_in_item_ = true;
   item_start_ = Offset(is_json_ ? at_ : at_ - indent_);
   item_line_ = line_;
-  const py::object value = is_json_ ? JsonValue() : ListItem(list_indent_);
+  const Object value = is_json_ ? JsonValue() : ListItem(list_indent_);
   // Lines up to the next item belong to this item.
   const char* const to = is_json_ || indent_ < 0 ? at_ : at_ - indent_;
-  items->append(ItemView{item_start_, Offset(to), item_line_, value});
+  items->push_back({item_start_, Offset(to), item_line_, value});
   return true;
 }
 
-py::tuple FastReader::PassOver() {
+template <typename Values>
+std::tuple<size_t, size_t, size_t> FastReader<Values>::PassOver() {
   if (!in_list_ || !is_in_item_) throw Unsupported();
   is_stuck_ = false;
   depth_ = pod_sets_ = 0;
@@ -107,24 +119,27 @@ py::tuple FastReader::PassOver() {
     FindContent();
   }
   const size_t stop = Offset(is_json_ ? at_ : at_ - indent_);
-  return py::make_tuple(item_start_, stop, item_line_);
+  return {item_start_, stop, item_line_};
 }
 
 // Lines
 
-void FastReader::SkipBlanks() {
+template <typename Values>
+void FastReader<Values>::SkipBlanks() {
   while (!AtEnd() && *at_ == ' ') ++at_;
   if (Peek() == '\t') throw Unsupported();
 }
 
-void FastReader::SkipComment() {
+template <typename Values>
+void FastReader<Values>::SkipComment() {
   for (; !AtLineEnd(); ++at_) {
     if (static_cast<unsigned char>(*at_) >= 0x80 || *at_ == '\r') throw Unsupported();
   }
 }
 
 // Only blanks and a comment may follow a value on the same line.
-void FastReader::FinishLine() {
+template <typename Values>
+void FastReader<Values>::FinishLine() {
   const char* const from = at_;
   SkipBlanks();
   if (Peek() == '#' && at_ != from) SkipComment();
@@ -132,7 +147,8 @@ void FastReader::FinishLine() {
 }
 
 // Moves from the start of a line to the next content.
-void FastReader::FindContent() {
+template <typename Values>
+void FastReader<Values>::FindContent() {
   for (;;) {
     const char* const start = at_;
     while (!AtEnd() && *at_ == ' ') ++at_;
@@ -150,7 +166,8 @@ void FastReader::FindContent() {
   }
 }
 
-void FastReader::NextLine() {
+template <typename Values>
+void FastReader<Values>::NextLine() {
   FinishLine();
   if (AtEnd()) {
     indent_ = -1;
@@ -163,13 +180,15 @@ void FastReader::NextLine() {
 
 // Collections
 
-bool FastReader::IsDash() const {
+template <typename Values>
+bool FastReader<Values>::IsDash() const {
   if (Peek() != '-') return false;
   const char next = Peek(1);
   return next == ' ' || next == '\n' || at_ + 1 == end_;
 }
 
-bool FastReader::IsKey() const {
+template <typename Values>
+bool FastReader<Values>::IsKey() const {
   const char* place = at_;
   if (*place == '"' || *place == '\'') {
     const char quote = *place++;
@@ -189,34 +208,37 @@ bool FastReader::IsKey() const {
   return place + 1 == end_ || place[1] == ' ' || place[1] == '\n';
 }
 
-py::object FastReader::Key() {
+template <typename Values>
+auto FastReader<Values>::Key() -> Object {
   const char* const start = at_;
   if (*at_ == '"' || *at_ == '\'') {
     const char quote = *at_++;
     while (*at_ != quote) ++at_;
     const absl::string_view text(start + 1, static_cast<size_t>(at_ - start) - 1);
     if (text.size() > longest_) throw Unsupported();
-    const py::object key = texts_.Text(text);
+    const Object key = values_.Text(text);
     at_ += 2;
     return key;
   }
   while (*at_ != ':') ++at_;
   const absl::string_view text(start, static_cast<size_t>(at_ - start));
   if (text.size() > longest_) throw Unsupported();
-  const py::object key = texts_.Key(text);
+  const Object key = values_.Key(text);
   ++at_;
   return key;
 }
 
-py::object FastReader::Node(int indent) {
+template <typename Values>
+auto FastReader<Values>::Node(int indent) -> Object {
   if (IsDash()) return List(indent);
   if (!IsKey()) throw Unsupported();
   return Map(indent);
 }
 
-py::object FastReader::Map(int indent) {
+template <typename Values>
+auto FastReader<Values>::Map(int indent) -> Object {
   const Deeper deeper(this);
-  const py::object map = py::dict();
+  const Object map = values_.Map();
   do {
     ReadPair(map, indent);
     if (indent_ > indent) throw Unsupported();
@@ -225,24 +247,27 @@ py::object FastReader::Map(int indent) {
   return map;
 }
 
-void FastReader::ReadPair(const py::object& map, int indent) {
-  const py::object key = Key();
+template <typename Values>
+void FastReader<Values>::ReadPair(const Object& map, int indent) {
+  const Object key = Key();
   SkipBlanks();
   Put(map, key, ValueOf(key, indent));
 }
 
-py::object FastReader::ValueOf(const py::object& key, int indent) {
-  if (pod_sets_ > 0 && PyUnicode_CompareWithASCIIString(key.ptr(), "template") == 0) return Template(indent);
-  if (PyUnicode_CompareWithASCIIString(key.ptr(), "podSets") != 0) return MapValue(indent);
+template <typename Values>
+auto FastReader<Values>::ValueOf(const Object& key, int indent) -> Object {
+  if (pod_sets_ > 0 && values_.Equals(key, "template")) return Template(indent);
+  if (!values_.Equals(key, "podSets")) return MapValue(indent);
   ++pod_sets_;
-  py::object value = MapValue(indent);
+  Object value = MapValue(indent);
   --pod_sets_;
   return value;
 }
 
 // Parses the template of a pod set. Templates with equal text share one object, because clusters run the same
 // pods many times and templates of Workloads are never changed.
-py::object FastReader::Template(int indent) {
+template <typename Values>
+auto FastReader<Values>::Template(int indent) -> Object {
   size_t lines = 0;
   const char* const stop = EndOfLines(indent, &lines);
   const Written written = WrittenAs(at_, stop, indent);
@@ -253,14 +278,15 @@ py::object FastReader::Template(int indent) {
     FindContent();
     return known->second;
   }
-  py::object value = MapValue(indent);
+  Object value = MapValue(indent);
   const char* const end = indent_ < 0 ? at_ : at_ - indent_;
   if (end == stop && templates_.size() < kMostTemplates) templates_.emplace(written, value);
   return value;
 }
 
 // Returns the end of the lines indented by more than `indent`.
-const char* FastReader::EndOfLines(int indent, size_t* lines) const {
+template <typename Values>
+const char* FastReader<Values>::EndOfLines(int indent, size_t* lines) const {
   const char* place = at_;
   for (;;) {
     const void* const next = std::memchr(place, '\n', static_cast<size_t>(end_ - place));
@@ -279,30 +305,33 @@ const char* FastReader::EndOfLines(int indent, size_t* lines) const {
 }
 
 // Parses the value after a colon and moves to the next content.
-py::object FastReader::MapValue(int indent) {
+template <typename Values>
+auto FastReader<Values>::MapValue(int indent) -> Object {
   if (Peek() == '#') SkipComment();
   if (!AtLineEnd()) return Inline(indent);
   NextLine();
   if (indent_ > indent) return Node(indent_);
   if (indent_ == indent && IsDash()) return List(indent);
-  return py::none();
+  return values_.Null();
 }
 
-py::object FastReader::List(int indent) {
+template <typename Values>
+auto FastReader<Values>::List(int indent) -> Object {
   const Deeper deeper(this);
-  py::list list;
-  while (indent_ == indent && IsDash()) list.append(ListItem(indent));
+  Object list = values_.List();
+  while (indent_ == indent && IsDash()) values_.Append(list, ListItem(indent));
   if (indent_ > indent) throw Unsupported();
-  return std::move(list);
+  return list;
 }
 
-py::object FastReader::ListItem(int indent) {
+template <typename Values>
+auto FastReader<Values>::ListItem(int indent) -> Object {
   const char* const dash = at_++;
   SkipBlanks();
   if (Peek() == '#') SkipComment();
   if (AtLineEnd()) {
     NextLine();
-    return indent_ > indent ? Node(indent_) : py::none();
+    return indent_ > indent ? Node(indent_) : values_.Null();
   }
   const int column = indent + static_cast<int>(at_ - dash);
   if (!IsDash() && !IsKey()) return Inline(indent);
@@ -310,10 +339,11 @@ py::object FastReader::ListItem(int indent) {
   return Node(column);
 }
 
-void FastReader::Put(const py::object& map, const py::object& key, const py::object& value) {
-  const Py_ssize_t before = PyDict_GET_SIZE(map.ptr());
-  if (PyDict_SetItem(map.ptr(), key.ptr(), value.ptr()) != 0) throw py::error_already_set();
-  if (PyDict_GET_SIZE(map.ptr()) == before) throw Unsupported();  // Duplicate key.
+template <typename Values>
+void FastReader<Values>::Put(const Object& map, const Object& key, const Object& value) {
+  if (!values_.Add(map, key, value)) throw Unsupported();  // Duplicate key.
 }
 
-}  // namespace kueue::python
+}  // namespace kueue
+
+#endif  // KUEUE_MANIFEST_BLOCKS_H_

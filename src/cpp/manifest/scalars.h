@@ -1,67 +1,29 @@
 // YAML scalars: plain, quoted, and literal blocks.
+#ifndef KUEUE_MANIFEST_SCALARS_H_
+#define KUEUE_MANIFEST_SCALARS_H_
+
 #include <algorithm>
 #include <cstring>
+#include <string>
 
 #include "absl/strings/string_view.h"
-#include "bindings/manifest/fast_reader.h"
+#include "manifest/fast_reader.h"
+#include "manifest/plain.h"
 
-namespace kueue::python {
-namespace {
-
-// Returns whether a plain scalar cannot start with this character, or the exact parser must be used.
-bool BeginsNoText(char c) { return c == '\0' || std::memchr("#&*!|>'\"%@`,[]{}?:\t\r", c, 20) != nullptr; }
-
-// Removes trailing blanks, but keeps the first `kept` characters.
-void DropBlanks(std::string* text, size_t kept = 0) {
-  while (text->size() > kept && text->back() == ' ') text->pop_back();
-}
-
-// Returns whether a line that starts with this character may be `---` or `...`. Such a line ends a document
-// even within quotes.
-bool MayBeMark(char first) { return first == '-' || first == '.'; }
-
-void AppendBreaks(std::string* text, size_t breaks) {
-  if (breaks == 1) {
-    *text += ' ';
-  } else {
-    text->append(breaks - 1, '\n');
-  }
-}
-
-// Appends a code point of at most 16 bits.
-void AppendUtf8(std::string* text, unsigned code) {
-  if (code < 0x80) {
-    *text += static_cast<char>(code);
-  } else if (code < 0x800) {
-    *text += static_cast<char>(0xC0 | (code >> 6));
-    *text += static_cast<char>(0x80 | (code & 0x3F));
-  } else {
-    *text += static_cast<char>(0xE0 | (code >> 12));
-    *text += static_cast<char>(0x80 | ((code >> 6) & 0x3F));
-    *text += static_cast<char>(0x80 | (code & 0x3F));
-  }
-}
-
-// Appends the folded form of the blanks and line breaks between two lines of a plain scalar.
-void AppendFold(std::string* text, const char* from, const char* to) {
-  if (std::find(from, to, '#') != to) throw Unsupported();  // A comment ends the scalar.
-  AppendBreaks(text, static_cast<size_t>(std::count(from, to, '\n')));
-}
-
-}  // namespace
-
+namespace kueue {
 // Parses a value that is on the same line as its key or dash, and moves to the next content. `parent` is the
 // indentation of the enclosing collection.
-py::object FastReader::Inline(int parent) {
+template <typename Values>
+auto FastReader<Values>::Inline(int parent) -> Object {
   const char first = *at_;
-  py::object value;
+  Object value;
   if (first == '"' || first == '\'') {
     value = Quoted(first);
   } else if (first == '|') {
     return Literal(parent);
   } else if ((first == '{' && Peek(1) == '}') || (first == '[' && Peek(1) == ']')) {
     at_ += 2;
-    value = first == '{' ? py::object(py::dict()) : py::object(py::list());
+    value = first == '{' ? values_.Map() : values_.List();
   } else {
     return PlainScalar(parent);
   }
@@ -71,7 +33,8 @@ py::object FastReader::Inline(int parent) {
 
 // Reads the rest of a line of a plain scalar, up to a comment, and moves to the position after its last
 // character.
-absl::string_view FastReader::PlainLine() {
+template <typename Values>
+absl::string_view FastReader<Values>::PlainLine() {
   const char* const start = at_;
   for (; !AtLineEnd(); ++at_) {
     const char c = *at_;
@@ -86,25 +49,28 @@ absl::string_view FastReader::PlainLine() {
   return line;
 }
 
-py::object FastReader::PlainScalar(int parent) {
+template <typename Values>
+auto FastReader<Values>::PlainScalar(int parent) -> Object {
   if (BeginsNoText(*at_) || IsDash()) throw Unsupported();
   const absl::string_view line = PlainLine();
   const char* last = at_;
   NextLine();
-  if (indent_ <= parent) return texts_.Scalar(line);
+  if (indent_ <= parent) return values_.Scalar(line);
   std::string text(line);
   while (indent_ > parent) {
-    AppendFold(&text, last, at_);
+    if (std::find(last, at_, '#') != at_) throw Unsupported();  // A comment ends the scalar.
+    AppendBreaks(&text, static_cast<size_t>(std::count(last, at_, '\n')));
     const absl::string_view next = PlainLine();
     text.append(next.data(), next.size());
     if (text.size() > longest_) throw Unsupported();
     last = at_;
     NextLine();
   }
-  return texts_.Text(text);
+  return values_.Text(text);
 }
 
-py::object FastReader::Quoted(char quote) {
+template <typename Values>
+auto FastReader<Values>::Quoted(char quote) -> Object {
   const char* const start = ++at_;
   while (!AtEnd()) {
     const char c = *at_;
@@ -118,11 +84,12 @@ py::object FastReader::Quoted(char quote) {
   const absl::string_view text(start, static_cast<size_t>(at_ - start));
   if (text.size() > longest_) throw Unsupported();
   ++at_;
-  return texts_.Text(text);
+  return values_.Text(text);
 }
 
 // Skips blanks and line breaks. Returns the number of line breaks.
-size_t FastReader::PassBreaks() {
+template <typename Values>
+size_t FastReader<Values>::PassBreaks() {
   size_t breaks = 0;
   for (; !AtEnd() && (*at_ == '\n' || *at_ == ' '); ++at_) {
     if (*at_ != '\n') continue;
@@ -133,7 +100,8 @@ size_t FastReader::PassBreaks() {
 }
 
 // Parses a quoted scalar with escapes or line breaks.
-py::object FastReader::LongQuoted(char quote, const char* from) {
+template <typename Values>
+auto FastReader<Values>::LongQuoted(char quote, const char* from) -> Object {
   std::string text(from, static_cast<size_t>(at_ - from));
   size_t kept = 0;  // Blanks produced by escapes are not removed before a line break.
   for (;; ++at_) {
@@ -160,11 +128,12 @@ py::object FastReader::LongQuoted(char quote, const char* from) {
     }
   }
   ++at_;
-  return texts_.Text(text);
+  return values_.Text(text);
 }
 
 // Decodes the escape at the cursor and moves to its last character.
-void FastReader::Unescape(std::string* text) {
+template <typename Values>
+void FastReader<Values>::Unescape(std::string* text) {
   ++at_;
   static constexpr absl::string_view kCodes = "\"\\/ntrbf ", kMeanings = "\"\\/\n\t\r\b\f ";
   const size_t known = kCodes.find(Peek());
@@ -183,7 +152,8 @@ void FastReader::Unescape(std::string* text) {
   }
 }
 
-void FastReader::AppendCode(std::string* text, int digits) {
+template <typename Values>
+void FastReader<Values>::AppendCode(std::string* text, int digits) {
   unsigned code = 0;
   for (int i = 0; i < digits; ++i) {
     ++at_;
@@ -201,7 +171,8 @@ void FastReader::AppendCode(std::string* text, int digits) {
 
 // Returns the indentation of a block, which is the indentation of its first nonblank line. No earlier blank
 // line may be longer.
-size_t FastReader::LiteralIndent(int parent) const {
+template <typename Values>
+size_t FastReader<Values>::LiteralIndent(int parent) const {
   const char* place = at_;
   const char* start = at_;
   std::ptrdiff_t widest = 0;  // Length of the longest blank line.
@@ -216,7 +187,8 @@ size_t FastReader::LiteralIndent(int parent) const {
 }
 
 // Parses a literal block.
-py::object FastReader::Literal(int parent) {
+template <typename Values>
+auto FastReader<Values>::Literal(int parent) -> Object {
   ++at_;
   const char chomp = Peek() == '-' || Peek() == '+' ? *at_++ : ' ';
   while (Peek() == ' ') ++at_;
@@ -230,12 +202,13 @@ py::object FastReader::Literal(int parent) {
   if (chomp == '+') text.append(breaks, '\n');
   if (chomp == ' ') text += '\n';
   FindContent();
-  return texts_.Text(text);
+  return values_.Text(text);
 }
 
 // Reads the lines of a block with this indentation. Returns the number of line breaks after the last nonempty
 // line.
-size_t FastReader::LiteralLines(size_t indent, std::string* text) {
+template <typename Values>
+size_t FastReader<Values>::LiteralLines(size_t indent, std::string* text) {
   size_t breaks = 0;
   while (!AtEnd()) {
     const void* const found = std::memchr(at_, '\n', static_cast<size_t>(end_ - at_));
@@ -256,4 +229,6 @@ size_t FastReader::LiteralLines(size_t indent, std::string* text) {
   return breaks;
 }
 
-}  // namespace kueue::python
+}  // namespace kueue
+
+#endif  // KUEUE_MANIFEST_SCALARS_H_

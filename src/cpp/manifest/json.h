@@ -1,13 +1,19 @@
 // JSON as printed by kubectl.
+#ifndef KUEUE_MANIFEST_JSON_H_
+#define KUEUE_MANIFEST_JSON_H_
+
 #include <cstring>
+#include <string>
 
 #include "absl/strings/string_view.h"
-#include "bindings/manifest/fast_reader.h"
+#include "manifest/fast_reader.h"
+#include "manifest/plain.h"
 
-namespace kueue::python {
+namespace kueue {
 
-bool FastReader::OpenJson() {
-  value_ = py::dict();
+template <typename Values>
+bool FastReader<Values>::OpenJson() {
+  value_ = values_.Map();
   SkipSpace();
   Expect('{');
   SkipSpace();
@@ -23,9 +29,10 @@ bool FastReader::OpenJson() {
 }
 
 // Reads a key and moves to its value.
-py::object FastReader::JsonKey() {
+template <typename Values>
+auto FastReader<Values>::JsonKey() -> Object {
   SkipSpace();
-  py::object key = JsonText();
+  Object key = JsonText();
   SkipSpace();
   Expect(':');
   SkipSpace();
@@ -33,11 +40,12 @@ py::object FastReader::JsonKey() {
 }
 
 // Reads the pairs of the outermost object up to its end or to the first item of the list `items`.
-void FastReader::ReadJsonPairs() {
+template <typename Values>
+void FastReader<Values>::ReadJsonPairs() {
   for (;;) {
-    const py::object key = JsonKey();
-    if (Peek() == '[' && PyUnicode_CompareWithASCIIString(key.ptr(), "items") == 0) {
-      Put(value_, key, py::list());  // Makes a second key `items` a duplicate.
+    const Object key = JsonKey();
+    if (Peek() == '[' && values_.Equals(key, "items")) {
+      Put(value_, key, values_.List());  // Makes a second key `items` a duplicate.
       ++at_;
       in_list_ = true;
       return;
@@ -50,7 +58,8 @@ void FastReader::ReadJsonPairs() {
   Expect('}');
 }
 
-bool FastReader::NextJsonItem() {
+template <typename Values>
+bool FastReader<Values>::NextJsonItem() {
   SkipSpace();
   if (Peek() != ']') {
     if (!is_first_) Expect(',');
@@ -65,7 +74,8 @@ bool FastReader::NextJsonItem() {
 }
 
 // Reads the rest of the text after the list of items.
-void FastReader::FinishJson() {
+template <typename Values>
+void FastReader<Values>::FinishJson() {
   SkipSpace();
   if (Peek() == ',') {
     ++at_;
@@ -79,7 +89,8 @@ void FastReader::FinishJson() {
 }
 
 // Skips a value by matching brackets and quotes.
-void FastReader::PassOverJson() {
+template <typename Values>
+void FastReader<Values>::PassOverJson() {
   size_t open = 0;
   for (; !AtEnd(); ++at_) {
     const char c = *at_;
@@ -104,7 +115,8 @@ void FastReader::PassOverJson() {
 }
 
 // Moves from the opening quote of a string to the character after its closing quote.
-void FastReader::PassOverJsonText() {
+template <typename Values>
+void FastReader<Values>::PassOverJsonText() {
   for (;;) {
     const char* const from = at_ + 1;
     const void* const found = std::memchr(from, '"', static_cast<size_t>(end_ - from));
@@ -116,7 +128,8 @@ void FastReader::PassOverJsonText() {
   }
 }
 
-void FastReader::SkipSpace() {
+template <typename Values>
+void FastReader<Values>::SkipSpace() {
   for (; !AtEnd(); ++at_) {
     if (*at_ == '\n') {
       ++line_;
@@ -126,18 +139,21 @@ void FastReader::SkipSpace() {
   }
 }
 
-void FastReader::Expect(char sign) {
+template <typename Values>
+void FastReader<Values>::Expect(char sign) {
   if (Peek() != sign) throw Unsupported();
   ++at_;
 }
 
-void FastReader::ExpectWord(absl::string_view word) {
+template <typename Values>
+void FastReader<Values>::ExpectWord(absl::string_view word) {
   if (static_cast<size_t>(end_ - at_) < word.size()) throw Unsupported();
   if (std::memcmp(at_, word.data(), word.size()) != 0) throw Unsupported();
   at_ += word.size();
 }
 
-py::object FastReader::JsonValue() {
+template <typename Values>
+auto FastReader<Values>::JsonValue() -> Object {
   switch (Peek()) {
     case '{':
       return JsonObject();
@@ -147,21 +163,22 @@ py::object FastReader::JsonValue() {
       return JsonText();
     case 't':
       ExpectWord("true");
-      return py::bool_(true);
+      return values_.Bool(true);
     case 'f':
       ExpectWord("false");
-      return py::bool_(false);
+      return values_.Bool(false);
     case 'n':
       ExpectWord("null");
-      return py::none();
+      return values_.Null();
     default:
       return JsonNumber();
   }
 }
 
-py::object FastReader::JsonObject() {
+template <typename Values>
+auto FastReader<Values>::JsonObject() -> Object {
   const Deeper deeper(this);
-  const py::object object = py::dict();
+  const Object object = values_.Map();
   ++at_;
   SkipSpace();
   if (Peek() == '}') {
@@ -169,7 +186,7 @@ py::object FastReader::JsonObject() {
     return object;
   }
   for (;;) {
-    const py::object key = JsonKey();
+    const Object key = JsonKey();
     Put(object, key, JsonValueOf(key));
     SkipSpace();
     if (Peek() != ',') break;
@@ -179,17 +196,19 @@ py::object FastReader::JsonObject() {
   return object;
 }
 
-py::object FastReader::JsonValueOf(const py::object& key) {
-  if (pod_sets_ > 0 && PyUnicode_CompareWithASCIIString(key.ptr(), "template") == 0) return JsonTemplate();
-  if (PyUnicode_CompareWithASCIIString(key.ptr(), "podSets") != 0) return JsonValue();
+template <typename Values>
+auto FastReader<Values>::JsonValueOf(const Object& key) -> Object {
+  if (pod_sets_ > 0 && values_.Equals(key, "template")) return JsonTemplate();
+  if (!values_.Equals(key, "podSets")) return JsonValue();
   ++pod_sets_;
-  py::object value = JsonValue();
+  Object value = JsonValue();
   --pod_sets_;
   return value;
 }
 
 // Like Template().
-py::object FastReader::JsonTemplate() {
+template <typename Values>
+auto FastReader<Values>::JsonTemplate() -> Object {
   const char* const start = at_;
   const size_t line = line_;
   PassOverJson();
@@ -198,39 +217,41 @@ py::object FastReader::JsonTemplate() {
   if (known != templates_.end()) return known->second;
   at_ = start;
   line_ = line;
-  py::object value = JsonValue();
+  Object value = JsonValue();
   if (templates_.size() < kMostTemplates) templates_.emplace(written, value);
   return value;
 }
 
-py::object FastReader::JsonArray() {
+template <typename Values>
+auto FastReader<Values>::JsonArray() -> Object {
   const Deeper deeper(this);
-  py::list array;
+  Object array = values_.List();
   ++at_;
   SkipSpace();
   if (Peek() == ']') {
     ++at_;
-    return std::move(array);
+    return array;
   }
   for (;;) {
     SkipSpace();
-    array.append(JsonValue());
+    values_.Append(array, JsonValue());
     SkipSpace();
     if (Peek() != ',') break;
     ++at_;
   }
   Expect(']');
-  return std::move(array);
+  return array;
 }
 
-py::object FastReader::JsonText() {
+template <typename Values>
+auto FastReader<Values>::JsonText() -> Object {
   Expect('"');
   const char* const start = at_;
   while (!AtEnd() && *at_ != '"' && *at_ != '\\' && static_cast<unsigned char>(*at_) >= 0x20) ++at_;
   if (Peek() == '"') {
     const absl::string_view text(start, static_cast<size_t>(at_++ - start));
     if (text.size() > longest_) throw Unsupported();
-    return texts_.Text(text, /*is_yaml=*/false);
+    return values_.Text(text, /*is_yaml=*/false);
   }
   std::string text(start, at_);
   while (Peek() == '\\') {
@@ -242,17 +263,19 @@ py::object FastReader::JsonText() {
   }
   if (text.size() > longest_) throw Unsupported();
   Expect('"');
-  return texts_.Text(text, /*is_yaml=*/false);
+  return values_.Text(text, /*is_yaml=*/false);
 }
 
-absl::string_view FastReader::Digits() {
+template <typename Values>
+absl::string_view FastReader<Values>::Digits() {
   const char* const first = at_;
   while (!AtEnd() && *at_ >= '0' && *at_ <= '9') ++at_;
   if (at_ == first) throw Unsupported();
   return {first, static_cast<size_t>(at_ - first)};
 }
 
-py::object FastReader::JsonNumber() {
+template <typename Values>
+auto FastReader<Values>::JsonNumber() -> Object {
   const char* const start = at_;
   if (Peek() == '-') ++at_;
   const absl::string_view whole = Digits();
@@ -260,13 +283,14 @@ py::object FastReader::JsonNumber() {
   const bool is_integer = PassFraction();
   const absl::string_view text(start, static_cast<size_t>(at_ - start));
   if (text.size() > longest_) throw Unsupported();
-  if (!is_integer) return texts_.Number(text);
+  if (!is_integer) return values_.Number(text);
   if (text != "0" && !IsSimpleInteger(text)) throw Unsupported();
-  return texts_.Scalar(text);
+  return values_.Scalar(text);
 }
 
 // Skips the fraction and the exponent of a number. Returns whether there are none.
-bool FastReader::PassFraction() {
+template <typename Values>
+bool FastReader<Values>::PassFraction() {
   const char* const start = at_;
   if (Peek() == '.') {
     ++at_;
@@ -280,4 +304,6 @@ bool FastReader::PassFraction() {
   return at_ == start;
 }
 
-}  // namespace kueue::python
+}  // namespace kueue
+
+#endif  // KUEUE_MANIFEST_JSON_H_

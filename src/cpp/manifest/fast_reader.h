@@ -2,48 +2,64 @@
 // blocks, flow collections in YAML, duplicate keys, rare escapes, tabs or non-decimal numbers, and it does
 // not report errors. The exact parser (kueuepy/manifest/text/exact.py) supports all features that this parser
 // lacks, reports errors, and defines the correct result.
-#ifndef KUEUE_BINDINGS_MANIFEST_FAST_READER_H_
-#define KUEUE_BINDINGS_MANIFEST_FAST_READER_H_
+#ifndef KUEUE_MANIFEST_FAST_READER_H_
+#define KUEUE_MANIFEST_FAST_READER_H_
 
+#include <cstddef>
 #include <map>
 #include <string>
 #include <tuple>
 #include <utility>
+#include <vector>
 
-#include "bindings/manifest/texts.h"
-#include "bindings/pybind.h"
-#include "bindings/records.h"
+#include "absl/strings/string_view.h"
 
-namespace kueue::python {
+namespace kueue {
+
+// Exception that is thrown if the exact parser must parse the text. The exception does not imply that the
+// text is invalid.
+struct Unsupported {};
+
+// An item of a list object: its position in the text, and its value.
+template <typename Object>
+struct ManifestItem {
+  size_t start, stop, line;
+  Object value;
+};
 
 // Parses one document. The items of a list object are returned in batches, so that the items of a large dump
-// are never all in memory at the same time.
+// are never all in memory at the same time. `Values` creates the values (bindings/manifest/values.h).
+template <typename Values>
 class FastReader {
  public:
+  using Object = typename Values::Object;
+  using Item = ManifestItem<Object>;
   // The range of the text to parse, from `start` to `stop`, and the line number of `start`. `Bounds` contains
   // the maximum nesting depth and the maximum text length.
   struct Span {
+    absl::string_view text;
     size_t start, stop, line;
   };
   struct Bounds {
     size_t most_deep, longest;
   };
-  FastReader(py::bytes data, const Span& span, py::function resolve, const Bounds& bounds);
+  // The text must exist as long as the reader.
+  FastReader(const Span& span, const Bounds& bounds, Values values);
 
   // Parses the start of the document, up to the first item of a list object. Returns false if the document is
   // not a list object; in that case, the whole document has already been parsed. Throws Unsupported if the
   // exact parser must be used.
   bool Open();
-  // Returns the next items of the list object as tuples (start, stop, line, value). Stops after parsing about
+  // Returns the next items of the list object. Stops after parsing about
   // `bytes` bytes, or before an unsupported item. At the end of the list object, parses the rest of the
   // document and returns an empty list. Throws Unsupported if the first item is unsupported.
-  py::list Items(size_t bytes);
+  std::vector<Item> Items(size_t bytes);
   // Skips the unsupported item and returns its position as a tuple (start, stop, line). Throws Unsupported if
   // the end of the item cannot be determined.
-  py::tuple PassOver();
+  std::tuple<size_t, size_t, size_t> PassOver();
 
   // Returns the parsed document. If the document is a list object, the items of the list are omitted.
-  const py::object& value() const { return value_; }
+  const Object& value() const { return value_; }
   bool is_json() const { return is_json_; }
   bool is_in_list() const { return in_list_ || is_stuck_; }
 
@@ -61,27 +77,27 @@ class FastReader {
   // Collections
   bool IsDash() const;
   bool IsKey() const;
-  py::object Node(int indent);
-  py::object Map(int indent);
-  py::object List(int indent);
-  py::object ListItem(int indent);
-  py::object MapValue(int indent);
-  py::object Key();
-  void ReadPair(const py::object& map, int indent);
-  py::object ValueOf(const py::object& key, int indent);
-  py::object Template(int indent);
+  Object Node(int indent);
+  Object Map(int indent);
+  Object List(int indent);
+  Object ListItem(int indent);
+  Object MapValue(int indent);
+  Object Key();
+  void ReadPair(const Object& map, int indent);
+  Object ValueOf(const Object& key, int indent);
+  Object Template(int indent);
   const char* EndOfLines(int indent, size_t* lines) const;
 
   // Scalars
-  py::object Inline(int parent);
+  Object Inline(int parent);
   absl::string_view PlainLine();
-  py::object PlainScalar(int parent);
-  py::object Quoted(char quote);
-  py::object LongQuoted(char quote, const char* from);
+  Object PlainScalar(int parent);
+  Object Quoted(char quote);
+  Object LongQuoted(char quote, const char* from);
   size_t PassBreaks();
   void Unescape(std::string* text);
   void AppendCode(std::string* text, int digits);
-  py::object Literal(int parent);
+  Object Literal(int parent);
   size_t LiteralIndent(int parent) const;
   size_t LiteralLines(size_t indent, std::string* text);
 
@@ -89,14 +105,14 @@ class FastReader {
   void SkipSpace();
   void Expect(char sign);
   void ExpectWord(absl::string_view word);
-  py::object JsonValue();
-  py::object JsonObject();
-  py::object JsonValueOf(const py::object& key);
-  py::object JsonTemplate();
-  py::object JsonArray();
-  py::object JsonKey();
-  py::object JsonText();
-  py::object JsonNumber();
+  Object JsonValue();
+  Object JsonObject();
+  Object JsonValueOf(const Object& key);
+  Object JsonTemplate();
+  Object JsonArray();
+  Object JsonKey();
+  Object JsonText();
+  Object JsonNumber();
   absl::string_view Digits();
   bool PassFraction();
   bool OpenJson();
@@ -106,9 +122,9 @@ class FastReader {
   void PassOverJson();
   void PassOverJsonText();
   bool NextYamlItem();
-  bool ReadItem(py::list* items);
+  bool ReadItem(std::vector<Item>* items);
 
-  void Put(const py::object& map, const py::object& key, const py::object& value);
+  void Put(const Object& map, const Object& key, const Object& value);
   // Cache key of a pod template: the length, the indentation and the bytes of its text. The length is the
   // first element of the key, because most templates differ in their length.
   using Written = std::tuple<size_t, int, absl::string_view>;
@@ -135,15 +151,14 @@ class FastReader {
     FastReader* reader_;
   };
 
-  py::bytes data_;
   const char *begin_, *end_, *at_;
   size_t line_;
   int indent_ = 0;  // Indentation of the line whose content starts at `at_`; -1 at the end of the text.
   size_t depth_ = 0, most_deep_, longest_;
   size_t pod_sets_ = 0;  // Number of enclosing fields named podSets.
-  std::map<Written, py::object> templates_;
-  Texts texts_;
-  py::object value_ = py::none();
+  std::map<Written, Object> templates_;
+  Values values_;
+  Object value_;
   bool is_json_ = false, in_list_ = false, is_first_ = true;
   // True if the cursor is at an unsupported item or directly before the item that follows it.
   bool is_stuck_ = false;
@@ -152,6 +167,6 @@ class FastReader {
   size_t item_start_ = 0, item_line_ = 0;
 };
 
-}  // namespace kueue::python
+}  // namespace kueue
 
-#endif  // KUEUE_BINDINGS_MANIFEST_FAST_READER_H_
+#endif  // KUEUE_MANIFEST_FAST_READER_H_
