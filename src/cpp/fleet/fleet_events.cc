@@ -149,20 +149,27 @@ bool FleetRun::Defers(const Local& local, int32_t cluster, const WorkloadSpec& m
   if (external_ || options_.sync[static_cast<size_t>(cluster)] == 0) return false;
   const auto site = static_cast<size_t>(cluster) + 1;
   const int32_t job = manager().JobOf(local.id);
-  if (job < 0 || awake_[site] != 0) return false;
-  Realize(cluster + 1);
-  if (!sites_[site]->CanDefer(job)) return false;
+  if (job < 0 || awake_[site] != 0 || !sites_[site]->CanDefer(job)) return false;
   const std::optional<Engine::Wait> wait = sites_[site]->engine().FindWait(made);
   if (!wait) return false;
-  deferred_[site] = {job, local.serial, now_, *wait, false};
+  Waiting& waiting = deferred_[site];
+  if (waiting.copies.empty()) {
+    waiting.wait = *wait;
+  } else if (!waiting.decided || waiting.wait.queue != wait->queue || waiting.wait.cls != wait->cls) {
+    return false;
+  }
+  waiting.copies.push_back({job, local.serial, now_, false});
   return true;
 }
 
 void FleetRun::Realize(int32_t site) {
-  const Deferred deferred = std::exchange(deferred_[static_cast<size_t>(site)], Deferred());
-  if (deferred.job < 0) return;
-  Site(site).Realize(deferred.job, deferred.created, deferred.decided,
-                     [&] { return dispatcher_.Realize(deferred.serial, site - 1); });
+  if (deferred_[static_cast<size_t>(site)].copies.empty()) return;
+  const Waiting waiting = std::exchange(deferred_[static_cast<size_t>(site)], Waiting());
+  if (waiting.decided) Site(site).engine().CountCycles(waiting.wait, -1);
+  for (const Deferred& copy : waiting.copies) {
+    Site(site).Realize(copy.job, copy.created, waiting.decided,
+                       [&] { return dispatcher_.Realize(copy.serial, site - 1); });
+  }
 }
 
 void FleetRun::RealizeAll() {
@@ -175,9 +182,15 @@ bool FleetRun::MayPass(int32_t cluster) {
   return false;
 }
 
-void FleetRun::Pass(int32_t cluster) {
-  const Deferred deferred = std::exchange(deferred_[static_cast<size_t>(cluster) + 1], Deferred());
-  Site(cluster + 1).engine().Pass(deferred.wait);
+// The deletion of a workload makes the inadmissible workloads of its queue active again.
+void FleetRun::Pass(const Local& local, int32_t cluster) {
+  Waiting& waiting = deferred_[static_cast<size_t>(cluster) + 1];
+  std::vector<Deferred>& copies = waiting.copies;
+  copies.erase(std::find_if(copies.begin(), copies.end(),
+                            [&local](const Deferred& copy) { return copy.serial == local.serial; }));
+  Site(cluster + 1).engine().Pass(waiting.wait);
+  waiting.decided = false;
+  waiting.active_again = !copies.empty();
 }
 
 void FleetRun::Remove(const Local& local, const Copy& copy, int32_t job) {

@@ -194,11 +194,16 @@ class Simulation {
   // CanDefer() returns whether a copy of the job can be deferred. AddDeferred() corresponds to AddCopy().
   // CountRefusals() corresponds to Decide(); if it returns false, it has changed nothing, and the copy must
   // be realized. Realize() calls `submit`, which submits the workload, at the time `created`. If `decides` is
-  // true, Realize() then runs the cycles that CountRefusals() has counted.
+  // true, Realize() then runs the cycles of the copy, which Engine::CountCycles() must have subtracted
+  // before.
   bool CanDefer(int32_t job) const;
   void AddDeferred(int32_t job, const Engine::Wait& wait, const Job& before);
   bool CountRefusals(const Engine::Wait& wait);
   void Realize(int32_t job, Time created, bool decides, const std::function<WorkloadId()>& submit);
+  // Returns whether jobs are still to arrive in this cluster.
+  bool HasArrivals() const { return NextArrival() >= 0; }
+  // Ends the metrics of the period in which jobs arrive, because no jobs are to arrive in the whole fleet.
+  void EndSubmissions(Time at) { figures_.EndSubmissions(at); }
   bool HasCopy(int32_t job) const { return slots_[static_cast<size_t>(job)] >= 0; }
   // Removes a workload of the manager whose copy has finished.
   void Forget(int32_t job);

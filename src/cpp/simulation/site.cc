@@ -53,11 +53,11 @@ void Simulation::AddDeferred(int32_t number, const Engine::Wait& wait, const Job
 
 bool Simulation::CountRefusals(const Engine::Wait& wait) {
   if (cycles_at_moment_ + wait.cycles >= LoopWatch::kPatience) return false;
-  for (int cycle = 1; cycle <= wait.cycles; ++cycle) {
-    ++stats_.cycles;
-    ++cycles_at_moment_;
-    recorder_.Count(now(), engine_.state().scheduling_cycle + cycle, 1, 0, 0);
-  }
+  engine_.CountCycles(wait, 1);
+  if (wait.cycles == 0) return true;
+  ++stats_.cycles;
+  ++cycles_at_moment_;
+  recorder_.Count(now(), engine_.state().scheduling_cycle, 1, 0, 0);
   return true;
 }
 
