@@ -7,6 +7,7 @@ from typing import Any, ClassVar, Literal, final
 import numpy as np
 from numpy.typing import NDArray
 
+from kueuepy.engine.decisions import Decision
 from kueuepy.engine.facts import FactsView, ShareView
 from kueuepy.engine.records import (
     AdmissionView,
@@ -18,7 +19,6 @@ from kueuepy.engine.records import (
     ConditionView,
     CopyView,
     CycleView,
-    DecisionView,
     DetectedLoop,
     DispatchView,
     EventView,
@@ -38,7 +38,7 @@ FEATURE_GATES: dict[str, bool]
 EVENT_KINDS: tuple[str, ...]
 """Names of the event kinds."""
 RECORDS: dict[str, tuple[str, ...]]
-"""The fields of each record that the core returns; see `kueuepy.engine.records`."""
+"""The fields of each record that the core returns, by the full name of its class."""
 
 @final
 class Quantity:
@@ -126,8 +126,12 @@ class Engine:
         """Create or replace a Pod of the cluster, given in the same format. Only pods on nodes use capacity."""
     def delete_object(self, kind: str, namespace: str, name: str) -> None:
         """Delete an object. `namespace` is empty for cluster-scoped kinds."""
-    def submit(self, workload: Workload, single_pod: bool = False) -> int:
-        """Create a workload and return its id. `single_pod` tells whether a single pod owns it."""
+    def submit(self, workload: Workload, single_pod: bool = False, prepared: Question | None = None) -> int:
+        """Create a workload and return its id.
+
+        `single_pod` tells whether a single pod owns it. `prepared` is the workload without its uid and creation time;
+        if it is given, only these two are read from `workload`.
+        """
     def update(self, id: int, workload: Workload, changed: bool = True) -> None:
         """Replace a workload. `changed` tells whether its spec differs."""
     def finish(self, id: int, reason: FinishReason = "Succeeded", message: str = "") -> None:
@@ -181,7 +185,7 @@ class Engine:
     @property
     def is_blocked(self) -> bool:
         """Whether a cycle is blocked until pods are ready (`blockAdmission`)."""
-    def decide(self) -> Decisions:
+    def decide(self, not_modelled: tuple[str, ...] = ()) -> Decisions:
         """Run one scheduling cycle and return the decision about each head."""
     # State.
     def ids(self) -> list[int]:
@@ -241,10 +245,13 @@ class Engine:
         """Return the tree of a flavor's topology, or None if the flavor has no topology or does not exist."""
     def pods_in_domains(self, flavor: str, requests: dict[str, Any]) -> tuple[list[int], list[int]] | None:
         """Return the numbers of pods with these requests that fit in each domain, now and in the empty tree."""
-    def ask(self, items: Iterable[Workload | Question | int]) -> Answers:
+    def ask(self, items: Iterable[Workload | Question | int], not_modelled: tuple[str, ...] = ()) -> Answers:
         """Return the decision that a cycle would make about each workload as its only head. Changes nothing."""
-    def ask_one(self, item: Workload | Question | int) -> DecisionView:
-        """Return the decision that a cycle would make about one workload as its only head. Changes nothing."""
+    def ask_one(self, item: object, not_modelled: tuple[str, ...], /) -> Decision | None:
+        """Return the decision about a Question or a row of plain values; `None` for any other item. Changes nothing.
+
+        A row with the column `gpu` is not answered either if its queue has quotas for a resource named `gpu` alone.
+        """
     def largest_count(self, question: Question, pod_set: int, preempting: bool) -> int:
         """Return a count of the pod set that would be admitted although one more pod would not; 0 if not even one."""
     def must_leave(self) -> list[str]:
@@ -261,7 +268,7 @@ class Decisions:
     """Decisions of one cycle. Names are resolved on access."""
 
     def __len__(self) -> int: ...
-    def __getitem__(self, index: int) -> DecisionView: ...
+    def all(self) -> tuple[Decision, ...]: ...
     @property
     def idle(self) -> bool: ...
     @property
@@ -275,8 +282,9 @@ class Answers:
     """Decisions about hypothetical workloads. Names are resolved on access."""
 
     def __len__(self) -> int: ...
-    def __getitem__(self, index: int) -> DecisionView: ...
-    def verdict(self, index: int) -> Literal["Pending", "Preempting", "Admitted"]: ...
+    def __getitem__(self, index: int) -> Decision: ...
+    @property
+    def verdicts(self) -> tuple[Literal["Pending", "Preempting", "Admitted"], ...]: ...
 
 class Question:
     """A hypothetical workload, converted once so that it can be used in many calls."""

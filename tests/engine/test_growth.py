@@ -18,7 +18,7 @@ from kueuepy import (
     ResourceFlavor,
     Workload,
 )
-from kueuepy._core import Engine
+from kueuepy._core import Engine, Question
 from kueuepy.errors import NotFoundError
 
 if TYPE_CHECKING:
@@ -91,7 +91,7 @@ def test_events_and_decisions_name_deleted_workloads(engine: Engine) -> None:
     engine.delete(low)
     other = engine.submit(job("other", cpu=2))
     engine.settle()
-    assert decisions[0][1] == "default/low"
+    assert decisions.all()[0].workload == "default/low"
     assert ("Deleted", "default/low") in [(event[2], event[3]) for event in engine.drain_events()]
     assert engine.key(other) == "default/other"
 
@@ -164,9 +164,9 @@ def test_questions_do_not_grow_the_state(engine: Engine) -> None:
             queue_name=f"queue-{number}",
             pod_sets=(PodSet.of(requests={f"example.com/thing-{number}": 1}),),
         )
-        engine.ask_one(asked)
+        engine.ask_one(Question(asked), ())
         list(engine.ask([asked]))
-        engine.ask_one(job(f"asked-{number}", cpu=1 + number % 9, priority=number))
+        engine.ask_one(Question(job(f"asked-{number}", cpu=1 + number % 9, priority=number)), ())
     assert engine.save() == before
 
 
@@ -178,11 +178,11 @@ def test_a_decision_does_not_change_later(engine: Engine) -> None:
     decisions = engine.decide()
     (answer,) = engine.ask([job("asked", cpu=5)])
     answers = engine.ask([job("asked", cpu=5)])
-    told = decisions[0]
+    told = decisions.all()
     names_come_and_go(engine, 600)
-    assert decisions[0] == told
+    assert decisions.all() == told
     assert answers[0] == answer
-    assert "default" in told[4]
+    assert "default" in told[0].message
 
 
 class Life:
@@ -213,7 +213,7 @@ class Life:
             return lambda engine: engine.delete_object("ClusterQueue", "", queue)
         if kind == 10:
             return lambda engine: [engine.settle(), engine.cycle()]
-        return lambda engine: [engine.settle(), list(engine.decide()), engine.settle()]
+        return lambda engine: [engine.settle(), engine.decide().all(), engine.settle()]
 
     def submit(self, queue: str) -> Callable[[Engine], object]:
         name = f"w{self.random.randrange(40)}"

@@ -51,6 +51,17 @@ def test_answers_have_the_order_of_their_questions(team):
     assert scheduler.try_admit_many([question] * 3).verdicts == ("Admitted",) * 3
 
 
+def test_answers_are_rendered_on_access_even_after_their_names_were_renumbered(team):
+    scheduler = kq.Scheduler(team)
+    items = [workload(f"x{cpu}", "team-a", cpu) for cpu in (1, 22, 10**6)]
+    expected = [scheduler.try_admit(item) for item in items]
+    assert all(decision.message for decision in expected[1:])
+    answers = scheduler.try_admit_many(items)
+    scheduler.submit({"name": f"later-{number}", "queue": f"queue-{number}", "cpu": 1} for number in range(3000))
+    scheduler.delete(*(f"default/later-{number}" for number in range(3000)))
+    assert list(answers) == expected
+
+
 def test_one_question_is_one_workload(team):
     with pytest.raises(kq.errors.InvalidSpecError, match="2 workloads"):
         kq.Scheduler(team).try_admit([workload("x", "team-a"), workload("y", "team-a")])

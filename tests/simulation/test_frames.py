@@ -46,6 +46,10 @@ def pandas(**columns):
         ("submit", [dt.datetime(2024, 1, 1, 1, tzinfo=BERLIN), dt.datetime(2024, 1, 1), "2024-01-01"], [DAY] * 3),  # noqa: DTZ001 - as they come
         ("submit", pd.to_datetime(["2024-01-01T01:00:00+01:00"] * 3), [DAY] * 3),
         ("submit", pd.to_datetime(["2024-01-01"] * 3).astype("datetime64[ms]"), [DAY] * 3),
+        ("gpu", np.array([1, 2, 3], np.float16), [1, 2, 3]),
+        ("gpu", np.array([1, 2, 3], ">i4"), [1, 2, 3]),
+        ("cpu", [b"1", b"500m", b"2"], [1000, 500, 2000]),
+        ("runtime", np.array([1, 2, 3], "m8[h]"), [3600 * SECOND, 7200 * SECOND, 10800 * SECOND]),
     ],
 )
 def test_columns_of_pandas(column, values, found):
@@ -89,6 +93,17 @@ def test_names_and_groups_of_pandas():
         ("runtime", pd.to_timedelta([10, -5, 3], unit="s"), r'row 1, column "runtime": .*timedelta'),
         ("runtime", [10, -np.inf, 3], r'row 1, column "runtime": -inf'),
         ("runtime", [True, False, True], r'row 0, column "runtime": True'),
+        ("submit", pd.array([0, True, None], dtype="object"), r'row 1, column "submit": True'),
+        ("runtime", pd.array([None, True, False], dtype="boolean"), r'row 1, column "runtime": True'),
+        ("runtime", pd.to_datetime(["2024-01-01"] * 3), r'row 0, column "runtime": datetime.datetime\(2024'),
+        ("submit", [np.ones(2), np.ones(2), np.ones(3)], r'row 0, column "submit": array'),
+        (
+            "name",
+            np.array(["x", "y\ud800", 3], object),
+            r"row 1, column \"name\": 'y\\ud800'; it must be text that UTF-8",
+        ),
+        ("user", np.array(["-9999", "2000", "2010"], "M8[Y]"), r'row 0, column "user": .*a date from 1678 to 2262'),
+        ("name", [b"x", b"\xff", b"z"], r'column "name": is not text in UTF-8'),
         ("gpu", [1, -1, 0], r'row 1, column "nvidia.com/gpu": -1; it must be 0 or more'),
         ("gpu", pd.array([1, None, 2.5], dtype="Float64"), r'row 2, column "nvidia.com/gpu": 2.5; it must be a whole'),
         ("gpu", [1j, 1, 1], r'row 0, column "nvidia.com/gpu": 1j'),
@@ -146,3 +161,106 @@ def test_jobs_with_runtime_0_finish_immediately():
 def test_rows_instead_of_columns_are_rejected_with_the_function_for_rows():
     with pytest.raises(kq.errors.InvalidSpecError, match=r"Jobs: columns: is \[.*must be a mapping .*Jobs\.of"):
         kq.Jobs([{"queue": "a", "submit": 0, "runtime": 60}])
+
+
+@pytest.mark.parametrize(
+    ("values", "told"),
+    [
+        ({0: 1, 1: 2, 2: 3}, r'column "runtime": is \{0: 1.*\}; it must be a list, an array'),
+        ({1, 2, 3}, r'column "runtime": is \{1, 2, 3\}; it must be a list'),
+        ("123", r"column \"runtime\": is '123'; it must be a list"),
+        (5, r'column "runtime": is 5; it must be a list'),
+        (None, r'column "runtime": is None; it must be a list'),
+        (np.ones((3, 2)), r'column "runtime": has 2 dimensions'),
+        (np.array([1, 2, 3], "m8"), r'column "runtime": has times without a unit'),
+        (np.array([1, 2, 3], "m8[Y]"), r'row 0, column "runtime": 1; it must be a number of seconds'),
+        (np.array(["-9999"] * 3, "M8[Y]"), r'row 0, column "runtime": -11969; it must be a number of seconds of 0'),
+    ],
+)
+def test_values_that_are_no_column_are_rejected(values, told):
+    with pytest.raises(InvalidSpecError, match=told):
+        kq.Jobs({**GIVEN, "runtime": values})
+
+
+def test_masked_values_are_missing():
+    jobs = kq.Jobs(
+        {
+            **GIVEN,
+            "gpu": np.ma.masked_array([1, 5, 2], [False, True, False]),
+            "user": np.ma.masked_array(["u", "v", "w"], [False, True, False]),
+            "seen": np.ma.masked_array(np.array([1, 2, 3], "M8[s]"), [False, True, False]),
+        }
+    )
+    assert jobs[GPU].tolist() == [1, 0, 2]
+    assert [jobs["user"][row] for row in range(3)] == ["u", None, "w"]
+    assert np.isnat(jobs["seen"]).tolist() == [False, True, False]
+    assert ("nvidia.com/gpu is missing; treated as 0", 1) in jobs.notes
+
+
+def test_times_of_unusual_units_are_kept_in_every_table():
+    jobs = kq.Jobs({**GIVEN, "day": np.array(["1990", "NaT", "2010"], "M8[Y]"), "week": np.array([1, 2, 3], "m8[W]")})
+    frame = jobs.to_pandas()
+    assert frame["day"].dt.year.tolist()[::2] == [1990, 2010]
+    assert pd.isna(frame["day"][1])
+    assert frame["week"].dt.days.tolist() == [7, 14, 21]
+
+
+@pytest.mark.parametrize("name", [0, None, b"user", ("user", ""), "\ud800"])
+def test_names_of_columns_are_strings(name):
+    with pytest.raises(InvalidSpecError, match=r"is not the name of a column"):
+        kq.Jobs({**GIVEN, name: [1, 2, 3]})
+
+
+def test_columns_with_equal_texts_are_rejected():
+    frame = pd.concat([pd.DataFrame(GIVEN), pd.DataFrame({0: [1, 2, 3], "0": [4, 5, 6]})], axis=1)
+    with pytest.raises(InvalidSpecError, match=r'column "0" is there twice'):
+        kq.Jobs.from_frame(frame)
+
+
+def test_arrays_of_arrow_are_columns():
+    pyarrow = pytest.importorskip("pyarrow")
+    days = [dt.timedelta(1), None, dt.timedelta(2)]
+    gpus = pyarrow.chunked_array([[1], [2, None]])
+    given = {
+        "queue": pyarrow.chunked_array([pyarrow.array(["a"]).dictionary_encode(), ["b", "a"]]),
+        "submit": pyarrow.array([0, 60, 120], pyarrow.timestamp("s")),
+        "runtime": pyarrow.array(days),
+        "gpu": gpus,
+        "user": pyarrow.array([b"u", None, b"w"]),
+        "cpu": pyarrow.array([1, None, 2], pyarrow.int8()),
+    }
+    for jobs in (
+        kq.Jobs(given),
+        kq.Jobs.from_arrow(pyarrow.table(given)),
+        kq.Jobs.from_frame(pyarrow.table(given)),
+        kq.Jobs.from_frame(
+            pd.DataFrame(
+                {
+                    name: pd.arrays.ArrowExtensionArray(
+                        values if hasattr(values, "chunks") else pyarrow.chunked_array([values])
+                    )
+                    for name, values in given.items()
+                }
+            )
+        ),
+    ):
+        exact = jobs.exact()
+        assert [jobs["queue"][row] for row in range(3)] == ["default/a", "default/b", "default/a"]
+        assert exact["runtime"].tolist() == [86400 * SECOND, -1, 2 * 86400 * SECOND]
+        assert exact["submit"].tolist() == [0, 60 * SECOND, 120 * SECOND]
+        assert exact["cpu"].tolist() == [1000, 0, 2000]
+        assert jobs[GPU].tolist() == [1, 2, 0]
+        assert [jobs["user"][row] for row in range(3)] == ["u", None, "w"]
+
+
+def test_arrow_strings_are_valid(tmp_path):
+    pyarrow = pytest.importorskip("pyarrow")
+    parquet = pytest.importorskip("pyarrow.parquet")
+    offsets = pyarrow.py_buffer(np.array([0, 1, 2, 3], np.int32).tobytes())
+    damaged = pyarrow.Array.from_buffers(pyarrow.string(), 3, [None, offsets, pyarrow.py_buffer(b"a\xffb")])
+    for column in (damaged, pyarrow.DictionaryArray.from_arrays([0, 1, 2], damaged)):
+        with pytest.raises(InvalidSpecError, match=r'column "queue": Invalid UTF8'):
+            kq.Jobs.from_arrow(pyarrow.table({**GIVEN, "queue": column}))
+    parquet.write_table(pyarrow.table({**GIVEN, "queue": [b"a", b"b", b"a"]}), path := tmp_path / "jobs.parquet")
+    jobs = kq.Jobs.read(path)
+    assert [jobs["queue"][row] for row in range(3)] == ["default/a", "default/b", "default/a"]

@@ -26,6 +26,7 @@ def polars(**columns):
         ("submit", pl.Series([dt.datetime(2024, 1, 1, 1)] * 3).dt.replace_time_zone("Europe/Berlin"), [DAY] * 3),  # noqa: DTZ001 - its zone follows
         ("submit", [dt.date(2024, 1, 1)] * 3, [DAY] * 3),
         ("elastic", [True, False, None], [True, False, False]),
+        ("gpu", pl.Series([1, None, 2], dtype=pl.Int128), [1, 0, 2]),
     ],
 )
 def test_columns_of_polars(column, values, found):
@@ -39,3 +40,8 @@ def test_frames_of_polars_lazy_ones_and_arrow():
         assert [jobs["queue"][row] for row in range(3)] == expected
     with pytest.raises(InvalidSpecError, match=r'row 1, column "queue": None; it must be given'):
         polars(queue=["a", None, "b"])
+
+
+def test_jobs_of_a_lazy_frame_are_those_of_its_rows():
+    frame = pl.DataFrame(GIVEN)
+    assert kq.Jobs.of(frame.lazy()).rows() == kq.Jobs.of(frame).rows()

@@ -13,23 +13,13 @@
 namespace kueue::python {
 namespace {
 
-// A hypothetical workload, converted once.
-struct Question {
-  WorkloadObject object;
-};
-
-// A decision and its message. The message is rendered at once, because the class of a question is dropped
-// afterwards.
+// A decision. The message about a hypothetical workload is rendered on access, with the pod sets of its spec.
+// The message about a workload of the engine is rendered at once, because its temporary class is removed.
 struct AnswerRecord {
   DecisionRecord decision;
+  std::shared_ptr<const WorkloadSpec> spec;  // Null for a workload of the engine.
   std::string message;
 };
-
-AnswerRecord AnswerFor(State& state, WorkloadId id, Search search = Search::kGoesOn) {
-  AnswerRecord answer{Answer(state, id, search), {}};
-  answer.message = Render(state, answer.decision.message);
-  return answer;
-}
 
 // Subject of a question: a new workload, or one of the engine.
 struct Subject {
@@ -57,56 +47,94 @@ Subject ReadSubject(const py::handle& item) {
   return {ReadWorkload(item), kNoId};
 }
 
-AnswerRecord AnswerFor(State& state, const Subject& subject) {
-  if (subject.object.spec == nullptr) {
-    const WorkloadId id = PlaceOf(state, subject.serial);
-    const TemporaryClass cls(state, id);
-    return AnswerFor(state, id);
-  }
-  const HypotheticalWorkload hypothetical(state, subject.object);
-  return AnswerFor(state, hypothetical.id());
+AnswerRecord AnswerFor(State& state, const WorkloadObject& object) {
+  const HypotheticalWorkload hypothetical(state, object);
+  return {Answer(state, hypothetical.id()), object.spec, {}};
 }
 
-DecisionView View(SharedEngine& shared, const Legend& legend, const AnswerRecord& answer) {
-  return shared.ReadWith(
-      legend, [&answer](const State& state) { return ViewDecision(state, answer.decision, answer.message); });
+AnswerRecord AnswerFor(State& state, Serial serial, Search search) {
+  const WorkloadId id = PlaceOf(state, serial);
+  const TemporaryClass cls(state, id);
+  AnswerRecord answer{Answer(state, id, search), nullptr, {}};
+  answer.message = Render(state, answer.decision.message);
+  return answer;
+}
+
+py::object View(const State& state, const AnswerRecord& answer, const py::tuple& not_modelled) {
+  const std::string message =
+      answer.spec ? Render(state, answer.decision.message, answer.spec->pod_sets) : answer.message;
+  return ViewDecision(state, answer.decision, message, not_modelled);
 }
 
 // Decisions, and the engine that can resolve the names in them. Names are resolved on access.
 struct Answers {
   py::object engine;
+  py::tuple not_modelled;
   std::shared_ptr<const Legend> legend;
   std::vector<AnswerRecord> records;
 
-  DecisionView At(size_t index) const {
+  py::object At(size_t index) const {
     if (index >= records.size()) throw py::index_error();
-    return View(engine.cast<SharedEngine&>(), *legend, records[index]);
+    return engine.cast<SharedEngine&>().ReadWith(
+        *legend, [&](const State& state) { return View(state, records[index], not_modelled); });
   }
-  const char* VerdictAt(size_t index) const {
-    if (index >= records.size()) throw py::index_error();
-    return VerdictName(records[index].decision.verdict);
+  py::tuple Verdicts() const {
+    const py::str names[] = {VerdictName(Verdict::kPending), VerdictName(Verdict::kPreempting),
+                             VerdictName(Verdict::kAdmitted)};
+    return TupleOf(records, [&names](const AnswerRecord& answer) {
+      return names[static_cast<int>(answer.decision.verdict)];
+    });
   }
 };
 
-DecisionView AskOne(SharedEngine& shared, const py::handle& item) {
-  const Subject subject = ReadSubject(item);
-  AnswerRecord answer;
-  std::shared_ptr<const Legend> legend;
-  {
-    const py::gil_scoped_release release;
-    answer = shared.Write([&](Engine& engine) {
-      legend = shared.legend();
-      engine.state().EnsureBuilt();
-      return AnswerFor(engine.state(), subject);
-    });
-  }
-  return View(shared, *legend, answer);
+// Returns the workload of a Question, or the workload of a row of plain values, which is stored in `row`.
+// Returns null for all other items.
+const WorkloadObject* PreparedWorkload(const py::handle& item, std::optional<WorkloadObject>& row) {
+  if (py::isinstance<Question>(item)) return &Self<Question>(item.ptr()).object;
+  row = ReadPlainRow(item);
+  return row ? &*row : nullptr;
 }
 
-Answers Ask(const py::object& self, const py::iterable& items) {
+// Returns whether the column `gpu` of a row can only mean nvidia.com/gpu: whether its queue has no quotas for
+// a resource named `gpu`, or has quotas for both.
+bool IsGpuClear(State& state, const WorkloadSpec& row) {
+  constexpr absl::string_view gpu = "gpu", device = "nvidia.com/gpu";
+  const ResourceList& requests = row.pod_sets[0].pod_template->containers[0].requests;
+  if (requests.find(std::string(device)) == requests.end()) return true;
+  const NodeId queue = state.Local(state.LocalQueueOf(row)).cluster_queue;
+  if (queue == kNoId) return true;
+  bool has_gpu = false, has_device = false;
+  for (const ResourceGroup& group : state.Queue(queue).spec.resource_groups) {
+    for (const std::string& resource : group.covered_resources) {
+      has_gpu = has_gpu || resource == gpu;
+      has_device = has_device || resource == device;
+    }
+  }
+  return !has_gpu || has_device;
+}
+
+// The decision is converted during the call, so one lock suffices.
+py::object AskOne(SharedEngine& shared, PyObject* const* arguments) {
+  std::optional<WorkloadObject> row;
+  const WorkloadObject* const object = PreparedWorkload(arguments[0], row);
+  if (object == nullptr) return py::none();
+  const auto not_modelled = py::reinterpret_borrow<py::tuple>(arguments[1]);
+  return shared.Write([&](Engine& engine) -> py::object {
+    if (row && !IsGpuClear(engine.state(), *row->spec)) return py::none();
+    AnswerRecord answer;
+    {
+      const py::gil_scoped_release release;
+      engine.state().EnsureBuilt();
+      answer = AnswerFor(engine.state(), *object);
+    }
+    return View(engine.state(), answer, not_modelled);
+  });
+}
+
+Answers Ask(const py::object& self, const py::iterable& items, const py::tuple& not_modelled) {
   std::vector<Subject> subjects;
   for (const py::handle& item : items) subjects.push_back(ReadSubject(item));
-  Answers answers{self, nullptr, {}};
+  Answers answers{self, not_modelled, nullptr, {}};
   SharedEngine& shared = self.cast<SharedEngine&>();
   const py::gil_scoped_release release;
   shared.Change([&](Engine& engine) {
@@ -115,7 +143,9 @@ Answers Ask(const py::object& self, const py::iterable& items) {
     answers.records.reserve(subjects.size());
     for (const Subject& subject : subjects) {
       PollAtOnce();
-      answers.records.push_back(AnswerFor(engine.state(), subject));
+      answers.records.push_back(subject.object.spec
+                                    ? AnswerFor(engine.state(), subject.object)
+                                    : AnswerFor(engine.state(), subject.serial, Search::kGoesOn));
     }
   });
   return answers;
@@ -132,9 +162,7 @@ std::vector<std::pair<std::string, std::string>> Evaluations(SharedEngine& share
     std::vector<std::pair<std::string, std::string>> told;
     for (Serial serial : serials) {
       PollAtOnce();
-      const WorkloadId id = PlaceOf(state, serial);
-      const TemporaryClass cls(state, id);
-      const AnswerRecord answer = AnswerFor(state, id, Search::kAnew);
+      const AnswerRecord answer = AnswerFor(state, serial, Search::kAnew);
       told.emplace_back(state.reasons.Name(answer.decision.reason), answer.message);
     }
     return told;
@@ -176,10 +204,10 @@ void BindAsk(py::module_& module) {
                       "Decisions about hypothetical workloads. Names are resolved on access.")
       .def("__len__", [](const Answers& self) { return self.records.size(); })
       .def("__getitem__", &Answers::At, py::arg("index"))
-      .def("verdict", &Answers::VerdictAt, py::arg("index"));
-  AddMethod(module, "ask", &Ask, py::arg("items"));
+      .def_property_readonly("verdicts", &Answers::Verdicts);
+  AddMethod(module, "ask", &Ask, py::arg("items"), py::arg("not_modelled") = py::tuple());
   AddMethod(module, "evaluations", &Evaluations, py::arg("ids"));
-  AddMethod(module, "ask_one", &AskOne, py::arg("item"));
+  AddDirectMethod<&AskOne, 2>(module, "ask_one", nullptr);
   AddMethod(module, "must_leave", &MustLeaveOf);
   AddMethod(module, "largest_count", &LargestCountOf, py::arg("question"), py::arg("pod_set"),
             py::arg("preempting"));

@@ -3,6 +3,7 @@
 #include "bindings/method.h"
 #include "engine/fingerprint.h"
 #include "lifecycle/conditions.h"
+#include "quantity/quantity.h"
 #include "text/text.h"
 
 namespace kueue::python {
@@ -11,14 +12,15 @@ namespace {
 // Decisions of a cycle, and the engine that can resolve the names in them.
 struct Decisions {
   py::object engine;
+  py::tuple not_modelled;
   std::shared_ptr<const Legend> legend;
   CycleRecord record;
 
-  DecisionView At(size_t index) const {
-    if (index >= record.decisions.size()) throw py::index_error();
-    const DecisionRecord& decision = record.decisions[index];
-    return engine.cast<SharedEngine&>().ReadWith(*legend, [&decision](const State& state) {
-      return ViewDecision(state, decision, Render(state, decision.message));
+  py::tuple All() const {
+    return engine.cast<SharedEngine&>().ReadWith(*legend, [this](const State& state) {
+      return TupleOf(record.decisions, [&](const DecisionRecord& decision) {
+        return ViewDecision(state, decision, Render(state, decision.message), not_modelled);
+      });
     });
   }
 };
@@ -86,7 +88,7 @@ int64_t WaitingInBestEffort(const State& state) {
   return waiting;
 }
 
-Decisions Decide(const py::object& self) {
+Decisions Decide(const py::object& self, const py::tuple& not_modelled) {
   SharedEngine& shared = self.cast<SharedEngine&>();
   CycleRecord record;
   std::shared_ptr<const Legend> legend;
@@ -103,7 +105,7 @@ Decisions Decide(const py::object& self) {
       return made;
     });
   }
-  return {self, std::move(legend), std::move(record)};
+  return {self, not_modelled, std::move(legend), std::move(record)};
 }
 
 }  // namespace
@@ -129,23 +131,28 @@ const char* VerdictName(Verdict verdict) {
 
 namespace {
 
+const char* DelayedName(DelayedTopology delayed) {
+  static constexpr const char* kNames[] = {"", "Pending", "Ready"};
+  static_assert(std::size(kNames) == CountOf<DelayedTopology>());
+  return kNames[static_cast<int>(delayed)];
+}
+
+py::tuple ValuesOf(const State& state, const DomainCount& domain) {
+  return py::tuple(py::cast(SplitValues(state.topology.domains.Name(domain.domain))));
+}
+
 // Returns ((levels), (((level values), pods), ...)), or None without a topology assignment.
 py::object ViewPlacement(const State& state, const PodSetAdmission& pod_set) {
   if (!pod_set.topology) return py::none();
-  const std::vector<DomainCount>& domains = pod_set.topology->domains;
-  py::tuple places(domains.size());
-  for (size_t i = 0; i < domains.size(); ++i) {
-    const std::vector<std::string> values = SplitValues(state.topology.domains.Name(domains[i].domain));
-    places[i] = py::make_tuple(py::tuple(py::cast(values)), domains[i].count);
-  }
+  const py::tuple places = TupleOf(pod_set.topology->domains, [&state](const DomainCount& domain) {
+    return py::make_tuple(ValuesOf(state, domain), domain.count);
+  });
   return py::make_tuple(py::tuple(py::cast(pod_set.topology->levels)), places);
 }
 
 }  // namespace
 
 py::tuple ViewAdmission(const State& state, const Admission& admission) {
-  static constexpr const char* kDelayed[] = {"", "Pending", "Ready"};
-  static_assert(std::size(kDelayed) == CountOf<DelayedTopology>());
   py::tuple pod_sets(admission.pod_sets.size());
   for (size_t i = 0; i < admission.pod_sets.size(); ++i) {
     const PodSetAdmission& pod_set = admission.pod_sets[i];
@@ -154,45 +161,77 @@ py::tuple ViewAdmission(const State& state, const Admission& admission) {
       resources[py::str(state.resource_names.Name(entry.resource))] =
           py::make_tuple(entry.flavor == kNoId ? "" : state.flavor_names.Name(entry.flavor), entry.usage);
     }
-    pod_sets[i] =
-        py::cast(PodSetAdmissionView{pod_set.name, pod_set.count, resources, ViewPlacement(state, pod_set),
-                                     kDelayed[static_cast<int>(pod_set.delayed)]});
+    pod_sets[i] = py::cast(PodSetAdmissionView{pod_set.name, pod_set.count, resources,
+                                               ViewPlacement(state, pod_set), DelayedName(pod_set.delayed)});
   }
   return pod_sets;
 }
 
-DecisionView ViewDecision(const State& state, const DecisionRecord& record, std::string message) {
-  const auto queue = [&state](NodeId node) { return node == kNoId ? "" : state.forest().Name(node); };
-  DecisionView view{VerdictName(record.verdict),
-                    record.workload,
-                    queue(record.queue),
-                    state.reasons.Name(record.reason),
-                    std::move(message),
-                    record.admitted,
-                    record.borrowing,
-                    std::nullopt,
-                    {},
-                    {}};
-  if (record.admission) view.pod_sets = ViewAdmission(state, *record.admission);
-  for (const TargetRecord& target : record.targets) {
-    view.targets.push_back({target.workload, ReasonName(target.reason), queue(target.queue)});
+namespace {
+
+AssignmentView ViewAssignment(const State& state, const PodSetAdmission& pod_set) {
+  AssignmentView view{pod_set.name, {}, {}, pod_set.count, std::nullopt, std::nullopt};
+  for (const PodSetAdmission::Resource& entry : pod_set.resources) {
+    const std::string& resource = state.resource_names.Name(entry.resource);
+    const py::str name(resource);
+    view.flavors[name] = py::str(entry.flavor == kNoId ? "" : state.flavor_names.Name(entry.flavor));
+    view.resource_usage[name] = py::str(ResourceQuantityString(resource, entry.usage, /*as_bytes=*/false));
   }
-  for (const auto& [pod_set, attempt] : record.attempts) {
-    view.attempts.push_back({pod_set, state.flavor_names.Name(attempt.flavor), ModeName(attempt.mode),
-                             attempt.borrow, state.reasons.Name(attempt.no_fit_reason)});
+  if (pod_set.topology) {
+    view.topology_assignment = {py::tuple(py::cast(pod_set.topology->levels)),
+                                TupleOf(pod_set.topology->domains, [&state](const DomainCount& domain) {
+                                  return DomainView{ValuesOf(state, domain), domain.count};
+                                })};
   }
+  if (pod_set.delayed != DelayedTopology{}) view.delayed_topology_request = DelayedName(pod_set.delayed);
   return view;
+}
+
+}  // namespace
+
+py::object ViewDecision(const State& state, const DecisionRecord& record, absl::string_view message,
+                        const py::tuple& not_modelled) {
+  const auto name = [&state](NodeId node) -> absl::string_view {
+    return node == kNoId ? absl::string_view() : state.forest().Name(node);
+  };
+  const absl::string_view queue = name(record.queue), reason = state.reasons.Name(record.reason);
+  const py::tuple attempts = TupleOf(record.attempts, [&state](const std::pair<int, FlavorAttempt>& tried) {
+    const auto& [pod_set, attempt] = tried;
+    return AttemptView{pod_set, state.flavor_names.Name(attempt.flavor), ModeName(attempt.mode),
+                       attempt.borrow, state.reasons.Name(attempt.no_fit_reason)};
+  });
+  switch (record.verdict) {
+    case Verdict::kAdmitted: {
+      const py::tuple pod_sets =
+          !record.admission ? py::tuple()
+                            : TupleOf(record.admission->pod_sets, [&state](const PodSetAdmission& pod_set) {
+                                return ViewAssignment(state, pod_set);
+                              });
+      return py::cast(AdmittedView{record.workload, queue, pod_sets, record.borrowing, record.admitted,
+                                   attempts, not_modelled});
+    }
+    case Verdict::kPreempting: {
+      const py::tuple targets = TupleOf(record.targets, [&name](const TargetRecord& target) {
+        return TargetView{target.workload, ReasonName(target.reason), name(target.queue)};
+      });
+      return py::cast(
+          PreemptingView{record.workload, targets, queue, reason, message, attempts, not_modelled});
+    }
+    case Verdict::kPending:
+      break;
+  }
+  return py::cast(RefusedView{record.workload, reason, queue, message, attempts, not_modelled});
 }
 
 void BindDecision(py::module_& module) {
   py::class_<Decisions>(module, "Decisions", "Decisions of one cycle. Names are resolved on access.")
       .def("__len__", [](const Decisions& self) { return self.record.decisions.size(); })
-      .def("__getitem__", &Decisions::At, py::arg("index"))
+      .def("all", &Decisions::All)
       .def_property_readonly("idle", [](const Decisions& self) { return self.record.result.idle; })
       .def_property_readonly("admitted", [](const Decisions& self) { return self.record.result.admitted; })
       .def_property_readonly("evicted", [](const Decisions& self) { return self.record.result.evicted; })
       .def_property_readonly("ahead", [](const Decisions& self) { return self.record.ahead; });
-  AddMethod(module, "decide", &Decide);
+  AddMethod(module, "decide", &Decide, py::arg("not_modelled") = py::tuple());
   AddMethod(module, "status_details", &StatusDetailsOf, py::arg("id"));
   AddMethod(module, "pending_checks", &PendingChecks);
   AddMethod(module, "fingerprint", [](SharedEngine& shared) {

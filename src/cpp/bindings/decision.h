@@ -22,10 +22,23 @@ struct CycleRecord {
 
 // Returns a tuple with a PodSetAdmissionView for each pod set of the admission.
 py::tuple ViewAdmission(const State& state, const Admission& admission);
-DecisionView ViewDecision(const State& state, const DecisionRecord& record, std::string message);
+// Returns an Admitted, Preempting or Pending of kueuepy.engine.decisions.
+py::object ViewDecision(const State& state, const DecisionRecord& record, absl::string_view message,
+                        const py::tuple& not_modelled);
 const char* ReasonName(PreemptionReason reason);
 const char* ModeName(PreemptionMode mode);
 const char* VerdictName(Verdict verdict);
+
+// Returns a tuple with the result of `make` for each item.
+template <typename Items, typename Make>
+py::tuple TupleOf(const Items& items, Make make) {
+  py::tuple made(items.size());
+  ssize_t at = 0;
+  for (const auto& item : items) {
+    PyTuple_SET_ITEM(made.ptr(), at++, py::detail::object_or_cast(make(item)).release().ptr());
+  }
+  return made;
+}
 
 }  // namespace kueue::python
 

@@ -144,8 +144,13 @@ void DeleteObject(Engine& engine, const std::string& kind, const std::string& ns
 
 namespace {
 
-Serial Submit(SharedEngine& shared, const py::handle& object, bool single_pod) {
-  WorkloadObject read = ReadWorkload(object);
+// `prepared`, if not null, is the workload without its uid and its creation time.
+Serial Submit(SharedEngine& shared, const py::handle& object, bool single_pod, const Question* prepared) {
+  WorkloadObject read = prepared != nullptr ? prepared->object : ReadWorkload(object);
+  if (prepared != nullptr) {
+    read.uid = TextOf(object, "uid");
+    read.created = OptionalTime(Field(object, "creation_timestamp"));
+  }
   read.owned_by_single_pod = single_pod;
   const py::object status = object.attr("status");
   std::optional<WorkloadStatus> known;
@@ -342,7 +347,9 @@ void BindObjects(BoundEngine& bound) {
 }
 
 void BindWorkloads(BoundEngine& bound) {
-  bound.def("submit", &Submit, py::arg("workload"), py::arg("single_pod") = false)
+  bound
+      .def("submit", &Submit, py::arg("workload"), py::arg("single_pod") = false,
+           py::arg("prepared") = py::none())
       .def("update", &Update, py::arg("id"), py::arg("workload"), py::arg("changed") = true)
       .def("finish", &Finish, py::arg("id"), py::arg("reason") = "Succeeded", py::arg("message") = "")
       .def("delete", &Delete, py::arg("id"))

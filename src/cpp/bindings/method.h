@@ -4,6 +4,7 @@
 
 #include <utility>
 
+#include "bindings/engine.h"
 #include "bindings/pybind.h"
 
 namespace kueue::python {
@@ -13,6 +14,41 @@ void AddMethod(py::module_& module, const char* name, Function&& function, const
   const py::object engine = module.attr("Engine");
   engine.attr(name) =
       py::cpp_function(std::forward<Function>(function), py::name(name), py::is_method(engine), extra...);
+}
+
+// Returns the C++ object of an instance of a bound class.
+template <typename T>
+T& Self(PyObject* object) {
+  T* const self = reinterpret_cast<py::detail::instance*>(object)->get_value_and_holder().value_ptr<T>();
+  if (self == nullptr) throw py::type_error("the object was not initialized");
+  return *self;
+}
+
+// A method that gets its positional arguments as they are. The conversion of arguments by pybind11 costs more
+// than a short call.
+template <typename T, py::object (*kMethod)(T& self, PyObject* const* arguments), Py_ssize_t kCount>
+PyObject* CallDirectly(PyObject* self, PyObject* const* arguments, Py_ssize_t count) {
+  try {
+    if (count != kCount) throw py::type_error("wrong number of arguments");
+    return kMethod(Self<T>(self), arguments).release().ptr();
+  } catch (py::error_already_set& error) {
+    error.restore();
+  } catch (...) {
+    py::detail::try_translate_exceptions();
+  }
+  return nullptr;
+}
+
+template <py::object (*kMethod)(SharedEngine&, PyObject* const*), Py_ssize_t kCount>
+void AddDirectMethod(py::module_& module, const char* name, const char* doc) {
+  const py::object engine = module.attr("Engine");
+  static PyMethodDef definition{
+      name,
+      reinterpret_cast<PyCFunction>(reinterpret_cast<void*>(&CallDirectly<SharedEngine, kMethod, kCount>)),
+      METH_FASTCALL, doc};
+  PyObject* const method = PyDescr_NewMethod(reinterpret_cast<PyTypeObject*>(engine.ptr()), &definition);
+  if (method == nullptr) throw py::error_already_set();
+  engine.attr(name) = py::reinterpret_steal<py::object>(method);
 }
 
 }  // namespace kueue::python

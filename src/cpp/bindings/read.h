@@ -44,6 +44,11 @@ WorkloadObject ReadWorkload(const py::handle& object);
 // valid.
 std::optional<WorkloadObject> ReadPlainRow(const py::handle& row);
 WorkloadStatus ReadStatus(const py::handle& status);
+
+// A workload that was converted once; Python's class Question.
+struct Question {
+  WorkloadObject object;
+};
 Config ReadConfig(const py::handle& configuration);
 RequestsConfig ReadRequestsConfig(const py::handle& configuration);
 

@@ -2,7 +2,9 @@
 // objects. All other rows are read, and refused, in Python.
 #include <algorithm>
 #include <cmath>
+#include <mutex>
 
+#include "absl/container/flat_hash_map.h"
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "bindings/read.h"
@@ -118,6 +120,24 @@ bool ReadColumn(Row& row, absl::string_view column, const py::handle& value) {
   return column == "duration" && PlainInt(value, 0, INT64_MAX / kSecond).has_value();
 }
 
+// Returns the template of one pod. Rows with the same requests share it, so that their class is found by its
+// address (lifecycle/classify.cc).
+std::shared_ptr<const PodTemplate> TemplateRequesting(const Requested& requests) {
+  constexpr size_t most = 1024;
+  static std::mutex* const mutex = new std::mutex;
+  static auto* const known = new absl::flat_hash_map<std::string, std::shared_ptr<const PodTemplate>>;
+  std::string key;
+  for (const auto& [resource, text] : requests) absl::StrAppend(&key, resource, "=", text, ";");
+  {
+    const std::lock_guard<std::mutex> lock(*mutex);
+    if (const auto found = known->find(key); found != known->end()) return found->second;
+  }
+  auto made = std::make_shared<const PodTemplate>(PodRequesting(requests));
+  const std::lock_guard<std::mutex> lock(*mutex);
+  if (known->size() >= most) known->clear();
+  return known->try_emplace(std::move(key), std::move(made)).first->second;
+}
+
 }  // namespace
 
 std::optional<WorkloadObject> ReadPlainRow(const py::handle& object) {
@@ -134,7 +154,7 @@ std::optional<WorkloadObject> ReadPlainRow(const py::handle& object) {
   spec.priority = row.priority;
   PodSetSpec& pod_set = spec.pod_sets.emplace_back();
   pod_set.count = row.pods;
-  pod_set.pod_template = std::make_shared<const PodTemplate>(PodRequesting(row.requests));
+  pod_set.pod_template = TemplateRequesting(row.requests);
   WorkloadObject read;
   read.name = std::string(row.name);
   read.uid = spec.ns + "." + read.name;

@@ -1,4 +1,4 @@
-// Records that the engine returns to Python. kueuepy/engine/records.py documents their fields.
+// Records that the engine returns to Python. The Python classes document their fields.
 #ifndef KUEUE_BINDINGS_RECORDS_H_
 #define KUEUE_BINDINGS_RECORDS_H_
 
@@ -10,6 +10,7 @@
 #include <utility>
 #include <vector>
 
+#include "absl/strings/string_view.h"
 #include "bindings/wire.h"
 #include "model/ids.h"
 
@@ -61,35 +62,68 @@ struct AdmissionView {
 };
 KUEUE_WIRE(AdmissionView, cluster_queue, pod_sets);
 
-// Decisions
+// Decisions. Texts of the decisions refer to the state.
+
+struct DomainView {
+  py::tuple values;
+  int32_t count;
+};
+KUEUE_STRUCT(DomainView, "kueuepy.objects.topology.TopologyDomain", values, count);
+
+struct TopologyView {
+  py::tuple levels, domains;
+};
+KUEUE_STRUCT(TopologyView, "kueuepy.objects.topology.TopologyAssignment", levels, domains);
+
+struct AssignmentView {
+  absl::string_view name;
+  py::dict flavors, resource_usage;
+  int64_t count;
+  std::optional<TopologyView> topology_assignment;
+  std::optional<absl::string_view> delayed_topology_request;
+};
+KUEUE_STRUCT(AssignmentView, "kueuepy.objects.status.PodSetAssignment", name, flavors, resource_usage, count,
+             topology_assignment, delayed_topology_request);
 
 struct AttemptView {
   int pod_set;
-  std::string flavor;
-  const char* mode;
+  absl::string_view flavor, mode;
   int borrowing_level;
-  std::string reason;
+  absl::string_view reason;
 };
-KUEUE_WIRE(AttemptView, pod_set, flavor, mode, borrowing_level, reason);
+KUEUE_STRUCT(AttemptView, "kueuepy.engine.decisions.decision.FlavorAttempt", pod_set, flavor, mode,
+             borrowing_level, reason);
 
 struct TargetView {
-  std::string workload;
-  const char* reason;
-  std::string cluster_queue;
+  absl::string_view workload, reason, cluster_queue;
 };
-KUEUE_WIRE(TargetView, workload, reason, cluster_queue);
+KUEUE_STRUCT(TargetView, "kueuepy.engine.decisions.decision.Target", workload, reason, cluster_queue);
 
-struct DecisionView {
-  const char* verdict;
-  std::string workload, cluster_queue, reason, message;
-  bool admitted;
+struct AdmittedView {
+  absl::string_view workload, cluster_queue;
+  py::tuple pod_sets;
   int borrowing_level;
-  std::optional<py::tuple> pod_sets;
-  std::vector<TargetView> targets;
-  std::vector<AttemptView> attempts;
+  bool admitted;
+  py::tuple attempts, not_modelled;
 };
-KUEUE_WIRE(DecisionView, verdict, workload, cluster_queue, reason, message, admitted, borrowing_level,
-           pod_sets, targets, attempts);
+KUEUE_STRUCT(AdmittedView, "kueuepy.engine.decisions.decision.Admitted", workload, cluster_queue, pod_sets,
+             borrowing_level, admitted, attempts, not_modelled);
+
+struct PreemptingView {
+  absl::string_view workload;
+  py::tuple targets;
+  absl::string_view cluster_queue, reason, message;
+  py::tuple attempts, not_modelled;
+};
+KUEUE_STRUCT(PreemptingView, "kueuepy.engine.decisions.decision.Preempting", workload, targets, cluster_queue,
+             reason, message, attempts, not_modelled);
+
+struct RefusedView {
+  absl::string_view workload, reason, cluster_queue, message;
+  py::tuple attempts, not_modelled;
+};
+KUEUE_STRUCT(RefusedView, "kueuepy.engine.decisions.decision.Pending", workload, reason, cluster_queue,
+             message, attempts, not_modelled);
 
 struct CycleView {
   bool idle;
@@ -272,12 +306,12 @@ struct CopyView {
 KUEUE_WIRE(CopyView, cluster, workload, has_job, is_active);
 
 // Types of all records; their field names are exported to Python as `_core.RECORDS`.
-using Records =
-    std::tuple<ConditionView, CheckView, StatusView, PodSetAdmissionView, AdmissionView, AttemptView,
-               TargetView, DecisionView, CycleView, EventView, ChangeView, PendingView, ResourceHolding,
-               FlavorHolding, ConsumedView, ClusterQueueView, LocalQueueView, CohortCell, CohortView,
-               BacklogView, UnadmittedView, NodeRow, TreeDomain, TreeUse, TreeView, ItemView, AssignedFlavor,
-               DetectedLoop, DispatchView, CopyView>;
+using Records = std::tuple<ConditionView, CheckView, StatusView, PodSetAdmissionView, AdmissionView,
+                           DomainView, TopologyView, AssignmentView, AttemptView, TargetView, AdmittedView,
+                           PreemptingView, RefusedView, CycleView, EventView, ChangeView, PendingView,
+                           ResourceHolding, FlavorHolding, ConsumedView, ClusterQueueView, LocalQueueView,
+                           CohortCell, CohortView, BacklogView, UnadmittedView, NodeRow, TreeDomain, TreeUse,
+                           TreeView, ItemView, AssignedFlavor, DetectedLoop, DispatchView, CopyView>;
 
 }  // namespace kueue::python
 

@@ -1,5 +1,6 @@
 #include "bindings/wire.h"
 
+#include <array>
 #include <string>
 #include <vector>
 
@@ -22,17 +23,19 @@ std::vector<std::string> Names(const char* fields) {
 template <typename... Types>
 py::dict FieldLists(const std::tuple<Types...>*) {
   py::dict lists;
-  ((lists[Wire<Types>::kName] = py::tuple(py::cast(Names(Wire<Types>::kFields)))), ...);
+  ((lists[Wire<Types>::kPath] = py::tuple(py::cast(Names(Wire<Types>::kFields)))), ...);
   return lists;
 }
 
 }  // namespace
 
-py::object RecordClass(const char* name, const char* fields) {
-  py::object cls = py::module_::import("kueuepy.engine.records").attr(name);
-  if (!py::tuple(cls.attr("_fields")).equal(py::tuple(py::cast(Names(fields))))) {
-    ThrowIfError(absl::InternalError(
-        absl::StrCat("kueuepy.engine.records.", name, ": its fields differ from the core's: ", fields)));
+py::object RecordClass(const char* path, const char* fields) {
+  const std::string full = path;
+  const size_t dot = full.rfind('.');
+  py::object cls = py::module_::import(full.substr(0, dot).c_str()).attr(full.substr(dot + 1).c_str());
+  const char* const listed = py::hasattr(cls, "_fields") ? "_fields" : "__struct_fields__";
+  if (!py::tuple(cls.attr(listed)).equal(py::tuple(py::cast(Names(fields))))) {
+    ThrowIfError(absl::InternalError(absl::StrCat(path, ": its fields differ from the core's: ", fields)));
   }
   return cls;
 }
@@ -41,6 +44,14 @@ py::object RecordClass(const char* name, const char* fields) {
 py::object NewRecord(py::handle cls, size_t size) {
   auto* const type = reinterpret_cast<PyTypeObject*>(cls.ptr());
   PyObject* const made = type->tp_alloc(type, static_cast<Py_ssize_t>(size));
+  if (made == nullptr) throw py::error_already_set();
+  return py::reinterpret_steal<py::object>(made);
+}
+
+py::object NewStruct(py::handle cls, const py::object* fields, size_t size) {
+  std::array<PyObject*, 16> items;
+  for (size_t i = 0; i < size; ++i) items[i] = fields[i].ptr();
+  PyObject* const made = PyObject_Vectorcall(cls.ptr(), items.data(), size, nullptr);
   if (made == nullptr) throw py::error_already_set();
   return py::reinterpret_steal<py::object>(made);
 }

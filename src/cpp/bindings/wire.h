@@ -1,7 +1,8 @@
-// Conversion of records to Python. A record is a plain struct with one list of its fields (KUEUE_WIRE).
-// For each record, kueuepy.engine.records has a NamedTuple with the same name and the same fields, which the
-// conversion fills directly. A bound function can return a record, or a container of records, without further
-// conversion code.
+// Conversion of records to Python. A record is a plain struct with one list of its fields. For each record
+// declared with KUEUE_WIRE, kueuepy.engine.records has a NamedTuple with the same name and the same fields,
+// which the conversion fills directly. A record declared with KUEUE_STRUCT becomes a msgspec.Struct of
+// another module. A bound function can return a record, or a container of records, without further conversion
+// code.
 #ifndef KUEUE_BINDINGS_WIRE_H_
 #define KUEUE_BINDINGS_WIRE_H_
 
@@ -17,10 +18,14 @@ template <typename T>
 struct Wire : std::false_type {};
 
 // Lists all fields of a record in the order of their declaration; a missing field is a compile error.
-#define KUEUE_WIRE(Type, ...)                            \
+#define KUEUE_WIRE(Type, ...) KUEUE_FIELDS(Type, true, "kueuepy.engine.records." #Type, __VA_ARGS__)
+// Same, for a record whose Python class is the msgspec.Struct with the full name `path`.
+#define KUEUE_STRUCT(Type, path, ...) KUEUE_FIELDS(Type, false, path, __VA_ARGS__)
+#define KUEUE_FIELDS(Type, is_tuple, path, ...)          \
   template <>                                            \
   struct Wire<Type> : std::true_type {                   \
-    static constexpr const char* kName = #Type;          \
+    static constexpr bool kIsTuple = is_tuple;           \
+    static constexpr const char* kPath = path;           \
     static constexpr const char* kFields = #__VA_ARGS__; \
     template <typename Use>                              \
     static void Visit(const Type& record, Use use) {     \
@@ -29,12 +34,14 @@ struct Wire : std::false_type {};
     }                                                    \
   }
 
-// Returns the class of a record in kueuepy.engine.records. Raises InternalError if the fields of the Python
-// class differ from `fields`.
-py::object RecordClass(const char* name, const char* fields);
+// Returns the class of a record by its full name. Raises InternalError if the fields of the Python class
+// differ from `fields`.
+py::object RecordClass(const char* path, const char* fields);
 
 // Returns a new instance of the tuple class `cls`, whose items the caller must set.
 py::object NewRecord(py::handle cls, size_t size);
+// Returns the result of calling the class with these positional arguments.
+py::object NewStruct(py::handle cls, const py::object* fields, size_t size);
 
 }  // namespace kueue::python
 
@@ -48,13 +55,18 @@ struct type_caster<T, std::enable_if_t<kueue::python::Wire<T>::value>> {
     PYBIND11_CONSTINIT static gil_safe_call_once_and_store<object> stored;
     const handle cls =
         stored
-            .call_once_and_store_result([] { return kueue::python::RecordClass(Wire::kName, Wire::kFields); })
+            .call_once_and_store_result([] { return kueue::python::RecordClass(Wire::kPath, Wire::kFields); })
             .get_stored();
     object made;
     Wire::Visit(record, [&](const auto&... fields) {
-      made = kueue::python::NewRecord(cls, sizeof...(fields));
-      ssize_t at = 0;
-      (PyTuple_SET_ITEM(made.ptr(), at++, Item(fields, policy, parent)), ...);
+      if constexpr (Wire::kIsTuple) {
+        made = kueue::python::NewRecord(cls, sizeof...(fields));
+        ssize_t at = 0;
+        (PyTuple_SET_ITEM(made.ptr(), at++, Item(fields, policy, parent)), ...);
+      } else {
+        const object items[] = {reinterpret_steal<object>(Item(fields, policy, parent))...};
+        made = kueue::python::NewStruct(cls, items, sizeof...(fields));
+      }
     });
     return made.release();
   }

@@ -37,8 +37,16 @@ ClassId KnownByTemplate(const State& state, const WorkloadSpec& spec, int64_t pr
 // A class, and its pods as the scheduler sees them.
 struct Made {
   EquivalenceClass cls;
-  std::vector<PodTemplate> adjusted;
+  std::vector<std::shared_ptr<const PodTemplate>> adjusted;
 };
+
+// Returns whether Adjust() would change nothing and ValidateResources() would find no error, which is the
+// case for most pods: no limits, no LimitRange in the namespace and no RuntimeClass.
+bool IsComplete(const PodTemplate& pod, const Namespace& space) {
+  const auto has_limits = [](const Container& container) { return !container.limits.empty(); };
+  return space.limit_ranges.empty() && pod.runtime_class_name.empty() && pod.init_containers.empty() &&
+         !pod.has_resources && std::none_of(pod.containers.begin(), pod.containers.end(), has_limits);
+}
 
 Made Make(State& state, const Workload& workload, const Namespace& space) {
   const WorkloadSpec& spec = *workload.spec;
@@ -49,21 +57,29 @@ Made Make(State& state, const Workload& workload, const Namespace& space) {
   std::vector<std::string> errors;
   for (size_t i = 0; i < spec.pod_sets.size(); ++i) {
     const PodSetSpec& pod_set = spec.pod_sets[i];
-    made.adjusted.push_back(Adjust(*pod_set.pod_template, state.runtime_classes, space.limit_ranges));
-    const PodTemplate& adjusted = made.adjusted.back();
+    made.adjusted.push_back(pod_set.pod_template);
+    if (!IsComplete(*pod_set.pod_template, space)) {
+      made.adjusted.back() = std::make_shared<const PodTemplate>(
+          Adjust(*pod_set.pod_template, state.runtime_classes, space.limit_ranges));
+      const std::string path = absl::StrCat("spec.podSets[", i, "].template.spec");
+      for (std::string& error : ValidateResources(*made.adjusted.back(), path)) {
+        errors.push_back(std::move(error));
+      }
+    }
     PodSetTotals totals;
     totals.count = CountAfterReclaim(state, workload, pod_set);
-    for (const auto& [name, amount] : PerPodRequests(adjusted, state.requests, ChargeOf(workload, i))) {
+    for (const auto& [name, amount] :
+         PerPodRequests(*made.adjusted.back(), state.requests, ChargeOf(workload, i))) {
       totals.requests.emplace_back(state.InternResource(name), SaturatingMul(amount, totals.count));
     }
-    const std::string path = absl::StrCat("spec.podSets[", i, "].template.spec");
-    for (std::string& error : ValidateResources(adjusted, path)) errors.push_back(std::move(error));
     made.cls.totals.push_back(std::move(totals));
     made.cls.can_be_partially_admitted =
         made.cls.can_be_partially_admitted || (pod_set.min_count && *pod_set.min_count < pod_set.count);
   }
   if (!errors.empty()) made.cls.resource_error = Aggregate(errors);
-  if (!space.limit_ranges.empty()) made.cls.adjusted = made.adjusted;
+  if (!space.limit_ranges.empty()) {
+    for (const auto& adjusted : made.adjusted) made.cls.adjusted.push_back(*adjusted);
+  }
   return made;
 }
 
@@ -77,7 +93,7 @@ std::string KeyOf(const State& state, const Made& made, const Namespace& space) 
     Append(key, pod_set.name);
     Append(key, pod_set.group);
     Append(key, pod_set.topology_request);
-    Append(key, SpecShape(made.adjusted[i]));
+    Append(key, SpecShape(*made.adjusted[i]));
     for (const auto& [resource, amount] : totals.requests) {
       Append(key, state.resource_names.Name(resource));
       absl::StrAppend(&key, amount, ";");

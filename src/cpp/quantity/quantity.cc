@@ -128,11 +128,16 @@ Amount AmountFromQuantity(absl::string_view resource, const Quantity& quantity) 
 }
 
 std::string ResourceQuantityString(absl::string_view resource, int64_t value, bool as_bytes) {
+  constexpr int64_t step = 1000;  // Between two suffixes.
   if (resource == "cpu") {
+    if (value > 0 && value % step != 0) return absl::StrCat(value, "m");
+    if (value > 0 && value / step % step != 0) return absl::StrCat(value / step);
     Decimal cores = Decimal(value) * Decimal::FromDigits("1", "", -3);
     return Quantity(std::move(cores)).ToText();
   }
-  if (!as_bytes && !IsByteValued(resource)) return Quantity(value).ToText();
+  if (!as_bytes && !IsByteValued(resource)) {
+    return value > 0 && value % step != 0 ? absl::StrCat(value) : Quantity(value).ToText();
+  }
   // Parsing the result again would turn a text without a binary suffix into a decimal quantity, so format it
   // as one.
   return Quantity::Parse(Quantity(value, QuantityFormat::kBinarySI).ToText())->ToText();

@@ -15,6 +15,7 @@ namespace {
 
 struct Renderer {
   const State& state;
+  const std::vector<PodSetSpec>* const asked = nullptr;  // Replaces the pod sets of the class.
 
   std::string operator()(const Literal& literal) const { return literal.text; }
 
@@ -25,10 +26,10 @@ struct Renderer {
   }
 
   std::string operator()(const Refused& refused) const {
-    const EquivalenceClass& cls = state.Class(refused.cls);
+    const std::vector<PodSetSpec>& pod_sets = asked != nullptr ? *asked : state.Class(refused.cls).pod_sets;
     std::string text;
     for (const PodSetRefusals& pod_set : refused.pod_sets) {
-      const std::string& name = cls.pod_sets[static_cast<size_t>(pod_set.pod_set)].name;
+      const std::string& name = pod_sets[static_cast<size_t>(pod_set.pod_set)].name;
       for (const Refusal& refusal : pod_set.refusals) {
         if (!refusal.IsError()) continue;
         return absl::StrCat("failed to assign flavors to pod set ", name, ": ", Render(state, refusal),
@@ -142,6 +143,11 @@ std::string Render(const Inactivity& inactivity) {
 std::string Render(const State& state, const Message& message) {
   if (!message) return "";
   return std::visit(Renderer{state}, static_cast<const MessageKinds&>(*message));
+}
+
+std::string Render(const State& state, const Message& message, const std::vector<PodSetSpec>& pod_sets) {
+  if (!message) return "";
+  return std::visit(Renderer{state, &pod_sets}, static_cast<const MessageKinds&>(*message));
 }
 
 namespace {

@@ -3,6 +3,7 @@
 #define KUEUE_TEXT_TEXT_H_
 
 #include <string>
+#include <vector>
 
 #include "model/message.h"
 #include "state/state.h"
@@ -11,6 +12,8 @@ namespace kueue {
 
 // Returns the text of a condition's message.
 std::string Render(const State& state, const Message& message);
+// Same, for a workload with these pod sets whose class need not exist any more.
+std::string Render(const State& state, const Message& message, const std::vector<PodSetSpec>& pod_sets);
 // Returns whether two messages have the same text. Messages whose texts cannot be compared without a state
 // are treated as different.
 bool SameMessage(const Message& a, const Message& b);

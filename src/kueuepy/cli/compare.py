@@ -9,7 +9,7 @@ import typer
 from kueuepy._core import Quantity
 from kueuepy.cli.describe import jobs_of
 from kueuepy.cli.options import ExitCode, Json, KueueVersion, Lenient, Threads, examples, read_cluster
-from kueuepy.cli.output import ANSWER_IS_NO, as_data, print_json, progress, say, writing
+from kueuepy.cli.output import ANSWER_IS_NO, as_data, print_json, progress, say
 from kueuepy.errors.words import counted, verb
 from kueuepy.simulation.changes import QueueOutcome
 from kueuepy.simulation.comparison import Comparison
@@ -89,8 +89,7 @@ def compare(
             for decision in found.decisions:
                 say(f"  {decision}")
     if picture is not None:
-        with writing(picture):
-            found.picture("shares").save(picture)
+        found.picture("shares").save(picture)
     if exit_code and found.changes:
         raise typer.Exit(ANSWER_IS_NO)
 

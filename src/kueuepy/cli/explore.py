@@ -1,7 +1,6 @@
 """`kueuepy cluster-of`, `delays`, `eta` and `risk`: a configuration for a log, and analyses by many simulations."""
 
 from collections.abc import Callable
-from pathlib import Path
 from typing import Annotated, Any, TypeAlias
 
 import typer
@@ -20,7 +19,7 @@ from kueuepy.cli.options import (
     examples,
     read_cluster,
 )
-from kueuepy.cli.output import counting, print_json, progress, say, table, writing
+from kueuepy.cli.output import counting, print_json, progress, say, table
 from kueuepy.cluster import dump
 from kueuepy.errors import InvalidSpecError
 from kueuepy.lab.exploration.arrivals import Arrivals
@@ -108,8 +107,7 @@ def cluster_of(
     if out is None:
         say(dump(found).rstrip("\n"))
     else:
-        with writing(out):
-            Path(out).write_text(dump(found), encoding="utf-8")
+        dump(found, out)
     say(
         "note: the quotas are derived from the jobs; they are not the quotas of the cluster where the log was recorded",
         stderr=True,

@@ -7,7 +7,7 @@ import typer
 
 from kueuepy.cli.logs import Format, Map, pair
 from kueuepy.cli.options import Json, examples, read_cluster
-from kueuepy.cli.output import print_json, progress, say, table, writing
+from kueuepy.cli.output import print_json, progress, say, table
 from kueuepy.errors import InvalidSpecError
 from kueuepy.errors.words import counted
 from kueuepy.simulation.table import Jobs
@@ -83,7 +83,6 @@ def convert(
     if Path(to).suffix not in (".parquet", ".pq"):
         raise InvalidSpecError(f"{to}: its name must end with .parquet or .pq")
     found = _read(file, format, map)
-    with writing(to):
-        found.to_parquet(to)
+    found.to_parquet(to)
     _notes(found)
     say(f"{counted(len(found), 'job')} written to {to}")

@@ -1,13 +1,12 @@
 """Output of commands: tables or JSON; colour and progress on terminals only."""
 
-import errno
 import math
-import os
 import sys
 import textwrap
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
+from io import BytesIO
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +15,8 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
+from kueuepy.errors import InvalidSpecError
+from kueuepy.files import write_file
 from kueuepy.look.notebook import blocks
 from kueuepy.look.numbers import round_duration
 from kueuepy.manifest import ManifestError, Problem
@@ -209,16 +210,18 @@ def counting(unit: str) -> Iterator[Callable[..., None] | None]:
         sys.stderr.write("\r\x1b[K")
 
 
-@contextmanager
-def writing(path: str | Path) -> Iterator[None]:
-    """Make errors of writing a file name the path that the user gave.
+def save_figure(figure: Any, path: str) -> None:
+    """Write a figure of matplotlib in the format of the file's suffix; an existing file is replaced atomically.
 
     Raises:
-        OSError: The file cannot be written.
+        InvalidSpecError: matplotlib has no format with this suffix.
+        StateError: The file cannot be written.
     """
-    try:
-        if Path(path).is_dir():
-            raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR))
-        yield
-    except OSError as error:
-        raise OSError(error.errno, error.strerror, str(path)) from error
+    formats = figure.canvas.get_supported_filetypes()
+    suffix = Path(path).suffix.lower().removeprefix(".")
+    if suffix not in formats:
+        allowed = ", ".join(f".{name}" for name in sorted(formats))
+        raise InvalidSpecError(f"{path}: its name must end with one of {allowed}")
+    content = BytesIO()
+    figure.savefig(content, format=suffix)
+    write_file(path, content.getvalue())

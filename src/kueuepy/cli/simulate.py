@@ -12,7 +12,7 @@ import typer
 
 from kueuepy.cli.logs import Censored, Format, Map, Window, pair, read_jobs
 from kueuepy.cli.options import Json, KueueVersion, Lenient, Objects, Threads, Until, Warmup, examples, read_cluster
-from kueuepy.cli.output import ANSWER_IS_NO, announce, counting, fail, in_lines, print_json, say, table, writing
+from kueuepy.cli.output import ANSWER_IS_NO, announce, counting, fail, in_lines, print_json, say, table
 from kueuepy.cluster import Cluster
 from kueuepy.cluster.patch import patched
 from kueuepy.cluster.unmodelled import not_modelled
@@ -267,11 +267,9 @@ def _write(found: Result, out: str | None, report: str | None, pictures: list[tu
             raise InvalidSpecError(f"{out}: is a file; --out names a directory")
         found.save(out)
     if report is not None:
-        with writing(report):
-            write_report(found, report, command=shlex.join(["kueuepy", *sys.argv[1:]]))
+        write_report(found, report, command=shlex.join(["kueuepy", *sys.argv[1:]]))
     for name, path in pictures:
-        with writing(path):
-            drawn(found, name).save(path)
+        drawn(found, name).save(path)
 
 
 def as_data(found: Result) -> dict[str, Any]:

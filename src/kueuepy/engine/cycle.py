@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, cast, overload
 
 import msgspec
 
-from kueuepy.engine.decided import from_record
 from kueuepy.engine.decisions import Admitted, Decision, Pending, Preempting
 from kueuepy.errors.arguments import checked_methods
 from kueuepy.errors.words import counted
@@ -46,12 +45,11 @@ class Cycle(Sequence[Decision]):
         <Cycle: 1 admitted, 0 preempting, 0 pending>
     """
 
-    __slots__ = ("_decided", "_made", "_not_modelled")
+    __slots__ = ("_decided", "_made")
 
-    def __init__(self, decided: Decisions, not_modelled: tuple[str, ...] = ()) -> None:
-        """Create a Cycle from the engine's decisions, and the parts of the input that kueuepy does not model."""
+    def __init__(self, decided: Decisions) -> None:
+        """Create a Cycle from the engine's decisions."""
         self._decided: Decisions | _Counts = decided
-        self._not_modelled = not_modelled
         self._made: tuple[Decision, ...] | None = None
 
     def __reduce__(self) -> tuple[Callable[..., Cycle], tuple[_Counts, tuple[Decision, ...]]]:
@@ -86,8 +84,7 @@ class Cycle(Sequence[Decision]):
     def decisions(self) -> tuple[Decision, ...]:
         """All decisions."""
         if self._made is None:
-            decided = cast("Decisions", self._decided)
-            self._made = tuple(from_record(decided[i], self._not_modelled) for i in range(len(decided)))
+            self._made = cast("Decisions", self._decided).all()
         return self._made
 
     @property

@@ -9,7 +9,6 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias
 
 if TYPE_CHECKING:
-    from kueuepy.engine.decisions import FlavorMode, PendingReason, PreemptionReason
     from kueuepy.objects.status import CheckState
 
 # Equal to `_core.EVENT_KINDS` and the table in `kueuepy.platform.visibility.SchedulerEvent`, which a test verifies.
@@ -122,39 +121,6 @@ class AdmissionView(NamedTuple):
 
     cluster_queue: str
     pod_sets: tuple[PodSetAdmissionView, ...]
-
-
-class AttemptView(NamedTuple):
-    """The fields of a `kueuepy.engine.decisions.FlavorAttempt`."""
-
-    pod_set: int
-    flavor: str
-    mode: FlavorMode
-    borrowing_level: int
-    reason: str
-
-
-class TargetView(NamedTuple):
-    """The fields of a `kueuepy.engine.decisions.Target`."""
-
-    workload: str
-    reason: PreemptionReason
-    cluster_queue: str
-
-
-class DecisionView(NamedTuple):
-    """The decision about one head of a cycle. `pod_sets` is the admission of the pod sets of an admitted workload."""
-
-    verdict: Literal["Pending", "Preempting", "Admitted"]
-    workload: str
-    cluster_queue: str
-    reason: PendingReason
-    message: str
-    admitted: bool
-    borrowing_level: int
-    pod_sets: tuple[PodSetAdmissionView, ...] | None
-    targets: list[TargetView]
-    attempts: list[AttemptView]
 
 
 class CycleView(NamedTuple):

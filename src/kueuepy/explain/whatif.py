@@ -13,7 +13,6 @@ from kueuepy._core import Answers as CoreAnswers
 from kueuepy._core import Engine, Question
 from kueuepy.cluster.edit import edited_all
 from kueuepy.cluster.patch import patched
-from kueuepy.engine.decided import from_record
 from kueuepy.engine.decisions import Decision, Pending
 from kueuepy.engine.records import NO_CONDITION
 from kueuepy.errors import InvalidSpecError, NotFoundError
@@ -54,11 +53,11 @@ class Answers(Sequence[Decision]):
         ('Admitted', 'Pending')
     """
 
-    __slots__ = ("_answered", "_not_modelled")
+    __slots__ = ("_answered",)
 
-    def __init__(self, answered: CoreAnswers, not_modelled: tuple[str, ...] = ()) -> None:
-        """Create Answers from the engine's records, and the parts of the input that kueuepy does not model."""
-        self._answered, self._not_modelled = answered, not_modelled
+    def __init__(self, answered: CoreAnswers) -> None:
+        """Create Answers from the engine's records."""
+        self._answered = answered
 
     @overload
     def __getitem__(self, index: int) -> Decision: ...
@@ -67,10 +66,8 @@ class Answers(Sequence[Decision]):
     def __getitem__(self, index: int | slice) -> Decision | tuple[Decision, ...]:
         """Return one decision, or a tuple of decisions for a slice."""
         places = range(len(self))[index]
-        return self._made(places) if isinstance(places, int) else tuple(map(self._made, places))
-
-    def _made(self, place: int) -> Decision:
-        return from_record(self._answered[place], self._not_modelled)
+        made = self._answered.__getitem__
+        return made(places) if isinstance(places, int) else tuple(map(made, places))
 
     def __len__(self) -> int:
         """Return the number of decisions."""
@@ -79,7 +76,7 @@ class Answers(Sequence[Decision]):
     @property
     def verdicts(self) -> tuple[str, ...]:
         """`Admitted`, `Preempting` or `Pending` for each workload, without creating decision objects."""
-        return tuple(self._answered.verdict(place) for place in range(len(self)))
+        return self._answered.verdicts
 
     def __repr__(self) -> str:
         """Return the number of decisions of each kind."""
@@ -97,13 +94,12 @@ def ask(state: SchedulerState, items: Iterable[Any]) -> Answers:
     if not isinstance(items, Iterable) or isinstance(items, str | bytes):
         raise InvalidSpecError(f"try_admit_many: {items!r} is not a list of workloads, Questions, jobs or rows")
     subjects = [subject for item in items for subject in _subjects(state, item)]
-    return Answers(state.engine.ask(subjects), state.not_modelled)
+    return Answers(state.engine.ask(subjects, state.not_modelled))
 
 
 def ask_one(state: SchedulerState, item: Any) -> Decision:
     """Return the decision that a cycle would make about one item."""
-    subject = item if type(item) is Question else one(_subjects(state, item))
-    return from_record(state.engine.ask_one(subject), state.not_modelled)
+    return state.engine.ask((one(_subjects(state, item)),), state.not_modelled)[0]
 
 
 def _subjects(state: SchedulerState, item: Any) -> Sequence[Question | Workload | int]:
@@ -164,7 +160,7 @@ def _largest(state: SchedulerState, asked: Question, pod_set: int, *, preempting
     """
     count = state.engine.largest_count(asked, pod_set, preempting)
     if count == 0:
-        answer = from_record(state.engine.ask_one(asked))
+        answer = state.engine.ask_one(asked, ())
         if isinstance(answer, Pending) and not answer.cluster_queue:
             raise NotFoundError(f'Workload "{asked.key}": {answer.message}; it must name a queue that is there')
     return count

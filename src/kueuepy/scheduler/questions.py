@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from functools import cache
 from typing import TYPE_CHECKING, Any
 
 from kueuepy.errors import InvalidSpecError, StateError
@@ -12,7 +11,7 @@ from kueuepy.session.session import Session
 from kueuepy.session.workloads import take_all, valid_submissions
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
+    from collections.abc import Iterable
     from threading import RLock
 
     from kueuepy._core import Engine, Question
@@ -24,14 +23,6 @@ if TYPE_CHECKING:
     from kueuepy.objects import Configuration, Workload
     from kueuepy.session.state import SchedulerState
     from kueuepy.topology import RackMap
-
-
-@cache
-def _ask_one() -> Callable[[SchedulerState, Any], Decision]:
-    """Return the function, imported on first use; an import statement in each call takes longer than the call."""
-    from kueuepy.explain.whatif import ask_one  # noqa: PLC0415 - only on use
-
-    return ask_one
 
 
 @checked_methods
@@ -181,7 +172,13 @@ class SchedulerQuestions:
         """
         session = self._session
         with session.lock:
-            return _ask_one()(session.state, item)
+            state = session.state
+            decision = state.engine.ask_one(item, state.not_modelled)
+            if decision is None:  # neither a Question nor a row of plain values
+                from kueuepy.explain.whatif import ask_one  # noqa: PLC0415 - only on use
+
+                decision = ask_one(state, item)
+            return decision
 
     def try_admit_many(self, items: Iterable[Any]) -> Answers:
         """Return the decision of `try_admit` for each of several workloads, each considered separately.

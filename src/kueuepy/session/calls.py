@@ -25,6 +25,7 @@ if TYPE_CHECKING:
 
     from typing_extensions import Self
 
+    from kueuepy._core import Question
     from kueuepy.session.state import SchedulerState
 
 _WORD = re.compile("(?<=[a-z])(?=[A-Z])")
@@ -70,11 +71,11 @@ class Submit(Call, frozen=True):
     job: dict[str, Any] | None = None
     single_pod: bool = False
 
-    def do(self, state: SchedulerState) -> Sequence[engine_cycle.Cycle]:
-        """Submit the workload."""
+    def do(self, state: SchedulerState, prepared: Question | None = None) -> Sequence[engine_cycle.Cycle]:
+        """Submit the workload; `prepared` is the workload as the core has already read it."""
         state.count = self.count + 1  # counts rejected workloads as well
         workload = self.workload
-        state.engine.submit(workload, self.single_pod or _is_of_single_pod(workload))
+        state.engine.submit(workload, self.single_pod or _is_of_single_pod(workload), prepared)
         store = state.store.for_change()
         store.workloads.put(workload.key, workload)
         if self.job is not None:
@@ -285,7 +286,7 @@ class Settle(Call, frozen=True):
 def _cycle(state: SchedulerState) -> engine_cycle.Cycle:
     """Run Kueue's controllers and one cycle, and store the admissions for later explanations."""
     state.engine.settle()
-    cycle = engine_cycle.Cycle(state.engine.decide(), state.not_modelled)
+    cycle = engine_cycle.Cycle(state.engine.decide(state.not_modelled))
     if cycle.admitted_count:
         store = state.store.for_change()
         for decision in cycle:

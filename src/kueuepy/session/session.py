@@ -8,12 +8,13 @@ from typing import TYPE_CHECKING, Protocol
 
 from kueuepy.engine.locks import survives_fork
 from kueuepy.errors import KueueError
+from kueuepy.session.calls import Submit
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
     from contextlib import AbstractContextManager
 
-    from kueuepy._core import Engine
+    from kueuepy._core import Engine, Question
     from kueuepy.engine.cycle import Cycle
     from kueuepy.session.calls import Call
     from kueuepy.session.state import SchedulerState
@@ -98,14 +99,18 @@ class Session:
                 finally:
                     self._is_changing, self._harmless = False, None
 
-    def do(self, call: Call) -> Sequence[Cycle]:
+    def do(self, call: Call, prepared: Question | None = None) -> Sequence[Cycle]:
         """Execute and record a validated call. Call `do` only inside `change`.
+
+        Args:
+            call: The call.
+            prepared: The workload of a `Submit`, if the core has already read it. Default: none.
 
         Returns:
             The cycles that the call ran.
         """
         self._has_begun = True
-        cycles = call.do(self.state)
+        cycles = call.do(self.state, prepared) if isinstance(call, Submit) else call.do(self.state)
         if self.log is not None:
             self.log.write(call, self.state, cycles)
         return cycles

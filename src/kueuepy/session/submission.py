@@ -27,15 +27,15 @@ if TYPE_CHECKING:
 class SubmittedWorkload(NamedTuple):
     """A Workload, the manifest of its job if it has one, and whether the job is a single pod.
 
-    `made` is the Workload together with the job from which it was converted. `is_valid` is true if the Workload is
-    known to be valid and to have no status.
+    `made` is the Workload together with the job from which it was converted. `prepared` is the Workload as the core has
+    read it from a row; such a Workload is valid and has no status.
     """
 
     workload: Workload
     job: dict[str, Any] | None = None
     single_pod: bool = False
     made: Made | None = None
-    is_valid: bool = False
+    prepared: Question | None = None
 
     def written(self) -> AbstractContextManager[None]:
         """Return a context manager that attributes errors to the Workload, or to its job if the job is from a file."""
@@ -124,10 +124,11 @@ def question_of_row(item: dict[str, Any], covered: Callable[[str], Collection[st
 
 def _mapping(item: Mapping[str, Any], around: JobContext) -> Iterator[SubmittedWorkload]:
     if "kind" not in item and "apiVersion" not in item:
-        if type(item) is dict and question_of_row(item, around.covered) is not None:
+        prepared = question_of_row(item, around.covered) if type(item) is dict else None
+        if prepared is not None:
             from kueuepy.jobs.row import from_plain_row  # noqa: PLC0415 - only rows need it
 
-            yield SubmittedWorkload(from_plain_row(item), is_valid=True)
+            yield SubmittedWorkload(from_plain_row(item), prepared=prepared)
         else:
             yield SubmittedWorkload(_row(item, around))
     elif item.get("kind") == "Workload":

@@ -45,17 +45,18 @@ def plain_row(state: SchedulerState, items: Sequence[Any]) -> SubmittedWorkload 
     """Return the next Workload from a single row that requires no further validation; `None` for any other items."""
     if len(items) != 1 or type(items[0]) is not dict:
         return None
-    if question_of_row(items[0], state.covered) is None:
+    prepared = question_of_row(items[0], state.covered)
+    if prepared is None:
         return None
     from kueuepy.jobs.row import from_plain_row  # noqa: PLC0415 - only rows need it
 
-    return SubmittedWorkload(from_plain_row(items[0], _next_uid(state), state.now()), is_valid=True)
+    return SubmittedWorkload(from_plain_row(items[0], _next_uid(state), state.now()), prepared=prepared)
 
 
 def valid(state: SchedulerState, new: Iterable[SubmittedWorkload]) -> list[SubmittedWorkload]:
     """Validate Workloads, and return them as a list."""
     found = list(new)
-    unchecked = [one for one in found if not one.is_valid]
+    unchecked = [one for one in found if one.prepared is None]
     if unchecked:
         gates = state.configuration.gates
         for one in unchecked:
@@ -102,7 +103,7 @@ def _take(session: Session, one: SubmittedWorkload) -> None:
     state = session.state
     workload = _identified(state, one.workload)
     with one.written():
-        session.do(calls.Submit(workload, state.count, one.job, one.single_pod))
+        session.do(calls.Submit(workload, state.count, one.job, one.single_pod), one.prepared)
 
 
 def _identified(state: SchedulerState, workload: Workload) -> Workload:

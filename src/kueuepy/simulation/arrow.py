@@ -7,15 +7,18 @@ from typing import TYPE_CHECKING, Any
 
 from kueuepy.errors import InvalidSpecError, StateError
 from kueuepy.errors.libraries import imported
+from kueuepy.files import write_files
+from kueuepy.simulation.arrays import array_of
 from kueuepy.simulation.columns import SPANS
-from kueuepy.tables import Categorical, Columns
 
 if TYPE_CHECKING:
     import os
 
     from numpy.typing import NDArray
 
+    from kueuepy.files import Write
     from kueuepy.simulation.base import JobColumns
+    from kueuepy.tables import Columns
 
 
 def parquet_columns(path: Path, extra: str = "logs") -> dict[str, Any]:
@@ -54,32 +57,10 @@ def arrow_columns(table: Any) -> dict[str, Any]:
 
 
 def _from_pyarrow(table: Any) -> dict[str, Any]:
-    found: dict[str, Any] = {}
-    types = _pyarrow("pyarrow.types")
     names = list(table.column_names)
     if twice := [name for place, name in enumerate(names) if name in names[:place]]:
         raise InvalidSpecError(f'jobs: column "{twice[0]}" is there twice; each must have its own name')
-    for name in names:
-        column = table.column(name).combine_chunks()
-        if hasattr(column, "chunks"):
-            column = column.chunk(0) if column.num_chunks else _pyarrow("pyarrow").array([], column.type)
-        if (
-            hasattr(column, "dictionary")
-            and _is_text(types, column.dictionary.type)
-            and not column.dictionary.null_count
-        ):
-            codes = column.indices.cast("int32").fill_null(-1).to_numpy(zero_copy_only=False)
-            found[name] = Categorical(codes, column.dictionary.to_pylist())
-            continue
-        if hasattr(column, "dictionary"):
-            column = column.dictionary_decode()
-        found[name] = column.cast("string") if _is_text(types, column.type) else column.to_numpy(zero_copy_only=False)
-    return found
-
-
-def _is_text(types: Any, kind: Any) -> bool:
-    names = ("is_string", "is_large_string", "is_string_view")
-    return any(getattr(types, name)(kind) for name in names if hasattr(types, name))
+    return {name: array_of(name, table.column(name)) for name in names}
 
 
 def write_parquet(jobs: JobColumns, path: str | os.PathLike[str]) -> None:
@@ -98,7 +79,7 @@ def write_parquet(jobs: JobColumns, path: str | os.PathLike[str]) -> None:
     for place, name in enumerate(table.column_names):
         if name in ("submit", "recorded_start", "cpu", *SPANS):
             table = table.set_column(place, name, _arrow(name, jobs[name]))
-    _written(parquet, table, path)
+    write_files({path: lambda file: parquet.write_table(table, file)})
 
 
 def _arrow(name: str, column: NDArray[Any]) -> Any:
@@ -115,13 +96,6 @@ def _pyarrow(module: str, extra: str = "arrow") -> Any:
     return imported(module, "Parquet and Arrow tables", f'"kueuepy[{extra}]"')
 
 
-def _written(parquet: Any, table: Any, path: str | os.PathLike[str]) -> None:
-    try:
-        parquet.write_table(table, path)
-    except OSError as error:
-        raise StateError(f"{path}: cannot be written: {error.strerror or error}") from error
-
-
 def write_table(table: Columns, path: str | os.PathLike[str]) -> None:
     """Write a table to a Parquet file.
 
@@ -129,7 +103,17 @@ def write_table(table: Columns, path: str | os.PathLike[str]) -> None:
         StateError: The file cannot be written.
         UnsupportedError: pyarrow is not installed.
     """
-    _written(_pyarrow("pyarrow.parquet"), table.to_arrow(), path)
+    write_files({path: table_writer(table)})
+
+
+def table_writer(table: Columns) -> Write:
+    """Return a function that writes a table to a file object in the format Parquet.
+
+    Raises:
+        UnsupportedError: pyarrow is not installed.
+    """
+    parquet = _pyarrow("pyarrow.parquet")
+    return lambda file: parquet.write_table(table.to_arrow(), file)
 
 
 def read_table(path: str | os.PathLike[str]) -> dict[str, Any]:

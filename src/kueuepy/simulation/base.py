@@ -17,7 +17,7 @@ from kueuepy.simulation.distributions import draws
 from kueuepy.simulation.glance import sheet_of
 from kueuepy.simulation.names import change_notes, change_table, cleaned, name_notes
 from kueuepy.simulation.spans import span
-from kueuepy.simulation.values import Column
+from kueuepy.simulation.values import Column, is_unicode
 from kueuepy.tables import Categorical, Columns
 
 if TYPE_CHECKING:
@@ -69,6 +69,9 @@ class JobColumns(Columns):
             raise InvalidSpecError(
                 f"Jobs: columns: is {briefly(columns)}; it must be a mapping of columns by name; Jobs.of reads rows"
             )
+        for name in columns:
+            if not isinstance(name, str) or not is_unicode(name):
+                raise InvalidSpecError(f"Jobs: columns: {name!r} is not the name of a column; it must be text in UTF-8")
         place = where or (lambda row: f"jobs row {row}")
         named = {ALIASES.get(name, name): values for name, values in columns.items()}
         if len(named) < len(columns):

@@ -42,6 +42,8 @@ def jobs_of(items: Any, around: JobContext | None = None) -> JobColumns:
     """
     if isinstance(items, JobColumns):
         return items.exact()
+    if type(items).__name__ == "LazyFrame":
+        items = items.collect()
     if _is_frame(items):
         return _of_columns({str(name): items[name] for name in items.columns})
     if hasattr(items, "__arrow_c_stream__") and not isinstance(items, Mapping):

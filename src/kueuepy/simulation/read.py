@@ -13,11 +13,12 @@ import numpy as np
 
 from kueuepy.errors import InvalidSpecError
 from kueuepy.errors.settings import spelled_out
+from kueuepy.simulation.arrays import array_of
 from kueuepy.simulation.arrow import parquet_columns
 from kueuepy.simulation.base import JobColumns, renamed
 from kueuepy.simulation.cells import csv_columns
 from kueuepy.simulation.columns import ALIASES
-from kueuepy.simulation.values import Column, array_of
+from kueuepy.simulation.values import Column
 from kueuepy.tables import Categorical
 
 if TYPE_CHECKING:
@@ -152,7 +153,7 @@ class Table:
             first: The line number of the first row.
         """
         self.source, self._first = source, first
-        self.columns: dict[str, Any] = {name: array_of(values) for name, values in columns.items()}
+        self.columns: dict[str, Any] = {name: array_of(name, values) for name, values in columns.items()}
         size = len(next(iter(self.columns.values()), ()))
         self.rows = np.arange(size) if rows is None else rows
         self.notes: list[tuple[str, int]] = []

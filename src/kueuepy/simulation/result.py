@@ -16,6 +16,7 @@ from kueuepy.errors import StateError
 from kueuepy.errors.arguments import checked_methods
 from kueuepy.errors.settings import spelled_out
 from kueuepy.errors.words import counted
+from kueuepy.files import write_files
 from kueuepy.look.notebook import Sheet, repr_html, repr_text
 from kueuepy.objects import SECOND
 from kueuepy.pages.state import MOST_EXPLAINED
@@ -47,6 +48,7 @@ if TYPE_CHECKING:
 
     from typing_extensions import Unpack
 
+    from kueuepy.files import Write
     from kueuepy.objects import QuantityText
     from kueuepy.pages import Page
     from kueuepy.scheduler import Scheduler
@@ -403,21 +405,23 @@ class Result(Recorded, Framed):
         """Write the result to a directory: one Parquet file per table, and `result.json`.
 
         Args:
-            directory: The directory, which is created if necessary. Existing files are overwritten.
+            directory: The directory, which is created if necessary. Existing files are overwritten, but none of them
+                changes before all files are on the disk.
 
         Raises:
             StateError: A file cannot be written.
             UnsupportedError: pyarrow is not installed.
         """
-        from kueuepy.simulation.arrow import write_table  # noqa: PLC0415 - only on use
+        from kueuepy.simulation.arrow import table_writer  # noqa: PLC0415 - only on use
 
         folder = Path(directory)
         try:
             folder.mkdir(parents=True, exist_ok=True)
         except OSError as error:
             raise StateError(f"{folder}: cannot be written: {error.strerror}") from error
-        for name in self._tables:
-            write_table(exact(getattr(self, name)), folder / f"{name}.parquet")
+        contents: dict[str | os.PathLike[str], Write] = {
+            folder / f"{name}.parquet": table_writer(exact(getattr(self, name))) for name in self._tables
+        }
         facts = {
             "seconds": self.seconds,
             "warmup": self.warmup,
@@ -434,10 +438,9 @@ class Result(Recorded, Framed):
             **({"policy": self.policy} if self.policy else {}),
             **self._more_facts(),
         }
-        try:
-            (folder / "result.json").write_text(text_of_facts(facts), encoding="utf-8")
-        except OSError as error:
-            raise StateError(f"{folder}: result.json: cannot be written: {error.strerror}") from error
+        text = text_of_facts(facts).encode()
+        contents[folder / "result.json"] = lambda file: file.write(text)
+        write_files(contents)
 
     def _more_facts(self) -> dict[str, Any]:
         """Return the data that only some kinds of results contain."""

@@ -184,12 +184,12 @@ class Jobs(GeneratedJobs):
 
     @classmethod
     def from_frame(cls, frame: Any, map: Mapping[str, str] | None = None) -> Self:  # noqa: A002
-        """Create one job for each row of a pandas or polars DataFrame.
+        """Create one job for each row of a pandas or polars DataFrame, or of an Arrow table.
 
         Numeric columns that already have the right type and unit are not copied.
 
         Args:
-            frame: The DataFrame; a polars LazyFrame is collected.
+            frame: The DataFrame or table; a polars LazyFrame is collected.
             map: The names of columns in the DataFrame, by the corresponding names in `Jobs`: `{"queue": "team"}`.
 
         Raises:
@@ -198,13 +198,15 @@ class Jobs(GeneratedJobs):
         """
         if type(frame).__name__ == "LazyFrame":
             frame = frame.collect()
+        if hasattr(frame, "column_names"):
+            return cls.from_arrow(frame, map)
         names = getattr(frame, "columns", None)
         if names is None or isinstance(frame, type):
             raise InvalidSpecError(f"Jobs.from_frame: frame: is {frame!r}; it must be a DataFrame of pandas or polars")
-        twice = [str(name) for place, name in enumerate(names) if name in list(names)[:place]]
-        if twice:
+        texts = [str(name) for name in names]
+        if twice := [name for place, name in enumerate(texts) if name in texts[:place]]:
             raise InvalidSpecError(f'Jobs.from_frame: column "{twice[0]}" is there twice; each must have its own name')
-        return cls(renamed({str(name): frame[name] for name in names}, map))
+        return cls(renamed({text: frame[name] for text, name in zip(texts, names, strict=True)}, map))
 
     @classmethod
     def from_arrow(cls, table: Any, map: Mapping[str, str] | None = None) -> Self:  # noqa: A002

@@ -17,6 +17,7 @@ from kueuepy.engine.cached import cached_property
 from kueuepy.errors import InvalidSpecError, KueueError
 from kueuepy.objects import SECOND
 from kueuepy.objects.times import LONGEST
+from kueuepy.simulation.arrays import array_of, is_arrow
 from kueuepy.simulation.spans import MOST, exact_ns, is_naive, parse_moment, parse_span, shown
 from kueuepy.tables import Categorical
 
@@ -27,6 +28,7 @@ Parse = Callable[[Any], "int | None"]
 
 _DATE = len("2017-10-09 07:01:55")
 _HAS_ZONE = re.compile(r"[Zz+]|-.*-.*-")  # a negative UTC offset adds a third dash
+_SURROGATE = re.compile("[\ud800-\udfff]")
 _UNLIKE_PYTHON = r"^\+|[xX(]"
 """Arrow also reads `0x1f` and `nan(a)` as numbers, which Python rejects, and `+5` as a float, unlike `int`."""
 
@@ -43,16 +45,11 @@ class Column:
             where: A function that describes a row for error messages.
 
         Raises:
-            InvalidSpecError: The values have several dimensions, or are not UTF-8 text.
+            InvalidSpecError: The values are not a column, have several dimensions, or are not UTF-8 text.
         """
         self.name, self._where = name, where
         self.notes: list[tuple[str, int]] = []
-        try:
-            self.values = array_of(values)
-        except UnicodeDecodeError as error:
-            raise InvalidSpecError(f'column "{name}": is not text in UTF-8: {error.reason}') from None
-        if getattr(self.values, "ndim", 1) != 1:
-            raise InvalidSpecError(f'column "{name}": has {self.values.ndim} dimensions; it must have one')
+        self.values = array_of(name, values)
 
     @cached_property
     def coded(self) -> Categorical:
@@ -60,7 +57,7 @@ class Column:
         values = self.values
         if isinstance(values, Categorical):
             return values
-        if _is_arrow(values):
+        if is_arrow(values):
             found = values.dictionary_encode()
             return Categorical(found.indices.fill_null(-1).to_numpy(), found.dictionary.to_pylist())
         cells = list(values) if values.dtype.kind in "mM" else values.tolist()
@@ -79,7 +76,7 @@ class Column:
         values = self.values
         if isinstance(values, np.ndarray) and values.dtype.kind in "iufbmM":
             return None if values.dtype.kind in "mM" else values
-        found = _arrow_numbers(values) if _is_arrow(values) else None
+        found = _arrow_numbers(values) if is_arrow(values) else None
         if found is not None:
             return found
         names, codes = self.coded.names, self.coded.codes
@@ -94,7 +91,7 @@ class Column:
     def missing(self) -> NDArray[np.bool_]:
         """Return a mask of the rows without a value."""
         values = self.values
-        if _is_arrow(values):
+        if is_arrow(values):
             return np.asarray(values.is_null())
         if isinstance(values, np.ndarray) and values.dtype.kind in "iufbmM":
             return np.asarray(values != values)  # noqa: PLR0124 - NaN and NaT are not equal to themselves
@@ -153,6 +150,7 @@ class Column:
 
     def _times(self, parse: Parse, allowed: str, *, never: bool) -> Ints:
         values: Any = self.values if _kind(self.values) in "mM" else self.numbers
+        self._expect_time(values, parse, allowed)
         if values is None and (values := self._dates()) is None:
             if parse is parse_moment:
                 self._note_zones()
@@ -160,14 +158,29 @@ class Column:
         if values.dtype.kind in "mM":
             absent = np.isnat(values)
             exact, held = exact_ns(values)
+            self.refuse(~held & (values.view(np.int64) < 0), allowed)
             self.refuse(~held, f"it must be at most {MOST}")
         else:
-            if values.dtype.kind == "b" and len(values):
-                raise self.error(0, allowed)
             absent = _is_nan(values) | (never & ((values == -1) | (values == np.inf)))
             exact = self._nanoseconds(np.where(absent, 0, values), allowed)
         self.refuse(~absent & (exact < (-1 if never else 0)), allowed)
         return np.asarray(np.where(absent, -1, exact), np.int64)
+
+    def _expect_time(self, values: NDArray[Any] | None, parse: Parse, allowed: str) -> None:
+        """Check that the column contains no booleans, no date where a time span is expected, and no months or years."""
+        kind = "" if values is None else values.dtype.kind
+        if kind in "mM" and values is not None:
+            is_span = kind == "m" and np.datetime_data(values.dtype)[0] not in ("Y", "M")
+            if not is_span and (parse is parse_span or kind == "m"):
+                self.refuse(~np.isnat(values), allowed)
+        elif kind == "b":
+            self.refuse(np.ones(len(self.values), bool), allowed)
+        elif any(isinstance(value, bool) for value in self._objects()):
+            self.refuse(self._rows(isinstance(value, bool) for value in self.coded.names), allowed)
+
+    def _objects(self) -> list[Any]:
+        """Return the distinct values of a column of Python objects; an empty list for arrays of another type."""
+        return [] if is_arrow(self.values) or _kind(self.values) != "O" else list(self.coded.names)
 
     def _dates(self) -> NDArray[Any] | None:
         """Convert strings such as `2017-10-09 07:01:55`; return `None` if any value has a different form."""
@@ -268,7 +281,14 @@ class Column:
         return found * 1000 if resource == "cpu" and given.dtype.kind != "f" else found
 
     def names(self) -> Categorical:
-        """Return the values as strings; surrounding spaces are not part of a name."""
+        """Return the values as strings; surrounding spaces are not part of a name.
+
+        Raises:
+            InvalidSpecError: A value contains a surrogate code point, which UTF-8 cannot represent.
+        """
+        valid = [is_unicode(value) for value in self.coded.names]
+        if not all(valid):
+            self.refuse(self._rows(not value for value in valid), "it must be text that UTF-8 can represent")
         known: dict[str, int] = {}
         codes = [known.setdefault(text_of(value).strip(), len(known)) for value in self.coded.names]
         return Categorical(np.array([*codes, -1], np.int32)[self.coded.codes], list(known))
@@ -278,34 +298,21 @@ class Column:
         return [name or "" for name in self.names()]
 
     def kept(self) -> NDArray[Any] | Categorical:
-        """Return the values of a user-defined column: numbers and times unchanged, all other values as names."""
-        if _kind(self.values) in "mM":
-            return np.asarray(self.values)
+        """Return the values of a user-defined column: numbers and times unchanged, all other values as names.
+
+        Times are converted to nanoseconds if polars or Arrow cannot represent their unit.
+
+        Raises:
+            InvalidSpecError: A time cannot be represented in nanoseconds, or a name is not valid Unicode.
+        """
+        kind = _kind(self.values)
+        if kind in "mM":
+            exact, held = exact_ns(self.values)
+            self.refuse(~held, "it must be a date from 1678 to 2262, or a time span of at most 292 years")
+            if np.datetime_data(self.values.dtype) in (("ms", 1), ("us", 1), ("ns", 1), *[("D", 1)] * (kind == "M")):
+                return np.asarray(self.values)
+            return np.where(np.isnat(self.values), np.iinfo(np.int64).min, exact).view(f"{kind}8[ns]")
         return self.names() if isinstance(self.values, Categorical) or self.numbers is None else self.numbers
-
-
-def array_of(values: Any) -> Any:
-    """Return a list, an array or a DataFrame column as an array, as encoded names, or as strings in Arrow's memory."""
-    if isinstance(values, Categorical) or _is_arrow(values):
-        return values
-    codes = getattr(getattr(values, "cat", None), "codes", None)
-    if codes is not None:
-        return Categorical(codes.to_numpy().astype(np.int32), values.cat.categories.tolist())
-    if hasattr(values, "dt") and getattr(values.dt, "tz", None) is not None:
-        values = values.dt.tz_convert("UTC").dt.tz_localize(None)
-    if hasattr(values, "to_numpy"):
-        values = values.to_numpy()
-    if not isinstance(values, np.ndarray):
-        listed = list(values)
-        plain = set(map(type, listed)) <= {int, float}
-        values = np.array(listed) if plain and listed else np.fromiter(listed, float if plain else object, len(listed))
-    if values.dtype.kind == "S":
-        values = np.char.decode(values, "utf-8")
-    return values if values.dtype.kind in "iufbmM" else values.astype(object)
-
-
-def _is_arrow(values: Any) -> bool:
-    return hasattr(values, "dictionary_encode")
 
 
 def _kind(values: Any) -> str:
@@ -335,6 +342,13 @@ def is_missing(value: Any) -> bool:
         return bool(value != value)  # noqa: PLR0124
     except (TypeError, ArithmeticError):  # pandas' NA has no truth value; a signaling NaN cannot be compared
         return True
+    except ValueError:  # an array, which is compared by elements
+        return False
+
+
+def is_unicode(value: Any) -> bool:
+    """Return whether a value is not a string with surrogate code points, which UTF-8 cannot represent."""
+    return not isinstance(value, str) or not _SURROGATE.search(value)
 
 
 def text_of(value: Any) -> str:

@@ -241,7 +241,11 @@ def shown(value: Any) -> Any:
 def _plain(value: Any) -> Any:
     """Convert a cell to a Python value; dates become strings."""
     if getattr(getattr(value, "dtype", None), "kind", "") == "M":
-        return None if value != value else f"{value.astype('M8[us]').item().isoformat()}Z"  # noqa: PLR0124 - NaT
+        if value != value:  # noqa: PLR0124 - NaT
+            return None
+        moment = value.astype("M8[us]").item()
+        # NumPy has dates before the year 1 and after 9999, for which Python has no type.
+        return f"{moment.isoformat()}Z" if hasattr(moment, "isoformat") else str(value)
     return value.item() if hasattr(value, "item") else value
 
 

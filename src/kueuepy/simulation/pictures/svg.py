@@ -6,13 +6,13 @@ import math
 import re
 from functools import singledispatch
 from html import escape
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 from zlib import crc32
 
 import msgspec
 import numpy as np
 
+from kueuepy.files import write_file
 from kueuepy.look.colours import ALL, LIGHT_THEME, class_of, colour_of, picture_style
 from kueuepy.look.notebook import figure_html
 from kueuepy.simulation.pictures.shown import (
@@ -107,8 +107,11 @@ class Picture(msgspec.Struct, frozen=True):
 
         Args:
             path: The file.
+
+        Raises:
+            StateError: The file cannot be written.
         """
-        Path(path).write_text(self.svg, encoding="utf-8")
+        write_file(path, self.svg)
 
     def _repr_html_(self) -> str:
         """Return the picture as HTML, for notebooks; a narrow cell shows the picture for narrow screens."""
