@@ -264,6 +264,17 @@ std::optional<Engine::Wait> Engine::FindWaitAgain(const Wait& before) {
   return IsQuiet() ? WaitOf(before.queue, before.cls) : std::nullopt;
 }
 
+bool Engine::HasNoPending(NodeId queue) {
+  state_.EnsureBuilt();
+  const NodeId root = state_.forest().Root(queue);
+  if (root == kNoId) return false;
+  const std::vector<NodeId>& tree = state_.forest().QueuesOfTree(root);
+  return std::all_of(tree.begin(), tree.end(), [this](NodeId node) {
+    const PendingQueue& pending = std::as_const(state_).Queue(node).pending;
+    return pending.active_count() + pending.inadmissible_count() == 0;
+  });
+}
+
 void Engine::CountCycles(const Wait& wait, int times) {
   state_.scheduling_cycle += times * wait.cycles;
   state_.Queue(wait.queue).pending.pop_cycle += times * wait.cycles;

@@ -119,6 +119,8 @@ class Engine {
   std::optional<Wait> FindWait(const WorkloadSpec& spec);
   // Same as FindWait(), but for a workload of the class that is active again.
   std::optional<Wait> FindWaitAgain(const Wait& before);
+  // Returns whether no workload is pending in the tree of the queue.
+  bool HasNoPending(NodeId queue);
   // Has the effect of `times` (1 or -1) times the cycles of a wait on the numbers of cycles.
   void CountCycles(const Wait& wait, int times);
   // Has the effect of submitting a workload that waits in this way and of deleting it. CountCycles() counts

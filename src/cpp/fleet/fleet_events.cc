@@ -1,6 +1,7 @@
 // Recording of events of jobs and copies in a fleet.
 #include <algorithm>
 #include <limits>
+#include <set>
 #include <utility>
 
 #include "fleet/fleet_run.h"
@@ -158,18 +159,26 @@ bool FleetRun::Defers(const Local& local, int32_t cluster, const WorkloadSpec& m
   } else if (!waiting.decided || waiting.wait.queue != wait->queue || waiting.wait.cls != wait->cls) {
     return false;
   }
-  waiting.copies.push_back({job, local.serial, now_, false});
+  waiting.copies.push_back({job, local.serial, now_, std::nullopt});
   return true;
 }
 
 void FleetRun::Realize(int32_t site) {
   if (deferred_[static_cast<size_t>(site)].copies.empty()) return;
   const Waiting waiting = std::exchange(deferred_[static_cast<size_t>(site)], Waiting());
-  if (waiting.decided) Site(site).engine().CountCycles(waiting.wait, -1);
+  Engine& engine = Site(site).engine();
+  const bool refused = waiting.decided || waiting.active_again;
+  if (refused) engine.CountCycles(waiting.wait, -1);
+  // The copies were refused before the present retries became due.
+  std::set<NodeId> retries = std::exchange(engine.state().to_requeue, {});
   for (const Deferred& copy : waiting.copies) {
-    Site(site).Realize(copy.job, copy.created, waiting.decided,
+    const std::optional<Time> decided =
+        refused ? std::optional<Time>(copy.refused.value_or(copy.created)) : std::nullopt;
+    Site(site).Realize(copy.job, copy.created, decided,
                        [&] { return dispatcher_.Realize(copy.serial, site - 1); });
   }
+  engine.state().to_requeue.merge(retries);
+  if (waiting.active_again) engine.state().NotifyRetry(waiting.wait.queue);
 }
 
 void FleetRun::RealizeAll() {

@@ -258,18 +258,20 @@ bool FleetRun::RefuseDeferred(size_t site) {
   if (waiting.copies.empty()) return false;
   if (waiting.decided) return true;  // A new copy became inadmissible at once.
   Simulation& run = *sites_[site];
+  std::optional<Engine::Wait> wait = waiting.wait;
   if (waiting.active_again) {
+    if (!run.engine().HasNoPending(wait->queue)) return false;
     run.Settle();
-    const std::optional<Engine::Wait> again = run.engine().FindWaitAgain(waiting.wait);
-    if (!again) return false;
-    waiting.wait = *again;
+    wait = run.engine().FindWaitAgain(*wait);
   }
-  if (!run.CountRefusals(waiting.wait)) return false;
+  if (!wait || !run.CountRefusals(*wait)) return false;
+  waiting.wait = *wait;
   waiting.decided = true;
   waiting.active_again = false;
   Deferred& first = waiting.copies.front();
   // The first refusal of a copy that was made inadmissible together with others writes a condition.
-  if (waiting.wait.cycles > 0 && !std::exchange(first.refused, true)) {
+  if (waiting.wait.cycles > 0 && !first.refused) {
+    first.refused = now_;
     PlanLook(first.job, static_cast<int32_t>(site) - 1);
   }
   return true;

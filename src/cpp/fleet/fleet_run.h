@@ -116,7 +116,9 @@ class FleetRun : public RunListener, public DispatchListener {
     int32_t job = kNoId;
     Serial serial = kNoId;  // Of the manager's workload.
     Time created = 0;
-    bool refused = false;  // Whether a cycle has refused the copy; else, it is as inadmissible as the others.
+    // Time of the first cycle that refused the copy. A copy without such a cycle is inadmissible because the
+    // first copy is.
+    std::optional<Time> refused;
   };
 
   // The deferred copies of a worker, in the order of their creation. They wait in one queue and have one

@@ -61,7 +61,7 @@ bool Simulation::CountRefusals(const Engine::Wait& wait) {
   return true;
 }
 
-void Simulation::Realize(int32_t number, Time created, bool decides,
+void Simulation::Realize(int32_t number, Time created, std::optional<Time> decided,
                          const std::function<WorkloadId()>& submit) {
   State& state = engine_.state();
   const absl::Cleanup restore = [&state, now = std::exchange(state.now, created)] {
@@ -72,7 +72,8 @@ void Simulation::Realize(int32_t number, Time created, bool decides,
   At(number).workload = id;
   job_of_.GrowTo(id, -1);
   job_of_[id] = number;
-  while (decides) {
+  if (decided) state.now = *decided;
+  while (decided) {
     engine_.Settle();
     if (engine_.RunCycle().idle) break;
   }
