@@ -79,11 +79,7 @@ struct Answers {
         *legend, [&](const State& state) { return View(state, records[index], not_modelled); });
   }
   py::tuple Verdicts() const {
-    const py::str names[] = {VerdictName(Verdict::kPending), VerdictName(Verdict::kPreempting),
-                             VerdictName(Verdict::kAdmitted)};
-    return TupleOf(records, [&names](const AnswerRecord& answer) {
-      return names[static_cast<int>(answer.decision.verdict)];
-    });
+    return TupleOf(records, [](const AnswerRecord& answer) { return answer.decision.verdict; });
   }
 };
 

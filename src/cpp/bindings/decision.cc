@@ -26,13 +26,10 @@ struct Decisions {
 };
 
 std::vector<CheckView> ViewChecks(const State& state, const StatusDetails& status) {
-  static constexpr const char* kStates[] = {"Pending", "Ready", "Retry", "Rejected"};
-  static_assert(std::size(kStates) == CountOf<CheckState>());
   std::vector<CheckView> checks;
   for (const WorkloadCheck& check : status.checks) {
-    checks.push_back({state.check_names.Name(check.check), kStates[static_cast<int>(check.state)],
-                      check.message, check.transition, check.retry_count, check.requeue_after_seconds,
-                      check.pod_set_updates});
+    checks.push_back({state.check_names.Name(check.check), check.state, check.message, check.transition,
+                      check.retry_count, check.requeue_after_seconds, check.pod_set_updates});
   }
   return checks;
 }
@@ -110,32 +107,7 @@ Decisions Decide(const py::object& self, const py::tuple& not_modelled) {
 
 }  // namespace
 
-const char* ReasonName(PreemptionReason reason) {
-  static constexpr const char* kNames[] = {"InClusterQueue", "InCohortReclamation", "InCohortFairSharing",
-                                           "InCohortReclaimWhileBorrowing"};
-  static_assert(std::size(kNames) == CountOf<PreemptionReason>());
-  return kNames[static_cast<int>(reason)];
-}
-
-const char* ModeName(PreemptionMode mode) {
-  static constexpr const char* kNames[] = {"NoFit", "NoCandidates", "Preempt", "Reclaim", "Fit"};
-  static_assert(std::size(kNames) == CountOf<PreemptionMode>());
-  return kNames[static_cast<int>(mode)];
-}
-
-const char* VerdictName(Verdict verdict) {
-  static constexpr const char* kNames[] = {"Pending", "Preempting", "Admitted"};
-  static_assert(std::size(kNames) == CountOf<Verdict>());
-  return kNames[static_cast<int>(verdict)];
-}
-
 namespace {
-
-const char* DelayedName(DelayedTopology delayed) {
-  static constexpr const char* kNames[] = {"", "Pending", "Ready"};
-  static_assert(std::size(kNames) == CountOf<DelayedTopology>());
-  return kNames[static_cast<int>(delayed)];
-}
 
 py::tuple ValuesOf(const State& state, const DomainCount& domain) {
   return py::tuple(py::cast(SplitValues(state.topology.domains.Name(domain.domain))));
@@ -162,7 +134,7 @@ py::tuple ViewAdmission(const State& state, const Admission& admission) {
           py::make_tuple(entry.flavor == kNoId ? "" : state.flavor_names.Name(entry.flavor), entry.usage);
     }
     pod_sets[i] = py::cast(PodSetAdmissionView{pod_set.name, pod_set.count, resources,
-                                               ViewPlacement(state, pod_set), DelayedName(pod_set.delayed)});
+                                               ViewPlacement(state, pod_set), pod_set.delayed});
   }
   return pod_sets;
 }
@@ -183,7 +155,7 @@ AssignmentView ViewAssignment(const State& state, const PodSetAdmission& pod_set
                                   return DomainView{ValuesOf(state, domain), domain.count};
                                 })};
   }
-  if (pod_set.delayed != DelayedTopology{}) view.delayed_topology_request = DelayedName(pod_set.delayed);
+  if (pod_set.delayed != DelayedTopology{}) view.delayed_topology_request = pod_set.delayed;
   return view;
 }
 
@@ -197,8 +169,8 @@ py::object ViewDecision(const State& state, const DecisionRecord& record, absl::
   const absl::string_view queue = name(record.queue), reason = state.reasons.Name(record.reason);
   const py::tuple attempts = TupleOf(record.attempts, [&state](const std::pair<int, FlavorAttempt>& tried) {
     const auto& [pod_set, attempt] = tried;
-    return AttemptView{pod_set, state.flavor_names.Name(attempt.flavor), ModeName(attempt.mode),
-                       attempt.borrow, state.reasons.Name(attempt.no_fit_reason)};
+    return AttemptView{pod_set, state.flavor_names.Name(attempt.flavor), attempt.mode, attempt.borrow,
+                       state.reasons.Name(attempt.no_fit_reason)};
   });
   switch (record.verdict) {
     case Verdict::kAdmitted: {
@@ -212,7 +184,7 @@ py::object ViewDecision(const State& state, const DecisionRecord& record, absl::
     }
     case Verdict::kPreempting: {
       const py::tuple targets = TupleOf(record.targets, [&name](const TargetRecord& target) {
-        return TargetView{target.workload, ReasonName(target.reason), name(target.queue)};
+        return TargetView{target.workload, target.reason, name(target.queue)};
       });
       return py::cast(
           PreemptingView{record.workload, targets, queue, reason, message, attempts, not_modelled});

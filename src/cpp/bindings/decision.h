@@ -25,9 +25,6 @@ py::tuple ViewAdmission(const State& state, const Admission& admission);
 // Returns an Admitted, Preempting or Pending of kueuepy.engine.decisions.
 py::object ViewDecision(const State& state, const DecisionRecord& record, absl::string_view message,
                         const py::tuple& not_modelled);
-const char* ReasonName(PreemptionReason reason);
-const char* ModeName(PreemptionMode mode);
-const char* VerdictName(Verdict verdict);
 
 // Returns a tuple with the result of `make` for each item.
 template <typename Items, typename Make>

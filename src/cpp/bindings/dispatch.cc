@@ -11,10 +11,7 @@ namespace kueue::python {
 
 DispatcherOptions ReadDispatcher(const py::dict& options) {
   DispatcherOptions read;
-  const auto kind = options["kind"].cast<std::string>();
-  read.kind = kind == "Incremental" ? DispatcherKind::kIncremental
-              : kind == "External"  ? DispatcherKind::kExternal
-                                    : DispatcherKind::kAllAtOnce;
+  read.kind = Named(options["kind"].cast<std::string>(), DispatcherKind::kAllAtOnce);
   read.step = options["step"].cast<int32_t>();
   read.round = options["round"].cast<Time>();
   read.in_config_order = options["in_config_order"].cast<bool>();
@@ -38,17 +35,6 @@ namespace {
 
 using namespace py::literals;
 
-const char* MoveName(Move move) {
-  static constexpr const char* kNames[] = {"created", "deleted", "updated",     "started",
-                                           "stopped", "opened",  "deactivating"};
-  return kNames[static_cast<int>(move)];
-}
-
-const char* CheckName(CheckState state) {
-  static constexpr const char* kNames[] = {"Pending", "Ready", "Retry", "Rejected"};
-  return kNames[static_cast<int>(state)];
-}
-
 }  // namespace
 
 // Records (what, cluster, workload) in the order of occurrence.
@@ -56,8 +42,7 @@ class MoveList : public DispatchListener {
  public:
   explicit MoveList(const std::vector<WorkerCluster>& clusters) : clusters_(clusters) {}
   void Moved(Move move, const Local& local, const Copy& copy) override {
-    moves.append(
-        py::make_tuple(MoveName(move), clusters_[static_cast<size_t>(copy.cluster)].name, local.key));
+    moves.append(py::make_tuple(move, clusters_[static_cast<size_t>(copy.cluster)].name, local.key));
   }
   py::list moves;
 
@@ -119,8 +104,8 @@ class Dispatch {
       const WorkloadCheck* check = dispatcher_.CheckOf(workload);
       if (check == nullptr) return;
       const Dispatched& dispatched = workload.Status().dispatched;
-      status = DispatchView{manager_->state().check_names.Name(check->check), CheckName(check->state),
-                            check->message, dispatched.nominated, dispatched.cluster};
+      status = DispatchView{manager_->state().check_names.Name(check->check), check->state, check->message,
+                            dispatched.nominated, dispatched.cluster};
     });
     return status;
   }

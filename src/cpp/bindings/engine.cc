@@ -6,6 +6,11 @@
 #include "bindings/read_devices.h"
 #include "bindings/records.h"
 #include "bindings/view.h"
+#include "engine/devices.h"
+#include "engine/objects.h"
+#include "engine/templates.h"
+#include "engine/topologies.h"
+#include "engine/trees.h"
 
 namespace kueue::python {
 namespace {
@@ -21,92 +26,109 @@ struct ObjectKind {
 constexpr ObjectKind kObjectKinds[] = {
     {"ResourceFlavor",
      [](const py::handle& object, bool) -> ApplyObject {
-       return [spec = ReadFlavor(object)](Engine& engine) { engine.ApplyFlavor(spec); };
+       return [spec = ReadFlavor(object)](Engine& engine) { ApplyFlavor(engine.state(), spec); };
      },
-     [](Engine& engine, const std::string&, const std::string& name) { engine.DeleteFlavor(name); }},
+     [](Engine& engine, const std::string&, const std::string& name) { DeleteFlavor(engine.state(), name); }},
     {"ClusterQueue",
      [](const py::handle& object, bool changed) -> ApplyObject {
        return [spec = ReadClusterQueue(object), changed](Engine& engine) {
-         engine.ApplyClusterQueue(spec, changed);
+         ApplyClusterQueue(engine.state(), spec, changed);
        };
      },
-     [](Engine& engine, const std::string&, const std::string& name) { engine.DeleteClusterQueue(name); }},
+     [](Engine& engine, const std::string&, const std::string& name) {
+       DeleteClusterQueue(engine.state(), name);
+     }},
     {"Cohort",
      [](const py::handle& object, bool changed) -> ApplyObject {
-       return [spec = ReadCohort(object), changed](Engine& engine) { engine.ApplyCohort(spec, changed); };
+       return [spec = ReadCohort(object), changed](Engine& engine) {
+         ApplyCohort(engine.state(), spec, changed);
+       };
      },
-     [](Engine& engine, const std::string&, const std::string& name) { engine.DeleteCohort(name); }},
+     [](Engine& engine, const std::string&, const std::string& name) { DeleteCohort(engine.state(), name); }},
     {"LocalQueue",
      [](const py::handle& object, bool) -> ApplyObject {
-       return [spec = ReadLocalQueue(object)](Engine& engine) { engine.ApplyLocalQueue(spec); };
+       return [spec = ReadLocalQueue(object)](Engine& engine) { ApplyLocalQueue(engine.state(), spec); };
      },
      [](Engine& engine, const std::string& ns, const std::string& name) {
-       engine.DeleteLocalQueue(ns, name);
+       DeleteLocalQueue(engine.state(), ns, name);
      }},
     {"Namespace",
      [](const py::handle& object, bool) -> ApplyObject {
        return [name = TextOf(object, "name"), labels = Labels(object.attr("labels"))](Engine& engine) {
-         engine.ApplyNamespace(name, labels);
+         ApplyNamespace(engine.state(), name, labels);
        };
      },
-     [](Engine& engine, const std::string&, const std::string& name) { engine.DeleteNamespace(name); }},
+     [](Engine& engine, const std::string&, const std::string& name) {
+       DeleteNamespace(engine.state(), name);
+     }},
     {"AdmissionCheck",
      [](const py::handle& object, bool) -> ApplyObject {
-       return [spec = ReadCheck(object)](Engine& engine) { engine.ApplyCheck(spec); };
+       return [spec = ReadCheck(object)](Engine& engine) { ApplyCheck(engine.state(), spec); };
      },
-     [](Engine& engine, const std::string&, const std::string& name) { engine.DeleteCheck(name); }},
+     [](Engine& engine, const std::string&, const std::string& name) { DeleteCheck(engine.state(), name); }},
     {"Topology",
      [](const py::handle& object, bool) -> ApplyObject {
        return [name = TextOf(object, "name"), levels = Texts(object.attr("levels"))](Engine& engine) {
-         engine.ApplyTopology(name, levels);
+         ApplyTopology(engine.state(), name, levels);
        };
      },
-     [](Engine& engine, const std::string&, const std::string& name) { engine.DeleteTopology(name); }},
+     [](Engine& engine, const std::string&, const std::string& name) {
+       DeleteTopology(engine.state(), name);
+     }},
     {"Node",
      [](const py::handle& object, bool) -> ApplyObject {
        return [node = ReadNode(object), since = OptionalTime(object.attr("ready_since"))](Engine& engine) {
-         engine.ApplyNode(node, since);
+         ApplyNode(engine.state(), node, since);
        };
      },
-     [](Engine& engine, const std::string&, const std::string& name) { engine.DeleteNode(name); }},
+     [](Engine& engine, const std::string&, const std::string& name) { DeleteNode(engine.state(), name); }},
     {"Pod",
      [](const py::handle& object, bool) -> ApplyObject {
-       return
-           [pod = ReadPod(object)](Engine& engine) { engine.ApplyPod(pod.ns, pod.name, pod.pod, pod.spec); };
+       return [pod = ReadPod(object)](Engine& engine) {
+         ApplyPod(engine.state(), pod.ns, pod.name, pod.pod, pod.spec);
+       };
      },
-     [](Engine& engine, const std::string& ns, const std::string& name) { engine.DeletePod(ns, name); }},
+     [](Engine& engine, const std::string& ns, const std::string& name) {
+       DeletePod(engine.state(), ns, name);
+     }},
     {"LimitRange",
      [](const py::handle& object, bool) -> ApplyObject {
        return [ns = TextOf(object, "namespace"), name = TextOf(object, "name"),
-               limits = ReadLimitRange(object)](Engine& engine) { engine.ApplyLimitRange(ns, name, limits); };
+               limits = ReadLimitRange(object)](Engine& engine) {
+         ApplyLimitRange(engine.state(), ns, name, limits);
+       };
      },
      [](Engine& engine, const std::string& ns, const std::string& name) {
-       engine.DeleteLimitRange(ns, name);
+       DeleteLimitRange(engine.state(), ns, name);
      }},
     {"RuntimeClass",
      [](const py::handle& object, bool) -> ApplyObject {
        return [name = TextOf(object, "name"), runtime_class = ReadRuntimeClass(object)](Engine& engine) {
-         engine.ApplyRuntimeClass(name, runtime_class);
+         ApplyRuntimeClass(engine.state(), name, runtime_class);
        };
      },
-     [](Engine& engine, const std::string&, const std::string& name) { engine.DeleteRuntimeClass(name); }},
+     [](Engine& engine, const std::string&, const std::string& name) {
+       DeleteRuntimeClass(engine.state(), name);
+     }},
     {"DeviceClass",
      [](const py::handle& object, bool) -> ApplyObject {
        return [name = TextOf(object, "name"), device_class = ReadDeviceClass(object),
                created = OptionalTime(object.attr("creation_timestamp"))](Engine& engine) {
-         engine.ApplyDeviceClass(name, device_class, created);
+         ApplyDeviceClass(engine.state(), name, device_class, created);
        };
      },
-     [](Engine& engine, const std::string&, const std::string& name) { engine.DeleteDeviceClass(name); }},
+     [](Engine& engine, const std::string&, const std::string& name) {
+       DeleteDeviceClass(engine.state(), name);
+     }},
     {"ResourceClaimTemplate",
      [](const py::handle& object, bool) -> ApplyObject {
        return [ns = TextOf(object, "namespace"), name = TextOf(object, "name"),
                spec = ReadResourceClaimTemplate(object)](Engine& engine) {
-         engine.ApplyResourceClaimTemplate(ns, name, spec);
+         ApplyResourceClaimTemplate(engine.state(), ns, name, spec);
        };
      },
      [](Engine& engine, const std::string& ns, const std::string& name) {
-       engine.DeleteResourceClaimTemplate(ns, name);
+       DeleteResourceClaimTemplate(engine.state(), ns, name);
      }},
     // A workload that refers to a ResourceClaim is refused, whether the claim exists or not.
     {"ResourceClaim", [](const py::handle&, bool) -> ApplyObject { return [](Engine&) {}; },
@@ -114,10 +136,12 @@ constexpr ObjectKind kObjectKinds[] = {
     {"ResourceSlice",
      [](const py::handle& object, bool changed) -> ApplyObject {
        return [name = TextOf(object, "name"), slice = ReadResourceSlice(object), changed](Engine& engine) {
-         engine.ApplyResourceSlice(name, slice, changed);
+         ApplyResourceSlice(engine.state(), name, slice, changed);
        };
      },
-     [](Engine& engine, const std::string&, const std::string& name) { engine.DeleteResourceSlice(name); }},
+     [](Engine& engine, const std::string&, const std::string& name) {
+       DeleteResourceSlice(engine.state(), name);
+     }},
 };
 
 }  // namespace
@@ -164,17 +188,6 @@ Serial Submit(SharedEngine& shared, const py::handle& object, bool single_pod, c
   });
 }
 
-CheckState ParseCheckState(const std::string& name) {
-  if (name == "Ready") return CheckState::kReady;
-  if (name == "Retry") return CheckState::kRetry;
-  if (name == "Rejected") return CheckState::kRejected;
-  if (name != "Pending") {
-    ThrowIfError(absl::InvalidArgumentError(absl::StrCat(
-        "state of an admission check: \"", name, "\"; it must be Pending, Ready, Retry or Rejected")));
-  }
-  return CheckState::kPending;
-}
-
 Reason ParseFinishReason(const std::string& name) {
   if (name == "Failed") return Reason::kFailed;
   if (name == "FailedToStart") return Reason::kFailedToStart;
@@ -185,10 +198,26 @@ Reason ParseFinishReason(const std::string& name) {
   return Reason::kSucceeded;
 }
 
-// Wraps every call that changes a workload.
+// Wraps a call that changes a workload.
 template <typename Use>
 void WithWorkload(SharedEngine& shared, Serial serial, Use use) {
   shared.Change([&](Engine& engine) { use(engine, PlaceOf(engine.state(), serial)); });
+}
+
+// Returns a function that calls a method of the engine.
+template <typename... Arguments>
+auto Changing(void (Engine::*method)(Arguments...)) {
+  return [method](SharedEngine& shared, std::decay_t<Arguments>... arguments) {
+    shared.Change([&](Engine& engine) { (engine.*method)(std::move(arguments)...); });
+  };
+}
+// Same, for a method whose first argument is a workload.
+template <typename... Arguments>
+auto ChangingWorkload(void (Engine::*method)(WorkloadId, Arguments...)) {
+  return [method](SharedEngine& shared, Serial serial, std::decay_t<Arguments>... arguments) {
+    WithWorkload(shared, serial,
+                 [&](Engine& engine, WorkloadId id) { (engine.*method)(id, std::move(arguments)...); });
+  };
 }
 
 // Objects and time
@@ -211,14 +240,6 @@ Time NowOf(SharedEngine& shared) {
   return shared.Read([](const Engine& engine) { return engine.state().now; });
 }
 
-void SetNow(SharedEngine& shared, Time now) {
-  shared.Change([now](Engine& engine) { engine.SetNow(now); });
-}
-
-void SetStopDelay(SharedEngine& shared, Time delay) {
-  shared.Change([delay](Engine& engine) { engine.SetStopDelay(delay); });
-}
-
 void RecordEvents(SharedEngine& shared, bool on) {
   shared.Change([on](Engine& engine) {
     engine.state().record_events = on;
@@ -239,40 +260,14 @@ void Finish(SharedEngine& shared, Serial serial, const std::string& reason, cons
   WithWorkload(shared, serial, [&](Engine& engine, WorkloadId id) { engine.Finish(id, parsed, message); });
 }
 
-void Delete(SharedEngine& shared, Serial serial) {
-  WithWorkload(shared, serial, [](Engine& engine, WorkloadId id) { engine.Delete(id); });
-}
-
-// Answer of an admission check about a workload.
-struct CheckAnswer {
-  std::optional<std::string> message;
-  std::optional<int64_t> requeue_after_seconds;
-  std::optional<PodSetUpdates> updates;
-};
-
-void SetCheck(SharedEngine& shared, Serial serial, const std::string& check, CheckState state,
-              CheckAnswer answer) {
-  WithWorkload(shared, serial, [&](Engine& engine, WorkloadId id) {
-    engine.SetCheckState(id, check, state, std::move(answer.message), answer.requeue_after_seconds,
-                         std::move(answer.updates));
-  });
-}
-
-void SetPodsReady(SharedEngine& shared, Serial serial, bool ready) {
-  WithWorkload(shared, serial, [&](Engine& engine, WorkloadId id) { engine.SetPodsReady(id, ready); });
-}
-
-void SetJobStop(SharedEngine& shared, Serial serial, Time at) {
-  WithWorkload(shared, serial, [&](Engine& engine, WorkloadId id) { engine.SetJobStop(id, at); });
-}
-
-void SetPreemptor(SharedEngine& shared, Serial serial) {
-  WithWorkload(shared, serial, [](Engine& engine, WorkloadId id) { engine.SetPreemptor(id); });
-}
-
-void SetReclaimable(SharedEngine& shared, Serial serial, std::map<std::string, int64_t> reclaimable) {
-  WithWorkload(shared, serial,
-               [&](Engine& engine, WorkloadId id) { engine.SetReclaimable(id, std::move(reclaimable)); });
+CheckState ParseCheckState(const std::string& name) {
+  const auto none = static_cast<CheckState>(CountOf<CheckState>());
+  const CheckState state = Named(name, none);
+  if (state == none) {
+    ThrowIfError(absl::InvalidArgumentError(absl::StrCat(
+        "state of an admission check: \"", name, "\"; it must be Pending, Ready, Retry or Rejected")));
+  }
+  return state;
 }
 
 // Cycles
@@ -317,20 +312,8 @@ std::vector<std::string> ProblemsOf(SharedEngine& shared) {
   return shared.Read([](const Engine& engine) { return Check(engine.state()); });
 }
 
-void HoldRetries(SharedEngine& shared, bool hold) {
-  shared.Change([hold](Engine& engine) { engine.HoldRetries(hold); });
-}
-
 std::vector<std::string> NotifiedTrees(SharedEngine& shared) {
   return shared.Read([](const Engine& engine) { return engine.NotifiedTrees(); });
-}
-
-void Retry(SharedEngine& shared, const std::set<std::string>& trees) {
-  shared.Change([&](Engine& engine) { engine.Retry(trees); });
-}
-
-void SetThreads(SharedEngine& shared, int count, size_t least_heads) {
-  shared.Change([&](Engine& engine) { engine.SetThreads(count, least_heads); });
 }
 
 using BoundEngine = py::class_<SharedEngine>;
@@ -340,9 +323,9 @@ void BindObjects(BoundEngine& bound) {
       .def("fork", &SharedEngine::Fork)
       .def("apply", &ApplyTo, py::arg("object"), py::arg("changed") = true)
       .def("delete_object", &DeleteFrom, py::arg("kind"), py::arg("namespace"), py::arg("name"))
-      .def("set_now", &SetNow, py::arg("now"))
+      .def("set_now", Changing(&Engine::SetNow), py::arg("now"))
       .def_property_readonly("now", &NowOf)
-      .def("set_stop_delay", &SetStopDelay, py::arg("delay"))
+      .def("set_stop_delay", Changing(&Engine::SetStopDelay), py::arg("delay"))
       .def("record_events", &RecordEvents, py::arg("on"));
 }
 
@@ -352,30 +335,35 @@ void BindWorkloads(BoundEngine& bound) {
            py::arg("prepared") = py::none())
       .def("update", &Update, py::arg("id"), py::arg("workload"), py::arg("changed") = true)
       .def("finish", &Finish, py::arg("id"), py::arg("reason") = "Succeeded", py::arg("message") = "")
-      .def("delete", &Delete, py::arg("id"))
+      .def("delete", ChangingWorkload(&Engine::Delete), py::arg("id"))
       .def(
           "set_check",
           [](SharedEngine& shared, Serial serial, const std::string& check, const std::string& state,
              std::optional<std::string> message, std::optional<int64_t> requeue_after_seconds,
              const std::optional<std::string>& pod_set_updates) {
-            CheckAnswer answer{std::move(message), requeue_after_seconds, std::nullopt};
-            if (pod_set_updates) answer.updates = ReadPodSetUpdates(*pod_set_updates);
-            SetCheck(shared, serial, check, ParseCheckState(state), std::move(answer));
+            std::optional<PodSetUpdates> updates;
+            if (pod_set_updates) updates = ReadPodSetUpdates(*pod_set_updates);
+            const CheckState parsed = ParseCheckState(state);
+            WithWorkload(shared, serial, [&](Engine& engine, WorkloadId id) {
+              engine.SetCheckState(id, check, parsed, std::move(message), requeue_after_seconds,
+                                   std::move(updates));
+            });
           },
           py::arg("id"), py::arg("check"), py::arg("state"), py::arg("message") = py::none(),
           py::arg("requeue_after_seconds") = py::none(), py::arg("pod_set_updates") = py::none())
-      .def("set_pods_ready", &SetPodsReady, py::arg("id"), py::arg("ready"))
-      .def("set_job_stop", &SetJobStop, py::arg("id"), py::arg("at"))
-      .def("set_preemptor", &SetPreemptor, py::arg("id"))
-      .def("set_reclaimable", &SetReclaimable, py::arg("id"), py::arg("reclaimable"));
+      .def("set_pods_ready", ChangingWorkload(&Engine::SetPodsReady), py::arg("id"), py::arg("ready"))
+      .def("set_job_stop", ChangingWorkload(&Engine::SetJobStop), py::arg("id"), py::arg("at"))
+      .def("set_preemptor", ChangingWorkload(&Engine::SetPreemptor), py::arg("id"))
+      .def("set_reclaimable", ChangingWorkload(&Engine::SetReclaimable), py::arg("id"),
+           py::arg("reclaimable"));
 }
 
 void BindRuns(BoundEngine& bound) {
   bound.def("settle", &Settle, py::arg("all_devices") = false)
-      .def("set_threads", &SetThreads, py::arg("count"), py::arg("least_heads"))
-      .def("hold_retries", &HoldRetries, py::arg("hold"))
+      .def("set_threads", Changing(&Engine::SetThreads), py::arg("count"), py::arg("least_heads"))
+      .def("hold_retries", Changing(&Engine::HoldRetries), py::arg("hold"))
       .def("notified_trees", &NotifiedTrees)
-      .def("retry", &Retry, py::arg("trees"))
+      .def("retry", Changing(&Engine::Retry), py::arg("trees"))
       .def_property_readonly("is_blocked", &IsBlocked)
       .def("cycle", &RunCycle)
       .def_property_readonly("byte_resources", &ByteResourcesOf)

@@ -36,7 +36,7 @@ std::vector<EventView> DrainEvents(SharedEngine& shared) {
     std::vector<EventView> views;
     for (const Event& event : state.events) {
       const WorkloadSpec& spec = *event.spec;
-      views.push_back({event.time, event.cycle, NameOf(event.kind), absl::StrCat(spec.ns, "/", event.name),
+      views.push_back({event.time, event.cycle, event.kind, absl::StrCat(spec.ns, "/", event.name),
                        spec.queue_name, spec.priority_class,
                        event.queue == kNoId ? "" : state.forest().Name(event.queue),
                        state.reasons.Name(event.reason), state.reasons.Name(event.cause),
@@ -152,7 +152,7 @@ std::vector<UnadmittedView> Unadmitted(SharedEngine& shared) {
 
 void BindEvents(py::module_& module) {
   py::list kinds;
-  for (const char* name : kEventKindNames) kinds.append(name);
+  for (const char* name : Names<EventKind>::kAll) kinds.append(name);
   module.attr("EVENT_KINDS") = py::tuple(kinds);
   AddMethod(module, "pending_workloads", &PendingIn, py::arg("cluster_queue"));
   AddMethod(module, "backlogs", &Backlogs);

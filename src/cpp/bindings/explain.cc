@@ -15,42 +15,6 @@ namespace {
 
 using namespace py::literals;  // NOLINT(google-build-using-namespace): _a and nothing else
 
-constexpr const char* kVerdictNames[] = {"Taken",
-                                         "NotNeeded",
-                                         "NotEnough",
-                                         "WithinClusterQueueNever",
-                                         "ReclaimWithinCohortNever",
-                                         "PriorityNotLower",
-                                         "NotNewer",
-                                         "QueueNotBorrowing",
-                                         "CohortNotBorrowing",
-                                         "FairSharing",
-                                         "QueueInactive",
-                                         "BorrowWithinCohortNever",
-                                         "BorrowPriorityNotLower",
-                                         "AboveMaxPriorityThreshold"};
-static_assert(std::size(kVerdictNames) == kCandidateVerdicts);
-constexpr const char* kRefusalNames[] = {"ExceedsCapacity",
-                                         "ShortOfQuota",
-                                         "UndeclaredResource",
-                                         "FlavorNotFound",
-                                         "UntoleratedTaint",
-                                         "NodeAffinity",
-                                         "NotNominated",
-                                         "ReplacedSliceFlavor",
-                                         "TopologyRequired",
-                                         "TopologyUnsupported",
-                                         "TopologyUnknown",
-                                         "TopologyLevelMissing",
-                                         "Placement",
-                                         "NoTopologyFlavor",
-                                         "ManyTopologyFlavors",
-                                         "NoTopologyInformation",
-                                         "ElasticRequiredTopology",
-                                         "ElasticPreferredTopology"};
-static_assert(std::size(kRefusalNames) == kRefusalKinds);
-constexpr const char* kStrategyNames[] = {"LessThanOrEqualToFinalShare", "LessThanInitialShare"};
-
 py::object Number(Amount amount) {
   return amount.IsUnlimited() ? py::object(py::none()) : py::object(py::int_(amount.value()));
 }
@@ -66,7 +30,7 @@ class Viewer {
     for (const CandidateFacts& candidate : facts.candidates) candidates.append(View(candidate));
     py::dict counts;
     for (size_t i = 0; i < facts.counts.size(); ++i) {
-      if (facts.counts[i] > 0) counts[kVerdictNames[i]] = facts.counts[i];
+      if (facts.counts[i] > 0) counts[Names<CandidateVerdict>::kAll[i]] = facts.counts[i];
     }
     return py::dict("workload"_a = Key(facts.workload), "cluster_queue"_a = Node(facts.queue),
                     "priority"_a = state_.At(facts.workload).priority, "nominated"_a = facts.entry.nominated,
@@ -87,7 +51,6 @@ class Viewer {
   const char* Kind(NodeId node) const {
     return state_.forest().IsClusterQueue(node) ? "ClusterQueue" : "Cohort";
   }
-  static const char* LimitName(Limit limit) { return limit == Limit::kQuota ? "quota" : "borrowingLimit"; }
   bool IsStrictFifo(NodeId queue) const {
     return queue != kNoId && state_.Queue(queue).spec.queueing_strategy == QueueingStrategy::kStrictFIFO;
   }
@@ -121,7 +84,7 @@ class Viewer {
     const bool tried = facts.tried;
     return py::dict(
         "flavor"_a = Flavor(facts.flavor), "resource_group"_a = facts.resource_group, "tried"_a = tried,
-        "chosen"_a = facts.chosen, "mode"_a = tried ? ModeName(facts.attempt.mode) : "",
+        "chosen"_a = facts.chosen, "mode"_a = tried ? NameOf(facts.attempt.mode) : "",
         "borrowing_level"_a = tried ? facts.attempt.borrow : 0,
         "reason"_a = tried ? state_.reasons.Name(facts.attempt.no_fit_reason) : "",
         "ineligible"_a = ineligible, "cells"_a = frs,
@@ -133,8 +96,7 @@ class Viewer {
     if (refusal.kind == RefusalKind::kUntoleratedTaint) {
       taint = py::make_tuple(refusal.taint().key, refusal.taint().value, refusal.taint().effect);
     }
-    return py::dict("kind"_a = kRefusalNames[static_cast<size_t>(refusal.kind)],
-                    "message"_a = Render(state_, refusal), "taint"_a = taint);
+    return py::dict("kind"_a = refusal.kind, "message"_a = Render(state_, refusal), "taint"_a = taint);
   }
 
   py::dict View(const FlavorResourceFacts& facts) const {
@@ -144,16 +106,15 @@ class Viewer {
     for (WorkloadId id : facts.sufficient_alone) sufficient_alone.append(Key(id));
     const auto& [flavor, resource] = state_.flavor_resources[facts.fr];
     for (const Shortage& shortage : facts.shortages) {
-      shortages.append(
-          py::make_tuple(Node(shortage.node), LimitName(shortage.limit), Number(shortage.amount)));
+      shortages.append(py::make_tuple(Node(shortage.node), shortage.limit, Number(shortage.amount)));
     }
     return py::dict("flavor"_a = Flavor(flavor), "resource"_a = Resource(resource),
                     "before"_a = Number(facts.before), "asked"_a = Number(facts.asked),
                     "available"_a = Number(facts.available), "potential"_a = Number(facts.potential),
-                    "short"_a = facts.IsShort(), "where"_a = Node(facts.where),
-                    "limit"_a = LimitName(facts.limit), "missing"_a = Number(facts.missing),
-                    "shortages"_a = shortages, "may_preempt"_a = facts.may_preempt, "path"_a = path,
-                    "quota_users"_a = quota_users, "sufficient_alone"_a = sufficient_alone);
+                    "short"_a = facts.IsShort(), "where"_a = Node(facts.where), "limit"_a = facts.limit,
+                    "missing"_a = Number(facts.missing), "shortages"_a = shortages,
+                    "may_preempt"_a = facts.may_preempt, "path"_a = path, "quota_users"_a = quota_users,
+                    "sufficient_alone"_a = sufficient_alone);
   }
 
   py::dict View(const QuotaUserFacts& facts) const {
@@ -175,19 +136,17 @@ class Viewer {
     for (const FlavorResourceAmount& entry : facts.holds) holds[Cell(entry.fr)] = Number(entry.amount);
     py::list comparisons;
     for (const FairComparison& made : facts.comparisons) {
-      comparisons.append(py::dict("strategy"_a = kStrategyNames[static_cast<int>(made.strategy)],
-                                  "ours"_a = Node(made.ours), "theirs"_a = Node(made.theirs),
-                                  "our_share"_a = made.our_share.Weighted(),
+      comparisons.append(py::dict("strategy"_a = made.strategy, "ours"_a = Node(made.ours),
+                                  "theirs"_a = Node(made.theirs), "our_share"_a = made.our_share.Weighted(),
                                   "their_share"_a = made.their_share.Weighted(),
                                   "final_share"_a = made.final_share.Weighted(), "holds"_a = made.holds));
     }
     py::object reason = py::none();
-    if (facts.verdict == CandidateVerdict::kTaken) reason = py::str(ReasonName(facts.reason));
-    return py::dict("workload"_a = Key(facts.workload), "cluster_queue"_a = Node(facts.queue),
-                    "verdict"_a = kVerdictNames[static_cast<int>(facts.verdict)], "reason"_a = reason,
-                    "leaving"_a = state_.At(facts.workload).IsEvicted(),
-                    "priority"_a = state_.At(facts.workload).priority, "holds"_a = holds,
-                    "comparisons"_a = comparisons);
+    if (facts.verdict == CandidateVerdict::kTaken) reason = py::cast(facts.reason);
+    return py::dict(
+        "workload"_a = Key(facts.workload), "cluster_queue"_a = Node(facts.queue),
+        "verdict"_a = facts.verdict, "reason"_a = reason, "leaving"_a = state_.At(facts.workload).IsEvicted(),
+        "priority"_a = state_.At(facts.workload).priority, "holds"_a = holds, "comparisons"_a = comparisons);
   }
 
   py::dict View(const ShareFacts& facts) const {
@@ -200,40 +159,13 @@ class Viewer {
   const State& state_;
 };
 
-constexpr const char* kInactivityNames[] = {"Terminating",
-                                            "Stopped",
-                                            "FlavorNotFound",
-                                            "CheckNotFound",
-                                            "CheckInactive",
-                                            "MultipleMultiKueueChecks",
-                                            "MultiKueueCheckPerFlavor",
-                                            "MultiKueueWithProvisioning",
-                                            "TopologyNotFound",
-                                            "CohortCycle"};
-static_assert(std::size(kInactivityNames) == kInactivityKinds);
-constexpr const char* kObstacleNames[] = {"",
-                                          "Deactivated",
-                                          "LocalQueueMissing",
-                                          "LocalQueueStopped",
-                                          "ClusterQueueMissing",
-                                          "ClusterQueueInactive",
-                                          "Gated",
-                                          "OnHold",
-                                          "PodsReady",
-                                          "DevicesRefused",
-                                          "DevicesUncounted"};
-static_assert(std::size(kObstacleNames) == kObstacleKinds);
-constexpr const char* kInadmissibilityNames[] = {
-    "", "FailedChecks", "NamespaceMissing", "NamespaceMismatch", "Resources", "LimitRange"};
-static_assert(std::size(kInadmissibilityNames) == kInadmissibilityKinds);
-
 // Returns reason, message and causes (kind and names) of an inactive queue, or None if it is active.
 py::object Inactive(const State& state, NodeId queue) {
   if (queue == kNoId || state.Queue(queue).inactivity.IsActive()) return py::none();
   const Inactivity& inactivity = state.Queue(queue).inactivity;
   py::list causes;
   for (const InactivityCause& cause : inactivity.causes) {
-    causes.append(py::make_tuple(kInactivityNames[static_cast<size_t>(cause.kind)], cause.names));
+    causes.append(py::make_tuple(cause.kind, cause.names));
   }
   return py::dict("reason"_a = ReasonName(inactivity), "message"_a = Render(inactivity), "causes"_a = causes);
 }
@@ -241,7 +173,7 @@ py::object Inactive(const State& state, NodeId queue) {
 // Returns the obstacle that excludes the workload from every cycle, or None.
 py::object View(const State& state, const Obstacle& obstacle) {
   if (obstacle.IsNone()) return py::none();
-  return py::dict("kind"_a = kObstacleNames[static_cast<size_t>(obstacle.kind)], "queue"_a = obstacle.queue,
+  return py::dict("kind"_a = obstacle.kind, "queue"_a = obstacle.queue,
                   "reason"_a = state.reasons.Name(obstacle.reason),
                   "message"_a = Render(state, obstacle.message));
 }
@@ -271,7 +203,7 @@ struct NextAnswer {
 
 void AddAnswer(const State& state, const NextAnswer& answer, py::dict& view) {
   view["goes_on"] = answer.goes_on;
-  view["verdict"] = VerdictName(answer.record.verdict);
+  view["verdict"] = answer.record.verdict;
   view["reason"] = state.reasons.Name(answer.record.reason);
   view["message"] = Render(state, answer.record.message);
 }
@@ -293,7 +225,7 @@ py::dict Explain(SharedEngine& shared, Serial serial) {
     AddPosition(state, id, view);
     view["holds"] = holds;
     view["obstacle"] = View(state, obstacle);
-    view["inadmissibility"] = kInadmissibilityNames[static_cast<size_t>(facts.entry.inadmissibility)];
+    view["inadmissibility"] = facts.entry.inadmissibility;
     view["inactivity"] = Inactive(state, facts.queue);
     view["preemptor"] = preemptor == kNoId ? "" : state.At(preemptor).Key();
     AddAnswer(state, answer, view);

@@ -4,6 +4,7 @@
 #include <limits>
 #include <mutex>
 
+#include "bindings/columns.h"
 #include "bindings/dispatch.h"
 #include "bindings/engine.h"
 #include "bindings/pybind.h"
@@ -14,11 +15,6 @@ namespace kueue::python {
 namespace {
 
 using namespace py::literals;
-
-template <typename T>
-py::array_t<T> ColumnOf(const std::vector<T>& values) {
-  return py::array_t<T>(static_cast<py::ssize_t>(values.size()), values.data());
-}
 
 FleetOptions ReadFleetOptions(const py::dict& given) {
   FleetOptions options;
@@ -37,6 +33,17 @@ FleetOptions ReadFleetOptions(const py::dict& given) {
 }
 
 }  // namespace
+
+// Result of one of the manager's jobs, in seconds.
+struct FateRow {
+  double dispatched, admitted_on_worker, first_start, end, closed, idle, held, lost, overhead;
+  int32_t copies, starts, retries, rounds, cluster;
+  bool runs_now;
+};
+KUEUE_COLUMNS(FateRow, dispatched, admitted_on_worker, first_start, end, closed, idle, held, lost, overhead,
+              copies, starts, retries, rounds, cluster, runs_now);
+KUEUE_COLUMNS(CopyTable, job, cluster, made, reserved, admitted, removed, outcome, preempted, preempted_lost,
+              held, assigned);
 
 class FleetHandle {
  public:
@@ -104,46 +111,22 @@ class FleetHandle {
     const auto seconds = [this](Time at) {
       return at < 0 ? std::numeric_limits<double>::quiet_NaN() : run_->manager().recorder().Seconds(at);
     };
-    std::vector<double> dispatched(size), admitted(size), first_start(size), end(size), closed(size),
-        idle(size), held(size), lost(size), overhead(size);
-    std::vector<int32_t> copies(size), starts(size), retries(size), rounds(size), cluster(size);
-    std::vector<uint8_t> runs(size);
+    const auto length = [](Time time) { return static_cast<double>(time) / 1e9; };
+    Rows<FateRow> rows(size);
     for (int32_t job = 0; job < columns.size(); ++job) {
-      const auto row = static_cast<size_t>(columns.Row(job));
       const Fate fate = WithCopies(job);
-      dispatched[row] = seconds(fate.dispatched);
-      admitted[row] = seconds(fate.admitted);
-      first_start[row] = seconds(fate.first_start);
-      end[row] = seconds(fate.end);
-      closed[row] = seconds(fate.closed);
-      idle[row] = static_cast<double>(fate.idle) / 1e9;
-      held[row] = static_cast<double>(fate.done + fate.lost + fate.overhead) / 1e9;
-      lost[row] = static_cast<double>(fate.lost) / 1e9;
-      overhead[row] = static_cast<double>(fate.overhead) / 1e9;
-      copies[row] = fate.copies;
-      starts[row] = fate.starts;
-      retries[row] = fate.retries;
-      rounds[row] = fate.rounds;
-      cluster[row] = fate.cluster;
-      runs[row] = fate.runs ? 1 : 0;
+      rows.Set(static_cast<size_t>(columns.Row(job)),
+               {seconds(fate.dispatched), seconds(fate.admitted), seconds(fate.first_start),
+                seconds(fate.end), seconds(fate.closed), length(fate.idle),
+                length(fate.done + fate.lost + fate.overhead), length(fate.lost), length(fate.overhead),
+                fate.copies, fate.starts, fate.retries, fate.rounds, fate.cluster, fate.runs});
     }
-    return py::dict("dispatched"_a = ColumnOf(dispatched), "admitted_on_worker"_a = ColumnOf(admitted),
-                    "first_start"_a = ColumnOf(first_start), "end"_a = ColumnOf(end),
-                    "closed"_a = ColumnOf(closed), "idle"_a = ColumnOf(idle), "held"_a = ColumnOf(held),
-                    "lost"_a = ColumnOf(lost), "overhead"_a = ColumnOf(overhead),
-                    "copies"_a = ColumnOf(copies), "starts"_a = ColumnOf(starts),
-                    "retries"_a = ColumnOf(retries), "rounds"_a = ColumnOf(rounds),
-                    "cluster"_a = ColumnOf(cluster), "runs_now"_a = ColumnOf(runs));
+    return rows.Take();
   }
   py::dict Copies() const {
     const Lock lock(*this);
-    const CopyTable& table = run_->copies();
-    return py::dict("job"_a = ColumnOf(table.job), "cluster"_a = ColumnOf(table.cluster),
-                    "made"_a = ColumnOf(table.made), "reserved"_a = ColumnOf(table.reserved),
-                    "admitted"_a = ColumnOf(table.admitted), "removed"_a = ColumnOf(table.removed),
-                    "outcome"_a = ColumnOf(table.outcome), "preempted"_a = ColumnOf(table.preempted),
-                    "preempted_lost"_a = ColumnOf(table.preempted_lost), "held"_a = ColumnOf(table.held),
-                    "assigned"_a = ColumnOf(table.assigned));
+    const auto table = std::make_shared<const CopyTable>(run_->copies());
+    return ColumnsOf(*table, table);
   }
   // Returns the rows of jobs in a dispatch loop.
   std::vector<int32_t> Loops() const {

@@ -11,27 +11,11 @@ namespace {
 
 using namespace py::literals;  // NOLINT(google-build-using-namespace): _a and nothing else
 
-const char* NameOf(PlacementFailure::Exclusion why) {
-  static constexpr const char* kNames[] = {"nodeSelector", "affinity", "topologyDomain", "taint", "resource"};
-  static_assert(std::size(kNames) == CountOf<PlacementFailure::Exclusion>());
-  return kNames[static_cast<int>(why)];
-}
-
-const char* NameOf(PlacementFailure::Kind kind) {
-  static constexpr const char* kNames[] = {
-      "SliceSizeMissing",    "NoLevel",           "UnknownLevel",  "UnknownSliceLevel",
-      "SliceAboveRequest",   "UnknownLayerLevel", "LayerNotBelow", "LayerSizeIndivisible",
-      "InvalidPodSetUpdate", "NoDomains",         "NotFit",        "LayersNotFit",
-      "StaleDomain",         "NoReplacement"};
-  static_assert(std::size(kNames) == CountOf<PlacementFailure::Kind>());
-  return kNames[static_cast<int>(kind)];
-}
-
 py::tuple View(const std::vector<std::string>& texts) { return py::tuple(py::cast(texts)); }
 
 py::object View(const std::shared_ptr<const PlacementFailure>& failure) {
   if (!failure) return py::none();
-  return py::dict("kind"_a = NameOf(failure->kind), "fit"_a = failure->fit, "of"_a = failure->of,
+  return py::dict("kind"_a = failure->kind, "fit"_a = failure->fit, "of"_a = failure->of,
                   "in_slices"_a = failure->in_slices, "first"_a = failure->first,
                   "second"_a = failure->second, "total_nodes"_a = failure->total_nodes);
 }
@@ -49,7 +33,7 @@ int32_t LeavesIn(const TopologyTree& tree, int32_t domain) {
 py::dict View(const TopologyTree& tree, const DomainFacts& facts) {
   py::list excluded;
   for (const PlacementFailure::Excluded& one : facts.excluded) {
-    excluded.append(py::make_tuple(NameOf(one.why), one.name, one.nodes));
+    excluded.append(py::make_tuple(one.why, one.name, one.nodes));
   }
   return py::dict("level"_a = tree.levels()[static_cast<size_t>(facts.level)],
                   "values"_a = View(tree.Values(facts.domain)), "pods"_a = facts.pods,

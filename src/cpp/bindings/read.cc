@@ -5,6 +5,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "bindings/json.h"
+#include "bindings/names.h"
 #include "bindings/read_devices.h"
 #include "bindings/read_pod.h"
 
@@ -115,34 +116,24 @@ std::vector<ResourceGroup> ReadGroups(const py::handle& sequence) {
   return groups;
 }
 
-PreemptionPolicy ReadPolicy(const std::string& name) {
-  if (name == "Any") return PreemptionPolicy::kAny;
-  if (name == "LowerPriority") return PreemptionPolicy::kLowerPriority;
-  if (name == "LowerOrNewerEqualPriority") return PreemptionPolicy::kLowerOrNewerEqualPriority;
-  return PreemptionPolicy::kNever;
-}
-
 StopPolicy ReadStopPolicy(const py::handle& object) {
-  const std::string name = TextOf(object, "stop_policy");
-  if (name == "Hold") return StopPolicy::kHold;
-  return name == "HoldAndDrain" ? StopPolicy::kHoldAndDrain : StopPolicy::kNone;
-}
-
-FungibilityPolicy ReadFungibility(const std::string& name) {
-  return name == "TryNextFlavor" ? FungibilityPolicy::kTryNextFlavor : FungibilityPolicy::kMayStopSearch;
+  return Named(TextOf(object, "stop_policy"), StopPolicy::kNone);
 }
 
 void SetFungibility(const py::handle& object, ClusterQueueSpec& spec) {
-  spec.flavor_fungibility.when_can_borrow = ReadFungibility(TextOf(object, "when_can_borrow"));
-  spec.flavor_fungibility.when_can_preempt = ReadFungibility(TextOf(object, "when_can_preempt"));
-  if (TextOf(object, "preference") == "PreemptionOverBorrowing") {
-    spec.flavor_fungibility.preference = FungibilityPreference::kPreemptionOverBorrowing;
-  }
+  spec.flavor_fungibility.when_can_borrow =
+      Named(TextOf(object, "when_can_borrow"), FungibilityPolicy::kMayStopSearch);
+  spec.flavor_fungibility.when_can_preempt =
+      Named(TextOf(object, "when_can_preempt"), FungibilityPolicy::kMayStopSearch);
+  spec.flavor_fungibility.preference =
+      Named(TextOf(object, "preference"), FungibilityPreference::kBorrowingOverPreemption);
 }
 
 void SetPreemption(const py::handle& object, ClusterQueueSpec& spec) {
-  spec.preemption.within_cluster_queue = ReadPolicy(TextOf(object, "within_cluster_queue"));
-  spec.preemption.reclaim_within_cohort = ReadPolicy(TextOf(object, "reclaim_within_cohort"));
+  spec.preemption.within_cluster_queue =
+      Named(TextOf(object, "within_cluster_queue"), PreemptionPolicy::kNever);
+  spec.preemption.reclaim_within_cohort =
+      Named(TextOf(object, "reclaim_within_cohort"), PreemptionPolicy::kNever);
   const py::object borrow = object.attr("borrow_within_cohort");
   spec.preemption.borrow_within_cohort = TextOf(borrow, "policy") == "LowerPriority";
   spec.preemption.max_priority_threshold = OptionalInt(borrow.attr("max_priority_threshold"));
@@ -178,9 +169,7 @@ ClusterQueueSpec ReadClusterQueue(const py::handle& object) {
   spec.name = TextOf(object, "name");
   spec.cohort = TextOf(object, "cohort_name");
   spec.resource_groups = ReadGroups(object.attr("resource_groups"));
-  spec.queueing_strategy = TextOf(object, "queueing_strategy") == "StrictFIFO"
-                               ? QueueingStrategy::kStrictFIFO
-                               : QueueingStrategy::kBestEffortFIFO;
+  spec.queueing_strategy = Named(TextOf(object, "queueing_strategy"), QueueingStrategy::kBestEffortFIFO);
   spec.namespace_selector = ReadSelector(object.attr("namespace_selector"));
   SetFungibility(object.attr("flavor_fungibility"), spec);
   SetPreemption(object.attr("preemption"), spec);
@@ -327,8 +316,7 @@ namespace {
 std::vector<FairSharingStrategy> ReadStrategies(const py::handle& sharing) {
   std::vector<FairSharingStrategy> strategies;
   for (const std::string& name : Texts(sharing.attr("preemption_strategies"))) {
-    strategies.push_back(name == "LessThanInitialShare" ? FairSharingStrategy::kLessThanInitialShare
-                                                        : FairSharingStrategy::kLessThanOrEqualToFinalShare);
+    strategies.push_back(Named(name, FairSharingStrategy::kLessThanOrEqualToFinalShare));
   }
   if (!strategies.empty()) return strategies;
   return {FairSharingStrategy::kLessThanOrEqualToFinalShare, FairSharingStrategy::kLessThanInitialShare};

@@ -2,6 +2,7 @@
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "bindings/json.h"
+#include "bindings/names.h"
 #include "bindings/read.h"
 #include "bindings/read_pod.h"
 
@@ -63,12 +64,6 @@ PodSetSpec ReadPodSet(const py::handle& object, size_t index) {
 std::string JsonOf(const py::handle& sequence) {
   if (py::len(sequence) == 0) return std::string();
   return Text(py::module_::import("json").attr("dumps")(sequence));
-}
-
-CheckState ReadCheckState(const std::string& name) {
-  if (name == "Ready") return CheckState::kReady;
-  if (name == "Retry") return CheckState::kRetry;
-  return name == "Rejected" ? CheckState::kRejected : CheckState::kPending;
 }
 
 }  // namespace
@@ -137,7 +132,7 @@ WorkloadStatus::PodSetRecord ReadAssignment(const py::handle& object) {
 void ReadChecks(const py::handle& sequence, WorkloadStatus& status) {
   for (const py::handle& item : sequence) {
     status.checks.push_back(
-        {TextOf(item, "name"), TextOf(item, "message"), ReadCheckState(TextOf(item, "state")),
+        {TextOf(item, "name"), TextOf(item, "message"), Named(TextOf(item, "state"), CheckState::kPending),
          TimeOf(Field(item, "last_transition_time")), OptionalInt(item.attr("requeue_after_seconds")),
          OptionalInt(item.attr("retry_count")), ReadPodSetUpdates(JsonOf(item.attr("pod_set_updates")))});
   }

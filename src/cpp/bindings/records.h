@@ -11,7 +11,9 @@
 #include <vector>
 
 #include "absl/strings/string_view.h"
+#include "bindings/names.h"
 #include "bindings/wire.h"
+#include "manifest/fast_reader.h"
 #include "model/ids.h"
 
 namespace kueue::python {
@@ -27,7 +29,7 @@ KUEUE_WIRE(ConditionView, is_true, reason, message, transition);
 
 struct CheckView {
   std::string name;
-  const char* state;
+  CheckState state;
   std::string message;
   Time transition;
   std::optional<int64_t> retries, retry_after_seconds;
@@ -52,7 +54,7 @@ struct PodSetAdmissionView {
   int64_t pods;
   py::dict resources;
   py::object place;
-  const char* delayed;
+  DelayedTopology delayed;
 };
 KUEUE_WIRE(PodSetAdmissionView, name, pods, resources, place, delayed);
 
@@ -80,14 +82,15 @@ struct AssignmentView {
   py::dict flavors, resource_usage;
   int64_t count;
   std::optional<TopologyView> topology_assignment;
-  std::optional<absl::string_view> delayed_topology_request;
+  std::optional<DelayedTopology> delayed_topology_request;
 };
 KUEUE_STRUCT(AssignmentView, "kueuepy.objects.status.PodSetAssignment", name, flavors, resource_usage, count,
              topology_assignment, delayed_topology_request);
 
 struct AttemptView {
   int pod_set;
-  absl::string_view flavor, mode;
+  absl::string_view flavor;
+  PreemptionMode mode;
   int borrowing_level;
   absl::string_view reason;
 };
@@ -95,7 +98,9 @@ KUEUE_STRUCT(AttemptView, "kueuepy.engine.decisions.decision.FlavorAttempt", pod
              borrowing_level, reason);
 
 struct TargetView {
-  absl::string_view workload, reason, cluster_queue;
+  absl::string_view workload;
+  PreemptionReason reason;
+  absl::string_view cluster_queue;
 };
 KUEUE_STRUCT(TargetView, "kueuepy.engine.decisions.decision.Target", workload, reason, cluster_queue);
 
@@ -137,7 +142,7 @@ KUEUE_WIRE(CycleView, idle, admitted, evicted, moved);
 struct EventView {
   Time time;
   int64_t cycle;
-  const char* kind;
+  EventKind kind;
   std::string workload, local_queue, priority_class, cluster_queue;
   std::string reason, underlying_cause, preemption_reason, message;
   std::string preemptor, preemptor_cluster_queue;
@@ -149,7 +154,7 @@ KUEUE_WIRE(EventView, time, cycle, kind, workload, local_queue, priority_class, 
            since);
 
 struct ChangeView {
-  const char* kind;
+  EventKind kind;
   Serial workload, preemptor;
   std::string reason, preemption_reason;
 };
@@ -268,10 +273,7 @@ KUEUE_WIRE(TreeView, topology, levels, resources, domains, leaves, capacity, fre
 // Manifests
 
 // An item of a list object: its position in the text, and its value.
-struct ItemView {
-  size_t start, stop, line;
-  py::object value;
-};
+using ItemView = ManifestItem<py::object>;
 KUEUE_WIRE(ItemView, start, stop, line, value);
 
 // Simulations and fleets
@@ -291,7 +293,7 @@ KUEUE_WIRE(DetectedLoop, seconds, period, times, jobs);
 
 struct DispatchView {
   std::string check;
-  const char* state;
+  CheckState state;
   std::string message;
   std::vector<int32_t> nominated;
   int32_t cluster;

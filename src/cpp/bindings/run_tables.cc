@@ -8,29 +8,12 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
+#include "bindings/columns.h"
 
 namespace kueue::python {
 namespace {
 
 using namespace py::literals;
-
-// A column in memory that `owner` keeps alive.
-template <typename T, typename Owner>
-py::array View(const std::vector<T>& values, const std::shared_ptr<Owner>& owner) {
-  auto* held = new std::shared_ptr<const void>(owner);
-  const py::capsule base(held,
-                         [](void* pointer) { delete static_cast<std::shared_ptr<const void>*>(pointer); });
-  py::array array(py::dtype::of<T>(), {values.size()}, {sizeof(T)}, values.data(), base);
-  array.attr("setflags")("write"_a = false);
-  return array;
-}
-
-// A column that owns its values.
-template <typename T>
-py::array Made(std::vector<T> values) {
-  const auto held = std::make_shared<const std::vector<T>>(std::move(values));
-  return View(*held, held);
-}
 
 py::list QueueNames(const Simulation& run) {
   py::list names;
@@ -46,13 +29,6 @@ std::string CellName(const State& state, FlavorResourceId cell) {
 py::list CellNames(const State& state) {
   py::list names;
   for (FlavorResourceId cell : state.flavor_resources.Ids()) names.append(CellName(state, cell));
-  return names;
-}
-
-template <typename IdT>
-py::list NamesOf(const Interner<IdT>& interner) {
-  py::list names;
-  for (IdT id : interner.Ids()) names.append(interner.Name(id));
   return names;
 }
 
@@ -91,69 +67,51 @@ Reason ReasonOf(const State& state, const Job& job) {
   return reserved == nullptr ? Reason::kEmpty : reserved->reason;
 }
 
-// Results of the jobs, one row per job.
-class JobTable {
- public:
-  explicit JobTable(size_t size)
-      : first_start_(size),
-        end_(size),
-        held_(size),
-        lost_(size),
-        overhead_(size),
-        queue_(size),
-        flavor_(size),
-        status_(size),
-        evictions_(size),
-        runs_(size),
-        reason_(size),
-        borrowed_(size),
-        promised_(size) {}
+}  // namespace
 
-  void Write(size_t row, const Simulation& run, const Job& job) {
-    first_start_[row] = After(run, job.first_start);
-    end_[row] = After(run, job.end);
-    held_[row] = job.held + (job.reserved >= 0 ? run.now() - job.reserved : 0);
-    lost_[row] = static_cast<double>(job.lost) / 1e9;
-    overhead_[row] = static_cast<double>(job.overhead) / 1e9;
-    flavor_[row] = job.flavor.value();
-    status_[row] = static_cast<int32_t>(job.state);
-    evictions_[row] = job.evictions;
-    runs_[row] = job.runs;
-    const auto why = static_cast<int32_t>(ReasonOf(run.engine().state(), job));
-    reason_[row] = why == 0 ? -1 : why;
-    borrowed_[row] = job.borrowed ? 1 : 0;
-    promised_[row] = job.promised ? 1 : 0;
-  }
-  void WriteQueue(size_t row, int32_t code) { queue_[row] = code; }
-
-  // Moves the values into columns.
-  py::dict Columns(const Simulation& run) {
-    const State& state = run.engine().state();
-    const py::list states = Words("ToCome", "Waiting", "Running", "Finished", "Deactivated");
-    return py::dict("first_start"_a = Made(std::move(first_start_)), "end"_a = Made(std::move(end_)),
-                    "held"_a = Made(std::move(held_)), "lost"_a = Made(std::move(lost_)),
-                    "overhead"_a = Made(std::move(overhead_)),
-                    "cluster_queue"_a = py::make_tuple(Made(std::move(queue_)), QueueNames(run)),
-                    "flavor"_a = py::make_tuple(Made(std::move(flavor_)), NamesOf(state.flavor_names)),
-                    "state"_a = py::make_tuple(Made(std::move(status_)), states),
-                    "evictions"_a = Made(std::move(evictions_)), "runs"_a = Made(std::move(runs_)),
-                    "reason"_a = py::make_tuple(Made(std::move(reason_)), NamesOf(state.reasons)),
-                    "borrowed"_a = Made(std::move(borrowed_)).view("bool"),
-                    "promised"_a = Made(std::move(promised_)).view("bool"));
-  }
-
- private:
-  std::vector<int64_t> first_start_, end_, held_;  // Nanoseconds.
-  std::vector<double> lost_, overhead_;
-  std::vector<int32_t> queue_, flavor_, status_, evictions_, runs_, reason_;
-  std::vector<uint8_t> borrowed_, promised_;
+// Results of a job. Times after the start are in nanoseconds, because they can be subtracted exactly; -1
+// means never. Other times are in seconds.
+struct JobRow {
+  int64_t first_start, end, held;
+  double lost, overhead;
+  int32_t cluster_queue, flavor, state, evictions, runs, reason;
+  bool borrowed, promised;
 };
+KUEUE_COLUMNS(JobRow, first_start, end, held, lost, overhead, cluster_queue, flavor, state, evictions, runs,
+              reason, borrowed, promised);
+KUEUE_COLUMNS(RunTable, job, run, reserved, start, end, flavors, outcome, progress, lost, overhead, preemptor,
+              rule);
+KUEUE_COLUMNS(DecisionTable, seconds, cycle, job, cluster_queue, kind, reason, rule, preemptor);
+KUEUE_COLUMNS(UsageTable, seconds, cluster_queue, flavor_resource, used, nominal, borrowed, waiting, share);
+KUEUE_COLUMNS(IdleTable, seconds, tree, flavor_resource, idle);
+KUEUE_COLUMNS(BlockedTable, seconds, cluster_queue, blocked);
+KUEUE_COLUMNS(ConsumedTable, seconds, local_queue, resource, consumed);
+KUEUE_COLUMNS(CycleTable, seconds, cycle, heads, admitted, evicted);
+
+namespace {
+
+JobRow RowOf(const Simulation& run, const Job& job, int32_t cluster_queue) {
+  const auto reason = static_cast<int32_t>(ReasonOf(run.engine().state(), job));
+  return {After(run, job.first_start),
+          After(run, job.end),
+          job.held + (job.reserved >= 0 ? run.now() - job.reserved : 0),
+          static_cast<double>(job.lost) / 1e9,
+          static_cast<double>(job.overhead) / 1e9,
+          cluster_queue,
+          job.flavor.value(),
+          static_cast<int32_t>(job.state),
+          job.evictions,
+          job.runs,
+          reason == 0 ? -1 : reason,
+          job.borrowed,
+          job.promised};
+}
 
 }  // namespace
 
 py::dict JobColumnsOf(const SharedRun& run) {
   const JobColumns& columns = run->columns();
-  JobTable table(static_cast<size_t>(columns.size()));
+  Rows<JobRow> rows(static_cast<size_t>(columns.size()));
   // ClusterQueues that admitted jobs already have codes; other queues with pending jobs are numbered after
   // them.
   Recorder& recorder = run->recorder();
@@ -161,86 +119,56 @@ py::dict JobColumnsOf(const SharedRun& run) {
     if (!run->IsOwn(number)) continue;
     if (run->PlaceOf(number) >= run->jobs().size()) continue;  // The job has not arrived in this cluster.
     const Job& job = run->JobAt(number);
-    const auto row = static_cast<size_t>(columns.Row(number));
-    table.Write(row, *run, job);
-    table.WriteQueue(row, recorder.CodeOf(job.queue));
+    rows.Set(static_cast<size_t>(columns.Row(number)), RowOf(*run, job, recorder.CodeOf(job.queue)));
   }
-  return table.Columns(*run);
+  const State& state = run->engine().state();
+  return rows.Take({{"cluster_queue", QueueNames(*run)},
+                    {"flavor", NameList(state.flavor_names)},
+                    {"state", Words("ToCome", "Waiting", "Running", "Finished", "Deactivated")},
+                    {"reason", NameList(state.reasons)}});
 }
 
 py::dict RunColumnsOf(const SharedRun& run) {
-  const RunTable& table = run->recorder().runs();
-  const py::list reasons = NamesOf(run->engine().state().reasons);
-  return py::dict("job"_a = View(table.job, run), "run"_a = View(table.run, run),
-                  "reserved"_a = View(table.reserved, run), "start"_a = View(table.start, run),
-                  "end"_a = View(table.end, run),
-                  "flavors"_a = py::make_tuple(View(table.assigned, run), FlavorSets(*run)),
-                  "outcome"_a = py::make_tuple(View(table.outcome, run),
-                                               Words("Finished", "Preempted", "Evicted", "Running")),
-                  "progress"_a = View(table.progress, run), "lost"_a = View(table.lost, run),
-                  "overhead"_a = View(table.overhead, run), "preemptor"_a = View(table.preemptor, run),
-                  "rule"_a = py::make_tuple(View(table.rule, run), reasons));
+  return ColumnsOf(run->recorder().runs(), run,
+                   {{"flavors", FlavorSets(*run)},
+                    {"outcome", Words("Finished", "Preempted", "Evicted", "Running")},
+                    {"rule", NameList(run->engine().state().reasons)}});
 }
 
 py::dict DecisionColumnsOf(const SharedRun& run) {
-  const DecisionTable& table = run->recorder().decisions();
-  const py::list reasons = NamesOf(run->engine().state().reasons);
-  return py::dict(
-      "seconds"_a = View(table.seconds, run), "cycle"_a = View(table.cycle, run),
-      "job"_a = View(table.job, run),
-      "cluster_queue"_a = py::make_tuple(View(table.cluster_queue, run), QueueNames(*run)),
-      "kind"_a = py::make_tuple(View(table.kind, run), Words("QuotaReserved", "Admitted", "Evicted",
-                                                             "Finished", "Requeued", "Deactivated")),
-      "reason"_a = py::make_tuple(View(table.reason, run), reasons),
-      "rule"_a = py::make_tuple(View(table.rule, run), reasons), "preemptor"_a = View(table.preemptor, run));
+  const py::list reasons = NameList(run->engine().state().reasons);
+  const py::list kinds = Words("QuotaReserved", "Admitted", "Evicted", "Finished", "Requeued", "Deactivated");
+  return ColumnsOf(
+      run->recorder().decisions(), run,
+      {{"cluster_queue", QueueNames(*run)}, {"kind", kinds}, {"reason", reasons}, {"rule", reasons}});
 }
 
 py::dict UsageColumnsOf(const SharedRun& run) {
-  const UsageTable& table = run->recorder().usage();
-  return py::dict(
-      "seconds"_a = View(table.seconds, run),
-      "cluster_queue"_a = py::make_tuple(View(table.cluster_queue, run), QueueNames(*run)),
-      "flavor_resource"_a = py::make_tuple(View(table.cell, run), CellNames(run->engine().state())),
-      "used"_a = View(table.used, run), "nominal"_a = View(table.nominal, run),
-      "borrowed"_a = View(table.borrowed, run), "waiting"_a = View(table.waiting, run),
-      "share"_a = View(table.share, run));
+  return ColumnsOf(
+      run->recorder().usage(), run,
+      {{"cluster_queue", QueueNames(*run)}, {"flavor_resource", CellNames(run->engine().state())}});
 }
 
 py::dict IdleColumnsOf(const SharedRun& run) {
-  const IdleTable& table = run->recorder().idle();
   const State& state = run->engine().state();
   py::list nodes;
   for (NodeId node : state.forest().Nodes()) nodes.append(state.forest().Name(node));
-  return py::dict("seconds"_a = View(table.seconds, run),
-                  "tree"_a = py::make_tuple(View(table.tree, run), nodes),
-                  "flavor_resource"_a = py::make_tuple(View(table.cell, run), CellNames(state)),
-                  "idle"_a = View(table.idle, run));
+  return ColumnsOf(run->recorder().idle(), run, {{"tree", nodes}, {"flavor_resource", CellNames(state)}});
 }
 
 py::dict BlockedColumnsOf(const SharedRun& run) {
-  const BlockedTable& table = run->recorder().blocked();
-  return py::dict("seconds"_a = View(table.seconds, run),
-                  "cluster_queue"_a = py::make_tuple(View(table.cluster_queue, run), QueueNames(*run)),
-                  "blocked"_a = View(table.blocked, run));
+  return ColumnsOf(run->recorder().blocked(), run, {{"cluster_queue", QueueNames(*run)}});
 }
 
 py::dict ConsumedColumnsOf(const SharedRun& run) {
-  const ConsumedTable& table = run->recorder().consumed();
   const State& state = run->engine().state();
   py::list queues;
   for (const LocalQueue& queue : state.local_queues) queues.append(absl::StrCat(queue.ns, "/", queue.name));
-  return py::dict("seconds"_a = View(table.seconds, run),
-                  "local_queue"_a = py::make_tuple(View(table.local_queue, run), queues),
-                  "resource"_a = py::make_tuple(View(table.resource, run), NamesOf(state.resource_names)),
-                  "consumed"_a = View(table.consumed, run));
+  return ColumnsOf(run->recorder().consumed(), run,
+                   {{"local_queue", queues}, {"resource", NameList(state.resource_names)}});
 }
 
-py::dict CycleColumnsOf(const SharedRun& run) {
-  const CycleTable& table = run->recorder().cycles();
-  return py::dict("seconds"_a = View(table.seconds, run), "cycle"_a = View(table.cycle, run),
-                  "heads"_a = View(table.heads, run), "admitted"_a = View(table.admitted, run),
-                  "evicted"_a = View(table.evicted, run));
-}
+py::dict CycleColumnsOf(const SharedRun& run) { return ColumnsOf(run->recorder().cycles(), run); }
 
 namespace {
 

@@ -4,6 +4,7 @@
 #include <atomic>
 
 #include "bindings/engine.h"
+#include "bindings/names.h"
 #include "bindings/pybind.h"
 #include "bindings/read.h"
 #include "bindings/run_tables.h"
@@ -112,11 +113,8 @@ TimedChange ReadChange(const py::handle& item) {
 SimulationOptions ReadOptions(const py::dict& given) {
   SimulationOptions options;
   const auto time = [&](const char* name) { return given[name].cast<Time>(); };
-  const auto model = given["on_eviction"].cast<std::string>();
-  options.model = {model == "checkpoint" ? OnEviction::kCheckpoint
-                   : model == "resume"   ? OnEviction::kResume
-                                         : OnEviction::kRestart,
-                   time("every"), time("cost"), time("restore"), time("grace")};
+  options.model = {Named(given["on_eviction"].cast<std::string>(), OnEviction::kRestart), time("every"),
+                   time("cost"), time("restore"), time("grace")};
   options.clock = {time("cycle"), time("per_head")};
   options.delays = ReadDelays(given);
   for (const py::handle& item : given["changes"]) options.changes.push_back(ReadChange(item));

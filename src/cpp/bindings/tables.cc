@@ -1,5 +1,6 @@
 // Engine tables as NumPy arrays. A Tables object is an unmodified fork. Its arrays are read-only, share the
 // memory of the engine and keep the engine alive. They do not reflect later changes of the engine.
+#include "bindings/columns.h"
 #include "bindings/engine.h"
 #include "bindings/method.h"
 #include "bindings/pybind.h"
@@ -40,15 +41,6 @@ py::object Borrowed(const Table& table, const py::object& owner) {
       py::array(py::dtype::of<int64_t>(), {rows, columns}, {columns * width, width}, table.data(), owner));
 }
 
-// Transfers computed values to NumPy.
-template <typename T>
-py::object Given(std::vector<T> values) {
-  auto* const kept = new std::vector<T>(std::move(values));
-  const py::capsule owner(kept, [](void* pointer) { delete static_cast<std::vector<T>*>(pointer); });
-  return ReadOnly(py::array(py::dtype::of<T>(), {static_cast<py::ssize_t>(kept->size())},
-                            {static_cast<py::ssize_t>(sizeof(T))}, kept->data(), owner));
-}
-
 template <const Table& (Quota::*table)() const>
 py::object Of(const py::object& self) {
   return self.cast<const TableView&>().With(
@@ -69,7 +61,7 @@ py::object Available(const py::object& self) {
     }
     return 0;
   });
-  return Given(std::move(values)).attr("reshape")(rows, columns);
+  return OwnedArray(std::move(values)).attr("reshape")(rows, columns);
 }
 
 std::vector<NodeRow> Nodes(const TableView& self) {
@@ -94,23 +86,6 @@ py::list Cells(const TableView& self) {
   });
 }
 
-// A column of names stored as codes.
-class CodedColumn {
- public:
-  void Add(const std::string& name) { codes_.push_back(names_.Intern(name)); }
-  void AddNone() { codes_.push_back(-1); }
-  // Returns (codes, names by code) and clears the column.
-  py::tuple Take() {
-    py::list names;
-    for (int32_t code : names_.Ids()) names.append(names_.Name(code));
-    return py::make_tuple(Given(std::move(codes_)), names);
-  }
-
- private:
-  Interner<int32_t> names_;
-  std::vector<int32_t> codes_;
-};
-
 std::string LocalQueueName(const Workload& workload) {
   return workload.spec->ns + "/" + workload.spec->queue_name;
 }
@@ -124,90 +99,72 @@ const char* StatusOf(const State& state, WorkloadId id) {
   return workload.spec->active ? "Pending" : "Deactivated";
 }
 
-// One row per workload.
-struct WorkloadColumns {
-  py::list keys;
-  CodedColumn queue, local_queue, status, reason;
-  std::vector<int64_t> priority, created, reserved;
+}  // namespace
 
-  void Add(const State& state, WorkloadId id) {
-    const Workload& workload = state.At(id);
-    const NodeId node = workload.charged != kNoId ? workload.charged : state.QueueOf(workload);
-    const Condition* condition = workload.Find(ConditionType::kQuotaReserved);
-    keys.append(workload.Key());
-    node == kNoId ? queue.AddNone() : queue.Add(state.forest().Name(node));
-    local_queue.Add(LocalQueueName(workload));
-    status.Add(StatusOf(state, id));
-    reason.Add(condition == nullptr ? "" : state.reasons.Name(condition->reason));
-    priority.push_back(workload.priority);
-    created.push_back(workload.created);
-    reserved.push_back(condition != nullptr && condition->status ? condition->transition : -1);
-  }
-
-  py::dict Take() {
-    py::dict view;
-    view["key"] = keys;
-    view["cluster_queue"] = queue.Take();
-    view["local_queue"] = local_queue.Take();
-    view["status"] = status.Take();
-    view["reason"] = reason.Take();
-    view["priority"] = Given(std::move(priority));
-    view["created"] = Given(std::move(created));
-    view["reserved"] = Given(std::move(reserved));
-    return view;
-  }
+struct WorkloadRow {
+  std::string key;
+  Word cluster_queue, local_queue, status, reason;
+  int64_t priority, created, reserved;
 };
+KUEUE_COLUMNS(WorkloadRow, key, cluster_queue, local_queue, status, reason, priority, created, reserved);
+
+// A pending workload.
+struct PositionRow {
+  std::string key;
+  Word cluster_queue, local_queue;
+  int32_t position_in_cluster_queue, position_in_local_queue;
+  int64_t priority;
+  bool inadmissible;
+};
+KUEUE_COLUMNS(PositionRow, key, cluster_queue, local_queue, position_in_cluster_queue,
+              position_in_local_queue, priority, inadmissible);
+
+namespace {
 
 py::dict Workloads(SharedEngine& shared) {
   return shared.Read([](const Engine& engine) {
-    WorkloadColumns columns;
-    for (WorkloadId id : engine.state().Living()) columns.Add(engine.state(), id);
-    return columns.Take();
+    const State& state = engine.state();
+    Rows<WorkloadRow> rows;
+    for (WorkloadId id : state.Living()) {
+      const Workload& workload = state.At(id);
+      const NodeId node = workload.charged != kNoId ? workload.charged : state.QueueOf(workload);
+      const Condition* reserved = workload.Find(ConditionType::kQuotaReserved);
+      const std::string local_queue = LocalQueueName(workload);
+      rows.Add({workload.Key(),
+                node == kNoId ? Word{"", true} : Word{state.forest().Name(node)},
+                {local_queue},
+                {StatusOf(state, id)},
+                {reserved == nullptr ? "" : state.reasons.Name(reserved->reason)},
+                workload.priority,
+                workload.created,
+                reserved != nullptr && reserved->status ? reserved->transition : -1});
+    }
+    return rows.Take();
   });
 }
 
-// One row per pending workload, in queue order.
-struct PositionColumns {
-  py::list keys;
-  CodedColumn queue, local_queue;
-  std::vector<int32_t> position, local_position;
-  std::vector<int64_t> priority;
-  std::vector<uint8_t> inadmissible;
-
-  void AddQueue(const State& state, NodeId node) {
-    const PendingQueue& pending = state.Queue(node).pending;
-    std::map<LocalQueueId, int32_t> seen;
-    int32_t place = 0;
-    for (WorkloadId id : pending.Ordered(state.workloads, *state.ledger_usage)) {
-      const Workload& workload = state.At(id);
-      keys.append(workload.Key());
-      queue.Add(state.forest().Name(node));
-      local_queue.Add(LocalQueueName(workload));
-      position.push_back(place++);
-      local_position.push_back(seen[workload.local_queue]++);
-      priority.push_back(workload.priority);
-      inadmissible.push_back(pending.IsInadmissible(state.workloads, id) ? 1 : 0);
-    }
-  }
-
-  py::dict Take() {
-    py::dict view;
-    view["key"] = keys;
-    view["cluster_queue"] = queue.Take();
-    view["local_queue"] = local_queue.Take();
-    view["position_in_cluster_queue"] = Given(std::move(position));
-    view["position_in_local_queue"] = Given(std::move(local_position));
-    view["priority"] = Given(std::move(priority));
-    view["inadmissible"] = Given(std::move(inadmissible)).attr("view")("bool");
-    return view;
-  }
-};
-
+// Returns one row per pending workload, in queue order.
 py::dict Positions(SharedEngine& shared) {
   return shared.Read([](const Engine& engine) {
-    PositionColumns columns;
-    for (NodeId node : engine.state().forest().Queues()) columns.AddQueue(engine.state(), node);
-    return columns.Take();
+    const State& state = engine.state();
+    Rows<PositionRow> rows;
+    for (NodeId node : state.forest().Queues()) {
+      const PendingQueue& pending = state.Queue(node).pending;
+      std::map<LocalQueueId, int32_t> seen;
+      int32_t place = 0;
+      for (WorkloadId id : pending.Ordered(state.workloads, *state.ledger_usage)) {
+        const Workload& workload = state.At(id);
+        const std::string local_queue = LocalQueueName(workload);
+        rows.Add({workload.Key(),
+                  {state.forest().Name(node)},
+                  {local_queue},
+                  place++,
+                  seen[workload.local_queue]++,
+                  workload.priority,
+                  pending.IsInadmissible(state.workloads, id)});
+      }
+    }
+    return rows.Take();
   });
 }
 

@@ -49,8 +49,8 @@ std::vector<ChangeView> TakeEvents(SharedEngine& shared) {
     std::vector<ChangeView> events;
     const Interner<Reason>& reasons = engine.state().reasons;
     for (const Event& event : engine.state().events) {
-      events.push_back({NameOf(event.kind), event.workload, event.by, reasons.Name(event.reason),
-                        reasons.Name(event.preemption)});
+      events.push_back(
+          {event.kind, event.workload, event.by, reasons.Name(event.reason), reasons.Name(event.preemption)});
     }
     engine.state().events.clear();
     return events;

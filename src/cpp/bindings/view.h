@@ -13,14 +13,6 @@
 
 namespace kueue::python {
 
-// Python names of the event kinds, exported as `_core.EVENT_KINDS`.
-inline constexpr const char* kEventKindNames[] = {
-    "QuotaReserved",     "Admitted", "Evicted",       "QuotaReleased", "Pending",
-    "Finished",          "Deleted",  "Created",       "PodsReady",     "PreemptionSkipped",
-    "TargetsRecomputed", "Assigned", "UnhealthyNodes"};
-static_assert(std::size(kEventKindNames) == CountOf<EventKind>());
-inline const char* NameOf(EventKind kind) { return kEventKindNames[static_cast<int>(kind)]; }
-
 // Removes all recorded events from the engine and returns them, oldest first.
 std::vector<ChangeView> TakeEvents(SharedEngine& shared);
 std::string KeyOf(SharedEngine& shared, Serial serial);

@@ -11,8 +11,16 @@
 namespace kueue::python {
 namespace {
 
-// Splits a list of fields, and removes the trailing underscore of a field whose name is a keyword of C++.
-std::vector<std::string> Names(const char* fields) {
+template <typename... Types>
+py::dict FieldLists(const std::tuple<Types...>*) {
+  py::dict lists;
+  ((lists[Wire<Types>::kPath] = py::tuple(py::cast(FieldNames(Wire<Types>::kFields)))), ...);
+  return lists;
+}
+
+}  // namespace
+
+std::vector<std::string> FieldNames(const char* fields) {
   std::vector<std::string> names = absl::StrSplit(fields, ", ");
   for (std::string& name : names) {
     if (name.back() == '_') name.pop_back();
@@ -20,21 +28,12 @@ std::vector<std::string> Names(const char* fields) {
   return names;
 }
 
-template <typename... Types>
-py::dict FieldLists(const std::tuple<Types...>*) {
-  py::dict lists;
-  ((lists[Wire<Types>::kPath] = py::tuple(py::cast(Names(Wire<Types>::kFields)))), ...);
-  return lists;
-}
-
-}  // namespace
-
 py::object RecordClass(const char* path, const char* fields) {
   const std::string full = path;
   const size_t dot = full.rfind('.');
   py::object cls = py::module_::import(full.substr(0, dot).c_str()).attr(full.substr(dot + 1).c_str());
   const char* const listed = py::hasattr(cls, "_fields") ? "_fields" : "__struct_fields__";
-  if (!py::tuple(cls.attr(listed)).equal(py::tuple(py::cast(Names(fields))))) {
+  if (!py::tuple(cls.attr(listed)).equal(py::tuple(py::cast(FieldNames(fields))))) {
     ThrowIfError(absl::InternalError(absl::StrCat(path, ": its fields differ from the core's: ", fields)));
   }
   return cls;

@@ -7,7 +7,9 @@
 #define KUEUE_BINDINGS_WIRE_H_
 
 #include <cstddef>
+#include <string>
 #include <type_traits>
+#include <vector>
 
 #include "bindings/pybind.h"
 
@@ -33,6 +35,9 @@ struct Wire : std::false_type {};
       use(__VA_ARGS__);                                  \
     }                                                    \
   }
+
+// Splits a list of fields, and removes the trailing underscore of a field whose name is a keyword of C++.
+std::vector<std::string> FieldNames(const char* fields);
 
 // Returns the class of a record by its full name. Raises InternalError if the fields of the Python class
 // differ from `fields`.

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "engine/objects.h"
 #include "lifecycle/controllers.h"
 
 namespace kueue {
@@ -188,7 +189,7 @@ void Dispatcher::RefreshChecks() {
         check.has_config && std::any_of(check.clusters.begin(), check.clusters.end(),
                                         [this](int32_t cluster) { return IsConnected(cluster); });
     if (!known.exists || known.spec.active == active) continue;
-    manager_->ApplyCheck({check.check, known.spec.controller, active});
+    ApplyCheck(manager_->state(), {check.check, known.spec.controller, active});
   }
 }
 

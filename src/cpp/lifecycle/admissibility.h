@@ -28,7 +28,6 @@ struct Inadmissibility {
   Message ConditionMessage() const;
 };
 
-inline constexpr size_t kInadmissibilityKinds = CountOf<Inadmissibility::Kind>();
 
 // The pod templates to validate. The scheduler validates the templates stored in the queue, in which the
 // defaults are filled in. The workload controller validates the templates of the API object, so it does not

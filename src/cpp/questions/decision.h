@@ -63,7 +63,6 @@ struct Obstacle {
 
   bool IsNone() const { return kind == Kind::kNone; }
 };
-inline constexpr size_t kObstacleKinds = CountOf<Obstacle::Kind>();
 Obstacle ObstacleOf(const State& state, const Workload& workload);
 
 }  // namespace kueue

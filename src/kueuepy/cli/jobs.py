@@ -10,8 +10,8 @@ from kueuepy.cli.options import Json, examples, read_cluster
 from kueuepy.cli.output import print_json, progress, say, table
 from kueuepy.errors import InvalidSpecError
 from kueuepy.errors.words import counted
+from kueuepy.look.numbers import duration
 from kueuepy.simulation.table import Jobs
-from kueuepy.simulation.text import span_text
 
 EXAMPLES = examples(
     "kueuepy jobs describe philly.csv.gz",
@@ -66,7 +66,7 @@ def describe(
     table("", rows.names, lines)
     for problem in problems:
         say(f"warning: {problem}", style="yellow")
-    say(f"{counted(len(found), 'job')} submitted in {span_text(found.span)}", style="bold")
+    say(f"{counted(len(found), 'job')} submitted in {duration(found.span)}", style="bold")
 
 
 @app.command("convert", short_help="Convert a log to a Parquet table.")

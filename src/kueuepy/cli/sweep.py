@@ -335,19 +335,21 @@ def plan(
     """
     cluster = read_cluster(files, lenient=lenient, version=kueue_version)
     table_ = read_jobs(jobs, format, map, window, censored)
-    found = make_plan(
-        cluster,
-        _by_seed(table_, seeds),
-        target,
-        vary=vary,
-        low=low,
-        high=high,
-        step=step,
-        exhaustive=True if every else None,
-        seeds=seeds,
-        threads=threads,
-        storage=storage,
-    )
+    with counting("simulations done") as show:
+        found = make_plan(
+            cluster,
+            _by_seed(table_, seeds),
+            target,
+            vary=vary,
+            low=low,
+            high=high,
+            step=step,
+            exhaustive=True if every else None,
+            seeds=seeds,
+            threads=threads,
+            storage=storage,
+            progress=False if show is None else lambda progress: show(progress.done, progress.total),
+        )
     if out is not None and isinstance(found.cluster, Cluster):
         dump(found.cluster, out)
     if picture is not None:

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from html import escape
 from itertools import islice
 from typing import TYPE_CHECKING
 
 from kueuepy.errors.arguments import checked
 from kueuepy.files import write_file
+from kueuepy.look.escapes import escape
 from kueuepy.look.page import document
 from kueuepy.simulation.comparison import Comparison
 from kueuepy.simulation.pages import compared, single

@@ -17,7 +17,8 @@ from kueuepy.errors.arguments import checked_methods
 from kueuepy.errors.settings import spelled_out
 from kueuepy.errors.words import counted
 from kueuepy.files import write_files
-from kueuepy.look.notebook import Sheet, repr_html, repr_text
+from kueuepy.look.notebook import Sheet, Sheets, repr_html, repr_text
+from kueuepy.look.numbers import duration
 from kueuepy.objects import SECOND
 from kueuepy.pages.state import MOST_EXPLAINED
 from kueuepy.session.session import session_of
@@ -35,7 +36,6 @@ from kueuepy.simulation.recorded import (
     Recorded,
 )
 from kueuepy.simulation.saved import text_of_facts
-from kueuepy.simulation.text import span_text
 from kueuepy.simulation.waiting import Waiter, beside_recorded, longest_waiting, smallest_waiting
 from kueuepy.simulation.warn import warnings_of
 from kueuepy.tables import Categorical, Columns
@@ -454,8 +454,8 @@ class Result(Recorded, Framed):
     def __repr__(self) -> str:
         """Return the settings that are not modelled, the warnings, and a one-line summary."""
         kpis = self.kpis
-        finished = f"{kpis.finished} of {counted(kpis.jobs, 'job')} finished in {span_text(self.seconds)}"
-        wait = f"wait {span_text(kpis.wait_mean)} on average, {span_text(kpis.wait_p95)} p95"
+        finished = f"{kpis.finished} of {counted(kpis.jobs, 'job')} finished in {duration(self.seconds)}"
+        wait = f"wait {duration(kpis.wait_mean)} on average, {duration(kpis.wait_p95)} p95"
         numbers = f"<Result: {finished}; {wait}; {counted(kpis.evictions, 'eviction')}>"
         return "\n".join([*self._remarks(), numbers])
 
@@ -464,17 +464,21 @@ class Result(Recorded, Framed):
 
     def sheets(self) -> tuple[Sheet, ...]:
         """Return the warnings and the metrics as tables for display."""
+        return (*self._said(), *self._metrics())
+
+    def _said(self) -> tuple[Sheet, ...]:
         said = (("Not modelled", self.not_modelled), ("Warning", self.warnings), (_IN_WORDS, self._in_words()))
-        return (*(Sheet((name,), [(text,) for text in texts]) for name, texts in said if texts), *self._metrics())
+        return tuple(Sheet((name,), [(text,) for text in texts]) for name, texts in said if texts)
 
     def _in_words(self) -> list[str]:
         """Return the result in sentences: the waits and the usage, the largest problem, and the next step."""
         return [words.of_run(self), *words.problem(self).lines()] if self.kpis.jobs else []
 
     def _repr_html_(self) -> str:
-        """Return pictures of usage and waits, the warnings and the metrics, for notebooks."""
+        """Return the warnings and the result in words, pictures of usage and waits, and the metrics, for notebooks."""
         shown = [one._repr_html_() for one in drawn_if_recorded(self, pictures_in("notebook")).values()]
-        return "".join([*shown, repr_html(self)])
+        said = [repr_html(Sheets(self._said()))] if self._said() else []
+        return "".join([*said, *shown, repr_html(Sheets(self._metrics()))])
 
     def __str__(self) -> str:
         """Return the warnings and the most important metrics, as a notebook shows them."""

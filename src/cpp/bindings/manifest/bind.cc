@@ -2,10 +2,16 @@
 #include <cstring>
 #include <utility>
 
-#include "bindings/manifest/fast_reader.h"
+#include "bindings/manifest/values.h"
+#include "bindings/records.h"
+#include "manifest/blocks.h"
+#include "manifest/json.h"
+#include "manifest/scalars.h"
 
 namespace kueue::python {
 namespace {
+
+using Reader = FastReader<PythonValues>;
 
 // Returns the result of `read`, or None if the exact parser must be used.
 template <typename Read>
@@ -60,31 +66,33 @@ py::tuple Marks(const py::bytes& data) {
 void BindFastReader(py::module_& module) {
   module.def("has_controls", &HasControls, py::arg("data"));
   module.def("marks", &Marks, py::arg("data"));
-  py::class_<FastReader>(module, "FastReader")
-      .def(py::init([](py::bytes data, size_t start, size_t stop, size_t line, py::function resolve,
+  py::class_<Reader>(module, "FastReader")
+      .def(py::init([](const py::bytes& data, size_t start, size_t stop, size_t line, py::function resolve,
                        size_t depth, size_t scalar_bytes) {
-             return FastReader(std::move(data), {start, stop, line}, std::move(resolve),
-                               {depth, scalar_bytes});
+             const absl::string_view text(PyBytes_AS_STRING(data.ptr()), stop);
+             return std::make_unique<Reader>(Reader::Span{text, start, stop, line},
+                                             Reader::Bounds{depth, scalar_bytes},
+                                             PythonValues(std::move(resolve)));
            }),
            py::arg("data"), py::arg("start"), py::arg("stop"), py::arg("line"), py::arg("resolve"),
-           py::arg("depth"), py::arg("scalar_bytes"))
+           py::arg("depth"), py::arg("scalar_bytes"), py::keep_alive<1, 2>())
       .def("open",
-           [](FastReader& reader) {
+           [](Reader& reader) {
              return UnlessUnsupported([&]() -> py::object { return py::bool_(reader.Open()); });
            })
       .def(
           "items",
-          [](FastReader& reader, size_t size) {
-            return UnlessUnsupported([&]() -> py::object { return reader.Items(size); });
+          [](Reader& reader, size_t size) {
+            return UnlessUnsupported([&]() -> py::object { return py::cast(reader.Items(size)); });
           },
           py::arg("size"))
       .def("pass_over",
-           [](FastReader& reader) {
-             return UnlessUnsupported([&]() -> py::object { return reader.PassOver(); });
+           [](Reader& reader) {
+             return UnlessUnsupported([&]() -> py::object { return py::cast(reader.PassOver()); });
            })
-      .def_property_readonly("value", [](const FastReader& reader) { return reader.value(); })
-      .def_property_readonly("is_json", &FastReader::is_json)
-      .def_property_readonly("is_in_list", &FastReader::is_in_list);
+      .def_property_readonly("value", [](const Reader& reader) { return reader.value(); })
+      .def_property_readonly("is_json", &Reader::is_json)
+      .def_property_readonly("is_in_list", &Reader::is_in_list);
 }
 
 }  // namespace kueue::python
