@@ -260,6 +260,15 @@ def test_a_file_that_is_not_a_storage_is_rejected(teams, tmp_path):
         kq.sweep(teams, arrivals(0), {NOMINAL: [4]}, storage=file)
 
 
+def test_another_database_is_not_used_as_a_storage(teams, tmp_path):
+    with kq.platform.Journal(tmp_path / "journal.db") as journal:
+        journal.scheduler(teams)
+    before = (tmp_path / "journal.db").read_bytes()
+    with pytest.raises(kq.errors.InvalidSpecError, match="is not a file of a sweep: it has other tables: snapshot"):
+        kq.sweep(teams, arrivals(0), {NOMINAL: [4]}, storage=tmp_path / "journal.db")
+    assert (tmp_path / "journal.db").read_bytes() == before
+
+
 KILLED = """
 import sys
 sys.path.insert(0, {tests!r})

@@ -138,6 +138,7 @@ def test_no_flipped_bit_changes_the_restored_state(tmp_path, written):
         "DELETE FROM calls WHERE number = 16",
         "UPDATE snapshot SET state = substr(state, 1, 900)",
         "DELETE FROM snapshot",
+        "DELETE FROM writer",
     ],
 )
 def test_a_changed_row_is_rejected(written, change):
@@ -147,8 +148,9 @@ def test_a_changed_row_is_rejected(written, change):
     connection.commit()
     connection.close()
     before = path.read_bytes()
-    with pytest.raises(InvalidSpecError, match=r"(is damaged|is cut off).* it is not changed"):
+    with pytest.raises(InvalidSpecError, match=r"(is damaged|is cut off).* it is not changed") as told:
         opened(path)
+    assert "NoneType" not in str(told.value)
     assert path.read_bytes() == before
 
 

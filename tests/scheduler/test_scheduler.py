@@ -300,3 +300,15 @@ spec:
         kq.errors.InvalidSpecError, match=r"cluster\.yaml:16: Job \"default/big\": spec\.template\S+cpu"
     ):
         kq.Scheduler(kq.load(path))
+
+
+def test_a_saved_state_with_a_changed_byte_is_rejected(team, tmp_path):
+    kq.Scheduler(team).save(path := tmp_path / "state")
+    whole = path.read_bytes()
+    for position in [*range(60), *range(60, len(whole), 97)]:
+        for bit in range(8):
+            damaged = bytearray(whole)
+            damaged[position] ^= 1 << bit
+            path.write_bytes(damaged)
+            with pytest.raises((kq.errors.InvalidSpecError, kq.errors.UnsupportedError), match=str(path)):
+                kq.Scheduler.load(path)

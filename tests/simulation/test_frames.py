@@ -1,6 +1,7 @@
 """DataFrames with missing values, unusual types or errors are read, or rejected with row and column."""
 
 import datetime as dt
+import os
 
 import numpy as np
 import pandas as pd
@@ -261,6 +262,8 @@ def test_arrow_strings_are_valid(tmp_path):
     for column in (damaged, pyarrow.DictionaryArray.from_arrays([0, 1, 2], damaged)):
         with pytest.raises(InvalidSpecError, match=r'column "queue": Invalid UTF8'):
             kq.Jobs.from_arrow(pyarrow.table({**GIVEN, "queue": column}))
-    parquet.write_table(pyarrow.table({**GIVEN, "queue": [b"a", b"b", b"a"]}), path := tmp_path / "jobs.parquet")
+    written = tmp_path / "jobs.parquet"
+    parquet.write_table(pyarrow.table({**GIVEN, "queue": [b"a", b"b", b"a"]}), written)
+    written.rename(path := tmp_path / os.fsdecode(b"\xff.parquet"))
     jobs = kq.Jobs.read(path)
     assert [jobs["queue"][row] for row in range(3)] == ["default/a", "default/b", "default/a"]

@@ -109,7 +109,7 @@ def from_bytes(data: bytes, *, name: str = "saved state") -> SchedulerState:
     try:
         saved = msgspec.msgpack.decode(payload, type=ready(_Read), dec_hook=decode_time)
         store = _store(saved)
-    except (msgspec.DecodeError, RecursionError) as error:
+    except (msgspec.DecodeError, RecursionError, UnicodeDecodeError) as error:
         raise InvalidSpecError(f"{name}: is damaged: {error}") from None
     engine = Engine.load(saved.engine)
     engine.set_threads(*for_cycles(None))
@@ -120,7 +120,7 @@ def _payload(data: bytes, name: str) -> bytes:
     """Return the contents of the envelope after checking its format, version and checksum."""
     try:
         envelope = msgspec.msgpack.decode(data, type=ready(_Envelope))
-    except (msgspec.DecodeError, RecursionError):
+    except (msgspec.DecodeError, RecursionError, UnicodeDecodeError):
         raise InvalidSpecError(f"{name}: is not a saved state of a Scheduler, or is cut off") from None
     if envelope.format != FORMAT:
         raise InvalidSpecError(f'{name}: is "{envelope.format}"; it must be "{FORMAT}"')

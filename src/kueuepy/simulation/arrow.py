@@ -34,9 +34,12 @@ def parquet_columns(path: Path, extra: str = "logs") -> dict[str, Any]:
     """
     parquet, failures = _pyarrow("pyarrow.parquet", extra), _pyarrow("pyarrow", extra).ArrowException
     try:
-        return _from_pyarrow(parquet.read_table(path))
+        if path.is_dir():
+            return _from_pyarrow(parquet.read_table(path))
+        with path.open("rb") as file:  # pyarrow opens no path that is not UTF-8
+            return _from_pyarrow(parquet.read_table(file))
     except OSError as error:
-        raise InvalidSpecError(f"{path}: cannot be read: {error}") from None
+        raise InvalidSpecError(f"{path}: cannot be read: {error.strerror or error}") from None
     except (ValueError, OverflowError, NotImplementedError, failures) as error:
         raise InvalidSpecError(f"{path}: is not a Parquet file of a table: {error}") from None
 

@@ -40,13 +40,16 @@ class Storage:
         """Open or create the file.
 
         Raises:
-            InvalidSpecError: The file is not the storage file of a sweep.
+            InvalidSpecError: The file is not the storage file of a sweep, such as a journal or a recording.
         """
         self._path = path
         self._same = _print_of(setup, measures)
         self._setup = setup
         self._jobs = {seed: _jobs_print(setup.jobs_of(seed)) for seed in seeds}
         with self._naming_the_file("is not a file of a sweep"), closing(self._open()) as file, file:
+            tables = [name for (name,) in file.execute("SELECT name FROM sqlite_schema WHERE type = 'table'")]
+            if tables and "runs" not in tables:
+                raise InvalidSpecError(f"{path}: is not a file of a sweep: it has other tables: {', '.join(tables)}")
             file.execute("CREATE TABLE IF NOT EXISTS runs (key TEXT PRIMARY KEY, row TEXT, checksum TEXT)")
 
     def _open(self) -> sqlite3.Connection:
@@ -57,6 +60,8 @@ class Storage:
         """Convert SQLite errors to an error that names the file."""
         try:
             yield
+        except InvalidSpecError:
+            raise
         except (sqlite3.Error, ValueError) as error:
             raise InvalidSpecError(f"{self._path}: {what}: {error}") from None
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from kueuepy.errors import InvalidSpecError
 from kueuepy.objects import Timestamp
 from kueuepy.objects.times import LONGEST, moment_ns
-from kueuepy.platform.history.schema import connected, unpack
+from kueuepy.platform.history.schema import connected, reading, unpack
 from kueuepy.sources import LiveSource
 
 if TYPE_CHECKING:
@@ -42,25 +42,32 @@ class Recording:
     @property
     def meta(self) -> dict[str, str]:
         """The values of the table `meta`."""
-        return dict(self._db.execute("SELECT name, value FROM meta"))
+        with reading(self.path):
+            return dict(self._db.execute("SELECT name, value FROM meta"))
 
     @property
     def end(self) -> int:
         """The time of the last record, in nanoseconds since the Unix epoch; 0 if there is none."""
-        (time,) = self._db.execute("SELECT max(time) FROM watches").fetchone()
-        return int(time or 0)
+        with reading(self.path):
+            (time,) = self._db.execute("SELECT max(time) FROM watches").fetchone()
+            return int(time or 0)
 
     def gaps(self) -> list[dict[str, Any]]:
         """Return the periods in which intermediate states might be missing: `kind`, `since`, `until` and `reason`."""
         names = ("kind", "since", "until", "reason")
-        rows = self._db.execute("SELECT kind, since, until, reason FROM gaps ORDER BY since")
-        return [dict(zip(names, row, strict=True)) for row in rows]
+        with reading(self.path):
+            rows = self._db.execute("SELECT kind, since, until, reason FROM gaps ORDER BY since")
+            return [dict(zip(names, row, strict=True)) for row in rows]
 
     def events(self) -> Iterator[dict[str, Any]]:
         """Iterate over the recorded versions as watch events, in the order of their revisions.
 
         Each event has `received`, `type`, `kind` and `object`.
         """
+        with reading(self.path):
+            yield from self._events()
+
+    def _events(self) -> Iterator[dict[str, Any]]:
         pod_sets = self._pod_sets()
         rows = self._db.execute(
             "SELECT time, revision, kind, key, body, NULL FROM objects"
@@ -93,6 +100,10 @@ class Recording:
         Yields:
             The Workload, the time of its deletion (nanoseconds since the Unix epoch, or `None`), and its user.
         """
+        with reading(self.path):
+            yield from self._workloads()
+
+    def _workloads(self) -> Iterator[tuple[dict[str, Any], int | None, str]]:
         pod_sets = self._pod_sets()
         rows = self._db.execute(
             "SELECT state, deleted, user, max(transitions.id) FROM transitions"
@@ -110,6 +121,10 @@ class Recording:
         Args:
             time: The time, in nanoseconds since the Unix epoch.
         """
+        with reading(self.path):
+            yield from self._state(time)
+
+    def _state(self, time: int) -> Iterator[dict[str, Any]]:
         for table in ("objects", "nodes"):
             latest: dict[tuple[str, str], bytes | None] = {}
             rows = self._db.execute(

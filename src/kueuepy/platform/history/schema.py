@@ -22,7 +22,7 @@ from __future__ import annotations
 
 import sqlite3
 import zlib
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -32,6 +32,7 @@ from kueuepy.errors import InvalidSpecError, NotFoundError, StateError
 
 if TYPE_CHECKING:
     import os
+    from collections.abc import Iterator
 
 APPLICATION = 0x6B756575
 """The application id of the file, which distinguishes recordings from other SQLite files."""
@@ -72,6 +73,23 @@ def unpack(data: bytes) -> Any:
     return msgspec.json.decode(zlib.decompress(data))
 
 
+_DAMAGE = (ArithmeticError, AttributeError, LookupError, TypeError, ValueError)
+"""Exceptions that values of an unexpected type cause."""
+
+
+@contextmanager
+def reading(path: str | os.PathLike[str]) -> Iterator[None]:
+    """Convert the errors that damaged data of a recording cause.
+
+    Raises:
+        InvalidSpecError: The recording is damaged; the message names the file.
+    """
+    try:
+        yield
+    except (*_DAMAGE, sqlite3.Error, zlib.error, msgspec.MsgspecError) as error:
+        raise InvalidSpecError(f"{path}: the recording is damaged: {error}") from error
+
+
 def table_of(kind: str) -> str:
     """Return the name of the table that contains the versions of objects of a kind."""
     return "nodes" if kind == "Node" else "objects"
@@ -97,7 +115,7 @@ def connected(path: str | os.PathLike[str], *, writable: bool = False) -> sqlite
         (application,) = connection.execute("PRAGMA application_id").fetchone()
         (version,) = connection.execute("PRAGMA user_version").fetchone()
         (tables,) = connection.execute("SELECT count(*) FROM sqlite_schema").fetchone()
-    except sqlite3.DatabaseError as error:
+    except (sqlite3.DatabaseError, UnicodeDecodeError) as error:
         if isinstance(error, sqlite3.OperationalError):
             raise NotFoundError(f"{path}: cannot be read: {error}") from None
         raise InvalidSpecError(f"{path}: is not a recording: {error}") from None

@@ -11,7 +11,7 @@ from kueuepy.errors import InvalidSpecError
 from kueuepy.objects import SECOND
 from kueuepy.objects.times import parse_time
 from kueuepy.platform.history.reduction import content, reduced
-from kueuepy.platform.history.schema import closed, connected, pack, table_of, unpack
+from kueuepy.platform.history.schema import closed, connected, pack, reading, table_of, unpack
 from kueuepy.platform.history.transitions import Transition, transitions
 
 if TYPE_CHECKING:
@@ -82,11 +82,16 @@ class RecordingWriter:
         if source and anonymiser is None:
             self.set_meta("source", source)
         self.commit()
-        self.revisions: dict[str, int] = dict(self._db.execute("SELECT kind, revision FROM watches"))
-        self._last_seen: dict[str, int] = dict(self._db.execute("SELECT kind, time FROM watches"))
-        self._objects = self._known_objects()
-        self._workloads = self._known_workloads()
-        self._pod_sets: set[bytes] = {row[0] for row in self._db.execute("SELECT hash FROM pod_sets")}
+        try:
+            with reading(path):
+                self.revisions: dict[str, int] = dict(self._db.execute("SELECT kind, revision FROM watches"))
+                self._last_seen: dict[str, int] = dict(self._db.execute("SELECT kind, time FROM watches"))
+                self._objects = self._known_objects()
+                self._workloads = self._known_workloads()
+                self._pod_sets: set[bytes] = {row[0] for row in self._db.execute("SELECT hash FROM pod_sets")}
+        except BaseException:
+            self._db.close()  # otherwise the file stays locked
+            raise
 
     def set_meta(self, name: str, value: str) -> None:
         """Set a value of the table `meta`."""

@@ -59,11 +59,14 @@ def check(path: Path) -> str:
         if size % page and not torn:
             raise InvalidSpecError(f"{path}: is cut off; it is not changed")
         try:
-            return str(connection.execute("SELECT token FROM writer").fetchone()[0])
-        except (sqlite3.DatabaseError, UnicodeDecodeError, TypeError) as error:  # TypeError: there is no row
+            row = connection.execute("SELECT token FROM writer").fetchone()
+        except (sqlite3.DatabaseError, UnicodeDecodeError) as error:
             if torn:
                 return ""
             raise damaged(path, error) from None
+        if row is None and not torn:
+            raise InvalidSpecError(f"{path}: is damaged: the row of its writer is missing; it is not changed")
+        return "" if row is None else str(row[0])
 
 
 def _has_log(path: Path) -> bool:
