@@ -90,3 +90,24 @@ def test_a_file_that_cannot_be_written_is_named(kueuepy, tmp_path, arguments):
     ran = kueuepy(*arguments, tmp_path)
     assert ran.code == 1
     assert ran.err.endswith(f"error: {tmp_path}: cannot be written: Is a directory\n")
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ("simulate", TEAMS, "--jobs", "LOG", "--report", "LOG"),
+        ("sweep", TEAMS, "--jobs", "LOG", "--over", "jobs:scale_load=1,2", "--out", "LOG"),
+        ("cluster-of", "LOG", "-o", "LOG"),
+        ("import", "LOG", "--save", "LOG"),
+    ],
+)
+def test_an_output_does_not_replace_an_input(kueuepy, tmp_path, arguments):
+    log = tmp_path / "log.csv"
+    log.write_text("queue,submit,runtime,cpu\nteam-a,0,60,1\n")
+    (link := tmp_path / "link.csv").symlink_to(log)
+    *others, last = (log if argument == "LOG" else argument for argument in arguments)
+    for output in (last, link):
+        ran = kueuepy(*others, output)
+        assert ran.code == 1
+        assert ran.err.endswith(f"error: {output}: is read by this command; the output must be another file\n")
+    assert log.read_text().startswith("queue,")

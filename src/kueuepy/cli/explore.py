@@ -19,7 +19,7 @@ from kueuepy.cli.options import (
     examples,
     read_cluster,
 )
-from kueuepy.cli.output import counting, print_json, say
+from kueuepy.cli.output import counting, expect_other_file, print_json, say
 from kueuepy.cluster import dump
 from kueuepy.errors import InvalidSpecError
 from kueuepy.lab.exploration.arrivals import Arrivals
@@ -103,6 +103,7 @@ def cluster_of(
     """
     if not headroom > 0:
         raise InvalidSpecError(f"--headroom {headroom}: it must be greater than 0")
+    expect_other_file(out, jobs)
     found = make_cluster(read_jobs(jobs, format, map, window, censored), headroom, None if alone else cohort, flavor)
     if out is None:
         say(dump(found).rstrip("\n"))

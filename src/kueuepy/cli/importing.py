@@ -7,7 +7,7 @@ import msgspec
 import typer
 
 from kueuepy.cli.options import Json, KueueVersion, Rows, examples, paths
-from kueuepy.cli.output import ANSWER_IS_NO, print_json, say, table
+from kueuepy.cli.output import ANSWER_IS_NO, expect_other_file, print_json, say, table
 from kueuepy.errors import InvalidSpecError
 from kueuepy.errors.words import counted
 from kueuepy.manifest import Limits
@@ -64,6 +64,7 @@ def import_(
 
     Exits with code 3 if an object could not be imported.
     """
+    expect_other_file(save, *files)
     found = import_cluster(
         paths(files),
         rules=() if rules is None else rules_of(_mapping(rules)),

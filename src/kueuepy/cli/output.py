@@ -5,7 +5,7 @@ import sys
 import textwrap
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from io import BytesIO
 from pathlib import Path
 from typing import Any
@@ -223,3 +223,22 @@ def save_figure(figure: Any, path: str) -> None:
     content = BytesIO()
     figure.savefig(content, format=suffix)
     write_file(path, content.getvalue())
+
+
+def expect_other_file(output: str | Path | None, *inputs: str | Path | None) -> None:
+    """Check that the output of a command does not replace one of its inputs.
+
+    Args:
+        output: The output; `None` for none.
+        inputs: The inputs. Names that are not files, such as `-`, are ignored.
+
+    Raises:
+        InvalidSpecError: The output is one of the inputs.
+    """
+    for name in inputs:
+        with suppress(OSError, ValueError):
+            if output is not None and name is not None and Path(output).samefile(name):
+                break
+    else:
+        return
+    raise InvalidSpecError(f"{output}: is read by this command; the output must be another file")

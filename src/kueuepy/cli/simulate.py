@@ -12,7 +12,17 @@ import typer
 
 from kueuepy.cli.logs import Censored, Format, Map, Window, pair, read_jobs
 from kueuepy.cli.options import Json, KueueVersion, Lenient, Objects, Threads, Until, Warmup, examples, read_cluster
-from kueuepy.cli.output import ANSWER_IS_NO, announce, counting, fail, in_lines, print_json, say, table
+from kueuepy.cli.output import (
+    ANSWER_IS_NO,
+    announce,
+    counting,
+    expect_other_file,
+    fail,
+    in_lines,
+    print_json,
+    say,
+    table,
+)
 from kueuepy.cluster import Cluster
 from kueuepy.cluster.patch import patched
 from kueuepy.cluster.unmodelled import not_modelled
@@ -199,6 +209,8 @@ def simulate(
         imported("pyarrow.parquet", "--out", '"kueuepy[arrow]"')  # before the run, not after it
     promises = None if gate is None else read_promises(gate)
     pictures = [pair("--picture", given, tuple(PICTURES)) for given in picture or ()]
+    for output in (report, *(path for _, path in pictures)):
+        expect_other_file(output, *files, jobs, edit, gate)
     cluster = _edited(read_cluster(files, lenient=lenient, version=kueue_version), edit)
     table_ = read_jobs(jobs, format, map, window, censored)
     table_ = table_ if load is None else table_.scale_load(load)

@@ -13,7 +13,17 @@ import yaml
 
 from kueuepy.cli.logs import Censored, Format, JobsFile, Map, Window, pair, read_jobs
 from kueuepy.cli.options import Json, KueueVersion, Lenient, Objects, Rows, Until, Warmup, examples, read_cluster
-from kueuepy.cli.output import ANSWER_IS_NO, counting, in_lines, print_json, progress, save_figure, say, table
+from kueuepy.cli.output import (
+    ANSWER_IS_NO,
+    counting,
+    expect_other_file,
+    in_lines,
+    print_json,
+    progress,
+    save_figure,
+    say,
+    table,
+)
 from kueuepy.cluster import Cluster, dump
 from kueuepy.errors import InvalidSpecError
 from kueuepy.errors.libraries import imported
@@ -160,6 +170,8 @@ def sweep(
 
     Exits with code 3 if no policy meets the condition --where.
     """
+    for output in (out, picture):
+        expect_other_file(output, *files, jobs, storage)
     cluster = read_cluster(files, lenient=lenient, version=kueue_version)
     table_ = read_jobs(jobs, format, map, window, censored)
     given = [pair("--over", text) for text in over]
