@@ -137,6 +137,34 @@ def test_functions_of_the_core_are_easy_to_follow():
     assert hard == set()
 
 
+STILL_SPREAD = {"Dispatcher", "FastReader", "FleetRun"}
+"""Classes whose methods are still defined in several files."""
+
+
+def spread_classes(files: dict[str, str]) -> set[str]:
+    """Return the classes whose methods are defined in more than one `.cc` file."""
+    where: dict[str, set[str]] = {}
+    for path, text in files.items():
+        for one in functions(text):
+            if path.endswith(".cc") and "::" in one.name:
+                where.setdefault(one.name.rsplit("::", 1)[0], set()).add(path)
+    return {name for name, paths in where.items() if len(paths) > 1}
+
+
+def test_spread_classes_are_found():
+    files = {
+        "a.h": "class Queue {\n  int Size() const { return 1; }\n};\n",
+        "a.cc": "int Queue::Size() const { return 1; }\nvoid Heap::Pop() {}\n",
+        "b.cc": "Queue::Queue(int size) : size_(size) {}\nvoid Push(Heap& heap) {}\n",
+    }
+    assert spread_classes(files) == {"Queue"}
+
+
+def test_each_class_is_defined_in_one_file():
+    files = {path.relative_to(CPP).as_posix(): path.read_text(encoding="utf-8") for path in FILES}
+    assert spread_classes(files) <= STILL_SPREAD
+
+
 SAVED_ROOMS = ("model", "quantity", "queue", "quota", "state", "topology", "workload")
 NOT_SAVED = {"As", "Metric", "Reason"}
 """Arguments of functions; and reasons, which a saved state knows by their names."""

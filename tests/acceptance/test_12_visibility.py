@@ -215,7 +215,7 @@ def test_VM_07_each_decision_is_an_event_and_all_are_a_frame(stage):
 def test_VM_08_a_notebook_shows_the_cohort_tree_with_bars_of_usage(stage):
     shown = _borrowing(stage).scheduler._repr_html_()
     assert shown.index(">k<") < shown.index(">a<") < shown.index(">b<")
-    assert "12 of 9, borrows 3" in shown
+    assert "12 of 9 cores, borrows 3" in shown
     # The bar of 12: nine parts of its own, three borrowed.
     assert re.search(r'width:75.0%;height:100%;background:[^;]+"', shown)
     assert re.search(r'width:25.0%;height:100%;background:[^;]+"', shown)

@@ -68,6 +68,18 @@ def test_a_limit_is_set_and_removed_by_a_box_that_says_what_it_is(page):
     assert changes(page) == []
 
 
+def test_a_link_compares_with_the_original_values_in_the_order_of_reports(opened, server):
+    page = opened(server.url + f"#ClusterQueue%2Frobots%3Aquota%5B{CELL.replace('/', '%2F')}%5D.nominalQuota=6")
+    page.get_by_text("Mean wait: 7 min 3 s → 1 min 58 s (better)").wait_for()
+    assert page.get_by_text("Largest problem with the current values").is_visible()
+    assert page.locator("p.problem").inner_text().startswith("speech has ")
+    order = ["speech", "vision", "robots"]
+    assert page.locator(".left details > summary").all_inner_texts() == order
+    assert [text.strip() for text in page.locator("table.tree tbody tr td:first-child").all_inner_texts()][1:] == order
+    assert page.locator(".legend span").all_inner_texts()[:3] == order
+    assert page.locator("svg.usage text").all_text_contents().count("0") == 1
+
+
 def test_a_link_has_the_changed_values_and_ignores_others(opened, server, page):
     page.get_by_role("slider", name=NOMINAL).fill("3")
     page.wait_for_url("**nominalQuota=3**")

@@ -32,7 +32,8 @@ def test_cluster_of_writes_the_same_as_python(kueuepy, log, tmp_path):
 def test_delays_shows_the_matrix(kueuepy, week, log):
     ran = kueuepy("delays", week, "--jobs", log)
     assert ran.code == 0
-    assert "vision costs the others most" in ran.out
+    assert "vision delays the others most" in ran.out
+    assert max(map(len, ran.out.splitlines())) <= 80
     assert "Wait of robots" in ran.out
     found = kueuepy("delays", week, "--jobs", log, "--json").json
     assert sorted(found["groups"]) == ["robots", "speech", "vision"]

@@ -5,10 +5,14 @@ import re
 import shlex
 import subprocess
 import sys
+import time
 from pathlib import Path
 
 import pytest
 
+from kueuepy.cli.output import counting
+
+EXAMPLES = Path(__file__).parents[2] / "examples"
 COMMANDS = ("check", "convert", "run", "explain", "whatif", "compare")
 
 
@@ -116,6 +120,50 @@ def test_colour_and_progress_are_for_terminals_only(kueuepy, monkeypatch, lint_e
     kueuepy("check", path)
     assert "\x1b[" in out.getvalue()
     assert "reading 1 source" in err.getvalue()
+
+
+@pytest.mark.parametrize(
+    ("command", "unit"),
+    [
+        ("compare {week}/teams.yaml {week}/alone.yaml --jobs {week}/jobs.csv", "jobs done"),
+        ("upgrade {week}/teams.yaml --jobs {week}/jobs.csv --from v0.17 --to v0.19", "jobs done"),
+        ("delays {week}/teams.yaml --jobs {week}/jobs.csv", "simulations done"),
+        ("plan {week}/teams.yaml --jobs {week}/jobs.csv --target 'wait_mean <= 1h' --to 6", "simulations done"),
+        ("verify {live}/history.db", "recorded changes applied"),
+        ("verify {live}/history.db --closed", "recorded changes applied"),
+    ],
+)
+def test_long_commands_show_their_progress(kueuepy, monkeypatch, command, unit):
+    err = _Terminal()
+    monkeypatch.setattr(sys, "stderr", err)
+    words = command.replace("{week}", f"{EXAMPLES}/week").replace("{live}", f"{EXAMPLES}/live")
+    words += " --from 4 --vary 'ClusterQueue/robots:quota[h100/nvidia.com/gpu].nominalQuota'" * words.startswith("plan")
+    ran = kueuepy(*shlex.split(words))
+    assert ran.code in (0, 3)
+    shown = re.findall(rf"([\d,]+) of ([\d,]+) {unit}", err.getvalue())
+    assert shown
+    assert shown[-1][0] == shown[-1][1]
+
+
+def test_the_progress_of_the_next_part_of_a_command_begins_again(monkeypatch):
+    clock = iter(range(0, 1000, 10))
+    monkeypatch.setattr(time, "monotonic", lambda: next(clock))
+    err = _Terminal()
+    monkeypatch.setattr(sys, "stderr", err)
+    with counting("parts done") as show:
+        show(0, 4)
+        show(2, 4)
+        show(4, 4)
+        show(1, 10)  # the second part, of which the first unit took 10 s
+        show(2, 10)
+    texts = [text.removesuffix("\x1b[K") for text in err.getvalue().split("\r")[1:-1]]
+    assert [text.partition("parts done")[2] for text in texts] == [
+        "",
+        ", about 20 s left",
+        ", about 0 s left",
+        ", about 1 min 30 s left",
+        ", about 1 min 20 s left",
+    ]
 
 
 def test_long_lines_are_not_cut_or_wrapped_in_a_pipe(kueuepy, lint_examples):

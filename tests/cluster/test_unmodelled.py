@@ -181,6 +181,18 @@ COMMANDS = [
         *["--gate", "examples/gate/promises.yaml"],
     ],
 ]
+LOG = "log.csv"
+OTHERS = [
+    ["sweep", TEAMS, "--jobs", LOG, "--over", "ClusterQueue/*:preemption.reclaimWithinCohort=Never,Any"],
+    [
+        *["plan", TEAMS, "--jobs", LOG, "--target", "wait_p95 <= 30m", "--from", "2", "--to", "4"],
+        *["--vary", "ClusterQueue/team-a:quota[default-flavor/cpu].nominalQuota"],
+    ],
+    ["delays", TEAMS, "--jobs", LOG],
+    ["eta", "a-4", TEAMS, ROWS, "--runtimes", "1h"],
+    ["risk", "a-1", TEAMS, ROWS, "--within", "1h"],
+    ["upgrade", TEAMS, "--jobs", ROWS, "--from", "v0.18", "--to", "v0.20"],
+]
 
 
 @pytest.mark.parametrize("command", COMMANDS, ids=lambda command: f"{command[0]}{command.index(command[-1])}")
@@ -198,6 +210,30 @@ def test_a_command_says_so_first_and_exits_with_4(tmp_path, capsys, command, gat
     assert [f"featureGates.{gate}" in text for text in found["not_modelled"]] == [True]
     assert main(command) in (0, 3)
     assert "not modelled" not in capsys.readouterr().out
+
+
+@pytest.mark.parametrize("command", OTHERS, ids=lambda command: command[0])
+def test_commands_with_several_runs_say_so_first_and_exit_with_4(tmp_path, capsys, command):
+    path = tmp_path / "configuration.yaml"
+    path.write_text(GATE % "ConcurrentAdmission")
+    log = tmp_path / LOG
+    log.write_text("name,queue,submit,runtime,cpu\na,team-a,0,600,4\nb,team-a,1,600,4\nc,team-b,2,600,4\n")
+    command = [str(log) if word == LOG else word for word in command]
+    place = command.index(TEAMS) + 1
+    assert main([*command[:place], str(path), *command[place:]]) == 4
+    assert capsys.readouterr().out.startswith("not modelled: Configuration: featureGates.ConcurrentAdmission: is true")
+    assert main(command) in (0, 3)
+    assert "not modelled" not in capsys.readouterr().out
+
+
+@pytest.mark.parametrize("place", [1, 2])
+def test_compare_reports_each_of_its_policies(tmp_path, capsys, place):
+    path = tmp_path / "gated.yaml"
+    path.write_text(f"{Path(TEAMS).read_text()}\n---\n{GATE % 'ConcurrentAdmission'}")
+    command = ["compare", TEAMS, TEAMS, "--jobs", ROWS]
+    command[place] = str(path)
+    assert main(command) == 4
+    assert capsys.readouterr().out.startswith("not modelled: Configuration: featureGates.ConcurrentAdmission: is true")
 
 
 def test_an_edit_can_add_a_part_that_is_not_modelled(tmp_path, capsys):

@@ -10,6 +10,8 @@
 
 #include "absl/strings/str_cat.h"
 #include "engine/engine.h"
+#include "engine/objects.h"
+#include "engine/trees.h"
 
 namespace kueue::testing_cluster {
 
@@ -50,16 +52,16 @@ inline WorkloadObject Job(const std::string& name, const std::string& queue, abs
 // An engine whose ClusterQueues have a LocalQueue of the same name each.
 inline Engine Cluster(const std::vector<ClusterQueueSpec>& queues) {
   Engine engine{Config(), RequestsConfig()};
-  engine.ApplyNamespace("default", {});
+  ApplyNamespace(engine.state(), "default", {});
   ResourceFlavor flavor;
   flavor.name = "default";
-  engine.ApplyFlavor(flavor);
+  ApplyFlavor(engine.state(), flavor);
   for (const ClusterQueueSpec& queue : queues) {
-    engine.ApplyClusterQueue(queue, /*changed=*/true);
+    ApplyClusterQueue(engine.state(), queue, /*changed=*/true);
     LocalQueueSpec local;
     local.ns = "default";
     local.name = local.cluster_queue = queue.name;
-    engine.ApplyLocalQueue(local);
+    ApplyLocalQueue(engine.state(), local);
   }
   return engine;
 }

@@ -8,6 +8,8 @@
 
 #include "cluster.h"
 #include "engine/fingerprint.h"
+#include "engine/objects.h"
+#include "engine/trees.h"
 #include "persist/persist.h"
 #include "state/check.h"
 #include "text/text.h"
@@ -104,12 +106,12 @@ TEST_F(EngineTest, ACohortCycleStopsItsQueues) {
   CohortSpec team, above;
   team.name = above.parent = "team";
   team.parent = above.name = "above";
-  engine_.ApplyCohort(team, true);
-  engine_.ApplyCohort(above, true);
+  ApplyCohort(engine_.state(), team, true);
+  ApplyCohort(engine_.state(), above, true);
   engine_.Submit(Job("waits", "a", "1"));
   EXPECT_EQ(RunAll(engine_), Names());
   above.parent.clear();
-  engine_.ApplyCohort(above, true);
+  ApplyCohort(engine_.state(), above, true);
   EXPECT_EQ(RunAll(engine_), Names{"waits"});
 }
 
@@ -120,20 +122,20 @@ TEST_F(EngineTest, WorkloadsOfAMissingClusterQueueWait) {
   lost.ns = "default";
   lost.name = "lost";
   lost.cluster_queue = "nowhere";
-  engine_.ApplyLocalQueue(lost);
+  ApplyLocalQueue(engine_.state(), lost);
   EXPECT_EQ(Check(engine_.state()), Names());
   engine_.Submit(Job("waits", "lost", "1"));
   EXPECT_TRUE(LoadState(SaveState(engine_.state())).ok());
   EXPECT_EQ(RunAll(engine_), Names{"runs"});
-  engine_.ApplyClusterQueue(QueueSpec("nowhere", "team", 0), true);
+  ApplyClusterQueue(engine_.state(), QueueSpec("nowhere", "team", 0), true);
   EXPECT_EQ(RunAll(engine_), (Names{"runs", "waits"}));
 }
 
 TEST_F(EngineTest, ReducedQuotaEvictsNoWorkload) {
   engine_.Submit(Job("runs", "a", "4"));
   RunAll(engine_);
-  engine_.ApplyClusterQueue(QueueSpec("a", "team", 0), true);
-  engine_.ApplyClusterQueue(QueueSpec("b", "team", 0), true);
+  ApplyClusterQueue(engine_.state(), QueueSpec("a", "team", 0), true);
+  ApplyClusterQueue(engine_.state(), QueueSpec("b", "team", 0), true);
   engine_.Submit(Job("waits", "b", "1"));
   EXPECT_EQ(RunAll(engine_), Names{"runs"});
 }
@@ -145,7 +147,7 @@ TEST_F(EngineTest, TheHighestAmountsNeitherOverflowNorWrap) {
   EXPECT_EQ(RunAll(engine_), Names());
   ClusterQueueSpec unlimited = QueueSpec("a", "team", 0);
   unlimited.resource_groups[0].flavors[0].resources[0].nominal = Amount::Unlimited();
-  engine_.ApplyClusterQueue(unlimited, true);
+  ApplyClusterQueue(engine_.state(), unlimited, true);
   EXPECT_EQ(RunAll(engine_), (Names{"most", "as-much-again"}));
 }
 

@@ -6,6 +6,7 @@
 #include <string>
 
 #include "cluster.h"
+#include "engine/templates.h"
 #include "workload/shape.h"
 
 namespace kueue {
@@ -104,7 +105,7 @@ TEST_F(EquivalenceTest, ADefaultOfTheNamespaceMakesAnotherClass) {
   limits.items.emplace_back();
   limits.items[0].type = "Container";
   limits.items[0].default_request.emplace("memory", Quantity(5));
-  engine_.ApplyLimitRange("default", "limits", limits);
+  ApplyLimitRange(engine_.state(), "default", "limits", limits);
   const ClassId after = ClassOf(job);
   EXPECT_NE(after, before);
   EXPECT_EQ(engine_.state().Class(after).totals[0].requests.size(), 2u);

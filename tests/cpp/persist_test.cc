@@ -11,6 +11,7 @@
 #include "engine/fingerprint.h"
 #include "persist/archive.h"
 #include "persist/codecs.h"
+#include "persist/compact.h"
 #include "persist/msgpack.h"
 #include "state/check.h"
 #include "text/text.h"
@@ -41,6 +42,16 @@ TEST(Persist, AStateReadsBackAsItself) {
   EXPECT_EQ(SaveState(*loaded), text);
   EXPECT_EQ(Fingerprint(*loaded), Fingerprint(engine.state()));
   EXPECT_EQ(Check(*loaded), std::vector<std::string>());
+}
+
+TEST(Persist, AStateWithoutAnIndexOfKeysIsSavedWithOne) {
+  Engine engine = Busy();
+  const std::string text = SaveState(engine.state());
+  engine.state().DropKeys();
+  EXPECT_EQ(SaveState(engine.state()), text);
+  Compact(engine.state());
+  EXPECT_EQ(Check(engine.state()), std::vector<std::string>());
+  EXPECT_NE(engine.state().FindWorkload("default/a-first"), kNoId);
 }
 
 TEST(Persist, ARestoredStateContinuesLikeTheOriginal) {

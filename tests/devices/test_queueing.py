@@ -19,13 +19,13 @@ def claiming(name, priority=0):
     return made
 
 
-def replayed(*steps, gpus="1"):
+def replayed(*steps, gpus="1", others=()):
     """Replay steps on a queue with an admission check that has too few devices for any workload."""
     quotas = [{"name": "cpu", "nominalQuota": "9"}, {"name": "gpus", "nominalQuota": gpus}]
     groups = [{"coveredResources": ["cpu", "gpus"], "flavors": [{"name": "f", "resources": quotas}]}]
     own = queue(resourceGroups=groups, admissionChecksStrategy={"admissionChecks": [{"name": "budget"}]})
     mappings = [{"name": "gpus", "deviceClassNames": ["gpu"]}]
-    objects = [namespace(), flavor(), CHECK, own, local_queue(), TEMPLATE]
+    objects = [namespace(), flavor(), CHECK, own, local_queue(), TEMPLATE, *others]
     return run(*steps, objects=objects, resources={"deviceClassMappings": mappings})
 
 
@@ -54,3 +54,55 @@ def test_a_workload_returns_to_its_queue_with_its_present_priority():
     *_, changed, returned = replayed(submit, change, CYCLE)
     assert changed["queues"]["cq"] == {"pending": ["ns/a", "ns/b"], "inadmissible": []}
     assert returned["queues"]["cq"] == {"pending": ["ns/b", "ns/a"], "inadmissible": ["ns/a"]}
+
+
+def move(name, target):
+    """Change the queueName of a workload."""
+    changed = {"apiVersion": KUEUE, "kind": "Workload", "metadata": {"name": name, "namespace": "ns"}}
+    return {"apply": [{**changed, "spec": {"queueName": target}}]}
+
+
+def moved_to_another_queue(*steps, gpus="1"):
+    """Submit and count a workload, move it from queue cq to queue wide, and run the steps."""
+    quotas = [{"name": "cpu", "nominalQuota": "9"}, {"name": "gpus", "nominalQuota": "1"}]
+    groups = [{"coveredResources": ["cpu", "gpus"], "flavors": [{"name": "f", "resources": quotas}]}]
+    others = queue("wide", resourceGroups=groups), local_queue("other", "wide")
+    submit = {"submit": [claiming("a")], **SETTLE}
+    return replayed(submit, move("a", "other"), *steps, gpus=gpus, others=others)[1:]
+
+
+def pending(result):
+    return {name: entry["pending"] for name, entry in result["queues"].items() if entry["pending"]}
+
+
+def test_a_moved_workload_stays_in_its_queue_until_its_devices_are_counted():
+    moved, settled = moved_to_another_queue(SETTLE)
+    assert pending(moved) == {"cq": ["ns/a"]}
+    assert pending(settled) == {"wide": ["ns/a"]}
+
+
+def test_a_cycle_takes_a_moved_workload_from_its_old_queue_and_returns_it_to_the_new_one():
+    _, cycled, settled = moved_to_another_queue(CYCLE, SETTLE)
+    assert "maximum capacity (1)" in messages(cycled)["ns/a"]
+    assert cycled["queues"]["wide"] == {"pending": ["ns/a"], "inadmissible": ["ns/a"]}
+    assert pending(settled) == {"wide": ["ns/a"]}
+
+
+def test_a_cycle_admits_a_moved_workload_to_its_old_queue():
+    _, cycled = moved_to_another_queue(CYCLE, gpus="2")
+    assert [(entry["workload"], entry["clusterQueue"]) for entry in cycled["reserved"]] == [("ns/a", "cq")]
+
+
+def test_a_moved_workload_leaves_its_old_queue_if_its_new_one_does_not_exist():
+    submit = {"submit": [claiming("a")], **SETTLE}
+    *_, moved, settled = replayed(submit, move("a", "absent"), SETTLE)
+    assert pending(moved) == {"cq": ["ns/a"]}
+    assert pending(settled) == {}
+
+
+def test_a_moved_workload_is_removed_with_its_old_local_queue():
+    gone = {"remove": [{"kind": "LocalQueue", "metadata": local_queue()["metadata"]}]}
+    moved, removed, settled = moved_to_another_queue(gone, SETTLE)
+    assert pending(moved)["cq"] == ["ns/a"]
+    assert pending(removed) == {}
+    assert pending(settled) == {"wide": ["ns/a"]}

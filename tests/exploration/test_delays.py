@@ -60,3 +60,44 @@ def test_jobs_can_be_grouped_by_any_column():
 def test_the_number_of_threads_does_not_change_results(teams):
     one, two = (kq.lab.delay_matrix(teams, arrivals(2), threads=threads).frame for threads in (1, 3))
     assert one["team-a"].tobytes() == two["team-a"].tobytes()
+
+
+def test_a_display_begins_with_the_largest_delays():
+    cluster = kq.Cluster(kq.ResourceFlavor("f"), kq.ClusterQueue.of("q", {"f": {GPU: 1}}))
+    runtimes = {"ann": 10, "bob": 500, "cy": 100}
+    rows = [
+        {"queue": "q", "submit": 0, "runtime": runtime, "gpu": 1, "user": user} for user, runtime in runtimes.items()
+    ]
+    found = kq.lab.delay_matrix(cluster, rows, by="user")
+    said, matrix = found.sheets()
+    order = [found.groups[place] for place in np.argsort(-found.total_hours, kind="stable")]
+    assert order != sorted(order)
+    assert [row[0] for row in matrix.rows] == [*order, "all others"]
+    delayed = [found.groups[place] for place in np.argsort(-found.alone, kind="stable")]
+    assert matrix.header[2:] == [f"Wait of {name}" for name in delayed]
+    assert said.rows[0][0].startswith(f"{order[0]} delays the others most: its jobs add ")
+    assert said.rows[1][0].startswith(f"{delayed[0]} is delayed most")
+    for column, name in enumerate(delayed, 2):
+        assert [row[column] == "" for row in matrix.rows[:-1]] == [name == row[0] for row in matrix.rows[:-1]]
+
+
+def test_a_display_of_many_groups_is_limited():
+    cluster = kq.Cluster(kq.ResourceFlavor("f"), kq.ClusterQueue.of("q", {"f": {GPU: 1}}))
+    rows = [{"queue": "q", "submit": n, "runtime": 60, "gpu": 1, "user": f"user-{n}"} for n in range(30)]
+    _, matrix = kq.lab.delay_matrix(cluster, rows, by="user").sheets()
+    assert len(matrix.rows) == 20
+    assert len(matrix.header) == 10
+    assert matrix.rows[-1][0] == "all others"
+    assert ".frame has all groups" in matrix.caption
+
+
+def test_groups_without_delays_are_described_in_words():
+    cluster = kq.Cluster(kq.ResourceFlavor("f"), kq.ClusterQueue.of("q", {"f": {GPU: 9}}))
+    rows = [{"queue": "q", "submit": 0, "runtime": 60, "gpu": 1, "user": user} for user in ("ann", "bob")]
+    assert "No group delays the other groups." in str(kq.lab.delay_matrix(cluster, rows, by="user"))
+
+
+def test_the_progress_counts_simulations(teams):
+    told = []
+    kq.lab.delay_matrix(teams, arrivals(2), threads=1, progress=lambda *numbers: told.append(numbers))
+    assert told[-1] == (5, 5)

@@ -7,7 +7,7 @@ import pytest
 
 import kueuepy as kq
 from exploration.conftest import NOMINAL, RECLAIM, arrivals
-from kueuepy.simulation.text import span_text
+from kueuepy.look.numbers import duration
 
 
 @pytest.fixture
@@ -43,12 +43,23 @@ def test_print_and_notebook_show_the_same_values_with_units(request, name):
 
 def test_a_plan_shows_the_values_tried(plan):
     for row in plan.curve.rows():
-        assert span_text(row["mean"]) in str(plan)
+        assert duration(row["mean"]) in str(plan)
 
 
 def test_delays_show_negative_effects_with_a_sign(delays):
     delays.matrix[0, 1] = -90.0
     assert "-1 min 30 s" in str(delays)
+
+
+def test_a_sweep_leaves_out_metrics_that_are_equal_for_all_policies(teams):
+    grid = kq.sweep(teams, arrivals(1), {NOMINAL: [2, 6]})
+    *_, sheet = grid.sheets()
+    names = {getattr(head, "name", head) for head in sheet.header}
+    means = grid.means
+    assert len(set(means["finished"].tolist())) == 1
+    assert "finished" not in names
+    assert "wait_mean" in names
+    assert sheet.caption.endswith("including those that are equal for all policies")
 
 
 def test_a_sweep_shows_few_columns_with_waits_first(sweep):
@@ -127,5 +138,5 @@ def test_slowdowns_shares_and_runs_show_what_they_count(teams):
     ax = result.plot.slowdown_by_size()
     assert [label.get_text() for label in ax.get_xticklabels()] == ["1\n80 jobs"]
     assert "‰" in result.plot.shares().get_ylabel()
-    assert result.plot.gantt().get_ylabel() == "Runs, one lane each"
+    assert result.plot.gantt().get_ylabel() == "Runs of jobs, in free rows"
     assert list(result.plot.gantt().get_yticks()) == []  # the number of a lane means nothing

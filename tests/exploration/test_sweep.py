@@ -200,7 +200,9 @@ def test_seeds_without_effect_are_reported(teams):
         ({"seeds": 0}, "seeds 0"),
         ({"seeds": [1, 1]}, "different"),
         ({"limit": 1}, "at most 1"),
-        ({"threads": 0}, "threads 0"),
+        ({"threads": 0}, "threads: is 0; it must be from 1 to 1024"),
+        ({"threads": 2000}, "threads: is 2000"),
+        ({"threads": 1.5}, "threads: is 1.5"),
         ({"figures": "wait_p95"}, "it must be a list"),
         ({"on": "tcp://127.0.0.1:8786"}, "it must be a dask.distributed.Client"),
         ({"modle": 1}, '"modle" is not an argument'),
@@ -424,7 +426,7 @@ def test_a_dask_scheduler_that_does_not_come_back_is_an_error(teams, dask, monke
     with cluster(processes=False, protocol="tcp") as workers, distributed.Client(workers.scheduler_address) as client:
         listen, _ = once(3, workers.close)
         with pytest.raises(kq.errors.InvalidSpecError, match="has lost its scheduler or all workers"):
-            kq.sweep(teams, arrivals, GRID, seeds=2, on=client, progress=listen)
+            kq.sweep(teams, lambda seed: arrivals(seed, n=3000), {NOMINAL: [4] * 100}, on=client, progress=listen)
 
 
 def test_tables_convert_to_pandas_and_arrow(teams, tmp_path):

@@ -38,7 +38,7 @@ def test_a_cluster_shows_its_cohort_tree_with_usage():
     scheduler = kq.Scheduler(cluster)
     scheduler.submit(workload("w", "vision", 6))
     scheduler.settle()
-    assert "6 of 4, borrows 2" in scheduler._repr_html_()
+    assert "6 of 4 cores, borrows 2" in scheduler._repr_html_()
 
 
 def test_a_large_cluster_is_truncated():
@@ -103,3 +103,30 @@ def test_a_bar_shows_nominal_and_borrowed_usage():
     scheduler.submit(workload("w", "a", 4))
     scheduler.settle()
     assert re.findall(r"width:([\d.]+)%", scheduler._repr_html_()) == ["66.7", "75.0", "25.0"]
+
+
+def test_a_scheduler_begins_with_its_largest_problem_and_lists_the_largest_queue_first():
+    cluster = kq.Cluster(DEFAULT, queue("a", 1, cohort_name="k"), queue("z", 6, cohort_name="k"))
+    scheduler = kq.Scheduler(cluster)
+    scheduler.submit(workload("big", "z", 9), workload("first", "a", 1))
+    scheduler.settle()
+    scheduler.advance(3600)
+    html, text = scheduler._repr_html_(), str(scheduler)
+    said = "Largest problem: z has 1 pending workload; default/big has been pending longest, for 1 h."
+    for shown in (html, " ".join(text.split())):
+        assert said in shown.replace("&quot;", '"')
+        assert 'Next step: .explain("default/big") says why' in shown.replace("&quot;", '"')
+    assert html.index(">z<") < html.index(">a<")
+    assert text.index("  z ") < text.index("  a ")
+    assert "1 of 1 core" in text
+    assert "var(--kq-2)" in html  # the colour of a, the second queue
+    empty = kq.Scheduler(cluster)
+    assert "Largest problem" not in str(empty)
+
+
+def test_borrowed_quota_is_hatched():
+    cluster = kq.Cluster(DEFAULT, queue("a", 3, cohort_name="k"), queue("b", 3, cohort_name="k"))
+    scheduler = kq.Scheduler(cluster)
+    scheduler.submit(workload("w", "a", 4))
+    scheduler.settle()
+    assert scheduler._repr_html_().count("repeating-linear-gradient") == 1

@@ -233,6 +233,22 @@ def dispatched():
     return story
 
 
+def evicted_on_its_worker():
+    """A worker evicts the copy of an admitted workload before the manager reconciles the workload."""
+    story = dispatched()
+    story["config"]["multiKueue"] = {"dispatcherName": "kueue.x-k8s.io/multikueue-dispatcher-incremental"}
+    stopped = local_queue()
+    stopped["spec"]["stopPolicy"] = "HoldAndDrain"
+    evict = {"on": "w1", "apply": [stopped], "settle": True}
+    first = len(story["steps"])
+    story["steps"] += [{"at": first, **evict}, {"at": first + 1, "dispatch": True}]
+    return story
+
+
+def deleted(results):
+    return [entry["cluster"] for result in results for entry in result.get("deleted", ())]
+
+
 def checked(results):
     return [entry["message"] for result in results for entry in result.get("checks", ())][-1]
 
@@ -261,6 +277,7 @@ STORIES = {
     "devices_by_count_only": (constrained, admitted, False),
     "device_admin_access_refused": (lambda: claiming(exactly={"adminAccess": True}), admitted, False),
     "multi_kueue_texts_of_v0_18": (dispatched, checked, 'The workload got reservation on "w1"'),
+    "multi_kueue_nominates_during_retries": (evicted_on_its_worker, deleted, ["w1"]),
     "nomination_texts_of_v0_17": (elsewhere, said, "Workload namespace doesn't match ClusterQueue selector"),
 }
 

@@ -9,6 +9,7 @@ from typing import Any
 import msgspec
 import pytest
 
+from kueuepy import Cluster, ClusterQueue, Fleet, FleetScheduler, ResourceFlavor
 from kueuepy.errors import KueueError
 from kueuepy.replay import replay
 from kueuepy.replay.fleet import FleetReplay
@@ -103,7 +104,7 @@ def cluster(name, *objects, checks=()):
     return {"name": name, "objects": own}
 
 
-def fleet(*workers, dispatcher="example.com/dispatcher", declared=None):
+def documents(*workers, dispatcher="example.com/dispatcher", declared=None):
     """A manager and workers; `declared` are the workers with a MultiKueueCluster, by default all."""
     members = [of_kind("MultiKueueCluster", name) for name in (workers if declared is None else declared)]
     reference = {"apiGroup": "kueue.x-k8s.io", "kind": "MultiKueueConfig", "name": "all"}
@@ -112,7 +113,11 @@ def fleet(*workers, dispatcher="example.com/dispatcher", declared=None):
     manager = cluster("manager", config(*workers), *members, check, checks=["mk"])
     clusters = [manager, *(cluster(name) for name in workers)]
     settings = {"multiKueue": {"dispatcherName": dispatcher}}
-    return FleetReplay({"name": "made", "clusters": clusters, "steps": [], "config": settings})
+    return {"name": "made", "clusters": clusters, "steps": [], "config": settings}
+
+
+def fleet(*workers, **settings):
+    return FleetReplay(documents(*workers, **settings))
 
 
 def workload(name, **spec):
@@ -248,3 +253,163 @@ def test_a_look_restores_the_message_of_a_check():
     *_, changed, looked = run_steps(fleet("w1"), SUBMIT, TO_W1, LOOK, WORKS, LOOK, event, LOOK)
     assert fleet_facts(changed)["checks"] == {"default/x": ("Ready", "by hand", (), "w1")}
     assert fleet_facts(looked)["checks"] == {"default/x": ("Ready", ADMITTED, (), "w1")}
+
+
+def test_a_workload_that_a_user_created_on_a_worker_is_taken_over_as_the_copy():
+    own = {"on": "w1", "submit": [workload("x")], "settle": True, "cycle": True}
+    *_, looked, _ = run_steps(fleet("w1", "w2"), own, SUBMIT, TO_W1, LOOK, LOOK)
+    facts = fleet_facts(looked)
+    assert facts["checks"] == {"default/x": ("Ready", ADMITTED, (), "w1")}
+    assert facts["started"] == [("w1", "default/x")]
+    assert not facts["created"]
+
+
+def test_a_workload_of_a_user_with_another_spec_is_replaced_by_a_copy():
+    own = {"on": "w1", "submit": [workload("x", priority=3)], "settle": True, "cycle": True}
+    *_, looked = run_steps(fleet("w1"), own, SUBMIT, TO_W1, LOOK)
+    facts = fleet_facts(looked)
+    assert facts["deleted"] == facts["created"] == [("w1", "default/x")]
+    assert not facts["started"]
+
+
+def with_job(name):
+    """A workload of a job that a user created on the worker."""
+    made = workload(name)
+    made["metadata"]["labels"] = {"kueue.x-k8s.io/job-uid": "own"}
+    return made
+
+
+def test_the_job_of_a_user_of_the_same_name_ends_the_look_with_an_error():
+    own = {"on": "w1", "submit": [with_job("x")]}
+    both = {"on": "manager", "nominate": [{"workload": "default/x", "clusters": ["w1", "w2"]}]}
+    finish = {"on": "w1", "finish": ["default/x"]}
+    steps = (own, SUBMIT, both, LOOK, WORKS, LOOK, finish, LOOK)
+    *_, copied, _, looked, _, finished = run_steps(fleet("w1", "w2"), *steps)
+    assert fleet_facts(copied)["created"] == [("w2", "default/x")]
+    facts = fleet_facts(looked)
+    assert facts["deleted"] == [("w2", "default/x")]
+    assert not facts["started"]
+    assert not facts["checks"]
+    assert not fleet_facts(finished)["finished"]
+
+
+def test_controllers_that_start_again_take_over_copies_and_jobs():
+    step = FleetScheduler(
+        Fleet(
+            {name: Cluster(ResourceFlavor("any"), ClusterQueue.of("team", {"any": {"cpu": 1}})) for name in ("a", "b")}
+        )
+    )
+    step.manager.submit({"name": "run", "queue": "team", "cpu": 1}, {"name": "wait", "queue": "team", "cpu": 1})
+    step.manager.cycle()
+    step.manager.cycle()
+    step.dispatch()
+    step["a"].cycle()
+    step.dispatch()
+    before = {key: step.status(f"default/{key}") for key in ("run", "wait")}
+    assert before["run"].cluster == "a"
+    assert [copy.cluster for copy in before["wait"].copies] == ["a", "b"]
+    step.restart()
+    assert step.dispatch() == ()
+    assert {key: step.status(f"default/{key}") for key in ("run", "wait")} == before
+    step.finish("default/run")
+    assert [(move.what, move.cluster) for move in step.dispatch()] == [("stopped", "a"), ("deleted", "a")]
+
+
+TOPOLOGY = [
+    of_kind("Topology", "racks", spec={"levels": [{"nodeLabel": "kubernetes.io/hostname"}]}),
+    of_kind("ResourceFlavor", "any", spec={"nodeLabels": {"pool": "any"}, "topologyName": "racks"}),
+]
+NODE = {
+    "apiVersion": "v1",
+    "kind": "Node",
+    "metadata": {"name": "n1", "labels": {"pool": "any", "kubernetes.io/hostname": "n1"}},
+    "spec": {},
+    "status": {"allocatable": {"cpu": "4", "pods": "10"}, "conditions": [{"type": "Ready", "status": "True"}]},
+}
+
+
+def placed_fleet(*worker_objects):
+    """A fleet whose manager has a flavor with a topology, and nodes neither on the manager nor, by default, on w1."""
+    scenario = documents("w1")
+    manager, worker = scenario["clusters"]
+    manager["objects"] = [doc for doc in manager["objects"] if doc["kind"] != "ResourceFlavor"]
+    manager["objects"][1:1] = TOPOLOGY
+    if worker_objects:
+        worker["objects"] = [doc for doc in worker["objects"] if doc["kind"] != "ResourceFlavor"]
+        worker["objects"][1:1] = worker_objects
+    return FleetReplay(scenario)
+
+
+def placed(name):
+    made = workload(name)
+    made["spec"]["podSets"][0]["topologyRequest"] = {"required": "kubernetes.io/hostname"}
+    return made
+
+
+def delays(result):
+    """The states of the delayed topology requests in the assignments that the manager made or changed."""
+    facts = result["clusters"].get("manager", {})
+    entries = [*(facts.get("reserved") or ()), *(facts.get("assigned") or ())]
+    return {entry["workload"]: [one.get("delayedTopologyRequest") for one in entry["podSets"]] for entry in entries}
+
+
+def test_a_delayed_topology_request_is_ready_once_the_copy_has_a_topology_assignment():
+    run, submit = placed_fleet(*TOPOLOGY, NODE), {**SUBMIT, "submit": [placed("x")]}
+    reserved, _, _, worked, looked, again = run_steps(run, submit, TO_W1, LOOK, WORKS, LOOK, LOOK)
+    assert delays(reserved) == {"default/x": ["Pending"]}
+    assert worked["clusters"]["w1"]["reserved"][0]["podSets"][0]["topology"]
+    assert fleet_facts(looked)["checks"] == {"default/x": ("Ready", ADMITTED, (), "w1")}
+    assert delays(looked) == {"default/x": ["Ready"]}
+    assert not delays(again)
+
+
+def test_a_delayed_topology_request_stays_pending_if_the_worker_assigns_no_topology():
+    submit = {**SUBMIT, "submit": [placed("x")]}
+    reserved, *_, looked = run_steps(placed_fleet(), submit, TO_W1, LOOK, WORKS, LOOK)
+    assert delays(reserved) == {"default/x": ["Pending"]}
+    assert not delays(looked)
+
+
+READY, FAILED = {"on": "w1", "podsReady": ["default/x"], "settle": True}, {"on": "w1", "podsFailed": ["default/x"]}
+SETTLE = {"on": "manager", "settle": True}
+
+
+def conditions(run, name, workload="default/x"):
+    engine = run._runs["manager"].engine
+    return engine.condition(engine.find(workload), name)
+
+
+def waiting_fleet(timeout):
+    scenario = documents("w1")
+    scenario["clusters"][0]["config"] = {"waitForPodsReady": {"timeout": timeout}}
+    return FleetReplay(scenario)
+
+
+def test_the_pods_of_the_manager_are_ready_when_those_of_the_copy_are():
+    run = waiting_fleet("100s")
+    admitted = (SUBMIT, TO_W1, LOOK, WORKS, LOOK, SETTLE, WORKS)
+    run_steps(run, *admitted, LOOK, SETTLE)
+    assert conditions(run, "PodsReady")[:2] == (False, "WaitForStart")
+    run.step({"at": 20, **READY})
+    run.step({"at": 21, **LOOK})
+    run.step({"at": 22, **SETTLE})
+    assert conditions(run, "PodsReady")[:2] == (True, "Started")
+    run.step({"at": 30, **FAILED})
+    run.step({"at": 31, **LOOK})
+    run.step({"at": 32, **SETTLE})
+    assert conditions(run, "PodsReady")[:2] == (False, "WaitForRecovery")
+
+
+@pytest.mark.parametrize("ready", [True, False])
+def test_the_manager_evicts_a_workload_whose_copy_does_not_become_ready(ready):
+    run = waiting_fleet("100s")
+    run_steps(run, SUBMIT, TO_W1, LOOK, WORKS, LOOK, SETTLE, WORKS)
+    if ready:
+        run.step({"at": 20, **READY})
+    run.step({"at": 21, **LOOK})
+    run.step({"at": 22, **SETTLE})
+    result = run.step({"at": 150, **SETTLE})
+    evicted = result["clusters"].get("manager", {}).get("evicted")
+    assert evicted == (None if ready else [{"workload": "default/x", "reason": "PodsReadyTimeout"}])
+    looked = run.step({"at": 151, **LOOK})
+    assert fleet_facts(looked)["deactivating"] == ([] if ready else [("w1", "default/x")])

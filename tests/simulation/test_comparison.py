@@ -160,7 +160,8 @@ def test_a_picture_has_a_panel_for_each_policy_and_a_line_for_each_queue(fair, n
     svg = ET.parse(tmp_path / "picture.svg").getroot()  # noqa: S314 - our own file
     space = {"svg": "http://www.w3.org/2000/svg"}
     panels = svg.findall("svg:g", space)
-    assert [panel.find("svg:text", space).text for panel in panels] == ["one & only", "two"]
+    titles = [[text.text for text in panel.findall("svg:text", space)[:2]] for panel in panels]
+    assert titles == [[picture.title, "Policy: one & only"], [picture.title, "Policy: two"]]
     lines = [
         [line.find("svg:title", space).text for line in panel.findall(f"svg:{shape}", space) if len(line)]
         for panel in panels
@@ -233,3 +234,12 @@ def test_metrics_of_queues_with_an_unused_resource(seed):
     figures = kq.compare({"now": cluster, "then": cluster}, [job]).kpis
     assert {one.finished for one in figures.values()} == {1}
     assert all(0 in (one.utilisation.values() if len(one.utilisation) > 1 else [0]) for one in figures.values())
+
+
+def test_the_progress_counts_the_jobs_of_all_policies(fair):
+    told = []
+    found = kq.compare({"a": fair, "b": fair, "c": fair}, _jobs(), progress=told.append)
+    number = len(found.before.jobs["waited"])
+    assert (told[-1].done, told[-1].total) == (3 * number, 3 * number)
+    assert [one.done for one in told] == sorted(one.done for one in told)
+    assert {one.total for one in told} == {3 * number}

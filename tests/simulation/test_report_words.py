@@ -10,6 +10,7 @@ from kueuepy.look.colours import DARK, LIGHT, class_of
 from kueuepy.look.numbers import duration
 from kueuepy.simulation.labels import LABELS, grouped
 from kueuepy.simulation.pages import words
+from kueuepy.simulation.pages.compared import _change
 from kueuepy.simulation.pages.effects import Effects, different_decisions
 from kueuepy.simulation.pictures.names import colours
 
@@ -113,7 +114,37 @@ def test_few_jobs_have_no_interval():
     pair = [kq.simulate(cluster(queue("q0", n), queue("q1", n)), jobs(50)) for n in (2, 3)]
     effects = Effects(*pair)
     text = words.of_pair(("a", "b"), tuple(pair), [], effects.of_all())
-    assert "50 jobs are too few for a confidence interval" in text
+    assert "50 jobs are too few for a confidence interval." in text
+
+
+def test_costs_have_the_policy_as_their_subject():
+    """The sentence names the policy that costs or saves work, whatever is certain about the waits."""
+    rows = [
+        {"queue": f"q{n % 2}", "submit": 7 * n, "runtime": 200 + n % 90, "gpu": 1 + n % 2, "priority": n % 3}
+        for n in range(40)
+    ]
+    first, second = (
+        kq.simulate(cluster(*(queue(f"q{n}", 2, within_cluster_queue=policy) for n in range(2))), rows)
+        for policy in ("Never", "LowerPriority")
+    )
+    assert second.kpis.evictions > 0
+    text = words.of_pair(("a", "b"), (first, second), [], Effects(first, second).of_all())
+    assert "40 jobs are too few for a confidence interval. “b” costs " in text
+
+
+def test_counts_of_evictions_have_no_decimals(found, tmp_path):
+    path = tmp_path / "report.html"
+    kq.report(found.after, path)
+    assert found.after.kpis.evictions
+    part = path.read_text("utf-8").split("ClusterQueue of the victim")[1].split("</table>")[0]
+    numbers = re.findall(r">([\d,.]+)</", part)
+    assert numbers
+    assert not [number for number in numbers if "." in number]
+
+
+def test_differences_without_a_direction_are_certain_or_unclear():
+    cells = [_change("goodput", 0.5, 0.75, between) for between in ((0.05, 0.45), (-0.05, 0.55))]
+    assert [(cell.text, cell.certain) for cell in cells] == [("+25.0 points", True), ("+25.0 points (unclear)", False)]
 
 
 def test_decisions_that_differ_are_counted(found):

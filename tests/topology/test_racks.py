@@ -53,6 +53,12 @@ def test_each_domain_has_capacity_usage_and_workloads(busy):
     assert racks.absent == {"b1-r1-h3": "unschedulable"}
 
 
+SAID = [
+    "10 of 16 GPUs are free: at most 10 in one block, 8 in one rack and 4 in one",
+    "node. Next step: kueuepy.lab.fragmentation shows which jobs still fit.",
+]
+
+
 def test_the_table_and_the_text_agree(busy):
     racks = busy.topology("racks")
     rows = {(row["domain"], row["resource"]): row for row in racks.table}
@@ -66,7 +72,11 @@ def test_the_table_and_the_text_agree(busy):
         "used": 5,
         "free": 10,
     }
-    assert str(racks).splitlines()[:2] == [f"racks (h100): {GPU}", "  b1: 10 of 16 free; default/train 5"]
+    assert str(racks).splitlines()[:4] == [
+        f"racks (h100): {GPU}",
+        *SAID,
+        "  b1: 10 of 16 free; default/train 5",
+    ]
     assert repr(racks) == f"<RackMap of racks for h100: 4 {HOST}>"
     with pytest.raises(NotFoundError, match='level: "row" is not a level of racks'):
         racks.at("row")
@@ -203,6 +213,14 @@ def test_html_is_well_formed_and_escaped():
     titles = [node.text for node in root.iter() if node.tag.endswith("title")]
     assert any("default/train: 3 pods, 3" in (title or "") for title in titles)
     assert "currentColor" in html
+    assert "5 of 8 GPUs are free" in root.findtext("p")
+
+
+def test_a_full_topology_is_described_in_words():
+    scheduler = kq.Scheduler(centre(hosts(1, 1, 1)))
+    scheduler.submit(job("all", 4, kq.objects.required("rack")))
+    scheduler.settle()
+    assert "0 of 4 GPUs are free. Next step: wait until a workload ends" in str(scheduler.topology("racks"))
 
 
 def test_a_picture_is_written_for_light_and_dark(busy, tmp_path):

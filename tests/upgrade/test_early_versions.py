@@ -91,3 +91,13 @@ def test_versions_before_the_first_release_are_rejected(capsys):
 def test_invalid_release_names_are_rejected(version):
     with pytest.raises(kq.errors.InvalidSpecError, match="it must be a release"):
         as_then(kq.load(LENDING), version)
+
+
+def test_a_duration_that_a_release_reads_differently_is_shown_in_seconds(tmp_path, capsys):
+    path = tmp_path / "configuration.yaml"
+    path.write_text("apiVersion: config.kueue.x-k8s.io/v1beta2\nkind: Configuration\n")
+    files = ["examples/seeds/002/two-teams.yaml", str(path)]
+    assert main(["upgrade", *files, "--jobs", "examples/seeds/002/jobs.csv", "--from", "v0.18", "--to", "v0.20"]) == 0
+    assert 'Configuration: wait_for_pods_ready: is read as {"timeout":1800.0,' in capsys.readouterr().out.replace(
+        "\n", ""
+    )

@@ -6,6 +6,11 @@
 #include "bindings/read_devices.h"
 #include "bindings/records.h"
 #include "bindings/view.h"
+#include "engine/devices.h"
+#include "engine/objects.h"
+#include "engine/templates.h"
+#include "engine/topologies.h"
+#include "engine/trees.h"
 
 namespace kueue::python {
 namespace {
@@ -21,92 +26,109 @@ struct ObjectKind {
 constexpr ObjectKind kObjectKinds[] = {
     {"ResourceFlavor",
      [](const py::handle& object, bool) -> ApplyObject {
-       return [spec = ReadFlavor(object)](Engine& engine) { engine.ApplyFlavor(spec); };
+       return [spec = ReadFlavor(object)](Engine& engine) { ApplyFlavor(engine.state(), spec); };
      },
-     [](Engine& engine, const std::string&, const std::string& name) { engine.DeleteFlavor(name); }},
+     [](Engine& engine, const std::string&, const std::string& name) { DeleteFlavor(engine.state(), name); }},
     {"ClusterQueue",
      [](const py::handle& object, bool changed) -> ApplyObject {
        return [spec = ReadClusterQueue(object), changed](Engine& engine) {
-         engine.ApplyClusterQueue(spec, changed);
+         ApplyClusterQueue(engine.state(), spec, changed);
        };
      },
-     [](Engine& engine, const std::string&, const std::string& name) { engine.DeleteClusterQueue(name); }},
+     [](Engine& engine, const std::string&, const std::string& name) {
+       DeleteClusterQueue(engine.state(), name);
+     }},
     {"Cohort",
      [](const py::handle& object, bool changed) -> ApplyObject {
-       return [spec = ReadCohort(object), changed](Engine& engine) { engine.ApplyCohort(spec, changed); };
+       return [spec = ReadCohort(object), changed](Engine& engine) {
+         ApplyCohort(engine.state(), spec, changed);
+       };
      },
-     [](Engine& engine, const std::string&, const std::string& name) { engine.DeleteCohort(name); }},
+     [](Engine& engine, const std::string&, const std::string& name) { DeleteCohort(engine.state(), name); }},
     {"LocalQueue",
      [](const py::handle& object, bool) -> ApplyObject {
-       return [spec = ReadLocalQueue(object)](Engine& engine) { engine.ApplyLocalQueue(spec); };
+       return [spec = ReadLocalQueue(object)](Engine& engine) { ApplyLocalQueue(engine.state(), spec); };
      },
      [](Engine& engine, const std::string& ns, const std::string& name) {
-       engine.DeleteLocalQueue(ns, name);
+       DeleteLocalQueue(engine.state(), ns, name);
      }},
     {"Namespace",
      [](const py::handle& object, bool) -> ApplyObject {
        return [name = TextOf(object, "name"), labels = Labels(object.attr("labels"))](Engine& engine) {
-         engine.ApplyNamespace(name, labels);
+         ApplyNamespace(engine.state(), name, labels);
        };
      },
-     [](Engine& engine, const std::string&, const std::string& name) { engine.DeleteNamespace(name); }},
+     [](Engine& engine, const std::string&, const std::string& name) {
+       DeleteNamespace(engine.state(), name);
+     }},
     {"AdmissionCheck",
      [](const py::handle& object, bool) -> ApplyObject {
-       return [spec = ReadCheck(object)](Engine& engine) { engine.ApplyCheck(spec); };
+       return [spec = ReadCheck(object)](Engine& engine) { ApplyCheck(engine.state(), spec); };
      },
-     [](Engine& engine, const std::string&, const std::string& name) { engine.DeleteCheck(name); }},
+     [](Engine& engine, const std::string&, const std::string& name) { DeleteCheck(engine.state(), name); }},
     {"Topology",
      [](const py::handle& object, bool) -> ApplyObject {
        return [name = TextOf(object, "name"), levels = Texts(object.attr("levels"))](Engine& engine) {
-         engine.ApplyTopology(name, levels);
+         ApplyTopology(engine.state(), name, levels);
        };
      },
-     [](Engine& engine, const std::string&, const std::string& name) { engine.DeleteTopology(name); }},
+     [](Engine& engine, const std::string&, const std::string& name) {
+       DeleteTopology(engine.state(), name);
+     }},
     {"Node",
      [](const py::handle& object, bool) -> ApplyObject {
        return [node = ReadNode(object), since = OptionalTime(object.attr("ready_since"))](Engine& engine) {
-         engine.ApplyNode(node, since);
+         ApplyNode(engine.state(), node, since);
        };
      },
-     [](Engine& engine, const std::string&, const std::string& name) { engine.DeleteNode(name); }},
+     [](Engine& engine, const std::string&, const std::string& name) { DeleteNode(engine.state(), name); }},
     {"Pod",
      [](const py::handle& object, bool) -> ApplyObject {
-       return
-           [pod = ReadPod(object)](Engine& engine) { engine.ApplyPod(pod.ns, pod.name, pod.pod, pod.spec); };
+       return [pod = ReadPod(object)](Engine& engine) {
+         ApplyPod(engine.state(), pod.ns, pod.name, pod.pod, pod.spec);
+       };
      },
-     [](Engine& engine, const std::string& ns, const std::string& name) { engine.DeletePod(ns, name); }},
+     [](Engine& engine, const std::string& ns, const std::string& name) {
+       DeletePod(engine.state(), ns, name);
+     }},
     {"LimitRange",
      [](const py::handle& object, bool) -> ApplyObject {
        return [ns = TextOf(object, "namespace"), name = TextOf(object, "name"),
-               limits = ReadLimitRange(object)](Engine& engine) { engine.ApplyLimitRange(ns, name, limits); };
+               limits = ReadLimitRange(object)](Engine& engine) {
+         ApplyLimitRange(engine.state(), ns, name, limits);
+       };
      },
      [](Engine& engine, const std::string& ns, const std::string& name) {
-       engine.DeleteLimitRange(ns, name);
+       DeleteLimitRange(engine.state(), ns, name);
      }},
     {"RuntimeClass",
      [](const py::handle& object, bool) -> ApplyObject {
        return [name = TextOf(object, "name"), runtime_class = ReadRuntimeClass(object)](Engine& engine) {
-         engine.ApplyRuntimeClass(name, runtime_class);
+         ApplyRuntimeClass(engine.state(), name, runtime_class);
        };
      },
-     [](Engine& engine, const std::string&, const std::string& name) { engine.DeleteRuntimeClass(name); }},
+     [](Engine& engine, const std::string&, const std::string& name) {
+       DeleteRuntimeClass(engine.state(), name);
+     }},
     {"DeviceClass",
      [](const py::handle& object, bool) -> ApplyObject {
        return [name = TextOf(object, "name"), device_class = ReadDeviceClass(object),
                created = OptionalTime(object.attr("creation_timestamp"))](Engine& engine) {
-         engine.ApplyDeviceClass(name, device_class, created);
+         ApplyDeviceClass(engine.state(), name, device_class, created);
        };
      },
-     [](Engine& engine, const std::string&, const std::string& name) { engine.DeleteDeviceClass(name); }},
+     [](Engine& engine, const std::string&, const std::string& name) {
+       DeleteDeviceClass(engine.state(), name);
+     }},
     {"ResourceClaimTemplate",
      [](const py::handle& object, bool) -> ApplyObject {
        return [ns = TextOf(object, "namespace"), name = TextOf(object, "name"),
                spec = ReadResourceClaimTemplate(object)](Engine& engine) {
-         engine.ApplyResourceClaimTemplate(ns, name, spec);
+         ApplyResourceClaimTemplate(engine.state(), ns, name, spec);
        };
      },
      [](Engine& engine, const std::string& ns, const std::string& name) {
-       engine.DeleteResourceClaimTemplate(ns, name);
+       DeleteResourceClaimTemplate(engine.state(), ns, name);
      }},
     // A workload that refers to a ResourceClaim is refused, whether the claim exists or not.
     {"ResourceClaim", [](const py::handle&, bool) -> ApplyObject { return [](Engine&) {}; },
@@ -114,10 +136,12 @@ constexpr ObjectKind kObjectKinds[] = {
     {"ResourceSlice",
      [](const py::handle& object, bool changed) -> ApplyObject {
        return [name = TextOf(object, "name"), slice = ReadResourceSlice(object), changed](Engine& engine) {
-         engine.ApplyResourceSlice(name, slice, changed);
+         ApplyResourceSlice(engine.state(), name, slice, changed);
        };
      },
-     [](Engine& engine, const std::string&, const std::string& name) { engine.DeleteResourceSlice(name); }},
+     [](Engine& engine, const std::string&, const std::string& name) {
+       DeleteResourceSlice(engine.state(), name);
+     }},
 };
 
 }  // namespace

@@ -9,6 +9,7 @@
 #include "bindings/read.h"
 #include "bindings/read_pod.h"
 #include "bindings/view.h"
+#include "engine/topologies.h"
 
 namespace kueue::python {
 namespace {
@@ -81,7 +82,7 @@ void ApplyNode(SharedEngine& shared, const py::handle& doc) {
     ReadAllocatable(status, node);
     ReadReadiness(status, node, since);
   }
-  shared.Change([&](Engine& engine) { engine.ApplyNode(std::move(node), since); });
+  shared.Change([&](Engine& engine) { ApplyNode(engine.state(), std::move(node), since); });
 }
 
 // Reads the node of the pod, or the node named by its node selector.
@@ -107,7 +108,7 @@ void ApplyPod(SharedEngine& shared, const py::handle& doc) {
   pod.is_over = phase == "Succeeded" || phase == "Failed";
   pod.is_leaving = static_cast<bool>(Get(metadata, "deletionTimestamp"));
   const PodTemplate read = ReadPodTemplate(doc, "Pod");
-  shared.Change([&](Engine& engine) { engine.ApplyPod(ns, name, std::move(pod), read); });
+  shared.Change([&](Engine& engine) { ApplyPod(engine.state(), ns, name, std::move(pod), read); });
 }
 
 std::vector<std::string> UnhealthyNodesOf(SharedEngine& shared, Serial id) {

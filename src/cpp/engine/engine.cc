@@ -4,9 +4,9 @@
 
 #include <algorithm>
 
-#include "absl/container/fixed_array.h"
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
+#include "engine/trees.h"
 #include "fairness/ledger.h"
 #include "lifecycle/conditions.h"
 #include "lifecycle/controllers.h"
@@ -19,30 +19,18 @@
 
 namespace kueue {
 
-namespace {
-
-// The key `namespace/name` of a workload. Most keys need no allocation.
-class JoinedKey {
- public:
-  JoinedKey(absl::string_view ns, absl::string_view name) : text_(ns.size() + 1 + name.size()) {
-    char* const slash = std::copy(ns.begin(), ns.end(), text_.begin());
-    *slash = '/';
-    std::copy(name.begin(), name.end(), slash + 1);
-  }
-  absl::string_view text() const { return {text_.data(), text_.size()}; }
-
- private:
-  absl::FixedArray<char, 128> text_;
-};
-
-}  // namespace
+Engine::Engine(Config config, RequestsConfig requests) {
+  state_.config = std::move(config);
+  state_.requests = std::move(requests);
+  state_.InternResource("cpu");
+  state_.InternResource("pods");
+}
 
 WorkloadId Engine::Submit(WorkloadObject&& object, const WorkloadStatus* status) {
   state_.RemoveDeleted();
   const WorkloadSpec& spec = *object.spec;
   const LocalQueueId local = state_.LocalQueueOf(spec);
   const WorkloadId id = state_.workloads.Add();
-  if (!state_.followed.drops_keys) state_.workload_of_key.Set(JoinedKey(spec.ns, object.name).text(), id);
   Workload& workload = state_.At(id);
   workload.local_queue = local;
   workload.created = object.created.value_or(state_.now);
@@ -52,6 +40,7 @@ WorkloadId Engine::Submit(WorkloadObject&& object, const WorkloadStatus* status)
   workload.uid = std::move(object.uid);
   workload.owned_by_single_pod = object.owned_by_single_pod;
   workload.spec = std::move(object.spec);
+  state_.SetKey(id);
   if (status != nullptr) SetStatus(id, *status);
   state_.Record(EventKind::kCreated, id);
   state_.MarkDirty(id);
@@ -172,15 +161,18 @@ void Engine::Update(WorkloadId id, WorkloadObject object, bool changed) {
   const bool requeues =
       PriorityChanged(*workload.spec, spec, priority != workload.priority) ||
       (state_.config.gates.elastic_jobs_via_workload_slices && ScaledDown(*workload.spec, spec));
-  if (moved) {
-    RemoveFromQueue(state_, id);
-    Unlist(workload);
-  }
-  const LocalQueueId local = state_.InternLocalQueue(spec.ns, spec.queue_name);
   const bool holds = workload.HasQuotaReservation();
   workload.uid = std::move(object.uid);
   workload.spec = std::move(object.spec);
-  workload.local_queue = local;
+  // The workload controller moves a workload with devices to its new queue.
+  const bool is_listed = workload.devices != nullptr && workload.devices->listed;
+  const bool stays = (workload.queued != kNoId || is_listed) && active && !holds && !workload.IsFinished() &&
+                     NeedsDevices(state_, workload);
+  if (!stays) {
+    AssignLocalQueue(state_, id);
+  } else if (moved) {
+    NoteChange(workload);
+  }
   state_.MarkDirty(id);
   if (changed) NoteSpec(state_, workload);
   if (workload.IsFinished() && !changed) return;
@@ -213,9 +205,7 @@ void Engine::Delete(WorkloadId id) {
   workload.deleted = true;
   RemovePodsOf(state_, workload);
   LeaveEverything(state_, id);
-  if (!state_.followed.drops_keys) {
-    state_.workload_of_key.Erase(JoinedKey(workload.spec->ns, workload.name).text());
-  }
+  state_.EraseKey(id);
   state_.Record(EventKind::kDeleted, id);
   state_.UnmarkDirty(id);
   state_.deleted.push_back(id);
@@ -339,7 +329,7 @@ void Engine::Settle(bool all_devices) {
   do {
     kueue::Settle(state_, all_devices);
     all_devices = false;
-  } while (RemoveTerminated());
+  } while (RemoveTerminated(state_));
 }
 
 namespace {

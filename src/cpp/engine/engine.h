@@ -1,4 +1,4 @@
-// The engine: accepts objects and workloads, runs cycles and controllers, and makes the admission decisions.
+// The engine: accepts workloads, runs cycles and controllers, and makes the admission decisions.
 #ifndef KUEUE_ENGINE_ENGINE_H_
 #define KUEUE_ENGINE_ENGINE_H_
 
@@ -9,7 +9,6 @@
 #include <utility>
 #include <vector>
 
-#include "absl/functional/function_ref.h"
 #include "scheduler/cycle.h"
 #include "state/state.h"
 
@@ -50,7 +49,8 @@ struct WorkloadStatus {
   std::vector<std::string> unhealthy_nodes;
 };
 
-// The class is not thread-safe: use an engine from one thread at a time. Times are nanoseconds since the Unix
+// Objects are applied to its state (engine/objects.h, trees.h, templates.h, topologies.h, devices.h). The
+// class is not thread-safe: use an engine from one thread at a time. Times are nanoseconds since the Unix
 // epoch; the engine's clock never moves backwards.
 class Engine {
  public:
@@ -62,40 +62,6 @@ class Engine {
   // quota until its job has stopped.
   void SetStopDelay(Time delay) { state_.stop_delay = delay; }
   void SetNow(Time now) { state_.now = now > state_.now ? now : state_.now; }
-
-  // Create or replace objects. `changed` is true if the spec differs from the previously applied spec.
-  void ApplyFlavor(ResourceFlavor spec);
-  void DeleteFlavor(const std::string& name);
-  void ApplyClusterQueue(ClusterQueueSpec spec, bool changed);
-  void DeleteClusterQueue(const std::string& name);
-  void ApplyCohort(CohortSpec spec, bool changed);
-  void DeleteCohort(const std::string& name);
-  void ApplyLocalQueue(LocalQueueSpec spec);
-  void DeleteLocalQueue(const std::string& ns, const std::string& name);
-  void ApplyNamespace(const std::string& name, std::map<std::string, std::string> labels);
-  void DeleteNamespace(const std::string& name);
-  void ApplyCheck(AdmissionCheckSpec spec);
-  void DeleteCheck(const std::string& name);
-  void ApplyTopology(const std::string& name, std::vector<std::string> levels);
-  // `ready_since` is the transition time of the condition Ready. By default, `ready_since` is the previous
-  // transition time if the condition has not changed, and otherwise the current time.
-  void ApplyNode(Node node, std::optional<Time> ready_since = std::nullopt);
-  void DeleteNode(const std::string& name);
-  // Creates or replaces a pod of the cluster.
-  void ApplyPod(const std::string& ns, const std::string& name, ClusterPod pod, const PodTemplate& spec);
-  void DeletePod(const std::string& ns, const std::string& name);
-  void DeleteTopology(const std::string& name);
-  void ApplyLimitRange(const std::string& ns, const std::string& name, LimitRange limits);
-  void DeleteLimitRange(const std::string& ns, const std::string& name);
-  void ApplyRuntimeClass(const std::string& name, RuntimeClass runtime_class);
-  void DeleteRuntimeClass(const std::string& name);
-  // If `created` is omitted, the creation time is the time at which the class is first applied.
-  void ApplyDeviceClass(const std::string& name, DeviceClass device_class, std::optional<Time> created);
-  void DeleteDeviceClass(const std::string& name);
-  void ApplyResourceClaimTemplate(const std::string& ns, const std::string& name, ResourceClaimTemplate spec);
-  void DeleteResourceClaimTemplate(const std::string& ns, const std::string& name);
-  void ApplyResourceSlice(const std::string& name, ResourceSlice slice, bool changed);
-  void DeleteResourceSlice(const std::string& name);
 
   // Creates a workload. No other workload may have the same key. The returned id is valid until the workload
   // is removed.
@@ -163,26 +129,9 @@ class Engine {
  private:
   bool HasNoHead() const;
   bool IsSettled();
-  void ChangeActivity(std::vector<NodeId> before);
-  std::vector<NodeId> ActiveQueues();
-  void TouchTree(NodeId node);
-  void Attach(NodeId node, const std::string& parent);
-  void Detach(NodeId node);
-  bool IsKept(NodeId node, const ClusterQueueSpec& spec);
-  bool RemoveTerminated();
-  void SetQuotas(NodeId node, const std::vector<ResourceGroup>& groups);
-  void ChangeLimitRange(const std::string& ns, absl::FunctionRef<void(Namespace&)> change);
-  void ChangeRuntimeClass(const std::string& name, absl::FunctionRef<void()> change);
-  void Readjust(absl::FunctionRef<bool(const Workload&)> concerns, absl::FunctionRef<void()> change);
-  DeviceObjects& EditDeviceObjects();
-  void RetryRequesting(const std::string& resource);
-  void RetryForSlice(const std::string& driver);
-  void MarkQueueDirty(NodeId node);
-  void MarkLocalQueueDirty(LocalQueueId id);
   void SetStatus(WorkloadId id, const WorkloadStatus& status);
 
   State state_;
-  std::vector<WorkloadId> evicted_;
   // Entries of the current cycle; empty between cycles, but the memory is kept for reuse.
   std::vector<Entry> entries_;
   CycleThreads threads_;

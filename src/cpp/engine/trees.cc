@@ -1,30 +1,31 @@
-// Effects of created, changed and deleted ClusterQueues and Cohorts on the trees. Mirrors
-// pkg/cache/hierarchy/manager.go and pkg/cache/scheduler/{cache,clusterqueue,cohort}.go (kueue ff69552e79).
-#include <algorithm>
+#include "engine/trees.h"
 
+#include <algorithm>
+#include <utility>
+#include <vector>
+
+#include "engine/activity.h"
 #include "engine/changes.h"
-#include "engine/engine.h"
 #include "fairness/ledger.h"
 #include "lifecycle/conditions.h"
 #include "lifecycle/queueing.h"
 
 namespace kueue {
+namespace {
 
 // The quotas are copied to the tables at the next rebuild.
-void Engine::SetQuotas(NodeId node, const std::vector<ResourceGroup>& groups) {
+void SetQuotas(State& state, NodeId node, const std::vector<ResourceGroup>& groups) {
   for (const ResourceGroup& group : groups) {
     for (const FlavorQuotas& flavor : group.flavors) {
-      const FlavorId flavor_id = state_.InternFlavor(flavor.name);
+      const FlavorId flavor_id = state.InternFlavor(flavor.name);
       for (const ResourceQuota& resource : flavor.resources) {
-        state_.InternFlavorResource(flavor_id, state_.InternResource(resource.name));
+        state.InternFlavorResource(flavor_id, state.InternResource(resource.name));
       }
     }
   }
-  state_.requoted.push_back(node);
-  state_.stale = true;
+  state.requoted.push_back(node);
+  state.stale = true;
 }
-
-namespace {
 
 void InternGroups(State& state, ClusterQueue& queue) {
   queue.groups.clear();
@@ -70,115 +71,112 @@ void ChargeQuotaUsers(State& state, NodeId queue) {
   }
 }
 
-}  // namespace
-
 // Marks the tree of a node and the tree of its new parent as changed.
-void Engine::TouchTree(NodeId node) {
-  state_.changed_nodes.push_back(node);
-  const NodeId parent = state_.forest().DeclaredParent(node);
-  if (parent != kNoId) state_.changed_nodes.push_back(parent);
+void TouchTree(State& state, NodeId node) {
+  state.changed_nodes.push_back(node);
+  const NodeId parent = state.forest().DeclaredParent(node);
+  if (parent != kNoId) state.changed_nodes.push_back(parent);
 }
 
 // Declares a node below the named cohort, or as a root if `parent` is empty. The node's previous tree changes
 // too.
-void Engine::Attach(NodeId node, const std::string& parent) {
-  const NodeId to = parent.empty() ? kNoId : state_.InternCohort(parent);
-  TouchTree(node);
-  state_.forest().SetDeclared(node, true);
-  state_.forest().SetParent(node, to);
+void Attach(State& state, NodeId node, const std::string& parent) {
+  const NodeId to = parent.empty() ? kNoId : state.InternCohort(parent);
+  TouchTree(state, node);
+  state.forest().SetDeclared(node, true);
+  state.forest().SetParent(node, to);
 }
 
 // Returns whether a new spec of a queue leaves its tree unchanged. An implicit cohort is deleted together
 // with its only child, so a queue that is its only child always changes the tree.
-bool Engine::IsKept(NodeId node, const ClusterQueueSpec& spec) {
-  const ClusterQueueSpec& known = state_.Queue(node).spec;
+bool IsKept(State& state, NodeId node, const ClusterQueueSpec& spec) {
+  const ClusterQueueSpec& known = state.Queue(node).spec;
   if (known.cohort != spec.cohort || !AllocateAlike(known.resource_groups, spec.resource_groups))
     return false;
-  const Forest& forest = state_.forest();
+  const Forest& forest = state.forest();
   const NodeId parent = forest.DeclaredParent(node);
   if (parent == kNoId || forest.IsDeclared(parent)) return true;
-  state_.EnsureBuilt();
+  state.EnsureBuilt();
   return forest.ChildQueues(parent).size() + forest.ChildCohorts(parent).size() > 1;
 }
 
 // Removes a node and its quota from its tree.
-void Engine::Detach(NodeId node) {
-  TouchTree(node);
-  state_.forest().SetDeclared(node, false);
-  state_.forest().SetParent(node, kNoId);
-  state_.requoted.push_back(node);
-  state_.stale = true;
+void Detach(State& state, NodeId node) {
+  TouchTree(state, node);
+  state.forest().SetDeclared(node, false);
+  state.forest().SetParent(node, kNoId);
+  state.requoted.push_back(node);
+  state.stale = true;
 }
 
-void Engine::ApplyClusterQueue(ClusterQueueSpec spec, bool changed) {
-  const NodeId node = state_.InternClusterQueue(spec.name);
-  const bool created = !state_.forest().IsDeclared(node);
+}  // namespace
+
+void ApplyClusterQueue(State& state, ClusterQueueSpec spec, bool changed) {
+  const NodeId node = state.InternClusterQueue(spec.name);
+  const bool created = !state.forest().IsDeclared(node);
   if (!created && !changed) return;
-  if (!created) state_.EnsureBuilt();
-  state_.only_added = created && state_.changed_nodes.empty();
-  if (created || !IsKept(node, spec)) Attach(node, spec.cohort);
-  ClusterQueue& queue = state_.Queue(node);
+  if (!created) state.EnsureBuilt();
+  state.only_added = created && state.changed_nodes.empty();
+  if (created || !IsKept(state, node, spec)) Attach(state, node, spec.cohort);
+  ClusterQueue& queue = state.Queue(node);
   queue.spec = std::move(spec);
   queue.terminating = false;
-  InternGroups(state_, queue);
-  InternChecks(state_, queue);
-  SetQuotas(node, queue.spec.resource_groups);
+  InternGroups(state, queue);
+  InternChecks(state, queue);
+  SetQuotas(state, node, queue.spec.resource_groups);
   if (created) {
-    queue.pending.by_usage = UsesAdmissionFairSharing(state_, node);
-    for (LocalQueueId id : state_.local_queues.Ids()) {
-      if (state_.Local(id).cluster_queue == node) AddFromLocalQueue(state_, id);
+    queue.pending.by_usage = UsesAdmissionFairSharing(state, node);
+    for (LocalQueueId id : state.local_queues.Ids()) {
+      if (state.Local(id).cluster_queue == node) AddFromLocalQueue(state, id);
     }
-    ChargeQuotaUsers(state_, node);
+    ChargeQuotaUsers(state, node);
   }
-  state_.NotifyRetry(node);
-  MarkQueueDirty(node);
+  state.NotifyRetry(node);
+  MarkQueueDirty(state, node);
 }
 
-void Engine::DeleteClusterQueue(const std::string& name) {
-  const NodeId node = state_.forest().FindClusterQueue(name);
-  if (node == kNoId || !state_.forest().IsDeclared(node)) return;
-  state_.Queue(node).terminating = true;
-  state_.stale = true;
-  state_.EnsureBuilt();
-  MarkQueueDirty(node);
-  RemoveTerminated();
+void DeleteClusterQueue(State& state, const std::string& name) {
+  const NodeId node = state.forest().FindClusterQueue(name);
+  if (node == kNoId || !state.forest().IsDeclared(node)) return;
+  state.Queue(node).terminating = true;
+  state.stale = true;
+  state.EnsureBuilt();
+  MarkQueueDirty(state, node);
+  RemoveTerminated(state);
 }
 
-// A deleted ClusterQueue remains, and lends its quota, as long as workloads use its quota. Mirrors
-// pkg/controller/core/clusterqueue_controller.go:Reconcile and
-// pkg/cache/scheduler/cache.go:DeleteClusterQueue.
-bool Engine::RemoveTerminated() {
+bool RemoveTerminated(State& state) {
   std::vector<NodeId> gone;
-  for (NodeId node : state_.Terminating()) {
-    if (state_.Queue(node).terminating && state_.Queue(node).workloads.empty()) gone.push_back(node);
+  for (NodeId node : state.Terminating()) {
+    if (state.Queue(node).terminating && state.Queue(node).workloads.empty()) gone.push_back(node);
   }
   for (NodeId node : gone) {
-    for (WorkloadId id : state_.Living()) {
-      if (state_.At(id).queued == node) RemoveFromQueue(state_, id);
+    for (WorkloadId id : state.Living()) {
+      if (state.At(id).queued == node) RemoveFromQueue(state, id);
     }
-    Detach(node);
-    state_.Queue(node) = ClusterQueue();
-    MarkQueueDirty(node);
+    Detach(state, node);
+    state.Queue(node) = ClusterQueue();
+    MarkQueueDirty(state, node);
   }
   return !gone.empty();
 }
 
-void Engine::ApplyCohort(CohortSpec spec, bool changed) {
-  const NodeId node = state_.InternCohort(spec.name);
-  if (state_.forest().IsDeclared(node) && !changed) return;
-  state_.EnsureBuilt();
-  Attach(node, spec.parent);
-  state_.cohorts[node] = std::move(spec);
-  SetQuotas(node, state_.cohorts[node].resource_groups);
-  state_.NotifyRetry(node);
+void ApplyCohort(State& state, CohortSpec spec, bool changed) {
+  const NodeId node = state.InternCohort(spec.name);
+  if (state.forest().IsDeclared(node) && !changed) return;
+  state.EnsureBuilt();
+  Attach(state, node, spec.parent);
+  state.cohorts[node] = std::move(spec);
+  SetQuotas(state, node, state.cohorts[node].resource_groups);
+  state.NotifyRetry(node);
 }
 
-void Engine::DeleteCohort(const std::string& name) {
-  const NodeId node = state_.forest().FindCohort(name);
-  if (node == kNoId || !state_.forest().IsDeclared(node)) return;
-  state_.EnsureBuilt();
-  Detach(node);
-  state_.cohorts[node] = CohortSpec();
+void DeleteCohort(State& state, const std::string& name) {
+  const NodeId node = state.forest().FindCohort(name);
+  if (node == kNoId || !state.forest().IsDeclared(node)) return;
+  state.EnsureBuilt();
+  Detach(state, node);
+  state.cohorts[node] = CohortSpec();
 }
 
 }  // namespace kueue

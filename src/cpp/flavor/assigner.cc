@@ -3,7 +3,7 @@
 
 #include <algorithm>
 
-#include "flavor/eligibility.h"
+#include "flavor/demands.h"
 #include "state/held.h"
 
 namespace kueue {
@@ -36,43 +36,11 @@ void TakeWorstMode(Assignment& assignment) {
 
 }  // namespace
 
-int Severity(Reason reason) {
-  switch (reason) {
-    case Reason::kNoMatchingFlavor:
-      return 4;
-    case Reason::kExceedsMaxQuota:
-      return 3;
-    case Reason::kWaitingForQuota:
-      return 2;
-    case Reason::kTopologyPlacementFailed:
-      return 1;
-    default:
-      return 0;
-  }
-}
-
 Requests FlavorAssigner::Scaled(const PodSetTotals& totals, int64_t count) {
   Requests scaled = totals.requests;
   if (totals.count == 0 || totals.count == count) return scaled;
   for (auto& [resource, amount] : scaled) amount = SaturatingMul(amount / totals.count, count);
   return scaled;
-}
-
-std::vector<PodSetGroup> GroupsOf(const EquivalenceClass& cls) {
-  std::vector<PodSetGroup> groups;
-  absl::flat_hash_map<std::string, size_t> by_name;
-  for (size_t i = 0; i < cls.pod_sets.size(); ++i) {
-    const std::string& name = cls.pod_sets[i].group;
-    if (!name.empty()) {
-      auto [it, inserted] = by_name.try_emplace(name, groups.size());
-      if (!inserted) {
-        groups[it->second].push_back(static_cast<int>(i));
-        continue;
-      }
-    }
-    groups.push_back(PodSetGroup{static_cast<int>(i)});
-  }
-  return groups;
 }
 
 void FlavorAssigner::Prepare(int pod_set, const std::vector<int64_t>* counts,
@@ -126,7 +94,7 @@ bool FlavorAssigner::TakeFirstFlavor(PodSetAssignment& pod_set, Assignment& assi
   const std::vector<FlavorId>& flavors = queue_.groups[static_cast<size_t>(group)].flavors;
   if (flavors.empty()) return false;
   const FlavorId flavor = flavors.front();
-  if (IsPinnedAway(flavor, Group{0}, first) || WhyIneligible(Group{0}, group, flavor, nullptr)) return false;
+  if (!scan_.MayUse(PodSetGroup{0}, group, flavor, first)) return false;
   const bool fungible = state_.config.gates.flavor_fungibility, is_last = flavors.size() == 1;
   const auto give_up = [&] {
     pod_set.flavors.clear();
@@ -157,7 +125,7 @@ bool FlavorAssigner::TakeFirstFlavor(PodSetAssignment& pod_set, Assignment& assi
 
 void FlavorAssigner::Assign(Assignment& assignment, const std::vector<int64_t>* counts) {
   if (!assignment.pod_sets.empty() || !assignment.usage.empty()) assignment = Assignment();
-  const bool is_simple = class_.pod_sets.size() == 1 && counts == nullptr && replaced_ == kNoId &&
+  const bool is_simple = class_.pod_sets.size() == 1 && counts == nullptr && !replaced_.exists() &&
                          workload_.progress == nullptr && workload_.admission == nullptr &&
                          !state_.config.rules.label_keys_of_whole_group;
   if (is_simple && !lacks_quota_) {
@@ -168,9 +136,9 @@ void FlavorAssigner::Assign(Assignment& assignment, const std::vector<int64_t>* 
   }
   bool complete = true;
   if (class_.pod_sets.size() == 1) {
-    complete = AssignGroup(Group{0}, counts, assignment);
+    complete = AssignGroup(PodSetGroup{0}, counts, assignment);
   } else {
-    for (const Group& group : GroupsOf(class_)) {
+    for (const PodSetGroup& group : GroupsOf(class_)) {
       complete = AssignGroup(group, counts, assignment);
       if (!complete) break;
     }
@@ -178,7 +146,7 @@ void FlavorAssigner::Assign(Assignment& assignment, const std::vector<int64_t>* 
   Conclude(assignment, complete);
 }
 
-bool FlavorAssigner::AssignGroup(const Group& group, const std::vector<int64_t>* counts,
+bool FlavorAssigner::AssignGroup(const PodSetGroup& group, const std::vector<int64_t>* counts,
                                  Assignment& assignment) {
   const size_t before = assignment.pod_sets.size();
   for (int pod_set : group) Prepare(pod_set, counts, assignment.pod_sets.emplace_back());
@@ -203,7 +171,7 @@ bool FlavorAssigner::AssignGroup(const Group& group, const std::vector<int64_t>*
   return all_assigned;
 }
 
-void FlavorAssigner::FindFlavors(const Group& group, const Requests& requests, const Amounts& assumed,
+void FlavorAssigner::FindFlavors(const PodSetGroup& group, const Requests& requests, const Amounts& assumed,
                                  PodSetAssignment& found) {
   for (const auto& [resource, amount] : requests) {
     const int resource_group = queue_.GroupOf(resource);
@@ -218,7 +186,7 @@ void FlavorAssigner::FindFlavors(const Group& group, const Requests& requests, c
       found.refusals.push_back({RefusalKind::kUndeclaredResource, kNoId, resource});
       return;
     }
-    if (!FindFlavor(group, requests, resource, resource_group, assumed, found)) return;
+    if (!scan_.Find(group, requests, resource, resource_group, assumed, found)) return;
   }
 }
 
@@ -238,51 +206,20 @@ void FlavorAssigner::ShareOut(const PodSetAssignment& chosen, absl::Span<PodSetA
 
 void FlavorAssigner::CountAsUsed(const PodSetAssignment& member, Assignment& assignment) const {
   const PodSetAdmission* const old =
-      replaced_ == kNoId ? nullptr : ReplacedNamed(class_.pod_sets[static_cast<size_t>(member.pod_set)].name);
+      !replaced_.exists() ? nullptr
+                          : replaced_.Named(class_.pod_sets[static_cast<size_t>(member.pod_set)].name);
   for (const FlavorChoice& choice : member.flavors) {
     assignment.borrowing = std::max(assignment.borrowing, choice.borrow);
     const int64_t request =
-        SaturatingSub(RequestOf(member.requests, choice.resource), ReplacedRequest(old, choice.resource));
+        SaturatingSub(RequestOf(member.requests, choice.resource), replaced_.RequestOf(old, choice.resource));
     AddTo(assignment.usage, state_.FlavorResource(choice.flavor, choice.resource), Amount(request));
   }
-}
-
-const PodSetAdmission* FlavorAssigner::ReplacedAt(int pod_set) const {
-  if (replaced_ == kNoId || !state_.At(replaced_).admission) return nullptr;
-  const std::vector<PodSetAdmission>& pod_sets = state_.At(replaced_).admission->pod_sets;
-  return static_cast<size_t>(pod_set) < pod_sets.size() ? &pod_sets[static_cast<size_t>(pod_set)] : nullptr;
-}
-
-const PodSetAdmission* FlavorAssigner::ReplacedNamed(const std::string& name) const {
-  if (replaced_ == kNoId || !state_.At(replaced_).admission) return nullptr;
-  for (const PodSetAdmission& old : state_.At(replaced_).admission->pod_sets) {
-    if (old.name == name) return &old;
-  }
-  return nullptr;
-}
-
-int64_t FlavorAssigner::ReplacedRequest(const PodSetAdmission* old, ResourceId resource) const {
-  if (old == nullptr) return 0;
-  for (const PodSetAdmission::Resource& entry : old->resources) {
-    if (entry.resource != resource) continue;
-    return HeldUsage(entry.usage, *old, HeldCount(state_, state_.At(replaced_), *old));
-  }
-  return 0;
-}
-
-FlavorId FlavorAssigner::ReplacedFlavor(int pod_set, ResourceId resource) const {
-  const PodSetAdmission* const old = ReplacedAt(pod_set);
-  if (old == nullptr) return kNoId;
-  for (const PodSetAdmission::Resource& entry : old->resources) {
-    if (entry.resource == resource) return entry.flavor;
-  }
-  return kNoId;
 }
 
 bool FlavorAssigner::Inherits(const PodSetAssignment& member, const FlavorChoice& choice) const {
   if (state_.config.rules.pod_sets_without_requests_inherit_nothing) return false;
   return member.requests.empty() && !class_.pod_sets[static_cast<size_t>(member.pod_set)].group.empty() &&
-         placer_.HasTree(choice.flavor);
+         HasTree(state_, choice.flavor);
 }
 
 // Sets the mode of all resources of a pod set, and of the same resources of all pod sets in its group.
@@ -302,10 +239,11 @@ void FlavorAssigner::SetMode(Assignment& assignment, int pod_set, Mode mode) con
 
 void FlavorAssigner::PlacePodSets(Assignment& assignment) {
   if (!placer_.Concerns(queue_id_, class_)) return;
-  if (assignment.demands.empty()) assignment.demands = placer_.DemandsOf(assignment, queue_id_, workload_id_);
+  if (assignment.demands.empty())
+    assignment.demands = TopologyDemandsOf(state_, assignment, queue_id_, workload_id_);
   if (!state_.config.rules.topology_faults_pass) TakeWorstMode(assignment);
   if (assignment.mode == Mode::kFit) {
-    const auto answers = placer_.Find(assignment.demands, workload_id_, false, replaced_);
+    const auto answers = placer_.Find(assignment.demands, workload_id_, false, replaced_.id());
     if (const TopologyAnswer* failed = placer_.FailureIn(answers, workload_.cls)) {
       assignment.Find(failed->pod_set)
           ->refusals.push_back({RefusalKind::kPlacement, failed->flavor, kNoId, failed->failure});
@@ -316,7 +254,7 @@ void FlavorAssigner::PlacePodSets(Assignment& assignment) {
   }
   // Kueue does not preempt workloads to replace a node.
   if (assignment.mode != Mode::kPreempt || !workload_.Status().unhealthy_nodes.empty()) return;
-  const auto answers = placer_.Find(assignment.demands, workload_id_, true, replaced_);
+  const auto answers = placer_.Find(assignment.demands, workload_id_, true, replaced_.id());
   const TopologyAnswer* const failed = placer_.FailureIn(answers, workload_.cls);
   if (failed == nullptr) {
     for (const TopologyDemand& demand : assignment.demands)

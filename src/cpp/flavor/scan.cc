@@ -1,14 +1,26 @@
-// Scan of the flavors of a resource group until one is suitable. Mirrors
-// pkg/scheduler/flavorassigner/flavorassigner.go:findFlavorForPodSets, fitsResourceQuota (kueue ff69552e79).
+#include "flavor/scan.h"
+
 #include <algorithm>
 #include <iterator>
 
-#include "flavor/assigner.h"
-#include "flavor/eligibility.h"
-
 namespace kueue {
 
-int FlavorAssigner::NextFlavorToTry(int pod_set, ResourceId resource) const {
+int Severity(Reason reason) {
+  switch (reason) {
+    case Reason::kNoMatchingFlavor:
+      return 4;
+    case Reason::kExceedsMaxQuota:
+      return 3;
+    case Reason::kWaitingForQuota:
+      return 2;
+    case Reason::kTopologyPlacementFailed:
+      return 1;
+    default:
+      return 0;
+  }
+}
+
+int FlavorScan::NextFlavorToTry(int pod_set, ResourceId resource) const {
   if (!workload_.progress || !state_.config.gates.flavor_fungibility) return 0;
   const auto& tried = workload_.progress->tried;
   if (static_cast<size_t>(pod_set) >= tried.size()) return 0;
@@ -18,7 +30,7 @@ int FlavorAssigner::NextFlavorToTry(int pod_set, ResourceId resource) const {
   return 0;
 }
 
-bool FlavorAssigner::IsPinnedAway(FlavorId flavor, const Group& group, ResourceId resource) const {
+bool FlavorScan::IsPinnedAway(FlavorId flavor, const PodSetGroup& group, ResourceId resource) const {
   if (pinned_ == nullptr || pinned_->empty()) return false;
   for (int pod_set : group) {
     if (static_cast<size_t>(pod_set) >= pinned_->size()) continue;
@@ -29,8 +41,8 @@ bool FlavorAssigner::IsPinnedAway(FlavorId flavor, const Group& group, ResourceI
   return true;
 }
 
-std::optional<Refusal> FlavorAssigner::WhyIneligible(const Group& group, int resource_group, FlavorId flavor,
-                                                     const LabelKeys* group_keys) {
+std::optional<Refusal> FlavorScan::WhyIneligible(const PodSetGroup& group, int resource_group,
+                                                 FlavorId flavor, const LabelKeys* group_keys) {
   const ResourceFlavor* const spec = state_.Flavor(flavor);
   for (int pod_set : group) {
     if (spec != nullptr && IsPlain(class_.pod_sets[static_cast<size_t>(pod_set)], *spec)) continue;
@@ -42,8 +54,8 @@ std::optional<Refusal> FlavorAssigner::WhyIneligible(const Group& group, int res
   return std::nullopt;
 }
 
-const Requests& FlavorAssigner::OfResourceGroup(const Requests& requests, int resource_group,
-                                                Requests& some) const {
+const Requests& FlavorScan::OfResourceGroup(const Requests& requests, int resource_group,
+                                            Requests& some) const {
   if (requests.size() == 1) return requests;  // The only request is the one whose resource group is scanned.
   const auto is_of_group = [&](const auto& request) {
     return queue_.GroupOf(request.first) == resource_group;
@@ -67,8 +79,8 @@ bool Join(const absl::InlinedVector<FlavorChoice, 2>& chosen, PodSetAssignment& 
 
 }  // namespace
 
-bool FlavorAssigner::FindFlavor(const Group& group, const Requests& all_requests, ResourceId resource,
-                                int resource_group, const Amounts& assumed, PodSetAssignment& found) {
+bool FlavorScan::Find(const PodSetGroup& group, const Requests& all_requests, ResourceId resource,
+                      int resource_group, const Amounts& assumed, PodSetAssignment& found) {
   const ResourceGroupIds& ids = queue_.groups[static_cast<size_t>(resource_group)];
   Requests some;
   const Requests& requests = OfResourceGroup(all_requests, resource_group, some);
@@ -119,16 +131,16 @@ bool FlavorAssigner::FindFlavor(const Group& group, const Requests& all_requests
   return Join(chosen, found);
 }
 
-GranularMode FlavorAssigner::TryFlavor(const Group& group, const Requests& requests, const Amounts& assumed,
-                                       FlavorAttempt& attempt, Choices& choices, Refusals& refusals) {
+GranularMode FlavorScan::TryFlavor(const PodSetGroup& group, const Requests& requests, const Amounts& assumed,
+                                   FlavorAttempt& attempt, Choices& choices, Refusals& refusals) {
   const FlavorId flavor = attempt.flavor;
   GranularMode representative = kBestMode;
   attempt.no_fit_reason = Reason::kEmpty;
   for (const auto& [resource, amount] : requests) {
     int64_t request = amount;
-    if (replaced_ != kNoId) {
+    if (replaced_.exists()) {
       for (int pod_set : group) {
-        const FlavorId original = ReplacedFlavor(pod_set, resource);
+        const FlavorId original = replaced_.FlavorOf(pod_set, resource);
         if (original != flavor) {
           representative = kWorstMode;
           std::string name = original == kNoId ? "" : state_.flavor_names.Name(original);
@@ -136,7 +148,7 @@ GranularMode FlavorAssigner::TryFlavor(const Group& group, const Requests& reque
           attempt.no_fit_reason = MostSevere(attempt.no_fit_reason, Reason::kNoMatchingFlavor);
           break;
         }
-        request = SaturatingSub(request, ReplacedRequest(ReplacedAt(pod_set), resource));
+        request = SaturatingSub(request, replaced_.RequestOf(replaced_.At(pod_set), resource));
       }
     }
     Reason no_fit_reason = Reason::kEmpty;
@@ -154,7 +166,7 @@ GranularMode FlavorAssigner::TryFlavor(const Group& group, const Requests& reque
   return representative;
 }
 
-bool FlavorAssigner::IsBetter(GranularMode a, GranularMode b) const {
+bool FlavorScan::IsBetter(GranularMode a, GranularMode b) const {
   return IsPreferred(a, b, queue_.spec.flavor_fungibility,
                      state_.config.rules.flavors_without_candidates_compete);
 }
@@ -167,8 +179,8 @@ bool ConsidersPreemption(const State& state, NodeId queue, FlavorResourceId fr, 
          (state.config.fair_sharing && preemption.reclaim_within_cohort != PreemptionPolicy::kNever);
 }
 
-GranularMode FlavorAssigner::FitsQuota(FlavorId flavor, ResourceId resource, int64_t request,
-                                       const Amounts& assumed, Refusals& refusals, Reason& no_fit_reason) {
+GranularMode FlavorScan::FitsQuota(FlavorId flavor, ResourceId resource, int64_t request,
+                                   const Amounts& assumed, Refusals& refusals, Reason& no_fit_reason) {
   const Quota& quota = state_.quota;
   const FlavorResourceId fr = state_.FlavorResource(flavor, resource);
   const Amount before = AmountOf(assumed, fr), wanted = before + Amount(request);

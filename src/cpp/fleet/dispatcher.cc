@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "engine/objects.h"
 #include "lifecycle/controllers.h"
 
 namespace kueue {
@@ -188,7 +189,7 @@ void Dispatcher::RefreshChecks() {
         check.has_config && std::any_of(check.clusters.begin(), check.clusters.end(),
                                         [this](int32_t cluster) { return IsConnected(cluster); });
     if (!known.exists || known.spec.active == active) continue;
-    manager_->ApplyCheck({check.check, known.spec.controller, active});
+    ApplyCheck(manager_->state(), {check.check, known.spec.controller, active});
   }
 }
 
@@ -270,20 +271,21 @@ bool Dispatcher::NominateNext(Local& local, const std::vector<int32_t>& clusters
 }
 
 // Nominates all connected clusters, sorted by name. Writes the status only if the nominations change.
-bool Dispatcher::NominateAll(const Group& group) {
+Dispatcher::Nominated Dispatcher::NominateAll(const Group& group) {
   std::vector<int32_t> connected;
   connected.reserve(group.clusters.size());
   for (int32_t cluster : by_name_[static_cast<size_t>(group.local.config)]) {
     if (IsConnected(cluster)) connected.push_back(cluster);
   }
   const std::vector<int32_t>& nominated = WorkloadOf(group.local).Status().dispatched.nominated;
-  if (connected == nominated) return false;
+  if (connected == nominated) return Nominated::kKept;
   if (connected.size() == nominated.size() &&
       std::is_permutation(connected.begin(), connected.end(), nominated.begin())) {
-    return false;
+    return Nominated::kKept;
   }
+  if (WorkloadOf(group.local).Status().dispatched.cluster != kNoId) return Nominated::kRefused;
   Nominate(group.local.id, std::move(connected));
-  return true;
+  return Nominated::kChanged;
 }
 
 bool Dispatcher::AreOthersReady(const Local& local) const {
@@ -298,7 +300,12 @@ bool Dispatcher::AreOthersReady(const Local& local) const {
 // Mirrors workload.go:nominateAndSynchronizeWorkers.
 bool Dispatcher::NominateAndSync(const Group& group) {
   if (!AreOthersReady(group.local)) return false;
-  bool changed = options_.kind == DispatcherKind::kAllAtOnce && NominateAll(group);
+  bool changed = false;
+  if (options_.kind == DispatcherKind::kAllAtOnce) {
+    const Nominated nominated = NominateAll(group);
+    if (nominated == Nominated::kRefused) return false;
+    changed = nominated == Nominated::kChanged;
+  }
   wanted_.assign(clusters_->size(), 0);
   for (int32_t cluster : WorkloadOf(group.local).Status().dispatched.nominated) {
     const auto place = static_cast<size_t>(cluster);

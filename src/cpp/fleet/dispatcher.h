@@ -176,7 +176,9 @@ class Dispatcher {
   bool LookIncrementally(Local& local);
   bool LookExternally(Local& local);
   bool NominateNext(Local& local, const std::vector<int32_t>& clusters);
-  bool NominateAll(const Group& group);
+  // kRefused: the nominations must change, but a cluster is already chosen.
+  enum class Nominated : uint8_t { kKept, kChanged, kRefused };
+  Nominated NominateAll(const Group& group);
   bool NominateAndSync(const Group& group);
   bool AreOthersReady(const Local& local) const;
 
@@ -191,6 +193,7 @@ class Dispatcher {
   bool Admit(const Group& group, int32_t cluster);
   bool SyncTopology(const Group& group, int32_t cluster);
   bool OpenNextGate(const Group& group);
+  bool OwnsJob(const Copy& copy) const;
   bool SyncJob(const Group& group, const Copy& copy);
   bool Deactivate(const Group& group, const Copy& copy);
   // The first visible copy, by the time of the transition, for which a condition is true; kNoId if none is.

@@ -56,8 +56,9 @@ bool Dispatcher::ReconcileGroup(Group& group) {
   if (admitting == kNoId && group.check == CheckState::kReady) return LoseAdmitting(group) || changed;
   if (admitting != kNoId) return Converge(group, *CopyOn(local, admitting)) || changed;
   if (manager().config.gates.multi_kueue_orchestrated_preemption && OpenNextGate(group)) changed = true;
-  if (group.check != CheckState::kPending || WorkloadOf(local).Status().dispatched.cluster != kNoId)
-    return changed;
+  const bool is_over =
+      group.check != CheckState::kPending || WorkloadOf(local).Status().dispatched.cluster != kNoId;
+  if (is_over && !manager().config.rules.multi_kueue_nominates_during_retries) return changed;
   return NominateAndSync(group) || changed;
 }
 
@@ -101,6 +102,7 @@ bool Dispatcher::FinishAs(const Group& group, const Copy& copy) {
                           NameOf(group.check), "\""));
     return true;
   }
+  if (!OwnsJob(copy)) return false;
   SyncJob(group, copy);
   manager_->Finish(group.local.id, InternReason(manager(), reason.c_str()), Render(there, finished.message));
   return true;
@@ -109,7 +111,7 @@ bool Dispatcher::FinishAs(const Group& group, const Copy& copy) {
 // Returns nullopt if the reconciliation continues.
 std::optional<bool> Dispatcher::FollowEviction(const Group& group, const Copy& copy) {
   const Workload& workload = WorkloadOf(group.local);
-  if (workload.IsEvicted()) return SyncJob(group, copy);
+  if (workload.IsEvicted()) return OwnsJob(copy) && SyncJob(group, copy);
   if (group.check != CheckState::kReady) return std::nullopt;
   const int32_t cluster = workload.Status().dispatched.cluster;
   SetCheck(group, CheckState::kRetry,
@@ -157,6 +159,7 @@ bool Dispatcher::Converge(const Group& group, const Copy& copy) {
   bool changed = RemoveAllBut(group, cluster);
   const Copy& kept = *CopyOn(group.local, cluster);
   if (WorkloadOf(group.local).IsEvicted()) return Deactivate(group, kept) || changed;
+  if (!OwnsJob(kept)) return changed;
   if (SyncJob(group, kept)) changed = true;
   return Admit(group, cluster) || changed;
 }
@@ -219,15 +222,23 @@ bool Dispatcher::Deactivate(const Group& group, const Copy& copy) {
   return true;
 }
 
+// Returns false if the worker has a job of this name that a user created there. The reconciliation then ends
+// with an error.
+// Mirrors pkg/controller/jobframework/utils.go:ValidateRemoteObjectOwnership.
+bool Dispatcher::OwnsJob(const Copy& copy) const {
+  const Workload& remote = WorkloadOf(copy);
+  return remote.Status().dispatched.job != JobPlace::kHere || remote.spec->job_uid.empty();
+}
+
 // Creates the job on the worker, or copies its status. Returns whether the manager must act immediately.
 // Neither change requires another reconciliation.
 // Mirrors job_multikueue_adapter.go:SyncJob.
 bool Dispatcher::SyncJob(const Group& group, const Copy& copy) {
   State& there = EngineOf(copy).state();
   const Workload& remote = there.At(copy.id);
-  // The workload is not a copy created by this dispatcher.
-  if (remote.Status().dispatched.job == JobPlace::kHere) return false;
-  if (remote.Status().dispatched.job == JobPlace::kNone) {
+  const JobPlace place = remote.Status().dispatched.job;
+  // A workload that a user created on the worker without a job gets a job like a copy.
+  if (place == JobPlace::kHere || place == JobPlace::kNone) {
     Need(copy.cluster);
     there.EditStatus(there.At(copy.id)).dispatched.job = JobPlace::kCopied;
     CopyOn(group.local, copy.cluster)->has_job = true;

@@ -6,6 +6,7 @@
 #include "absl/strings/str_cat.h"
 #include "lifecycle/devices.h"
 #include "lifecycle/dispatched.h"
+#include "lifecycle/queueing.h"
 #include "lifecycle/second_pass.h"
 #include "state/held.h"
 #include "text/sentences.h"
@@ -74,6 +75,7 @@ void SetQuotaReservation(State& state, WorkloadId id, std::shared_ptr<const Admi
   SetCondition(state, workload, ConditionType::kQuotaReserved, true, Reason::kQuotaReserved,
                QuotaReservedIn(state, admission->cluster_queue));
   workload.admission = std::move(admission);
+  if (workload.devices != nullptr) AssignLocalQueue(state, id);
   Unlist(workload);
   for (const Condition& active : workload.conditions) {
     const bool ends = active.type == ConditionType::kEvicted || active.type == ConditionType::kPreempted ||

@@ -56,6 +56,7 @@ void AfterWrite(State& state, WorkloadId id) {
 void LeaveEverything(State& state, WorkloadId id) {
   Workload& workload = state.At(id);
   RemoveFromQueue(state, id);
+  if (workload.devices != nullptr) AssignLocalQueue(state, id);
   ForgetDevices(workload);
   ForgetSecondPass(state, id);
   DischargeAdmission(state, id);

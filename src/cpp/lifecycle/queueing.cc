@@ -69,12 +69,22 @@ void Place(State& state, WorkloadId id, bool changed) {
 
 }  // namespace
 
+void AssignLocalQueue(State& state, WorkloadId id) {
+  Workload& workload = state.At(id);
+  const LocalQueueId local = state.LocalQueueOf(*workload.spec);
+  if (workload.local_queue == local) return;
+  RemoveFromQueue(state, id);
+  Unlist(workload);
+  workload.local_queue = local;
+}
+
 void AddOrUpdate(State& state, WorkloadId id, bool changed) {
   Workload& workload = state.At(id);
   if (NeedsDevices(state, workload)) {  // The workload controller enqueues it.
     if (changed) NoteChange(workload);
     return;
   }
+  if (workload.devices != nullptr) AssignLocalQueue(state, id);
   if (workload.devices != nullptr && workload.devices->charges != nullptr) {
     AddOrUpdateUncounted(state, id);
   } else {
@@ -91,6 +101,7 @@ void AddOrUpdateUncounted(State& state, WorkloadId id) {
 
 bool AddOrUpdateCounted(State& state, WorkloadId id, const std::shared_ptr<const DeviceCharges>& charges) {
   Workload& workload = state.At(id);
+  AssignLocalQueue(state, id);
   if (!state.Local(workload.local_queue).IsRunning()) return false;
   const bool waits = workload.place != QueuePlace::kNowhere;
   const DeviceQueueing before = workload.devices ? *workload.devices : DeviceQueueing();
@@ -157,6 +168,20 @@ bool HasPendingFlavors(const Workload& workload) {
   return false;
 }
 
+// Moves a head to the ClusterQueue of the LocalQueue that its spec names, if its queueName has changed since
+// its devices were counted. The caller must then insert the workload there. Returns whether it moved.
+bool FollowMove(State& state, WorkloadId id) {
+  Workload& workload = state.At(id);
+  const LocalQueueId before = workload.local_queue;
+  std::shared_ptr<const ScanProgress> kept = workload.progress;
+  AssignLocalQueue(state, id);
+  if (workload.local_queue == before) return false;
+  workload.progress = std::move(kept);
+  workload.queued = state.Local(workload.local_queue).IsRunning() ? state.QueueOf(workload) : kNoId;
+  if (workload.queued != kNoId) EditDevices(workload).listed = true;
+  return true;
+}
+
 }  // namespace
 
 bool Requeue(State& state, WorkloadId id, RequeueReason why, Reason quota_reserved_reason) {
@@ -165,11 +190,13 @@ bool Requeue(State& state, WorkloadId id, RequeueReason why, Reason quota_reserv
     return workload.place == QueuePlace::kQueued &&
            !state.Queue(workload.queued).pending.IsInadmissible(state.workloads, id);
   }
+  state.Queue(workload.queued).pending.Erase(state.pending_tables(), id);
+  const bool moved = workload.devices != nullptr && FollowMove(state, id);
   const NodeId node = workload.queued;
+  if (node == kNoId) return false;
   ClusterQueue& queue = state.Queue(node);
   PendingQueue& pending = queue.pending;
   const bool best_effort = queue.spec.queueing_strategy == QueueingStrategy::kBestEffortFIFO;
-  pending.Erase(state.pending_tables(), id);
   if (!IsAdmissible(state, workload) || !state.Local(workload.local_queue).IsRunning() ||
       state.QueueOf(workload) != node) {
     RemoveFromQueue(state, id);
@@ -183,8 +210,9 @@ bool Requeue(State& state, WorkloadId id, RequeueReason why, Reason quota_reserv
   }
   const bool expired = IsBackoffExpired(state, workload);
   const bool immediate = IsImmediate(why, queue.spec.queueing_strategy);
-  if (expired &&
-      (immediate || pending.queue_inadmissible_cycle >= pending.pop_cycle || HasPendingFlavors(workload))) {
+  // Kueue counts the pops of all queues in a cycle, including that of the queue to which the workload moved.
+  const bool requeued = !moved && pending.queue_inadmissible_cycle >= pending.pop_cycle;
+  if (expired && (immediate || requeued || HasPendingFlavors(workload))) {
     Activate(state, id);
     return true;
   }

@@ -50,6 +50,10 @@ void AddOrUpdate(State& state, WorkloadId id, bool changed);
 // Same as AddOrUpdate(), but uses the given charges for devices, which the workload controller has just
 // computed. Returns whether a queue exists for the workload.
 bool AddOrUpdateCounted(State& state, WorkloadId id, const std::shared_ptr<const DeviceCharges>& charges);
+// Assigns the workload to the LocalQueue that its spec names. If this changes the LocalQueue, removes the
+// workload from the queue in which it waits. A workload with devices whose queueName has changed stays in its
+// queue until the workload controller counts its devices, or until a cycle requeues it.
+void AssignLocalQueue(State& state, WorkloadId id);
 // Same as AddOrUpdateCounted(), but without a charge for devices.
 void AddOrUpdateUncounted(State& state, WorkloadId id);
 // Removes the workload from its queue and drops its role as preemptor and its scan progress.

@@ -27,6 +27,7 @@ constexpr std::pair<const char*, bool ReleaseRules::*> kRules[] = {
     {"devices_by_count_only", &ReleaseRules::devices_by_count_only},
     {"device_admin_access_refused", &ReleaseRules::device_admin_access_refused},
     {"multi_kueue_texts_of_v0_18", &ReleaseRules::multi_kueue_texts_of_v0_18},
+    {"multi_kueue_nominates_during_retries", &ReleaseRules::multi_kueue_nominates_during_retries},
 };
 
 }  // namespace

@@ -30,6 +30,7 @@ struct ReleaseRules {
   bool devices_by_count_only = false;
   bool device_admin_access_refused = false;
   bool multi_kueue_texts_of_v0_18 = false;
+  bool multi_kueue_nominates_during_retries = false;
 
   // Enables or disables the rule with this name. Returns false if there is no such rule.
   bool Set(const std::string& name, bool value);

@@ -262,18 +262,16 @@ class Compaction {
 
   void RenumberWorkloads(State& state) {
     RenumberWorkloadTable(state);
-    state.workload_of_key.Clear();
     for (WorkloadId id : state.workloads.InOrder()) {
       Pause();
-      Workload& workload = state.At(id);
-      WalkIds(renumbering_, workload);
-      if (!workload.deleted) state.workload_of_key.Set(workload.Key(), id);
+      WalkIds(renumbering_, state.At(id));
     }
     for (WorkloadId& id : state.dirty) renumbering_(id);
     std::sort(state.dirty.begin(), state.dirty.end());  // The order of this list is arbitrary.
     for (size_t place = 0; place < state.dirty.size(); ++place)
       state.At(state.dirty[place]).dirty_place = static_cast<int32_t>(place);
     for (WorkloadId& id : state.deleted) renumbering_(id);
+    state.IndexKeys();
   }
 
   template <typename Cells>

@@ -35,7 +35,8 @@ class FieldLists {
                usage_starts_from_admitted, check_evictions_name_no_state, nomination_texts_of_v0_17,
                topology_faults_pass, topology_usage_by_quota, moved_pods_are_uncounted,
                pod_sets_without_requests_inherit_nothing, earlier_pod_sets_take_no_slot,
-               devices_by_count_only, device_admin_access_refused, multi_kueue_texts_of_v0_18)
+               devices_by_count_only, device_admin_access_refused, multi_kueue_texts_of_v0_18,
+               multi_kueue_nominates_during_retries)
   KUEUE_RECORD(Config, gates, rules, fair_sharing, admission_fair_sharing, wait_for_pods_ready,
                ignore_undeclared_resources, device_class_mappings)
   KUEUE_RECORD(ResourceTransformation, input, replace, multiply_by, outputs)

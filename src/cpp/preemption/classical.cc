@@ -1,13 +1,11 @@
-// Preemption without fair sharing: within the queue, by reclaim in the cohort, and with borrowing. Mirrors
-// pkg/scheduler/preemption/preemption.go:classicalPreemptions and pkg/scheduler/preemption/classical (kueue
-// ff69552e79).
+#include "preemption/classical.h"
+
 #include <algorithm>
 #include <optional>
 #include <utility>
 
 #include "absl/container/inlined_vector.h"
 #include "preemption/fit.h"
-#include "preemption/preemption.h"
 
 namespace kueue {
 namespace {
@@ -388,8 +386,10 @@ class ClassicalSearch {
 
 }  // namespace
 
-std::vector<Target> Preemptor::Classical(const PreemptionQuery& query) {
-  return ClassicalSearch(state_, query, already_preempted_, scratch_, trace_).Run();
+std::vector<Target> ClassicalTargets(State& state, const PreemptionQuery& query,
+                                     const absl::flat_hash_set<WorkloadId>* already_preempted,
+                                     CandidateScratch& scratch, SearchTrace* trace) {
+  return ClassicalSearch(state, query, already_preempted, scratch, trace).Run();
 }
 
 }  // namespace kueue

@@ -1,6 +1,5 @@
-// Preemption with fair sharing: a tournament of shares selects the queue that loses a workload. Mirrors
-// pkg/scheduler/preemption/preemption.go:fairPreemptions and pkg/scheduler/preemption/fairsharing (kueue
-// ff69552e79).
+#include "preemption/fair.h"
+
 #include <algorithm>
 #include <optional>
 #include <utility>
@@ -10,7 +9,6 @@
 #include "absl/container/flat_hash_set.h"
 #include "fairness/share.h"
 #include "preemption/fit.h"
-#include "preemption/preemption.h"
 
 namespace kueue {
 namespace {
@@ -345,8 +343,10 @@ class FairSearch {
 
 }  // namespace
 
-std::vector<Target> Preemptor::Fair(const PreemptionQuery& query) {
-  return FairSearch(state_, query, already_preempted_, trace_).Run();
+std::vector<Target> FairTargets(State& state, const PreemptionQuery& query,
+                                const absl::flat_hash_set<WorkloadId>* already_preempted,
+                                SearchTrace* trace) {
+  return FairSearch(state, query, already_preempted, trace).Run();
 }
 
 }  // namespace kueue

@@ -4,7 +4,7 @@
 
 #include <vector>
 
-#include "preemption/preemption.h"
+#include "preemption/query.h"
 
 namespace kueue {
 

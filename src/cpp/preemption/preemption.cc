@@ -5,6 +5,8 @@
 #include <utility>
 
 #include "flavor/assigner.h"
+#include "preemption/classical.h"
+#include "preemption/fair.h"
 #include "preemption/fit.h"
 #include "state/held.h"
 
@@ -151,7 +153,9 @@ bool Preemptor::HasNoTargets(const PreemptionQuery& query) const {
 std::vector<Target> Preemptor::Search(const PreemptionQuery& query) {
   if (HasNoTargets(query)) return {};
   if (remembered_ && query.topology == nullptr && IsSame(query, last_query_)) return last_targets_;
-  last_targets_ = state_.config.fair_sharing ? Fair(query) : Classical(query);
+  last_targets_ = state_.config.fair_sharing
+                      ? FairTargets(state_, query, already_preempted_, trace_)
+                      : ClassicalTargets(state_, query, already_preempted_, scratch_, trace_);
   last_query_ = query;
   remembered_ = query.topology == nullptr;
   return last_targets_;

@@ -2,56 +2,17 @@
 #ifndef KUEUE_PREEMPTION_PREEMPTION_H_
 #define KUEUE_PREEMPTION_PREEMPTION_H_
 
-#include <functional>
 #include <vector>
 
 #include "absl/container/flat_hash_set.h"
-#include "fairness/share.h"
 #include "flavor/assignment.h"
 #include "flavor/oracle.h"
 #include "flavor/placer.h"
 #include "preemption/candidates.h"
+#include "preemption/query.h"
 #include "state/state.h"
 
 namespace kueue {
-
-struct Target {
-  WorkloadId workload;
-  PreemptionReason reason;
-};
-
-// A search for targets whose preemption makes `request` fit in `queue`. `contested` contains the flavor
-// resources that lack quota.
-struct PreemptionQuery {
-  NodeId queue;
-  WorkloadId preemptor;
-  FlavorResources contested;
-  Amounts request;
-  // Pod sets that must also be placed in a topology; null if there are none.
-  const TopologyDemands* topology = nullptr;
-  Placer* placer = nullptr;
-  WorkloadId replaced = kNoId;
-};
-
-// A comparison of shares by a fair sharing strategy. The result of the comparison decides whether the
-// candidate may be preempted.
-struct FairComparison {
-  WorkloadId candidate;
-  FairSharingStrategy strategy;
-  NodeId ours, theirs;  // The compared nodes, which are children of the lowest common ancestor.
-  Share our_share;      // Share of `ours` including the request.
-  Share their_share;    // Share of `theirs` with the candidate.
-  Share final_share;    // Share of `theirs` without the candidate; used by LessThanOrEqualToFinalShare.
-  bool holds;
-};
-
-// Record of a search, for explanations.
-struct SearchTrace {
-  std::vector<FairComparison> comparisons;  // With fair sharing.
-  // Without fair sharing: candidates of other queues that may be preempted, and candidates that may not be
-  // preempted because the preemptor would have to borrow.
-  std::vector<WorkloadId> allowed, needing_to_borrow;
-};
 
 // Searches for targets by changing the usage tables of `state` temporarily; the tables are restored before
 // each call returns. `state` must outlive the Preemptor.
@@ -99,8 +60,6 @@ class Preemptor : public PreemptionOracle {
  private:
   // Returns whether it is certain, without a search, that there are no targets.
   bool HasNoTargets(const PreemptionQuery& query) const;
-  std::vector<Target> Classical(const PreemptionQuery& query);
-  std::vector<Target> Fair(const PreemptionQuery& query);
 
   State& state_;
   Placer placer_;

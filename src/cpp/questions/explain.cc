@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <tuple>
 
+#include "flavor/demands.h"
 #include "flavor/eligibility.h"
 #include "preemption/fit.h"
 #include "questions/ask.h"
@@ -260,7 +261,7 @@ class FlavorExplainer {
     std::vector<TopologyDemand> demands;
     for (int member : group) {
       const bool asked = RequestsTopology(cls_.pod_sets[static_cast<size_t>(member)]);
-      if (!placer_.HasTree(flavor.flavor) || (!asked && !queue_.only_topology)) return;
+      if (!HasTree(state_, flavor.flavor) || (!asked && !queue_.only_topology)) return;
       for (const PodSetAssignment& one : facts_.entry.assignment.pod_sets) {
         if (one.pod_set != member || one.count == 0) continue;
         demands.push_back({member, flavor.flavor, static_cast<int32_t>(one.count), !asked});

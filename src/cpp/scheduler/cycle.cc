@@ -2,12 +2,11 @@
 #include "scheduler/cycle.h"
 
 #include <algorithm>
-#include <optional>
+#include <utility>
 
-#include "absl/strings/str_join.h"
 #include "fairness/ledger.h"
 #include "fairness/tournament.h"
-#include "lifecycle/admissibility.h"
+#include "flavor/topology_usage.h"
 #include "lifecycle/conditions.h"
 #include "lifecycle/controllers.h"
 #include "lifecycle/dispatched.h"
@@ -17,74 +16,57 @@
 namespace kueue {
 
 CycleResult Cycle::Run(std::vector<Entry>* keep) {
-  result_ = {};
-  victims_.Clear();
-  admitted_.clear();
-  assigned_again_.clear();
-  written_ = 0;
-  late_.clear();
   state_.EnsureBuilt();
   state_.EnsureTopologies();
   TakeHeads();
+  CycleResult& result = outcome_.result();
   if (entries_.empty()) {
-    result_.idle = true;
-    return result_;
+    result.idle = true;
+    return std::move(result);
   }
-  result_.heads = static_cast<int>(entries_.size());
-  recalls_ = keep == nullptr;
-  if (!IsResumed()) Remember();
+  result.heads = static_cast<int>(entries_.size());
+  if (!IsResumed()) block_.Remember(second_passes_);
   ++state_.scheduling_cycle;
-  preemptor_.BeginCycle();
+  nomination_.BeginCycle(/*recalls=*/keep == nullptr);
   ShowAsAsked();
   {
     // The cycle changes usage only temporarily; admitted workloads are charged permanently afterwards.
     const Trial trial(state_, kNoId);
-    NominateEntries();
+    nomination_.NominateAll(entries_, threads_);
     Process();
   }
   ShowAsIs();
-  End();
-  if (result_.admitted > 0 && passed_ == 0) ++live_.successful_cycles;
+  outcome_.Apply(admitted_);
+  if (!block_.waits()) {
+    live_.waiting = WaitingCycle();
+    outcome_.Requeue(entries_, second_passes_);
+  }
+  if (result.admitted > 0 && block_.passed() == 0) ++live_.successful_cycles;
   if (keep != nullptr) {
     keep->clear();
     for (const Entry& entry : entries_) {
       if (entry.decided) keep->push_back(entry);
     }
   }
-  return result_;
+  return std::move(result);
+}
+
+Entry Cycle::Nominate(WorkloadId workload, NodeId queue) {
+  state_.EnsureBuilt();
+  state_.EnsureTopologies();
+  nomination_.BeginCycle(/*recalls=*/false);
+  Entry entry;
+  entry.workload = workload;
+  entry.queue = queue;
+  nomination_.Nominate(entry);
+  return entry;
 }
 
 void Cycle::Process() {
   if (state_.config.fair_sharing) return ProcessInFairOrder();
   for (size_t index : ClassicalOrder()) {
     ProcessEntry(entries_[index]);
-    if (waits_) return;
-  }
-}
-
-// Applies the decisions. If the cycle is not blocked, also requeues the heads without a reservation.
-void Cycle::End() {
-  for (WorkloadId victim : result_.evicted_workloads) {
-    // Writing an eviction counts as a change of the evicted workload's queue.
-    const NodeId queue = live_.At(victim).charged;
-    if (queue != kNoId) ++live_.Queue(queue).generation;
-  }
-  for (size_t index : admitted_) {
-    if (entries_[index].decided) Admit(entries_[index]);
-  }
-  for (const auto& [index, target] : late_) {
-    if (live_.At(target.workload).charged == kNoId) continue;
-    ++live_.Queue(live_.At(target.workload).charged).generation;
-    Preempt(live_, entries_[index], target);
-  }
-  if (waits_) return;
-  live_.waiting = WaitingCycle();
-  for (Entry& entry : entries_) {
-    const bool over = entry.status == EntryStatus::kAssumed || entry.status == EntryStatus::kEvicted;
-    if (!over && entry.nominated) FinishEntry(entry);
-  }
-  for (Entry& entry : entries_) {
-    if (!entry.nominated) FinishEntry(entry);
+    if (block_.waits()) return;
   }
 }
 
@@ -166,7 +148,7 @@ void Cycle::ProcessInFairOrder() {
     entry_of.push_back(i);
   }
   Tournament tournament(state_, heads);
-  while (tournament.HasNext() && !waits_) ProcessEntry(entries_[entry_of[tournament.Pop()]]);
+  while (tournament.HasNext() && !block_.waits()) ProcessEntry(entries_[entry_of[tournament.Pop()]]);
 }
 
 void Cycle::AddUsage(const Entry& entry) {
@@ -207,7 +189,7 @@ Cycle::Fit Cycle::CheckFit(const Entry& entry) {
   });
   if (!fits) return Fit::kNoQuota;
   const std::vector<TopologyUsage>& placed = entry.assignment.topology_usage;
-  return placed.empty() || PreemptorOf(entry.queue).placer().HasRoom(placed) ? Fit::kOk : Fit::kNoTopology;
+  return placed.empty() || HasRoom(state_, placed) ? Fit::kOk : Fit::kNoTopology;
 }
 
 // Recomputes the assignment within the nominated flavors, because earlier entries of the cycle use the same
@@ -221,10 +203,10 @@ void Cycle::Recompute(Entry& entry, bool overlaps) {
     }
   }
   state_.At(entry.workload).progress = nullptr;
-  Preemptor& preemptor = PreemptorOf(entry.queue);
+  Preemptor& preemptor = nomination_.PreemptorOf(entry.queue);
   if (!overlaps) {
     preemptor.Forget();
-    GetAssignments(entry, &pinned);
+    nomination_.Assign(entry, &pinned);
     return;
   }
   if (victims_.Has(entry.replaced)) entry.replaced = kNoId;  // Already preempted.
@@ -233,7 +215,7 @@ void Cycle::Recompute(Entry& entry, bool overlaps) {
     const NodeId root = state_.forest().Root(entry.queue);
     victims_.Discharge(state_, root);
     preemptor.SetAlreadyPreempted(&victims_.all());
-    GetAssignments(entry, &pinned);
+    nomination_.Assign(entry, &pinned);
     preemptor.SetAlreadyPreempted(nullptr);
   }
   if (entry.assignment.mode == Mode::kFit) {
@@ -292,32 +274,18 @@ void Cycle::ShowAsIs() {
   as_is_.clear();
 }
 
-// Evicts the workload if a node failed and its pods cannot be placed elsewhere.
-bool Cycle::EvictsForNode(Entry& entry) {
-  const Workload& workload = state_.At(entry.workload);
-  if (entry.second_pass == 0 || entry.assignment.mode == Mode::kFit ||
-      !state_.config.gates.tas_failed_node_replacement_fail_fast ||
-      !HasUnhealthyAssignment(state_, workload)) {
-    return false;
-  }
-  entry.status = EntryStatus::kEvicted;
-  const Message message = Say(Sentence::kNoNodeReplacement, workload.Status().unhealthy_nodes);
-  PreemptorOf(entry.queue).KeepCandidates();
-  Evict(state_, entry.workload, Reason::kNodeFailures, message);
-  if (IsResumed() && entry.decided) Evict(live_, entry.workload, Reason::kNodeFailures, message);
-  if (entry.decided) {
-    ++result_.evicted;
-    result_.evicted_workloads.push_back(entry.workload);
-  }
-  written_ = assigned_again_.size();
-  return true;
+// Returns whether the workload is evicted because a node failed and its pods cannot be placed elsewhere.
+bool Cycle::MustEvictForNode(const Entry& entry) const {
+  return entry.second_pass > 0 && entry.assignment.mode != Mode::kFit &&
+         state_.config.gates.tas_failed_node_replacement_fail_fast &&
+         HasUnhealthyAssignment(state_, std::as_const(state_).At(entry.workload));
 }
 
 void Cycle::ProcessEntry(Entry& entry) {
-  PreemptorOf(entry.queue).Forget();
-  entry.decided = waiting_.start == nullptr;
+  nomination_.PreemptorOf(entry.queue).Forget();
+  entry.decided = !block_.IsReplaying();
   const std::optional<Fit> fit = RecomputeIfNeeded(entry);
-  if (EvictsForNode(entry)) return;
+  if (MustEvictForNode(entry)) return outcome_.EvictForNode(entry);
   const Mode mode = entry.assignment.mode;
   Workload& workload = state_.At(entry.workload);
   if (mode == Mode::kNoFit) {
@@ -362,13 +330,13 @@ void Cycle::ProcessEntry(Entry& entry) {
   for (const Target& target : entry.targets) victims_.Add(state_, root, target.workload);
   AddUsage(entry);
   if (mode == Mode::kPreempt) {
-    IssuePreemptions(entry);
+    outcome_.IssuePreemptions(entry);
     return;
   }
-  if (MustWait(entry)) return Wait(entry);
+  if (block_.MustWait(entry, admitted_)) return block_.Wait(entry, admitted_.size(), outcome_.result());
   entry.status = EntryStatus::kAssumed;
-  admitted_.push_back(static_cast<size_t>(&entry - entries_.data()));
-  if (entry.second_pass > 0) assigned_again_.push_back(entry.workload);
+  admitted_.push_back(&entry);
+  if (entry.second_pass > 0) outcome_.NoteAssignedAgain(entry.workload);
 }
 
 // Reserves capacity for a preemptor without targets, so that workloads of lower priority in the tree do not

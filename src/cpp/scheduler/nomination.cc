@@ -1,6 +1,7 @@
-// First part of a cycle: finds for each head a flavor assignment and, if necessary, preemption targets.
-// Mirrors pkg/scheduler/scheduler.go:nominate (kueue ff69552e79).
+#include "scheduler/nomination.h"
+
 #include <algorithm>
+#include <utility>
 
 #include "absl/cleanup/cleanup.h"
 #include "lifecycle/admissibility.h"
@@ -8,7 +9,6 @@
 #include "lifecycle/devices.h"
 #include "lifecycle/second_pass.h"
 #include "preemption/fit.h"
-#include "scheduler/cycle.h"
 
 namespace kueue {
 
@@ -20,60 +20,57 @@ WorkloadId ReplacedSlice(const State& state, WorkloadId id, NodeId queue) {
   return state.At(replaced).spec->ns == state.At(id).spec->ns ? replaced : kNoId;
 }
 
-Entry Cycle::Nominate(WorkloadId workload, NodeId queue) {
-  state_.EnsureBuilt();
-  state_.EnsureTopologies();
-  preemptor_.BeginCycle();
-  Entry entry;
-  entry.workload = workload;
-  entry.queue = queue;
-  NominateEntry(entry);
-  return entry;
+namespace {
+
+// Topologies may be shared by trees. The values that a second pass replaces belong to no tree.
+bool AreTreesIndependent(const State& state, const std::vector<Entry>& entries) {
+  const auto is_second_pass = [](const Entry& entry) { return entry.second_pass > 0; };
+  return state.topology.made.capacity.empty() && !state.MaySharePages() &&
+         std::none_of(entries.begin(), entries.end(), is_second_pass);
 }
 
-// Topologies may be shared by trees. The values that a second pass replaces, and the tables of a resumed
-// cycle, belong to no tree.
-bool Cycle::AreTreesIndependent() const {
-  return state_.topology.made.capacity.empty() && second_passes_.empty() && !IsResumed() &&
-         !state_.MaySharePages();
-}
-
-std::vector<std::vector<size_t>> Cycle::EntriesByPart() const {
+// Returns the entries of each part of the trees that has any; see Quota::PartOf().
+std::vector<std::vector<size_t>> EntriesByPart(const State& state, const std::vector<Entry>& entries) {
   std::vector<std::vector<size_t>> parts(Quota::kParts);
-  for (size_t i = 0; i < entries_.size(); ++i) parts[state_.quota.PartOf(entries_[i].queue)].push_back(i);
+  for (size_t i = 0; i < entries.size(); ++i) parts[state.quota.PartOf(entries[i].queue)].push_back(i);
   const auto is_empty = [](const std::vector<size_t>& part) { return part.empty(); };
   parts.erase(std::remove_if(parts.begin(), parts.end(), is_empty), parts.end());
   return parts;
 }
 
-void Cycle::NominateEntries() {
+}  // namespace
+
+void Nomination::NominateAll(std::vector<Entry>& entries, CycleThreads* threads) {
   std::vector<std::vector<size_t>> parts;
-  if (threads_ != nullptr && threads_->AreWorthIt(entries_.size()) && AreTreesIndependent())
-    parts = EntriesByPart();
+  // The tables of a resumed cycle belong to no tree.
+  if (threads != nullptr && threads->AreWorthIt(entries.size()) && !is_resumed_ &&
+      AreTreesIndependent(state_, entries)) {
+    parts = EntriesByPart(state_, entries);
+  }
   if (parts.size() < 2) {
-    for (Entry& entry : entries_) NominateEntry(entry);
+    for (Entry& entry : entries) Nominate(entry);
     return;
   }
   preemptors_.resize(Quota::kParts);
   for (const std::vector<size_t>& part : parts) {
-    preemptors_[state_.quota.PartOf(entries_[part.front()].queue)] = std::make_unique<Preemptor>(state_);
+    preemptors_[state_.quota.PartOf(entries[part.front()].queue)] = std::make_unique<Preemptor>(state_);
   }
   state_.caches.refusals.Reserve(state_.forest().size());
   state_.quota.Part();
   const absl::Cleanup join = [this] { state_.quota.Join(); };
-  threads_->Do(parts.size(), [&](size_t number) {
-    for (size_t i : parts[number]) NominateEntry(entries_[i]);
+  threads->Do(parts.size(), [&](size_t number) {
+    for (size_t i : parts[number]) Nominate(entries[i]);
   });
 }
 
-void Cycle::NominateEntry(Entry& entry) {
+void Nomination::Nominate(Entry& entry) {
   if (Refuses(entry)) return;
   entry.nominated = true;
   entry.replaced = ReplacedSlice(state_, entry.workload, entry.queue);
-  GetAssignments(entry, nullptr);
+  Assign(entry, nullptr);
 }
 
-bool Cycle::Refuses(Entry& entry) {
+bool Nomination::Refuses(Entry& entry) {
   const Workload& workload = state_.At(entry.workload);
   if (entry.second_pass > 0 && !state_.IsInSnapshot(entry.queue)) {
     entry.message = Say(Sentence::kClusterQueueInactive, {state_.forest().Name(entry.queue)});
@@ -102,7 +99,7 @@ bool Cycle::Refuses(Entry& entry) {
   return true;
 }
 
-bool Cycle::IsProgressOutdated(const Workload& workload, NodeId queue) const {
+bool Nomination::IsProgressOutdated(const Workload& workload, NodeId queue) const {
   const ScanProgress& progress = *workload.progress;
   if (state_.config.gates.flavor_fungibility_preserve_scan_progress) {
     if (state_.config.gates.scheduling_equivalence_hashing && progress.cls != workload.cls) return true;
@@ -111,7 +108,7 @@ bool Cycle::IsProgressOutdated(const Workload& workload, NodeId queue) const {
   return state_.Queue(queue).generation > progress.generation;
 }
 
-void Cycle::GetAssignments(Entry& entry, const NominationMapping* pinned) {
+void Nomination::Assign(Entry& entry, const NominationMapping* pinned) {
   Workload& workload = state_.At(entry.workload);
   if (workload.progress && IsProgressOutdated(workload, entry.queue)) workload.progress = nullptr;
   Preemptor& preemptor = PreemptorOf(entry.queue);
@@ -145,13 +142,13 @@ void Cycle::GetAssignments(Entry& entry, const NominationMapping* pinned) {
   if (is_told_by_class) KeepRefusal(entry);
 }
 
-bool Cycle::IsToldByClass(const Entry& entry) const {
+bool Nomination::IsToldByClass(const Entry& entry) const {
   const Workload& workload = state_.At(entry.workload);
   return recalls_ && entry.second_pass == 0 && entry.replaced == kNoId && workload.progress == nullptr &&
          workload.admission == nullptr;
 }
 
-bool Cycle::Recall(Entry& entry) const {
+bool Nomination::Recall(Entry& entry) const {
   const KnownRefusal* const known =
       state_.caches.refusals.Find(state_.quota, entry.queue, state_.At(entry.workload).cls);
   if (known == nullptr) return false;
@@ -163,7 +160,7 @@ bool Cycle::Recall(Entry& entry) const {
   return true;
 }
 
-bool Cycle::TakeKnown(const KnownFit& known, Entry& entry) const {
+bool Nomination::TakeKnown(const KnownFit& known, Entry& entry) const {
   int borrowing = 0;
   if (known.needs_placement && state_.At(entry.workload).spec->elastic) return false;
   for (const auto& [fr, amount] : known.usage) {
@@ -182,7 +179,7 @@ bool Cycle::TakeKnown(const KnownFit& known, Entry& entry) const {
 }
 
 // Fills in what the flavor scan would find. Each resource has only one flavor, and all resources the same.
-void Cycle::TakeKnownFlavors(const Admission& admission, Entry& entry) const {
+void Nomination::TakeKnownFlavors(const Admission& admission, Entry& entry) const {
   Assignment& assignment = entry.assignment;
   const PodSetAdmission& admitted = admission.pod_sets.front();
   PodSetAssignment& pod_set = assignment.pod_sets.emplace_back();
@@ -202,7 +199,7 @@ void Cycle::TakeKnownFlavors(const Admission& admission, Entry& entry) const {
 }
 
 // Returns whether TakeKnownFlavors() reproduces the assignment before its placement.
-bool Cycle::CanReproduceFlavors(const Entry& entry) const {
+bool Nomination::CanReproduceFlavors(const Entry& entry) const {
   const Assignment& assignment = entry.assignment;
   if (assignment.pod_sets.size() != 1 || assignment.demands.size() != 1) return false;
   const PodSetAssignment& pod_set = assignment.pod_sets.front();
@@ -216,10 +213,10 @@ bool Cycle::CanReproduceFlavors(const Entry& entry) const {
          std::all_of(pod_set.flavors.begin(), pod_set.flavors.end(), is_of_demand);
 }
 
-void Cycle::KeepFit(const Entry& entry, const std::shared_ptr<const Admission>& admission) {
+void Nomination::KeepFit(const Entry& entry, const std::shared_ptr<const Admission>& admission) {
   const ClassId id = state_.At(entry.workload).cls;
   const EquivalenceClass& cls = state_.Class(id);
-  if (IsResumed() || !IsToldByClass(entry) || entry.assignment.HasPendingFlavors() ||
+  if (is_resumed_ || !IsToldByClass(entry) || entry.assignment.HasPendingFlavors() ||
       cls.can_be_partially_admitted) {
     return;
   }
@@ -239,7 +236,7 @@ void Cycle::KeepFit(const Entry& entry, const std::shared_ptr<const Admission>& 
 }
 
 // Adds the flavor resources that the flavor scan for a resource may read.
-void Cycle::AddRead(ResourceId resource, NodeId node, KnownRefusal& refusal) const {
+void Nomination::AddRead(ResourceId resource, NodeId node, KnownRefusal& refusal) const {
   const ClusterQueue& queue = state_.Queue(node);
   const int group = queue.GroupOf(resource);
   if (group == kNoId) return;
@@ -250,7 +247,7 @@ void Cycle::AddRead(ResourceId resource, NodeId node, KnownRefusal& refusal) con
   }
 }
 
-void Cycle::KeepRefusal(const Entry& entry) {
+void Nomination::KeepRefusal(const Entry& entry) {
   const Assignment& assignment = entry.assignment;
   const ClassId id = state_.At(entry.workload).cls;
   const EquivalenceClass& cls = state_.Class(id);
@@ -274,7 +271,7 @@ void Cycle::KeepRefusal(const Entry& entry) {
 // Computes the placement of a workload that needs preemption: the placement after its targets have stopped
 // or, if there are no targets, the placement in an empty cluster. The capacity of this placement is reserved.
 // Mirrors pkg/scheduler/scheduler.go:updateAssignmentForTAS.
-void Cycle::PlaceAround(Entry& entry) {
+void Nomination::PlaceAround(Entry& entry) {
   if (HasUnhealthyAssignment(state_, state_.At(entry.workload))) return;
   Placer& placer = PreemptorOf(entry.queue).placer();
   const Trial trial(state_, entry.queue);
@@ -285,7 +282,7 @@ void Cycle::PlaceAround(Entry& entry) {
 }
 
 // Mirrors pkg/scheduler/flavorassigner/podset_reducer.go: finds the smallest reduction by binary search.
-bool Cycle::TryPartialAdmission(Entry& entry, FlavorAssigner& assigner) {
+bool Nomination::TryPartialAdmission(Entry& entry, FlavorAssigner& assigner) {
   const EquivalenceClass& cls = state_.Class(state_.At(entry.workload).cls);
   if (!state_.config.gates.partial_admission || !cls.can_be_partially_admitted) return false;
   int64_t all = 0;
@@ -319,7 +316,7 @@ bool Cycle::TryPartialAdmission(Entry& entry, FlavorAssigner& assigner) {
 }
 
 // Stores the position at which the flavor scan stopped, if it stopped before the last flavor.
-void Cycle::SetProgress(const Entry& entry) {
+void Nomination::SetProgress(const Entry& entry) {
   Workload& workload = state_.At(entry.workload);
   if (!entry.assignment.HasPendingFlavors()) {
     if (workload.progress != nullptr) workload.progress = nullptr;

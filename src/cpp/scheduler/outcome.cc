@@ -1,5 +1,5 @@
-// Effects of a cycle: preemptions, admissions, and the conditions of all other heads. Mirrors
-// pkg/scheduler/{scheduler,preemption/preemption}.go (kueue ff69552e79).
+#include "scheduler/outcome.h"
+
 #include <algorithm>
 
 #include "fairness/ledger.h"
@@ -7,7 +7,6 @@
 #include "lifecycle/controllers.h"
 #include "lifecycle/dispatched.h"
 #include "lifecycle/second_pass.h"
-#include "scheduler/cycle.h"
 #include "scheduler/refusals.h"
 
 namespace kueue {
@@ -94,7 +93,7 @@ Message PendingPreemptions(const Entry& entry, ClassId cls) {
   return std::make_shared<const MessageBody>(std::move(facts));
 }
 
-void Cycle::Preempt(State& state, const Entry& entry, const Target& target) {
+void Outcome::Preempt(State& state, const Entry& entry, const Target& target) {
   const Workload& preemptor = state_.At(entry.workload);
   Workload& victim = state.At(target.workload);
   if (victim.IsEvicted() || victim.charged == kNoId) return;
@@ -124,24 +123,24 @@ void Cycle::Preempt(State& state, const Entry& entry, const Target& target) {
   result_.evicted_workloads.push_back(target.workload);
 }
 
-bool Cycle::IsAssignedAgain(WorkloadId workload) const {
+bool Outcome::IsAssignedAgain(WorkloadId workload) const {
   return std::find(assigned_again_.begin(), assigned_again_.end(), workload) != assigned_again_.end();
 }
 
-bool Cycle::IsWritten(WorkloadId workload) const {
+bool Outcome::IsWritten(WorkloadId workload) const {
   const auto end = assigned_again_.begin() + static_cast<std::ptrdiff_t>(written_);
   return std::find(assigned_again_.begin(), end, workload) != end;
 }
 
 // If the cycle has admitted a victim in its second pass, the later write takes effect: an eviction after the
 // admission, or an admission that ends the eviction.
-void Cycle::IssuePreemptions(Entry& entry) {
+void Outcome::IssuePreemptions(Entry& entry) {
   const Workload& preemptor = state_.At(entry.workload);
-  PreemptorOf(entry.queue).KeepCandidates();
+  nomination_.PreemptorOf(entry.queue).KeepCandidates();
   bool writes = false;
   for (const Target& target : entry.targets) {
     if (IsWritten(target.workload)) {
-      if (entry.decided) late_.emplace_back(&entry - entries_.data(), target);
+      if (entry.decided) late_.emplace_back(&entry, target);
       continue;
     }
     writes = writes || !state_.At(target.workload).IsEvicted();
@@ -155,11 +154,51 @@ void Cycle::IssuePreemptions(Entry& entry) {
   state_.At(entry.workload).progress = nullptr;
 }
 
+void Outcome::EvictForNode(Entry& entry) {
+  entry.status = EntryStatus::kEvicted;
+  const Workload& workload = state_.At(entry.workload);
+  const Message message = Say(Sentence::kNoNodeReplacement, workload.Status().unhealthy_nodes);
+  nomination_.PreemptorOf(entry.queue).KeepCandidates();
+  Evict(state_, entry.workload, Reason::kNodeFailures, message);
+  if (IsResumed() && entry.decided) Evict(live_, entry.workload, Reason::kNodeFailures, message);
+  if (entry.decided) {
+    ++result_.evicted;
+    result_.evicted_workloads.push_back(entry.workload);
+  }
+  written_ = assigned_again_.size();
+}
+
+void Outcome::Apply(const std::vector<Entry*>& admitted) {
+  for (WorkloadId victim : result_.evicted_workloads) {
+    // Writing an eviction counts as a change of the evicted workload's queue.
+    const NodeId queue = live_.At(victim).charged;
+    if (queue != kNoId) ++live_.Queue(queue).generation;
+  }
+  for (Entry* entry : admitted) {
+    if (entry->decided) Admit(*entry);
+  }
+  for (const auto& [entry, target] : late_) {
+    if (live_.At(target.workload).charged == kNoId) continue;
+    ++live_.Queue(live_.At(target.workload).charged).generation;
+    Preempt(live_, *entry, target);
+  }
+}
+
+void Outcome::Requeue(std::vector<Entry>& entries, const std::vector<SecondPass>& second_passes) {
+  for (Entry& entry : entries) {
+    const bool over = entry.status == EntryStatus::kAssumed || entry.status == EntryStatus::kEvicted;
+    if (!over && entry.nominated) FinishEntry(entry, second_passes);
+  }
+  for (Entry& entry : entries) {
+    if (!entry.nominated) FinishEntry(entry, second_passes);
+  }
+}
+
 // Returns whether the topology usage of the assignment equals that of the admission: its only pod set was not
 // placed before, and all its resources have the flavor in which it was placed.
-bool Cycle::HoldsTopologyUsage(const Entry& entry) const {
+bool Outcome::HoldsTopologyUsage(const Entry& entry) const {
   const Assignment& assignment = entry.assignment;
-  if (!recalls_ || IsResumed() || entry.second_pass > 0 || entry.replaced != kNoId ||
+  if (!nomination_.recalls() || IsResumed() || entry.second_pass > 0 || entry.replaced != kNoId ||
       assignment.pod_sets.size() != 1 || assignment.topology_usage.empty() ||
       state_.config.rules.topology_usage_by_quota ||
       state_.Class(state_.At(entry.workload).cls).pod_sets.size() != 1) {
@@ -171,7 +210,7 @@ bool Cycle::HoldsTopologyUsage(const Entry& entry) const {
   });
 }
 
-void Cycle::Admit(Entry& entry) {
+void Outcome::Admit(Entry& entry) {
   Workload& workload = live_.At(entry.workload);
   if (workload.deleted || workload.IsFinished()) {  // The workload changed while the cycle was blocked.
     if (entry.requeue_reason != RequeueReason::kPendingPreemption) entry.decided = false;
@@ -181,7 +220,7 @@ void Cycle::Admit(Entry& entry) {
   std::shared_ptr<const Admission> admission = entry.admission;
   if (admission == nullptr) {
     admission = AdmissionOf(live_, entry, cls);
-    KeepFit(entry, admission);
+    nomination_.KeepFit(entry, admission);
   }
   RemoveFromQueue(live_, entry.workload);
   const bool again = workload.charged != kNoId;
@@ -212,7 +251,7 @@ void Cycle::Admit(Entry& entry) {
   result_.admitted_workloads.push_back(entry.workload);
 }
 
-void Cycle::FinishReplaced(const Entry& entry) {
+void Outcome::FinishReplaced(const Entry& entry) {
   if (entry.replaced == kNoId || live_.At(entry.replaced).IsFinished()) return;
   const Workload& by = live_.At(entry.workload);
   SetCondition(live_, live_.At(entry.replaced), ConditionType::kFinished, true,
@@ -222,7 +261,7 @@ void Cycle::FinishReplaced(const Entry& entry) {
 }
 
 // Requeues an entry and writes the reason why it is pending.
-void Cycle::FinishEntry(Entry& entry) {
+void Outcome::FinishEntry(Entry& entry, const std::vector<SecondPass>& second_passes) {
   Workload& workload = live_.At(entry.workload);
   entry.decided = entry.decided || !entry.nominated;
   if (workload.deleted || workload.IsFinished()) {  // The workload changed while the cycle was blocked.
@@ -233,7 +272,7 @@ void Cycle::FinishEntry(Entry& entry) {
     entry.requeue_reason = RequeueReason::kFailedAfterNomination;
   }
   if (entry.second_pass > 0) {
-    for (const SecondPass& pass : second_passes_) {
+    for (const SecondPass& pass : second_passes) {
       if (pass.workload == entry.workload) RepeatSecondPass(live_, pass);
     }
     return;

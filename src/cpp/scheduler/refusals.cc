@@ -6,6 +6,7 @@
 #include "lifecycle/conditions.h"
 #include "lifecycle/controllers.h"
 #include "lifecycle/dispatched.h"
+#include "scheduler/nomination.h"
 
 namespace kueue {
 namespace {

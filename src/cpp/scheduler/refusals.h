@@ -2,7 +2,7 @@
 #ifndef KUEUE_SCHEDULER_REFUSALS_H_
 #define KUEUE_SCHEDULER_REFUSALS_H_
 
-#include "scheduler/cycle.h"
+#include "scheduler/entry.h"
 
 namespace kueue {
 

@@ -1,8 +1,9 @@
-// Failures and repairs of nodes.
+#include "simulation/failures.h"
+
 #include <algorithm>
 
 #include "absl/strings/str_cat.h"
-#include "simulation/simulation.h"
+#include "engine/trees.h"
 
 namespace kueue {
 namespace {
@@ -69,60 +70,48 @@ absl::Status CheckFailures(const State& state, const std::vector<Failures>& fail
   return absl::OkStatus();
 }
 
-void Simulation::PlanFailure(size_t failure) {
-  const Failures& of = options_.delays.failures[failure];
-  Int128 units = NominalOf(engine_.state(), CellOf(engine_.state(), of)) / of.unit;
+void NodeFailures::Plan(JobRuns& runs, size_t failure) {
+  const Failures& of = runs.options().delays.failures[failure];
+  Int128 units = NominalOf(runs.engine().state(), CellOf(runs.engine().state(), of)) / of.unit;
   if (units <= 0) return;
   units = std::min<Int128>(units, std::max<Time>(1, of.mtbf / kLeastGap));
   const Int128 gap = static_cast<Int128>(of.gap.At(failures_[failure])) * of.mtbf / units / kWholePart;
   const auto wait = static_cast<Time>(std::clamp<Int128>(gap, 1, INT64_MAX));
-  calendar_.Plan(SaturatingAdd(now(), wait), Happening::kFailure, static_cast<int32_t>(failure), 0);
+  runs.calendar().Plan(SaturatingAdd(runs.now(), wait), Happening::kFailure, static_cast<int32_t>(failure),
+                       0);
 }
 
-// Returns the jobs that hold quota, in the order of arrival; on a worker, in the order of their rows.
-std::vector<int32_t> Simulation::Holding() const {
-  std::vector<int32_t> found;
-  const auto add = [&](int32_t job) {
-    if (JobAt(job).reserved >= 0) found.push_back(job);
-  };
-  if (!IsWorker()) std::for_each(arrived_.begin(), arrived_.end(), add);
-  for (int32_t job = 0; job < static_cast<int32_t>(slots_.size()); ++job) {
-    if (HasCopy(job)) add(job);
-  }
-  return found;
-}
-
-// Fails one node of the flavor. Jobs are laid out over the nodes in order, so the probability that a failure
-// affects a job is proportional to the job's usage, and a failure of an unused node affects no job.
-void Simulation::Fail(size_t failure) {
-  const Failures& of = options_.delays.failures[failure];
-  State& state = engine_.state();
+// Jobs are laid out over the nodes in order, so the probability that a failure affects a job is proportional
+// to the job's usage, and a failure of an unused node affects no job.
+void NodeFailures::Fail(JobRuns& runs, size_t failure, const std::vector<int32_t>& arrived) {
+  const Failures& of = runs.options().delays.failures[failure];
+  State& state = runs.engine().state();
   const FlavorResourceId cell = CellOf(state, of);
   const Int128 units = std::min<Int128>(NominalOf(state, cell) / of.unit, INT64_MAX);
   const Int128 node = of.place.At(failures_[failure]) * units / kWholePart;
   ++failures_[failure];
   std::vector<int32_t> hit;
   Int128 place = 0;
-  for (const int32_t number : Holding()) {
-    for (const auto& [held, amount] : state.At(At(number).workload).usage) {
+  for (const int32_t number : runs.jobs().Holding(arrived)) {
+    for (const auto& [held, amount] : state.At(runs.jobs().At(number).workload).usage) {
       if (held != cell) continue;
       if (place < (node + 1) * of.unit && place + amount.value() > node * of.unit) hit.push_back(number);
       place += amount.value();
     }
   }
   for (int32_t job : hit) {
-    Stir(At(job).queue);
-    engine_.Evict(At(job).workload, Reason::kNodeFailures, "A node failed");
+    runs.Stir(runs.jobs().At(job).queue);
+    runs.engine().Evict(runs.jobs().At(job).workload, Reason::kNodeFailures, "A node failed");
   }
-  Listen();  // Process the steps before the id of a workload can be reused.
-  if (of.lowers_quota && !hit.empty()) LowerFor(failure, At(hit.front()).queue);
-  PlanFailure(failure);
+  runs.Listen();  // Process the steps before the id of a workload can be reused.
+  if (of.lowers_quota && !hit.empty()) LowerFor(runs, failure, runs.jobs().At(hit.front()).queue);
+  Plan(runs, failure);
 }
 
 // Lowers the quota of the queue that uses most of the flavor by the amount of the node, until the repair.
-void Simulation::LowerFor(size_t failure, NodeId holder) {
-  const Failures& of = options_.delays.failures[failure];
-  const State& state = engine_.state();
+void NodeFailures::LowerFor(JobRuns& runs, size_t failure, NodeId holder) {
+  const Failures& of = runs.options().delays.failures[failure];
+  const State& state = runs.engine().state();
   const FlavorResourceId cell = CellOf(state, of);
   for (NodeId queue : state.forest().Queues()) {
     if (state.quota.Usage(queue, cell) > state.quota.Usage(holder, cell)) holder = queue;
@@ -134,46 +123,44 @@ void Simulation::LowerFor(size_t failure, NodeId holder) {
   });
   if (lowered == lowered_.end()) lowered = lowered_.insert(lowered, found);
   if (lowered->broken == 0) lowered->declared = NominalQuota(state, holder, *lowered);
-  Lower(*lowered, of.unit);
-  QuotasChanged();
+  Lower(runs, *lowered, of.unit);
+  runs.QuotasChanged();
   const Time repair = of.repair.At(failures_[failure] - 1);
   broken_[failure].push_back(static_cast<size_t>(lowered - lowered_.begin()));
-  calendar_.Plan(SaturatingAdd(now(), repair), Happening::kRepair, static_cast<int32_t>(failure), 0);
+  runs.calendar().Plan(SaturatingAdd(runs.now(), repair), Happening::kRepair, static_cast<int32_t>(failure),
+                       0);
 }
 
-// Repairs the node that failed first.
-void Simulation::Repair(size_t failure) {
+void NodeFailures::Repair(JobRuns& runs, size_t failure) {
   LoweredQuota& lowered = lowered_[broken_[failure].front()];
   broken_[failure].erase(broken_[failure].begin());
   if (lowered.queue.empty()) return;
-  Lower(lowered, -options_.delays.failures[failure].unit);
-  QuotasChanged();
+  Lower(runs, lowered, -runs.options().delays.failures[failure].unit);
+  runs.QuotasChanged();
 }
 
 // Changes the amount on failed nodes of a queue. Its quota is the declared quota minus this amount, at least
 // 0.
-void Simulation::Lower(LoweredQuota& lowered, int64_t by) {
+void NodeFailures::Lower(JobRuns& runs, LoweredQuota& lowered, int64_t by) {
   lowered.broken = SaturatingAdd(lowered.broken, by);
-  const NodeId queue = DeclaredQueue(engine_.state(), lowered.queue);
+  const NodeId queue = DeclaredQueue(runs.engine().state(), lowered.queue);
   if (queue == kNoId) return;
-  ClusterQueueSpec spec = engine_.state().Queue(queue).spec;
+  ClusterQueueSpec spec = runs.engine().state().Queue(queue).spec;
   WithQuota(spec, lowered, [&](ResourceQuota& quota) {
     quota.nominal = Amount(std::max<int64_t>(0, SaturatingSub(lowered.declared, lowered.broken)));
   });
-  engine_.ApplyClusterQueue(std::move(spec), /*changed=*/true);
+  ApplyClusterQueue(runs.engine().state(), std::move(spec), /*changed=*/true);
 }
 
-// Lowers the quotas of queues again. Needed after the queues were applied, because this resets their quotas
-// to the declared values.
-void Simulation::LowerAgain(const std::vector<std::string>& queues) {
+void NodeFailures::LowerAgain(JobRuns& runs, const std::vector<std::string>& queues) {
   for (LoweredQuota& lowered : lowered_) {
     if (std::find(queues.begin(), queues.end(), lowered.queue) == queues.end()) continue;
-    const NodeId queue = DeclaredQueue(engine_.state(), lowered.queue);
+    const NodeId queue = DeclaredQueue(runs.engine().state(), lowered.queue);
     if (queue == kNoId) {
       lowered.queue.clear();  // A new queue with the same name has different nodes.
     } else if (lowered.broken > 0) {
-      lowered.declared = NominalQuota(engine_.state(), queue, lowered);
-      Lower(lowered, 0);
+      lowered.declared = NominalQuota(runs.engine().state(), queue, lowered);
+      Lower(runs, lowered, 0);
     }
   }
 }

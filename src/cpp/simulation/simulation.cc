@@ -1,97 +1,256 @@
-// Effects of cycles on jobs, and the conditions under which time advances. `as_performance_test` follows
-// Kueue's generator files (test/performance/scheduler, kueue ff69552e79).
 #include "simulation/simulation.h"
 
 #include <algorithm>
 #include <utility>
 
-#include "fairness/ledger.h"
-#include "lifecycle/conditions.h"
-
 namespace kueue {
 namespace {
 
-constexpr Time kNever = INT64_MAX / 4;
 // A flavor scan that takes this number of cycles without any other change is treated as a loop.
 constexpr int64_t kLongestScan = 64;
-
-Time StartOf(const Engine& engine, const JobColumns& columns, const SimulationOptions& options) {
-  if (options.start) return *options.start;
-  Time start = columns.submit.empty() ? engine.state().now : columns.submit.front();
-  if (!options.changes.empty()) start = std::min(start, options.changes.front().at);
-  return std::max(start, engine.state().now);
-}
-
-FlavorId FirstFlavor(const Admission& admission) {
-  for (const PodSetAdmission& pod_set : admission.pod_sets) {
-    for (const PodSetAdmission::Resource& entry : pod_set.resources) {
-      if (entry.flavor != kNoId) return entry.flavor;
-    }
-  }
-  return kNoId;
-}
-
-bool HasGrace(const JobColumns& columns, const SimulationOptions& options) {
-  return options.model.grace > 0 ||
-         std::any_of(columns.grace.begin(), columns.grace.end(), [](Time grace) { return grace > 0; });
-}
 
 }  // namespace
 
 Simulation::Simulation(Engine engine, std::shared_ptr<const JobColumns> jobs, SimulationOptions options)
-    : engine_(std::move(engine)),
-      columns_(std::move(jobs)),
-      options_(std::move(options)),
-      jobs_(options_.site > kManager ? 0 : static_cast<size_t>(columns_->size())),
-      slots_(options_.site > kManager ? static_cast<size_t>(columns_->size()) : 0, -1),
-      asks_(columns_->shapes.size()),
-      has_asks_(columns_->shapes.size()),
-      given_(columns_->size()),
-      start_(StartOf(engine_, *columns_, options_)),
-      frees_by_hand_(options_.as_performance_test || HasGrace(*columns_, options_)),
-      has_capacity_(options_.delays.checks.size()),
-      failures_(options_.delays.failures.size()),
-      broken_(options_.delays.failures.size()),
-      recorder_(options_.record, start_),
-      figures_(SaturatingAdd(start_, options_.warmup)) {
-  recorder_.Reserve(static_cast<size_t>(columns_->size()));
-  State& state = engine_.state();
-  state.followed.on = true;
-  state.record_events = false;
-  // The workloads of a fleet, and workloads that exist at the start, are found by their keys.
-  if (options_.site == kNoId && state.workloads.living() == 0 && !columns_->HasReplacements())
-    state.DropKeys();
-  if (frees_by_hand_) engine_.SetStopDelay(kNever);
-  engine_.SetNow(start_);
-  state.EnsureBuilt();
-  figures_.Rebuild(state);
-  LookAtAll();
-  for (size_t i = 0; i < options_.changes.size(); ++i) {
-    calendar_.Plan(std::max(options_.changes[i].at, start_), Happening::kChange, static_cast<int32_t>(i), 0);
+    : runs_(std::move(engine), std::move(jobs), std::move(options)),
+      arrivals_(columns().size()),
+      failures_(runs_.options().delays.failures.size()),
+      has_capacity_(runs_.options().delays.checks.size()) {
+  const std::vector<TimedChange>& changes = runs_.options().changes;
+  for (size_t i = 0; i < changes.size(); ++i) {
+    runs_.calendar().Plan(std::max(changes[i].at, start()), Happening::kChange, static_cast<int32_t>(i), 0);
   }
-  for (size_t i = 0; i < options_.delays.failures.size(); ++i) PlanFailure(i);
+  for (size_t i = 0; i < runs_.options().delays.failures.size(); ++i) failures_.Plan(runs_, i);
 }
 
-int32_t Simulation::JobOf(WorkloadId workload) const {
-  return job_of_.Contains(workload) ? job_of_[workload] : -1;
+bool Simulation::Run(int64_t work, Time until) {
+  for (work_ = work; work_ > 0 && !stopped_;) {
+    if (closed_ || IsEndless(until) || GoOn(until) == Went::kNothing) return false;
+  }
+  return !stopped_;
 }
 
-const std::vector<std::pair<ResourceId, int64_t>>& Simulation::AsksOf(int32_t shape) {
-  return asks_[static_cast<size_t>(shape)];
+Went Simulation::RunMoment(int64_t work, Time until) {
+  for (work_ = work; work_ > 0 && !stopped_ && !closed_;) {
+    if (const Went went = GoOn(until); went != Went::kOn) return went;
+  }
+  return stopped_ || closed_ ? Went::kNothing : Went::kOn;
 }
 
-void Simulation::Settle() {
-  do {
-    acted_ = false;
-    if (!options_.as_performance_test) engine_.Settle();
-    Listen();
-    if (!to_free_.empty()) {
-      engine_.ReleaseEvictedNow(to_free_);
-      to_free_.clear();
-      acted_ = true;
-      Listen();
+Went Simulation::GoOn(Time until) {
+  if (!in_moment_ && !Begin(std::min(until, runs_.options().until))) return Went::kNothing;
+  in_moment_ = Decide();
+  if (in_moment_) return Went::kOn;
+  EndMoment();
+  return Went::kOver;
+}
+
+bool Simulation::Begin(Time until) {
+  const std::optional<Time> next = Next();
+  // Times that saturated at INT64_MAX never occur.
+  if (!next || *next > until || *next == INT64_MAX) return false;
+  Enter(*next);
+  TakeUntil(Happening::kPodsReady);
+  TakeArrivals();
+  TakeUntil(Happening::kCycle);
+  return true;
+}
+
+// Returns the time of the next event. Skips stale events of jobs that have lost their quota in the meantime;
+// in a preemption loop, there would always be more such events. In a performance test, stale events count.
+std::optional<Time> Simulation::Next(bool is_over) {
+  SkipOthers();
+  while (!runs_.calendar().empty() && !runs_.options().as_performance_test) {
+    const Planned planned = runs_.calendar().Next();
+    const Happening kind = planned.kind;
+    int32_t job = planned.what;
+    if (kind == Happening::kAnswer) job /= static_cast<int32_t>(runs_.options().delays.checks.size());
+    const bool of_job = kind == Happening::kEnd || kind == Happening::kFreed || kind == Happening::kAnswer ||
+                        kind == Happening::kPodsReady || kind == Happening::kTimer;
+    const bool is_void = (of_job && !runs_.jobs().IsCurrent(job, planned.term)) ||
+                         (kind == Happening::kCycle && !runs_.stirred()) ||
+                         (kind == Happening::kFailure && is_over);
+    if (!is_void) break;
+    runs_.calendar().Drop();
+  }
+  std::optional<Time> next;
+  if (!runs_.calendar().empty()) next = runs_.calendar().Next().at;
+  if (const int32_t job = arrivals_.Next(runs_.jobs()); job >= 0)
+    next = std::min(next.value_or(INT64_MAX), std::max(SubmitOf(job), start()));
+  if (next && runs_.engine().state().config.admission_fair_sharing) {
+    if (const std::optional<Time> sample = NextSample()) next = std::min(*next, *sample);
+  }
+  return next;
+}
+
+std::optional<Time> Simulation::NextSample() const {
+  const State& state = runs_.engine().state();
+  const Time interval = state.config.admission_fair_sharing->usage_sampling_interval;
+  std::optional<Time> next;
+  for (const LedgerEntry& entry : state.ledger) {
+    const Time due = SaturatingAdd(entry.last_update, interval);
+    if (entry.exists && due > state.now) next = std::min(next.value_or(INT64_MAX), due);
+  }
+  return next;
+}
+
+void Simulation::Enter(Time at) {
+  // Immediate consequences of a decision, such as pods that become ready, do not start a new time, since a
+  // preemption loop may include them.
+  const bool is_later = at > entered_;
+  entered_ = at;
+  runs_.engine().SetNow(at);
+  idle_cycles_ = 0;
+  if (is_later) {
+    cycles_at_moment_ = 0;
+    runs_.watch().BeginMoment();
+  }
+}
+
+void Simulation::TakeUntil(Happening last) {
+  while (!runs_.calendar().empty()) {
+    const Planned planned = runs_.calendar().Next();
+    if (planned.at > now() || planned.kind > last) return;
+    runs_.calendar().Drop();
+    Happen(planned);
+    --work_;
+  }
+}
+
+void Simulation::TakeArrivals() {
+  bool arrived = false;
+  SkipOthers();
+  for (int32_t job = arrivals_.Next(runs_.jobs()); job >= 0 && SubmitOf(job) <= now();
+       job = arrivals_.Next(runs_.jobs())) {
+    arrivals_.Take(runs_.jobs());
+    arrived = true;
+    const bool known = !columns().known.empty() && columns().known[static_cast<size_t>(job)] != 0;
+    if (!known) Arrive(job);
+    --work_;
+    SkipOthers();
+  }
+  if (arrived && arrivals_.Next(runs_.jobs()) < 0) runs_.figures().EndSubmissions(now());
+}
+
+// Skips the jobs of other clusters of a fleet.
+void Simulation::SkipOthers() {
+  if (runs_.options().site == kNoId) return;
+  arrivals_.SkipOthers(runs_.jobs());
+}
+
+void Simulation::Happen(const Planned& planned) {
+  runs_.SetStirred(true);
+  int32_t job = planned.what;
+  size_t check = 0;
+  switch (planned.kind) {
+    case Happening::kChange:
+      return Change(runs_.options().changes[static_cast<size_t>(planned.what)]);
+    case Happening::kFailure:
+      return failures_.Fail(runs_, static_cast<size_t>(planned.what), arrived());
+    case Happening::kRepair:
+      return failures_.Repair(runs_, static_cast<size_t>(planned.what));
+    case Happening::kCycle:
+      return;
+    case Happening::kAnswer:
+      check = static_cast<size_t>(job) % runs_.options().delays.checks.size();
+      job /= static_cast<int32_t>(runs_.options().delays.checks.size());
+      break;
+    default:
+      break;
+  }
+  if (!runs_.jobs().IsCurrent(job, planned.term)) return;
+  if (planned.kind != Happening::kPodsReady)
+    runs_.Stir(runs_.jobs().At(job).queue);  // The job frees no quota, so no other workload is affected.
+  switch (planned.kind) {
+    case Happening::kEnd:
+      return runs_.End(job);
+    case Happening::kFreed:
+      return runs_.FreeSoon(job);
+    case Happening::kAnswer:
+      return Answer(job, check);
+    case Happening::kPodsReady:
+      return runs_.engine().SetPodsReady(runs_.jobs().At(job).workload, true);
+    default:
+      return;  // A timer: the next settle handles it.
+  }
+}
+
+void Simulation::Arrive(int32_t number) {
+  const auto place = static_cast<size_t>(number);
+  Time created = columns().created.empty() ? kAtSubmission : columns().created[place];
+  if (created == kAtSubmission) created = std::max(columns().submit[place], start());
+  WorkloadObject object{columns().NameOf(number), columns().UidOf(number), created, false,
+                        columns().shapes[static_cast<size_t>(columns().shape[place])]};
+  runs_.headway().Note();
+  runs_.SetStirred(true);
+  runs_.jobs().Take(number);
+  runs_.Adopt(number, runs_.engine().Submit(std::move(object)));
+  Job& job = runs_.jobs().At(number);
+  const State& state = runs_.engine().state();
+  job.promised = job.queue != kNoId;
+  for (const auto& [resource, amount] : runs_.jobs().AsksOf(number)) {
+    bool fits = false;
+    for (FlavorResourceId cell : state.quota.FlavorResources()) {
+      if (!job.promised || state.flavor_resources[cell].second != resource) continue;
+      fits =
+          fits || state.quota.Usage(job.queue, cell) + Amount(amount) <= state.quota.Nominal(job.queue, cell);
     }
-  } while (acted_ && !options_.as_performance_test);
+    job.promised = job.promised && fits;
+  }
+  runs_.stats().end = state.now;
+}
+
+void Simulation::Change(const TimedChange& change) {
+  State& state = runs_.engine().state();
+  if (change.what == TimedChange::What::kApply) {
+    change.apply(runs_.engine());
+    failures_.LowerAgain(runs_, change.queues);
+    return runs_.QuotasChanged();
+  }
+  if (runs_.jobs().IsWorker() && !runs_.jobs().HasCopy(change.job)) return;  // The job was not submitted yet.
+  Job& job = runs_.jobs().At(change.job);
+  if (job.state != JobState::kWaiting && job.state != JobState::kRunning) return;
+  runs_.Stir(job.queue);
+  runs_.Report(change.job);
+  if (change.what == TimedChange::What::kEvict) {
+    runs_.engine().Evict(job.workload, Reason::kNodeFailures, "Evicted by hand");
+    runs_.Listen();
+  } else if (change.what == TimedChange::What::kPriority) {
+    const Workload& workload = state.At(job.workload);
+    auto spec = std::make_shared<WorkloadSpec>(*workload.spec);
+    spec->priority = change.value;
+    runs_.engine().Update(job.workload,
+                          {workload.name, workload.uid, workload.created, false, std::move(spec)});
+  } else if (runs_.PlaceOfJob(change.job) == JobPlace::kElsewhere) {
+    runs_.engine().Finish(job.workload);
+  } else if (job.started >= 0) {
+    job.wanted = std::max<Time>(job.done, job.done + now() - job.started - job.startup);
+    runs_.End(change.job);
+  } else {
+    if (job.state == JobState::kWaiting)
+      runs_.figures().Wait(state, job.queue, runs_.jobs().AsksOf(change.job), -1);
+    if (job.reserved < 0) {
+      job.reserved = now();
+      runs_.headway().Hold(runs_.jobs().IsFinite(change.job));
+    }
+    job.started = now();
+    job.wanted = job.done;
+    runs_.End(change.job);
+  }
+}
+
+void Simulation::Answer(int32_t number, size_t check) {
+  const Provisioning& by = runs_.options().delays.checks[check];
+  const int32_t row = columns().Row(number), run = runs_.jobs().At(number).runs - 1;
+  const bool fails = by.failing > 0 && by.fails.Of(row, run) < by.failing;
+  runs_.engine().SetCheckState(runs_.jobs().At(number).workload, by.check,
+                               fails ? CheckState::kRetry : CheckState::kReady);
+  runs_.Report(number);
+  if (fails || has_capacity_[check]) return;
+  has_capacity_[check] = true;
+  for (const auto& apply : by.capacity) apply(runs_.engine());
+  failures_.LowerAgain(runs_, by.queues);
+  if (!by.capacity.empty()) runs_.QuotasChanged();
 }
 
 bool Simulation::Decide() {
@@ -106,37 +265,38 @@ bool Simulation::DecideSettled() {
 }
 
 CycleOutcome Simulation::RunCycle() {
-  CycleOutcome outcome{engine_.RunCycle()};
+  CycleOutcome outcome{runs_.engine().RunCycle()};
   const CycleResult& result = outcome.result;
   if (!result.idle) {
-    ++stats_.cycles;
+    ++runs_.stats().cycles;
     work_ -= result.heads;
-    stats_.admissions += result.admitted;
-    recorder_.Count(now(), engine_.state().scheduling_cycle, result.heads, result.admitted, result.evicted);
+    runs_.stats().admissions += result.admitted;
+    runs_.recorder().Count(now(), runs_.engine().state().scheduling_cycle, result.heads, result.admitted,
+                           result.evicted);
   }
-  const int64_t evictions = stats_.evictions;
-  Listen();
-  if (options_.as_performance_test && !result.idle) Settle();
-  outcome.evicted = stats_.evictions > evictions;
+  const int64_t evictions = runs_.stats().evictions;
+  runs_.Listen();
+  if (runs_.options().as_performance_test && !result.idle) Settle();
+  outcome.evicted = runs_.stats().evictions > evictions;
   return outcome;
 }
 
 bool Simulation::Follow(const CycleOutcome& outcome) {
   const CycleResult& result = outcome.result;
-  if (result.idle) return acted_;
-  if (!options_.clock.IsZero()) {
-    const Time length =
-        SaturatingAdd(options_.clock.cycle, SaturatingMul(options_.clock.per_head, result.heads));
+  if (result.idle) return runs_.acted();
+  if (!runs_.options().clock.IsZero()) {
+    const Time length = SaturatingAdd(runs_.options().clock.cycle,
+                                      SaturatingMul(runs_.options().clock.per_head, result.heads));
     busy_until_ = SaturatingAdd(now(), length);
-    stirred_ = FollowsCycle(result);
-    calendar_.Plan(busy_until_, Happening::kCycle, 0, 0);
+    runs_.SetStirred(FollowsCycle(result));
+    runs_.calendar().Plan(busy_until_, Happening::kCycle, 0, 0);
     return false;
   }
   if (!FollowsCycle(result)) return false;
   if (outcome.evicted || cycles_at_moment_ >= LoopWatch::kPatience) {
-    if (!options_.as_performance_test) Settle();
-    if (outcome.evicted) watch_.NoteEviction();
-    for (const LoopFound& found : watch_.EndCycle(engine_.state())) FoundLoop(found);
+    if (!runs_.options().as_performance_test) Settle();
+    if (outcome.evicted) runs_.watch().NoteEviction();
+    for (const LoopFound& found : runs_.watch().EndCycle(runs_.engine().state())) FoundLoop(found);
   }
   ++cycles_at_moment_;
   return !stopped_;
@@ -148,15 +308,15 @@ bool Simulation::FollowsCycle(const CycleResult& result) {
     idle_cycles_ = 0;
     return true;
   }
-  if (options_.as_performance_test) return false;
-  if (result.made_inadmissible || acted_) return true;
-  return (result.scanning || !engine_.state().to_requeue.empty()) && ++idle_cycles_ < kLongestScan;
+  if (runs_.options().as_performance_test) return false;
+  if (result.made_inadmissible || runs_.acted()) return true;
+  return (result.scanning || !runs_.engine().state().to_requeue.empty()) && ++idle_cycles_ < kLongestScan;
 }
 
 void Simulation::FoundLoop(const LoopFound& found) {
   Loop loop{now(), found.period, 1, {}};
   for (WorkloadId workload : found.moved) {
-    if (JobOf(workload) >= 0) loop.jobs.push_back(columns_->Row(JobOf(workload)));
+    if (runs_.jobs().JobOf(workload) >= 0) loop.jobs.push_back(columns().Row(runs_.jobs().JobOf(workload)));
   }
   std::sort(loop.jobs.begin(), loop.jobs.end());
   const auto known = std::find_if(loops_.begin(), loops_.end(), [&](const Loop& other) {
@@ -167,203 +327,54 @@ void Simulation::FoundLoop(const LoopFound& found) {
   } else {
     ++known->times;
   }
-  if (options_.on_loop != OnLoop::kHold) {
+  if (runs_.options().on_loop != OnLoop::kHold) {
     stopped_ = true;
     return;
   }
-  State& state = engine_.state();
+  State& state = runs_.engine().state();
   state.followed.held_back.resize(state.forest().size());
   if (state.forest().IsClusterQueue(found.root)) state.followed.held_back[found.root] = true;
   for (NodeId queue : state.forest().QueuesOfTree(found.root)) state.followed.held_back[queue] = true;
 }
 
-// Processes the steps recorded by the engine.
-void Simulation::Listen() {
-  std::vector<Step>& steps = engine_.state().followed.steps;
-  for (size_t i = 0; i < steps.size(); ++i) {
-    const Step step = steps[i];
-    const int32_t job = JobOf(step.workload);
-    if (job < 0) continue;
-    switch (step.kind) {
-      case EventKind::kReserved:
-        Reserve(job);
-        break;
-      case EventKind::kAdmitted:
-        Admit(job);
-        break;
-      case EventKind::kEvicted:
-        Evicted(job, step.by);
-        break;
-      case EventKind::kReleased:
-        Release(job);
-        break;
-      case EventKind::kFinished:
-        if (options_.site == kManager) Finished(job);
-        break;
-      default:
-        break;
-    }
-    if (listener_ != nullptr) listener_->Happened(options_.site, step.kind, job, JobOf(step.by));
-  }
-  steps.clear();
+bool Simulation::IsEndless(Time until) {
+  is_endless_ = runs_.headway().IsEndless(now(), std::min(until, runs_.options().until));
+  return is_endless_;
 }
 
-void Simulation::Reserve(int32_t number) {
-  Job& job = At(number);
-  const State& state = engine_.state();
-  const Workload& workload = state.At(job.workload);
-  figures_.Wait(state, job.queue, AsksOf(columns_->shape[static_cast<size_t>(number)]), -1);
-  ++job.term;
-  ++job.runs;
-  ++holding_;
-  job.state = JobState::kRunning;
-  job.reserved = now();
-  job.started = -1;
-  job.losing = false;
-  if (columns_->runtime[static_cast<size_t>(number)] >= 0) ++ending_;
-  if (workload.admission == nullptr) return;
-  job.queue = workload.admission->cluster_queue;
-  job.assigned = recorder_.AssignedOf(*workload.admission);
-  job.flavor = FirstFlavor(*workload.admission);
-  job.borrowed = std::any_of(workload.usage.begin(), workload.usage.end(), [&](const auto& use) {
-    return state.quota.Usage(job.queue, use.first) > state.quota.Nominal(job.queue, use.first);
-  });
-  Touch(job.queue);
-  watch_.Note(state.forest().Root(job.queue), job.workload, /*evicted=*/false);
-  recorder_.Decide(state, DecisionKind::kReserved, job, columns_->Row(number));
-  const std::vector<Provisioning>& checks = options_.delays.checks;
-  if (checks.empty() || state.Queue(job.queue).checks.empty()) return;
-  for (CheckId required : RequiredChecks(state, job.queue, workload)) {
-    for (size_t i = 0; i < checks.size(); ++i) {
-      if (checks[i].check != state.check_names.Name(required)) continue;
-      const Time delay = checks[i].delay.Of(columns_->Row(number), job.runs - 1);
-      calendar_.Plan(SaturatingAdd(now(), delay), Happening::kAnswer,
-                     number * static_cast<int32_t>(checks.size()) + static_cast<int32_t>(i), job.term);
-    }
-  }
+void Simulation::Plan(TimedChange change) {
+  change.at = std::max(change.at, now());
+  runs_.headway().Note();
+  runs_.calendar().Plan(change.at, Happening::kChange, static_cast<int32_t>(runs_.options().changes.size()),
+                        0);
+  runs_.options().changes.push_back(std::move(change));
 }
 
-void Simulation::Evicted(int32_t number, WorkloadId by) {
-  Job& job = At(number);
-  const State& state = engine_.state();
-  const Workload& workload = state.At(job.workload);
-  const Condition* evicted = workload.Find(ConditionType::kEvicted);
-  const Condition* preempted = workload.Find(ConditionType::kPreempted);
-  const bool is_preemption = evicted != nullptr && evicted->reason == Reason::kPreempted;
-  if (job.reserved < 0) {
-    if (workload.spec->active || job.state != JobState::kWaiting) return;
-    figures_.Wait(state, job.queue, AsksOf(columns_->shape[static_cast<size_t>(number)]), -1);
-    job.outcome_reason = evicted == nullptr ? Reason::kEmpty : evicted->reason;
-    job.state = JobState::kDeactivated;
-    job.end = now();
-    return recorder_.Decide(state, DecisionKind::kDeactivated, job, columns_->Row(number));
-  }
-  ++job.term;
-  ++job.evictions;
-  ++stats_.evictions;
-  const int32_t preemptor = JobOf(by);
-  job.preemptor = preemptor < 0 ? -1 : columns_->Row(preemptor);
-  job.outcome_reason = evicted == nullptr ? Reason::kEmpty : evicted->reason;
-  job.rule = is_preemption && preempted != nullptr ? preempted->reason : Reason::kEmpty;
-  const RunModel model = ModelOf(number);
-  job.last = {};
-  if (job.started >= 0) {
-    job.last = BreakRun(model, now() - job.started, job.startup);
-    job.done = model.on_eviction == OnEviction::kRestart ? 0 : job.done + job.last.kept;
-    job.lost += job.last.lost;
-    job.overhead += job.last.overhead;
-  }
-  job.losing = job.reserved >= 0;
-  if (fruitless_ == 0) fruitless_since_ = now();
-  fruitless_ = job.last.kept > 0 ? 0 : fruitless_ + 1;
-  if (Counts(number))
-    figures_.Evict(job.queue, by == kNoId ? kNoId : state.QueueOf(state.At(by)), job.rule, workload,
-                   job.last);
-  watch_.Note(state.forest().Root(job.queue), job.workload, /*evicted=*/true);
-  recorder_.Decide(state, workload.spec->active ? DecisionKind::kEvicted : DecisionKind::kDeactivated, job,
-                   columns_->Row(number));
-  const JobPlace place = PlaceOfJob(number);
-  if (!frees_by_hand_ || place == JobPlace::kElsewhere || place == JobPlace::kNone) return;
-  if (model.grace > 0 && job.started >= 0 && !options_.as_performance_test) {
-    calendar_.Plan(SaturatingAdd(now(), model.grace), Happening::kFreed, number, job.term);
-  } else {
-    to_free_.push_back(job.workload);
-    acted_ = true;
-  }
+void Simulation::Extend(JobColumns jobs) {
+  const int32_t before = columns().size();
+  if (jobs.HasReplacements()) engine().state().RestoreKeys();
+  runs_.jobs().Append(std::move(jobs));
+  for (int32_t job = before; job < columns().size(); ++job) arrivals_.Add(runs_.jobs(), job);
+  runs_.headway().Note();
 }
 
-void Simulation::Release(int32_t number) {
-  Job& job = At(number);
-  if (job.reserved < 0) return;
-  const State& state = engine_.state();
-  const Workload& workload = state.At(job.workload);
-  recorder_.EndRun(now(), job.rule != Reason::kEmpty ? RunOutcome::kPreempted : RunOutcome::kEvicted, job,
-                   columns_->Row(number), job.last);
-  job.held += now() - job.reserved;
-  job.reserved = job.started = -1;
-  job.losing = false;
-  --holding_;
-  ++job.term;
-  if (columns_->runtime[static_cast<size_t>(number)] >= 0) --ending_;
-  Touch(job.queue);
-  if (!workload.spec->active) {
-    job.state = JobState::kDeactivated;
-    job.end = now();
-    return;
+void Simulation::Close() {
+  if (!std::exchange(closed_, true)) runs_.Close();
+}
+
+bool Simulation::CanDefer(int32_t number) const {
+  return runs_.options().clock.IsZero() && !runs_.options().as_performance_test && !stopped_ &&
+         !runs_.IsFreeing() && runs_.engine().state().followed.steps.empty() && runs_.jobs().HasAsks(number);
+}
+
+bool Simulation::CountRefusals(const Engine::Wait& wait) {
+  if (cycles_at_moment_ + wait.cycles >= LoopWatch::kPatience) return false;
+  for (int cycle = 1; cycle <= wait.cycles; ++cycle) {
+    ++runs_.stats().cycles;
+    ++cycles_at_moment_;
+    runs_.recorder().Count(now(), runs_.engine().state().scheduling_cycle + cycle, 1, 0, 0);
   }
-  job.state = JobState::kWaiting;
-  figures_.Wait(state, job.queue, AsksOf(columns_->shape[static_cast<size_t>(number)]), +1);
-  recorder_.Decide(state, DecisionKind::kRequeued, job, columns_->Row(number));
-  if (workload.Status().requeue_at.value_or(0) > now())
-    calendar_.Plan(*workload.Status().requeue_at, Happening::kTimer, number, job.term);
-}
-
-RunModel Simulation::ModelOf(int32_t job) const {
-  RunModel model = options_.model;
-  const auto own = [job](Times column, Time& value) {
-    if (!column.empty() && column[static_cast<size_t>(job)] >= 0) value = column[static_cast<size_t>(job)];
-  };
-  own(columns_->every, model.every);
-  own(columns_->cost, model.cost);
-  own(columns_->restore, model.restore);
-  own(columns_->grace, model.grace);
-  if (!columns_->every.empty() && columns_->every[static_cast<size_t>(job)] > 0)
-    model.on_eviction = OnEviction::kCheckpoint;
-  return model;
-}
-
-// The runtime of an elastic job is extended in proportion if it has fewer pods than requested.
-Time Simulation::RuntimeOf(int32_t job, const Workload& workload) const {
-  const Time runtime = columns_->runtime[static_cast<size_t>(job)];
-  if (columns_->elastic.empty() || columns_->elastic[static_cast<size_t>(job)] == 0 || !workload.admission)
-    return runtime;
-  int64_t wanted = 0, given = 0;
-  for (const PodSetSpec& pod_set : workload.spec->pod_sets) wanted += pod_set.count;
-  for (const PodSetAdmission& pod_set : workload.admission->pod_sets) given += pod_set.count;
-  if (given <= 0 || given == wanted) return runtime;
-  const Int128 longer = static_cast<Int128>(runtime) * wanted / given;
-  return longer > INT64_MAX ? INT64_MAX : static_cast<Time>(longer);
-}
-
-void Simulation::Touch(NodeId queue) {
-  if (queue == kNoId) return;
-  is_touched_.GrowTo(queue);
-  if (is_touched_[queue]) return;
-  is_touched_[queue] = true;
-  touched_.push_back(queue);
-}
-
-// Ends the hold on the heads of the queue's tree, since its state changed.
-void Simulation::Stir(NodeId queue) {
-  Touch(queue);
-  State& state = engine_.state();
-  if (queue == kNoId || state.followed.held_back.empty()) return;
-  state.followed.held_back.resize(state.forest().size());
-  state.followed.held_back[queue] = false;
-  if (state.forest().HasCycle(queue)) return;
-  for (NodeId other : state.forest().QueuesOfTree(state.forest().Root(queue))) {
-    state.followed.held_back[other] = false;
-  }
+  return true;
 }
 
 }  // namespace kueue

@@ -1,4 +1,7 @@
-// Recording of events: State::AddEvent.
+#include "state/events.h"
+
+#include <utility>
+
 #include "state/state.h"
 
 namespace kueue {
@@ -74,16 +77,16 @@ Reason UnderlyingCause(const Workload& workload, Reason reason) {
 
 }  // namespace
 
-void State::AddEvent(EventKind kind, WorkloadId id, Reason cause) {
-  const Workload& workload = At(id);
+Event MakeEvent(const State& state, EventKind kind, WorkloadId id, Reason cause) {
+  const Workload& workload = state.At(id);
   Event event;
   event.kind = kind;
   event.workload = workload.serial;
   event.name = workload.name;
   event.spec = workload.spec;
-  event.time = now;
-  event.cycle = scheduling_cycle;
-  event.queue = workload.charged != kNoId ? workload.charged : QueueOf(workload);
+  event.time = state.now;
+  event.cycle = state.scheduling_cycle;
+  event.queue = workload.charged != kNoId ? workload.charged : state.QueueOf(workload);
   if (workload.admission) {
     event.queue = workload.admission->cluster_queue;
   } else if (kind == EventKind::kFinished) {
@@ -102,7 +105,7 @@ void State::AddEvent(EventKind kind, WorkloadId id, Reason cause) {
   const Condition* requeued = workload.Find(ConditionType::kRequeued);
   event.queued_since = requeued != nullptr ? requeued->transition : workload.created;
   event.since = Beginning(workload, kind);
-  events.push_back(std::move(event));
+  return event;
 }
 
 }  // namespace kueue

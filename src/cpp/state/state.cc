@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "absl/container/fixed_array.h"
 #include "absl/strings/str_cat.h"
 
 namespace kueue {
@@ -17,6 +18,20 @@ void GrowNodes(State& state) {
   state.cohorts.resize(state.forest().size());
   state.stale = true;
 }
+
+// The key `namespace/name` of a workload. Most keys need no allocation.
+class JoinedKey {
+ public:
+  explicit JoinedKey(const Workload& workload) : text_(workload.spec->ns.size() + 1 + workload.name.size()) {
+    char* const slash = std::copy(workload.spec->ns.begin(), workload.spec->ns.end(), text_.begin());
+    *slash = '/';
+    std::copy(workload.name.begin(), workload.name.end(), slash + 1);
+  }
+  absl::string_view text() const { return {text_.data(), text_.size()}; }
+
+ private:
+  absl::FixedArray<char, 128> text_;
+};
 
 }  // namespace
 
@@ -117,15 +132,27 @@ WorkloadId State::FindWorkload(const std::string& key) const {
   return found == living.end() ? kNoId : *found;
 }
 
+void State::SetKey(WorkloadId id) {
+  if (!followed.drops_keys) workload_of_key.Set(JoinedKey(std::as_const(*this).At(id)).text(), id);
+}
+
+void State::EraseKey(WorkloadId id) {
+  if (!followed.drops_keys) workload_of_key.Erase(JoinedKey(std::as_const(*this).At(id)).text());
+}
+
 void State::DropKeys() {
   followed.drops_keys = true;
   workload_of_key.Clear();
 }
 
 void State::RestoreKeys() {
-  if (!followed.drops_keys) return;
+  if (followed.drops_keys) IndexKeys();
+}
+
+void State::IndexKeys() {
   followed.drops_keys = false;
-  for (WorkloadId id : Living()) workload_of_key.Set(std::as_const(*this).At(id).Key(), id);
+  workload_of_key.Clear();
+  for (WorkloadId id : Living()) SetKey(id);
 }
 
 NodeId State::QueueOf(const Workload& workload) const {

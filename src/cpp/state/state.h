@@ -22,6 +22,7 @@
 #include "queue/candidates.h"
 #include "queue/pending.h"
 #include "quota/quota.h"
+#include "state/events.h"
 #include "state/known_fits.h"
 #include "state/recent_admissions.h"
 #include "state/refusals.h"
@@ -145,64 +146,6 @@ struct LedgerEntry {
   std::map<WorkloadId, NanoAmounts> penalties;
   Time last_update = 0;
 };
-
-enum class EventKind : uint8_t {
-  kReserved,
-  kAdmitted,
-  kEvicted,
-  kReleased,
-  kPending,
-  kFinished,
-  kDeleted,
-  kCreated,
-  kPodsReady,
-  // The workload has preemption targets, but another workload of the same cycle needs the same targets or
-  // their quota.
-  kPreemptionSkipped,
-  // The targets were recomputed because another workload of the same cycle has overlapping targets.
-  kTargetsRecomputed,
-  kAssigned,       // An admitted workload's topology assignment changed.
-  kUnhealthyNodes  // The set of failed nodes of the topology assignment changed.
-};
-// An event. The workload may be removed before the event is read, so the event stores its name and spec.
-struct Event {
-  EventKind kind;
-  Serial workload;
-  std::string name;
-  std::shared_ptr<const WorkloadSpec> spec;
-  Serial by = kNoId;  // For an eviction by preemption: the preemptor.
-  std::string by_key;
-  NodeId by_queue = kNoId;
-  Time time = 0;
-  int64_t cycle = 0;  // Number of scheduling cycles started before the event.
-  // Queue whose quota the workload holds. If the workload holds no quota, this is the queue in which the
-  // workload is pending.
-  NodeId queue = kNoId;
-  Reason reason =
-      Reason::kEmpty;  // `reason` and `message` are copied from the condition that records the event.
-  Reason preemption = Reason::kEmpty;  // For an eviction by preemption: reason of the Preempted condition.
-  // For an eviction other than a preemption: the underlying cause. For kTargetsRecomputed: the outcome of the
-  // recomputation.
-  Reason cause = Reason::kEmpty;
-  Message message;
-  Time queued_since = 0;  // Time at which the workload was created or last requeued.
-  // Start of the phase that the event ends. For kFinished: start of the execution.
-  std::optional<Time> since;
-};
-
-// A step in a workload's life, for observers of a running simulation. Unlike an Event, a step refers to the
-// workload by id, so observers must read the step before the id can be reused.
-struct Step {
-  EventKind kind;
-  WorkloadId workload;
-  WorkloadId by = kNoId;  // For an eviction by preemption: the preemptor.
-};
-
-// Returns whether a workload gains or loses quota, its admission or its job with an event of this kind.
-constexpr bool ChangesJob(EventKind kind) {
-  return kind == EventKind::kReserved || kind == EventKind::kAdmitted || kind == EventKind::kEvicted ||
-         kind == EventKind::kReleased || kind == EventKind::kFinished;
-}
 
 // Data that a running simulation uses. Of these fields, only `held_back` affects decisions. The data is not
 // part of a saved state.
@@ -363,10 +306,15 @@ struct State {
   // Returns the workload with this key (`namespace/name`), or kNoId. After DropKeys(), the time of a call is
   // proportional to the number of workloads.
   WorkloadId FindWorkload(const std::string& key) const;
+  // Add the workload to the index of keys, and remove it. Without an effect after DropKeys().
+  void SetKey(WorkloadId id);
+  void EraseKey(WorkloadId id);
   // DropKeys() ends the indexing of workloads by their keys, for a simulation that finds none by its key.
   // RestoreKeys() reverses DropKeys().
   void DropKeys();
   void RestoreKeys();
+  // Makes the index of keys anew, also after DropKeys().
+  void IndexKeys();
 
   // Recomputes everything derived from the declared objects: quotas, heights, activity, generations.
   void Rebuild();
@@ -415,7 +363,7 @@ struct State {
   void RemoveDeleted();
   void Record(EventKind kind, WorkloadId workload, Reason cause = Reason::kEmpty) {
     if (followed.on && (followed.all || ChangesJob(kind))) followed.steps.push_back({kind, workload});
-    if (record_events) AddEvent(kind, workload, cause);
+    if (record_events) events.push_back(MakeEvent(*this, kind, workload, cause));
   }
   // Replaces the status details of the workload by a copy, because other workloads or states may share them.
   // Returns a reference to the copied details. The next EditStatus() of the workload invalidates the
@@ -423,7 +371,6 @@ struct State {
   StatusDetails& EditStatus(Workload& workload);
 
  private:
-  void AddEvent(EventKind kind, WorkloadId workload, Reason cause);
   void RebuildQuotas();
   void RebuildTopologyOf(ClusterQueue& queue) const;
   void RebuildActivity();

@@ -30,7 +30,7 @@ struct PlacementQuery {
   // Ids of the topology request, of a worker's requests and of the leader's requests; see known.h.
   int32_t request_number = kNoId, pod_number = kNoId, leader_number = kNoId;
   bool as_if_empty = false;
-  bool forgets_affinity = false;  // See Placer::matched_ in flavor/placer.h.
+  bool forgets_affinity = false;  // See PlacementQueries in flavor/queries.h.
   // Joined level values of a domain; if set, only domains below this domain are considered.
   std::optional<std::string> within;
 };

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import argparse
 import sys
+import time
 from typing import Any
 
 import msgspec
 
 from kueuepy.errors import InvalidSpecError, KueueError
+from kueuepy.look.numbers import time_left
 from kueuepy.profiles import DEVELOPMENT
 from kueuepy.profiles.version import describe
 
@@ -35,8 +37,12 @@ def _replay(args: argparse.Namespace) -> int:
 def _perf(args: argparse.Namespace) -> int:
     from kueuepy.simulation.perf import perf  # noqa: PLC0415 - so that `--help` is quick
 
+    begin = time.monotonic()
+
     def show(finished: int, total: int) -> None:
-        sys.stderr.write(f"\r{finished:,} of {total:,} workloads finished")
+        left = time_left(time.monotonic() - begin, finished, total)
+        text = f"{finished:,} of {total:,} workloads finished{f', about {left} left' if left else ''}"
+        sys.stderr.write(f"\r{text}\x1b[K")
         sys.stderr.flush()
 
     watched = sys.stderr.isatty()

@@ -9,7 +9,7 @@ import typer
 from kueuepy._core import Quantity
 from kueuepy.cli.describe import jobs_of
 from kueuepy.cli.options import ExitCode, Json, KueueVersion, Lenient, Threads, examples, read_cluster
-from kueuepy.cli.output import ANSWER_IS_NO, as_data, print_json, progress, say, writing
+from kueuepy.cli.output import ANSWER_IS_NO, as_data, counting, print_json, say
 from kueuepy.errors.words import counted, verb
 from kueuepy.simulation.changes import QueueOutcome
 from kueuepy.simulation.comparison import Comparison
@@ -72,10 +72,10 @@ def compare(
     clusters = [
         read_cluster([name, *(common or ())], lenient=lenient, version=kueue_version) for name in (before, after)
     ]
-    with jobs_of(jobs) as items, progress("running the jobs under both policies"):
-        found = compare_policies(
-            clusters[0], clusters[1], items, names=(Path(before).stem, Path(after).stem), threads=threads
-        )
+    names = (Path(before).stem, Path(after).stem)
+    with jobs_of(jobs) as items, counting("jobs done") as show:
+        told = None if show is None else lambda progress: show(progress.done, progress.total)
+        found = compare_policies(clusters[0], clusters[1], items, names=names, threads=threads, progress=told)
     if json:
         print_json(_plain(found))
     else:
@@ -89,8 +89,7 @@ def compare(
             for decision in found.decisions:
                 say(f"  {decision}")
     if picture is not None:
-        with writing(picture):
-            found.picture("shares").save(picture)
+        found.picture("shares").save(picture)
     if exit_code and found.changes:
         raise typer.Exit(ANSWER_IS_NO)
 

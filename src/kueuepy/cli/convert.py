@@ -6,7 +6,8 @@ from typing import Annotated, Literal
 import typer
 
 from kueuepy.cli.options import Json, KueueVersion, Lenient, Namespace, Objects, examples, read
-from kueuepy.cli.output import print_json, say, writing
+from kueuepy.cli.output import print_json, say
+from kueuepy.files import write_file
 from kueuepy.manifest import Limits, dump
 from kueuepy.manifest.text.sources import items
 
@@ -42,6 +43,5 @@ def convert(
     elif output is None:
         typer.echo(text, nl=False)
     else:
-        with writing(output):
-            output.write_text(text, encoding="utf-8")
+        write_file(output, text)
         say(f"{output}: written in {to}", stderr=True)

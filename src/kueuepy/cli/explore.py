@@ -1,7 +1,6 @@
 """`kueuepy cluster-of`, `delays`, `eta` and `risk`: a configuration for a log, and analyses by many simulations."""
 
 from collections.abc import Callable
-from pathlib import Path
 from typing import Annotated, Any, TypeAlias
 
 import typer
@@ -20,7 +19,7 @@ from kueuepy.cli.options import (
     examples,
     read_cluster,
 )
-from kueuepy.cli.output import counting, print_json, progress, say, table, writing
+from kueuepy.cli.output import counting, print_json, say
 from kueuepy.cluster import dump
 from kueuepy.errors import InvalidSpecError
 from kueuepy.lab.exploration.arrivals import Arrivals
@@ -108,8 +107,7 @@ def cluster_of(
     if out is None:
         say(dump(found).rstrip("\n"))
     else:
-        with writing(out):
-            Path(out).write_text(dump(found), encoding="utf-8")
+        dump(found, out)
     say(
         "note: the quotas are derived from the jobs; they are not the quotas of the cluster where the log was recorded",
         stderr=True,
@@ -135,17 +133,17 @@ def delays(
 
     The command simulates all jobs together, then the jobs without each group, and then each group alone. Each row names
     the group that is left out. Each column shows how much longer, on average, the jobs of a group wait if the left-out
-    group is present.
+    group is present. The first row is the group that delays the others most, and the first column is the group that is
+    delayed most.
     """
     cluster = read_cluster(files, lenient=lenient, version=kueue_version)
-    with progress("running the jobs without each group"):
-        found = delays_between(cluster, read_jobs(jobs, format, map, window, censored), by)
+    table_ = read_jobs(jobs, format, map, window, censored)
+    with counting("simulations done") as show:
+        found = delays_between(cluster, table_, by, progress=show)
     if json:
         print_json({"by": found.by, "groups": found.groups, "jobs": found.jobs.tolist(), "rows": found.frame.rows()})
         return
-    for sheet in found.sheets():
-        table(sheet.caption, [str(head) for head in sheet.header], sheet.rows)
-    say(repr(found)[1:-1], style="bold")
+    say(str(found))
 
 
 def eta(

@@ -7,7 +7,7 @@ import msgspec
 import typer
 
 from kueuepy.cli.options import Json, KueueVersion, Rows, examples, paths
-from kueuepy.cli.output import ANSWER_IS_NO, print_json, say, table, writing
+from kueuepy.cli.output import ANSWER_IS_NO, print_json, say, table
 from kueuepy.errors import InvalidSpecError
 from kueuepy.errors.words import counted
 from kueuepy.manifest import Limits
@@ -76,8 +76,7 @@ def import_(
             stderr=True,
         )
     if save is not None:
-        with writing(save):
-            found.scheduler.save(save)
+        found.scheduler.save(save)
     problems = found.report.problems
     if json:
         objects = found.report.rows()

@@ -7,11 +7,11 @@ import typer
 
 from kueuepy.cli.logs import Format, Map, pair
 from kueuepy.cli.options import Json, examples, read_cluster
-from kueuepy.cli.output import print_json, progress, say, table, writing
+from kueuepy.cli.output import print_json, progress, say, table
 from kueuepy.errors import InvalidSpecError
 from kueuepy.errors.words import counted
+from kueuepy.look.numbers import duration
 from kueuepy.simulation.table import Jobs
-from kueuepy.simulation.text import span_text
 
 EXAMPLES = examples(
     "kueuepy jobs describe philly.csv.gz",
@@ -66,7 +66,7 @@ def describe(
     table("", rows.names, lines)
     for problem in problems:
         say(f"warning: {problem}", style="yellow")
-    say(f"{counted(len(found), 'job')} submitted in {span_text(found.span)}", style="bold")
+    say(f"{counted(len(found), 'job')} submitted in {duration(found.span)}", style="bold")
 
 
 @app.command("convert", short_help="Convert a log to a Parquet table.")
@@ -83,7 +83,6 @@ def convert(
     if Path(to).suffix not in (".parquet", ".pq"):
         raise InvalidSpecError(f"{to}: its name must end with .parquet or .pq")
     found = _read(file, format, map)
-    with writing(to):
-        found.to_parquet(to)
+    found.to_parquet(to)
     _notes(found)
     say(f"{counted(len(found), 'job')} written to {to}")

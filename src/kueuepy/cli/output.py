@@ -1,13 +1,12 @@
 """Output of commands: tables or JSON; colour and progress on terminals only."""
 
-import errno
 import math
-import os
 import sys
 import textwrap
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
+from io import BytesIO
 from pathlib import Path
 from typing import Any
 
@@ -16,8 +15,11 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
+from kueuepy.errors import InvalidSpecError
+from kueuepy.files import write_file
+from kueuepy.look.escapes import visible
 from kueuepy.look.notebook import blocks
-from kueuepy.look.numbers import round_duration
+from kueuepy.look.numbers import time_left
 from kueuepy.manifest import ManifestError, Problem
 
 OK = 0
@@ -43,8 +45,10 @@ def _console(*, stderr: bool = False) -> Console:
 
 
 def say(text: str | Text, *, style: str = "", stderr: bool = False) -> None:
-    """Print a text unchanged: long lines are not wrapped and brackets are not markup."""
-    line = Text(text, style=style) if isinstance(text, str) else text
+    """Print a text: long lines are not wrapped, brackets are not markup, and control characters become escapes."""
+    line = Text(visible(text), style=style) if isinstance(text, str) else text
+    if (shown := visible(line.plain)) != line.plain:
+        line = Text(shown, style=style)  # the spans of a text with other characters would be at wrong places
     _console(stderr=stderr).print(line, soft_wrap=True)
 
 
@@ -103,7 +107,8 @@ def table(title: str, columns: Sequence[str], rows: Iterable[Sequence[Any]]) -> 
 
     In a terminal, long cells are broken into lines, and columns that do not fit are printed below the others.
     """
-    lines = [[("" if cell is None else str(cell)) for cell in row] for row in rows]
+    title, columns = visible(title), list(map(visible, columns))
+    lines = [[("" if cell is None else visible(str(cell))) for cell in row] for row in rows]
     console = _console()
     if not console.is_terminal:
         with console.capture() as captured:
@@ -160,15 +165,6 @@ def as_data(value: Any) -> Any:
     return [as_data(inner) for inner in value] if isinstance(value, list | tuple) else value
 
 
-def time_left(seconds: float, done: int, total: int) -> str:
-    """Return an estimate of the time left, if the work goes on as fast as before; empty in the first second.
-
-    >>> time_left(30.0, 250, 1000), time_left(0.5, 1, 1000), time_left(30.0, 0, 1000)
-    ('1 min 30 s', '', '')
-    """
-    return round_duration(seconds * (total - done) / done) if done and seconds >= 1 else ""
-
-
 @contextmanager
 def progress(what: str) -> Iterator[None]:
     """Show a status line on standard error during a long operation, if it is a terminal."""
@@ -192,11 +188,14 @@ def counting(unit: str) -> Iterator[Callable[..., None] | None]:
     if not sys.stderr.isatty():
         yield None
         return
-    begin, before = time.monotonic(), None
+    begin, before, last = time.monotonic(), None, 0
 
     def show(done: int, total: int, more: str = "") -> None:
-        nonlocal before
+        nonlocal begin, before, last
+        if done < last:  # the next part of a command, with a total of its own
+            begin, before = time.monotonic(), None
         before = max(done - 1, 0) if before is None else before  # a stored sweep begins with finished simulations
+        last = done
         left = time_left(time.monotonic() - begin, done - before, total - before)
         bar = ("█" * (_BAR * done // max(total, 1))).ljust(_BAR, "░")
         text = f"{bar} {done:,} of {total:,} {unit}{more}{f', about {left} left' if left else ''}"
@@ -209,16 +208,18 @@ def counting(unit: str) -> Iterator[Callable[..., None] | None]:
         sys.stderr.write("\r\x1b[K")
 
 
-@contextmanager
-def writing(path: str | Path) -> Iterator[None]:
-    """Make errors of writing a file name the path that the user gave.
+def save_figure(figure: Any, path: str) -> None:
+    """Write a figure of matplotlib in the format of the file's suffix; an existing file is replaced atomically.
 
     Raises:
-        OSError: The file cannot be written.
+        InvalidSpecError: matplotlib has no format with this suffix.
+        StateError: The file cannot be written.
     """
-    try:
-        if Path(path).is_dir():
-            raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR))
-        yield
-    except OSError as error:
-        raise OSError(error.errno, error.strerror, str(path)) from error
+    formats = figure.canvas.get_supported_filetypes()
+    suffix = Path(path).suffix.lower().removeprefix(".")
+    if suffix not in formats:
+        allowed = ", ".join(f".{name}" for name in sorted(formats))
+        raise InvalidSpecError(f"{path}: its name must end with one of {allowed}")
+    content = BytesIO()
+    figure.savefig(content, format=suffix)
+    write_file(path, content.getvalue())

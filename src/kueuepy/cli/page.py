@@ -10,7 +10,7 @@ import typer
 
 from kueuepy.cli.describe import start
 from kueuepy.cli.options import AsIs, KueueVersion, Lenient, Namespace, examples
-from kueuepy.cli.output import progress, say, writing
+from kueuepy.cli.output import progress, say
 from kueuepy.cli.serving import Browser, Port, serve_page
 from kueuepy.errors import InvalidSpecError
 from kueuepy.errors.words import counted
@@ -92,8 +92,7 @@ def page(
             data = state_data(scheduler, title=title, source=name, explained=explain)
         data.notes = list(notes)
     data.command = _command(sources, options)
-    with writing(output):
-        Page(data).save(output)
+    Page(data).save(output)
     size = Path(output).stat().st_size / 1e6 if Path(output).is_file() else 0.0
     say(f"{output}: {counted(len(data.workloads.name), 'workload')}, {size:.1f} MB")
 

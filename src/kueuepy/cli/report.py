@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from kueuepy.cli.options import examples
-from kueuepy.cli.output import progress, say, writing
+from kueuepy.cli.output import progress, say
 from kueuepy.simulation.comparison import Comparison
 from kueuepy.simulation.report import report as write_report
 from kueuepy.simulation.stored import load_result
@@ -40,7 +40,7 @@ def report(
         found = {folder: load_result(folder) for folder in folders}
     named = {Path(folder).name or folder: result for folder, result in found.items()}
     results = named if len(named) == len(found) else found
-    with progress("writing the report"), writing(output):
+    with progress("writing the report"):
         single = len(results) == 1
         chosen = next(iter(results.values())) if single else Comparison(results)
         write_report(chosen, output, title, shlex.join(["kueuepy", *sys.argv[1:]]))

@@ -12,7 +12,7 @@ import typer
 
 from kueuepy.cli.logs import Censored, Format, Map, Window, pair, read_jobs
 from kueuepy.cli.options import Json, KueueVersion, Lenient, Objects, Threads, Until, Warmup, examples, read_cluster
-from kueuepy.cli.output import ANSWER_IS_NO, announce, counting, fail, in_lines, print_json, say, table, writing
+from kueuepy.cli.output import ANSWER_IS_NO, announce, counting, fail, in_lines, print_json, say, table
 from kueuepy.cluster import Cluster
 from kueuepy.cluster.patch import patched
 from kueuepy.cluster.unmodelled import not_modelled
@@ -21,6 +21,7 @@ from kueuepy.errors.libraries import imported
 from kueuepy.errors.words import plural
 from kueuepy.lab.exploration.gate import check_policy as hold
 from kueuepy.lab.exploration.gate import read_promises
+from kueuepy.look.numbers import duration
 from kueuepy.manifest import Limits, check
 from kueuepy.manifest.places import at_place, placed
 from kueuepy.manifest.text.sources import items
@@ -34,7 +35,6 @@ from kueuepy.simulation.report import report as write_report
 from kueuepy.simulation.result import Result, plain
 from kueuepy.simulation.simulate import simulate as run
 from kueuepy.simulation.table import Jobs
-from kueuepy.simulation.text import span_text
 
 EXAMPLES = examples(
     "kueuepy simulate examples/week/teams.yaml --jobs examples/week/jobs.csv --report week.html",
@@ -267,11 +267,9 @@ def _write(found: Result, out: str | None, report: str | None, pictures: list[tu
             raise InvalidSpecError(f"{out}: is a file; --out names a directory")
         found.save(out)
     if report is not None:
-        with writing(report):
-            write_report(found, report, command=shlex.join(["kueuepy", *sys.argv[1:]]))
+        write_report(found, report, command=shlex.join(["kueuepy", *sys.argv[1:]]))
     for name, path in pictures:
-        with writing(path):
-            drawn(found, name).save(path)
+        drawn(found, name).save(path)
 
 
 def as_data(found: Result) -> dict[str, Any]:
@@ -304,7 +302,7 @@ def tell_result(found: Result) -> None:
     table("", heads, [[_text(name, row[name]) for name in names] for row in queues.rows()])
     admissions, cycles = found.stats["admissions"], found.stats["cycles"]
     ran = f"{admissions:,} {plural(admissions, 'admission')} in {cycles:,} {plural(cycles, 'cycle')}"
-    say(f"{span_text(found.seconds)} of virtual time: {ran}", style="bold")
+    say(f"{duration(found.seconds)} of virtual time: {ran}", style="bold")
 
 
 def _text(name: str, value: Any) -> str:

@@ -5,7 +5,7 @@ import math
 import re
 from collections.abc import Callable
 from contextlib import contextmanager
-from pathlib import Path
+from io import StringIO
 from typing import TYPE_CHECKING, Annotated, Any, TypeAlias
 
 import typer
@@ -13,10 +13,11 @@ import yaml
 
 from kueuepy.cli.logs import Censored, Format, JobsFile, Map, Window, pair, read_jobs
 from kueuepy.cli.options import Json, KueueVersion, Lenient, Objects, Rows, Until, Warmup, examples, read_cluster
-from kueuepy.cli.output import ANSWER_IS_NO, counting, in_lines, print_json, progress, say, table, writing
+from kueuepy.cli.output import ANSWER_IS_NO, counting, in_lines, print_json, progress, save_figure, say, table
 from kueuepy.cluster import Cluster, dump
 from kueuepy.errors import InvalidSpecError
 from kueuepy.errors.libraries import imported
+from kueuepy.files import write_file
 from kueuepy.lab.exploration.grid import Sweep
 from kueuepy.lab.exploration.measure import promise
 from kueuepy.lab.exploration.plan import plan as make_plan
@@ -180,14 +181,12 @@ def sweep(
             warmup=warmup,
         )
     if out is not None:
-        with writing(out):
-            _save(grid, out)
+        _save(grid, out)
     _expect_valid(grid)
     chosen = grid.best(best, where=where)
     front = grid.pareto(minimise=names) if names else grid.means
     if picture is not None:
-        with writing(picture):
-            grid.plot.pareto(*names).figure.savefig(picture)
+        save_figure(grid.plot.pareto(*names).figure, picture)
     if json:
         print_json(
             {"policies": len(grid.policies), "seeds": list(grid.seeds), "rows": grid.frame.rows(), "best": chosen}
@@ -282,10 +281,11 @@ def _save(grid: Sweep, path: str) -> None:
     if not path.endswith(".csv"):
         grid.save(path)
         return
-    with Path(path).open("w", encoding="utf-8", newline="") as file:
-        writer = csv.writer(file)
-        writer.writerow(grid.frame.names)
-        writer.writerows(row.values() for row in grid.frame.rows())
+    file = StringIO(newline="")
+    writer = csv.writer(file)
+    writer.writerow(grid.frame.names)
+    writer.writerows(row.values() for row in grid.frame.rows())
+    write_file(path, file.getvalue())
 
 
 def plan(
@@ -335,25 +335,25 @@ def plan(
     """
     cluster = read_cluster(files, lenient=lenient, version=kueue_version)
     table_ = read_jobs(jobs, format, map, window, censored)
-    found = make_plan(
-        cluster,
-        _by_seed(table_, seeds),
-        target,
-        vary=vary,
-        low=low,
-        high=high,
-        step=step,
-        exhaustive=True if every else None,
-        seeds=seeds,
-        threads=threads,
-        storage=storage,
-    )
+    with counting("simulations done") as show:
+        found = make_plan(
+            cluster,
+            _by_seed(table_, seeds),
+            target,
+            vary=vary,
+            low=low,
+            high=high,
+            step=step,
+            exhaustive=True if every else None,
+            seeds=seeds,
+            threads=threads,
+            storage=storage,
+            progress=False if show is None else lambda progress: show(progress.done, progress.total),
+        )
     if out is not None and isinstance(found.cluster, Cluster):
-        with writing(out):
-            Path(out).write_text(dump(found.cluster), encoding="utf-8")
+        dump(found.cluster, out)
     if picture is not None:
-        with writing(picture):
-            found.plot().figure.savefig(picture)
+        save_figure(found.plot().figure, picture)
     if json:
         facts = {name: getattr(found, name) for name in ("target", "vary", "value", "monotone", "exhaustive")}
         print_json({**facts, "curve": found.curve.rows()})

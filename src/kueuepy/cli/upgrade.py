@@ -7,7 +7,7 @@ import typer
 
 from kueuepy.cli.describe import jobs_of, rows_table
 from kueuepy.cli.options import ExitCode, Files, Json, Lenient, Rows, examples, paths
-from kueuepy.cli.output import ANSWER_IS_NO, announce, print_json, progress, say
+from kueuepy.cli.output import ANSWER_IS_NO, announce, counting, print_json, say
 from kueuepy.cluster import Cluster
 from kueuepy.cluster.early import OLDEST, is_early
 from kueuepy.cluster.unmodelled import not_modelled
@@ -57,8 +57,9 @@ def upgrade(
     manifest = load(paths(files), strict=not lenient, version=_profile(before))
     announce(not_modelled(Cluster.from_manifest(manifest, names=False)))
     read = reading_changes(manifest, files, before, after, lenient=lenient)
-    with jobs_of(jobs) as items, progress("running the jobs under both releases"):
-        found = compare_versions(Cluster.from_manifest(manifest, names=False), items, before, after)
+    with jobs_of(jobs) as items, counting("jobs done") as show:
+        told = None if show is None else lambda progress: show(progress.done, progress.total)
+        found = compare_versions(Cluster.from_manifest(manifest, names=False), items, before, after, progress=told)
     if json:
         print_json(_plain(found, read))
     else:
@@ -95,7 +96,12 @@ def _profile(version: str) -> str:
 
 
 def _short(value: Any) -> str:
-    return "absent" if value is None else msgspec.json.encode(value).decode()
+    return "absent" if value is None else msgspec.json.encode(value, enc_hook=_number).decode()
+
+
+def _number(value: Any) -> float | str:
+    """Return a duration in seconds as a number, and any other value as text."""
+    return float(value) if isinstance(value, float) else str(value)
 
 
 def _tell(found: Upgrade, read: list[str], rows: int) -> None:

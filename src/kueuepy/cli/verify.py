@@ -6,7 +6,7 @@ from typing import Annotated, Any
 import typer
 
 from kueuepy.cli.options import AtLeast, Json, Latency, examples
-from kueuepy.cli.output import ANSWER_IS_NO, print_json, say
+from kueuepy.cli.output import ANSWER_IS_NO, counting, print_json, say
 from kueuepy.platform.live.agreement import Agreement
 from kueuepy.platform.live.closed import verify_closed
 from kueuepy.platform.live.comparison import ClosedAgreement
@@ -45,10 +45,12 @@ def verify(
     The result shows how well a simulation predicts the recorded period.
     """
     if closed:
-        outcomes = verify_closed(recording, tolerance=latency, explained=explained)
+        with counting("recorded changes applied") as show:
+            outcomes = verify_closed(recording, tolerance=latency, explained=explained, progress=show)
         _tell(outcomes, _closed_data(outcomes), at_least, json=json)
         return
-    found = verify_recording(recording, latency=latency)
+    with counting("recorded changes applied") as show:
+        found = verify_recording(recording, latency=latency, progress=show)
     _tell(found, {"decisions": found.decisions.rows()}, at_least, json=json)
 
 

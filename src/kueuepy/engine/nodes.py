@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from kueuepy._core import Engine, Tables
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
 
     from kueuepy.engine.records import NodeRow
 
@@ -30,18 +30,22 @@ def roots(nodes: Sequence[NodeRow]) -> dict[str, str]:
     return found
 
 
-def depth_first(nodes: Sequence[NodeRow]) -> Iterator[tuple[int, int]]:
+def depth_first(nodes: Sequence[NodeRow], places: Mapping[str, int] | None = None) -> Iterator[tuple[int, int]]:
     """Yield rows and depths of the existing nodes, parents first and siblings by name; Cohorts before ClusterQueues.
 
-    If Cohorts form a cycle, the first Cohort of the cycle by name is treated as a root.
+    ClusterQueues with a place precede the others, in the order of their places. If Cohorts form a cycle, the first
+    Cohort of the cycle by name is treated as a root.
     """
     children: dict[int, list[int]] = {}
     for row, node in enumerate(nodes):
         if node.exists:
             children.setdefault(node.parent, []).append(row)
 
-    def order(row: int) -> tuple[bool, str]:
-        return (nodes[row].kind == "ClusterQueue", nodes[row].name)
+    known = places or {}
+
+    def order(row: int) -> tuple[bool, int, str]:
+        is_queue = nodes[row].kind == "ClusterQueue"
+        return (is_queue, known.get(nodes[row].name, len(known)) if is_queue else 0, nodes[row].name)
 
     seen: set[int] = set()
     for root in (*sorted(children.get(-1, ()), key=order), *sorted(range(len(nodes)), key=order)):

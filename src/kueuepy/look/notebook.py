@@ -10,6 +10,8 @@ import textwrap
 from numbers import Real
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from kueuepy.look.escapes import visible
+
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
 
@@ -54,6 +56,16 @@ class Sheet(NamedTuple):
     def hidden(self) -> int:
         """The number of rows that are not shown."""
         return max(0, (len(self.rows) if self.total is None else self.total) - MOST_ROWS)
+
+
+class Sheets(tuple[Sheet, ...]):
+    """Tables without a value: `repr_html` shows them."""
+
+    __slots__ = ()
+
+    def sheets(self) -> Sheets:
+        """Return the tables."""
+        return self
 
 
 WIDTH = 80
@@ -137,10 +149,12 @@ def _columns(sheet: Sheet) -> Iterable[_Column]:
     rows = sheet.rows[:MOST_ROWS]
     for place, head in enumerate(sheet.header):
         cells = [row[place] for row in rows]
-        titles = (head.title, head.name) if isinstance(head, Named) else (str(head), "")
-        yield _Column(titles, [str(cell) for cell in cells], bool(cells) and all(isinstance(c, Real) for c in cells))
+        titles = (visible(head.title), visible(head.name)) if isinstance(head, Named) else (visible(str(head)), "")
+        yield _Column(
+            titles, [visible(str(cell)) for cell in cells], bool(cells) and all(isinstance(c, Real) for c in cells)
+        )
         if any(isinstance(cell, Named) for cell in cells):
-            yield _Column(("Name", ""), [cell.name if isinstance(cell, Named) else "" for cell in cells])
+            yield _Column(("Name", ""), [visible(cell.name) if isinstance(cell, Named) else "" for cell in cells])
 
 
 def _table_text(sheet: Sheet, value: object) -> str:
@@ -151,7 +165,7 @@ def _table_text(sheet: Sheet, value: object) -> str:
     right = [column.is_right for column in columns]
     parts = ["\n".join(_block(lines, widths, right, places)) for places in blocks(widths, _keys(columns))]
     note = [hidden_rows(sheet.hidden, value, sheet.source)] if sheet.hidden else []
-    return "\n".join([*textwrap.wrap(sheet.caption, WIDTH), "\n\n".join(parts), *note])
+    return "\n".join([*textwrap.wrap(visible(sheet.caption), WIDTH), "\n\n".join(parts), *note])
 
 
 def _fitted(columns: Sequence[_Column]) -> list[int]:

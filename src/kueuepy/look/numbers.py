@@ -122,6 +122,15 @@ def durations(low: float, high: float) -> str:
     return f"{first} to {last}"
 
 
+def time_left(seconds: float, done: int, total: int) -> str:
+    """Return an estimate of the time left, if the work goes on as fast as before; empty in the first second.
+
+    >>> time_left(30.0, 250, 1000), time_left(0.5, 1, 1000), time_left(30.0, 0, 1000)
+    ('1 min 30 s', '', '')
+    """
+    return round_duration(seconds * (total - done) / done) if done and seconds >= 1 else ""
+
+
 def unit_of(resource: str) -> str:
     """Return the word for one unit of a resource, such as `core` for `cpu` and `GPU` for `nvidia.com/gpu`.
 
@@ -155,6 +164,22 @@ def amount(resource: str, value: float | None) -> str:
     text = exact(value)
     plural = "s" if text not in ("1", "-1") and unit in ("core", "GPU", "TPU", "NPU", "HPU") else ""
     return f"{text} {unit}{plural}"
+
+
+def amount_beside(resource: str, value: float, whole: float) -> str:
+    """Return an amount for a text that also has another amount; a unit that both share is left out.
+
+    >>> amount_beside("nvidia.com/gpu", 1, 8), amount_beside("memory", 512 * 2**20, 3 * 2**30)
+    ('1', '512 MiB')
+
+    Args:
+        resource: The name of the resource, without the flavor.
+        value: The amount: cores, bytes or a number of devices.
+        whole: The other amount, which has its unit in the text.
+    """
+    text, other = amount(resource, value), amount(resource, whole)
+    own, _, unit = text.partition(" ")
+    return own if unit.removesuffix("s") == other.partition(" ")[2].removesuffix("s") else text
 
 
 def hours(resource: str, value: float | None) -> str:

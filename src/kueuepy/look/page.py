@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from base64 import b64encode
 from hashlib import sha256
-from html import escape
 from pathlib import Path
 from typing import Any
 
 import msgspec
 
 from kueuepy.look.colours import tokens
+from kueuepy.look.escapes import escape
 
 
 def style() -> str:

@@ -2,10 +2,10 @@
 
 import os
 from collections.abc import Iterable
-from pathlib import Path
 from typing import Any
 
 from kueuepy.errors.arguments import checked
+from kueuepy.files import write_file
 from kueuepy.manifest import collector
 from kueuepy.manifest.configuration import write_configuration
 from kueuepy.manifest.convert import to_dict
@@ -41,7 +41,7 @@ def dump(objects: Dumpable, path: str | os.PathLike[str] | None = None) -> str:
     with collector.at_rest():
         text = yaml_text(_documents(objects))
     if path is not None:
-        Path(path).write_text(text, encoding="utf-8")
+        write_file(path, text)
     return text
 
 

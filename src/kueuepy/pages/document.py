@@ -5,12 +5,11 @@ from __future__ import annotations
 import html
 from functools import cached_property
 from importlib.resources import files
-from pathlib import Path
 from typing import TYPE_CHECKING
 
-from kueuepy.errors import StateError
 from kueuepy.errors.arguments import checked_methods
 from kueuepy.errors.words import counted
+from kueuepy.files import write_file
 from kueuepy.look.page import data_element, document, policy_of
 
 if TYPE_CHECKING:
@@ -60,10 +59,7 @@ class Page:
         Raises:
             StateError: The file cannot be written.
         """
-        try:
-            Path(path).write_text(self.html, encoding="utf-8")
-        except OSError as error:
-            raise StateError(f"{path}: cannot be written: {error.strerror}") from error
+        write_file(path, self.html)
 
     def _repr_html_(self) -> str:
         """Return the page in a frame, for notebooks."""

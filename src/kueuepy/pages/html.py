@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from functools import singledispatch
-from html import escape
 from itertools import islice
 from numbers import Real
 from typing import TYPE_CHECKING, Any
@@ -13,7 +12,8 @@ from kueuepy.cluster import Cluster
 from kueuepy.engine.cycle import Cycle, Settled
 from kueuepy.engine.decisions import Admitted, Pending, Preempting
 from kueuepy.explain import Explanation
-from kueuepy.look.colours import LIGHT, LIGHT_THEME
+from kueuepy.look.colours import class_of, picture_style
+from kueuepy.look.escapes import escape
 from kueuepy.look.notebook import MOST_ROWS, Named, Sheet, hidden_rows
 from kueuepy.scheduler import Scheduler
 from kueuepy.scheduler.shown import NAMES, lines_of, sheet_of, title_of
@@ -170,31 +170,36 @@ def _cluster(cluster: Cluster) -> str:
 
 @html.register
 def _scheduler(scheduler: Scheduler) -> str:
-    return tree_html(scheduler, title_of(scheduler.now, len(scheduler.workloads)))
+    return tree_html(scheduler, title_of(scheduler.now, len(scheduler.workloads)), scheduler.now)
 
 
-def tree_html(scheduler: Scheduler, caption: str) -> str:
+def tree_html(scheduler: Scheduler, caption: str, now: float | None = None) -> str:
     """Return the table that `print` shows, with a bar for each Cohort or ClusterQueue, flavor and resource."""
-    sheet = sheet_of(scheduler.usage, scheduler.workloads, caption)
+    sheet = sheet_of(scheduler.usage, scheduler.workloads, caption, now)
     lines = lines_of(scheduler.usage, scheduler.workloads)
     rows = []
-    for cells, depth, used, own in lines[:MOST_ROWS]:
+    for cells, depth, used, own, place in lines[:MOST_ROWS]:
         name = f'<td style="text-align:left;padding-left:{1.2 * depth + 0.5:.1f}em">{_text(cells[0])}</td>'
-        rows.append(f"<tr>{name}{''.join(map(_cell, cells[1:], NAMES[1:]))}<td>{_bar(used, own)}</td></tr>")
+        rows.append(f"<tr>{name}{''.join(map(_cell, cells[1:], NAMES[1:]))}<td>{_bar(used, own, place)}</td></tr>")
     if hidden := len(lines) - len(rows):
         rows.append(f'<tr><td colspan="6">{_text(hidden_rows(hidden, scheduler, sheet.source))}</td></tr>')
     like = lines[0].cells if lines else NAMES
     heads = [_cell(name, tag="th", like=cell) for name, cell in zip(NAMES, like, strict=True)]
-    return _table(sheet.caption, f"{''.join(heads)}<th></th>", rows)
+    head = "".join([*heads, "<th></th>"])
+    return f"<style>{picture_style()}</style>{_table(sheet.caption, head, rows)}"
 
 
-def _bar(used: int, own: int) -> str:
-    """Return a bar that shows the used nominal quota and, in another colour, the borrowed quota."""
+def _bar(used: int, own: int, place: int | None) -> str:
+    """Return a bar in the colour of a ClusterQueue, or in grey for a Cohort; borrowed quota is hatched."""
     whole = max(used, own, 1)
-    parts = ((min(used, own), LIGHT[0]), (max(used - own, 0), LIGHT_THEME.borrowed))
+    colour = "var(--kq-others)" if place is None else f"var(--{class_of(place)})"
+    hatched = f"repeating-linear-gradient(135deg,{colour} 0 3px,var(--kq-paper) 3px 5px)"
     inside = "".join(
-        f'<div style="width:{amount / whole:.1%};height:100%;background:{colour}"></div>'
-        for amount, colour in parts
+        f'<div style="width:{amount / whole:.1%};height:100%;background:{background}"></div>'
+        for amount, background in ((min(used, own), colour), (max(used - own, 0), hatched))
         if amount
     )
-    return f'<div style="display:flex;width:10em;height:.8em;background:#8883">{inside}</div>'
+    return (
+        '<div class="kq-picture" style="display:flex;width:10em;height:.8em;border:1px solid var(--kq-quiet)">'
+        f"{inside}</div>"
+    )

@@ -207,6 +207,15 @@ RULES = (
         'fixed releases have "The workload was admitted on ..." and "Admitting remote lost".',
         "pkg/controller/admissionchecks/multikueue/workload.go:syncReservingRemoteState,reconcileGroup",
     ),
+    Rule(
+        "multi_kueue_nominates_during_retries",
+        "decisions",
+        ("v0.18.0",),
+        "MultiKueue also nominates clusters for a workload whose check is in Retry or whose cluster is chosen. With an "
+        "incremental or external dispatcher, it then has no nominations, and its copies are deleted before the manager "
+        "learns that their pods have stopped. Fixed releases wait until the check is Pending again.",
+        "pkg/controller/admissionchecks/multikueue/workload.go:nominateAndSynchronizeWorkers",
+    ),
 )
 """All rules. A rule that holds in a release also holds in all older releases."""
 

@@ -431,7 +431,7 @@ class Scheduler(SchedulerQuestions):
         from kueuepy.scheduler.shown import sheet_of, title_of  # noqa: PLC0415 - only on use
 
         title = title_of(self.now, len(self._state.store.workloads))
-        return repr_text([sheet_of(self.usage, self.workloads, title)], self)
+        return repr_text([sheet_of(self.usage, self.workloads, title, self.now)], self)
 
     _repr_html_ = repr_html
 

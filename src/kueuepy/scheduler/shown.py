@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from kueuepy.engine.nodes import depth_first
 from kueuepy.errors.words import counted
-from kueuepy.explain.words import amount
+from kueuepy.look.colours import OTHERS, places
 from kueuepy.look.notebook import Sheet
-from kueuepy.look.numbers import duration
+from kueuepy.look.numbers import amount, amount_beside, duration
 from kueuepy.objects import SECOND
 from kueuepy.objects.times import format_time
 
@@ -17,6 +17,8 @@ if TYPE_CHECKING:
     from kueuepy.engine.tables import UsageTable, WorkloadTable
 
 NAMES = ("Cohort or ClusterQueue", "Flavor/resource", "Usage", "Pending", "Admitted")
+_MILLI = 1000
+"""The number of units of the core in one core of cpu."""
 _DATED = 365 * 86400
 """Times of less than a year after the Unix epoch are virtual times without a date."""
 
@@ -29,34 +31,56 @@ class Line(NamedTuple):
         depth: The number of Cohorts above the node.
         used: The usage, in the core's unit.
         own: The quota without borrowing, in the core's unit.
+        place: The number of the colour of a ClusterQueue; `None` for a Cohort.
     """
 
     cells: tuple[Any, ...]
     depth: int
     used: int = 0
     own: int = 0
+    place: int | None = None
 
 
-def sheet_of(grid: UsageTable, workloads: WorkloadTable, caption: str) -> Sheet:
+def sheet_of(grid: UsageTable, workloads: WorkloadTable, caption: str, now: float | None = None) -> Sheet:
     """Return one row for each Cohort or ClusterQueue, flavor and resource, with its usage and its workloads.
 
     Args:
         grid: The usage.
         workloads: The workloads.
         caption: The beginning of the title; the number of workloads by status follows.
+        now: The time in seconds, for a sentence about the largest problem and the next step; `None` for no sentence.
     """
     rows = [("  " * depth + cells[0] if cells[0] else "", *cells[1:]) for cells, depth, *_ in lines_of(grid, workloads)]
     states: Counter[Any] = Counter(workloads["status"])
     known = ", ".join(f"{count:,} {state.lower()}" for state, count in sorted(states.items()))
-    return Sheet(NAMES, rows, f"{caption}{f' ({known})' if known else ''}", source=".usage")
+    problem = "" if now is None else _problem(workloads, now)
+    return Sheet(NAMES, rows, f"{caption}{f' ({known})' if known else ''}{problem}", source=".usage")
+
+
+def _problem(workloads: WorkloadTable, now: float) -> str:
+    """Return the queue with the most pending workloads and the oldest pending workload, as sentences after a title."""
+    found = zip(*(workloads[name] for name in ("created", "key", "cluster_queue", "status")), strict=True)
+    pending = [(created, key, queue) for created, key, queue, status in found if status == "Pending"]
+    if not pending:
+        return ""
+    waiting = Counter(queue for *_, queue in pending if queue)
+    created, oldest, _ = min(pending, key=lambda one: int(one[0].astype("int64")))
+    waited = now - int(created.astype("int64")) / SECOND
+    text = ". Largest problem: "
+    if waiting:
+        queue, count = max(waiting.items(), key=lambda one: (one[1], one[0]))
+        text += f"{queue} has {counted(count, 'pending workload')}; "
+    text += f"{oldest} has been pending longest{f', for {duration(waited)}' if waited > 0 else ''}. "
+    return text + f'Next step: .explain("{oldest}") says why'
 
 
 def lines_of(grid: UsageTable, workloads: WorkloadTable) -> list[Line]:
     """Return the rows of the table, parents first."""
     usage, quota = grid.array("usage"), grid.array("subtree_quota")
+    colours = places(_weights(grid))
     numbers: Counter[tuple[Any, Any]] = Counter(zip(workloads["cluster_queue"], workloads["status"], strict=True))
     found = []
-    for row, depth in depth_first(grid.nodes):
+    for row, depth in depth_first(grid.nodes, colours):
         node = grid.nodes[row]
         counts = [numbers[node.name, state] if node.kind == "ClusterQueue" else "" for state in ("Pending", "Admitted")]
         cells = [cell for cell in range(len(grid.flavor_resources)) if quota[row, cell] or usage[row, cell]]
@@ -64,8 +88,16 @@ def lines_of(grid: UsageTable, workloads: WorkloadTable) -> list[Line]:
             name, ends = (node.name, counts) if place == 0 else ("", ["", ""])
             shown = (name, *_usage(grid, usage[row], quota[row], cell), *ends)
             amounts = (0, 0) if cell is None else (int(usage[row, cell]), int(quota[row, cell]))
-            found.append(Line(shown, depth, *amounts))
+            place_of = colours.get(node.name, OTHERS) if node.kind == "ClusterQueue" else None
+            found.append(Line(shown, depth, *amounts, place_of))
     return found
+
+
+def _weights(grid: UsageTable) -> dict[str, float]:
+    """Return the sum of a ClusterQueue's parts of the nominal quotas, which decides its colour and its position."""
+    nominal = grid.array("nominal_quota")
+    parts = (nominal / nominal.sum(axis=0).clip(1)).sum(axis=1)
+    return {node.name: float(parts[row]) for row, node in enumerate(grid.nodes) if node.kind == "ClusterQueue"}
 
 
 def title_of(now: float, workloads: int) -> str:
@@ -80,15 +112,17 @@ def title_of(now: float, workloads: int) -> str:
 
 
 def usage_text(resource: str, used: int, own: int) -> str:
-    """Return a usage and its quota in the unit of the resource, such as `9 GPUs of 8 GPUs, borrows 1 GPU`.
+    """Return a usage and its quota in the unit of the resource, such as `9 of 8 GPUs, borrows 1`.
 
     Args:
         resource: The resource.
         used: The usage, in the core's unit.
         own: The quota without borrowing, in the core's unit.
     """
-    text = f"{amount(resource, used)} of {amount(resource, own)}"
-    return text + (f", borrows {amount(resource, used - own)}" if used > own else "")
+    per = _MILLI if resource == "cpu" else 1
+    taken, whole = used / per, own / per
+    text = f"{amount_beside(resource, taken, whole)} of {amount(resource, whole)}"
+    return text + (f", borrows {amount_beside(resource, taken - whole, whole)}" if used > own else "")
 
 
 def _usage(grid: UsageTable, usage: Any, quota: Any, cell: int | None) -> tuple[str, str]:

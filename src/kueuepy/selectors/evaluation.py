@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from kueuepy.errors.libraries import imported
 from kueuepy.selectors.literals import refusal
-from kueuepy.selectors.rewriting import EQUAL, MEMBER, NUMBER, Rewriter, split, unsupported
+from kueuepy.selectors.rewriting import EQUAL, MEMBER, NUMBER, SAME, SIZED, Rewriter, split, unsupported
 from kueuepy.selectors.values import (
     amount,
     compare,
@@ -24,6 +24,7 @@ from kueuepy.selectors.values import (
     is_version,
     kept,
     number,
+    of_one_type,
     part_of_version,
     quantity,
     refused,
@@ -62,8 +63,8 @@ def _environment(*, of_types: bool = False) -> Any:
     """Return the environment.
 
     Args:
-        of_types: Declare attributes as `any`, as Kueue does. The library checks types as Kueue then, but evaluates
-            such attributes only if they are messages.
+        of_types: Declare attributes as `any`, and quantities and versions as types of their own, as Kueue does. The
+            library checks types as Kueue then, but evaluates such values only if they are messages.
     """
     cel = imported("cel_expr_python.cel", _WHAT, _INSTALL)
     extensions = [
@@ -76,6 +77,7 @@ def _environment(*, of_types: bool = False) -> Any:
     ]
     kinds = cel.Type
     held = kinds.Map(kinds.STRING, kinds.STRING)
+    amounts, versions = (kinds("kubernetes.Quantity"), kinds("kubernetes.Semver")) if of_types else (held, held)
     whole, text, flag = kinds.INT, kinds.STRING, kinds.BOOL
 
     def function(name: str, *overloads: tuple[Any, list[Any], Callable[..., Any]], member: bool = True) -> Any:
@@ -85,31 +87,35 @@ def _environment(*, of_types: bool = False) -> Any:
         ]
         return cel.FunctionDecl(name, declared)
 
+    def comparison(name: str, result: Any, call: Callable[..., Any]) -> Any:
+        kinds_compared = (amounts, versions) if of_types else (held,)
+        return function(name, *((result, [kind, kind], call) for kind in kinds_compared))
+
     functions = [
-        function("quantity", (held, [text], quantity), member=False),
+        function("quantity", (amounts, [text], quantity), member=False),
         function("isQuantity", (flag, [text], is_quantity), member=False),
-        function("semver", (held, [text], version), (held, [text, flag], tolerant_version), member=False),
+        function("semver", (versions, [text], version), (versions, [text, flag], tolerant_version), member=False),
         function("isSemver", (flag, [text], is_version), (flag, [text, flag], is_tolerant_version), member=False),
-        function("compareTo", (whole, [held, held], compare)),
-        function("isGreaterThan", (flag, [held, held], lambda a, b: compare(a, b) > 0)),
-        function("isLessThan", (flag, [held, held], lambda a, b: compare(a, b) < 0)),
-        function("isInteger", (flag, [held], is_integer)),
-        function("asInteger", (whole, [held], integer)),
-        function("asApproximateFloat", (kinds.DOUBLE, [held], lambda value: float(amount(value)))),
-        function("sign", (whole, [held], sign), member=False),
+        comparison("compareTo", whole, compare),
+        comparison("isGreaterThan", flag, lambda a, b: compare(a, b) > 0),
+        comparison("isLessThan", flag, lambda a, b: compare(a, b) < 0),
+        function("isInteger", (flag, [amounts], is_integer)),
+        function("asInteger", (whole, [amounts], integer)),
+        function("asApproximateFloat", (kinds.DOUBLE, [amounts], lambda value: float(amount(value)))),
+        function("sign", (whole, [amounts], sign), member=False),
         function(
             "add",
-            (held, [held, held], lambda a, b: kept(amount(a) + amount(b))),
-            (held, [held, whole], lambda a, b: kept(amount(a) + b)),
+            (amounts, [amounts, amounts], lambda a, b: kept(amount(a) + amount(b))),
+            (amounts, [amounts, whole], lambda a, b: kept(amount(a) + b)),
         ),
         function(
             "sub",
-            (held, [held, held], lambda a, b: kept(amount(a) - amount(b))),
-            (held, [held, whole], lambda a, b: kept(amount(a) - b)),
+            (amounts, [amounts, amounts], lambda a, b: kept(amount(a) - amount(b))),
+            (amounts, [amounts, whole], lambda a, b: kept(amount(a) - b)),
         ),
-        function("major", (whole, [held], part_of_version(0))),
-        function("minor", (whole, [held], part_of_version(1))),
-        function("patch", (whole, [held], part_of_version(2))),
+        function("major", (whole, [versions], part_of_version(0))),
+        function("minor", (whole, [versions], part_of_version(1))),
+        function("patch", (whole, [versions], part_of_version(2))),
         function("reverse", (kinds.List(kinds.DYN), [kinds.List(kinds.DYN)], lambda values: list(values)[::-1])),
         function(
             NUMBER,
@@ -118,13 +124,14 @@ def _environment(*, of_types: bool = False) -> Any:
         ),
     ]
     plain = (flag, whole, kinds.UINT, kinds.DOUBLE, text, kinds.BYTES, kinds.TIMESTAMP, kinds.DURATION)
-    for name, why in ((EQUAL, "no such overload"), (MEMBER, _UNHASHABLE)):
+    functions.append(function(SAME, (held, [held, held], of_one_type), member=False))
+    for name, why in ((EQUAL, "no such overload"), (MEMBER, _UNHASHABLE), (SIZED, "no such overload: size")):
         unchanged = [(kind, [kind], lambda value: value) for kind in (*plain, kinds.List(kinds.DYN))]
         functions.append(function(name, *unchanged, (held, [held], refused(why)), member=False))
     variables = {
         "device.driver": text,
         ATTRIBUTES: kinds.Map(text, kinds.Map(text, kinds("any") if of_types else kinds.DYN)),
-        CAPACITY: kinds.Map(text, kinds.Map(text, held)),
+        CAPACITY: kinds.Map(text, kinds.Map(text, amounts if of_types else kinds.DYN)),
         "device.allowMultipleAllocations": flag,
     }
     return cel.NewEnv(variables=variables, extensions=extensions, functions=functions)
@@ -133,8 +140,12 @@ def _environment(*, of_types: bool = False) -> Any:
 _STATUS = re.compile(r"\A[A-Z_]+: |\s*\[[A-Z_]+\]\Z")
 _UNDECLARED = re.compile(r"undeclared reference to '([\w.]+)'")
 _ON_LISTS = re.compile(r"found no matching overload for '(indexOf|lastIndexOf|min|max|sum)' applied to '\(list")
+_ABSTRACT_FIELD = re.compile(r"expression of type '(kubernetes\.\w+)' cannot be the operand of a select operation")
+_PLAIN_FIELD = re.compile(r"expression of type '([^']*)' cannot be the operand of a select operation")
+_NO_METHOD = re.compile(r"overload for '(\w+)' applied to '\(([^,()]+)(?:, )?(.*)\)'")
 _ANY = "ERROR"
 """The library's name of the type `any`."""
+_CAPITALS = re.compile(r"\b[A-Z]+\b")
 _TYPE_NAMES = {"NULL": "null_type", "DURATION": "google.protobuf.Duration", "TIMESTAMP": "google.protobuf.Timestamp"}
 
 
@@ -157,7 +168,7 @@ def _compiled(expression: str) -> Any:
     rewriter = Rewriter(expression)
     try:
         checked = _environment(of_types=True).compile(
-            rewriter.rewritten() if rewriter.asks_for_fields() else expression
+            rewriter.rewritten(checks_operands=False) if rewriter.asks_for_fields() else expression
         )
     except RuntimeError as error:
         if macro := rewriter.macro_with_two_variables():
@@ -165,7 +176,8 @@ def _compiled(expression: str) -> Any:
         return "compilation failed: " + _reason(expression, str(error))
     result = checked.return_type().name()
     if result not in ("BOOL", _ANY):
-        name = _TYPE_NAMES.get(result, result.lower().replace("<", "(").replace(">", ")"))
+        lowered = _CAPITALS.sub(lambda found: found[0].lower(), result)
+        name = _TYPE_NAMES.get(result, lowered.replace("<", "(").replace(">", ")"))
         return f"must evaluate to bool or the unknown type, not {name.replace(_ANY.lower(), 'google.protobuf.Any')}"
     return refusal(expression, split(expression), _fails) or _environment().compile(rewriter.rewritten())
 
@@ -187,7 +199,17 @@ def _reason(expression: str, text: str) -> str:
             raise unsupported(expression, "device as a whole")
     text = _STATUS.sub("", text).replace("cannot be the range of", "cannot be range of")
     text = text.replace("has() argument must be a field selection", "invalid argument to has() macro")
+    text = _ABSTRACT_FIELD.sub(r"unexpected failed resolution of '\1'", text)
+    text = _PLAIN_FIELD.sub(r"type '\1' does not support field selection", text.replace("null_type", "null"))
+    text = _NO_METHOD.sub(lambda found: _as_method(expression, found), text)
     return re.sub(r"undeclared reference to 'device\.(\w+)' \(in container ''\)", r"undefined field '\1'", text)
+
+
+def _as_method(expression: str, found: re.Match[str]) -> str:
+    """Return the part of an error that names a call's types; the receiver of a method stands before the arguments."""
+    name, receiver, arguments = found.groups()
+    is_method = name.isidentifier() and not name.startswith("_") and re.search(rf"\.\s*{name}\s*\(", expression)
+    return f"overload for '{name}' applied to '{receiver}.({arguments})'" if is_method else found[0]
 
 
 _ERRORS = (

@@ -24,8 +24,11 @@ _TOKEN = re.compile(
 )
 NUMBER = "kueuepy_number"
 """Function that refuses a bool, because `int` has no overload for it in Kueue."""
-EQUAL, MEMBER = "kueuepy_equal", "kueuepy_member"
-"""Functions that return their argument, but refuse versions on the left of `==` and of `in`, as Kueue does."""
+EQUAL, MEMBER, SIZED = "kueuepy_equal", "kueuepy_member", "kueuepy_sized"
+"""Functions that return their argument, but refuse versions and quantities, as Kueue does on the left of `==` and of
+`in`, and as the argument of `size`."""
+SAME = "kueuepy_same"
+"""Function that returns its first argument, but refuses a version or quantity if the second has another type."""
 _MACROS = {"all", "exists", "exists_one", "existsOne"}
 _FIELDS = {"driver", "attributes", "capacity", "allowMultipleAllocations"}
 
@@ -64,8 +67,11 @@ class Rewriter:
         self._tokens = [token.text for token in tokens]
         self._literals = [token.kind in ("text", "number") or token.text in ("true", "false") for token in tokens]
 
-    def rewritten(self) -> str:
+    def rewritten(self, *, checks_operands: bool = True) -> str:
         """Return the rewritten expression.
+
+        Args:
+            checks_operands: Whether versions and quantities are refused as operands of a comparison.
 
         Raises:
             UnsupportedError: The expression uses the device or a map of domains as a value, instead of accessing a
@@ -73,31 +79,77 @@ class Rewriter:
         """
         plain = self._tokens
         try:
-            self._tokens = self._with_checked_operands()
+            if checks_operands:
+                self._tokens = self._with_checked_operands()
             return " ".join(self._part(0, len(self._tokens)))
         finally:
             self._tokens = plain
 
     def _with_checked_operands(self) -> list[str]:
-        """Return the tokens, with a call around each operand that is compared with literals and may be a version."""
-        before: dict[int, str] = {}
-        after = set()
+        """Return the tokens, with a check of each operand that may be a version or a quantity."""
+        before: dict[int, list[str]] = {}
+        after: dict[int, list[str]] = {}
+        removed: set[int] = set()
         for place, word in enumerate(self._tokens):
-            if word == "==" and self._is_literal(place + 1):
-                name = EQUAL
-            elif word == "in" and self._lists_literals(place + 1):
-                name = MEMBER
-            else:
+            if word not in ("==", "in", "size"):
                 continue
-            start = self._start_of_operand(place - 1)
-            if start is not None and self._at(start - 1) != "in":
-                before[start] = name
-                after.add(place - 1)
+            end = place - 1 if word != "size" else place - 2 if self._at(place - 1) == "." else -1
+            if word == "size" and self._at(place - 1) != "." and self._at(place + 1) == "(":
+                if self._is_domain(place + 2, self._closing(place + 1) - 1):
+                    continue
+                before.setdefault(place + 1, []).append("(" + SIZED)
+                after.setdefault(self._closing(place + 1), []).append(")")
+                continue
+            start = self._start_of_operand(end)
+            if (
+                start is None
+                or self._at(start) == "}"
+                or self._is_domain(start, end)
+                or (word != "size" and self._at(start - 1) == "in")
+            ):
+                continue
+            operand = self._tokens[start : end + 1]
+            if word == "in" and self._at(place + 1) == "[" and self._at(place + 2) == "]":
+                removed.update(range(start, place + 3))
+                before[start] = ["false"]
+            elif other := self._operand_to_compare(start, place):
+                before[start] = _of_same_type(operand, other)
+                removed.update(range(start, end + 1))
+            elif name := self._check_of(word, start, place):
+                before.setdefault(start, []).extend((name, "("))
+                after.setdefault(end, []).append(")")
         tokens = []
         for place, word in enumerate(self._tokens):
-            tokens += [before[place], "("] if place in before else []
-            tokens += [word, ")"] if place in after else [word]
+            tokens += before.get(place, [])
+            tokens += [] if place in removed else [word]
+            tokens += after.get(place, [])
         return tokens
+
+    def _is_domain(self, start: int, end: int) -> bool:
+        """Return whether these tokens are all attributes or capacities of a domain."""
+        if [self._at(start), self._at(start + 1)] != ["device", "."]:
+            return False
+        after = start + 3
+        return end == (self._closing(after) if self._at(after) == "[" else after + 1)
+
+    def _check_of(self, word: str, start: int, place: int) -> str:
+        """Return the name of the function that checks the left operand of an operator; empty if there is none."""
+        if word == "size":
+            return SIZED
+        if word == "in":
+            return MEMBER if self._lists_literals(place + 1) else ""
+        may_be_version = self._at(start) != "[" and self._at(place + 1) in ("[", "{")
+        return EQUAL if may_be_version or self._is_literal(place + 1) else ""
+
+    def _operand_to_compare(self, start: int, place: int) -> list[str]:
+        """Return the tokens of the right operand of `==` if both operands may be versions or quantities."""
+        sources = ("device", "quantity", "semver")
+        if self._at(place) != "==" or self._at(start) not in sources or self._at(place + 1) not in sources:
+            return []
+        end = place + 1
+        while self._at(end + 1) in ("[", "(", "."):
+            end = end + 2 if self._at(end + 1) == "." else self._closing(end + 1)
+        return [] if self._at(end + 1) in ("+", "-", "*", "/", "%") else self._tokens[place + 1 : end + 1]
 
     def _is_literal(self, position: int) -> bool:
         position += self._at(position) == "-"
@@ -233,6 +285,14 @@ class Rewriter:
 
     def _refused(self, what: str) -> UnsupportedError:
         return unsupported(self._expression, what)
+
+
+def _of_same_type(left: list[str], right: list[str]) -> list[str]:
+    """Return the left operand of `==`, which is an error if it is a version or quantity and the right one is not."""
+    one, other = (["dyn", "(", *operand, ")"] for operand in (left, right))
+    both = [SAME, "(", *one, ",", *other, ")"]
+    pair = ["(", "type", "(", *other, ")", "==", "map", "?", *both, ":", EQUAL, "(", *one, ")", ")"]
+    return ["(", "type", "(", *one, ")", "==", "map", "?", *pair, ":", *one, ")"]
 
 
 def unsupported(expression: str, what: str) -> UnsupportedError:

@@ -122,12 +122,25 @@ def number(value: Any) -> Any:
 
 
 def refused(why: str) -> Callable[[Kept], Kept]:
-    """Return a function that raises an error for each version and quantity."""
+    """Return a function that raises an error for each version and quantity, and returns any other map."""
 
-    def refuse(_: Kept) -> Kept:
-        raise ValueError(why)
+    def refuse(value: Kept) -> Kept:
+        if _QUANTITY in value or _VERSION in value:
+            raise ValueError(why)
+        return value
 
     return refuse
+
+
+def of_one_type(left: Kept, right: Kept) -> Kept:
+    """Return the left value.
+
+    Raises:
+        ValueError: The left value is a version or quantity, and the right one is not of the same type.
+    """
+    if any(name in left and name not in right for name in (_QUANTITY, _VERSION)):
+        raise ValueError("no such overload")
+    return left
 
 
 def _version_key(text: str) -> tuple[Any, ...]:

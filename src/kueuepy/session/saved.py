@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-import os
-import stat
 from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -14,8 +12,9 @@ import msgspec
 from kueuepy._core import Engine
 from kueuepy.engine.decisions import Admitted
 from kueuepy.engine.threads import for_cycles
-from kueuepy.errors import InvalidSpecError, NotFoundError, StateError, UnsupportedError
+from kueuepy.errors import InvalidSpecError, NotFoundError, UnsupportedError
 from kueuepy.errors.arguments import checked
+from kueuepy.files import write_file
 from kueuepy.objects import Configuration, Object, Workload
 from kueuepy.objects.kinds import KINDS
 from kueuepy.objects.ready import ready
@@ -24,6 +23,7 @@ from kueuepy.session.state import SchedulerState
 from kueuepy.session.store import Store
 
 if TYPE_CHECKING:
+    import os
     from collections.abc import Iterable, Iterator
 
     from kueuepy.session.session import Session
@@ -141,27 +141,7 @@ def is_saved(path: str | os.PathLike[str]) -> bool:
 
 def save(session: Session, path: str | os.PathLike[str]) -> None:
     """Execute `Scheduler.save`."""
-    target = Path(path)
-    if target.exists() and not target.is_file():  # renaming would replace a device by a file
-        raise StateError(f"{target}: cannot be written: it is a directory or a device; it must be a file")
-    draft = target.with_name(f".{target.name}.{os.getpid()}.new")
-    data = to_bytes(session)
-    try:
-        mode = stat.S_IMODE(target.stat().st_mode) if target.exists() else 0o600  # jobs can contain secrets
-        _write(draft, mode, data)
-        draft.replace(target)
-    except OSError as error:
-        raise StateError(f"{target}: cannot be written: {error.strerror}") from error
-    finally:
-        with suppress(OSError):
-            draft.unlink(missing_ok=True)
-
-
-def _write(path: Path, mode: int, data: bytes) -> None:
-    with os.fdopen(os.open(path, os.O_CREAT | os.O_TRUNC | os.O_WRONLY, mode), "wb") as file:
-        file.write(data)
-        file.flush()
-        os.fsync(file.fileno())
+    write_file(path, to_bytes(session), mode=0o600)  # jobs can contain secrets
 
 
 def load(path: str | os.PathLike[str]) -> SchedulerState:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from kueuepy.errors import InvalidSpecError, StateError
 from kueuepy.errors.libraries import imported
+from kueuepy.files import write_files
 from kueuepy.simulation.arrays import array_of
 from kueuepy.simulation.columns import SPANS
 
@@ -15,6 +16,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from kueuepy.files import Write
     from kueuepy.simulation.base import JobColumns
     from kueuepy.tables import Columns
 
@@ -77,7 +79,7 @@ def write_parquet(jobs: JobColumns, path: str | os.PathLike[str]) -> None:
     for place, name in enumerate(table.column_names):
         if name in ("submit", "recorded_start", "cpu", *SPANS):
             table = table.set_column(place, name, _arrow(name, jobs[name]))
-    _written(parquet, table, path)
+    write_files({path: lambda file: parquet.write_table(table, file)})
 
 
 def _arrow(name: str, column: NDArray[Any]) -> Any:
@@ -94,13 +96,6 @@ def _pyarrow(module: str, extra: str = "arrow") -> Any:
     return imported(module, "Parquet and Arrow tables", f'"kueuepy[{extra}]"')
 
 
-def _written(parquet: Any, table: Any, path: str | os.PathLike[str]) -> None:
-    try:
-        parquet.write_table(table, path)
-    except OSError as error:
-        raise StateError(f"{path}: cannot be written: {error.strerror or error}") from error
-
-
 def write_table(table: Columns, path: str | os.PathLike[str]) -> None:
     """Write a table to a Parquet file.
 
@@ -108,7 +103,17 @@ def write_table(table: Columns, path: str | os.PathLike[str]) -> None:
         StateError: The file cannot be written.
         UnsupportedError: pyarrow is not installed.
     """
-    _written(_pyarrow("pyarrow.parquet"), table.to_arrow(), path)
+    write_files({path: table_writer(table)})
+
+
+def table_writer(table: Columns) -> Write:
+    """Return a function that writes a table to a file object in the format Parquet.
+
+    Raises:
+        UnsupportedError: pyarrow is not installed.
+    """
+    parquet = _pyarrow("pyarrow.parquet")
+    return lambda file: parquet.write_table(table.to_arrow(), file)
 
 
 def read_table(path: str | os.PathLike[str]) -> dict[str, Any]:

@@ -5,8 +5,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
-from kueuepy.look.numbers import count, exact, hours, number, share
-from kueuepy.simulation.text import span_text
+from kueuepy.look.numbers import count, duration, exact, hours, number, share
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -199,7 +198,7 @@ def figure_text(name: str, value: float | None) -> str:
         return "—"
     unit = unit_of(name)
     if unit == "span":
-        return span_text(value)
+        return duration(value)
     if unit == "part":
         return share(value)
     if unit == "hours":

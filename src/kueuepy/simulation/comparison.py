@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import msgspec
@@ -16,6 +17,7 @@ from kueuepy.errors.words import counted, verb
 from kueuepy.explain.words import amount, share_text
 from kueuepy.fleet import Fleet
 from kueuepy.look.notebook import MOST_ROWS, Sheet, repr_html, repr_text
+from kueuepy.look.numbers import duration
 from kueuepy.simulation.catalogue import FLEET_FIGURES, SHOWN, figure_text
 from kueuepy.simulation.changes import DecisionChange, JobChange, decisions_of, jobs_of, queues_of
 from kueuepy.simulation.labels import titled
@@ -25,13 +27,12 @@ from kueuepy.simulation.pairs import differences
 from kueuepy.simulation.pictures.catalogue import PictureOptions, drawn_beside
 from kueuepy.simulation.pictures.names import in_order
 from kueuepy.simulation.simulate import Simulation
-from kueuepy.simulation.text import span_text
 from kueuepy.simulation.warn import AFTER_LAST
 from kueuepy.tables import Columns
 from kueuepy.tables.framed import joined
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Callable, Iterable, Sequence
 
     from typing_extensions import Unpack
 
@@ -39,6 +40,7 @@ if TYPE_CHECKING:
     from kueuepy.simulation.figures import Kpis
     from kueuepy.simulation.pictures.catalogue import PictureName
     from kueuepy.simulation.pictures.svg import Picture
+    from kueuepy.simulation.progress import Progress
     from kueuepy.simulation.result import Result
     from kueuepy.simulation.table import Jobs
 
@@ -295,6 +297,7 @@ def compare(
     *,
     names: tuple[str, str] = ("before", "after"),
     threads: int | None = None,
+    progress: Callable[[Progress], None] | None = None,
     **options: Unpack[SimulateSettings],
 ) -> Comparison:
     """Simulate the same jobs on several clusters.
@@ -326,6 +329,8 @@ def compare(
             workloads of its cluster.
         names: The names of the two policies; `before` and `after` by default.
         threads: The number of threads; see `simulate`.
+        progress: A function that receives a `Progress` at most ten times a second; its `done` and `total` count the
+            jobs of all simulations.
         options: Keyword arguments of `simulate`: `model`, `events`, `clock`, `delays`, `until`, `warmup`, `seed`,
             `record`, `on_loop`, and `missing`, which is `wait` by default.
 
@@ -349,12 +354,21 @@ def compare(
     table = list(given) if isinstance(given, Iterator) else given  # read once for each cluster
     settings: SimulateSettings = {"missing": "wait", **options}
     results = {}
-    for name, cluster in clusters.items():
+    for place, (name, cluster) in enumerate(clusters.items()):
         run = Simulation(cluster, table, threads=threads, **settings)
-        run.run()
+        told = None if progress is None else partial(_tell, progress, place, len(clusters))
+        run.run(progress=told or False)
+        if told is not None:
+            told(run.progress())
         results[name] = run.result()
         results[name].policy = name
     return Comparison(results)
+
+
+def _tell(progress: Callable[[Progress], None], place: int, number: int, own: Progress) -> None:
+    """Report the progress of one of several simulations as a part of all of them."""
+    whole = msgspec.structs.replace(own, done=place * own.total + own.done, total=number * own.total)
+    progress(whole)
 
 
 def _cells(outcome: QueueOutcome) -> tuple[str, ...]:
@@ -364,8 +378,8 @@ def _cells(outcome: QueueOutcome) -> tuple[str, ...]:
         ", ".join(used) or "0",
         share_text(outcome.mean_share),
         share_text(outcome.peak_share),
-        span_text(outcome.waited),
-        span_text(outcome.longest),
+        duration(outcome.waited),
+        duration(outcome.longest),
         str(outcome.evictions),
     )
 
@@ -382,11 +396,11 @@ def _jobs(change: JobChange) -> tuple[str, str]:
     before, after = change.before, change.after
     first, last = (_job(outcome, flavors=before.flavors != after.flavors) for outcome in (before, after))
     longer = after.waited - before.waited
-    return first, f"{last} ({'+' if longer > 0 else ''}{span_text(longer)})" if longer else last
+    return first, f"{last} ({'+' if longer > 0 else ''}{duration(longer)})" if longer else last
 
 
 def _job(outcome: JobOutcome, *, flavors: bool) -> str:
-    waited = f"waits {span_text(outcome.waited)}"
+    waited = f"waits {duration(outcome.waited)}"
     if outcome.started is None:
         waited += ", never starts"
     names = sorted({flavor for own in outcome.flavors.values() for flavor in own.values()}) if flavors else []

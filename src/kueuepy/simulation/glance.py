@@ -8,10 +8,10 @@ import numpy as np
 
 from kueuepy.errors.words import counted
 from kueuepy.look.notebook import MOST_ROWS, Named, Sheet
+from kueuepy.look.numbers import duration
 from kueuepy.objects import SECOND
 from kueuepy.objects.times import format_time
 from kueuepy.simulation.columns import EPOCHAL, NEVER, SPANS, is_resource
-from kueuepy.simulation.text import span_text
 
 if TYPE_CHECKING:
     from kueuepy.tables import Columns
@@ -42,10 +42,10 @@ def _text(name: str, value: Any) -> Any:
         return ""
     if name in ("submit", "recorded_start"):
         at = int(value.astype("M8[ns]").astype(np.int64)) if isinstance(value, np.datetime64) else int(value)
-        return "" if at < 0 else format_time(at) if at >= EPOCHAL else span_text(at / SECOND)
+        return "" if at < 0 else format_time(at) if at >= EPOCHAL else duration(at / SECOND)
     if name in SPANS:
         never = "never ends" if name == "runtime" else ""
-        return never if value == NEVER else span_text(value / SECOND)
+        return never if value == NEVER else duration(value / SECOND)
     if name == "min_pods":
         return "" if value == NEVER else value
     if name == "cpu":

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from html import escape
 from itertools import islice
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from kueuepy.errors.arguments import checked
+from kueuepy.files import write_file
+from kueuepy.look.escapes import escape
 from kueuepy.look.page import document
 from kueuepy.simulation.comparison import Comparison
 from kueuepy.simulation.pages import compared, single
@@ -48,7 +48,7 @@ def report(
             Python call that repeats the simulation.
 
     Raises:
-        OSError: The file cannot be written.
+        StateError: The file cannot be written.
     """
     results = Comparison(results) if isinstance(results, Mapping) else results
     if isinstance(results, Comparison) and len(results.names) == 1:
@@ -57,4 +57,4 @@ def report(
     body = compared.body(results, command) if isinstance(results, Comparison) else single.body(results, command)
     head = title or ("Policy comparison" if is_comparison else "Simulation report")
     inside = f"<main>\n<h1>{escape(head)}</h1>\n{body}</main>"
-    Path(path).write_text(document(head, inside, extra_style=STYLE, script=SCRIPT), encoding="utf-8")
+    write_file(path, document(head, inside, extra_style=STYLE, script=SCRIPT))

@@ -16,7 +16,9 @@ from kueuepy.errors import StateError
 from kueuepy.errors.arguments import checked_methods
 from kueuepy.errors.settings import spelled_out
 from kueuepy.errors.words import counted
-from kueuepy.look.notebook import Sheet, repr_html, repr_text
+from kueuepy.files import write_files
+from kueuepy.look.notebook import Sheet, Sheets, repr_html, repr_text
+from kueuepy.look.numbers import duration
 from kueuepy.objects import SECOND
 from kueuepy.pages.state import MOST_EXPLAINED
 from kueuepy.session.session import session_of
@@ -34,7 +36,6 @@ from kueuepy.simulation.recorded import (
     Recorded,
 )
 from kueuepy.simulation.saved import text_of_facts
-from kueuepy.simulation.text import span_text
 from kueuepy.simulation.waiting import Waiter, beside_recorded, longest_waiting, smallest_waiting
 from kueuepy.simulation.warn import warnings_of
 from kueuepy.tables import Categorical, Columns
@@ -47,6 +48,7 @@ if TYPE_CHECKING:
 
     from typing_extensions import Unpack
 
+    from kueuepy.files import Write
     from kueuepy.objects import QuantityText
     from kueuepy.pages import Page
     from kueuepy.scheduler import Scheduler
@@ -403,21 +405,23 @@ class Result(Recorded, Framed):
         """Write the result to a directory: one Parquet file per table, and `result.json`.
 
         Args:
-            directory: The directory, which is created if necessary. Existing files are overwritten.
+            directory: The directory, which is created if necessary. Existing files are overwritten, but none of them
+                changes before all files are on the disk.
 
         Raises:
             StateError: A file cannot be written.
             UnsupportedError: pyarrow is not installed.
         """
-        from kueuepy.simulation.arrow import write_table  # noqa: PLC0415 - only on use
+        from kueuepy.simulation.arrow import table_writer  # noqa: PLC0415 - only on use
 
         folder = Path(directory)
         try:
             folder.mkdir(parents=True, exist_ok=True)
         except OSError as error:
             raise StateError(f"{folder}: cannot be written: {error.strerror}") from error
-        for name in self._tables:
-            write_table(exact(getattr(self, name)), folder / f"{name}.parquet")
+        contents: dict[str | os.PathLike[str], Write] = {
+            folder / f"{name}.parquet": table_writer(exact(getattr(self, name))) for name in self._tables
+        }
         facts = {
             "seconds": self.seconds,
             "warmup": self.warmup,
@@ -434,10 +438,9 @@ class Result(Recorded, Framed):
             **({"policy": self.policy} if self.policy else {}),
             **self._more_facts(),
         }
-        try:
-            (folder / "result.json").write_text(text_of_facts(facts), encoding="utf-8")
-        except OSError as error:
-            raise StateError(f"{folder}: result.json: cannot be written: {error.strerror}") from error
+        text = text_of_facts(facts).encode()
+        contents[folder / "result.json"] = lambda file: file.write(text)
+        write_files(contents)
 
     def _more_facts(self) -> dict[str, Any]:
         """Return the data that only some kinds of results contain."""
@@ -451,8 +454,8 @@ class Result(Recorded, Framed):
     def __repr__(self) -> str:
         """Return the settings that are not modelled, the warnings, and a one-line summary."""
         kpis = self.kpis
-        finished = f"{kpis.finished} of {counted(kpis.jobs, 'job')} finished in {span_text(self.seconds)}"
-        wait = f"wait {span_text(kpis.wait_mean)} on average, {span_text(kpis.wait_p95)} p95"
+        finished = f"{kpis.finished} of {counted(kpis.jobs, 'job')} finished in {duration(self.seconds)}"
+        wait = f"wait {duration(kpis.wait_mean)} on average, {duration(kpis.wait_p95)} p95"
         numbers = f"<Result: {finished}; {wait}; {counted(kpis.evictions, 'eviction')}>"
         return "\n".join([*self._remarks(), numbers])
 
@@ -461,17 +464,21 @@ class Result(Recorded, Framed):
 
     def sheets(self) -> tuple[Sheet, ...]:
         """Return the warnings and the metrics as tables for display."""
+        return (*self._said(), *self._metrics())
+
+    def _said(self) -> tuple[Sheet, ...]:
         said = (("Not modelled", self.not_modelled), ("Warning", self.warnings), (_IN_WORDS, self._in_words()))
-        return (*(Sheet((name,), [(text,) for text in texts]) for name, texts in said if texts), *self._metrics())
+        return tuple(Sheet((name,), [(text,) for text in texts]) for name, texts in said if texts)
 
     def _in_words(self) -> list[str]:
         """Return the result in sentences: the waits and the usage, the largest problem, and the next step."""
         return [words.of_run(self), *words.problem(self).lines()] if self.kpis.jobs else []
 
     def _repr_html_(self) -> str:
-        """Return pictures of usage and waits, the warnings and the metrics, for notebooks."""
+        """Return the warnings and the result in words, pictures of usage and waits, and the metrics, for notebooks."""
         shown = [one._repr_html_() for one in drawn_if_recorded(self, pictures_in("notebook")).values()]
-        return "".join([*shown, repr_html(self)])
+        said = [repr_html(Sheets(self._said()))] if self._said() else []
+        return "".join([*said, *shown, repr_html(Sheets(self._metrics()))])
 
     def __str__(self) -> str:
         """Return the warnings and the most important metrics, as a notebook shows them."""

@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from kueuepy.errors.words import counted
+from kueuepy.look.numbers import duration
 from kueuepy.simulation.columns import core_amounts, is_resource
 from kueuepy.simulation.sums import sums
-from kueuepy.simulation.text import span_text
 from kueuepy.tables.columns import is_named
 
 if TYPE_CHECKING:
@@ -128,10 +128,10 @@ def _warmups(result: Recorded, kpis: Kpis) -> list[str]:
     if not result.warmup:
         return []
     if not kpis.jobs and len(result.jobs):
-        return [f"the metrics include no jobs: all were submitted during the warm-up of {span_text(result.warmup)}"]
+        return [f"the metrics include no jobs: all were submitted during the warm-up of {duration(result.warmup)}"]
     if result.warmup >= kpis.longest_wait:
         return []
-    warmup, wait = span_text(result.warmup), span_text(kpis.longest_wait)
+    warmup, wait = duration(result.warmup), duration(kpis.longest_wait)
     return [f"the warm-up of {warmup} is shorter than the longest wait, {wait}"]
 
 
@@ -152,7 +152,7 @@ def _tail(result: Recorded, kpis: Kpis) -> list[str]:
     cell, (while_, whole) = max(apart.items(), key=lambda item: item[1][0] - item[1][1], default=("", (0.0, 0.0)))
     if while_ - whole < _APART:
         return []
-    text = f"the run ends {span_text(tail)} {AFTER_LAST}: utilisation {cell} includes that time and is"
+    text = f"the run ends {duration(tail)} {AFTER_LAST}: utilisation {cell} includes that time and is"
     return [f"{text} {whole:.1%}; submission_utilisation, which ends at the last submission, is {while_:.1%}"]
 
 
@@ -163,5 +163,5 @@ def _unsettled(result: Recorded, kpis: Kpis) -> list[str]:
         return []
     if kpis.wait_mean < max(_WAIT * span, float(np.nan_to_num(result.jobs["runtime"]).mean())):
         return []
-    text = f"{_MEAN_WAIT}, {span_text(kpis.wait_mean)}, is {kpis.wait_mean / span:.0%} of the time in which jobs arrive"
-    return [f"{text}, {span_text(span)}: it depends more on the length of the log and on the quotas than on the policy"]
+    text = f"{_MEAN_WAIT}, {duration(kpis.wait_mean)}, is {kpis.wait_mean / span:.0%} of the time in which jobs arrive"
+    return [f"{text}, {duration(span)}: it depends more on the length of the log and on the quotas than on the policy"]

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from kueuepy.errors import UnsupportedError
 from kueuepy.look.colours import DARK_THEME, LIGHT_THEME, colour_of
+from kueuepy.look.escapes import plain
 from kueuepy.topology import drawing as kinds
 
 if TYPE_CHECKING:
@@ -48,12 +49,12 @@ def figure(drawing: Drawing, path: str | os.PathLike[str] | None, *, dark: bool,
             shape.set(hatch="/////", edgecolor=theme.paper)
         axes.add_patch(shape)
     points = 72 / _PIXELS
-    axes.text(0, -head + 13, title or drawing.title, color=theme.ink, fontsize=13 * points, fontweight="bold")
+    axes.text(0, -head + 13, plain(title or drawing.title), color=theme.ink, fontsize=13 * points, fontweight="bold")
     for label in drawing.labels:
         axes.text(
             label.x,
             label.y,
-            label.text,
+            plain(label.text),
             color=theme.ink,
             fontsize=label.size * points,
             ha="center" if label.centred else "left",

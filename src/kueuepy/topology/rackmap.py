@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import textwrap
 from collections import Counter
 from typing import TYPE_CHECKING, Any
 
@@ -10,7 +11,9 @@ from kueuepy.engine.cached import cached_property
 from kueuepy.errors import InvalidSpecError, NotFoundError
 from kueuepy.errors.arguments import checked_methods
 from kueuepy.errors.problems import suggestion
-from kueuepy.look.notebook import figure_html
+from kueuepy.look.escapes import escape
+from kueuepy.look.notebook import WIDTH, figure_html
+from kueuepy.look.numbers import amount, amount_beside
 from kueuepy.objects.base import quantity
 from kueuepy.tables import Columns
 from kueuepy.topology.drawing import NARROW, WIDE, draw
@@ -24,6 +27,8 @@ if TYPE_CHECKING:
     from kueuepy.objects import QuantityText, ResourceFlavor
     from kueuepy.session.state import SchedulerState
 
+_LEVELS = {"kubernetes.io/hostname": "node"}
+"""Words for levels whose label is not a word."""
 _EVERYWHERE = frozenset(("cpu", "memory", "pods", "ephemeral-storage"))
 
 
@@ -75,7 +80,7 @@ class RackMap:
         for leaf, workload, pods, each in tree.uses:
             for domain in self._path(tree.leaves[leaf]):
                 count, taken = uses[domain].get(workload, (0, Counter[str]()))
-                taken.update({resource: amount * pods for resource, amount in each.items()})
+                taken.update({resource: size * pods for resource, size in each.items()})
                 uses[domain][workload] = (count + pods, taken)
         return [
             self._rack(self.levels[level], values[row], nodes[row], sums[row], uses[row])
@@ -143,7 +148,7 @@ class RackMap:
             requests: Requests of each pod.
             empty: Whether to ignore all workloads.
         """
-        asked = {name: quantity(amount, f"requests: {name}") for name, amount in requests.items()}
+        asked = {name: quantity(size, f"requests: {name}") for name, size in requests.items()}
         both = self._engine.pods_in_domains(self.flavor, asked)
         assert both is not None, self.flavor  # the fork keeps the tree
         return both[empty]
@@ -220,12 +225,31 @@ class RackMap:
         """Return the map as HTML for notebooks."""
         from kueuepy.topology.svg import svg  # noqa: PLC0415 - only on use
 
-        return figure_html(svg(self.drawn()), svg(self.drawn(most=NARROW), tooltips=False))  # a phone has no pointer
+        narrow = svg(self.drawn(most=NARROW), tooltips=False)  # a phone has no pointer
+        return f"<div><p>{escape(self._in_words())}</p>{figure_html(svg(self.drawn()), narrow)}</div>"
+
+    def _in_words(self) -> str:
+        """Return the free amount, the largest free amount in a domain of each level, and the next step."""
+        name = self.resource
+        per = 1000 if name == "cpu" else 1
+        top = [rack for rack in self.racks if len(rack.values) == 1]
+        free, whole = (sum(getattr(rack, what).get(name, 0) for rack in top) for what in ("free", "capacity"))
+        if not whole:
+            return f"No node has {name}."
+        text = f"{amount_beside(name, free / per, whole / per)} of {amount(name, whole / per)} are free"
+        if free <= 0:
+            return f"{text}. Next step: wait until a workload ends, or add nodes."
+        most = []
+        for level in self.levels:
+            largest = max(rack.free.get(name, 0) for rack in self.at(level)) / per
+            most.append(f"{amount_beside(name, largest, whole / per)} in one {_LEVELS.get(level, level)}")
+        text += f": at most {', '.join(most[:-1])}{' and ' if most[1:] else ''}{most[-1]}. "
+        return f"{text}Next step: kueuepy.lab.fragmentation shows which jobs still fit."
 
     def __str__(self) -> str:
         """Format each domain as a line with its free capacity and workloads; hosts only for small topologies."""
         name = self.resource
-        lines = [f"{self.topology} ({self.flavor}): {name}"]
+        lines = [f"{self.topology} ({self.flavor}): {name}", *textwrap.wrap(self._in_words(), WIDTH)]
         deepest = len(self.levels) - (1 if len(self._tree.leaves) > _MOST_LINES and len(self.levels) > 1 else 0)
         for rack in self.racks[:_MOST_LINES]:
             if len(rack.values) > deepest:

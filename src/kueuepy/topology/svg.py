@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import textwrap
-from html import escape
 from typing import TYPE_CHECKING
 
 from kueuepy.look.colours import LIGHT_THEME, OTHERS, class_of, colour_of, picture_style
+from kueuepy.look.escapes import escape
 from kueuepy.topology import drawing as kinds
 
 if TYPE_CHECKING:

@@ -13,17 +13,17 @@ from kueuepy.errors.settings import spelled_out
 from kueuepy.errors.words import counted
 from kueuepy.lab.exploration.runs import NOTHING, in_order
 from kueuepy.lab.exploration.sweep import setup_of
-from kueuepy.look.notebook import Sheet, repr_text
-from kueuepy.look.numbers import number
+from kueuepy.look.notebook import MOST_ROWS, Sheet, repr_text
+from kueuepy.look.numbers import duration, number
 from kueuepy.simulation.model import RunSettings
 from kueuepy.simulation.simulate import Simulation
-from kueuepy.simulation.text import span_text
 from kueuepy.tables import Categorical, Columns
 from kueuepy.tables.columns import categorical
 from kueuepy.tables.framed import Framed
 
 if TYPE_CHECKING:
     import threading
+    from collections.abc import Callable
 
     from numpy.typing import NDArray
     from typing_extensions import Unpack
@@ -32,6 +32,8 @@ if TYPE_CHECKING:
     from kueuepy.simulation.table import Jobs
 
 _HOUR = 3600
+_COLUMNS = 8
+"""The number of delayed groups that a display shows."""
 _MOST = 1000
 """The maximum number of groups. Each group needs two simulations."""
 
@@ -110,27 +112,54 @@ class DelayMatrix(Framed):
         return f"<Delays by {self.by}: {counted(len(self.groups), 'group')}; {most}>"
 
     def __str__(self) -> str:
-        """Return the group that delays the other groups most, and the matrix with units."""
+        """Return the result in words, and the matrix with units."""
         return repr_text(self.sheets(), self)
 
     def sheets(self) -> tuple[Sheet, ...]:
-        """Return the matrix in readable units: by how much the group of a row delays the group of a column."""
-        names = self.frame.names
-        rows = [[_shown(name, row[name]) for name in names] for row in self.frame.rows()]
-        heads = {"left_out": "Left out", "total_hours": "Total wait"}
-        head = [heads.get(name, f"Wait of {name}") for name in names]
-        caption = f"{repr(self)[1:-1]}. The cells show the added wait per job on average; the total is over the jobs "
-        return (Sheet(head, rows, f"{caption}of others"),)
+        """Return the result in words, and the matrix in readable units.
+
+        A row shows by how much its group delays the groups of the columns. The first row is the group that delays the
+        others most, and the first column is the group that is delayed most.
+        """
+        causes = np.argsort(-self.total_hours, kind="stable")[:MOST_ROWS]
+        delayed = self._most_delayed()[:_COLUMNS]
+        rows = [
+            [self.groups[row], f"{number(float(self.total_hours[row]))} h", *map(_shown, self.matrix[row, delayed])]
+            for row in causes.tolist()
+        ]
+        rows.append(["all others", "", *map(_shown, self.alone[delayed])])
+        head = ["Left out", "Added wait in total", *(f"Wait of {self.groups[place]}" for place in delayed)]
+        caption = f"{counted(len(self.groups), 'group')} by {self.by}: the wait that the jobs of a row add for each "
+        caption += "job of a column, on average; the total is over all jobs of the other groups"
+        if len(self.groups) > len(delayed):
+            caption += ". .frame has all groups"
+        said = Sheet(("Result",), [(text,) for text in self._in_words()])
+        return (said, Sheet(head, rows[-MOST_ROWS:], caption))
+
+    def _most_delayed(self) -> list[int]:
+        """Return the groups by the wait that all other groups add for each of their jobs, the longest wait first."""
+        return [int(place) for place in np.argsort(-np.nan_to_num(self.alone, nan=-np.inf), kind="stable")]
+
+    def _in_words(self) -> list[str]:
+        """Return which group delays the others most, which group is delayed most, and the next step, as sentences."""
+        worst, most = int(self.total_hours.argmax()), self._most_delayed()[0]
+        if not self.total_hours[worst] > 0:
+            return ["No group delays the other groups."]
+        name = self.groups[worst]
+        texts = [f"{name} delays the others most: its jobs add {number(float(self.total_hours[worst]))} h of waiting."]
+        if self.alone[most] > 0:
+            wait = f"{duration(float(self.alone[most]))} longer on average than without the jobs of the others."
+            texts.append(f"{self.groups[most]} is delayed most: each of its jobs waits {wait}")
+        texts.append("All simulations run the same jobs once, so that there is no confidence interval.")
+        if self.by == "cluster_queue":
+            texts.append(f"Next step: compare a lower borrowing limit or nominal quota of {name} with kueuepy compare.")
+        return texts
 
 
-def _shown(name: str, value: Any) -> str:
-    if isinstance(value, str):
-        return value
+def _shown(value: float) -> str:
     if value != value:  # noqa: PLR0124 - NaN
         return ""
-    if name == "total_hours":
-        return f"{number(value)} h"
-    return span_text(value) if value >= 0 else f"-{span_text(-value)}"
+    return duration(value) if value >= 0 else f"-{duration(-value)}"
 
 
 @checked
@@ -141,6 +170,7 @@ def delay_matrix(
     by: str = "cluster_queue",
     *,
     threads: int | None = None,
+    progress: Callable[[int, int], None] | None = None,
     **settings: Unpack[RunSettings],
 ) -> DelayMatrix:
     """Measure how much the jobs of each group delay the jobs of the other groups.
@@ -158,6 +188,8 @@ def delay_matrix(
         by: The column that defines the groups: `cluster_queue`, or a column of jobs such as `queue` or `user`. Default:
             `cluster_queue`.
         threads: The number of simulations to run in parallel. Default: the number of available cores.
+        progress: A function that is called with the number of finished simulations and their total number, at most
+            ten times per second.
         settings: Further arguments of `simulate`.
 
     Returns:
@@ -194,7 +226,8 @@ def delay_matrix(
     masks = [np.ones(len(table), bool)]
     masks += [groups.codes != code for code in range(n)]
     masks += [groups.codes == code for code in range(n)]
-    sums = np.array(in_order(waits, masks, threads))
+    told = None if progress is None else lambda done: progress(done, len(masks))
+    sums = np.array(in_order(waits, masks, threads, told))
     return DelayMatrix(by, tuple(map(str, groups.names)), sums, np.bincount(groups.codes, minlength=n))
 
 

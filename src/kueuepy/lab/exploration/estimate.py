@@ -16,12 +16,12 @@ from kueuepy.lab.exploration.remaining import Living, Runtimes
 from kueuepy.lab.exploration.runs import NOTHING, in_order
 from kueuepy.lab.exploration.statistics import wilson
 from kueuepy.look.notebook import Sheet
+from kueuepy.look.numbers import duration
 from kueuepy.objects import SECOND
 from kueuepy.session.session import session_of
 from kueuepy.simulation.measures import percentile
 from kueuepy.simulation.model import Recording, RunSettings, moment
 from kueuepy.simulation.simulate import Simulation
-from kueuepy.simulation.text import span_text
 from kueuepy.tables.framed import Framed, table_of
 
 if TYPE_CHECKING:
@@ -91,11 +91,11 @@ class Eta(msgspec.Struct, Framed, frozen=True):
     def __str__(self) -> str:
         """Return the estimate as a sentence."""
         late = sum(map(math.isinf, self.seconds))
-        more = f"; not within {span_text(self.horizon)} in {late} of {len(self.seconds)}" if late else ""
-        half = f"{self.workload}: quota in {span_text(self.p50)} (median)"
+        more = f"; not within {duration(self.horizon)} in {late} of {len(self.seconds)}" if late else ""
+        half = f"{self.workload}: quota in {duration(self.p50)} (median)"
         if self._is_vague:
             return f"{half}{more}; {_CLOSED}"
-        return f"{half}, {span_text(self.p10)} to {span_text(self.p90)} (80% interval){more}{self._trust()}"
+        return f"{half}, {duration(self.p10)} to {duration(self.p90)} (80% interval){more}{self._trust()}"
 
     @property
     def _is_vague(self) -> bool:
@@ -113,7 +113,7 @@ class Eta(msgspec.Struct, Framed, frozen=True):
 
     def sheets(self) -> tuple[Sheet]:
         """Return a table of the percentiles."""
-        rows = [(p, span_text(getattr(self, f"p{p}"))) for p in _PERCENTS if p == _MEDIAN or not self._is_vague]
+        rows = [(p, duration(getattr(self, f"p{p}"))) for p in _PERCENTS if p == _MEDIAN or not self._is_vague]
         return (Sheet(("percentile", "quota in"), rows, _CLOSED if self._is_vague else ""),)
 
 
@@ -155,7 +155,7 @@ class Risk(msgspec.Struct, Framed, frozen=True):
         by = ", ".join(f"{rule} {part:.0%}" for rule, part in self.rules.items())
         often = f"{self.probability:.0%} of {counted(self.futures, 'future')} ({self.low:.0%} to {self.high:.0%})"
         assumed = "; assumes that no new job arrives" if self.closed else ""
-        return f"{self.workload}: evicted within {span_text(self.within)} in {often}{f': {by}' if by else ''}{assumed}"
+        return f"{self.workload}: evicted within {duration(self.within)} in {often}{f': {by}' if by else ''}{assumed}"
 
     def sheets(self) -> tuple[Sheet]:
         """Return a table with the probability of an eviction, in total and by preemption rule."""

@@ -397,9 +397,13 @@ class Sweep(Framed):
         warned = [Sheet(("Warning",), [(text,) for text in self.warnings])] if self.warnings else []
         first = [name for name in self.figures if is_shown("policies", name) or name.partition(" ")[0] not in FIGURES]
         first.sort(key=lambda name: "wait" not in name)  # waits first
-        names = ["policy", *self._paths(), *first, *(["error"] if self.errors else [])]
-        rows = [[_cell(name, row[name]) for name in names] for row in self.means.rows(MOST_ROWS)]
+        found = self.means.rows(MOST_ROWS)
+        shown = [name for name in first if len(found) < _FEWEST or len({_cell(name, row[name]) for row in found}) > 1]
+        names = ["policy", *self._paths(), *shown, *(["error"] if self.errors else [])]
+        rows = [[_cell(name, row[name]) for name in names] for row in found]
         note = ".means has all metrics"
+        if len(shown) < len(first):
+            note += ", including those that are equal for all policies"
         note = f"Means over seeds; {note}" if len(self.seeds) > 1 else note
         heads = {"policy": "Policy", "error": "Error"}
         said = [Sheet(("Result",), [(text,) for text in self._in_words()])] if self._in_words() else []

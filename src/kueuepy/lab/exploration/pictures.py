@@ -12,6 +12,7 @@ import numpy as np
 from kueuepy.errors import InvalidSpecError, NotFoundError
 from kueuepy.errors.arguments import checked_methods
 from kueuepy.look.colours import colour_of, contrast
+from kueuepy.look.escapes import plain
 from kueuepy.look.numbers import duration
 from kueuepy.simulation.catalogue import COUNTS, figure_text, metric_of, unit_of
 from kueuepy.simulation.labels import label_of
@@ -141,6 +142,7 @@ class SweepPlots:
         dark = is_dark(ax)
         known = [place for place in range(len(values)) if place not in self._grid.errors]
         found = [self._grid.interval(place, name) for place in known]
+        has_intervals = any(one.high > one.mean for one in found)
         ax.errorbar(
             values[known],
             [one.mean for one in found],
@@ -148,7 +150,7 @@ class SweepPlots:
             fmt="o",
             alpha=0.7,
             color=colour_of(0, dark=dark),
-            label="one policy, with its 95% confidence interval",
+            label="one policy, with its 95% confidence interval" if has_intervals else "one policy",
         )
         there = np.unique(values[known])
         ax.plot(
@@ -234,7 +236,7 @@ class SweepPlots:
         names_axis.set_ticks(range(len(names)), ticks, fontsize="small")
         names_axis.set_inverted(narrow)
         values_axis.set_ticks([0, 1], ["lowest", "highest"])
-        title = textwrap.fill(f"One line per policy, coloured by: {label_of(last)}", _LABEL if narrow else _LONG)
+        title = textwrap.fill(plain(f"One line per policy, coloured by: {label_of(last)}"), _LABEL if narrow else _LONG)
         legend = ax.figure.legend if narrow else partial(ax.legend, bbox_to_anchor=(0, 1.01))
         where = "outside upper left" if narrow else "lower left"
         legend(handles=keys, loc=where, frameon=False, title=title, alignment="left")
@@ -273,7 +275,7 @@ class SweepPlots:
 
 def _labels(column: Any) -> list[str]:
     if isinstance(column, Categorical):
-        return ["none" if column[row] is None else str(column[row]) for row in range(len(column))]
+        return ["none" if column[row] is None else plain(str(column[row])) for row in range(len(column))]
     return [f"{value:g}" for value in column]
 
 
@@ -367,7 +369,7 @@ def plan_curve(curve: Columns, target: str, vary: str, *, ax: Any = None) -> Any
     for kept, colour, marker, label in looks:
         rows = curve["passed"] == kept
         ax.scatter(curve["value"][rows], curve["mean"][rows], color=colour, marker=marker, label=label, zorder=2)
-    ax.axhline(wanted.value, linestyle="--", color=theme.ink, label=target)
+    ax.axhline(wanted.value, linestyle="--", color=theme.ink, label=plain(target))
     ax.set_xlabel(_lines(vary))
     _name_axis(ax.yaxis, figure)
     set_title(ax, "Values of a field, and whether they meet a target")
@@ -377,12 +379,12 @@ def plan_curve(curve: Columns, target: str, vary: str, *, ax: Any = None) -> Any
 
 def _lines(path: str) -> str:
     """Break a path such as `ClusterQueue/team:quota[h100/cpu].nominalQuota` into lines."""
-    return path.replace(":", ":\n", 1).replace("].", "]\n.", 1)
+    return plain(path.replace(":", ":\n", 1).replace("].", "]\n.", 1))
 
 
 def _in_words(name: str) -> str:
     """Return the label of an axis: a metric in words, or a path broken into lines."""
-    return textwrap.fill(label_of(name), _LABEL) if metric_of(name) else _lines(name)
+    return plain(textwrap.fill(label_of(name), _LABEL)) if metric_of(name) else _lines(name)
 
 
 def _time_step(wanted: float) -> float:

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import msgspec
 
-from kueuepy.engine.threads import cores
+from kueuepy.engine.threads import number_of_threads
 from kueuepy.errors import InternalError, InvalidSpecError, KueueError
 from kueuepy.lab.exploration.measure import figures_of
 from kueuepy.lab.exploration.policy import Policy, Setup, applied
@@ -127,7 +127,7 @@ def in_order(
     found: dict[int, R] = {}
     tell = Teller(progress or False, len(tasks))
     for place, result in on_threads(
-        lambda place, stop: work(tasks[place], stop), range(len(tasks)), threads or cores()
+        lambda place, stop: work(tasks[place], stop), range(len(tasks)), number_of_threads(threads)
     ):
         found[place] = result
         tell.maybe(lambda: len(found), last=len(found) == len(tasks))

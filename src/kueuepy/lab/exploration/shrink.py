@@ -15,6 +15,7 @@ from kueuepy.explain.whatif import Edit, edited, workloads_over_quota
 from kueuepy.lab.exploration.remaining import Living, Runtimes
 from kueuepy.lab.exploration.runs import NOTHING, in_order
 from kueuepy.look.notebook import Sheet
+from kueuepy.look.numbers import duration
 from kueuepy.objects import SECOND
 from kueuepy.session.session import session_of
 from kueuepy.simulation.measures import percentile
@@ -22,7 +23,6 @@ from kueuepy.simulation.model import Edit as FieldEdit
 from kueuepy.simulation.model import RunSettings, moment
 from kueuepy.simulation.simulate import Simulation
 from kueuepy.simulation.sums import sums
-from kueuepy.simulation.text import span_text
 from kueuepy.tables import Categorical, Columns
 from kueuepy.tables.framed import Framed
 
@@ -86,13 +86,13 @@ class Shrink(msgspec.Struct, Framed, frozen=True):
         if not self.leaving:
             return "usage is within quota at once"
         late = sum(map(math.isinf, self.seconds))
-        more = f"; not within {span_text(self.horizon)} in {late} of {len(self.seconds)}" if late else ""
-        middle = f"{span_text(self.p10)} to {span_text(self.p90)}"
+        more = f"; not within {duration(self.horizon)} in {late} of {len(self.seconds)}" if late else ""
+        middle = f"{duration(self.p10)} to {duration(self.p90)}"
         names = ", ".join(self.leaving[:_SHOWN])
         rest = f" and {len(self.leaving) - _SHOWN} more" if self.leaving[_SHOWN:] else ""
         return "\n".join(
             [
-                f"within quota after {span_text(self.p50)} (median), {middle} (80% interval){more}",
+                f"within quota after {duration(self.p50)} (median), {middle} (80% interval){more}",
                 f"{len(self.leaving)} would have to be removed for that at once: {names}{rest}",
                 *(f"not modelled: {text}" for text in self.not_modelled),
             ]

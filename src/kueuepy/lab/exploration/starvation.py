@@ -14,13 +14,13 @@ from kueuepy.errors.settings import spelled_out
 from kueuepy.errors.words import counted, verb
 from kueuepy.lab.exploration.runs import NOTHING
 from kueuepy.look.notebook import Sheet
+from kueuepy.look.numbers import duration
 from kueuepy.objects import SECOND
 from kueuepy.session.session import session_of
 from kueuepy.simulation.items import concat
 from kueuepy.simulation.model import RunSettings, moment
 from kueuepy.simulation.simulate import Simulation
 from kueuepy.simulation.table import Jobs
-from kueuepy.simulation.text import span_text
 from kueuepy.tables.framed import Framed, table_of
 
 if TYPE_CHECKING:
@@ -100,11 +100,11 @@ class Starvation(msgspec.Struct, Framed, frozen=True):
         if self.cycle is None:
             why = "the number of waiting jobs grows, the load is too high" if self.growing else "give more periods"
             lines = [f"no proof: in {counted(self.periods, 'period')} no state repeated; {why}"]
-            lines += [f"still waits after {span_text(one.waited)}: {one.name}" for one in self.suspects]
+            lines += [f"still waits after {duration(one.waited)}: {one.name}" for one in self.suspects]
         else:
             first, length = self.cycle
             lines = [_starves(one) for one in self.starved] or ["no job starves"]
-            bound = f"its jobs wait {span_text(self.bound)} at most"
+            bound = f"its jobs wait {duration(self.bound)} at most"
             lines.append(f"from period {first} on, everything repeats every {counted(length, 'period')}; {bound}")
         return "\n".join([*lines, *(f"not modelled: {text}" for text in self.not_modelled)])
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, cast
 
 import msgspec
 
-from kueuepy.engine.threads import cores
+from kueuepy.engine.threads import number_of_threads
 from kueuepy.errors import InvalidSpecError
 from kueuepy.errors.arguments import checked
 from kueuepy.errors.settings import spelled_out
@@ -118,8 +118,7 @@ def sweep(
     setup = setup_of(cluster, jobs, settings)
     policies, numbers = policies_of(over), _seeds(seeds)
     _check(policies, numbers, limit)
-    if threads is not None and threads < 1:
-        raise InvalidSpecError(f"sweep: threads {threads}; it must be 1 or more")
+    number = number_of_threads(threads)
     for path in dict.fromkeys(path for policy in policies for path in policy):
         check_path(setup, path)
     if isinstance(figures, str):
@@ -129,7 +128,7 @@ def sweep(
     tasks = [Task(place, policy, seed) for place, (policy, seed) in enumerate(every)]
     for seed in numbers:
         setup.jobs_of(seed)  # creates the jobs once, before several threads need them
-    rows = _run(setup, measures, tasks, Ways(threads, on, storage, progress))
+    rows = _run(setup, measures, tasks, Ways(number, on, storage, progress))
     return Sweep(setup, policies, numbers, rows)
 
 
@@ -154,7 +153,7 @@ class SweepSettings(RunSettings, total=False):
 class Ways(msgspec.Struct, frozen=True):
     """Arguments of `sweep` that determine how its simulations are executed."""
 
-    threads: int | None = None
+    threads: int = 1
     on: Any = None
     storage: Any = None
     progress: Any = None
@@ -222,4 +221,4 @@ def _each(setup: Setup, measures: Sequence[Measure], tasks: Sequence[Task], ways
         return iter(())
     if ways.on is not None:
         return on_client(setup, measures, tasks, ways.on)
-    return on_threads(partial(row_of, setup, measures), tasks, ways.threads or cores())
+    return on_threads(partial(row_of, setup, measures), tasks, ways.threads)

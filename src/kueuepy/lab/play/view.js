@@ -20,6 +20,13 @@ function playground(root, knobs, ask, {address = false} = {}) {
     for (const [name, value] of Object.entries(facts)) made.setAttribute(name, value);
     return made;
   }
+  // An element whose text may be broken after each slash.
+  function breakable(tag, text) {
+    const made = element(tag);
+    for (const piece of text.split(/(?<=\/)/)) made.append(piece, element("wbr"));
+    return made;
+  }
+  function listed(texts) { return texts.length < 2 ? texts.join("") : `${texts.slice(0, -1).join(", ")} or ${texts[texts.length - 1]}`; }
   function part(name, tag, options) { return parts[name] = element(tag, undefined, {className: name, ...options}); }
   function table(name, heads) {
     const head = element("thead"), line = element("tr");
@@ -350,7 +357,7 @@ function playground(root, knobs, ask, {address = false} = {}) {
     const before = Object.fromEntries(first.figures.map(figure => [figure.name, figure.text]));
     parts.figures_rows.replaceChildren(...last.figures.map(figure => {
       const line = element("tr");
-      line.append(element("td", figure.label), element("td", figure.text, {className: "n"}), element("td", before[figure.name] || "", {className: "n"}));
+      line.append(breakable("td", figure.label), element("td", figure.text, {className: "n"}), element("td", before[figure.name] || "", {className: "n"}));
       if (before[figure.name] !== figure.text) line.classList.add("changed");
       return line;
     }));
@@ -372,7 +379,7 @@ function playground(root, knobs, ask, {address = false} = {}) {
   summary.setAttribute("aria-label", "Changes and their effect");
   summary.append(element("h1", "Playground: what would other quotas change?"),
     part("policy", "p", {className: "kq-quiet"}),
-    element("p", `Simulation of the same jobs for each change. Change any ${[...new Set(knobs.map(knob => labels[knob.what]))].join(", ")} in the form.`, {className: "kq-quiet"}),
+    element("p", `Simulation of the same jobs for each change. Use the form to change ${listed([...new Set(knobs.map(knob => labels[knob.what]))].map(text => `a ${text}`))}.`, {className: "kq-quiet"}),
     bar, element("h2", "Changes"), part("none", "p", {textContent: "No value is changed."}),
     part("changes", "ul"), element("h2", "Effect"), part("same", "p"), part("effects", "ul"),
     part("sure", "p", {className: "kq-quiet", hidden: true, textContent: "Each change is one simulation of the same jobs. For confidence intervals, copy the patch and use kueuepy compare."}),

@@ -15,10 +15,11 @@ from kueuepy.profiles.coverage import GATES_MODELLED
 from kueuepy.simulation.comparison import Comparison, compare
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Callable, Iterable, Iterator
 
     from kueuepy.objects import Configuration
     from kueuepy.simulation.changes import DecisionChange
+    from kueuepy.simulation.progress import Progress
 
 TOGETHER = "several together"
 """Cause of a decision that no single rule or feature gate changes."""
@@ -87,7 +88,14 @@ class Upgrade(msgspec.Struct, frozen=True):
 
 
 @checked
-def compare_versions(cluster: Cluster, jobs: Iterable[Any], before: str, after: str) -> Upgrade:
+def compare_versions(
+    cluster: Cluster,
+    jobs: Iterable[Any],
+    before: str,
+    after: str,
+    *,
+    progress: Callable[[Progress], None] | None = None,
+) -> Upgrade:
     """Simulate the same jobs under two releases of Kueue; return the decisions that differ, with their causes.
 
     To find causes, each difference between the releases is simulated separately. A difference is a rule, or the default
@@ -101,6 +109,8 @@ def compare_versions(cluster: Cluster, jobs: Iterable[Any], before: str, after: 
         before: The first release, such as `v0.17`. Releases v0.1 to v0.14 have no profile: they are simulated as the
             oldest release with a profile, with the rules of `EARLY_RULES` applied by `as_then`.
         after: The second release, in the same form as `before`.
+        progress: A function that receives a `Progress` at most ten times a second: first for the simulations of both
+            releases, and then for those of single differences.
 
     Returns:
         The decisions that differ, the rules and gates that differ, and both simulations.
@@ -123,13 +133,13 @@ def compare_versions(cluster: Cluster, jobs: Iterable[Any], before: str, after: 
     items = list(jobs)
     then, wanted = (as_then(cluster, version) if is_early(version) else cluster for version in (before, after))
     old, new = _under(then, first, {}), _under(wanted, second, {})
-    comparison = compare(old, new, items, names=(name, later))
+    comparison = compare(old, new, items, names=(name, later), progress=progress)
     causes: dict[tuple[float, str], list[str]] = {}
     if comparison.decisions:
         taken_back = ((rule.name, _under(_other(cluster, before, rule, earlier), first, {})) for rule in early)
         forwards = dict(chain(taken_back, _alone(then, first, second)))
         backwards = dict(_without(cluster, first, second))
-        runs = compare({**forwards, **backwards}, items)
+        runs = compare({**forwards, **backwards}, items, progress=progress)
         for cause, run in runs.results.items():
             base = name if cause in forwards else later
             for change in Comparison({base: comparison[base], cause: run}).decisions:

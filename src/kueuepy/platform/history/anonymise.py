@@ -58,8 +58,12 @@ class Anonymiser:
                 key = Path(path).read_bytes()
             else:
                 key = secrets.token_hex(_BYTES).encode() + b"\n"
-                with os.fdopen(descriptor, "wb") as file:
-                    file.write(key)
+                try:
+                    with os.fdopen(descriptor, "wb") as file:
+                        file.write(key)
+                except OSError:
+                    Path(path).unlink()
+                    raise
         except OSError as error:
             raise NotFoundError(f"{path}: cannot be read: {error.strerror}") from None
         if len(key.strip()) < _BYTES:

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from contextlib import suppress
-from html import escape
 from typing import TYPE_CHECKING
 
 from kueuepy.errors import StateError
+from kueuepy.look.escapes import escape
 from kueuepy.simulation.pages.tables import pair
 from kueuepy.simulation.pictures.catalogue import PICTURES, data_alike
 from kueuepy.simulation.pictures.svg import FULL, HALF, NARROW, for_page

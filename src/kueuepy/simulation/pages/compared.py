@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from html import escape
 from typing import TYPE_CHECKING, Any
 
 from kueuepy.errors import InvalidSpecError
 from kueuepy.errors.words import counted
 from kueuepy.look.colours import OTHERS, class_of
+from kueuepy.look.escapes import escape
 from kueuepy.look.numbers import duration, durations, points
 from kueuepy.simulation.catalogue import figure_text, unit_of
 from kueuepy.simulation.changes import decisions_of
@@ -135,14 +135,14 @@ def _change(name: str, base: float, value: float, between: tuple[float, float] |
             note = f"{points(low)} to {points(high)} points"
         clear = low > 0 or high < 0
     better = better_of(name)
-    if not change or text == "no change" or not better:
+    if not change or text == "no change":
         return Cell(text, change, note)
-    word = "better" if (change < 0) == (better == "less") else "worse"
-    if between is None:
+    if between is None and better:
         note = "no interval"
-    elif not clear:
+    word = ("better" if (change < 0) == (better == "less") else "worse") if better else ""
+    if between is not None and not clear:
         word = "unclear"
-    return Cell(f"{text} ({word})", change, note, clear)
+    return Cell(f"{text} ({word})" if word else text, change, note, clear)
 
 
 def _signed(name: str, value: float) -> str:

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import platform
-from html import escape
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from kueuepy.errors.words import plural
 from kueuepy.look.colours import OTHERS, class_of
+from kueuepy.look.escapes import escape
 from kueuepy.look.numbers import amount, duration
 from kueuepy.profiles.version import describe, installed
 from kueuepy.simulation.catalogue import columns_shown, figure_text
@@ -129,7 +129,9 @@ def evictions(result: Result, drawn: str = "") -> str:
         ]
         texts.append(Cell(str(row["rule"] or "—")))
         rest = [name for name in found.names if name not in ("victim", "preemptor", "rule")]
-        counts = [Cell(figure_text("evictions" if name == "count" else name, row[name]), row[name]) for name in rest]
+        counts = [
+            Cell(f"{int(row[name]):,}" if name == "count" else figure_text(name, row[name]), row[name]) for name in rest
+        ]
         rows.append([*texts, *counts])
     head: list[str | Cell] = ["ClusterQueue of the victim", "ClusterQueue of the preemptor", "Rule"]
     head += ["Evictions" if name == "count" else metric_cell(name) for name in found.names[3:]]

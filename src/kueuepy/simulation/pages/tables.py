@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from html import escape
 from typing import TYPE_CHECKING, Any, NamedTuple
+
+from kueuepy.look.escapes import escape
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence

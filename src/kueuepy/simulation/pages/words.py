@@ -44,7 +44,7 @@ class Problem(NamedTuple):
 
     Attributes:
         text: The problem, as a sentence.
-        step: The next step towards a solution, as a sentence.
+        step: The next step towards a solution, as the end of a sentence.
         command: The command of the next step; empty if the sentence says all.
     """
 
@@ -154,6 +154,7 @@ def of_pair(
     first, second = names
     size = duration(abs(effect.difference))
     to = f"from {duration(effect.first)} to {duration(effect.second)}"
+    names_second = effect.difference == 0 or effect.is_clear
     if effect.difference == 0:
         text = f"“{second}” does not change the mean wait of {duration(effect.first)} compared with “{first}”"
     elif effect.is_clear:
@@ -164,10 +165,13 @@ def of_pair(
         text = f"“{second}” and “{first}” do not differ clearly in the mean wait: the difference is {signed(effect)} "
         text += f"({CONFIDENCE} {durations(effect.low, effect.high)})"
     else:
-        does = "shorter" if effect.difference < 0 else "longer"
-        text = f"Under “{second}”, the mean wait is {size} {does} than under “{first}”, {to}; "
+        than = "shorter" if effect.difference < 0 else "longer"
+        text = f"Under “{second}”, the mean wait is {size} {than} than under “{first}”, {to}. "
         text += f"{effect.jobs:,} jobs are too few for a confidence interval"
-    return f"{text}{_costs(results)}. {_affected(queues)}".strip()
+    costs = _costs(results)
+    if costs:
+        text += f", and {costs}" if names_second else f". “{second}” {costs}"
+    return f"{text}. {_affected(queues)}".strip()
 
 
 def signed(effect: Effect) -> str:
@@ -183,7 +187,7 @@ def certainty(effect: Effect) -> str:
 
 
 def _costs(results: tuple[Measured, Measured]) -> str:
-    """Return the difference in lost work as the end of a sentence; empty if the difference is small."""
+    """Return the difference in lost work as a verb with its object; empty if the difference is small."""
     first, second = (result.kpis for result in results)
     cell = busiest(second)
     used = second.used_hours.get(cell, 0.0)
@@ -192,7 +196,7 @@ def _costs(results: tuple[Measured, Measured]) -> str:
         return ""
     size = hours(cell.partition("/")[2], abs(more))
     does = "costs" if more > 0 else "saves"
-    return f", and {does} {part_text(abs(more), used)} of the {hours_word(cell)} ({size} of lost work)"
+    return f"{does} {part_text(abs(more), used)} of the {hours_word(cell)} ({size} of lost work)"
 
 
 def _affected(queues: Sequence[Effect]) -> str:
@@ -224,17 +228,17 @@ def problem(result: Measured) -> Problem:
     lost, idle = kpis.lost_hours.get(cell, 0.0), kpis.idle_while_waiting.get(cell, 0.0)
     if kpis.loops:
         text = f"Jobs evict each other again and again: {kpis.loops} preemption {plural(kpis.loops, 'loop')}."
-        return Problem(text, "Read which jobs in the section Evictions, and restrict one of the preemption policies.")
+        return Problem(text, "read which jobs in the section Evictions, and restrict one of the preemption policies.")
     if kpis.starved:
         text = f"{kpis.starved:,} {plural(kpis.starved, 'job')} {verb(kpis.starved, 'are')} never admitted, "
-        return Problem(f"{text}although much later jobs are.", "Read the reasons in the section Pending jobs.")
+        return Problem(f"{text}although much later jobs are.", "read the reasons in the section Pending jobs.")
     if used and lost > _MUCH_LOST * used:
         text = f"Evictions lose {hours(resource, lost)}, {part_text(lost, used)} of all used {hours_word(cell)}."
-        return Problem(text, "Let jobs save checkpoints, or compare preemption policies with kueuepy compare.")
+        return Problem(text, "let jobs save checkpoints, or compare preemption policies with kueuepy compare.")
     if used and idle > _MUCH_IDLE * used:
         text = f"{hours(resource, idle)} of {cell} were free although jobs waited for them, {part_text(idle, used)} "
         text += f"of the used {hours_word(cell)}."
-        return Problem(text, "Compare higher borrowing limits with kueuepy sweep.")
+        return Problem(text, "compare higher borrowing limits with kueuepy sweep.")
     return _slowest(result, cell)
 
 
@@ -246,7 +250,7 @@ def _slowest(result: Measured, cell: str) -> Problem:
     there = counted & (codes >= 0)
     total = float(jobs["waited"][there].sum())
     if not total:
-        return Problem("No job waited.", "Try fewer nominal quotas with kueuepy plan.")
+        return Problem("No job waited.", "try lower nominal quotas with kueuepy plan.")
     sums = np.bincount(codes[there], weights=jobs["waited"][there], minlength=len(names))
     worst = int(sums.argmax())
     number_of = int((codes[there] == worst).sum())
@@ -254,7 +258,7 @@ def _slowest(result: Measured, cell: str) -> Problem:
     text += f"all waiting; the mean wait is {duration(sums[worst] / number_of)}."
     path = f"ClusterQueue/{names[worst]}:quota[{cell}].nominalQuota"
     command = f"kueuepy plan --vary '{path}'"
-    return Problem(text, "Find the nominal quota that meets a target:", command)
+    return Problem(text, "find the nominal quota that meets a target:", command)
 
 
 def change_text(name: str, first: float | None, second: float | None) -> str:

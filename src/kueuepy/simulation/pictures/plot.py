@@ -11,6 +11,7 @@ import numpy as np
 
 from kueuepy.errors.libraries import imported
 from kueuepy.look.colours import ALL, DARK_THEME, LIGHT_THEME, Theme, colour_of, contrast, luminance
+from kueuepy.look.escapes import plain
 from kueuepy.simulation.pictures import data, jobs
 from kueuepy.simulation.pictures.shown import LANES, Bars, Lines, Matrix, Stack
 from kueuepy.simulation.pictures.svg import ranges
@@ -20,6 +21,8 @@ if TYPE_CHECKING:
     from kueuepy.simulation.recorded import Recorded
 
 _HATCH = "////"
+_ROOM = 0.04
+"""The space beside the first and the last point of a line with points, relative to its width."""
 _PALE = 0.5
 _TICKS = 8
 _NARROW = 6.0
@@ -167,7 +170,7 @@ def set_title(ax: Any, title: str, second: str = "") -> None:
     """
     lines = [line for line in (title, second) if line]
     lines = [textwrap.fill(line, _SHORT_LINE) for line in lines] if is_narrow(ax) else lines
-    ax.set_title("\n".join(lines), loc="left")
+    ax.set_title(plain("\n".join(lines)), loc="left")
 
 
 def paper_of(ax: Any) -> str:
@@ -202,7 +205,7 @@ def _stack(shown: Stack, ax: Any) -> None:
             if hatch and not values.any():
                 continue
             above = below + values
-            label = None if hatch else layer.name
+            label = None if hatch else plain(layer.name)
             edge = paper if hatch else "none"
             face = colour_of(layer.colour, dark=dark)
             ax.fill_between(
@@ -271,11 +274,11 @@ def _lines(shown: Lines, ax: Any) -> None:
     for line in shown.lines:
         style = _style(line, dark=theme is DARK_THEME)
         if shown.points:
-            ax.plot(line.x, line.y, marker="o", label=line.name, **style)
+            ax.plot(line.x, line.y, marker="o", label=plain(line.name), **style)
         else:
-            ax.step(line.x, line.y, where="post", label=line.name, **style)
+            ax.step(line.x, line.y, where="post", label=plain(line.name), **style)
     _scale(shown, ax)
-    ax.margins(x=0)
+    ax.margins(x=_ROOM if shown.points else 0)
     _name(ax, shown.x, shown.y, shown.unit)
     for mark in shown.marks:
         low, high = _MARKS[mark.name]
@@ -298,6 +301,7 @@ def _scale(shown: Lines, ax: Any) -> None:
         ax.set_xscale("log", base=2 if shown.points else 10)
     if shown.log_y:
         ax.set_yscale("log")
+        _widen(ax)
     else:
         ax.set_ylim(bottom=0)
     if shown.ticks:
@@ -311,6 +315,15 @@ def _scale(shown: Lines, ax: Any) -> None:
         ticks = [tick for tick in (0, 0.25, 0.5, 0.75, 1) if tick >= bottom]
         ax.set_yticks(ticks, [f"{tick:.0%}" for tick in ticks])
         ax.set(xlim=(left, right), ylim=(bottom, top))
+
+
+def _widen(ax: Any) -> None:
+    """Extend a logarithmic axis to the next values that are labelled, so that the reader can estimate each point."""
+    low, high = ax.dataLim.intervaly
+    labelled = [digit * 10.0**power for power in range(-9, 13) for digit in (1, 2, 5)]
+    if 0 < low <= high < labelled[-1] and low >= labelled[0]:
+        above = next(value for value in labelled if value >= high)
+        ax.set_ylim(0.94 * next(value for value in reversed(labelled) if value <= low), 1.06 * above)
 
 
 def _between(value: float, _: int) -> str:
@@ -342,7 +355,7 @@ def _bars(shown: Bars, ax: Any) -> None:
         mine = [bar for bar in shown.bars if bar.queue == queue]
         ax.barh(
             [bar.lane for bar in mine], [bar.end - bar.begin for bar in mine], left=[bar.begin for bar in mine],
-            height=0.9, color=colour_of(place, dark=dark), edgecolor=paper, linewidth=0.3, label=queue,
+            height=0.9, color=colour_of(place, dark=dark), edgecolor=paper, linewidth=0.3, label=plain(queue),
         )  # fmt: skip
     _draw_evicted([bar for bar in shown.bars if bar.cut], ax)
     ax.set_ylim(-0.6, max(shown.lanes, 1) - 0.4)
@@ -366,8 +379,8 @@ def _matrix(shown: Matrix, ax: Any) -> None:
     shades = LinearSegmentedColormap.from_list("evictions", [paper_of(ax), theme_of(ax).heat])
     image = ax.imshow(shown.counts, cmap=shades, aspect="auto", vmin=0)
     ax.figure.colorbar(image, ax=ax, label="Number of evictions")
-    ax.set_xticks(range(len(shown.columns)), shown.columns, rotation=20, ha="right")
-    ax.set_yticks(range(len(shown.rows)), shown.rows)
+    ax.set_xticks(range(len(shown.columns)), list(map(plain, shown.columns)), rotation=20, ha="right")
+    ax.set_yticks(range(len(shown.rows)), list(map(plain, shown.rows)))
     for (row, column), count in np.ndenumerate(shown.counts):
         tile = to_hex(image.to_rgba(count))
         ink = "#ffffff" if contrast("#ffffff", tile) > contrast("#000000", tile) else "#000000"

@@ -111,8 +111,8 @@ class Bar(msgspec.Struct, frozen=True):
     colour: int
 
 
-LANES = "Runs, one lane each"
-"""The label of the vertical axis of a Gantt chart, which has no ticks: the order of the lanes means nothing."""
+LANES = "Runs of jobs, in free rows"
+"""The label of the vertical axis of a Gantt chart, which has no ticks: the order of the rows means nothing."""
 
 
 class Bars(msgspec.Struct, frozen=True):

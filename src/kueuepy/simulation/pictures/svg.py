@@ -5,15 +5,15 @@ from __future__ import annotations
 import math
 import re
 from functools import singledispatch
-from html import escape
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 from zlib import crc32
 
 import msgspec
 import numpy as np
 
+from kueuepy.files import write_file
 from kueuepy.look.colours import ALL, LIGHT_THEME, class_of, colour_of, picture_style
+from kueuepy.look.escapes import escape
 from kueuepy.look.notebook import figure_html
 from kueuepy.simulation.pictures.shown import (
     LANES,
@@ -107,8 +107,11 @@ class Picture(msgspec.Struct, frozen=True):
 
         Args:
             path: The file.
+
+        Raises:
+            StateError: The file cannot be written.
         """
-        Path(path).write_text(self.svg, encoding="utf-8")
+        write_file(path, self.svg)
 
     def _repr_html_(self) -> str:
         """Return the picture as HTML, for notebooks; a narrow cell shows the picture for narrow screens."""
@@ -228,7 +231,7 @@ def picture(shown: Shown) -> Picture:
 
 def svg(shown: Shown, layout: Layout) -> str:
     """Draw data as an SVG document."""
-    return _document(shown.title, *_panel(shown, shown.title, layout))
+    return _document(shown.title, *_panel(shown, layout))
 
 
 def for_page(shown: Shown, layout: Layout) -> str:
@@ -237,13 +240,13 @@ def for_page(shown: Shown, layout: Layout) -> str:
 
 
 def side_by_side(panels: Mapping[str, Shown]) -> Picture:
-    """Draw several charts of one kind, two in a row and each with its name above it; one in a row if narrow."""
+    """Draw several charts of one kind by the name of the policy, two in a row; one in a row if narrow."""
     title = next(iter(panels.values())).title
     return Picture(title, _rows(title, panels, HALF, _BESIDE), _rows(title, panels, NARROW, 1))
 
 
 def _rows(title: str, panels: Mapping[str, Shown], layout: Layout, beside: int) -> str:
-    drawn = [_panel(shown, name, layout) for name, shown in panels.items()]
+    drawn = [_panel(msgspec.structs.replace(shown, policy=name), layout) for name, shown in panels.items()]
     across, down = layout.full + _GAP, max(height for *_, height in drawn) + _GAP
     places = [
         f'<g transform="translate({i % beside * across},{i // beside * down})">{inside}</g>'
@@ -262,7 +265,7 @@ def _document(title: str, inside: str, width: int, height: int) -> str:
     )
 
 
-def _panel(shown: Shown, heading: str, layout: Layout) -> tuple[str, int, int]:
+def _panel(shown: Shown, layout: Layout) -> tuple[str, int, int]:
     """Draw a chart with its legend; return the SVG, its width and its height."""
     layout = layout._replace(top=layout.top + _SECOND) if shown.policy else layout
     body, legend = _draw(shown, layout)
@@ -279,7 +282,7 @@ def _panel(shown: Shown, heading: str, layout: Layout) -> tuple[str, int, int]:
         height = bottom + _ROW * -(-len(legend) // beside) + 4
     room = _ROOM if layout.legend else int((layout.full / beside - 34) / _WIDE_DIGIT)
     rows = "".join(_entry(corner, entry, room) for corner, entry in zip(corners_, legend, strict=True))
-    title = escape(_fitted(heading, layout.full - 10))
+    title = escape(_fitted(shown.title, layout.full - 10))
     policy = escape(_fitted(f"Policy: {shown.policy}", layout.full - 10))
     second = f'<text x="4" y="{18 + _SECOND}">{policy}</text>' if shown.policy else ""
     return f'<text x="4" y="18" font-weight="bold">{title}</text>{second}{body}{rows}', layout.full, height

@@ -1,0 +1,127 @@
+"""Size of pages and reports, and the time in which Chromium draws a moment of a page.
+
+    python benchmarks/time_page.py [--moments N]
+
+The page shows a simulation of 10,000 jobs in 100 ClusterQueues. The script moves its time slider to N moments, 200 by
+default, and waits each time until Chromium has drawn a frame. Targets: 5 MB and 100 ms. The reports, of one policy and
+of two, show 100,000 jobs in 5,000 ClusterQueues; the target is 3 MB. The script needs Playwright and Chromium. It only
+reports its results, because other processes may use the machine.
+"""
+
+import argparse
+import sys
+import tempfile
+import warnings
+from pathlib import Path
+
+import numpy as np
+from timing import say_load
+
+import kueuepy as kq
+
+sys.path.insert(0, str(Path(__file__).parents[1] / "docs" / "gallery"))
+import make
+
+GPU = "nvidia.com/gpu"
+MEASURE = """async t => {
+  const frame = () => new Promise(done => requestAnimationFrame(done));
+  await frame();
+  const begin = performance.now();
+  cluster.seek(t);
+  document.body.getBoundingClientRect();
+  const drawn = performance.now() - begin;
+  await frame(); await frame();
+  return drawn;
+}"""
+"""Time of the scripts, style and layout of one moment; a frame before and after keeps moments apart."""
+
+
+def small():
+    """Return the simulation of the page."""
+    quotas = {"h100": {GPU: 16}}
+    queues = [kq.ClusterQueue.of(f"team-{n:03d}", quotas, cohort_name=f"dept-{n % 8}") for n in range(100)]
+    jobs = [
+        {
+            "name": f"job-{n}",
+            "queue": f"team-{n * n % 100:03d}",
+            "submit": n * 8,
+            "runtime": 600 + n * 7919 % 20000,
+            "gpu": 1 + n % 8,
+        }
+        for n in range(10_000)
+    ]
+    return kq.simulate(kq.Cluster(kq.ResourceFlavor("h100"), *queues), jobs)
+
+
+def large():
+    """Return the comparison of the reports."""
+    jobs, queues = 100_000, 5_000
+    rng = np.random.Generator(np.random.PCG64(7))
+    preemption = kq.Preemption(reclaim_within_cohort="Any")
+    cluster = kq.Cluster(
+        kq.ResourceFlavor("h100"),
+        *(
+            kq.ClusterQueue.of(f"team-{n:04d}", {"h100": {GPU: 8}}, cohort_name=f"org-{n % 50}", preemption=preemption)
+            for n in range(queues)
+        ),
+    )
+    table = kq.Jobs(
+        {
+            "queue": [f"team-{n:04d}" for n in rng.integers(0, queues, jobs).tolist()],
+            "submit": np.sort(rng.uniform(0, 7 * 86400, jobs)),
+            "runtime": rng.lognormal(10.4, 1.2, jobs),
+            "gpu": rng.choice([1, 2, 4, 8], jobs),
+        }
+    )
+    never = cluster.edit("ClusterQueue/*:preemption.reclaimWithinCohort", "Never")
+    return kq.compare({"never": never, "any": cluster}, table, until="7d")
+
+
+def page(path, moments):
+    """Write the page, and print its size and the times of the moments."""
+    small().page(path)
+    with make.browser() as chrome:
+        tab = chrome.new_page(viewport={"width": 1400, "height": 900})
+        session = tab.context.new_cdp_session(tab)
+        session.send("Performance.enable", {"timeDomain": "threadTicks"})
+
+        def spent():
+            metrics = {one["name"]: one["value"] for one in session.send("Performance.getMetrics")["metrics"]}
+            return 1000 * metrics["TaskDuration"]
+
+        tab.goto(path.as_uri())
+        end = tab.evaluate("+document.querySelector('input[type=range]').max")
+        tab.evaluate(MEASURE, end / 2)  # compiles the script
+        wall, cpu = [], []
+        for moment in range(moments):
+            before = spent()
+            wall.append(tab.evaluate(MEASURE, end * moment / max(1, moments - 1)))
+            cpu.append(spent() - before)
+    print(f"page of 10,000 workloads: {path.stat().st_size / 1e6:.2f} MB")
+    for name, times in (("time", wall), ("CPU time of the page's thread", cpu)):
+        print(f"  {name} of a moment: median {np.median(times):.1f} ms, maximum {max(times):.1f} ms")
+
+
+def reports(folder):
+    """Write the reports, and print their sizes."""
+    found = large()
+    for name, results in (("one policy", found["any"]), ("two policies", found)):
+        path = folder / f"{name}.html"
+        kq.report(results, path)
+        print(f"report of 100,000 jobs in 5,000 ClusterQueues, {name}: {path.stat().st_size / 1e6:.2f} MB")
+
+
+def main():
+    """Print all figures."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--moments", type=int, default=200)
+    options = parser.parse_args()
+    say_load("page")
+    warnings.simplefilter("ignore", UserWarning)
+    with tempfile.TemporaryDirectory() as folder:
+        page(Path(folder) / "page.html", options.moments)
+        reports(Path(folder))
+
+
+if __name__ == "__main__":
+    main()

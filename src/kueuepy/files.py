@@ -1,0 +1,93 @@
+"""Writing of files: if a file cannot be written completely, its previous content remains."""
+
+from __future__ import annotations
+
+import os
+import secrets
+import stat
+from contextlib import suppress
+from pathlib import Path
+from typing import TYPE_CHECKING, BinaryIO, TypeAlias
+
+from kueuepy.errors import StateError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
+Write: TypeAlias = "Callable[[BinaryIO], object]"
+"""A function that writes the content of a file."""
+
+
+def write_file(path: str | os.PathLike[str], content: str | bytes, *, mode: int = 0o666) -> None:
+    """Write a file; an existing file is replaced atomically, and keeps its permissions.
+
+    Args:
+        path: The file. A symbolic link remains, and the file to which it points is replaced.
+        content: The content; text is encoded as UTF-8.
+        mode: The permissions of a new file, from which the umask is subtracted. Default: 0o666.
+
+    Raises:
+        StateError: The file cannot be written; the message names it.
+    """
+    data = content.encode() if isinstance(content, str) else content
+    write_files({path: lambda file: file.write(data)}, mode=mode)
+
+
+def write_files(contents: Mapping[str | os.PathLike[str], Write], *, mode: int = 0o666) -> None:
+    """Write several files. No existing file changes before all contents are on the disk.
+
+    Args:
+        contents: The function that writes the content, by file.
+        mode: The permissions of new files.
+
+    Raises:
+        StateError: A file cannot be written; the message names it.
+    """
+    drafts: dict[Path, Path] = {}
+    path: str | os.PathLike[str] = ""
+    try:
+        for path, write in contents.items():
+            target = Path(os.path.realpath(path))
+            draft = _draft(target, mode)
+            if draft is None:
+                with target.open("wb") as file:
+                    write(file)
+                continue
+            drafts[draft] = target
+            with draft.open("wb") as file:
+                write(file)
+                file.flush()
+                os.fsync(file.fileno())
+        for draft, target in drafts.items():
+            path = target
+            draft.replace(target)
+    except OSError as error:
+        raise StateError(f"{path}: cannot be written: {error.strerror or error}") from error
+    except ValueError as error:  # a path that contains a null character
+        raise StateError(f"{path!r}: cannot be written: {error}") from error
+    finally:
+        for draft in drafts:
+            with suppress(OSError):
+                draft.unlink(missing_ok=True)
+
+
+def _draft(target: Path, mode: int) -> Path | None:
+    """Create an empty file next to another file; return `None` if the other file must be written directly.
+
+    Devices and pipes are written directly, and files in a directory in which no file can be created.
+    """
+    status = target.stat() if target.exists() else None
+    if status is not None and not stat.S_ISREG(status.st_mode):
+        return None
+    draft = target.with_name(f".{secrets.token_hex(8)}.new")
+    try:
+        os.close(os.open(draft, os.O_CREAT | os.O_EXCL | os.O_WRONLY, mode))
+    except PermissionError:
+        if status is None:
+            raise
+        return None
+    if status is not None:
+        with suppress(OSError):
+            os.chown(draft, status.st_uid, status.st_gid)
+        draft.chmod(stat.S_IMODE(status.st_mode))
+    return draft
