@@ -100,7 +100,8 @@ def _draw_usage() -> None:
     names: dict[str, object] = {}
     exec(source, names)  # noqa: S102 - a page of this documentation
     found = names["found"]
-    found["shared"].picture("usage").save(Path(__file__).parent / "_static" / "usage.svg")  # type: ignore[index]
+    shown = found["shared"].picture("usage")._repr_html_()  # type: ignore[index]
+    (Path(__file__).parent / "_static" / "usage.html").write_text(shown, encoding="utf-8")
 
 
 def _draw_pictures() -> None:
@@ -120,12 +121,27 @@ def _draw_pictures() -> None:
                 names |= {"picture": None, "axes": None}
                 exec("\n".join(line[4:] for line in text.splitlines()), names)  # noqa: S102 - our own page
             elif (picture := names["picture"]) is not None:
-                picture.save(docs / block.split()[1])  # type: ignore[attr-defined]
+                path = docs / block.split()[1]
+                picture.save(path)  # type: ignore[attr-defined]
+                path.with_suffix(".narrow.svg").write_text(picture.narrow, encoding="utf-8")  # type: ignore[attr-defined]
             else:
                 figure = getattr(names["axes"], "figure", names["axes"])
                 figure.savefig(docs / block.split()[1])  # type: ignore[attr-defined]
     finally:
         os.chdir(here)
+
+
+def _use_narrow_pictures(_app: object, _page: str, _template: str, context: dict[str, str], _tree: object) -> None:
+    """Show the drawing for narrow screens on a narrow screen, because the text of the other one would be too small."""
+
+    def both(found: re.Match[str]) -> str:
+        name = f"_static/pictures/{found[1]}.narrow.svg"
+        if not (Path(__file__).parent / name).exists():
+            return found[0]
+        return f'<picture><source media="(max-width: 46em)" srcset="{name}">{found[0]}</picture>'
+
+    if "body" in context:
+        context["body"] = re.sub(r'<img [^>]*src="_images/(\w+)\.svg"[^>]*>', both, context["body"])
 
 
 def _prepare(_app: object, what: str, _name: str, _obj: object, _options: object, lines: list[str]) -> None:
@@ -200,6 +216,7 @@ def setup(app: Sphinx) -> None:
     app.connect("autodoc-process-docstring", _shorten, priority=600)  # after Napoleon
     app.connect("autodoc-process-signature", _defaults)
     app.connect("autodoc-skip-member", _skip)
+    app.connect("html-page-context", _use_narrow_pictures)
 
 
 _run_notebooks()

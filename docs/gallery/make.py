@@ -38,7 +38,7 @@ WIDTHS = {400: 900, 1400: 1000}
 """Width and height of the window, in pixels."""
 LONGEST = 2600
 """Maximum height of an image, in pixels, with a few exceptions."""
-WHOLE = {"pictures": 5000, "plots": 6400, "displays": 7000}
+WHOLE = {"pictures": 5000, "plots": 6400, "displays": 16000, "terminal": 7600}
 """Maximum height of the images of pages that consist of several pictures or displays."""
 BUSY = 161.0
 """A time at which many jobs wait, in hours after the first submission."""

@@ -61,7 +61,7 @@ def test_a_result_names_its_policy_its_largest_problem_and_the_next_step(week, s
         page = show(week.page(), f"#t={161 * 3600}")
     finally:
         week.policy = ""
-    assert page.get_by_text("Policy: reclaiming").is_visible()
+    assert page.get_by_text("Policy: reclaiming (kueuepy compare shows whether another policy is better)").is_visible()
     text = page.locator("p.problem").inner_text()
     assert text.startswith(
         "Largest problem: robots has 4 pending workloads; default/robots-948 has been pending longest"

@@ -78,7 +78,7 @@ def test_the_best_of_many_policies_on_one_seed_has_a_warning(teams):
 
 def test_a_sweep_shows_its_waits_in_readable_units(teams):
     html = kq.sweep(teams, arrivals, {NOMINAL: [4, 5]})._repr_html_()
-    assert html.index("wait_mean") < html.index("submission_utilisation")
+    assert html.index("wait_mean") < html.index("utilisation")
     assert " min" in html
     assert "first_wait_p99" not in html
     assert "%" in html

@@ -39,6 +39,7 @@ _STACK = (
     ".kq-stack thead{display:none}.kq-stack tr{border-bottom:1px solid #8886;padding:.3em 0}"
     ".kq-stack td{padding:.05em 0!important;white-space:normal!important;overflow-wrap:anywhere}"
     ".kq-stack td[data-label]~td{display:inline-block!important;margin-right:1em}"
+    ".kq-stack td[data-label]~td:empty{display:none!important}"
     '.kq-stack td[data-label]::before{content:attr(data-label)": ";opacity:.75}'
     ".kq-stack td:first-child:not(:only-child){font-weight:bold}.kq-stack td:first-child::before{content:none}}"
 )

@@ -442,7 +442,7 @@ function clusterPage(root, first) {
   function describe() {
     document.title = data.title;
     ui.title.textContent = data.title;
-    ui.source.textContent = [data.policy ? `Policy: ${data.policy}` : "", data.source, isPeriod() ? "" : data.zero === null ? "" : moment(0)].filter(Boolean).join(", ");
+    ui.source.textContent = [data.policy ? `Policy: ${data.policy} (kueuepy compare shows whether another policy is better)` : "", data.source, isPeriod() ? "" : data.zero === null ? "" : moment(0)].filter(Boolean).join(", ");
     ui.cell.replaceChildren(...data.cells.map((cell, row) => make("option", {value: row, text: cellName(cell)})));
     ui.cell.value = view.cell;
     ui.unit.textContent = data.cells.length ? `Amounts in ${data.cells[view.cell].unit}` : "No quota is defined.";

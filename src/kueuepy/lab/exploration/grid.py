@@ -393,9 +393,9 @@ class Sweep(Framed):
         return "\n".join(lines)
 
     def sheets(self) -> tuple[Sheet, ...]:
-        """Return the warnings, and the first 201 policies with their values and the means of the main metrics."""
+        """Return the warnings, and the first 20 policies with their values and the means of the main metrics."""
         warned = [Sheet(("Warning",), [(text,) for text in self.warnings])] if self.warnings else []
-        first = [name for name in self.figures if is_shown("policies", name) or name.partition(" ")[0] not in FIGURES]
+        first = [name for name in self.figures if is_shown("sweep", name) or name.partition(" ")[0] not in FIGURES]
         first.sort(key=lambda name: "wait" not in name)  # waits first
         found = self.means.rows(MOST_ROWS)
         shown = [name for name in first if len(found) < _FEWEST or len({_cell(name, row[name]) for row in found}) > 1]
