@@ -4,8 +4,8 @@
 
 The page shows a simulation of 10,000 jobs in 100 ClusterQueues. The script moves its time slider to N moments, 100 by
 default, and waits each time until Chromium has drawn a frame. It goes through all moments five times and takes the
-shortest time of each, because other processes may use the machine. Targets: 5 MB and 100 ms. The reports, of one policy and
-of two, show 100,000 jobs in 5,000 ClusterQueues; the target is 3 MB. The script needs Playwright and Chromium.
+shortest time of each, because other processes may use the machine. Targets: 5 MB and 100 ms. The reports, of one policy
+and of two, show 100,000 jobs in 5,000 ClusterQueues; the target is 3 MB. The script needs Playwright and Chromium.
 """
 
 import argparse

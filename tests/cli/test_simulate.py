@@ -176,3 +176,16 @@ def test_a_report_of_an_invalid_result_is_an_error(kueuepy, tmp_path):
     ran = kueuepy("report", tmp_path, "-o", tmp_path / "x.html")
     assert ran.code == 1
     assert "result.json" in ran.err
+
+
+def test_the_output_begins_with_the_result_in_words_and_lists_queues_like_charts(kueuepy):
+    folder = EXAMPLES / "week"
+    ran = kueuepy("simulate", folder / "teams.yaml", "--jobs", folder / "jobs.csv")
+    assert ran.out.startswith("Result\nThe mean wait is 7 min 3 s (95% confidence interval ")
+    assert "Largest problem: robots has 23.2% of the jobs" in ran.out
+    assert "Next step: find the nominal quota that meets a target: kueuepy plan" in ran.out
+    assert [line.split()[0] for line in ran.out.split("ClusterQueue ")[1].splitlines()[1:4]] == [
+        "speech",
+        "vision",
+        "robots",
+    ]

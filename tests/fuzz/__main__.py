@@ -35,12 +35,20 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--runs", type=int, default=0, help="number of simulations (0)")
     parser.add_argument("--seed", type=int, default=1, help="seed of the random number generator (1)")
     parser.add_argument("--first", type=int, default=0, help="number of the first step and of the first run (0)")
+    parser.add_argument(
+        "--timeout",
+        type=float,
+        default=steps.LONGEST,
+        help=f"longest time for {steps.LENGTH} steps, in seconds ({steps.LONGEST:.0f}); a busy machine needs more",
+    )
     parser.add_argument("--no-forks", action="store_true", help="fork no process, as ThreadSanitizer requires")
     parser.add_argument("--no-threads", action="store_true", help="do not use threads")
     options = parser.parse_args(arguments)
     if max(options.steps, options.documents, options.runs) <= 0:
         parser.error("one of --steps, --documents and --runs must be greater than 0")
-    found = steps.run(options.steps, options.seed, first=options.first, tell=_progress("steps"))
+    found = steps.run(
+        options.steps, options.seed, first=options.first, tell=_progress("steps"), longest=options.timeout
+    )
     failure = found.script if found else documents.run(options.documents, options.seed, tell=_progress("documents"))
     failure = failure or _runs(options)
     counts = f"{options.steps} steps, {options.documents} documents and {options.runs} runs"

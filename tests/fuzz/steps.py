@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 LENGTH = 250
 """The number of steps in a world."""
-_LONGEST = 300
+LONGEST = 300.0
 """The maximum time for the steps of a world, in seconds; after that, the stack is printed and the process exits."""
 
 
@@ -48,7 +48,13 @@ class BrokenInvariant(NamedTuple):
 
 
 def run(
-    steps: int, seed: int, *, first: int = 0, tell: Callable[[int], None] | None = None, shorten: bool = True
+    steps: int,
+    seed: int,
+    *,
+    first: int = 0,
+    tell: Callable[[int], None] | None = None,
+    shorten: bool = True,
+    longest: float = LONGEST,
 ) -> BrokenInvariant | None:
     """Run a number of steps.
 
@@ -58,6 +64,7 @@ def run(
         first: The number of the first step. A world begins at each multiple of its length. Default: 0.
         tell: A function that is called with the number of finished steps after each world. Default: none.
         shorten: Whether to remove steps that are not needed for a failure. Default: True.
+        longest: The maximum time for the steps of a world, in seconds.
 
     Returns:
         The first failure; `None` if there is none.
@@ -65,7 +72,7 @@ def run(
     end = first + steps
     while first < end:
         numbers = range(first, min(end, first + LENGTH - first % LENGTH))
-        found = _run(seed, numbers)
+        found = _run(seed, numbers, longest=longest)
         if found is not None:
             return _shortened(found) if shorten else found
         if tell is not None:
@@ -81,9 +88,11 @@ def repeat(seed: int, steps: Sequence[int]) -> None:
         raise found.error
 
 
-def _run(seed: int, numbers: Sequence[int], tell: Callable[[str], object] | None = None) -> BrokenInvariant | None:
+def _run(
+    seed: int, numbers: Sequence[int], tell: Callable[[str], object] | None = None, longest: float = LONGEST
+) -> BrokenInvariant | None:
     done = []
-    faulthandler.dump_traceback_later(_LONGEST, exit=True, file=sys.__stderr__ or sys.stderr)
+    faulthandler.dump_traceback_later(longest, exit=True, file=sys.__stderr__ or sys.stderr)
     try:
         with tempfile.TemporaryDirectory(dir=_place()) as folder:
             world = World(seed, numbers[0] // LENGTH, Path(folder))

@@ -92,6 +92,14 @@ def test_the_observation_matches_the_current_scheduler():
     assert rows[:, 0].max() > 0
 
 
+def test_a_job_that_ends_at_the_start_arrives_once():
+    rows = [{"queue": "a", "submit": at, "runtime": run, "gpu": 1} for at, run in ((0, 0), (0, 7200), (5400, 0))]
+    env = rl.QuotaEnv(cluster(), kq.Jobs.of(rows), PATHS, interval="30m", episode="3h")
+    env.reset(seed=1)
+    arrivals = [env.step(np.zeros(3))[0][:-2].reshape(3, 9)[0, 7] for _ in range(6)]
+    assert np.expm1(arrivals) == pytest.approx([0, 0, 1, 0, 0, 0], abs=1e-5)
+
+
 def test_the_same_seed_gives_the_same_episode():
     def rewards(seed):
         env = made()

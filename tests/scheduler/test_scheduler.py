@@ -123,6 +123,38 @@ def test_a_workload_is_not_admitted_until_its_checks_are_ready():
     assert scheduler.workload("w").status.admission_checks[0].state == "Ready"
 
 
+def checked_scheduler(answer):
+    rule = kq.objects.AdmissionCheckStrategyRule("prov")
+    check = kq.AdmissionCheck("prov", controller_name="example.com/prov")
+    cluster = kq.Cluster(DEFAULT, check, queue("a", 4, admission_checks_strategy=[rule]))
+    scheduler = kq.Scheduler(cluster, checks={"example.com/prov": answer})
+    scheduler.submit(*(workload(name, "a") for name in ("u", "v", "w")))
+    return scheduler
+
+
+@pytest.mark.parametrize("deleted", ["u", "v", "w"])
+def test_a_function_that_answers_checks_may_delete_workloads(deleted):
+    def answer(asked):
+        if asked.name == "v":
+            scheduler.delete(deleted)
+        return "Ready"
+
+    scheduler = checked_scheduler(answer)
+    scheduler.settle()
+    kept = [name for name in ("u", "v", "w") if name != deleted]
+    assert [key for key in scheduler.keys()] == [f"default/{name}" for name in kept]  # noqa: C416, SIM118
+    assert all(scheduler.workload(name).status.is_true("Admitted") for name in kept)
+
+
+def test_a_function_that_answers_checks_and_never_returns_is_named():
+    scheduler = checked_scheduler(lambda _: scheduler.settle())
+    with pytest.raises(kq.errors.InvalidSpecError, match=r'AdmissionCheck "prov": its function exceeds the recursion'):
+        scheduler.settle()
+    scheduler.answer_checks({"example.com/prov": lambda _: "Ready"})
+    scheduler.settle()
+    assert scheduler.workload("w").status.is_true("Admitted")
+
+
 def test_reclaimed_pods_release_their_quota(team):
     scheduler = kq.Scheduler(team)
     scheduler.submit(workload("w", "team-a", pods=9))

@@ -262,6 +262,16 @@ def test_failures_on_an_idle_worker_do_not_extend_a_simulation():
     assert result.seconds < 11 * 3600
 
 
+def test_a_fleet_job_that_reserves_quota_at_time_0_ends_like_a_later_one():
+    failures = (kq.sim.Failures("f", "365d", "1h", {"cpu": 1}),)
+    first, later = (
+        kq.simulate(kq.Fleet({"w": CLUSTER}), [job(submit=submit, runtime=60)], delays={"w": failures})
+        for submit in (0, 7)
+    )
+    assert first.fingerprint == later.fingerprint
+    assert (first.seconds, first.stats) == (later.seconds, later.stats) == (62, later.stats)
+
+
 @pytest.mark.parametrize(("mtbf", "unit"), [("1ms", {"cpu": 4}), ("1s", {"cpu": 1}), ("1d", {"memory": 1})])
 def test_more_than_one_failure_per_second_is_rejected(mtbf, unit):
     queue = kq.ClusterQueue.of("a", {"f": {"cpu": 4, "memory": "1Gi"}})

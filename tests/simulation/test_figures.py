@@ -109,6 +109,15 @@ def test_metrics_of_a_window_for_idle_quota_and_blocked_queues():
     assert result.figures(0, 10).blocked_share is None
 
 
+def test_free_quota_of_a_tree_after_a_job_ends_and_beside_another_tree():
+    jobs = kq.Jobs({"queue": ["a"] * 3, "submit": [0, 1, 2], "runtime": [10, 20, 5], GPU: [3, 2, 3]})
+    result = kq.simulate(cluster(queue("a", 4), queue("b", 6)), jobs)
+    # Of 4 GPUs, 3 are in use at first, and 2 from 10 s on; a job that asks for 3 waits from 2 s until 30 s.
+    idle = [(row["seconds"], row["tree"], row["idle"]) for row in result.idle.rows()]
+    assert idle == [(1, "a", 1), (10, "a", 2), (30, "a", 0)]
+    assert result.kpis.idle_while_waiting[CELL] == pytest.approx((9 * 1 + 20 * 2) / 3600)
+
+
 def test_quota_that_is_not_lent_is_free_in_its_tree():
     keeps = kq.ClusterQueue.of("a", {"f": {GPU: kq.Quota(10, lending_limit=2)}}, cohort_name="c")
     there = cluster(keeps, queue("b", 4, cohort="c"))

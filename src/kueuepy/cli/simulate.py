@@ -21,6 +21,7 @@ from kueuepy.errors.libraries import imported
 from kueuepy.errors.words import plural
 from kueuepy.lab.exploration.gate import check_policy as hold
 from kueuepy.lab.exploration.gate import read_promises
+from kueuepy.look.notebook import Sheet, repr_text
 from kueuepy.look.numbers import duration
 from kueuepy.manifest import Limits, check
 from kueuepy.manifest.places import at_place, placed
@@ -29,7 +30,9 @@ from kueuepy.simulation.catalogue import columns_shown, figure_text, is_shown
 from kueuepy.simulation.events import read_events
 from kueuepy.simulation.labels import label_of, titled
 from kueuepy.simulation.model import Clock, RunModel
+from kueuepy.simulation.pages import words
 from kueuepy.simulation.pictures.catalogue import PICTURES, drawn
+from kueuepy.simulation.pictures.names import in_order
 from kueuepy.simulation.progress import Progress
 from kueuepy.simulation.report import report as write_report
 from kueuepy.simulation.result import Result, plain
@@ -289,9 +292,12 @@ def as_data(found: Result) -> dict[str, Any]:
 
 
 def tell_result(found: Result) -> None:
-    """Print warnings, the main metrics, and a row for each ClusterQueue."""
+    """Print warnings, the result in words, the main metrics, and a row for each ClusterQueue."""
     for text in found.warnings:
         say(f"warning: {text}", style="yellow")
+    if found.kpis.jobs:
+        texts = [words.of_run(found), *words.problem(found).lines()]
+        say(f"{repr_text([Sheet(('Result',), [(text,) for text in texts])])}\n")
     values = [(name, value) for name, value in found.kpis.rows() if is_shown("run", name)]
     rows = [(str(titled(name)), name, figure_text(name, value)) for name, value in values]
     table("", ("Metric", "Name", "Value"), rows)
@@ -299,7 +305,9 @@ def tell_result(found: Result) -> None:
     queues = found.queues
     names = ["cluster_queue", *columns_shown("run queues", queues.names)]
     heads = ["ClusterQueue", *(in_lines(label_of(name)) for name in names[1:])]
-    table("", heads, [[_text(name, row[name]) for name in names] for row in queues.rows()])
+    shown = {row["cluster_queue"]: row for row in queues.rows()}
+    rows_ = [[_text(name, shown[queue][name]) for name in names] for queue in in_order(found, shown)]
+    table("", heads, rows_)
     admissions, cycles = found.stats["admissions"], found.stats["cycles"]
     ran = f"{admissions:,} {plural(admissions, 'admission')} in {cycles:,} {plural(cycles, 'cycle')}"
     say(f"{duration(found.seconds)} of virtual time: {ran}", style="bold")

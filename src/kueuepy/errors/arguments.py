@@ -2,8 +2,9 @@
 
 Types are checked only after a function has raised an exception that is not a KueueError. If an argument does not match
 its annotation, an InvalidSpecError that names the argument is raised. If all arguments match their annotations, the
-exception indicates a bug in kueuepy and is not changed. RecursionError is always converted, because an argument that is
-nested too deeply causes it. A wrong number of arguments, or an unknown argument name, remains a TypeError.
+exception indicates a bug in kueuepy and is not changed. RecursionError is converted if there is an argument, because an
+argument that is nested too deeply causes it. A wrong number of arguments, or an unknown argument name, remains a
+TypeError.
 """
 
 from __future__ import annotations
@@ -85,7 +86,8 @@ def _raise_fault(
         InvalidSpecError: An argument has a wrong type, or is nested too deeply.
     """
     fault = _fault(function, args, options)
-    if not fault and isinstance(error, RecursionError):
+    own = inspect.signature(function).parameters.keys() & {"self", "cls"}
+    if not fault and isinstance(error, RecursionError) and len(args) + len(options) > len(own):
         fault = f"{_name(function)}: an argument is nested too deeply"
     if fault:
         raise InvalidSpecError(fault) from error

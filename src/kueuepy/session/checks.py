@@ -153,9 +153,15 @@ def answer(check: Check, request: CheckRequest) -> CheckAnswer | None:
     """Return the answer to a check; `None` if the answer does not change the check's state or message.
 
     Raises:
-        InvalidSpecError: The answer is not a state, a CheckAnswer or None.
+        InvalidSpecError: The answer is not a state, a CheckAnswer or None, or the function exceeds the recursion limit.
     """
-    answered = _answered(check, request)
+    try:
+        answered = _answered(check, request)
+    except RecursionError as error:
+        raise InvalidSpecError(
+            f'AdmissionCheck "{request.check.name}": its function exceeds the recursion limit of Python; it must not '
+            "call itself without end, or the method of the Scheduler that called it"
+        ) from error
     if answered is None:
         return None
     if not isinstance(answered, CheckAnswer) or answered.state not in _STATES:

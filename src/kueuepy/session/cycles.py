@@ -51,12 +51,19 @@ def _answer_checks(session: Session) -> None:
         answers = _answers(session)
         asks = any(said.state != "Pending" for _, _, said in answers)
         for key, name, said in answers:
-            set_check(session, key, name, said)
+            if session.state.engine.find(key) >= 0:
+                set_check(session, key, name, said)
 
 
 def _answers(session: Session) -> list[tuple[str, str, CheckAnswer]]:
+    """Return the answers that change a check, with the key of the workload and the name of the check.
+
+    A function that answers checks may itself change the Scheduler. Checks of workloads that it deletes are left out.
+    """
     state, answers = session.state, []
-    for found, name in state.engine.pending_checks():
+    for key, name in [(state.engine.key(id), name) for id, name in state.engine.pending_checks()]:  # noqa: A001
+        if (found := state.engine.find(key)) < 0:
+            continue
         declared = state.store.objects.get((AdmissionCheck, name))
         if not isinstance(declared, AdmissionCheck) or declared.controller_name not in state.checks:
             continue
@@ -67,5 +74,5 @@ def _answers(session: Session) -> list[tuple[str, str, CheckAnswer]]:
         with session.asking():
             said = answer(controller, request)
         if said is not None:
-            answers.append((state.engine.key(found), name, said))
+            answers.append((key, name, said))
     return answers
