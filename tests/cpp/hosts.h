@@ -23,6 +23,7 @@ class Cluster {
   explicit Cluster(std::vector<std::string> levels) : levels_(std::move(levels)) {
     cpu_ = resources_.Intern("cpu");
     pods_ = resources_.Intern("pods");
+    one_ = {{cpu_, 1}, {pods_, 1}};
   }
 
   // `path`: a value for each level.
@@ -55,7 +56,7 @@ class Cluster {
     PlacementQuery query;
     query.request = &request;
     query.count = count;
-    query.requests = {{cpu_, 1}, {pods_, 1}};
+    query.requests = &one_;
     query.eligible = std::make_shared<const EligibleLeaves>(tree(), demand);
     query.demand = demands_.Intern(demand.Key());
     return query;
@@ -86,6 +87,7 @@ class Cluster {
   Interner<ResourceId> resources_;
   Interner<DomainId> domains_;
   Interner<int32_t> demands_;
+  PodAmounts one_;  // Requests of one pod.
   NodeTable nodes_;
   TopologyCapacity capacity_;
 };

@@ -131,7 +131,8 @@ TEST_F(Known, AssignmentsToHostsNameOnlyTheHost) {
 TEST_F(Known, ALeaderHasItsOwnAssignment) {
   PlacementQuery query = cluster_.Query(request_, 3);
   EXPECT_EQ(PlaceOrRemember(capacity(), query, cluster_.gates, cluster_.resources()).leader, nullptr);
-  query.leader = PodAmounts{{cluster_.cpu_, 1}, {cluster_.pods_, 1}};
+  const PodAmounts of_leader{{cluster_.cpu_, 1}, {cluster_.pods_, 1}};
+  query.leader = &of_leader;
   query.leader_number = 1;
   const SharedPlacement both = PlaceOrRemember(capacity(), query, cluster_.gates, cluster_.resources());
   EXPECT_EQ(cluster_.Named(both.leader->domains), (Pods{{"n0", 1}}));

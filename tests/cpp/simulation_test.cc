@@ -8,6 +8,7 @@
 
 #include "cluster.h"
 #include "simulation/queue_watch.h"
+#include "simulation/touched.h"
 #include "state/check.h"
 
 namespace kueue {
@@ -35,6 +36,19 @@ struct Load {
     return Simulation(std::move(engine), std::move(columns), std::move(options));
   }
 };
+
+TEST(TouchedQueues, AreTakenOnceInTheOrderOfTheirIds) {
+  TouchedQueues touched;
+  for (const int queue : {200, 3, 64, 63, 3}) touched.Add(NodeId(queue));
+  std::vector<int32_t> taken;
+  const auto take = [&taken](NodeId queue) { taken.push_back(queue.value()); };
+  touched.Take(take);
+  EXPECT_EQ(taken, (std::vector<int32_t>{3, 63, 64, 200}));
+  touched.Add(NodeId(130));
+  touched.Take(take);
+  touched.Take(take);
+  EXPECT_EQ(taken, (std::vector<int32_t>{3, 63, 64, 200, 130}));
+}
 
 TEST(Simulation, JobsRunOneAfterTheOther) {
   Load load;

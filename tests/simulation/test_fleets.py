@@ -282,3 +282,14 @@ def test_the_latency_of_clusters_may_differ():
     assert found.jobs["first_start"].tolist() == [2.0, 12.0]
     with pytest.raises(NotFoundError, match='sync: "nera" is not a worker; did you mean "near"'):
         near_and_far.replace(sync={"nera": 1})
+
+
+def test_the_utilisation_while_jobs_arrive_agrees_with_the_table_of_usage():
+    fleet = kq.Fleet({"w1": worker(2), "w2": worker(1)})
+    jobs = [job(f"j{n}", submit=20 * n, runtime=50) for n in range(8)]
+    jobs += [job("own", submit=90, runtime=10) | {"cluster": "w2"}]
+    found = kq.simulate(fleet, jobs)
+    in_window = found.figures(0, found.jobs["submit"].max()).utilisation
+    assert found.kpis.submission_utilisation == pytest.approx(in_window)
+    assert found.kpis.submission_utilisation["any/cpu"] > found.kpis.utilisation["any/cpu"]
+    assert found.totals["submitted"]["until"] == 140 * 10**9

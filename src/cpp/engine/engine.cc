@@ -214,9 +214,7 @@ void Engine::Delete(WorkloadId id) {
 
 std::optional<Engine::Wait> Engine::FindWait(const WorkloadSpec& spec) {
   const FeatureGates& gates = state_.config.gates;
-  if (!IsSettled() || !HasNoHead() || !state_.to_requeue.empty() || !state_.deleted.empty() ||
-      !state_.topology.freed.empty() || !state_.followed.held_back.empty() ||
-      state_.config.wait_for_pods_ready || !gates.unadmitted_workloads_observability ||
+  if (!IsQuiet() || state_.config.wait_for_pods_ready || !gates.unadmitted_workloads_observability ||
       gates.unadmitted_workloads_explicit_status || !gates.scheduling_equivalence_hashing || !spec.active ||
       !spec.admission_gate.empty() || !spec.preemption_gates.empty() || !spec.replaces.empty() ||
       AsksForDevices(state_, spec)) {
@@ -234,15 +232,43 @@ std::optional<Engine::Wait> Engine::FindWait(const WorkloadSpec& spec) {
   if (!space.exists || !MayUse(state_, node, local.namespace_id)) return std::nullopt;
   const ClassId cls = KnownClassOf(state_, spec, local.namespace_id);
   if (cls == kNoId || !state_.Class(cls).resource_error.empty()) return std::nullopt;
-  if (queue.pending.InadmissibleReason(cls) != nullptr) return Wait{node, 0};
+  return WaitOf(node, cls);
+}
+
+// Returns whether neither Settle() nor RunCycle() would change anything.
+bool Engine::IsQuiet() {
+  return IsSettled() && HasNoHead() && state_.to_requeue.empty() && state_.deleted.empty() &&
+         state_.topology.freed.empty() && state_.followed.held_back.empty();
+}
+
+std::optional<Engine::Wait> Engine::WaitOf(NodeId node, ClassId cls) {
+  if (std::as_const(state_).Queue(node).pending.InadmissibleReason(cls) != nullptr) return Wait{node, cls, 0};
   if (state_.caches.refusals.Find(state_.quota, node, cls) == nullptr) return std::nullopt;
-  return Wait{node, 1};
+  return Wait{node, cls, 1};
+}
+
+std::optional<Engine::Wait> Engine::FindWaitAgain(const Wait& before) {
+  return IsQuiet() ? WaitOf(before.queue, before.cls) : std::nullopt;
+}
+
+bool Engine::HasNoPending(NodeId queue) {
+  state_.EnsureBuilt();
+  const NodeId root = state_.forest().Root(queue);
+  if (root == kNoId) return false;
+  const std::vector<NodeId>& tree = state_.forest().QueuesOfTree(root);
+  return std::all_of(tree.begin(), tree.end(), [this](NodeId node) {
+    const PendingQueue& pending = std::as_const(state_).Queue(node).pending;
+    return pending.active_count() + pending.inadmissible_count() == 0;
+  });
+}
+
+void Engine::CountCycles(const Wait& wait, int times) {
+  state_.scheduling_cycle += times * wait.cycles;
+  state_.Queue(wait.queue).pending.pop_cycle += times * wait.cycles;
 }
 
 void Engine::Pass(const Wait& wait) {
   state_.workloads.SkipSerial();
-  state_.scheduling_cycle += wait.cycles;
-  state_.Queue(wait.queue).pending.pop_cycle += wait.cycles;
   state_.NotifyRetry(wait.queue);
 }
 

@@ -77,12 +77,20 @@ class Engine {
   // inadmissible.
   struct Wait {
     NodeId queue = kNoId;
+    ClassId cls = kNoId;
     int cycles = 0;
   };
   // Returns what would happen to a workload with this spec if it were submitted now. Returns nullopt unless
   // it is certain that the workload would only wait, and that nothing else would change until another call.
   std::optional<Wait> FindWait(const WorkloadSpec& spec);
-  // Has the effect of submitting a workload that waits in this way, of running cycles, and of deleting it.
+  // Same as FindWait(), but for a workload of the class that is active again.
+  std::optional<Wait> FindWaitAgain(const Wait& before);
+  // Returns whether no workload is pending in the tree of the queue.
+  bool HasNoPending(NodeId queue);
+  // Has the effect of `times` (1 or -1) times the cycles of a wait on the numbers of cycles.
+  void CountCycles(const Wait& wait, int times);
+  // Has the effect of submitting a workload that waits in this way and of deleting it. CountCycles() counts
+  // the cycles.
   void Pass(const Wait& wait);
   // Evicts the workload on behalf of an actor other than the scheduler. Does nothing if the workload holds no
   // quota.
@@ -129,6 +137,8 @@ class Engine {
  private:
   bool HasNoHead() const;
   bool IsSettled();
+  bool IsQuiet();
+  std::optional<Wait> WaitOf(NodeId node, ClassId cls);
   void SetStatus(WorkloadId id, const WorkloadStatus& status);
 
   State state_;

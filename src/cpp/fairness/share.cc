@@ -20,12 +20,7 @@ int64_t Share::Rounded() const {
                                           : static_cast<int64_t>(rounded);
 }
 
-int CompareShares(const Share& a, const Share& b) {
-  const bool a_zero = a.IsZeroWeightBorrowing(), b_zero = b.IsZeroWeightBorrowing();
-  if (a_zero != b_zero) return a_zero ? 1 : -1;
-  const double left = a_zero ? a.ratio : a.Weighted(), right = b_zero ? b.ratio : b.Weighted();
-  return left < right ? -1 : left > right ? 1 : 0;
-}
+int CompareShares(const Share& a, const Share& b) { return CompareRanks(RankOf(a), RankOf(b)); }
 
 Amount Lendable(const State& state, NodeId parent, ResourceId resource) {
   const NodeId root = state.forest().Root(parent);

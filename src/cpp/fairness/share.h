@@ -29,8 +29,22 @@ struct Share {
   int64_t Rounded() const;
 };
 
-// Returns a negative number if share `a` is lower, a positive number if share `b` is lower, and 0 if both
+// What orders a share: the weighted share, or the ratio of a node that borrows with weight 0.
+struct ShareRank {
+  bool is_zero_weight_borrowing;
+  double value;
+};
+inline ShareRank RankOf(const Share& share) {
+  const bool is_zero = share.IsZeroWeightBorrowing();
+  return {is_zero, is_zero ? share.ratio : share.Weighted()};
+}
+
+// Return a negative number if share `a` is lower, a positive number if share `b` is lower, and 0 if both
 // shares are equal as doubles.
+inline int CompareRanks(ShareRank a, ShareRank b) {
+  if (a.is_zero_weight_borrowing != b.is_zero_weight_borrowing) return a.is_zero_weight_borrowing ? 1 : -1;
+  return a.value < b.value ? -1 : a.value > b.value ? 1 : 0;
+}
 int CompareShares(const Share& a, const Share& b);
 
 // Returns the share of a queue or Cohort at the current usage, plus the usage `added`. The share of a root is

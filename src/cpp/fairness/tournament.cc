@@ -121,10 +121,9 @@ void Tournament::Replace(NodeId queue) {
 }
 
 void Tournament::Enter(size_t head, NodeId child) {
-  Contender contender{head, child, ShareWith(head, child), false};
-  contender.borrows = Borrows(heads_[head], contender.share);
+  const Share share = ShareWith(head, child);
   Bracket& bracket = brackets_[state_.forest().Parent(child)];
-  bracket.push_back(std::move(contender));
+  bracket.push_back({head, child, RankOf(share), Borrows(heads_[head], share)});
   std::push_heap(bracket.begin(), bracket.end(),
                  [this](const Contender& a, const Contender& b) { return IsBefore(b, a); });
 }
@@ -200,7 +199,7 @@ bool Tournament::IsBefore(const Contender& a, const Contender& b) const {
   if (gates.prioritize_preemptor_workloads && left.is_preemptor != right.is_preemptor)
     return left.is_preemptor;
   if (gates.fair_sharing_prioritize_non_borrowing && a.borrows != b.borrows) return b.borrows;
-  if (const int order = CompareShares(a.share, b.share); order != 0) return order < 0;
+  if (const int order = CompareRanks(a.share, b.share); order != 0) return order < 0;
   if (gates.priority_sorting_within_cohort && left.priority != right.priority)
     return left.priority > right.priority;
   if (left.queue_time != right.queue_time) return left.queue_time < right.queue_time;

@@ -45,7 +45,7 @@ class Tournament {
   struct Contender {
     size_t head;
     NodeId child;
-    Share share;
+    ShareRank share;
     bool borrows;  // Whether the head requests a flavor resource that the child borrows.
   };
   // The best head of each child of a Cohort, as a heap with the best of these heads at the front.

@@ -254,8 +254,8 @@ void FlavorAssigner::PlacePodSets(Assignment& assignment) {
   }
   // Kueue does not preempt workloads to replace a node.
   if (assignment.mode != Mode::kPreempt || !workload_.Status().unhealthy_nodes.empty()) return;
-  const auto answers = placer_.Find(assignment.demands, workload_id_, true, replaced_.id());
-  const TopologyAnswer* const failed = placer_.FailureIn(answers, workload_.cls);
+  if_empty_ = placer_.Find(assignment.demands, workload_id_, true, replaced_.id());
+  const TopologyAnswer* const failed = placer_.FailureIn(*if_empty_, workload_.cls);
   if (failed == nullptr) {
     for (const TopologyDemand& demand : assignment.demands)
       SetMode(assignment, demand.pod_set, Mode::kPreempt);

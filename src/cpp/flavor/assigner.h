@@ -36,6 +36,9 @@ class FlavorAssigner {
   void Assign(Assignment& assignment, const std::vector<int64_t>* counts = nullptr);
   // Completes an assignment whose flavors are known and fit: places its pod sets if necessary.
   void Place(Assignment& assignment) { Conclude(assignment, /*complete=*/true); }
+  // Returns the placement in an empty cluster that the last assignment needed to know; nullopt if it needed
+  // none.
+  std::optional<TopologyAnswers> TakePlacementIfEmpty() { return std::move(if_empty_); }
 
   // Returns the requests of the pod set scaled to `count` pods, without the resource `pods`.
   static Requests Scaled(const PodSetTotals& totals, int64_t count);
@@ -73,6 +76,7 @@ class FlavorAssigner {
   Placer& placer_;
   FlavorScan scan_;
   const bool lacks_quota_;
+  std::optional<TopologyAnswers> if_empty_;
 };
 
 }  // namespace kueue

@@ -73,8 +73,8 @@ struct Assignment {
   int borrowing = 0;  // Highest borrowing level of all flavors.
   Mode mode = Mode::kNoFit;
   Reason no_fit_reason = Reason::kEmpty;
-  TopologyDemands demands;                    // Pod sets to be placed.
-  std::vector<TopologyUsage> topology_usage;  // Topology usage of the placement.
+  TopologyDemands demands;        // Pod sets to be placed.
+  TopologyUsages topology_usage;  // Topology usage of the placement.
 
   PodSetAssignment* Find(int pod_set) {
     for (PodSetAssignment& entry : pod_sets) {

@@ -91,12 +91,12 @@ bool PlacementSearch::PlaceGroup(const Group& group, bool is_last) {
   const TopologyDemand* leader = group.size() > 1 ? group[1] : nullptr;
   if (leader != nullptr && leader->count > workers->count) std::swap(leader, workers);
   if (const std::optional<bool> placed = PlaceElastic(*workers, leader)) return *placed;
-  SharedPlacement placement;
-  const PlacementQuery query = Query(*workers, leader, placement.failure);
-  if (!placement.failure) {
-    placement = PlaceOrRemember(*state_.topology.made.capacity.Find(workers->flavor), query,
-                                PlacementGatesOf(state_), state_.resource_names);
-  }
+  SharedPlacement invalid;
+  const PlacementQuery query = Query(*workers, leader, invalid.failure);
+  const SharedPlacement& placement =
+      invalid.failure ? invalid
+                      : PlaceOrRemember(*state_.topology.made.capacity.Find(workers->flavor), query,
+                                        PlacementGatesOf(state_), state_.resource_names);
   for (const TopologyDemand* demand : group) {
     TopologyAnswer& answer =
         answers_.emplace_back(TopologyAnswer{demand->pod_set, demand->flavor, nullptr, placement.failure});

@@ -46,6 +46,7 @@ class Placer {
                        std::shared_ptr<const PlacementFailure>& failure) {
     return queries_.For(demand, leader, workload, failure);
   }
+  bool ForgetsAffinity() const { return queries_.ForgetsAffinity(); }
 
  private:
   State& state_;

@@ -34,10 +34,9 @@ bool SameToleration(const Toleration& a, const Toleration& b) {
 
 // Returns the id of the pod's node demand, including the flavor's tolerations and the updates of ready
 // checks.
-int32_t PlacementQueries::DemandIdFor(const TopologyDemand& demand, WorkloadId id,
+int32_t PlacementQueries::DemandIdFor(const TopologyDemand& demand, WorkloadId id, ClassDemands& demands,
                                       std::shared_ptr<const PlacementFailure>& failure) {
   const Workload& workload = state_.At(id);
-  ClassDemands& demands = NumberedDemandsOf(state_, workload.cls);
   const std::string& name = state_.Class(workload.cls).pod_sets[static_cast<size_t>(demand.pod_set)].name;
   std::vector<const PodSetUpdate*> updates;
   for (const WorkloadCheck& check : workload.Status().checks) {
@@ -46,10 +45,8 @@ int32_t PlacementQueries::DemandIdFor(const TopologyDemand& demand, WorkloadId i
       if (update.name == name) updates.push_back(&update);
     }
   }
-  if (updates.empty()) {
-    const ClassDemands::Number* const known = demands.Find(demand.pod_set, demand.flavor);
-    if (known != nullptr) return known->number;
-  }
+  const ClassDemands::Number* const known = demands.Find(demand.pod_set, demand.flavor);
+  if (updates.empty() && known != nullptr) return known->number;
   NodeDemand node = (*demands.pod_sets)[static_cast<size_t>(demand.pod_set)].node;
   std::map<std::string, std::string> labels, annotations;
   for (const PodSetUpdate* update : updates) {
@@ -80,24 +77,25 @@ int32_t PlacementQueries::DemandIdFor(const TopologyDemand& demand, WorkloadId i
 PlacementQuery PlacementQueries::For(const TopologyDemand& demand, const TopologyDemand* leader,
                                      WorkloadId workload, std::shared_ptr<const PlacementFailure>& failure) {
   PlacementQuery query;
-  query.demand = DemandIdFor(demand, workload, failure);
+  const ClassId id = std::as_const(state_).At(workload).cls;
+  ClassDemands& demands = NumberedDemandsOf(state_, id);
+  query.demand = DemandIdFor(demand, workload, demands, failure);
   if (failure) return query;
-  const EquivalenceClass& cls = state_.Class(state_.At(workload).cls);
+  const EquivalenceClass& cls = state_.Class(id);
   query.request = cls.pod_sets[static_cast<size_t>(demand.pod_set)].topology.get();
   query.implied = demand.implied;
   query.count = demand.count;
-  const PodDemand& pod = PodOf(state_, demand, workload);
-  query.requests = pod.with_pods;
+  const PodDemand& pod = (*demands.pod_sets)[static_cast<size_t>(demand.pod_set)];
+  query.requests = &pod.with_pods;
   query.request_number = pod.request_number;
   query.pod_number = pod.pod_number;
   if (leader != nullptr) {
-    const PodDemand& of_leader = PodOf(state_, *leader, workload);
-    query.leader = of_leader.with_pods;
+    const PodDemand& of_leader = (*demands.pod_sets)[static_cast<size_t>(leader->pod_set)];
+    query.leader = &of_leader.with_pods;
     query.leader_number = of_leader.pod_number;
   }
   query.eligible = EligibleFor(state_, *state_.topology.made.capacity.Find(demand.flavor), query.demand);
-  const FeatureGates& gates = state_.config.gates;
-  if (gates.tas_respect_node_affinity_preferred && gates.tas_cache_node_match_results) {
+  if (ForgetsAffinity()) {
     query.forgets_affinity = !matched_.insert({workload, demand.pod_set, demand.flavor}).second;
   }
   return query;

@@ -23,11 +23,17 @@ class PlacementQueries {
   // is invalid.
   PlacementQuery For(const TopologyDemand& demand, const TopologyDemand* leader, WorkloadId workload,
                      std::shared_ptr<const PlacementFailure>& failure);
+  // Returns whether the first query for a pod set in a cycle may give another placement than later ones,
+  // because only the first one knows the affinity scores of the nodes.
+  bool ForgetsAffinity() const {
+    const FeatureGates& gates = state_.config.gates;
+    return gates.tas_respect_node_affinity_preferred && gates.tas_cache_node_match_results;
+  }
 
  private:
   // Returns the id of the pod's node demand, including the flavor's tolerations and the updates of ready
   // checks.
-  int32_t DemandIdFor(const TopologyDemand& demand, WorkloadId workload,
+  int32_t DemandIdFor(const TopologyDemand& demand, WorkloadId workload, ClassDemands& demands,
                       std::shared_ptr<const PlacementFailure>& failure);
 
   State& state_;

@@ -24,7 +24,7 @@ std::vector<PodSetGroup> GroupsOf(const EquivalenceClass& cls) {
 
 const PodSetAdmission* ReplacedAdmission::At(int pod_set) const {
   if (replaced_ == kNoId || !state_.At(replaced_).admission) return nullptr;
-  const std::vector<PodSetAdmission>& pod_sets = state_.At(replaced_).admission->pod_sets;
+  const auto& pod_sets = state_.At(replaced_).admission->pod_sets;
   return static_cast<size_t>(pod_set) < pod_sets.size() ? &pod_sets[static_cast<size_t>(pod_set)] : nullptr;
 }
 

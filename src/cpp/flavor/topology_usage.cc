@@ -18,8 +18,8 @@ int32_t PodsIn(const TopologyAssignment& assignment, DomainId domain) {
 
 // Usage charged within a cycle in releases with the rule topology_usage_by_quota: the quota usage of a pod,
 // once for each of its resources in a flavor with a topology.
-std::vector<TopologyUsage> UsageByQuota(State& state, const Assignment& assignment, WorkloadId id) {
-  std::vector<TopologyUsage> usage;
+TopologyUsages UsageByQuota(State& state, const Assignment& assignment, WorkloadId id) {
+  TopologyUsages usage;
   const Workload& workload = state.At(id);
   const EquivalenceClass& cls = state.Class(workload.cls);
   for (const PodSetAssignment& pod_set : assignment.pod_sets) {
@@ -44,9 +44,9 @@ std::vector<TopologyUsage> UsageByQuota(State& state, const Assignment& assignme
 
 }  // namespace
 
-std::vector<TopologyUsage> NetUsage(State& state, const Assignment& assignment, WorkloadId id) {
+TopologyUsages NetUsage(State& state, const Assignment& assignment, WorkloadId id) {
   if (state.config.rules.topology_usage_by_quota) return UsageByQuota(state, assignment, id);
-  std::vector<TopologyUsage> usage;
+  TopologyUsages usage;
   const Workload& workload = state.At(id);
   const EquivalenceClass& cls = state.Class(workload.cls);
   for (const PodSetAssignment& pod_set : assignment.pod_sets) {
@@ -69,7 +69,7 @@ std::vector<TopologyUsage> NetUsage(State& state, const Assignment& assignment, 
   return usage;
 }
 
-bool HasRoom(const State& state, const std::vector<TopologyUsage>& usage) {
+bool HasRoom(const State& state, const TopologyUsages& usage) {
   return std::all_of(usage.begin(), usage.end(), [&state](const TopologyUsage& entry) {
     const FlavorCapacity& capacity = *state.topology.made.capacity.Find(entry.flavor);
     const int32_t leaf = capacity.tree->LeafOf(entry.domain);

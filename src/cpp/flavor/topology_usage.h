@@ -12,9 +12,9 @@
 namespace kueue {
 
 // Returns the usage that exceeds the usage already charged for the workload's admission.
-std::vector<TopologyUsage> NetUsage(State& state, const Assignment& assignment, WorkloadId workload);
+TopologyUsages NetUsage(State& state, const Assignment& assignment, WorkloadId workload);
 // Returns whether the pods of each domain currently fit, checking each domain separately.
-bool HasRoom(const State& state, const std::vector<TopologyUsage>& usage);
+bool HasRoom(const State& state, const TopologyUsages& usage);
 
 }  // namespace kueue
 

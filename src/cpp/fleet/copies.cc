@@ -213,7 +213,7 @@ void Dispatcher::Remove(Local& local, int32_t cluster) {
   if (copy == nullptr) return;
   if (copy->deferred && listener_->MayPass(cluster)) {
     Report(Move::kDeleted, local, *copy);
-    listener_->Pass(cluster);
+    listener_->Pass(local, cluster);
   } else {
     Need(cluster);
     if (WorkloadOf(*copy).Status().dispatched.job == JobPlace::kCopied) Report(Move::kStopped, local, *copy);

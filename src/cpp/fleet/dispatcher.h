@@ -101,7 +101,7 @@ class DispatchListener {
   virtual bool MayPass(int32_t /*cluster*/) { return false; }
   // Applies the effects that the creation and the deletion of the deferred copy have on its worker. Called
   // after the deletion was reported.
-  virtual void Pass(int32_t /*cluster*/) {}
+  virtual void Pass(const Local&, int32_t /*cluster*/) {}
 };
 
 class Dispatcher {

@@ -1,6 +1,7 @@
 // Recording of events of jobs and copies in a fleet.
 #include <algorithm>
 #include <limits>
+#include <set>
 #include <utility>
 
 #include "fleet/fleet_run.h"
@@ -149,20 +150,35 @@ bool FleetRun::Defers(const Local& local, int32_t cluster, const WorkloadSpec& m
   if (external_ || options_.sync[static_cast<size_t>(cluster)] == 0) return false;
   const auto site = static_cast<size_t>(cluster) + 1;
   const int32_t job = manager().JobOf(local.id);
-  if (job < 0 || awake_[site] != 0) return false;
-  Realize(cluster + 1);
-  if (!sites_[site]->CanDefer(job)) return false;
+  if (job < 0 || awake_[site] != 0 || !sites_[site]->CanDefer(job)) return false;
   const std::optional<Engine::Wait> wait = sites_[site]->engine().FindWait(made);
   if (!wait) return false;
-  deferred_[site] = {job, local.serial, now_, *wait, false};
+  Waiting& waiting = deferred_[site];
+  if (waiting.copies.empty()) {
+    waiting.wait = *wait;
+  } else if (!waiting.decided || waiting.wait.queue != wait->queue || waiting.wait.cls != wait->cls) {
+    return false;
+  }
+  waiting.copies.push_back({job, local.serial, now_, std::nullopt});
   return true;
 }
 
 void FleetRun::Realize(int32_t site) {
-  const Deferred deferred = std::exchange(deferred_[static_cast<size_t>(site)], Deferred());
-  if (deferred.job < 0) return;
-  Site(site).Realize(deferred.job, deferred.created, deferred.decided,
-                     [&] { return dispatcher_.Realize(deferred.serial, site - 1); });
+  if (deferred_[static_cast<size_t>(site)].copies.empty()) return;
+  const Waiting waiting = std::exchange(deferred_[static_cast<size_t>(site)], Waiting());
+  Engine& engine = Site(site).engine();
+  const bool refused = waiting.decided || waiting.active_again;
+  if (refused) engine.CountCycles(waiting.wait, -1);
+  // The copies were refused before the present retries became due.
+  std::set<NodeId> retries = std::exchange(engine.state().to_requeue, {});
+  for (const Deferred& copy : waiting.copies) {
+    const std::optional<Time> decided =
+        refused ? std::optional<Time>(copy.refused.value_or(copy.created)) : std::nullopt;
+    Site(site).Realize(copy.job, copy.created, decided,
+                       [&] { return dispatcher_.Realize(copy.serial, site - 1); });
+  }
+  engine.state().to_requeue.merge(retries);
+  if (waiting.active_again) engine.state().NotifyRetry(waiting.wait.queue);
 }
 
 void FleetRun::RealizeAll() {
@@ -175,9 +191,15 @@ bool FleetRun::MayPass(int32_t cluster) {
   return false;
 }
 
-void FleetRun::Pass(int32_t cluster) {
-  const Deferred deferred = std::exchange(deferred_[static_cast<size_t>(cluster) + 1], Deferred());
-  Site(cluster + 1).engine().Pass(deferred.wait);
+// The deletion of a workload makes the inadmissible workloads of its queue active again.
+void FleetRun::Pass(const Local& local, int32_t cluster) {
+  Waiting& waiting = deferred_[static_cast<size_t>(cluster) + 1];
+  std::vector<Deferred>& copies = waiting.copies;
+  copies.erase(std::find_if(copies.begin(), copies.end(),
+                            [&local](const Deferred& copy) { return copy.serial == local.serial; }));
+  Site(cluster + 1).engine().Pass(waiting.wait);
+  waiting.decided = false;
+  waiting.active_again = !copies.empty();
 }
 
 void FleetRun::Remove(const Local& local, const Copy& copy, int32_t job) {

@@ -58,7 +58,8 @@ FleetRun::FleetRun(const FleetRun& other)
       dispatch_wait_(other.dispatch_wait_),
       finished_(other.finished_),
       made_(other.made_),
-      has_begun_(other.has_begun_) {
+      has_begun_(other.has_begun_),
+      is_submitting_(other.is_submitting_) {
   for (const auto& site : other.sites_) sites_.push_back(std::make_shared<Simulation>(*site));
   Attach();
   SetExternal(external_);
@@ -166,7 +167,17 @@ void FleetRun::BeginMoment(Time at) {
   take(Happening::kChange);
   take(Happening::kPodsReady);
   for (size_t site : due_) sites_[site]->TakeArrivals();
+  EndSubmissions();
   take(Happening::kCycle);
+}
+
+// Ends the metrics of the period in which jobs arrive, in all clusters at the same time.
+void FleetRun::EndSubmissions() {
+  const auto submits = [](const auto& site) { return site->HasArrivals(); };
+  if (!is_submitting_ || submits(sites_[due_.empty() ? 0 : due_.front()])) return;
+  if (std::any_of(sites_.begin(), sites_.end(), submits)) return;
+  is_submitting_ = false;
+  for (const auto& site : sites_) site->EndSubmissions(now_);
 }
 
 // Processes connection changes, then reconciliations in the order of their jobs.
@@ -234,14 +245,36 @@ void FleetRun::Decide() {
 }
 
 void FleetRun::DecideOn(size_t site) {
-  Deferred& deferred = deferred_[site];
-  if (deferred.job >= 0 && !deferred.decided && sites_[site]->CountRefusals(deferred.wait)) {
-    deferred.decided = true;
-    return;
-  }
+  if (RefuseDeferred(site)) return;
   Realize(static_cast<int32_t>(site));
   while (sites_[site]->Decide()) {
   }
+}
+
+// Counts the cycles that refuse the deferred copies of a worker. Returns false if there are no such copies,
+// or if they must be realized.
+bool FleetRun::RefuseDeferred(size_t site) {
+  Waiting& waiting = deferred_[site];
+  if (waiting.copies.empty()) return false;
+  if (waiting.decided) return true;  // A new copy became inadmissible at once.
+  Simulation& run = *sites_[site];
+  std::optional<Engine::Wait> wait = waiting.wait;
+  if (waiting.active_again) {
+    if (!run.engine().HasNoPending(wait->queue)) return false;
+    run.Settle();
+    wait = run.engine().FindWaitAgain(*wait);
+  }
+  if (!wait || !run.CountRefusals(*wait)) return false;
+  waiting.wait = *wait;
+  waiting.decided = true;
+  waiting.active_again = false;
+  Deferred& first = waiting.copies.front();
+  // The first refusal of a copy that was made inadmissible together with others writes a condition.
+  if (waiting.wait.cycles > 0 && !first.refused) {
+    first.refused = now_;
+    PlanLook(first.job, static_cast<int32_t>(site) - 1);
+  }
+  return true;
 }
 
 // Reconciles the jobs that changed at the current time, in the order of their keys. Returns whether anything

@@ -100,7 +100,7 @@ class FleetRun : public RunListener, public DispatchListener {
   bool Defers(const Local& local, int32_t cluster, const WorkloadSpec& made) override;
   void Needs(int32_t cluster) override { Realize(cluster + 1); }
   bool MayPass(int32_t cluster) override;
-  void Pass(int32_t cluster) override;
+  void Pass(const Local& local, int32_t cluster) override;
 
  private:
   // An existing copy.
@@ -111,14 +111,24 @@ class FleetRun : public RunListener, public DispatchListener {
   };
 
   // A copy that was not submitted to its worker, because it is known that the copy only waits there. On busy
-  // workers, most copies are deleted before anything else happens on the worker. `decided` is true after the
-  // cycles that refuse the copy.
+  // workers, most copies are deleted before anything else happens on the worker.
   struct Deferred {
     int32_t job = kNoId;
     Serial serial = kNoId;  // Of the manager's workload.
     Time created = 0;
+    // Time of the first cycle that refused the copy. A copy without such a cycle is inadmissible because the
+    // first copy is.
+    std::optional<Time> refused;
+  };
+
+  // The deferred copies of a worker, in the order of their creation. They wait in one queue and have one
+  // class, so that a cycle refuses the first copy and makes all inadmissible.
+  struct Waiting {
+    std::vector<Deferred> copies;
     Engine::Wait wait;
-    bool decided = false;
+    // `decided` is true after the cycles that refuse the first copy. `active_again` is true if the copies are
+    // active again because a copy was deleted after those cycles.
+    bool decided = false, active_again = false;
   };
 
   static constexpr Time kNoTime = INT64_MAX;
@@ -132,6 +142,8 @@ class FleetRun : public RunListener, public DispatchListener {
   void Decide();
   bool IsEndless(Time until);
   void DecideOn(size_t site);
+  bool RefuseDeferred(size_t site);
+  void EndSubmissions();
   void Realize(int32_t site);
   void RealizeAll();
   bool LookAtChanged();
@@ -174,7 +186,7 @@ class FleetRun : public RunListener, public DispatchListener {
   std::vector<Fate> fates_;  // By job.
   // Existing copies, by the site of the worker and then by the index of the job in the worker's Simulation.
   std::vector<std::vector<Open>> open_;
-  std::vector<Deferred> deferred_;  // By site; without a job if no copy is deferred there.
+  std::vector<Waiting> deferred_;  // By site.
   Calendar calendar_;
   std::vector<int32_t> changed_;  // Jobs to reconcile at the current time.
   // By site: whether the site may have decisions to make (`awake_`), and whether the site is being processed
@@ -191,6 +203,7 @@ class FleetRun : public RunListener, public DispatchListener {
   Time now_ = 0, dispatch_wait_ = 0;
   int64_t work_ = 0, finished_ = 0, made_ = 0;
   bool has_begun_ = false;
+  bool is_submitting_ = true;  // Whether jobs are still to arrive in any cluster.
 };
 
 }  // namespace kueue

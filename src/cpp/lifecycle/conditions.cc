@@ -284,12 +284,12 @@ Requests RequestsOfOne(const PodSetAdmission& admitted) {
 // have changed after the assignment was made.
 void ComputeTopologyUsage(State& state, Workload& workload) {
   workload.topology_usage = nullptr;
-  const std::vector<PodSetAdmission>& pod_sets = workload.admission->pod_sets;
+  const auto& pod_sets = workload.admission->pod_sets;
   const auto has_place = [](const PodSetAdmission& one) { return one.topology != nullptr; };
   if (!state.config.gates.topology_aware_scheduling ||
       std::none_of(pod_sets.begin(), pod_sets.end(), has_place))
     return;
-  std::vector<TopologyUsage> usage;
+  TopologyUsages usage;
   for (size_t i = 0; i < state.Class(workload.cls).pod_sets.size(); ++i) {
     for (const PodSetAdmission& admitted : pod_sets) {
       if (admitted.name != state.Class(workload.cls).pod_sets[i].name || !admitted.topology) continue;
@@ -331,7 +331,7 @@ void ComputeUsage(State& state, Workload& workload) {
 
 }  // namespace
 
-void ChargeAdmission(State& state, WorkloadId id, std::vector<TopologyUsage>* placed) {
+void ChargeAdmission(State& state, WorkloadId id, TopologyUsages* placed) {
   Workload& workload = state.At(id);
   const NodeId node = workload.admission->cluster_queue;
   if (!state.forest().IsDeclared(node)) return;

@@ -51,7 +51,7 @@ Time QueueOrderTime(const State& state, const Workload& workload);
 
 // Add or remove the usage of the workload's admission. `placed` contains the topology usage if it is known;
 // if `placed` is null, the topology usage is computed from the admission.
-void ChargeAdmission(State& state, WorkloadId id, std::vector<TopologyUsage>* placed = nullptr);
+void ChargeAdmission(State& state, WorkloadId id, TopologyUsages* placed = nullptr);
 void DischargeAdmission(State& state, WorkloadId id);
 // Recomputes the charged usage after reclaimable pods changed. Kueue recomputes the usage by removing the
 // workload from the cache and adding it again.

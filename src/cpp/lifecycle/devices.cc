@@ -92,6 +92,7 @@ void TakeCopyOfApi(Workload& workload) {
 bool HasFailedChecks(const Workload& workload) {
   const bool has_copy = workload.devices != nullptr && workload.devices->charges != nullptr;
   if (has_copy && !workload.HasQuotaReservation()) return workload.devices->failed_checks;
+  if (workload.status == nullptr) return false;
   return HasCheckIn(workload, CheckState::kRetry) || HasCheckIn(workload, CheckState::kRejected);
 }
 

@@ -52,7 +52,7 @@ bool IsOn(const State& state, const PodSetAdmission& pod_set, const std::string&
 
 bool IsOn(const State& state, const Workload& workload, const std::string& node) {
   if (!workload.admission) return false;
-  const std::vector<PodSetAdmission>& pod_sets = workload.admission->pod_sets;
+  const auto& pod_sets = workload.admission->pod_sets;
   return std::any_of(pod_sets.begin(), pod_sets.end(),
                      [&](const PodSetAdmission& pod_set) { return IsOn(state, pod_set, node); });
 }

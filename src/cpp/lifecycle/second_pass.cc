@@ -24,7 +24,7 @@ bool HasUnhealthyAssignment(const State& state, const Workload& workload) {
 
 bool HasPendingTopology(const Workload& workload) {
   if (!workload.admission) return false;
-  const std::vector<PodSetAdmission>& pod_sets = workload.admission->pod_sets;
+  const auto& pod_sets = workload.admission->pod_sets;
   return std::any_of(pod_sets.begin(), pod_sets.end(), [](const PodSetAdmission& pod_set) {
     return !pod_set.topology && pod_set.delayed == DelayedTopology::kPending;
   });

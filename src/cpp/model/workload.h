@@ -88,7 +88,7 @@ struct PodSetAdmission {
     FlavorId flavor;  // Flavor of the resource; kNoId if the resource was recorded without a flavor.
     int64_t usage;    // Total usage of all pods.
   };
-  std::vector<Resource> resources;
+  absl::InlinedVector<Resource, 2> resources;
   // The topology assignment; null if there is none or it has not been computed yet.
   std::shared_ptr<const TopologyAssignment> topology;
   DelayedTopology delayed = DelayedTopology::kNone;
@@ -97,7 +97,7 @@ struct PodSetAdmission {
 // The field status.admission, and the usage charged for the admission.
 struct Admission {
   NodeId cluster_queue = kNoId;
-  std::vector<PodSetAdmission> pod_sets;
+  absl::InlinedVector<PodSetAdmission, 1> pod_sets;
 };
 
 // Position at which the flavor scan stopped for each resource of each pod set. Kueue keeps the scan progress
@@ -191,9 +191,11 @@ struct TopologyUsage {
   Requests requests;  // Requests of one pod without the resource `pods`, sorted by resource name.
 };
 
+using TopologyUsages = absl::InlinedVector<TopologyUsage, 1>;
+
 // All topology usage charged for a workload.
 struct TopologyCharge {
-  std::vector<TopologyUsage> entries;
+  TopologyUsages entries;
 };
 
 struct Workload {

@@ -222,9 +222,10 @@ class ClassicalSearch {
   // of a node is saturated.
   std::optional<AllLost> AllLosses() {
     const auto is_saturated = [&](NodeId node, const QueueLoss& loss) {
-      return std::any_of(loss.usage.begin(), loss.usage.end(), [&](const FlavorResourceAmount& entry) {
-        return entry.amount.IsUnlimited() || state_.quota.Usage(node, entry.fr).IsUnlimited();
-      });
+      for (const FlavorResourceAmount& entry : loss.usage) {
+        if (entry.amount.IsUnlimited() || state_.quota.Usage(node, entry.fr).IsUnlimited()) return true;
+      }
+      return false;
     };
     const bool takes_all = queue_.spec.preemption.reclaim_within_cohort == PreemptionPolicy::kAny;
     const NodeId root = state_.forest().Parent(query_.queue);

@@ -88,12 +88,13 @@ Amount Quota::RawAvailable(NodeId node, FlavorResourceId fr) const {
   const NodeId parent = forest_.Parent(node);
   if (parent == kNoId) return total - used;
   const Amount local = limits.local.data()[cell], borrowing = limits.borrowing.data()[cell];
+  const bool is_local = used <= local;  // Whether the parent provides nothing now.
   Amount from_parent = RawAvailable(parent, fr);
   if (!borrowing.IsUnlimited()) {
-    const Amount in_parent = total - local, used_in_parent = Max(Amount(0), used - local);
-    from_parent = Min(in_parent - used_in_parent + borrowing, from_parent);
+    const Amount in_parent = total - local;
+    from_parent = Min((is_local ? in_parent : in_parent - (used - local)) + borrowing, from_parent);
   }
-  return Max(Amount(0), local - used) + from_parent;
+  return is_local ? local - used + from_parent : from_parent;
 }
 
 Quota::Height Quota::LowestSubtreeThatFits(NodeId queue, FlavorResourceId fr, Amount amount) const {
@@ -111,11 +112,13 @@ Quota::Height Quota::LowestSubtreeThatFits(NodeId queue, FlavorResourceId fr, Am
 
 void Quota::Add(NodeId queue, FlavorResourceId fr, Amount amount) {
   const Amount* const local = limits_->local.data();
+  Log* const log = OpenLogOf(queue);
   for (NodeId node = queue; node != kNoId;) {
     const NodeId parent = forest_.Parent(node);
     const Eigen::Index cell = CellOf(node, fr);
     const Amount used = usage_.data()[cell];
-    SetUsage(node, fr, used + amount);
+    if (log != nullptr) log->changes.push_back({node, fr, used});
+    usage_.data()[cell] = used + amount;
     if (parent == kNoId) return;
     const Amount local_available = Max(Amount(0), local[cell] - used);
     if (amount <= local_available) return;
@@ -126,11 +129,13 @@ void Quota::Add(NodeId queue, FlavorResourceId fr, Amount amount) {
 
 void Quota::Remove(NodeId queue, FlavorResourceId fr, Amount amount) {
   const Amount* const local = limits_->local.data();
+  Log* const log = OpenLogOf(queue);
   for (NodeId node = queue; node != kNoId;) {
     const NodeId parent = forest_.Parent(node);
     const Eigen::Index cell = CellOf(node, fr);
     const Amount used = usage_.data()[cell];
-    SetUsage(node, fr, used - amount);
+    if (log != nullptr) log->changes.push_back({node, fr, used});
+    usage_.data()[cell] = used - amount;
     if (parent == kNoId) return;
     const Amount stored_in_parent = used - local[cell];
     if (stored_in_parent <= Amount(0)) return;

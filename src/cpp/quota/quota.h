@@ -164,13 +164,6 @@ class Quota {
   Eigen::Index CellOf(NodeId node, FlavorResourceId fr) const {
     return node.value() * usage_.cols() + fr.value();
   }
-  void SetUsage(NodeId node, FlavorResourceId fr, Amount value) {
-    Amount& slot = usage_.data()[CellOf(node, fr)];
-    Log& log = LogOf(node);
-    if (log.open > 0) log.changes.push_back({node, fr, slot});
-    slot = value;
-  }
-
   struct Change {
     NodeId node;
     FlavorResourceId fr;
@@ -180,7 +173,13 @@ class Quota {
     std::vector<Change> changes;
     int open = 0;  // Number of active trials.
   };
+  // All nodes of a tree have the same log.
   Log& LogOf(NodeId node) { return ABSL_PREDICT_TRUE(parts_.empty()) ? log_ : parts_[PartOf(node)]; }
+  // Returns null if no trial is active.
+  Log* OpenLogOf(NodeId node) {
+    Log& log = LogOf(node);
+    return log.open > 0 ? &log : nullptr;
+  }
   using Flags = TableOf<bool>;
   // Declared quotas and the values derived from them; copies share these values until one copy changes them.
   struct Limits {

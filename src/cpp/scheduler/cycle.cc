@@ -25,6 +25,7 @@ CycleResult Cycle::Run(std::vector<Entry>* keep) {
     return std::move(result);
   }
   result.heads = static_cast<int>(entries_.size());
+  admitted_.reserve(entries_.size());
   if (!IsResumed()) block_.Remember(second_passes_);
   ++state_.scheduling_cycle;
   nomination_.BeginCycle(/*recalls=*/keep == nullptr);
@@ -138,6 +139,8 @@ std::vector<size_t> Cycle::ClassicalOrder() const {
 void Cycle::ProcessInFairOrder() {
   std::vector<Head> heads;
   std::vector<size_t> entry_of;
+  heads.reserve(entries_.size());
+  entry_of.reserve(entries_.size());
   for (size_t i = 0; i < entries_.size(); ++i) {
     const Entry& entry = entries_[i];
     if (!entry.nominated) continue;
@@ -188,7 +191,7 @@ Cycle::Fit Cycle::CheckFit(const Entry& entry) {
     return needed.amount <= state_.quota.Available(entry.queue, needed.fr);
   });
   if (!fits) return Fit::kNoQuota;
-  const std::vector<TopologyUsage>& placed = entry.assignment.topology_usage;
+  const TopologyUsages& placed = entry.assignment.topology_usage;
   return placed.empty() || HasRoom(state_, placed) ? Fit::kOk : Fit::kNoTopology;
 }
 

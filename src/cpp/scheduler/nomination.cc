@@ -133,8 +133,10 @@ void Nomination::Assign(Entry& entry, const NominationMapping* pinned) {
   if (entry.assignment.mode == Mode::kPreempt) {
     entry.targets = preemptor.Targets(entry.queue, entry.workload, entry.assignment, entry.replaced);
   }
+  const std::optional<TopologyAnswers> if_empty = assigner.TakePlacementIfEmpty();
   if (entry.assignment.mode != Mode::kFit && entry.targets.empty()) TryPartialAdmission(entry, assigner);
-  if (entry.assignment.mode == Mode::kPreempt && !entry.assignment.demands.empty()) PlaceAround(entry);
+  if (entry.assignment.mode == Mode::kPreempt && !entry.assignment.demands.empty())
+    PlaceAround(entry, if_empty);
   if (entry.second_pass > 0) entry.assignment.usage.clear();  // The usage is already charged.
   const Condition* reserved = workload.Find(ConditionType::kQuotaReserved);
   entry.message = entry.assignment.Facts(workload.cls, reserved == nullptr ? nullptr : reserved->message);
@@ -270,13 +272,16 @@ void Nomination::KeepRefusal(const Entry& entry) {
 
 // Computes the placement of a workload that needs preemption: the placement after its targets have stopped
 // or, if there are no targets, the placement in an empty cluster. The capacity of this placement is reserved.
-// Mirrors pkg/scheduler/scheduler.go:updateAssignmentForTAS.
-void Nomination::PlaceAround(Entry& entry) {
+// `if_empty` is the placement in an empty cluster if it is known. Mirrors
+// pkg/scheduler/scheduler.go:updateAssignmentForTAS.
+void Nomination::PlaceAround(Entry& entry, const std::optional<TopologyAnswers>& if_empty) {
   if (HasUnhealthyAssignment(state_, state_.At(entry.workload))) return;
   Placer& placer = PreemptorOf(entry.queue).placer();
+  const bool as_if_empty = entry.targets.empty();
+  if (as_if_empty && if_empty && !placer.ForgetsAffinity())
+    return placer.Apply(*if_empty, entry.assignment, entry.workload);
   const Trial trial(state_, entry.queue);
   for (const Target& target : entry.targets) Discharge(state_, target.workload);
-  const bool as_if_empty = entry.targets.empty();
   placer.Apply(placer.Find(entry.assignment.demands, entry.workload, as_if_empty, entry.replaced),
                entry.assignment, entry.workload);
 }

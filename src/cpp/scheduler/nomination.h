@@ -58,7 +58,7 @@ class Nomination {
   void AddRead(ResourceId resource, NodeId queue, KnownRefusal& refusal) const;
   bool TryPartialAdmission(Entry& entry, FlavorAssigner& assigner);
   bool IsProgressOutdated(const Workload& workload, NodeId queue) const;
-  void PlaceAround(Entry& entry);
+  void PlaceAround(Entry& entry, const std::optional<TopologyAnswers>& if_empty);
   void SetProgress(const Entry& entry);
 
   State& state_;

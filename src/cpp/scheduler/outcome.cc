@@ -174,6 +174,7 @@ void Outcome::Apply(const std::vector<Entry*>& admitted) {
     const NodeId queue = live_.At(victim).charged;
     if (queue != kNoId) ++live_.Queue(queue).generation;
   }
+  result_.admitted_workloads.reserve(admitted.size());
   for (Entry* entry : admitted) {
     if (entry->decided) Admit(*entry);
   }

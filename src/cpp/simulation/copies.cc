@@ -30,7 +30,7 @@ void AddDeferred(JobRuns& runs, int32_t number, const Engine::Wait& wait, const 
   runs.Stir(job.queue);
 }
 
-void Realize(JobRuns& runs, int32_t number, Time created, bool decides,
+void Realize(JobRuns& runs, int32_t number, Time created, std::optional<Time> decided,
              const std::function<WorkloadId()>& submit) {
   State& state = runs.engine().state();
   const absl::Cleanup restore = [&state, now = std::exchange(state.now, created)] {
@@ -38,7 +38,8 @@ void Realize(JobRuns& runs, int32_t number, Time created, bool decides,
     state.now = now;
   };
   runs.jobs().Assign(number, submit());
-  while (decides) {
+  if (decided) state.now = *decided;
+  while (decided) {
     runs.engine().Settle();
     if (runs.engine().RunCycle().idle) break;
   }

@@ -3,6 +3,7 @@
 #define KUEUE_SIMULATION_COPIES_H_
 
 #include <functional>
+#include <optional>
 
 #include "simulation/job_runs.h"
 
@@ -17,8 +18,9 @@ void StartCopy(JobRuns& runs, int32_t job);
 // Adds a deferred copy: a copy that only waits, and whose workload was not submitted to the engine.
 void AddDeferred(JobRuns& runs, int32_t job, const Engine::Wait& wait, const Job& before);
 // Makes a deferred copy a copy with a workload. Calls `submit`, which submits the workload, at the time
-// `created`. If `decides` is true, then runs the cycles that refuse the workload.
-void Realize(JobRuns& runs, int32_t job, Time created, bool decides,
+// `created`. If the copy was refused, then runs the cycles that refuse the workload at the time `decided`;
+// Engine::CountCycles() must have subtracted them before.
+void Realize(JobRuns& runs, int32_t job, Time created, std::optional<Time> decided,
              const std::function<WorkloadId()>& submit);
 
 // Removes a workload of the manager whose copy has finished.

@@ -15,11 +15,6 @@ NodeId RootOf(const State& state, NodeId queue) {
 
 }  // namespace
 
-QueueFigures& Figures::Of(NodeId queue) {
-  queues_.GrowTo(queue);
-  return queues_[queue];
-}
-
 CellFigures& Figures::CellOf(QueueFigures& figures, FlavorResourceId cell) {
   for (auto& [known, found] : figures.cells) {
     if (known == cell) return found;

@@ -124,7 +124,10 @@ class Figures {
   const std::map<FlavorResourceId, double>& overhead() const { return overhead_; }
 
  private:
-  QueueFigures& Of(NodeId queue);
+  QueueFigures& Of(NodeId queue) {
+    queues_.GrowTo(queue);
+    return queues_[queue];
+  }
   CellFigures& CellOf(QueueFigures& figures, FlavorResourceId cell);
   int32_t TreeOf(NodeId root, FlavorResourceId cell);
   void Use(Time now, CellFigures& figures, CellUse use);

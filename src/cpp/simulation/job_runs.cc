@@ -320,11 +320,7 @@ void JobRuns::Finished(int32_t number) {
 }
 
 void JobRuns::Touch(NodeId queue) {
-  if (queue == kNoId) return;
-  is_touched_.GrowTo(queue);
-  if (is_touched_[queue]) return;
-  is_touched_[queue] = true;
-  touched_.push_back(queue);
+  if (queue != kNoId) touched_.Add(queue);
 }
 
 void JobRuns::Stir(NodeId queue) {
@@ -351,12 +347,7 @@ void JobRuns::QuotasChanged() {
 void JobRuns::EndMoment() {
   State& state = engine_.state();
   Listen();
-  std::sort(touched_.begin(), touched_.end());
-  for (NodeId queue : touched_) {
-    is_touched_[queue] = false;
-    figures_.Look(state, queue, recorder_);
-  }
-  touched_.clear();
+  touched_.Take([&](NodeId queue) { figures_.Look(state, queue, recorder_); });
   figures_.EndMoment(state.now, recorder_);
   if (state.config.admission_fair_sharing) recorder_.Consume(state);
 }

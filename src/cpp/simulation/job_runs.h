@@ -16,6 +16,7 @@
 #include "simulation/loops.h"
 #include "simulation/options.h"
 #include "simulation/recorder.h"
+#include "simulation/touched.h"
 
 namespace kueue {
 
@@ -127,8 +128,7 @@ class JobRuns {
   Headway headway_;
   LoopWatch watch_;
   std::vector<WorkloadId> to_free_;
-  std::vector<NodeId> touched_;
-  IdVector<NodeId, bool> is_touched_;
+  TouchedQueues touched_;
   SimulationStats stats_;
   Recorder recorder_;
   Figures figures_;

@@ -44,8 +44,7 @@ int32_t Recorder::AssignedOf(const Admission& admission) {
   return place->second;
 }
 
-void Recorder::Decide(const State& state, DecisionKind kind, const Job& job, int32_t row) {
-  if (!what_.decisions && !what_.runs && !what_.usage) return;
+void Recorder::AddDecision(const State& state, DecisionKind kind, const Job& job, int32_t row) {
   const int32_t queue = CodeOf(job.queue);
   if (!what_.decisions) return;
   const bool evicted = kind == DecisionKind::kEvicted || kind == DecisionKind::kDeactivated;

@@ -91,7 +91,9 @@ class Recorder {
   Time start() const { return start_; }
   const Recording& what() const { return what_; }
 
-  void Decide(const State& state, DecisionKind kind, const Job& job, int32_t row);
+  void Decide(const State& state, DecisionKind kind, const Job& job, int32_t row) {
+    if (what_.decisions || what_.runs || what_.usage) AddDecision(state, kind, job, row);
+  }
   void EndRun(Time now, RunOutcome outcome, const Job& job, int32_t row, const Broken& broken);
   void Use(Time now, NodeId queue, FlavorResourceId cell, CellUse use, int32_t waiting, double share);
   void Idle(Time now, NodeId tree, FlavorResourceId cell, double idle);
@@ -117,6 +119,8 @@ class Recorder {
   const std::vector<Assigned>& assigned() const { return assigned_; }
 
  private:
+  void AddDecision(const State& state, DecisionKind kind, const Job& job, int32_t row);
+
   Recording what_;
   Time start_;
   DecisionTable decisions_;

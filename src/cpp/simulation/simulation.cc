@@ -369,11 +369,11 @@ bool Simulation::CanDefer(int32_t number) const {
 
 bool Simulation::CountRefusals(const Engine::Wait& wait) {
   if (cycles_at_moment_ + wait.cycles >= LoopWatch::kPatience) return false;
-  for (int cycle = 1; cycle <= wait.cycles; ++cycle) {
-    ++runs_.stats().cycles;
-    ++cycles_at_moment_;
-    runs_.recorder().Count(now(), runs_.engine().state().scheduling_cycle + cycle, 1, 0, 0);
-  }
+  runs_.engine().CountCycles(wait, 1);
+  if (wait.cycles == 0) return true;
+  ++runs_.stats().cycles;
+  ++cycles_at_moment_;
+  runs_.recorder().Count(now(), runs_.engine().state().scheduling_cycle, 1, 0, 0);
   return true;
 }
 

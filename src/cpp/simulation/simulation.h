@@ -121,16 +121,22 @@ class Simulation {
   // Handle a deferred copy: a copy that only waits, and whose workload was not submitted to the engine.
   // CanDefer() returns whether a copy of the job can be deferred. AddDeferred() corresponds to AddCopy().
   // CountRefusals() corresponds to Decide(); if it returns false, it has changed nothing, and the copy must
-  // be realized. Realize() calls `submit`, which submits the workload, at the time `created`. If `decides` is
-  // true, Realize() then runs the cycles that CountRefusals() has counted.
+  // be realized. Realize() calls `submit`, which submits the workload, at the time `created`. If the copy was
+  // refused, Realize() then runs the cycles of the copy at the time `decided`; Engine::CountCycles() must
+  // have subtracted them before.
   bool CanDefer(int32_t job) const;
   void AddDeferred(int32_t job, const Engine::Wait& wait, const Job& before) {
     kueue::AddDeferred(runs_, job, wait, before);
   }
   bool CountRefusals(const Engine::Wait& wait);
-  void Realize(int32_t job, Time created, bool decides, const std::function<WorkloadId()>& submit) {
-    kueue::Realize(runs_, job, created, decides, submit);
+  void Realize(int32_t job, Time created, std::optional<Time> decided,
+               const std::function<WorkloadId()>& submit) {
+    kueue::Realize(runs_, job, created, decided, submit);
   }
+  // Returns whether jobs are still to arrive in this cluster.
+  bool HasArrivals() const { return arrivals_.Next(runs_.jobs()) >= 0; }
+  // Ends the metrics of the period in which jobs arrive, because no jobs are to arrive in the whole fleet.
+  void EndSubmissions(Time at) { runs_.figures().EndSubmissions(at); }
   bool HasCopy(int32_t job) const { return runs_.jobs().HasCopy(job); }
   // Removes a workload of the manager whose copy has finished.
   void Forget(int32_t job) { ForgetWorkload(runs_, job); }

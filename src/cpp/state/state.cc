@@ -83,10 +83,10 @@ LocalQueueId State::InternLocalQueue(absl::string_view ns, absl::string_view nam
 }
 
 LocalQueueId State::LocalQueueOf(const WorkloadSpec& spec) {
-  constexpr size_t entries = 16384;
-  if (caches.local_queues.empty()) caches.local_queues.resize(entries);
-  const auto address = reinterpret_cast<uintptr_t>(&spec);
-  const size_t place = (address >> 4 ^ address >> 14) % entries;
+  constexpr size_t bits = 14;
+  constexpr uint64_t mixer = 0x9E3779B97F4A7C15;
+  if (caches.local_queues.empty()) caches.local_queues.resize(size_t{1} << bits);
+  const size_t place = reinterpret_cast<uintptr_t>(&spec) * mixer >> (64 - bits);
   const LocalQueueId known = std::as_const(caches.local_queues)[place];
   if (local_queues.Contains(known)) {
     const LocalQueue& local = std::as_const(local_queues)[known];

@@ -5,6 +5,7 @@
 #include <optional>
 #include <string>
 
+#include "absl/base/attributes.h"
 #include "absl/strings/str_cat.h"
 #include "state/state.h"
 #include "workload/totals.h"
@@ -71,7 +72,7 @@ void RebuildTopologies(State& state) {
   }
 }
 
-void AddTopologyUsage(State& state, const std::vector<TopologyUsage>& usage, int32_t sign) {
+void AddTopologyUsage(State& state, const TopologyUsages& usage, int32_t sign) {
   TopologyCapacity& capacity = state.topology.made.capacity;
   for (const TopologyUsage& entry : usage) {
     capacity.Add(entry.flavor, entry.domain, entry.requests, state.pods, sign * entry.count);
@@ -80,7 +81,7 @@ void AddTopologyUsage(State& state, const std::vector<TopologyUsage>& usage, int
 
 // Flavors whose leaves are nodes may share nodes. From the next cycle on, the usage of one flavor reduces the
 // free capacity of the others.
-void ChargeTopology(State& state, const std::vector<TopologyUsage>& usage, int32_t sign) {
+void ChargeTopology(State& state, const TopologyUsages& usage, int32_t sign) {
   TopologyCapacity& capacity = state.topology.made.capacity;
   for (const TopologyUsage& entry : usage) {
     const FlavorCapacity* own = capacity.Find(entry.flavor);
@@ -106,20 +107,20 @@ const std::vector<PodDemand>& DemandsOf(State& state, ClassId cls) {
   return *NumberedDemandsOf(state, cls).pod_sets;
 }
 
-ClassDemands& NumberedDemandsOf(State& state, ClassId cls) {
-  auto& of_class = state.topology.made.of_class;
-  of_class.GrowTo(cls);
-  ClassDemands& numbered = of_class[cls];
-  const EquivalenceClass& known = state.Class(cls);
-  // A class id may have been reused for another class.
+namespace {
+
+// Returns whether the demands were made for this class. A class id may have been reused for another class.
+bool IsOf(const ClassDemands& demands, const EquivalenceClass& cls) {
   const auto same = [](const PodSetSpec& pod_set, const PodDemand& demand) {
     return pod_set.pod_template == demand.of;
   };
-  if (numbered.pod_sets != nullptr && known.adjusted.empty() &&
-      std::equal(known.pod_sets.begin(), known.pod_sets.end(), numbered.pod_sets->begin(),
-                 numbered.pod_sets->end(), same)) {
-    return numbered;
-  }
+  return demands.pod_sets != nullptr && cls.adjusted.empty() &&
+         std::equal(cls.pod_sets.begin(), cls.pod_sets.end(), demands.pod_sets->begin(),
+                    demands.pod_sets->end(), same);
+}
+
+ABSL_ATTRIBUTE_NOINLINE ABSL_ATTRIBUTE_COLD ClassDemands MakeDemands(State& state,
+                                                                     const EquivalenceClass& known) {
   auto demands = std::make_shared<std::vector<PodDemand>>();
   for (size_t i = 0; i < known.pod_sets.size(); ++i) {
     const PodTemplate& written = *known.pod_sets[i].pod_template;
@@ -145,7 +146,17 @@ ClassDemands& NumberedDemandsOf(State& state, ClassId cls) {
     demand.request_number = all.made.requests.Intern(TextOf(known.pod_sets[i].topology.get()));
     demand.pod_number = all.made.pods.Intern(TextOf(demand.with_pods));
   }
-  numbered = {std::move(demands), {}};
+  return {std::move(demands), {}};
+}
+
+}  // namespace
+
+ClassDemands& NumberedDemandsOf(State& state, ClassId cls) {
+  auto& of_class = state.topology.made.of_class;
+  of_class.GrowTo(cls);
+  ClassDemands& numbered = of_class[cls];
+  const EquivalenceClass& known = std::as_const(state).Class(cls);
+  if (!IsOf(numbered, known)) numbered = MakeDemands(state, known);
   return numbered;
 }
 

@@ -105,8 +105,8 @@ std::shared_ptr<const EligibleLeaves> EligibleFor(State& state, FlavorCapacity& 
 // Add (`sign` is 1) or remove (`sign` is -1) the topology usage of a workload with a quota reservation.
 // AddTopologyUsage affects only the flavors in `usage`. ChargeTopology is used for permanent changes and also
 // affects all flavors that share nodes with the flavors in `usage`.
-void AddTopologyUsage(State& state, const std::vector<TopologyUsage>& usage, int32_t sign);
-void ChargeTopology(State& state, const std::vector<TopologyUsage>& usage, int32_t sign);
+void AddTopologyUsage(State& state, const TopologyUsages& usage, int32_t sign);
+void ChargeTopology(State& state, const TopologyUsages& usage, int32_t sign);
 
 PlacementGates PlacementGatesOf(const State& state);
 

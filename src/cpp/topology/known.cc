@@ -39,8 +39,8 @@ SharedPlacement AsShared(const TopologyTree& tree, Placement placement, bool has
 
 }  // namespace
 
-SharedPlacement PlaceOrRemember(FlavorCapacity& capacity, const PlacementQuery& query,
-                                const PlacementGates& gates, const Interner<ResourceId>& resources) {
+const SharedPlacement& PlaceOrRemember(FlavorCapacity& capacity, const PlacementQuery& query,
+                                       const PlacementGates& gates, const Interner<ResourceId>& resources) {
   KnownPlacements::Known& found = KnownFor(capacity, query);
   const uint64_t used = query.as_if_empty ? 0 : capacity.used_version;
   const bool is_known = found.placement.workers || found.placement.failure;
@@ -48,7 +48,7 @@ SharedPlacement PlaceOrRemember(FlavorCapacity& capacity, const PlacementQuery& 
     Placement placement = Place(capacity, query, gates, resources, found.prepared);
     found.used_version = used;
     found.free_version = capacity.free_version;
-    found.placement = AsShared(*capacity.tree, std::move(placement), query.leader.has_value());
+    found.placement = AsShared(*capacity.tree, std::move(placement), query.leader != nullptr);
   }
   return found.placement;
 }

@@ -35,9 +35,10 @@ struct KnownPlacements {
 std::shared_ptr<const TopologyAssignment> AssignmentOn(const TopologyTree& tree,
                                                        std::vector<DomainCount> domains);
 
-// Like Place(), but returns the cached result if there is one. The ids in `query` must be set.
-SharedPlacement PlaceOrRemember(FlavorCapacity& capacity, const PlacementQuery& query,
-                                const PlacementGates& gates, const Interner<ResourceId>& resources);
+// Like Place(), but returns the cached result if there is one. The ids in `query` must be set. The next call
+// for the same flavor invalidates the reference.
+const SharedPlacement& PlaceOrRemember(FlavorCapacity& capacity, const PlacementQuery& query,
+                                       const PlacementGates& gates, const Interner<ResourceId>& resources);
 
 }  // namespace kueue
 

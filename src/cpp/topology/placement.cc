@@ -289,8 +289,8 @@ void Descent::DistributeBelow(const Choice& parent, int32_t unit, Choices& chose
 CountQuery CountsAsked(const PlacementQuery& query, const PlacementParameters& parameters,
                        const PlacementGates& gates) {
   CountQuery counts;
-  counts.requests = query.requests;
-  counts.leader = query.leader;
+  counts.requests = *query.requests;
+  if (query.leader != nullptr) counts.leader = *query.leader;
   counts.eligible = query.eligible;
   counts.demand = query.demand;
   counts.as_if_empty = query.as_if_empty;
@@ -364,7 +364,7 @@ Placement PlaceOn(FlavorCapacity& capacity, const PlacementParameters& parameter
 std::optional<PlacementFailure> ResolveAll(const TopologyTree& tree, const PlacementQuery& query,
                                            const PlacementGates& gates, PlacementParameters& parameters) {
   parameters.count = query.count;
-  parameters.leaders = query.leader ? 1 : 0;
+  parameters.leaders = query.leader == nullptr ? 0 : 1;
   return Resolve(tree, query.request, query.implied, gates, parameters);
 }
 

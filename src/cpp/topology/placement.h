@@ -22,9 +22,10 @@ struct PlacementQuery {
   const TopologyRequest* request = nullptr;
   bool implied = false;
   int32_t count = 0;  // Number of workers.
-  // Requests of one pod, including one unit of the resource `pods`, sorted by resource name.
-  PodAmounts requests;
-  std::optional<PodAmounts> leader;  // Requests of the leader, in the same form as `requests`.
+  // Requests of one pod, including one unit of the resource `pods`, sorted by resource name. Must outlive the
+  // query.
+  const PodAmounts* requests = nullptr;
+  const PodAmounts* leader = nullptr;  // Requests of the leader, in the same form as `requests`, or null.
   std::shared_ptr<const EligibleLeaves> eligible;
   int32_t demand = 0;  // Id of the NodeDemand.
   // Ids of the topology request, of a worker's requests and of the leader's requests; see known.h.

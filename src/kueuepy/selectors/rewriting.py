@@ -48,6 +48,15 @@ class Token:
     start: int
 
 
+@dataclass(frozen=True, slots=True)
+class _Edits:
+    """Changes of tokens: tokens that are added before and after a token, and tokens that are removed."""
+
+    before: dict[int, list[str]]
+    after: dict[int, list[str]]
+    removed: set[int]
+
+
 def split(expression: str) -> list[Token]:
     """Split an expression into tokens, without spaces and comments."""
     return [
@@ -87,43 +96,43 @@ class Rewriter:
 
     def _with_checked_operands(self) -> list[str]:
         """Return the tokens, with a check of each operand that may be a version or a quantity."""
-        before: dict[int, list[str]] = {}
-        after: dict[int, list[str]] = {}
-        removed: set[int] = set()
+        edits = _Edits({}, {}, set())
         for place, word in enumerate(self._tokens):
-            if word not in ("==", "in", "size"):
-                continue
-            end = place - 1 if word != "size" else place - 2 if self._at(place - 1) == "." else -1
             if word == "size" and self._at(place - 1) != "." and self._at(place + 1) == "(":
-                if self._is_domain(place + 2, self._closing(place + 1) - 1):
-                    continue
-                before.setdefault(place + 1, []).append("(" + SIZED)
-                after.setdefault(self._closing(place + 1), []).append(")")
-                continue
-            start = self._start_of_operand(end)
-            if (
-                start is None
-                or self._at(start) == "}"
-                or self._is_domain(start, end)
-                or (word != "size" and self._at(start - 1) == "in")
-            ):
-                continue
-            operand = self._tokens[start : end + 1]
-            if word == "in" and self._at(place + 1) == "[" and self._at(place + 2) == "]":
-                removed.update(range(start, place + 3))
-                before[start] = ["false"]
-            elif other := self._operand_to_compare(start, place):
-                before[start] = _of_same_type(operand, other)
-                removed.update(range(start, end + 1))
-            elif name := self._check_of(word, start, place):
-                before.setdefault(start, []).extend((name, "("))
-                after.setdefault(end, []).append(")")
+                self._check_argument(place, edits)
+            elif word in ("==", "in", "size"):
+                self._check_left_operand(word, place, edits)
         tokens = []
         for place, word in enumerate(self._tokens):
-            tokens += before.get(place, [])
-            tokens += [] if place in removed else [word]
-            tokens += after.get(place, [])
+            tokens += edits.before.get(place, [])
+            tokens += [] if place in edits.removed else [word]
+            tokens += edits.after.get(place, [])
         return tokens
+
+    def _check_argument(self, place: int, edits: _Edits) -> None:
+        """Check the argument of the function `size`."""
+        closing = self._closing(place + 1)
+        if not self._is_domain(place + 2, closing - 1):
+            edits.before.setdefault(place + 1, []).append("(" + SIZED)
+            edits.after.setdefault(closing, []).append(")")
+
+    def _check_left_operand(self, word: str, place: int, edits: _Edits) -> None:
+        """Check the left operand of an operator, or the receiver of the method `size`."""
+        end = place - 1 if word != "size" else place - 2 if self._at(place - 1) == "." else -1
+        start = self._start_of_operand(end)
+        if start is None or self._at(start) == "}" or self._is_domain(start, end):
+            return
+        if word != "size" and self._at(start - 1) == "in":
+            return
+        if word == "in" and self._at(place + 1) == "[" and self._at(place + 2) == "]":
+            edits.removed.update(range(start, place + 3))
+            edits.before[start] = ["false"]
+        elif other := self._operand_to_compare(start, place):
+            edits.before[start] = _of_same_type(self._tokens[start : end + 1], other)
+            edits.removed.update(range(start, end + 1))
+        elif name := self._check_of(word, start, place):
+            edits.before.setdefault(start, []).extend((name, "("))
+            edits.after.setdefault(end, []).append(")")
 
     def _is_domain(self, start: int, end: int) -> bool:
         """Return whether these tokens are all attributes or capacities of a domain."""

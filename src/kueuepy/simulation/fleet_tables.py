@@ -127,11 +127,16 @@ class FleetTables:
                 for victim, by, rule, count, lost in view["evictions"]
             ]
         of_workers = views[1:]
+        submitted = [view["submitted"] for view in of_workers]
         return {
             "queues": queues,
             "trees": trees,
             "evictions": evictions,
             **{name: sums(item for view in of_workers for item in view[name].items()) for name in _SUMS},
+            "submitted": {
+                "until": views[0]["submitted"]["until"],
+                **{name: sums(item for one in submitted for item in one[name].items()) for name in ("used", "nominal")},
+            },
             "waits": float(jobs["waited"][np.asarray(jobs["counted"])].sum()) * SECOND,
             "most_waiting": views[0]["most_waiting"],
             "borrowing": max((view["borrowing"] for view in of_workers), default=0.0),
