@@ -8,6 +8,8 @@
 #include <string>
 #include <vector>
 
+#include "quantity/nano.h"
+
 namespace kueue {
 namespace {
 
@@ -110,6 +112,18 @@ TEST(Quantity, RejectsInvalidAndTooLongTexts) {
     EXPECT_FALSE(Quantity::Parse(wrong).ok()) << wrong;
   }
   EXPECT_TRUE(Quantity::Parse(std::string(kMaxQuantityText, '0')).ok());
+}
+
+TEST(Nano, IsConvertedFromAndToText) {
+  EXPECT_TRUE(NanoOf(Read("1500m")) == Int128{1'500'000'000});
+  EXPECT_TRUE(NanoOf(Read("-1n")) == Int128{-1});
+  EXPECT_TRUE(NanoOf(Read("1e40")) == Int128{kMost} * 1'000'000'000);
+  EXPECT_EQ(NanoDecimalText(0), "0.000000000");
+  EXPECT_EQ(NanoDecimalText(-1), "-0.000000001");
+  EXPECT_EQ(NanoDecimalText(Int128{12'345'678'901}), "12.345678901");
+  EXPECT_EQ(NanoQuantityText(0), "0");
+  EXPECT_EQ(NanoQuantityText(Int128{1'500'000'000}), "1500m");
+  EXPECT_EQ(NanoQuantityText(Int128{-2} * 1'000'000'000), "-2");
 }
 
 }  // namespace

@@ -97,10 +97,12 @@ bool IsGpuClear(State& state, const WorkloadSpec& row) {
   constexpr absl::string_view gpu = "gpu", device = "nvidia.com/gpu";
   const ResourceList& requests = row.pod_sets[0].pod_template->containers[0].requests;
   if (requests.find(std::string(device)) == requests.end()) return true;
-  const NodeId queue = state.Local(state.LocalQueueOf(row)).cluster_queue;
+  const LocalQueueId local = state.LocalQueueOf(row);
+  const State& view = state;  // Copies no page that a fork shares.
+  const NodeId queue = view.Local(local).cluster_queue;
   if (queue == kNoId) return true;
   bool has_gpu = false, has_device = false;
-  for (const ResourceGroup& group : state.Queue(queue).spec.resource_groups) {
+  for (const ResourceGroup& group : view.Queue(queue).spec.resource_groups) {
     for (const std::string& resource : group.covered_resources) {
       has_gpu = has_gpu || resource == gpu;
       has_device = has_device || resource == device;

@@ -6,6 +6,7 @@
 #include "bindings/method.h"
 #include "bindings/pybind.h"
 #include "bindings/view.h"
+#include "questions/queue_counts.h"
 #include "text/text.h"
 
 namespace kueue::python {
@@ -58,54 +59,14 @@ py::tuple CycleCounts(SharedEngine& shared) {
   });
 }
 
-// Returns the number of finished workloads of each ClusterQueue.
-IdVector<NodeId, int> FinishedByQueue(const State& state) {
-  IdVector<NodeId, int> finished(state.queues.size());
-  for (WorkloadId id : state.Living()) {
-    const Workload& workload = state.At(id);
-    const NodeId node = !workload.IsFinished() ? kNoId : state.QueueOf(workload);
-    if (node != kNoId) ++finished[node];
-  }
-  return finished;
-}
-
-// Backlog of a ClusterQueue: requests of pending workloads by resource (including all resources with quota),
-// and the numbers of active, inadmissible and all classes.
-struct Backlog {
-  std::map<std::string, Amount> asked;
-  int active = 0, inadmissible = 0, classes = 0;
-
-  Backlog(const State& state, const ClusterQueue& queue) {
-    for (const ResourceGroupIds& group : queue.groups) {
-      for (ResourceId resource : group.covered) asked[state.resource_names.Name(resource)] = Amount(0);
-    }
-    for (const auto& [cls, counts] : queue.pending.CountByClass(state.workloads)) {
-      ++classes;
-      if (counts.first > 0) ++active;
-      if (counts.second > 0) ++inadmissible;
-      Add(state, cls, counts.first + counts.second);
-    }
-  }
-
- private:
-  void Add(const State& state, ClassId cls, int64_t count) {
-    for (const PodSetTotals& pod_set : state.Class(cls).totals) {
-      for (const auto& [resource, amount] : pod_set.requests) {
-        asked[state.resource_names.Name(resource)] += Amount(SaturatingMul(amount, count));
-      }
-    }
-  }
-};
-
-// Resources are sorted by name (pkg/cache/queue: manager.go:AddFinishedWorkload,
-// pending_workloads.go:PendingResources, scheduling_hash_counts.go).
+// Resources are sorted by name.
 std::vector<BacklogView> Backlogs(SharedEngine& shared) {
   return shared.Read([](const Engine& engine) {
     const State& state = engine.state();
     const IdVector<NodeId, int> finished = FinishedByQueue(state);
     std::vector<BacklogView> views;
     for (NodeId node : state.forest().Queues()) {
-      const Backlog backlog(state, state.Queue(node));
+      const Backlog backlog = BacklogOf(state, state.Queue(node));
       BacklogView& view = views.emplace_back();
       view = {state.forest().Name(node), finished[node], {}, backlog.active,
               backlog.inadmissible,      backlog.classes};
@@ -113,25 +74,6 @@ std::vector<BacklogView> Backlogs(SharedEngine& shared) {
     }
     return views;
   });
-}
-
-// Counts the workloads that are neither admitted nor finished by LocalQueue, reason and underlying cause
-// (pkg/cache/queue/unadmitted_workloads.go). Workloads without a LocalQueue are omitted.
-std::map<std::tuple<LocalQueueId, Reason, Reason>, int> CountUnadmitted(const State& state) {
-  std::map<std::tuple<LocalQueueId, Reason, Reason>, int> counts;
-  for (WorkloadId id : state.Living()) {
-    const Workload& workload = state.At(id);
-    if (workload.IsAdmitted() || workload.IsFinished()) continue;
-    if (!state.Local(workload.local_queue).exists) continue;
-    const Condition* admitted = workload.Find(ConditionType::kAdmitted);
-    const Condition* reserved = workload.Find(ConditionType::kQuotaReserved);
-    auto reason = Reason::kNoReservation;
-    auto cause = Reason::kPendingEvaluation;
-    if (admitted != nullptr) reason = admitted->reason;
-    if (reserved != nullptr) cause = reserved->status ? Reason::kEmpty : reserved->reason;
-    ++counts[{workload.local_queue, reason, cause}];
-  }
-  return counts;
 }
 
 std::vector<UnadmittedView> Unadmitted(SharedEngine& shared) {

@@ -8,6 +8,7 @@
 #include "bindings/names.h"
 #include "bindings/read_devices.h"
 #include "bindings/read_pod.h"
+#include "quantity/nano.h"
 
 namespace kueue::python {
 
@@ -190,27 +191,13 @@ CohortSpec ReadCohort(const py::handle& object) {
 
 namespace {
 
-// Converts to units of 10^-9, saturating at the range of Int128.
-Int128 Nano(const Quantity& quantity) {
-  constexpr size_t kMostDigits = 38;
-  const Decimal::Digits written = quantity.value().ToDigits();
-  const int exponent = written.exponent + 9;
-  if (written.digits.size() + static_cast<size_t>(std::max(exponent, 0)) > kMostDigits) {
-    return Int128{std::numeric_limits<int64_t>::max()} * 1'000'000'000;
-  }
-  Int128 nano = 0;
-  for (char digit : written.digits) nano = nano * 10 + (digit - '0');
-  for (int i = 0; i < exponent; ++i) nano *= 10;
-  return quantity.IsNegative() ? -nano : nano;
-}
-
 // status.fairSharing.admissionFairSharingStatus.consumedResources
 std::map<std::string, Int128> ReadConsumed(const py::handle& status) {
   std::map<std::string, Int128> consumed;
   if (status.is_none()) return consumed;
   for (const auto& [name, quantity] :
        ReadResources(status.attr("consumed_resources"), "status.fairSharing.consumedResources")) {
-    consumed[name] = Nano(quantity);
+    consumed[name] = NanoOf(quantity);
   }
   return consumed;
 }

@@ -4,21 +4,11 @@
 #include "bindings/decision.h"
 #include "fairness/share.h"
 #include "lifecycle/queueing.h"
+#include "quantity/nano.h"
 #include "text/text.h"
 
 namespace kueue::python {
 namespace {
-
-std::string DecimalText(Int128 nano) {
-  const bool negative = nano < 0;
-  std::string digits;
-  for (Int128 rest = negative ? -nano : nano; rest > 0; rest /= 10) {
-    digits.insert(digits.begin(), static_cast<char>('0' + static_cast<int>(rest % 10)));
-  }
-  if (digits.size() < 10) digits.insert(0, 10 - digits.size(), '0');
-  digits.insert(digits.size() - 9, ".");
-  return (negative ? "-" : "") + digits;
-}
 
 ConditionView View(const State& state, const Condition& condition) {
   return {condition.status, state.reasons.Name(condition.reason), Render(state, condition.message),
@@ -30,14 +20,14 @@ ConditionView View(const State& state, const Condition& condition) {
 py::dict View(const State& state, const LedgerEntry& entry) {
   py::dict amounts;
   for (const auto& [resource, nano] : entry.consumed) {
-    amounts[py::str(state.resource_names.Name(resource))] = DecimalText(nano);
+    amounts[py::str(state.resource_names.Name(resource))] = NanoDecimalText(nano);
   }
   NanoAmounts penalties;
   for (const auto& [workload, penalty] : entry.penalties) {
     for (const auto& [resource, nano] : penalty) penalties[resource] += nano;
   }
   for (const auto& [resource, nano] : penalties) {
-    amounts[py::str("penalty:" + state.resource_names.Name(resource))] = DecimalText(nano);
+    amounts[py::str("penalty:" + state.resource_names.Name(resource))] = NanoDecimalText(nano);
   }
   return amounts;
 }

@@ -6,34 +6,12 @@
 #include "bindings/pybind.h"
 #include "bindings/records.h"
 #include "fairness/ledger.h"
-#include "fairness/share.h"
+#include "quantity/nano.h"
+#include "questions/queue_counts.h"
 #include "text/text.h"
 
 namespace kueue::python {
 namespace {
-
-using FlavorResourceAmounts = std::map<FlavorResourceId, Amount>;
-
-// Reserved and admitted amounts, with the numbers of workloads.
-struct Holdings {
-  FlavorResourceAmounts reserved, admitted;
-  int reserving_workloads = 0, admitted_workloads = 0, finished_workloads = 0;
-  int active_workloads = 0, inadmissible_workloads = 0;  // Pending workloads.
-
-  void Add(const Workload& workload) {
-    ++reserving_workloads;
-    if (workload.IsAdmitted()) ++admitted_workloads;
-    for (const auto& [fr, amount] : workload.usage) {
-      reserved[fr] += amount;
-      if (workload.IsAdmitted()) admitted[fr] += amount;
-    }
-  }
-};
-
-int64_t AmountOf(const FlavorResourceAmounts& amounts, FlavorResourceId fr) {
-  const auto found = amounts.find(fr);
-  return found == amounts.end() ? 0 : found->second.value();
-}
 
 // Flavors are in the order of the queue, resources are sorted by name
 // (pkg/cache/scheduler/cache.go:getUsage).
@@ -58,10 +36,6 @@ std::vector<FlavorHolding> ByFlavor(const State& state, NodeId node, const Holdi
   return flavors;
 }
 
-double ShareOf(const State& state, NodeId node) {
-  return state.forest().HasCycle(node) ? 0 : DominantResourceShare(state, node).Weighted();
-}
-
 std::vector<ClusterQueueView> ClusterQueues(SharedEngine& shared) {
   return shared.Write([](Engine& engine) {
     State& state = engine.state();
@@ -81,16 +55,6 @@ std::vector<ClusterQueueView> ClusterQueues(SharedEngine& shared) {
   });
 }
 
-// Formats an amount in units of 10^-9 as a quantity.
-std::string NanoQuantityText(Int128 nano) {
-  std::string digits;
-  for (Int128 rest = nano < 0 ? -nano : nano; rest > 0; rest /= 10) {
-    digits.insert(digits.begin(), static_cast<char>('0' + static_cast<int>(rest % 10)));
-  }
-  const Decimal magnitude = Decimal::FromDigits(digits.empty() ? "0" : digits, "", -9);
-  return Quantity(nano < 0 ? -magnitude : magnitude).ToText();
-}
-
 // Returns nothing if the queue does not use admission fair sharing.
 std::optional<ConsumedView> Consumed(const State& state, LocalQueueId local, NodeId node) {
   if (!UsesAdmissionFairSharing(state, node)) return std::nullopt;
@@ -100,22 +64,6 @@ std::optional<ConsumedView> Consumed(const State& state, LocalQueueId local, Nod
     view.quantities[py::str(state.resource_names.Name(resource))] = NanoQuantityText(nano);
   }
   return view;
-}
-
-// Returns the usage of each LocalQueue and the numbers of its workloads.
-IdVector<LocalQueueId, Holdings> HoldingsByLocalQueue(const State& state) {
-  IdVector<LocalQueueId, Holdings> holdings(state.local_queues.size());
-  for (WorkloadId id : state.Living()) {
-    const Workload& workload = state.At(id);
-    Holdings& held = holdings[workload.local_queue];
-    const NodeId node = state.Local(workload.local_queue).cluster_queue;
-    if (workload.charged != kNoId && workload.charged == node) held.Add(workload);
-    if (workload.IsFinished()) ++held.finished_workloads;
-    if (workload.queued == kNoId) continue;
-    const bool waits = state.Queue(workload.queued).pending.IsInadmissible(state.workloads, id);
-    ++(waits ? held.inadmissible_workloads : held.active_workloads);
-  }
-  return holdings;
 }
 
 LocalQueueView View(State& state, LocalQueueId id, const Holdings& held) {
@@ -155,24 +103,6 @@ std::vector<LocalQueueView> LocalQueues(SharedEngine& shared) {
     }
     return views;
   });
-}
-
-// Returns, for each Cohort, the total usage of the queues below it
-// (pkg/cache/scheduler/cohort_metrics.go:subtreeReservationMemo). Empty below a cycle of Cohorts.
-IdVector<NodeId, FlavorResourceAmounts> ReservationsBelow(const State& state) {
-  const Forest& forest = state.forest();
-  IdVector<NodeId, FlavorResourceAmounts> below(forest.size());
-  for (NodeId queue : forest.Queues()) {
-    if (forest.HasCycle(queue)) continue;
-    for (FlavorResourceId fr : state.quota.FlavorResources()) {
-      const Amount used = state.quota.Usage(queue, fr);
-      if (used == Amount(0)) continue;
-      for (NodeId node = forest.Parent(queue); node != kNoId; node = forest.Parent(node)) {
-        below[node][fr] += used;
-      }
-    }
-  }
-  return below;
 }
 
 // Returns each flavor resource for which an amount is nonzero.

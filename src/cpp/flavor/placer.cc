@@ -1,6 +1,7 @@
 #include "flavor/placer.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "flavor/topology_usage.h"
 
@@ -8,7 +9,7 @@ namespace kueue {
 
 bool Placer::Concerns(NodeId queue, const EquivalenceClass& cls) const {
   if (!state_.config.gates.topology_aware_scheduling) return false;
-  return state_.Queue(queue).only_topology ||
+  return std::as_const(state_).Queue(queue).only_topology ||
          std::any_of(cls.pod_sets.begin(), cls.pod_sets.end(), RequestsTopology);
 }
 
@@ -18,7 +19,7 @@ TopologyMatch Placer::MatchOf(NodeId queue, int resource_group, FlavorId flavor,
   if (!match.enabled) return match;
   const PodSetSpec& spec = state_.Class(cls).pod_sets[static_cast<size_t>(pod_set)];
   if (!RequestsTopology(spec)) {
-    match.implied = state_.Queue(queue).only_topology;
+    match.implied = std::as_const(state_).Queue(queue).only_topology;
     return match;
   }
   const FlavorCapacity* capacity = state_.topology.made.capacity.Find(flavor);
@@ -27,7 +28,7 @@ TopologyMatch Placer::MatchOf(NodeId queue, int resource_group, FlavorId flavor,
   if (known != nullptr && known->topology_name.empty()) {
     const PodDemand& demand = DemandsOf(state_, cls)[static_cast<size_t>(pod_set)];
     const std::vector<ResourceId>& covered =
-        state_.Queue(queue).groups[static_cast<size_t>(resource_group)].covered;
+        std::as_const(state_).Queue(queue).groups[static_cast<size_t>(resource_group)].covered;
     match.asks_of_group =
         std::any_of(demand.requests.begin(), demand.requests.end(), [&](const auto& request) {
           return std::find(covered.begin(), covered.end(), request.first) != covered.end();

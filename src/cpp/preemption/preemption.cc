@@ -123,7 +123,8 @@ bool IsSame(const PreemptionQuery& a, const PreemptionQuery& b) {
 }  // namespace
 
 bool Preemptor::MayPreempt(NodeId queue) const {
-  const Preemption& rules = state_.Queue(queue).spec.preemption;
+  const State& view = state_;  // Copies no page that a fork shares.
+  const Preemption& rules = view.Queue(queue).spec.preemption;
   return rules.within_cluster_queue != PreemptionPolicy::kNever ||
          rules.reclaim_within_cohort != PreemptionPolicy::kNever;
 }

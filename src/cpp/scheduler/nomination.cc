@@ -105,7 +105,7 @@ bool Nomination::IsProgressOutdated(const Workload& workload, NodeId queue) cons
     if (state_.config.gates.scheduling_equivalence_hashing && progress.cls != workload.cls) return true;
     if (state_.scheduling_cycle - progress.cycle <= 1) return false;
   }
-  return state_.Queue(queue).generation > progress.generation;
+  return std::as_const(state_).Queue(queue).generation > progress.generation;
 }
 
 void Nomination::Assign(Entry& entry, const NominationMapping* pinned) {
@@ -194,7 +194,7 @@ void Nomination::TakeKnownFlavors(const Admission& admission, Entry& entry) cons
     pod_set.flavors.push_back({resource, flavor, Mode::kFit, height, -1});
   }
   const auto& [resource, flavor, usage] = admitted.resources.front();
-  const int group = state_.Queue(entry.queue).GroupOf(resource);
+  const int group = std::as_const(state_).Queue(entry.queue).GroupOf(resource);
   pod_set.attempts.push_back({flavor, group, PreemptionMode::kFit, assignment.borrowing, Reason::kEmpty});
   const PodSetSpec& spec = state_.Class(state_.At(entry.workload).cls).pod_sets.front();
   assignment.demands.push_back({0, flavor, static_cast<int32_t>(admitted.count), !RequestsTopology(spec)});
@@ -227,7 +227,7 @@ void Nomination::KeepFit(const Entry& entry, const std::shared_ptr<const Admissi
       (state_.caches.fits.Find(entry.queue, id) != nullptr || !CanReproduceFlavors(entry))) {
     return;
   }
-  const ClusterQueue& queue = state_.Queue(entry.queue);
+  const ClusterQueue& queue = std::as_const(state_).Queue(entry.queue);
   for (const PodSetAssignment& pod_set : entry.assignment.pod_sets) {
     for (const auto& [resource, amount] : pod_set.requests) {
       const int group = queue.GroupOf(resource);
@@ -239,7 +239,7 @@ void Nomination::KeepFit(const Entry& entry, const std::shared_ptr<const Admissi
 
 // Adds the flavor resources that the flavor scan for a resource may read.
 void Nomination::AddRead(ResourceId resource, NodeId node, KnownRefusal& refusal) const {
-  const ClusterQueue& queue = state_.Queue(node);
+  const ClusterQueue& queue = std::as_const(state_).Queue(node);
   const int group = queue.GroupOf(resource);
   if (group == kNoId) return;
   for (FlavorId flavor : queue.groups[static_cast<size_t>(group)].flavors) {
@@ -328,7 +328,7 @@ void Nomination::SetProgress(const Entry& entry) {
     return;
   }
   auto progress = std::make_shared<ScanProgress>();
-  progress->generation = state_.Queue(entry.queue).generation;
+  progress->generation = std::as_const(state_).Queue(entry.queue).generation;
   progress->cycle = state_.scheduling_cycle;
   progress->cls = workload.cls;
   for (const PodSetAssignment& pod_set : entry.assignment.pod_sets) {
