@@ -28,7 +28,6 @@ struct Inadmissibility {
   Message ConditionMessage() const;
 };
 
-
 // The pod templates to validate. The scheduler validates the templates stored in the queue, in which the
 // defaults are filled in. The workload controller validates the templates of the API object, so it does not
 // detect errors caused by the defaults of a LimitRange.
