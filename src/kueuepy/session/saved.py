@@ -12,7 +12,7 @@ import msgspec
 from kueuepy._core import Engine
 from kueuepy.engine.decisions import Admitted
 from kueuepy.engine.threads import for_cycles
-from kueuepy.errors import InvalidSpecError, NotFoundError, UnsupportedError
+from kueuepy.errors import InvalidSpecError, NotFoundError, StateError, UnsupportedError
 from kueuepy.errors.arguments import checked
 from kueuepy.files import write_file
 from kueuepy.objects import Configuration, Object, Workload
@@ -141,6 +141,9 @@ def is_saved(path: str | os.PathLike[str]) -> bool:
 
 def save(session: Session, path: str | os.PathLike[str]) -> None:
     """Execute `Scheduler.save`."""
+    target = Path(path)
+    if target.exists() and not target.is_file():  # such a state could not be loaded, and a pipe blocks
+        raise StateError(f"{target}: cannot be written: it is a directory or a device; it must be a file")
     write_file(path, to_bytes(session), mode=0o600)  # jobs can contain secrets
 
 
