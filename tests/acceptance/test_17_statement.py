@@ -74,7 +74,7 @@ def test_LP_09_the_recordings_of_kueue_are_data_files():
 
 
 def test_LP_09_the_list_of_effective_feature_gates_matches_the_sources():
-    core = "".join(path.read_text(encoding="utf-8") for path in (ROOT / "src" / "cpp").rglob("*.cc"))
+    core = "".join(path.read_text(encoding="utf-8") for path in (ROOT / "src" / "cpp").rglob("*.[ch]*"))
     table = (ROOT / "src" / "cpp" / "model" / "config.h").read_text(encoding="utf-8")
     fields = dict(re.findall(r'\{"(\w+)",\s*&FeatureGates::(\w+)', table))
     asked = {name for name, field in fields.items() if re.search(rf"gates\.{field}\b", core)}

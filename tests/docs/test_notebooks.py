@@ -28,7 +28,7 @@ def test_a_notebook_runs_and_displayed_objects_have_html(path, monkeypatch):
         last = source.splitlines()[-1]
         exec(compile(source, path.name, "exec"), names)  # noqa: S102 - our own notebook
         if last.isidentifier() and not isinstance(names[last], dict | kq.ResourceQuota):
-            assert names[last]._repr_html_().startswith(("<div", "<table", "<details", "<figure"))
+            assert names[last]._repr_html_().startswith(("<style", "<div", "<table", "<details", "<figure"))
 
 
 def test_the_list_of_notebooks_is_complete():
