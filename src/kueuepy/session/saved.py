@@ -142,8 +142,8 @@ def is_saved(path: str | os.PathLike[str]) -> bool:
 def save(session: Session, path: str | os.PathLike[str]) -> None:
     """Execute `Scheduler.save`."""
     target = Path(path)
-    if target.exists() and not target.is_file():  # such a state could not be loaded, and a pipe blocks
-        raise StateError(f"{target}: cannot be written: it is a directory or a device; it must be a file")
+    if target.exists() and not target.is_file() and not target.is_dir():  # a pipe blocks; a device keeps nothing
+        raise StateError(f"{target}: cannot be written: it is a pipe or a device; it must be a file")
     write_file(path, to_bytes(session), mode=0o600)  # jobs can contain secrets
 
 
