@@ -4,7 +4,19 @@ from __future__ import annotations
 
 from typing import Any
 
-from kueuepy import ClusterQueue, LocalQueue, Namespace, PodSet, Preemption, ResourceFlavor, Workload
+import numpy as np
+
+from kueuepy import (
+    Cluster,
+    ClusterQueue,
+    Jobs,
+    LocalQueue,
+    Namespace,
+    PodSet,
+    Preemption,
+    ResourceFlavor,
+    Workload,
+)
 from kueuepy._core import Engine
 from kueuepy.simulation.perf import CohortClass, Profile, QueuesSet, WorkloadsSet, WorkloadTemplate
 
@@ -18,6 +30,8 @@ LARGE = {
     },
 }
 """Load of Kueue's large-scale performance test."""
+
+GPU = "nvidia.com/gpu"
 
 PREEMPTION = Preemption(reclaim_within_cohort="Any", within_cluster_queue="LowerPriority")
 
@@ -113,3 +127,47 @@ def names_of(made: Profile) -> list[str]:
         for queues in cohorts.queues_sets
         for queue in range(queues.count)
     ]
+
+
+def large_page() -> tuple[Cluster, list[dict[str, Any]]]:
+    """Return 10,000 jobs in 100 overloaded ClusterQueues, whose page is large."""
+    quotas = {"h100": {GPU: 16}}
+    queues = [ClusterQueue.of(f"team-{n:03d}", quotas, cohort_name=f"dept-{n % 8}") for n in range(100)]
+    jobs = [
+        {
+            "name": f"job-{n}",
+            "queue": f"team-{n * n % 100:03d}",
+            "submit": n * 8,
+            "runtime": 600 + n * 7919 % 20000,
+            "gpu": 1 + n % 8,
+        }
+        for n in range(10_000)
+    ]
+    return Cluster(ResourceFlavor("h100"), *queues), jobs
+
+
+def large_report() -> tuple[dict[str, Cluster], Jobs]:
+    """Return 100,000 jobs in 5,000 ClusterQueues, and the clusters without and with reclaiming, by policy.
+
+    The load is near the quota, so that there are evictions and pending jobs, and every section of a report has rows.
+    """
+    jobs, queues = 100_000, 5_000
+    rng = np.random.Generator(np.random.PCG64(7))
+    preemption = Preemption(reclaim_within_cohort="Any")
+    cluster = Cluster(
+        ResourceFlavor("h100"),
+        *(
+            ClusterQueue.of(f"team-{n:04d}", {"h100": {GPU: 8}}, cohort_name=f"org-{n % 50}", preemption=preemption)
+            for n in range(queues)
+        ),
+    )
+    table = Jobs(
+        {
+            "queue": [f"team-{n:04d}" for n in rng.integers(0, queues, jobs).tolist()],
+            "submit": np.sort(rng.uniform(0, 7 * 86400, jobs)),
+            "runtime": rng.lognormal(10.4, 1.2, jobs),
+            "gpu": rng.choice([1, 2, 4, 8], jobs),
+        }
+    )
+    never = cluster.edit("ClusterQueue/*:preemption.reclaimWithinCohort", "Never")
+    return {"never": never, "any": cluster}, table

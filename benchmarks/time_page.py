@@ -15,6 +15,7 @@ import warnings
 from pathlib import Path
 
 import numpy as np
+from shapes import large_page, large_report
 from timing import say_load
 
 import kueuepy as kq
@@ -22,7 +23,6 @@ import kueuepy as kq
 sys.path.insert(0, str(Path(__file__).parents[1] / "docs" / "gallery"))
 import make
 
-GPU = "nvidia.com/gpu"
 ROUNDS = 5
 MEASURE = """async t => {
   const frame = () => new Promise(done => requestAnimationFrame(done));
@@ -37,50 +37,10 @@ MEASURE = """async t => {
 """Time of the scripts, style and layout of one moment; a frame before and after keeps moments apart."""
 
 
-def small():
-    """Return the simulation of the page."""
-    quotas = {"h100": {GPU: 16}}
-    queues = [kq.ClusterQueue.of(f"team-{n:03d}", quotas, cohort_name=f"dept-{n % 8}") for n in range(100)]
-    jobs = [
-        {
-            "name": f"job-{n}",
-            "queue": f"team-{n * n % 100:03d}",
-            "submit": n * 8,
-            "runtime": 600 + n * 7919 % 20000,
-            "gpu": 1 + n % 8,
-        }
-        for n in range(10_000)
-    ]
-    return kq.simulate(kq.Cluster(kq.ResourceFlavor("h100"), *queues), jobs)
-
-
-def large():
-    """Return the comparison of the reports."""
-    jobs, queues = 100_000, 5_000
-    rng = np.random.Generator(np.random.PCG64(7))
-    preemption = kq.Preemption(reclaim_within_cohort="Any")
-    cluster = kq.Cluster(
-        kq.ResourceFlavor("h100"),
-        *(
-            kq.ClusterQueue.of(f"team-{n:04d}", {"h100": {GPU: 8}}, cohort_name=f"org-{n % 50}", preemption=preemption)
-            for n in range(queues)
-        ),
-    )
-    table = kq.Jobs(
-        {
-            "queue": [f"team-{n:04d}" for n in rng.integers(0, queues, jobs).tolist()],
-            "submit": np.sort(rng.uniform(0, 7 * 86400, jobs)),
-            "runtime": rng.lognormal(10.4, 1.2, jobs),
-            "gpu": rng.choice([1, 2, 4, 8], jobs),
-        }
-    )
-    never = cluster.edit("ClusterQueue/*:preemption.reclaimWithinCohort", "Never")
-    return kq.compare({"never": never, "any": cluster}, table, until="7d")
-
-
 def page(path, moments):
     """Write the page, and print its size and the times of the moments."""
-    small().page(path)
+    cluster, jobs = large_page()
+    kq.simulate(cluster, jobs).page(path)
     with make.browser() as chrome:
         tab = chrome.new_page(viewport={"width": 1400, "height": 900})
         session = tab.context.new_cdp_session(tab)
@@ -106,7 +66,8 @@ def page(path, moments):
 
 def reports(folder):
     """Write the reports, and print their sizes."""
-    found = large()
+    clusters, jobs = large_report()
+    found = kq.compare(clusters, jobs, until="7d")
     for name, results in (("one policy", found["any"]), ("two policies", found)):
         path = folder / f"{name}.html"
         kq.report(results, path)

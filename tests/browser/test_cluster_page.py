@@ -1,6 +1,7 @@
 """The page of a cluster in Chromium: what it shows, the keyboard, hostile names, narrow screens, and its size."""
 
 import html
+import runpy
 import warnings
 from pathlib import Path
 
@@ -13,6 +14,7 @@ from kueuepy.pages import Page
 from kueuepy.pages.document import script_of_page
 from kueuepy.platform.site import PageSite, SchedulerFeed
 
+SHAPES = runpy.run_path(str(Path(__file__).parents[2] / "benchmarks" / "shapes.py"))
 WEEK = Path(__file__).parents[2] / "examples" / "week"
 HOSTILE = "</script><img src=x onerror=alert(1)><b onclick=alert(2)>\u202e{name}__proto__"
 
@@ -290,21 +292,10 @@ def test_a_served_page_follows_its_source_and_explains_every_workload(opened):
 @pytest.fixture(scope="module")
 def large():
     """A simulation of 10,000 jobs in 100 queues, with long waits."""
-    quotas = {"h100": {"nvidia.com/gpu": 16}}
-    queues = [kq.ClusterQueue.of(f"team-{n:03d}", quotas, cohort_name=f"dept-{n % 8}") for n in range(100)]
-    jobs = [
-        {
-            "name": f"job-{n}",
-            "queue": f"team-{n * n % 100:03d}",
-            "submit": n * 8,
-            "runtime": 600 + n * 7919 % 20000,
-            "gpu": 1 + n % 8,
-        }
-        for n in range(10_000)
-    ]
+    cluster, jobs = SHAPES["large_page"]()
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # the queues are overloaded on purpose
-        return kq.simulate(kq.Cluster(kq.ResourceFlavor("h100"), *queues), jobs)
+        return kq.simulate(cluster, jobs)
 
 
 @pytest.mark.slow
