@@ -18,27 +18,29 @@ Write: TypeAlias = "Callable[[BinaryIO], object]"
 """A function that writes the content of a file."""
 
 
-def write_file(path: str | os.PathLike[str], content: str | bytes, *, mode: int = 0o666) -> None:
+def write_file(path: str | os.PathLike[str], content: str | bytes, *, mode: int = 0o666, regular: bool = False) -> None:
     """Write a file; an existing file is replaced atomically, and keeps its permissions.
 
     Args:
         path: The file. A symbolic link remains, and the file to which it points is replaced.
         content: The content; text is encoded as UTF-8.
         mode: The permissions of a new file, from which the umask is subtracted. Default: 0o666.
+        regular: Whether a pipe or a device is an error, instead of written directly.
 
     Raises:
         StateError: The file cannot be written; the message names it.
     """
     data = content.encode() if isinstance(content, str) else content
-    write_files({path: lambda file: file.write(data)}, mode=mode)
+    write_files({path: lambda file: file.write(data)}, mode=mode, regular=regular)
 
 
-def write_files(contents: Mapping[str | os.PathLike[str], Write], *, mode: int = 0o666) -> None:
+def write_files(contents: Mapping[str | os.PathLike[str], Write], *, mode: int = 0o666, regular: bool = False) -> None:
     """Write several files. No existing file changes before all contents are on the disk.
 
     Args:
         contents: The function that writes the content, by file.
         mode: The permissions of new files.
+        regular: Whether a pipe or a device is an error, instead of written directly.
 
     Raises:
         StateError: A file cannot be written; the message names it.
@@ -48,7 +50,7 @@ def write_files(contents: Mapping[str | os.PathLike[str], Write], *, mode: int =
     try:
         for path, write in contents.items():
             target = Path(os.path.realpath(path))
-            draft = _draft(target, mode)
+            draft = _draft(target, mode, regular=regular)
             if draft is None:
                 with target.open("wb") as file:
                     write(file)
@@ -71,13 +73,15 @@ def write_files(contents: Mapping[str | os.PathLike[str], Write], *, mode: int =
                 draft.unlink(missing_ok=True)
 
 
-def _draft(target: Path, mode: int) -> Path | None:
+def _draft(target: Path, mode: int, *, regular: bool) -> Path | None:
     """Create an empty file next to another file; return `None` if the other file must be written directly.
 
     Devices and pipes are written directly, and files in a directory in which no file can be created.
     """
     status = target.stat() if target.exists() else None
     if status is not None and not stat.S_ISREG(status.st_mode):
+        if regular and not stat.S_ISDIR(status.st_mode):
+            raise OSError("it is a pipe or a device; it must be a file")
         return None
     draft = target.with_name(f".{secrets.token_hex(8)}.new")
     try:

@@ -56,6 +56,20 @@ def test_changes_and_their_effect_are_told_in_words_and_taken_back(page, played)
     assert page.get_by_text("No value is changed.").is_visible()
 
 
+def test_the_first_answer_orders_the_sliders_and_keeps_the_focus(opened, server):
+    page = opened("about:blank")
+    page.route("**/answer", lambda _: None)  # no answer before `unroute`
+    page.goto(server.url)
+    page.get_by_role("slider", name=NOMINAL).press("ArrowLeft")
+    groups = page.locator(".left details > summary")
+    assert groups.all_inner_texts()[0] != "speech"
+    page.unroute("**/answer")
+    page.get_by_text("Mean wait:").wait_for()
+    assert groups.all_inner_texts() == ["speech", "vision", "robots"]
+    page.keyboard.press("Control+z")
+    assert changes(page) == []
+
+
 def test_a_limit_is_set_and_removed_by_a_box_that_says_what_it_is(page):
     box = page.get_by_role("checkbox", name=f"{BORROWING}: limited")
     slider = page.get_by_role("slider", name=BORROWING)

@@ -12,7 +12,7 @@ import msgspec
 from kueuepy._core import Engine
 from kueuepy.engine.decisions import Admitted
 from kueuepy.engine.threads import for_cycles
-from kueuepy.errors import InvalidSpecError, NotFoundError, StateError, UnsupportedError
+from kueuepy.errors import InvalidSpecError, NotFoundError, UnsupportedError
 from kueuepy.errors.arguments import checked
 from kueuepy.files import write_file
 from kueuepy.objects import Configuration, Object, Workload
@@ -141,10 +141,7 @@ def is_saved(path: str | os.PathLike[str]) -> bool:
 
 def save(session: Session, path: str | os.PathLike[str]) -> None:
     """Execute `Scheduler.save`."""
-    target = Path(path)
-    if target.exists() and not target.is_file() and not target.is_dir():  # a pipe blocks; a device keeps nothing
-        raise StateError(f"{target}: cannot be written: it is a pipe or a device; it must be a file")
-    write_file(path, to_bytes(session), mode=0o600)  # jobs can contain secrets
+    write_file(path, to_bytes(session), mode=0o600, regular=True)  # jobs can contain secrets
 
 
 def load(path: str | os.PathLike[str]) -> SchedulerState:
