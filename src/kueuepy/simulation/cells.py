@@ -39,7 +39,7 @@ def csv_columns(text: str, path: str) -> dict[str, Any]:
             raise InvalidSpecError(f"{path}: is empty; its first line must name the columns")
         if len(set(names)) < len(names):
             twice = next(name for name in names if names.count(name) > 1)
-            raise InvalidSpecError(f'{path}:1: column "{twice}" is there twice')
+            raise InvalidSpecError(f'{path}:1: column "{twice}" is there twice; name each column once')
         for row in filter(None, reader):
             if len(row) != len(names):
                 what = f"has {counted(len(row), 'cell')}; the first line names {len(names)}"

@@ -118,7 +118,11 @@ class Source:
 
     def where(self, row: int, there: int) -> str:
         """Return the description of a row for error messages, given its number in the table and in the file."""
-        return f"jobs row {row} ({self.path.name}{f':{self.line(there)}' if self.line else ''})"
+        return f"jobs row {row} ({Path(self.place(there)).name})"
+
+    def place(self, row: int) -> str:
+        """Return the path of the file, with the line of a row unless rows are not lines."""
+        return f"{self.path}:{self.line(row)}" if self.line else str(self.path)
 
 
 class Table:
