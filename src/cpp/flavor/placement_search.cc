@@ -36,10 +36,6 @@ std::vector<DomainCount> FirstOf(const std::vector<DomainCount>& domains, int32_
 absl::InlinedVector<PlacementSearch::Group, 1> PlacementSearch::GroupsOf(const TopologyDemands& demands,
                                                                          size_t begin, size_t end) const {
   absl::InlinedVector<Group, 1> groups;
-  if (end - begin == 1) {
-    groups.push_back({&demands[begin]});
-    return groups;
-  }
   const ClassId cls = state_.At(workload_).cls;
   std::map<std::string, size_t> by_name;
   for (size_t i = begin; i < end; ++i) {
@@ -185,6 +181,16 @@ std::optional<bool> PlacementSearch::PlaceElastic(const TopologyDemand& workers,
 }
 
 TopologyAnswers PlacementSearch::Run(const TopologyDemands& demands) {
+  if (demands.size() == 1) {
+    PlaceGroup({&demands.front()}, /*is_last=*/true);
+  } else {
+    PlaceAll(demands);
+  }
+  if (!assumed_.empty()) state_.topology.made.capacity.ClearAssumed();
+  return std::move(answers_);
+}
+
+void PlacementSearch::PlaceAll(const TopologyDemands& demands) {
   for (size_t begin = 0, end = 0; begin < demands.size(); begin = end) {
     while (end < demands.size() && demands[end].flavor == demands[begin].flavor) ++end;
     AssumeFromOthers(demands[begin].flavor);
@@ -194,8 +200,6 @@ TopologyAnswers PlacementSearch::Run(const TopologyDemands& demands) {
       if (!PlaceGroup(group, placed == demands.size())) break;
     }
   }
-  if (!assumed_.empty()) state_.topology.made.capacity.ClearAssumed();
-  return std::move(answers_);
 }
 
 }  // namespace kueue
