@@ -73,7 +73,7 @@ Job RemoveCopy(JobRuns& runs, int32_t number) {
     runs.recorder().EndRun(runs.now(), RunOutcome::kEvicted, job, runs.jobs().columns().Row(number),
                            job.last);
     job.held += runs.now() - job.reserved;
-    runs.headway().DropEnding(runs.jobs().IsFinite(number));
+    runs.headway().Drop(runs.jobs().IsFinite(number));
   } else if (job.state == JobState::kWaiting) {
     runs.figures().Wait(runs.engine().state(), job.queue, runs.jobs().AsksOf(number), -1);
   }
