@@ -5,10 +5,11 @@ from collections.abc import Collection, Mapping
 from datetime import datetime, timedelta
 from decimal import Decimal
 from fractions import Fraction
-from numbers import Integral, Real
+from numbers import Real
 from typing import Any, NamedTuple
 
 from kueuepy._core import Quantity
+from kueuepy.engine.rows import RESOURCES, amount_of
 from kueuepy.errors import InvalidSpecError
 from kueuepy.errors.arguments import checked
 from kueuepy.errors.problems import suggestion
@@ -16,9 +17,7 @@ from kueuepy.objects import SECOND, PodSet, Workload
 from kueuepy.objects.base import is_finite
 from kueuepy.objects.times import Duration, Seconds, Timestamp, datetime_ns, parse_duration, parse_time, timedelta_ns
 
-_RESOURCES = {"cpu": "cpu", "memory": "memory", "mem": "memory"}
-_REQUESTS = {**_RESOURCES, "gpu": "nvidia.com/gpu"}
-COLUMNS = ("name", "namespace", "queue", "pods", "min_pods", "priority", "submit", "duration", "gpu", *_RESOURCES)
+COLUMNS = ("name", "namespace", "queue", "pods", "min_pods", "priority", "submit", "duration", "gpu", *RESOURCES)
 _ALIASES = {"runtime": "duration", "local_queue": "queue"}
 _SECONDS = re.compile(r"[0-9]{1,30}(\.[0-9]{1,30})?([eE]\+?[0-9]{1,2})?", re.ASCII)
 _LONGEST = (2**63 - 1) // SECOND
@@ -97,7 +96,7 @@ def from_row(
     if "name" not in values:
         raise InvalidSpecError(f"{where}: name: is missing; it must be given")
     requests = {
-        gpu_resource if column == "gpu" else _RESOURCES.get(column, column): _quantity(value)
+        gpu_resource if column == "gpu" else RESOURCES.get(column, column): amount_of(value)
         for column, value in values.items()
         if _is_request(column)
     }
@@ -119,30 +118,8 @@ def from_row(
     return Submission(workload, None if runs is None else Seconds.of(runs))
 
 
-def from_plain_row(row: Mapping[str, Any], uid: str = "", now: Timestamp | None = None) -> Workload:
-    """Create a Workload, as `from_row` does, from a row of plain values that `_core.question_of_row` has accepted.
-
-    Args:
-        row: The row.
-        uid: The uid of the Workload. Default: none.
-        now: The creation time, if the row has no submission time. Default: none.
-    """
-    requests = {_REQUESTS[column]: _quantity(value) for column, value in row.items() if column in _REQUESTS}
-    container = {"name": "main", "resources": {"requests": requests} if requests else {}}
-    submitted = row.get("submit")
-    return Workload(
-        row["name"],
-        namespace=row.get("namespace", "default"),
-        queue_name=row["queue"],
-        pod_sets=(PodSet(count=row.get("pods", 1), template={"spec": {"containers": [container]}}),),
-        priority=row.get("priority", 0),
-        uid=uid,
-        creation_timestamp=now if submitted is None else Timestamp.of(submitted * SECOND),
-    )
-
-
 def _is_request(column: str) -> bool:
-    return column in ("gpu", *_RESOURCES) or "/" in column
+    return column in ("gpu", *RESOURCES) or "/" in column
 
 
 def _expect_amounts(row: Mapping[Any, Any], ignore: Collection[str]) -> None:
@@ -180,15 +157,6 @@ def _expect_whole_devices(where: str, requests: Mapping[str, str | int]) -> None
 def _is_missing(value: Any) -> bool:
     # NaT of pandas is not a number, but like NaN it is not equal to itself.
     return value is None or (value.is_nan() if isinstance(value, Decimal) else bool(value != value))  # noqa: PLR0124
-
-
-def _quantity(value: Any) -> str | int:
-    """Convert a value to a quantity. Fractions are converted without rounding."""
-    if type(value) is int:
-        return value
-    if isinstance(value, Integral):
-        return int(value)
-    return int(value) if isinstance(value, float) and value.is_integer() else str(value)
 
 
 def _whole(where: str, values: Mapping[str, Any], column: str, default: int) -> int:

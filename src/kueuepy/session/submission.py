@@ -7,6 +7,7 @@ from itertools import groupby
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from kueuepy._core import question_of_row as plain_row
+from kueuepy.engine.rows import from_plain_row
 from kueuepy.errors import InvalidSpecError, about
 from kueuepy.manifest import from_dict
 from kueuepy.manifest.convert import generated_name, object_name
@@ -126,8 +127,6 @@ def _mapping(item: Mapping[str, Any], around: JobContext) -> Iterator[SubmittedW
     if "kind" not in item and "apiVersion" not in item:
         prepared = question_of_row(item, around.covered) if type(item) is dict else None
         if prepared is not None:
-            from kueuepy.jobs.row import from_plain_row  # noqa: PLC0415 - only rows need it
-
             yield SubmittedWorkload(from_plain_row(item), prepared=prepared)
         else:
             yield SubmittedWorkload(_row(item, around))

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import msgspec
 
+from kueuepy.engine.rows import from_plain_row
 from kueuepy.errors import DuplicateError, InvalidSpecError, StateError
 from kueuepy.manifest import check
 from kueuepy.objects import SECOND
@@ -48,8 +49,6 @@ def plain_row(state: SchedulerState, items: Sequence[Any]) -> SubmittedWorkload 
     prepared = question_of_row(items[0], state.covered)
     if prepared is None:
         return None
-    from kueuepy.jobs.row import from_plain_row  # noqa: PLC0415 - only rows need it
-
     return SubmittedWorkload(from_plain_row(items[0], _next_uid(state), state.now()), prepared=prepared)
 
 
@@ -71,19 +70,19 @@ def take_all(session: Session, new: Iterable[SubmittedWorkload]) -> Keys:
     Raises:
         DuplicateError: A workload with this key already exists.
     """
-    submitted = list(new)
-    keys = Keys([one.workload.key for one in submitted])
-    seen: set[str] = set()
+    submitted: dict[str, SubmittedWorkload] = {}
     find = session.state.engine.find
-    for one, key in zip(submitted, keys, strict=True):
-        if key in seen or find(key) >= 0:
+    for one in new:
+        key = one.workload.key
+        if key in submitted or find(key) >= 0:
             with one.written():
                 raise DuplicateError(f'Workload "{key}": exists already; delete it first, or apply a change')
-        seen.add(key)
+        submitted[key] = one
     with session.change():
-        for one in submitted:
+        for one in submitted.values():
             _take(session, one)
-    keys.remarks = tuple(_remarks(session.state, [one.workload for one in submitted]))
+    keys = Keys(submitted)
+    keys.remarks = tuple(_remarks(session.state, submitted.values()))
     return keys
 
 
@@ -131,9 +130,10 @@ def _without_status(one: SubmittedWorkload) -> SubmittedWorkload:
     return one._replace(workload=msgspec.structs.replace(one.workload, status=None))
 
 
-def _remarks(state: SchedulerState, workloads: Iterable[Workload]) -> Iterator[str]:
+def _remarks(state: SchedulerState, submitted: Iterable[SubmittedWorkload]) -> Iterator[str]:
     """Yield a warning for each workload whose queue is missing."""
-    for workload in workloads:
+    for one in submitted:
+        workload = one.workload
         missing = state.cluster_queue_of(f"{workload.namespace}/{workload.queue_name}")
         if not workload.queue_name:
             yield f'Workload "{workload.key}": names no queue, and is never considered'

@@ -1,0 +1,48 @@
+"""Workloads from rows of plain values, which the core has already read and validated."""
+
+from __future__ import annotations
+
+from numbers import Integral
+from typing import TYPE_CHECKING, Any
+
+from kueuepy.objects import SECOND, PodSet, Workload
+from kueuepy.objects.times import Timestamp
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+RESOURCES = {"cpu": "cpu", "memory": "memory", "mem": "memory"}
+"""The resource that each column of a row requests, except for `gpu`."""
+
+_REQUESTS = {**RESOURCES, "gpu": "nvidia.com/gpu"}
+
+
+def amount_of(value: Any) -> str | int:
+    """Convert a value to a quantity. Fractions are converted without rounding."""
+    if type(value) is int:
+        return value
+    if isinstance(value, Integral):
+        return int(value)
+    return int(value) if isinstance(value, float) and value.is_integer() else str(value)
+
+
+def from_plain_row(row: Mapping[str, Any], uid: str = "", now: Timestamp | None = None) -> Workload:
+    """Create a Workload, as `kueuepy.jobs.from_row` does, from a row that `_core.question_of_row` has accepted.
+
+    Args:
+        row: The row.
+        uid: The uid of the Workload. Default: none.
+        now: The creation time, if the row has no submission time. Default: none.
+    """
+    requests = {_REQUESTS[column]: amount_of(value) for column, value in row.items() if column in _REQUESTS}
+    container = {"name": "main", "resources": {"requests": requests} if requests else {}}
+    submitted = row.get("submit")
+    return Workload(
+        row["name"],
+        namespace=row.get("namespace", "default"),
+        queue_name=row["queue"],
+        pod_sets=(PodSet(count=row.get("pods", 1), template={"spec": {"containers": [container]}}),),
+        priority=row.get("priority", 0),
+        uid=uid,
+        creation_timestamp=now if submitted is None else Timestamp.of(submitted * SECOND),
+    )
