@@ -94,8 +94,10 @@ bool PlacementSearch::PlaceGroup(const Group& group, bool is_last) {
                       : PlaceOrRemember(*state_.topology.made.capacity.Find(workers->flavor), query,
                                         PlacementGatesOf(state_), state_.resource_names);
   for (const TopologyDemand* demand : group) {
-    TopologyAnswer& answer =
-        answers_.emplace_back(TopologyAnswer{demand->pod_set, demand->flavor, nullptr, placement.failure});
+    TopologyAnswer& answer = answers_.emplace_back();
+    answer.pod_set = demand->pod_set;
+    answer.flavor = demand->flavor;
+    answer.failure = placement.failure;
     if (placement.failure || (demand != workers && demand != leader)) continue;
     answer.assignment = demand == leader ? placement.leader : placement.workers;
     if (!is_last) Assume(*demand, answer.assignment->domains);

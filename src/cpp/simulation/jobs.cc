@@ -1,21 +1,29 @@
 #include "simulation/jobs.h"
 
 #include <algorithm>
+#include <array>
 #include <iterator>
 #include <utility>
-
-#include "absl/strings/str_cat.h"
 
 namespace kueue {
 namespace {
 
 // Returns the prefix and the number, which has at least `digits` digits.
 std::string Numbered(absl::string_view prefix, int32_t number, int digits) {
-  const std::string written = absl::StrCat(number);
-  std::string text(prefix.size() + std::max(written.size(), static_cast<size_t>(std::max(digits, 0))), '0');
-  std::copy(prefix.begin(), prefix.end(), text.begin());
-  std::copy(written.begin(), written.end(), text.end() - static_cast<std::ptrdiff_t>(written.size()));
-  return text;
+  constexpr size_t kRoom = 64;
+  std::array<char, kRoom> buffer;
+  char* const end = buffer.data() + kRoom;
+  char* begin = end;
+  for (auto rest = static_cast<uint32_t>(number); rest > 0 || begin == end; rest /= 10)
+    *--begin = static_cast<char>('0' + rest % 10);
+  if (prefix.size() + static_cast<size_t>(std::max(digits, 10)) > kRoom) {
+    const std::string written(begin, end);
+    const size_t width = std::max(written.size(), static_cast<size_t>(std::max(digits, 0)));
+    return std::string(prefix) + std::string(width - written.size(), '0') + written;
+  }
+  while (end - begin < digits) *--begin = '0';
+  for (size_t i = prefix.size(); i-- > 0;) *--begin = prefix[i];
+  return std::string(begin, end);
 }
 
 // A missing value. A runtime is then unlimited; a run model is then SimulationOptions::model.
