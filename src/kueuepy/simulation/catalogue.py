@@ -109,9 +109,10 @@ GROUPS: dict[str, dict[str, Figure]] = {
     },
 }
 """The metrics of `Kpis` and of `FleetKpis`, which has those of dispatching, by group, in the order of a report."""
+ALL_FIGURES = {name: figure for figures in GROUPS.values() for name, figure in figures.items()}
 FLEET_FIGURES = GROUPS[_DISPATCHING]
 """The metrics of dispatching."""
-FIGURES = {name: own for group, found in GROUPS.items() if group != _DISPATCHING for name, own in found.items()}
+FIGURES = {name: figure for name, figure in ALL_FIGURES.items() if name not in FLEET_FIGURES}
 """The metrics of `Kpis`."""
 
 
@@ -173,13 +174,12 @@ def metric_of(name: str) -> str:
     if found is None:
         return ""
     own = f"{found['wait']}95" if found["wait"] else found[0]
-    return own if own in FIGURES or own in FLEET_FIGURES else ""
+    return own if own in ALL_FIGURES else ""
 
 
 def figure_of(name: str) -> Figure:
     """Return the properties of a metric, whose name may be followed by a flavor and resource, or of a plain number."""
-    own = metric_of(name)
-    return FIGURES.get(own) or FLEET_FIGURES.get(own) or Figure("")
+    return ALL_FIGURES.get(metric_of(name), Figure(""))
 
 
 def unit_of(name: str) -> Unit:

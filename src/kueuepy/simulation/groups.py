@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from kueuepy.simulation.catalogue import unit_text
+from kueuepy.simulation.catalogue import COUNTS, unit_text
 from kueuepy.simulation.columns import core_amounts, is_resource
 from kueuepy.simulation.figures import evenness, hours
 from kueuepy.simulation.grouped import Groups
@@ -130,12 +130,9 @@ def jain_by(result: Recorded, column: str) -> float | None:
 
 
 def _table(key: str, names: list[str], found: Mapping[str, NDArray[Any]]) -> Columns:
-    columns = {name: values.astype(_type(name)) for name, values in found.items()} if names else {}
+    types = {name: np.int64 if name in COUNTS else np.float64 for name in found}
+    columns = {name: values.astype(types[name]) for name, values in found.items()} if names else {}
     return Columns({"group" if key in columns else key: categorical(names), **columns})
-
-
-def _type(name: str) -> Any:
-    return np.int64 if name in ("jobs", "finished", "evictions", "evictions_max", "waiting_max") else np.float64
 
 
 def tidy(result: Recorded, kpis: Mapping[str, Any]) -> Columns:

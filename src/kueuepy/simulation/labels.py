@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from kueuepy.look.notebook import Named
 from kueuepy.look.numbers import durations, share
 from kueuepy.look.numbers import unit_of as unit_of_resource
-from kueuepy.simulation.catalogue import GROUPS, figure_of, figure_text, metric_of, unit_of
+from kueuepy.simulation.catalogue import ALL_FIGURES, GROUPS, figure_of, figure_text, metric_of, unit_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -19,8 +19,8 @@ _PARTS = re.compile(r"^\w+|[^()\[\]]+")
 def label_of(name: str) -> str:
     """Return the label of a metric; a flavor and resource, groups or conditions follow after a comma.
 
-    >>> label_of("wait_p90(team-a)"), label_of("utilisation h100/nvidia.com/gpu")
-    ('90th percentile of the wait, team-a', 'Quota in use over the whole run, h100/nvidia.com/gpu')
+    >>> label_of("wait_p90(team-a)"), label_of("wait_p50"), label_of("utilisation h100/cpu")
+    ('90th percentile of the wait, team-a', 'Median wait', 'Quota in use over the whole run, h100/cpu')
 
     Args:
         name: The name of a metric. Other names are returned unchanged.
@@ -29,8 +29,8 @@ def label_of(name: str) -> str:
     if not metric:
         return name
     own, *rest = map(str.strip, _PARTS.findall(name))
-    text = figure_of(metric).text
-    if own != metric:
+    text = ALL_FIGURES[own if own in ALL_FIGURES else metric].text
+    if own not in ALL_FIGURES:
         text = text.replace("95th", _ordinal(int(own.rpartition("p")[2])))
     return ", ".join([text, *rest])
 
