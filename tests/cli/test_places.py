@@ -136,8 +136,8 @@ def test_errors_of_compared_jobs_have_a_location(kueuepy, teams, jobs):
     [
         (["good,team-a,1,1", "bad,team-a,1,abc"], '3: Workload "default/bad": spec.podSets[0].template'),
         (["good,team-a,1,1", "good,team-a,1,1"], '3: Workload "default/good": exists already'),
-        (["good,team-a,1"], "2: has fewer cells than the header has columns"),
-        (["good,team-a,1,1,1"], "2: has more cells than the header has columns"),
+        (["good,team-a,1"], "2: has 3 cells; the first line names 4"),
+        (["good,team-a,1,1,1"], "2: has 5 cells; the first line names 4"),
         (["good,team-a,one,1"], "2: row \"good\": pods: is 'one'; it must be a whole number"),
     ],
 )
@@ -157,7 +157,7 @@ def test_a_row_with_the_name_of_a_job_is_reported(kueuepy, teams, rows, seeds):
 
 def test_a_column_is_named_once(kueuepy, teams, rows):
     path = rows("name,queue,pods,cpu,cpu", "a,team-a,1,1,2")
-    assert kueuepy("run", teams, path).err == (f'error: {path}:1: "cpu" names two columns; name each column once\n')
+    assert kueuepy("run", teams, path).err == (f'error: {path}:1: column "cpu" is there twice; name each column once\n')
 
 
 @pytest.mark.parametrize("submit", ["9e2", "900", "900.0"])

@@ -182,6 +182,7 @@ COMMANDS = [
     ],
 ]
 LOG = "log.csv"
+PAGE = "page.html"
 OTHERS = [
     ["sweep", TEAMS, "--jobs", LOG, "--over", "ClusterQueue/*:preemption.reclaimWithinCohort=Never,Any"],
     [
@@ -192,6 +193,7 @@ OTHERS = [
     ["eta", "a-4", TEAMS, ROWS, "--runtimes", "1h"],
     ["risk", "a-1", TEAMS, ROWS, "--within", "1h"],
     ["upgrade", TEAMS, "--jobs", ROWS, "--from", "v0.18", "--to", "v0.20"],
+    ["page", TEAMS, ROWS, "-o", PAGE],
 ]
 
 
@@ -218,7 +220,7 @@ def test_commands_with_several_runs_say_so_first_and_exit_with_4(tmp_path, capsy
     path.write_text(GATE % "ConcurrentAdmission")
     log = tmp_path / LOG
     log.write_text("name,queue,submit,runtime,cpu\na,team-a,0,600,4\nb,team-a,1,600,4\nc,team-b,2,600,4\n")
-    command = [str(log) if word == LOG else word for word in command]
+    command = [str(tmp_path / word) if word in (LOG, PAGE) else word for word in command]
     place = command.index(TEAMS) + 1
     assert main([*command[:place], str(path), *command[place:]]) == 4
     assert capsys.readouterr().out.startswith("not modelled: Configuration: featureGates.ConcurrentAdmission: is true")

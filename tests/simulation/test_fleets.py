@@ -159,6 +159,55 @@ def test_a_fleet_is_stepped_by_hand():
     assert dict(step.manager._engine.conditions(0))["Finished"][1] == "Succeeded"
 
 
+def stepped(tmp_path, **gates):
+    """Return the scheduler of a fleet of v0.17, after w1 has reserved quota for a copy; w1 has a check of its own."""
+    released = kq.Configuration(version="v0.17", feature_gates=gates)
+    checked = kq.Cluster(
+        kq.ResourceFlavor("any"),
+        kq.AdmissionCheck("slow", controller_name="example.com/slow"),
+        kq.ClusterQueue.of(
+            "main", {"any": {"cpu": 2}}, admission_checks_strategy=[kq.objects.AdmissionCheckStrategyRule("slow")]
+        ),
+    )
+    main = manager(tmp_path, "w1", "w2").replace(configuration=released)
+    step = kq.FleetScheduler(kq.Fleet({"w1": checked, "w2": worker()}, main))
+    step.manager.submit(job("a", 2))
+    step.manager.cycle()
+    step.dispatch()
+    step["w1"].cycle()
+    return step
+
+
+def test_in_v0_17_a_reservation_on_a_worker_decides_if_the_gate_is_off(tmp_path):
+    waiting = stepped(tmp_path)
+    assert waiting.dispatch() == ()
+    step = stepped(tmp_path, MultiKueueWaitForWorkloadAdmitted=False)
+    assert step.dispatch() == (Move("deleted", "w2", "default/a"), Move("started", "w1", "default/a"))
+    status = step.status("a")
+    assert (status.check, status.cluster, status.message) == ("Ready", "w1", 'The workload got reservation on "w1"')
+
+
+@pytest.mark.parametrize(
+    ("redone", "message"),
+    [
+        (True, 'Workload evicted on worker cluster: "w1", resetting for re-admission. Previously: "Ready"'),
+        (False, 'Reserving remote no longer exists or is not admitted, Previously: "Ready"'),
+    ],
+)
+def test_in_v0_17_only_the_lost_reservation_counts_if_the_gate_is_off(tmp_path, redone, message):
+    step = stepped(tmp_path, MultiKueueRedoAdmissionOnEvictionInWorker=redone)
+    step["w1"].set_check("a", "slow", "Ready")
+    step["w1"].cycle()
+    step.dispatch()
+    assert step.status("a").check == "Ready"
+    step["w1"].apply(kq.LocalQueue("main", cluster_queue="main", stop_policy="HoldAndDrain"))
+    step["w1"].cycle()
+    assert dict(step["w1"]._engine.conditions(0))["Evicted"][0]
+    step.dispatch()
+    status = step.status("a")
+    assert (status.check, status.message) == ("Retry", message)
+
+
 def test_a_fork_of_a_fleet_is_independent():
     step = kq.FleetScheduler(kq.Fleet({"w1": worker()}))
     step.manager.submit(job("a"))

@@ -173,7 +173,7 @@ def test_an_incomplete_date_is_rejected_with_its_row(tmp_path):
     path = tmp_path / "log.json"
     path.write_text(PHILLY_JSON.replace("2017-10-09 07:02:40", "2017-10-0"))
     with pytest.raises(
-        kq.errors.InvalidSpecError, match=r"jobs row 0 \(log.json:1\): '2017-10-0'; it must be a date and time"
+        kq.errors.InvalidSpecError, match=r"jobs row 0 \(log.json\): '2017-10-0'; it must be a date and time"
     ):
         kq.Jobs.read(path, "philly-json")
 

@@ -56,6 +56,44 @@ def test_errors_name_file_and_line(tmp_path, column, value, told):
         kq.Jobs.read(write(tmp_path / "jobs.csv", "\n".join(lines)))
 
 
+@pytest.mark.parametrize(
+    ("name", "text", "line"),
+    [
+        ("jobs.csv", "queue,submit,runtime\n\na,0,1\n\n\na,0,soon\n", 6),
+        ("jobs.csv", 'queue,submit,runtime,note\na,0,1,"two\nlines"\n,0,1,\na,0,soon,x\n', 5),
+        ("jobs.csv", "queue,submit,runtime\n\na,0\n", 3),
+        ("jobs.jsonl", '{"queue":"a","submit":0,"runtime":1}\n\n{"queue":"a","submit":0,"runtime":"soon"}\n', 3),
+    ],
+)
+def test_errors_name_the_line_after_empty_lines_and_long_cells(tmp_path, name, text, line):
+    with pytest.raises(kq.errors.InvalidSpecError, match=rf"{name}:{line}\b"):
+        kq.Jobs.read(write(tmp_path / name, text))
+
+
+def test_a_column_of_texts_remains_text():
+    given = {"queue": ["a"] * 3, "submit": [0] * 3, "runtime": [1] * 3}
+    assert kq.Jobs({**given, "user": ["7", "007", "7"]})["user"].tolist() == ["7", "007", "7"]
+    assert kq.Jobs({**given, "user": ["7", "8", "9"]})["user"].tolist() == ["7", "8", "9"]
+    assert kq.Jobs({**given, "size": [7, 8, None]})["size"][:2].tolist() == [7, 8]
+
+
+@pytest.mark.parametrize(
+    ("cells", "found"),
+    [
+        (["7", "007", "7"], ["7", "007", "7"]),
+        (["7", "+7", "8"], ["7", "+7", "8"]),
+        (["12345678901234567890", "12345678901234567891", "7"], ["12345678901234567890", "12345678901234567891", "7"]),
+        (["7", "-8", "90"], [7, -8, 90]),
+        (["0.5", "1e3", "2.50"], [0.5, 1000, 2.5]),
+    ],
+)
+def test_a_column_of_csv_has_numbers_only_if_all_its_cells_are_numbers(tmp_path, cells, found):
+    text = "\n".join(["queue,submit,runtime,cpu,user", *(f"a,0,1,1,{cell}" for cell in cells)])
+    jobs = kq.Jobs.read(write(tmp_path / "jobs.csv", text))
+    assert jobs["user"].tolist() == found
+    assert len(kq.simulate(kq.sim.cluster_of(jobs), jobs).by("user")) == len(set(found))
+
+
 def test_frames_of_pandas_and_polars_and_parquet_agree(tmp_path):
     pandas, polars = pytest.importorskip("pandas"), pytest.importorskip("polars")
     frame = pandas.DataFrame(

@@ -7,6 +7,7 @@
 #include <numeric>
 #include <utility>
 
+#include "absl/container/inlined_vector.h"
 #include "absl/types/span.h"
 
 namespace kueue {
@@ -82,7 +83,7 @@ void Tournament::Build(NodeId root, Tree& tree) {
     tree.may_saturate = MaySaturate(tree);
   }
   if (tree.may_saturate) computed_.resize(heads_.size());
-  std::vector<std::pair<int, NodeId>> cohorts;  // Sorted by their distance from the root, negated.
+  absl::InlinedVector<std::pair<int, NodeId>, 4> cohorts;  // Sorted by their distance from the root, negated.
   for (size_t head : tree.heads) {
     if (!is_left_[head]) continue;
     if (tree.may_saturate) ComputeShares(head);

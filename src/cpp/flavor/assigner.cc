@@ -45,10 +45,10 @@ Requests FlavorAssigner::Scaled(const PodSetTotals& totals, int64_t count) {
 
 void FlavorAssigner::Prepare(int pod_set, const std::vector<int64_t>* counts,
                              PodSetAssignment& result) const {
-  const PodSetTotals& totals = class_.totals[static_cast<size_t>(pod_set)];
+  const PodSetTotals& totals = subject_.cls.totals[static_cast<size_t>(pod_set)];
   result.pod_set = pod_set;
   result.count = totals.count;
-  const bool again = workload_.admission && workload_.HasQuotaReservation();
+  const bool again = subject_.workload.admission && subject_.workload.HasQuotaReservation();
   if (again) TakeAdmitted(result);
   if (counts != nullptr && result.count != 0 && !result.topology) {
     const int64_t before = result.count;
@@ -56,15 +56,15 @@ void FlavorAssigner::Prepare(int pod_set, const std::vector<int64_t>* counts,
     if (again) Rescale(result, before);
   }
   if (result.flavors.empty()) result.requests = Scaled(totals, result.count);
-  if (queue_.covers_pods) SetRequest(state_, result.requests, state_.pods, result.count, false);
+  if (subject_.queue.covers_pods) SetRequest(state_, result.requests, state_.pods, result.count, false);
 }
 
 // In a second pass, the workload keeps its flavors and only its placement is computed.
 void FlavorAssigner::TakeAdmitted(PodSetAssignment& result) const {
-  const std::string& name = class_.pod_sets[static_cast<size_t>(result.pod_set)].name;
-  for (const PodSetAdmission& admitted : workload_.admission->pod_sets) {
+  const std::string& name = subject_.cls.pod_sets[static_cast<size_t>(result.pod_set)].name;
+  for (const PodSetAdmission& admitted : subject_.workload.admission->pod_sets) {
     if (admitted.name != name) continue;
-    result.count = HeldCount(state_, workload_, admitted);
+    result.count = HeldCount(state_, subject_.workload, admitted);
     for (const PodSetAdmission::Resource& entry : admitted.resources) {
       if (entry.flavor == kNoId) continue;
       SetRequest(state_, result.requests, entry.resource, HeldUsage(entry.usage, admitted, result.count),
@@ -89,9 +89,9 @@ void FlavorAssigner::Rescale(PodSetAssignment& result, int64_t before) {
 bool FlavorAssigner::TakeFirstFlavor(PodSetAssignment& pod_set, Assignment& assignment) {
   if (pod_set.requests.empty()) return false;
   const ResourceId first = pod_set.requests.front().first;
-  const int group = queue_.GroupOf(first);
+  const int group = subject_.queue.GroupOf(first);
   if (group == kNoId) return false;
-  const std::vector<FlavorId>& flavors = queue_.groups[static_cast<size_t>(group)].flavors;
+  const std::vector<FlavorId>& flavors = subject_.queue.groups[static_cast<size_t>(group)].flavors;
   if (flavors.empty()) return false;
   const FlavorId flavor = flavors.front();
   if (!scan_.MayUse(PodSetGroup{0}, group, flavor, first)) return false;
@@ -103,18 +103,19 @@ bool FlavorAssigner::TakeFirstFlavor(PodSetAssignment& pod_set, Assignment& assi
   };
   int borrowing = 0;
   for (const auto& [resource, amount] : pod_set.requests) {
-    if (pod_set.requests.size() > 1 && queue_.GroupOf(resource) != group) return give_up();
+    if (pod_set.requests.size() > 1 && subject_.queue.GroupOf(resource) != group) return give_up();
     const FlavorResourceId fr = state_.FlavorResource(flavor, resource);
     const Amount wanted(amount);
-    if (wanted > state_.quota.Available(queue_id_, fr) || wanted > state_.quota.Potential(queue_id_, fr))
+    if (wanted > state_.quota.Available(subject_.queue_id, fr) ||
+        wanted > state_.quota.Potential(subject_.queue_id, fr))
       return give_up();
-    const int height = state_.quota.LowestSubtreeThatFits(queue_id_, fr, wanted).height;
+    const int height = state_.quota.LowestSubtreeThatFits(subject_.queue_id, fr, wanted).height;
     borrowing = std::max(borrowing, height);
     pod_set.flavors.push_back({resource, flavor, Mode::kFit, height, fungible && is_last ? -1 : 0});
     assignment.usage.push_back({fr, wanted});
   }
   if (fungible && !is_last &&
-      ShouldTryNextFlavor({PreemptionMode::kFit, borrowing}, queue_.spec.flavor_fungibility)) {
+      ShouldTryNextFlavor({PreemptionMode::kFit, borrowing}, subject_.queue.spec.flavor_fungibility)) {
     return give_up();
   }
   pod_set.attempts.push_back({flavor, group, PreemptionMode::kFit, borrowing, Reason::kEmpty});
@@ -125,20 +126,21 @@ bool FlavorAssigner::TakeFirstFlavor(PodSetAssignment& pod_set, Assignment& assi
 
 void FlavorAssigner::Assign(Assignment& assignment, const std::vector<int64_t>* counts) {
   if (!assignment.pod_sets.empty() || !assignment.usage.empty()) assignment = Assignment();
-  const bool is_simple = class_.pod_sets.size() == 1 && counts == nullptr && !replaced_.exists() &&
-                         workload_.progress == nullptr && workload_.admission == nullptr &&
+  const bool is_simple = subject_.cls.pod_sets.size() == 1 && counts == nullptr &&
+                         !subject_.replaced.exists() && subject_.workload.progress == nullptr &&
+                         subject_.workload.admission == nullptr &&
                          !state_.config.rules.label_keys_of_whole_group;
-  if (is_simple && !lacks_quota_) {
+  if (is_simple && !subject_.lacks_quota) {
     PodSetAssignment& pod_set = assignment.pod_sets.emplace_back();
     Prepare(0, nullptr, pod_set);
     if (TakeFirstFlavor(pod_set, assignment)) return Conclude(assignment, true);
     assignment.pod_sets.clear();
   }
   bool complete = true;
-  if (class_.pod_sets.size() == 1) {
+  if (subject_.cls.pod_sets.size() == 1) {
     complete = AssignGroup(PodSetGroup{0}, counts, assignment);
   } else {
-    for (const PodSetGroup& group : GroupsOf(class_)) {
+    for (const PodSetGroup& group : GroupsOf(subject_.cls)) {
       complete = AssignGroup(group, counts, assignment);
       if (!complete) break;
     }
@@ -174,7 +176,7 @@ bool FlavorAssigner::AssignGroup(const PodSetGroup& group, const std::vector<int
 void FlavorAssigner::FindFlavors(const PodSetGroup& group, const Requests& requests, const Amounts& assumed,
                                  PodSetAssignment& found) {
   for (const auto& [resource, amount] : requests) {
-    const int resource_group = queue_.GroupOf(resource);
+    const int resource_group = subject_.queue.GroupOf(resource);
     const bool undeclared = resource_group == kNoId;
     const bool may_ignore =
         state_.config.ignore_undeclared_resources && state_.config.gates.quota_check_strategy;
@@ -206,29 +208,31 @@ void FlavorAssigner::ShareOut(const PodSetAssignment& chosen, absl::Span<PodSetA
 
 void FlavorAssigner::CountAsUsed(const PodSetAssignment& member, Assignment& assignment) const {
   const PodSetAdmission* const old =
-      !replaced_.exists() ? nullptr
-                          : replaced_.Named(class_.pod_sets[static_cast<size_t>(member.pod_set)].name);
+      !subject_.replaced.exists()
+          ? nullptr
+          : subject_.replaced.Named(subject_.cls.pod_sets[static_cast<size_t>(member.pod_set)].name);
   for (const FlavorChoice& choice : member.flavors) {
     assignment.borrowing = std::max(assignment.borrowing, choice.borrow);
-    const int64_t request =
-        SaturatingSub(RequestOf(member.requests, choice.resource), replaced_.RequestOf(old, choice.resource));
+    const int64_t request = SaturatingSub(RequestOf(member.requests, choice.resource),
+                                          subject_.replaced.RequestOf(old, choice.resource));
     AddTo(assignment.usage, state_.FlavorResource(choice.flavor, choice.resource), Amount(request));
   }
 }
 
 bool FlavorAssigner::Inherits(const PodSetAssignment& member, const FlavorChoice& choice) const {
   if (state_.config.rules.pod_sets_without_requests_inherit_nothing) return false;
-  return member.requests.empty() && !class_.pod_sets[static_cast<size_t>(member.pod_set)].group.empty() &&
+  return member.requests.empty() &&
+         !subject_.cls.pod_sets[static_cast<size_t>(member.pod_set)].group.empty() &&
          HasTree(state_, choice.flavor);
 }
 
 // Sets the mode of all resources of a pod set, and of the same resources of all pod sets in its group.
 void FlavorAssigner::SetMode(Assignment& assignment, int pod_set, Mode mode) const {
-  const std::string& group = class_.pod_sets[static_cast<size_t>(pod_set)].group;
+  const std::string& group = subject_.cls.pod_sets[static_cast<size_t>(pod_set)].group;
   const PodSetAssignment& changed = *assignment.Find(pod_set);
   for (PodSetAssignment& other : assignment.pod_sets) {
     const bool together =
-        !group.empty() && class_.pod_sets[static_cast<size_t>(other.pod_set)].group == group;
+        !group.empty() && subject_.cls.pod_sets[static_cast<size_t>(other.pod_set)].group == group;
     if (other.pod_set != pod_set && !together) continue;
     for (FlavorChoice& choice : other.flavors) {
       if (changed.Find(choice.resource) != nullptr) choice.mode = mode;
@@ -238,33 +242,34 @@ void FlavorAssigner::SetMode(Assignment& assignment, int pod_set, Mode mode) con
 }
 
 void FlavorAssigner::PlacePodSets(Assignment& assignment) {
-  if (!placer_.Concerns(queue_id_, class_)) return;
+  if (!placer_.Concerns(subject_.queue_id, subject_.cls)) return;
   if (assignment.demands.empty())
-    assignment.demands = TopologyDemandsOf(state_, assignment, queue_id_, workload_id_);
+    assignment.demands = TopologyDemandsOf(state_, assignment, subject_.queue_id, subject_.workload_id);
   if (!state_.config.rules.topology_faults_pass) TakeWorstMode(assignment);
   if (assignment.mode == Mode::kFit) {
-    const auto answers = placer_.Find(assignment.demands, workload_id_, false, replaced_.id());
-    if (const TopologyAnswer* failed = placer_.FailureIn(answers, workload_.cls)) {
+    const auto answers =
+        placer_.Find(assignment.demands, subject_.workload_id, false, subject_.replaced.id());
+    if (const TopologyAnswer* failed = placer_.FailureIn(answers, subject_.workload.cls)) {
       assignment.Find(failed->pod_set)
           ->refusals.push_back({RefusalKind::kPlacement, failed->flavor, kNoId, failed->failure});
       SetMode(assignment, failed->pod_set, Mode::kPreempt);
     } else {
-      placer_.Apply(answers, assignment, workload_id_);
+      placer_.Apply(answers, assignment, subject_.workload_id);
     }
   }
   // Kueue does not preempt workloads to replace a node.
-  if (assignment.mode != Mode::kPreempt || !workload_.Status().unhealthy_nodes.empty()) return;
-  if_empty_ = placer_.Find(assignment.demands, workload_id_, true, replaced_.id());
-  const TopologyAnswer* const failed = placer_.FailureIn(*if_empty_, workload_.cls);
+  if (assignment.mode != Mode::kPreempt || !subject_.workload.Status().unhealthy_nodes.empty()) return;
+  if_empty_ = placer_.Find(assignment.demands, subject_.workload_id, true, subject_.replaced.id());
+  const TopologyAnswer* const failed = placer_.FailureIn(*if_empty_, subject_.workload.cls);
   if (failed == nullptr) {
     for (const TopologyDemand& demand : assignment.demands)
       SetMode(assignment, demand.pod_set, Mode::kPreempt);
     return;
   }
-  const std::string& group = class_.pod_sets[static_cast<size_t>(failed->pod_set)].group;
+  const std::string& group = subject_.cls.pod_sets[static_cast<size_t>(failed->pod_set)].group;
   for (PodSetAssignment& other : assignment.pod_sets) {
     const bool together =
-        !group.empty() && class_.pod_sets[static_cast<size_t>(other.pod_set)].group == group;
+        !group.empty() && subject_.cls.pod_sets[static_cast<size_t>(other.pod_set)].group == group;
     if (other.pod_set != failed->pod_set && !together) continue;
     const auto attempt = std::find_if(other.attempts.begin(), other.attempts.end(),
                                       [&](const FlavorAttempt& one) { return one.flavor == failed->flavor; });
@@ -291,7 +296,7 @@ Reason FlavorAssigner::NoFitReason(const Assignment& assignment) const {
       overall = MostSevere(overall, Reason::kNoMatchingFlavor);
       continue;
     }
-    for (size_t group = 0; group < queue_.groups.size(); ++group) {
+    for (size_t group = 0; group < subject_.queue.groups.size(); ++group) {
       const FlavorAttempt* least = nullptr;
       for (const FlavorAttempt& attempt : pod_set.attempts) {
         if (attempt.group != static_cast<int>(group) || attempt.mode != PreemptionMode::kNoFit) continue;

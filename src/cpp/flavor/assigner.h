@@ -20,16 +20,9 @@ class FlavorAssigner {
  public:
   FlavorAssigner(const State& state, PreemptionOracle& oracle, Placer& placer,
                  const AssignmentSubject& subject)
-      : state_(state),
-        queue_id_(subject.queue),
-        queue_(state.Queue(subject.queue)),
-        workload_id_(subject.workload),
-        workload_(state.At(subject.workload)),
-        class_(state.Class(workload_.cls)),
-        replaced_(state, subject.replaced),
-        placer_(placer),
-        scan_(state, oracle, placer, subject),
-        lacks_quota_(subject.lacks_quota) {}
+      : state_(state), subject_(state, subject), placer_(placer), scan_(state, oracle, placer, subject_) {}
+  FlavorAssigner(const FlavorAssigner&) = delete;
+  FlavorAssigner& operator=(const FlavorAssigner&) = delete;
 
   // Computes the flavor assignment and overwrites the previous content of `assignment`. If `counts` is given,
   // the pod sets are scaled to these numbers of pods.
@@ -67,15 +60,9 @@ class FlavorAssigner {
   Reason NoFitReason(const Assignment& assignment) const;
 
   const State& state_;
-  const NodeId queue_id_;
-  const ClusterQueue& queue_;
-  const WorkloadId workload_id_;
-  const Workload& workload_;
-  const EquivalenceClass& class_;
-  const ReplacedAdmission replaced_;
+  const ResolvedSubject subject_;
   Placer& placer_;
   FlavorScan scan_;
-  const bool lacks_quota_;
   std::optional<TopologyAnswers> if_empty_;
 };
 

@@ -36,10 +36,6 @@ std::vector<DomainCount> FirstOf(const std::vector<DomainCount>& domains, int32_
 absl::InlinedVector<PlacementSearch::Group, 1> PlacementSearch::GroupsOf(const TopologyDemands& demands,
                                                                          size_t begin, size_t end) const {
   absl::InlinedVector<Group, 1> groups;
-  if (end - begin == 1) {
-    groups.push_back({&demands[begin]});
-    return groups;
-  }
   const ClassId cls = state_.At(workload_).cls;
   std::map<std::string, size_t> by_name;
   for (size_t i = begin; i < end; ++i) {
@@ -98,8 +94,10 @@ bool PlacementSearch::PlaceGroup(const Group& group, bool is_last) {
                       : PlaceOrRemember(*state_.topology.made.capacity.Find(workers->flavor), query,
                                         PlacementGatesOf(state_), state_.resource_names);
   for (const TopologyDemand* demand : group) {
-    TopologyAnswer& answer =
-        answers_.emplace_back(TopologyAnswer{demand->pod_set, demand->flavor, nullptr, placement.failure});
+    TopologyAnswer& answer = answers_.emplace_back();
+    answer.pod_set = demand->pod_set;
+    answer.flavor = demand->flavor;
+    answer.failure = placement.failure;
     if (placement.failure || (demand != workers && demand != leader)) continue;
     answer.assignment = demand == leader ? placement.leader : placement.workers;
     if (!is_last) Assume(*demand, answer.assignment->domains);
@@ -185,6 +183,16 @@ std::optional<bool> PlacementSearch::PlaceElastic(const TopologyDemand& workers,
 }
 
 TopologyAnswers PlacementSearch::Run(const TopologyDemands& demands) {
+  if (demands.size() == 1) {
+    PlaceGroup({&demands.front()}, /*is_last=*/true);
+  } else {
+    PlaceAll(demands);
+  }
+  if (!assumed_.empty()) state_.topology.made.capacity.ClearAssumed();
+  return std::move(answers_);
+}
+
+void PlacementSearch::PlaceAll(const TopologyDemands& demands) {
   for (size_t begin = 0, end = 0; begin < demands.size(); begin = end) {
     while (end < demands.size() && demands[end].flavor == demands[begin].flavor) ++end;
     AssumeFromOthers(demands[begin].flavor);
@@ -194,8 +202,6 @@ TopologyAnswers PlacementSearch::Run(const TopologyDemands& demands) {
       if (!PlaceGroup(group, placed == demands.size())) break;
     }
   }
-  if (!assumed_.empty()) state_.topology.made.capacity.ClearAssumed();
-  return std::move(answers_);
 }
 
 }  // namespace kueue

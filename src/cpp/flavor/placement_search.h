@@ -55,6 +55,8 @@ class PlacementSearch {
     int32_t count;
   };
 
+  // Places the pod sets of each flavor, and of each group, until a group cannot be placed.
+  void PlaceAll(const TopologyDemands& demands);
   absl::InlinedVector<Group, 1> GroupsOf(const TopologyDemands& demands, size_t begin, size_t end) const;
   // Return whether all pod sets of the group were placed.
   bool PlaceGroup(const Group& group, bool is_last);

@@ -62,7 +62,7 @@ void Placer::Apply(const TopologyAnswers& found, Assignment& assignment, Workloa
       pod_set->delayed = DelayedTopology::kReady;
     }
   }
-  assignment.topology_usage = NetUsage(state_, assignment, id);
+  SetNetUsage(state_, assignment, id);
 }
 
 }  // namespace kueue

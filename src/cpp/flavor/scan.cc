@@ -21,8 +21,8 @@ int Severity(Reason reason) {
 }
 
 int FlavorScan::NextFlavorToTry(int pod_set, ResourceId resource) const {
-  if (!workload_.progress || !state_.config.gates.flavor_fungibility) return 0;
-  const auto& tried = workload_.progress->tried;
+  if (!subject_.workload.progress || !state_.config.gates.flavor_fungibility) return 0;
+  const auto& tried = subject_.workload.progress->tried;
   if (static_cast<size_t>(pod_set) >= tried.size()) return 0;
   for (const auto& [name, index] : tried[static_cast<size_t>(pod_set)]) {
     if (name == resource) return index + 1;
@@ -31,10 +31,10 @@ int FlavorScan::NextFlavorToTry(int pod_set, ResourceId resource) const {
 }
 
 bool FlavorScan::IsPinnedAway(FlavorId flavor, const PodSetGroup& group, ResourceId resource) const {
-  if (pinned_ == nullptr || pinned_->empty()) return false;
+  if (subject_.pinned == nullptr || subject_.pinned->empty()) return false;
   for (int pod_set : group) {
-    if (static_cast<size_t>(pod_set) >= pinned_->size()) continue;
-    for (const auto& [name, nominated] : (*pinned_)[static_cast<size_t>(pod_set)]) {
+    if (static_cast<size_t>(pod_set) >= subject_.pinned->size()) continue;
+    for (const auto& [name, nominated] : (*subject_.pinned)[static_cast<size_t>(pod_set)]) {
       if (name == resource && nominated == flavor) return false;
     }
   }
@@ -45,10 +45,11 @@ std::optional<Refusal> FlavorScan::WhyIneligible(const PodSetGroup& group, int r
                                                  FlavorId flavor, const LabelKeys* group_keys) {
   const ResourceFlavor* const spec = state_.Flavor(flavor);
   for (int pod_set : group) {
-    if (spec != nullptr && IsPlain(class_.pod_sets[static_cast<size_t>(pod_set)], *spec)) continue;
-    const TopologyMatch match = placer_.MatchOf(queue_id_, resource_group, flavor, workload_.cls, pod_set);
+    if (spec != nullptr && IsPlain(subject_.cls.pod_sets[static_cast<size_t>(pod_set)], *spec)) continue;
+    const TopologyMatch match =
+        placer_.MatchOf(subject_.queue_id, resource_group, flavor, subject_.workload.cls, pod_set);
     std::optional<Refusal> refusal =
-        Ineligibility(class_.pod_sets[static_cast<size_t>(pod_set)], flavor, spec, match, group_keys);
+        Ineligibility(subject_.cls.pod_sets[static_cast<size_t>(pod_set)], flavor, spec, match, group_keys);
     if (refusal) return refusal;
   }
   return std::nullopt;
@@ -58,7 +59,7 @@ const Requests& FlavorScan::OfResourceGroup(const Requests& requests, int resour
                                             Requests& some) const {
   if (requests.size() == 1) return requests;  // The only request is the one whose resource group is scanned.
   const auto is_of_group = [&](const auto& request) {
-    return queue_.GroupOf(request.first) == resource_group;
+    return subject_.queue.GroupOf(request.first) == resource_group;
   };
   if (std::all_of(requests.begin(), requests.end(), is_of_group)) return requests;
   std::copy_if(requests.begin(), requests.end(), std::back_inserter(some), is_of_group);
@@ -81,7 +82,7 @@ bool Join(const absl::InlinedVector<FlavorChoice, 2>& chosen, PodSetAssignment& 
 
 bool FlavorScan::Find(const PodSetGroup& group, const Requests& all_requests, ResourceId resource,
                       int resource_group, const Amounts& assumed, PodSetAssignment& found) {
-  const ResourceGroupIds& ids = queue_.groups[static_cast<size_t>(resource_group)];
+  const ResourceGroupIds& ids = subject_.queue.groups[static_cast<size_t>(resource_group)];
   Requests some;
   const Requests& requests = OfResourceGroup(all_requests, resource_group, some);
   const bool fungible = state_.config.gates.flavor_fungibility;
@@ -110,7 +111,7 @@ bool FlavorScan::Find(const PodSetGroup& group, const Requests& all_requests, Re
     Choices choices;
     const GranularMode mode = TryFlavor(group, requests, assumed, attempt, choices, found.refusals);
     found.attempts.push_back(attempt);
-    if (fungible && !ShouldTryNextFlavor(mode, queue_.spec.flavor_fungibility)) {
+    if (fungible && !ShouldTryNextFlavor(mode, subject_.queue.spec.flavor_fungibility)) {
       chosen = std::move(choices);
       best = mode;
       break;
@@ -138,9 +139,9 @@ GranularMode FlavorScan::TryFlavor(const PodSetGroup& group, const Requests& req
   attempt.no_fit_reason = Reason::kEmpty;
   for (const auto& [resource, amount] : requests) {
     int64_t request = amount;
-    if (replaced_.exists()) {
+    if (subject_.replaced.exists()) {
       for (int pod_set : group) {
-        const FlavorId original = replaced_.FlavorOf(pod_set, resource);
+        const FlavorId original = subject_.replaced.FlavorOf(pod_set, resource);
         if (original != flavor) {
           representative = kWorstMode;
           std::string name = original == kNoId ? "" : state_.flavor_names.Name(original);
@@ -148,7 +149,8 @@ GranularMode FlavorScan::TryFlavor(const PodSetGroup& group, const Requests& req
           attempt.no_fit_reason = MostSevere(attempt.no_fit_reason, Reason::kNoMatchingFlavor);
           break;
         }
-        request = SaturatingSub(request, replaced_.RequestOf(replaced_.At(pod_set), resource));
+        request =
+            SaturatingSub(request, subject_.replaced.RequestOf(subject_.replaced.At(pod_set), resource));
       }
     }
     Reason no_fit_reason = Reason::kEmpty;
@@ -167,7 +169,7 @@ GranularMode FlavorScan::TryFlavor(const PodSetGroup& group, const Requests& req
 }
 
 bool FlavorScan::IsBetter(GranularMode a, GranularMode b) const {
-  return IsPreferred(a, b, queue_.spec.flavor_fungibility,
+  return IsPreferred(a, b, subject_.queue.spec.flavor_fungibility,
                      state_.config.rules.flavors_without_candidates_compete);
 }
 
@@ -184,21 +186,21 @@ GranularMode FlavorScan::FitsQuota(FlavorId flavor, ResourceId resource, int64_t
   const Quota& quota = state_.quota;
   const FlavorResourceId fr = state_.FlavorResource(flavor, resource);
   const Amount before = AmountOf(assumed, fr), wanted = before + Amount(request);
-  const Amount most = quota.Potential(queue_id_, fr);
+  const Amount most = quota.Potential(subject_.queue_id, fr);
   if (wanted > most) {
     refusals.push_back(
         {RefusalKind::kExceedsCapacity, flavor, resource, CapacityExcess{before, Amount(request), most}});
     no_fit_reason = Reason::kExceedsMaxQuota;
     return {PreemptionMode::kNoFit, 0};
   }
-  const Quota::Height height = quota.LowestSubtreeThatFits(queue_id_, fr, wanted);
-  const Amount available = quota.Available(queue_id_, fr);
+  const Quota::Height height = quota.LowestSubtreeThatFits(subject_.queue_id, fr, wanted);
+  const Amount available = quota.Available(subject_.queue_id, fr);
   if (wanted <= available) return {PreemptionMode::kFit, height.height};
   refusals.push_back(
       {RefusalKind::kShortOfQuota, flavor, resource, QuotaShortage{wanted - available, wanted, available}});
-  if (ConsidersPreemption(state_, queue_id_, fr, wanted, height)) {
-    if (!oracle_.MayPreempt(queue_id_)) return {PreemptionMode::kNoCandidates, height.height};
-    return oracle_.SimulatePreemption(queue_id_, workload_id_, fr, wanted);
+  if (ConsidersPreemption(state_, subject_.queue_id, fr, wanted, height)) {
+    if (!oracle_.MayPreempt(subject_.queue_id)) return {PreemptionMode::kNoCandidates, height.height};
+    return oracle_.SimulatePreemption(subject_.queue_id, subject_.workload_id, fr, wanted);
   }
   no_fit_reason = Reason::kWaitingForQuota;
   return {PreemptionMode::kNoFit, height.height};

@@ -16,17 +16,9 @@ namespace kueue {
 
 class FlavorScan {
  public:
-  FlavorScan(const State& state, PreemptionOracle& oracle, Placer& placer, const AssignmentSubject& subject)
-      : state_(state),
-        queue_id_(subject.queue),
-        queue_(state.Queue(subject.queue)),
-        workload_id_(subject.workload),
-        workload_(state.At(subject.workload)),
-        class_(state.Class(workload_.cls)),
-        replaced_(state, subject.replaced),
-        oracle_(oracle),
-        placer_(placer),
-        pinned_(subject.pinned) {}
+  // All referenced objects must outlive the scan.
+  FlavorScan(const State& state, PreemptionOracle& oracle, Placer& placer, const ResolvedSubject& subject)
+      : state_(state), subject_(subject), oracle_(oracle), placer_(placer) {}
 
   // Searches for a flavor for the resources of the resource group and adds the result to `found`. Returns
   // whether a flavor was found; otherwise `found` contains only the refusals.
@@ -55,15 +47,9 @@ class FlavorScan {
                                        const LabelKeys* group_keys);
 
   const State& state_;
-  const NodeId queue_id_;
-  const ClusterQueue& queue_;
-  const WorkloadId workload_id_;
-  const Workload& workload_;
-  const EquivalenceClass& class_;
-  const ReplacedAdmission replaced_;
+  const ResolvedSubject& subject_;
   PreemptionOracle& oracle_;
   Placer& placer_;
-  const NominationMapping* const pinned_;
 };
 
 // Returns the severity of a reason for not fitting. Among alternative flavors, the least severe reason is

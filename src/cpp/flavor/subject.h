@@ -51,6 +51,29 @@ class ReplacedAdmission {
   const WorkloadId replaced_;
 };
 
+// A subject with everything that the search for flavors reads about it. Adding a workload or a ClusterQueue
+// invalidates it.
+struct ResolvedSubject {
+  ResolvedSubject(const State& state, const AssignmentSubject& subject)
+      : queue_id(subject.queue),
+        queue(state.Queue(subject.queue)),
+        workload_id(subject.workload),
+        workload(state.At(subject.workload)),
+        cls(state.Class(workload.cls)),
+        replaced(state, subject.replaced),
+        pinned(subject.pinned),
+        lacks_quota(subject.lacks_quota) {}
+
+  const NodeId queue_id;
+  const ClusterQueue& queue;
+  const WorkloadId workload_id;
+  const Workload& workload;
+  const EquivalenceClass& cls;
+  const ReplacedAdmission replaced;
+  const NominationMapping* const pinned;
+  const bool lacks_quota;
+};
+
 }  // namespace kueue
 
 #endif  // KUEUE_FLAVOR_SUBJECT_H_

@@ -44,9 +44,13 @@ TopologyUsages UsageByQuota(State& state, const Assignment& assignment, Workload
 
 }  // namespace
 
-TopologyUsages NetUsage(State& state, const Assignment& assignment, WorkloadId id) {
-  if (state.config.rules.topology_usage_by_quota) return UsageByQuota(state, assignment, id);
-  TopologyUsages usage;
+void SetNetUsage(State& state, Assignment& assignment, WorkloadId id) {
+  TopologyUsages& usage = assignment.topology_usage;
+  usage.clear();
+  if (state.config.rules.topology_usage_by_quota) {
+    usage = UsageByQuota(state, assignment, id);
+    return;
+  }
   const Workload& workload = state.At(id);
   const EquivalenceClass& cls = state.Class(workload.cls);
   for (const PodSetAssignment& pod_set : assignment.pod_sets) {
@@ -66,7 +70,6 @@ TopologyUsages NetUsage(State& state, const Assignment& assignment, WorkloadId i
       if (count > 0) usage.push_back({flavor, entry.domain, count, requests});
     }
   }
-  return usage;
 }
 
 bool HasRoom(const State& state, const TopologyUsages& usage) {

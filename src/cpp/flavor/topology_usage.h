@@ -11,8 +11,9 @@
 
 namespace kueue {
 
-// Returns the usage that exceeds the usage already charged for the workload's admission.
-TopologyUsages NetUsage(State& state, const Assignment& assignment, WorkloadId workload);
+// Sets the topology usage of the assignment: the usage of its placements that exceeds the usage already
+// charged for the workload's admission.
+void SetNetUsage(State& state, Assignment& assignment, WorkloadId workload);
 // Returns whether the pods of each domain currently fit, checking each domain separately.
 bool HasRoom(const State& state, const TopologyUsages& usage);
 

@@ -197,6 +197,7 @@ class Dispatcher {
   bool SyncJob(const Group& group, const Copy& copy);
   bool Deactivate(const Group& group, const Copy& copy);
   // The first visible copy, by the time of the transition, for which a condition is true; kNoId if none is.
+  // Without the gate MultiKueueWaitForWorkloadAdmitted, `admitted` is the first that has a quota reservation.
   struct FirstTrue {
     int32_t finished = kNoId, evicted = kNoId, admitted = kNoId;
   };

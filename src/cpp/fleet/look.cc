@@ -68,6 +68,8 @@ Dispatcher::FirstTrue Dispatcher::FindFirstTrue(const Group& group) const {
     int32_t cluster = kNoId;
     Time since = 0;
   } firsts[] = {{ConditionType::kFinished}, {ConditionType::kEvicted}, {ConditionType::kAdmitted}};
+  if (!manager().config.gates.multi_kueue_wait_for_workload_admitted)
+    firsts[2].type = ConditionType::kQuotaReserved;
   for (int32_t cluster : group.visible) {
     const Copy* copy = CopyOn(group.local, cluster);
     if (copy == nullptr || copy->deferred) continue;
@@ -112,7 +114,10 @@ bool Dispatcher::FinishAs(const Group& group, const Copy& copy) {
 std::optional<bool> Dispatcher::FollowEviction(const Group& group, const Copy& copy) {
   const Workload& workload = WorkloadOf(group.local);
   if (workload.IsEvicted()) return OwnsJob(copy) && SyncJob(group, copy);
-  if (group.check != CheckState::kReady) return std::nullopt;
+  if (group.check != CheckState::kReady ||
+      !manager().config.gates.multi_kueue_redo_admission_on_eviction_in_worker) {
+    return std::nullopt;
+  }
   const int32_t cluster = workload.Status().dispatched.cluster;
   SetCheck(group, CheckState::kRetry,
            absl::StrCat("Workload evicted on worker cluster: \"", cluster == kNoId ? "" : At(cluster).name,

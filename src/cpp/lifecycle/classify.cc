@@ -1,6 +1,7 @@
 // Mirrors pkg/workload/workload.go:totalRequestsFromPodSets, computeSchedulingHash (kueue ff69552e79).
 #include <algorithm>
 
+#include "absl/container/inlined_vector.h"
 #include "absl/strings/str_cat.h"
 #include "lifecycle/devices.h"
 #include "lifecycle/queueing.h"
@@ -37,7 +38,7 @@ ClassId KnownByTemplate(const State& state, const WorkloadSpec& spec, int64_t pr
 // A class, and its pods as the scheduler sees them.
 struct Made {
   EquivalenceClass cls;
-  std::vector<std::shared_ptr<const PodTemplate>> adjusted;
+  absl::InlinedVector<std::shared_ptr<const PodTemplate>, 1> adjusted;
 };
 
 // Returns whether Adjust() would change nothing and ValidateResources() would find no error, which is the

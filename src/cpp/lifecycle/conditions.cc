@@ -77,12 +77,16 @@ void SetQuotaReservation(State& state, WorkloadId id, std::shared_ptr<const Admi
   workload.admission = std::move(admission);
   if (workload.devices != nullptr) AssignLocalQueue(state, id);
   Unlist(workload);
+  Message ended, previously;  // A preempted workload has the same message in Evicted and Preempted.
   for (const Condition& active : workload.conditions) {
     const bool ends = active.type == ConditionType::kEvicted || active.type == ConditionType::kPreempted ||
                       active.type == ConditionType::kBlockedOnPreemptionGates;
     if (!ends || !active.status) continue;
-    const Message before = std::make_shared<const MessageBody>(Previously{active.message});
-    SetCondition(state, workload, active.type, false, Reason::kQuotaReserved, before);
+    if (previously == nullptr || active.message != ended) {
+      ended = active.message;
+      previously = std::make_shared<const MessageBody>(Previously{ended});
+    }
+    SetCondition(state, workload, active.type, false, Reason::kQuotaReserved, previously);
   }
   // The finished eviction no longer affects the queue order.
   workload.queue_time = QueueOrderTime(state, workload);

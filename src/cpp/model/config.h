@@ -55,6 +55,8 @@ struct FeatureGates {
   bool dra_partitionable_devices;
   bool dra_consumable_capacity;
   bool multi_kueue_orchestrated_preemption;
+  bool multi_kueue_wait_for_workload_admitted;
+  bool multi_kueue_redo_admission_on_eviction_in_worker;
 
   // Sets the gate with the given Kueue name. Returns false if no gate has this name.
   bool Set(const std::string& name, bool value);
@@ -62,11 +64,11 @@ struct FeatureGates {
   void Resolve();
 };
 
-// A feature gate: its name in Kueue, its field and its default in v0.20 (pkg/features/kube_features.go).
-// Other releases override these defaults by setting gates.
+// A feature gate: its name in Kueue, its field and its default in v0.20 (pkg/features/kube_features.go); a
+// gate that v0.20 no longer has is on. Other releases override these defaults by setting gates.
 struct FeatureGate {
   const char* name;
-  bool FeatureGates::* field;
+  bool FeatureGates::*field;
   bool is_on;
 };
 inline constexpr FeatureGate kFeatureGates[] = {
@@ -110,6 +112,9 @@ inline constexpr FeatureGate kFeatureGates[] = {
     {"KueueDRAIntegrationPartitionableDevices", &FeatureGates::dra_partitionable_devices, true},
     {"KueueDRAIntegrationConsumableCapacity", &FeatureGates::dra_consumable_capacity, false},
     {"MultiKueueOrchestratedPreemption", &FeatureGates::multi_kueue_orchestrated_preemption, false},
+    {"MultiKueueWaitForWorkloadAdmitted", &FeatureGates::multi_kueue_wait_for_workload_admitted, true},
+    {"MultiKueueRedoAdmissionOnEvictionInWorker",
+     &FeatureGates::multi_kueue_redo_admission_on_eviction_in_worker, true},
 };
 
 enum class FairSharingStrategy { kLessThanOrEqualToFinalShare, kLessThanInitialShare };

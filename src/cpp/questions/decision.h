@@ -7,6 +7,7 @@
 #include <utility>
 #include <vector>
 
+#include "absl/container/inlined_vector.h"
 #include "scheduler/cycle.h"
 #include "state/state.h"
 
@@ -33,7 +34,7 @@ struct DecisionRecord {
   Message message;
   std::shared_ptr<const Admission> admission;
   std::vector<TargetRecord> targets;
-  std::vector<std::pair<int, FlavorAttempt>> attempts;  // By pod set.
+  absl::InlinedVector<std::pair<int, FlavorAttempt>, 1> attempts;  // By pod set.
 };
 
 // Create a record from an entry. Decided() is for entries of a completed cycle; Asked() is for entries of a

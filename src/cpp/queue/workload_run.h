@@ -26,7 +26,9 @@ class WorkloadRun {
   const Item* end() const { return items_.data() + items_.size(); }
 
   void Insert(const WorkloadTable& workloads, Item item) {
+    constexpr size_t kFirstCapacity = 8;
     if (empty() || Less(workloads, items_.back(), item)) {
+      if (items_.capacity() == 0) items_.reserve(kFirstCapacity);
       items_.push_back(item);
       return;
     }

@@ -55,22 +55,18 @@ void TopologyCapacity::TakeForeign(FlavorCapacity& capacity, int32_t leaf, const
   capacity.free_version = ++versions_;
 }
 
-void TopologyCapacity::AddTo(FlavorId flavor, int32_t leaf, int slot, int64_t amount) {
-  FlavorCapacity& capacity = flavors_[flavor];
-  int64_t& used = capacity.used[static_cast<size_t>(leaf * capacity.tree->slots() + slot)];
-  if (open_ > 0) log_.push_back({flavor, leaf, slot, used, capacity.used_version});
-  used = SaturatingAdd(used, amount);
-  capacity.used_version = ++versions_;
-}
-
 void TopologyCapacity::Add(FlavorId flavor, DomainId domain, const PodAmounts& requests, ResourceId pods,
                            int32_t count) {
   FlavorCapacity* const capacity = Find(flavor);
   const int32_t leaf = capacity == nullptr ? kNoId : capacity->tree->LeafOf(domain);
   if (leaf == kNoId) return;
   const TopologyTree& tree = *capacity->tree;
-  ForEachSlot(tree, requests, pods,
-              [&](int slot, int64_t amount) { AddTo(flavor, leaf, slot, SaturatingMul(amount, count)); });
+  ForEachSlot(tree, requests, pods, [&](int slot, int64_t amount) {
+    int64_t& used = capacity->used[static_cast<size_t>(leaf * tree.slots() + slot)];
+    if (open_ > 0) log_.push_back({flavor, leaf, slot, used, capacity->used_version});
+    used = SaturatingAdd(used, SaturatingMul(amount, count));
+    capacity->used_version = ++versions_;
+  });
   capacity->changed_used.Push(leaf);
   capacity->changed_used.Shorten(static_cast<size_t>(4 * tree.leaves() + 64));
 }

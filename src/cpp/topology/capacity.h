@@ -116,7 +116,6 @@ class TopologyCapacity {
   void Rollback(size_t mark);
 
  private:
-  void AddTo(FlavorId flavor, int32_t leaf, int slot, int64_t amount);
   struct Change {
     FlavorId flavor;
     int32_t leaf, slot;

@@ -244,19 +244,22 @@ int32_t Descent::UnitBelow(int level) const {
 int32_t Descent::OnlyDomain(TopologyTree::Range domains, int32_t need, Metric metric) const {
   const DomainOrder order = Order(false);
   if (order.ascending || order.by_affinity) return kNoId;
-  int32_t first = kNoId, best = kNoId;
-  for (int32_t domain = domains.begin; domain < domains.end; ++domain) {
-    const Counts& counts = counts_[static_cast<size_t>(domain)];
-    if (first == kNoId || order.IsBefore(domain, counts, first, counts_[static_cast<size_t>(first)]))
-      first = domain;
-    const int32_t count = CountBy(counts, metric, false);
+  const Counts *const all = counts_.data(), *const begin = all + domains.begin,
+                      *const end = all + domains.end;
+  // Returns whether a domain precedes another domain with a lower number.
+  const auto precedes = [&order](const Counts& later, const Counts& earlier) {
+    return order.IsBefore(1, later, 0, earlier);
+  };
+  const Counts *first = begin, *best = end;
+  for (const Counts* at = begin; at != end; ++at) {
+    if (precedes(*at, *first)) first = at;
+    const int32_t count = CountBy(*at, metric, false);
     if (count < need) continue;
-    const int32_t least = best == kNoId ? 0 : CountBy(counts_[static_cast<size_t>(best)], metric, false);
-    if (best == kNoId || count < least ||
-        (count == least && order.IsBefore(domain, counts, best, counts_[static_cast<size_t>(best)])))
-      best = domain;
+    const int32_t least = best == end ? count : CountBy(*best, metric, false);
+    if (best == end || count < least || (count == least && precedes(*at, *best))) best = at;
   }
-  return first != kNoId && CountBy(counts_[static_cast<size_t>(first)], metric, false) >= need ? best : kNoId;
+  if (best == end || CountBy(*first, metric, false) < need) return kNoId;
+  return static_cast<int32_t>(best - all);
 }
 
 void Descent::DistributeBelow(const Choice& parent, int32_t unit, Choices& chosen) const {

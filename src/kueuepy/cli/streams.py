@@ -65,7 +65,7 @@ def _guarded(stream: TextIO | None, passed_over: type[OSError], errors: str) -> 
 
 
 def guarded(run: Callable[[], int]) -> int:
-    """Run a command and return its exit code, which is 1 if its output cannot be written."""
+    """Run a command and return its exit code, which is 1 if its output cannot be written, or a file cannot be used."""
     given = sys.stdout, sys.stderr
     out, out_raw = _guarded(given[0], BrokenPipeError, "replace")
     err, err_raw = _guarded(given[1], OSError, "backslashreplace")
@@ -74,8 +74,8 @@ def guarded(run: Callable[[], int]) -> int:
         code = run()
         out.flush()
     except OSError as error:
-        name = error.filename if isinstance(error.filename, str) else _STDOUT
-        err.write(f"error: {name}: cannot be written: {error.strerror or error}\n")
+        what = error.filename if isinstance(error.filename, str) else f"{_STDOUT}: cannot be written"
+        err.write(f"error: {what}: {error.strerror or error}\n")
         code = _WRONG_OUTPUT
     finally:
         sys.stdout, sys.stderr = given

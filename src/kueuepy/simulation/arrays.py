@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Mapping
 from collections.abc import Set as AbstractSet
 from importlib import import_module
@@ -16,6 +17,7 @@ from kueuepy.tables import Categorical
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
+_LARGE = 100_000  # pyarrow takes longer to import than to read a small column
 _NO_COLUMN = (str, bytes, bytearray, memoryview, Mapping, AbstractSet)
 """Types that can be iterated, but not row by row: a Set has no order, and a Mapping yields its keys."""
 
@@ -74,8 +76,10 @@ def _converted(values: Any) -> Any:
     return _plain(values)
 
 
-def _plain(values: NDArray[Any]) -> NDArray[Any]:
+def _plain(values: NDArray[Any]) -> Any:
     """Convert an array to numbers of 64 or fewer bits, to times, or to Python objects with strings instead of bytes.
+
+    Many strings are converted to an array of pyarrow, if it is installed.
 
     Raises:
         ValueError: The array contains times without a unit, or bytes that are not UTF-8 text.
@@ -91,6 +95,9 @@ def _plain(values: NDArray[Any]) -> NDArray[Any]:
     if values.dtype.kind in "iufbmM":
         return values.astype(values.dtype.newbyteorder("="), copy=False)
     found = values.astype(object)
+    if found.ndim == 1 and len(found) >= _LARGE:
+        with contextlib.suppress(ImportError, TypeError, ValueError):  # not all values are strings
+            return _of_arrow(import_module("pyarrow").array(found, "string", from_pandas=True))
     if found.ndim == 1 and any(issubclass(kind, bytes) for kind in set(map(type, found))):
         return np.fromiter((_decoded(value) for value in found), object, len(found))
     return found

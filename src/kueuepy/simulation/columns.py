@@ -9,6 +9,7 @@ import numpy as np
 from kueuepy.errors import InvalidSpecError
 from kueuepy.objects import SECOND
 from kueuepy.objects.times import LATEST, LONGEST
+from kueuepy.simulation.values import SPAN, SPAN_OR_NEVER, TIME, TIME_OR_UNKNOWN, amount, whole
 from kueuepy.tables import Categorical
 from kueuepy.tables.columns import categorical, exact
 
@@ -48,21 +49,18 @@ def read_column(column: Column, notes: list[Note]) -> Any:
         InvalidSpecError: The name is reserved, or a value is invalid.
     """
     name = column.name
-    found: Any
     if name in RESERVED:
         raise InvalidSpecError(
             f'jobs: column "{name}": is a reserved name; it must be renamed, as with map={{"own_{name}": "{name}"}}'
         )
-    if name == "runtime":
-        found = _runtimes(column, notes)
-    elif name in SPANS:
-        found = column.spans(never=name == "limit")
-    elif name in _READERS:
+    if name in _READERS:
         found = _READERS[name](column)
     else:
-        found = column.amounts(name) if is_resource(name) else column.kept()
-    if (name == "priority" or is_resource(name)) and (absent := int(column.missing().sum())):
-        notes.append((f"{name} is missing; treated as 0", absent))
+        kind = _KINDS.get(name) or (amount(name) if is_resource(name) else None)
+        found = column.kept() if kind is None else column.integers(kind)
+    default = "infinite" if name == "runtime" else "0" if name == "priority" or is_resource(name) else ""
+    if default and (absent := int(column.missing().sum())):
+        notes.append((f"{name} is missing; treated as {default}", absent))
     notes += column.notes
     return found
 
@@ -94,20 +92,23 @@ def core_amounts(table: Columns, name: str) -> NDArray[Any]:
     return amounts
 
 
+def name_of_row(row: int) -> str:
+    """Return the generated name of a job's Workload."""
+    return f"j{row:07d}"
+
+
 def _submissions(column: Column) -> NDArray[np.int64]:
-    found = column.times()
+    found = column.integers(TIME)
     column.refuse(found < 0, "it must be given")
     return found
 
 
-def _runtimes(column: Column, notes: list[Note]) -> NDArray[Any]:
-    found = column.spans(never=True)
-    if absent := int(column.missing().sum()):
-        notes.append(("runtime is missing; treated as infinite", absent))
-    numbers = column.numbers
-    infinite = 0 if numbers is None else int((numbers == np.inf).sum())  # `Jobs` itself returns infinity for these
-    if endless := int((found < 0).sum()) - absent - infinite:
-        notes.append(("runtime is -1; the job never ends", endless))
+def _runtimes(column: Column) -> NDArray[np.int64]:
+    found = column.integers(SPAN_OR_NEVER)
+    # `Jobs` itself returns infinity for jobs that never end.
+    infinite = 0 if column.numbers is None else int((column.numbers == np.inf).sum())
+    if endless := int((found < 0).sum()) - int(column.missing().sum()) - infinite:
+        column.notes.append(("runtime is -1; the job never ends", endless))
     return found
 
 
@@ -129,87 +130,69 @@ def _uids(column: Column) -> NDArray[Any]:
     return found
 
 
-def name_of_row(row: int) -> str:
-    """Return the generated name of a job's Workload."""
-    return f"j{row:07d}"
-
-
 def _queues(column: Column) -> Categorical:
     """Return LocalQueues as `namespace/name`; the namespace is `default` if it is missing."""
     found = column.names()
     column.refuse(found.codes < 0, "it must be given")
-    whole = categorical(name if "/" in name else f"default/{name}" for name in found.names)
-    return Categorical(whole.codes[found.codes], whole.names)
+    names = categorical(name if "/" in name else f"default/{name}" for name in found.names)
+    return Categorical(names.codes[found.codes], names.names)
 
 
 _READERS: dict[str, Callable[[Column], Any]] = {
     "submit": _submissions,
+    "runtime": _runtimes,
     "queue": _queues,
     "name": _names,
     "uid": _uids,
     "flavor": lambda column: column.names(),
     "namespace": lambda column: column.names(),
-    "pods": lambda column: column.whole(1, missing=1),
-    "min_pods": lambda column: column.whole(1, missing=NEVER),
-    "priority": lambda column: column.whole(-(2**31), missing=0),
-    "elastic": lambda column: column.whole(0, missing=0, most=1) > 0,
-    "recorded_start": lambda column: column.times(unknown=True),
+    "elastic": lambda column: column.integers(whole(0, missing=0, most=1)) > 0,
 }
+_KINDS = {
+    **dict.fromkeys(SPANS, SPAN),
+    "limit": SPAN_OR_NEVER,
+    "pods": whole(1, missing=1),
+    "min_pods": whole(1, missing=NEVER),
+    "priority": whole(-(2**31), missing=0),
+    "recorded_start": TIME_OR_UNKNOWN,
+}
+
+
+def is_known(name: str) -> bool:
+    """Return whether a column with the given name has a meaning in a table of jobs."""
+    return name in _READERS or name in _KINDS or is_resource(name)
 
 
 def check_columns(columns: dict[str, Any], where: Callable[[int], str]) -> None:
     """Check constraints between columns, and merge the column `namespace` into `queue`.
 
     Raises:
-        InvalidSpecError: `min_pods` exceeds `pods`, a total request is too large, or a job would end after the latest
-            representable time.
+        InvalidSpecError: `min_pods` exceeds `pods`, a total request does not fit into 64 bits, or a job would end after
+            the latest representable time if it started at its submission time.
     """
     namespaces = columns.pop("namespace", None)
+    pods: Any = columns.get("pods")
     if namespaces is not None:
         columns["queue"] = _in_namespaces(columns["queue"], namespaces)
-    if "min_pods" in columns and "pods" in columns:
-        bad = columns["min_pods"] > columns["pods"]
-        if bad.any():
-            row = int(bad.argmax())
-            raise InvalidSpecError(
-                f'{where(row)}, column "min_pods": {columns["min_pods"][row]}; it must be at most pods, '
-                f"{columns['pods'][row]}"
-            )
-    check_totals(columns, where)
-    check_ends(columns, where)
-
-
-def check_totals(columns: dict[str, Any], where: Callable[[int], str]) -> None:
-    """Check that the total request of each job fits into 64 bits.
-
-    Raises:
-        InvalidSpecError: The total request of a job is too large.
-    """
-    pods = columns.get("pods")
-    for name, column in columns.items():
-        if pods is None or not is_resource(name):
-            continue
-        large = column > (LONGEST - 1) // np.maximum(pods, 1)
-        if large.any():
-            row = int(large.argmax())
+    for name, column in columns.items() if pods is not None else ():
+        if name == "min_pods" and (row := _first(column > pods)) is not None:
+            raise _error(where(row), name, f"{column[row]}; it must be at most pods, {pods[row]}")
+        if is_resource(name) and (row := _first(column > (LONGEST - 1) // np.maximum(pods, 1))) is not None:
             unit = 1000 if name == "cpu" else 1
             total = int(column[row]) * int(pods[row]) // unit
-            raise InvalidSpecError(
-                f'{where(row)}, column "{name}": {pods[row]} pods ask for {total}; it must be {LONGEST // unit} or less'
-            )
+            raise _error(where(row), name, f"{pods[row]} pods ask for {total}; it must be {LONGEST // unit} or less")
+    submit, runtime = columns["submit"], columns["runtime"]
+    if (row := _first(runtime > LONGEST - submit)) is not None:
+        end = (int(submit[row]) + int(runtime[row])) // SECOND
+        raise _error(where(row), "runtime", f"ends {end} s after 1970; it must be {LATEST} at most")
 
 
-def check_ends(columns: dict[str, Any], where: Callable[[int], str]) -> None:
-    """Check that each job would end before the latest representable time if it started at its submission time.
+def _first(bad: NDArray[np.bool_]) -> int | None:
+    return int(bad.argmax()) if bad.any() else None
 
-    Raises:
-        InvalidSpecError: A job would end too late.
-    """
-    late = columns["runtime"] > LONGEST - columns["submit"]
-    if late.any():
-        row = int(late.argmax())
-        end = (int(columns["submit"][row]) + int(columns["runtime"][row])) // SECOND
-        raise InvalidSpecError(f'{where(row)}, column "runtime": ends {end} s after 1970; it must be {LATEST} at most')
+
+def _error(where: str, name: str, text: str) -> InvalidSpecError:
+    return InvalidSpecError(f'{where}, column "{name}": {text}')
 
 
 def _in_namespaces(queues: Categorical, namespaces: Categorical) -> Categorical:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gzip
+import re
 from importlib import import_module
 from inspect import signature
 from pathlib import Path
@@ -16,8 +17,8 @@ from kueuepy.errors.settings import spelled_out
 from kueuepy.simulation.arrays import array_of
 from kueuepy.simulation.arrow import parquet_columns
 from kueuepy.simulation.base import JobColumns, renamed
-from kueuepy.simulation.cells import csv_columns
-from kueuepy.simulation.columns import ALIASES
+from kueuepy.simulation.cells import csv_columns, line_of
+from kueuepy.simulation.columns import ALIASES, is_known
 from kueuepy.simulation.values import Column
 from kueuepy.tables import Categorical
 
@@ -28,31 +29,14 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
     from typing_extensions import Unpack
 
-_LOGS = {
-    "swf": "swf",
-    "philly": "philly",
-    "philly-json": "philly",
-    "helios": "helios",
-    "acme": "acme",
-    "alibaba2020": "alibaba",
-    "alibaba2023": "alibaba",
-    "alibaba2025": "alibaba",
-    "alibaba2026-spot": "alibaba",
-    "borg2019": "borg",
-    "batsim": "batsim",
-}
+_TABLES = ("csv", "parquet", "jsonl")
+_LOGS = ("swf", "philly", "philly-json", "helios", "acme", "borg2019", "batsim")
+_ALIBABA = ("alibaba2020", "alibaba2023", "alibaba2025", "alibaba2026-spot")
 _OTHER_NAMES = {"openb": "alibaba2023", "pai": "alibaba2020", "dlrm": "alibaba2025"}
 """Aliases of formats; `alibaba` stands for any Alibaba log and is resolved by the header of the file."""
-FORMATS = ("csv", "parquet", "jsonl", *_LOGS, "alibaba", *_OTHER_NAMES)
+FORMATS = (*_TABLES, *_LOGS, *_ALIBABA, "alibaba", *_OTHER_NAMES)
 """The names of the formats that `read` accepts."""
-_BY_SUFFIX = {
-    ".csv": "csv",
-    ".parquet": "parquet",
-    ".pq": "parquet",
-    ".jsonl": "jsonl",
-    ".ndjson": "jsonl",
-    ".swf": "swf",
-}
+_BY_SUFFIX = {**{name: name for name in (*_TABLES, "swf")}, "pq": "parquet", "ndjson": "jsonl"}
 _BY_HEADER = {
     "philly": {"timestamp", "duration", "num_gpus", "cluster"},
     "helios": {"job_id", "vc", "gpu_num", "cpu_num", "node_num", "submit_time"},
@@ -62,16 +46,21 @@ _BY_HEADER = {
     "alibaba2023": {"cpu_milli", "memory_mib", "num_gpu", "gpu_milli", "creation_time"},
     "alibaba2026-spot": {"organization", "gpu_model", "gpu_request", "worker_num", "job_type"},
 }
-_NEEDED = ("queue", "submit", "runtime")
 
 
 class Source:
-    """An input file."""
+    """An input file.
+
+    Attributes:
+        path: The path of the file, which is not read yet.
+        line: A function that returns the number of the line of a row; `None` if rows are not lines.
+    """
 
     def __init__(self, path: str | os.PathLike[str]) -> None:
-        """Store the path; the file is not read yet."""
+        """Store the path."""
         self.path = Path(path)
-        self._csv: dict[str, Any] | None = None
+        self.line: Callable[[int], int] | None = None
+        self._csv: dict[str, Any] = {}
 
     def csv(self) -> dict[str, Any]:
         """Return the columns of a CSV file as text; the file is read only once.
@@ -79,23 +68,37 @@ class Source:
         Raises:
             InvalidSpecError: The file cannot be read, or a line has more or fewer cells than the first line.
         """
-        if self._csv is None:
-            self._csv = csv_columns(self.text(), str(self.path))
+        if not self._csv:
+            text = self.text()
+            self._csv, self.line = csv_columns(text, str(self.path)), lambda row: line_of(text, row)
         return dict(self._csv)
 
-    def bytes(self) -> bytes:
-        """Return the content of the file, decompressed if it is gzipped.
+    def jsonl(self) -> dict[str, Any]:
+        """Return the columns of a file with a JSON object in each line.
 
         Raises:
-            InvalidSpecError: The file cannot be read.
+            InvalidSpecError: The file cannot be read, or a line is not a JSON object.
         """
+        rows: dict[int, dict[str, Any]] = {}
+        for number, line in enumerate(self.text().split("\n"), 1):
+            if line.strip():
+                rows[number] = self._decoded(line, dict[str, Any], "a line must be a JSON object", f":{number}")
+        self.line = list(rows).__getitem__
+        return row_columns(list(rows.values()))
+
+    def json(self, kind: Any, what: str) -> Any:
+        """Decode the file as JSON of a given type, which `what` describes for error messages.
+
+        Raises:
+            InvalidSpecError: The file cannot be read, or its content has a different type.
+        """
+        return self._decoded(self.text(), kind, f"it must be {what}")
+
+    def _decoded(self, text: str, kind: Any, allowed: str, place: str = "") -> Any:
         try:
-            data = self.path.read_bytes()
-            return gzip.decompress(data) if data[:2] == b"\x1f\x8b" else data
-        except (OSError, EOFError, gzip.zlib.error) as error:  # type: ignore[attr-defined]
-            raise InvalidSpecError(
-                f"{self.path}: cannot be read: {getattr(error, 'strerror', None) or error}"
-            ) from None
+            return msgspec.json.decode(text, type=kind)
+        except (msgspec.MsgspecError, RecursionError, ValueError) as error:
+            raise InvalidSpecError(f"{self.path}{place}: {error}; {allowed}") from None
 
     def text(self) -> str:
         """Return the content of the file as UTF-8 text, decompressed if it is gzipped.
@@ -104,60 +107,37 @@ class Source:
             InvalidSpecError: The file cannot be read, or is not UTF-8 text.
         """
         try:
-            return self.bytes().decode("utf-8-sig")
+            data = self.path.read_bytes()
+            return (gzip.decompress(data) if data[:2] == b"\x1f\x8b" else data).decode("utf-8-sig")
+        except (OSError, EOFError, gzip.zlib.error) as error:  # type: ignore[attr-defined]
+            raise InvalidSpecError(
+                f"{self.path}: cannot be read: {getattr(error, 'strerror', None) or error}"
+            ) from None
         except UnicodeDecodeError as error:
             raise InvalidSpecError(f"{self.path}: is not UTF-8 text: {error.reason} at byte {error.start}") from None
 
-    def json(self, kind: Any, what: str) -> Any:
-        """Decode the file as JSON of a given type.
+    def where(self, row: int, there: int) -> str:
+        """Return the description of a row for error messages, given its number in the table and in the file."""
+        return f"jobs row {row} ({Path(self.place(there)).name})"
 
-        Args:
-            kind: The type.
-            what: A description of the expected content, for error messages.
-
-        Raises:
-            InvalidSpecError: The file cannot be read, or its content has a different type.
-        """
-        try:
-            return msgspec.json.decode(self.text(), type=kind)
-        except (msgspec.MsgspecError, RecursionError, ValueError) as error:
-            raise InvalidSpecError(f"{self.path}: {error}; it must be {what}") from None
-
-    def beside(self, name: str) -> Source:
-        """Return the source for a file with the given name in the same directory."""
-        return Source(self.path.with_name(name))
-
-    def where(self, rows: NDArray[np.int64] | None = None, first: int = 2) -> Callable[[int], str]:
-        """Return a function that describes the position of a row in the file, for error messages.
-
-        Args:
-            rows: The original row numbers, if only some rows were kept.
-            first: The line number of the first row.
-        """
-        name = self.path.name
-        return lambda row: f"jobs row {row} ({name}:{(row if rows is None else int(rows[row])) + first})"
+    def place(self, row: int) -> str:
+        """Return the path of the file, with the line of a row unless rows are not lines."""
+        return f"{self.path}:{self.line(row)}" if self.line else str(self.path)
 
 
 class Table:
     """The columns of a file as text."""
 
-    def __init__(
-        self, source: Source, columns: Mapping[str, Any], rows: NDArray[np.int64] | None = None, first: int = 2
-    ) -> None:
-        """Create a table from columns of equal length.
-
-        Args:
-            source: The file.
-            columns: The columns by name.
-            rows: The original row numbers; all rows by default.
-            first: The line number of the first row.
-        """
-        self.source, self._first = source, first
+    def __init__(self, source: Source, columns: Mapping[str, Any], rows: NDArray[np.int64] | None = None) -> None:
+        """Create a table from columns of equal length; `rows` are their row numbers in the file, by default all."""
+        self.source = source
         self.columns: dict[str, Any] = {name: array_of(name, values) for name, values in columns.items()}
-        size = len(next(iter(self.columns.values()), ()))
-        self.rows = np.arange(size) if rows is None else rows
+        self.rows = np.arange(len(next(iter(self.columns.values()), ()))) if rows is None else rows
         self.notes: list[tuple[str, int]] = []
-        self.where = source.where(self.rows, first)
+
+    def where(self, row: int) -> str:
+        """Return the description of a row for error messages."""
+        return self.source.where(row, int(self.rows[row]))
 
     def __len__(self) -> int:
         """Return the number of rows."""
@@ -176,34 +156,22 @@ class Table:
         return Column(name, self.columns[name], self.where)
 
     def keep(self, mask: Any, why: str) -> Table:
-        """Return the rows for which the mask is true, with a note about the rows left out.
-
-        Args:
-            mask: A boolean mask with one value per row.
-            why: The reason for leaving out the other rows, for the note.
-        """
+        """Return the rows for which the mask is true, with a note about the rows left out, which gives the reason."""
         chosen = np.asarray(mask, bool)
         if chosen.all():
             return self
         rows = np.flatnonzero(chosen)
-        found = Table(
-            self.source,
-            {
-                name: (values[rows] if isinstance(values, Categorical) else values.take(rows))
-                for name, values in self.columns.items()
-            },
-            self.rows[rows],
-            self._first,
-        )
-        found.notes = [*self.notes, (why, int(len(chosen) - len(rows)))]
+        columns = {
+            name: values[rows] if isinstance(values, Categorical) else values.take(rows)
+            for name, values in self.columns.items()
+        }
+        found = Table(self.source, columns, self.rows[rows])
+        found.notes = [*self.notes, (why, len(chosen) - len(rows))]
         return found
 
     def given(self, *names: str) -> Any:
         """Return a mask of the rows that have a value in all of the given columns."""
-        found = np.ones(len(self), bool)
-        for name in names:
-            found &= ~self.column(name).missing()
-        return found
+        return ~np.any([self.column(name).missing() for name in names], axis=0)
 
     def jobs(self, columns: Mapping[str, Any], **other: Any) -> JobColumns:
         """Return a table of jobs with the given columns, sorted by submission time."""
@@ -281,51 +249,41 @@ def read(
         UnsupportedError: The format needs a library that is not installed.
     """
     source = Source(path)
-    columns: Mapping[str, Any] | None = None
     if format == "auto":
-        suffixes = [suffix for suffix in source.path.suffixes if suffix != ".gz"]
-        format = _BY_SUFFIX.get(suffixes[-1] if suffixes else "", "")  # noqa: A001
-        if not format:
+        suffix = source.path.name.removesuffix(".gz").rpartition(".")[2]
+        if suffix not in _BY_SUFFIX:
             raise InvalidSpecError(
                 f"{source.path}: its name has no known suffix; format= must be one of {', '.join(FORMATS)}"
             )
-        if format == "csv":
-            columns = source.csv()
-            if not map:
-                format = next((log for log, names in _BY_HEADER.items() if names <= columns.keys()), "csv")  # noqa: A001
+        format = _BY_SUFFIX[suffix]  # noqa: A001
+        if format == "csv" and not map:
+            format = _log_of(source) or format  # noqa: A001
     format = _OTHER_NAMES.get(format, format)  # noqa: A001
     if format == "alibaba":
-        format = _of_alibaba(source)  # noqa: A001
+        format = _log_of(source, format) or _refuse_header(source)  # noqa: A001
     if format not in FORMATS:
         raise InvalidSpecError(f"format: {format!r}; it must be auto or one of {', '.join(FORMATS)}")
-    if format in _LOGS:
-        module = import_module(f"kueuepy.simulation.logs.{_LOGS[format]}")
-        more: dict[str, Any] = {**options} if map is None else {**options, "map": map}
-        read_log = getattr(module, "read_" + format.replace("-", "_"))
-        _expect_options(format, more, signature(read_log).parameters)
-        found: JobColumns = read_log(source, **more)
-        return found
-    _expect_options(format, options, ())
-    if columns is None:
-        columns = {"csv": Source.csv, "parquet": lambda own: parquet_columns(own.path), "jsonl": _jsonl_columns}[
-            format
-        ](source)
-    return _by_name(source, columns, map)
-
-
-def _of_alibaba(source: Source) -> str:
-    """Determine from the header of a file which Alibaba trace it contains.
-
-    Raises:
-        InvalidSpecError: The header does not match a known Alibaba trace.
-    """
-    header = source.csv().keys()
-    known = {log: names for log, names in _BY_HEADER.items() if log.startswith("alibaba")}
-    found = next((log for log, names in known.items() if names <= header), None)
-    if found is None:
-        wanted = "; ".join(f"{log}: {', '.join(sorted(names))}" for log, names in known.items())
-        raise InvalidSpecError(f"{source.path}: its first line names {', '.join(header)}; it must have all of {wanted}")
+    if format in _TABLES:
+        _expect_options(format, options, ())
+        return _by_name(source, format, map)
+    (module,) = re.findall("^[a-z]+", format)
+    read_log = getattr(import_module(f"kueuepy.simulation.logs.{module}"), "read_" + format.replace("-", "_"))
+    more: dict[str, Any] = {**options} if map is None else {**options, "map": map}
+    _expect_options(format, more, signature(read_log).parameters)
+    found: JobColumns = read_log(source, **more)
     return found
+
+
+def _log_of(source: Source, family: str = "") -> str | None:
+    """Return the log of a family whose columns a CSV file has; `None` if there is none."""
+    header = source.csv().keys()
+    return next((log for log, names in _BY_HEADER.items() if log.startswith(family) and names <= header), None)
+
+
+def _refuse_header(source: Source) -> str:
+    wanted = "; ".join(f"{log}: {', '.join(sorted(_BY_HEADER[log]))}" for log in _ALIBABA)
+    names = ", ".join(source.csv())
+    raise InvalidSpecError(f"{source.path}: its first line names {names}; it must have all of {wanted}")
 
 
 def _expect_options(format: str, options: Collection[str], known: Collection[str]) -> None:  # noqa: A002 - as in read
@@ -333,21 +291,14 @@ def _expect_options(format: str, options: Collection[str], known: Collection[str
         raise InvalidSpecError(f"format {format}: takes no option {unknown[0]!r}")
 
 
-def _by_name(source: Source, columns: Mapping[str, Any], names: Mapping[str, str] | None) -> JobColumns:
+def _by_name(source: Source, format: str, names: Mapping[str, str] | None) -> JobColumns:  # noqa: A002 - as in read
+    columns = parquet_columns(source.path) if format == "parquet" else getattr(source, format)()
     table = Table(source, {ALIASES.get(name, name): values for name, values in renamed(columns, names).items()})
-    present = [name for name in _NEEDED if name in table.columns]
-    return (kept := table.keep(table.given(*present), "without queue, submit or runtime")).jobs(kept.columns)
-
-
-def _jsonl_columns(source: Source) -> dict[str, Any]:
-    rows: list[dict[str, Any]] = []
-    for number, line in enumerate(source.text().split("\n"), 1):
-        if line.strip():
-            try:
-                rows.append(msgspec.json.decode(line, type=dict[str, Any]))
-            except (msgspec.MsgspecError, RecursionError, ValueError) as error:
-                raise InvalidSpecError(f"{source.path}:{number}: {error}; a line must be a JSON object") from None
-    return row_columns(rows)
+    needed = [name for name in ("queue", "submit", "runtime") if name in table.columns]
+    table = table.keep(table.given(*needed), "without queue, submit or runtime")
+    # Only CSV has no types of its own.
+    own = [name for name in table.columns if format == "csv" and not is_known(name)]
+    return table.jobs({**table.columns, **{name: table.column(name).typed() for name in own}})
 
 
 def row_columns(rows: list[dict[str, Any]]) -> dict[str, Any]:

@@ -5,12 +5,10 @@ from __future__ import annotations
 import contextlib
 import math
 import re
-from collections.abc import Callable, Iterable, Sequence
 from importlib import import_module
-from typing import Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from kueuepy._core import Quantity
 from kueuepy.engine.cached import cached_property
@@ -21,28 +19,102 @@ from kueuepy.simulation.arrays import array_of, is_arrow
 from kueuepy.simulation.spans import MOST, exact_ns, is_naive, parse_moment, parse_span, shown
 from kueuepy.tables import Categorical
 
-Ints = NDArray[np.int64]
-Where = Callable[[int], str]
-"""A function that returns the description of a row for error messages, such as `jobs row 17 (jobs.csv:19)`."""
-Parse = Callable[[Any], "int | None"]
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable
 
-_DATE = len("2017-10-09 07:01:55")
-_HAS_ZONE = re.compile(r"[Zz+]|-.*-.*-")  # a negative UTC offset adds a third dash
-_SURROGATE = re.compile("[\ud800-\udfff]")
+    from numpy.typing import NDArray
+
 _UNLIKE_PYTHON = r"^\+|[xX(]"
 """Arrow also reads `0x1f` and `nan(a)` as numbers, which Python rejects, and `+5` as a float, unlike `int`."""
+_NUMBER = r"-?(?:0|[1-9]\d{0,17})(?:\.\d+)?(?:[eE][-+]?\d{1,2})?"
+"""The numbers of JSON; `007` is a name."""
+_DATE = r"\d{4}-\d\d-\d\d[ T]\d\d:\d\d:\d\d(?:\.\d{3}(?:\d{3})?)?(?:Z|[-+](?:[01]\d|2[0-3]):[0-5]\d)?"
+"""Dates that Arrow converts as `parse_moment` does."""
+_SURROGATE = re.compile("[\ud800-\udfff]")
+_NUMERIC, _TIMES = "iufb", "mM"  # kinds of NumPy's types
+
+
+class Kind(NamedTuple):
+    """Values that are converted to integers.
+
+    Attributes:
+        allowed: The error message for values that are not allowed.
+        parse: The conversion of one value that is not a number; `None` if the value is not allowed.
+        limit: The bound that numbers must be less than, before the multiplication by `scale`.
+        high: The error message for values that are not less.
+        least: The smallest number that is allowed.
+        scale: The integer that represents the number 1.
+        rounded: A function that rounds fractions; `None` if fractions are not allowed.
+        missing: The integer that represents a missing value.
+        never: Whether -1 and infinity are treated as missing.
+        dates: The kinds of NumPy's types of dates (`M`) and durations (`m`) that are allowed.
+    """
+
+    allowed: str
+    parse: Callable[[Any], int | None]
+    limit: float
+    high: str
+    least: int = 0
+    scale: int = 1
+    rounded: Callable[[Any], Any] | None = None
+    missing: int = 0
+    never: bool = False
+    dates: str = ""
+
+
+_SECONDS = "it must be a number of seconds of 0 or more, or such as"
+SPAN = Kind(
+    f"{_SECONDS} 1h30m or 01:30:00",
+    parse_span,
+    LONGEST / SECOND,
+    f"it must be at most {MOST}",
+    scale=SECOND,
+    rounded=np.round,
+    missing=-1,
+    dates="m",
+)
+"""Time spans in nanoseconds; numbers are seconds, and a missing value becomes -1."""
+SPAN_OR_NEVER = SPAN._replace(allowed=f"{SPAN.allowed}; -1 never ends", never=True)
+"""Time spans, or -1 for a job that never ends."""
+TIME = SPAN._replace(allowed=f"{_SECONDS} 2024-05-01T12:00:00Z", parse=parse_moment, dates="mM")
+"""Times in nanoseconds since an origin, such as the Unix epoch. If some timestamps have no time zone, they are read as
+UTC, with a note."""
+TIME_OR_UNKNOWN = TIME._replace(never=True)
+"""Times, or -1 for an unknown time, as in logs in the Standard Workload Format."""
+
+
+def whole(least: int, *, missing: int, most: int = 2**31 - 1) -> Kind:
+    """Return the kind of integers from `least` to `most`; a missing value becomes `missing`."""
+    allowed = f"it must be a whole number from {least} to {most}"
+    return Kind(allowed, _integer, most + 1, allowed, least, missing=missing)
+
+
+def amount(resource: str) -> Kind:
+    """Return the kind of requests of a resource, with CPU in millicores; a missing value becomes 0."""
+    scale = 1000 if resource == "cpu" else 1
+    example = {"cpu": "500m", "memory": "4Gi"}.get(resource)
+    return Kind(
+        f"it must be a quantity of {resource} of 0 or more, such as {example}"
+        if example
+        else "it must be a whole number of 0 or more",
+        lambda value: _request(value, resource),
+        LONGEST // scale,
+        f"it must be less than {LONGEST // scale}",
+        scale=scale,
+        rounded=(lambda found: np.ceil(np.round(found, 6) if scale > 1 else found)) if example else None,
+    )
 
 
 class Column:
     """An input column, with a description of its rows for error messages."""
 
-    def __init__(self, name: str, values: Any, where: Where) -> None:
-        """Store the values: a one-dimensional sequence, array or DataFrame column.
+    def __init__(self, name: str, values: Any, where: Callable[[int], str]) -> None:
+        """Store a one-dimensional sequence, array or DataFrame column.
 
         Args:
             name: The name of the column.
             values: The values.
-            where: A function that describes a row for error messages.
+            where: A function that describes a row for error messages, such as `jobs row 17 (jobs.csv:19)`.
 
         Raises:
             InvalidSpecError: The values are not a column, have several dimensions, or are not UTF-8 text.
@@ -50,6 +122,7 @@ class Column:
         self.name, self._where = name, where
         self.notes: list[tuple[str, int]] = []
         self.values = array_of(name, values)
+        self._kind = self.values.dtype.kind if isinstance(self.values, np.ndarray) else "O"
 
     @cached_property
     def coded(self) -> Categorical:
@@ -60,7 +133,7 @@ class Column:
         if is_arrow(values):
             found = values.dictionary_encode()
             return Categorical(found.indices.fill_null(-1).to_numpy(), found.dictionary.to_pylist())
-        cells = list(values) if values.dtype.kind in "mM" else values.tolist()
+        cells = list(values) if self._kind in _TIMES else values.tolist()
         try:
             distinct = dict.fromkeys(cells)
         except TypeError:  # lists, which DataFrames may contain
@@ -73,28 +146,34 @@ class Column:
     @cached_property
     def numbers(self) -> NDArray[Any] | None:
         """The values as numbers, with NaN for missing values; `None` if a value is not a number."""
-        values = self.values
-        if isinstance(values, np.ndarray) and values.dtype.kind in "iufbmM":
-            return None if values.dtype.kind in "mM" else values
-        found = _arrow_numbers(values) if is_arrow(values) else None
-        if found is not None:
-            return found
+        if self._kind != "O":
+            return self.values if self._kind in _NUMERIC else None
+        for kind in ("int64", "float64") if is_arrow(self.values) else ():
+            with contextlib.suppress(ValueError):  # pyarrow.ArrowInvalid
+                self.values[:100].cast(kind)  # Arrow is slow if it rejects most rows
+                found: NDArray[Any] = self.values.cast(kind).to_numpy(zero_copy_only=False)
+                if not _matches(self.values, _UNLIKE_PYTHON, "any"):
+                    return found
         names, codes = self.coded.names, self.coded.codes
-        is_whole = set(map(type, names)) <= {str, int} and not (codes < 0).any()  # int() would truncate floats
         with contextlib.suppress(ValueError, OverflowError):
-            if is_whole:
+            if set(map(type, names)) <= {str, int} and not (codes < 0).any():  # int() would truncate floats
                 return np.array([int(name) for name in names], np.int64)[codes]
         with contextlib.suppress(TypeError, ValueError, OverflowError):
             return np.array([*map(float, names), math.nan])[codes]
         return None
 
+    def _match(self, pattern: str) -> bool:
+        """Return whether all strings match a pattern; of an Arrow array, the first strings are tested first."""
+        if not is_arrow(self.values):
+            return all(isinstance(name, str) and re.fullmatch(pattern, name) for name in self.coded.names)
+        return all(_matches(part, f"^({pattern})$", "all") for part in (self.values[:100], self.values))
+
     def missing(self) -> NDArray[np.bool_]:
         """Return a mask of the rows without a value."""
-        values = self.values
-        if is_arrow(values):
-            return np.asarray(values.is_null())
-        if isinstance(values, np.ndarray) and values.dtype.kind in "iufbmM":
-            return np.asarray(values != values)  # noqa: PLR0124 - NaN and NaT are not equal to themselves
+        if is_arrow(self.values):
+            return np.asarray(self.values.is_null())
+        if self._kind != "O":
+            return np.asarray(self.values != self.values)
         return np.asarray(self.coded.codes < 0)
 
     def error(self, row: int, allowed: str) -> InvalidSpecError:
@@ -106,12 +185,8 @@ class Column:
             value = None
         return InvalidSpecError(f'{self._where(row)}, column "{self.name}": {shown(value)}; {allowed}')
 
-    def refuse(self, bad: NDArray[np.bool_], allowed: str) -> None:
-        """Raise an error if any row has a value that is not allowed.
-
-        Args:
-            bad: A mask of the rows whose values are not allowed.
-            allowed: A description of the allowed values, for the error message.
+    def refuse(self, bad: Any, allowed: str) -> None:
+        """Check that a mask is not true for any row.
 
         Raises:
             InvalidSpecError: The value in a row is not allowed; the message names the first such row.
@@ -119,129 +194,71 @@ class Column:
         if bad.any():
             raise self.error(int(bad.argmax()), allowed)
 
-    def spans(self, *, never: bool = False) -> Ints:
-        """Return time spans in nanoseconds; numbers are read as seconds, and a missing or infinite value becomes -1.
-
-        Args:
-            never: Whether -1 is allowed and means that the job never ends.
+    def integers(self, kind: Kind) -> NDArray[np.int64]:
+        """Return the values as integers.
 
         Raises:
-            InvalidSpecError: A value is not a time span, is negative, or is too large.
+            InvalidSpecError: A value is not allowed.
         """
-        allowed = "it must be a number of seconds of 0 or more, or such as 1h30m or 01:30:00"
-        return self._times(parse_span, allowed + "; -1 never ends" * never, never=never)
+        if (dated := self._dated(kind.dates)) is not None:
+            found, held = exact_ns(dated)
+            absent = np.isnat(dated) | (kind.never & (found == kind.missing))
+            self.refuse(~absent & (dated.view(np.int64) < 0), kind.allowed)
+            self.refuse(~held, kind.high)
+            return np.where(absent, kind.missing, found)
+        if self.numbers is not None and not (kind.dates and self._has_booleans()):
+            return self._scaled(self.numbers, kind)
+        if "M" in kind.dates:
+            self._note_zones()
+        exact = [_exact(value, kind) for value in self.coded.names]
+        self.refuse(self._rows(value is None for value in exact), kind.allowed)
+        is_large = [value is not None and value >= kind.limit * kind.scale for value in exact]
+        self.refuse(self._rows(is_large), kind.high)
+        # Categories that no row has may still be invalid.
+        known = [
+            kind.missing if value is None or large else value for value, large in zip(exact, is_large, strict=True)
+        ]
+        return np.array([*known, kind.missing], np.int64)[self.coded.codes]
 
-    def times(self, *, unknown: bool = False) -> Ints:
-        """Return times in nanoseconds since an origin, such as the Unix epoch.
+    def _scaled(self, numbers: NDArray[Any], kind: Kind) -> NDArray[np.int64]:
+        absent = _is_nan(numbers) | (kind.never & ((numbers == -1) | (numbers == math.inf)))
+        given = np.where(absent, kind.least, numbers)
+        self.refuse(given < kind.least, kind.allowed if kind.dates else f"it must be {kind.least} or more")
+        self.refuse(given >= kind.limit, kind.high)  # before the multiplication, which would overflow
+        floor = np.floor(given) if given.dtype.kind == "f" else given
+        found = floor.astype(np.int64) * kind.scale
+        if given.dtype.kind == "f":
+            if kind.rounded is None:
+                self.refuse(given != floor, kind.allowed)
+            found += (kind.rounded or np.round)((given - floor) * kind.scale).astype(np.int64)
+        return np.where(absent, kind.missing, found)
 
-        Numbers are seconds, and missing values become -1.
+    def _has_booleans(self) -> bool:
+        has_objects = self._kind == "O" and not is_arrow(self.values)
+        return any(isinstance(name, bool) for name in self.coded.names) if has_objects else self._kind == "b"
 
-        If some timestamps have a time zone and others have none, timestamps without a time zone are read as UTC, with a
-        note.
-
-        Args:
-            unknown: Whether -1 and infinity are treated as missing; logs in the Standard Workload Format contain -1.
-
-        Raises:
-            InvalidSpecError: A value is not a time, is negative, or is too large.
-        """
-        allowed = "it must be a number of seconds of 0 or more, or such as 2024-05-01T12:00:00Z"
-        return self._times(parse_moment, allowed, never=unknown)
-
-    def _times(self, parse: Parse, allowed: str, *, never: bool) -> Ints:
-        values: Any = self.values if _kind(self.values) in "mM" else self.numbers
-        self._expect_time(values, parse, allowed)
-        if values is None and (values := self._dates()) is None:
-            if parse is parse_moment:
-                self._note_zones()
-            return self._parsed(parse, allowed, missing=-1, never=never)
-        if values.dtype.kind in "mM":
-            absent = np.isnat(values)
-            exact, held = exact_ns(values)
-            self.refuse(~held & (values.view(np.int64) < 0), allowed)
-            self.refuse(~held, f"it must be at most {MOST}")
-        else:
-            absent = _is_nan(values) | (never & ((values == -1) | (values == np.inf)))
-            exact = self._nanoseconds(np.where(absent, 0, values), allowed)
-        self.refuse(~absent & (exact < (-1 if never else 0)), allowed)
-        return np.asarray(np.where(absent, -1, exact), np.int64)
-
-    def _expect_time(self, values: NDArray[Any] | None, parse: Parse, allowed: str) -> None:
-        """Check that the column contains no booleans, no date where a time span is expected, and no months or years."""
-        kind = "" if values is None else values.dtype.kind
-        if kind in "mM" and values is not None:
-            is_span = kind == "m" and np.datetime_data(values.dtype)[0] not in ("Y", "M")
-            if not is_span and (parse is parse_span or kind == "m"):
-                self.refuse(~np.isnat(values), allowed)
-        elif kind == "b":
-            self.refuse(np.ones(len(self.values), bool), allowed)
-        elif any(isinstance(value, bool) for value in self._objects()):
-            self.refuse(self._rows(isinstance(value, bool) for value in self.coded.names), allowed)
-
-    def _objects(self) -> list[Any]:
-        """Return the distinct values of a column of Python objects; an empty list for arrays of another type."""
-        return [] if is_arrow(self.values) or _kind(self.values) != "O" else list(self.coded.names)
-
-    def _dates(self) -> NDArray[Any] | None:
-        """Convert strings such as `2017-10-09 07:01:55`; return `None` if any value has a different form."""
-        names = self.coded.names
-        if not names or not all(isinstance(value, str) and len(value) == _DATE for value in names):
-            return None
-        with contextlib.suppress(ValueError):
-            return np.array([*names, "NaT"], "M8[s]")[self.coded.codes]
+    def _dated(self, dates: str) -> NDArray[Any] | None:
+        """Return the values as dates or durations; `None` if they are not, or have no fixed length in nanoseconds."""
+        if self._kind in dates:
+            is_month = self._kind == "m" and np.datetime_data(self.values.dtype)[0] in ("Y", "M")
+            return None if is_month else self.values
+        if "M" in dates and is_arrow(self.values) and self._match(_DATE):
+            for zone in (None, "UTC"):
+                with contextlib.suppress(ValueError):  # pyarrow.ArrowInvalid
+                    found = self.values.cast(import_module("pyarrow").timestamp("ns", zone))
+                    return np.asarray(found.to_numpy(zero_copy_only=False))
         return None
 
     def _note_zones(self) -> None:
         """Add a note if some timestamps have a time zone and others have none."""
-        names = self.coded.names
-        if all(isinstance(value, str) and not _HAS_ZONE.search(value) for value in names):
-            return
-        naive = [is_naive(value) for value in names]
+        naive = [is_naive(value) for value in self.coded.names]
         if True in naive and False in naive:
             rows = int(self._rows(value is True for value in naive).sum())
             self.notes.append((f"{self.name} has no time zone, unlike other rows; read as UTC", rows))
 
-    def _nanoseconds(self, seconds: NDArray[Any], allowed: str) -> Ints:
-        self.refuse(~(seconds >= 0), allowed)
-        self.refuse(~(seconds <= LONGEST // SECOND), f"it must be at most {MOST}")
-        if seconds.dtype.kind in "iub":
-            return np.asarray(seconds.astype(np.int64) * SECOND)
-        whole = np.floor(seconds)
-        return np.asarray(whole.astype(np.int64) * SECOND + np.round((seconds - whole) * SECOND).astype(np.int64))
-
-    def _parsed(self, parse: Parse, allowed: str, *, missing: int, never: bool = False) -> Ints:
-        """Parse each distinct value once. If `never` is true, -1 s and infinity become -1."""
-        given: Sequence[Any] = self.coded.names
-        exact = [-1 if never and value == math.inf else parse(value) for value in given]
-        exact = [-1 if never and value == -SECOND else value for value in exact]
-        least, most = -1 if never else 0, MOST if parse in (parse_span, parse_moment) else LONGEST
-        self.refuse(self._rows(value is None or value < least for value in exact), allowed)
-        self.refuse(self._rows(value is not None and value > LONGEST for value in exact), f"it must be at most {most}")
-        # Categories that no row has may still be invalid.
-        known = [value if value is not None and least <= value <= LONGEST else missing for value in exact]
-        return np.array([*known, missing], np.int64)[self.coded.codes]
-
     def _rows(self, flags: Iterable[bool]) -> NDArray[np.bool_]:
         """Return the flag of each row; the argument has a flag for each distinct value."""
         return np.array([*flags, False])[self.coded.codes]
-
-    def whole(self, least: int, *, missing: int, most: int = 2**31 - 1) -> Ints:
-        """Return integers.
-
-        Args:
-            least: The smallest value allowed.
-            missing: The result for a missing value.
-            most: The largest value allowed.
-
-        Raises:
-            InvalidSpecError: A value is not an integer, or is out of range.
-        """
-        allowed = f"it must be a whole number from {least} to {most}"
-        numbers = self._numbers(allowed)
-        self.refuse(numbers < least, f"it must be {least} or more")
-        self.refuse((numbers != np.floor(numbers)) & ~_is_nan(numbers) | (numbers > most), allowed)
-        absent = _is_nan(numbers)
-        return np.where(absent, missing, np.where(absent, 0, numbers).astype(np.int64))
 
     def number(self) -> NDArray[np.float64]:
         """Return numbers of at least 0; a missing value becomes 0.
@@ -249,36 +266,12 @@ class Column:
         Raises:
             InvalidSpecError: A value is not a number, is negative, or is infinite.
         """
-        numbers = self._numbers("it must be a number")
+        if self.numbers is None:
+            self.refuse(self._rows(not _is_number(value) for value in self.coded.names), "it must be a number")
+        numbers = np.zeros(len(self.values)) if self.numbers is None else self.numbers
         found = np.where(_is_nan(numbers), 0.0, numbers).astype(np.float64)
         self.refuse(~((found >= 0) & np.isfinite(found)), "it must be 0 or more")
         return found
-
-    def _numbers(self, allowed: str) -> NDArray[Any]:
-        if self.numbers is None:
-            self.refuse(self._rows(not _is_number(value) for value in self.coded.names), allowed)
-            raise self.error(0, allowed)
-        return self.numbers
-
-    def amounts(self, resource: str) -> Ints:
-        """Return the request of each pod (CPU in millicores); a row without a value requests nothing.
-
-        Raises:
-            InvalidSpecError: A value is not a quantity, is negative, or is a fraction of an indivisible resource.
-        """
-        if self.numbers is None:
-            example = {"cpu": "500m", "memory": "4Gi"}.get(resource, "8")
-            allowed = f"it must be a quantity of {resource} of 0 or more, such as {example}"
-            return self._parsed(lambda value: _request(value, resource), allowed, missing=0)
-        given = np.where(_is_nan(self.numbers), 0, self.numbers)
-        # Check the bound before the multiplication, which would overflow: 2**61 cores would become 0 thousandths.
-        most = LONGEST // 1000 if resource == "cpu" else LONGEST
-        self.refuse(given < 0, "it must be 0 or more")
-        self.refuse(~(given < most), f"it must be less than {most}")
-        exact = np.ceil(np.round(given * 1000, 6)) if resource == "cpu" and given.dtype.kind == "f" else given
-        self.refuse((exact != np.floor(exact)) & (resource != "memory"), "it must be a whole number")
-        found = np.ceil(exact).astype(np.int64) if exact.dtype.kind == "f" else exact.astype(np.int64)
-        return found * 1000 if resource == "cpu" and given.dtype.kind != "f" else found
 
     def names(self) -> Categorical:
         """Return the values as strings; surrounding spaces are not part of a name.
@@ -286,12 +279,13 @@ class Column:
         Raises:
             InvalidSpecError: A value contains a surrogate code point, which UTF-8 cannot represent.
         """
-        valid = [is_unicode(value) for value in self.coded.names]
-        if not all(valid):
-            self.refuse(self._rows(not value for value in valid), "it must be text that UTF-8 can represent")
+        given = self.coded
+        if not all(map(is_unicode, given.names)):
+            bad = self._rows(not is_unicode(value) for value in given.names)
+            self.refuse(bad, "it must be text that UTF-8 can represent")
         known: dict[str, int] = {}
-        codes = [known.setdefault(text_of(value).strip(), len(known)) for value in self.coded.names]
-        return Categorical(np.array([*codes, -1], np.int32)[self.coded.codes], list(known))
+        codes = [known.setdefault(text_of(value).strip(), len(known)) for value in given.names]
+        return Categorical(np.array([*codes, -1], np.int32)[given.codes], list(known))
 
     def texts(self) -> list[str]:
         """Return the values as strings; a missing value becomes an empty string."""
@@ -305,33 +299,26 @@ class Column:
         Raises:
             InvalidSpecError: A time cannot be represented in nanoseconds, or a name is not valid Unicode.
         """
-        kind = _kind(self.values)
-        if kind in "mM":
+        if self._kind in _TIMES:
             exact, held = exact_ns(self.values)
             self.refuse(~held, "it must be a date from 1678 to 2262, or a time span of at most 292 years")
-            if np.datetime_data(self.values.dtype) in (("ms", 1), ("us", 1), ("ns", 1), *[("D", 1)] * (kind == "M")):
+            units = ("D", "ms", "us", "ns") if self._kind == "M" else ("ms", "us", "ns")
+            if np.datetime_data(self.values.dtype) in [(unit, 1) for unit in units]:
                 return np.asarray(self.values)
-            return np.where(np.isnat(self.values), np.iinfo(np.int64).min, exact).view(f"{kind}8[ns]")
-        return self.names() if isinstance(self.values, Categorical) or self.numbers is None else self.numbers
+            return np.where(np.isnat(self.values), np.iinfo(np.int64).min, exact).view(f"{self._kind}8[ns]")
+        is_coded = not isinstance(self.values, np.ndarray)
+        has_text = is_coded or (self._kind == "O" and any(isinstance(value, str) for value in self.coded.names))
+        return self.names() if has_text or self.numbers is None else self.numbers
+
+    def typed(self) -> Any:
+        """Return the values as numbers if all of them are strings with numbers as in JSON, and unchanged otherwise."""
+        return self.values if self.numbers is None or not self._match(_NUMBER) else self.numbers
 
 
-def _kind(values: Any) -> str:
-    """Return the kind of an array's type as a character; `O` for all other columns."""
-    return values.dtype.kind if isinstance(values, np.ndarray) else "O"
-
-
-def _arrow_numbers(texts: Any) -> NDArray[Any] | None:
-    """Return the strings of an Arrow array as numbers; `None` if Arrow or Python cannot convert all of them.
-
-    Arrow accepts only the usual notations of numbers, whereas Python also accepts `1_000` and surrounding spaces.
-    """
+def _matches(texts: Any, pattern: str, which: str) -> bool:
     compute = import_module("pyarrow.compute")
-    for kind in ("float64",) if texts.null_count else ("int64", "float64"):
-        with contextlib.suppress(ValueError):  # pyarrow.ArrowInvalid
-            texts[:100].cast(kind)  # Arrow is slow if it rejects most rows
-            found: NDArray[Any] = texts.cast(kind).to_numpy(zero_copy_only=False)
-            return None if compute.any(compute.match_substring_regex(texts, _UNLIKE_PYTHON)).as_py() else found
-    return None
+    found: bool = getattr(compute, which)(compute.match_substring_regex(texts, pattern), min_count=0).as_py()
+    return found
 
 
 def is_missing(value: Any) -> bool:
@@ -361,12 +348,30 @@ def text_of(value: Any) -> str:
         return shown(value)
 
 
+def _exact(value: Any, kind: Kind) -> int | None:
+    """Return one value as an integer, or `None` if it is not allowed."""
+    found = kind.missing if kind.never and value == math.inf else kind.parse(value)
+    if kind.never and found in (kind.missing, -kind.scale):
+        return kind.missing
+    return None if found is None or found < kind.least else found
+
+
 def _request(value: Any, resource: str) -> int | None:
-    """Return the amount of a quantity, or `None` if the value is not a quantity."""
-    try:
+    with contextlib.suppress(KueueError, TypeError, ValueError, OverflowError):
         return Quantity(value if isinstance(value, int) else str(value)).request(resource)
-    except (KueueError, TypeError, ValueError, OverflowError):
-        return None
+    return None
+
+
+def _integer(value: Any) -> int | None:
+    return int(float(value)) if _is_number(value) and float(value).is_integer() else None
+
+
+def _is_number(value: Any) -> bool:
+    try:
+        float(value)
+    except (TypeError, ValueError, OverflowError):
+        return False
+    return True
 
 
 def _is_nan(values: NDArray[Any]) -> NDArray[np.bool_]:
@@ -377,13 +382,5 @@ def _is_hashable(value: Any) -> bool:
     try:
         hash(value)
     except TypeError:  # a list, or a signaling NaN
-        return False
-    return True
-
-
-def _is_number(value: Any) -> bool:
-    try:
-        float(value)
-    except (TypeError, ValueError, OverflowError):
         return False
     return True

@@ -8,6 +8,7 @@ import numpy as np
 
 from kueuepy.errors import InvalidSpecError
 from kueuepy.simulation.read import Source, Table
+from kueuepy.simulation.values import TIME, whole
 
 if TYPE_CHECKING:
     from kueuepy.simulation.base import JobColumns
@@ -31,18 +32,18 @@ def read_acme(source: Source, queue: str = "type") -> JobColumns:
         raise InvalidSpecError(f"queue: {queue!r}; it must be type or user")
     table = Table(source, source.csv())
     table = table.keep(table.given("submit_time", "start_time", "end_time"), "without submission, start or end")
-    start, end = table.column("start_time").times(), table.column("end_time").times()
+    start, end = table.column("start_time").integers(TIME), table.column("end_time").integers(TIME)
     table = table.keep(end >= start, "ends before it starts")
     start, end = start[end >= start], end[end >= start]
-    gpus = table.column("gpu_num").whole(0, missing=0)
-    pods = np.maximum(table.column("node_num").whole(0, missing=1), 1)
+    gpus = table.column("gpu_num").integers(whole(0, missing=0))
+    pods = np.maximum(table.column("node_num").integers(whole(0, missing=1)), 1)
     columns: dict[str, Any] = {
         "queue": table.column(queue).values,
-        "submit": table.column("submit_time").times().view("M8[ns]"),
+        "submit": table.column("submit_time").integers(TIME).view("M8[ns]"),
         "runtime": (end - start).view("m8[ns]"),
         "pods": pods,
         "gpu": -(-gpus // pods),
-        "cpu": table.column("cpu_num").whole(0, missing=0) / pods,
+        "cpu": table.column("cpu_num").integers(whole(0, missing=0)) / pods,
         "state": table.column("state").values,
         "user": table.column("user").values,
         "kind": table.column("type").values,

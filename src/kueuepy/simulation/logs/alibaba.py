@@ -11,6 +11,7 @@ import numpy as np
 
 from kueuepy.errors import InvalidSpecError
 from kueuepy.simulation.read import Source, Table
+from kueuepy.simulation.values import TIME, whole
 
 if TYPE_CHECKING:
     import os
@@ -45,19 +46,19 @@ def read_alibaba2020(
     jobs = Table(source, source.csv())
     column = queue if queue in jobs.columns else "user"
     users = dict(zip(jobs.column("job_name").texts(), jobs.column(column).texts(), strict=True))
-    there = source.beside("pai_task_table.csv") if tasks is None else Source(tasks)
+    there = Source(source.path.with_name("pai_task_table.csv") if tasks is None else tasks)
     table = Table(there, there.csv())
     table = table.keep(table.column("status").names() == "Terminated", "status is not Terminated")
     table = table.keep(table.given("start_time", "end_time"), "without start or end")
     of_job = np.array([users.get(name) is not None for name in table.column("job_name").texts()], bool)
     table = table.keep(of_job, "of no job in the job table")
-    start, end = table.column("start_time").times(), table.column("end_time").times()
+    start, end = table.column("start_time").integers(TIME), table.column("end_time").integers(TIME)
     gpu = _numbers(table, "plan_gpu")
     columns: dict[str, Any] = {
         "queue": [users[name] for name in table.column("job_name").texts()],
         "submit": start.view("M8[ns]"),
         "runtime": np.maximum(end - start, 0).view("m8[ns]"),
-        "pods": np.maximum(table.column("inst_num").whole(0, missing=1), 1),
+        "pods": np.maximum(table.column("inst_num").integers(whole(0, missing=1)), 1),
         "cpu": _numbers(table, "plan_cpu") / 100,
         "memory": _numbers(table, "plan_mem") * 2**30,
         ("alibaba.com/gpu-percent" if share else "gpu"): np.round(gpu) if share else np.ceil(gpu / 100),
@@ -90,7 +91,7 @@ def read_alibaba2023(source: Source, *, share: bool = False, pending: str = "dro
     if pending == "drop":
         table = table.keep(table.given("scheduled_time"), "never scheduled")
     table, (created, _, start, deleted) = _lives(table)
-    gpus = table.column("num_gpu").whole(0, missing=0)
+    gpus = table.column("num_gpu").integers(whole(0, missing=0))
     columns: dict[str, Any] = {
         "name": table.column("name").values,
         "queue": [name.lower() for name in table.column("qos").texts()],
@@ -135,7 +136,7 @@ def read_alibaba2025(source: Source, *, unfinished: str = "drop") -> JobColumns:
             "queue": [name.replace("_", "-") for name in table.column("app_name").texts()],
             "submit": np.maximum(created, 0).view("M8[ns]"),
             "runtime": np.where(deleted < 0, -1, deleted - start).view("m8[ns]"),
-            "gpu": table.column("gpu_request").whole(0, missing=0),
+            "gpu": table.column("gpu_request").integers(whole(0, missing=0)),
             "cpu": _numbers(table, "cpu_request"),
             "memory": np.ceil(_numbers(table, "memory_request") * 2**30),
             "ephemeral-storage": np.ceil(_numbers(table, "disk_request") * 2**30),
@@ -165,7 +166,7 @@ def read_alibaba2026_spot(source: Source, map: Mapping[str, str] | None = None) 
         "queue": table.column((map or {}).get("queue", "organization")).values,
         "submit": table.column("submit_time").values,
         "runtime": table.column("duration").values,
-        "pods": np.maximum(table.column("worker_num").whole(0, missing=1), 1),
+        "pods": np.maximum(table.column("worker_num").integers(whole(0, missing=1)), 1),
         "gpu": np.ceil(_numbers(table, "gpu_request")),
         "cpu": _numbers(table, "cpu_request"),
         "flavor": _flavors(table, "gpu_model"),
@@ -181,7 +182,9 @@ def _lives(table: Table, *, endless: bool = False) -> tuple[Table, NDArray[np.in
     The rows of the array are the times of creation, scheduling, start and deletion. If `endless` is true, pods that
     were never deleted are kept.
     """
-    created, scheduled, deleted = (table.column(f"{of}_time").times() for of in ("creation", "scheduled", "deletion"))
+    created, scheduled, deleted = (
+        table.column(f"{of}_time").integers(TIME) for of in ("creation", "scheduled", "deletion")
+    )
     start = np.maximum(np.where(scheduled < 0, created, scheduled), 0)
     keep = (deleted >= start) | (endless & (deleted < 0))
     times = np.array([created, scheduled, start, deleted])[:, keep]

@@ -8,6 +8,7 @@ import numpy as np
 
 from kueuepy.objects.times import LONGEST
 from kueuepy.simulation.read import Source, Table
+from kueuepy.simulation.values import whole
 
 if TYPE_CHECKING:
     import os
@@ -44,8 +45,9 @@ def read_borg2019(
     Raises:
         InvalidSpecError: A file cannot be read, or is invalid.
     """
-    there = source.beside("instance_events.csv") if instances is None else Source(instances)
-    table = Table(source, _collections(Table(source, source.csv()), Table(there, there.csv()), machine))
+    there = Source(source.path.with_name("instance_events.csv") if instances is None else instances)
+    collections = _collections(Table(source, source.csv()), Table(there, there.csv()), machine)
+    table = Table(Source(source.path), collections)
     table = table.keep(table.columns["alloc"] == 0, "alloc sets")
     for name, why in (("submit", "no SUBMIT"), ("start", "no SCHEDULE"), ("end", "no end")):
         table = table.keep(table.columns[name] >= 0, why)
@@ -63,7 +65,7 @@ def read_borg2019(
 def _collections(events: Table, instances: Table, machine: tuple[float, float]) -> dict[str, Any]:
     """Return columns with one row per collection, in the order of the first events."""
     found: dict[str, dict[str, Any]] = {}
-    priorities, allocs = (events.column(name).whole(0, missing=0) for name in ("priority", "collection_type"))
+    priorities, allocs = (events.column(name).integers(whole(0, missing=0)) for name in ("priority", "collection_type"))
     rows = zip(
         _times(events), *_texts(events, "type", "collection_id"), priorities.tolist(), allocs.tolist(), strict=True
     )
@@ -98,7 +100,7 @@ def _collections(events: Table, instances: Table, machine: tuple[float, float]) 
 
 
 def _times(table: Table) -> list[int]:
-    found: list[int] = table.column("time").whole(0, missing=0, most=LONGEST // _MICROSECOND).tolist()
+    found: list[int] = table.column("time").integers(whole(0, missing=0, most=LONGEST // _MICROSECOND)).tolist()
     return found
 
 

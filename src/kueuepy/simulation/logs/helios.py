@@ -9,6 +9,7 @@ import numpy as np
 from kueuepy.errors import InvalidSpecError
 from kueuepy.objects import SECOND
 from kueuepy.simulation.read import Source, Table
+from kueuepy.simulation.values import TIME, whole
 
 if TYPE_CHECKING:
     import os
@@ -35,19 +36,19 @@ def read_helios(
     table = Table(source, source.csv())
     table = table.keep(table.given("submit_time", "duration"), "without submission or duration")
     if not cpu_jobs:
-        table = table.keep(table.column("gpu_num").whole(0, missing=0) > 0, "without GPUs")
-    gpus = table.column("gpu_num").whole(0, missing=0)
-    pods = np.maximum(table.column("node_num").whole(0, missing=1), 1)
+        table = table.keep(table.column("gpu_num").integers(whole(0, missing=0)) > 0, "without GPUs")
+    gpus = table.column("gpu_num").integers(whole(0, missing=0))
+    pods = np.maximum(table.column("node_num").integers(whole(0, missing=1)), 1)
     columns: dict[str, Any] = {
         "queue": table.column("vc").values,
-        "submit": table.column("submit_time").times().view("M8[ns]"),
+        "submit": table.column("submit_time").integers(TIME).view("M8[ns]"),
         "runtime": table.column("duration").values,
         "pods": pods,
         "gpu": -(-gpus // pods),
-        "cpu": table.column("cpu_num").whole(0, missing=0) / pods,
+        "cpu": table.column("cpu_num").integers(whole(0, missing=0)) / pods,
         "user": table.column("user").values,
         "state": table.column("state").values,
-        "recorded_start": table.column("start_time").times().view("M8[ns]"),
+        "recorded_start": table.column("start_time").integers(TIME).view("M8[ns]"),
     }
     jobs = table.jobs(columns)
     if gpu_numbers is None or not len(jobs):
@@ -59,13 +60,13 @@ def read_helios(
 def _quota_events(source: Source, first: int) -> tuple[tuple[float, str, str, int], ...]:
     """Return the changes to each queue's number of GPUs from one day to the next."""
     table = Table(source, source.csv())
-    days = table.column("date").times()
+    days = table.column("date").integers(TIME)
     known: dict[str, int] = {}
     found = []
     names = [name for name in table.columns if name not in ("date", "total")]
     if not names:
         raise InvalidSpecError(f"{source.path}: has no column of a queue beside date and total")
-    amounts = {name: table.column(name).whole(0, missing=0) for name in names}
+    amounts = {name: table.column(name).integers(whole(0, missing=0)) for name in names}
     for row in np.argsort(days, kind="stable"):
         for name in names:
             amount = int(amounts[name][row])

@@ -12,6 +12,7 @@ from kueuepy.objects import SECOND
 from kueuepy.objects.times import LONGEST
 from kueuepy.simulation.read import Source, Table, row_columns
 from kueuepy.simulation.spans import parse_moment, shown
+from kueuepy.simulation.values import SPAN, TIME, whole
 
 if TYPE_CHECKING:
     from kueuepy.simulation.base import JobColumns
@@ -32,14 +33,14 @@ def read_philly(source: Source, per_pod: int = 8) -> JobColumns:
         InvalidSpecError: The file cannot be read, or is invalid.
     """
     table = Table(source, source.csv())
-    duration = table.column("duration").spans()
-    gpus = table.column("num_gpus").whole(0, missing=0)
+    duration = table.column("duration").integers(SPAN)
+    gpus = table.column("num_gpus").integers(whole(0, missing=0))
     table = table.keep(duration >= 10**9, "ran for less than 1 s")
     duration, gpus = duration[duration >= 10**9], gpus[duration >= 10**9]
     pods = -(-gpus // per_pod) if per_pod else np.ones_like(gpus)
     columns: dict[str, Any] = {
         "queue": table.column("cluster").values,
-        "submit": table.column("timestamp").times().view("M8[ns]"),
+        "submit": table.column("timestamp").integers(TIME).view("M8[ns]"),
         "runtime": duration.view("m8[ns]"),
         "pods": np.maximum(pods, 1),
         "gpu": -(-gpus // np.maximum(pods, 1)),
@@ -81,8 +82,8 @@ def read_philly_json(source: Source) -> JobColumns:
         InvalidSpecError: The file is not a list of jobs, or a time is not a date and time.
     """
     jobs = source.json(list[_Job], "a JSON list of jobs")
-    where = source.where(first=1)
-    table = Table(source, row_columns([_row(job, where(number)) for number, job in enumerate(jobs)]), first=1)
+    rows = [_row(job, source.where(number, number)) for number, job in enumerate(jobs)]
+    table = Table(source, row_columns(rows))
     table = table.keep(table.given("submit", "runtime"), "no attempt, or one without times")
     table = table.keep(table.columns["gpus"] > 0, "without GPUs")
     gpus, pods = table.columns["gpus"], table.columns["pods"]

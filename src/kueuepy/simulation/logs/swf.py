@@ -48,7 +48,7 @@ def read_swf(source: Source, map: Mapping[str, int] | None = None) -> JobColumns
     header, numbers = _numbers(source)
     field = {number: numbers[:, number - 1] for number in range(1, _FIELDS + 1)}
     columns_of = {str(number): values for number, values in field.items()}
-    table = Table(source, columns_of, first=header.count("\n") + 1).keep(field[4] >= 0, "without a run time")
+    table = Table(source, columns_of).keep(field[4] >= 0, "without a run time")
     table = table.keep(_known(table, "5", "8") > 0, "without processors")
     runtime = table.columns["4"]
     if (short := int((runtime == 0).sum())) > 0:
@@ -72,14 +72,15 @@ def read_swf(source: Source, map: Mapping[str, int] | None = None) -> JobColumns
 def _numbers(source: Source) -> tuple[str, NDArray[np.float64]]:
     lines = source.text().splitlines()
     header = "".join(f"{line}\n" for line in lines if line.startswith(";"))
-    body = [line for line in lines if line.strip() and not line.startswith(";")]
+    body = {number: line for number, line in enumerate(lines, 1) if line.strip() and not line.startswith(";")}
+    source.line = list(body).__getitem__
     try:
-        found = np.array(" ".join(body).split(), np.float64)
+        found = np.array(" ".join(body.values()).split(), np.float64)
     except ValueError:
         found = np.zeros(1)
     if len(found) != len(body) * _FIELDS:
-        for number, line in enumerate(lines, 1):
-            if line.strip() and not line.startswith(";") and not _is_job(line):
+        for number, line in body.items():
+            if not _is_job(line):
                 raise InvalidSpecError(f"{source.path}:{number}: {line.strip()!r}; a job must be {_FIELDS} numbers")
     return header, found.reshape(-1, _FIELDS)
 
