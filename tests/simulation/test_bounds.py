@@ -254,6 +254,18 @@ def test_failures_on_a_worker_evict_copies_as_those_of_a_cluster_evict_jobs(unti
     assert any("never finish" in text for text in fleet.warnings) == (until is None)
 
 
+def test_deleted_copies_do_not_delay_the_detection_of_endless_evictions():
+    """A copy that is deleted no longer counts as a job that holds quota."""
+    failures = {"w": (kq.sim.Failures("f", "1h", "1h", {"cpu": 1}),)}
+    lost = [job(submit=10 * n, runtime=1) for n in range(200)]
+    endless = job(submit="1h", runtime="1000d", cpu=4, cluster="w")
+    result = kq.simulate(kq.Fleet({"first": CLUSTER, "w": CLUSTER}), [*lost, endless], delays=failures)
+    assert (result.copies["outcome"] == "Lost").sum() == len(lost)
+    assert not np.isnan(result.copies["reserved"]).any()
+    assert any("never finish: the last" in text for text in result.warnings)
+    assert result.stats["evictions"] < 110_000
+
+
 def test_failures_on_an_idle_worker_do_not_extend_a_simulation():
     failures = (kq.sim.Failures("f", "365d", "1h", {"cpu": 1}),)
     jobs = [job(runtime=60), job(submit="10h", runtime=60)]

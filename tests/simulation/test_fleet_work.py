@@ -166,6 +166,28 @@ def test_a_simulation_in_steps_gives_the_same_result(seed):
         assert first.scheduler[name].fingerprint() == second.scheduler[name].fingerprint()
 
 
+@pytest.mark.parametrize("seed", range(12))
+def test_a_simulation_of_busy_workers_in_steps_gives_the_same_result(seed):
+    """Most copies wait behind others in a queue that cannot preempt, while jobs on the same worker end."""
+    chance = random.Random(seed)  # noqa: S311 - repeatable fleets, no secret
+    dispatcher = [ALL, kq.sim.Incremental(step=1, round=20), kq.sim.Incremental(step=2, round=60)][seed % 3]
+    made = fleet(2 + seed % 4, dispatcher, units=3).replace(sync=chance.choice([1, 5]))
+    workers = list(made.clusters)
+    log = random_jobs(chance, ["main"], len(workers))
+    if seed % 2:
+        log = [{**job, "cpu": 1, "priority": 0} for job in log]  # one equivalence class
+    events = random_events(chance, log, ["main"], workers, max(job["submit"] for job in log))
+    events = [event for event in events if seed > 5 and "quota" not in repr(event)]
+    options = {"events": events, "record": kq.sim.Recording(cycles=True), "until": 20000}
+    first = kq.simulate(made, log, **options)
+    stepped = kq.Simulation(made, log, **options)
+    while stepped.step():
+        pass
+    same(first, stepped.close())
+    for name in workers:
+        assert first.scheduler[name].fingerprint() == stepped.close().scheduler[name].fingerprint()
+
+
 @pytest.mark.parametrize("change", [kq.sim.Finish("late"), kq.sim.Priority("late", 5), kq.sim.Evict("late")])
 def test_a_change_of_a_job_before_its_submission_to_a_worker_has_no_effect(change):
     late = {"name": "late", "queue": "main", "cluster": "w1", "cpu": 1, "submit": 50, "runtime": 10}

@@ -214,8 +214,16 @@ def test_names_of_columns_are_strings(name):
 
 def test_columns_with_equal_texts_are_rejected():
     frame = pd.concat([pd.DataFrame(GIVEN), pd.DataFrame({0: [1, 2, 3], "0": [4, 5, 6]})], axis=1)
-    with pytest.raises(InvalidSpecError, match=r'column "0" is there twice'):
-        kq.Jobs.from_frame(frame)
+    for read in (kq.Jobs.from_frame, kq.Jobs.of):
+        with pytest.raises(InvalidSpecError, match=r'column "0" is there twice'):
+            read(frame)
+
+
+def test_arrow_tables_need_neither_submission_nor_runtime():
+    pyarrow = pytest.importorskip("pyarrow")
+    jobs = kq.Jobs.of(pyarrow.table({"queue": ["a", "b"], "gpu": [1, 2]}))
+    assert jobs["submit"].tolist() == [0, 0]
+    assert jobs["runtime"].tolist() == [np.inf, np.inf]
 
 
 def test_arrays_of_arrow_are_columns():

@@ -158,6 +158,13 @@ def test_a_first_configuration_and_its_warnings():
     assert jobs.describe(cluster)[f"load {GPU}"].tolist() == [1.0, 0.1]
 
 
+def test_jobs_are_checked_in_cores():
+    jobs = kq.Jobs({"queue": ["a"] * 3, "submit": [0, 5, 10], "runtime": [1] * 3, "cpu": [2, 4.5, 8], "pods": [2] * 3})
+    cluster = kq.Cluster(kq.ResourceFlavor("f"), kq.ClusterQueue.of("a", {"f": {"cpu": "8500m"}}))
+    assert jobs.check(cluster) == ("2 jobs of default/a request more cpu than the queue can ever get, 8.5",)
+    assert jobs.head(1).check(cluster) == ()
+
+
 def test_generators_are_reproducible_by_seed():
     first = kq.Jobs.poisson("q", "60/h", kq.sim.Exponential("10m"), {"gpu": 1}, n=8, seed=5)
     gaps = -np.log1p(-draws(5, "gap q", 8)) * 60

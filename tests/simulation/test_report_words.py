@@ -8,7 +8,8 @@ import pytest
 import kueuepy as kq
 from kueuepy.look.colours import DARK, LIGHT, class_of
 from kueuepy.look.numbers import duration
-from kueuepy.simulation.labels import LABELS, grouped
+from kueuepy.simulation.catalogue import GROUPS
+from kueuepy.simulation.labels import grouped
 from kueuepy.simulation.pages import words
 from kueuepy.simulation.pages.compared import _change
 from kueuepy.simulation.pages.effects import Effects, different_decisions
@@ -168,7 +169,8 @@ def test_every_metric_has_a_label_and_a_group(found):
     names = [name for name, _ in found.before.kpis.rows()]
     assert sorted(name for group in grouped(names).values() for name in group) == sorted(names)
     assert "Other" not in grouped(names)
-    assert len({label.text for label in LABELS.values()}) == len(LABELS)
+    texts = [figure.text for figures in GROUPS.values() for figure in figures.values()]
+    assert len(set(texts)) == len(texts)
 
 
 def test_a_queue_has_the_same_colour_in_svg_matplotlib_and_every_policy(found):

@@ -248,18 +248,30 @@ std::optional<Engine::Wait> Engine::WaitOf(NodeId node, ClassId cls) {
 }
 
 std::optional<Engine::Wait> Engine::FindWaitAgain(const Wait& before) {
+  if (state_.stale || state_.holds_retries) return std::nullopt;
+  const std::set<NodeId>& retries = state_.to_requeue;
+  const bool is_own = retries.size() == 1 && *retries.begin() == state_.forest().Root(before.queue);
+  if (is_own && IsSettled() && HasNoHead()) RequeueNotified(state_);
   return IsQuiet() ? WaitOf(before.queue, before.cls) : std::nullopt;
 }
 
-bool Engine::HasNoPending(NodeId queue) {
+int64_t Engine::CountPending(NodeId queue) const {
+  const PendingQueue& pending = state_.Queue(queue).pending;
+  return int64_t{pending.active_count()} + pending.inadmissible_count();
+}
+
+bool Engine::IsInadmissible(NodeId queue, ClassId cls) const {
+  const PendingQueue& pending = state_.Queue(queue).pending;
+  return pending.active_count() == 0 && pending.InadmissibleReason(cls) != nullptr;
+}
+
+bool Engine::IsAlone(NodeId queue) {
   state_.EnsureBuilt();
   const NodeId root = state_.forest().Root(queue);
-  if (root == kNoId) return false;
-  const std::vector<NodeId>& tree = state_.forest().QueuesOfTree(root);
-  return std::all_of(tree.begin(), tree.end(), [this](NodeId node) {
-    const PendingQueue& pending = std::as_const(state_).Queue(node).pending;
-    return pending.active_count() + pending.inadmissible_count() == 0;
-  });
+  if (root == kNoId || state_.forest().QueuesOfTree(root).size() != 1) return false;
+  const Preemption& rules = std::as_const(state_).Queue(queue).spec.preemption;
+  return rules.within_cluster_queue == PreemptionPolicy::kNever &&
+         rules.reclaim_within_cohort == PreemptionPolicy::kNever;
 }
 
 void Engine::CountCycles(const Wait& wait, int times) {

@@ -209,27 +209,38 @@ void Dispatcher::Create(Local& local, int32_t cluster) {
 
 // Removes the job, then the copy; the worker's quota is released immediately.
 void Dispatcher::Remove(Local& local, int32_t cluster) {
+  if (RemoveFromWorker(local, cluster)) EraseRemoved(local);
+}
+
+// Same, but keeps the record of the copy, with `removed` set. Returns whether there is such a copy.
+bool Dispatcher::RemoveFromWorker(Local& local, int32_t cluster) {
   Copy* const copy = CopyOn(local, cluster);
-  if (copy == nullptr) return;
+  if (copy == nullptr) return false;
   if (copy->deferred && listener_->MayPass(cluster)) {
     Report(Move::kDeleted, local, *copy);
     listener_->Pass(local, cluster);
   } else {
-    Need(cluster);
+    Need(cluster, /*queues_stay=*/!copy->deferred);
     if (WorkloadOf(*copy).Status().dispatched.job == JobPlace::kCopied) Report(Move::kStopped, local, *copy);
     Report(Move::kDeleted, local, *copy);
     EngineOf(*copy).Delete(copy->id);
   }
-  local.copies.erase(local.copies.begin() + (copy - local.copies.data()));
+  copy->removed = true;
+  return true;
+}
+
+void Dispatcher::EraseRemoved(Local& local) {
+  const auto is_removed = [](const Copy& copy) { return copy.removed; };
+  local.copies.erase(std::remove_if(local.copies.begin(), local.copies.end(), is_removed),
+                     local.copies.end());
 }
 
 bool Dispatcher::RemoveAllBut(const Group& group, int32_t kept) {
   bool changed = false;
   for (int32_t cluster : group.visible) {
-    if (cluster == kept || CopyOn(group.local, cluster) == nullptr) continue;
-    Remove(group.local, cluster);
-    changed = true;
+    if (cluster != kept && RemoveFromWorker(group.local, cluster)) changed = true;
   }
+  if (changed) EraseRemoved(group.local);
   return changed;
 }
 

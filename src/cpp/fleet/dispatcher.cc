@@ -306,19 +306,22 @@ bool Dispatcher::NominateAndSync(const Group& group) {
     if (nominated == Nominated::kRefused) return false;
     changed = nominated == Nominated::kChanged;
   }
-  wanted_.assign(clusters_->size(), 0);
+  constexpr uint8_t kWanted = 1, kThere = 2;
+  marks_.assign(clusters_->size(), 0);
   for (int32_t cluster : WorkloadOf(group.local).Status().dispatched.nominated) {
     const auto place = static_cast<size_t>(cluster);
-    if (place < wanted_.size()) wanted_[place] = 1;  // Nominations of unknown clusters have no effect.
+    if (place < marks_.size()) marks_[place] = kWanted;  // Nominations of unknown clusters have no effect.
   }
+  for (const Copy& copy : group.local.copies) marks_[static_cast<size_t>(copy.cluster)] |= kThere;
   for (int32_t cluster : group.clusters) {
-    if (!IsConnected(cluster)) continue;
-    const bool wanted = wanted_[static_cast<size_t>(cluster)] != 0;
-    if (wanted == (CopyOn(group.local, cluster) != nullptr)) continue;
-    if (wanted) {
+    uint8_t& marks = marks_[static_cast<size_t>(cluster)];
+    if (marks == 0 || marks == (kWanted | kThere) || !IsConnected(cluster)) continue;
+    if (marks == kWanted) {
       Create(group.local, cluster);
+      marks |= kThere;
     } else {
       Remove(group.local, cluster);
+      marks = 0;
     }
     changed = true;
   }

@@ -65,6 +65,7 @@ struct Copy {
   // The copy was not submitted to the worker, because it would only wait there; see DispatchListener.
   bool deferred = false;
   bool has_job = false;  // Whether the job existed on the worker at the last reconciliation.
+  bool removed = false;  // The copy was deleted, and its record is erased before the reconciliation ends.
 };
 
 // A workload of the manager that has been reconciled at least once.
@@ -94,8 +95,9 @@ class DispatchListener {
   // copy, and the listener applies the effects that the copy would have on its worker.
   virtual bool Defers(const Local&, int32_t /*cluster*/, const WorkloadSpec& /*made*/) { return false; }
   // Called before the dispatcher changes a worker. The listener must then call Realize() for the deferred
-  // copies on this worker.
-  virtual void Needs(int32_t /*cluster*/) {}
+  // copies on this worker. If `queues_stay`, the change does not depend on the contents of the worker's
+  // queues, except that it may remove a workload and make others active again.
+  virtual void Needs(int32_t /*cluster*/, bool /*queues_stay*/) {}
   // Called before the deletion of a deferred copy. If the result is false, the listener has called Realize()
   // for the copy; otherwise Pass() follows.
   virtual bool MayPass(int32_t /*cluster*/) { return false; }
@@ -212,6 +214,8 @@ class Dispatcher {
   void Create(Local& local, int32_t cluster);
   void Submit(const Local& local, Copy& copy);
   void Remove(Local& local, int32_t cluster);
+  bool RemoveFromWorker(Local& local, int32_t cluster);
+  static void EraseRemoved(Local& local);
   bool RemoveAllBut(const Group& group, int32_t kept);
   bool RemoveJobs(Local& local);
   void CollectUnknown();
@@ -232,8 +236,8 @@ class Dispatcher {
   State& manager() const { return manager_->state(); }
   Workload& WorkloadOf(const Local& local) const { return manager().At(local.id); }
   void Again(Local& local, Time at) const { local.again = local.again ? std::min(*local.again, at) : at; }
-  void Need(int32_t cluster) const {
-    if (listener_ != nullptr) listener_->Needs(cluster);
+  void Need(int32_t cluster, bool queues_stay = false) const {
+    if (listener_ != nullptr) listener_->Needs(cluster, queues_stay);
   }
   void Report(Move move, const Local& local, const Copy& copy) const {
     if (listener_ != nullptr) listener_->Moved(move, local, copy);
@@ -251,7 +255,7 @@ class Dispatcher {
   DispatchListener* listener_ = nullptr;
   External external_;
   const Local* looked_ = nullptr;
-  std::vector<uint8_t> wanted_;     // By cluster, in NominateAndSync(): whether it is nominated.
+  std::vector<uint8_t> marks_;  // By cluster, in NominateAndSync(): whether it is nominated, or has a copy.
   std::map<Serial, Local> locals_;  // The map is ordered, so that simulations are reproducible.
   // Specs of copies, keyed by the spec from which each copy was created. Each map entry keeps both specs
   // alive.

@@ -163,22 +163,61 @@ bool FleetRun::Defers(const Local& local, int32_t cluster, const WorkloadSpec& m
   return true;
 }
 
+// Submits all deferred copies of a worker. If they are inadmissible, the cycles of the refused copy make the
+// following copies inadmissible, too.
 void FleetRun::Realize(int32_t site) {
   if (deferred_[static_cast<size_t>(site)].copies.empty()) return;
   const Waiting waiting = std::exchange(deferred_[static_cast<size_t>(site)], Waiting());
   Engine& engine = Site(site).engine();
-  const bool refused = waiting.decided || waiting.active_again;
-  if (refused) engine.CountCycles(waiting.wait, -1);
-  // The copies were refused before the present retries became due.
-  std::set<NodeId> retries = std::exchange(engine.state().to_requeue, {});
-  for (const Deferred& copy : waiting.copies) {
-    const std::optional<Time> decided =
-        refused ? std::optional<Time>(copy.refused.value_or(copy.created)) : std::nullopt;
-    Site(site).Realize(copy.job, copy.created, decided,
-                       [&] { return dispatcher_.Realize(copy.serial, site - 1); });
+  if (waiting.copies.front().refused) engine.CountCycles(waiting.wait, -1);
+  for (const Deferred& copy : waiting.copies) RealizeOne(site, copy, !waiting.decided && !waiting.stirred);
+}
+
+// Submits the first of the deferred copies of a worker, if the others need not be submitted before a change
+// that frees quota or has no effect on queues: no workload can get between the copies, or be evicted.
+void FleetRun::RealizeFirst(int32_t site) {
+  Waiting& waiting = deferred_[static_cast<size_t>(site)];
+  if (waiting.copies.empty()) return;
+  if (!waiting.decided || !CanBeLeft(site)) return Realize(site);
+  waiting.decided = false;
+  waiting.stirred = true;
+  if (!waiting.copies.front().refused) return;  // A submitted workload is the first of the queue.
+  Site(site).engine().CountCycles(waiting.wait, -1);
+  RealizeOne(site, waiting.copies.front(), /*is_new=*/false);
+  waiting.copies.erase(waiting.copies.begin());
+  waiting.wait.cycles = 0;
+}
+
+// Returns whether all deferred copies, or all but the first, need not be submitted before such a change.
+bool FleetRun::CanBeLeft(int32_t site) {
+  const Waiting& waiting = deferred_[static_cast<size_t>(site)];
+  Engine& engine = Site(site).engine();
+  if (!engine.IsAlone(waiting.wait.queue)) return false;
+  const Deferred& first = waiting.copies.front();
+  const bool is_empty = engine.CountPending(waiting.wait.queue) == 0;
+  if (!first.refused) {
+    return !is_empty && engine.HasOnlyBefore(waiting.wait.queue, waiting.wait.cls, first.created);
   }
-  engine.state().to_requeue.merge(retries);
-  if (waiting.active_again) engine.state().NotifyRetry(waiting.wait.queue);
+  return is_empty && waiting.copies.size() > 1 && first.created < waiting.copies[1].created;
+}
+
+void FleetRun::RealizeOne(int32_t site, const Deferred& copy, bool is_new) {
+  State& state = Site(site).engine().state();
+  const CopyStage stage = copy.refused ? CopyStage::kRefused : is_new ? CopyStage::kNew : CopyStage::kSeen;
+  // The copies were refused before the present retries became due.
+  std::set<NodeId> retries = std::exchange(state.to_requeue, {});
+  Site(site).Realize(copy.job, copy.created, stage, copy.refused.value_or(copy.created),
+                     [&] { return dispatcher_.Realize(copy.serial, site - 1); });
+  state.to_requeue.merge(retries);
+}
+
+// Submits the first of the deferred copies of a worker, which are active and follow each other in the queue.
+void FleetRun::Activate(int32_t site) {
+  Waiting& waiting = deferred_[static_cast<size_t>(site)];
+  RealizeOne(site, waiting.copies.front(), /*is_new=*/false);
+  waiting.copies.erase(waiting.copies.begin());
+  waiting.wait.cycles = 0;
+  if (waiting.copies.empty()) waiting = Waiting();
 }
 
 void FleetRun::RealizeAll() {
@@ -186,7 +225,8 @@ void FleetRun::RealizeAll() {
 }
 
 bool FleetRun::MayPass(int32_t cluster) {
-  if (deferred_[static_cast<size_t>(cluster) + 1].decided) return true;
+  const Waiting& waiting = deferred_[static_cast<size_t>(cluster) + 1];
+  if (waiting.decided || waiting.stirred) return true;
   Realize(cluster + 1);
   return false;
 }
@@ -194,12 +234,13 @@ bool FleetRun::MayPass(int32_t cluster) {
 // The deletion of a workload makes the inadmissible workloads of its queue active again.
 void FleetRun::Pass(const Local& local, int32_t cluster) {
   Waiting& waiting = deferred_[static_cast<size_t>(cluster) + 1];
-  std::vector<Deferred>& copies = waiting.copies;
+  auto& copies = waiting.copies;
   copies.erase(std::find_if(copies.begin(), copies.end(),
                             [&local](const Deferred& copy) { return copy.serial == local.serial; }));
   Site(cluster + 1).engine().Pass(waiting.wait);
   waiting.decided = false;
-  waiting.active_again = !copies.empty();
+  waiting.stirred = true;
+  if (copies.empty()) waiting = Waiting();
 }
 
 void FleetRun::Remove(const Local& local, const Copy& copy, int32_t job) {
@@ -216,7 +257,8 @@ void FleetRun::Remove(const Local& local, const Copy& copy, int32_t job) {
   // An older run continues on a worker that reconnected.
   for (const Copy& other : local.copies) {
     if (fate.starts == 0) break;
-    if (other.cluster == copy.cluster || Site(other.cluster + 1).JobAt(job).started < 0) continue;
+    if (other.removed || other.cluster == copy.cluster || Site(other.cluster + 1).JobAt(job).started < 0)
+      continue;
     fate.runs = true;
     fate.cluster = other.cluster;
     fate.idle_since = -1;

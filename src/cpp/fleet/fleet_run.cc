@@ -155,13 +155,13 @@ void FleetRun::BeginMoment(Time at) {
   for (size_t i = 0; i < next_.size(); ++i) {
     if (next_[i] <= at) {
       due_.push_back(i);
-      Realize(static_cast<int32_t>(i));
+      RealizeFirst(static_cast<int32_t>(i));
     }
     if (next_[i] <= at || !has_begun_) Wake(static_cast<int32_t>(i));
   }
   has_begun_ = true;
   const auto take = [this](Happening last) {
-    for (size_t site : due_) sites_[site]->TakeUntil(last);
+    for (size_t site : due_) TakeUntil(site, last);
     TakeOwn(last);
   };
   take(Happening::kChange);
@@ -169,6 +169,15 @@ void FleetRun::BeginMoment(Time at) {
   for (size_t site : due_) sites_[site]->TakeArrivals();
   EndSubmissions();
   take(Happening::kCycle);
+}
+
+// Ends of jobs only free quota. Other events may change queues, so they need all copies.
+void FleetRun::TakeUntil(size_t site, Happening last) {
+  if (!deferred_[site].copies.empty()) {
+    sites_[site]->TakeUntil(Happening::kEnd);
+    if (sites_[site]->HasDue()) Realize(static_cast<int32_t>(site));
+  }
+  sites_[site]->TakeUntil(last);
 }
 
 // Ends the metrics of the period in which jobs arrive, in all clusters at the same time.
@@ -225,7 +234,8 @@ void FleetRun::Decide() {
       manager().Settle();
       if (LookAtChanged() || manager().DecideSettled()) awake_[0] = 1;
     }
-    std::vector<size_t> workers;
+    std::vector<size_t>& workers = deciding_;
+    workers.clear();
     workers.swap(to_decide_);
     std::sort(workers.begin(), workers.end());
     auto next = workers.begin();
@@ -245,32 +255,75 @@ void FleetRun::Decide() {
 }
 
 void FleetRun::DecideOn(size_t site) {
-  if (RefuseDeferred(site)) return;
-  Realize(static_cast<int32_t>(site));
+  if (DecideOnDeferred(site)) return;
   while (sites_[site]->Decide()) {
   }
 }
 
-// Counts the cycles that refuse the deferred copies of a worker. Returns false if there are no such copies,
-// or if they must be realized.
-bool FleetRun::RefuseDeferred(size_t site) {
+// Makes the decisions on a worker with deferred copies. Submits a copy only if it may be admitted. Returns
+// false if there are no deferred copies, or no longer, and decisions are still to be made.
+bool FleetRun::DecideOnDeferred(size_t site) {
   Waiting& waiting = deferred_[site];
   if (waiting.copies.empty()) return false;
   if (waiting.decided) return true;  // A new copy became inadmissible at once.
-  Simulation& run = *sites_[site];
-  std::optional<Engine::Wait> wait = waiting.wait;
-  if (waiting.active_again) {
-    if (!run.engine().HasNoPending(wait->queue)) return false;
-    run.Settle();
-    wait = run.engine().FindWaitAgain(*wait);
+  if (!waiting.stirred && !Refuse(site, waiting.wait)) Realize(static_cast<int32_t>(site));
+  while (waiting.stirred) {
+    sites_[site]->Settle();
+    if (PrepareHead(site)) DecideOnHead(site);
   }
-  if (!wait || !run.CountRefusals(*wait)) return false;
-  waiting.wait = *wait;
+  return waiting.decided;
+}
+
+// Returns whether the next head of the queue is a submitted workload and deferred copies follow it.
+// Otherwise, the deferred copies are refused or all submitted.
+bool FleetRun::PrepareHead(size_t site) {
+  const auto number = static_cast<int32_t>(site);
+  Waiting& waiting = deferred_[site];
+  const Deferred& first = waiting.copies.front();
+  Engine& engine = sites_[site]->engine();
+  const NodeId queue = waiting.wait.queue;
+  if (engine.CountPending(queue) != 0) {
+    if (engine.HasOnlyBefore(queue, waiting.wait.cls, first.created)) return true;
+    Realize(number);
+    return false;
+  }
+  const std::optional<Engine::Wait> wait = engine.FindWaitAgain(waiting.wait);
+  if (wait && Refuse(site, *wait)) return false;
+  // The queue compares the uids of copies with the same creation time.
+  const bool is_tied = waiting.copies.size() > 1 && waiting.copies[1].created == first.created;
+  if (first.refused || is_tied) {
+    Realize(number);
+    engine.state().NotifyRetry(queue);
+    return false;
+  }
+  Activate(number);
+  return !waiting.copies.empty();
+}
+
+// Runs a cycle with a submitted head that deferred copies of its class follow.
+void FleetRun::DecideOnHead(size_t site) {
+  Waiting& waiting = deferred_[site];
+  const Engine& engine = sites_[site]->engine();
+  if (sites_[site]->DecideSettled() || engine.CountPending(waiting.wait.queue) == 0) return;
+  if (!engine.IsInadmissible(waiting.wait.queue, waiting.wait.cls)) {
+    while (!waiting.copies.empty()) Activate(static_cast<int32_t>(site));
+    return;
+  }
+  waiting.wait.cycles = 0;
   waiting.decided = true;
-  waiting.active_again = false;
+  waiting.stirred = false;
+}
+
+// Counts the cycles that refuse the first deferred copy of a worker. Returns false if it must be submitted.
+bool FleetRun::Refuse(size_t site, const Engine::Wait& wait) {
+  if (!sites_[site]->CountRefusals(wait)) return false;
+  Waiting& waiting = deferred_[site];
+  waiting.wait = wait;
+  waiting.decided = true;
+  waiting.stirred = false;
   Deferred& first = waiting.copies.front();
   // The first refusal of a copy that was made inadmissible together with others writes a condition.
-  if (waiting.wait.cycles > 0 && !first.refused) {
+  if (wait.cycles > 0 && !first.refused) {
     first.refused = now_;
     PlanLook(first.job, static_cast<int32_t>(site) - 1);
   }

@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "absl/container/inlined_vector.h"
 #include "fleet/dispatcher.h"
 #include "simulation/simulation.h"
 
@@ -98,7 +99,9 @@ class FleetRun : public RunListener, public DispatchListener {
   void Happened(int32_t site, EventKind kind, int32_t job, int32_t by) override;
   void Moved(Move move, const Local& local, const Copy& copy) override;
   bool Defers(const Local& local, int32_t cluster, const WorkloadSpec& made) override;
-  void Needs(int32_t cluster) override { Realize(cluster + 1); }
+  void Needs(int32_t cluster, bool queues_stay) override {
+    queues_stay ? RealizeFirst(cluster + 1) : Realize(cluster + 1);
+  }
   bool MayPass(int32_t cluster) override;
   void Pass(const Local& local, int32_t cluster) override;
 
@@ -116,19 +119,19 @@ class FleetRun : public RunListener, public DispatchListener {
     int32_t job = kNoId;
     Serial serial = kNoId;  // Of the manager's workload.
     Time created = 0;
-    // Time of the first cycle that refused the copy. A copy without such a cycle is inadmissible because the
-    // first copy is.
+    // Time of the first cycle that refused the copy. A copy without such a cycle is inadmissible because a
+    // copy before it is.
     std::optional<Time> refused;
   };
 
   // The deferred copies of a worker, in the order of their creation. They wait in one queue and have one
   // class, so that a cycle refuses the first copy and makes all inadmissible.
   struct Waiting {
-    std::vector<Deferred> copies;
-    Engine::Wait wait;
-    // `decided` is true after the cycles that refuse the first copy. `active_again` is true if the copies are
-    // active again because a copy was deleted after those cycles.
-    bool decided = false, active_again = false;
+    absl::InlinedVector<Deferred, 2> copies;
+    Engine::Wait wait;  // `cycles` are those that refused the first of the deferred copies.
+    // `decided` is true after the cycles that make the copies inadmissible, and `stirred` is true if
+    // something happened on the worker after those cycles. If both are false, the only copy is new.
+    bool decided = false, stirred = false;
   };
 
   static constexpr Time kNoTime = INT64_MAX;
@@ -142,9 +145,17 @@ class FleetRun : public RunListener, public DispatchListener {
   void Decide();
   bool IsEndless(Time until);
   void DecideOn(size_t site);
-  bool RefuseDeferred(size_t site);
+  bool DecideOnDeferred(size_t site);
+  bool PrepareHead(size_t site);
+  void DecideOnHead(size_t site);
+  bool Refuse(size_t site, const Engine::Wait& wait);
   void EndSubmissions();
+  void TakeUntil(size_t site, Happening last);
   void Realize(int32_t site);
+  void RealizeFirst(int32_t site);
+  bool CanBeLeft(int32_t site);
+  void RealizeOne(int32_t site, const Deferred& copy, bool is_new);
+  void Activate(int32_t site);
   void RealizeAll();
   bool LookAtChanged();
   bool LookAt(int32_t job);
@@ -196,6 +207,7 @@ class FleetRun : public RunListener, public DispatchListener {
   // events (`due_`).
   std::vector<size_t> present_, due_;
   std::vector<size_t> to_decide_;  // Workers that may have decisions to make.
+  std::vector<size_t> deciding_;   // Workers on which Decide() makes decisions.
   std::vector<Time> next_;         // By site: time of its next scheduled event.
   CopyTable table_;
   External external_;

@@ -244,7 +244,7 @@ bool Dispatcher::SyncJob(const Group& group, const Copy& copy) {
   const JobPlace place = remote.Status().dispatched.job;
   // A workload that a user created on the worker without a job gets a job like a copy.
   if (place == JobPlace::kHere || place == JobPlace::kNone) {
-    Need(copy.cluster);
+    Need(copy.cluster, /*queues_stay=*/!remote.IsEvicted());
     there.EditStatus(there.At(copy.id)).dispatched.job = JobPlace::kCopied;
     CopyOn(group.local, copy.cluster)->has_job = true;
     there.MarkDirty(copy.id);

@@ -287,6 +287,20 @@ void PendingQueue::MarkInadmissible(Tables tables, ClassId cls, Reason reason) {
   }
 }
 
+bool PendingQueue::HasOnly(ClassId cls, Time before) const {
+  const auto is_before = [before](const WorkloadRun& run) {
+    return run.empty() || std::prev(run.end())->time < before;
+  };
+  size_t found = 0;
+  for (auto next = bucket_of_.lower_bound({cls, LocalQueueId(0)});
+       next != bucket_of_.end() && next->first.first == cls; ++next) {
+    const Bucket& bucket = buckets_[Index(next->second)];
+    if (!is_before(bucket.active) || !is_before(bucket.inadmissible)) return false;
+    found += bucket.active.size() + bucket.inadmissible.size();
+  }
+  return found == static_cast<size_t>(active_count_) + static_cast<size_t>(inadmissible_count_);
+}
+
 void PendingQueue::QueueInadmissible(Tables tables, absl::FunctionRef<bool(LocalQueueId)> may_requeue,
                                      absl::FunctionRef<bool(WorkloadId)> expired) {
   queue_inadmissible_cycle = pop_cycle;

@@ -63,6 +63,8 @@ class PendingQueue {
   // Returns the reason for which the class was marked inadmissible, or nullptr if the class is not marked.
   // The next non-const call invalidates the pointer.
   const Reason* InadmissibleReason(ClassId cls) const;
+  // Returns whether all workloads of this queue are of the class and have an earlier queue time.
+  bool HasOnly(ClassId cls, Time before) const;
   // Makes inadmissible workloads active again if `may_requeue` is true for their LocalQueue and, for delayed
   // workloads, `expired` is true for their backoff.
   void QueueInadmissible(Tables tables, absl::FunctionRef<bool(LocalQueueId)> may_requeue,

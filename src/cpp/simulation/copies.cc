@@ -30,19 +30,27 @@ void AddDeferred(JobRuns& runs, int32_t number, const Engine::Wait& wait, const 
   runs.Stir(job.queue);
 }
 
-void Realize(JobRuns& runs, int32_t number, Time created, std::optional<Time> decided,
+void Realize(JobRuns& runs, int32_t number, Time created, CopyStage stage, Time refused,
              const std::function<WorkloadId()>& submit) {
+  runs.Listen();  // The steps of the submitted workload are not processed.
   State& state = runs.engine().state();
   const absl::Cleanup restore = [&state, now = std::exchange(state.now, created)] {
     state.followed.steps.clear();
     state.now = now;
   };
+  // The controllers have not seen the other changes yet.
+  std::vector<WorkloadId> dirty;
+  if (!state.dirty.empty()) dirty.swap(state.dirty);
   runs.jobs().Assign(number, submit());
-  if (decided) state.now = *decided;
-  while (decided) {
-    runs.engine().Settle();
-    if (runs.engine().RunCycle().idle) break;
+  if (stage == CopyStage::kRefused) state.now = refused;
+  if (stage != CopyStage::kNew) runs.engine().Settle();
+  while (stage == CopyStage::kRefused && !runs.engine().RunCycle().idle) runs.engine().Settle();
+  if (dirty.empty()) return;
+  for (WorkloadId id : state.dirty) {
+    state.At(id).dirty_place = static_cast<int32_t>(dirty.size());
+    dirty.push_back(id);
   }
+  state.dirty = std::move(dirty);
 }
 
 void StartCopy(JobRuns& runs, int32_t number) {
@@ -73,7 +81,7 @@ Job RemoveCopy(JobRuns& runs, int32_t number) {
     runs.recorder().EndRun(runs.now(), RunOutcome::kEvicted, job, runs.jobs().columns().Row(number),
                            job.last);
     job.held += runs.now() - job.reserved;
-    runs.headway().DropEnding(runs.jobs().IsFinite(number));
+    runs.headway().Drop(runs.jobs().IsFinite(number));
   } else if (job.state == JobState::kWaiting) {
     runs.figures().Wait(runs.engine().state(), job.queue, runs.jobs().AsksOf(number), -1);
   }

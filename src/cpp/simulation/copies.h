@@ -2,8 +2,8 @@
 #ifndef KUEUE_SIMULATION_COPIES_H_
 #define KUEUE_SIMULATION_COPIES_H_
 
+#include <cstdint>
 #include <functional>
-#include <optional>
 
 #include "simulation/job_runs.h"
 
@@ -17,10 +17,13 @@ void StartCopy(JobRuns& runs, int32_t job);
 
 // Adds a deferred copy: a copy that only waits, and whose workload was not submitted to the engine.
 void AddDeferred(JobRuns& runs, int32_t job, const Engine::Wait& wait, const Job& before);
+// What has happened to a deferred copy since its creation: nothing; the controllers have seen the copy; and
+// cycles have refused it.
+enum class CopyStage : uint8_t { kNew, kSeen, kRefused };
 // Makes a deferred copy a copy with a workload. Calls `submit`, which submits the workload, at the time
-// `created`. If the copy was refused, then runs the cycles that refuse the workload at the time `decided`;
-// Engine::CountCycles() must have subtracted them before.
-void Realize(JobRuns& runs, int32_t job, Time created, std::optional<Time> decided,
+// `created`, and then brings the workload to its stage. If cycles have refused the copy, runs them at the
+// time `refused`; Engine::CountCycles() must have subtracted them before.
+void Realize(JobRuns& runs, int32_t job, Time created, CopyStage stage, Time refused,
              const std::function<WorkloadId()>& submit);
 
 // Removes a workload of the manager whose copy has finished.

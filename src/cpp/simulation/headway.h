@@ -18,10 +18,6 @@ class Headway {
   }
   void Drop(bool is_finite) {
     --holding_;
-    DropEnding(is_finite);
-  }
-  // Same, for a job in a fleet that ends on another cluster, or whose copy is deleted.
-  void DropEnding(bool is_finite) {
     if (is_finite) --ending_;
   }
   // Returns whether a job with a runtime holds quota.

@@ -307,7 +307,7 @@ void JobRuns::Finished(int32_t number) {
   if (job.reserved >= 0) {
     recorder_.EndRun(now(), RunOutcome::kFinished, job, columns().Row(number), {});
     job.held += now() - job.reserved;
-    headway_.DropEnding(jobs_.IsFinite(number));
+    headway_.Drop(jobs_.IsFinite(number));
   }
   ++job.term;
   job.reserved = job.started = -1;

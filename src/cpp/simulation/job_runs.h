@@ -46,6 +46,7 @@ class JobRuns {
   JobStore& jobs() { return jobs_; }
   const JobStore& jobs() const { return jobs_; }
   Calendar& calendar() { return calendar_; }
+  const Calendar& calendar() const { return calendar_; }
   LoopWatch& watch() { return watch_; }
   Recorder& recorder() { return recorder_; }
   const Recorder& recorder() const { return recorder_; }

@@ -31,8 +31,30 @@ int32_t Recorder::CodeOf(NodeId queue) {
   return code;
 }
 
+namespace {
+
+bool IsSame(const Assigned& assigned, const Admission& admission) {
+  auto next = assigned.begin();
+  for (const PodSetAdmission& pod_set : admission.pod_sets) {
+    for (const PodSetAdmission::Resource& entry : pod_set.resources) {
+      if (entry.flavor == kNoId) continue;
+      if (next == assigned.end() || std::get<0>(*next) != pod_set.name ||
+          std::get<1>(*next) != entry.resource || std::get<2>(*next) != entry.flavor ||
+          std::get<3>(*next) != entry.usage) {
+        return false;
+      }
+      ++next;
+    }
+  }
+  return next == assigned.end();
+}
+
+}  // namespace
+
 int32_t Recorder::AssignedOf(const Admission& admission) {
   if (!what_.runs) return -1;
+  if (!assigned_.empty() && IsSame(assigned_[static_cast<size_t>(last_assigned_)], admission))
+    return last_assigned_;
   Assigned found;
   for (const PodSetAdmission& pod_set : admission.pod_sets) {
     for (const PodSetAdmission::Resource& entry : pod_set.resources) {
@@ -41,7 +63,8 @@ int32_t Recorder::AssignedOf(const Admission& admission) {
   }
   const auto [place, fresh] = place_of_assigned_.try_emplace(found, static_cast<int32_t>(assigned_.size()));
   if (fresh) assigned_.push_back(std::move(found));
-  return place->second;
+  last_assigned_ = place->second;
+  return last_assigned_;
 }
 
 void Recorder::AddDecision(const State& state, DecisionKind kind, const Job& job, int32_t row) {

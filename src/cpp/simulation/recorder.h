@@ -135,6 +135,7 @@ class Recorder {
   IdVector<NodeId, int32_t> code_of_;  // -1 if the node has no code yet.
   std::vector<Assigned> assigned_;
   std::map<Assigned, int32_t> place_of_assigned_;
+  int32_t last_assigned_ = 0;  // Index of the assignment that was looked up last.
 };
 
 }  // namespace kueue

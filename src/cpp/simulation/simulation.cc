@@ -132,6 +132,13 @@ void Simulation::TakeArrivals() {
   if (arrived && arrivals_.Next(runs_.jobs()) < 0) runs_.figures().EndSubmissions(now());
 }
 
+bool Simulation::HasDue() const {
+  const Calendar& calendar = runs_.calendar();
+  if (!calendar.empty() && calendar.Next().at <= now()) return true;
+  const int32_t job = arrivals_.Next(runs_.jobs());
+  return job >= 0 && SubmitOf(job) <= now();
+}
+
 // Skips the jobs of other clusters of a fleet.
 void Simulation::SkipOthers() {
   if (runs_.options().site == kNoId) return;

@@ -100,6 +100,8 @@ class Simulation {
   // Processes the events at the current time, up to and including the kind `last`.
   void TakeUntil(Happening last);
   void TakeArrivals();
+  // Returns whether events or arrivals at the current time have not been processed.
+  bool HasDue() const;
   void Settle() { runs_.Settle(); }
   // Runs a cycle. Call Settle() first. Returns whether another cycle is needed.
   bool DecideSettled();
@@ -121,17 +123,15 @@ class Simulation {
   // Handle a deferred copy: a copy that only waits, and whose workload was not submitted to the engine.
   // CanDefer() returns whether a copy of the job can be deferred. AddDeferred() corresponds to AddCopy().
   // CountRefusals() corresponds to Decide(); if it returns false, it has changed nothing, and the copy must
-  // be realized. Realize() calls `submit`, which submits the workload, at the time `created`. If the copy was
-  // refused, Realize() then runs the cycles of the copy at the time `decided`; Engine::CountCycles() must
-  // have subtracted them before.
+  // be realized. See kueue::Realize().
   bool CanDefer(int32_t job) const;
   void AddDeferred(int32_t job, const Engine::Wait& wait, const Job& before) {
     kueue::AddDeferred(runs_, job, wait, before);
   }
   bool CountRefusals(const Engine::Wait& wait);
-  void Realize(int32_t job, Time created, std::optional<Time> decided,
+  void Realize(int32_t job, Time created, CopyStage stage, Time refused,
                const std::function<WorkloadId()>& submit) {
-    kueue::Realize(runs_, job, created, decided, submit);
+    kueue::Realize(runs_, job, created, stage, refused, submit);
   }
   // Returns whether jobs are still to arrive in this cluster.
   bool HasArrivals() const { return arrivals_.Next(runs_.jobs()) >= 0; }

@@ -1,7 +1,7 @@
 """Manifest: the result of reading files, with the line numbers of all objects."""
 
 from collections.abc import Iterable, Iterator
-from typing import Any, TypeVar
+from typing import Any, TypeVar, get_args
 
 import msgspec
 from msgspec import field
@@ -72,23 +72,23 @@ class Manifest(msgspec.Struct, frozen=True, kw_only=True, eq=False):
     'org'
 
     Attributes:
-        resource_flavors: The ResourceFlavors.
+        namespaces: The Namespaces.
         topologies: The Topologies.
         nodes: The Nodes.
         pods: Pods that Kueue does not manage.
-        cohorts: The Cohorts.
-        cluster_queues: The ClusterQueues.
-        local_queues: The LocalQueues.
+        resource_flavors: The ResourceFlavors.
         admission_checks: The AdmissionChecks.
         workload_priority_classes: The WorkloadPriorityClasses.
         priority_classes: The PriorityClasses.
-        namespaces: The Namespaces.
-        limit_ranges: The LimitRanges.
         runtime_classes: The RuntimeClasses.
+        limit_ranges: The LimitRanges.
         device_classes: The DeviceClasses.
         resource_claim_templates: The ResourceClaimTemplates.
         resource_claims: The ResourceClaims.
         resource_slices: The ResourceSlices.
+        cohorts: The Cohorts.
+        cluster_queues: The ClusterQueues.
+        local_queues: The LocalQueues.
         workloads: The Workloads.
         configuration: The Configuration; `None` if the files contain none.
         jobs: Jobs of all kinds, as dicts. A job that was read from a file has a method `where`, like `Manifest`.
@@ -98,23 +98,23 @@ class Manifest(msgspec.Struct, frozen=True, kw_only=True, eq=False):
         origins: Position of each object in the files, by kind and key. The key of the Configuration is empty.
     """
 
-    resource_flavors: tuple[ResourceFlavor, ...] = ()
+    namespaces: tuple[Namespace, ...] = ()
     topologies: tuple[Topology, ...] = ()
     nodes: tuple[Node, ...] = ()
     pods: tuple[Pod, ...] = ()
-    cohorts: tuple[Cohort, ...] = ()
-    cluster_queues: tuple[ClusterQueue, ...] = ()
-    local_queues: tuple[LocalQueue, ...] = ()
+    resource_flavors: tuple[ResourceFlavor, ...] = ()
     admission_checks: tuple[AdmissionCheck, ...] = ()
     workload_priority_classes: tuple[WorkloadPriorityClass, ...] = ()
     priority_classes: tuple[PriorityClass, ...] = ()
-    namespaces: tuple[Namespace, ...] = ()
-    limit_ranges: tuple[LimitRange, ...] = ()
     runtime_classes: tuple[RuntimeClass, ...] = ()
+    limit_ranges: tuple[LimitRange, ...] = ()
     device_classes: tuple[DeviceClass, ...] = ()
     resource_claim_templates: tuple[ResourceClaimTemplate, ...] = ()
     resource_claims: tuple[ResourceClaim, ...] = ()
     resource_slices: tuple[ResourceSlice, ...] = ()
+    cohorts: tuple[Cohort, ...] = ()
+    cluster_queues: tuple[ClusterQueue, ...] = ()
+    local_queues: tuple[LocalQueue, ...] = ()
     workloads: tuple[Workload, ...] = ()
     configuration: Configuration | None = None
     jobs: tuple[dict[str, Any], ...] = ()
@@ -185,24 +185,10 @@ class Manifest(msgspec.Struct, frozen=True, kw_only=True, eq=False):
 
 
 FIELD_OF: dict[type[Object], str] = {
-    Namespace: "namespaces",
-    Topology: "topologies",
-    Node: "nodes",
-    Pod: "pods",
-    ResourceFlavor: "resource_flavors",
-    AdmissionCheck: "admission_checks",
-    WorkloadPriorityClass: "workload_priority_classes",
-    PriorityClass: "priority_classes",
-    RuntimeClass: "runtime_classes",
-    LimitRange: "limit_ranges",
-    DeviceClass: "device_classes",
-    ResourceClaimTemplate: "resource_claim_templates",
-    ResourceClaim: "resource_claims",
-    ResourceSlice: "resource_slices",
-    Cohort: "cohorts",
-    ClusterQueue: "cluster_queues",
-    LocalQueue: "local_queues",
-    Workload: "workloads",
+    kind: name
+    for name, hint in Manifest.__annotations__.items()
+    for kind in get_args(hint)[:1]
+    if Object in getattr(kind, "__mro__", ())
 }
 """The field of a Manifest that contains the objects of a class, by class."""
 

@@ -13,6 +13,7 @@ from kueuepy.simulation.columns import SPANS
 
 if TYPE_CHECKING:
     import os
+    from collections.abc import Iterable
 
     from numpy.typing import NDArray
 
@@ -59,11 +60,31 @@ def arrow_columns(table: Any) -> dict[str, Any]:
     return _from_pyarrow(found)
 
 
+def frame_columns(frame: Any) -> dict[str, Any]:
+    """Return the columns of a DataFrame of pandas or polars, or of an Arrow table; a polars LazyFrame is collected.
+
+    Raises:
+        InvalidSpecError: The object is not a DataFrame or table, or two columns have the same name.
+        UnsupportedError: The object is an Arrow table, and pyarrow is not installed.
+    """
+    frame = frame.collect() if type(frame).__name__ == "LazyFrame" else frame
+    if hasattr(frame, "__arrow_c_stream__") and not hasattr(frame, "to_dict"):
+        return arrow_columns(frame)
+    names = getattr(frame, "columns", None)
+    if names is None or isinstance(frame, type):
+        raise InvalidSpecError(f"Jobs.from_frame: frame: is {frame!r}; it must be a DataFrame of pandas or polars")
+    return {text: frame[name] for text, name in zip(_distinct(map(str, names)), names, strict=True)}
+
+
 def _from_pyarrow(table: Any) -> dict[str, Any]:
-    names = list(table.column_names)
-    if twice := [name for place, name in enumerate(names) if name in names[:place]]:
+    return {name: array_of(name, table.column(name)) for name in _distinct(table.column_names)}
+
+
+def _distinct(names: Iterable[str]) -> list[str]:
+    found = list(names)
+    if twice := [name for place, name in enumerate(found) if name in found[:place]]:
         raise InvalidSpecError(f'jobs: column "{twice[0]}" is there twice; each must have its own name')
-    return {name: array_of(name, table.column(name)) for name in names}
+    return found
 
 
 def write_parquet(jobs: JobColumns, path: str | os.PathLike[str]) -> None:

@@ -1,4 +1,4 @@
-"""The unit and the source of each metric of a run; `Kpis` documents the meaning of each metric."""
+"""The label, the unit and the source of each metric of a run; `Kpis` documents the meaning of each metric."""
 
 from __future__ import annotations
 
@@ -18,15 +18,21 @@ class Figure(NamedTuple):
     """Properties of a metric.
 
     Attributes:
+        text: The label of the metric, in sentence case.
+        better: Which values are better: `less`, `more`, or an empty string if neither is better.
         unit: The unit of the metric.
         source: The data from which the metric is computed. `jobs`: computed from individual jobs, and defined for any
             subset of the jobs; `most`: like `jobs`, but a maximum, which has no confidence interval; `count`: like
             `jobs`, but 0 for an empty subset; `time`: an integral over time, and defined for any time window; `run`:
             defined only for the whole run.
+        word: What a plain number counts, such as `jobs`; otherwise an empty string.
     """
 
+    text: str
+    better: Literal["less", "more", ""] = ""
     unit: Unit = "number"
     source: Literal["jobs", "most", "count", "time", "run"] = "run"
+    word: str = ""
 
     @property
     def of_jobs(self) -> bool:
@@ -34,63 +40,79 @@ class Figure(NamedTuple):
         return self.source in ("jobs", "most", "count")
 
 
-FIGURES: dict[str, Figure] = {
-    "jobs": Figure(source="count"),
-    "finished": Figure(source="count"),
-    "seconds": Figure("span"),
-    "wait_mean": Figure("span", "jobs"),
-    "wait_p50": Figure("span", "jobs"),
-    "wait_p95": Figure("span", "jobs"),
-    "wait_p99": Figure("span", "jobs"),
-    "longest_wait": Figure("span", "most"),
-    "first_wait_mean": Figure("span", "jobs"),
-    "first_wait_p50": Figure("span", "jobs"),
-    "first_wait_p95": Figure("span", "jobs"),
-    "first_wait_p99": Figure("span", "jobs"),
-    "slowdown": Figure(source="jobs"),
-    "slowdown_p95": Figure(source="jobs"),
-    "bounded_slowdown": Figure(source="jobs"),
-    "bounded_slowdown_p95": Figure(source="jobs"),
-    "goodput": Figure("part", "jobs"),
-    "useful": Figure("part", "jobs"),
-    "submission_utilisation": Figure("part", "time"),
-    "utilisation": Figure("part", "time"),
-    "effective_utilisation": Figure("part"),
-    "lost_hours": Figure("hours"),
-    "overhead_hours": Figure("hours"),
-    "wasted": Figure("part"),
-    "makespan": Figure("span"),
-    "throughput": Figure(source="time"),
-    "waiting_mean": Figure(source="time"),
-    "waiting_max": Figure(),
-    "used_hours": Figure("hours"),
-    "borrowed_hours": Figure("hours"),
-    "lent_hours": Figure("hours"),
-    "borrowing_time": Figure("part"),
-    "idle_while_waiting": Figure("hours"),
-    "promise_p95": Figure("span"),
-    "jain": Figure(),
-    "blocked_share": Figure("part"),
-    "evictions": Figure(source="count"),
-    "evictions_max": Figure(source="count"),
-    "preemptions": Figure(),
-    "loops": Figure(),
-    "starved": Figure(),
-    "cost": Figure(),
+_DISPATCHING = "Dispatching"
+GROUPS: dict[str, dict[str, Figure]] = {
+    "Jobs and waiting": {
+        "jobs": Figure("Jobs submitted", source="count", word="jobs"),
+        "finished": Figure("Jobs finished", "more", source="count", word="jobs"),
+        "wait_mean": Figure("Mean wait", "less", "span", "jobs"),
+        "wait_p50": Figure("Median wait", "less", "span", "jobs"),
+        "wait_p95": Figure("95th percentile of the wait", "less", "span", "jobs"),
+        "wait_p99": Figure("99th percentile of the wait", "less", "span", "jobs"),
+        "longest_wait": Figure("Longest wait", "less", "span", "most"),
+        "first_wait_mean": Figure("Mean wait for the first admission", "less", "span", "jobs"),
+        "first_wait_p50": Figure("Median wait for the first admission", "less", "span", "jobs"),
+        "first_wait_p95": Figure("95th percentile of the wait for the first admission", "less", "span", "jobs"),
+        "first_wait_p99": Figure("99th percentile of the wait for the first admission", "less", "span", "jobs"),
+        "promise_p95": Figure("95th percentile of the wait within nominal quota", "less", "span"),
+        "waiting_mean": Figure("Mean number of waiting jobs", "less", source="time", word="jobs"),
+        "waiting_max": Figure("Largest number of waiting jobs", "less", word="jobs"),
+        "starved": Figure("Starved jobs", "less", word="jobs"),
+    },
+    "Time and throughput": {
+        "seconds": Figure("Length of the window", unit="span"),
+        "makespan": Figure("First submission to last end", "less", "span"),
+        "throughput": Figure("Finished jobs per hour", "more", source="time", word="jobs/h"),
+        "slowdown": Figure("Mean slowdown (lifetime / runtime)", "less", source="jobs"),
+        "slowdown_p95": Figure("95th percentile of the slowdown", "less", source="jobs"),
+        "bounded_slowdown": Figure("Mean bounded slowdown", "less", source="jobs"),
+        "bounded_slowdown_p95": Figure("95th percentile of the bounded slowdown", "less", source="jobs"),
+        "goodput": Figure("Mean fraction of the lifetime with quota", unit="part", source="jobs"),
+        "useful": Figure("Mean fraction of the lifetime with progress", "more", "part", "jobs"),
+    },
+    "Quota": {
+        "submission_utilisation": Figure("Quota in use while jobs arrive", unit="part", source="time"),
+        "utilisation": Figure("Quota in use over the whole run", unit="part", source="time"),
+        "effective_utilisation": Figure("Quota in use without lost work", "more", "part"),
+        "used_hours": Figure("Used quota", unit="hours"),
+        "borrowed_hours": Figure("Borrowed quota", unit="hours"),
+        "lent_hours": Figure("Quota lent by other queues", unit="hours"),
+        "borrowing_time": Figure("Fraction of time with borrowed quota", unit="part"),
+        "idle_while_waiting": Figure("Free quota while a job waited for it", "less", "hours"),
+        "cost": Figure("Cost", "less"),
+    },
+    "Evictions": {
+        "evictions": Figure("Evictions", "less", source="count", word="evictions"),
+        "evictions_max": Figure("Most evictions of one job", "less", source="count", word="evictions"),
+        "preemptions": Figure("Preemptions", word="evictions"),
+        "lost_hours": Figure("Work lost by evictions", "less", "hours"),
+        "overhead_hours": Figure("Checkpoints, restores and pod starts", "less", "hours"),
+        "wasted": Figure("Fraction of the used quota without progress", "less", "part"),
+        "loops": Figure("Preemption loops", "less"),
+    },
+    "Fairness": {
+        "jain": Figure("Evenness of usage by queue (Jain, 1 is even)", "more", word="1/n to 1"),
+        "blocked_share": Figure(
+            "Used / entitled quota of queues with waiting jobs", unit="part", word="used / entitled"
+        ),
+    },
+    _DISPATCHING: {
+        "copies": Figure("Copies on workers", "less"),
+        "copies_per_start": Figure("Copies per start", "less"),
+        "wasted_reservation_hours": Figure("Quota reserved by copies that did not start", "less", "hours"),
+        "unneeded_preemptions": Figure("Preemptions for copies that did not start", "less"),
+        "unneeded_lost_hours": Figure("Work lost by preemptions for copies that did not start", "less", "hours"),
+        "dispatch_wait": Figure("Mean wait for a worker", "less", "span"),
+        "manager_idle": Figure("Manager quota of workloads that do not run", "less", "hours"),
+        "retries": Figure("Repeated dispatches", "less"),
+        "won": Figure("Fraction of the starts", unit="part"),
+    },
 }
-"""The metrics of `Kpis`, in the order of its fields."""
-FLEET_FIGURES: dict[str, Figure] = {
-    "copies": Figure(),
-    "copies_per_start": Figure(),
-    "wasted_reservation_hours": Figure("hours"),
-    "unneeded_preemptions": Figure(),
-    "unneeded_lost_hours": Figure("hours"),
-    "dispatch_wait": Figure("span"),
-    "manager_idle": Figure("hours"),
-    "retries": Figure(),
-    "won": Figure("part"),
-}
-"""The metrics of dispatching, in the order of the fields of `FleetKpis`."""
+"""The metrics of `Kpis` and of `FleetKpis`, which has those of dispatching, by group, in the order of a report."""
+FLEET_FIGURES = GROUPS[_DISPATCHING]
+"""The metrics of dispatching."""
+FIGURES = {name: own for group, found in GROUPS.items() if group != _DISPATCHING for name, own in found.items()}
+"""The metrics of `Kpis`."""
 
 
 Place = Literal["run", "policies", "sweep", "page", "run queues", "report queues", "page queues"]
@@ -154,32 +176,21 @@ def metric_of(name: str) -> str:
     return own if own in FIGURES or own in FLEET_FIGURES else ""
 
 
+def figure_of(name: str) -> Figure:
+    """Return the properties of a metric, whose name may be followed by a flavor and resource, or of a plain number."""
+    own = metric_of(name)
+    return FIGURES.get(own) or FLEET_FIGURES.get(own) or Figure("")
+
+
 def unit_of(name: str) -> Unit:
     """Return the unit of a metric, whose name may be followed by a flavor and resource; `number` for other names."""
-    own = metric_of(name)
-    figure = FIGURES.get(own) or FLEET_FIGURES.get(own)
-    return figure.unit if figure is not None else "number"
-
-
-_NUMBERS = {
-    "throughput": "jobs/h",
-    "waiting_mean": "jobs",
-    "waiting_max": "jobs",
-    "jobs": "jobs",
-    "finished": "jobs",
-    "starved": "jobs",
-    "evictions": "evictions",
-    "evictions_max": "evictions",
-    "preemptions": "evictions",
-    "blocked_share": "used / entitled",
-    "jain": "1/n to 1",
-}
+    return figure_of(name).unit
 
 
 def unit_text(name: str) -> str:
     """Return the abbreviated unit of a metric: `s`, `fraction`, `h` for resource-hours, `jobs`, or an empty string."""
     known = {"span": "s", "part": "fraction", "hours": "h"}
-    return known.get(unit_of(name), _NUMBERS.get(name.partition(" ")[0], ""))
+    return known.get(unit_of(name), figure_of(name.partition(" ")[0]).word)
 
 
 COUNTS = ("evictions", "evictions_max", "loops", "starved", "jobs", "finished", "waiting_max")

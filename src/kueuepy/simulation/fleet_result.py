@@ -15,7 +15,6 @@ from kueuepy.session.session import session_of
 from kueuepy.simulation.figures import Kpis, hours, kpis_of
 from kueuepy.simulation.fleet_tables import FleetTables
 from kueuepy.simulation.gather import facts_of, job_columns, span_of, tables_of
-from kueuepy.simulation.measures import BOUND
 from kueuepy.simulation.recorded import TABLES, PreemptionLoop, UsageSeries
 from kueuepy.simulation.result import Result
 from kueuepy.simulation.warn import warnings_of
@@ -114,21 +113,6 @@ class FleetResult(Result):
     def kpis(self) -> FleetKpis:
         """The metrics of the whole simulation after the warm-up."""
         return fleet_kpis(self, kpis_of(self))
-
-    def figures(
-        self,
-        start: Any = None,
-        end: Any = None,
-        where: Any = None,
-        *,
-        bound: float = BOUND,
-        prices: Mapping[str, float] | None = None,
-    ) -> Kpis:
-        """Return the metrics for a time window, or for some of the jobs; see `Result.figures`.
-
-        The returned metrics do not include the dispatching metrics.
-        """
-        return super().figures(start, end, where, bound=bound, prices=prices)
 
     @cached_property
     def warnings(self) -> tuple[str, ...]:

@@ -149,16 +149,10 @@ class FleetPrepared(Prepared):
 
     def _events(self, last: int) -> tuple[list[tuple[int, Any, Any, Any, Any]], list[tuple[int, int, bool]]]:
         """Return the planned changes to each cluster and to the connections to workers, in chronological order."""
-        planned: list[tuple[int, int, Any]] = []
-        for place, event in enumerate(self.settings.events):
-            for at in event.moments(f"events[{place}]", last):
-                things = event.what if isinstance(event.what, list | tuple) else [event.what]
-                planned += [(at, len(planned) + number, thing) for number, thing in enumerate(things)]
-        planned.sort(key=lambda entry: entry[:2])
         clusters, lost = list(self._declared), frozenset[str]()
         changes: list[tuple[int, Any, Any, Any, Any]] = []
         connections = []
-        for at, _, thing in planned:
+        for at, thing in self._planned(last):
             if isinstance(thing, Connect | Disconnect):
                 connections.append((self.zero + at, self._number(thing.cluster) - 1, isinstance(thing, Connect)))
                 lost = lost - {thing.cluster} if isinstance(thing, Connect) else lost | {thing.cluster}

@@ -11,7 +11,7 @@ import numpy as np
 from kueuepy.errors import DuplicateError, InvalidSpecError, about
 from kueuepy.objects import Workload
 from kueuepy.objects.times import duration_ns
-from kueuepy.simulation.arrow import arrow_columns
+from kueuepy.simulation.arrow import frame_columns
 from kueuepy.simulation.base import JobColumns
 from kueuepy.simulation.columns import NEVER, SPANS, name_of_row
 from kueuepy.simulation.lifetimes import lifetime_of
@@ -42,12 +42,8 @@ def jobs_of(items: Any, around: JobContext | None = None) -> JobColumns:
     """
     if isinstance(items, JobColumns):
         return items.exact()
-    if type(items).__name__ == "LazyFrame":
-        items = items.collect()
     if _is_frame(items):
-        return _of_columns({str(name): items[name] for name in items.columns})
-    if hasattr(items, "__arrow_c_stream__") and not isinstance(items, Mapping):
-        return JobColumns(arrow_columns(items))
+        return _of_columns(frame_columns(items))
     if isinstance(items, str | bytes):
         raise _no_job(items)
     if isinstance(items, Mapping | Workload) or not isinstance(items, Iterable):
@@ -62,7 +58,9 @@ def _no_job(item: Any) -> InvalidSpecError:
 
 
 def _is_frame(item: Any) -> bool:
-    return hasattr(item, "columns") and (hasattr(item, "to_dict") or hasattr(item, "to_dicts"))
+    if type(item).__name__ == "LazyFrame" or hasattr(item, "__arrow_c_stream__"):
+        return True
+    return hasattr(item, "to_dict") and hasattr(item, "columns")
 
 
 def _is_row(item: Any) -> bool:

@@ -15,7 +15,7 @@ from kueuepy.objects import SECOND
 from kueuepy.simulation.figures import unit
 from kueuepy.simulation.sums import sums
 from kueuepy.tables import Categorical, Columns
-from kueuepy.tables.columns import categorical, is_named
+from kueuepy.tables.columns import categorical, exact, is_named
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
@@ -128,7 +128,7 @@ def _potential(cluster: Cluster) -> dict[str, dict[str, int]]:
     """Return the largest quota of a single flavor that is available to a ClusterQueue, by ClusterQueue and resource."""
     from kueuepy.scheduler import Scheduler  # noqa: PLC0415 - only on use
 
-    table = Scheduler(cluster).quota
+    table = exact(Scheduler(cluster).quota)  # in millicores, as the jobs
     found: dict[str, dict[str, int]] = {}
     for row in table.rows():
         if row["kind"] == "ClusterQueue":

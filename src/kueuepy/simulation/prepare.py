@@ -249,18 +249,21 @@ class Prepared:
 
     def _changes(self, last: int) -> list[tuple[int, str, Any, int]]:
         """Return the changes of all events in chronological order; each Edit takes account of all earlier changes."""
-        planned: list[tuple[int, int, Any]] = []
-        for place, event in enumerate(self.settings.events):
-            for at in event.moments(f"events[{place}]", last):
-                things = event.what if isinstance(event.what, list | tuple) else [event.what]
-                planned += [(at, len(planned) + number, thing) for number, thing in enumerate(things)]
-        planned.sort(key=lambda entry: entry[:2])
         self._cluster = self.declared
         found = []
-        for at, _, thing in planned:
+        for at, thing in self._planned(last):
             found += [(min(LONGEST, self.zero + at), *step) for step in self._steps(thing)]
         self._cluster = self.declared
         return found
+
+    def _planned(self, last: int) -> list[tuple[int, Any]]:
+        """Return what all events do, with its time, in chronological order."""
+        planned: list[tuple[int, Any]] = []
+        for place, event in enumerate(self.settings.events):
+            for at in event.moments(f"events[{place}]", last):
+                things = event.what if isinstance(event.what, list | tuple) else [event.what]
+                planned += [(at, thing) for thing in things]
+        return sorted(planned, key=lambda entry: entry[0])
 
     def _steps(self, thing: Any) -> list[tuple[str, Any, int]]:
         if isinstance(thing, Delete):

@@ -214,6 +214,7 @@ class Recorded:
         totals: dict[str, Any],
         loops: tuple[PreemptionLoop, ...],
         facts: dict[str, Any],
+        run: Prepared | None = None,
     ) -> None:
         """Store the tables and other data of a simulation, or of a directory that contains a saved result.
 
@@ -222,6 +223,7 @@ class Recorded:
             totals: Time integrals of the whole simulation, from the core.
             loops: The preemption loops.
             facts: Notes, duration, settings and counts.
+            run: The simulation; `None` if the result was loaded from files.
         """
         self.jobs, self.runs, self.decisions, self.usage, self.consumed, self.cycles = (
             tables[name] for name in TABLES if name not in ("idle", "blocked")
@@ -238,7 +240,7 @@ class Recorded:
         self.policy: str = facts.get("policy", "")
         self.not_modelled: tuple[str, ...] = tuple(facts.get("not_modelled", ()))
         self._waiting = facts.get("waiting", ())
-        self._run: Prepared | None = None
+        self._run = run
         self.wall: dict[str, float] = {}
 
     def __deepcopy__(self, memo: dict[int, Any] | None = None) -> Self:

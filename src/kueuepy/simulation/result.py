@@ -32,7 +32,6 @@ from kueuepy.simulation.pictures.catalogue import PictureOptions, drawn, drawn_i
 from kueuepy.simulation.pictures.plot import Plots
 from kueuepy.simulation.recorded import (
     TABLES,
-    PreemptionLoop,
     Recorded,
 )
 from kueuepy.simulation.saved import text_of_facts
@@ -103,26 +102,6 @@ class Result(Recorded, Framed):
 
     _tables: ClassVar[tuple[str, ...]] = tuple(TABLES)
     """The names of the tables, which are saved and whose contents determine the fingerprint."""
-
-    def __init__(
-        self,
-        tables: Mapping[str, Columns],
-        totals: dict[str, Any],
-        loops: tuple[PreemptionLoop, ...],
-        facts: dict[str, Any],
-        run: Prepared | None = None,
-    ) -> None:
-        """Store the tables and other data that `result_of` or `load_result` collected.
-
-        Args:
-            tables: The tables by name, as in `TABLES`.
-            totals: Time integrals of the whole simulation, from the core.
-            loops: The preemption loops.
-            facts: Notes, duration, settings and counts.
-            run: The simulation; `None` if the result was loaded from files.
-        """
-        super().__init__(tables, totals, loops, facts)
-        self._run = run
 
     @cached_property
     def kpis(self) -> Kpis:

@@ -9,7 +9,7 @@ from kueuepy.errors.arguments import briefly, checked_methods
 from kueuepy.errors.settings import spelled_out
 from kueuepy.manifest.text.sources import is_live
 from kueuepy.simulation import items, load
-from kueuepy.simulation.arrow import arrow_columns, write_parquet
+from kueuepy.simulation.arrow import arrow_columns, frame_columns, write_parquet
 from kueuepy.simulation.base import JobColumns, renamed
 from kueuepy.simulation.censoring import completed
 from kueuepy.simulation.columns import public_column
@@ -196,17 +196,7 @@ class Jobs(GeneratedJobs):
             InvalidSpecError: A column is missing, or contains an invalid value.
             NotFoundError: `map` names a column that does not exist.
         """
-        if type(frame).__name__ == "LazyFrame":
-            frame = frame.collect()
-        if hasattr(frame, "column_names"):
-            return cls.from_arrow(frame, map)
-        names = getattr(frame, "columns", None)
-        if names is None or isinstance(frame, type):
-            raise InvalidSpecError(f"Jobs.from_frame: frame: is {frame!r}; it must be a DataFrame of pandas or polars")
-        texts = [str(name) for name in names]
-        if twice := [name for place, name in enumerate(texts) if name in texts[:place]]:
-            raise InvalidSpecError(f'Jobs.from_frame: column "{twice[0]}" is there twice; each must have its own name')
-        return cls(renamed({text: frame[name] for text, name in zip(texts, names, strict=True)}, map))
+        return cls(renamed(frame_columns(frame), map))
 
     @classmethod
     def from_arrow(cls, table: Any, map: Mapping[str, str] | None = None) -> Self:  # noqa: A002

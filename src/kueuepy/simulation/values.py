@@ -292,9 +292,7 @@ class Column:
         return [name or "" for name in self.names()]
 
     def kept(self) -> NDArray[Any] | Categorical:
-        """Return the values of a user-defined column: numbers and times unchanged, all other values as names.
-
-        Times are converted to nanoseconds if polars or Arrow cannot represent their unit.
+        """Return the values of a user-defined column: numbers, times in nanoseconds, or names.
 
         Raises:
             InvalidSpecError: A time cannot be represented in nanoseconds, or a name is not valid Unicode.
@@ -302,9 +300,6 @@ class Column:
         if self._kind in _TIMES:
             exact, held = exact_ns(self.values)
             self.refuse(~held, "it must be a date from 1678 to 2262, or a time span of at most 292 years")
-            units = ("D", "ms", "us", "ns") if self._kind == "M" else ("ms", "us", "ns")
-            if np.datetime_data(self.values.dtype) in [(unit, 1) for unit in units]:
-                return np.asarray(self.values)
             return np.where(np.isnat(self.values), np.iinfo(np.int64).min, exact).view(f"{self._kind}8[ns]")
         is_coded = not isinstance(self.values, np.ndarray)
         has_text = is_coded or (self._kind == "O" and any(isinstance(value, str) for value in self.coded.names))

@@ -100,7 +100,8 @@ def concatenated(columns: Iterable[Categorical]) -> Categorical:
     parts = []
     for column in columns:
         codes = [known.setdefault(name, len(known)) for name in column.names]
-        parts.append(np.array([*codes, -1], np.int32)[column.codes])
+        same = codes == list(range(len(codes)))
+        parts.append(column.codes if same else np.array([*codes, -1], np.int32)[column.codes])
     return Categorical(np.concatenate(parts), list(known))
 
 

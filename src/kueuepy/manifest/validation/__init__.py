@@ -19,13 +19,11 @@ from kueuepy.manifest.validation import devices, flavor, other, queue, update, w
 from kueuepy.manifest.validation.configuration import review_configuration
 from kueuepy.manifest.validation.review import Review
 from kueuepy.objects import (
-    AdmissionCheck,
     ClusterQueue,
     Cohort,
     Configuration,
     DeviceClass,
     LimitRange,
-    LocalQueue,
     Namespace,
     NamespacedObject,
     Node,
@@ -39,7 +37,6 @@ from kueuepy.objects import (
     RuntimeClass,
     Topology,
     Workload,
-    WorkloadPriorityClass,
 )
 from kueuepy.objects.base import without_numpy
 from kueuepy.objects.readable import Fault, fault_of
@@ -47,19 +44,12 @@ from kueuepy.objects.readable import Fault, fault_of
 __all__ = ["check", "check_read", "review_names", "review_object", "validate", "validate_update"]
 
 
-def _no_rules(_: Object, __: Review) -> None:
-    """Apply no rules. For kinds without rules of their own, the API server checks only the schema."""
-
-
 _RULES: dict[type[Object], Callable[[Any, Review], None]] = {
     ResourceFlavor: flavor.review_flavor,
     ClusterQueue: queue.review_cluster_queue,
     Cohort: queue.review_cohort,
-    LocalQueue: _no_rules,
     Workload: workload.review_workload,
-    AdmissionCheck: _no_rules,
     Topology: other.review_topology,
-    WorkloadPriorityClass: _no_rules,
     PriorityClass: other.review_priority_class,
     LimitRange: other.review_limit_range,
     RuntimeClass: other.review_runtime_class,
@@ -69,8 +59,8 @@ _RULES: dict[type[Object], Callable[[Any, Review], None]] = {
     ResourceSlice: devices.review_slice,
     Node: other.review_node,
     Pod: other.review_pod,
-    Namespace: _no_rules,
 }
+"""For kinds without rules of their own, the API server checks only the schema."""
 
 
 @checked
@@ -166,7 +156,7 @@ def validate_update(
         review.problem(("metadata", "name"), f"changes from {old.key} to {new.key}; it must stay the same object")
     elif _has_its_types(new, review):
         _review_metadata(new, review)
-        update.review_update(old, new, review, _RULES[type(new)])
+        update.review_update(old, new, review, _rules_of(new))
         if version == "v1beta1":
             update.review_old_levels(old, new, review)
     return review.problems
@@ -175,7 +165,11 @@ def validate_update(
 def review_object(obj: Object, review: Review) -> None:
     """Add the problems of an object to the review. The types of the object's fields must already have been checked."""
     _review_metadata(obj, review)
-    _RULES[type(obj)](obj, review)
+    _rules_of(obj)(obj, review)
+
+
+def _rules_of(obj: Object) -> Callable[[Any, Review], None]:
+    return _RULES.get(type(obj), lambda _, __: None)
 
 
 def called(obj: Object) -> str:
