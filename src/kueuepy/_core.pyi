@@ -85,7 +85,10 @@ def pod_requests(
     limit_ranges: Iterable[LimitRange] = (),
     configuration: Configuration | None = None,
 ) -> dict[str, int]:
-    """Return the requests of one pod as integers by resource, in the order in which the scheduler visits them."""
+    """Return the requests of one pod as integers by resource, in the order in which the scheduler visits them.
+
+    Source: `pkg/workload/workload.go:totalRequestsFromPodSets`.
+    """
 
 def pod_errors(
     template: dict[str, Any],
@@ -94,7 +97,10 @@ def pod_errors(
     runtime_classes: Iterable[RuntimeClass] = (),
     limit_ranges: Iterable[LimitRange] = (),
 ) -> tuple[list[str], list[str]]:
-    """Return the errors of a pod template: requests above their limits, and violations of LimitRanges."""
+    """Return the errors of a pod template: requests above their limits, and violations of LimitRanges.
+
+    Source: `pkg/workload/resources.go:ValidateResources`, `ValidateLimitRange`.
+    """
 
 def pod_shape(
     template: dict[str, Any],
@@ -102,7 +108,10 @@ def pod_shape(
     runtime_classes: Iterable[RuntimeClass] = (),
     limit_ranges: Iterable[LimitRange] = (),
 ) -> bytes:
-    """Return a key that is equal for two templates only if the scheduler treats their pods as equal."""
+    """Return a key that is equal for two templates only if the scheduler treats their pods as equal.
+
+    Source: `pkg/util/pod/pod.go:SpecShape`.
+    """
 
 class Engine:
     """State and rules of Kueue. Calls on one engine are serialized. Forks share state until one of them changes."""
@@ -120,10 +129,6 @@ class Engine:
     # Changes.
     def apply(self, object: Object, changed: bool = True) -> None:
         """Create or replace an object. `changed` tells whether its spec differs from the one applied before."""
-    def apply_node(self, node: dict[str, Any]) -> None:
-        """Create or replace a Node, given in the format of `kubectl get -o json`."""
-    def apply_pod(self, pod: dict[str, Any]) -> None:
-        """Create or replace a Pod of the cluster, given in the same format. Only pods on nodes use capacity."""
     def delete_object(self, kind: str, namespace: str, name: str) -> None:
         """Delete an object. `namespace` is empty for cluster-scoped kinds."""
     def submit(self, workload: Workload, single_pod: bool = False, prepared: Question | None = None) -> int:
@@ -200,8 +205,6 @@ class Engine:
         """Return all conditions of a workload by type."""
     def admission(self, id: int) -> AdmissionView | None:
         """Return the admission of a workload, or None without a quota reservation."""
-    def unhealthy_nodes(self, id: int) -> list[str]:
-        """Return the failed nodes in a workload's topology assignment."""
     def status_details(self, id: int) -> StatusView:
         """Return the fields of a workload's status other than its conditions and its admission."""
     def queues(self) -> dict[str, tuple[list[str], list[str]]]:
@@ -368,7 +371,7 @@ class VirtualRun:
         options: `on_eviction`, `every`, `cost`, `restore`, `grace`, `cycle`, `per_head`, `until`, `warmup`, `on_loop`,
             `decisions`, `runs`, `usage`, `cycles`, `as_performance_test`; optional `start` (nanoseconds) and `threads`
             (the arguments of `Engine.set_threads`); lists `changes` (time, kind, object or index
-            of a job, value), `checks` (name, times, draws, bound, objects), `startups` (flavor, times), `failures`.
+            of a job, value), and `checks`, `startups`, `failures` (dicts with the fields in simulation/delays.h).
     """
 
     def __init__(

@@ -1,10 +1,13 @@
 // Questions, and what they leave unchanged.
 #include <gtest/gtest.h>
 
+#include <string>
 #include <utility>
+#include <vector>
 
 #include "cluster.h"
 #include "questions/ask.h"
+#include "questions/status.h"
 
 namespace kueue {
 namespace {
@@ -29,6 +32,27 @@ TEST(Question, CopiesNoQueueOfAFork) {
     Answer(fork.state(), asked.id());
   }
   EXPECT_EQ(&ours.Queue(queue), &theirs.Queue(queue));
+}
+
+TEST(Status, HasTheNamesAndAmountsOfAQueue) {
+  Engine engine = Cluster({QueueSpec("a", "all", 2000), QueueSpec("b", "all", 2000)});
+  engine.Submit(Job("held", "a", "3"));
+  engine.Submit(Job("waits", "a", "2"));
+  RunAll(engine);
+  const State& state = std::as_const(engine).state();
+  const ClusterQueueView queue = ClusterQueueStatus(state).front();
+  EXPECT_EQ(queue.name, "a");
+  EXPECT_EQ(queue.cohort, "all");
+  EXPECT_EQ(queue.reserving, 1);
+  EXPECT_EQ(queue.active + queue.inadmissible, 1);
+  const ResourceHolding& cpu = queue.holdings.front().resources.front();
+  EXPECT_EQ(cpu.resource, "cpu");
+  EXPECT_EQ(cpu.reserved, 3000);
+  EXPECT_EQ(cpu.nominal, 2000);
+  const ByName<PendingKeys> pending = PendingByQueue(state);
+  ASSERT_EQ(pending.items.size(), 1);
+  EXPECT_EQ(pending.items.front().first, "a");
+  EXPECT_EQ(pending.items.front().second.first, std::vector<std::string>{"default/waits"});
 }
 
 }  // namespace

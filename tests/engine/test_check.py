@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from kueuepy import Cluster, ClusterQueue, Node, PodSet, ResourceFlavor, Scheduler, Topology, Workload
+from kueuepy.objects import Pod
 from rules import rules
 
 WRONG = {
@@ -54,12 +55,7 @@ def placed():
     topology = Topology("t", levels=("kubernetes.io/hostname",))
     flavor = ResourceFlavor("f", node_labels={"pool": "f"}, topology_name="t")
     made = Scheduler(Cluster(topology, flavor, nodes, ClusterQueue.of("main", {"f": {"cpu": 4}})), now=0)
-    made._engine.apply_pod(
-        {
-            "metadata": {"name": "theirs", "namespace": "default"},
-            "spec": {"nodeName": "n1", "containers": [{"name": "c", "resources": {"requests": {"cpu": "1"}}}]},
-        }
-    )
+    made._engine.apply(Pod.of("theirs", "n1", requests={"cpu": 1}))
     pods = (PodSet.of(requests={"cpu": 4}, topology_request={"unconstrained": True}),)
     made.submit(Workload(name, queue_name="main", pod_sets=pods) for name in ("holds", "waits"))
     made.settle()

@@ -276,15 +276,15 @@ def collected_within(visit):
 
 
 @pytest.mark.skipif(sys.version_info >= (3, 12), reason="the collector runs between instructions of Python only")
-@pytest.mark.parametrize("call", ["queues", "usage"])
-def test_a_finalizer_may_read_but_not_change_the_engine_during_a_call(call):
+@pytest.mark.parametrize(("call", "arguments"), [("explain", (1,)), ("share_facts", ())])
+def test_a_finalizer_may_read_but_not_change_the_engine_during_a_call(call, arguments):
     many = [kq.ClusterQueue.of(f"q{i}", {"default": {"cpu": 1}}) for i in range(300)]
     scheduler = kq.Scheduler(kq.Cluster(kq.ResourceFlavor("default"), many))
     scheduler.submit([{"name": f"w{i}-{n}", "queue": f"q{i}", "cpu": 1} for i in range(300) for n in range(2)])
     scheduler.cycle()
     engine = scheduler._engine
     ask = getattr(engine, call)
-    expected, state = ask(), engine.save()
+    expected, state = ask(*arguments), engine.save()
     seen, refused = [], []
 
     def visit():
@@ -295,7 +295,7 @@ def test_a_finalizer_may_read_but_not_change_the_engine_during_a_call(call):
             refused.append(change)
 
     with collected_within(visit):
-        answer = ask()
+        answer = ask(*arguments)
     assert answer == expected
     assert seen == [(0, len(state), 0)]
     assert len(refused) == 4
@@ -304,7 +304,7 @@ def test_a_finalizer_may_read_but_not_change_the_engine_during_a_call(call):
 
 
 @pytest.mark.skipif(sys.version_info >= (3, 12), reason="the collector runs between instructions of Python only")
-@pytest.mark.parametrize("call", ["cluster_queue_status", "local_queue_status", "backlogs"])
+@pytest.mark.parametrize("call", ["cluster_queue_status", "local_queue_status", "backlogs", "queues", "usage"])
 def test_a_finalizer_may_change_the_engine_while_records_are_converted(call):
     """These calls copy all records before the first of them becomes an object of Python."""
     many = [kq.ClusterQueue.of(f"q{i}", {"default": {"cpu": 1}}) for i in range(300)]

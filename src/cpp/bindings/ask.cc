@@ -198,8 +198,7 @@ void BindAsk(py::module_& module) {
         return absl::StrCat(self.object.spec->ns, "/", self.object.spec->queue_name);
       });
   module.def("question_of_row", &ReadQuestionOfRow, py::arg("row"));
-  py::class_<Answers>(module, "Answers",
-                      "Decisions about hypothetical workloads. Names are resolved on access.")
+  py::class_<Answers>(module, "Answers")
       .def("__len__", [](const Answers& self) { return self.records.size(); })
       .def("__getitem__", &Answers::At, py::arg("index"))
       .def_property_readonly("verdicts", &Answers::Verdicts);

@@ -2,8 +2,8 @@
 
 #include "bindings/method.h"
 #include "engine/fingerprint.h"
-#include "lifecycle/conditions.h"
 #include "quantity/quantity.h"
+#include "questions/status.h"
 #include "text/text.h"
 
 namespace kueue::python {
@@ -24,66 +24,6 @@ struct Decisions {
     });
   }
 };
-
-std::vector<CheckView> ViewChecks(const State& state, const StatusDetails& status) {
-  std::vector<CheckView> checks;
-  for (const WorkloadCheck& check : status.checks) {
-    checks.push_back({state.check_names.Name(check.check), check.state, check.message, check.transition,
-                      check.retry_count, check.requeue_after_seconds, check.pod_set_updates});
-  }
-  return checks;
-}
-
-// Returns the workload's status other than its conditions and its admission.
-StatusView StatusDetailsOf(SharedEngine& shared, Serial serial) {
-  return shared.Read([serial](const Engine& engine) -> StatusView {
-    const State& state = engine.state();
-    const Workload& workload = WorkloadOf(state, serial);
-    const StatusDetails& status = workload.Status();
-    return {ViewChecks(state, status),     status.requeue_count,  status.requeue_at,
-            status.past_execution_seconds, status.reclaimable,    status.pods_ready,
-            workload.spec->active,         status.unhealthy_nodes};
-  });
-}
-
-// Returns workloads that hold quota, are not being evicted and have a Pending check, oldest first.
-std::vector<Serial> WaitingForChecks(const State& state) {
-  std::vector<Serial> asked;
-  for (NodeId node : state.forest().Queues()) {
-    for (WorkloadId id : state.Queue(node).workloads) {
-      if (!state.At(id).IsEvicted() && HasCheckIn(state.At(id), CheckState::kPending))
-        asked.push_back(state.At(id).serial);
-    }
-  }
-  std::sort(asked.begin(), asked.end());
-  return asked;
-}
-
-// Returns the checks that are waiting for an answer.
-py::list PendingChecks(SharedEngine& shared) {
-  return shared.Read([](const Engine& engine) {
-    const State& state = engine.state();
-    py::list pending;
-    for (Serial serial : WaitingForChecks(state)) {
-      for (const WorkloadCheck& check : WorkloadOf(state, serial).Status().checks) {
-        if (check.state != CheckState::kPending) continue;
-        pending.append(py::make_tuple(serial, state.check_names.Name(check.check)));
-      }
-    }
-    return pending;
-  });
-}
-
-// Returns the number of pending workloads in BestEffortFIFO queues.
-int64_t WaitingInBestEffort(const State& state) {
-  int64_t waiting = 0;
-  for (NodeId node : state.forest().Queues()) {
-    const ClusterQueue& queue = state.Queue(node);
-    if (queue.spec.queueing_strategy == QueueingStrategy::kBestEffortFIFO)
-      waiting += queue.pending.active_count();
-  }
-  return waiting;
-}
 
 Decisions Decide(const py::object& self, const py::tuple& not_modelled) {
   SharedEngine& shared = self.cast<SharedEngine&>();
@@ -196,7 +136,7 @@ py::object ViewDecision(const State& state, const DecisionRecord& record, absl::
 }
 
 void BindDecision(py::module_& module) {
-  py::class_<Decisions>(module, "Decisions", "Decisions of one cycle. Names are resolved on access.")
+  py::class_<Decisions>(module, "Decisions")
       .def("__len__", [](const Decisions& self) { return self.record.decisions.size(); })
       .def("all", &Decisions::All)
       .def_property_readonly("idle", [](const Decisions& self) { return self.record.result.idle; })
@@ -204,8 +144,6 @@ void BindDecision(py::module_& module) {
       .def_property_readonly("evicted", [](const Decisions& self) { return self.record.result.evicted; })
       .def_property_readonly("ahead", [](const Decisions& self) { return self.record.ahead; });
   AddMethod(module, "decide", &Decide, py::arg("not_modelled") = py::tuple());
-  AddMethod(module, "status_details", &StatusDetailsOf, py::arg("id"));
-  AddMethod(module, "pending_checks", &PendingChecks);
   AddMethod(module, "fingerprint", [](SharedEngine& shared) {
     const py::gil_scoped_release release;
     return shared.Write([](Engine& engine) {

@@ -171,22 +171,7 @@ class Dispatch {
   Engine* manager_ = nullptr;
 };
 
-namespace {
-
-std::vector<Serial> IdsOf(SharedEngine& shared) {
-  return shared.Read([](const Engine& engine) {
-    std::vector<Serial> ids;
-    for (WorkloadId id : engine.state().Living()) {
-      if (!engine.state().At(id).deleted) ids.push_back(engine.state().At(id).serial);
-    }
-    return ids;
-  });
-}
-
-}  // namespace
-
 void BindDispatch(py::module_& module) {
-  AddMethod(module, "ids", &IdsOf);
   py::class_<Dispatch>(module, "Dispatch")
       .def(py::init<py::object, const py::list&, const py::list&, const py::dict&>(), "manager"_a,
            "clusters"_a, "checks"_a, "options"_a)

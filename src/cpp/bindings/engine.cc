@@ -1,11 +1,13 @@
 #include "bindings/engine.h"
 
+#include <type_traits>
+
 #include "absl/strings/str_cat.h"
+#include "bindings/method.h"
 #include "bindings/pybind.h"
 #include "bindings/read.h"
 #include "bindings/read_devices.h"
 #include "bindings/records.h"
-#include "bindings/view.h"
 #include "engine/devices.h"
 #include "engine/objects.h"
 #include "engine/templates.h"
@@ -17,6 +19,61 @@ namespace {
 
 using ApplyObject = std::function<void(Engine&)>;
 
+// Reads an object with kRead. The result calls kApply with the parts of the object that it takes: its name,
+// or its namespace and its name, then the value, then `changed`.
+template <auto kRead, auto kApply>
+ApplyObject ReadBy(const py::handle& object, [[maybe_unused]] bool changed) {
+  using Apply = decltype(kApply);
+  using Value = decltype(kRead(object));
+  if constexpr (std::is_invocable_v<Apply, State&, Value>) {
+    return [value = kRead(object)](Engine& engine) { kApply(engine.state(), value); };
+  } else if constexpr (std::is_invocable_v<Apply, State&, Value, bool>) {
+    return [value = kRead(object), changed](Engine& engine) { kApply(engine.state(), value, changed); };
+  } else if constexpr (std::is_invocable_v<Apply, State&, std::string, Value>) {
+    return [name = TextOf(object, "name"), value = kRead(object)](Engine& engine) {
+      kApply(engine.state(), name, value);
+    };
+  } else if constexpr (std::is_invocable_v<Apply, State&, std::string, Value, bool>) {
+    return [name = TextOf(object, "name"), value = kRead(object), changed](Engine& engine) {
+      kApply(engine.state(), name, value, changed);
+    };
+  } else {
+    return [ns = TextOf(object, "namespace"), name = TextOf(object, "name"),
+            value = kRead(object)](Engine& engine) { kApply(engine.state(), ns, name, value); };
+  }
+}
+
+template <auto kDelete>
+void DeleteBy(Engine& engine, [[maybe_unused]] const std::string& ns, const std::string& name) {
+  if constexpr (std::is_invocable_v<decltype(kDelete), State&, std::string, std::string>) {
+    kDelete(engine.state(), ns, name);
+  } else {
+    kDelete(engine.state(), name);
+  }
+}
+
+std::map<std::string, std::string> LabelsOf(const py::handle& object) {
+  return Labels(object.attr("labels"));
+}
+std::vector<std::string> LevelsOf(const py::handle& object) { return Texts(object.attr("levels")); }
+
+ApplyObject ReadNodeObject(const py::handle& object, bool) {
+  return [node = ReadNode(object), since = OptionalTime(object.attr("ready_since"))](Engine& engine) {
+    kueue::ApplyNode(engine.state(), node, since);
+  };
+}
+ApplyObject ReadPodObject(const py::handle& object, bool) {
+  return [pod = ReadPod(object)](Engine& engine) {
+    kueue::ApplyPod(engine.state(), pod.ns, pod.name, pod.pod, pod.spec);
+  };
+}
+ApplyObject ReadDeviceClassObject(const py::handle& object, bool) {
+  return [name = TextOf(object, "name"), device_class = ReadDeviceClass(object),
+          created = OptionalTime(object.attr("creation_timestamp"))](Engine& engine) {
+    ApplyDeviceClass(engine.state(), name, device_class, created);
+  };
+}
+
 // The functions that read and delete objects of a kind. Only some kinds use `changed`.
 struct ObjectKind {
   const char* name;
@@ -24,124 +81,24 @@ struct ObjectKind {
   void (*remove)(Engine& engine, const std::string& ns, const std::string& name);
 };
 constexpr ObjectKind kObjectKinds[] = {
-    {"ResourceFlavor",
-     [](const py::handle& object, bool) -> ApplyObject {
-       return [spec = ReadFlavor(object)](Engine& engine) { ApplyFlavor(engine.state(), spec); };
-     },
-     [](Engine& engine, const std::string&, const std::string& name) { DeleteFlavor(engine.state(), name); }},
-    {"ClusterQueue",
-     [](const py::handle& object, bool changed) -> ApplyObject {
-       return [spec = ReadClusterQueue(object), changed](Engine& engine) {
-         ApplyClusterQueue(engine.state(), spec, changed);
-       };
-     },
-     [](Engine& engine, const std::string&, const std::string& name) {
-       DeleteClusterQueue(engine.state(), name);
-     }},
-    {"Cohort",
-     [](const py::handle& object, bool changed) -> ApplyObject {
-       return [spec = ReadCohort(object), changed](Engine& engine) {
-         ApplyCohort(engine.state(), spec, changed);
-       };
-     },
-     [](Engine& engine, const std::string&, const std::string& name) { DeleteCohort(engine.state(), name); }},
-    {"LocalQueue",
-     [](const py::handle& object, bool) -> ApplyObject {
-       return [spec = ReadLocalQueue(object)](Engine& engine) { ApplyLocalQueue(engine.state(), spec); };
-     },
-     [](Engine& engine, const std::string& ns, const std::string& name) {
-       DeleteLocalQueue(engine.state(), ns, name);
-     }},
-    {"Namespace",
-     [](const py::handle& object, bool) -> ApplyObject {
-       return [name = TextOf(object, "name"), labels = Labels(object.attr("labels"))](Engine& engine) {
-         ApplyNamespace(engine.state(), name, labels);
-       };
-     },
-     [](Engine& engine, const std::string&, const std::string& name) {
-       DeleteNamespace(engine.state(), name);
-     }},
-    {"AdmissionCheck",
-     [](const py::handle& object, bool) -> ApplyObject {
-       return [spec = ReadCheck(object)](Engine& engine) { ApplyCheck(engine.state(), spec); };
-     },
-     [](Engine& engine, const std::string&, const std::string& name) { DeleteCheck(engine.state(), name); }},
-    {"Topology",
-     [](const py::handle& object, bool) -> ApplyObject {
-       return [name = TextOf(object, "name"), levels = Texts(object.attr("levels"))](Engine& engine) {
-         ApplyTopology(engine.state(), name, levels);
-       };
-     },
-     [](Engine& engine, const std::string&, const std::string& name) {
-       DeleteTopology(engine.state(), name);
-     }},
-    {"Node",
-     [](const py::handle& object, bool) -> ApplyObject {
-       return [node = ReadNode(object), since = OptionalTime(object.attr("ready_since"))](Engine& engine) {
-         ApplyNode(engine.state(), node, since);
-       };
-     },
-     [](Engine& engine, const std::string&, const std::string& name) { DeleteNode(engine.state(), name); }},
-    {"Pod",
-     [](const py::handle& object, bool) -> ApplyObject {
-       return [pod = ReadPod(object)](Engine& engine) {
-         ApplyPod(engine.state(), pod.ns, pod.name, pod.pod, pod.spec);
-       };
-     },
-     [](Engine& engine, const std::string& ns, const std::string& name) {
-       DeletePod(engine.state(), ns, name);
-     }},
-    {"LimitRange",
-     [](const py::handle& object, bool) -> ApplyObject {
-       return [ns = TextOf(object, "namespace"), name = TextOf(object, "name"),
-               limits = ReadLimitRange(object)](Engine& engine) {
-         ApplyLimitRange(engine.state(), ns, name, limits);
-       };
-     },
-     [](Engine& engine, const std::string& ns, const std::string& name) {
-       DeleteLimitRange(engine.state(), ns, name);
-     }},
-    {"RuntimeClass",
-     [](const py::handle& object, bool) -> ApplyObject {
-       return [name = TextOf(object, "name"), runtime_class = ReadRuntimeClass(object)](Engine& engine) {
-         ApplyRuntimeClass(engine.state(), name, runtime_class);
-       };
-     },
-     [](Engine& engine, const std::string&, const std::string& name) {
-       DeleteRuntimeClass(engine.state(), name);
-     }},
-    {"DeviceClass",
-     [](const py::handle& object, bool) -> ApplyObject {
-       return [name = TextOf(object, "name"), device_class = ReadDeviceClass(object),
-               created = OptionalTime(object.attr("creation_timestamp"))](Engine& engine) {
-         ApplyDeviceClass(engine.state(), name, device_class, created);
-       };
-     },
-     [](Engine& engine, const std::string&, const std::string& name) {
-       DeleteDeviceClass(engine.state(), name);
-     }},
-    {"ResourceClaimTemplate",
-     [](const py::handle& object, bool) -> ApplyObject {
-       return [ns = TextOf(object, "namespace"), name = TextOf(object, "name"),
-               spec = ReadResourceClaimTemplate(object)](Engine& engine) {
-         ApplyResourceClaimTemplate(engine.state(), ns, name, spec);
-       };
-     },
-     [](Engine& engine, const std::string& ns, const std::string& name) {
-       DeleteResourceClaimTemplate(engine.state(), ns, name);
-     }},
+    {"ResourceFlavor", &ReadBy<&ReadFlavor, &ApplyFlavor>, &DeleteBy<&DeleteFlavor>},
+    {"ClusterQueue", &ReadBy<&ReadClusterQueue, &ApplyClusterQueue>, &DeleteBy<&DeleteClusterQueue>},
+    {"Cohort", &ReadBy<&ReadCohort, &ApplyCohort>, &DeleteBy<&DeleteCohort>},
+    {"LocalQueue", &ReadBy<&ReadLocalQueue, &ApplyLocalQueue>, &DeleteBy<&DeleteLocalQueue>},
+    {"Namespace", &ReadBy<&LabelsOf, &ApplyNamespace>, &DeleteBy<&DeleteNamespace>},
+    {"AdmissionCheck", &ReadBy<&ReadCheck, &ApplyCheck>, &DeleteBy<&DeleteCheck>},
+    {"Topology", &ReadBy<&LevelsOf, &ApplyTopology>, &DeleteBy<&DeleteTopology>},
+    {"Node", &ReadNodeObject, &DeleteBy<&DeleteNode>},
+    {"Pod", &ReadPodObject, &DeleteBy<&DeletePod>},
+    {"LimitRange", &ReadBy<&ReadLimitRange, &ApplyLimitRange>, &DeleteBy<&DeleteLimitRange>},
+    {"RuntimeClass", &ReadBy<&ReadRuntimeClass, &ApplyRuntimeClass>, &DeleteBy<&DeleteRuntimeClass>},
+    {"DeviceClass", &ReadDeviceClassObject, &DeleteBy<&DeleteDeviceClass>},
+    {"ResourceClaimTemplate", &ReadBy<&ReadResourceClaimTemplate, &ApplyResourceClaimTemplate>,
+     &DeleteBy<&DeleteResourceClaimTemplate>},
     // A workload that refers to a ResourceClaim is refused, whether the claim exists or not.
     {"ResourceClaim", [](const py::handle&, bool) -> ApplyObject { return [](Engine&) {}; },
      [](Engine&, const std::string&, const std::string&) {}},
-    {"ResourceSlice",
-     [](const py::handle& object, bool changed) -> ApplyObject {
-       return [name = TextOf(object, "name"), slice = ReadResourceSlice(object), changed](Engine& engine) {
-         ApplyResourceSlice(engine.state(), name, slice, changed);
-       };
-     },
-     [](Engine& engine, const std::string&, const std::string& name) {
-       DeleteResourceSlice(engine.state(), name);
-     }},
+    {"ResourceSlice", &ReadBy<&ReadResourceSlice, &ApplyResourceSlice>, &DeleteBy<&DeleteResourceSlice>},
 };
 
 }  // namespace
@@ -236,9 +193,7 @@ void DeleteFrom(SharedEngine& shared, const std::string& kind, const std::string
   shared.Change([&](Engine& engine) { DeleteObject(engine, kind, ns, name); });
 }
 
-Time NowOf(SharedEngine& shared) {
-  return shared.Read([](const Engine& engine) { return engine.state().now; });
-}
+Time NowOf(const State& state) { return state.now; }
 
 void RecordEvents(SharedEngine& shared, bool on) {
   shared.Change([on](Engine& engine) {
@@ -277,9 +232,7 @@ void Settle(SharedEngine& shared, bool all_devices) {
   shared.Change([all_devices](Engine& engine) { engine.Settle(all_devices); });
 }
 
-bool IsBlocked(SharedEngine& shared) {
-  return shared.Read([](const Engine& engine) { return engine.state().waiting.start != nullptr; });
-}
+bool IsBlocked(const State& state) { return state.waiting.start != nullptr; }
 
 CycleView RunCycle(SharedEngine& shared) {
   CycleResult result;
@@ -291,25 +244,17 @@ CycleView RunCycle(SharedEngine& shared) {
 }
 
 // Returns the logical device resources whose amounts are printed with binary suffixes.
-std::set<std::string> ByteResourcesOf(SharedEngine& shared) {
-  return shared.Read([](const Engine& engine) {
-    std::set<std::string> names;
-    for (const DeviceClassMapping& mapping : engine.state().config.device_class_mappings) {
-      if (IsChargedBySource(engine.state().config, mapping.name)) names.insert(mapping.name);
-    }
-    return names;
-  });
+std::set<std::string> ByteResourcesOf(const State& state) {
+  std::set<std::string> names;
+  for (const DeviceClassMapping& mapping : state.config.device_class_mappings) {
+    if (IsChargedBySource(state.config, mapping.name)) names.insert(mapping.name);
+  }
+  return names;
 }
 
-Serial FindWorkload(SharedEngine& shared, const std::string& key) {
-  return shared.Read([&key](const Engine& engine) {
-    const WorkloadId id = engine.state().FindWorkload(key);
-    return id == kNoId ? Serial{kNoId} : engine.state().At(id).serial;
-  });
-}
-
-std::vector<std::string> ProblemsOf(SharedEngine& shared) {
-  return shared.Read([](const Engine& engine) { return Check(engine.state()); });
+Serial FindWorkload(const State& state, const std::string& key) {
+  const WorkloadId id = state.FindWorkload(key);
+  return id == kNoId ? Serial{kNoId} : state.At(id).serial;
 }
 
 std::vector<std::string> NotifiedTrees(SharedEngine& shared) {
@@ -324,7 +269,7 @@ void BindObjects(BoundEngine& bound) {
       .def("apply", &ApplyTo, py::arg("object"), py::arg("changed") = true)
       .def("delete_object", &DeleteFrom, py::arg("kind"), py::arg("namespace"), py::arg("name"))
       .def("set_now", Changing(&Engine::SetNow), py::arg("now"))
-      .def_property_readonly("now", &NowOf)
+      .def_property_readonly("now", Reading(&NowOf))
       .def("set_stop_delay", Changing(&Engine::SetStopDelay), py::arg("delay"))
       .def("record_events", &RecordEvents, py::arg("on"));
 }
@@ -364,20 +309,11 @@ void BindRuns(BoundEngine& bound) {
       .def("hold_retries", Changing(&Engine::HoldRetries), py::arg("hold"))
       .def("notified_trees", &NotifiedTrees)
       .def("retry", Changing(&Engine::Retry), py::arg("trees"))
-      .def_property_readonly("is_blocked", &IsBlocked)
+      .def_property_readonly("is_blocked", Reading(&IsBlocked))
       .def("cycle", &RunCycle)
-      .def_property_readonly("byte_resources", &ByteResourcesOf)
-      .def("find", &FindWorkload, py::arg("key"))
-      .def("take_events", &TakeEvents)
-      .def("key", &KeyOf, py::arg("id"))
-      .def("condition", &ConditionOf, py::arg("id"), py::arg("type"))
-      .def("conditions", &ConditionsOf, py::arg("id"))
-      .def("admission", &AdmissionOf, py::arg("id"))
-      .def("queues", &QueuesOf)
-      .def("usage", &UsageOf, py::arg("active") = false)
-      .def("shares", &SharesOf)
-      .def("consumed", &ConsumedOf)
-      .def("check", &ProblemsOf);
+      .def_property_readonly("byte_resources", Reading(&ByteResourcesOf))
+      .def("find", Reading(&FindWorkload), py::arg("key"))
+      .def("check", Reading(&Check));
 }
 
 }  // namespace

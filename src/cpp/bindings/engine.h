@@ -14,8 +14,8 @@
 #include "absl/strings/str_join.h"
 #include "bindings/errors.h"
 #include "bindings/pybind.h"
-#include "bindings/threads.h"
 #include "engine/engine.h"
+#include "model/fork_safe_mutex.h"
 #include "persist/compact.h"
 #include "state/check.h"
 

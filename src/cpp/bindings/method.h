@@ -16,6 +16,28 @@ void AddMethod(py::module_& module, const char* name, Function&& function, const
       py::cpp_function(std::forward<Function>(function), py::name(name), py::is_method(engine), extra...);
 }
 
+// Return a method that calls a function of the state.
+template <typename Result, typename... Arguments>
+auto Reading(Result (*function)(const State&, Arguments...)) {
+  return [function](SharedEngine& shared, const std::decay_t<Arguments>&... arguments) {
+    return shared.Read([&](const Engine& engine) { return function(engine.state(), arguments...); });
+  };
+}
+template <typename Result, typename... Arguments>
+auto ReadingWorkload(Result (*function)(const State&, const Workload&, Arguments...)) {
+  return [function](SharedEngine& shared, Serial serial, const std::decay_t<Arguments>&... arguments) {
+    return shared.Read([&](const Engine& engine) {
+      return function(engine.state(), WorkloadOf(engine.state(), serial), arguments...);
+    });
+  };
+}
+template <typename Result, typename... Arguments>
+auto Writing(Result (*function)(State&, Arguments...)) {
+  return [function](SharedEngine& shared, const std::decay_t<Arguments>&... arguments) {
+    return shared.Write([&](Engine& engine) { return function(engine.state(), arguments...); });
+  };
+}
+
 // Returns the C++ object of an instance of a bound class.
 template <typename T>
 T& Self(PyObject* object) {

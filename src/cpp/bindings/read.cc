@@ -224,10 +224,6 @@ LimitRange ReadLimitRange(const py::handle& object) {
   return range;
 }
 
-void NoteConditions(const std::map<std::string, std::string>& statuses, Node& node) {
-  for (const auto& [type, status] : statuses) absl::StrAppend(&node.other_conditions, type, "=", status, ";");
-}
-
 Node ReadNode(const py::handle& object) {
   Node node;
   node.name = TextOf(object, "name");
@@ -242,7 +238,9 @@ Node ReadNode(const py::handle& object) {
   for (const auto& [name, quantity] : ReadResources(object.attr("allocatable"), "status.allocatable")) {
     node.allocatable[name] = ResourceValue(name, quantity);
   }
-  NoteConditions(Labels(object.attr("other_conditions")), node);
+  for (const auto& [type, status] : Labels(object.attr("other_conditions"))) {
+    absl::StrAppend(&node.other_conditions, type, "=", status, ";");
+  }
   const py::object ready = object.attr("ready");
   if (ready.is_none()) return node;
   node.ready = ready.cast<bool>()                          ? NodeReadiness::kReady

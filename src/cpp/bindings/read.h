@@ -24,8 +24,6 @@ LimitRange ReadLimitRange(const py::handle& object);
 // Parses pod set updates from a JSON text. An empty text means that there are no updates.
 PodSetUpdates ReadPodSetUpdates(const std::string& json);
 Node ReadNode(const py::handle& object);
-// Stores the type and the status of each condition except Ready in `node`.
-void NoteConditions(const std::map<std::string, std::string>& statuses, Node& node);
 
 // A Pod of the cluster: its name, its state and its pod template.
 struct PodObject {
@@ -34,10 +32,6 @@ struct PodObject {
   PodTemplate spec;
 };
 PodObject ReadPod(const py::handle& object);
-// Sets two fields of `pod` from its annotations: the key of its workload, and whether a topology assignment
-// placed the pod.
-void ReadPodAnnotations(const std::map<std::string, std::string>& annotations, const std::string& ns,
-                        ClusterPod& pod);
 RuntimeClass ReadRuntimeClass(const py::handle& object);
 WorkloadObject ReadWorkload(const py::handle& object);
 // Reads a row of a job table as a workload without a status. Returns nullopt unless the row is known to be

@@ -4,6 +4,8 @@
 
 #include "absl/strings/str_cat.h"
 #include "bindings/json.h"
+#include "bindings/read.h"
+#include "engine/topologies.h"
 
 namespace kueue::python {
 namespace {
@@ -205,6 +207,46 @@ PodTemplate PodRequesting(const Requested& requests) {
   }
   pod.shape += ";|||";
   return pod;
+}
+
+namespace {
+
+// Reads the node of the pod, or the node named by its node selector.
+void ReadPlace(const py::handle& spec, ClusterPod& pod) {
+  pod.node = GetText(spec, "nodeName", "spec");
+  if (const py::handle selector = GetDict(spec, "nodeSelector", "spec")) {
+    pod.wanted = GetText(selector, kHostname, "spec.nodeSelector");
+  }
+}
+
+// Sets two fields of `pod` from its annotations: the key of its workload, and whether a topology assignment
+// placed the pod.
+void ReadPodAnnotations(const std::map<std::string, std::string>& annotations, const std::string& ns,
+                        ClusterPod& pod) {
+  constexpr const char* kPrefix = "kueue.x-k8s.io/";
+  for (const char* key :
+       {"podset-required-topology", "podset-preferred-topology", "podset-unconstrained-topology",
+        "podset-slice-required-topology", "podset-slice-required-topology-constraints"}) {
+    pod.by_topology = pod.by_topology || annotations.count(absl::StrCat(kPrefix, key)) > 0;
+  }
+  const auto workload = annotations.find(absl::StrCat(kPrefix, "workload"));
+  if (workload != annotations.end()) pod.workload = ns + "/" + workload->second;
+}
+
+}  // namespace
+
+PodObject ReadPod(const py::handle& object) {
+  PodObject read;
+  read.ns = TextOf(object, "namespace");
+  read.name = TextOf(object, "name");
+  ReadPodAnnotations(Labels(object.attr("annotations")), read.ns, read.pod);
+  const py::object spec = object.attr("spec");
+  ReadPlace(spec, read.pod);
+  const std::string phase = TextOf(object, "phase");
+  read.pod.is_over = phase == "Succeeded" || phase == "Failed";
+  read.pod.is_leaving = !object.attr("deletion_timestamp").is_none();
+  read.spec = ReadPodTemplate(py::dict(py::arg("spec") = spec), "Pod");
+  return read;
 }
 
 }  // namespace kueue::python

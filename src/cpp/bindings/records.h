@@ -1,13 +1,13 @@
-// Records that the engine returns to Python. The Python classes document their fields.
+// Field lists of the records that the engine returns to Python. The Python classes document the fields.
+// Records without Python objects are defined where their values are computed (questions/status.h,
+// questions/tree.h).
 #ifndef KUEUE_BINDINGS_RECORDS_H_
 #define KUEUE_BINDINGS_RECORDS_H_
 
 #include <cstdint>
-#include <map>
 #include <optional>
 #include <string>
 #include <tuple>
-#include <utility>
 #include <vector>
 
 #include "absl/strings/string_view.h"
@@ -15,35 +15,16 @@
 #include "bindings/wire.h"
 #include "manifest/fast_reader.h"
 #include "model/ids.h"
+#include "questions/explain.h"
+#include "questions/status.h"
+#include "questions/tree.h"
 
 namespace kueue::python {
 
 // Workloads
 
-struct ConditionView {
-  bool is_true;
-  std::string reason, message;
-  Time transition;
-};
 KUEUE_WIRE(ConditionView, is_true, reason, message, transition);
-
-struct CheckView {
-  std::string name;
-  CheckState state;
-  std::string message;
-  Time transition;
-  std::optional<int64_t> retries, retry_after_seconds;
-  std::string updates;
-};
 KUEUE_WIRE(CheckView, name, state, message, transition, retries, retry_after_seconds, updates);
-
-struct StatusView {
-  std::vector<CheckView> checks;
-  std::optional<int64_t> requeue_count, requeue_at, past_execution_seconds;
-  std::map<std::string, int64_t> reclaimable;
-  bool pods_ready, active;
-  std::vector<std::string> unhealthy_nodes;
-};
 KUEUE_WIRE(StatusView, checks, requeue_count, requeue_at, past_execution_seconds, reclaimable, pods_ready,
            active, unhealthy_nodes);
 
@@ -139,135 +120,28 @@ KUEUE_WIRE(CycleView, idle, admitted, evicted, moved);
 
 // Events and queues
 
-struct EventView {
-  Time time;
-  int64_t cycle;
-  EventKind kind;
-  std::string workload, local_queue, priority_class, cluster_queue;
-  std::string reason, underlying_cause, preemption_reason, message;
-  std::string preemptor, preemptor_cluster_queue;
-  Time queued_since;
-  std::optional<Time> since;
-};
 KUEUE_WIRE(EventView, time, cycle, kind, workload, local_queue, priority_class, cluster_queue, reason,
            underlying_cause, preemption_reason, message, preemptor, preemptor_cluster_queue, queued_since,
            since);
-
-struct ChangeView {
-  EventKind kind;
-  Serial workload, preemptor;
-  std::string reason, preemption_reason;
-};
 KUEUE_WIRE(ChangeView, kind, workload, preemptor, reason, preemption_reason);
-
-struct PendingView {
-  std::string namespace_, name, local_queue;
-  int64_t priority;
-  Time created;
-  int position;
-};
 KUEUE_WIRE(PendingView, namespace_, name, local_queue, priority, created, position);
-
-struct ResourceHolding {
-  std::string resource;
-  int64_t reserved, admitted, nominal, borrowing_limit, lending_limit;
-};
 KUEUE_WIRE(ResourceHolding, resource, reserved, admitted, nominal, borrowing_limit, lending_limit);
-
-struct FlavorHolding {
-  std::string flavor;
-  std::vector<ResourceHolding> resources;
-};
 KUEUE_WIRE(FlavorHolding, flavor, resources);
-
-struct ConsumedView {
-  double usage;
-  Time updated;
-  py::dict quantities;  // By resource.
-};
 KUEUE_WIRE(ConsumedView, usage, updated, quantities);
-
-struct ClusterQueueView {
-  std::string name, cohort, why_inactive, message;
-  int active, inadmissible, reserving, admitted;
-  double share;
-  std::vector<FlavorHolding> holdings;
-};
 KUEUE_WIRE(ClusterQueueView, name, cohort, why_inactive, message, active, inadmissible, reserving, admitted,
            share, holdings);
-
-struct LocalQueueView {
-  std::string namespace_, name, cluster_queue;
-  bool runs, is_found, is_active;
-  int active, inadmissible, reserving, admitted, finished;
-  std::optional<ConsumedView> consumed;
-  std::vector<FlavorHolding> holdings;
-};
 KUEUE_WIRE(LocalQueueView, namespace_, name, cluster_queue, runs, is_found, is_active, active, inadmissible,
            reserving, admitted, finished, consumed, holdings);
-
-struct CohortCell {
-  std::string flavor, resource;
-  int64_t subtree_quota, reserved;
-};
 KUEUE_WIRE(CohortCell, flavor, resource, subtree_quota, reserved);
-
-struct CohortView {
-  std::string name, parent, root;
-  bool is_declared;
-  double share;
-  std::vector<CohortCell> cells;
-};
 KUEUE_WIRE(CohortView, name, parent, root, is_declared, share, cells);
-
-struct BacklogView {
-  std::string name;
-  int finished;
-  std::vector<std::pair<std::string, int64_t>> asked;
-  int active, inadmissible, every;
-};
 KUEUE_WIRE(BacklogView, name, finished, asked, active, inadmissible, every);
-
-struct UnadmittedView {
-  std::string namespace_, local_queue, cluster_queue, reason, underlying_cause;
-  int count;
-};
 KUEUE_WIRE(UnadmittedView, namespace_, local_queue, cluster_queue, reason, underlying_cause, count);
-
-struct NodeRow {
-  std::string name;
-  const char* kind;
-  int32_t parent;
-  bool exists, is_active;
-};
 KUEUE_WIRE(NodeRow, name, kind, parent, exists, is_active);
 
 // Topologies
 
-struct TreeDomain {
-  int level, parent;
-  std::string value;
-};
 KUEUE_WIRE(TreeDomain, level, parent, value);
-
-struct TreeUse {
-  int32_t leaf;
-  std::string workload;
-  int32_t pods;
-  py::dict requests;  // Requests of one pod, by resource.
-};
 KUEUE_WIRE(TreeUse, leaf, workload, pods, requests);
-
-struct TreeView {
-  std::string topology;
-  py::tuple levels;
-  std::vector<std::string> resources;
-  std::vector<TreeDomain> domains;
-  std::vector<int32_t> leaves;
-  std::vector<std::vector<int64_t>> capacity, free, used;
-  std::vector<TreeUse> uses;
-  std::vector<std::pair<std::string, const char*>> absent;
-};
 KUEUE_WIRE(TreeView, topology, levels, resources, domains, leaves, capacity, free, used, uses, absent);
 
 // Manifests
@@ -307,13 +181,87 @@ struct CopyView {
 };
 KUEUE_WIRE(CopyView, cluster, workload, has_job, is_active);
 
+// Explanations: ids become names (naming.h), and records become dicts.
+
+#define KUEUE_FACTS(Type, Name, ...) KUEUE_DICT(Type, "kueuepy.engine.facts." Name, __VA_ARGS__)
+#define KUEUE_PLACES(Type, Name, ...) KUEUE_DICT(Type, "kueuepy.engine.places." Name, __VA_ARGS__)
+
+KUEUE_PLACES(PlaceFailureView, "PlaceFailureView", kind, fit, of, in_slices, first, second, total_nodes);
+KUEUE_PLACES(PlaceDomainView, "DomainView", level, values, pods, pods_if_empty, nodes, excluded);
+KUEUE_PLACES(PlaceView, "PlaceFactsView", topology, levels, count, has_leader, resolved, mode, level,
+             slice_size, slice_level, failure, failure_if_empty, largest, largest_if_empty, most_on_a_node,
+             domains, domain_counts, nearest, sufficient_alone);
+
+KUEUE_FACTS(NodeFacts, "NodeView", name, kind, nominal, subtree, usage, guaranteed, borrowing_limit,
+            lending_limit, available);
+KUEUE_FACTS(QuotaUserFacts, "QuotaUserView", name, kind, meets, nominal, usage, borrowed, lends);
+KUEUE_FIELDS(Shortage, kTuple, "kueuepy.engine.facts.Shortage", node, limit, amount);
+KUEUE_FACTS(FlavorResourceFacts, "CellView", flavor, resource, before, asked, available, potential, short_,
+            where, limit, missing, shortages, may_preempt, path, quota_users, sufficient_alone);
+struct RefusalView {
+  RefusalKind kind;
+  std::string message;
+  std::optional<std::tuple<std::string, std::string, std::string>> taint;
+};
+KUEUE_FACTS(RefusalView, "RefusalView", kind, message, taint);
+KUEUE_FACTS(FlavorFacts, "FlavorView", flavor, resource_group, tried, chosen, mode, borrowing_level, reason,
+            ineligible, cells, place);
+KUEUE_FACTS(PodSetFacts, "PodSetView", name, count, requests, undeclared, flavors);
+KUEUE_FACTS(ComparisonFacts, "ComparisonView", strategy, ours, theirs, our_share, their_share, final_share,
+            holds);
+KUEUE_FACTS(CandidateFacts, "CandidateView", workload, cluster_queue, verdict, reason, leaving, priority,
+            holds, comparisons);
+KUEUE_FACTS(ShareFacts, "ShareView", name, kind, weight, share, rounded, resource, borrowed, lendable,
+            borrowing);
+struct ObstacleView {
+  Obstacle::Kind kind;
+  std::string queue;
+  Reason reason;
+  std::string message;
+};
+KUEUE_FACTS(ObstacleView, "ObstacleView", kind, queue, reason, message);
+struct InactivityView {
+  std::string reason, message;
+  std::vector<std::pair<InactivityKind, std::vector<std::string>>> causes;
+};
+KUEUE_FACTS(InactivityView, "InactivityView", reason, message, causes);
+struct FactsView {
+  WorkloadId workload;
+  NodeId cluster_queue;
+  int64_t priority = 0;
+  bool nominated = false;
+  std::vector<PodSetFacts> pod_sets;
+  std::vector<FlavorResourceId> contested;
+  std::vector<CandidateFacts> candidates;
+  ByName<int> counts;  // Of candidates, by verdict.
+  std::vector<ShareFacts> shares;
+  bool strict_fifo = false;
+  std::optional<int64_t> position;  // Empty, as `first` is, if the workload is in no queue.
+  WorkloadId first;
+  bool holds = false;
+  std::optional<ObstacleView> obstacle;
+  Inadmissibility::Kind inadmissibility{};
+  std::optional<InactivityView> inactivity;
+  WorkloadId preemptor;
+  bool goes_on = false;
+  Verdict verdict{};
+  Reason reason = Reason::kEmpty;
+  std::string message;
+};
+KUEUE_FACTS(FactsView, "FactsView", workload, cluster_queue, priority, nominated, pod_sets, contested,
+            candidates, counts, shares, strict_fifo, position, first, holds, obstacle, inadmissibility,
+            inactivity, preemptor, goes_on, verdict, reason, message);
+
 // Types of all records; their field names are exported to Python as `_core.RECORDS`.
-using Records = std::tuple<ConditionView, CheckView, StatusView, PodSetAdmissionView, AdmissionView,
-                           DomainView, TopologyView, AssignmentView, AttemptView, TargetView, AdmittedView,
-                           PreemptingView, RefusedView, CycleView, EventView, ChangeView, PendingView,
-                           ResourceHolding, FlavorHolding, ConsumedView, ClusterQueueView, LocalQueueView,
-                           CohortCell, CohortView, BacklogView, UnadmittedView, NodeRow, TreeDomain, TreeUse,
-                           TreeView, ItemView, AssignedFlavor, DetectedLoop, DispatchView, CopyView>;
+using Records =
+    std::tuple<ConditionView, CheckView, StatusView, PodSetAdmissionView, AdmissionView, DomainView,
+               TopologyView, AssignmentView, AttemptView, TargetView, AdmittedView, PreemptingView,
+               RefusedView, CycleView, EventView, ChangeView, PendingView, ResourceHolding, FlavorHolding,
+               ConsumedView, ClusterQueueView, LocalQueueView, CohortCell, CohortView, BacklogView,
+               UnadmittedView, NodeRow, TreeDomain, TreeUse, TreeView, ItemView, AssignedFlavor, DetectedLoop,
+               DispatchView, CopyView, PlaceFailureView, PlaceDomainView, PlaceView, NodeFacts,
+               QuotaUserFacts, Shortage, FlavorResourceFacts, RefusalView, FlavorFacts, PodSetFacts,
+               ComparisonFacts, CandidateFacts, ShareFacts, ObstacleView, InactivityView, FactsView>;
 
 }  // namespace kueue::python
 

@@ -9,6 +9,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "bindings/columns.h"
+#include "text/text.h"
 
 namespace kueue::python {
 namespace {
@@ -21,14 +22,9 @@ py::list QueueNames(const Simulation& run) {
   return names;
 }
 
-std::string CellName(const State& state, FlavorResourceId cell) {
-  const auto& [flavor, resource] = state.flavor_resources[cell];
-  return absl::StrCat(state.flavor_names.Name(flavor), "/", state.resource_names.Name(resource));
-}
-
 py::list CellNames(const State& state) {
   py::list names;
-  for (FlavorResourceId cell : state.flavor_resources.Ids()) names.append(CellName(state, cell));
+  for (FlavorResourceId cell : state.flavor_resources.Ids()) names.append(FlavorResourceName(state, cell));
   return names;
 }
 
@@ -175,7 +171,7 @@ namespace {
 py::dict ViewQueue(const State& state, const QueueFigures& queue) {
   py::dict cells;
   for (const auto& [cell, use] : queue.cells) {
-    cells[py::str(CellName(state, cell))] =
+    cells[py::str(FlavorResourceName(state, cell))] =
         py::make_tuple(use.used.total(), use.nominal.total(), use.borrowed.total(), use.use.used);
   }
   return py::dict("waits"_a = queue.waits.total(),
@@ -198,8 +194,8 @@ py::dict ViewQueues(const State& state, const Figures& figures) {
 py::list ViewTrees(const State& state, const Figures& figures) {
   py::list trees;
   for (const TreeFigures& tree : figures.trees()) {
-    trees.append(py::make_tuple(state.forest().Name(tree.root), CellName(state, tree.cell), tree.idle.total(),
-                                tree.lent.total()));
+    trees.append(py::make_tuple(state.forest().Name(tree.root), FlavorResourceName(state, tree.cell),
+                                tree.idle.total(), tree.lent.total()));
   }
   return trees;
 }
@@ -207,7 +203,7 @@ py::list ViewTrees(const State& state, const Figures& figures) {
 template <typename Amounts>
 py::dict ByCell(const State& state, const Amounts& amounts) {
   py::dict view;
-  for (const auto& [cell, amount] : amounts) view[py::str(CellName(state, cell))] = amount;
+  for (const auto& [cell, amount] : amounts) view[py::str(FlavorResourceName(state, cell))] = amount;
   return view;
 }
 
@@ -230,7 +226,8 @@ py::dict FiguresOf(const Simulation& run) {
   const State& state = run.engine().state();
   const Figures& figures = run.figures();
   py::dict nominal;
-  for (const auto& [cell, all] : figures.nominal()) nominal[py::str(CellName(state, cell))] = all.total();
+  for (const auto& [cell, all] : figures.nominal())
+    nominal[py::str(FlavorResourceName(state, cell))] = all.total();
   const SubmissionFigures& submissions = figures.submissions();
   const py::dict submitted("until"_a = submissions.until < 0 ? -1 : submissions.until - run.start(),
                            "used"_a = ByCell(state, submissions.used),

@@ -39,39 +39,37 @@ Draws ReadDraws(const py::handle& values) {
   return Draws(std::move(draws));
 }
 
-Provisioning ReadProvisioning(const py::tuple& fields) {
-  Provisioning provisioning{fields[0].cast<std::string>(),
-                            ReadDraws(fields[1]),
-                            ReadDraws(fields[2]),
-                            fields[3].cast<Time>(),
+Provisioning ReadProvisioning(const py::dict& given) {
+  Provisioning provisioning{given["check"].cast<std::string>(),
+                            ReadDraws(given["delay"]),
+                            ReadDraws(given["fails"]),
+                            given["failing"].cast<Time>(),
                             {},
                             {}};
-  for (const py::handle& object : fields[4]) {
+  for (const py::handle& object : given["capacity"]) {
     provisioning.capacity.push_back(ReadObject(object, /*changed=*/true));
     AddIfQueue(object, provisioning.queues);
   }
   return provisioning;
 }
 
-Failures ReadFailures(const py::tuple& fields) {
-  return {fields[0].cast<std::string>(), fields[1].cast<std::string>(), fields[2].cast<int64_t>(),
-          ReadDraws(fields[3]),          ReadDraws(fields[4]),          ReadDraws(fields[5]),
-          fields[6].cast<Time>(),        fields[7].cast<bool>()};
+Startup ReadStartup(const py::dict& given) {
+  return {given["flavor"].cast<std::string>(), ReadDraws(given["delay"])};
 }
 
-Delays ReadDelays(const py::dict& options) {
-  Delays delays;
-  for (const py::handle& item : options["checks"]) {
-    delays.checks.push_back(ReadProvisioning(item.cast<py::tuple>()));
-  }
-  for (const py::handle& item : options["startups"]) {
-    const auto fields = item.cast<py::tuple>();
-    delays.startups.push_back({fields[0].cast<std::string>(), ReadDraws(fields[1])});
-  }
-  for (const py::handle& item : options["failures"]) {
-    delays.failures.push_back(ReadFailures(item.cast<py::tuple>()));
-  }
-  return delays;
+Failures ReadFailures(const py::dict& given) {
+  return {given["flavor"].cast<std::string>(), given["resource"].cast<std::string>(),
+          given["unit"].cast<int64_t>(),       ReadDraws(given["gap"]),
+          ReadDraws(given["place"]),           ReadDraws(given["repair"]),
+          given["mtbf"].cast<Time>(),          given["lowers_quota"].cast<bool>()};
+}
+
+// Returns the result of `read` for each dict of the list.
+template <typename T>
+std::vector<T> ReadAll(const py::handle& list, T (*read)(const py::dict& given)) {
+  std::vector<T> all;
+  for (const py::handle& item : list) all.push_back(read(item.cast<py::dict>()));
+  return all;
 }
 
 std::function<void(Engine&)> ReadDeletion(const py::handle& item) {
@@ -116,7 +114,8 @@ SimulationOptions ReadOptions(const py::dict& given) {
   options.model = {Named(given["on_eviction"].cast<std::string>(), OnEviction::kRestart), time("every"),
                    time("cost"), time("restore"), time("grace")};
   options.clock = {time("cycle"), time("per_head")};
-  options.delays = ReadDelays(given);
+  options.delays = {ReadAll(given["checks"], &ReadProvisioning), ReadAll(given["startups"], &ReadStartup),
+                    ReadAll(given["failures"], &ReadFailures)};
   for (const py::handle& item : given["changes"]) options.changes.push_back(ReadChange(item));
   options.until = time("until");
   options.warmup = time("warmup");

@@ -6,6 +6,7 @@
 #include "bindings/pybind.h"
 #include "bindings/records.h"
 #include "lifecycle/queueing.h"
+#include "questions/status.h"
 
 namespace kueue::python {
 namespace {
@@ -62,18 +63,6 @@ py::object Available(const py::object& self) {
     return 0;
   });
   return OwnedArray(std::move(values)).attr("reshape")(rows, columns);
-}
-
-std::vector<NodeRow> Nodes(const TableView& self) {
-  return self.With([](const State& state) {
-    const Forest& forest = state.forest();
-    std::vector<NodeRow> nodes;
-    for (NodeId node : forest.Nodes()) {
-      nodes.push_back({forest.Name(node), forest.IsClusterQueue(node) ? "ClusterQueue" : "Cohort",
-                       forest.DeclaredParent(node).value(), forest.Exists(node), forest.IsActive(node)});
-    }
-    return nodes;
-  });
 }
 
 py::list Cells(const TableView& self) {
@@ -171,10 +160,9 @@ py::dict Positions(SharedEngine& shared) {
 }  // namespace
 
 void BindTables(py::module_& module) {
-  py::class_<TableView>(module, "Tables",
-                        "Tables of an engine as NumPy arrays. They do not reflect later changes.")
+  py::class_<TableView>(module, "Tables")
       .def(py::init<SharedEngine&>(), py::arg("engine"))
-      .def_property_readonly("nodes", &Nodes)
+      .def_property_readonly("nodes", [](const TableView& self) { return self.With(&NodeRows); })
       .def_property_readonly("cells", &Cells)
       .def_property_readonly("nominal_quota", &Of<&Quota::NominalTable>)
       .def_property_readonly("borrowing_limit", &Of<&Quota::BorrowingTable>)

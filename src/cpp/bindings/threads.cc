@@ -1,9 +1,6 @@
 #include "bindings/threads.h"
 
-#include <pthread.h>
-
 #include <chrono>
-#include <new>
 #include <string>
 #include <thread>
 
@@ -11,12 +8,10 @@
 #include "absl/strings/str_cat.h"
 #include "bindings/errors.h"
 #include "bindings/pybind.h"
+#include "model/fork_safe_mutex.h"
 
 namespace kueue::python {
 namespace {
-
-// Number of forks in the chain of parent processes that led to this process.
-std::atomic<uint32_t> forks{0};
 
 // Returns a number that identifies the calling thread. No other thread has the same number, not even in a
 // child process.
@@ -26,54 +21,11 @@ uint32_t ThreadNumber() {
   return number;
 }
 
-uint64_t Me() { return static_cast<uint64_t>(forks) << 32 | ThreadNumber(); }
+uint64_t Me() { return static_cast<uint64_t>(ForkCount()) << 32 | ThreadNumber(); }
 bool IsMe(uint64_t holder) { return static_cast<uint32_t>(holder) == ThreadNumber(); }
-bool IsOfThisProcess(uint64_t holder) { return static_cast<uint32_t>(holder >> 32) == forks; }
+bool IsOfThisProcess(uint64_t holder) { return static_cast<uint32_t>(holder >> 32) == ForkCount(); }
 
 }  // namespace
-
-// All mutexes. The list is locked during a fork. This never blocks for long, because only constructors and
-// destructors of mutexes lock it.
-struct ForkSafeMutexes {
-  std::mutex mutex;
-  ForkSafeMutex* first = nullptr;
-
-  static ForkSafeMutexes& All() {
-    static ForkSafeMutexes* const all = Make();
-    return *all;
-  }
-  static ForkSafeMutexes* Make() {
-    pthread_atfork([] { All().mutex.lock(); }, [] { All().mutex.unlock(); }, &InChild);
-    return new ForkSafeMutexes;
-  }
-  static void InChild() {
-    ++forks;
-    for (ForkSafeMutex* at = All().first; at != nullptr; at = at->next_) {
-      if (at->mutex_.try_lock()) {
-        at->mutex_.unlock();
-      } else {
-        at->is_lost_ = true;
-        new (&at->mutex_) std::recursive_mutex;
-      }
-    }
-    All().mutex.unlock();
-  }
-};
-
-ForkSafeMutex::ForkSafeMutex() {
-  ForkSafeMutexes& all = ForkSafeMutexes::All();
-  const std::lock_guard<std::mutex> lock(all.mutex);
-  next_ = all.first;
-  link_ = &all.first;
-  if (next_ != nullptr) next_->link_ = &next_;
-  all.first = this;
-}
-
-ForkSafeMutex::~ForkSafeMutex() {
-  const std::lock_guard<std::mutex> lock(ForkSafeMutexes::All().mutex);
-  *link_ = next_;
-  if (next_ != nullptr) next_->link_ = link_;
-}
 
 void Turn::Enter(const char* what, bool again, bool waits) {
   uint64_t holder = 0;
@@ -115,7 +67,7 @@ void BindThreads(py::module_& module) {
     Turn turn;
     explicit Named(std::string name) : what(std::move(name)) {}
   };
-  py::class_<Named>(module, "Turn", "Exclusive right to use an object, held by one thread at a time.")
+  py::class_<Named>(module, "Turn")
       .def(py::init<std::string>(), py::arg("what"))
       .def("__enter__", [](Named& self) { self.turn.Enter(self.what.c_str(), /*again=*/true); })
       .def("__exit__", [](Named& self, const py::args&) { self.turn.Leave(); });

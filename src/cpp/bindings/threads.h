@@ -1,35 +1,11 @@
-// Synchronization of the core's objects between threads and across fork().
+// Exclusive use of the core's objects by one thread of Python.
 #ifndef KUEUE_BINDINGS_THREADS_H_
 #define KUEUE_BINDINGS_THREADS_H_
 
 #include <atomic>
 #include <cstdint>
-#include <mutex>
 
 namespace kueue::python {
-
-// A recursive mutex. After a fork, the child process can detect that another thread held the mutex at the
-// time of the fork. The other thread does not exist in the child process, so the objects that it was changing
-// remain incomplete there.
-class ForkSafeMutex {
- public:
-  ForkSafeMutex();
-  ~ForkSafeMutex();
-  ForkSafeMutex(const ForkSafeMutex&) = delete;
-  ForkSafeMutex& operator=(const ForkSafeMutex&) = delete;
-
-  bool TryLock() { return mutex_.try_lock(); }
-  void Lock() { mutex_.lock(); }
-  void Unlock() { mutex_.unlock(); }
-  bool IsLost() const { return is_lost_; }
-
- private:
-  friend struct ForkSafeMutexes;
-  std::recursive_mutex mutex_;
-  bool is_lost_ = false;  // Set to true in a new child process, by the only thread of that process.
-  ForkSafeMutex* next_ = nullptr;
-  ForkSafeMutex** link_ = nullptr;  // Address of the pointer to this mutex in the linked list of all mutexes.
-};
 
 // Exclusive right to use an object, held by one thread at a time.
 class Turn {

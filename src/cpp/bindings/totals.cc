@@ -51,20 +51,12 @@ py::bytes PodShape(const py::dict& pod_template, const py::iterable& runtime_cla
 
 void BindTotals(py::module_& module) {
   const py::tuple none;
-  module.def(
-      "pod_requests", &PodRequestsOf, "template"_a, py::kw_only(), "runtime_classes"_a = none,
-      "limit_ranges"_a = none, "configuration"_a = py::none(),
-      "Return the requests of one pod as integers by resource, in the order in which the scheduler visits "
-      "them (pkg/workload/workload.go:totalRequestsFromPodSets).");
-  module.def(
-      "pod_errors", &PodErrors, "template"_a, py::kw_only(), "path"_a = "template",
-      "runtime_classes"_a = none, "limit_ranges"_a = none,
-      "Return the errors of a pod template: requests above their limits, and violations of LimitRanges "
-      "(pkg/workload/resources.go:ValidateResources, ValidateLimitRange).");
+  module.def("pod_requests", &PodRequestsOf, "template"_a, py::kw_only(), "runtime_classes"_a = none,
+             "limit_ranges"_a = none, "configuration"_a = py::none());
+  module.def("pod_errors", &PodErrors, "template"_a, py::kw_only(), "path"_a = "template",
+             "runtime_classes"_a = none, "limit_ranges"_a = none);
   module.def("pod_shape", &PodShape, "template"_a, py::kw_only(), "runtime_classes"_a = none,
-             "limit_ranges"_a = none,
-             "Return a key that is equal for two templates only if the scheduler treats their pods as equal "
-             "(pkg/util/pod/pod.go:SpecShape).");
+             "limit_ranges"_a = none);
 }
 
 }  // namespace kueue::python

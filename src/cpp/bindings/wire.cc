@@ -33,10 +33,23 @@ py::object RecordClass(const char* path, const char* fields) {
   const size_t dot = full.rfind('.');
   py::object cls = py::module_::import(full.substr(0, dot).c_str()).attr(full.substr(dot + 1).c_str());
   const char* const listed = py::hasattr(cls, "_fields") ? "_fields" : "__struct_fields__";
-  if (!py::tuple(cls.attr(listed)).equal(py::tuple(py::cast(FieldNames(fields))))) {
+  if (!py::tuple(cls.attr(listed)).equal(KeysOf(fields))) {
     ThrowIfError(absl::InternalError(absl::StrCat(path, ": its fields differ from the core's: ", fields)));
   }
   return cls;
+}
+
+py::object KeysOf(const char* fields) { return py::tuple(py::cast(FieldNames(fields))); }
+
+py::object NewDict(py::handle keys, const py::object* fields, size_t size) {
+  py::dict made;
+  for (size_t i = 0; i < size; ++i) {
+    if (PyDict_SetItem(made.ptr(), PyTuple_GET_ITEM(keys.ptr(), static_cast<Py_ssize_t>(i)),
+                       fields[i].ptr()) != 0) {
+      throw py::error_already_set();
+    }
+  }
+  return std::move(made);
 }
 
 // Same as tuple.__new__ for a subclass, which NamedTuple does not override.

@@ -1,8 +1,8 @@
 // Conversion of records to Python. A record is a plain struct with one list of its fields. For each record
 // declared with KUEUE_WIRE, kueuepy.engine.records has a NamedTuple with the same name and the same fields,
 // which the conversion fills directly. A record declared with KUEUE_STRUCT becomes a msgspec.Struct of
-// another module. A bound function can return a record, or a container of records, without further conversion
-// code.
+// another module, and a record declared with KUEUE_DICT a dict that a TypedDict describes. A bound function
+// can return a record, or a container of records, without further conversion code.
 #ifndef KUEUE_BINDINGS_WIRE_H_
 #define KUEUE_BINDINGS_WIRE_H_
 
@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "bindings/pybind.h"
+#include "model/by_name.h"
 
 namespace kueue::python {
 
@@ -19,14 +20,19 @@ namespace kueue::python {
 template <typename T>
 struct Wire : std::false_type {};
 
-// Lists all fields of a record in the order of their declaration; a missing field is a compile error.
-#define KUEUE_WIRE(Type, ...) KUEUE_FIELDS(Type, true, "kueuepy.engine.records." #Type, __VA_ARGS__)
+enum class Form { kTuple, kStruct, kDict };
+
+// Lists all fields of a record in the order of their declaration, with their names in Python; a missing field
+// is a compile error.
+#define KUEUE_WIRE(Type, ...) KUEUE_FIELDS(Type, kTuple, "kueuepy.engine.records." #Type, __VA_ARGS__)
 // Same, for a record whose Python class is the msgspec.Struct with the full name `path`.
-#define KUEUE_STRUCT(Type, path, ...) KUEUE_FIELDS(Type, false, path, __VA_ARGS__)
-#define KUEUE_FIELDS(Type, is_tuple, path, ...)          \
+#define KUEUE_STRUCT(Type, path, ...) KUEUE_FIELDS(Type, kStruct, path, __VA_ARGS__)
+// Same, for a record that becomes a dict, which the TypedDict with the full name `path` describes.
+#define KUEUE_DICT(Type, path, ...) KUEUE_FIELDS(Type, kDict, path, __VA_ARGS__)
+#define KUEUE_FIELDS(Type, form, path, ...)              \
   template <>                                            \
   struct Wire<Type> : std::true_type {                   \
-    static constexpr bool kIsTuple = is_tuple;           \
+    static constexpr Form kForm = Form::form;            \
     static constexpr const char* kPath = path;           \
     static constexpr const char* kFields = #__VA_ARGS__; \
     template <typename Use>                              \
@@ -42,11 +48,14 @@ std::vector<std::string> FieldNames(const char* fields);
 // Returns the class of a record by its full name. Raises InternalError if the fields of the Python class
 // differ from `fields`.
 py::object RecordClass(const char* path, const char* fields);
+// Returns the names of the fields as a tuple.
+py::object KeysOf(const char* fields);
 
 // Returns a new instance of the tuple class `cls`, whose items the caller must set.
 py::object NewRecord(py::handle cls, size_t size);
 // Returns the result of calling the class with these positional arguments.
 py::object NewStruct(py::handle cls, const py::object* fields, size_t size);
+py::object NewDict(py::handle keys, const py::object* fields, size_t size);
 
 }  // namespace kueue::python
 
@@ -55,22 +64,27 @@ namespace pybind11::detail {
 template <typename T>
 struct type_caster<T, std::enable_if_t<kueue::python::Wire<T>::value>> {
   using Wire = kueue::python::Wire<T>;
+  using Form = kueue::python::Form;
   static constexpr auto name = const_name("tuple");
   static handle cast(const T& record, return_value_policy policy, handle parent) {
     PYBIND11_CONSTINIT static gil_safe_call_once_and_store<object> stored;
-    const handle cls =
-        stored
-            .call_once_and_store_result([] { return kueue::python::RecordClass(Wire::kPath, Wire::kFields); })
-            .get_stored();
+    const handle cls = stored
+                           .call_once_and_store_result([] {
+                             return Wire::kForm == Form::kDict
+                                        ? kueue::python::KeysOf(Wire::kFields)
+                                        : kueue::python::RecordClass(Wire::kPath, Wire::kFields);
+                           })
+                           .get_stored();
     object made;
     Wire::Visit(record, [&](const auto&... fields) {
-      if constexpr (Wire::kIsTuple) {
+      if constexpr (Wire::kForm == Form::kTuple) {
         made = kueue::python::NewRecord(cls, sizeof...(fields));
         ssize_t at = 0;
         (PyTuple_SET_ITEM(made.ptr(), at++, Item(fields, policy, parent)), ...);
       } else {
         const object items[] = {reinterpret_steal<object>(Item(fields, policy, parent))...};
-        made = kueue::python::NewStruct(cls, items, sizeof...(fields));
+        made = Wire::kForm == Form::kDict ? kueue::python::NewDict(cls, items, sizeof...(fields))
+                                          : kueue::python::NewStruct(cls, items, sizeof...(fields));
       }
     });
     return made.release();
@@ -82,6 +96,24 @@ struct type_caster<T, std::enable_if_t<kueue::python::Wire<T>::value>> {
     const handle item = make_caster<Field>::cast(field, policy, parent);
     if (!item) throw error_already_set();
     return item.ptr();
+  }
+};
+
+template <>
+struct type_caster<kueue::NameTuple> {
+  static constexpr auto name = const_name("tuple");
+  static handle cast(const kueue::NameTuple& value, return_value_policy, handle) {
+    return tuple(pybind11::cast(value.names)).release();
+  }
+};
+
+template <typename T>
+struct type_caster<kueue::ByName<T>> {
+  static constexpr auto name = const_name("dict");
+  static handle cast(const kueue::ByName<T>& values, return_value_policy, handle) {
+    dict made;
+    for (const auto& [key, value] : values.items) made[str(key)] = pybind11::cast(value);
+    return made.release();
   }
 };
 

@@ -7,12 +7,14 @@
 #include "flavor/eligibility.h"
 #include "preemption/fit.h"
 #include "questions/ask.h"
+#include "questions/status.h"
 
 namespace kueue {
 namespace {
 
 NodeFacts FactsOf(const Quota& quota, NodeId node, FlavorResourceId fr) {
   return {node,
+          KindOf(quota.forest(), node),
           quota.Nominal(node, fr),
           quota.Subtree(node, fr),
           quota.Usage(node, fr),
@@ -93,7 +95,13 @@ class QuotaUsers {
     const Amount own = is_queue ? quota_.Nominal(node, fr_) : quota_.Subtree(node, fr_);
     const Amount usage = quota_.Usage(node, fr_), local = quota_.Local(node, fr_), zero(0);
     const Amount drawn = Max(zero, usage - local);
-    QuotaUserFacts facts{node, meets, own, usage, Max(zero, usage - own), Max(zero, own - local - drawn)};
+    QuotaUserFacts facts{node,
+                         KindOf(forest_, node),
+                         meets,
+                         own,
+                         usage,
+                         Max(zero, usage - own),
+                         Max(zero, own - local - drawn)};
     if (facts.usage != zero || facts.lends != zero) found_.push_back(facts);
   }
 
@@ -105,10 +113,10 @@ class QuotaUsers {
 };
 
 // Computes the amount available to the queue, and the node that limits it.
-void SetLimits(const Quota& quota, NodeId queue, FlavorResourceFacts& facts) {
-  const FlavorResourceId fr = facts.fr;
+void SetLimits(const Quota& quota, NodeId queue, FlavorResourceId fr, FlavorResourceFacts& facts) {
   facts.available = quota.Available(queue, fr);
   facts.potential = quota.Potential(queue, fr);
+  facts.is_short = facts.asked > facts.available;
   std::tie(facts.where, facts.limit) = Binding(quota, queue, fr);
   for (NodeId node = queue; node != kNoId; node = quota.forest().Parent(node)) {
     facts.path.push_back(FactsOf(quota, node, fr));
@@ -116,16 +124,17 @@ void SetLimits(const Quota& quota, NodeId queue, FlavorResourceFacts& facts) {
   facts.missing = Max(Amount(0), facts.asked - facts.path.front().available);
 }
 
-std::vector<WorkloadId> SufficientAlone(State& state, NodeId queue, const FlavorResourceFacts& facts) {
+std::vector<WorkloadId> SufficientAlone(State& state, NodeId queue, FlavorResourceId fr,
+                                        const FlavorResourceFacts& facts) {
   std::vector<WorkloadId> found;
   for (const QuotaUserFacts& quota_user : facts.quota_users) {
     if (!state.forest().IsClusterQueue(quota_user.node)) continue;
     for (WorkloadId id : state.Queue(quota_user.node).workloads) {
       if (found.size() == kMostAlternatives) return found;
-      if (!UsesAny(state.At(id), {facts.fr})) continue;
+      if (!UsesAny(state.At(id), {fr})) continue;
       const Trial trial(state, kNoId);
       Discharge(state, id);
-      if (facts.asked <= state.quota.Available(queue, facts.fr)) found.push_back(id);
+      if (facts.asked <= state.quota.Available(queue, fr)) found.push_back(id);
     }
   }
   return found;
@@ -160,7 +169,7 @@ class FlavorExplainer {
     const PodSetSpec& spec = cls_.pod_sets[static_cast<size_t>(assignment.pod_set)];
     const PodSetGroup& group = GroupWith(assignment.pod_set);
     if (group.front() == assignment.pod_set) before_ = assumed_;
-    PodSetFacts pod_set{assignment.pod_set, spec.name, assignment.count, assignment.requests, {}, {}};
+    PodSetFacts pod_set{spec.name, assignment.count, assignment.requests, {}, {}};
     const Requests requests = Together(group);
     for (const auto& [resource, amount] : requests) {
       if (queue_.GroupOf(resource) == kNoId && amount != 0) pod_set.undeclared.push_back(resource);
@@ -207,7 +216,9 @@ class FlavorExplainer {
     for (const FlavorAttempt& attempt : assignment.attempts) {
       if (attempt.flavor != flavor.flavor || attempt.group != flavor.resource_group) continue;
       flavor.tried = true;
-      flavor.attempt = attempt;
+      flavor.mode = attempt.mode;
+      flavor.borrowing_level = attempt.borrow;
+      flavor.reason = attempt.no_fit_reason;
     }
     for (const FlavorChoice& choice : assignment.flavors)
       flavor.chosen = flavor.chosen || choice.flavor == flavor.flavor;
@@ -270,7 +281,7 @@ class FlavorExplainer {
     if (demands.empty()) return;
     if (demands.size() > 1 && demands[1].count > demands[0].count) std::swap(demands[0], demands[1]);
     const TopologyDemand* leader = demands.size() > 1 ? &demands[1] : nullptr;
-    flavor.place = std::make_shared<const PlaceFacts>(places_.Explain(demands[0], leader));
+    flavor.place = places_.Explain(demands[0], leader);
   }
 
   State& state_;
@@ -284,13 +295,22 @@ class FlavorExplainer {
 };
 
 ShareFacts FactsOfShare(const State& state, NodeId node) {
-  ShareFacts facts{node, DominantResourceShare(state, node), Amount(0), Amount(0)};
-  if (facts.share.dominant == kNoId) return facts;
-  for (FlavorResourceId fr : facts.share.borrowed) {
-    if (state.flavor_resources[fr].second != facts.share.dominant) continue;
+  const Share share = DominantResourceShare(state, node);
+  ShareFacts facts{node,
+                   KindOf(state.forest(), node),
+                   share.weight,
+                   share.Weighted(),
+                   share.Rounded(),
+                   share.dominant,
+                   Amount(0),
+                   Amount(0),
+                   share.borrowing};
+  if (share.dominant == kNoId) return facts;
+  for (FlavorResourceId fr : share.borrowed) {
+    if (state.flavor_resources[fr].second != share.dominant) continue;
     facts.borrowed += state.quota.Usage(node, fr) - state.quota.Subtree(node, fr);
   }
-  facts.lendable = Lendable(state, state.forest().Parent(node), facts.share.dominant);
+  facts.lendable = Lendable(state, state.forest().Parent(node), share.dominant);
   return facts;
 }
 
@@ -300,17 +320,17 @@ FlavorResourceFacts ExplainFlavorResource(State& state, NodeId queue, FlavorReso
                                           Amount asked) {
   const Quota& quota = state.quota;
   FlavorResourceFacts facts;
-  facts.fr = fr;
+  std::tie(facts.flavor, facts.resource) = state.flavor_resources[fr];
   facts.before = before;
   facts.asked = asked;
-  SetLimits(quota, queue, facts);
+  SetLimits(quota, queue, fr, facts);
   facts.may_preempt =
       asked <= facts.potential &&
       ConsidersPreemption(state, queue, fr, asked, quota.LowestSubtreeThatFits(queue, fr, asked));
-  if (facts.IsShort()) facts.shortages = Shortages(facts);
+  if (facts.is_short) facts.shortages = Shortages(facts);
   facts.quota_users = QuotaUsers(quota, queue, fr).Find();
-  if (facts.IsShort() && asked <= facts.potential)
-    facts.sufficient_alone = SufficientAlone(state, queue, facts);
+  if (facts.is_short && asked <= facts.potential)
+    facts.sufficient_alone = SufficientAlone(state, queue, fr, facts);
   return facts;
 }
 
@@ -382,9 +402,8 @@ Facts ExplainHolding(State& state, WorkloadId id) {
   facts.workload = id;
   facts.queue = workload.charged;
   if (!workload.admission || facts.queue == kNoId) return facts;
-  for (size_t i = 0; i < workload.admission->pod_sets.size(); ++i) {
-    const PodSetAdmission& given = workload.admission->pod_sets[i];
-    PodSetFacts pod_set{static_cast<int>(i), given.name, given.count, {}, {}, {}};
+  for (const PodSetAdmission& given : workload.admission->pod_sets) {
+    PodSetFacts pod_set{given.name, given.count, {}, {}, {}};
     for (const PodSetAdmission::Resource& entry : given.resources) {
       pod_set.requests.push_back({entry.resource, entry.usage});
       if (entry.flavor == kNoId || state.FlavorResource(entry.flavor, entry.resource) == kNoId) continue;

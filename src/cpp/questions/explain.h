@@ -2,7 +2,6 @@
 #ifndef KUEUE_QUESTIONS_EXPLAIN_H_
 #define KUEUE_QUESTIONS_EXPLAIN_H_
 
-#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
@@ -18,6 +17,7 @@ namespace kueue {
 // A node on the path from a queue to its root, for one flavor resource.
 struct NodeFacts {
   NodeId node;
+  const char* kind;
   Amount nominal, subtree, usage;
   Amount guaranteed;  // Quota that is never lent to the parent.
   Amount borrowing_limit, lending_limit;
@@ -30,6 +30,7 @@ struct NodeFacts {
 // own.
 struct QuotaUserFacts {
   NodeId node;
+  const char* kind;
   NodeId meets;    // Lowest common ancestor of this node and the explained queue.
   Amount nominal;  // Nominal quota; for a Cohort, the total including all descendants.
   Amount usage;
@@ -49,40 +50,43 @@ struct Shortage {
 
 // A request for one flavor resource, compared with the available amount.
 struct FlavorResourceFacts {
-  FlavorResourceId fr;
+  FlavorId flavor;
+  ResourceId resource;
   Amount before;  // Amount used by earlier pod sets of the same workload.
   Amount asked;   // Including `before`.
   Amount available, potential;
-  NodeId where;  // Node whose quota or limit is binding.
+  bool is_short;  // Whether `asked` exceeds `available`.
+  NodeId where;   // Node whose quota or limit is binding.
   Limit limit;
-  bool may_preempt;  // Whether preemption is considered for this flavor resource.
   // Amount that would have to be released. The amount to release exceeds `asked` if the usage already exceeds
   // the quota.
   Amount missing;
-  std::vector<NodeFacts> path;  // Facts about each node, from the queue up to the root.
   // Nodes, from the queue up, whose quotas or borrowingLimits must all be raised for the request to fit. The
   // list may be empty for a request that does not fit, because unlimited values cannot be raised.
   std::vector<Shortage> shortages;
+  bool may_preempt;                         // Whether preemption is considered for this flavor resource.
+  std::vector<NodeFacts> path;              // Facts about each node, from the queue up to the root.
   std::vector<QuotaUserFacts> quota_users;  // Nodes that use or lend quota of the flavor resource.
   // Some of the workloads whose individual removal would make the request fit.
   std::vector<WorkloadId> sufficient_alone;
-  bool IsShort() const { return asked > available; }
 };
 
 struct FlavorFacts {
   FlavorId flavor;
   int resource_group;
-  bool tried = false;                    // Whether the flavor was evaluated.
-  bool chosen = false;                   // Whether the flavor was chosen for at least one resource.
-  FlavorAttempt attempt;                 // Set if `tried`.
+  bool tried = false;   // Whether the flavor was evaluated.
+  bool chosen = false;  // Whether the flavor was chosen for at least one resource.
+  // The result of the evaluation.
+  std::optional<PreemptionMode> mode;
+  int borrowing_level = 0;
+  Reason reason = Reason::kEmpty;
   std::vector<Refusal> ineligible;       // All reasons why the pods may not use the flavor.
   std::vector<FlavorResourceFacts> frs;  // Facts about the requested resources.
-  // Topology placement of the first pod set of a group; null if the pods get no topology assignment.
-  std::shared_ptr<const PlaceFacts> place;
+  // Topology placement of the first pod set of a group, if the pods get a topology assignment.
+  std::optional<PlaceFacts> place;
 };
 
 struct PodSetFacts {
-  int pod_set;
   std::string name;
   int64_t count;
   Requests requests;
@@ -110,19 +114,33 @@ enum class CandidateVerdict : uint8_t {
 };
 inline constexpr size_t kCandidateVerdicts = CountOf<CandidateVerdict>();
 
+// A comparison of two weighted shares (FairComparison).
+struct ComparisonFacts {
+  FairSharingStrategy strategy;
+  NodeId ours, theirs;
+  double our_share, their_share, final_share;
+  bool holds;
+};
+
 struct CandidateFacts {
   WorkloadId workload;
   NodeId queue;
   CandidateVerdict verdict;
-  PreemptionReason reason;                  // Set with kTaken.
+  std::optional<PreemptionReason> reason;  // Set with kTaken.
+  bool is_leaving;                         // Whether the workload is already evicted.
+  int64_t priority;
   std::vector<FlavorResourceAmount> holds;  // Usage of contested flavor resources.
-  std::vector<FairComparison> comparisons;
+  std::vector<ComparisonFacts> comparisons;
 };
 
 struct ShareFacts {
   NodeId node;
-  Share share;
+  const char* kind;
+  double weight, share;  // The weighted share.
+  int64_t rounded;
+  ResourceId dominant;
   Amount borrowed, lendable;  // Amounts of the dominant resource.
+  bool is_borrowing;
 };
 
 struct Facts {

@@ -10,15 +10,15 @@ namespace kueue {
 namespace {
 
 // Returns the insufficient flavor resources in flavors for which preemption was considered.
-std::vector<FlavorResourceId> Contested(const Facts& facts) {
+std::vector<FlavorResourceId> Contested(const State& state, const Facts& facts) {
   std::vector<FlavorResourceId> contested;
   for (const PodSetFacts& pod_set : facts.pod_sets) {
     for (const FlavorFacts& flavor : pod_set.flavors) {
       if (!flavor.tried || !flavor.ineligible.empty()) continue;
-      for (const FlavorResourceFacts& fr : flavor.frs) {
-        if (!fr.IsShort() || !fr.may_preempt) continue;
-        if (std::find(contested.begin(), contested.end(), fr.fr) == contested.end())
-          contested.push_back(fr.fr);
+      for (const FlavorResourceFacts& one : flavor.frs) {
+        if (!one.is_short || !one.may_preempt) continue;
+        const FlavorResourceId fr = state.FlavorResource(one.flavor, one.resource);
+        if (std::find(contested.begin(), contested.end(), fr) == contested.end()) contested.push_back(fr);
       }
     }
   }
@@ -77,7 +77,7 @@ class CandidateVerdicts {
     for (const PodSetFacts& pod_set : facts_.pod_sets) {
       for (const FlavorFacts& flavor : pod_set.flavors) {
         for (const FlavorResourceFacts& facts : flavor.frs) {
-          if (facts.fr == fr) asked = Max(asked, facts.asked);
+          if (state_.FlavorResource(facts.flavor, facts.resource) == fr) asked = Max(asked, facts.asked);
         }
       }
     }
@@ -136,7 +136,9 @@ class CandidateVerdicts {
     ++facts_.counts[static_cast<size_t>(verdict)];
     if (verdict != CandidateVerdict::kTaken && facts_.candidates.size() >= taken + kMostCandidates) return;
     const Workload& workload = state_.At(id);
-    CandidateFacts candidate{id, workload.charged, verdict, reason, {}, {}};
+    CandidateFacts candidate{
+        id, workload.charged, verdict, std::nullopt, workload.IsEvicted(), workload.priority, {}, {}};
+    if (verdict == CandidateVerdict::kTaken) candidate.reason = reason;
     for (const auto& [fr, amount] : workload.usage) {
       const std::vector<FlavorResourceId>& contested = facts_.contested;
       if (std::find(contested.begin(), contested.end(), fr) != contested.end()) {
@@ -144,7 +146,11 @@ class CandidateVerdicts {
       }
     }
     if (const auto made = comparisons_of_.find(id); made != comparisons_of_.end()) {
-      for (const FairComparison* comparison : made->second) candidate.comparisons.push_back(*comparison);
+      for (const FairComparison* comparison : made->second) {
+        candidate.comparisons.push_back({comparison->strategy, comparison->ours, comparison->theirs,
+                                         comparison->our_share.Weighted(), comparison->their_share.Weighted(),
+                                         comparison->final_share.Weighted(), comparison->holds});
+      }
     }
     facts_.candidates.push_back(std::move(candidate));
   }
@@ -163,7 +169,7 @@ class CandidateVerdicts {
 }  // namespace
 
 void ExplainPreemption(State& state, Facts& facts) {
-  facts.contested = Contested(facts);
+  facts.contested = Contested(state, facts);
   // Targets may be needed for topology capacity alone, even if all quotas are sufficient.
   if (!facts.contested.empty() || !facts.entry.targets.empty()) CandidateVerdicts(state, facts).Run();
 }

@@ -78,7 +78,8 @@ std::vector<DomainFacts> DomainsThatHoldMost(const TopologyTree& tree, int level
   return found;
 }
 
-// Returns whether the workload has pods in the flavor's tree.
+}  // namespace
+
 bool UsesTree(const State& state, const Workload& workload, FlavorId flavor, const TopologyTree& tree) {
   if (!workload.topology_usage) return false;
   const bool shares = state.config.gates.tas_handle_overlapping_flavors && tree.is_by_node();
@@ -87,8 +88,6 @@ bool UsesTree(const State& state, const Workload& workload, FlavorId flavor, con
     return (entry.flavor == flavor || shares) && tree.LeafOf(entry.domain) != kNoId;
   });
 }
-
-}  // namespace
 
 void PlaceExplainer::AddDomains(FlavorCapacity& capacity, PlacementQuery query, PlaceFacts& facts) const {
   const PlacementGates gates = PlacementGatesOf(state_);
@@ -204,57 +203,71 @@ void PlaceExplainer::Assume(const PlaceFacts& facts) {
   if (facts.leader != kNoId) assume(facts.leader, facts.leaders);
 }
 
-std::vector<LeafUse> LeafUses(State& state, FlavorId flavor) {
-  std::vector<LeafUse> uses;
-  const FlavorCapacity* const capacity = state.topology.made.capacity.Find(flavor);
-  if (capacity == nullptr) return uses;
-  const TopologyTree& tree = *capacity->tree;
-  for (WorkloadId id : state.workloads.InOrder()) {
-    const Workload& workload = state.At(id);
-    if (workload.charged == kNoId || !UsesTree(state, workload, flavor, tree)) continue;
-    for (const TopologyUsage& entry : workload.topology_usage->entries) {
-      const int32_t leaf = tree.LeafOf(entry.domain);
-      if (leaf != kNoId) uses.push_back({leaf, id, entry.count, entry.requests});
-    }
-  }
-  std::stable_sort(uses.begin(), uses.end(),
-                   [](const LeafUse& a, const LeafUse& b) { return a.leaf < b.leaf; });
-  return uses;
-}
-
 namespace {
 
-// Adds one unit of the resource `pods` to the requests, sorted by resource name.
-PodAmounts WithPod(const State& state, PodAmounts requests) {
-  const auto pods = std::find_if(requests.begin(), requests.end(),
-                                 [&state](const auto& one) { return one.first == state.pods; });
-  if (pods == requests.end()) {
-    requests.emplace_back(state.pods, 1);
-  } else {
-    pods->second = SaturatingAdd(pods->second, 1);
+std::optional<PlaceFailureView> View(const std::shared_ptr<const PlacementFailure>& failure) {
+  if (!failure) return std::nullopt;
+  return PlaceFailureView{failure->kind,  failure->fit,    failure->of,         failure->in_slices,
+                          failure->first, failure->second, failure->total_nodes};
+}
+
+// Returns the number of leaves in a domain.
+int32_t LeavesIn(const TopologyTree& tree, int32_t domain) {
+  int32_t begin = domain, end = domain + 1;
+  for (int level = tree.LevelOfDomain(domain); level < tree.lowest(); ++level) {
+    begin = tree.At(begin).children_begin;
+    end = tree.At(end - 1).children_end;
   }
-  std::sort(requests.begin(), requests.end(), [&state](const auto& a, const auto& b) {
-    return state.resource_names.Name(a.first) < state.resource_names.Name(b.first);
-  });
-  return requests;
+  return end - begin;
+}
+
+PlaceDomainView View(const TopologyTree& tree, const DomainFacts& facts) {
+  PlaceDomainView view{tree.levels()[static_cast<size_t>(facts.level)],
+                       {tree.Values(facts.domain)},
+                       facts.pods,
+                       facts.pods_if_empty,
+                       LeavesIn(tree, facts.domain),
+                       {}};
+  for (const Excluded& one : facts.excluded) view.excluded.emplace_back(one.why, one.name, one.nodes);
+  return view;
+}
+
+const char* ModeOf(const TopologyRequest* request, const PlaceFacts& facts) {
+  if (request == nullptr || facts.implied) return "implied";
+  if (request->required) return "required";
+  if (request->preferred) return "preferred";
+  return request->IsSliceOnly() ? "slices" : "unconstrained";
 }
 
 }  // namespace
 
-std::vector<int32_t> PodsByDomain(State& state, FlavorId flavor, PodAmounts requests, bool as_if_empty) {
-  FlavorCapacity& capacity = *state.topology.made.capacity.Find(flavor);
-  CountQuery query;
-  query.requests = WithPod(state, std::move(requests));
-  NodeDemand demand;
-  demand.tolerations = state.Flavor(flavor)->tolerations;
-  query.eligible = std::make_shared<const EligibleLeaves>(*capacity.tree, demand);
-  query.as_if_empty = as_if_empty;
-  query.slice_level = capacity.tree->lowest();
-  CountTable table(std::move(query));
-  table.Refresh(capacity);
-  std::vector<int32_t> counted;
-  for (const Counts& counts : table.counts()) counted.push_back(counts.pods);
-  return counted;
+PlaceView ViewPlace(const State& state, const PlaceFacts& facts) {
+  const FlavorCapacity& capacity = *state.topology.made.capacity.Find(facts.flavor);
+  const TopologyTree& tree = *capacity.tree;
+  const auto level = [&tree](int index) { return tree.levels()[static_cast<size_t>(index)]; };
+  PlaceView view{capacity.topology,
+                 {tree.levels()},
+                 facts.count,
+                 facts.leader != kNoId,
+                 !facts.unresolved,
+                 ModeOf(facts.request, facts),
+                 level(facts.parameters.level),
+                 facts.parameters.slice_size,
+                 level(facts.parameters.slice_level),
+                 View(facts.failure),
+                 View(facts.if_empty),
+                 facts.largest,
+                 facts.largest_if_empty,
+                 facts.most_on_a_node,
+                 {},
+                 {},
+                 std::nullopt,
+                 {}};
+  for (const DomainFacts& one : facts.domains) view.domains.push_back(View(tree, one));
+  for (int i = 0; i <= tree.lowest(); ++i) view.domain_counts.push_back(tree.Level(i).size());
+  if (facts.nearest != kNoId) view.nearest = {tree.Values(facts.nearest)};
+  for (WorkloadId id : facts.sufficient_alone) view.sufficient_alone.push_back(state.At(id).Key());
+  return view;
 }
 
 }  // namespace kueue

@@ -3,10 +3,13 @@
 #define KUEUE_QUESTIONS_PLACES_H_
 
 #include <memory>
+#include <optional>
 #include <string>
+#include <tuple>
 #include <vector>
 
 #include "flavor/placer.h"
+#include "model/by_name.h"
 #include "state/state.h"
 #include "topology/placement.h"
 
@@ -51,6 +54,39 @@ struct PlaceFacts {
   std::vector<WorkloadId> sufficient_alone;
 };
 
+// The same facts with names instead of ids. kueuepy.engine.places documents the fields.
+struct PlaceFailureView {
+  PlacementFailure::Kind kind;
+  int32_t fit, of;
+  bool in_slices;
+  std::string first, second;
+  int32_t total_nodes;
+};
+struct PlaceDomainView {
+  std::string level;
+  NameTuple values;
+  int32_t pods, pods_if_empty, nodes;
+  std::vector<std::tuple<PlacementFailure::Exclusion, std::string, int32_t>> excluded;
+};
+struct PlaceView {
+  std::string topology;
+  NameTuple levels;
+  int32_t count;
+  bool has_leader, is_resolved;
+  const char* mode;
+  std::string level;
+  int32_t slice_size;
+  std::string slice_level;
+  std::optional<PlaceFailureView> failure, failure_if_empty;
+  int32_t largest, largest_if_empty, most_on_a_node;
+  std::vector<PlaceDomainView> domains;
+  std::vector<int32_t> domain_counts;
+  std::optional<NameTuple> nearest;
+  std::vector<std::string> sufficient_alone;
+};
+// The tree of the flavor must be the one for which the facts were computed.
+PlaceView ViewPlace(const State& state, const PlaceFacts& facts);
+
 // Explains the pod sets of one workload one after another. Explain() places each pod set in addition to the
 // pod sets passed to Assume(). All referenced objects must outlive this object.
 class PlaceExplainer {
@@ -82,20 +118,8 @@ class PlaceExplainer {
   const WorkloadId workload_;
 };
 
-// Pods of a workload with a quota reservation in one leaf of a flavor's tree.
-struct LeafUse {
-  int32_t leaf;
-  WorkloadId workload;
-  int32_t pods;
-  PodAmounts requests;  // Of one pod.
-};
-// Returns the usage of the leaves, sorted by leaf and then by order of submission.
-std::vector<LeafUse> LeafUses(State& state, FlavorId flavor);
-
-// Returns, for each domain of the flavor's tree, the number of pods with these requests that fit in the
-// domain. Assumes that the pods have the flavor's tolerations and no other requirements. `requests` do not
-// include the resource `pods`.
-std::vector<int32_t> PodsByDomain(State& state, FlavorId flavor, PodAmounts requests, bool as_if_empty);
+// Returns whether pods of the workload are placed in the tree, which must be the flavor's.
+bool UsesTree(const State& state, const Workload& workload, FlavorId flavor, const TopologyTree& tree);
 
 }  // namespace kueue
 

@@ -1,4 +1,4 @@
-"""Types of the dicts and tuples in which the engine returns facts about workloads.
+"""Types of the dicts and tuples in which the engine returns facts about workloads, with the fields of `_core.RECORDS`.
 
 Amounts are integers, in millicores for cpu and in base units for all other resources. `None` means unlimited; amounts
 of 2^63 - 1 and sums that exceed it are also unlimited.
@@ -60,10 +60,10 @@ class CellView(TypedDict):
     short: bool
     where: str
     limit: Literal["quota", "borrowingLimit"]
-    may_preempt: bool
-    path: list[NodeView]
     missing: Amount
     shortages: list[Shortage]
+    may_preempt: bool
+    path: list[NodeView]
     quota_users: list[QuotaUserView]
     sufficient_alone: list[str]
 
@@ -96,13 +96,13 @@ class RefusalView(TypedDict):
 
 
 class FlavorView(TypedDict):
-    """The result for a flavor and a pod set, which is also present if no cycle evaluated the flavor."""
+    """The result for a flavor and a pod set. Without `mode` if no cycle evaluated the flavor."""
 
     flavor: str
     resource_group: int
     tried: bool
     chosen: bool
-    mode: str
+    mode: str | None
     borrowing_level: int
     reason: str
     ineligible: list[RefusalView]

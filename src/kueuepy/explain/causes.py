@@ -6,7 +6,7 @@ from itertools import takewhile
 from operator import itemgetter
 from typing import TYPE_CHECKING
 
-from kueuepy.engine.facts import Shortage, less, number, positive
+from kueuepy.engine.facts import less, number, positive
 from kueuepy.engine.records import NO_CONDITION
 from kueuepy.explain import words
 from kueuepy.explain.cause import cause as _cause
@@ -87,7 +87,7 @@ def _pod_set(pod_set: PodSetView, *, alone: bool, fair: bool) -> list[Cause]:
 
 def _flavor(flavor: FlavorView, *, uncovered: bool, fair: bool) -> Cause:
     numbers = ("flavor", "mode", "borrowing_level", "reason", "tried", "chosen")
-    facts = {name: value for name, value in flavor.items() if name in numbers}
+    facts = {name: value for name, value in flavor.items() if name in numbers} | {"mode": flavor["mode"] or ""}
     if flavor["ineligible"]:
         inner = [_cause("eligibility", why["message"], {"flavor": flavor["flavor"]}) for why in flavor["ineligible"]]
     else:
@@ -101,7 +101,7 @@ def _cell(cell: CellView, *, fair: bool) -> Cause:
     numbers = ("flavor", "resource", "asked", "before", "available", "potential", "where", "limit")
     facts = {**{name: value for name, value in cell.items() if name in numbers}, "missing": cell["missing"]}
     if cell["short"]:
-        facts["shortages"] = tuple(Shortage(*shortage)._asdict() for shortage in cell["shortages"])
+        facts["shortages"] = tuple(shortage._asdict() for shortage in cell["shortages"])
     return _cause("resource", words.cell(cell), facts, _shortage(cell, fair=fair) if cell["short"] else ())
 
 

@@ -7,7 +7,7 @@ from operator import itemgetter
 from typing import TYPE_CHECKING
 
 from kueuepy._core import Quantity
-from kueuepy.engine.facts import Shortage, less, number
+from kueuepy.engine.facts import less, number
 from kueuepy.errors.words import counted
 from kueuepy.explain import placewords
 
@@ -96,13 +96,13 @@ def flavor(facts: FlavorView, *, uncovered: bool = False) -> str:
     """Describe the result for a flavor; `uncovered` means that the queue does not cover a resource of the pod set."""
     if facts["ineligible"]:
         return f"{facts['flavor']}: not eligible"
-    if not facts["tried"]:
+    if (mode := facts["mode"]) is None:
         why = "a resource without quota" if uncovered else "an earlier flavor"
         return f"{facts['flavor']}: not tried, because {why} ended the search"
-    if facts["mode"] == "Fit" and placewords.is_missing(facts["place"]):
+    if mode == "Fit" and placewords.is_missing(facts["place"]):
         return f"{facts['flavor']}: its quota is sufficient, but the pods do not fit into its topology"
-    borrows = ", by borrowing" if facts["borrowing_level"] and facts["mode"] in ("Fit", "Preempt", "Reclaim") else ""
-    return f"{facts['flavor']}: {_MODES[facts['mode']][0]}{borrows}"
+    borrows = ", by borrowing" if facts["borrowing_level"] and mode in ("Fit", "Preempt", "Reclaim") else ""
+    return f"{facts['flavor']}: {_MODES[mode][0]}{borrows}"
 
 
 def no_preemption(facts: CellView, *, fair: bool) -> str:
@@ -300,7 +300,7 @@ def _more(facts: CellView) -> str:
         most, asked = amount(resource, facts["potential"]), amount(resource, facts["asked"])
         return f"quotas and limits allowed {asked} {resource}; now they allow at most {most}"
     needed = facts["missing"]
-    short = [Shortage(*shortage) for shortage in facts["shortages"]]
+    short = facts["shortages"]
     if not short:
         return f"{amount(resource, needed)} {resource} became free in {facts['where']}"
     first, *others = short

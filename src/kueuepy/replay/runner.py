@@ -6,6 +6,8 @@ import json
 import math
 from typing import TYPE_CHECKING, Any
 
+import msgspec
+
 from kueuepy._core import Engine, Quantity
 from kueuepy.errors import ScenarioError
 from kueuepy.errors.arguments import checked_methods
@@ -27,9 +29,9 @@ EPOCH = 946_684_800 * 1_000_000_000
 SECOND = 1_000_000_000
 _UNUSED = (PriorityClass, WorkloadPriorityClass)
 """Kinds that are parsed but have no effect on the replay."""
-_WHOLE = frozenset((Node.__name__, "Pod"))
-"""Kinds that the engine accepts as raw manifests."""
-_REMOVABLE = frozenset(kind.name for kind in KINDS.values() if kind.cls not in (*_UNUSED, Workload)) | _WHOLE
+_UNCHECKED = frozenset(("Node", "Pod"))
+"""Kinds whose objects are read without the checks of an API server."""
+_REMOVABLE = frozenset(kind.name for kind in KINDS.values() if kind.cls not in (*_UNUSED, Workload)) | _UNCHECKED
 Result = dict[str, Any]
 
 
@@ -128,9 +130,8 @@ class Replay:
         if doc["kind"] == "Workload":
             self._apply_workload(doc)
             return
-        if doc["kind"] in _WHOLE:
-            apply = self.engine.apply_node if doc["kind"] == Node.__name__ else self.engine.apply_pod
-            apply(doc)
+        if doc["kind"] in _UNCHECKED:
+            self.engine.apply(_read_unchecked(doc))
             return
         obj = _read(doc)
         if isinstance(obj, _UNUSED):
@@ -253,7 +254,7 @@ class Replay:
     def _unhealthy_nodes(self, workloads: Iterable[int]) -> list[Result]:
         entries: list[Result] = []
         for workload in workloads:
-            nodes = self.engine.unhealthy_nodes(workload)
+            nodes = self.engine.status_details(workload).unhealthy_nodes
             if nodes != self._unhealthy.get(workload, []):
                 entries.append({"workload": self.engine.key(workload), "nodes": nodes})
             self._unhealthy[workload] = nodes
@@ -281,6 +282,14 @@ class Replay:
             if not status and before != (status, reason, message):
                 entries.append({"workload": self.engine.key(workload), "reason": reason, "message": message})
         return entries
+
+
+def _read_unchecked(doc: dict[str, Any]) -> Object:
+    """Parse a Node or a Pod. A Node without conditions has no condition Ready; elsewhere, it is read as ready."""
+    obj = from_dict(doc)
+    if isinstance(obj, Node) and not (doc.get("status") or {}).get("conditions"):
+        return msgspec.structs.replace(obj, ready=None)
+    return obj
 
 
 def _read(doc: dict[str, Any]) -> Object:

@@ -234,9 +234,13 @@ def delay_options(delays: Sequence[Delay], seed: int, changed: Callable[[Any], l
             times = _table(seed, f"check {delay.check}", delay.delay)
             fails = _parts(seed, f"fails {delay.check}")
             objects = [] if delay.capacity is None else changed(delay.capacity)
-            found["checks"].append((delay.check, times, fails, int(delay.fails * _WHOLE), objects))
+            failing = int(delay.fails * _WHOLE)
+            found["checks"].append(
+                {"check": delay.check, "delay": times, "fails": fails, "failing": failing, "capacity": objects}
+            )
         elif isinstance(delay, Startup):
-            found["startups"].append((delay.flavor, _table(seed, f"startup {delay.flavor}", delay.delay)))
+            times = _table(seed, f"startup {delay.flavor}", delay.delay)
+            found["startups"].append({"flavor": delay.flavor, "delay": times})
         elif isinstance(delay, Failures):
             found["failures"].append(_failures(where, delay, seed))
         else:
@@ -244,7 +248,7 @@ def delay_options(delays: Sequence[Delay], seed: int, changed: Callable[[Any], l
     return found
 
 
-def _failures(where: str, delay: Failures, seed: int) -> tuple[Any, ...]:
+def _failures(where: str, delay: Failures, seed: int) -> dict[str, Any]:
     mtbf = span(f"{where}: mtbf", delay.mtbf)
     if len(delay.unit) != 1 or not mtbf:
         raise InvalidSpecError(f"{where}: unit {dict(delay.unit)}, mtbf {delay.mtbf!r}; one resource and more than 0")
@@ -254,8 +258,16 @@ def _failures(where: str, delay: Failures, seed: int) -> tuple[Any, ...]:
         raise InvalidSpecError(f"{where}: unit: {resource}: is {amount!r}; it must be a whole number from 1 to {most}")
     unit = int(amount) * 1000 if resource == "cpu" else int(amount)
     gaps = np.floor(-np.log1p(-draws(seed, f"failure {delay.flavor}", TABLE)) * _WHOLE).astype(np.int64)
-    places, repair = _parts(seed, f"place {delay.flavor}"), _table(seed, f"repair {delay.flavor}", delay.repair)
-    return (delay.flavor, resource, unit, gaps.tolist(), places, repair, mtbf, delay.lowers_quota)
+    return {
+        "flavor": delay.flavor,
+        "resource": resource,
+        "unit": unit,
+        "gap": gaps.tolist(),
+        "place": _parts(seed, f"place {delay.flavor}"),
+        "repair": _table(seed, f"repair {delay.flavor}", delay.repair),
+        "mtbf": mtbf,
+        "lowers_quota": delay.lowers_quota,
+    }
 
 
 def _table(seed: int, name: str, times: Distribution | Any) -> list[int]:

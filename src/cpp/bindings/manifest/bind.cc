@@ -1,11 +1,10 @@
-#include <algorithm>
-#include <cstring>
 #include <utility>
 
 #include "bindings/manifest/values.h"
 #include "bindings/records.h"
 #include "manifest/blocks.h"
 #include "manifest/json.h"
+#include "manifest/marks.h"
 #include "manifest/scalars.h"
 
 namespace kueue::python {
@@ -23,49 +22,15 @@ py::object UnlessUnsupported(Read read) {
   }
 }
 
-// Returns whether the data contains control characters other than tabs and line breaks.
-bool HasControls(const py::bytes& data) {
-  const auto* const begin = reinterpret_cast<const unsigned char*>(PyBytes_AS_STRING(data.ptr()));
-  const Py_ssize_t size = PyBytes_GET_SIZE(data.ptr());
-  constexpr Py_ssize_t kAtOnce = 1 << 16;
-  for (Py_ssize_t start = 0; start < size; start += kAtOnce) {
-    const Py_ssize_t stop = std::min(start + kAtOnce, size);
-    unsigned found = 0;
-    for (Py_ssize_t i = start; i < stop; ++i) {
-      const unsigned char c = begin[i];
-      found |= static_cast<unsigned>((c < 0x20) & (c != '\t') & (c != '\n') & (c != '\r')) | (c == 0x7f);
-    }
-    if (found != 0) return true;
-  }
-  return false;
-}
-
-// Returns the offsets of document separator lines, and the offset of the first line that starts with %. The
-// latter is None if there is no such line.
-py::tuple Marks(const py::bytes& data) {
-  const char* const begin = PyBytes_AS_STRING(data.ptr());
-  const char* const end = begin + PyBytes_GET_SIZE(data.ptr());
-  py::list marks;
-  py::object directive = py::none();
-  for (const char* line = begin; line != end;) {
-    const auto left = static_cast<size_t>(end - line);
-    if (*line == '%' && directive.is_none()) directive = py::int_(line - begin);
-    if (left >= 3 && (*line == '-' || *line == '.') && line[1] == *line && line[2] == *line &&
-        (left == 3 || std::strchr(" \t\r\n", line[3]) != nullptr)) {
-      marks.append(line - begin);
-    }
-    const void* const next = std::memchr(line, '\n', left);
-    if (next == nullptr) break;
-    line = static_cast<const char*>(next) + 1;
-  }
-  return py::make_tuple(marks, directive);
+absl::string_view View(const py::bytes& data) {
+  return {PyBytes_AS_STRING(data.ptr()), static_cast<size_t>(PyBytes_GET_SIZE(data.ptr()))};
 }
 
 }  // namespace
 
 void BindFastReader(py::module_& module) {
-  module.def("has_controls", &HasControls, py::arg("data"));
-  module.def("marks", &Marks, py::arg("data"));
+  module.def("has_controls", [](const py::bytes& data) { return HasControls(View(data)); }, py::arg("data"));
+  module.def("marks", [](const py::bytes& data) { return Marks(View(data)); }, py::arg("data"));
   py::class_<Reader>(module, "FastReader")
       .def(py::init([](const py::bytes& data, size_t start, size_t stop, size_t line, py::function resolve,
                        size_t depth, size_t scalar_bytes) {

@@ -1,0 +1,26 @@
+// Forms of values in the records that Python gets.
+#ifndef KUEUE_MODEL_BY_NAME_H_
+#define KUEUE_MODEL_BY_NAME_H_
+
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace kueue {
+
+// Values by name, in the order in which they were added. Python gets a dict.
+template <typename T>
+struct ByName {
+  std::vector<std::pair<std::string, T>> items;
+
+  void Add(std::string name, T value) { items.emplace_back(std::move(name), std::move(value)); }
+};
+
+// Names that Python gets as a tuple, such as the values of a topology domain.
+struct NameTuple {
+  std::vector<std::string> names;
+};
+
+}  // namespace kueue
+
+#endif  // KUEUE_MODEL_BY_NAME_H_
