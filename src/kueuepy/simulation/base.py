@@ -340,12 +340,7 @@ class JobColumns(Columns):
             InvalidSpecError: A row does not exist, or `rows` has the wrong type.
         """
         rows = self._rows("take", rows)
-        return self._with(
-            {
-                name: Categorical(column.codes[rows], column.names) if isinstance(column, Categorical) else column[rows]
-                for name, column in self._columns.items()
-            }
-        )
+        return self._with({name: column[rows] for name, column in self._columns.items()})
 
     def _rows(self, method: str, rows: Any) -> NDArray[np.intp]:
         """Convert a boolean mask to row numbers; row numbers are returned unchanged."""
