@@ -52,6 +52,13 @@ def test_other_columns_are_kept_and_can_group_jobs(name):
     assert [row["jobs"] for row in rows] == [1, 2]
 
 
+def test_dates_group_jobs_as_text():
+    days = np.array(["2024-05-01", "2024-05-02", "2024-05-01"], "M8[D]")
+    result = kq.simulate(cluster(queue("q", 3)), jobs(day=days))
+    rows = [(next(iter(row.values()))[:10], row["jobs"]) for row in result.by("day").rows()]
+    assert rows == [("2024-05-01", 2), ("2024-05-02", 1)]
+
+
 def test_repairs_are_noted():
     table = jobs(priority=[1, float("nan"), None], runtime=[1, -1, "1h"])
     assert dict(table.notes) == {"priority is missing; treated as 0": 2, "runtime is -1; the job never ends": 1}

@@ -19,6 +19,7 @@ from kueuepy.simulation.names import change_notes, change_table, cleaned, name_n
 from kueuepy.simulation.spans import span
 from kueuepy.simulation.values import Column, is_unicode
 from kueuepy.tables import Categorical, Columns
+from kueuepy.tables.columns import as_names
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
@@ -312,10 +313,7 @@ class JobColumns(Columns):
     def _groups(self, by: str | None) -> list[tuple[str, NDArray[np.int64]]]:
         if by is None:
             return [("", np.arange(len(self)))]
-        column = self[by]
-        if not isinstance(column, Categorical):
-            values, codes = np.unique(column, return_inverse=True)
-            column = Categorical(codes.astype(np.int32), [str(value) for value in values])
+        column = as_names(self[by])
         return [(name, np.flatnonzero(column.codes == code)) for code, name in enumerate(column.names)]
 
     def where(self, mask: Any) -> Self:
@@ -340,12 +338,7 @@ class JobColumns(Columns):
             InvalidSpecError: A row does not exist, or `rows` has the wrong type.
         """
         rows = self._rows("take", rows)
-        return self._with(
-            {
-                name: Categorical(column.codes[rows], column.names) if isinstance(column, Categorical) else column[rows]
-                for name, column in self._columns.items()
-            }
-        )
+        return self._with({name: column[rows] for name, column in self._columns.items()})
 
     def _rows(self, method: str, rows: Any) -> NDArray[np.intp]:
         """Convert a boolean mask to row numbers; row numbers are returned unchanged."""

@@ -25,7 +25,7 @@ from kueuepy.simulation.prepare import Prepared
 from kueuepy.simulation.rows import ordered
 from kueuepy.simulation.shapes import shapes_of
 from kueuepy.simulation.spans import span
-from kueuepy.tables import Categorical
+from kueuepy.tables.columns import as_names
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
@@ -323,8 +323,7 @@ def _clusters_of(table: JobColumns, names: tuple[str, ...]) -> Any:
     """Return the index of the cluster to which each job is submitted; 0 (the manager) if the job names no cluster."""
     if "cluster" not in table.names:
         return np.zeros(len(table), np.int32)
-    column = table["cluster"]
-    values = column if isinstance(column, Categorical) else _categorical(column)
+    values = as_names(table["cluster"])
     numbers = np.zeros(len(values.names) + 1, np.int32)
     for code, name in enumerate(values.names):
         if name in ("", "nan", "None"):
@@ -333,8 +332,3 @@ def _clusters_of(table: JobColumns, names: tuple[str, ...]) -> Any:
             raise NotFoundError(f'jobs: cluster: "{name}" is not a cluster; {suggestion(str(name), names)}')
         numbers[code] = names.index(name)
     return numbers[values.codes]
-
-
-def _categorical(column: Any) -> Categorical:
-    known, codes = np.unique(np.array([str(value or "") for value in column]), return_inverse=True)
-    return Categorical(codes.astype(np.int32), [str(name) for name in known])

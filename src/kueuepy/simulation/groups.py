@@ -12,8 +12,8 @@ from kueuepy.simulation.figures import evenness, hours
 from kueuepy.simulation.grouped import Groups
 from kueuepy.simulation.measures import group_figures
 from kueuepy.simulation.sums import sums
-from kueuepy.tables import Categorical, Columns
-from kueuepy.tables.columns import categorical
+from kueuepy.tables import Columns
+from kueuepy.tables.columns import as_names, categorical
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -83,7 +83,7 @@ def by_column(result: Recorded, column: str, start: float | None = None, end: fl
         start: The beginning of the window in seconds, or `None`.
         end: The end of the window in seconds, or `None`.
     """
-    values = _names(result, column)
+    values = as_names(result.jobs[column])
     amounts = {name: result.jobs[name] * result.jobs["pods"] for name in result.jobs.names if is_resource(name)}
     counted = np.array(result.jobs["counted"])
     if start is not None or end is not None:
@@ -106,17 +106,9 @@ def _hours_of(result: Recorded, amounts: Mapping[str, NDArray[Any]], groups: Gro
     }
 
 
-def _names(result: Recorded, column: str) -> Categorical:
-    values = result.jobs[column]
-    if isinstance(values, Categorical):
-        return values
-    known, codes = np.unique(values, return_inverse=True)
-    return Categorical(codes.astype(np.int32), [str(value) for value in known.tolist()])
-
-
 def jain_by(result: Recorded, column: str) -> float | None:
     """Return Jain's index over the dominant shares of the values of a column; see `Result.jain`."""
-    values = _names(result, column)
+    values = as_names(result.jobs[column])
     counted = np.asarray(result.jobs["counted"]) & (values.codes >= 0)
     nominal = sums((cell.partition("/")[2], total) for cell, total in result.totals["nominal"].items())
     parts = np.zeros(len(values.names))

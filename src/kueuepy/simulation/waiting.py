@@ -154,7 +154,7 @@ def beside_recorded(run: Recorded) -> Columns:
     return Columns(
         {
             "job": run.jobs["job"][rows],
-            "cluster_queue": Categorical(queues.codes[rows], queues.names),
+            "cluster_queue": queues[rows],
             "recorded_wait": recorded[rows],
             "first_wait": first,
             "difference": first - recorded[rows],

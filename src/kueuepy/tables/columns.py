@@ -92,6 +92,16 @@ def categorical(values: Iterable[str | None]) -> Categorical:
     return Categorical(np.array(codes, np.int32), list(known))
 
 
+def as_names(column: Column) -> Categorical:
+    """Return a column as names; the names of numbers and times are in ascending order."""
+    import numpy as np  # noqa: PLC0415 - only on use
+
+    if isinstance(column, Categorical):
+        return column
+    known, codes = np.unique(column, return_inverse=True)
+    return Categorical(codes.astype(np.int32), [str(value) for value in known])
+
+
 def concatenated(columns: Iterable[Categorical]) -> Categorical:
     """Concatenate columns of names; equal names get the same code."""
     import numpy as np  # noqa: PLC0415 - only on use

@@ -20,7 +20,7 @@ from kueuepy.objects import SECOND
 from kueuepy.simulation.censoring import COLUMN, censored_rows
 from kueuepy.simulation.simulate import Simulation
 from kueuepy.simulation.table import Jobs
-from kueuepy.tables import Categorical, Columns
+from kueuepy.tables import Columns
 from kueuepy.tables.framed import Framed
 
 if TYPE_CHECKING:
@@ -202,7 +202,7 @@ def calibrate(
     table = Columns(
         {
             "job": rows,
-            "queue": Categorical(log["queue"].codes[rows], list(log["queue"].names)),
+            "queue": log["queue"][rows],
             "submit": result.jobs["submit"][rows],
             **dict(zip(("wait", low_name, "p50", high_name), second.T, strict=True)),
             "within": within,

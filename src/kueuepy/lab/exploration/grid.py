@@ -23,7 +23,7 @@ from kueuepy.simulation.catalogue import COUNTS, FIGURES, figure_text, is_shown,
 from kueuepy.simulation.labels import interval_text, titled
 from kueuepy.simulation.model import Recording
 from kueuepy.simulation.table import Jobs
-from kueuepy.tables import Categorical, Columns
+from kueuepy.tables import Columns
 from kueuepy.tables.columns import categorical
 from kueuepy.tables.framed import Framed
 
@@ -453,9 +453,4 @@ def _column(values: Sequence[Any]) -> Any:
 
 def _taken(table: Columns, rows: Sequence[int]) -> Columns:
     chosen = np.array(rows, np.int64)
-    return Columns(
-        {
-            name: Categorical(column.codes[chosen], column.names) if isinstance(column, Categorical) else column[chosen]
-            for name, column in ((name, table[name]) for name in table.names)
-        }
-    )
+    return Columns({name: table[name][chosen] for name in table.names})

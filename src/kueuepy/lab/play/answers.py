@@ -12,7 +12,7 @@ import numpy as np
 
 from kueuepy._core import Quantity
 from kueuepy.cluster.edit import value_at
-from kueuepy.engine.nodes import nodes_of
+from kueuepy.engine.nodes import depth_first, nodes_of
 from kueuepy.errors import InvalidSpecError, KueueError
 from kueuepy.errors.arguments import checked_methods
 from kueuepy.errors.settings import spelled_out
@@ -32,12 +32,11 @@ from kueuepy.simulation.simulate import Simulation
 from kueuepy.tables.columns import exact
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Iterable, Iterator
 
     from typing_extensions import Unpack
 
     from kueuepy.cluster import Cluster
-    from kueuepy.engine.records import NodeRow
     from kueuepy.objects import ClusterQueue, Cohort
     from kueuepy.simulation.result import Result
 
@@ -104,7 +103,7 @@ class Playground:
         self.policy = policy
         self.knobs = tuple(_knobs(cluster))
         self._by_path = {knob.path: knob for knob in self.knobs}
-        self._tree = _tree(cluster)  # sliders do not change the tree
+        self._nodes = nodes_of(session_of(Scheduler(cluster, now=0)).engine)  # sliders do not change the tree
         self._seconds = 0.0  # virtual duration of the last complete run
         self._colours: dict[str, int] | None = (
             None  # from the first complete run, so that sliders do not change colours
@@ -240,16 +239,19 @@ class Playground:
         }
 
     def _coloured(self, result: Result) -> list[dict[str, Any]]:
-        """Return the tree with the colour of each ClusterQueue, in the order of the charts of a result."""
+        """Return the nodes of the trees with their colours and ClusterQueues, in the order of the charts of a result."""
         places = self._places(result)
-        return [
-            {
-                **node,
-                "colour": colour_of(places.get(node["name"], OTHERS)),
-                "look": class_of(places.get(node["name"], OTHERS)),
-            }
-            for node in _in_order(self._tree, places)
-        ]
+        found: list[dict[str, Any]] = []
+        path: list[dict[str, Any]] = []
+        for row, depth in depth_first(self._nodes, places):
+            name, kind = self._nodes[row].name, self._nodes[row].kind
+            place = places.get(name, OTHERS)
+            own = {"name": name, "kind": kind, "depth": depth, "colour": colour_of(place), "look": class_of(place)}
+            path[depth:] = [{**own, "queues": []}]
+            found += path[depth:]
+            for node in path if kind == "ClusterQueue" else ():
+                node["queues"].append(name)
+        return found
 
     def _places(self, result: Result) -> dict[str, int]:
         """Return the colour indices of the ClusterQueues."""
@@ -408,47 +410,3 @@ def _unit(resource: str, amounts: list[int]) -> tuple[int, str]:
 def _units(resource: str) -> dict[str, int]:
     """Return the size of each unit of a resource, by suffix, in the engine's units; the largest unit comes first."""
     return {"": 1000, "m": 1} if resource == "cpu" else {"Gi": _GIB, "Mi": _MIB, "": 1}
-
-
-# --- the cohort tree -------------------------------------------------------------------------------------------------
-
-
-def _children(nodes: Sequence[NodeRow]) -> dict[int, list[int]]:
-    """Return the rows of the children of each node; -1 is the parent of the roots."""
-    found: dict[int, list[int]] = {}
-    for row, node in enumerate(nodes):
-        if node.exists:
-            found.setdefault(node.parent, []).append(row)
-    return found
-
-
-def _tree(cluster: Cluster) -> list[dict[str, Any]]:
-    """Return the nodes of the cohort trees, parents first, each with the ClusterQueues below it."""
-    nodes = nodes_of(session_of(Scheduler(cluster, now=0)).engine)
-    below = _children(nodes)
-    found: list[dict[str, Any]] = []
-
-    def visit(row: int, depth: int) -> list[str]:
-        place = len(found)
-        node = nodes[row]
-        found.append({"name": node.name, "kind": node.kind, "depth": depth, "queues": []})
-        queues = [node.name] if node.kind == "ClusterQueue" else []
-        for child in sorted(below.get(row, ()), key=lambda at: (nodes[at].kind, nodes[at].name)):
-            queues += visit(child, depth + 1)
-        found[place]["queues"] = queues
-        return queues
-
-    for root in below.get(-1, ()):
-        visit(root, 0)
-    return found
-
-
-def _in_order(tree: list[dict[str, Any]], places: Mapping[str, int]) -> list[dict[str, Any]]:
-    """Return a tree with its siblings in the order of their colours, Cohorts first; the rest stays in its order."""
-    if not tree:
-        return []
-    depth = tree[0]["depth"]
-    starts = [row for row, node in enumerate(tree) if node["depth"] == depth]
-    parts = [tree[begin:end] for begin, end in zip(starts, [*starts[1:], len(tree)], strict=True)]
-    parts.sort(key=lambda part: (part[0]["kind"] != "Cohort", places.get(part[0]["name"], len(places))))
-    return [node for part in parts for node in (part[0], *_in_order(part[1:], places))]

@@ -11,12 +11,13 @@ from kueuepy.look.colours import MOST_NAMES, OTHERS, places
 from kueuepy.look.numbers import unit_of
 from kueuepy.simulation.columns import is_resource
 from kueuepy.simulation.sums import sums
-from kueuepy.tables import Categorical
+from kueuepy.tables.columns import as_names
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from kueuepy.simulation.recorded import Recorded
+    from kueuepy.tables import Categorical
 
 _UNITS = (("s", 1.0, 180.0), ("min", 60.0, 3 * 3600.0), ("h", 3600.0, 4 * 86400.0), ("d", 86400.0, np.inf))
 _GIB = 2**30
@@ -58,10 +59,7 @@ def groups(run: Recorded, by: str) -> tuple[Categorical, dict[str, int]]:
     """Return a column of the table of jobs as names, and the colour indices of the names that the chart shows."""
     if by in ("queue", "cluster_queue"):
         return run.jobs["cluster_queue"], colours(run)
-    values = run.jobs[by]
-    if not isinstance(values, Categorical):
-        known, codes = np.unique(values, return_inverse=True)
-        values = Categorical(codes.astype(np.int32), [str(value) for value in known.tolist()])
+    values = as_names(run.jobs[by])
     return values, largest(values, work(run))
 
 
