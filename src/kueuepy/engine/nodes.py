@@ -17,17 +17,18 @@ def nodes_of(engine: Engine) -> list[NodeRow]:
     return Tables(engine).nodes
 
 
+def path_of(nodes: Sequence[NodeRow], row: int) -> list[int]:
+    """Return the rows from a node to its root; if Cohorts form a cycle, each of them once."""
+    found = {row: None}
+    while (row := nodes[row].parent) >= 0 and row not in found:
+        found[row] = None
+    return list(found)
+
+
 def roots(nodes: Sequence[NodeRow]) -> dict[str, str]:
     """Return the kind and name of each ClusterQueue's root; if Cohorts form a cycle, one of them is the root."""
-    found = {}
-    for row, node in enumerate(nodes):
-        if node.kind == "ClusterQueue":
-            above, passed = row, {row}
-            while (up := nodes[above].parent) >= 0 and up not in passed:
-                above = up
-                passed.add(up)
-            found[node.name] = f"{nodes[above].kind} {nodes[above].name}"
-    return found
+    tops = {node.name: nodes[path_of(nodes, row)[-1]] for row, node in enumerate(nodes) if node.kind == "ClusterQueue"}
+    return {name: f"{top.kind} {top.name}" for name, top in tops.items()}
 
 
 def depth_first(nodes: Sequence[NodeRow], places: Mapping[str, int] | None = None) -> Iterator[tuple[int, int]]:

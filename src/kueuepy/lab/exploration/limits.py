@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 
 from kueuepy._core import Quantity
-from kueuepy.engine.nodes import roots
+from kueuepy.engine.nodes import path_of, roots
 from kueuepy.errors import InvalidSpecError, NotFoundError
 from kueuepy.errors.arguments import checked, checked_methods
 from kueuepy.lab.exploration.trial import HIGH, LOW, MOST_CYCLES, asking, available, has_quota, row_of, unit_of
@@ -239,16 +239,9 @@ def _nearest_first(scheduler: Scheduler, name: str) -> list[str]:
     """Return the other ClusterQueues of the cohort tree, ordered by distance to the lowest common ancestor."""
     nodes = scheduler.quota.nodes
     root = roots(nodes)
-
-    def above(row: int) -> list[int]:
-        found = [row]
-        while (up := nodes[found[-1]].parent) >= 0 and up not in found:
-            found.append(up)
-        return found
-
-    mine = above(row_of(scheduler, name))
+    mine = path_of(nodes, row_of(scheduler, name))
     others = [
-        (next((place for place, row in enumerate(mine) if row in above(at)), len(mine)), node.name)
+        (next((place for place, row in enumerate(mine) if row in path_of(nodes, at)), len(mine)), node.name)
         for at, node in enumerate(nodes)
         if node.kind == "ClusterQueue" and node.name != name and node.exists and root[node.name] == root[name]
     ]

@@ -239,7 +239,7 @@ class Playground:
         }
 
     def _coloured(self, result: Result) -> list[dict[str, Any]]:
-        """Return the nodes of the trees with their colours and ClusterQueues, in the order of the charts of a result."""
+        """Return the nodes of the trees with their colours and ClusterQueues, in the order of a result's charts."""
         places = self._places(result)
         found: list[dict[str, Any]] = []
         path: list[dict[str, Any]] = []
