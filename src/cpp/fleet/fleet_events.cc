@@ -178,7 +178,7 @@ void FleetRun::Realize(int32_t site) {
 void FleetRun::RealizeFirst(int32_t site) {
   Waiting& waiting = deferred_[static_cast<size_t>(site)];
   if (waiting.copies.empty()) return;
-  if (!waiting.decided || !CanBeLeft(site)) return Realize(site);
+  if ((!waiting.decided && !waiting.stirred) || !CanBeLeft(site)) return Realize(site);
   waiting.decided = false;
   waiting.stirred = true;
   if (!waiting.copies.front().refused) return;  // A submitted workload is the first of the queue.
@@ -196,7 +196,9 @@ bool FleetRun::CanBeLeft(int32_t site) {
   const Deferred& first = waiting.copies.front();
   const bool is_empty = engine.CountPending(waiting.wait.queue) == 0;
   if (!first.refused) {
-    return !is_empty && engine.HasOnlyBefore(waiting.wait.queue, waiting.wait.cls, first.created);
+    // Without a submitted workload, the copies become active again because one was deleted.
+    return is_empty ? waiting.stirred
+                    : engine.HasOnlyBefore(waiting.wait.queue, waiting.wait.cls, first.created);
   }
   return is_empty && waiting.copies.size() > 1 && first.created < waiting.copies[1].created;
 }
