@@ -9,6 +9,7 @@ import pytest
 
 import kueuepy as kq
 from kueuepy.errors import DuplicateError, InvalidSpecError
+from kueuepy.simulation import arrays
 
 from .conftest import GPU, cluster, queue
 
@@ -217,6 +218,20 @@ def test_columns_with_equal_texts_are_rejected():
     for read in (kq.Jobs.from_frame, kq.Jobs.of):
         with pytest.raises(InvalidSpecError, match=r'column "0" is there twice'):
             read(frame)
+
+
+@pytest.mark.parametrize("least", [1, 10**6])
+def test_texts_in_arrow_are_read_as_objects(monkeypatch, least):
+    pytest.importorskip("pyarrow")
+    monkeypatch.setattr(arrays, "_LARGE", least)
+    jobs = pandas(
+        name=["x", "", None], submit=["2024-01-01"] * 3, size=[None] * 3, mixed=["a", 1, None], gpu=["1", "", "2"]
+    )
+    assert [jobs.name_of(row) for row in range(3)] == ["x", "j0000001", "j0000002"]
+    assert jobs.exact()["submit"].tolist() == [DAY] * 3
+    assert np.isnan(jobs["size"]).all()
+    assert jobs["mixed"].tolist() == ["a", "1", None]
+    assert jobs[GPU].tolist() == [1, 0, 2]
 
 
 def test_arrow_tables_need_neither_submission_nor_runtime():

@@ -97,7 +97,9 @@ def _plain(values: NDArray[Any]) -> Any:
     found = values.astype(object)
     if found.ndim == 1 and len(found) >= _LARGE:
         with contextlib.suppress(ImportError, TypeError, ValueError):  # not all values are strings
-            return _of_arrow(import_module("pyarrow").array(found, "string", from_pandas=True))
+            texts = import_module("pyarrow").array(found, "string", from_pandas=True)
+            if texts.null_count < len(texts):
+                return _of_arrow(texts)
     if found.ndim == 1 and any(issubclass(kind, bytes) for kind in set(map(type, found))):
         return np.fromiter((_decoded(value) for value in found), object, len(found))
     return found
@@ -131,18 +133,18 @@ def _to_numpy(values: Any) -> Any:
 
 
 def _of_arrow(column: Any) -> Any:
-    """Convert an array of pyarrow; strings stay in Arrow's memory.
+    """Convert an array of pyarrow; strings stay in Arrow's memory, and empty strings become missing values.
 
     Raises:
         ValueError: A string is not UTF-8 text.
     """
-    pyarrow, types = import_module("pyarrow"), import_module("pyarrow.types")
+    pyarrow, types, compute = map(import_module, ("pyarrow", "pyarrow.types", "pyarrow.compute"))
     if hasattr(column, "chunks"):
         column = column.combine_chunks() if column.num_chunks else pyarrow.array([], column.type)
     if hasattr(column, "chunks"):  # some releases of pyarrow return a chunked array with one chunk
         column = column.chunk(0)
     if types.is_run_end_encoded(column.type):
-        column = pyarrow.compute.run_end_decode(column)
+        column = compute.run_end_decode(column)
     if types.is_dictionary(column.type):
         if _is_text(types, column.dictionary.type) and not column.dictionary.null_count:
             column.dictionary.validate(full=True)
@@ -151,7 +153,8 @@ def _of_arrow(column: Any) -> Any:
         column = column.dictionary_decode()
     if _is_text(types, column.type):
         column.validate(full=True)  # Parquet files may contain strings that are not UTF-8
-        return column.cast("string")
+        texts, absent = column.cast("string"), pyarrow.scalar(None, "string")
+        return compute.if_else(compute.equal(texts, ""), absent, texts)
     kind = column.type
     if types.is_primitive(kind) or types.is_boolean(kind) or types.is_decimal(kind) or types.is_null(kind):
         return _plain(column.to_numpy(zero_copy_only=False))
