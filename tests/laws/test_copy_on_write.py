@@ -53,15 +53,16 @@ def test_a_fork_copies_no_items_to_change_one():
 
 
 def test_forks_of_a_store_change_apart():
-    first = Store()
-    first.for_change().jobs.put("a", {"of": "both"})
-    twin = first.fork()
-    assert twin.jobs is first.jobs
-    other = twin.fork()
-    twin.for_change().jobs.put("a", {"of": "twin"})
-    first.for_change().objects.put((ResourceFlavor, "f"), ResourceFlavor("f"))
-    twin.for_change().jobs.put("b", {"of": "twin"})
+    other = Store()
+    assert other.for_change() is other
+    other.jobs.put("a", {"of": "all"})
+    assert other.lend() is other
+    first, twin = other.for_change(), other.for_change()
+    twin.jobs.put("a", {"of": "twin"})
+    first.objects.put((ResourceFlavor, "f"), ResourceFlavor("f"))
+    assert twin.for_change() is twin
+    twin.jobs.put("b", {"of": "twin"})
     first.forget("a")
-    assert [store.jobs.get("a") for store in (first, twin, other)] == [None, {"of": "twin"}, {"of": "both"}]
+    assert [store.jobs.get("a") for store in (first, twin, other)] == [None, {"of": "twin"}, {"of": "all"}]
     assert [store.jobs.keys() for store in (first, twin, other)] == [(), ("a", "b"), ("a",)]
     assert [store.objects.of(ResourceFlavor) for store in (first, twin, other)] == [(ResourceFlavor("f"),), (), ()]

@@ -9,7 +9,9 @@ T = TypeVar("T")
 
 
 class cached_property(functools.cached_property[T]):  # noqa: N801 - as Python's
-    """Python's `cached_property` without a lock, as in Python 3.12 and later; two threads may both compute a value.
+    """Python's `cached_property` without a lock, as in Python 3.12 and later.
+
+    Two threads may both compute a value, and then both get the value that was stored first.
 
     Before Python 3.12, each property has one lock for all objects. While one thread computes a value, all other threads
     wait for this lock. A child process waits indefinitely if another thread held the lock when the process was forked.
@@ -22,6 +24,6 @@ class cached_property(functools.cached_property[T]):  # noqa: N801 - as Python's
             if instance is None:
                 return self
             known = vars(instance)
-            if self.attrname not in known:
-                known[self.attrname] = self.func(instance)
-            return known[self.attrname]
+            if self.attrname in known:
+                return known[self.attrname]
+            return known.setdefault(self.attrname, self.func(instance))

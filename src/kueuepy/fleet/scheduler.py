@@ -335,12 +335,12 @@ class FleetScheduler:
     def _followed(self, moves: list[tuple[str, str, str]]) -> tuple[Move, ...]:
         """Return the actions on workers, after adding and removing the copies in the Schedulers of the workers."""
         for what, cluster, key in moves:
-            store = session_of(self.workers[cluster]).state.store
+            state = session_of(self.workers[cluster]).state
             known = session_of(self.manager).state.store.workloads.get(key)
             if what == "deleted":
-                store.forget(key)
+                state.own_store().forget(key)
             elif what in ("created", "updated") and known is not None:
-                store.for_change().workloads.put(key, msgspec.structs.replace(known, status=None))
+                state.own_store().workloads.put(key, msgspec.structs.replace(known, status=None))
         return tuple(Move(*move) for move in moves)
 
     def __repr__(self) -> str:

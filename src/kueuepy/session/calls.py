@@ -76,7 +76,7 @@ class Submit(Call, frozen=True):
         state.count = self.count + 1  # counts rejected workloads as well
         workload = self.workload
         state.engine.submit(workload, self.single_pod or _is_of_single_pod(workload), prepared)
-        store = state.store.for_change()
+        store = state.own_store()
         store.workloads.put(workload.key, workload)
         if self.job is not None:
             store.jobs.put(workload.key, self.job)
@@ -100,11 +100,11 @@ class Apply(Call, frozen=True):
             assert isinstance(known, Workload)
             changed = with_status_of(known, obj)
             state.engine.update(state.id_of(obj.key), changed, changed=not changed.has_spec_of(known))
-            state.store.for_change().workloads.put(obj.key, changed)
+            state.own_store().workloads.put(obj.key, changed)
             return ()
         if not isinstance(obj, PASSIVE):
             state.engine.apply(obj, known != obj)
-        state.store.for_change().objects.put((type(obj), obj.key), obj)
+        state.own_store().objects.put((type(obj), obj.key), obj)
         return ()
 
     @property
@@ -139,7 +139,7 @@ class Remove(Call, frozen=True):
         if not issubclass(cls, PASSIVE):
             state.engine.delete_object(self.kind, self.namespace, self.name)
         key = f"{self.namespace}/{self.name}" if self.namespace else self.name
-        state.store.for_change().objects.drop((cls, key))
+        state.own_store().objects.drop((cls, key))
         return ()
 
     @property
@@ -185,7 +185,7 @@ class Delete(OfWorkload, frozen=True):
     def change(self, state: SchedulerState, found: int) -> None:
         """Delete the workload."""
         state.engine.delete(found)
-        state.store.forget(self.workload)
+        state.own_store().forget(self.workload)
 
 
 class SetCheck(OfWorkload, frozen=True):
@@ -288,7 +288,7 @@ def _cycle(state: SchedulerState) -> engine_cycle.Cycle:
     state.engine.settle()
     cycle = engine_cycle.Cycle(state.engine.decide(state.not_modelled))
     if cycle.admitted_count:
-        store = state.store.for_change()
+        store = state.own_store()
         for decision in cycle:
             if isinstance(decision, Admitted):
                 store.admitted.put(decision.workload, decision)

@@ -6,6 +6,7 @@ from contextlib import contextmanager
 from threading import RLock
 from typing import TYPE_CHECKING, Protocol
 
+from kueuepy.engine.cached import cached_property
 from kueuepy.engine.locks import survives_fork
 from kueuepy.errors import KueueError
 from kueuepy.session.calls import Submit
@@ -49,20 +50,27 @@ class Session:
 
     Attributes:
         state: The state.
-        lock: The lock that every call acquires. While you hold the lock, no other thread can change the state between
-            two calls.
         log: The log that records each call; `None` if there is no log.
     """
+
+    _is_changing = False
+    _has_begun = False
+    _harmless: BaseException | None = None
 
     def __init__(self, state: SchedulerState, log: Log | None = None) -> None:
         """Create a session that continues from a state."""
         self.state = state
         self.log = log
-        self.lock = RLock() if log is None else log.lock  # one lock for both, so that they cannot deadlock
+
+    @cached_property
+    def lock(self) -> RLock:
+        """The lock that every call acquires.
+
+        While you hold the lock, no other thread can change the state between two calls. A lock is created on first use,
+        because many forks are never used. With a log, both use one lock, so that they cannot deadlock.
+        """
         survives_fork(self)
-        self._is_changing = False
-        self._has_begun = False
-        self._harmless: BaseException | None = None
+        return RLock() if self.log is None else self.log.lock
 
     @property
     def engine(self) -> Engine:

@@ -42,7 +42,7 @@ class SchedulerState:
         engine: The C++ engine.
         configuration: Kueue's Configuration.
         related: Manifests of other kinds that jobs refer to.
-        store: Objects and Workloads in their submitted form.
+        store: Objects and Workloads in their submitted form; `own_store` returns it for a change.
         count: The number of submitted workloads, including rejected ones. `count` determines the uid of the next
             workload that is submitted without a uid.
         checks: The functions and controllers that answer admission checks, by controllerName.
@@ -64,11 +64,16 @@ class SchedulerState:
             self.engine.fork(),
             self.configuration,
             self.related,
-            self.store.fork(),
+            self.store.lend(),
             self.count,
             self.checks,
             self._searched,
         )
+
+    def own_store(self) -> Store:
+        """Return the store for a change. A store that is shared with forks is first replaced by a copy on write."""
+        self.store = self.store.for_change()
+        return self.store
 
     def id_of(self, key: str) -> int:
         """Return the engine's id of a workload, by its key or, in the namespace `default`, by its name.

@@ -159,43 +159,37 @@ class Declared(CopyOnWriteDict[tuple[type[Object], str], Object]):
 
 
 class Store:
-    """Objects, Workloads as submitted, the manifests of their jobs, and their admissions."""
+    """Objects, Workloads as submitted, the manifests of their jobs, and their admissions.
+
+    Forks of a state share one store until a state changes it; see `SchedulerState.own_store`.
+    """
 
     __slots__ = ("_lent", "admitted", "jobs", "objects", "workloads")
 
     def __init__(self) -> None:
         """Create an empty store."""
-        self._lent = False  # a fork uses the same collections, so they do not change any more
+        self._lent = False
         self.objects = Declared()
         self.workloads: CopyOnWriteDict[str, Workload] = CopyOnWriteDict()
         self.jobs: CopyOnWriteDict[str, dict[str, Any]] = CopyOnWriteDict()
         self.admitted: CopyOnWriteDict[str, Admitted] = CopyOnWriteDict()
 
-    def fork(self) -> Store:
-        """Return a store with the same contents.
-
-        The two stores share their collections until one of them calls `for_change`.
-        """
-        twin = Store.__new__(Store)
-        twin.objects, twin.workloads, twin.jobs, twin.admitted = self.objects, self.workloads, self.jobs, self.admitted
-        self._lent = twin._lent = True  # noqa: SLF001 - it is being made
-        return twin
-
-    def for_change(self) -> Self:
-        """Return this store; if its collections are shared with another store, replace them with forks first.
-
-        Call this method before each change to a collection.
-        """
-        if self._lent:
-            self.objects = self.objects.fork()
-            self.workloads = self.workloads.fork()
-            self.jobs = self.jobs.fork()
-            self.admitted = self.admitted.fork()
-            self._lent = False
+    def lend(self) -> Self:
+        """Return this store for another state. It must not change any more; see `for_change`."""
+        self._lent = True
         return self
+
+    def for_change(self) -> Store:
+        """Return this store, or a store with the same contents if this one was lent."""
+        if not self._lent:
+            return self
+        own = Store.__new__(Store)
+        own._lent = False  # noqa: SLF001 - it is being made
+        own.objects, own.workloads = self.objects.fork(), self.workloads.fork()
+        own.jobs, own.admitted = self.jobs.fork(), self.admitted.fork()
+        return own
 
     def forget(self, key: str) -> None:
         """Remove a workload."""
-        self.for_change()
         for shelf in (self.workloads, self.jobs, self.admitted):
             shelf.drop(key)

@@ -33,7 +33,7 @@ def scheduler_of(run: Prepared, made: dict[int, Workload] | None = None) -> Sche
     engine = run.core.fork()
     engine.set_now(run.reached)
     state = session_of(run.base.fork()).state
-    store = state.store.for_change()
+    store = state.own_store()
     for key in store.workloads.keys():  # noqa: SIM118 - not a mapping
         if engine.find(key) < 0:
             store.forget(key)
@@ -55,7 +55,7 @@ def scheduler_on(run: Prepared, base: Scheduler, engine: Engine) -> Scheduler:
     for found in engine.ids():
         key = engine.key(found)
         if key in rows:
-            state.store.for_change().workloads.put(key, workload_of(run, rows[key]))
+            state.own_store().workloads.put(key, workload_of(run, rows[key]))
     return scheduler_with(Scheduler, replace(state, engine=engine, count=state.count + len(run.jobs)))
 
 
