@@ -81,7 +81,10 @@ def test_LP_09_the_list_of_effective_feature_gates_matches_the_sources():
     for path in (ROOT / "src" / "kueuepy").rglob("*.py"):
         asked |= set(re.findall(r'(?:enabled|gate|gates\.get)\((?:\S+, )?"(\w+)"\)', path.read_text(encoding="utf-8")))
     only_validated = {"ConcurrentAdmission"}  # its fields are validated but affect no decision
-    removed = {"DynamicResourceAllocation", "DRAExtendedResources"}  # gates of earlier releases
+    removed = {  # gates of earlier releases
+        *("DynamicResourceAllocation", "DRAExtendedResources"),
+        *("MultiKueueRedoAdmissionOnEvictionInWorker", "MultiKueueWaitForWorkloadAdmitted"),
+    }
     assert {name for name, gate in kq.fidelity().feature_gates.items() if gate.effective} == (
         asked - only_validated - removed
     )
