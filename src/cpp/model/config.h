@@ -68,7 +68,7 @@ struct FeatureGates {
 // gate that v0.20 no longer has is on. Other releases override these defaults by setting gates.
 struct FeatureGate {
   const char* name;
-  bool FeatureGates::*field;
+  bool FeatureGates::* field;
   bool is_on;
 };
 inline constexpr FeatureGate kFeatureGates[] = {
