@@ -70,6 +70,14 @@ def test_the_first_answer_orders_the_sliders_and_keeps_the_focus(opened, server)
     assert changes(page) == []
 
 
+def test_a_cluster_without_sliders_is_shown(opened):
+    empty = kq.Cluster(kq.ResourceFlavor("f"), kq.ClusterQueue("a"))
+    with Server(Playground(empty, kq.Jobs({"queue": ["a"], "submit": [0], "runtime": [1]}))) as serving:
+        page = opened(serving.url)
+        page.locator(".figures tbody tr").first.wait_for()
+        assert page.get_by_role("slider").count() == 1  # only the time
+
+
 def test_a_limit_is_set_and_removed_by_a_box_that_says_what_it_is(page):
     box = page.get_by_role("checkbox", name=f"{BORROWING}: limited")
     slider = page.get_by_role("slider", name=BORROWING)

@@ -290,3 +290,19 @@ def test_arrow_strings_are_valid(tmp_path):
     written.rename(path := tmp_path / os.fsdecode(b"\xff.parquet"))
     jobs = kq.Jobs.read(path)
     assert [jobs["queue"][row] for row in range(3)] == ["default/a", "default/b", "default/a"]
+
+
+@pytest.mark.parametrize("column", ["pods", "min_pods", "priority", "elastic"])
+@pytest.mark.parametrize("unit", ["ns", "s"])
+def test_durations_are_not_numbers(column, unit):
+    spans = np.array([1, 2], f"m8[{unit}]")
+    with pytest.raises(InvalidSpecError, match=f'row 0.*column "{column}"'):
+        kq.Jobs({"queue": ["a", "b"], "submit": [0, 1], "runtime": [1, 1], "cpu": [1, 1], column: spans})
+
+
+def test_numbers_that_a_float_merges_remain_text(tmp_path):
+    path = tmp_path / "jobs.csv"
+    ids = ["12345678901234567", "12345678901234568", ""]
+    path.write_text("queue,submit,runtime,cpu,job_id\n" + "".join(f"a,0,1,1,{name}\n" for name in ids))
+    jobs = kq.Jobs.read(path)
+    assert len({str(value) for value in jobs["job_id"]}) == 3

@@ -16,7 +16,9 @@ void AddMethod(py::module_& module, const char* name, Function&& function, const
       py::cpp_function(std::forward<Function>(function), py::name(name), py::is_method(engine), extra...);
 }
 
-// Return a method that calls a function of the state.
+// Return methods that call a function with the state: to read it, to read it and a workload with a given
+// serial number, and to change it. The result is converted after the lock is released, so it must own its
+// data and contain names instead of ids.
 template <typename Result, typename... Arguments>
 auto Reading(Result (*function)(const State&, Arguments...)) {
   return [function](SharedEngine& shared, const std::decay_t<Arguments>&... arguments) {

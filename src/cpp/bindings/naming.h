@@ -41,9 +41,10 @@ py::object View(const State& state, const PlaceFacts& facts);
 // A dict by (flavor, resource).
 py::object View(const State& state, const std::vector<FlavorResourceAmount>& amounts);
 
-// Whether there is a View() for the type.
 template <typename T, typename... Types>
 constexpr bool kIsOneOf = (std::is_same_v<T, Types> || ...);
+// Whether View() converts the type. pybind11 has a conversion of vectors, so their type_caster is a full
+// specialization below.
 template <typename T>
 constexpr bool kIsNamed = kIsOneOf<T, NodeId, FlavorId, ResourceId, WorkloadId, FlavorResourceId, Reason,
                                    Amount, Requests, Refusal, PlaceFacts>;

@@ -1,5 +1,5 @@
 // Field lists of the records that the engine returns to Python. The Python classes document the fields.
-// Records without Python objects are defined where their values are computed (questions/status.h,
+// Most records without Python objects are defined where their values are computed (questions/status.h,
 // questions/tree.h).
 #ifndef KUEUE_BINDINGS_RECORDS_H_
 #define KUEUE_BINDINGS_RECORDS_H_

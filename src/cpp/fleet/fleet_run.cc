@@ -306,8 +306,7 @@ void FleetRun::DecideOnHead(size_t site) {
   const Engine& engine = sites_[site]->engine();
   if (sites_[site]->DecideSettled() || engine.CountPending(waiting.wait.queue) == 0) return;
   if (!engine.IsInadmissible(waiting.wait.queue, waiting.wait.cls)) {
-    while (!waiting.copies.empty()) Activate(static_cast<int32_t>(site));
-    return;
+    return Realize(static_cast<int32_t>(site));
   }
   waiting.wait.cycles = 0;
   waiting.decided = true;

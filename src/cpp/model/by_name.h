@@ -1,4 +1,4 @@
-// Forms of values in the records that Python gets.
+// Containers of names in records for callers.
 #ifndef KUEUE_MODEL_BY_NAME_H_
 #define KUEUE_MODEL_BY_NAME_H_
 
@@ -8,7 +8,7 @@
 
 namespace kueue {
 
-// Values by name, in the order in which they were added. Python gets a dict.
+// Values by name, in the order in which they were added.
 template <typename T>
 struct ByName {
   std::vector<std::pair<std::string, T>> items;
@@ -16,7 +16,7 @@ struct ByName {
   void Add(std::string name, T value) { items.emplace_back(std::move(name), std::move(value)); }
 };
 
-// Names that Python gets as a tuple, such as the values of a topology domain.
+// A fixed sequence of names, such as the values of a topology domain.
 struct NameTuple {
   std::vector<std::string> names;
 };

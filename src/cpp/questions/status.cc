@@ -6,7 +6,6 @@
 #include "absl/strings/str_cat.h"
 #include "fairness/ledger.h"
 #include "fairness/share.h"
-#include "lifecycle/conditions.h"
 #include "lifecycle/queueing.h"
 #include "quantity/nano.h"
 #include "questions/queue_counts.h"
@@ -239,7 +238,7 @@ std::vector<LocalQueueView> LocalQueueStatus(const State& state) {
 
 namespace {
 
-// Returns each flavor resource for which an amount is nonzero.
+// Returns the flavor resources for which the Cohort has a quota, or workloads below it have reservations.
 std::vector<CohortCell> CellsOf(const State& state, NodeId cohort, const FlavorResourceAmounts& reserved) {
   std::vector<CohortCell> cells;
   for (FlavorResourceId fr : state.quota.FlavorResources()) {

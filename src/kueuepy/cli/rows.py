@@ -66,7 +66,7 @@ def rows_of(name: str, *, namespace: str = "default") -> Iterator[Rows]:
 
     def place(error: KueueError) -> KueueError | None:
         number = numbers.get(error.about) if isinstance(error.about, str) else None
-        return None if number is None else at_place(error, f"{source.place(number)}")
+        return None if number is None else at_place(error, source.place(number))
 
     with placed(place):
         for number, cells in enumerate(zip(*columns.values(), strict=True)):

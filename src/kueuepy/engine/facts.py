@@ -96,7 +96,7 @@ class RefusalView(TypedDict):
 
 
 class FlavorView(TypedDict):
-    """The result for a flavor and a pod set. Without `mode` if no cycle evaluated the flavor."""
+    """The result for a flavor and a pod set. `mode` is `None` if no cycle evaluated the flavor."""
 
     flavor: str
     resource_group: int

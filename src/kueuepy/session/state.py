@@ -71,7 +71,7 @@ class SchedulerState:
         )
 
     def own_store(self) -> Store:
-        """Return the store for a change. A store that is shared with forks is first replaced by a copy on write."""
+        """Return the store in order to change it. If forks share the store, it is first replaced by a copy."""
         self.store = self.store.for_change()
         return self.store
 

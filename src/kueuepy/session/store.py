@@ -175,7 +175,10 @@ class Store:
         self.admitted: CopyOnWriteDict[str, Admitted] = CopyOnWriteDict()
 
     def lend(self) -> Self:
-        """Return this store for another state. It must not change any more; see `for_change`."""
+        """Return this store for use by another state as well.
+
+        From then on, the store must not change; `for_change` returns a copy.
+        """
         self._lent = True
         return self
 

@@ -250,7 +250,7 @@ def read(
     """
     source = Source(path)
     if format == "auto":
-        suffix = source.path.name.removesuffix(".gz").rpartition(".")[2]
+        suffix = Path(source.path.name.removesuffix(".gz")).suffix[1:]
         if suffix not in _BY_SUFFIX:
             raise InvalidSpecError(
                 f"{source.path}: its name has no known suffix; format= must be one of {', '.join(FORMATS)}"

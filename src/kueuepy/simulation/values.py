@@ -30,6 +30,7 @@ _NUMBER = r"-?(?:0|[1-9]\d{0,17})(?:\.\d+)?(?:[eE][-+]?\d{1,2})?"
 """The numbers of JSON; `007` is a name."""
 _DATE = r"\d{4}-\d\d-\d\d[ T]\d\d:\d\d:\d\d(?:\.\d{3}(?:\d{3})?)?(?:Z|[-+](?:[01]\d|2[0-3]):[0-5]\d)?"
 """Dates that Arrow converts as `parse_moment` does."""
+_EXACT = 2**53  # floats represent all smaller integers
 _SURROGATE = re.compile("[\ud800-\udfff]")
 _NUMERIC, _TIMES = "iufb", "mM"  # kinds of NumPy's types
 
@@ -206,6 +207,8 @@ class Column:
             self.refuse(~absent & (dated.view(np.int64) < 0), kind.allowed)
             self.refuse(~held, kind.high)
             return np.where(absent, kind.missing, found)
+        if self._kind in _TIMES:  # `int` and `float` accept NumPy's times
+            self.refuse(~self.missing(), kind.allowed)
         if self.numbers is not None and not (kind.dates and self._has_booleans()):
             return self._scaled(self.numbers, kind)
         if "M" in kind.dates:
@@ -266,9 +269,13 @@ class Column:
         Raises:
             InvalidSpecError: A value is not a number, is negative, or is infinite.
         """
-        if self.numbers is None:
-            self.refuse(self._rows(not _is_number(value) for value in self.coded.names), "it must be a number")
-        numbers = np.zeros(len(self.values)) if self.numbers is None else self.numbers
+        numbers = self.numbers
+        if numbers is None:
+            known = [self._kind not in _TIMES and _is_number(value) for value in self.coded.names]
+            self.refuse(self._rows(not one for one in known), "it must be a number")
+            # Categories that no row has may still be invalid.
+            exact = [float(value) if one else 0.0 for value, one in zip(self.coded.names, known, strict=True)]
+            numbers = np.array([*exact, 0.0])[self.coded.codes]
         found = np.where(_is_nan(numbers), 0.0, numbers).astype(np.float64)
         self.refuse(~((found >= 0) & np.isfinite(found)), "it must be 0 or more")
         return found
@@ -306,8 +313,14 @@ class Column:
         return self.names() if has_text or self.numbers is None else self.numbers
 
     def typed(self) -> Any:
-        """Return the values as numbers if all of them are strings with numbers as in JSON, and unchanged otherwise."""
-        return self.values if self.numbers is None or not self._match(_NUMBER) else self.numbers
+        """Return the values as numbers if all of them are strings with numbers as in JSON, and unchanged otherwise.
+
+        Strings with integers that a float cannot represent also remain strings, because different numbers would become
+        equal.
+        """
+        numbers = self.numbers if self._match(_NUMBER) else None
+        is_rounded = numbers is not None and numbers.dtype.kind == "f" and bool((np.abs(numbers) >= _EXACT).any())
+        return self.values if numbers is None or is_rounded else numbers
 
 
 def _matches(texts: Any, pattern: str, which: str) -> bool:

@@ -344,6 +344,7 @@ function playground(root, knobs, ask, {address = false} = {}) {
   function orderSliders() {
     const order = new Map(first.tree.map((node, place) => [node.name, place]));
     const groups = [...left.children].sort((a, b) => order.get(a.dataset.owner) - order.get(b.dataset.owner));
+    if (groups.every((group, place) => group === left.children[place])) return;
     // The group with the focus is not moved: an element that is moved loses the focus.
     const held = Math.max(0, groups.findIndex(group => group.contains(root.getRootNode().activeElement)));
     groups[held].before(...groups.slice(0, held));
