@@ -53,7 +53,7 @@ print("is unsound: " + str(problems) if problems else "is sound", flush=True)
 
 _CALLS = {
     "settle": """
-one = scheduler(20_000, cpu=1_000_000, queue_count=1)
+one = scheduler(100_000, cpu=1_000_000, queue_count=1)
 call = one.settle
 again = one.cycle
 """,
