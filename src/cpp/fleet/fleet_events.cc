@@ -183,9 +183,7 @@ void FleetRun::RealizeFirst(int32_t site) {
   waiting.stirred = true;
   if (!waiting.copies.front().refused) return;  // A submitted workload is the first of the queue.
   Site(site).engine().CountCycles(waiting.wait, -1);
-  RealizeOne(site, waiting.copies.front(), /*is_new=*/false);
-  waiting.copies.erase(waiting.copies.begin());
-  waiting.wait.cycles = 0;
+  SubmitFirst(site);
 }
 
 // Returns whether all deferred copies, or all but the first, need not be submitted before such a change.
@@ -213,8 +211,8 @@ void FleetRun::RealizeOne(int32_t site, const Deferred& copy, bool is_new) {
   state.to_requeue.merge(retries);
 }
 
-// Submits the first of the deferred copies of a worker, which are active and follow each other in the queue.
-void FleetRun::Activate(int32_t site) {
+// Submits the first of the deferred copies of a worker. The others follow it in the queue, and stay deferred.
+void FleetRun::SubmitFirst(int32_t site) {
   Waiting& waiting = deferred_[static_cast<size_t>(site)];
   RealizeOne(site, waiting.copies.front(), /*is_new=*/false);
   waiting.copies.erase(waiting.copies.begin());

@@ -296,7 +296,7 @@ bool FleetRun::PrepareHead(size_t site) {
     engine.state().NotifyRetry(queue);
     return false;
   }
-  Activate(number);
+  SubmitFirst(number);
   return !waiting.copies.empty();
 }
 

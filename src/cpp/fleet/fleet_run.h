@@ -155,7 +155,7 @@ class FleetRun : public RunListener, public DispatchListener {
   void RealizeFirst(int32_t site);
   bool CanBeLeft(int32_t site);
   void RealizeOne(int32_t site, const Deferred& copy, bool is_new);
-  void Activate(int32_t site);
+  void SubmitFirst(int32_t site);
   void RealizeAll();
   bool LookAtChanged();
   bool LookAt(int32_t job);

@@ -186,8 +186,7 @@ class Store:
         """Return this store, or a store with the same contents if this one was lent."""
         if not self._lent:
             return self
-        own = Store.__new__(Store)
-        own._lent = False  # noqa: SLF001 - it is being made
+        own = Store()
         own.objects, own.workloads = self.objects.fork(), self.workloads.fork()
         own.jobs, own.admitted = self.jobs.fork(), self.admitted.fork()
         return own
