@@ -137,7 +137,7 @@ def test_functions_of_the_core_are_easy_to_follow():
     assert hard == set()
 
 
-STILL_SPREAD = {"Dispatcher", "FleetRun"}
+STILL_SPREAD = {"FleetRun"}
 """Classes whose methods are still defined in several files."""
 
 

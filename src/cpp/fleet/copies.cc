@@ -1,8 +1,10 @@
-// Creation, change and deletion of copies on workers.
+#include "fleet/copies.h"
+
 #include <algorithm>
+#include <map>
+#include <string>
 
 #include "absl/strings/match.h"
-#include "fleet/dispatcher.h"
 #include "workload/shape.h"
 
 namespace kueue {
@@ -56,8 +58,13 @@ bool PriorityDiffers(const WorkloadSpec& local, const WorkloadSpec& remote) {
 
 }  // namespace
 
-// Drops the records of copies that another actor has deleted.
-void Dispatcher::ForgetMissing(Local& local) {
+void Copies::Attach(Engine* manager, std::vector<WorkerCluster>* clusters, DispatchListener* listener) {
+  manager_ = manager;
+  clusters_ = clusters;
+  listener_ = listener;
+}
+
+void Copies::ForgetMissing(Local& local) const {
   std::vector<Copy>& copies = local.copies;
   const auto is_missing = [this, &local](Copy& copy) {
     if (IsThere(EngineOf(copy), copy)) return false;
@@ -67,12 +74,12 @@ void Dispatcher::ForgetMissing(Local& local) {
   copies.erase(std::remove_if(copies.begin(), copies.end(), is_missing), copies.end());
 }
 
-// Deletes the jobs on connected clusters whose copies another actor has deleted. Mirrors
-// workload.go:RemoveRemoteObjects.
-bool Dispatcher::RemoveJobs(Local& local) {
-  const auto is_removed = [this, &local](int32_t cluster) {
-    if (!IsConnected(cluster) || RankOf(local, cluster) == kNoId || CopyOn(local, cluster) != nullptr)
+bool Copies::RemoveJobs(Local& local, const std::vector<int32_t>& ranks) const {
+  const auto is_removed = [this, &local, &ranks](int32_t cluster) {
+    if (!IsConnected(cluster) || ranks[static_cast<size_t>(cluster)] == kNoId ||
+        CopyOn(local, cluster) != nullptr) {
       return false;
+    }
     Copy deleted;
     deleted.cluster = cluster;
     Report(Move::kStopped, local, deleted);
@@ -83,9 +90,7 @@ bool Dispatcher::RemoveJobs(Local& local) {
   return local.jobs.size() != before;
 }
 
-// Deletes the copies on connected clusters whose workload the manager does not have, including those of
-// workloads that have no record.
-void Dispatcher::CollectUnknown() {
+void Copies::CollectUnknown() const {
   for (int32_t cluster = 0; cluster < static_cast<int32_t>(clusters_->size()); ++cluster) {
     if (!IsConnected(cluster)) continue;
     State& there = At(cluster).engine->state();
@@ -105,13 +110,13 @@ void Dispatcher::CollectUnknown() {
   }
 }
 
-void Dispatcher::FindByName(Group& group) {
-  for (int32_t cluster : group.clusters) {
-    if (!IsConnected(cluster) || CopyOn(group.local, cluster) != nullptr) continue;
+void Copies::FindByName(Local& local, const std::vector<int32_t>& clusters) const {
+  for (int32_t cluster : clusters) {
+    if (!IsConnected(cluster) || CopyOn(local, cluster) != nullptr) continue;
     const State& state = At(cluster).engine->state();
-    const WorkloadId id = state.FindWorkload(group.local.key);
+    const WorkloadId id = state.FindWorkload(local.key);
     if (id == kNoId || state.At(id).deleted) continue;
-    std::vector<Copy>& copies = group.local.copies;
+    std::vector<Copy>& copies = local.copies;
     const auto place =
         std::find_if(copies.begin(), copies.end(), [&](const Copy& copy) { return copy.cluster > cluster; });
     const bool has_job = state.At(id).Status().dispatched.job == JobPlace::kCopied;
@@ -119,23 +124,7 @@ void Dispatcher::FindByName(Group& group) {
   }
 }
 
-void Dispatcher::See(Group& group) {
-  ForgetMissing(group.local);
-  if (options_.finds_by_name) FindByName(group);
-  const std::vector<int32_t>& ranks = ranks_[static_cast<size_t>(group.local.config)];
-  const auto rank = [&ranks](int32_t cluster) { return ranks[static_cast<size_t>(cluster)]; };
-  bool in_order = true;
-  for (const Copy& copy : group.local.copies) {
-    if (rank(copy.cluster) == kNoId || !IsConnected(copy.cluster)) continue;
-    in_order = in_order && (group.visible.empty() || rank(group.visible.back()) < rank(copy.cluster));
-    group.visible.push_back(copy.cluster);
-  }
-  if (in_order) return;
-  std::sort(group.visible.begin(), group.visible.end(),
-            [&rank](int32_t a, int32_t b) { return rank(a) < rank(b); });
-}
-
-Copy* Dispatcher::CopyOn(Local& local, int32_t cluster) const {
+Copy* Copies::CopyOn(Local& local, int32_t cluster) const {
   // Usually the first clusters all have copies, so that the copies are numbered like the clusters.
   const auto same = static_cast<size_t>(cluster);
   if (same < local.copies.size() && local.copies[same].cluster == cluster) return &local.copies[same];
@@ -144,7 +133,7 @@ Copy* Dispatcher::CopyOn(Local& local, int32_t cluster) const {
   return place == local.copies.end() || place->cluster != cluster ? nullptr : &*place;
 }
 
-std::shared_ptr<const WorkloadSpec> Dispatcher::SpecForCopy(const std::shared_ptr<const WorkloadSpec>& spec) {
+std::shared_ptr<const WorkloadSpec> Copies::SpecForCopy(const std::shared_ptr<const WorkloadSpec>& spec) {
   const bool gated = manager().config.gates.multi_kueue_orchestrated_preemption;
   if (!gated && spec->job_uid.empty()) return spec;
   if (specs_.size() >= kMostSpecs) specs_.clear();
@@ -157,7 +146,7 @@ std::shared_ptr<const WorkloadSpec> Dispatcher::SpecForCopy(const std::shared_pt
   return made.second;
 }
 
-void Dispatcher::Submit(const Local& local, Copy& copy) {
+void Copies::Submit(const Local& local, Copy& copy) const {
   const Workload& workload = WorkloadOf(local);
   Engine& engine = EngineOf(copy);
   copy.id = engine.Submit({workload.name, workload.uid, std::nullopt, false, copy.made});
@@ -170,8 +159,7 @@ void Dispatcher::Submit(const Local& local, Copy& copy) {
   }
 }
 
-WorkloadId Dispatcher::Realize(Serial serial, int32_t cluster) {
-  Local& local = locals_.at(serial);
+WorkloadId Copies::Realize(Local& local, int32_t cluster) const {
   Copy& copy = *CopyOn(local, cluster);
   copy.deferred = false;
   Submit(local, copy);
@@ -179,7 +167,7 @@ WorkloadId Dispatcher::Realize(Serial serial, int32_t cluster) {
 }
 
 // Mirrors workload.go:cloneForCreate. The creation time of a copy is the time of its dispatch.
-void Dispatcher::Create(Local& local, int32_t cluster) {
+void Copies::Create(Local& local, int32_t cluster, size_t most) {
   const Workload& workload = WorkloadOf(local);
   At(cluster).engine->SetNow(manager().now);
   Copy copy;
@@ -197,7 +185,7 @@ void Dispatcher::Create(Local& local, int32_t cluster) {
     copy.has_job = true;
     local.jobs.erase(job);
   }
-  if (local.copies.empty()) local.copies.reserve(checks_[static_cast<size_t>(local.config)].clusters.size());
+  if (local.copies.empty()) local.copies.reserve(most);
   const auto place = local.copies.empty() || local.copies.back().cluster < cluster
                          ? local.copies.end()
                          : std::lower_bound(
@@ -207,13 +195,11 @@ void Dispatcher::Create(Local& local, int32_t cluster) {
   Report(Move::kCreated, local, *made);
 }
 
-// Removes the job, then the copy; the worker's quota is released immediately.
-void Dispatcher::Remove(Local& local, int32_t cluster) {
+void Copies::Remove(Local& local, int32_t cluster) const {
   if (RemoveFromWorker(local, cluster)) EraseRemoved(local);
 }
 
-// Same, but keeps the record of the copy, with `removed` set. Returns whether there is such a copy.
-bool Dispatcher::RemoveFromWorker(Local& local, int32_t cluster) {
+bool Copies::RemoveFromWorker(Local& local, int32_t cluster) const {
   Copy* const copy = CopyOn(local, cluster);
   if (copy == nullptr) return false;
   if (copy->deferred && listener_->MayPass(cluster)) {
@@ -229,22 +215,13 @@ bool Dispatcher::RemoveFromWorker(Local& local, int32_t cluster) {
   return true;
 }
 
-void Dispatcher::EraseRemoved(Local& local) {
+void Copies::EraseRemoved(Local& local) {
   const auto is_removed = [](const Copy& copy) { return copy.removed; };
   local.copies.erase(std::remove_if(local.copies.begin(), local.copies.end(), is_removed),
                      local.copies.end());
 }
 
-bool Dispatcher::RemoveAllBut(const Group& group, int32_t kept) {
-  bool changed = false;
-  for (int32_t cluster : group.visible) {
-    if (cluster != kept && RemoveFromWorker(group.local, cluster)) changed = true;
-  }
-  if (changed) EraseRemoved(group.local);
-  return changed;
-}
-
-bool Dispatcher::IsInSync(Copy& copy, const std::shared_ptr<const WorkloadSpec>& spec) const {
+bool Copies::IsInSync(Copy& copy, const std::shared_ptr<const WorkloadSpec>& spec) const {
   if (copy.deferred && copy.local == spec) return true;
   if (copy.deferred) Need(copy.cluster);
   const std::shared_ptr<const WorkloadSpec>& there = WorkloadOf(copy).spec;
@@ -255,18 +232,16 @@ bool Dispatcher::IsInSync(Copy& copy, const std::shared_ptr<const WorkloadSpec>&
   return true;
 }
 
-// Updates the priority of a copy if it changed through a WorkloadPriorityClass. Returns whether the priority
-// was updated.
-bool Dispatcher::UpdatePriority(const Group& group, Copy& copy) {
+bool Copies::UpdatePriority(const Local& local, Copy& copy) const {
   Need(copy.cluster);  // May submit a workload, which invalidates references to the worker's workloads.
-  const WorkloadSpec& local = *WorkloadOf(group.local).spec;
+  const WorkloadSpec& wanted = *WorkloadOf(local).spec;
   const Workload& remote = WorkloadOf(copy);
-  if (!PriorityDiffers(local, *remote.spec)) return false;
+  if (!PriorityDiffers(wanted, *remote.spec)) return false;
   auto spec = std::make_shared<WorkloadSpec>(*remote.spec);
-  spec->priority = local.priority;
-  spec->priority_class = local.priority_class;
+  spec->priority = wanted.priority;
+  spec->priority_class = wanted.priority_class;
   EngineOf(copy).Update(copy.id, {remote.name, remote.uid, remote.created, false, std::move(spec)});
-  Report(Move::kUpdated, group.local, copy);
+  Report(Move::kUpdated, local, copy);
   return true;
 }
 

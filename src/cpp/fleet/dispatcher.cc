@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "engine/objects.h"
+#include "fleet/reconciliation.h"
 #include "lifecycle/controllers.h"
 
 namespace kueue {
@@ -16,9 +17,7 @@ Dispatcher::Dispatcher(DispatcherOptions options, std::vector<CheckClusters> che
     : options_(options), checks_(std::move(checks)) {}
 
 void Dispatcher::Attach(Engine* manager, std::vector<WorkerCluster>* clusters, DispatchListener* listener) {
-  manager_ = manager;
-  clusters_ = clusters;
-  listener_ = listener;
+  copies_.Attach(manager, clusters, listener);
   check_ids_.clear();
   for (const CheckClusters& check : checks_) check_ids_.push_back(manager->state().InternCheck(check.check));
   RankClusters();
@@ -27,12 +26,12 @@ void Dispatcher::Attach(Engine* manager, std::vector<WorkerCluster>* clusters, D
 void Dispatcher::RankClusters() {
   if (!ranks_.empty()) return;
   for (const CheckClusters& check : checks_) {
-    std::vector<int32_t>& ranks = ranks_.emplace_back(clusters_->size(), kNoId);
+    std::vector<int32_t>& ranks = ranks_.emplace_back(copies_.clusters().size(), kNoId);
     for (size_t i = 0; i < check.clusters.size(); ++i)
       ranks[static_cast<size_t>(check.clusters[i])] = static_cast<int32_t>(i);
     std::vector<int32_t>& by_name = by_name_.emplace_back(check.clusters);
     std::sort(by_name.begin(), by_name.end(),
-              [this](int32_t a, int32_t b) { return At(a).name < At(b).name; });
+              [this](int32_t a, int32_t b) { return copies_.At(a).name < copies_.At(b).name; });
   }
 }
 
@@ -74,7 +73,6 @@ int32_t Dispatcher::ConfigOf(const WorkloadCheck& check) const {
   return found == check_ids_.end() ? kNoId : static_cast<int32_t>(found - check_ids_.begin());
 }
 
-// Returns all workloads sorted by key, including those deleted since the last reconciliation.
 std::vector<Dispatcher::Turn> Dispatcher::Turns() const {
   std::vector<Turn> turns;
   for (WorkloadId id : manager().Living()) {
@@ -114,6 +112,18 @@ bool Dispatcher::Look(WorkloadId id) {
   return Reconcile(local) || nominated;
 }
 
+// Runs the MultiKueue controller.
+bool Dispatcher::Reconcile(Local& local) {
+  local.config = ConfigOf(WorkloadOf(local));
+  if (local.config == kNoId || !CheckClustersOf(local).has_config) return false;
+  const auto config = static_cast<size_t>(local.config);
+  Reconciliation reconciliation(options_, copies_, local, checks_[config], check_ids_[config],
+                                ranks_[config]);
+  const Reconciliation::Result result = reconciliation.Run();
+  const bool nominated = result.nominates && NominateAndSync(local);
+  return nominated || result.changed;
+}
+
 bool Dispatcher::LookAtDeleted(Serial serial) {
   const auto known = locals_.find(serial);
   if (known == locals_.end()) return false;
@@ -128,13 +138,13 @@ bool Dispatcher::LookAtDeleted(Serial serial) {
   if (id != kNoId) local.config = ConfigOf(manager().At(id));  // As of the deletion.
   local.gone = true;
   local.again.reset();
-  ForgetMissing(local);
+  copies_.ForgetMissing(local);
   bool changed = false;
   if (local.config != kNoId) {
-    changed = RemoveJobs(local);
-    for (int32_t cluster : checks_[static_cast<size_t>(local.config)].clusters) {
-      if (!IsConnected(cluster) || CopyOn(local, cluster) == nullptr) continue;
-      Remove(local, cluster);
+    changed = copies_.RemoveJobs(local, ranks_[static_cast<size_t>(local.config)]);
+    for (int32_t cluster : CheckClustersOf(local).clusters) {
+      if (!copies_.IsConnected(cluster) || copies_.CopyOn(local, cluster) == nullptr) continue;
+      copies_.Remove(local, cluster);
       changed = true;
     }
   }
@@ -153,23 +163,23 @@ void Dispatcher::Succeed(const Local& old, WorkloadId successor) {
 
 // Mirrors pkg/controller/admissionchecks/multikueue/multikueuecluster.go:runGC.
 void Dispatcher::CollectGarbage() {
-  if (options_.finds_by_name) return CollectUnknown();
+  if (options_.finds_by_name) return copies_.CollectUnknown();
   std::vector<Serial> serials;
   for (const auto& [serial, local] : locals_) serials.push_back(serial);
   std::sort(serials.begin(), serials.end());
   for (Serial serial : serials) {
     Local& local = locals_.at(serial);
     if (manager().FindWorkload(local.key) != kNoId) continue;
-    ForgetMissing(local);
+    copies_.ForgetMissing(local);
     for (size_t i = local.copies.size(); i-- > 0;) {
-      if (IsConnected(local.copies[i].cluster)) Remove(local, local.copies[i].cluster);
+      if (copies_.IsConnected(local.copies[i].cluster)) copies_.Remove(local, local.copies[i].cluster);
     }
     if (local.copies.empty() && local.gone) locals_.erase(serial);
   }
 }
 
 void Dispatcher::SetConnected(int32_t cluster, bool connected) {
-  WorkerCluster& at = (*clusters_)[static_cast<size_t>(cluster)];
+  WorkerCluster& at = copies_.At(cluster);
   if (at.connected == connected) return;
   at.connected = connected;
   at.lost_since = manager().now;
@@ -177,8 +187,8 @@ void Dispatcher::SetConnected(int32_t cluster, bool connected) {
 }
 
 void Dispatcher::SetDeclared(const std::vector<bool>& declared) {
-  for (size_t i = 0; i < clusters_->size() && i < declared.size(); ++i)
-    (*clusters_)[i].declared = declared[i];
+  std::vector<WorkerCluster>& clusters = copies_.clusters();
+  for (size_t i = 0; i < clusters.size() && i < declared.size(); ++i) clusters[i].declared = declared[i];
 }
 
 // Mirrors pkg/controller/admissionchecks/multikueue/admissioncheck.go:Reconcile.
@@ -187,9 +197,9 @@ void Dispatcher::RefreshChecks() {
     const AdmissionCheckState known = manager().checks[manager().InternCheck(check.check)];
     const bool active =
         check.has_config && std::any_of(check.clusters.begin(), check.clusters.end(),
-                                        [this](int32_t cluster) { return IsConnected(cluster); });
+                                        [this](int32_t cluster) { return copies_.IsConnected(cluster); });
     if (!known.exists || known.spec.active == active) continue;
-    ApplyCheck(manager_->state(), {check.check, known.spec.controller, active});
+    ApplyCheck(manager(), {check.check, known.spec.controller, active});
   }
 }
 
@@ -247,7 +257,7 @@ bool Dispatcher::NominateNext(Local& local, const std::vector<int32_t>& clusters
   if (local.round) {
     const Time passed = now - *local.round;
     if (options_.is_virtual_time ? passed < options_.round : passed <= options_.round) {
-      if (nominated.size() < clusters.size()) Again(local, *local.round + options_.round);
+      if (nominated.size() < clusters.size()) local.LookAgain(*local.round + options_.round);
       return false;
     }
   }
@@ -257,7 +267,8 @@ bool Dispatcher::NominateNext(Local& local, const std::vector<int32_t>& clusters
   }
   if (next.empty()) return false;
   if (!options_.in_config_order) {
-    std::sort(next.begin(), next.end(), [this](int32_t a, int32_t b) { return At(a).name < At(b).name; });
+    std::sort(next.begin(), next.end(),
+              [this](int32_t a, int32_t b) { return copies_.At(a).name < copies_.At(b).name; });
   }
   const bool has_more = next.size() > static_cast<size_t>(options_.step);
   if (has_more) next.resize(static_cast<size_t>(options_.step));
@@ -266,25 +277,25 @@ bool Dispatcher::NominateNext(Local& local, const std::vector<int32_t>& clusters
   Nominate(local.id, std::move(all));
   local.round = now;
   ++local.rounds;
-  if (has_more) Again(local, now + options_.round);
+  if (has_more) local.LookAgain(now + options_.round);
   return true;
 }
 
 // Nominates all connected clusters, sorted by name. Writes the status only if the nominations change.
-Dispatcher::Nominated Dispatcher::NominateAll(const Group& group) {
+Dispatcher::Nominated Dispatcher::NominateAll(const Local& local) {
   std::vector<int32_t> connected;
-  connected.reserve(group.clusters.size());
-  for (int32_t cluster : by_name_[static_cast<size_t>(group.local.config)]) {
-    if (IsConnected(cluster)) connected.push_back(cluster);
+  connected.reserve(CheckClustersOf(local).clusters.size());
+  for (int32_t cluster : by_name_[static_cast<size_t>(local.config)]) {
+    if (copies_.IsConnected(cluster)) connected.push_back(cluster);
   }
-  const std::vector<int32_t>& nominated = WorkloadOf(group.local).Status().dispatched.nominated;
+  const std::vector<int32_t>& nominated = WorkloadOf(local).Status().dispatched.nominated;
   if (connected == nominated) return Nominated::kKept;
   if (connected.size() == nominated.size() &&
       std::is_permutation(connected.begin(), connected.end(), nominated.begin())) {
     return Nominated::kKept;
   }
-  if (WorkloadOf(group.local).Status().dispatched.cluster != kNoId) return Nominated::kRefused;
-  Nominate(group.local.id, std::move(connected));
+  if (WorkloadOf(local).Status().dispatched.cluster != kNoId) return Nominated::kRefused;
+  Nominate(local.id, std::move(connected));
   return Nominated::kChanged;
 }
 
@@ -298,29 +309,29 @@ bool Dispatcher::AreOthersReady(const Local& local) const {
 }
 
 // Mirrors workload.go:nominateAndSynchronizeWorkers.
-bool Dispatcher::NominateAndSync(const Group& group) {
-  if (!AreOthersReady(group.local)) return false;
+bool Dispatcher::NominateAndSync(Local& local) {
+  if (!AreOthersReady(local)) return false;
   bool changed = false;
   if (options_.kind == DispatcherKind::kAllAtOnce) {
-    const Nominated nominated = NominateAll(group);
+    const Nominated nominated = NominateAll(local);
     if (nominated == Nominated::kRefused) return false;
     changed = nominated == Nominated::kChanged;
   }
   constexpr uint8_t kWanted = 1, kThere = 2;
-  marks_.assign(clusters_->size(), 0);
-  for (int32_t cluster : WorkloadOf(group.local).Status().dispatched.nominated) {
+  marks_.assign(copies_.clusters().size(), 0);
+  for (int32_t cluster : WorkloadOf(local).Status().dispatched.nominated) {
     const auto place = static_cast<size_t>(cluster);
     if (place < marks_.size()) marks_[place] = kWanted;  // Nominations of unknown clusters have no effect.
   }
-  for (const Copy& copy : group.local.copies) marks_[static_cast<size_t>(copy.cluster)] |= kThere;
-  for (int32_t cluster : group.clusters) {
+  for (const Copy& copy : local.copies) marks_[static_cast<size_t>(copy.cluster)] |= kThere;
+  for (int32_t cluster : CheckClustersOf(local).clusters) {
     uint8_t& marks = marks_[static_cast<size_t>(cluster)];
-    if (marks == 0 || marks == (kWanted | kThere) || !IsConnected(cluster)) continue;
+    if (marks == 0 || marks == (kWanted | kThere) || !copies_.IsConnected(cluster)) continue;
     if (marks == kWanted) {
-      Create(group.local, cluster);
+      copies_.Create(local, cluster, CheckClustersOf(local).clusters.size());
       marks |= kThere;
     } else {
-      Remove(group.local, cluster);
+      copies_.Remove(local, cluster);
       marks = 0;
     }
     changed = true;

@@ -1,6 +1,9 @@
-// One reconciliation by the MultiKueue controller. Mirrors workload.go:Reconcile, reconcileGroup.
+#include "fleet/reconciliation.h"
+
+#include <algorithm>
+#include <utility>
+
 #include "absl/strings/str_cat.h"
-#include "fleet/dispatcher.h"
 #include "lifecycle/conditions.h"
 #include "lifecycle/controllers.h"
 #include "lifecycle/dispatched.h"
@@ -27,42 +30,50 @@ Time SecondOf(const Condition& condition) { return condition.transition / kSecon
 
 }  // namespace
 
-bool Dispatcher::Reconcile(Local& local) {
-  const WorkloadCheck* check = CheckOf(WorkloadOf(local));
-  local.config = ConfigOf(WorkloadOf(local));
-  if (local.config == kNoId || !checks_[static_cast<size_t>(local.config)].has_config) return false;
-  if (WorkloadOf(local).Status().dispatched.job == JobPlace::kHere) {
-    manager().EditStatus(WorkloadOf(local)).dispatched.job = JobPlace::kElsewhere;
-    check = CheckOf(WorkloadOf(local));
+Reconciliation::Result Reconciliation::Run() {
+  if (workload().Status().dispatched.job == JobPlace::kHere)
+    manager().EditStatus(workload()).dispatched.job = JobPlace::kElsewhere;
+  state_ = Check().state;
+  See();
+  if (workload().IsFinished() || !workload().HasQuotaReservation()) {
+    const bool removed = copies_.RemoveJobs(local_, ranks_);
+    return {copies_.RemoveAllBut(local_, visible_, kNoId) || removed};
   }
-  Group group{local, check->state, checks_[static_cast<size_t>(local.config)].clusters};
-  See(group);
-  return ReconcileGroup(group);
-}
-
-bool Dispatcher::ReconcileGroup(Group& group) {
-  Local& local = group.local;
-  if (WorkloadOf(local).IsFinished() || !WorkloadOf(local).HasQuotaReservation()) {
-    const bool removed = RemoveJobs(local);
-    return RemoveAllBut(group, kNoId) || removed;
-  }
-  const FirstTrue first = FindFirstTrue(group);
-  if (first.finished != kNoId) return FinishAs(group, *CopyOn(local, first.finished));
+  const FirstTrue first = FindFirstTrue();
+  if (first.finished != kNoId) return {FinishAs(*CopyOn(first.finished))};
   if (first.evicted != kNoId) {
-    if (const auto followed = FollowEviction(group, *CopyOn(local, first.evicted))) return *followed;
+    if (const auto followed = FollowEviction(*CopyOn(first.evicted))) return {*followed};
   }
-  bool changed = SyncSpecs(group);
-  const int32_t admitting = changed ? FindFirstTrue(group).admitted : first.admitted;
-  if (admitting == kNoId && group.check == CheckState::kReady) return LoseAdmitting(group) || changed;
-  if (admitting != kNoId) return Converge(group, *CopyOn(local, admitting)) || changed;
-  if (manager().config.gates.multi_kueue_orchestrated_preemption && OpenNextGate(group)) changed = true;
-  const bool is_over =
-      group.check != CheckState::kPending || WorkloadOf(local).Status().dispatched.cluster != kNoId;
-  if (is_over && !manager().config.rules.multi_kueue_nominates_during_retries) return changed;
-  return NominateAndSync(group) || changed;
+  bool changed = SyncSpecs();
+  const int32_t admitting = changed ? FindFirstTrue().admitted : first.admitted;
+  if (admitting == kNoId && state_ == CheckState::kReady) return {LoseAdmitting() || changed};
+  if (admitting != kNoId) return {Converge(*CopyOn(admitting)) || changed};
+  if (manager().config.gates.multi_kueue_orchestrated_preemption && OpenNextGate()) changed = true;
+  const bool is_over = state_ != CheckState::kPending || workload().Status().dispatched.cluster != kNoId;
+  return {changed, !is_over || manager().config.rules.multi_kueue_nominates_during_retries};
 }
 
-Dispatcher::FirstTrue Dispatcher::FindFirstTrue(const Group& group) const {
+void Reconciliation::See() {
+  copies_.ForgetMissing(local_);
+  if (options_.finds_by_name) copies_.FindByName(local_, check_.clusters);
+  const auto rank = [this](int32_t cluster) { return ranks_[static_cast<size_t>(cluster)]; };
+  bool in_order = true;
+  for (const Copy& copy : local_.copies) {
+    if (rank(copy.cluster) == kNoId || !copies_.IsConnected(copy.cluster)) continue;
+    in_order = in_order && (visible_.empty() || rank(visible_.back()) < rank(copy.cluster));
+    visible_.push_back(copy.cluster);
+  }
+  if (in_order) return;
+  std::sort(visible_.begin(), visible_.end(), [&rank](int32_t a, int32_t b) { return rank(a) < rank(b); });
+}
+
+const WorkloadCheck& Reconciliation::Check() const {
+  const std::vector<WorkloadCheck>& checks = workload().status->checks;
+  return *std::find_if(checks.begin(), checks.end(),
+                       [this](const WorkloadCheck& check) { return check.check == id_; });
+}
+
+Reconciliation::FirstTrue Reconciliation::FindFirstTrue() const {
   struct {
     ConditionType type;
     int32_t cluster = kNoId;
@@ -70,8 +81,8 @@ Dispatcher::FirstTrue Dispatcher::FindFirstTrue(const Group& group) const {
   } firsts[] = {{ConditionType::kFinished}, {ConditionType::kEvicted}, {ConditionType::kAdmitted}};
   if (!manager().config.gates.multi_kueue_wait_for_workload_admitted)
     firsts[2].type = ConditionType::kQuotaReserved;
-  for (int32_t cluster : group.visible) {
-    const Copy* copy = CopyOn(group.local, cluster);
+  for (int32_t cluster : visible_) {
+    const Copy* copy = CopyOn(cluster);
     if (copy == nullptr || copy->deferred) continue;
     for (const Condition& condition : WorkloadOf(*copy).conditions) {
       if (!condition.status) continue;
@@ -86,115 +97,114 @@ Dispatcher::FirstTrue Dispatcher::FindFirstTrue(const Group& group) const {
   return {firsts[0].cluster, firsts[1].cluster, firsts[2].cluster};
 }
 
-void Dispatcher::SetCheck(const Group& group, CheckState state, std::string message) {
-  manager_->SetCheckState(group.local.id, checks_[static_cast<size_t>(group.local.config)].check, state,
-                          std::move(message));
+void Reconciliation::SetCheck(CheckState state, std::string message) {
+  copies_.engine().SetCheckState(local_.id, check_.check, state, std::move(message));
 }
 
-bool Dispatcher::FinishAs(const Group& group, const Copy& copy) {
+bool Reconciliation::FinishAs(const Copy& copy) {
   // A copy, because SyncJob() may submit a workload to the worker.
   const Condition finished = *WorkloadOf(copy).Find(ConditionType::kFinished);
-  const State& there = EngineOf(copy).state();
+  const State& there = copies_.EngineOf(copy).state();
   const std::string reason = there.reasons.Name(finished.reason);
   if (reason == "OutOfSync") {
-    if (group.check != CheckState::kReady) return false;
-    SetCheck(group, CheckState::kRetry,
+    if (state_ != CheckState::kReady) return false;
+    SetCheck(CheckState::kRetry,
              absl::StrCat("Remote workload on worker cluster \"", At(copy.cluster).name,
                           "\" is out of sync with its user job, resetting for re-dispatch, Previously: \"",
-                          NameOf(group.check), "\""));
+                          NameOf(state_), "\""));
     return true;
   }
   if (!OwnsJob(copy)) return false;
-  SyncJob(group, copy);
-  manager_->Finish(group.local.id, InternReason(manager(), reason.c_str()), Render(there, finished.message));
+  SyncJob(copy);
+  copies_.engine().Finish(local_.id, InternReason(manager(), reason.c_str()),
+                          Render(there, finished.message));
   return true;
 }
 
 // Returns nullopt if the reconciliation continues.
-std::optional<bool> Dispatcher::FollowEviction(const Group& group, const Copy& copy) {
-  const Workload& workload = WorkloadOf(group.local);
-  if (workload.IsEvicted()) return OwnsJob(copy) && SyncJob(group, copy);
-  if (group.check != CheckState::kReady ||
+std::optional<bool> Reconciliation::FollowEviction(const Copy& copy) {
+  if (workload().IsEvicted()) return OwnsJob(copy) && SyncJob(copy);
+  if (state_ != CheckState::kReady ||
       !manager().config.gates.multi_kueue_redo_admission_on_eviction_in_worker) {
     return std::nullopt;
   }
-  const int32_t cluster = workload.Status().dispatched.cluster;
-  SetCheck(group, CheckState::kRetry,
+  const int32_t cluster = workload().Status().dispatched.cluster;
+  SetCheck(CheckState::kRetry,
            absl::StrCat("Workload evicted on worker cluster: \"", cluster == kNoId ? "" : At(cluster).name,
-                        "\", resetting for re-admission. Previously: \"", NameOf(group.check), "\""));
+                        "\", resetting for re-admission. Previously: \"", NameOf(state_), "\""));
   return true;
 }
 
-bool Dispatcher::SyncSpecs(Group& group) {
+bool Reconciliation::SyncSpecs() {
   bool changed = false;
-  for (int32_t cluster : group.visible) {
-    Copy& copy = *CopyOn(group.local, cluster);
-    if (IsInSync(copy, WorkloadOf(group.local).spec)) continue;
+  for (int32_t cluster : visible_) {
+    Copy& copy = *CopyOn(cluster);
+    if (copies_.IsInSync(copy, workload().spec)) continue;
     changed = true;
-    if (!UpdatePriority(group, copy)) Remove(group.local, cluster);
+    if (!copies_.UpdatePriority(local_, copy)) copies_.Remove(local_, cluster);
   }
   return changed;
 }
 
 // Called if the check is Ready but no admitted copy is visible.
-bool Dispatcher::LoseAdmitting(const Group& group) {
-  const int32_t cluster = WorkloadOf(group.local).Status().dispatched.cluster;
+bool Reconciliation::LoseAdmitting() {
+  const int32_t cluster = workload().Status().dispatched.cluster;
   const bool reserving = manager().config.rules.multi_kueue_texts_of_v0_18;
   std::string message = reserving ? "Reserving remote no longer exists or is not admitted"
                                   : "Admitting remote no longer exists";
   if (cluster == kNoId) {
     message = absl::StrCat("Admission check is Ready but no ", reserving ? "reserving" : "admitting",
                            " cluster is recorded; this is unexpected, please report it");
-  } else if (!IsConnected(cluster) && RankOf(group.local, cluster) != kNoId) {
+  } else if (!copies_.IsConnected(cluster) && ranks_[static_cast<size_t>(cluster)] != kNoId) {
     // Without a MultiKueueCluster, Kueue has no record of the loss, and counts from now.
     const Time since = At(cluster).declared ? At(cluster).lost_since : manager().now;
     const Time due = since + options_.worker_lost_timeout;
     if (due > manager().now) {
-      Again(group.local, due);
+      local_.LookAgain(due);
       return false;
     }
     message = reserving ? "Reserving remote lost" : "Admitting remote lost";
   }
-  SetCheck(group, CheckState::kRetry, absl::StrCat(message, ", Previously: \"", NameOf(group.check), "\""));
+  SetCheck(CheckState::kRetry, absl::StrCat(message, ", Previously: \"", NameOf(state_), "\""));
   return true;
 }
 
-bool Dispatcher::Converge(const Group& group, const Copy& copy) {
+bool Reconciliation::Converge(const Copy& copy) {
   const int32_t cluster = copy.cluster;
-  bool changed = RemoveAllBut(group, cluster);
-  const Copy& kept = *CopyOn(group.local, cluster);
-  if (WorkloadOf(group.local).IsEvicted()) return Deactivate(group, kept) || changed;
+  bool changed = copies_.RemoveAllBut(local_, visible_, cluster);
+  const Copy& kept = *CopyOn(cluster);
+  if (workload().IsEvicted()) return Deactivate(kept) || changed;
   if (!OwnsJob(kept)) return changed;
-  if (SyncJob(group, kept)) changed = true;
-  return Admit(group, cluster) || changed;
+  if (SyncJob(kept)) changed = true;
+  return Admit(cluster) || changed;
 }
 
 // Mirrors workload.go:syncAdmittingRemoteState.
-bool Dispatcher::Admit(const Group& group, int32_t cluster) {
-  if (group.check == CheckState::kRetry) return SyncTopology(group, cluster);
-  const Dispatched& known = WorkloadOf(group.local).Status().dispatched;
+bool Reconciliation::Admit(int32_t cluster) {
+  if (state_ == CheckState::kRetry) return SyncTopology(cluster);
+  const Dispatched& known = workload().Status().dispatched;
   // An error in Kueue: the cluster must not change.
   if (known.cluster != kNoId && known.cluster != cluster) return false;
-  const bool placed = SyncTopology(group, cluster);
+  const bool placed = SyncTopology(cluster);
   const bool reserving = manager().config.rules.multi_kueue_texts_of_v0_18;
   std::string message = absl::StrCat("The workload ", reserving ? "got reservation" : "was admitted",
                                      " on \"", At(cluster).name, "\"");
-  const bool is_known = group.check == CheckState::kReady && known.cluster == cluster &&
-                        CheckOf(WorkloadOf(group.local))->message == message;
+  const bool is_known =
+      state_ == CheckState::kReady && known.cluster == cluster && Check().message == message;
   if (is_known && known.nominated.empty()) return placed;
-  Dispatched& dispatched = manager().EditStatus(WorkloadOf(group.local)).dispatched;
+  Dispatched& dispatched = manager().EditStatus(workload()).dispatched;
   dispatched.cluster = cluster;
   dispatched.nominated.clear();
-  SetCheck(group, CheckState::kReady, std::move(message));
+  SetCheck(CheckState::kReady, std::move(message));
   return true;
 }
 
 // Marks the delayed topology requests of the manager's workload as ready if its copy has topology
 // assignments. Mirrors workload.go:updateDelayedTopologyRequest.
-bool Dispatcher::SyncTopology(const Group& group, int32_t cluster) {
-  const std::shared_ptr<const Admission>& here = WorkloadOf(group.local).admission;
-  const std::shared_ptr<const Admission>& there = WorkloadOf(*CopyOn(group.local, cluster)).admission;
-  if (here == nullptr || there == nullptr || !HasPendingTopology(WorkloadOf(group.local))) return false;
+bool Reconciliation::SyncTopology(int32_t cluster) {
+  const std::shared_ptr<const Admission>& here = workload().admission;
+  const std::shared_ptr<const Admission>& there = WorkloadOf(*CopyOn(cluster)).admission;
+  if (here == nullptr || there == nullptr || !HasPendingTopology(workload())) return false;
   auto admission = std::make_shared<Admission>(*here);
   bool changed = false;
   for (const PodSetAdmission& remote : there->pod_sets) {
@@ -206,16 +216,16 @@ bool Dispatcher::SyncTopology(const Group& group, int32_t cluster) {
     }
   }
   if (!changed) return false;
-  WorkloadOf(group.local).admission = std::move(admission);
-  manager().Record(EventKind::kAssigned, group.local.id);
-  manager().MarkDirty(group.local.id);
+  workload().admission = std::move(admission);
+  manager().Record(EventKind::kAssigned, local_.id);
+  manager().MarkDirty(local_.id);
   return true;
 }
 
-bool Dispatcher::Deactivate(const Group& group, const Copy& copy) {
-  Need(copy.cluster);
-  State& there = EngineOf(copy).state();
-  const Condition& evicted = *WorkloadOf(group.local).Find(ConditionType::kEvicted);
+bool Reconciliation::Deactivate(const Copy& copy) {
+  copies_.Need(copy.cluster);
+  State& there = copies_.EngineOf(copy).state();
+  const Condition& evicted = *workload().Find(ConditionType::kEvicted);
   const std::string why = absl::StrCat("Evicted on manager: ", Render(manager(), evicted.message));
   if (!SetCondition(there, there.At(copy.id), ConditionType::kDeactivationTarget, true,
                     InternReason(there, "EvictedOnManagerCluster"), Quote(why))) {
@@ -223,14 +233,14 @@ bool Dispatcher::Deactivate(const Group& group, const Copy& copy) {
   }
   there.MarkDirty(copy.id);
   AfterWrite(there, copy.id);
-  Report(Move::kDeactivating, group.local, copy);
+  copies_.Report(Move::kDeactivating, local_, copy);
   return true;
 }
 
 // Returns false if the worker has a job of this name that a user created there. The reconciliation then ends
 // with an error.
 // Mirrors pkg/controller/jobframework/utils.go:ValidateRemoteObjectOwnership.
-bool Dispatcher::OwnsJob(const Copy& copy) const {
+bool Reconciliation::OwnsJob(const Copy& copy) const {
   const Workload& remote = WorkloadOf(copy);
   return remote.Status().dispatched.job != JobPlace::kHere || remote.spec->job_uid.empty();
 }
@@ -238,21 +248,21 @@ bool Dispatcher::OwnsJob(const Copy& copy) const {
 // Creates the job on the worker, or copies its status. Returns whether the manager must act immediately.
 // Neither change requires another reconciliation.
 // Mirrors job_multikueue_adapter.go:SyncJob.
-bool Dispatcher::SyncJob(const Group& group, const Copy& copy) {
-  State& there = EngineOf(copy).state();
+bool Reconciliation::SyncJob(const Copy& copy) {
+  State& there = copies_.EngineOf(copy).state();
   const Workload& remote = there.At(copy.id);
   const JobPlace place = remote.Status().dispatched.job;
   // A workload that a user created on the worker without a job gets a job like a copy.
   if (place == JobPlace::kHere || place == JobPlace::kNone) {
-    Need(copy.cluster, /*queues_stay=*/!remote.IsEvicted());
+    copies_.Need(copy.cluster, /*queues_stay=*/!remote.IsEvicted());
     there.EditStatus(there.At(copy.id)).dispatched.job = JobPlace::kCopied;
-    CopyOn(group.local, copy.cluster)->has_job = true;
+    CopyOn(copy.cluster)->has_job = true;
     there.MarkDirty(copy.id);
     AfterWrite(there, copy.id);
-    Report(Move::kStarted, group.local, copy);
+    copies_.Report(Move::kStarted, local_, copy);
     return false;
   }
-  const Dispatched& job = WorkloadOf(group.local).Status().dispatched;
+  const Dispatched& job = workload().Status().dispatched;
   const Dispatched& running = remote.Status().dispatched;
   // In virtual time, the manager's job is active from the start of the run until this function reports that
   // it has no pods. The difference is a few seconds.
@@ -262,23 +272,23 @@ bool Dispatcher::SyncJob(const Group& group, const Copy& copy) {
   const bool active = running.active && !remote.IsFinished();
   // The readiness of the pods is a part of the job's status, too.
   const bool copies_ready = manager().config.wait_for_pods_ready && !options_.is_virtual_time;
-  const bool was_ready = WorkloadOf(group.local).Status().pods_ready;
+  const bool was_ready = workload().Status().pods_ready;
   const bool ready = copies_ready ? active && remote.Status().pods_ready : was_ready;
   if (job.active == active && was_ready == ready) return false;
-  StatusDetails& status = manager().EditStatus(WorkloadOf(group.local));
+  StatusDetails& status = manager().EditStatus(workload());
   status.dispatched.active = active;
   status.pods_ready = ready;
-  manager().MarkDirty(group.local.id);
+  manager().MarkDirty(local_.id);
   return options_.is_virtual_time;
 }
 
 // Mirrors workload.go:workloadToOpenPreemptionGate.
-bool Dispatcher::OpenNextGate(const Group& group) {
+bool Reconciliation::OpenNextGate() {
   std::optional<Time> opened;
   int32_t blocked = kNoId;
   Time since = 0;
-  for (int32_t cluster : group.visible) {
-    const Copy* copy = CopyOn(group.local, cluster);
+  for (int32_t cluster : visible_) {
+    const Copy* copy = CopyOn(cluster);
     if (copy == nullptr || copy->deferred) continue;
     const Workload& remote = WorkloadOf(*copy);
     if (const OpenGate* gate = OpenGateOf(remote)) {
@@ -293,14 +303,14 @@ bool Dispatcher::OpenNextGate(const Group& group) {
   }
   if (blocked == kNoId) return false;
   if (opened && *opened + options_.gate_timeout > manager().now) {
-    Again(group.local, *opened + options_.gate_timeout);
+    local_.LookAgain(*opened + options_.gate_timeout);
     return false;
   }
-  Need(blocked);
-  const Copy& copy = *CopyOn(group.local, blocked);
-  OpenPreemptionGate(EngineOf(copy).state(), copy.id, kMultiKueueGate);
-  Again(group.local, manager().now + options_.gate_timeout);
-  Report(Move::kOpened, group.local, copy);
+  copies_.Need(blocked);
+  const Copy& copy = *CopyOn(blocked);
+  OpenPreemptionGate(copies_.EngineOf(copy).state(), copy.id, kMultiKueueGate);
+  local_.LookAgain(manager().now + options_.gate_timeout);
+  copies_.Report(Move::kOpened, local_, copy);
   return true;
 }
 
