@@ -2,23 +2,26 @@
 
 #include <array>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_split.h"
-#include "bindings/records.h"
 
 namespace kueue::python {
 namespace {
 
-template <typename... Types>
-py::dict FieldLists(const std::tuple<Types...>*) {
-  py::dict lists;
-  ((lists[Wire<Types>::kPath] = py::tuple(py::cast(FieldNames(Wire<Types>::kFields)))), ...);
-  return lists;
+std::vector<std::pair<const char*, const char*>>& Listed() {
+  static auto* const listed = new std::vector<std::pair<const char*, const char*>>;
+  return *listed;
 }
 
 }  // namespace
+
+bool ListRecord(const char* path, const char* fields) {
+  Listed().emplace_back(path, fields);
+  return true;
+}
 
 std::vector<std::string> FieldNames(const char* fields) {
   std::vector<std::string> names = absl::StrSplit(fields, ", ");
@@ -69,7 +72,9 @@ py::object NewStruct(py::handle cls, const py::object* fields, size_t size) {
 }
 
 void BindWire(py::module_& module) {
-  module.attr("RECORDS") = FieldLists(static_cast<const Records*>(nullptr));
+  py::dict records;
+  for (const auto& [path, fields] : Listed()) records[path] = KeysOf(fields);
+  module.attr("RECORDS") = records;
 }
 
 }  // namespace kueue::python

@@ -343,8 +343,7 @@ class Prepared:
     @property
     def now(self) -> int:
         """The current time in nanoseconds: the time of the last event or, if later, the time reached by advancing."""
-        stats = self.core.stats
-        return max(int(stats["now"]), int(stats["start"]), self.reached)
+        return max(self.core.now, self.core.start, self.reached)
 
     def apply(self, thing: Any) -> None:
         """Apply a change at the current time."""
