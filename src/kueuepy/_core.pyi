@@ -356,8 +356,13 @@ class LockstepRun:
         """Process about `work` heads and events. Return whether anything is left."""
     @property
     def stats(self) -> SimulationStats: ...
-    def first_starts(self, rows: int) -> NDArray[np.int64]:
-        """Return the time of the first admission of each job, in nanoseconds, by `row`; -1 for never."""
+    def first_waits(self) -> list[tuple[int, int]]:
+        """Return the sum of the times to the first admission and the number of admitted jobs.
+
+        Returns:
+            A pair for each shape of the first simulation, then for each of the second, and so on. Times are in
+            nanoseconds and begin at the submission.
+        """
 
 class VirtualRun:
     """A simulation on a copy of an engine. A call while another thread is inside a call raises StateError.
@@ -371,10 +376,12 @@ class VirtualRun:
             UIDs and tables), `elastic` and `known` (uint8). Also `names` and `uids`, or `prefix`, `digits` and
             `uid_digits` to generate them.
         options: `on_eviction`, `every`, `cost`, `restore`, `grace`, `cycle`, `per_head`, `until`, `warmup`, `on_loop`,
-            `decisions`, `runs`, `usage`, `cycles`, `as_performance_test`; optional `start` (nanoseconds) and `threads`
-            (the arguments of `Engine.set_threads`); list `changes` (time, kind, object or index of a job, value); lists
-            of dicts `checks` (`check`, `delay`, `fails`, `failing`, `capacity`), `startups` (`flavor`, `delay`) and
-            `failures` (`flavor`, `resource`, `unit`, `gap`, `place`, `repair`, `mtbf`, `lowers_quota`).
+            `decisions`, `runs`, `usage`, `cycles`, `as_performance_test`; optional `start` (nanoseconds), `threads`
+            (the arguments of `Engine.set_threads`) and `defers_arrivals` (submit the workload of a job only when the
+            job may be the next head; the tables then contain no job); list `changes` (time, kind, object or index of
+            a job, value); lists of dicts `checks` (`check`, `delay`, `fails`, `failing`, `capacity`), `startups`
+            (`flavor`, `delay`) and `failures` (`flavor`, `resource`, `unit`, `gap`, `place`, `repair`, `mtbf`,
+            `lowers_quota`).
     """
 
     def __init__(

@@ -115,6 +115,7 @@ SimulationOptions ReadOptions(const py::dict& given) {
   options.record = {given["decisions"].cast<bool>(), given["runs"].cast<bool>(), given["usage"].cast<bool>(),
                     given["cycles"].cast<bool>()};
   options.as_performance_test = given["as_performance_test"].cast<bool>();
+  if (given.contains("defers_arrivals")) options.defers_arrivals = given["defers_arrivals"].cast<bool>();
   if (given.contains("site")) {
     options.site = given["site"].cast<int32_t>();
   }
@@ -315,19 +316,15 @@ class LockstepRun {
     const Alone alone(turn_, kWhat);
     return lockstep_->stats();
   }
-  // Returns the time of the first admission of each job by row, or -1.
-  py::array_t<int64_t> FirstStarts(size_t rows) {
+  // Returns the sum of the times to the first admission and the number of admitted jobs, for each shape of
+  // each simulation.
+  std::vector<std::pair<Time, int64_t>> FirstWaits() {
     const Alone alone(turn_, kWhat);
-    py::array_t<int64_t> starts(static_cast<py::ssize_t>(rows));
-    int64_t* const values = starts.mutable_data();
-    std::fill(values, values + rows, int64_t{-1});
+    std::vector<std::pair<Time, int64_t>> all;
     for (const std::shared_ptr<Simulation>& run : lockstep_->runs()) {
-      for (int32_t job = 0; job < run->columns().size(); ++job) {
-        const auto row = static_cast<size_t>(run->columns().Row(job));
-        if (row < rows) values[row] = run->JobAt(job).first_start;
-      }
+      for (const kueue::FirstWaits& waits : run->first_waits()) all.emplace_back(waits.sum, waits.jobs);
     }
-    return starts;
+    return all;
   }
 
  private:
@@ -403,7 +400,7 @@ void BindSimulation(py::module_& module) {
       .def(py::init<const py::list&, int>(), "runs"_a, "threads"_a)
       .def("advance", &LockstepRun::Advance, "work"_a = kWork)
       .def_property_readonly("stats", &LockstepRun::Stats)
-      .def("first_starts", &LockstepRun::FirstStarts, "rows"_a);
+      .def("first_waits", &LockstepRun::FirstWaits);
 }
 
 }  // namespace kueue::python

@@ -58,8 +58,11 @@ void AssignLocalQueue(State& state, WorkloadId id);
 void AddOrUpdateUncounted(State& state, WorkloadId id);
 // Removes the workload from its queue and drops its role as preemptor and its scan progress.
 void RemoveFromQueue(State& state, WorkloadId id);
-// Requeues a head that a cycle has processed. Returns whether the workload is active afterwards.
-bool Requeue(State& state, WorkloadId id, RequeueReason why, Reason quota_reserved_reason);
+// The place of a head after Requeue(). kActive: active. kWithClass: inadmissible, as all workloads of its class
+// in the queue. kAlone: inadmissible or in no queue, while other workloads of its class keep their places.
+enum class Requeued : uint8_t { kActive, kWithClass, kAlone };
+// Requeues a head that a cycle has processed.
+Requeued Requeue(State& state, WorkloadId id, RequeueReason why, Reason quota_reserved_reason);
 // Adds every admissible workload of the LocalQueue to the heap of its ClusterQueue.
 void AddFromLocalQueue(State& state, LocalQueueId queue);
 // Removes the workloads of the LocalQueue from its ClusterQueue. Use kKept if the LocalQueue only moves to

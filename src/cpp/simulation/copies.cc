@@ -25,9 +25,7 @@ void AddDeferred(JobRuns& runs, int32_t number, const Engine::Wait& wait, const 
   job.queue = wait.queue;
   job.state = JobState::kWaiting;
   runs.SetStirred(true);
-  ++runs.stats().workloads;
-  runs.figures().Wait(runs.engine().state(), job.queue, runs.jobs().AsksOf(number), +1);
-  runs.Stir(job.queue);
+  runs.Await(number, job.queue);
 }
 
 void Realize(JobRuns& runs, int32_t number, Time created, CopyStage stage, Time refused,

@@ -37,7 +37,7 @@ bool HasGrace(const JobColumns& columns, const SimulationOptions& options) {
 JobRuns::JobRuns(Engine engine, std::shared_ptr<const JobColumns> columns, SimulationOptions options)
     : engine_(std::move(engine)),
       options_(std::move(options)),
-      jobs_(std::move(columns), options_.site),
+      jobs_(std::move(columns), options_.site, /*keeps_all=*/!options_.defers_arrivals),
       start_(StartOf(engine_, jobs_.columns(), options_)),
       frees_by_hand_(options_.as_performance_test || HasGrace(jobs_.columns(), options_)),
       recorder_(options_.record, start_),
@@ -100,20 +100,28 @@ void JobRuns::Listen() {
   steps.clear();
 }
 
-void JobRuns::Adopt(int32_t number, WorkloadId id) {
+void JobRuns::Enter(int32_t number, WorkloadId id) {
   Job& job = jobs_.At(number);
-  State& state = engine_.state();
   jobs_.Assign(number, id);
-  const Workload& workload = state.At(id);
-  job.queue = state.QueueOf(workload);
+  job.queue = engine_.state().QueueOf(engine_.state().At(id));
   job.state = JobState::kWaiting;
-  ++stats_.workloads;
+}
+
+void JobRuns::Adopt(int32_t number, WorkloadId id) {
+  State& state = engine_.state();
+  Enter(number, id);
   if (!jobs_.HasAsks(number)) jobs_.NoteAsks(state, number);
-  figures_.Wait(state, job.queue, jobs_.AsksOf(number), +1);
-  Stir(job.queue);
+  Await(number, jobs_.At(number).queue);
+  const Workload& workload = state.At(id);
   if (workload.HasQuotaReservation()) Reserve(number);
   if (workload.IsAdmitted()) Admit(number);
   if (workload.IsEvicted() && workload.HasQuotaReservation()) Evicted(number, kNoId);
+}
+
+void JobRuns::Await(int32_t job, NodeId queue) {
+  ++stats_.workloads;
+  figures_.Wait(engine_.state(), queue, jobs_.AsksOf(job), +1);
+  Stir(queue);
 }
 
 void JobRuns::Reserve(int32_t number) {
@@ -175,7 +183,7 @@ void JobRuns::Start(int32_t number) {
   const Workload& workload = state.At(job.workload);
   const RunModel model = jobs_.ModelOf(number, options_.model);
   job.started = now();
-  if (job.first_start < 0) job.first_start = now();
+  jobs_.NoteFirstStart(number, now());
   Time until_ready = 0;
   for (const Startup& startup : options_.delays.startups) {
     if (job.flavor != kNoId && startup.flavor == state.flavor_names.Name(job.flavor))
@@ -293,6 +301,7 @@ void JobRuns::End(int32_t number) {
   if (jobs_.IsOwn(number)) {
     engine_.Delete(id);
     jobs_.Unassign(id);
+    jobs_.DropEnded(number);
   } else {
     engine_.Finish(id);
   }

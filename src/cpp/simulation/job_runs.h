@@ -67,8 +67,12 @@ class JobRuns {
   void Settle();
   // Processes the steps recorded by the engine.
   void Listen();
-  // Assigns a workload that exists in the engine to a job.
+  // Assigns a pending workload to a job, whose arrival has been counted.
+  void Enter(int32_t job, WorkloadId workload);
+  // Assigns a workload that exists in the engine to an arriving job.
   void Adopt(int32_t job, WorkloadId workload);
+  // Counts a job that begins to wait in the queue. A job of its shape must have had a workload.
+  void Await(int32_t job, NodeId queue);
   // Starts the run of an admitted job.
   void Start(int32_t job);
   // Ends a job whose workload has run to its end.

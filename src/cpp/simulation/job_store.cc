@@ -8,17 +8,19 @@
 
 namespace kueue {
 
-JobStore::JobStore(std::shared_ptr<const JobColumns> columns, int32_t site)
+JobStore::JobStore(std::shared_ptr<const JobColumns> columns, int32_t site, bool keeps_all)
     : columns_(std::move(columns)),
       site_(site),
-      is_worker_(site > kManager),
-      jobs_(is_worker_ ? 0 : static_cast<size_t>(columns_->size())),
-      slots_(is_worker_ ? static_cast<size_t>(columns_->size()) : 0, -1),
+      keeps_all_(keeps_all),
+      is_partial_(site > kManager || !keeps_all),
+      jobs_(is_partial_ ? 0 : static_cast<size_t>(columns_->size())),
+      slots_(is_partial_ ? static_cast<size_t>(columns_->size()) : 0, -1),
       asks_(columns_->shapes.size()),
-      has_asks_(columns_->shapes.size()) {}
+      has_asks_(columns_->shapes.size()),
+      first_waits_(columns_->shapes.size()) {}
 
 void JobStore::Take(int32_t job) {
-  if (!is_worker_) return;
+  if (!is_partial_) return;
   int32_t& slot = slots_[static_cast<size_t>(job)];
   if (free_slots_.empty()) {
     slot = static_cast<int32_t>(jobs_.size());
@@ -45,7 +47,12 @@ void JobStore::Append(JobColumns jobs) {
   columns_.Append(std::move(jobs));
   asks_.resize(columns_->shapes.size());
   has_asks_.resize(columns_->shapes.size());
-  jobs_.resize(static_cast<size_t>(columns_->size()));
+  first_waits_.resize(columns_->shapes.size());
+  if (is_partial_) {
+    slots_.resize(static_cast<size_t>(columns_->size()), -1);
+  } else {
+    jobs_.resize(static_cast<size_t>(columns_->size()));
+  }
 }
 
 void JobStore::Assign(int32_t job, WorkloadId workload) {
@@ -78,11 +85,20 @@ std::vector<int32_t> JobStore::Holding(const std::vector<int32_t>& arrived) cons
   const auto add = [&](int32_t job) {
     if (At(job).reserved >= 0) found.push_back(job);
   };
-  if (!is_worker_) std::for_each(arrived.begin(), arrived.end(), add);
+  if (!is_partial_) std::for_each(arrived.begin(), arrived.end(), add);
   for (int32_t job = 0; job < static_cast<int32_t>(slots_.size()); ++job) {
     if (HasCopy(job)) add(job);
   }
   return found;
+}
+
+void JobStore::NoteFirstStart(int32_t job, Time now) {
+  Job& record = At(job);
+  if (record.first_start >= 0) return;
+  record.first_start = now;
+  FirstWaits& waits = first_waits_[ShapeOf(job)];
+  waits.sum = SaturatingAdd(waits.sum, now - columns_->submit[static_cast<size_t>(job)]);
+  ++waits.jobs;
 }
 
 RunModel JobStore::ModelOf(int32_t job, RunModel model) const {

@@ -12,22 +12,28 @@
 
 namespace kueue {
 
+// Sum over the jobs of a shape that have been admitted.
+struct FirstWaits {
+  Time sum = 0;
+  int64_t jobs = 0;
+};
+
 // Jobs are identified by their index in the columns. A worker of a fleet stores only the jobs that have a
-// copy there, so its indexes in jobs() differ.
+// copy there, so its indexes in jobs() differ. The same holds if only jobs with workloads are stored.
 class JobStore {
  public:
-  // `site` is the index of the cluster in a fleet, or kNoId.
-  JobStore(std::shared_ptr<const JobColumns> columns, int32_t site);
+  // `site` is the index of the cluster in a fleet, or kNoId. If `keeps_all` is false, only jobs with
+  // workloads are stored.
+  JobStore(std::shared_ptr<const JobColumns> columns, int32_t site, bool keeps_all);
 
   const JobColumns& columns() const { return *columns_; }
   const std::vector<Job>& jobs() const { return jobs_; }
   Job& At(int32_t job) { return jobs_[PlaceOf(job)]; }
   const Job& At(int32_t job) const { return jobs_[PlaceOf(job)]; }
-  // Returns the index of a job in jobs(). On a worker, the indexes of removed jobs are reused.
+  // Returns the index of a job in jobs(). The indexes of removed jobs are reused.
   size_t PlaceOf(int32_t job) const {
     return static_cast<size_t>(slots_.empty() ? job : slots_[static_cast<size_t>(job)]);
   }
-  bool IsWorker() const { return is_worker_; }
   // Returns whether a worker has a copy of the job.
   bool HasCopy(int32_t job) const { return slots_[static_cast<size_t>(job)] >= 0; }
   // Returns whether the job is stored.
@@ -39,10 +45,14 @@ class JobStore {
   // Returns whether an event of a job is still valid.
   bool IsCurrent(int32_t job, int32_t term) const { return Has(job) && At(job).term == term; }
 
-  // Assigns an index to a job on a worker. Elsewhere, each job has one.
+  // Assigns an index to a job that is to be stored.
   void Take(int32_t job);
   // Removes a job of a worker, and returns its record.
   Job Remove(int32_t job);
+  // Removes a job that has ended, unless the records of ended jobs are kept.
+  void DropEnded(int32_t job) {
+    if (!keeps_all_) Remove(job);
+  }
   // Adds jobs and shapes, which get the next free indexes.
   void Append(JobColumns jobs);
 
@@ -59,6 +69,10 @@ class JobStore {
   bool HasAsks(int32_t job) const { return has_asks_[ShapeOf(job)]; }
   // Stores the requests of the job's shape, taken from its workload.
   void NoteAsks(State& state, int32_t job);
+  // Notes the first admission of a job.
+  void NoteFirstStart(int32_t job, Time now);
+  // Times between the submission and the first admission, by shape.
+  const std::vector<FirstWaits>& first_waits() const { return first_waits_; }
   // Returns whether the job has a runtime, so that it ends.
   bool IsFinite(int32_t job) const { return columns_->runtime[static_cast<size_t>(job)] >= 0; }
   // Returns the run model of a job, whose columns precede the values of `model`.
@@ -71,16 +85,18 @@ class JobStore {
 
   RunColumns columns_;
   int32_t site_;
-  bool is_worker_;
+  bool keeps_all_;
+  bool is_partial_;  // Whether only some of the jobs are stored.
   std::vector<Job> jobs_;
-  // `slots_` and `free_slots_` are used only on a worker. `slots_` maps each job to its index in `jobs_`, or
-  // to -1 if there is no copy. `free_slots_` contains the indexes that can be reused.
+  // `slots_` and `free_slots_` are used only if `is_partial_` is true. `slots_` maps each job to its index in
+  // `jobs_`, or to -1 if it is not stored. `free_slots_` contains the indexes that can be reused.
   std::vector<int32_t> slots_, free_slots_;
   // Term of the next copy; higher than the terms of all earlier copies.
   int32_t next_term_ = 0;
   IdVector<WorkloadId, int32_t> job_of_;
   std::vector<std::vector<std::pair<ResourceId, int64_t>>> asks_;  // By shape.
   std::vector<bool> has_asks_;
+  std::vector<FirstWaits> first_waits_;  // By shape.
 };
 
 }  // namespace kueue

@@ -150,4 +150,9 @@ std::string JobColumns::UidOf(int32_t job) const {
   return Numbered("", Row(job), uid_digits);
 }
 
+Time JobColumns::CreationOf(int32_t job, Time start) const {
+  const Time at = created.empty() ? kAtSubmission : created[static_cast<size_t>(job)];
+  return at == kAtSubmission ? std::max(submit[static_cast<size_t>(job)], start) : at;
+}
+
 }  // namespace kueue

@@ -57,6 +57,11 @@ struct JobColumns {
   int32_t Row(int32_t job) const { return row.empty() ? job : row[static_cast<size_t>(job)]; }
   std::string NameOf(int32_t job) const;
   std::string UidOf(int32_t job) const;
+  // Returns the creationTimestamp of a job in a simulation that begins at `start`.
+  Time CreationOf(int32_t job, Time start) const;
+  const std::shared_ptr<const WorkloadSpec>& ShapeOf(int32_t job) const {
+    return shapes[static_cast<size_t>(shape[static_cast<size_t>(job)])];
+  }
   // Returns whether any shape is a slice of an elastic job that replaces another slice.
   bool HasReplacements() const;
 

@@ -38,6 +38,10 @@ struct SimulationOptions {
   // current time ends after a cycle that admits and evicts no workload. If false, the processing ends after a
   // cycle that changes nothing.
   bool as_performance_test = false;
+  // If true, the workload of an arriving job is submitted only when the job comes to the front of its line
+  // (see DeferredArrivals), and records of jobs exist only while the jobs have workloads. Only for a
+  // performance test without admission fair sharing: no controller acts on its pending workloads.
+  bool defers_arrivals = false;
 };
 
 inline constexpr int32_t kManager = 0;

@@ -16,6 +16,7 @@ Simulation::Simulation(Engine engine, std::shared_ptr<const JobColumns> jobs, Si
       arrivals_(columns().size()),
       failures_(runs_.options().delays.failures.size()),
       has_capacity_(runs_.options().delays.checks.size()) {
+  if (runs_.options().defers_arrivals) deferred_.emplace(start());
   const std::vector<TimedChange>& changes = runs_.options().changes;
   for (size_t i = 0; i < changes.size(); ++i) {
     runs_.calendar().Plan(std::max(changes[i].at, start()), Happening::kChange, static_cast<int32_t>(i), 0);
@@ -183,28 +184,48 @@ void Simulation::Happen(const Planned& planned) {
 }
 
 void Simulation::Arrive(int32_t number) {
-  const auto place = static_cast<size_t>(number);
-  Time created = columns().created.empty() ? kAtSubmission : columns().created[place];
-  if (created == kAtSubmission) created = std::max(columns().submit[place], start());
-  WorkloadObject object{columns().NameOf(number), columns().UidOf(number), created, false,
-                        columns().shapes[static_cast<size_t>(columns().shape[place])]};
   runs_.headway().Note();
   runs_.SetStirred(true);
-  runs_.jobs().Take(number);
-  runs_.Adopt(number, runs_.engine().Submit(std::move(object)));
-  Job& job = runs_.jobs().At(number);
-  const State& state = runs_.engine().state();
-  job.promised = job.queue != kNoId;
-  for (const auto& [resource, amount] : runs_.jobs().AsksOf(number)) {
+  const int32_t ahead = deferred_ ? deferred_->Add(columns(), number) : -1;
+  if (ahead < 0) {
+    runs_.jobs().Take(number);
+    runs_.Adopt(number, Submit(number));
+    runs_.jobs().At(number).promised = FitsNominal(number);
+  } else {
+    runs_.Await(number, JobAt(ahead).queue);
+  }
+  runs_.stats().end = now();
+}
+
+WorkloadId Simulation::Submit(int32_t job) {
+  return runs_.engine().Submit({columns().NameOf(job), columns().UidOf(job),
+                                columns().CreationOf(job, start()), false, columns().ShapeOf(job)});
+}
+
+// Returns whether the unused nominal quota of the job's queue is enough for the job.
+bool Simulation::FitsNominal(int32_t job) const {
+  const NodeId queue = JobAt(job).queue;
+  if (queue == kNoId) return false;
+  const State& state = engine().state();
+  for (const auto& [resource, amount] : runs_.jobs().AsksOf(job)) {
     bool fits = false;
     for (FlavorResourceId cell : state.quota.FlavorResources()) {
-      if (!job.promised || state.flavor_resources[cell].second != resource) continue;
-      fits =
-          fits || state.quota.Usage(job.queue, cell) + Amount(amount) <= state.quota.Nominal(job.queue, cell);
+      fits = fits || (state.flavor_resources[cell].second == resource &&
+                      state.quota.Usage(queue, cell) + Amount(amount) <= state.quota.Nominal(queue, cell));
     }
-    job.promised = job.promised && fits;
+    if (!fits) return false;
   }
-  runs_.stats().end = state.now;
+  return true;
+}
+
+// Submits the workloads of the jobs that follow jobs which have left the front of their lines.
+void Simulation::SubmitNext(const std::vector<WorkloadId>& left) {
+  for (WorkloadId workload : left) {
+    const int32_t next = deferred_->Leave(columns(), JobOf(workload));
+    if (next < 0) continue;
+    runs_.jobs().Take(next);
+    runs_.Enter(next, Submit(next));
+  }
 }
 
 void Simulation::Change(const TimedChange& change) {
@@ -214,7 +235,7 @@ void Simulation::Change(const TimedChange& change) {
     failures_.LowerAgain(runs_, change.queues);
     return runs_.QuotasChanged();
   }
-  if (runs_.jobs().IsWorker() && !runs_.jobs().HasCopy(change.job)) return;  // The job was not submitted yet.
+  if (!runs_.jobs().Has(change.job)) return;  // The job was not submitted yet.
   Job& job = runs_.jobs().At(change.job);
   if (job.state != JobState::kWaiting && job.state != JobState::kRunning) return;
   runs_.Stir(job.queue);
@@ -285,6 +306,10 @@ CycleOutcome Simulation::RunCycle() {
   runs_.Listen();
   if (runs_.options().as_performance_test && !result.idle) Settle();
   outcome.evicted = runs_.stats().evictions > evictions;
+  if (deferred_) {
+    SubmitNext(result.admitted_workloads);
+    SubmitNext(result.left_class);
+  }
   return outcome;
 }
 

@@ -12,6 +12,7 @@
 #include "engine/engine.h"
 #include "simulation/arrivals.h"
 #include "simulation/copies.h"
+#include "simulation/deferred_arrivals.h"
 #include "simulation/failures.h"
 #include "simulation/job_runs.h"
 #include "simulation/jobs.h"
@@ -107,6 +108,7 @@ class Simulation {
   bool DecideSettled();
   // Runs Settle() and then a cycle. Returns whether another cycle is needed.
   bool Decide();
+  const std::vector<FirstWaits>& first_waits() const { return runs_.jobs().first_waits(); }
   // DecideSettled() consists of these two steps. Follow() accepts the combined outcome of several simulations
   // that are advanced together.
   CycleOutcome RunCycle();
@@ -149,6 +151,9 @@ class Simulation {
   void SkipOthers();
   void Happen(const Planned& planned);
   void Arrive(int32_t job);
+  WorkloadId Submit(int32_t job);
+  bool FitsNominal(int32_t job) const;
+  void SubmitNext(const std::vector<WorkloadId>& left);
   void Change(const TimedChange& change);
   void Answer(int32_t job, size_t check);
   std::optional<Time> NextSample() const;
@@ -157,6 +162,7 @@ class Simulation {
 
   JobRuns runs_;
   Arrivals arrivals_;
+  std::optional<DeferredArrivals> deferred_;
   NodeFailures failures_;
   // By check: whether the changes in Provisioning::capacity have been applied.
   std::vector<bool> has_capacity_;

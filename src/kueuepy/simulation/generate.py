@@ -307,13 +307,11 @@ class GeneratedJobs(JobColumns):
         from kueuepy.simulation.perf import Load, read_profile  # noqa: PLC0415 - only on use
 
         load = Load(read_profile(path))
-        rows = load.rows()
-        jobs = of_workloads([load.prototypes[shape] for shape in rows["shape"]], rows["runtime"])
-        kinds = Categorical(np.array(rows["shape"], np.int32), load.classes)
-        created = {CREATED: np.array(rows["created"], np.int64)}
-        return cls._like(
-            jobs._moved_to(np.array(rows["submit"], np.int64)).assign(kind=kinds)._changed(**created).sort()  # noqa: SLF001
-        )
+        columns = load.columns()
+        prototypes = [load.prototypes[shape] for shape in columns["shape"].tolist()]
+        jobs = of_workloads(prototypes, columns["runtime"].tolist())._moved_to(columns["submit"])  # noqa: SLF001
+        kinds = Categorical(columns["shape"], load.classes)
+        return cls._like(jobs.assign(kind=kinds)._changed(**{CREATED: columns["created"]}).sort())  # noqa: SLF001
 
 
 def _enough(rate: float, seconds: float) -> int:

@@ -44,6 +44,8 @@ from kueuepy.profiles import DEVELOPMENT, release_of
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from numpy.typing import NDArray
+
 _MILLISECOND = 1_000_000
 _MICROSECOND = 1_000
 _AS_KUEUES_TEST: dict[str, Any] = {
@@ -198,8 +200,10 @@ class Load:
         self.classes: list[str] = []
         self.prototypes: list[Workload] = []
         self._pod_sets: dict[WorkloadTemplate, PodSet] = {}
-        # Of every workload; a list of Python numbers would need five times the memory.
-        self._at, self._created, self._shape, self._runtime = (array("q") for _ in range(4))
+        # Of every workload: its arrival and its prototype. Lists of Python numbers would need five times the memory.
+        self._at, self._shape = array("q"), array("i")
+        # Of every prototype, in nanoseconds: its runtime, and the time from an arrival to the creation of its workload.
+        self._runtimes, self._delays = array("q"), array("q")
         self.queues = 0
         # The numbers of arrivals and of prototypes before each cohort, and in all.
         self._cohorts: list[tuple[int, int]] = []
@@ -259,12 +263,11 @@ class Load:
         pod_sets = (self._pod_set(template),)
         self.prototypes.append(Workload("prototype", queue_name=queue, priority=template.priority, pod_sets=pod_sets))
         first = workloads.creation_interval_ms * _MILLISECOND
-        at = range(first, first * (workloads.count + 1), first) if first else [0] * workloads.count
-        self._at.extend(at)
+        self._at.extend(range(first, first * (workloads.count + 1), first) if first else [0] * workloads.count)
+        self._shape.extend(array("i", [prototype]) * workloads.count)
+        self._runtimes.append(template.runtime_ms * _MILLISECOND)
         # Equal creation times are ordered by queue: each queue is one microsecond later than the one before.
-        self._created.extend([time + self.queues * _MICROSECOND for time in at])
-        self._shape.extend(array("q", [prototype]) * workloads.count)
-        self._runtime.extend(array("q", [template.runtime_ms * _MILLISECOND]) * workloads.count)
+        self._delays.append(self.queues * _MICROSECOND)
 
     def _pod_set(self, template: WorkloadTemplate) -> PodSet:
         """Return one shared object for all workloads of a template; the core recognises equal pod sets by identity."""
@@ -280,14 +283,22 @@ class Load:
         """The number of workloads."""
         return len(self._at)
 
-    def rows(self) -> dict[str, list[int]]:
-        """Return the columns of all arrivals as generated: times in nanoseconds, and indices of prototypes."""
-        columns = {"submit": self._at, "created": self._created, "runtime": self._runtime, "shape": self._shape}
-        return {name: values.tolist() for name, values in columns.items()}
+    def columns(self, rows: slice = slice(None)) -> dict[str, NDArray[Any]]:
+        """Return the columns of arrivals in the order of the profile: times in nanoseconds, and indices of prototypes.
+
+        Args:
+            rows: The arrivals.
+        """
+        import numpy as np  # noqa: PLC0415 - only on use
+
+        at, shape = np.frombuffer(self._at, np.int64)[rows], np.frombuffer(self._shape, np.int32)[rows]
+        created = at + np.frombuffer(self._delays, np.int64)[shape]
+        runtime = np.frombuffer(self._runtimes, np.int64)[shape]
+        return {"submit": at, "created": created, "runtime": runtime, "shape": shape}
 
     def start(self) -> VirtualRun:
         """Return a simulation of the profile's load that has not been started."""
-        return self._simulation(self._cohorts[0], self._cohorts[-1])
+        return self._simulation(self._cohorts[0], self._cohorts[-1], defers_arrivals=False)
 
     def divided(self, threads: int | None) -> LockstepRun:
         """Return a simulation on several threads that has not been started.
@@ -299,7 +310,8 @@ class Load:
             threads: The number of threads; `None` for all available cores.
         """
         number = number_of_threads(threads)
-        return LockstepRun([self._simulation(first, last) for first, last in self._groups(number)], number)
+        groups = self._groups(number)
+        return LockstepRun([self._simulation(*group, defers_arrivals=True) for group in groups], number)
 
     def _groups(self, number: int) -> list[tuple[tuple[int, int], tuple[int, int]]]:
         """Divide the cohorts into at most `number` groups with similar numbers of arrivals.
@@ -316,35 +328,22 @@ class Load:
                 bounds.append(bound)
         return list(zip(bounds, [*bounds[1:], last], strict=True))
 
-    def _simulation(self, first: tuple[int, int], last: tuple[int, int]) -> VirtualRun:
+    def _simulation(self, first: tuple[int, int], last: tuple[int, int], *, defers_arrivals: bool) -> VirtualRun:
         """Return a simulation of the cohorts between two entries of `_cohorts`."""
         import numpy as np  # noqa: PLC0415 - only on use
 
-        rows = slice(first[0], last[0])
-        order = np.argsort(np.frombuffer(self._at, np.int64)[rows], kind="stable")
-        columns: dict[str, Any] = {
-            name: np.frombuffer(values, np.int64)[rows][order]
-            for name, values in (("submit", self._at), ("created", self._created), ("runtime", self._runtime))
-        }
-        shapes = np.frombuffer(self._shape, np.int64)[rows].astype(np.int32)[order]
-        columns |= {"shape": shapes - np.int32(first[1]), "row": (order + first[0]).astype(np.int32)}
+        generated = self.columns(slice(first[0], last[0]))
+        order = np.argsort(generated["submit"], kind="stable").astype(np.int32)
+        columns: dict[str, Any] = {name: values[order] for name, values in generated.items()}
+        columns |= {"shape": columns["shape"] - np.int32(first[1]), "row": order + np.int32(first[0])}
         columns |= {"prefix": "w", "digits": 0, "uid_digits": 9}
-        options = {**_AS_KUEUES_TEST, "start": min(self._at, default=0)}
+        options = {**_AS_KUEUES_TEST, "start": min(self._at, default=0), "defers_arrivals": defers_arrivals}
         return VirtualRun(self.engine, self.prototypes[first[1] : last[1]], columns, options)
 
     def first_waits(self, run: LockstepRun) -> dict[str, int]:
         """Return the mean time from arrival to first admission by class, in whole milliseconds."""
-        import numpy as np  # noqa: PLC0415 - only on use
-
-        first = run.first_starts(self.size)
-        started = first >= 0
-        waits = first[started] - np.frombuffer(self._at, np.int64)[started]
-        shapes = np.frombuffer(self._shape, np.int64)[started]
-        counts = np.bincount(shapes, minlength=len(self.classes)).tolist()
-        sums = np.zeros(len(self.classes), np.int64)
-        np.add.at(sums, shapes, waits)  # np.bincount would add floating-point numbers.
         found: dict[str, list[int]] = {}
-        for name, wait, count in zip(self.classes, sums.tolist(), counts, strict=True):
+        for name, (wait, count) in zip(self.classes, run.first_waits(), strict=True):
             entry = found.setdefault(name, [0, 0])
             entry[0] += wait
             entry[1] += count
