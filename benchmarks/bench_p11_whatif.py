@@ -25,7 +25,7 @@ def half_time():
     while whole.advance():
         pass
     run = Load(profile(**LARGE)).start()
-    while run.advance(until=whole.stats["end"] // 2):
+    while run.advance(until=whole.stats.end // 2):
         pass
     return scheduler_with(Scheduler, SchedulerState(run.fork(), Configuration(), (), Store()))
 

@@ -59,7 +59,7 @@ def measure_load(script, reference_sorts, profile, *, fair_sharing=False):
         def to_its_end():
             while run.advance():
                 pass
-            return run.stats
+            return run.stats._asdict()
 
         return to_its_end
 

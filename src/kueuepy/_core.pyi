@@ -26,10 +26,12 @@ from kueuepy.engine.records import (
     LocalQueueView,
     NodeRow,
     PendingView,
+    SimulationStats,
     StatusView,
     TreeView,
     UnadmittedView,
 )
+from kueuepy.engine.totals import Totals
 from kueuepy.objects import Configuration, LimitRange, Object, RuntimeClass, Workload
 from kueuepy.objects.status import CheckState, FinishReason
 
@@ -356,7 +358,7 @@ class LockstepRun:
     def advance(self, work: int = ...) -> bool:
         """Process about `work` heads and events. Return whether anything is left."""
     @property
-    def stats(self) -> dict[str, Any]: ...
+    def stats(self) -> SimulationStats: ...
     def first_starts(self, rows: int) -> NDArray[np.int64]:
         """Return the time of the first admission of each job, in nanoseconds, by `row`; -1 for never."""
 
@@ -374,9 +376,10 @@ class VirtualRun:
         options: `on_eviction`, `every`, `cost`, `restore`, `grace`, `cycle`, `per_head`, `until`, `warmup`, `on_loop`,
             `decisions`, `runs`, `usage`, `cycles`, `as_performance_test`; optional `start` (nanoseconds), `threads`
             (the arguments of `Engine.set_threads`) and `metrics` (default: True; if False, `figures` and the columns
-            `borrowed` and `promised` of `jobs` are not collected and must not be read); lists `changes` (time, kind,
-            object or index of a job, value), and `checks`, `startups`, `failures` (dicts with the fields in
-            simulation/delays.h).
+            `borrowed` and `promised` of `jobs` are not collected and must not be read); list `changes` (time, kind,
+            object or index of a job, value); lists of dicts `checks` (`check`, `delay`, `fails`, `failing`,
+            `capacity`), `startups` (`flavor`, `delay`) and `failures` (`flavor`, `resource`, `unit`, `gap`, `place`,
+            `repair`, `mtbf`, `lowers_quota`).
     """
 
     def __init__(
@@ -400,7 +403,19 @@ class VirtualRun:
     def fork(self) -> Engine: ...
     def copy(self) -> VirtualRun: ...
     @property
-    def stats(self) -> dict[str, Any]: ...
+    def stats(self) -> SimulationStats: ...
+    @property
+    def now(self) -> int:
+        """Current time, in nanoseconds."""
+    @property
+    def start(self) -> int:
+        """Time of the first submission or change, or the given start, in nanoseconds."""
+    @property
+    def stopped(self) -> bool:
+        """Whether the run ended early because of a loop or because no job makes progress."""
+    @property
+    def fruitless(self) -> int:
+        """Number of consecutive evictions if the run stopped because no job makes progress; 0 otherwise."""
     def jobs(self) -> dict[str, Any]:
         """Return columns by name: arrays, or codes with their names. Arrays may share the memory of the run.
 
@@ -413,8 +428,7 @@ class VirtualRun:
     def blocked(self) -> dict[str, Any]: ...
     def consumed(self) -> dict[str, Any]: ...
     def cycles(self) -> dict[str, Any]: ...
-    def figures(self) -> dict[str, Any]:
-        """Return integrals over time, in amounts times nanoseconds."""
+    def figures(self) -> Totals: ...
     def assigned(self) -> list[list[AssignedFlavor]]:
         """Return the admission for each code of the column `flavors`."""
     def loops(self) -> list[DetectedLoop]:
@@ -555,4 +569,18 @@ class FleetRun:
     @property
     def sites(self) -> list[SharedRun]: ...
     @property
-    def stats(self) -> dict[str, Any]: ...
+    def stats(self) -> SimulationStats: ...
+    @property
+    def now(self) -> int:
+        """Current time, in nanoseconds."""
+    @property
+    def start(self) -> int:
+        """Time of the first submission or change, or the given start, in nanoseconds."""
+    @property
+    def stopped(self) -> bool:
+        """Whether the run ended early because of a loop or because no job makes progress."""
+    @property
+    def fruitless(self) -> int:
+        """Number of consecutive evictions if the run stopped because no job makes progress; 0 otherwise."""
+    @property
+    def dispatch_wait(self) -> int: ...

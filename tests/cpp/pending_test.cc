@@ -160,6 +160,29 @@ TEST_F(PendingTest, ChangedUsageAppliesAfterReordering) {
   EXPECT_EQ(PopAll(), (std::vector<WorkloadId>{b, a}));
 }
 
+TEST_F(PendingTest, HasOnlyComparesClassesAndTimesOfAllWorkloads) {
+  for (const auto as : {PendingQueue::As::kActive, PendingQueue::As::kInadmissible}) {
+    queue_ = PendingQueue();
+    EXPECT_TRUE(queue_.HasOnly(ClassId(1), 0));  // There are no workloads.
+    const WorkloadId early = Add(1, 0, 3, 0), late = Add(1, 0, 5, 1, as);
+    EXPECT_TRUE(queue_.HasOnly(ClassId(1), 6));
+    EXPECT_FALSE(queue_.HasOnly(ClassId(1), 5));  // The late workload has the same time.
+    EXPECT_FALSE(queue_.HasOnly(ClassId(0), 6));
+    EXPECT_FALSE(queue_.HasOnly(ClassId(2), 6));
+    for (const int cls : {0, 2}) {
+      const WorkloadId other = Add(cls, 0, 1, 0, as);
+      EXPECT_FALSE(queue_.HasOnly(ClassId(1), 6));
+      queue_.Erase(Tables(), other);
+    }
+    EXPECT_TRUE(queue_.HasOnly(ClassId(1), 6));
+    queue_.Erase(Tables(), late);
+    EXPECT_TRUE(queue_.HasOnly(ClassId(1), 5));
+    EXPECT_FALSE(queue_.HasOnly(ClassId(1), 3));
+    queue_.Erase(Tables(), early);
+    EXPECT_TRUE(queue_.HasOnly(ClassId(1), 3));
+  }
+}
+
 TEST_F(PendingTest, AWorkloadIsTrackedThroughAChange) {
   for (const bool by_usage : {false, true}) {
     queue_.by_usage = by_usage;

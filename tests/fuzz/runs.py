@@ -13,7 +13,7 @@ import signal
 import threading
 import traceback
 import warnings
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from random import Random
 from typing import TYPE_CHECKING, Any
 
@@ -31,6 +31,10 @@ SECONDS = 60
 HANGS = 600
 """Wall-clock time in seconds after which a run, or a child process that has not answered, is considered to hang."""
 _TABLE = 64
+_MOST_MOMENTS = 2000
+_IS_ASAN = "libasan" in os.environ.get("LD_PRELOAD", "")
+"""Whether AddressSanitizer allocates memory. GCC 12's version does not release the locks of other threads in a forked
+child process, so the child waits indefinitely if another thread was allocating memory in the core."""
 
 
 class FoundError(AssertionError):
@@ -55,8 +59,10 @@ class Fuzzer:
         self.seed, self.forks, self.threads = seed, forks and hasattr(os, "fork"), threads
         self.counts: dict[str, list[int]] = {}
         self._schedulers = clusters.schedulers(Random(seed))  # noqa: S311 - no secret
-        # Tables of random times are as long as a run of weeks needs them: too long to be made for each of these.
+        # Tables of random times are as long as a run of weeks needs them: too long to be made for each of these. A
+        # repeated event may occur a million times, which takes a minute.
         distributions.TABLE = model.TABLE = _TABLE
+        model.MOST_MOMENTS = _MOST_MOMENTS
         random, found = Random(seed), []  # noqa: S311
         while len(found) < clusters.CLUSTERS:
             made = self._call(
@@ -147,22 +153,25 @@ class Fuzzer:
             raise faults[0]
 
     def _in_child(self, random: Random, run: kq.Simulation) -> None:
-        """Fork the process while another thread uses the simulation."""
+        """Fork the process while another thread uses the simulation, or waits to use it."""
         ends = threading.Event()
+        turn = threading.Lock() if _IS_ASAN else nullcontext()
         other = Random(random.random())  # noqa: S311
         faults: list[BaseException] = []
 
         def use() -> None:
             try:
                 while not ends.is_set():
-                    self._act(other, run)
+                    with turn:
+                        self._act(other, run)
             except BaseException as error:  # noqa: BLE001
                 faults.append(error)
 
         thread = threading.Thread(target=use)
         thread.start()
         try:
-            told = _child(lambda: [self._act(random, run) for _ in range(3)])
+            with turn:
+                told = _child(lambda: [self._act(random, run) for _ in range(3)])
         finally:
             ends.set()
             thread.join()

@@ -13,11 +13,12 @@ RUNS = 150
 
 @pytest.fixture
 def fuzzer(monkeypatch):
-    """Create the random simulations, and remove their tables after the test."""
+    """Create the random simulations, and restore the limits that they change after the test."""
     from kueuepy.simulation import distributions, model  # noqa: PLC0415
 
     for module in (distributions, model):
         monkeypatch.setattr(module, "TABLE", module.TABLE)
+    monkeypatch.setattr(model, "MOST_MOMENTS", model.MOST_MOMENTS)
     return Fuzzer
 
 

@@ -124,6 +124,12 @@ def busy(api):
     return api
 
 
+def start_after_lists(played, shadow):
+    """Start the scheduler as soon as the shadow knows the objects that exist before."""
+    if not played.ident and shadow._stream._listed >= {"Workload", "LocalQueue"}:
+        played.start()
+
+
 def test_decisions_of_a_running_cluster_are_compared_as_they_happen(busy):
     shadow = Shadow.open()
     played = PlayedKueue(busy.store, 15, wrong=[5])
@@ -131,8 +137,7 @@ def test_decisions_of_a_running_cluster_are_compared_as_they_happen(busy):
 
     def check(differences):
         found.extend(differences)
-        if not played.ident and shadow._stream._listed >= {"Workload", "LocalQueue"}:
-            played.start()
+        start_after_lists(played, shadow)
         if shadow.total == 16:
             with MetricsServer("127.0.0.1:0", shadow.metrics_text) as server, urlopen(server.url) as answer:  # noqa: S310
                 text.append(answer.read().decode())
@@ -148,11 +153,21 @@ def test_decisions_of_a_running_cluster_are_compared_as_they_happen(busy):
     assert "kueuepy_shadow_agreement_ratio 0.9375\n" in text[0]
 
 
-def test_the_command_follows_a_cluster_and_prints_the_agreement(busy, capsys):
+def test_the_command_follows_a_cluster_and_prints_the_agreement(busy, capsys, monkeypatch):
     played = PlayedKueue(busy.store, 4)
-    timer = threading.Timer(2.0, played.start)
-    timer.start()
-    command = ["shadow", "cluster:", "--stop-after", "8s", "--metrics", "0", "--at-least", "0.99"]
+    run = Shadow.run
+
+    def run_until_all_are_compared(shadow, seconds, tell):
+        def check(differences):
+            tell(differences)
+            start_after_lists(played, shadow)
+            if shadow.total == 4:
+                shadow.stop()
+
+        run(shadow, seconds, check)
+
+    monkeypatch.setattr(Shadow, "run", run_until_all_are_compared)
+    command = ["shadow", "cluster:", "--stop-after", "60s", "--metrics", "0", "--at-least", "0.99"]
     assert main(command) == 0
     out, err = capsys.readouterr()
     assert "4 decisions, 100.0% agree, 0 differ" in out

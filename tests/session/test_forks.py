@@ -5,20 +5,25 @@ from __future__ import annotations
 import copy
 import os
 import pickle
+import re
 import select
 import sys
 import threading
 import time
 import traceback
 import warnings
+from contextlib import contextmanager
+from types import SimpleNamespace
 
 import pytest
 
 import kueuepy as kq
 from crash.steps import cluster, step
 from kueuepy.errors import StateError
+from kueuepy.manifest.schema import table
 from kueuepy.platform.journal import Journal
 from kueuepy.platform.metrics import Watch
+from kueuepy.session import session
 from saved import from_bytes, to_bytes
 
 pytestmark = pytest.mark.skipif(not hasattr(os, "fork"), reason="there is no fork")
@@ -124,6 +129,52 @@ def test_a_forked_child_gets_an_error_for_a_scheduler_that_a_call_was_changing()
         thread.join()
     scheduler.settle()  # the parent continues
     assert in_child(lambda: answered(scheduler.settle)) == "answered"
+
+
+@contextmanager
+def blocked_inside(monkeypatch, module, name, work):
+    """Let another thread call `work`, until it is inside of a function of a module, where it waits."""
+    inside, go_on, found = threading.Event(), threading.Event(), getattr(module, name)
+
+    def wait(*arguments):
+        if threading.current_thread() is thread:
+            inside.set()
+            assert go_on.wait(2 * SECONDS)
+        return found(*arguments)
+
+    thread = threading.Thread(target=work)
+    monkeypatch.setattr(module, name, wait)
+    thread.start()
+    assert inside.wait(SECONDS)
+    try:
+        yield
+    finally:
+        go_on.set()
+        thread.join()
+
+
+@pytest.mark.parametrize("name", ["survives_fork", "RLock"])
+def test_a_forked_child_uses_a_scheduler_whose_lock_another_thread_was_creating(monkeypatch, name):
+    scheduler, other = kq.Scheduler(cluster()).fork(), kq.Scheduler(cluster())
+    with blocked_inside(monkeypatch, session, name, scheduler.settle):
+        assert in_child(lambda: (answered(scheduler.settle), answered(other.settle))) == "('answered', 'answered')"
+        scheduler.settle()
+    assert vars(scheduler._session)["lock"] is scheduler._session.lock
+
+
+def test_two_threads_that_create_a_lock_get_the_same_lock(monkeypatch):
+    made, scheduler = [], kq.Scheduler(cluster()).fork()
+    with blocked_inside(monkeypatch, session, "RLock", lambda: made.append(scheduler._session.lock)):
+        made.append(scheduler._session.lock)
+    assert made[0] is made[1]
+
+
+def test_a_forked_child_compiles_a_pattern_that_another_thread_was_compiling(monkeypatch):
+    """The property that contains the pattern has no lock, which the child would wait for."""
+    schema = table.Schema(type="string", pattern="^a$")
+    monkeypatch.setattr(table, "re", SimpleNamespace(**vars(re)))
+    with blocked_inside(monkeypatch, table.re, "compile", lambda: schema.compiled):
+        assert in_child(lambda: schema.compiled.pattern) == r"^a\Z"
 
 
 def test_a_forked_child_uses_a_simulation_or_gets_an_error_if_another_thread_was_using_it():

@@ -250,8 +250,8 @@ def test_python_runs_while_an_engine_works():
     scheduler = kq.Scheduler(cluster())
     many = [kq.ClusterQueue.of(f"q{i}", {"default": {"cpu": 100}}) for i in range(300)]
     scheduler.apply(*many, *(kq.LocalQueue(queue.name, cluster_queue=queue.name) for queue in many))
-    for i in range(300):
-        for one in workloads(i, 30):
+    for i in range(300):  # Builds with sanitizers check all workloads after each call.
+        for one in workloads(i, 3):
             scheduler._engine.submit(kq.Workload(f"{one.name}-x", queue_name=f"q{i}", pod_sets=one.pod_sets))
     done = threading.Event()
 
@@ -401,12 +401,13 @@ def answer(call):
 
 
 def test_a_run_is_used_by_one_thread_at_a_time():
-    run, ends = busy_run(), time.monotonic() + 3
+    run, begins = busy_run(), time.monotonic()
     answers = Counter()
 
     def use(number):
         for turn in range(10**9):
-            if time.monotonic() > ends:
+            seconds = time.monotonic() - begins
+            if seconds > (3 if len(answers) > len(CALLS) else 60):  # a build with a sanitizer is slower
                 return
             name = list(CALLS)[(turn + number) % len(CALLS)]
             what = answer(partial(CALLS[name], run, turn))

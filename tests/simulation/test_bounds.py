@@ -390,3 +390,15 @@ def test_a_repeated_edit_without_effect_is_applied_once(monkeypatch):
     assert len(made) == 2
     run.run()
     assert run.result().kpis.finished == 2
+
+
+def test_a_repeated_object_is_validated_once(monkeypatch):
+    validated = []
+    replace = kq.Cluster.replace
+    monkeypatch.setattr(kq.Cluster, "replace", lambda *given: validated.append(given) or replace(*given))
+    queue = kq.ClusterQueue.of("a", {"f": {"cpu": 2, "memory": "4Gi"}})
+    events = [kq.sim.Event(every="100us", what=queue), kq.sim.Event(0.5, CLUSTER.cluster_queues[0])]
+    run = kq.Simulation(CLUSTER, [job(), job(submit=1)], events=events)
+    assert len(validated) == 3
+    run.run()
+    assert run.result().kpis.finished == 2

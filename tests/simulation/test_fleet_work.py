@@ -188,6 +188,28 @@ def test_a_simulation_of_busy_workers_in_steps_gives_the_same_result(seed):
         assert first.scheduler[name].fingerprint() == stepped.close().scheduler[name].fingerprint()
 
 
+def test_a_waiting_copy_is_refused_again_when_the_copy_before_it_is_deleted():
+    """The condition that the cycle writes makes the manager see the last job's reservation on w1 half a second earlier.
+
+    Without steps, the copies of the last two jobs are deferred on w0, where a long job runs.
+    """
+    flavor = kq.ResourceFlavor("any")
+    workers = {
+        name: kq.Cluster(flavor, kq.ClusterQueue.of("main", {"any": {"cpu": units}}))
+        for name, units in (("w0", 1), ("w1", 2))
+    }
+    made = kq.Fleet(workers, dispatcher=kq.sim.Incremental(step=1, round=20), sync=1)
+    times = [(0, 1), (1, 60), (10, 1), (11.5, 1)]
+    log = [{"queue": "main", "submit": at, "runtime": run, "cpu": 1} for at, run in times]
+    options = {"record": kq.sim.Recording(cycles=True), "until": 20000}
+    first = kq.simulate(made, log, **options)
+    stepped = kq.Simulation(made, log, **options)
+    while stepped.step():
+        pass
+    same(first, stepped.close())
+    assert first.jobs["first_start"][-2:].tolist() == [31, 32]
+
+
 @pytest.mark.parametrize("change", [kq.sim.Finish("late"), kq.sim.Priority("late", 5), kq.sim.Evict("late")])
 def test_a_change_of_a_job_before_its_submission_to_a_worker_has_no_effect(change):
     late = {"name": "late", "queue": "main", "cluster": "w1", "cpu": 1, "submit": 50, "runtime": 10}

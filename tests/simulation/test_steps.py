@@ -55,6 +55,19 @@ def test_jobs_can_be_evicted_finished_and_reprioritised_by_hand():
         run.apply(kq.sim.Finish("nobody"))
 
 
+def test_a_submitted_job_arrives_after_the_others_of_the_same_time():
+    """Failures of nodes evict jobs by the order of their arrival; all of them evict the last job."""
+    given, added = rows((0, 10, 1), (20, 3600, 1)), rows((20, 3600, 1))
+    options = {"delays": [kq.sim.Failures("f", "1h", 60, {GPU: 1}, lowers_quota=False)], "until": 20000}
+    whole = kq.simulate(cluster(queue("q", 2)), given + added, **options)
+    run = kq.Simulation(cluster(queue("q", 2)), given, **options)
+    run.run(until=15)
+    run.submit(added)
+    run.run()
+    assert whole.jobs["evictions"].tolist() == [0, 0, 2]
+    assert run.result().fingerprint == whole.fingerprint
+
+
 def test_submitted_jobs_are_ordered_among_the_others():
     given = rows((0, 10, 1), (50, 10, 1), (90, 10, 1))
     run = kq.Simulation(cluster(queue("q", 1)), given[:1] + given[2:])

@@ -41,6 +41,16 @@ def test_quota_is_kept_during_the_grace_period(one):
     assert result.jobs["first_wait"].tolist() == [0, 5]
 
 
+@pytest.mark.parametrize(("resumed", "restart"), [(50, 110), (150, 150)])
+def test_a_job_restarts_after_its_grace_period_if_its_queue_was_resumed(one, resumed, restart):
+    """The end of the grace period is the last event, so the job must be requeued at that time."""
+    stops = [(10, "HoldAndDrain"), (resumed, "None")]
+    events = [kq.sim.Event(at, kq.sim.Edit("ClusterQueue/q:stopPolicy", policy)) for at, policy in stops]
+    result = kq.simulate(one, victim()[:1], events=events, model=kq.sim.RunModel(grace=100))
+    assert result.runs["reserved"].tolist() == [0, restart]
+    assert result.jobs["end"].tolist() == [restart + 100]
+
+
 def test_quota_changes_at_its_time():
     jobs = [{"queue": "q", "submit": 0, "runtime": 10, "gpu": 1} for _ in range(3)]
     more = [

@@ -23,15 +23,10 @@ template <typename T>
 struct ColumnList;
 
 // Lists the names of all columns in the order of their declaration.
-#define KUEUE_COLUMNS(Type, ...)                         \
-  template <>                                            \
-  struct ColumnList<Type> {                              \
-    static constexpr const char* kFields = #__VA_ARGS__; \
-    template <typename Use>                              \
-    static auto Visit(const Type& table, Use use) {      \
-      const auto& [__VA_ARGS__] = table;                 \
-      return use(__VA_ARGS__);                           \
-    }                                                    \
+#define KUEUE_COLUMNS(Type, ...)        \
+  template <>                           \
+  struct ColumnList<Type> {             \
+    KUEUE_FIELD_LIST(Type, __VA_ARGS__) \
   }
 
 // The names of the columns that contain codes, by column.

@@ -6,13 +6,13 @@
 #include "bindings/method.h"
 #include "bindings/pybind.h"
 #include "bindings/read.h"
-#include "bindings/read_devices.h"
 #include "bindings/records.h"
 #include "engine/devices.h"
 #include "engine/objects.h"
 #include "engine/templates.h"
 #include "engine/topologies.h"
 #include "engine/trees.h"
+#include "persist/persist.h"
 
 namespace kueue::python {
 namespace {
@@ -184,6 +184,27 @@ std::unique_ptr<SharedEngine> MakeEngine(const py::object& configuration) {
       std::make_shared<Engine>(ReadConfig(configuration), ReadRequestsConfig(configuration)));
 }
 
+py::bytes Save(SharedEngine& shared) {
+  std::string text;
+  {
+    const py::gil_scoped_release release;
+    text = shared.Read([](const Engine& engine) { return SaveState(engine.state()); });
+  }
+  return py::bytes(text);
+}
+
+std::unique_ptr<SharedEngine> Load(const py::bytes& data) {
+  const absl::string_view text(PyBytes_AsString(data.ptr()), static_cast<size_t>(PyBytes_Size(data.ptr())));
+  absl::StatusOr<State> state = [text] {
+    const py::gil_scoped_release release;
+    return LoadState(text);
+  }();
+  ThrowIfError(state.status());
+  auto engine = std::make_shared<Engine>(state->config, state->requests);
+  engine->state() = *std::move(state);
+  return std::make_unique<SharedEngine>(std::move(engine));
+}
+
 void ApplyTo(SharedEngine& shared, const py::handle& object, bool changed) {
   shared.Change(ReadObject(object, changed));
 }
@@ -265,6 +286,8 @@ using BoundEngine = py::class_<SharedEngine>;
 
 void BindObjects(BoundEngine& bound) {
   bound.def(py::init(&MakeEngine), py::arg("configuration") = py::none())
+      .def_static("load", &Load, py::arg("data"))
+      .def("save", &Save)
       .def("fork", &SharedEngine::Fork)
       .def("apply", &ApplyTo, py::arg("object"), py::arg("changed") = true)
       .def("delete_object", &DeleteFrom, py::arg("kind"), py::arg("namespace"), py::arg("name"))

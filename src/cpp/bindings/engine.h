@@ -13,9 +13,9 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "bindings/errors.h"
+#include "bindings/fork_safe_mutex.h"
 #include "bindings/pybind.h"
 #include "engine/engine.h"
-#include "model/fork_safe_mutex.h"
 #include "persist/compact.h"
 #include "state/check.h"
 

@@ -1,118 +1,142 @@
-// Facts of an explanation as dicts. Amounts are integers in the core's unit; an absent limit is None.
+// Facts of an explanation as dicts, in which ids are replaced by names. Amounts are integers in the core's
+// unit; an absent limit is None.
 #include "questions/explain.h"
 
-#include "bindings/decision.h"
 #include "bindings/method.h"
-#include "bindings/naming.h"
-#include "lifecycle/queueing.h"
-#include "text/text.h"
+#include "bindings/read.h"
+#include "bindings/records.h"
+#include "questions/ask.h"
+#include "questions/tree.h"
 
 namespace kueue::python {
 namespace {
 
-bool IsStrictFifo(const State& state, NodeId queue) {
-  return queue != kNoId && state.Queue(queue).spec.queueing_strategy == QueueingStrategy::kStrictFIFO;
+// While a Naming exists, the records that this thread converts contain ids of its state.
+thread_local const State* named_state = nullptr;
+
+class Naming {
+ public:
+  explicit Naming(const State& state) : before_(named_state) { named_state = &state; }
+  ~Naming() { named_state = before_; }
+  Naming(const Naming&) = delete;
+  Naming& operator=(const Naming&) = delete;
+
+ private:
+  const State* before_;
+};
+
+template <typename Names, typename Id>
+py::object NameOrEmpty(const Names& names, Id id) {
+  return py::str(id == kNoId ? std::string() : names.Name(id));
 }
 
-// Returns the number of candidates for each verdict that occurs.
-ByName<int> CountsOf(const Facts& facts) {
-  ByName<int> counts;
-  for (size_t i = 0; i < facts.counts.size(); ++i) {
-    if (facts.counts[i] > 0) counts.Add(Names<CandidateVerdict>::kAll[i], facts.counts[i]);
+// An id becomes a name, or an empty string for kNoId. An unlimited amount becomes None.
+py::object View(const State& state, NodeId node) { return NameOrEmpty(state.forest(), node); }
+py::object View(const State& state, FlavorId flavor) { return NameOrEmpty(state.flavor_names, flavor); }
+py::object View(const State& state, ResourceId resource) {
+  return NameOrEmpty(state.resource_names, resource);
+}
+py::object View(const State& state, WorkloadId workload) {
+  return py::str(workload == kNoId ? std::string() : state.At(workload).Key());
+}
+py::object View(const State& state, FlavorResourceId fr) {
+  const auto& [flavor, resource] = state.flavor_resources[fr];
+  return py::make_tuple(View(state, flavor), View(state, resource));
+}
+py::object View(const State& state, Reason reason) { return py::str(state.reasons.Name(reason)); }
+py::object View(const State&, Amount amount) {
+  return amount.IsUnlimited() ? py::object(py::none()) : py::object(py::int_(amount.value()));
+}
+py::object View(const State& state, const Requests& requests) {
+  py::dict view;
+  for (const auto& [resource, amount] : requests) view[View(state, resource)] = amount;
+  return std::move(view);
+}
+py::object View(const State& state, const Refusal& refusal) { return py::cast(ViewRefusal(state, refusal)); }
+py::object View(const State& state, const PlaceFacts& facts) { return py::cast(ViewPlace(state, facts)); }
+py::object View(const State& state, const std::vector<FlavorResourceAmount>& amounts) {
+  py::dict view;
+  for (const auto& [fr, amount] : amounts) view[View(state, fr)] = View(state, amount);
+  return std::move(view);
+}
+
+// Converts a value with View().
+template <typename T>
+py::handle CastNamed(const T& value) {
+  if (named_state == nullptr) ThrowIfError(absl::InternalError("the names of an id are unknown"));
+  return View(*named_state, value).release();
+}
+
+template <typename T, typename... Types>
+constexpr bool kIsOneOf = (std::is_same_v<T, Types> || ...);
+template <typename T>
+constexpr bool kIsNamed = kIsOneOf<T, NodeId, FlavorId, ResourceId, WorkloadId, FlavorResourceId, Reason,
+                                   Amount, Requests, Refusal, PlaceFacts>;
+
+}  // namespace
+}  // namespace kueue::python
+
+namespace pybind11::detail {
+
+template <>
+struct type_caster_enum_type_enabled<kueue::Reason> : std::false_type {};
+
+template <typename T>
+struct type_caster<T, std::enable_if_t<kueue::python::kIsNamed<T>>> {
+  static constexpr auto name = const_name("object");
+  static handle cast(const T& value, return_value_policy, handle) { return kueue::python::CastNamed(value); }
+};
+
+// pybind11 has a conversion of vectors, so this is a full specialization.
+template <>
+struct type_caster<std::vector<kueue::FlavorResourceAmount>> {
+  static constexpr auto name = const_name("dict");
+  static handle cast(const std::vector<kueue::FlavorResourceAmount>& value, return_value_policy, handle) {
+    return kueue::python::CastNamed(value);
   }
-  return counts;
-}
+};
 
-std::optional<InactivityView> Inactive(const State& state, NodeId queue) {
-  if (queue == kNoId || state.Queue(queue).inactivity.IsActive()) return std::nullopt;
-  const Inactivity& inactivity = state.Queue(queue).inactivity;
-  InactivityView view{ReasonName(inactivity), Render(inactivity), {}};
-  for (const InactivityCause& cause : inactivity.causes) view.causes.emplace_back(cause.kind, cause.names);
-  return view;
-}
+}  // namespace pybind11::detail
 
-// Returns the obstacle that excludes the workload from every cycle.
-std::optional<ObstacleView> View(const State& state, const Obstacle& obstacle) {
-  if (obstacle.IsNone()) return std::nullopt;
-  return ObstacleView{obstacle.kind, obstacle.queue, obstacle.reason, Render(state, obstacle.message)};
-}
+namespace kueue::python {
+namespace {
 
-// Sets the position of the workload in its queue and the first workload of that queue.
-void SetPosition(State& state, WorkloadId id, FactsView& view) {
-  const Workload& workload = state.At(id);
-  if (workload.place == QueuePlace::kNowhere) return;
-  const PendingQueue& pending = state.Queue(workload.queued).pending;
-  view.position = pending.PositionOf(state.workloads, *state.ledger_usage, id);
-  view.first = pending.First(state.workloads, *state.ledger_usage);
-}
-
-// Sets the next decision, and whether a scan from the first flavor would lead to a different decision.
-void SetAnswer(const State& state, const Facts& facts, FactsView& view) {
-  DecisionRecord record;
-  if (facts.entry.workload != kNoId) record = Asked(state, facts.next ? *facts.next : facts.entry);
-  view.goes_on = facts.next && record.verdict != Asked(state, facts.entry).verdict;
-  view.verdict = record.verdict;
-  view.reason = record.reason;
-  view.message = Render(state, record.message);
-}
-
-FactsView FactsOf(State& state, WorkloadId id) {
-  FactsView view;
-  view.holds = state.At(id).charged != kNoId;
-  Facts facts = view.holds ? ExplainHolding(state, id) : ExplainWaiting(state, id);
-  SetAnswer(state, facts, view);
-  view.obstacle = View(state, ObstacleOf(state, state.At(id)));
-  view.preemptor = PreemptorOf(state, id);
-  view.workload = id;
-  view.cluster_queue = facts.queue;
-  view.priority = state.At(id).priority;
-  view.nominated = facts.entry.nominated;
-  view.pod_sets = std::move(facts.pod_sets);
-  view.contested = std::move(facts.contested);
-  view.candidates = std::move(facts.candidates);
-  view.counts = CountsOf(facts);
-  view.shares = std::move(facts.shares);
-  view.strict_fifo = IsStrictFifo(state, facts.queue);
-  SetPosition(state, id, view);
-  view.inadmissibility = facts.entry.inadmissibility;
-  view.inactivity = Inactive(state, facts.queue);
-  return view;
-}
-
-// Calls `find` with the state, without the GIL, and converts the result while all ids in it are valid.
-template <typename Find>
-py::object FoundBy(SharedEngine& shared, Find find) {
+// Converts the facts while all ids in them are valid.
+py::object ExplainWorkload(SharedEngine& shared, Serial serial) {
   py::object view;
   const py::gil_scoped_release release;
   shared.Change([&](Engine& engine) {
     State& state = engine.state();
-    find(state, [&](const auto& found) {
-      const py::gil_scoped_acquire acquire;
-      const Naming naming(state);
-      view = py::cast(found);
-    });
+    const WorkloadId id = PlaceOf(state, serial);
+    const TemporaryClass cls(state, id);
+    const FactsView facts = Explain(state, id);
+    const py::gil_scoped_acquire acquire;
+    const Naming naming(state);
+    view = py::cast(facts);
   });
   return view;
 }
 
-py::object Explain(SharedEngine& shared, Serial serial) {
-  return FoundBy(shared, [serial](State& state, auto take) {
-    const WorkloadId id = PlaceOf(state, serial);
-    const TemporaryClass cls(state, id);
-    take(FactsOf(state, id));
+py::object AllShares(SharedEngine& shared) {
+  return shared.Write([](Engine& engine) {
+    const Naming naming(engine.state());
+    return py::cast(ExplainAllShares(engine.state()));
   });
 }
 
-// Returns the shares of all active queues and of the Cohorts above them.
-py::object AllShares(SharedEngine& shared) {
-  return FoundBy(shared, [](State& state, auto take) { take(ExplainAllShares(state)); });
+std::optional<DomainPods> CountPods(SharedEngine& shared, const std::string& flavor,
+                                    const py::dict& requests) {
+  const ResourceList asked = ReadResources(requests, "requests");
+  return shared.Write([&](Engine& engine) { return PodsInDomains(engine.state(), flavor, asked); });
 }
 
 }  // namespace
 
 void BindExplain(py::module_& module) {
-  AddMethod(module, "explain", &Explain, py::arg("id"));
+  AddMethod(module, "explain", &ExplainWorkload, py::arg("id"));
   AddMethod(module, "share_facts", &AllShares);
+  AddMethod(module, "topology_tree", Writing(&TreeOf), py::arg("flavor"));
+  AddMethod(module, "pods_in_domains", &CountPods, py::arg("flavor"), py::arg("requests"));
 }
 
 }  // namespace kueue::python

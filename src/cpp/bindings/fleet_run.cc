@@ -1,13 +1,14 @@
-// Python class of a fleet in virtual time.
+// Python classes of a manager and its workers: separate engines with a dispatcher between them (Dispatch),
+// and a fleet in virtual time (FleetRun).
 #include "fleet/fleet_run.h"
 
+#include <functional>
 #include <limits>
 #include <mutex>
 
 #include "bindings/columns.h"
-#include "bindings/dispatch.h"
-#include "bindings/engine.h"
-#include "bindings/pybind.h"
+#include "bindings/method.h"
+#include "bindings/read.h"
 #include "bindings/run_tables.h"
 
 namespace kueue::python {
@@ -15,6 +16,25 @@ namespace kueue::python {
 namespace {
 
 using namespace py::literals;
+
+DispatcherOptions ReadDispatcher(const py::dict& options) {
+  DispatcherOptions read;
+  read.kind = Named(options["kind"].cast<std::string>(), DispatcherKind::kAllAtOnce);
+  read.step = options["step"].cast<int32_t>();
+  read.round = options["round"].cast<Time>();
+  read.in_config_order = options["in_config_order"].cast<bool>();
+  read.worker_lost_timeout = options["worker_lost_timeout"].cast<Time>();
+  return read;
+}
+
+// Reads the MultiKueue checks from pairs (name of the check, indexes of its clusters). The indexes are None
+// if the check has no MultiKueueConfig.
+std::vector<CheckClusters> ReadCheckClusters(const py::handle& checks) {
+  return ReadAll(checks, [](const py::handle& item) -> CheckClusters {
+    const auto [name, clusters] = item.cast<std::pair<std::string, std::optional<std::vector<int32_t>>>>();
+    return {name, clusters.value_or(std::vector<int32_t>()), clusters.has_value()};
+  });
+}
 
 FleetOptions ReadFleetOptions(const py::dict& given) {
   FleetOptions options;
@@ -24,15 +44,148 @@ FleetOptions ReadFleetOptions(const py::dict& given) {
   options.names = given["names"].cast<std::vector<std::string>>();
   options.sync = given["sync"].cast<std::vector<Time>>();
   options.until = given["until"].cast<Time>();
-  for (const py::handle& item : given["connections"]) {
-    const auto fields = item.cast<py::tuple>();
-    options.connections.push_back(
-        {fields[0].cast<Time>(), fields[1].cast<int32_t>(), fields[2].cast<bool>()});
-  }
+  options.connections = ReadAll(given["connections"], [](const py::handle& item) -> ConnectionChange {
+    const auto [at, cluster, connected] = item.cast<std::tuple<Time, int32_t, bool>>();
+    return {at, cluster, connected};
+  });
   return options;
 }
 
 }  // namespace
+
+// Records (what, cluster, workload) in the order of occurrence.
+class MoveList : public DispatchListener {
+ public:
+  explicit MoveList(const std::vector<WorkerCluster>& clusters) : clusters_(clusters) {}
+  void Moved(Move move, const Local& local, const Copy& copy) override {
+    moves.append(py::make_tuple(move, clusters_[static_cast<size_t>(copy.cluster)].name, local.key));
+  }
+  py::list moves;
+
+ private:
+  const std::vector<WorkerCluster>& clusters_;
+};
+
+// Locks engines in a fixed order: the manager, then the workers.
+class Dispatch {
+ public:
+  Dispatch(py::object manager, const py::list& clusters, const py::list& checks, const py::dict& options)
+      : dispatcher_(WithNames(ReadDispatcher(options)), ReadCheckClusters(checks)) {
+    engines_.push_back({std::move(manager), -1});
+    for (const py::handle& item : clusters) {
+      const auto fields = item.cast<py::tuple>();
+      if (!fields[1].is_none())
+        engines_.push_back({fields[1].cast<py::object>(), static_cast<int>(clusters_.size())});
+      WorkerCluster cluster;
+      cluster.name = fields[0].cast<std::string>();
+      cluster.connected = !fields[1].is_none();
+      clusters_.push_back(cluster);
+    }
+  }
+
+  py::list LookAtAll() {
+    return Do([this] { dispatcher_.LookAtAll(); });
+  }
+  py::list Collect() {
+    return Do([this] { dispatcher_.CollectGarbage(); });
+  }
+  void SetConnected(int32_t cluster, bool connected) {
+    Do([=] { dispatcher_.SetConnected(cluster, connected); });
+  }
+  void RefreshChecks() {
+    Do([this] { dispatcher_.RefreshChecks(); });
+  }
+  // Clusters that are not known yet are added without an engine, and are never connected.
+  void SetClusters(const std::vector<std::string>& names, const py::list& checks) {
+    for (size_t i = clusters_.size(); i < names.size(); ++i) {
+      WorkerCluster& added = clusters_.emplace_back();
+      added.name = names[i];
+      added.connected = false;
+    }
+    std::vector<CheckClusters> read = ReadCheckClusters(checks);
+    Do([&] { dispatcher_.SetClusters(std::move(read)); });
+  }
+  void SetDeclared(const std::vector<bool>& declared) {
+    Do([&] { dispatcher_.SetDeclared(declared); });
+  }
+  void Nominate(Serial serial, const std::vector<int32_t>& clusters) {
+    Do([&] { dispatcher_.Nominate(PlaceOf(manager_->state(), serial), clusters); });
+  }
+
+  // Returns nothing if the workload of the manager has no MultiKueue check.
+  std::optional<DispatchView> StatusOf(Serial serial) {
+    std::optional<DispatchView> status;
+    Do([&] {
+      const Workload& workload = kueue::python::WorkloadOf(manager_->state(), serial);
+      const WorkloadCheck* check = dispatcher_.CheckOf(workload);
+      if (check == nullptr) return;
+      const Dispatched& dispatched = workload.Status().dispatched;
+      status = DispatchView{manager_->state().check_names.Name(check->check), check->state, check->message,
+                            dispatched.nominated, dispatched.cluster};
+    });
+    return status;
+  }
+
+  std::vector<CopyView> CopiesOf(Serial serial) {
+    std::vector<CopyView> copies;
+    Do([&] {
+      const Local* local = dispatcher_.Find(serial);
+      if (local == nullptr) return;
+      for (const Copy& copy : local->copies) {
+        const State& there = clusters_[static_cast<size_t>(copy.cluster)].engine->state();
+        const WorkloadId id = there.workloads.Find(copy.serial);
+        if (id == kNoId || there.At(id).deleted) continue;
+        const Dispatched& dispatched = there.At(id).Status().dispatched;
+        copies.push_back({copy.cluster, copy.serial, dispatched.job == JobPlace::kCopied, dispatched.active});
+      }
+    });
+    return copies;
+  }
+
+  // Returns a dispatcher with the same records for forks of these engines.
+  std::unique_ptr<Dispatch> Fork(const py::object& manager, const py::list& workers) {
+    auto twin = std::make_unique<Dispatch>(*this);
+    size_t next = 0;
+    for (Held& held : twin->engines_) {
+      held.engine = held.cluster < 0 ? manager : workers[next++].cast<py::object>();
+    }
+    return twin;
+  }
+
+ private:
+  struct Held {
+    py::object engine;
+    int cluster;  // -1 for the manager.
+  };
+
+  static DispatcherOptions WithNames(DispatcherOptions options) {
+    options.finds_by_name = true;
+    return options;
+  }
+
+  py::list Do(const std::function<void()>& use) {
+    MoveList moves(clusters_);
+    Nest(0, [&] {
+      dispatcher_.Attach(manager_, &clusters_, &moves);
+      use();
+    });
+    return std::move(moves.moves);
+  }
+
+  void Nest(size_t at, const std::function<void()>& use) {
+    if (at == engines_.size()) return use();
+    engines_[at].engine.cast<SharedEngine&>().Change([&](Engine& engine) {
+      const int cluster = engines_[at].cluster;
+      (cluster < 0 ? manager_ : clusters_[static_cast<size_t>(cluster)].engine) = &engine;
+      Nest(at + 1, use);
+    });
+  }
+
+  Dispatcher dispatcher_;
+  std::vector<Held> engines_;
+  std::vector<WorkerCluster> clusters_;
+  Engine* manager_ = nullptr;
+};
 
 // Result of one of the manager's jobs, in seconds.
 struct FateRow {
@@ -82,26 +235,11 @@ class FleetHandle {
     for (const auto& site : run_->sites()) sites.append(py::cast(site));
     return sites;
   }
-  py::dict Stats() const {
+  // Calls `get` with the fleet.
+  template <typename Get>
+  auto Read(Get get) const {
     const Lock lock(*this);
-    const SimulationStats& stats = run_->manager().stats();
-    int64_t cycles = 0, workloads = -run_->made(), admissions = 0, evictions = 0;
-    Time end = 0;
-    bool stopped = false;
-    for (const auto& site : run_->sites()) {
-      cycles += site->stats().cycles;
-      workloads += site->stats().workloads;
-      admissions += site->stats().admissions;
-      evictions += site->stats().evictions;
-      end = std::max(end, site->stats().end);
-      stopped = stopped || site->stopped();
-    }
-    int64_t finished = stats.finished;
-    for (size_t i = 1; i < run_->sites().size(); ++i) finished += FinishedOwn(*run_->sites()[i]);
-    return py::dict("workloads"_a = workloads, "cycles"_a = cycles, "admissions"_a = admissions,
-                    "evictions"_a = evictions, "finished"_a = finished, "end"_a = end, "now"_a = run_->now(),
-                    "start"_a = run_->manager().start(), "stopped"_a = stopped,
-                    "dispatch_wait"_a = run_->dispatch_wait(), "fruitless"_a = run_->fruitless());
+    return get(*run_);
   }
   // Returns the results of the manager's jobs, by row.
   py::dict Fates() const {
@@ -114,7 +252,7 @@ class FleetHandle {
     const auto length = [](Time time) { return static_cast<double>(time) / 1e9; };
     Rows<FateRow> rows(size);
     for (int32_t job = 0; job < columns.size(); ++job) {
-      const Fate fate = WithCopies(job);
+      const Fate fate = run_->FateOf(job);
       rows.Set(static_cast<size_t>(columns.Row(job)),
                {seconds(fate.dispatched), seconds(fate.admitted), seconds(fate.first_start),
                 seconds(fate.end), seconds(fate.closed), length(fate.idle),
@@ -157,36 +295,6 @@ class FleetHandle {
     const FleetHandle& handle_;
   };
 
-  static std::unique_ptr<SharedEngine> ForkOf(const Simulation& run) {
-    auto engine = std::make_shared<Engine>(run.engine());
-    State& state = engine->state();
-    state.followed = Followed();
-    engine->SetStopDelay(0);
-    return std::make_unique<SharedEngine>(std::move(engine));
-  }
-  static int64_t FinishedOwn(const Simulation& run) {
-    int64_t finished = 0;
-    for (int32_t job = 0; job < run.columns().size(); ++job) {
-      if (run.IsOwn(job) && run.HasCopy(job) && run.JobAt(job).state == JobState::kFinished) ++finished;
-    }
-    return finished;
-  }
-  // Includes the results of existing copies.
-  Fate WithCopies(int32_t job) const {
-    Fate fate = run_->fates()[static_cast<size_t>(job)];
-    for (size_t i = 1; i < run_->sites().size(); ++i) {
-      const Simulation& run = *run_->sites()[i];
-      if (run.IsOwn(job) || !run.HasCopy(job)) continue;
-      const Job& copy = run.JobAt(job);
-      fate.lost += copy.lost;
-      fate.overhead += copy.overhead;
-      if (fate.cluster != static_cast<int32_t>(i) - 1) continue;
-      fate.done = copy.done;
-      if (copy.started >= 0 && !copy.losing) fate.done += run_->now() - copy.started;
-    }
-    if (fate.idle_since >= 0) fate.idle += run_->now() - fate.idle_since;
-    return fate;
-  }
   void SetExternal(const py::object& choose) {
     run_->SetExternal([choose](const FleetRun& run, int32_t job,
                                std::vector<int32_t> clusters) -> std::optional<std::vector<int32_t>> {
@@ -203,8 +311,21 @@ class FleetHandle {
 };
 
 void BindFleetRun(py::module_& module) {
-  py::class_<FleetHandle>(module, "FleetRun")
-      .def(py::init<const py::list&, const py::dict&>(), "runs"_a, "options"_a)
+  py::class_<Dispatch>(module, "Dispatch")
+      .def(py::init<py::object, const py::list&, const py::list&, const py::dict&>(), "manager"_a,
+           "clusters"_a, "checks"_a, "options"_a)
+      .def("look", &Dispatch::LookAtAll)
+      .def("collect", &Dispatch::Collect)
+      .def("set_connected", &Dispatch::SetConnected, "cluster"_a, "connected"_a)
+      .def("refresh_checks", &Dispatch::RefreshChecks)
+      .def("set_clusters", &Dispatch::SetClusters, "names"_a, "checks"_a)
+      .def("set_declared", &Dispatch::SetDeclared, "declared"_a)
+      .def("nominate", &Dispatch::Nominate, "id"_a, "clusters"_a)
+      .def("status", &Dispatch::StatusOf, "id"_a)
+      .def("copies", &Dispatch::CopiesOf, "id"_a)
+      .def("fork", &Dispatch::Fork, "manager"_a, "workers"_a);
+  py::class_<FleetHandle> bound(module, "FleetRun");
+  bound.def(py::init<const py::list&, const py::dict&>(), "runs"_a, "options"_a)
       .def("advance", &FleetHandle::Advance, "work"_a = 4096, "until"_a = INT64_MAX)
       .def("step", &FleetHandle::Step, "work"_a = 4096, "until"_a = INT64_MAX)
       .def("close", &FleetHandle::Close)
@@ -213,8 +334,16 @@ void BindFleetRun(py::module_& module) {
       .def("fates", &FleetHandle::Fates)
       .def("copies", &FleetHandle::Copies)
       .def("dispatch_loops", &FleetHandle::Loops)
-      .def_property_readonly("sites", &FleetHandle::Sites)
-      .def_property_readonly("stats", &FleetHandle::Stats);
+      .def_property_readonly("sites", &FleetHandle::Sites);
+  const auto add = [&bound](const char* name, auto get) {
+    bound.def_property_readonly(name, [get](const FleetHandle& run) { return run.Read(get); });
+  };
+  add("stats", std::mem_fn(&FleetRun::stats));
+  add("now", std::mem_fn(&FleetRun::now));
+  add("start", [](const FleetRun& run) { return run.manager().start(); });
+  add("stopped", std::mem_fn(&FleetRun::stopped));
+  add("fruitless", std::mem_fn(&FleetRun::fruitless));
+  add("dispatch_wait", std::mem_fn(&FleetRun::dispatch_wait));
 }
 
 }  // namespace kueue::python

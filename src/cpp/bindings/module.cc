@@ -6,13 +6,12 @@ namespace kueue::python {
 // The functions that bind the concepts, in the order in which they are called: methods of a class follow the
 // class.
 using Bind = void(py::module_& module);
-Bind BindQuantity, BindTotals, BindEngine, BindDecision, BindTables, BindAsk, BindExplain, BindPersist,
-    BindStatus, BindFastReader, BindSimulation, BindFleet, BindDispatch, BindFleetRun, BindSignals, BindArrow,
-    BindPlaces, BindThreads, BindDevices, BindWire;
+Bind BindQuantity, BindTotals, BindEngine, BindDecision, BindTables, BindAsk, BindExplain, BindStatus,
+    BindFastReader, BindSimulation, BindFleet, BindFleetRun, BindArrow, BindThreads, BindDevices, BindWire;
 constexpr Bind* kBinds[] = {
-    &BindQuantity, &BindTotals, &BindEngine,     &BindDecision,   &BindTables,  &BindAsk,      &BindExplain,
-    &BindPersist,  &BindStatus, &BindFastReader, &BindSimulation, &BindFleet,   &BindDispatch, &BindFleetRun,
-    &BindSignals,  &BindArrow,  &BindPlaces,     &BindThreads,    &BindDevices, &BindWire,
+    &BindQuantity, &BindTotals,  &BindEngine,     &BindDecision,   &BindTables, &BindAsk,
+    &BindExplain,  &BindStatus,  &BindFastReader, &BindSimulation, &BindFleet,  &BindFleetRun,
+    &BindArrow,    &BindThreads, &BindDevices,    &BindWire,
 };
 
 }  // namespace kueue::python

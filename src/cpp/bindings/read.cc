@@ -6,8 +6,6 @@
 #include "absl/strings/str_cat.h"
 #include "bindings/json.h"
 #include "bindings/names.h"
-#include "bindings/read_devices.h"
-#include "bindings/read_pod.h"
 #include "quantity/nano.h"
 
 namespace kueue::python {
@@ -36,9 +34,7 @@ std::map<std::string, std::string> Labels(const py::handle& dict) {
 }
 
 std::vector<std::string> Texts(const py::handle& sequence) {
-  std::vector<std::string> texts;
-  for (const py::handle& item : sequence) texts.push_back(Text(item));
-  return texts;
+  return ReadAll(sequence, [](const py::handle& item) { return Text(item); });
 }
 
 std::optional<int64_t> OptionalInt(const py::handle& value) {
@@ -78,13 +74,13 @@ double Weight(const py::handle& object) {
   return ReadQuantity(sharing.attr("weight"), "spec.fairSharing.weight").AsDouble();
 }
 
-std::vector<Toleration> ReadTolerations(const py::handle& sequence) {
-  std::vector<Toleration> tolerations;
-  for (const py::handle& item : sequence) {
-    tolerations.push_back({TextOf(item, "key"), TextOf(item, "operator"), TextOf(item, "value"),
-                           TextOf(item, "effect"), !item.attr("toleration_seconds").is_none()});
-  }
-  return tolerations;
+Toleration ReadFlavorToleration(const py::handle& object) {
+  return {TextOf(object, "key"), TextOf(object, "operator"), TextOf(object, "value"),
+          TextOf(object, "effect"), !object.attr("toleration_seconds").is_none()};
+}
+
+Taint ReadTaint(const py::handle& object) {
+  return {TextOf(object, "key"), TextOf(object, "value"), TextOf(object, "effect")};
 }
 
 Amount ReadQuota(const py::handle& value, const std::string& resource, const std::string& where) {
@@ -106,15 +102,12 @@ FlavorQuotas ReadFlavorQuotas(const py::handle& object) {
   return quotas;
 }
 
-std::vector<ResourceGroup> ReadGroups(const py::handle& sequence) {
-  std::vector<ResourceGroup> groups;
-  for (const py::handle& item : sequence) {
-    ResourceGroup group;
-    group.covered_resources = Texts(item.attr("covered_resources"));
-    for (const py::handle& flavor : item.attr("flavors")) group.flavors.push_back(ReadFlavorQuotas(flavor));
-    groups.push_back(std::move(group));
-  }
-  return groups;
+ResourceGroup ReadGroup(const py::handle& object) {
+  return {Texts(object.attr("covered_resources")), ReadAll(object.attr("flavors"), &ReadFlavorQuotas)};
+}
+
+CheckRule ReadCheckRule(const py::handle& object) {
+  return {TextOf(object, "name"), Texts(object.attr("on_flavors"))};
 }
 
 StopPolicy ReadStopPolicy(const py::handle& object) {
@@ -140,43 +133,34 @@ void SetPreemption(const py::handle& object, ClusterQueueSpec& spec) {
   spec.preemption.max_priority_threshold = OptionalInt(borrow.attr("max_priority_threshold"));
 }
 
+LabelSelectorRequirement ReadExpression(const py::handle& object) {
+  return {TextOf(object, "key"), TextOf(object, "operator"), Texts(object.attr("values"))};
+}
+
 std::optional<LabelSelector> ReadSelector(const py::handle& object) {
   if (object.is_none()) return std::nullopt;
-  LabelSelector selector;
-  selector.match_labels = Labels(object.attr("match_labels"));
-  for (const py::handle& item : object.attr("match_expressions")) {
-    selector.match_expressions.push_back(
-        {TextOf(item, "key"), TextOf(item, "operator"), Texts(item.attr("values"))});
-  }
-  return selector;
+  return LabelSelector{Labels(object.attr("match_labels")),
+                       ReadAll(object.attr("match_expressions"), &ReadExpression)};
 }
 
 }  // namespace
 
 ResourceFlavor ReadFlavor(const py::handle& object) {
-  ResourceFlavor flavor;
-  flavor.name = TextOf(object, "name");
-  flavor.node_labels = Labels(object.attr("node_labels"));
-  for (const py::handle& taint : object.attr("node_taints")) {
-    flavor.node_taints.push_back({TextOf(taint, "key"), TextOf(taint, "value"), TextOf(taint, "effect")});
-  }
-  flavor.tolerations = ReadTolerations(object.attr("tolerations"));
-  flavor.topology_name = TextOf(object, "topology_name");
-  return flavor;
+  return {TextOf(object, "name"), Labels(object.attr("node_labels")),
+          ReadAll(object.attr("node_taints"), &ReadTaint),
+          ReadAll(object.attr("tolerations"), &ReadFlavorToleration), TextOf(object, "topology_name")};
 }
 
 ClusterQueueSpec ReadClusterQueue(const py::handle& object) {
   ClusterQueueSpec spec;
   spec.name = TextOf(object, "name");
   spec.cohort = TextOf(object, "cohort_name");
-  spec.resource_groups = ReadGroups(object.attr("resource_groups"));
+  spec.resource_groups = ReadAll(object.attr("resource_groups"), &ReadGroup);
   spec.queueing_strategy = Named(TextOf(object, "queueing_strategy"), QueueingStrategy::kBestEffortFIFO);
   spec.namespace_selector = ReadSelector(object.attr("namespace_selector"));
   SetFungibility(object.attr("flavor_fungibility"), spec);
   SetPreemption(object.attr("preemption"), spec);
-  for (const py::handle& rule : object.attr("admission_checks_strategy")) {
-    spec.admission_checks.push_back({TextOf(rule, "name"), Texts(rule.attr("on_flavors"))});
-  }
+  spec.admission_checks = ReadAll(object.attr("admission_checks_strategy"), &ReadCheckRule);
   spec.stop_policy = ReadStopPolicy(object);
   spec.fair_weight = Weight(object);
   spec.usage_based_admission_fair_sharing =
@@ -185,8 +169,8 @@ ClusterQueueSpec ReadClusterQueue(const py::handle& object) {
 }
 
 CohortSpec ReadCohort(const py::handle& object) {
-  return {TextOf(object, "name"), TextOf(object, "parent_name"), ReadGroups(object.attr("resource_groups")),
-          Weight(object)};
+  return {TextOf(object, "name"), TextOf(object, "parent_name"),
+          ReadAll(object.attr("resource_groups"), &ReadGroup), Weight(object)};
 }
 
 namespace {
@@ -214,14 +198,11 @@ AdmissionCheckSpec ReadCheck(const py::handle& object) {
 }
 
 LimitRange ReadLimitRange(const py::handle& object) {
-  LimitRange range;
-  for (const py::handle& item : object.attr("limits")) {
-    range.items.push_back({TextOf(item, "type"), ReadResources(item.attr("max"), "max"),
-                           ReadResources(item.attr("min"), "min"),
-                           ReadResources(item.attr("default"), "default"),
-                           ReadResources(item.attr("default_request"), "defaultRequest")});
-  }
-  return range;
+  return {ReadAll(object.attr("limits"), [](const py::handle& item) -> LimitRange::Item {
+    return {TextOf(item, "type"), ReadResources(item.attr("max"), "max"),
+            ReadResources(item.attr("min"), "min"), ReadResources(item.attr("default"), "default"),
+            ReadResources(item.attr("default_request"), "defaultRequest")};
+  })};
 }
 
 Node ReadNode(const py::handle& object) {
@@ -229,8 +210,8 @@ Node ReadNode(const py::handle& object) {
   node.name = TextOf(object, "name");
   node.labels = Labels(object.attr("labels"));
   node.annotations = Labels(object.attr("annotations"));
+  node.taints = ReadAll(object.attr("taints"), &ReadTaint);
   for (const py::handle& taint : object.attr("taints")) {
-    node.taints.push_back({TextOf(taint, "key"), TextOf(taint, "value"), TextOf(taint, "effect")});
     const py::object added = taint.attr("time_added");
     absl::StrAppend(&node.other_conditions, added.is_none() ? "" : added.cast<std::string>(), ";");
   }
@@ -275,7 +256,7 @@ PodSetUpdates ReadPodSetUpdates(const std::string& json) {
   updates.json = json;
   if (json.empty()) return updates;
   const py::object parsed = py::module_::import("json").attr("loads")(json);
-  for (const py::handle& item : parsed) updates.list.push_back(ReadPodSetUpdate(item));
+  updates.list = ReadAll(parsed, &ReadPodSetUpdate);
   return updates;
 }
 
@@ -283,16 +264,21 @@ RuntimeClass ReadRuntimeClass(const py::handle& object) {
   return {ReadResources(object.attr("overhead"), "overhead.podFixed")};
 }
 
+namespace {
+
+ResourceTransformation ReadTransformation(const py::handle& object) {
+  return {TextOf(object, "input"), TextOf(object, "strategy") == "Replace", TextOf(object, "multiply_by"),
+          ReadResources(object.attr("outputs"), "outputs")};
+}
+
+}  // namespace
+
 RequestsConfig ReadRequestsConfig(const py::handle& configuration) {
   RequestsConfig config;
   if (configuration.is_none()) return config;
   const py::object resources = configuration.attr("resources");
   config.excluded_prefixes = Texts(resources.attr("exclude_resource_prefixes"));
-  for (const py::handle& item : resources.attr("transformations")) {
-    config.transformations.push_back({TextOf(item, "input"), TextOf(item, "strategy") == "Replace",
-                                      TextOf(item, "multiply_by"),
-                                      ReadResources(item.attr("outputs"), "outputs")});
-  }
+  config.transformations = ReadAll(resources.attr("transformations"), &ReadTransformation);
   return config;
 }
 

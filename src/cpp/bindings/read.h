@@ -6,14 +6,19 @@
 #include <map>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "bindings/pybind.h"
 #include "engine/engine.h"
 #include "model/config.h"
+#include "model/devices.h"
+#include "model/pod.h"
 #include "model/queue.h"
 
 namespace kueue::python {
+
+// Objects of the API
 
 ResourceFlavor ReadFlavor(const py::handle& object);
 ClusterQueueSpec ReadClusterQueue(const py::handle& object);
@@ -25,6 +30,11 @@ LimitRange ReadLimitRange(const py::handle& object);
 PodSetUpdates ReadPodSetUpdates(const std::string& json);
 Node ReadNode(const py::handle& object);
 
+std::vector<DeviceClassMapping> ReadDeviceClassMappings(const py::handle& resources);
+DeviceClass ReadDeviceClass(const py::handle& object);
+ResourceClaimTemplate ReadResourceClaimTemplate(const py::handle& object);
+ResourceSlice ReadResourceSlice(const py::handle& object);
+
 // A Pod of the cluster: its name, its state and its pod template.
 struct PodObject {
   std::string ns, name;
@@ -33,6 +43,22 @@ struct PodObject {
 };
 PodObject ReadPod(const py::handle& object);
 RuntimeClass ReadRuntimeClass(const py::handle& object);
+// Pod templates, parsed from JSON
+
+// Reads the fields that affect decisions and ignores all other fields. Raises InvalidSpecError with the path
+// of an invalid value, relative to `base`.
+PodTemplate ReadPodTemplate(const py::handle& pod_template, const std::string& base);
+
+// Returns the template of a pod with one container that requests these amounts, by resource. Each amount must
+// be a quantity in its string form.
+using Requested = std::vector<std::pair<std::string, std::string>>;
+PodTemplate PodRequesting(const Requested& requests);
+
+// Reads one toleration of a pod spec.
+Toleration ReadToleration(const py::handle& item, const std::string& where);
+
+// Workloads and the configuration
+
 WorkloadObject ReadWorkload(const py::handle& object);
 // Reads a row of a job table as a workload without a status. Returns nullopt unless the row is known to be
 // valid.
@@ -54,6 +80,14 @@ void AddIfQueue(const py::handle& object, std::vector<std::string>& queues);
 void DeleteObject(Engine& engine, const std::string& kind, const std::string& ns, const std::string& name);
 
 // Helpers shared by the readers.
+
+// Returns the results of `read` for the items of a sequence.
+template <typename Read>
+auto ReadAll(const py::handle& sequence, Read read) {
+  std::vector<decltype(read(sequence))> all;
+  for (const py::handle& item : sequence) all.push_back(read(item));
+  return all;
+}
 std::string Text(const py::handle& value);     // Empty for None.
 std::string Briefly(const py::handle& value);  // The repr of a value, or its type if repr() fails.
 py::object Field(const py::handle& object, const char* name);  // An attribute.

@@ -1,5 +1,3 @@
-#include "bindings/read_devices.h"
-
 #include <memory>
 
 #include "absl/strings/str_cat.h"
@@ -10,10 +8,8 @@ namespace kueue::python {
 namespace {
 
 DeviceSelectors ReadSelectors(const py::handle& object) {
-  DeviceSelectors selectors;
-  for (std::string& expression : Texts(Field(object, "selectors")))
-    selectors.emplace_back(std::move(expression));
-  return selectors;
+  return ReadAll(Field(object, "selectors"),
+                 [](const py::handle& item) { return std::optional<std::string>(Text(item)); });
 }
 
 std::optional<Quantity> OptionalQuantity(const py::handle& value, const std::string& where) {
@@ -41,8 +37,9 @@ DeviceCapacity ReadCapacity(const py::handle& object, const std::string& where) 
   if (policy.is_none()) return capacity;
   CapacityRequestPolicy& read = capacity.request_policy.emplace();
   read.default_request = OptionalQuantity(Field(policy, "default"), where + ".requestPolicy.default");
-  for (const py::handle& value : Field(policy, "valid_values"))
-    read.valid_values.push_back(ReadQuantity(value, where + ".requestPolicy.validValues"));
+  read.valid_values = ReadAll(Field(policy, "valid_values"), [&where](const py::handle& value) {
+    return ReadQuantity(value, where + ".requestPolicy.validValues");
+  });
   if (const py::object range = Field(policy, "valid_range"); !range.is_none()) {
     const std::string at = where + ".requestPolicy.validRange";
     read.valid_range = {OptionalQuantity(Field(range, "min"), at + ".min"),
@@ -98,11 +95,8 @@ DeviceClass ReadDeviceClass(const py::handle& object) {
 }
 
 ResourceClaimTemplate ReadResourceClaimTemplate(const py::handle& object) {
-  ResourceClaimTemplate spec;
-  for (const py::handle& request : Field(object, "requests")) spec.requests.push_back(ReadRequest(request));
-  spec.has_constraints = py::len(Field(object, "constraints")) > 0;
-  spec.has_config = py::len(Field(object, "config")) > 0;
-  return spec;
+  return {ReadAll(Field(object, "requests"), &ReadRequest), py::len(Field(object, "constraints")) > 0,
+          py::len(Field(object, "config")) > 0};
 }
 
 ResourceSlice ReadResourceSlice(const py::handle& object) {

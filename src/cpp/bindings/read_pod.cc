@@ -1,5 +1,3 @@
-#include "bindings/read_pod.h"
-
 #include <utility>
 
 #include "absl/strings/str_cat.h"

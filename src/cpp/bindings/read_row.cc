@@ -8,7 +8,6 @@
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "bindings/read.h"
-#include "bindings/read_pod.h"
 
 namespace kueue::python {
 namespace {

@@ -4,7 +4,6 @@
 #include "bindings/json.h"
 #include "bindings/names.h"
 #include "bindings/read.h"
-#include "bindings/read_pod.h"
 
 namespace kueue::python {
 namespace {
@@ -129,13 +128,19 @@ WorkloadStatus::PodSetRecord ReadAssignment(const py::handle& object) {
   return record;
 }
 
-void ReadChecks(const py::handle& sequence, WorkloadStatus& status) {
-  for (const py::handle& item : sequence) {
-    status.checks.push_back(
-        {TextOf(item, "name"), TextOf(item, "message"), Named(TextOf(item, "state"), CheckState::kPending),
-         TimeOf(Field(item, "last_transition_time")), OptionalInt(item.attr("requeue_after_seconds")),
-         OptionalInt(item.attr("retry_count")), ReadPodSetUpdates(JsonOf(item.attr("pod_set_updates")))});
-  }
+WorkloadStatus::ConditionRecord ReadCondition(const py::handle& object) {
+  return {TextOf(object, "type"), TextOf(object, "reason"), TextOf(object, "message"),
+          TextOf(object, "status") == "True", TimeOf(Field(object, "last_transition_time"))};
+}
+
+WorkloadStatus::CheckRecord ReadWorkloadCheck(const py::handle& object) {
+  return {TextOf(object, "name"),
+          TextOf(object, "message"),
+          Named(TextOf(object, "state"), CheckState::kPending),
+          TimeOf(Field(object, "last_transition_time")),
+          OptionalInt(object.attr("requeue_after_seconds")),
+          OptionalInt(object.attr("retry_count")),
+          ReadPodSetUpdates(JsonOf(object.attr("pod_set_updates")))};
 }
 
 // Reads the status fields that describe earlier admissions.
@@ -155,18 +160,12 @@ void ReadPast(const py::handle& object, WorkloadStatus& status) {
 
 WorkloadStatus ReadStatus(const py::handle& object) {
   WorkloadStatus status;
-  for (const py::handle& item : Field(object, "conditions")) {
-    status.conditions.push_back({TextOf(item, "type"), TextOf(item, "reason"), TextOf(item, "message"),
-                                 TextOf(item, "status") == "True",
-                                 TimeOf(Field(item, "last_transition_time"))});
-  }
+  status.conditions = ReadAll(Field(object, "conditions"), &ReadCondition);
   if (const py::object admission = Field(object, "admission"); !admission.is_none()) {
     status.cluster_queue = TextOf(admission, "cluster_queue");
-    for (const py::handle& item : admission.attr("pod_set_assignments")) {
-      status.pod_sets.push_back(ReadAssignment(item));
-    }
+    status.pod_sets = ReadAll(admission.attr("pod_set_assignments"), &ReadAssignment);
   }
-  ReadChecks(Field(object, "admission_checks"), status);
+  status.checks = ReadAll(Field(object, "admission_checks"), &ReadWorkloadCheck);
   ReadPast(object, status);
   return status;
 }

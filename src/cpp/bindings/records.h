@@ -18,6 +18,8 @@
 #include "questions/explain.h"
 #include "questions/status.h"
 #include "questions/tree.h"
+#include "simulation/figures.h"
+#include "simulation/job_runs.h"
 
 namespace kueue::python {
 
@@ -156,6 +158,18 @@ KUEUE_WIRE(ItemView, start, stop, line, value);
 
 // Simulations and fleets
 
+#define KUEUE_TOTALS(Type, ...) KUEUE_DICT(Type, "kueuepy.engine.totals." #Type, __VA_ARGS__)
+
+KUEUE_WIRE(SimulationStats, workloads, cycles, admissions, evictions, finished, end);
+
+KUEUE_WIRE(CellTotals, used, nominal, borrowed, last_used);
+KUEUE_TOTALS(QueueTotals, waits, most_waiting, blocked, somebody_waits, cells);
+KUEUE_WIRE(TreeTotals, tree, cell, idle, lent);
+KUEUE_WIRE(EvictionTotals, victim, preemptor, rule, count, lost);
+KUEUE_TOTALS(SubmittedTotals, until, used, nominal);
+KUEUE_TOTALS(Totals, submitted, queues, trees, evictions, nominal, lost, overhead, waits, most_waiting,
+             borrowing);
+
 struct AssignedFlavor {
   std::string pod_set, resource, flavor;
   int64_t amount;
@@ -185,7 +199,7 @@ struct CopyView {
 };
 KUEUE_WIRE(CopyView, cluster, workload, has_job, is_active);
 
-// Explanations: ids become names (naming.h), and records become dicts.
+// Explanations: ids become names (explain.cc), and records become dicts.
 
 #define KUEUE_FACTS(Type, Name, ...) KUEUE_DICT(Type, "kueuepy.engine.facts." Name, __VA_ARGS__)
 #define KUEUE_PLACES(Type, Name, ...) KUEUE_DICT(Type, "kueuepy.engine.places." Name, __VA_ARGS__)
@@ -202,13 +216,8 @@ KUEUE_FACTS(QuotaUserFacts, "QuotaUserView", name, kind, meets, nominal, usage, 
 KUEUE_FIELDS(Shortage, kTuple, "kueuepy.engine.facts.Shortage", node, limit, amount);
 KUEUE_FACTS(FlavorResourceFacts, "CellView", flavor, resource, before, asked, available, potential, short_,
             where, limit, missing, shortages, may_preempt, path, quota_users, sufficient_alone);
-struct RefusalView {
-  RefusalKind kind;
-  std::string message;
-  std::optional<std::tuple<std::string, std::string, std::string>> taint;
-};
 KUEUE_FACTS(RefusalView, "RefusalView", kind, message, taint);
-KUEUE_FACTS(FlavorFacts, "FlavorView", flavor, resource_group, tried, chosen, mode, borrowing_level, reason,
+KUEUE_FACTS(FlavorFacts, "FlavorView", flavor, resource_group, chosen, mode, borrowing_level, reason,
             ineligible, cells, place);
 KUEUE_FACTS(PodSetFacts, "PodSetView", name, count, requests, undeclared, flavors);
 KUEUE_FACTS(ComparisonFacts, "ComparisonView", strategy, ours, theirs, our_share, their_share, final_share,
@@ -217,55 +226,11 @@ KUEUE_FACTS(CandidateFacts, "CandidateView", workload, cluster_queue, verdict, r
             holds, comparisons);
 KUEUE_FACTS(ShareFacts, "ShareView", name, kind, weight, share, rounded, resource, borrowed, lendable,
             borrowing);
-struct ObstacleView {
-  Obstacle::Kind kind;
-  std::string queue;
-  Reason reason;
-  std::string message;
-};
 KUEUE_FACTS(ObstacleView, "ObstacleView", kind, queue, reason, message);
-struct InactivityView {
-  std::string reason, message;
-  std::vector<std::pair<InactivityKind, std::vector<std::string>>> causes;
-};
 KUEUE_FACTS(InactivityView, "InactivityView", reason, message, causes);
-struct FactsView {
-  WorkloadId workload;
-  NodeId cluster_queue;
-  int64_t priority = 0;
-  bool nominated = false;
-  std::vector<PodSetFacts> pod_sets;
-  std::vector<FlavorResourceId> contested;
-  std::vector<CandidateFacts> candidates;
-  ByName<int> counts;  // Of candidates, by verdict.
-  std::vector<ShareFacts> shares;
-  bool strict_fifo = false;
-  std::optional<int64_t> position;  // Empty, as `first` is, if the workload is in no queue.
-  WorkloadId first;
-  bool holds = false;
-  std::optional<ObstacleView> obstacle;
-  Inadmissibility::Kind inadmissibility{};
-  std::optional<InactivityView> inactivity;
-  WorkloadId preemptor;
-  bool goes_on = false;
-  Verdict verdict{};
-  Reason reason = Reason::kEmpty;
-  std::string message;
-};
 KUEUE_FACTS(FactsView, "FactsView", workload, cluster_queue, priority, nominated, pod_sets, contested,
             candidates, counts, shares, strict_fifo, position, first, holds, obstacle, inadmissibility,
             inactivity, preemptor, goes_on, verdict, reason, message);
-
-// Types of all records; their field names are exported to Python as `_core.RECORDS`.
-using Records =
-    std::tuple<ConditionView, CheckView, StatusView, PodSetAdmissionView, AdmissionView, DomainView,
-               TopologyView, AssignmentView, AttemptView, TargetView, AdmittedView, PreemptingView,
-               RefusedView, CycleView, EventView, ChangeView, PendingView, ResourceHolding, FlavorHolding,
-               ConsumedView, ClusterQueueView, LocalQueueView, CohortCell, CohortView, BacklogView,
-               UnadmittedView, NodeRow, TreeDomain, TreeUse, TreeView, ItemView, AssignedFlavor, DetectedLoop,
-               DispatchView, CopyView, PlaceFailureView, PlaceDomainView, PlaceView, NodeFacts,
-               QuotaUserFacts, Shortage, FlavorResourceFacts, RefusalView, FlavorFacts, PodSetFacts,
-               ComparisonFacts, CandidateFacts, ShareFacts, ObstacleView, InactivityView, FactsView>;
 
 }  // namespace kueue::python
 

@@ -166,80 +166,6 @@ py::dict ConsumedColumnsOf(const SharedRun& run) {
 
 py::dict CycleColumnsOf(const SharedRun& run) { return ColumnsOf(run->recorder().cycles(), run); }
 
-namespace {
-
-py::dict ViewQueue(const State& state, const QueueFigures& queue) {
-  py::dict cells;
-  for (const auto& [cell, use] : queue.cells) {
-    cells[py::str(FlavorResourceName(state, cell))] =
-        py::make_tuple(use.used.total(), use.nominal.total(), use.borrowed.total(), use.use.used);
-  }
-  return py::dict("waits"_a = queue.waits.total(),
-                  "most_waiting"_a = static_cast<int64_t>(queue.waits.most()),
-                  "blocked"_a = queue.blocked.total(), "somebody_waits"_a = queue.somebody_waits.total(),
-                  "cells"_a = cells);
-}
-
-// Includes queues that have quota or had pending jobs.
-py::dict ViewQueues(const State& state, const Figures& figures) {
-  py::dict queues;
-  for (NodeId node : figures.queues().Ids()) {
-    const QueueFigures& queue = figures.queues()[node];
-    if (queue.cells.empty() && queue.waits.most() == 0) continue;
-    queues[py::str(state.forest().Name(node))] = ViewQueue(state, queue);
-  }
-  return queues;
-}
-
-py::list ViewTrees(const State& state, const Figures& figures) {
-  py::list trees;
-  for (const TreeFigures& tree : figures.trees()) {
-    trees.append(py::make_tuple(state.forest().Name(tree.root), FlavorResourceName(state, tree.cell),
-                                tree.idle.total(), tree.lent.total()));
-  }
-  return trees;
-}
-
-template <typename Amounts>
-py::dict ByCell(const State& state, const Amounts& amounts) {
-  py::dict view;
-  for (const auto& [cell, amount] : amounts) view[py::str(FlavorResourceName(state, cell))] = amount;
-  return view;
-}
-
-py::list ViewEvictions(const State& state, const Figures& figures) {
-  py::list evictions;
-  const auto name = [&](NodeId node) { return node == kNoId ? "" : state.forest().Name(node); };
-  for (const auto& [who, found] : figures.evictions()) {
-    const auto& [victim, preemptor, rule] = who;
-    evictions.append(py::make_tuple(name(victim), name(preemptor),
-                                    rule == Reason::kEmpty ? "" : state.reasons.Name(rule), found.count,
-                                    ByCell(state, found.lost)));
-  }
-  return evictions;
-}
-
-}  // namespace
-
-// Integrals are in amounts times nanoseconds, or in nanoseconds.
-py::dict FiguresOf(const Simulation& run) {
-  const State& state = run.engine().state();
-  const Figures& figures = run.figures();
-  py::dict nominal;
-  for (const auto& [cell, all] : figures.nominal())
-    nominal[py::str(FlavorResourceName(state, cell))] = all.total();
-  const SubmissionFigures& submissions = figures.submissions();
-  const py::dict submitted("until"_a = submissions.until < 0 ? -1 : submissions.until - run.start(),
-                           "used"_a = ByCell(state, submissions.used),
-                           "nominal"_a = ByCell(state, submissions.nominal));
-  return py::dict("submitted"_a = submitted, "queues"_a = ViewQueues(state, figures),
-                  "trees"_a = ViewTrees(state, figures), "evictions"_a = ViewEvictions(state, figures),
-                  "nominal"_a = nominal, "lost"_a = ByCell(state, figures.lost()),
-                  "overhead"_a = ByCell(state, figures.overhead()), "waits"_a = figures.waits().total(),
-                  "most_waiting"_a = static_cast<int64_t>(figures.waits().most()),
-                  "borrowing"_a = figures.borrowing().total());
-}
-
 std::vector<std::vector<AssignedFlavor>> AssignedOf(const Simulation& run) {
   const State& state = run.engine().state();
   std::vector<std::vector<AssignedFlavor>> found;
@@ -251,6 +177,15 @@ std::vector<std::vector<AssignedFlavor>> AssignedOf(const Simulation& run) {
     }
   }
   return found;
+}
+
+std::unique_ptr<SharedEngine> ForkOf(const Simulation& run) {
+  auto engine = std::make_shared<Engine>(run.engine());
+  State& state = engine->state();
+  state.RestoreKeys();
+  state.followed = Followed();
+  engine->SetStopDelay(0);
+  return std::make_unique<SharedEngine>(std::move(engine));
 }
 
 std::vector<DetectedLoop> LoopsOf(const Simulation& run) {

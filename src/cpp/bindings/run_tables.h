@@ -5,6 +5,7 @@
 #include <memory>
 #include <vector>
 
+#include "bindings/engine.h"
 #include "bindings/pybind.h"
 #include "bindings/records.h"
 #include "simulation/simulation.h"
@@ -23,10 +24,11 @@ py::dict BlockedColumnsOf(const SharedRun& run);
 py::dict ConsumedColumnsOf(const SharedRun& run);
 py::dict CycleColumnsOf(const SharedRun& run);
 
-py::dict FiguresOf(const Simulation& run);
 // Returns the admission for each code in the column `flavors`.
 std::vector<std::vector<AssignedFlavor>> AssignedOf(const Simulation& run);
 std::vector<DetectedLoop> LoopsOf(const Simulation& run);
+// Returns an engine with the state of the simulation, which can be used without it.
+std::unique_ptr<SharedEngine> ForkOf(const Simulation& run);
 
 }  // namespace kueue::python
 

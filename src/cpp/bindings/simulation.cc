@@ -39,7 +39,7 @@ Draws ReadDraws(const py::handle& values) {
   return Draws(std::move(draws));
 }
 
-Provisioning ReadProvisioning(const py::dict& given) {
+Provisioning ReadProvisioning(const py::handle& given) {
   Provisioning provisioning{given["check"].cast<std::string>(),
                             ReadDraws(given["delay"]),
                             ReadDraws(given["fails"]),
@@ -53,23 +53,15 @@ Provisioning ReadProvisioning(const py::dict& given) {
   return provisioning;
 }
 
-Startup ReadStartup(const py::dict& given) {
+Startup ReadStartup(const py::handle& given) {
   return {given["flavor"].cast<std::string>(), ReadDraws(given["delay"])};
 }
 
-Failures ReadFailures(const py::dict& given) {
+Failures ReadFailures(const py::handle& given) {
   return {given["flavor"].cast<std::string>(), given["resource"].cast<std::string>(),
           given["unit"].cast<int64_t>(),       ReadDraws(given["gap"]),
           ReadDraws(given["place"]),           ReadDraws(given["repair"]),
           given["mtbf"].cast<Time>(),          given["lowers_quota"].cast<bool>()};
-}
-
-// Returns the result of `read` for each dict of the list.
-template <typename T>
-std::vector<T> ReadAll(const py::handle& list, T (*read)(const py::dict& given)) {
-  std::vector<T> all;
-  for (const py::handle& item : list) all.push_back(read(item.cast<py::dict>()));
-  return all;
 }
 
 std::function<void(Engine&)> ReadDeletion(const py::handle& item) {
@@ -116,7 +108,7 @@ SimulationOptions ReadOptions(const py::dict& given) {
   options.clock = {time("cycle"), time("per_head")};
   options.delays = {ReadAll(given["checks"], &ReadProvisioning), ReadAll(given["startups"], &ReadStartup),
                     ReadAll(given["failures"], &ReadFailures)};
-  for (const py::handle& item : given["changes"]) options.changes.push_back(ReadChange(item));
+  options.changes = ReadAll(given["changes"], &ReadChange);
   options.until = time("until");
   options.warmup = time("warmup");
   options.on_loop = given["on_loop"].cast<std::string>() == "hold" ? OnLoop::kHold : OnLoop::kStop;
@@ -209,23 +201,9 @@ class VirtualRun {
     simulation_->Close();
     is_over_ = true;
   }
-  py::dict Stats() {
-    const Alone alone(turn_, kWhat, is_over_);
-    const SimulationStats& stats = simulation_->stats();
-    return py::dict("workloads"_a = stats.workloads, "cycles"_a = stats.cycles,
-                    "admissions"_a = stats.admissions, "evictions"_a = stats.evictions,
-                    "finished"_a = stats.finished, "end"_a = stats.end, "now"_a = simulation_->now(),
-                    "start"_a = simulation_->start(), "stopped"_a = simulation_->stopped(),
-                    "fruitless"_a = simulation_->fruitless());
-  }
   std::unique_ptr<SharedEngine> Fork() {
     const Alone alone(turn_, kWhat, is_over_);
-    auto engine = std::make_shared<Engine>(simulation_->engine());
-    State& state = engine->state();
-    state.RestoreKeys();
-    state.followed = Followed();
-    engine->SetStopDelay(0);
-    return std::make_unique<SharedEngine>(std::move(engine));
+    return ForkOf(*simulation_);
   }
   // Calls `make` with the simulation to build a table.
   template <typename Make>
@@ -334,12 +312,9 @@ class LockstepRun {
     const py::gil_scoped_release release;
     return lockstep_->Run(work);
   }
-  py::dict Stats() {
+  SimulationStats Stats() {
     const Alone alone(turn_, kWhat);
-    const SimulationStats stats = lockstep_->stats();
-    return py::dict("workloads"_a = stats.workloads, "cycles"_a = stats.cycles,
-                    "admissions"_a = stats.admissions, "evictions"_a = stats.evictions,
-                    "finished"_a = stats.finished, "end"_a = stats.end);
+    return lockstep_->stats();
   }
   // Returns the time of the first admission of each job by row, or -1.
   py::array_t<int64_t> FirstStarts(size_t rows) {
@@ -379,9 +354,20 @@ void BindRecords(BoundRun& bound) {
     bound.def(name, [make](VirtualRun& run) { return run.Read(make); });
   };
   add("jobs", &JobColumnsOf);
-  add("figures", [](const SharedRun& run) { return FiguresOf(*run); });
+  add("figures",
+      [](const SharedRun& run) { return TotalsOf(run->engine().state(), run->figures(), run->start()); });
   add("assigned", [](const SharedRun& run) { return AssignedOf(*run); });
   add("loops", [](const SharedRun& run) { return LoopsOf(*run); });
+  const auto add_property = [&bound](const char* name, auto get) {
+    bound.def_property_readonly(name, [get](VirtualRun& run) {
+      return run.Read([get](const SharedRun& simulation) { return (simulation.get()->*get)(); });
+    });
+  };
+  add_property("stats", &Simulation::stats);
+  add_property("now", &Simulation::now);
+  add_property("start", &Simulation::start);
+  add_property("stopped", &Simulation::stopped);
+  add_property("fruitless", &Simulation::fruitless);
   const auto add_final = [&bound](const char* name, auto make) {
     bound.def(name, [make](VirtualRun& run) { return run.ReadFinal(make); });
   };
@@ -412,7 +398,6 @@ void BindSimulation(py::module_& module) {
       .def("close", &VirtualRun::Close)
       .def("fork", &VirtualRun::Fork)
       .def("copy", &VirtualRun::Copy)
-      .def_property_readonly("stats", &VirtualRun::Stats)
       .def_property_readonly("simulation", &VirtualRun::simulation);
   BindRecords(bound);
   py::class_<LockstepRun>(module, "LockstepRun")

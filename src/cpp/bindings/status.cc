@@ -7,6 +7,18 @@
 namespace kueue::python {
 namespace {
 
+// Returns a method that returns the recorded events and drops them.
+template <typename View>
+auto Draining(std::vector<View> (*function)(const State&)) {
+  return [function](SharedEngine& shared) {
+    return shared.Write([function](Engine& engine) {
+      std::vector<View> views = function(engine.state());
+      engine.state().events.clear();
+      return views;
+    });
+  };
+}
+
 std::string KeyOf(const State&, const Workload& workload) { return workload.Key(); }
 
 std::optional<AdmissionView> AdmissionOf(const State& state, const Workload& workload) {
@@ -34,8 +46,8 @@ void BindStatus(py::module_& module) {
   for (const char* name : Names<EventKind>::kAll) kinds.append(name);
   module.attr("EVENT_KINDS") = py::tuple(kinds);
   BindWorkloadStatus(module);
-  AddMethod(module, "take_events", Writing(&TakeEvents));
-  AddMethod(module, "drain_events", Writing(&DrainEvents));
+  AddMethod(module, "take_events", Draining(&ChangesOf));
+  AddMethod(module, "drain_events", Draining(&EventsOf));
   AddMethod(module, "cycle_counts", Reading(&CycleCounts));
   AddMethod(module, "cluster_queue_status", Reading(&ClusterQueueStatus));
   AddMethod(module, "local_queue_status", Reading(&LocalQueueStatus));

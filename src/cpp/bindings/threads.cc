@@ -7,8 +7,9 @@
 #include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
 #include "bindings/errors.h"
+#include "bindings/fork_safe_mutex.h"
 #include "bindings/pybind.h"
-#include "model/fork_safe_mutex.h"
+#include "model/poll.h"
 
 namespace kueue::python {
 namespace {
@@ -24,6 +25,19 @@ uint32_t ThreadNumber() {
 uint64_t Me() { return static_cast<uint64_t>(ForkCount()) << 32 | ThreadNumber(); }
 bool IsMe(uint64_t holder) { return static_cast<uint32_t>(holder) == ThreadNumber(); }
 bool IsOfThisProcess(uint64_t holder) { return static_cast<uint32_t>(holder >> 32) == ForkCount(); }
+
+// Runs Python's signal handlers every few milliseconds, without holding the GIL in between, so that Ctrl-C
+// ends a long call.
+void CheckSignals() {
+  using Clock = std::chrono::steady_clock;
+  constexpr std::chrono::milliseconds pause(20);
+  thread_local Clock::time_point checked = Clock::now();
+  const Clock::time_point now = Clock::now();
+  if (now - checked < pause) return;
+  checked = now;
+  const py::gil_scoped_acquire acquire;
+  if (PyErr_CheckSignals() != 0) throw py::error_already_set();
+}
 
 }  // namespace
 
@@ -62,6 +76,7 @@ bool Turn::IsLost() const {
 }
 
 void BindThreads(py::module_& module) {
+  SetListener(&CheckSignals);
   struct Named {
     std::string what;
     Turn turn;

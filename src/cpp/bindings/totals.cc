@@ -1,7 +1,6 @@
 #include "workload/totals.h"
 
 #include "bindings/read.h"
-#include "bindings/read_pod.h"
 #include "workload/shape.h"
 
 namespace kueue::python {

@@ -4,20 +4,18 @@
 #include <cstdint>
 #include <cstring>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_split.h"
-#include "bindings/records.h"
 
 namespace kueue::python {
 namespace {
 
-template <typename... Types>
-py::dict FieldLists(const std::tuple<Types...>*) {
-  py::dict lists;
-  ((lists[Wire<Types>::kPath] = py::tuple(py::cast(FieldNames(Wire<Types>::kFields)))), ...);
-  return lists;
+std::vector<std::pair<const char*, const char*>>& Listed() {
+  static auto* const listed = new std::vector<std::pair<const char*, const char*>>;
+  return *listed;
 }
 
 bool IsAscii(absl::string_view text) {
@@ -40,6 +38,11 @@ py::object Text(absl::string_view text) {
   if (made == nullptr) throw py::error_already_set();
   if (is_ascii && size > 0) std::memcpy(PyUnicode_1BYTE_DATA(made), text.data(), text.size());
   return py::reinterpret_steal<py::object>(made);
+}
+
+bool ListRecord(const char* path, const char* fields) {
+  Listed().emplace_back(path, fields);
+  return true;
 }
 
 std::vector<std::string> FieldNames(const char* fields) {
@@ -91,7 +94,9 @@ py::object NewStruct(py::handle cls, const py::object* fields, size_t size) {
 }
 
 void BindWire(py::module_& module) {
-  module.attr("RECORDS") = FieldLists(static_cast<const Records*>(nullptr));
+  py::dict records;
+  for (const auto& [path, fields] : Listed()) records[path] = KeysOf(fields);
+  module.attr("RECORDS") = records;
 }
 
 }  // namespace kueue::python

@@ -12,7 +12,7 @@
 #include <vector>
 
 #include "bindings/pybind.h"
-#include "model/by_name.h"
+#include "questions/by_name.h"
 
 namespace kueue::python {
 
@@ -29,18 +29,25 @@ enum class Form { kTuple, kStruct, kDict };
 #define KUEUE_STRUCT(Type, path, ...) KUEUE_FIELDS(Type, kStruct, path, __VA_ARGS__)
 // Same, for a record that becomes a dict, which the TypedDict with the full name `path` describes.
 #define KUEUE_DICT(Type, path, ...) KUEUE_FIELDS(Type, kDict, path, __VA_ARGS__)
-#define KUEUE_FIELDS(Type, form, path, ...)              \
-  template <>                                            \
-  struct Wire<Type> : std::true_type {                   \
-    static constexpr Form kForm = Form::form;            \
-    static constexpr const char* kPath = path;           \
-    static constexpr const char* kFields = #__VA_ARGS__; \
-    template <typename Use>                              \
-    static void Visit(const Type& record, Use use) {     \
-      const auto& [__VA_ARGS__] = record;                \
-      use(__VA_ARGS__);                                  \
-    }                                                    \
+#define KUEUE_FIELDS(Type, form, path, ...)                               \
+  template <>                                                             \
+  struct Wire<Type> : std::true_type {                                    \
+    static constexpr Form kForm = Form::form;                             \
+    static constexpr const char* kPath = path;                            \
+    static inline const bool kIsListed = ListRecord(kPath, #__VA_ARGS__); \
+    KUEUE_FIELD_LIST(Type, __VA_ARGS__)                                   \
   }
+// Members of a class that describe all fields of a struct.
+#define KUEUE_FIELD_LIST(Type, ...)                    \
+  static constexpr const char* kFields = #__VA_ARGS__; \
+  template <typename Use>                              \
+  static auto Visit(const Type& record, Use use) {     \
+    const auto& [__VA_ARGS__] = record;                \
+    return use(__VA_ARGS__);                           \
+  }
+
+// Adds a record to `_core.RECORDS`, the fields of all records by the full names of their Python classes.
+bool ListRecord(const char* path, const char* fields);
 
 // Returns a new Python string. For ASCII, this costs half as much as the general conversion from UTF-8.
 py::object Text(absl::string_view text);

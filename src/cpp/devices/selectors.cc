@@ -1,7 +1,10 @@
 // Mirrors pkg/dra/claims.go:compileCELSelectors,evaluateSelectorsOnDevice (kueue ff69552e79).
 #include "devices/selectors.h"
 
+#include <pthread.h>
+
 #include <atomic>
+#include <mutex>
 #include <stdexcept>
 
 namespace kueue {
@@ -19,22 +22,35 @@ SelectorLanguage& Language() {
   return *language;
 }
 
+// Guards the caches of all devices. A fork of the process locks it, so that no cache is incomplete, and the
+// mutex is unlocked, in the child process.
+std::mutex& MemoMutex() {
+  static std::mutex* const mutex = [] {
+    pthread_atfork([] { MemoMutex().lock(); }, [] { MemoMutex().unlock(); }, [] { MemoMutex().unlock(); });
+    return new std::mutex;
+  }();
+  return *mutex;
+}
+
 SelectorAnswer Answer(const std::string& expression, const Device& device) {
   SelectorMemo& memo = *device.known.memo;
   {
-    const std::lock_guard<std::mutex> lock(memo.mutex);
+    const std::lock_guard<std::mutex> lock(MemoMutex());
     const auto known = memo.answers.find(expression);
     if (known != memo.answers.end()) return known->second;
   }
   SelectorAnswer answer = Language().Evaluate(expression, device.subject);
-  const std::lock_guard<std::mutex> lock(memo.mutex);
+  const std::lock_guard<std::mutex> lock(MemoMutex());
   if (memo.answers.size() >= kMostExpressions) memo.answers.clear();
   return memo.answers.try_emplace(expression, std::move(answer)).first->second;
 }
 
 }  // namespace
 
-void SetSelectorLanguage(SelectorLanguage* language) { selector_language.store(language); }
+void SetSelectorLanguage(SelectorLanguage* language) {
+  MemoMutex();  // Creates the mutex before there are other threads.
+  selector_language.store(language);
+}
 
 std::string CompileError(const std::string& expression) { return Language().Compile(expression); }
 

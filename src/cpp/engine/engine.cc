@@ -247,7 +247,7 @@ std::optional<Engine::Wait> Engine::WaitOf(NodeId node, ClassId cls) {
   return Wait{node, cls, 1};
 }
 
-std::optional<Engine::Wait> Engine::FindWaitAgain(const Wait& before) {
+std::optional<Engine::Wait> Engine::RetryAndFindWait(const Wait& before) {
   if (state_.stale || state_.holds_retries) return std::nullopt;
   const std::set<NodeId>& retries = state_.to_requeue;
   const bool is_own = retries.size() == 1 && *retries.begin() == state_.forest().Root(before.queue);

@@ -83,9 +83,9 @@ class Engine {
   // Returns what would happen to a workload with this spec if it were submitted now. Returns nullopt unless
   // it is certain that the workload would only wait, and that nothing else would change until another call.
   std::optional<Wait> FindWait(const WorkloadSpec& spec);
-  // Same as FindWait(), but for a workload of the class that is the only head of the next cycle. Performs the
-  // scheduled retry of the queue's tree if no other retry is scheduled.
-  std::optional<Wait> FindWaitAgain(const Wait& before);
+  // Performs the scheduled retry of the queue's tree if no other retry is scheduled. Returns the same as
+  // FindWait(), but for a workload of the class that is the only head of the next cycle.
+  std::optional<Wait> RetryAndFindWait(const Wait& before);
   // Returns the number of workloads that are pending in the queue.
   int64_t CountPending(NodeId queue) const;
   // Returns whether all workloads that are pending in the queue precede a new workload of the class that was

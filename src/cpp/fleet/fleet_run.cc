@@ -96,6 +96,41 @@ int64_t FleetRun::fruitless() const {
   return evictions;
 }
 
+SimulationStats FleetRun::stats() const {
+  SimulationStats all;
+  all.workloads = -made_;
+  all.finished = manager().stats().finished;
+  for (const auto& site : sites_) {
+    const SimulationStats& stats = site->stats();
+    all.workloads += stats.workloads;
+    all.cycles += stats.cycles;
+    all.admissions += stats.admissions;
+    all.evictions += stats.evictions;
+    all.end = std::max(all.end, stats.end);
+    for (int32_t job = 0; site != sites_[0] && job < site->columns().size(); ++job) {
+      if (site->IsOwn(job) && site->HasCopy(job) && site->JobAt(job).state == JobState::kFinished)
+        ++all.finished;
+    }
+  }
+  return all;
+}
+
+Fate FleetRun::FateOf(int32_t job) const {
+  Fate fate = fates_[static_cast<size_t>(job)];
+  for (size_t i = 1; i < sites_.size(); ++i) {
+    const Simulation& run = *sites_[i];
+    if (run.IsOwn(job) || !run.HasCopy(job)) continue;
+    const Job& copy = run.JobAt(job);
+    fate.lost += copy.lost;
+    fate.overhead += copy.overhead;
+    if (fate.cluster != static_cast<int32_t>(i) - 1) continue;
+    fate.done = copy.done;
+    if (copy.started >= 0 && !copy.losing) fate.done += now_ - copy.started;
+  }
+  if (fate.idle_since >= 0) fate.idle += now_ - fate.idle_since;
+  return fate;
+}
+
 bool FleetRun::Run(int64_t work, Time until) {
   bool is_left = true;
   for (work_ = work; work_ > 0 && is_left && !stopped();) is_left = GoOn(until);
@@ -287,7 +322,7 @@ bool FleetRun::PrepareHead(size_t site) {
     Realize(number);
     return false;
   }
-  const std::optional<Engine::Wait> wait = engine.FindWaitAgain(waiting.wait);
+  const std::optional<Engine::Wait> wait = engine.RetryAndFindWait(waiting.wait);
   if (wait && Refuse(site, *wait)) return false;
   // The queue compares the uids of copies with the same creation time.
   const bool is_tied = waiting.copies.size() > 1 && waiting.copies[1].created == first.created;

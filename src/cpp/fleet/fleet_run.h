@@ -83,7 +83,8 @@ class FleetRun : public RunListener, public DispatchListener {
 
   const std::vector<std::shared_ptr<Simulation>>& sites() const { return sites_; }
   Simulation& manager() const { return *sites_[0]; }
-  const std::vector<Fate>& fates() const { return fates_; }
+  // Returns the result of one of the manager's jobs so far, including the results of its existing copies.
+  Fate FateOf(int32_t job) const;
   const CopyTable& copies() const { return table_; }
   const FleetOptions& options() const { return options_; }
   Time now() const { return now_; }
@@ -91,8 +92,9 @@ class FleetRun : public RunListener, public DispatchListener {
   // Returns the number of consecutive evictions on the clusters on which the run stopped because no job makes
   // progress, and 0 otherwise.
   int64_t fruitless() const;
-  int64_t finished() const { return finished_; }
-  int64_t made() const { return made_; }
+  // Returns the totals of all clusters. Copies are not counted as workloads, and a job counts as finished in
+  // the cluster to which it was submitted.
+  SimulationStats stats() const;
   Time dispatch_wait() const { return dispatch_wait_; }
   const std::vector<int32_t>& loops() const { return loops_; }
 

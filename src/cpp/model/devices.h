@@ -5,7 +5,6 @@
 
 #include <map>
 #include <memory>
-#include <mutex>
 #include <optional>
 #include <set>
 #include <string>
@@ -75,9 +74,9 @@ struct SelectorAnswer {
 };
 
 // Cached answers for one device, keyed by expression. Copies of a device share the cache, even across
-// threads, because an answer depends only on the expression and the device. `mutex` guards `answers`.
+// threads, because an answer depends only on the expression and the device. Only devices/selectors.cc reads
+// and writes it.
 struct SelectorMemo {
-  std::mutex mutex;
   absl::flat_hash_map<std::string, SelectorAnswer> answers;
 };
 struct SelectorMemoRef {

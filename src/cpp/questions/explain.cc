@@ -5,9 +5,11 @@
 
 #include "flavor/demands.h"
 #include "flavor/eligibility.h"
+#include "lifecycle/queueing.h"
 #include "preemption/fit.h"
 #include "questions/ask.h"
 #include "questions/status.h"
+#include "text/text.h"
 
 namespace kueue {
 namespace {
@@ -140,6 +142,25 @@ std::vector<WorkloadId> SufficientAlone(State& state, NodeId queue, FlavorResour
   return found;
 }
 
+// Returns the path, users and limits of one flavor resource for a request of `asked` in the queue.
+FlavorResourceFacts ExplainFlavorResource(State& state, NodeId queue, FlavorResourceId fr, Amount before,
+                                          Amount asked) {
+  const Quota& quota = state.quota;
+  FlavorResourceFacts facts;
+  std::tie(facts.flavor, facts.resource) = state.flavor_resources[fr];
+  facts.before = before;
+  facts.asked = asked;
+  SetLimits(quota, queue, fr, facts);
+  facts.may_preempt =
+      asked <= facts.potential &&
+      ConsidersPreemption(state, queue, fr, asked, quota.LowestSubtreeThatFits(queue, fr, asked));
+  if (facts.is_short) facts.shortages = Shortages(facts);
+  facts.quota_users = QuotaUsers(quota, queue, fr).Find();
+  if (facts.is_short && asked <= facts.potential)
+    facts.sufficient_alone = SufficientAlone(state, queue, fr, facts);
+  return facts;
+}
+
 class FlavorExplainer {
  public:
   FlavorExplainer(State& state, const Facts& facts)
@@ -211,11 +232,10 @@ class FlavorExplainer {
     }
   }
 
-  // Sets whether the flavor was tried, whether it was chosen, and the result.
+  // Sets the result, and whether the flavor was chosen.
   static void SetAttempt(const PodSetAssignment& assignment, FlavorFacts& flavor) {
     for (const FlavorAttempt& attempt : assignment.attempts) {
       if (attempt.flavor != flavor.flavor || attempt.group != flavor.resource_group) continue;
-      flavor.tried = true;
       flavor.mode = attempt.mode;
       flavor.borrowing_level = attempt.borrow;
       flavor.reason = attempt.no_fit_reason;
@@ -314,26 +334,7 @@ ShareFacts FactsOfShare(const State& state, NodeId node) {
   return facts;
 }
 
-}  // namespace
-
-FlavorResourceFacts ExplainFlavorResource(State& state, NodeId queue, FlavorResourceId fr, Amount before,
-                                          Amount asked) {
-  const Quota& quota = state.quota;
-  FlavorResourceFacts facts;
-  std::tie(facts.flavor, facts.resource) = state.flavor_resources[fr];
-  facts.before = before;
-  facts.asked = asked;
-  SetLimits(quota, queue, fr, facts);
-  facts.may_preempt =
-      asked <= facts.potential &&
-      ConsidersPreemption(state, queue, fr, asked, quota.LowestSubtreeThatFits(queue, fr, asked));
-  if (facts.is_short) facts.shortages = Shortages(facts);
-  facts.quota_users = QuotaUsers(quota, queue, fr).Find();
-  if (facts.is_short && asked <= facts.potential)
-    facts.sufficient_alone = SufficientAlone(state, queue, fr, facts);
-  return facts;
-}
-
+// Returns the shares of a queue and of its ancestor Cohorts except the root.
 std::vector<ShareFacts> ExplainShares(const State& state, NodeId queue) {
   std::vector<ShareFacts> shares;
   const Forest& forest = state.forest();
@@ -344,17 +345,7 @@ std::vector<ShareFacts> ExplainShares(const State& state, NodeId queue) {
   return shares;
 }
 
-std::vector<ShareFacts> ExplainAllShares(State& state) {
-  state.EnsureBuilt();
-  std::vector<ShareFacts> shares;
-  for (NodeId node : state.forest().TopDown()) {
-    const bool counts =
-        state.forest().IsClusterQueue(node) ? state.IsInSnapshot(node) : state.forest().Exists(node);
-    if (counts) shares.push_back(FactsOfShare(state, node));
-  }
-  return shares;
-}
-
+// Returns the workload that most recently preempted this workload, or kNoId if it is unknown.
 WorkloadId PreemptorOf(const State& state, WorkloadId id) {
   const Condition* preempted = state.At(id).Find(ConditionType::kPreempted);
   if (preempted == nullptr || !preempted->status || !preempted->message) return kNoId;
@@ -364,6 +355,7 @@ WorkloadId PreemptorOf(const State& state, WorkloadId id) {
   return preemptor == kNoId || state.At(preemptor).deleted ? kNoId : preemptor;
 }
 
+// Explains a pending workload: the decision that a cycle would make, and its reasons.
 Facts ExplainWaiting(State& state, WorkloadId id) {
   state.EnsureBuilt();
   Facts facts;
@@ -380,8 +372,6 @@ Facts ExplainWaiting(State& state, WorkloadId id) {
   return facts;
 }
 
-namespace {
-
 // Returns the facts for one resource used by an admitted workload, in its assigned flavor.
 FlavorFacts FactsOfHeld(State& state, NodeId queue, const PodSetAdmission::Resource& held) {
   FlavorFacts flavor;
@@ -393,8 +383,7 @@ FlavorFacts FactsOfHeld(State& state, NodeId queue, const PodSetAdmission::Resou
   return flavor;
 }
 
-}  // namespace
-
+// Explains a workload with a quota reservation: its usage, and the nodes from which it borrows.
 Facts ExplainHolding(State& state, WorkloadId id) {
   state.EnsureBuilt();
   const Workload& workload = state.At(id);
@@ -413,6 +402,86 @@ Facts ExplainHolding(State& state, WorkloadId id) {
   }
   facts.shares = ExplainShares(state, facts.queue);
   return facts;
+}
+
+bool IsStrictFifo(const State& state, NodeId queue) {
+  return queue != kNoId && state.Queue(queue).spec.queueing_strategy == QueueingStrategy::kStrictFIFO;
+}
+
+std::optional<InactivityView> ViewInactivity(const State& state, NodeId queue) {
+  if (queue == kNoId || state.Queue(queue).inactivity.IsActive()) return std::nullopt;
+  const Inactivity& inactivity = state.Queue(queue).inactivity;
+  InactivityView view{ReasonName(inactivity), Render(inactivity), {}};
+  for (const InactivityCause& cause : inactivity.causes) view.causes.emplace_back(cause.kind, cause.names);
+  return view;
+}
+
+std::optional<ObstacleView> ViewObstacle(const State& state, const Obstacle& obstacle) {
+  if (obstacle.IsNone()) return std::nullopt;
+  return ObstacleView{obstacle.kind, obstacle.queue, obstacle.reason, Render(state, obstacle.message)};
+}
+
+// Sets the position of the workload in its queue and the first workload of that queue.
+void SetPosition(State& state, WorkloadId id, FactsView& view) {
+  const Workload& workload = state.At(id);
+  if (workload.place == QueuePlace::kNowhere) return;
+  const PendingQueue& pending = state.Queue(workload.queued).pending;
+  view.position = pending.PositionOf(state.workloads, *state.ledger_usage, id);
+  view.first = pending.First(state.workloads, *state.ledger_usage);
+}
+
+// Sets the next decision, and whether a scan from the first flavor would lead to a different decision.
+void SetAnswer(const State& state, const Facts& facts, FactsView& view) {
+  DecisionRecord record;
+  if (facts.entry.workload != kNoId) record = Asked(state, facts.next ? *facts.next : facts.entry);
+  view.goes_on = facts.next && record.verdict != Asked(state, facts.entry).verdict;
+  view.verdict = record.verdict;
+  view.reason = record.reason;
+  view.message = Render(state, record.message);
+}
+
+}  // namespace
+
+RefusalView ViewRefusal(const State& state, const Refusal& refusal) {
+  RefusalView view{refusal.kind, Render(state, refusal), std::nullopt};
+  if (refusal.kind == RefusalKind::kUntoleratedTaint) {
+    view.taint = {refusal.taint().key, refusal.taint().value, refusal.taint().effect};
+  }
+  return view;
+}
+
+FactsView Explain(State& state, WorkloadId id) {
+  FactsView view;
+  view.holds = state.At(id).charged != kNoId;
+  Facts facts = view.holds ? ExplainHolding(state, id) : ExplainWaiting(state, id);
+  SetAnswer(state, facts, view);
+  view.obstacle = ViewObstacle(state, ObstacleOf(state, state.At(id)));
+  view.preemptor = PreemptorOf(state, id);
+  view.workload = id;
+  view.cluster_queue = facts.queue;
+  view.priority = state.At(id).priority;
+  view.nominated = facts.entry.nominated;
+  view.pod_sets = std::move(facts.pod_sets);
+  view.contested = std::move(facts.contested);
+  view.candidates = std::move(facts.candidates);
+  view.counts = std::move(facts.counts);
+  view.shares = std::move(facts.shares);
+  view.strict_fifo = IsStrictFifo(state, facts.queue);
+  SetPosition(state, id, view);
+  view.inadmissibility = facts.entry.inadmissibility;
+  view.inactivity = ViewInactivity(state, facts.queue);
+  return view;
+}
+
+std::vector<ShareFacts> ExplainAllShares(State& state) {
+  state.EnsureBuilt();
+  std::vector<ShareFacts> shares;
+  for (NodeId node : state.forest().TopDown()) {
+    const bool counts =
+        state.forest().IsClusterQueue(node) ? state.IsInSnapshot(node) : state.forest().Exists(node);
+    if (counts) shares.push_back(FactsOfShare(state, node));
+  }
+  return shares;
 }
 
 }  // namespace kueue

@@ -2,12 +2,16 @@
 #ifndef KUEUE_QUESTIONS_EXPLAIN_H_
 #define KUEUE_QUESTIONS_EXPLAIN_H_
 
+#include <map>
 #include <optional>
 #include <string>
+#include <tuple>
+#include <utility>
 #include <vector>
 
 #include "fairness/share.h"
 #include "preemption/preemption.h"
+#include "questions/decision.h"
 #include "questions/places.h"
 #include "scheduler/cycle.h"
 #include "state/state.h"
@@ -74,10 +78,8 @@ struct FlavorResourceFacts {
 struct FlavorFacts {
   FlavorId flavor;
   int resource_group;
-  bool tried = false;   // Whether the flavor was evaluated.
-  bool chosen = false;  // Whether the flavor was chosen for at least one resource.
-  // The result of the evaluation.
-  std::optional<PreemptionMode> mode;
+  bool chosen = false;                 // Whether the flavor was chosen for at least one resource.
+  std::optional<PreemptionMode> mode;  // The result of the evaluation; empty if the flavor was not evaluated.
   int borrowing_level = 0;
   Reason reason = Reason::kEmpty;
   std::vector<Refusal> ineligible;       // All reasons why the pods may not use the flavor.
@@ -112,7 +114,6 @@ enum class CandidateVerdict : uint8_t {
   kBorrowPriority,   // The candidate's priority is not lower than the preemptor's.
   kBorrowThreshold,  // The candidate's priority is above maxPriorityThreshold.
 };
-inline constexpr size_t kCandidateVerdicts = CountOf<CandidateVerdict>();
 
 // A comparison of two weighted shares (FairComparison).
 struct ComparisonFacts {
@@ -153,31 +154,61 @@ struct Facts {
   // The preemption targets in order, followed by at most kMostCandidates other candidates.
   std::vector<CandidateFacts> candidates;
   // Number of candidates by verdict, including candidates that are not listed.
-  std::vector<int> counts;
+  std::map<CandidateVerdict, int> counts;
   std::vector<ShareFacts> shares;  // Shares of the queue and of its ancestor Cohorts, except the root.
 };
 inline constexpr size_t kMostCandidates = 100;
 
-// Explains a pending workload: the decision that a cycle would make, and its reasons. The call leaves no
-// visible changes in the state. If the workload was never queued, the caller must keep a TemporaryClass alive
-// while the returned facts are read.
-Facts ExplainWaiting(State& state, WorkloadId id);
-// Explains a workload with a quota reservation: its usage, and the nodes from which it borrows.
-Facts ExplainHolding(State& state, WorkloadId id);
+// The same facts for callers. kueuepy.engine.facts documents the fields.
+struct RefusalView {
+  RefusalKind kind;
+  std::string message;
+  std::optional<std::tuple<std::string, std::string, std::string>> taint;
+};
+RefusalView ViewRefusal(const State& state, const Refusal& refusal);
+struct ObstacleView {
+  Obstacle::Kind kind;
+  std::string queue;
+  Reason reason;
+  std::string message;
+};
+struct InactivityView {
+  std::string reason, message;
+  std::vector<std::pair<InactivityKind, std::vector<std::string>>> causes;
+};
+struct FactsView {
+  WorkloadId workload;
+  NodeId cluster_queue;
+  int64_t priority = 0;
+  bool nominated = false;
+  std::vector<PodSetFacts> pod_sets;
+  std::vector<FlavorResourceId> contested;
+  std::vector<CandidateFacts> candidates;
+  std::map<CandidateVerdict, int> counts;
+  std::vector<ShareFacts> shares;
+  bool strict_fifo = false;
+  std::optional<int64_t> position;  // Empty, as `first` is, if the workload is in no queue.
+  WorkloadId first;
+  bool holds = false;
+  std::optional<ObstacleView> obstacle;
+  Inadmissibility::Kind inadmissibility{};
+  std::optional<InactivityView> inactivity;
+  WorkloadId preemptor;  // Workload that most recently preempted this workload; kNoId if it is unknown.
+  bool goes_on = false;  // Whether a scan from the first flavor would lead to a different decision.
+  Verdict verdict{};
+  Reason reason = Reason::kEmpty;
+  std::string message;
+};
+// Explains the decision that a cycle would make about a pending workload, or the usage of a workload with a
+// quota reservation. The call leaves no visible changes in the state. If the workload was never queued, the
+// caller must keep a TemporaryClass alive while the returned facts are read.
+FactsView Explain(State& state, WorkloadId id);
 
-// Returns the path, users and limits of one flavor resource for a request of `asked` in the queue.
-FlavorResourceFacts ExplainFlavorResource(State& state, NodeId queue, FlavorResourceId fr, Amount before,
-                                          Amount asked);
 // Explains, for each workload that uses a contested flavor resource, why it is or is not preempted. Fills in
 // `contested`, `candidates` and `counts`.
 void ExplainPreemption(State& state, Facts& facts);
-// Return the shares of a queue and of its ancestor Cohorts except the root (ExplainShares), or of all active
-// queues and all Cohorts (ExplainAllShares).
-std::vector<ShareFacts> ExplainShares(const State& state, NodeId queue);
+// Returns the shares of all active queues and all Cohorts.
 std::vector<ShareFacts> ExplainAllShares(State& state);
-// Returns the workload that most recently preempted this workload, or kNoId if there is no such workload or
-// the preemptor is unknown.
-WorkloadId PreemptorOf(const State& state, WorkloadId id);
 
 }  // namespace kueue
 

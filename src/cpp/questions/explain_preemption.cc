@@ -14,7 +14,7 @@ std::vector<FlavorResourceId> Contested(const State& state, const Facts& facts) 
   std::vector<FlavorResourceId> contested;
   for (const PodSetFacts& pod_set : facts.pod_sets) {
     for (const FlavorFacts& flavor : pod_set.flavors) {
-      if (!flavor.tried || !flavor.ineligible.empty()) continue;
+      if (!flavor.mode || !flavor.ineligible.empty()) continue;
       for (const FlavorResourceFacts& one : flavor.frs) {
         if (!one.is_short || !one.may_preempt) continue;
         const FlavorResourceId fr = state.FlavorResource(one.flavor, one.resource);
@@ -34,7 +34,6 @@ class CandidateVerdicts {
         queue_(state.Queue(facts.queue)) {}
 
   void Run() {
-    facts_.counts.assign(kCandidateVerdicts, 0);
     Trace();
     const Forest& forest = state_.forest();
     std::vector<NodeId> queues = {facts_.queue};
@@ -133,7 +132,7 @@ class CandidateVerdicts {
 
   void Add(WorkloadId id, CandidateVerdict verdict, PreemptionReason reason) {
     const size_t taken = facts_.entry.targets.size();
-    ++facts_.counts[static_cast<size_t>(verdict)];
+    ++facts_.counts[verdict];
     if (verdict != CandidateVerdict::kTaken && facts_.candidates.size() >= taken + kMostCandidates) return;
     const Workload& workload = state_.At(id);
     CandidateFacts candidate{

@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "flavor/placer.h"
-#include "model/by_name.h"
+#include "questions/by_name.h"
 #include "state/state.h"
 #include "topology/placement.h"
 

@@ -120,7 +120,7 @@ int64_t WaitingInBestEffort(const State& state) {
   return waiting;
 }
 
-std::vector<EventView> DrainEvents(State& state) {
+std::vector<EventView> EventsOf(const State& state) {
   std::vector<EventView> views;
   for (const Event& event : state.events) {
     const WorkloadSpec& spec = *event.spec;
@@ -130,17 +130,15 @@ std::vector<EventView> DrainEvents(State& state) {
                      state.reasons.Name(event.preemption), Render(state, event.message), event.by_key,
                      NodeName(state, event.by_queue), event.queued_since, event.since});
   }
-  state.events.clear();
   return views;
 }
 
-std::vector<ChangeView> TakeEvents(State& state) {
+std::vector<ChangeView> ChangesOf(const State& state) {
   std::vector<ChangeView> views;
   for (const Event& event : state.events) {
     views.push_back({event.kind, event.workload, event.by, state.reasons.Name(event.reason),
                      state.reasons.Name(event.preemption)});
   }
-  state.events.clear();
   return views;
 }
 

@@ -10,7 +10,7 @@
 #include <utility>
 #include <vector>
 
-#include "model/by_name.h"
+#include "questions/by_name.h"
 #include "state/events.h"
 #include "state/state.h"
 
@@ -82,9 +82,9 @@ struct ChangeView {
   Serial workload, preemptor;
   std::string reason, preemption_reason;
 };
-// Remove all recorded events from the state and return them, oldest first.
-std::vector<EventView> DrainEvents(State& state);
-std::vector<ChangeView> TakeEvents(State& state);
+// Return all recorded events, oldest first.
+std::vector<EventView> EventsOf(const State& state);
+std::vector<ChangeView> ChangesOf(const State& state);
 // Returns two numbers of cycles with heads: cycles that reserved quota for at least one head, and all others.
 std::pair<int64_t, int64_t> CycleCounts(const State& state);
 

@@ -114,8 +114,8 @@ std::optional<TreeView> TreeOf(State& state, const std::string& flavor_name) {
   return view;
 }
 
-std::optional<std::pair<std::vector<int32_t>, std::vector<int32_t>>> PodsInDomains(
-    State& state, const std::string& flavor_name, const ResourceList& requests) {
+std::optional<DomainPods> PodsInDomains(State& state, const std::string& flavor_name,
+                                        const ResourceList& requests) {
   const auto [flavor, capacity] = FindTree(state, flavor_name);
   if (capacity == nullptr) return std::nullopt;
   PodAmounts amounts;

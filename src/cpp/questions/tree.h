@@ -9,7 +9,7 @@
 #include <utility>
 #include <vector>
 
-#include "model/by_name.h"
+#include "questions/by_name.h"
 #include "state/state.h"
 
 namespace kueue {
@@ -37,11 +37,13 @@ struct TreeView {
 // Returns nothing for a flavor that does not exist or has no tree.
 std::optional<TreeView> TreeOf(State& state, const std::string& flavor);
 
+// Numbers of pods by domain, in the current tree and in the empty tree.
+using DomainPods = std::pair<std::vector<int32_t>, std::vector<int32_t>>;
 // Returns, for each domain of the flavor's tree, the numbers of pods with these requests that fit in the
 // current tree and in the empty tree; nothing if the flavor has no tree. Assumes that the pods have the
 // flavor's tolerations and no other requirements. `requests` do not include the resource `pods`.
-std::optional<std::pair<std::vector<int32_t>, std::vector<int32_t>>> PodsInDomains(
-    State& state, const std::string& flavor, const ResourceList& requests);
+std::optional<DomainPods> PodsInDomains(State& state, const std::string& flavor,
+                                        const ResourceList& requests);
 
 }  // namespace kueue
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "fairness/share.h"
+#include "text/text.h"
 
 namespace kueue {
 namespace {
@@ -203,6 +204,70 @@ void Figures::Close(Time now) {
   for (auto& [cell, nominal] : nominal_) nominal.Advance(now, from_);
   waits_.Advance(now, from_);
   borrowing_.Advance(now, from_);
+}
+
+namespace {
+
+double TotalOf(double total) { return total; }
+double TotalOf(const Integral& integral) { return integral.total(); }
+
+template <typename Values>
+ByName<double> ByCell(const State& state, const Values& values) {
+  ByName<double> view;
+  for (const auto& [cell, value] : values) view.Add(FlavorResourceName(state, cell), TotalOf(value));
+  return view;
+}
+
+QueueTotals TotalsOfQueue(const State& state, const QueueFigures& queue) {
+  QueueTotals totals{queue.waits.total(),
+                     static_cast<int64_t>(queue.waits.most()),
+                     queue.blocked.total(),
+                     queue.somebody_waits.total(),
+                     {}};
+  for (const auto& [cell, use] : queue.cells) {
+    totals.cells.Add(FlavorResourceName(state, cell),
+                     {use.used.total(), use.nominal.total(), use.borrowed.total(), use.use.used});
+  }
+  return totals;
+}
+
+std::vector<EvictionTotals> TotalsOfEvictions(const State& state, const Figures& figures) {
+  std::vector<EvictionTotals> totals;
+  const auto name = [&](NodeId node) { return node == kNoId ? std::string() : state.forest().Name(node); };
+  for (const auto& [who, found] : figures.evictions()) {
+    const auto& [victim, preemptor, rule] = who;
+    totals.push_back({name(victim), name(preemptor),
+                      rule == Reason::kEmpty ? std::string() : state.reasons.Name(rule), found.count,
+                      ByCell(state, found.lost)});
+  }
+  return totals;
+}
+
+}  // namespace
+
+Totals TotalsOf(const State& state, const Figures& figures, Time start) {
+  const SubmissionFigures& submissions = figures.submissions();
+  Totals totals{{submissions.until < 0 ? -1 : submissions.until - start, ByCell(state, submissions.used),
+                 ByCell(state, submissions.nominal)},
+                {},
+                {},
+                TotalsOfEvictions(state, figures),
+                ByCell(state, figures.nominal()),
+                ByCell(state, figures.lost()),
+                ByCell(state, figures.overhead()),
+                figures.waits().total(),
+                static_cast<int64_t>(figures.waits().most()),
+                figures.borrowing().total()};
+  for (NodeId node : figures.queues().Ids()) {
+    const QueueFigures& queue = figures.queues()[node];
+    if (queue.cells.empty() && queue.waits.most() == 0) continue;  // It has no quota and had no pending jobs.
+    totals.queues.Add(state.forest().Name(node), TotalsOfQueue(state, queue));
+  }
+  for (const TreeFigures& tree : figures.trees()) {
+    totals.trees.push_back({state.forest().Name(tree.root), FlavorResourceName(state, tree.cell),
+                            tree.idle.total(), tree.lent.total()});
+  }
+  return totals;
 }
 
 }  // namespace kueue

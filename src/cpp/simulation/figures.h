@@ -3,10 +3,12 @@
 #define KUEUE_SIMULATION_FIGURES_H_
 
 #include <map>
+#include <string>
 #include <tuple>
 #include <utility>
 #include <vector>
 
+#include "questions/by_name.h"
 #include "simulation/jobs.h"
 #include "simulation/recorder.h"
 #include "state/state.h"
@@ -153,6 +155,44 @@ class Figures {
   int64_t waiting_ = 0;
   int borrowers_ = 0;  // Number of (queue, flavor resource) pairs that borrow.
 };
+
+// The figures of a simulation with names instead of ids. Integrals are in amounts times nanoseconds, or in
+// nanoseconds. kueuepy.engine.totals documents the fields.
+struct CellTotals {
+  double used, nominal, borrowed;
+  int64_t last_used;
+};
+struct QueueTotals {
+  double waits;
+  int64_t most_waiting;
+  double blocked, somebody_waits;
+  ByName<CellTotals> cells;
+};
+struct TreeTotals {
+  std::string tree, cell;
+  double idle, lent;
+};
+struct EvictionTotals {
+  std::string victim, preemptor, rule;
+  int64_t count;
+  ByName<double> lost;
+};
+struct SubmittedTotals {
+  Time until;
+  ByName<double> used, nominal;
+};
+struct Totals {
+  SubmittedTotals submitted;
+  ByName<QueueTotals> queues;
+  std::vector<TreeTotals> trees;
+  std::vector<EvictionTotals> evictions;
+  ByName<double> nominal, lost, overhead;
+  double waits;
+  int64_t most_waiting;
+  double borrowing;
+};
+// `start` is the start of the simulation.
+Totals TotalsOf(const State& state, const Figures& figures, Time start);
 
 }  // namespace kueue
 

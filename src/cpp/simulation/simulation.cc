@@ -376,7 +376,7 @@ bool Simulation::CanDefer(int32_t number) const {
 }
 
 bool Simulation::CountRefusals(const Engine::Wait& wait) {
-  if (cycles_at_moment_ + wait.cycles >= LoopWatch::kPatience) return false;
+  if (cycles_at_moment_ >= LoopWatch::kPatience) return false;
   runs_.engine().CountCycles(wait, 1);
   if (wait.cycles == 0) return true;
   ++runs_.stats().cycles;

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 T = TypeVar("T")
 
 
-class cached_property(functools.cached_property[T]):  # noqa: N801 - as Python's
+class cached_property(functools.cached_property[T]):  # noqa: N801, TID251 - as Python's
     """Python's `cached_property` without a lock, as in Python 3.12 and later.
 
     Two threads may both compute a value, and then both get the value that was stored first.

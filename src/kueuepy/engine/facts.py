@@ -100,7 +100,6 @@ class FlavorView(TypedDict):
 
     flavor: str
     resource_group: int
-    tried: bool
     chosen: bool
     mode: str | None
     borrowing_level: int

@@ -365,6 +365,69 @@ class AssignedFlavor(NamedTuple):
     amount: int
 
 
+class SimulationStats(NamedTuple):
+    """The numbers of events of a simulation.
+
+    Attributes:
+        workloads: The number of submitted workloads.
+        cycles: The number of scheduling cycles.
+        admissions: The number of admissions.
+        evictions: The number of evictions.
+        finished: The number of finished jobs.
+        end: The time of the last arrival or completion, in nanoseconds.
+    """
+
+    workloads: int
+    cycles: int
+    admissions: int
+    evictions: int
+    finished: int
+    end: int
+
+
+class CellTotals(NamedTuple):
+    """The integrals of a ClusterQueue for one flavor and resource, and its usage at the end (`last_used`)."""
+
+    used: float
+    nominal: float
+    borrowed: float
+    last_used: int
+
+
+class TreeTotals(NamedTuple):
+    """The integrals of a cohort tree for one flavor and resource (`cell`).
+
+    Attributes:
+        tree: The root Cohort, or the ClusterQueue if it has no Cohort.
+        cell: The flavor and the resource, as `flavor/resource`.
+        idle: Unused quota, up to the amount requested by pending jobs.
+        lent: Borrowed amount, up to the unused nominal quota of other queues.
+    """
+
+    tree: str
+    cell: str
+    idle: float
+    lent: float
+
+
+class EvictionTotals(NamedTuple):
+    """The evictions of the jobs of one ClusterQueue that have the same cause.
+
+    Attributes:
+        victim: The ClusterQueue of the evicted jobs.
+        preemptor: The ClusterQueue of the preemptors; empty without preemption.
+        rule: The reason of the preemption; empty without preemption.
+        count: The number of evictions.
+        lost: The lost work in amounts times nanoseconds, by `flavor/resource`.
+    """
+
+    victim: str
+    preemptor: str
+    rule: str
+    count: int  # type: ignore[assignment]
+    lost: dict[str, float]
+
+
 class DetectedLoop(NamedTuple):
     """A preemption loop.
 

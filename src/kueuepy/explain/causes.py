@@ -86,8 +86,14 @@ def _pod_set(pod_set: PodSetView, *, alone: bool, fair: bool) -> list[Cause]:
 
 
 def _flavor(flavor: FlavorView, *, uncovered: bool, fair: bool) -> Cause:
-    numbers = ("flavor", "mode", "borrowing_level", "reason", "tried", "chosen")
-    facts = {name: value for name, value in flavor.items() if name in numbers} | {"mode": flavor["mode"] or ""}
+    facts = {
+        "flavor": flavor["flavor"],
+        "tried": flavor["mode"] is not None,
+        "chosen": flavor["chosen"],
+        "mode": flavor["mode"] or "",
+        "borrowing_level": flavor["borrowing_level"],
+        "reason": flavor["reason"],
+    }
     if flavor["ineligible"]:
         inner = [_cause("eligibility", why["message"], {"flavor": flavor["flavor"]}) for why in flavor["ineligible"]]
     else:
@@ -137,7 +143,7 @@ def _barred(facts: FactsView) -> list[str]:
         [cell["resource"] for cell in flavor["cells"] if _is_barred(cell)]
         for pod_set in facts["pod_sets"]
         for flavor in pod_set["flavors"]
-        if flavor["tried"] and any(cell["short"] and cell["may_preempt"] for cell in flavor["cells"])
+        if flavor["mode"] is not None and any(cell["short"] and cell["may_preempt"] for cell in flavor["cells"])
     ]
     return sorted({resource for barred in contested for resource in barred}) if all(contested) else []
 

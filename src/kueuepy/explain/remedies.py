@@ -38,7 +38,7 @@ def _parts(facts: FactsView) -> Iterator[tuple[PodSetView, list[FlavorView]]]:
         for flavor in pod_set["flavors"]:
             groups.setdefault(flavor["resource_group"], []).append(flavor)
         for flavors in groups.values():
-            if not any(_fits(flavor) and flavor["tried"] for flavor in flavors):
+            if not any(_fits(flavor) and flavor["mode"] is not None for flavor in flavors):
                 yield pod_set, flavors
 
 

@@ -165,7 +165,7 @@ def _of_group(pod_set: PodSetView, flavors: list[FlavorView]) -> RootCause | Non
     eligible = [flavor for flavor in flavors if not flavor["ineligible"]]
     if not eligible:
         return _unmatched(pod_set, [], flavors)
-    roots = [(flavor["tried"], _of_flavor(pod_set, flavor)) for flavor in eligible]
+    roots = [(flavor["mode"] is not None, _of_flavor(pod_set, flavor)) for flavor in eligible]
     if any(root is None for tried, root in roots if tried):
         return None
     unfit = [root for _, root in roots if root is not None]

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import html
-from functools import cached_property
 from importlib.resources import files
 from typing import TYPE_CHECKING
 
+from kueuepy.engine.cached import cached_property
 from kueuepy.errors.arguments import checked_methods
 from kueuepy.errors.words import counted
 from kueuepy.files import write_file

@@ -228,7 +228,7 @@ def fleet_result_of(run: FleetPrepared) -> FleetResult:
             "blocked": gathered.joined("blocked", ("cluster_queue",)),
         },
     )
-    totals = gathered.totals(tables["jobs"]) | {"dispatch_wait": core.stats["dispatch_wait"]}
+    totals = gathered.totals(tables["jobs"]) | {"dispatch_wait": core.dispatch_wait}
     clusters = dict(zip(run.names, (run.fleet.manager, *run.fleet.workers.values()), strict=True))
     facts = {
         "not_modelled": [

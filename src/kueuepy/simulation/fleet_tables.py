@@ -111,7 +111,7 @@ class FleetTables:
 
     def totals(self, jobs: Columns) -> dict[str, Any]:
         """Return the time integrals of all workers; ClusterQueues of the manager contribute only waits."""
-        views = [core.figures() for core in self._sites]
+        views: list[dict[str, Any]] = [dict(core.figures()) for core in self._sites]
         queues: dict[str, Any] = {}
         trees, evictions = [], []
         for site, view in enumerate(views):
@@ -121,10 +121,10 @@ class FleetTables:
                     figures if site else {**figures, "cells": {}, "blocked": 0.0, "somebody_waits": 0.0}
                 )
             if site:
-                trees += [(name(tree), cell, idle, lent) for tree, cell, idle, lent in view["trees"]]
+                trees += [tree._replace(tree=name(tree.tree)) for tree in view["trees"]]
             evictions += [
-                (name(victim), name(by) if by else by, rule, count, lost)
-                for victim, by, rule, count, lost in view["evictions"]
+                made._replace(victim=name(made.victim), preemptor=made.preemptor and name(made.preemptor))
+                for made in view["evictions"]
             ]
         of_workers = views[1:]
         submitted = [view["submitted"] for view in of_workers]

@@ -246,7 +246,7 @@ class FleetPrepared(Prepared):
     @property
     def now(self) -> int:
         """The current time in nanoseconds."""
-        return max(int(self.core.stats["now"]), self.zero, self.reached)
+        return max(int(self.core.now), self.zero, self.reached)
 
     def apply(self, thing: Any) -> None:
         """Reject a change: changes to a fleet must be events of the simulation.

@@ -58,8 +58,8 @@ def result_of(run: Prepared) -> Result:
 
 def span_of(run: Prepared) -> tuple[int, int, int]:
     """Return the time of the first submission, and the last event and the end after it, in nanoseconds."""
-    start, until = run.core.stats["start"], run.options["until"]
-    now = max(0, run.core.stats["now"] - start)
+    start, until = run.core.start, run.options["until"]
+    now = max(0, run.core.now - start)
     return start, now, max(now, until - start) if until < 2**62 else now
 
 
@@ -73,13 +73,14 @@ def tables_of(run: Prepared, columns: Mapping[str, Mapping[str, Any]]) -> dict[s
 
 def facts_of(run: Prepared, jobs: Columns, tried: str = "evictions") -> dict[str, Any]:
     """Return the facts that results of clusters and of fleets share; see `endless` for `tried`."""
-    stats = run.core.stats
+    stats = run.core.stats._asdict()
+    del stats["end"]
     return {
-        "notes": (*run.notes, *endless(stats["fruitless"], jobs, tried)),
+        "notes": (*run.notes, *endless(run.core.fruitless, jobs, tried)),
         "seconds": span_of(run)[2] / SECOND,
         "warmup": run.options["warmup"] / SECOND,
         "settings": run.settings,
-        "stats": {name: stats[name] for name in ("workloads", "cycles", "admissions", "evictions", "finished")},
+        "stats": stats,
     }
 
 

@@ -384,12 +384,13 @@ def perf(
     begin = time.perf_counter()
     while run.advance():
         if progress is not None:
-            progress(run.stats["finished"], load.size)
+            progress(run.stats.finished, load.size)
     wall = time.perf_counter() - begin
-    stats = run.stats
+    totals = run.stats._asdict()
+    end = totals.pop("end")
     return {
-        **{name: stats[name] for name in ("workloads", "cycles", "admissions", "evictions", "finished")},
-        "virtual_ms": stats["end"] // _MILLISECOND,
+        **totals,
+        "virtual_ms": end // _MILLISECOND,
         "wall_s": wall,
         "mean_first_wait_ms": load.first_waits(run),
         "peak_rss_mb": _peak_rss_mb(),

@@ -99,8 +99,9 @@ class Prepared:
         self.size = len(table)
         self._order = np.argsort(table["submit"], kind="stable")
         self._places: NDArray[np.int64] | None = None
-        # Edits without effect, with the cluster: a repeated event need not compare all objects again.
-        self._idle: dict[int, tuple[Edit, Cluster]] = {}
+        # The results of `_changed` for objects and Edits that would not change the planned cluster, so that a repeated
+        # event does not validate and compare all objects again.
+        self._contained: dict[int, tuple[Object | Edit, Cluster, list[Object]]] = {}
         self._names: Names | None = None
         self._has_names = "name" in table.names
         self._rows_of_names: dict[str, int] | None = None
@@ -295,20 +296,21 @@ class Prepared:
 
     def _changed(self, thing: Any) -> list[Object]:
         """Apply an object or an Edit to the planned cluster, and return the changed objects."""
+        known = self._contained.get(id(thing))
+        if known is not None and known[1] is self._cluster:
+            return known[2]
         if isinstance(thing, Edit):
-            known = self._idle.get(id(thing))
-            if known is not None and known[1] is self._cluster:
-                return []
             edited = self._cluster.edit(thing.path, thing.value)
-            before = list(self._cluster.objects())
-            changed = [obj for obj in edited.objects() if obj not in before]
+            before = {(type(obj), obj.key): obj for obj in self._cluster.objects()}
+            changed = [obj for obj in edited.objects() if before.get((type(obj), obj.key)) != obj]
             if changed:
                 self._cluster = edited
             else:
-                self._idle[id(thing)] = (thing, self._cluster)
+                self._contained[id(thing)] = (thing, self._cluster, [])
             return changed
         if isinstance(thing, Object) and not isinstance(thing, Workload):
             self._cluster = self._cluster.replace(thing)
+            self._contained[id(thing)] = (thing, self._cluster, [thing])
             return [thing]
         raise InvalidSpecError(f"events: {thing!r}; it must be an object, an Edit, Delete, Finish, Evict or Priority")
 
@@ -341,8 +343,7 @@ class Prepared:
     @property
     def now(self) -> int:
         """The current time in nanoseconds: the time of the last event or, if later, the time reached by advancing."""
-        stats = self.core.stats
-        return max(int(stats["now"]), int(stats["start"]), self.reached)
+        return max(self.core.now, self.core.start, self.reached)
 
     def apply(self, thing: Any) -> None:
         """Apply a change at the current time."""

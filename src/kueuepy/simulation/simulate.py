@@ -135,7 +135,7 @@ class Simulation:
     @_alone
     def now(self) -> float:
         """The current virtual time, in seconds after the first submission."""
-        return float(max(0, self._run.now - self._run.core.stats["start"])) / SECOND
+        return float(max(0, self._run.now - self._run.core.start)) / SECOND
 
     @_alone
     def run(self, until: Time = None, *, progress: Callable[[Progress], None] | bool | None = False) -> None:
@@ -229,7 +229,7 @@ class Simulation:
         self._run.submit(jobs)
 
     def _check_loop(self) -> None:
-        if self._run.core.stats["stopped"] and self.settings.on_loop == "raise":
+        if self._run.core.stopped and self.settings.on_loop == "raise":
             loops = self.result().loops
             raise LoopError(f"simulate: {loops[0]}" if loops else "simulate: preemption loop")
 
@@ -238,12 +238,12 @@ class Simulation:
         """Return the progress of the simulation: virtual time and numbers of jobs, admissions and evictions."""
         stats = self._run.core.stats
         return Progress(
-            stats["finished"],
+            stats.finished,
             self._run.size,
             self.now,
-            stats["admissions"],
-            stats["evictions"],
-            stats["workloads"] - stats["finished"],
+            stats.admissions,
+            stats.evictions,
+            stats.workloads - stats.finished,
         )
 
     @property

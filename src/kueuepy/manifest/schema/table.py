@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import re
-from functools import cache, cached_property
+from functools import cache
 from pathlib import Path
 from typing import Any
 
 import msgspec
+
+from kueuepy.engine.cached import cached_property
 
 _TABLE = Path(__file__).with_name("table.json")
 _INT32 = 2**31

@@ -1,11 +1,11 @@
-#include "model/fork_safe_mutex.h"
+#include "bindings/fork_safe_mutex.h"
 
 #include <pthread.h>
 
 #include <atomic>
 #include <new>
 
-namespace kueue {
+namespace kueue::python {
 namespace {
 
 std::atomic<uint32_t> forks{0};
@@ -57,4 +57,4 @@ ForkSafeMutex::~ForkSafeMutex() {
 
 uint32_t ForkCount() { return forks; }
 
-}  // namespace kueue
+}  // namespace kueue::python

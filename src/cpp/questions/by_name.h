@@ -1,6 +1,6 @@
 // Containers of names in records for callers.
-#ifndef KUEUE_MODEL_BY_NAME_H_
-#define KUEUE_MODEL_BY_NAME_H_
+#ifndef KUEUE_QUESTIONS_BY_NAME_H_
+#define KUEUE_QUESTIONS_BY_NAME_H_
 
 #include <string>
 #include <utility>
@@ -23,4 +23,4 @@ struct NameTuple {
 
 }  // namespace kueue
 
-#endif  // KUEUE_MODEL_BY_NAME_H_
+#endif  // KUEUE_QUESTIONS_BY_NAME_H_

@@ -1,11 +1,11 @@
 // Synchronization between threads and across fork().
-#ifndef KUEUE_MODEL_FORK_SAFE_MUTEX_H_
-#define KUEUE_MODEL_FORK_SAFE_MUTEX_H_
+#ifndef KUEUE_BINDINGS_FORK_SAFE_MUTEX_H_
+#define KUEUE_BINDINGS_FORK_SAFE_MUTEX_H_
 
 #include <cstdint>
 #include <mutex>
 
-namespace kueue {
+namespace kueue::python {
 
 // Returns the number of forks in the chain of parent processes that led to this process, since the first
 // ForkSafeMutex was made.
@@ -34,6 +34,6 @@ class ForkSafeMutex {
   ForkSafeMutex** link_ = nullptr;  // Address of the pointer to this mutex in the linked list of all mutexes.
 };
 
-}  // namespace kueue
+}  // namespace kueue::python
 
-#endif  // KUEUE_MODEL_FORK_SAFE_MUTEX_H_
+#endif  // KUEUE_BINDINGS_FORK_SAFE_MUTEX_H_
