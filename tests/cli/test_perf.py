@@ -60,7 +60,7 @@ def test_metrics_change_no_decision(monkeypatch):
         single, run = load.start(), load.divided(1)
         while single.advance() or run.advance():
             pass
-        return single.stats, run.stats, run.first_starts(load.size).tolist(), single.figures().waits > 0
+        return single.stats, run.stats, run.first_starts(load.size).tolist(), single.figures()["waits"] > 0
 
     *collected, has_metrics = outcome(metrics=True)
     *others, has_none = outcome(metrics=False)
