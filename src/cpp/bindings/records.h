@@ -75,7 +75,7 @@ struct AttemptView {
   absl::string_view flavor;
   PreemptionMode mode;
   int borrowing_level;
-  absl::string_view reason;
+  py::object reason;
 };
 KUEUE_STRUCT(AttemptView, "kueuepy.engine.decisions.decision.FlavorAttempt", pod_set, flavor, mode,
              borrowing_level, reason);
@@ -100,14 +100,18 @@ KUEUE_STRUCT(AdmittedView, "kueuepy.engine.decisions.decision.Admitted", workloa
 struct PreemptingView {
   absl::string_view workload;
   py::tuple targets;
-  absl::string_view cluster_queue, reason, message;
+  absl::string_view cluster_queue;
+  py::object reason;
+  absl::string_view message;
   py::tuple attempts, not_modelled;
 };
 KUEUE_STRUCT(PreemptingView, "kueuepy.engine.decisions.decision.Preempting", workload, targets, cluster_queue,
              reason, message, attempts, not_modelled);
 
 struct RefusedView {
-  absl::string_view workload, reason, cluster_queue, message;
+  absl::string_view workload;
+  py::object reason;
+  absl::string_view cluster_queue, message;
   py::tuple attempts, not_modelled;
 };
 KUEUE_STRUCT(RefusedView, "kueuepy.engine.decisions.decision.Pending", workload, reason, cluster_queue,

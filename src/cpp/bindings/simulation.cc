@@ -119,6 +119,7 @@ SimulationOptions ReadOptions(const py::dict& given) {
     options.site = given["site"].cast<int32_t>();
   }
   if (given.contains("start")) options.start = time("start");
+  if (given.contains("metrics")) options.record.metrics = given["metrics"].cast<bool>();
   return options;
 }
 

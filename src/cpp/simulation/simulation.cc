@@ -192,8 +192,10 @@ void Simulation::Arrive(int32_t number) {
   runs_.SetStirred(true);
   runs_.jobs().Take(number);
   runs_.Adopt(number, runs_.engine().Submit(std::move(object)));
-  Job& job = runs_.jobs().At(number);
   const State& state = runs_.engine().state();
+  runs_.stats().end = state.now;
+  if (!runs_.options().record.metrics) return;
+  Job& job = runs_.jobs().At(number);
   job.promised = job.queue != kNoId;
   for (const auto& [resource, amount] : runs_.jobs().AsksOf(number)) {
     bool fits = false;
@@ -204,7 +206,6 @@ void Simulation::Arrive(int32_t number) {
     }
     job.promised = job.promised && fits;
   }
-  runs_.stats().end = state.now;
 }
 
 void Simulation::Change(const TimedChange& change) {
