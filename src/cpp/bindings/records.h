@@ -13,6 +13,7 @@
 #include "absl/strings/string_view.h"
 #include "bindings/names.h"
 #include "bindings/wire.h"
+#include "fleet/dispatcher.h"
 #include "manifest/fast_reader.h"
 #include "model/ids.h"
 #include "questions/explain.h"
@@ -183,20 +184,7 @@ struct DetectedLoop {
 };
 KUEUE_WIRE(DetectedLoop, seconds, period, times, jobs);
 
-struct DispatchView {
-  std::string check;
-  CheckState state;
-  std::string message;
-  std::vector<int32_t> nominated;
-  int32_t cluster;
-};
 KUEUE_WIRE(DispatchView, check, state, message, nominated, cluster);
-
-struct CopyView {
-  int32_t cluster;
-  Serial workload;
-  bool has_job, is_active;
-};
 KUEUE_WIRE(CopyView, cluster, workload, has_job, is_active);
 
 // Explanations: ids become names (explain.cc), and records become dicts.

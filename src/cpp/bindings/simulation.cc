@@ -316,18 +316,10 @@ class LockstepRun {
     const Alone alone(turn_, kWhat);
     return lockstep_->stats();
   }
-  // Returns the time of the first admission of each job by row, or -1.
   py::array_t<int64_t> FirstStarts(size_t rows) {
     const Alone alone(turn_, kWhat);
     py::array_t<int64_t> starts(static_cast<py::ssize_t>(rows));
-    int64_t* const values = starts.mutable_data();
-    std::fill(values, values + rows, int64_t{-1});
-    for (const std::shared_ptr<Simulation>& run : lockstep_->runs()) {
-      for (int32_t job = 0; job < run->columns().size(); ++job) {
-        const auto row = static_cast<size_t>(run->columns().Row(job));
-        if (row < rows) values[row] = run->JobAt(job).first_start;
-      }
-    }
+    lockstep_->GetFirstStarts({starts.mutable_data(), rows});
     return starts;
   }
 

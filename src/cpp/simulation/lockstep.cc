@@ -84,6 +84,16 @@ SimulationStats Lockstep::stats() const {
   return all;
 }
 
+void Lockstep::GetFirstStarts(absl::Span<int64_t> starts) const {
+  std::fill(starts.begin(), starts.end(), -1);
+  for (const std::shared_ptr<Simulation>& run : runs_) {
+    for (int32_t job = 0; job < run->columns().size(); ++job) {
+      const auto row = static_cast<size_t>(run->columns().Row(job));
+      if (row < starts.size()) starts[row] = run->JobAt(job).first_start;
+    }
+  }
+}
+
 Time Lockstep::start() const {
   Time start = INT64_MAX;
   for (const std::shared_ptr<Simulation>& run : runs_) start = std::min(start, run->start());

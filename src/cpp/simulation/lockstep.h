@@ -26,6 +26,8 @@ class Lockstep {
   bool Run(int64_t work);
   // Sums of all simulations.
   SimulationStats stats() const;
+  // Sets the time of the first admission of each job, by row; -1 for never.
+  void GetFirstStarts(absl::Span<int64_t> starts) const;
   Time start() const;
   const std::vector<std::shared_ptr<Simulation>>& runs() const { return runs_; }
 
