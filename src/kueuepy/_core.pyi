@@ -301,6 +301,9 @@ class Question:
     def local_queue(self) -> str:
         """The key of the LocalQueue, `namespace/name`."""
 
+def ask_session(session: object, item: object, /) -> Decision | None:
+    """Return the result of `Engine.ask_one` for the state of a session, while holding the session's lock."""
+
 def question_of_row(row: Mapping[Any, Any]) -> Question | None:
     """Return the workload of a row of plain values that `from_row` accepts; `None` for any other row."""
 
@@ -377,11 +380,12 @@ class VirtualRun:
             `uid_digits` to generate them.
         options: `on_eviction`, `every`, `cost`, `restore`, `grace`, `cycle`, `per_head`, `until`, `warmup`, `on_loop`,
             `decisions`, `runs`, `usage`, `cycles`, `as_performance_test`; optional `start` (nanoseconds), `threads`
-            (the arguments of `Engine.set_threads`) and `defers_arrivals` (submit the workload of a job only when the
-            job may be the next head; the tables then contain no job); list `changes` (time, kind, object or index of
-            a job, value); lists of dicts `checks` (`check`, `delay`, `fails`, `failing`, `capacity`), `startups`
-            (`flavor`, `delay`) and `failures` (`flavor`, `resource`, `unit`, `gap`, `place`, `repair`, `mtbf`,
-            `lowers_quota`).
+            (the arguments of `Engine.set_threads`), `metrics` (default: True; if False, `figures` and the columns
+            `borrowed` and `promised` of `jobs` are not collected and must not be read) and `defers_arrivals` (submit the
+            workload of a job only when the job may be the next head; `jobs` then contains no job); list `changes`
+            (time, kind, object or index of a job, value); lists of dicts `checks` (`check`, `delay`, `fails`,
+            `failing`, `capacity`), `startups` (`flavor`, `delay`) and `failures` (`flavor`, `resource`, `unit`, `gap`,
+            `place`, `repair`, `mtbf`, `lowers_quota`).
     """
 
     def __init__(

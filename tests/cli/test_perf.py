@@ -5,6 +5,13 @@ import subprocess
 import sys
 from pathlib import Path
 
+import numpy as np
+import pytest
+
+from kueuepy._core import Engine, VirtualRun
+from kueuepy.objects import Workload
+from kueuepy.simulation import perf
+
 PROFILE = Path(__file__).parents[2] / "benchmarks" / "profiles" / "small.yaml"
 
 
@@ -42,3 +49,33 @@ def test_repeated_runs_print_the_same_except_time_and_memory():
     assert differ <= {"wall_s", "peak_rss_mb"}
     assert fair["finished"] == first["finished"]
     assert fair["cycles"] != first["cycles"]
+
+
+def test_metrics_change_no_decision(monkeypatch):
+    """`kueuepy perf` prints no metrics, so it does not collect them."""
+
+    def outcome(*, metrics):
+        monkeypatch.setitem(perf._AS_KUEUES_TEST, "metrics", metrics)
+        load = perf.Load(perf.read_profile(str(PROFILE)))
+        single, run = load.start(), load.divided(1)
+        while single.advance() or run.advance():
+            pass
+        return single.stats, run.stats, run.first_waits(), single.figures()["waits"] > 0
+
+    *collected, has_metrics = outcome(metrics=True)
+    *others, has_none = outcome(metrics=False)
+    assert others == collected
+    assert (has_metrics, has_none) == (True, False)
+
+
+@pytest.mark.parametrize("digits", [0, 1, 2, 5, 9])
+def test_generated_names_and_uids_contain_the_number_of_the_row(digits):
+    rows = [0, 7, 10, 99, 100, 101, 4096, 99_999, 100_000, 2**31 - 1]
+    times = np.zeros(len(rows), np.int64)
+    columns = {"submit": times, "runtime": times + 1, "shape": times.astype(np.int32), "row": np.array(rows, np.int32)}
+    columns |= {"prefix": "w", "digits": digits, "uid_digits": digits}
+    run = VirtualRun(Engine(), [Workload("prototype", queue_name="q")], columns, perf._AS_KUEUES_TEST)
+    while run.advance():
+        pass
+    engine = run.fork()
+    assert [engine.key(found) for found in engine.ids()] == [f"default/w{row:0{digits}}" for row in rows]

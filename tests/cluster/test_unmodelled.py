@@ -150,11 +150,11 @@ def test_decisions_explanations_and_results_carry_the_report():
 
 def test_the_report_follows_changes_of_objects():
     scheduler = kq.Scheduler(kq.Cluster(FLAVOR, team()))
-    assert scheduler.not_modelled == ()
+    assert scheduler.try_admit(JOB).not_modelled == scheduler.not_modelled == ()
     fork = scheduler.fork()
     fork.apply(team(effective_quotas=QUOTAS))
-    assert fork.not_modelled
-    assert scheduler.not_modelled == ()
+    assert fork.try_admit(JOB).not_modelled == fork.not_modelled != ()
+    assert scheduler.try_admit(JOB).not_modelled == scheduler.not_modelled == ()
     difference = scheduler.whatif(team(effective_quotas=QUOTAS))
     assert difference.not_modelled == fork.not_modelled
 

@@ -92,6 +92,29 @@ def test_eight_threads_on_one_engine_decide_like_one_thread():
     assert answers(together) == answers(alone)
 
 
+def test_a_question_waits_until_another_thread_has_finished_its_change():
+    """A thread that holds the lock of the session between two calls sees no question in between."""
+    scheduler, answers = kq.Scheduler(cluster()), []
+    row = {"name": "job", "queue": "a", "cpu": 1}
+    asking = threading.Thread(target=lambda: answers.append(scheduler.try_admit(row)))
+    with scheduler._session.lock:
+        asking.start()
+        asking.join(0.05)
+        assert asking.is_alive()
+        assert answers == []
+    asking.join(10)
+    assert answers == [scheduler.try_admit(row)]
+
+
+@pytest.mark.parametrize("item", [{"name": "job", "queue": "a", "cpu": 1}, {"name": "Invalid"}, 3])
+def test_a_question_releases_the_lock_even_if_it_raises(item):
+    scheduler = kq.Scheduler(cluster())
+    with suppress(kq.KueueError):
+        scheduler.try_admit(item)
+    with ThreadPoolExecutor(1) as pool:
+        assert pool.submit(scheduler._session.lock.acquire, blocking=False).result()
+
+
 def test_eight_threads_that_read_write_and_fork_one_engine_break_nothing():
     engine = kq.Scheduler(cluster())._engine
     rounds = 30

@@ -86,7 +86,7 @@ struct Answers {
 // Returns the workload of a Question, or the workload of a row of plain values, which is stored in `row`.
 // Returns null for all other items.
 const WorkloadObject* PreparedWorkload(const py::handle& item, std::optional<WorkloadObject>& row) {
-  if (py::isinstance<Question>(item)) return &Self<Question>(item.ptr()).object;
+  if (Is<Question>(item.ptr())) return &Self<Question>(item.ptr()).object;
   row = ReadPlainRow(item);
   return row ? &*row : nullptr;
 }
@@ -112,21 +112,61 @@ bool IsGpuClear(State& state, const WorkloadSpec& row) {
 }
 
 // The decision is converted during the call, so one lock suffices.
-py::object AskOne(SharedEngine& shared, PyObject* const* arguments) {
+py::object AskOne(SharedEngine& shared, PyObject* item, const py::tuple& not_modelled) {
   std::optional<WorkloadObject> row;
-  const WorkloadObject* const object = PreparedWorkload(arguments[0], row);
+  const WorkloadObject* const object = PreparedWorkload(item, row);
   if (object == nullptr) return py::none();
-  const auto not_modelled = py::reinterpret_borrow<py::tuple>(arguments[1]);
   return shared.Write([&](Engine& engine) -> py::object {
     if (row && !IsGpuClear(engine.state(), *row->spec)) return py::none();
-    AnswerRecord answer;
-    {
+    const AnswerRecord answer = [&] {
       const py::gil_scoped_release release;
       engine.state().EnsureBuilt();
-      answer = AnswerFor(engine.state(), *object);
-    }
+      return AnswerFor(engine.state(), *object);
+    }();
     return View(engine.state(), answer, not_modelled);
   });
+}
+
+// A lock of Python's module `threading`, held for the duration of a call. A with statement in Python would
+// create four objects for each call.
+class Held {
+ public:
+  explicit Held(py::handle lock) : lock_(lock) {
+    PyObject* const acquired = Call("acquire");
+    if (acquired == nullptr) throw py::error_already_set();
+    Py_DECREF(acquired);
+  }
+  ~Held() {
+    PyObject* const released = Call("release");
+    if (released == nullptr) PyErr_WriteUnraisable(lock_.ptr());
+    Py_XDECREF(released);
+  }
+  Held(const Held&) = delete;
+  Held& operator=(const Held&) = delete;
+
+ private:
+  PyObject* Call(const char* method) const {
+    return PyObject_CallMethodNoArgs(lock_.ptr(), Interned(method).ptr());
+  }
+  const py::handle lock_;
+};
+
+// Answers a question about the state of a Session, which holds its lock meanwhile.
+py::object AskSession(PyObject* session, PyObject* item) {
+  const auto attribute = [](const py::handle& object, const char* name) {
+    PyObject* const value = PyObject_GetAttr(object.ptr(), Interned(name).ptr());
+    if (value == nullptr) throw py::error_already_set();
+    return py::reinterpret_steal<py::object>(value);
+  };
+  const py::object lock = attribute(session, "lock");
+  const Held held(lock);
+  const py::object state = attribute(session, "state");
+  py::object not_modelled = attribute(state, "unmodelled");  // None after a change.
+  if (not_modelled.is_none()) not_modelled = attribute(state, "not_modelled");
+  const py::object engine = attribute(state, "engine");
+  if (!Is<SharedEngine>(engine.ptr()) || !py::isinstance<py::tuple>(not_modelled))
+    throw py::type_error("ask_session: is not a Session");
+  return AskOne(Self<SharedEngine>(engine.ptr()), item, py::reinterpret_borrow<py::tuple>(not_modelled));
 }
 
 Answers Ask(const py::object& self, const py::iterable& items, const py::tuple& not_modelled) {
@@ -204,7 +244,11 @@ void BindAsk(py::module_& module) {
       .def_property_readonly("verdicts", &Answers::Verdicts);
   AddMethod(module, "ask", &Ask, py::arg("items"), py::arg("not_modelled") = py::tuple());
   AddMethod(module, "evaluations", &Evaluations, py::arg("ids"));
-  AddDirectMethod<&AskOne, 2>(module, "ask_one", nullptr);
+  AddMethod(module, "ask_one",
+            [](SharedEngine& shared, const py::object& item, const py::tuple& not_modelled) {
+              return AskOne(shared, item.ptr(), not_modelled);
+            });
+  AddDirectFunction<&AskSession>(module, "ask_session");
   AddMethod(module, "must_leave", &MustLeaveOf);
   AddMethod(module, "largest_count", &LargestCountOf, py::arg("question"), py::arg("pod_set"),
             py::arg("preempting"));

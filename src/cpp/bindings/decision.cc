@@ -99,6 +99,16 @@ AssignmentView ViewAssignment(const State& state, const PodSetAdmission& pod_set
   return view;
 }
 
+// Returns the name of a reason. The known reasons are the same in all states, so their strings are created
+// once.
+py::object ReasonText(const State& state, Reason reason) {
+  static auto& known = *new std::vector<PyObject*>(KnownReasons().size());  // Guarded by the GIL.
+  const size_t place = IndexOf(reason);
+  if (place >= known.size()) return Text(state.reasons.Name(reason));
+  if (known[place] == nullptr) known[place] = Text(state.reasons.Name(reason)).release().ptr();
+  return py::reinterpret_borrow<py::object>(known[place]);
+}
+
 }  // namespace
 
 py::object ViewDecision(const State& state, const DecisionRecord& record, absl::string_view message,
@@ -106,11 +116,11 @@ py::object ViewDecision(const State& state, const DecisionRecord& record, absl::
   const auto name = [&state](NodeId node) -> absl::string_view {
     return node == kNoId ? absl::string_view() : state.forest().Name(node);
   };
-  const absl::string_view queue = name(record.queue), reason = state.reasons.Name(record.reason);
+  const absl::string_view queue = name(record.queue);
   const py::tuple attempts = TupleOf(record.attempts, [&state](const std::pair<int, FlavorAttempt>& tried) {
     const auto& [pod_set, attempt] = tried;
     return AttemptView{pod_set, state.flavor_names.Name(attempt.flavor), attempt.mode, attempt.borrow,
-                       state.reasons.Name(attempt.no_fit_reason)};
+                       ReasonText(state, attempt.no_fit_reason)};
   });
   switch (record.verdict) {
     case Verdict::kAdmitted: {
@@ -126,13 +136,14 @@ py::object ViewDecision(const State& state, const DecisionRecord& record, absl::
       const py::tuple targets = TupleOf(record.targets, [&name](const TargetRecord& target) {
         return TargetView{target.workload, target.reason, name(target.queue)};
       });
-      return py::cast(
-          PreemptingView{record.workload, targets, queue, reason, message, attempts, not_modelled});
+      return py::cast(PreemptingView{record.workload, targets, queue, ReasonText(state, record.reason),
+                                     message, attempts, not_modelled});
     }
     case Verdict::kPending:
       break;
   }
-  return py::cast(RefusedView{record.workload, reason, queue, message, attempts, not_modelled});
+  return py::cast(
+      RefusedView{record.workload, ReasonText(state, record.reason), queue, message, attempts, not_modelled});
 }
 
 void BindDecision(py::module_& module) {

@@ -112,33 +112,14 @@ class Dispatch {
     Do([&] { dispatcher_.Nominate(PlaceOf(manager_->state(), serial), clusters); });
   }
 
-  // Returns nothing if the workload of the manager has no MultiKueue check.
   std::optional<DispatchView> StatusOf(Serial serial) {
     std::optional<DispatchView> status;
-    Do([&] {
-      const Workload& workload = kueue::python::WorkloadOf(manager_->state(), serial);
-      const WorkloadCheck* check = dispatcher_.CheckOf(workload);
-      if (check == nullptr) return;
-      const Dispatched& dispatched = workload.Status().dispatched;
-      status = DispatchView{manager_->state().check_names.Name(check->check), check->state, check->message,
-                            dispatched.nominated, dispatched.cluster};
-    });
+    Do([&] { status = dispatcher_.StatusOf(WorkloadOf(manager_->state(), serial)); });
     return status;
   }
-
   std::vector<CopyView> CopiesOf(Serial serial) {
     std::vector<CopyView> copies;
-    Do([&] {
-      const Local* local = dispatcher_.Find(serial);
-      if (local == nullptr) return;
-      for (const Copy& copy : local->copies) {
-        const State& there = clusters_[static_cast<size_t>(copy.cluster)].engine->state();
-        const WorkloadId id = there.workloads.Find(copy.serial);
-        if (id == kNoId || there.At(id).deleted) continue;
-        const Dispatched& dispatched = there.At(id).Status().dispatched;
-        copies.push_back({copy.cluster, copy.serial, dispatched.job == JobPlace::kCopied, dispatched.active});
-      }
-    });
+    Do([&] { copies = dispatcher_.CopiesOf(serial); });
     return copies;
   }
 

@@ -40,6 +40,13 @@ auto Writing(Result (*function)(State&, Arguments...)) {
   };
 }
 
+// Returns whether the object is an instance of the class that is bound to T.
+template <typename T>
+bool Is(PyObject* object) {
+  static auto* const type = reinterpret_cast<PyTypeObject*>(py::type::of<T>().release().ptr());
+  return PyObject_TypeCheck(object, type);
+}
+
 // Returns the C++ object of an instance of a bound class.
 template <typename T>
 T& Self(PyObject* object) {
@@ -48,31 +55,26 @@ T& Self(PyObject* object) {
   return *self;
 }
 
-// A method that gets its positional arguments as they are. The conversion of arguments by pybind11 costs more
-// than a short call.
-template <typename T, py::object (*kMethod)(T& self, PyObject* const* arguments), Py_ssize_t kCount>
-PyObject* CallDirectly(PyObject* self, PyObject* const* arguments, Py_ssize_t count) {
-  try {
-    if (count != kCount) throw py::type_error("wrong number of arguments");
-    return kMethod(Self<T>(self), arguments).release().ptr();
-  } catch (py::error_already_set& error) {
-    error.restore();
-  } catch (...) {
-    py::detail::try_translate_exceptions();
-  }
-  return nullptr;
-}
-
-template <py::object (*kMethod)(SharedEngine&, PyObject* const*), Py_ssize_t kCount>
-void AddDirectMethod(py::module_& module, const char* name, const char* doc) {
-  const py::object engine = module.attr("Engine");
-  static PyMethodDef definition{
-      name,
-      reinterpret_cast<PyCFunction>(reinterpret_cast<void*>(&CallDirectly<SharedEngine, kMethod, kCount>)),
-      METH_FASTCALL, doc};
-  PyObject* const method = PyDescr_NewMethod(reinterpret_cast<PyTypeObject*>(engine.ptr()), &definition);
-  if (method == nullptr) throw py::error_already_set();
-  engine.attr(name) = py::reinterpret_steal<py::object>(method);
+// Adds a function of two positional arguments, which gets them as they are. The conversion of arguments by
+// pybind11 costs more than a short call.
+template <py::object (*kFunction)(PyObject* first, PyObject* second)>
+void AddDirectFunction(py::module_& module, const char* name) {
+  constexpr auto call = [](PyObject*, PyObject* const* arguments, Py_ssize_t count) -> PyObject* {
+    try {
+      if (count != 2) throw py::type_error("wrong number of arguments");
+      return kFunction(arguments[0], arguments[1]).release().ptr();
+    } catch (py::error_already_set& error) {
+      error.restore();
+    } catch (...) {
+      py::detail::try_translate_exceptions();
+    }
+    return nullptr;
+  };
+  static PyMethodDef definition{name, nullptr, METH_FASTCALL, nullptr};
+  definition.ml_meth = reinterpret_cast<PyCFunction>(reinterpret_cast<void*>(+call));
+  PyObject* const function = PyCFunction_New(&definition, nullptr);
+  if (function == nullptr) throw py::error_already_set();
+  module.attr(name) = py::reinterpret_steal<py::object>(function);
 }
 
 }  // namespace kueue::python

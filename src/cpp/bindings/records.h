@@ -13,6 +13,7 @@
 #include "absl/strings/string_view.h"
 #include "bindings/names.h"
 #include "bindings/wire.h"
+#include "fleet/dispatcher.h"
 #include "manifest/fast_reader.h"
 #include "model/ids.h"
 #include "questions/explain.h"
@@ -75,7 +76,7 @@ struct AttemptView {
   absl::string_view flavor;
   PreemptionMode mode;
   int borrowing_level;
-  absl::string_view reason;
+  py::object reason;
 };
 KUEUE_STRUCT(AttemptView, "kueuepy.engine.decisions.decision.FlavorAttempt", pod_set, flavor, mode,
              borrowing_level, reason);
@@ -100,14 +101,18 @@ KUEUE_STRUCT(AdmittedView, "kueuepy.engine.decisions.decision.Admitted", workloa
 struct PreemptingView {
   absl::string_view workload;
   py::tuple targets;
-  absl::string_view cluster_queue, reason, message;
+  absl::string_view cluster_queue;
+  py::object reason;
+  absl::string_view message;
   py::tuple attempts, not_modelled;
 };
 KUEUE_STRUCT(PreemptingView, "kueuepy.engine.decisions.decision.Preempting", workload, targets, cluster_queue,
              reason, message, attempts, not_modelled);
 
 struct RefusedView {
-  absl::string_view workload, reason, cluster_queue, message;
+  absl::string_view workload;
+  py::object reason;
+  absl::string_view cluster_queue, message;
   py::tuple attempts, not_modelled;
 };
 KUEUE_STRUCT(RefusedView, "kueuepy.engine.decisions.decision.Pending", workload, reason, cluster_queue,
@@ -179,20 +184,7 @@ struct DetectedLoop {
 };
 KUEUE_WIRE(DetectedLoop, seconds, period, times, jobs);
 
-struct DispatchView {
-  std::string check;
-  CheckState state;
-  std::string message;
-  std::vector<int32_t> nominated;
-  int32_t cluster;
-};
 KUEUE_WIRE(DispatchView, check, state, message, nominated, cluster);
-
-struct CopyView {
-  int32_t cluster;
-  Serial workload;
-  bool has_job, is_active;
-};
 KUEUE_WIRE(CopyView, cluster, workload, has_job, is_active);
 
 // Explanations: ids become names (explain.cc), and records become dicts.

@@ -120,6 +120,7 @@ SimulationOptions ReadOptions(const py::dict& given) {
     options.site = given["site"].cast<int32_t>();
   }
   if (given.contains("start")) options.start = time("start");
+  if (given.contains("metrics")) options.record.metrics = given["metrics"].cast<bool>();
   return options;
 }
 
@@ -316,14 +317,10 @@ class LockstepRun {
     const Alone alone(turn_, kWhat);
     return lockstep_->stats();
   }
-  // Returns the sum of the times to the first admission and the number of admitted jobs, for each shape of
-  // each simulation.
   std::vector<std::pair<Time, int64_t>> FirstWaits() {
     const Alone alone(turn_, kWhat);
     std::vector<std::pair<Time, int64_t>> all;
-    for (const std::shared_ptr<Simulation>& run : lockstep_->runs()) {
-      for (const kueue::FirstWaits& waits : run->first_waits()) all.emplace_back(waits.sum, waits.jobs);
-    }
+    for (const kueue::FirstWaits& waits : lockstep_->first_waits()) all.emplace_back(waits.sum, waits.jobs);
     return all;
   }
 

@@ -1,6 +1,8 @@
 #include "bindings/wire.h"
 
 #include <array>
+#include <cstdint>
+#include <cstring>
 #include <string>
 #include <utility>
 #include <vector>
@@ -16,7 +18,27 @@ std::vector<std::pair<const char*, const char*>>& Listed() {
   return *listed;
 }
 
+bool IsAscii(absl::string_view text) {
+  uint64_t bits = 0;
+  for (uint64_t word = 0; text.size() >= sizeof(word); text.remove_prefix(sizeof(word))) {
+    std::memcpy(&word, text.data(), sizeof(word));
+    bits |= word;
+  }
+  for (const char c : text) bits |= static_cast<unsigned char>(c);
+  return (bits & 0x8080808080808080) == 0;
+}
+
 }  // namespace
+
+py::object Text(absl::string_view text) {
+  const bool is_ascii = IsAscii(text);
+  const auto size = static_cast<Py_ssize_t>(text.size());
+  PyObject* const made =
+      is_ascii ? PyUnicode_New(size, 0x7f) : PyUnicode_DecodeUTF8(text.data(), size, nullptr);
+  if (made == nullptr) throw py::error_already_set();
+  if (is_ascii && size > 0) std::memcpy(PyUnicode_1BYTE_DATA(made), text.data(), text.size());
+  return py::reinterpret_steal<py::object>(made);
+}
 
 bool ListRecord(const char* path, const char* fields) {
   Listed().emplace_back(path, fields);

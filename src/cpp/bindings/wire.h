@@ -49,6 +49,9 @@ enum class Form { kTuple, kStruct, kDict };
 // Adds a record to `_core.RECORDS`, the fields of all records by the full names of their Python classes.
 bool ListRecord(const char* path, const char* fields);
 
+// Returns a new Python string. For ASCII, this costs half as much as the general conversion from UTF-8.
+py::object Text(absl::string_view text);
+
 // Splits a list of fields, and removes the trailing underscore of a field whose name is a keyword of C++.
 std::vector<std::string> FieldNames(const char* fields);
 
@@ -100,9 +103,13 @@ struct type_caster<T, std::enable_if_t<kueue::python::Wire<T>::value>> {
  private:
   template <typename Field>
   static PyObject* Item(const Field& field, return_value_policy policy, handle parent) {
-    const handle item = make_caster<Field>::cast(field, policy, parent);
-    if (!item) throw error_already_set();
-    return item.ptr();
+    if constexpr (std::is_same_v<Field, absl::string_view>) {
+      return kueue::python::Text(field).release().ptr();
+    } else {
+      const handle item = make_caster<Field>::cast(field, policy, parent);
+      if (!item) throw error_already_set();
+      return item.ptr();
+    }
   }
 };
 

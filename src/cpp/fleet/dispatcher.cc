@@ -62,6 +62,28 @@ const WorkloadCheck* Dispatcher::CheckOf(const Workload& workload) const {
   return nullptr;
 }
 
+std::optional<DispatchView> Dispatcher::StatusOf(const Workload& workload) const {
+  const WorkloadCheck* check = CheckOf(workload);
+  if (check == nullptr) return std::nullopt;
+  const Dispatched& dispatched = workload.Status().dispatched;
+  return DispatchView{manager().check_names.Name(check->check), check->state, check->message,
+                      dispatched.nominated, dispatched.cluster};
+}
+
+std::vector<CopyView> Dispatcher::CopiesOf(Serial serial) const {
+  std::vector<CopyView> views;
+  const Local* local = Find(serial);
+  if (local == nullptr) return views;
+  for (const Copy& copy : local->copies) {
+    const State& there = copies_.EngineOf(copy).state();
+    const WorkloadId id = there.workloads.Find(copy.serial);
+    if (id == kNoId || there.At(id).deleted) continue;
+    const Dispatched& dispatched = there.At(id).Status().dispatched;
+    views.push_back({copy.cluster, copy.serial, dispatched.job == JobPlace::kCopied, dispatched.active});
+  }
+  return views;
+}
+
 // Returns kNoId if the controllers ignore the workload.
 int32_t Dispatcher::ConfigOf(const Workload& workload) const {
   const WorkloadCheck* check = CheckOf(workload);

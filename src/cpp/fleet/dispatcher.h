@@ -15,6 +15,21 @@
 
 namespace kueue {
 
+// The MultiKueue check of a workload, and its clusters.
+struct DispatchView {
+  std::string check;
+  CheckState state;
+  std::string message;
+  std::vector<int32_t> nominated;
+  int32_t cluster;
+};
+// A copy that exists on a worker, and whether it has a job.
+struct CopyView {
+  int32_t cluster;
+  Serial workload;
+  bool has_job, is_active;
+};
+
 class Dispatcher {
  public:
   Dispatcher(DispatcherOptions options, std::vector<CheckClusters> checks);
@@ -55,10 +70,11 @@ class Dispatcher {
   const Local* looked() const { return looked_; }
   // Returns null if the workload was never reconciled.
   const Local* Find(Serial serial) const;
+  // Returns nothing for a workload without a MultiKueue check.
+  std::optional<DispatchView> StatusOf(const Workload& workload) const;
+  std::vector<CopyView> CopiesOf(Serial serial) const;
   // Returns the MultiKueue check of a workload, or null if the workload has none.
   const WorkloadCheck* CheckOf(const Workload& workload) const;
-  const DispatcherOptions& options() const { return options_; }
-  const std::vector<CheckClusters>& checks() const { return checks_; }
   const Workload& WorkloadOf(const Copy& copy) const { return copies_.WorkloadOf(copy); }
 
  private:

@@ -67,8 +67,8 @@ struct Local {
   WorkloadId id = kNoId;
   Serial serial = kNoId;
   std::string key;
-  // Index of the workload's check in Dispatcher::checks(); kNoId if the workload has no MultiKueue check or
-  // the check is Rejected.
+  // Index of the workload's check in the checks of the Dispatcher; kNoId if the workload has no MultiKueue
+  // check or the check is Rejected.
   int32_t config = kNoId;
   bool gone = false;          // Whether the workload was deleted and has been reconciled since then.
   std::vector<Copy> copies;   // Sorted by cluster.

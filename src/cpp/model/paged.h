@@ -213,14 +213,19 @@ class Paged {
   // Copies the page of an element if another sequence shares the page. After many calls, Own() copies all
   // shared pages, so that later accesses need no check.
   ABSL_ATTRIBUTE_NOINLINE ABSL_ATTRIBUTE_COLD void Own(size_t index) {
-    if (++checks_ < kManyChecks * size_) return OwnPage(index / kPerPage);
+    if (ABSL_PREDICT_TRUE(++checks_ < kManyChecks * size_)) {
+      if (IsShared(index / kPerPage)) CopyPage(index / kPerPage);
+      return;
+    }
     checks_ = 0;
-    for (size_t place = 0; place < pages_.size(); ++place) OwnPage(place);
+    for (size_t place = 0; place < pages_.size(); ++place) {
+      if (IsShared(place)) CopyPage(place);
+    }
     may_share_.store(false, std::memory_order_relaxed);
   }
-  void OwnPage(size_t place) {
+  bool IsShared(size_t place) const { return pages_[place]->users.load(std::memory_order_acquire) != 1; }
+  ABSL_ATTRIBUTE_NOINLINE void CopyPage(size_t place) {
     Page*& page = pages_[place];
-    if (page->users.load(std::memory_order_acquire) == 1) return;
     auto* own = new Page(page->items);
     Leave(std::exchange(page, own));
     if (!kDirect) return;

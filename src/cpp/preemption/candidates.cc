@@ -129,11 +129,12 @@ void TreeCandidates::Update(const State& state, const absl::flat_hash_set<Worklo
   excluded_ = excluded;
   has_begun_ = false;
   exceeding_.clear();
-  const std::vector<NodeId>& queues = state.forest().QueuesOfTree(root_);
+  const absl::Span<const NodeId> queues = state.forest().QueuesOfTree(root_);
+  const absl::Span<const FlavorResourceId> contested = contested_;
   for (size_t place = 0; place < queues.size(); ++place) {
     const NodeId queue = queues[place];
     // Few queues exceed their quota, so this test comes first.
-    if (!IsBorrowingAny(state.quota, queue, contested_)) continue;
+    if (!IsBorrowingAny(state.quota, queue, contested)) continue;
     if (state.forest().IsActive(queue) &&
         AreBorrowingUpTo(state, state.forest().Parent(queue), root_, contested_))
       exceeding_.push_back({queue, place});

@@ -33,9 +33,8 @@ int32_t Figures::TreeOf(NodeId root, FlavorResourceId cell) {
   return static_cast<int32_t>(trees_.size()) - 1;
 }
 
-void Figures::Wait(const State& state, NodeId queue, const std::vector<std::pair<ResourceId, int64_t>>& asks,
-                   int by) {
-  if (queue == kNoId) return;
+void Figures::AddWaiting(const State& state, NodeId queue,
+                         const std::vector<std::pair<ResourceId, int64_t>>& asks, int by) {
   waiting_ += by;
   waits_.Set(static_cast<double>(waiting_), state.now, from_);
   QueueFigures& figures = Of(queue);
@@ -53,6 +52,7 @@ void Figures::Wait(const State& state, NodeId queue, const std::vector<std::pair
 
 void Figures::Evict(NodeId victim, NodeId preemptor, Reason rule, const Workload& workload,
                     const Broken& broken) {
+  if (!is_on_) return;
   EvictionFigures& figures = evictions_[{victim, preemptor, rule}];
   ++figures.count;
   for (const auto& [cell, amount] : workload.usage)
@@ -61,6 +61,7 @@ void Figures::Evict(NodeId victim, NodeId preemptor, Reason rule, const Workload
 }
 
 void Figures::Spend(const Workload& workload, const Broken& broken) {
+  if (!is_on_) return;
   for (const auto& [cell, amount] : workload.usage) {
     const auto held = static_cast<double>(amount.value());
     if (broken.lost != 0) lost_[cell] += held * static_cast<double>(broken.lost);

@@ -92,11 +92,14 @@ struct EvictionFigures {
 
 class Figures {
  public:
-  explicit Figures(Time from) : from_(from) {}
+  // Collects metrics from the time `from` on; collects none if `is_on` is false.
+  Figures(Time from, bool is_on) : from_(from), is_on_(is_on) {}
 
   // Adds `by` pending jobs with these requests to a queue; a negative `by` removes jobs.
   void Wait(const State& state, NodeId queue, const std::vector<std::pair<ResourceId, int64_t>>& asks,
-            int by);
+            int by) {
+    if (is_on_ && queue != kNoId) AddWaiting(state, queue, asks, by);
+  }
   // Records an eviction. Call this function only for jobs that count in the metrics.
   void Evict(NodeId victim, NodeId preemptor, Reason rule, const Workload& workload, const Broken& broken);
   // Records the end of a run of the workload's job.
@@ -130,6 +133,8 @@ class Figures {
     queues_.GrowTo(queue);
     return queues_[queue];
   }
+  void AddWaiting(const State& state, NodeId queue, const std::vector<std::pair<ResourceId, int64_t>>& asks,
+                  int by);
   CellFigures& CellOf(QueueFigures& figures, FlavorResourceId cell);
   int32_t TreeOf(NodeId root, FlavorResourceId cell);
   void Use(Time now, CellFigures& figures, CellUse use);
@@ -137,6 +142,7 @@ class Figures {
   void CountTrees(const State& state);
 
   Time from_;
+  bool is_on_;
   IdVector<NodeId, QueueFigures> queues_;
   std::vector<TreeFigures> trees_;
   std::vector<int32_t> touched_;  // Trees updated at the current time.

@@ -41,7 +41,7 @@ JobRuns::JobRuns(Engine engine, std::shared_ptr<const JobColumns> columns, Simul
       start_(StartOf(engine_, jobs_.columns(), options_)),
       frees_by_hand_(options_.as_performance_test || HasGrace(jobs_.columns(), options_)),
       recorder_(options_.record, start_),
-      figures_(SaturatingAdd(start_, options_.warmup)) {
+      figures_(SaturatingAdd(start_, options_.warmup), options_.record.metrics) {
   recorder_.Reserve(static_cast<size_t>(jobs_.columns().size()));
   State& state = engine_.state();
   state.followed.on = true;
@@ -140,9 +140,10 @@ void JobRuns::Reserve(int32_t number) {
   job.queue = workload.admission->cluster_queue;
   job.assigned = recorder_.AssignedOf(*workload.admission);
   job.flavor = FirstFlavor(*workload.admission);
-  job.borrowed = std::any_of(workload.usage.begin(), workload.usage.end(), [&](const auto& use) {
-    return state.quota.Usage(job.queue, use.first) > state.quota.Nominal(job.queue, use.first);
-  });
+  job.borrowed = options_.record.metrics &&
+                 std::any_of(workload.usage.begin(), workload.usage.end(), [&](const auto& use) {
+                   return state.quota.Usage(job.queue, use.first) > state.quota.Nominal(job.queue, use.first);
+                 });
   Touch(job.queue);
   watch_.Note(state.forest().Root(job.queue), job.workload, /*evicted=*/false);
   recorder_.Decide(state, DecisionKind::kReserved, job, columns().Row(number));
@@ -329,7 +330,7 @@ void JobRuns::Finished(int32_t number) {
 }
 
 void JobRuns::Touch(NodeId queue) {
-  if (queue != kNoId) touched_.Add(queue);
+  if (queue != kNoId && options_.record.metrics) touched_.Add(queue);
 }
 
 void JobRuns::Stir(NodeId queue) {

@@ -2,11 +2,22 @@
 
 #include <algorithm>
 #include <array>
+#include <cstring>
 #include <iterator>
 #include <utility>
 
 namespace kueue {
 namespace {
+
+// The numbers below 100, with two digits each.
+constexpr std::array<char, 200> kPairs = [] {
+  std::array<char, 200> pairs{};
+  for (size_t i = 0; i < 100; ++i) {
+    pairs[2 * i] = static_cast<char>('0' + i / 10);
+    pairs[2 * i + 1] = static_cast<char>('0' + i % 10);
+  }
+  return pairs;
+}();
 
 // Returns the prefix and the number, which has at least `digits` digits.
 std::string Numbered(absl::string_view prefix, int32_t number, int digits) {
@@ -14,8 +25,13 @@ std::string Numbered(absl::string_view prefix, int32_t number, int digits) {
   std::array<char, kRoom> buffer;
   char* const end = buffer.data() + kRoom;
   char* begin = end;
-  for (auto rest = static_cast<uint32_t>(number); rest > 0 || begin == end; rest /= 10)
-    *--begin = static_cast<char>('0' + rest % 10);
+  auto rest = static_cast<uint32_t>(number);
+  for (; rest >= 100; rest /= 100) {
+    begin -= 2;
+    std::memcpy(begin, &kPairs[2 * (rest % 100)], 2);
+  }
+  *--begin = kPairs[2 * rest + 1];
+  if (rest >= 10) *--begin = kPairs[2 * rest];
   if (prefix.size() + static_cast<size_t>(std::max(digits, 10)) > kRoom) {
     const std::string written(begin, end);
     const size_t width = std::max(written.size(), static_cast<size_t>(std::max(digits, 0)));

@@ -84,6 +84,13 @@ SimulationStats Lockstep::stats() const {
   return all;
 }
 
+std::vector<FirstWaits> Lockstep::first_waits() const {
+  std::vector<FirstWaits> all;
+  for (const std::shared_ptr<Simulation>& run : runs_)
+    all.insert(all.end(), run->first_waits().begin(), run->first_waits().end());
+  return all;
+}
+
 Time Lockstep::start() const {
   Time start = INT64_MAX;
   for (const std::shared_ptr<Simulation>& run : runs_) start = std::min(start, run->start());

@@ -26,6 +26,9 @@ class Lockstep {
   bool Run(int64_t work);
   // Sums of all simulations.
   SimulationStats stats() const;
+  // Returns the waits of the jobs by shape: those of the first simulation, then those of the second, and so
+  // on.
+  std::vector<FirstWaits> first_waits() const;
   Time start() const;
   const std::vector<std::shared_ptr<Simulation>>& runs() const { return runs_; }
 

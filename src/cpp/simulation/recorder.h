@@ -16,6 +16,8 @@ namespace kueue {
 
 struct Recording {
   bool decisions = true, runs = true, usage = true, cycles = false;
+  // Whether Figures are collected, and whether jobs borrow and would have fitted at their arrival.
+  bool metrics = true;
 };
 
 enum class DecisionKind : int32_t { kReserved, kAdmitted, kEvicted, kFinished, kRequeued, kDeactivated };

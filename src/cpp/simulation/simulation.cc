@@ -190,7 +190,7 @@ void Simulation::Arrive(int32_t number) {
   if (ahead < 0) {
     runs_.jobs().Take(number);
     runs_.Adopt(number, Submit(number));
-    runs_.jobs().At(number).promised = FitsNominal(number);
+    if (runs_.options().record.metrics) runs_.jobs().At(number).promised = FitsNominal(number);
   } else {
     runs_.Await(number, JobAt(ahead).queue);
   }

@@ -5,7 +5,7 @@
 namespace kueue {
 
 int64_t CountAfterReclaim(const State& state, const Workload& workload, const PodSetSpec& pod_set) {
-  if (!state.config.gates.reclaimable_pods) return pod_set.count;
+  if (workload.status == nullptr || !state.config.gates.reclaimable_pods) return pod_set.count;
   const auto& reclaimable = workload.Status().reclaimable;
   const auto entry = reclaimable.find(pod_set.name);
   return entry == reclaimable.end() ? pod_set.count : pod_set.count - std::min(entry->second, pod_set.count);

@@ -19,14 +19,15 @@ void GrowNodes(State& state) {
   state.stale = true;
 }
 
-// The key `namespace/name` of a workload. Most keys need no allocation.
+// The key `namespace/name` of an object. Most keys need no allocation.
 class JoinedKey {
  public:
-  explicit JoinedKey(const Workload& workload) : text_(workload.spec->ns.size() + 1 + workload.name.size()) {
-    char* const slash = std::copy(workload.spec->ns.begin(), workload.spec->ns.end(), text_.begin());
+  JoinedKey(absl::string_view ns, absl::string_view name) : text_(ns.size() + 1 + name.size()) {
+    char* const slash = std::copy(ns.begin(), ns.end(), text_.begin());
     *slash = '/';
-    std::copy(workload.name.begin(), workload.name.end(), slash + 1);
+    std::copy(name.begin(), name.end(), slash + 1);
   }
+  explicit JoinedKey(const Workload& workload) : JoinedKey(workload.spec->ns, workload.name) {}
   absl::string_view text() const { return {text_.data(), text_.size()}; }
 
  private:
@@ -69,7 +70,7 @@ NamespaceId State::InternNamespace(absl::string_view name) {
 }
 
 LocalQueueId State::InternLocalQueue(absl::string_view ns, absl::string_view name) {
-  const LocalQueueId id = local_queue_names.Intern(absl::StrCat(ns, "/", name));
+  const LocalQueueId id = local_queue_names.Intern(JoinedKey(ns, name).text());
   if (!local_queues.Contains(id)) {
     LocalQueue queue;
     queue.ns = std::string(ns);
@@ -86,11 +87,17 @@ LocalQueueId State::LocalQueueOf(const WorkloadSpec& spec) {
   constexpr size_t bits = 14;
   constexpr uint64_t mixer = 0x9E3779B97F4A7C15;
   if (caches.local_queues.empty()) caches.local_queues.resize(size_t{1} << bits);
-  const size_t place = reinterpret_cast<uintptr_t>(&spec) * mixer >> (64 - bits);
-  const LocalQueueId known = std::as_const(caches.local_queues)[place];
-  if (local_queues.Contains(known)) {
-    const LocalQueue& local = std::as_const(local_queues)[known];
-    if (local.name == spec.queue_name && local.ns == spec.ns) return known;
+  const auto& cache = std::as_const(caches.local_queues);
+  size_t place = reinterpret_cast<uintptr_t>(&spec) * mixer >> (64 - bits);
+  const auto is_taken = [&] { return local_queues.Contains(cache[place]); };
+  const auto is_known = [&] {
+    const LocalQueue& local = std::as_const(local_queues)[cache[place]];
+    return local.name == spec.queue_name && local.ns == spec.ns;
+  };
+  if (is_taken()) {
+    if (is_known()) return cache[place];
+    place ^= 1;  // A second place, because two specs that shared one would replace each other in turn.
+    if (is_taken() && is_known()) return cache[place];
   }
   return caches.local_queues[place] = InternLocalQueue(spec.ns, spec.queue_name);
 }

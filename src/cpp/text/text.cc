@@ -32,21 +32,28 @@ struct Renderer {
       const std::string& name = pod_sets[static_cast<size_t>(pod_set.pod_set)].name;
       for (const Refusal& refusal : pod_set.refusals) {
         if (!refusal.IsError()) continue;
-        return absl::StrCat("failed to assign flavors to pod set ", name, ": ", Render(state, refusal),
-                            Pending(refused));
+        text = absl::StrCat("failed to assign flavors to pod set ", name, ": ", Render(state, refusal));
+        AppendPending(refused, text);
+        return text;
       }
-      std::vector<std::string> reasons;
-      for (const Refusal& refusal : pod_set.refusals) reasons.push_back(Render(state, refusal));
-      std::sort(reasons.begin(), reasons.end());
       absl::StrAppend(&text, text.empty() ? "" : "; ", "couldn't assign flavors to pod set ", name, ": ",
-                      absl::StrJoin(reasons, ", "));
+                      Reasons(pod_set.refusals));
     }
-    return text + Pending(refused);
+    AppendPending(refused, text);
+    return text;
   }
 
-  static std::string Pending(const Refused& refused) {
-    if (refused.pending_preemptions == 0) return "";
-    return absl::StrCat(". Pending the preemption of ", refused.pending_preemptions, " workload(s)");
+  std::string Reasons(const Refusals& refusals) const {
+    if (refusals.size() == 1) return Render(state, refusals.front());
+    std::vector<std::string> reasons;
+    for (const Refusal& refusal : refusals) reasons.push_back(Render(state, refusal));
+    std::sort(reasons.begin(), reasons.end());
+    return absl::StrJoin(reasons, ", ");
+  }
+
+  static void AppendPending(const Refused& refused, std::string& text) {
+    if (refused.pending_preemptions == 0) return;
+    absl::StrAppend(&text, ". Pending the preemption of ", refused.pending_preemptions, " workload(s)");
   }
 
   std::string operator()(const ReservedIn& reserved) const {
@@ -152,7 +159,7 @@ std::string Render(const State& state, const Message& message, const std::vector
 
 namespace {
 
-std::string RenderInteger(const State& state, const std::string& resource, int64_t value) {
+std::string RenderInteger(const State& state, absl::string_view resource, int64_t value) {
   return ResourceQuantityString(resource, value, IsChargedBySource(state.config, resource));
 }
 
@@ -169,8 +176,9 @@ std::string FlavorResourceName(const State& state, FlavorResourceId fr) {
 }
 
 std::string Render(const State& state, const Refusal& refusal) {
-  const std::string flavor = refusal.flavor == kNoId ? "" : state.flavor_names.Name(refusal.flavor);
-  const std::string resource = refusal.resource == kNoId ? "" : state.resource_names.Name(refusal.resource);
+  absl::string_view flavor, resource;
+  if (refusal.flavor != kNoId) flavor = state.flavor_names.Name(refusal.flavor);
+  if (refusal.resource != kNoId) resource = state.resource_names.Name(refusal.resource);
   const auto amount = [&](Amount value) { return RenderAmount(state, refusal.resource, value); };
   switch (refusal.kind) {
     case RefusalKind::kExceedsCapacity:

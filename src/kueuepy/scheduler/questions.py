@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from kueuepy._core import ask_session
 from kueuepy.errors import InvalidSpecError, StateError
 from kueuepy.errors.arguments import checked_methods
 from kueuepy.objects import SECOND, ResourceFlavor
@@ -170,15 +171,13 @@ class SchedulerQuestions:
             >>> scheduler.try_admit({"name": "job", "queue": "team", "cpu": 9}).reason
             'ExceedsMaxQuota'
         """
-        session = self._session
-        with session.lock:
-            state = session.state
-            decision = state.engine.ask_one(item, state.not_modelled)
-            if decision is None:  # neither a Question nor a row of plain values
-                from kueuepy.explain.whatif import ask_one  # noqa: PLC0415 - only on use
+        decision = ask_session(self._session, item)
+        if decision is None:  # neither a Question nor a row of plain values
+            from kueuepy.explain.whatif import ask_one  # noqa: PLC0415 - only on use
 
-                decision = ask_one(state, item)
-            return decision
+            with self._lock:
+                decision = ask_one(self._state, item)
+        return decision
 
     def try_admit_many(self, items: Iterable[Any]) -> Answers:
         """Return the decision of `try_admit` for each of several workloads, each considered separately.

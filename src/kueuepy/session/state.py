@@ -46,6 +46,7 @@ class SchedulerState:
         count: The number of submitted workloads, including rejected ones. `count` determines the uid of the next
             workload that is submitted without a uid.
         checks: The functions and controllers that answer admission checks, by controllerName.
+        unmodelled: The value of `not_modelled`; `None` if `own_store` was called since it was computed.
     """
 
     engine: Engine
@@ -55,7 +56,7 @@ class SchedulerState:
     count: int = 0
     checks: Mapping[str, Check] = field(default_factory=dict)
     _searched: tuple[tuple[Any, ...], tuple[str, ...]] = ((), ())
-    _found_in: object = None
+    unmodelled: tuple[str, ...] | None = None
     _now: Timestamp = EPOCH
 
     def fork(self) -> SchedulerState:
@@ -68,10 +69,12 @@ class SchedulerState:
             self.count,
             self.checks,
             self._searched,
+            self.unmodelled,
         )
 
     def own_store(self) -> Store:
         """Return the store in order to change it. If forks share the store, it is first replaced by a copy."""
+        self.unmodelled = None
         self.store = self.store.for_change()
         return self.store
 
@@ -150,14 +153,13 @@ class SchedulerState:
 
         The result is cached until an object changes.
         """
-        objects = self.store.objects
-        version = objects.version
-        if self._found_in is not version:
+        if self.unmodelled is None:
+            objects = self.store.objects
             given = (self.configuration, objects.of(ClusterQueue), objects.of(Cohort), objects.of(AdmissionCheck))
             if not self._searched[0] or any(a is not b for a, b in zip(self._searched[0], given, strict=True)):
                 self._searched = (given, tuple(map(str, unmodelled(*given))))
-            self._found_in = version
-        return self._searched[1]
+            self.unmodelled = self._searched[1]
+        return self.unmodelled
 
     def find(self, obj: Object) -> Object | None:
         """Return the stored object with the same kind and name as an object; `None` if no such object is stored."""

@@ -50,7 +50,7 @@ _MILLISECOND = 1_000_000
 _MICROSECOND = 1_000
 _AS_KUEUES_TEST: dict[str, Any] = {
     **dict.fromkeys(("every", "cost", "restore", "grace", "cycle", "per_head", "warmup"), 0),
-    **dict.fromkeys(("decisions", "runs", "usage", "cycles"), False),
+    **dict.fromkeys(("decisions", "runs", "usage", "cycles", "metrics"), False),
     **dict.fromkeys(("checks", "startups", "failures", "changes"), ()),
     "on_eviction": "restart",
     "until": 2**63 - 1,
