@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from kueuepy._core import ask_session
-from kueuepy.errors import InvalidSpecError, StateError
-from kueuepy.errors.arguments import checked_methods
+from kueuepy.errors import InvalidSpecError, KueueError, StateError
+from kueuepy.errors.arguments import checked_methods, checks_itself, raise_fault
 from kueuepy.objects import SECOND, ResourceFlavor
 from kueuepy.session.session import Session
 from kueuepy.session.workloads import take_all, valid_submissions
@@ -150,6 +150,7 @@ class SchedulerQuestions:
                 not_modelled=state.not_modelled,
             )
 
+    @checks_itself
     def try_admit(self, item: Any) -> Decision:
         """Return the decision that a cycle would make now if it considered only this workload.
 
@@ -171,12 +172,18 @@ class SchedulerQuestions:
             >>> scheduler.try_admit({"name": "job", "queue": "team", "cpu": 9}).reason
             'ExceedsMaxQuota'
         """
-        decision = ask_session(self._session, item)
-        if decision is None:  # neither a Question nor a row of plain values
-            from kueuepy.explain.whatif import ask_one  # noqa: PLC0415 - only on use
+        try:
+            decision = ask_session(self._session, item)
+            if decision is None:  # neither a Question nor a row of plain values
+                from kueuepy.explain.whatif import ask_one  # noqa: PLC0415 - only on use
 
-            with self._lock:
-                decision = ask_one(self._state, item)
+                with self._lock:
+                    decision = ask_one(self._state, item)
+        except KueueError:
+            raise
+        except Exception as error:
+            raise_fault(SchedulerQuestions.try_admit, (self, item), {}, error)
+            raise
         return decision
 
     def try_admit_many(self, items: Iterable[Any]) -> Answers:

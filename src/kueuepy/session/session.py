@@ -53,6 +53,8 @@ class Session:
         log: The log that records each call; `None` if there is no log.
     """
 
+    __slots__ = ("__dict__", "__weakref__", "state")  # Every question reads `state`.
+
     _is_changing = False
     _has_begun = False
     _harmless: BaseException | None = None
