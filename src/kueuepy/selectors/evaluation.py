@@ -11,10 +11,15 @@ from functools import lru_cache
 from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any
 
+from kueuepy.errors import UnsupportedError
 from kueuepy.errors.libraries import imported
-from kueuepy.selectors.literals import refusal
-from kueuepy.selectors.rewriting import EQUAL, MEMBER, NUMBER, SAME, SIZED, Rewriter, split, unsupported
+from kueuepy.selectors import operations, rewriting
+from kueuepy.selectors.literals import refusal, written
+from kueuepy.selectors.rewriting import ATTRIBUTES, CAPACITY, is_constant_conversion, rewritten, unsupported
+from kueuepy.selectors.syntax import Checked, read
+from kueuepy.selectors.tokens import macro_with_two_variables, names_a_variable_device, split, with_fields_present
 from kueuepy.selectors.values import (
+    NOT_SUPPORTED,
     amount,
     compare,
     integer,
@@ -23,33 +28,47 @@ from kueuepy.selectors.values import (
     is_tolerant_version,
     is_version,
     kept,
-    number,
-    of_one_type,
     part_of_version,
     quantity,
-    refused,
     sign,
     tolerant_version,
     version,
+    without_integer,
 )
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-ATTRIBUTES, CAPACITY = "device.attributes", "device.capacity"
+    from kueuepy.selectors.syntax import Expr
+
 _NAMES = """
-    url isURL getScheme getHost getHostname getPort getEscapedPath getQuery ip isIP family isUnspecified isLoopback
-    isLinkLocalMulticast isLinkLocalUnicast isGlobalUnicast cidr isCIDR containsIP containsCIDR masked prefixLength
-    find findAll sets isSorted sum min max indexOf lastIndexOf transformList transformMap transformMapEntry format named
-    validate authorizer existsOne lists slice flatten distinct sort sortBy
+    url isURL getScheme getHost getHostname getPort getEscapedPath getQuery ip isIP family isUnspecified
+    isLoopback isLinkLocalMulticast isLinkLocalUnicast isGlobalUnicast cidr isCIDR containsIP containsCIDR
+    masked prefixLength find findAll reverse sets isSorted sum min max indexOf lastIndexOf transformList
+    transformMap transformMapEntry format named validate authorizer existsOne lists slice flatten distinct
+    sort sortBy
 """
 _ELSEWHERE = frozenset(_NAMES.split())
 """Functions of Kubernetes that are not supported here."""
 _STRINGS_VERSION = 2
 """Version of the string functions of Kubernetes, which does not have `reverse` for strings."""
 
-_UNHASHABLE = "internal error: runtime error: hash of unhashable type cel.Semver"
-"""The error of Kueue if it looks up a version in a list of literals."""
+_OPERATIONS = {
+    rewriting.MARKED: operations.marked,
+    rewriting.EQUAL: operations.equal,
+    rewriting.UNEQUAL: operations.unequal,
+    rewriting.MEMBER: operations.member,
+    rewriting.CONSTANT: operations.member_of_constants,
+    rewriting.KEY: operations.member_of_keys,
+    rewriting.VERSIONED: operations.versioned,
+    rewriting.FIELDS: operations.has_fields,
+    rewriting.FOUND: operations.found,
+    rewriting.HASHABLE: operations.hashable,
+    rewriting.SIZED: operations.sized,
+    rewriting.NUMBER: operations.number,
+    rewriting.FLOAT: operations.floating,
+}
+"""The functions that rewritten expressions call."""
 _WHAT, _INSTALL = "selectors of devices", '"kueuepy[dra]"'
 
 
@@ -111,23 +130,15 @@ def _environment(*, of_types: bool = False) -> Any:
         function(
             "sub",
             (amounts, [amounts, amounts], lambda a, b: kept(amount(a) - amount(b))),
-            (amounts, [amounts, whole], lambda a, b: kept(amount(a) - b)),
+            (amounts, [amounts, whole], without_integer),
         ),
         function("major", (whole, [versions], part_of_version(0))),
         function("minor", (whole, [versions], part_of_version(1))),
         function("patch", (whole, [versions], part_of_version(2))),
-        function("reverse", (kinds.List(kinds.DYN), [kinds.List(kinds.DYN)], lambda values: list(values)[::-1])),
-        function(
-            NUMBER,
-            *((kind, [kind], number) for kind in (flag, whole, kinds.UINT, kinds.DOUBLE, text, kinds.TIMESTAMP)),
-            member=False,
-        ),
     ]
-    plain = (flag, whole, kinds.UINT, kinds.DOUBLE, text, kinds.BYTES, kinds.TIMESTAMP, kinds.DURATION)
-    functions.append(function(SAME, (held, [held, held], of_one_type), member=False))
-    for name, why in ((EQUAL, "no such overload"), (MEMBER, _UNHASHABLE), (SIZED, "no such overload: size")):
-        unchanged = [(kind, [kind], lambda value: value) for kind in (*plain, kinds.List(kinds.DYN))]
-        functions.append(function(name, *unchanged, (held, [held], refused(why)), member=False))
+    if not of_types:
+        listed = [kinds.List(kinds.DYN)]
+        functions += [function(name, (flag, listed, call), member=False) for name, call in _OPERATIONS.items()]
     variables = {
         "device.driver": text,
         ATTRIBUTES: kinds.Map(text, kinds.Map(text, kinds("any") if of_types else kinds.DYN)),
@@ -143,10 +154,14 @@ _ON_LISTS = re.compile(r"found no matching overload for '(indexOf|lastIndexOf|mi
 _ABSTRACT_FIELD = re.compile(r"expression of type '(kubernetes\.\w+)' cannot be the operand of a select operation")
 _PLAIN_FIELD = re.compile(r"expression of type '([^']*)' cannot be the operand of a select operation")
 _NO_METHOD = re.compile(r"overload for '(\w+)' applied to '\(([^,()]+)(?:, )?(.*)\)'")
-_ANY = "ERROR"
-"""The library's name of the type `any`."""
-_CAPITALS = re.compile(r"\b[A-Z]+\b")
-_TYPE_NAMES = {"NULL": "null_type", "DURATION": "google.protobuf.Duration", "TIMESTAMP": "google.protobuf.Timestamp"}
+_MIXED_NUMBERS = re.compile(r"'_[<>]=?_' applied to '\((int|uint|double), (int|uint|double)\)'")
+_TYPE_NAMES = {
+    "null": "null_type",
+    "any": "google.protobuf.Any",
+    "duration": "google.protobuf.Duration",
+    "timestamp": "google.protobuf.Timestamp",
+}
+_OWN_NAMES = re.compile(rf"\b({'|'.join(_TYPE_NAMES)})\b")
 
 
 def compile_error(expression: str) -> str:
@@ -165,21 +180,52 @@ def compile_error(expression: str) -> str:
 @lru_cache(maxsize=4096)
 def _compiled(expression: str) -> Any:
     """Return the compiled program, or the reason for the failure as a string."""
-    rewriter = Rewriter(expression)
+    if not expression.isascii() and any("\ud800" <= letter <= "\udfff" for letter in expression):
+        raise UnsupportedError("a selector has a surrogate code point, which UTF-8 cannot encode")
+    if names_a_variable_device(expression):
+        raise unsupported(expression, "a variable named device")
     try:
-        checked = _environment(of_types=True).compile(
-            rewriter.rewritten(checks_operands=False) if rewriter.asks_for_fields() else expression
-        )
+        compiled = _environment(of_types=True).compile(with_fields_present(expression))
     except RuntimeError as error:
-        if macro := rewriter.macro_with_two_variables():
+        if macro := macro_with_two_variables(expression):
             raise unsupported(expression, f"{macro}() with two variables") from None
         return "compilation failed: " + _reason(expression, str(error))
-    result = checked.return_type().name()
-    if result not in ("BOOL", _ANY):
-        lowered = _CAPITALS.sub(lambda found: found[0].lower(), result)
-        name = _TYPE_NAMES.get(result, lowered.replace("<", "(").replace(">", ")"))
-        return f"must evaluate to bool or the unknown type, not {name.replace(_ANY.lower(), 'google.protobuf.Any')}"
-    return refusal(expression, split(expression), _fails) or _environment().compile(rewriter.rewritten())
+    checked = read(compiled.serialize())
+    result = checked.type_of(checked.root)
+    if result not in (("bool",), ("any",)):
+        name = _OWN_NAMES.sub(lambda found: _TYPE_NAMES[found[0]], written(result))
+        return f"must evaluate to bool or the unknown type, not {name}"
+    if refused := refusal(expression, checked, split(expression), _fails):
+        return refused
+    for node in checked.root.all():
+        if is_constant_conversion(node) and (failed := _constant_error(expression, checked, node)):
+            return f"program instantiation failed: {failed}"
+    return _program(expression, checked)
+
+
+def _program(expression: str, checked: Checked) -> Any:
+    """Return the program that evaluates an expression.
+
+    Raises:
+        UnsupportedError: The result in Kueue cannot be determined here.
+    """
+    message = rewritten(expression, checked)
+    try:
+        return _environment().deserialize(message)
+    except RuntimeError:
+        raise unsupported(expression, "operations nested too deep") from None
+
+
+def _constant_error(expression: str, checked: Checked, node: Expr) -> str:
+    """Return the error of the evaluation of a node without variables; empty if there is none.
+
+    Raises:
+        UnsupportedError: The result in Kueue cannot be determined here.
+    """
+    environment = _environment()
+    alone = Checked(node, checked.types, checked.positions, checked.url, checked.rest)
+    result = _program(expression, alone).eval(environment.Activation({}))
+    return _error(expression, str(result.value())) if result.type().name() == "ERROR" else ""
 
 
 def _fails(expression: str) -> bool:
@@ -191,6 +237,12 @@ def _fails(expression: str) -> bool:
 def _reason(expression: str, text: str) -> str:
     """Convert an error of the library to the message of Kueue's compiler."""
     found = _ON_LISTS.search(text)
+    if _MIXED_NUMBERS.search(text):
+        raise unsupported(expression, "a comparison of numbers of different types")
+    if "codepoint limit" in text:
+        raise unsupported(expression[:100], "more than 100000 characters")
+    if "recursion" in text:
+        raise unsupported(expression, "operations nested more than 32 levels deep")
     names = [found[1]] if found else _UNDECLARED.findall(text)
     for name in names:
         if name in _ELSEWHERE:
@@ -213,6 +265,9 @@ def _as_method(expression: str, found: re.Match[str]) -> str:
 
 
 _ERRORS = (
+    (re.compile(r"double out of int64 range|uint64 out of int64 range"), "integer overflow"),
+    (re.compile(r"(double|int64) out of uint64 range"), "unsigned integer overflow"),
+    (re.compile(r"malformed UTF-8 bytes"), "invalid UTF-8 in bytes, cannot convert to string"),
     (re.compile(r'Key not found in map : "?(.*?)"?'), r"no such key: \1"),
     (re.compile(r"No matching overloads found.*|Applying SELECT to non-message type"), "no such overload"),
     (re.compile(r"divide by zero"), "division by zero"),
@@ -225,6 +280,8 @@ _ERRORS = (
     (re.compile(r"Index error: expected integer type, got (\w+)"), r"unsupported index type '\1' in list"),
     (re.compile(r"Index error: index=(-?\d+) size=\d+"), r"index out of bounds: \1"),
 )
+_VERSION_TYPE = "kubernetes.Semver"
+_VERSION_TO_BOOL = "type conversion error from 'Semver' to 'bool'"
 _TO_BOOL = {
     "string": "unsupported native conversion from string to 'bool'",
     "int": "unsupported type conversion from 'int' to bool",
@@ -237,18 +294,29 @@ def evaluate(expression: str, subject: str) -> tuple[bool, str]:
     Args:
         expression: A CEL expression that compiles.
         subject: The device as a JSON string, from `ResourceSlice.subjects`.
+
+    Raises:
+        UnsupportedError: The result in Kueue cannot be determined here.
     """
     try:
         activation = _activation(subject)
     except ValueError as error:
         return False, str(error)
-    result = _compiled(expression).eval(activation)
+    operations.start()
+    try:
+        result = _compiled(expression).eval(activation)
+    except RuntimeError as error:
+        raise unsupported(expression, f'an operation that ends in the error "{error}"') from None
+    if aborted := operations.abort_error():
+        return False, aborted
     value, kind = result.value(), result.type().name()
     if kind == "BOOL":
         return bool(value), ""
     if kind == "ERROR":
-        return False, _error(str(value))
-    name = _TYPE_NAMES.get(kind, kind.lower())
+        return False, _error(expression, str(value))
+    if kind.startswith("MAP"):
+        return False, f"CEL result of type {_VERSION_TYPE} could not be converted to bool: {_VERSION_TO_BOOL}"
+    name = _TYPE_NAMES.get(kind.lower(), kind.lower())
     refused = _TO_BOOL.get(name, f"type conversion error from '{name}' to 'bool'")
     return False, f"CEL result of type {name} could not be converted to bool: {refused}"
 
@@ -266,22 +334,29 @@ _NAMED = {
     "asApproximateFloat",
 }
 """Methods of versions and quantities; Kueue names their arguments' types if there is no matching overload."""
-_CONVERSIONS = {NUMBER: "int", "double": "double", "string": "string"}
-_KINDS = {"int64": "int", "uint64": "uint", "map": "kubernetes.Semver"}
+_CONVERSIONS = {"int", "double", "string"}
+_KINDS = {"int64": "int", "uint64": "uint", "map": _VERSION_TYPE}
 
 
 def _without_overload(receiver: str | None, name: str, arguments: list[str]) -> str:
     """Return Kueue's error for a call without a matching overload; the only maps of devices are versions."""
     types = [_KINDS.get(kind, kind) for kind in ([receiver] if receiver else []) + arguments]
     if name in _NAMED or name in _CONVERSIONS:
-        return f"no such overload: {_CONVERSIONS.get(name, name)}({', '.join(types)})"
+        return f"no such overload: {name}({', '.join(types)})"
     if types[:1] == [_KINDS["map"]] and (name.startswith("_") or name == "size"):
         return f"no such overload: {name}"
     return "no such overload"
 
 
-def _error(text: str) -> str:
+def _error(expression: str, text: str) -> str:
+    """Convert an error of an evaluation to the error of Kueue.
+
+    Raises:
+        UnsupportedError: The result in Kueue cannot be determined here.
+    """
     text = _STATUS.sub("", text)
+    if NOT_SUPPORTED in text:
+        raise unsupported(expression, text.partition(NOT_SUPPORTED)[2])
     if (call := _NO_OVERLOAD.fullmatch(text)) is not None:
         return _without_overload(call[1], call[2], [kind for kind in call[3].split(", ") if kind])
     for pattern, words in _ERRORS:

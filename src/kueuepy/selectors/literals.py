@@ -10,26 +10,24 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-    from kueuepy.selectors.rewriting import Token
+    from kueuepy.selectors.syntax import Checked, Expr, Type
+    from kueuepy.selectors.tokens import Token
 
 _CHECKED = {"matches": "''.matches({})", "timestamp": "timestamp({})", "duration": "duration({})"}
-_CONVERSIONS = ("int", "uint", "double")
 
 
-def refusal(expression: str, tokens: list[Token], fails: Callable[[str], bool]) -> str:
+def refusal(expression: str, checked: Checked, tokens: list[Token], fails: Callable[[str], bool]) -> str:
     """Return why an expression is refused because of its literals; empty if it is not.
 
     Args:
-        expression: The expression, whose types are correct.
+        expression: The expression.
+        checked: The expression, whose types are correct.
         tokens: Its tokens.
         fails: Evaluates an expression without variables and returns whether the result is an error.
     """
-    issues = sorted((*_arguments(tokens, fails), *_elements(tokens)))
+    issues = sorted((*_arguments(tokens, fails), *_elements(checked)))
     if issues:
         return "compilation failed: " + "\n".join(_issue(expression, start, words) for start, words in issues)
-    for name, text in _calls(tokens):
-        if name.text in _CONVERSIONS and text.kind == "text" and fails(f"{name.text}({text.text})"):
-            return f"program instantiation failed: type conversion error from 'string' to '{name.text}'"
     return ""
 
 
@@ -46,35 +44,31 @@ def _arguments(tokens: list[Token], fails: Callable[[str], bool]) -> Iterator[tu
             yield argument.start, f"invalid {name.text} argument"
 
 
-def _elements(tokens: list[Token]) -> Iterator[tuple[int, str]]:
-    """Find the lists of literals with elements of different types."""
-    for i, opening in enumerate(tokens):
-        if opening.text != "[" or (i and _ends_a_value(tokens[i - 1])):
-            continue
-        first, position = "", i + 1
-        while position + 1 < len(tokens) and tokens[position + 1].text in (",", "]"):
-            found = _type(tokens[position])
-            first = first or found
-            if first and found and found != first:
-                yield tokens[position].start, f"expected type '{first}' but found '{found}'"
-                break
-            position += 2
+def _elements(checked: Checked) -> Iterator[tuple[int, str]]:
+    """Find the lists and maps that are written with elements of different types."""
+
+    def mismatch(node: Expr, first: Type, found: Type) -> tuple[int, str]:
+        words = f"expected type '{written(first)}' but found '{written(found)}'"
+        return checked.positions.get(node.number, 0), words
+
+    for node in checked.root.all():
+        if node.kind == "list" and node.number:
+            types = node.element_types(checked.type_of)
+            for part, found in zip(node.parts, types, strict=True):
+                if found != types[0]:
+                    yield mismatch(part, types[0], found)
+                    break
+        elif node.kind == "map" and not node.name:
+            types = node.element_types(checked.type_of)
+            for i, (part, found) in enumerate(zip(node.parts, types, strict=True)):
+                if found != types[i % 2]:
+                    yield mismatch(part, types[i % 2], found)
 
 
-def _ends_a_value(token: Token) -> bool:
-    return token.text in (")", "]", "}") or (token.kind in ("name", "text") and token.text != "in")
-
-
-def _type(token: Token) -> str:
-    """Return the type of a literal; empty if the token is no literal."""
-    text = token.text
-    if token.kind == "text":
-        return "bytes" if "b" in text[: min(text.find(quote) % len(text) for quote in "\"'")].lower() else "string"
-    if token.kind == "number":
-        if text[-1] in "uU":
-            return "uint"
-        return "double" if not text.lower().startswith("0x") and any(c in text for c in ".eE") else "int"
-    return "bool" if text in ("true", "false") else ""
+def written(kind: Type) -> str:
+    """Return a type as cel-go writes it."""
+    name, *parameters = kind
+    return f"{name}({', '.join(map(written, parameters))})" if parameters else str(name)
 
 
 def _issue(expression: str, start: int, words: str) -> str:

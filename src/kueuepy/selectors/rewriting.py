@@ -1,307 +1,327 @@
-"""Rewriting of expressions, so that missing domains of a device evaluate to empty maps.
+"""Rewriting of syntax trees, so that the CEL library evaluates them as Kueue does.
 
-Source: `k8s.io/dynamic-resource-allocation/cel/compile.go`.
+Missing domains of a device evaluate to empty maps. Operations whose operands may be versions or quantities are replaced
+with calls of the functions of `operations`: the library would treat the values as maps.
+
+Source: `k8s.io/dynamic-resource-allocation/cel/compile.go`; cel-go's `common/types`, `interpreter/decorators.go`.
 """
 
 from __future__ import annotations
 
-import json
-import re
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from kueuepy.errors import UnsupportedError
+from kueuepy.selectors.syntax import DYN, Expr, boolean, bound, call, constant, listed, variable
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable
 
-_TOKEN = re.compile(
-    r"""
-    (?P<text>(?:[rR][bB]?|[bB][rR]?)?(?:\"\"\"(?:\\.|[^\\])*?\"\"\"|'''(?:\\.|[^\\])*?'''|"(?:\\.|[^"\\\n])*"|'(?:\\.|[^'\\\n])*'))
-    |(?P<name>[A-Za-z_]\w*|`[^`\n]*`)|(?P<number>\d[\w.]*)|(?P<space>\s+|//[^\n]*)|(?P<mark>[=!<>]=|&&|\|\||.)
-    """,
-    re.VERBOSE | re.DOTALL,
-)
-NUMBER = "kueuepy_number"
-"""Function that refuses a bool, because `int` has no overload for it in Kueue."""
-EQUAL, MEMBER, SIZED = "kueuepy_equal", "kueuepy_member", "kueuepy_sized"
-"""Functions that return their argument, but refuse versions and quantities, as Kueue does on the left of `==` and of
-`in`, and as the argument of `size`."""
-SAME = "kueuepy_same"
-"""Function that returns its first argument, but refuses a version or quantity if the second has another type."""
-_MACROS = {"all", "exists", "exists_one", "existsOne"}
-_FIELDS = {"driver", "attributes", "capacity", "allowMultipleAllocations"}
+    from kueuepy.selectors.syntax import Checked, Type
+
+ATTRIBUTES, CAPACITY = "device.attributes", "device.capacity"
+MARKED, EQUAL, UNEQUAL = "kueuepy_marked", "kueuepy_equal", "kueuepy_unequal"
+MEMBER, CONSTANT, KEY = "kueuepy_member", "kueuepy_constant", "kueuepy_key"
+VERSIONED, FIELDS, HASHABLE = "kueuepy_versioned", "kueuepy_fields", "kueuepy_hashable"
+FOUND, SIZED, NUMBER, FLOAT = "kueuepy_found", "kueuepy_sized", "kueuepy_number", "kueuepy_float"
+
+_ANY: Type = ("any",)
+_OPTIONAL, _QUANTITY, _VERSION = "optional_type", "kubernetes.Quantity", "kubernetes.Semver"
+_PLAIN = frozenset(("bool", "int", "uint", "double", "string", "bytes", "null", "timestamp", "duration", "type"))
+CONVERSIONS = frozenset(("bool", "bytes", "double", "duration", "dyn", "int", "string", "timestamp", "uint"))
+_SELECTIONS = ("_?._", "_[?_]")
+"""Functions that return an optional value."""
+_NUMERIC = {"int": NUMBER, "uint": FLOAT, "double": FLOAT}
+"""The checks of the argument of a conversion."""
+_INDICES = frozenset(("any", "dyn", "bool", "int", "uint", "string"))
+_EXACT = {
+    "_==_": "==",
+    "_!=_": "!=",
+    "@in": "the operator in",
+    "isInteger": "isInteger()",
+    "asInteger": "asInteger()",
+}
+"""Operations on quantities whose results in Kueue depend on how the quantity was computed."""
+_PRIMITIVE = {2, 3, 4, 5, 6}
+"""Fields of a literal whose values cel-go looks up in a set: all types but null and bytes."""
 
 
-@dataclass(frozen=True, slots=True)
-class Token:
-    """A token of an expression.
+def rewritten(expression: str, checked: Checked) -> bytes:
+    """Return the serialized expression with its syntax tree rewritten.
 
-    Attributes:
-        kind: `text`, `name`, `number` or `mark`.
-        text: The token as written.
-        start: The position in the expression.
+    Raises:
+        UnsupportedError: The result in Kueue cannot be determined here.
     """
-
-    kind: str
-    text: str
-    start: int
-
-
-@dataclass(frozen=True, slots=True)
-class _Edits:
-    """Changes of tokens: tokens that are added before and after a token, and tokens that are removed."""
-
-    before: dict[int, list[str]]
-    after: dict[int, list[str]]
-    removed: set[int]
+    nodes = [*checked.root.all()]
+    ends_early = any(node.name == "@not_strictly_false" for node in nodes)
+    if ends_early and any(node.kind == "fold" and b"#unused" in node.data for node in nodes):
+        raise unsupported(expression, "cel.bind() together with all() or exists()")
+    return checked.encoded(_Rewriting(expression, checked).of(checked.root))
 
 
-def split(expression: str) -> list[Token]:
-    """Split an expression into tokens, without spaces and comments."""
-    return [
-        Token(str(found.lastgroup), found[0], found.start())
-        for found in _TOKEN.finditer(expression)
-        if found.lastgroup != "space"
-    ]
+class _Rewriting:
+    """Rewrites the nodes of one expression, from the leaves to the root."""
 
-
-class Rewriter:
-    """Rewrites an expression so that missing domains of a device evaluate to empty maps."""
-
-    def __init__(self, expression: str) -> None:
-        """Split the expression into tokens."""
+    def __init__(self, expression: str, checked: Checked) -> None:
         self._expression = expression
-        tokens = split(expression)
-        self._tokens = [token.text for token in tokens]
-        self._literals = [token.kind in ("text", "number") or token.text in ("true", "false") for token in tokens]
+        self._type = checked.type_of
+        self._computes = any(node.kind == "call" and node.name in ("add", "sub") for node in checked.root.all())
+        self._names = 0
 
-    def rewritten(self, *, checks_operands: bool = True) -> str:
-        """Return the rewritten expression.
+    def of(self, node: Expr) -> Expr:
+        """Return the node that replaces a node."""
+        self._refuse_escaping_optionals(node)
+        if node.kind == "variable" and node.name in (ATTRIBUTES, CAPACITY):
+            raise self._refused(f"{node.name} as a whole")
+        if (domain := self._domain(node)) is not None:
+            return domain
+        parts = [self._operand(node, i) for i in range(len(node.parts))]
+        new = Expr(node.kind, node.number, node.name, parts, node.is_method, node.is_test, node.data, node.entries)
+        if node.kind == "select" and self._is_dynamic(node.parts[0]):
+            return self._select(new)
+        if node.kind == "map" and not node.name:
+            self._check_keys(node, new)
+        if node.kind == "call":
+            return self._call(node, new)
+        return new
 
-        Args:
-            checks_operands: Whether versions and quantities are refused as operands of a comparison.
+    def _operand(self, node: Expr, i: int) -> Expr:
+        """Return the operand that replaces an operand; some operators accept all domains of a device."""
+        part = node.parts[i]
+        whole = part.kind == "variable" and part.name in (ATTRIBUTES, CAPACITY)
+        if whole and ((node.kind, i) == ("fold", 0) or (node.name, i) in (("@in", 1), ("size", 0))):
+            return part
+        return self.of(part)
 
-        Raises:
-            UnsupportedError: The expression uses the device or a map of domains as a value, instead of accessing a
-                field or key.
-        """
-        plain = self._tokens
-        try:
-            if checks_operands:
-                self._tokens = self._with_checked_operands()
-            return " ".join(self._part(0, len(self._tokens)))
-        finally:
-            self._tokens = plain
+    def _domain(self, node: Expr) -> Expr | None:
+        """Return the access of a domain, which is an empty map if the device lacks it; None for any other node."""
+        source = node.parts[0] if node.parts else node
+        if source.kind != "variable" or source.name not in (ATTRIBUTES, CAPACITY):
+            return None
+        if node.kind == "select":
+            key = constant(node.name)
+        elif node.kind == "call" and node.name in ("_[_]", "_[?_]", "_?._"):
+            key = self.of(node.parts[1])
+        else:
+            return None
+        if node.is_test:
+            return boolean(value=True)
+        found = self._with(key, lambda name: call(
+            "_?_:_", call("@in", name, source), call("_[_]", source, name), Expr("map")
+        ))  # fmt: skip
+        return call("optional.of", found) if node.name in ("_[?_]", "_?._") and node.kind == "call" else found
 
-    def _with_checked_operands(self) -> list[str]:
-        """Return the tokens, with a check of each operand that may be a version or a quantity."""
-        edits = _Edits({}, {}, set())
-        for place, word in enumerate(self._tokens):
-            if word == "size" and self._at(place - 1) != "." and self._at(place + 1) == "(":
-                self._check_argument(place, edits)
-            elif word in ("==", "in", "size"):
-                self._check_left_operand(word, place, edits)
-        tokens = []
-        for place, word in enumerate(self._tokens):
-            tokens += edits.before.get(place, [])
-            tokens += [] if place in edits.removed else [word]
-            tokens += edits.after.get(place, [])
-        return tokens
+    def _call(self, node: Expr, new: Expr) -> Expr:
+        """Return the replacement of a call whose operands are rewritten already."""
+        may_be_special = any(self._may_be_special(part) for part in node.parts)
+        self._refuse_uncertain(node)
+        if node.name in _NUMERIC and (may_be_special or self._type(node.parts[0]) == ("string",)):
+            return self._guarded(new, _NUMERIC[node.name])
+        if node.name == "@in" and node.parts[1].kind == "list" and not node.parts[1].parts:
+            return boolean(value=False)
+        if node.name in ("_==_", "_!=_") and may_be_special:
+            return self._instead(new, EQUAL if node.name == "_==_" else UNEQUAL)
+        if node.name == "@in":
+            return self._member(node, new) if may_be_special else new
+        rewrite = _CALLS.get(node.name)
+        return rewrite(self, node, new) if rewrite and may_be_special else new
 
-    def _check_argument(self, place: int, edits: _Edits) -> None:
-        """Check the argument of the function `size`."""
-        closing = self._closing(place + 1)
-        if not self._is_domain(place + 2, closing - 1):
-            edits.before.setdefault(place + 1, []).append("(" + SIZED)
-            edits.after.setdefault(closing, []).append(")")
-
-    def _check_left_operand(self, word: str, place: int, edits: _Edits) -> None:
-        """Check the left operand of an operator, or the receiver of the method `size`."""
-        end = place - 1 if word != "size" else place - 2 if self._at(place - 1) == "." else -1
-        start = self._start_of_operand(end)
-        if start is None or self._at(start) == "}" or self._is_domain(start, end):
+    def _refuse_uncertain(self, node: Expr) -> None:
+        """Refuse a call whose result in Kueue depends on more than the values of its operands."""
+        kinds = [self._type(part) for part in node.parts]
+        if node.name in ("substring", "lastIndexOf") and len(kinds) > 2:  # noqa: PLR2004 - the receiver and one more
+            raise self._refused(f"{node.name}() with two arguments")
+        if node.name == "string" and kinds[0] == ("timestamp",):
+            raise self._refused("string() of a timestamp")
+        if self._computes and node.name in _EXACT and any(map(self._may_be_quantity, node.parts)):
+            raise self._refused(f"{_EXACT[node.name]} together with add() or sub()")
+        if not any(map(_may_be_special, kinds)):
             return
-        if word != "size" and self._at(start - 1) == "in":
-            return
-        if word == "in" and self._at(place + 1) == "[" and self._at(place + 2) == "]":
-            edits.removed.update(range(start, place + 3))
-            edits.before[start] = ["false"]
-        elif other := self._operand_to_compare(start, place):
-            edits.before[start] = _of_same_type(self._tokens[start : end + 1], other)
-            edits.removed.update(range(start, end + 1))
-        elif name := self._check_of(word, start, place):
-            edits.before.setdefault(start, []).extend((name, "("))
-            edits.after.setdefault(end, []).append(")")
+        if node.name in ("_==_", "_!=_") and any(_holds(kind, _OPTIONAL) for kind in kinds):
+            raise self._refused("a comparison of optional values with attributes")
+        if self._hides_a_list(node):
+            raise self._refused(f"{'+' if node.name == '_+_' else 'dyn()'} with a list or map of attributes")
 
-    def _is_domain(self, start: int, end: int) -> bool:
-        """Return whether these tokens are all attributes or capacities of a domain."""
-        if [self._at(start), self._at(start + 1)] != ["device", "."]:
-            return False
-        after = start + 3
-        return end == (self._closing(after) if self._at(after) == "[" else after + 1)
+    def _hides_a_list(self, node: Expr) -> bool:
+        """Return whether a call makes a list that cel-go compares differently, or that has no static type."""
+        if node.name == "dyn":
+            return self._type(node.parts[0])[0] in ("list", "map")
+        of_macro = node.parts[0].name == "@result"
+        return node.name == "_+_" and self._type(node)[0] == "list" and not of_macro
 
-    def _check_of(self, word: str, start: int, place: int) -> str:
-        """Return the name of the function that checks the left operand of an operator; empty if there is none."""
-        if word == "size":
-            return SIZED
-        if word == "in":
-            return MEMBER if self._lists_literals(place + 1) else ""
-        may_be_version = self._at(start) != "[" and self._at(place + 1) in ("[", "{")
-        return EQUAL if may_be_version or self._is_literal(place + 1) else ""
+    def _instead(self, new: Expr, function: str) -> Expr:
+        """Call a function instead of a binary operator if an operand is or contains a version or quantity."""
+        return self._with(
+            listed(*new.parts),
+            lambda pair: call(
+                "_?_:_",
+                call(MARKED, pair),
+                call(function, pair),
+                call(new.name, _item(pair, 0), _item(pair, 1)),
+            ),
+        )
 
-    def _operand_to_compare(self, start: int, place: int) -> list[str]:
-        """Return the tokens of the right operand of `==` if both operands may be versions or quantities."""
-        sources = ("device", "quantity", "semver")
-        if self._at(place) != "==" or self._at(start) not in sources or self._at(place + 1) not in sources:
-            return []
-        end = place + 1
-        while self._at(end + 1) in ("[", "(", "."):
-            end = end + 2 if self._at(end + 1) == "." else self._closing(end + 1)
-        return [] if self._at(end + 1) in ("+", "-", "*", "/", "%") else self._tokens[place + 1 : end + 1]
+    def _member(self, node: Expr, new: Expr) -> Expr:
+        container = node.parts[1]
+        if container.kind == "list":
+            return self._instead(new, CONSTANT if all(map(_is_primitive, container.parts)) else MEMBER)
+        if container.kind == "map":
+            return call(KEY, listed(*new.parts))
+        of_device = _is_of_device(container)
+        if self._may_be_special(node.parts[0]) and not of_device and self._type(container)[0] in ("map", "dyn"):
+            raise self._refused("the operator in with a computed map")
+        return call(MEMBER, listed(*new.parts)) if of_device else self._instead(new, MEMBER)
 
-    def _is_literal(self, position: int) -> bool:
-        position += self._at(position) == "-"
-        return position < len(self._literals) and self._literals[position]
+    def _select(self, new: Expr) -> Expr:
+        """Select a field of a value that may be of any type. Versions and plain values have no fields."""
 
-    def _lists_literals(self, position: int) -> bool:
-        """Return whether a list with only literals starts at this token."""
-        if self._at(position) != "[" or self._at(position + 1) == "]":
-            return False
-        elements = range(position + 1, self._closing(position))
-        return all(self._literals[place] or self._tokens[place] in (",", "-") for place in elements)
+        def selected(value: Expr) -> Expr:
+            field = Expr("select", 0, new.name, [value], is_test=new.is_test)
+            if new.is_test:
+                return call("_?_:_", call(FIELDS, listed(value)), field, boolean(value=False))
+            return call("_?_:_", call(FOUND, listed(value, constant(new.name))), field, field)
 
-    def _start_of_operand(self, end: int) -> int | None:
-        """Return the first token of the operand of an operator that ends at a token; None if it is not a simple one."""
-        place = end
-        while place >= 0:
-            while self._at(place) in ("]", ")"):
-                opening = self._opening(place)
-                if opening is None:
-                    return None
-                called = opening > 0 and (self._at(opening - 1).isidentifier() or self._at(opening - 1) in ("]", ")"))
-                if not called or self._at(opening - 1) == "in":
-                    return opening
-                place = opening - 1
-            optional = self._at(place - 1) == "?" and self._at(place - 2) == "."
-            if not optional and self._at(place - 1) != ".":
-                return place
-            place -= 3 if optional else 2
-        return None
+        return self._with(new.parts[0], selected)
 
-    def _opening(self, position: int) -> int | None:
-        depth = 0
-        for place in range(position, -1, -1):
-            depth += {"]": 1, ")": 1, "}": 1, "[": -1, "(": -1, "{": -1}.get(self._tokens[place], 0)
-            if depth == 0:
-                return place
-        return None
+    def _index(self, node: Expr, new: Expr) -> Expr:
+        """Index a value that may be of any type."""
+        if not self._is_dynamic(node.parts[0]):
+            return new
+        if self._type(node.parts[1])[0] not in _INDICES:
+            raise self._refused(f"an index of the type {self._type(node.parts[1])[0]}")
+        return self._with(
+            listed(*new.parts),
+            lambda pair: call("_?_:_", call(FOUND, pair), *(call(new.name, _item(pair, 0), _item(pair, 1)),) * 2),
+        )
 
-    def asks_for_fields(self) -> bool:
-        """Return whether `has` tests a field of the device itself, which the library does not treat as a field."""
-        return any(self._is_presence(i) for i, word in enumerate(self._tokens) if word == "has")
+    def _optional_index(self, node: Expr, new: Expr) -> Expr:
+        """Index a value that may be of any type; the result is an optional value."""
+        if not self._is_dynamic(node.parts[0]):
+            return new
+        if self._type(node.parts[1])[0] not in _INDICES:
+            raise self._refused(f"an index of the type {self._type(node.parts[1])[0]}")
+        key = new.parts[1]
 
-    def macro_with_two_variables(self) -> str:
-        """Return the name of a macro such as `all` that is called with two variables; empty if there is none."""
-        for i, word in enumerate(self._tokens):
-            if word in _MACROS and self._at(i - 1) == "." and self._at(i + 1) == "(":
-                first, comma, second, then = (self._at(i + n) for n in range(2, 6))
-                if first.isidentifier() and second.isidentifier() and comma == then == ",":
-                    return word
-        return ""
+        def found(value: Expr) -> Expr:
+            there = call(new.name, value, key)
+            return call("_?_:_", call(FIELDS, listed(value)), there, call("optional.none"))
 
-    def _at(self, position: int) -> str:
-        return self._tokens[position] if 0 <= position < len(self._tokens) else ""
+        return self._with(new.parts[0], found)
 
-    def _part(self, start: int, end: int) -> Iterator[str]:
-        position = start
-        while position < end:
-            if self._tokens[position] == "has" and self._is_presence(position):
-                yield "true"
-                position = self._closing(position + 1) + 1
-            elif self._tokens[position] == "has" and self._is_of_attribute(position):
-                closing = self._closing(position + 1)
-                subject = " ".join(self._part(position + 2, closing - 2))
-                yield f"(type({subject}) == map ? has({subject}.{self._at(closing - 1)}) : false)"
-                position = closing + 1
-            elif self._tokens[position] == "device" and self._at(position - 1) != ".":
-                text, position = self._device(position)
-                yield text
-            elif self._tokens[position] == "int" and self._at(position - 1) != "." and self._at(position + 1) == "(":
-                yield f"int({NUMBER}("
-                closing = self._closing(position + 1)
-                yield from self._part(position + 2, closing)
-                yield "))"
-                position = closing + 1
-            else:
-                yield self._tokens[position]
-                position += 1
+    def _size(self, _: Expr, new: Expr) -> Expr:
+        return self._guarded(new, SIZED)
 
-    def _is_presence(self, position: int) -> bool:
-        """Return whether `has` at this token tests a field or a domain; every device has all of them."""
-        opening, device, dot, field, closing, _, end = (self._at(position + i) for i in range(1, 8))
-        if (opening, device, dot) != ("(", "device", ".") or field not in _FIELDS:
-            return False
-        return closing == ")" or (field in ("attributes", "capacity") and (closing, end) == (".", ")"))
+    def _type_of(self, node: Expr, new: Expr) -> Expr:
+        """Return the type of a value; the type of a version is represented by a type that no device has."""
+        if _holds(self._type(node.parts[0]), _QUANTITY):
+            raise self._refused("type() of a quantity")
+        absent = call("type", call("optional.none"))
+        return self._with(
+            new.parts[0],
+            lambda value: call("_?_:_", call(VERSIONED, listed(value)), absent, call("type", value)),
+        )
 
-    def _is_of_attribute(self, position: int) -> bool:
-        """Return whether `has` at this token tests a field of an attribute. Attributes that are no maps have none."""
-        if [self._at(position + i) for i in range(1, 5)] != ["(", "device", ".", "attributes"]:
-            return False
-        closing = self._closing(position + 1)
-        selected, place = [], position + 5
-        while place < closing:
-            selected.append(place)
-            place = self._closing(place) + 1 if self._at(place) == "[" else place + 2
-        of_attribute = selected[2:]  # after the domain and the attribute
-        return bool(of_attribute) and self._at(closing - 2) == "."
+    def _guarded(self, new: Expr, guard: str) -> Expr:
+        """Call a function after a function that raises an error for some arguments and returns true otherwise."""
 
-    def _device(self, position: int) -> tuple[str, int]:
-        field = self._at(position + 2)
-        if self._at(position + 1) != ".":
-            raise self._refused("device as a whole")
-        after = position + 3
-        if field not in ("attributes", "capacity"):
-            return f"device.{field}", after
-        name, following = f"device.{field}", self._at(after)
-        if following == "[":
-            optional = self._at(after + 1) == "?"
-            end = self._closing(after)
-            key = " ".join(self._part(after + (2 if optional else 1), end))
-            return self._default(name, key, optional=optional), end + 1
-        if following == ".":
-            optional = self._at(after + 1) == "?"
-            named = after + (2 if optional else 1)
-            if self._at(named + 1) == "(":
-                return name, after
-            return self._default(name, json.dumps(self._at(named).strip("`")), optional=optional), named + 1
-        counted = self._at(position - 2) == "size" and self._at(position - 1) == "(" and following == ")"
-        if self._at(position - 1) == "in" or counted:
-            return name, after
-        raise self._refused(f"{name} as a whole")
+        def checked(value: Expr) -> Expr:
+            guarded = Expr("call", 0, new.name, [value, *new.parts[1:]], new.is_method)
+            return call("_?_:_", call(guard, listed(value)), guarded, guarded)
 
-    def _default(self, name: str, key: str, *, optional: bool) -> str:
-        found = f"(({key}) in {name} ? {name}[{key}] : {{}})"
-        return f"optional.of({found})" if optional else found
+        return self._with(new.parts[0], checked)
 
-    def _closing(self, position: int) -> int:
-        depth = 0
-        for place in range(position, len(self._tokens)):
-            depth += {"[": 1, "(": 1, "{": 1, "]": -1, ")": -1, "}": -1}.get(self._tokens[place], 0)
-            if depth == 0:
-                return place
-        raise self._refused("an expression without a closing bracket")
+    def _check_keys(self, node: Expr, new: Expr) -> None:
+        """Check the keys of a map: a version is an error, as in Kueue."""
+        for i in range(0, len(node.parts), 2):
+            if self._type(node.parts[i])[0] == _QUANTITY:
+                raise self._refused("a quantity as the key of a map")
+            if self._may_be_special(node.parts[i]):
+                new.parts[i] = self._with(
+                    new.parts[i], lambda key: call("_?_:_", call(HASHABLE, listed(key)), key, key)
+                )
+
+    def _with(self, value: Expr, result: Callable[[Expr], Expr]) -> Expr:
+        """Return an expression that evaluates a value once, and uses the value in several places."""
+        if value.kind in ("constant", "variable"):
+            return result(value)
+        self._names += 1
+        name = f"@kueuepy{self._names}"
+        return bound(name, value, result(variable(name)))
+
+    def _may_be_quantity(self, node: Expr) -> bool:
+        return _holds(self._type(node), _QUANTITY) or _holds(self._type(node), "dyn")
+
+    def _is_dynamic(self, node: Expr) -> bool:
+        return self._type(node) in (DYN, _ANY)
+
+    def _may_be_special(self, node: Expr) -> bool:
+        return _may_be_special(self._type(node))
+
+    def _refuse_escaping_optionals(self, node: Expr) -> None:
+        """Refuse an optional value whose static type is lost: the library fails if a function of Python receives it."""
+        kinds = [self._type(part) for part in node.parts]
+        for part, kind in zip(node.parts, kinds, strict=True):
+            is_lost = part.kind == "call" and part.name in _SELECTIONS and kind[0] != _OPTIONAL
+            if is_lost and node.name not in ("value", "hasValue", "orValue"):
+                raise self._refused("optional values of a dynamic type")
+        of_attribute = bool(kinds) and kinds[0] in ((_OPTIONAL, _ANY), (_OPTIONAL, DYN))
+        if of_attribute and (node.kind == "select" or node.name in (*_SELECTIONS, "_[_]")):
+            raise self._refused("a field of an optional attribute")
+        as_element = node.kind in ("list", "map") and _may_lose(self._type(node))
+        if as_element and any(kind[0] == _OPTIONAL for kind in kinds):
+            raise self._refused("optional values as elements")
+        hides = node.kind == "call" and node.name in ("dyn", "_?_:_") and self._type(node)[0] != _OPTIONAL
+        if hides and any(_holds(kind, _OPTIONAL) for kind in kinds):
+            raise self._refused("optional values of a dynamic type")
 
     def _refused(self, what: str) -> UnsupportedError:
         return unsupported(self._expression, what)
 
 
-def _of_same_type(left: list[str], right: list[str]) -> list[str]:
-    """Return the left operand of `==`, which is an error if it is a version or quantity and the right one is not."""
-    one, other = (["dyn", "(", *operand, ")"] for operand in (left, right))
-    both = [SAME, "(", *one, ",", *other, ")"]
-    pair = ["(", "type", "(", *other, ")", "==", "map", "?", *both, ":", EQUAL, "(", *one, ")", ")"]
-    return ["(", "type", "(", *one, ")", "==", "map", "?", *pair, ":", *one, ")"]
+_CALLS = {
+    "_[_]": _Rewriting._index,  # noqa: SLF001 - methods of this module
+    "_[?_]": _Rewriting._optional_index,  # noqa: SLF001
+    "_?._": _Rewriting._optional_index,  # noqa: SLF001
+    "size": _Rewriting._size,  # noqa: SLF001
+    "type": _Rewriting._type_of,  # noqa: SLF001
+}
+
+
+def _item(pair: Expr, i: int) -> Expr:
+    return call("_[_]", pair, Expr("constant", data=bytes((3 << 3, i))))
+
+
+def _may_be_special(kind: Type) -> bool:
+    """Return whether a value of a static type may be or contain a version or a quantity."""
+    if kind[0] in ("list", "map", _OPTIONAL):
+        return any(map(_may_be_special, kind[1:]))
+    return kind[0] not in _PLAIN
+
+
+def _holds(kind: Type, name: str) -> bool:
+    return kind[0] == name or any(_holds(part, name) for part in kind[1:] if isinstance(part, tuple))
+
+
+def _may_lose(kind: Type) -> bool:
+    return _holds(kind, _OPTIONAL) or _holds(kind, "dyn")
+
+
+def _is_primitive(node: Expr) -> bool:
+    """Return whether cel-go evaluates a node when it compiles the expression, to a value of a primitive type."""
+    if node.kind == "call" and node.name in CONVERSIONS and len(node.parts) == 1:
+        return _is_primitive(node.parts[0])
+    return node.kind == "constant" and node.data[0] >> 3 in _PRIMITIVE
+
+
+def is_constant_conversion(node: Expr) -> bool:
+    """Return whether a node is a conversion that cel-go evaluates when it compiles the expression."""
+    of_constant = len(node.parts) == 1 and (node.parts[0].kind == "constant" or is_constant_conversion(node.parts[0]))
+    return node.kind == "call" and node.name in CONVERSIONS and of_constant
+
+
+def _is_of_device(node: Expr) -> bool:
+    """Return whether a node is the device's domains, or the attributes or capacities of a domain."""
+    source = node.parts[0] if node.parts else node
+    return source.kind == "variable" and source.name in (ATTRIBUTES, CAPACITY)
 
 
 def unsupported(expression: str, what: str) -> UnsupportedError:

@@ -15,11 +15,16 @@ from kueuepy.errors import KueueError
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-_QUANTITY, _VERSION = "kubernetes.Quantity", "kubernetes.Semver"
+_QUANTITY, _VERSION = "\x01quantity", "\x01version"
+"""The keys of the maps; no map that an expression writes has such a key by accident."""
 Kept = dict[str, str]
 
 _NO_QUANTITY = "quantities must match the regular expression '^([+-]?[0-9.]+)([eEinumkKMGTP]*[-+]?[0-9]*)$'"
 _SUFFIXES = {"n": -9, "u": -6, "m": -3, "": 0, "k": 3, "M": 6, "G": 9, "T": 12, "P": 15, "E": 18}
+_FRACTION = re.compile(r"[.num]|[eE]-")
+"""A quantity that is written with a fraction; whether Kueue treats an equal integer as one depends on the number."""
+NOT_SUPPORTED = "not supported: "
+"""Prefix of the error of an operation whose result in Kueue is not known."""
 _CANONICAL = re.compile(r"([+-]?[0-9.]+)(?:e([+-]?[0-9]+)|([KMGTPE]i)|([numkMGTPE]?))")
 
 
@@ -37,9 +42,13 @@ def quantity(text: str) -> Kept:
         ValueError: The string is not a quantity.
     """
     try:
-        return kept(_number(str(Quantity(text))))
+        number = _number(str(Quantity(text)))
     except KueueError:
         raise ValueError(_NO_QUANTITY) from None
+    value = kept(number)
+    if number == number.to_integral_value() and _FRACTION.search(text):
+        value[_QUANTITY] += ".0"
+    return value
 
 
 def kept(number: Decimal) -> Kept:
@@ -59,7 +68,8 @@ def is_quantity(text: str) -> bool:
 _SEMVER = re.compile(
     r"(0|[1-9]\d*)\.(0|[1-9]\d*)\.(0|[1-9]\d*)"
     r"(?:-((?:0|[1-9]\d*|\d*[a-zA-Z-][0-9a-zA-Z-]*)(?:\.(?:0|[1-9]\d*|\d*[a-zA-Z-][0-9a-zA-Z-]*))*))?"
-    r"(?:\+[0-9a-zA-Z-]+(?:\.[0-9a-zA-Z-]+)*)?"
+    r"(?:\+[0-9a-zA-Z-]+(?:\.[0-9a-zA-Z-]+)*)?",
+    re.ASCII,
 )
 
 
@@ -70,6 +80,10 @@ def version(text: str) -> Kept:
         ValueError: The string is not a semantic version.
     """
     found = _SEMVER.fullmatch(text)
+    if found is not None:
+        for part in (*found.group(1, 2, 3), *(found[4] or "").split(".")):
+            if part.isdigit() and int(part[:40]) >= 2**64:
+                raise ValueError(f'strconv.ParseUint: parsing "{part}": value out of range')
     if found is None:
         raise ValueError("No Major.Minor.Patch elements found")
     number = ".".join(found.group(1, 2, 3))
@@ -78,7 +92,11 @@ def version(text: str) -> Kept:
 
 def is_version(text: str) -> bool:
     """Return whether a string is a semantic version."""
-    return _SEMVER.fullmatch(text) is not None
+    try:
+        version(text)
+    except ValueError:
+        return False
+    return True
 
 
 _COMPONENTS = 3
@@ -110,37 +128,14 @@ def is_tolerant_version(text: str, complete: bool) -> bool:  # noqa: FBT001 - ca
     return is_version(_complete(text) if complete else text)
 
 
-def number(value: Any) -> Any:
-    """Return a value that is not a bool.
-
-    Raises:
-        ValueError: The value is a bool.
-    """
-    if isinstance(value, bool):
-        raise ValueError("no such overload: int(bool)")  # noqa: TRY004 - the error of an expression
-    return value
+def is_special(value: Any) -> bool:
+    """Return whether a value is a version or a quantity."""
+    return isinstance(value, dict) and len(value) == 1 and (_QUANTITY in value or _VERSION in value)
 
 
-def refused(why: str) -> Callable[[Kept], Kept]:
-    """Return a function that raises an error for each version and quantity, and returns any other map."""
-
-    def refuse(value: Kept) -> Kept:
-        if _QUANTITY in value or _VERSION in value:
-            raise ValueError(why)
-        return value
-
-    return refuse
-
-
-def of_one_type(left: Kept, right: Kept) -> Kept:
-    """Return the left value.
-
-    Raises:
-        ValueError: The left value is a version or quantity, and the right one is not of the same type.
-    """
-    if any(name in left and name not in right for name in (_QUANTITY, _VERSION)):
-        raise ValueError("no such overload")
-    return left
+def is_versioned(value: Any) -> bool:
+    """Return whether a value is a version."""
+    return is_special(value) and _VERSION in value
 
 
 def _version_key(text: str) -> tuple[Any, ...]:
@@ -173,16 +168,34 @@ def amount(value: Kept) -> Decimal:
 
 def integer(value: Kept) -> int:
     """Return the value of a quantity that fits in a 64-bit integer."""
-    number = amount(value)
-    if number != number.to_integral_value() or not -(2**63) <= number < 2**63:
+    if not is_integer(value):
         raise ValueError("cannot convert value to integer")
-    return int(number)
+    return int(amount(value))
 
 
 def is_integer(value: Kept) -> bool:
-    """Return whether a quantity fits in a 64-bit integer."""
+    """Return whether a quantity fits in a 64-bit integer.
+
+    Raises:
+        ValueError: The quantity is an integer that is written with a fraction.
+    """
     number = amount(value)
-    return number == number.to_integral_value() and -(2**63) <= number < 2**63
+    if number != number.to_integral_value():
+        return False
+    if value[_QUANTITY].endswith(".0"):
+        raise ValueError(f"{NOT_SUPPORTED}isInteger() or asInteger() of a quantity with a fraction")
+    return -(2**63) <= number < 2**63
+
+
+def without_integer(value: Kept, subtrahend: int) -> Kept:
+    """Return a quantity minus an integer.
+
+    Raises:
+        ValueError: The integer is the smallest one, whose negation overflows in Kueue.
+    """
+    if subtrahend == -(2**63):
+        raise ValueError(f"{NOT_SUPPORTED}sub() of the smallest integer")
+    return kept(amount(value) - subtrahend)
 
 
 def sign(value: Kept) -> int:
@@ -197,6 +210,7 @@ def part_of_version(position: int) -> Callable[[Kept], int]:
     def part(value: Kept) -> int:
         if _VERSION not in value:
             raise ValueError("no such overload")
-        return int(_version_key(value[_VERSION])[position])
+        number = int(_version_key(value[_VERSION])[position])
+        return (number + 2**63) % 2**64 - 2**63  # Kueue converts the unsigned number to a signed one.
 
     return part
