@@ -55,7 +55,7 @@ def measure_load(script, reference_sorts, profile, *, fair_sharing=False):
 
     def prepare():
         run = Load(profile, fair_sharing=fair_sharing).start()
-        run.stats._asdict()  # imports happen once
+        run.stats._asdict()  # imports the class before the measurement
 
         def to_its_end():
             while run.advance():

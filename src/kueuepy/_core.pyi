@@ -381,11 +381,11 @@ class VirtualRun:
         options: `on_eviction`, `every`, `cost`, `restore`, `grace`, `cycle`, `per_head`, `until`, `warmup`, `on_loop`,
             `decisions`, `runs`, `usage`, `cycles`, `as_performance_test`; optional `start` (nanoseconds), `threads`
             (the arguments of `Engine.set_threads`), `metrics` (default: True; if False, `figures` and the columns
-            `borrowed` and `promised` of `jobs` are not collected and must not be read) and `defers_arrivals` (submit the
-            workload of a job only when the job may be the next head; `jobs` then contains no job); list `changes`
-            (time, kind, object or index of a job, value); lists of dicts `checks` (`check`, `delay`, `fails`,
-            `failing`, `capacity`), `startups` (`flavor`, `delay`) and `failures` (`flavor`, `resource`, `unit`, `gap`,
-            `place`, `repair`, `mtbf`, `lowers_quota`).
+            `borrowed` and `promised` of `jobs` are not collected and must not be read) and `defers_arrivals` (submit
+            the workload of a job only when the job may be the next head; `jobs` then contains only jobs with a
+            workload); list `changes` (time, kind, object or index of a job, value); lists of dicts `checks` (`check`,
+            `delay`, `fails`, `failing`, `capacity`), `startups` (`flavor`, `delay`) and `failures` (`flavor`,
+            `resource`, `unit`, `gap`, `place`, `repair`, `mtbf`, `lowers_quota`).
     """
 
     def __init__(

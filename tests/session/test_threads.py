@@ -115,6 +115,16 @@ def test_a_question_releases_the_lock_even_if_it_raises(item):
         assert pool.submit(scheduler._session.lock.acquire, blocking=False).result()
 
 
+def test_a_question_releases_the_lock_if_the_core_raises_while_it_holds_it():
+    scheduler = kq.Scheduler(cluster())
+    question = scheduler.question({"name": "job", "queue": "a", "cpu": 1})
+    scheduler._session.state.engine = None
+    with pytest.raises(TypeError, match="Session"):
+        scheduler.try_admit(question)
+    with ThreadPoolExecutor(1) as pool:
+        assert pool.submit(scheduler._session.lock.acquire, blocking=False).result()
+
+
 def test_eight_threads_that_read_write_and_fork_one_engine_break_nothing():
     engine = kq.Scheduler(cluster())._engine
     rounds = 30

@@ -392,13 +392,34 @@ def test_a_repeated_edit_without_effect_is_applied_once(monkeypatch):
     assert run.result().kpis.finished == 2
 
 
-def test_a_repeated_object_is_validated_once(monkeypatch):
-    validated = []
-    replace = kq.Cluster.replace
-    monkeypatch.setattr(kq.Cluster, "replace", lambda *given: validated.append(given) or replace(*given))
+@pytest.fixture
+def validated(monkeypatch):
+    """The objects that a simulation applies to its planned cluster, which validates them."""
+    found, replace = [], kq.Cluster.replace
+    monkeypatch.setattr(kq.Cluster, "replace", lambda self, obj: found.append(obj) or replace(self, obj))
+    return found
+
+
+def test_the_object_of_a_repeated_event_is_validated_once(validated):
     queue = kq.ClusterQueue.of("a", {"f": {"cpu": 2, "memory": "4Gi"}})
-    events = [kq.sim.Event(every="100us", what=queue), kq.sim.Event(0.5, CLUSTER.cluster_queues[0])]
-    run = kq.Simulation(CLUSTER, [job(), job(submit=1)], events=events)
-    assert len(validated) == 3
+    run = kq.Simulation(CLUSTER, [job(), job(submit=1)], events=[kq.sim.Event(every="100us", what=queue)])
+    assert validated == [queue]
     run.run()
     assert run.result().kpis.finished == 2
+
+
+def test_an_object_is_validated_again_after_another_change(validated):
+    queue, other = kq.ClusterQueue.of("a", {"f": {"cpu": 2, "memory": "4Gi"}}), CLUSTER.cluster_queues[0]
+    kq.Simulation(
+        CLUSTER, [job(), job(submit=1)], events=[kq.sim.Event(every="100us", what=queue), kq.sim.Event(0.5, other)]
+    )
+    assert validated == [queue, other, queue]
+
+
+def test_an_object_that_was_changed_after_it_was_applied_is_validated_again():
+    flavor = kq.ResourceFlavor("other", node_labels={"a": "b"})
+    run = kq.Simulation(CLUSTER, [job()])
+    run.apply(flavor)
+    flavor.node_labels["not a key!"] = "b"
+    with pytest.raises(kq.KueueError, match="not a key!"):
+        run.apply(flavor)

@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import msgspec
 import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
+from kueuepy._core import LockstepRun
 from kueuepy.engine.records import SimulationStats
 from kueuepy.profiles import RELEASES
-from kueuepy.simulation.perf import Load, Profile
+from kueuepy.simulation.perf import Load, Profile, read_profile
 
+SMALL = Path(__file__).parents[2] / "benchmarks" / "profiles" / "small.yaml"
 TEMPLATES = st.fixed_dictionaries(
     {
         "className": st.sampled_from(["small", "large"]),
@@ -54,24 +58,30 @@ def simulated(run):
     return tuple(getattr(stats, name) for name in SimulationStats._fields)
 
 
-def waits_by_class(load, run):
-    """Return the mean times to the first admission, computed from the table of all jobs."""
-    start = min(load.columns()["submit"], default=0)
-    first, columns = np.array(run.jobs()["first_start"]), load.columns()
-    found = {}
-    for wait, shape, started in zip(first - (columns["submit"] - start), columns["shape"], first >= 0, strict=True):
-        if started:
-            found.setdefault(load.classes[shape], []).append(int(wait))
-    return {name: sum(waits) // 1_000_000 // len(waits) for name, waits in found.items()}
+def in_lockstep(load, threads, *, defers_arrivals):
+    runs = [load._simulation(*group, defers_arrivals=defers_arrivals) for group in load._groups(threads)]
+    return LockstepRun(runs, threads)
 
 
 @given(PROFILES, st.booleans(), st.sampled_from(RELEASES), st.integers(1, 3))
 def test_late_submissions_change_no_result(profile, fair_sharing, release, threads):
-    whole = Load(profile, fair_sharing=fair_sharing, version=release.name)
-    run, late = whole.start(), whole.divided(threads)
+    load = Load(profile, fair_sharing=fair_sharing, version=release.name)
+    late, whole = load.divided(threads), in_lockstep(load, threads, defers_arrivals=False)
 
+    assert simulated(late) == simulated(whole)
+    assert late.first_waits() == whole.first_waits()
+
+
+def test_mean_waits_are_those_of_the_table_of_jobs():
+    load = Load(read_profile(str(SMALL)))
+    run, late = load.start(), load.divided(2)
     assert simulated(late) == simulated(run)
-    assert whole.first_waits(late) == waits_by_class(whole, run)
+    first, columns = np.array(run.jobs()["first_start"]), load.columns()
+    waits = first - (columns["submit"] - columns["submit"].min())
+    names = np.array(load.classes)[columns["shape"]]
+    assert load.first_waits(late) == {
+        name: int(waits[names == name].sum()) // 1_000_000 // int((names == name).sum()) for name in load.classes
+    }
 
 
 def test_workloads_that_become_inadmissible_without_their_class_do_not_stop_their_line():

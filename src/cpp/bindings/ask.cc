@@ -161,11 +161,11 @@ py::object AskSession(PyObject* session, PyObject* item) {
   const py::object lock = attribute(session, "lock");
   const Held held(lock);
   const py::object state = attribute(session, "state");
-  py::object not_modelled = attribute(state, "unmodelled");  // None after a change.
+  py::object not_modelled = attribute(state, "known_not_modelled");  // None after a change.
   if (not_modelled.is_none()) not_modelled = attribute(state, "not_modelled");
   const py::object engine = attribute(state, "engine");
   if (!Is<SharedEngine>(engine.ptr()) || !py::isinstance<py::tuple>(not_modelled))
-    throw py::type_error("ask_session: is not a Session");
+    throw py::type_error("ask_session: session: it must be a Session");
   return AskOne(Self<SharedEngine>(engine.ptr()), item, py::reinterpret_borrow<py::tuple>(not_modelled));
 }
 

@@ -43,7 +43,8 @@ struct PodObject {
 };
 PodObject ReadPod(const py::handle& object);
 RuntimeClass ReadRuntimeClass(const py::handle& object);
-// Pod templates, parsed from JSON
+
+// Functions for pod templates.
 
 // Reads the fields that affect decisions and ignores all other fields. Raises InvalidSpecError with the path
 // of an invalid value, relative to `base`.

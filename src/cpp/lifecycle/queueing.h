@@ -58,8 +58,9 @@ void AssignLocalQueue(State& state, WorkloadId id);
 void AddOrUpdateUncounted(State& state, WorkloadId id);
 // Removes the workload from its queue and drops its role as preemptor and its scan progress.
 void RemoveFromQueue(State& state, WorkloadId id);
-// The place of a head after Requeue(). kActive: active. kWithClass: inadmissible, as all workloads of its class
-// in the queue. kAlone: inadmissible or in no queue, while other workloads of its class keep their places.
+// Result of Requeue(). kActive: the head is active. kWithClass: the head and all workloads of its class in
+// the queue are inadmissible, and become active together. kAlone: the head is not active, and its class is
+// active or becomes active without it.
 enum class Requeued : uint8_t { kActive, kWithClass, kAlone };
 // Requeues a head that a cycle has processed.
 Requeued Requeue(State& state, WorkloadId id, RequeueReason why, Reason quota_reserved_reason);

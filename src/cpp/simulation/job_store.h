@@ -19,7 +19,8 @@ struct FirstWaits {
 };
 
 // Jobs are identified by their index in the columns. A worker of a fleet stores only the jobs that have a
-// copy there, so its indexes in jobs() differ. The same holds if only jobs with workloads are stored.
+// copy there, and a simulation that defers arrivals only the jobs that have a workload. The indexes in jobs()
+// then differ from those in the columns.
 class JobStore {
  public:
   // `site` is the index of the cluster in a fleet, or kNoId. If `keeps_all` is false, only jobs with
@@ -34,9 +35,9 @@ class JobStore {
   size_t PlaceOf(int32_t job) const {
     return static_cast<size_t>(slots_.empty() ? job : slots_[static_cast<size_t>(job)]);
   }
-  // Returns whether a worker has a copy of the job.
+  // Returns whether the job is stored. Only for a store that does not store all jobs.
   bool HasCopy(int32_t job) const { return slots_[static_cast<size_t>(job)] >= 0; }
-  // Returns whether the job is stored.
+  // Same, for every store.
   bool Has(int32_t job) const { return slots_.empty() || HasCopy(job); }
   // Returns whether the job is submitted to this cluster.
   bool IsOwn(int32_t job) const {
@@ -47,9 +48,9 @@ class JobStore {
 
   // Assigns an index to a job that is to be stored.
   void Take(int32_t job);
-  // Removes a job of a worker, and returns its record.
+  // Removes a job from a store that does not store all jobs, and returns its record.
   Job Remove(int32_t job);
-  // Removes a job that has ended, unless the records of ended jobs are kept.
+  // Removes a job that has ended, if only jobs with workloads are stored.
   void DropEnded(int32_t job) {
     if (!keeps_all_) Remove(job);
   }
@@ -62,7 +63,8 @@ class JobStore {
   void Assign(int32_t job, WorkloadId workload);
   void Unassign(WorkloadId workload) { job_of_[workload] = -1; }
 
-  // Returns the jobs that hold quota, in the order of arrival; on a worker, in the order of their rows.
+  // Returns the jobs that hold quota, in the order of arrival; in the order of their rows if not all jobs are
+  // stored.
   std::vector<int32_t> Holding(const std::vector<int32_t>& arrived) const;
   // Returns the total requests of the pods of a job, by resource. All jobs of a shape have the same.
   const std::vector<std::pair<ResourceId, int64_t>>& AsksOf(int32_t job) const { return asks_[ShapeOf(job)]; }
@@ -91,7 +93,7 @@ class JobStore {
   // `slots_` and `free_slots_` are used only if `is_partial_` is true. `slots_` maps each job to its index in
   // `jobs_`, or to -1 if it is not stored. `free_slots_` contains the indexes that can be reused.
   std::vector<int32_t> slots_, free_slots_;
-  // Term of the next copy; higher than the terms of all earlier copies.
+  // Term of the next job that is stored; higher than the terms of all removed jobs.
   int32_t next_term_ = 0;
   IdVector<WorkloadId, int32_t> job_of_;
   std::vector<std::vector<std::pair<ResourceId, int64_t>>> asks_;  // By shape.

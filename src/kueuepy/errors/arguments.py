@@ -17,7 +17,7 @@ import sys
 import types
 import typing
 from functools import wraps
-from typing import TYPE_CHECKING, Any, Literal, ParamSpec, TypeVar, Union, cast, get_args, get_origin
+from typing import TYPE_CHECKING, Any, Literal, ParamSpec, TypeVar, Union, get_args, get_origin
 
 from kueuepy.errors import InvalidSpecError, KueueError
 
@@ -35,39 +35,22 @@ _MOST = 100  # maximum number of checked elements, and of characters of a shown 
 def checked(function: Callable[P, R]) -> Callable[P, R]:
     """Return a function that reports arguments of a wrong type as an InvalidSpecError.
 
-    A method without arguments is returned unchanged. A method whose only argument is named `item` gets a wrapper with
-    the same parameters, because collecting the arguments in a tuple and a dict takes as long as a short call.
+    A method without arguments is returned unchanged.
     """
-    run: Any
-    call: Callable[..., R] = function
-    names = _names(function)
-    if names == ("self",):
+    if _names(function) == ("self",):
         return function
-    if names == ("self", "item"):
 
-        @wraps(function)
-        def run(self: object, item: object) -> R:
-            try:
-                return call(self, item)
-            except KueueError:
-                raise
-            except Exception as error:
-                raise_fault(function, (self, item), {}, error)
-                raise
+    @wraps(function)
+    def run(*args: P.args, **options: P.kwargs) -> R:
+        try:
+            return function(*args, **options)
+        except KueueError:
+            raise
+        except Exception as error:
+            raise_fault(function, args, options, error)
+            raise
 
-    else:
-
-        @wraps(function)
-        def run(*args: P.args, **options: P.kwargs) -> R:
-            try:
-                return function(*args, **options)
-            except KueueError:
-                raise
-            except Exception as error:
-                raise_fault(function, args, options, error)
-                raise
-
-    return cast("Callable[P, R]", run)
+    return run
 
 
 def _names(function: Callable[..., Any]) -> tuple[str, ...]:
@@ -100,9 +83,9 @@ def raise_fault(function: Callable[..., Any], args: tuple[Any, ...], options: di
 
 
 def checks_itself(function: F) -> F:
-    """Mark a method that handles exceptions like `checked`. `checked_methods` does not wrap the method.
+    """Mark a method that handles exceptions like `checked`, so that `checked_methods` does not wrap it.
 
-    A wrapper takes as long as a fiftieth of a question.
+    Use it only for a method whose calls are so short that a wrapper would be noticed.
     """
     _checking.add(function)
     return function

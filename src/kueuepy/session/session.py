@@ -53,7 +53,7 @@ class Session:
         log: The log that records each call; `None` if there is no log.
     """
 
-    __slots__ = ("__dict__", "__weakref__", "state")  # Every question reads `state`.
+    __slots__ = ("__dict__", "__weakref__", "state")  # A slot is faster to read; every question reads `state`.
 
     _is_changing = False
     _has_begun = False

@@ -46,7 +46,7 @@ class SchedulerState:
         count: The number of submitted workloads, including rejected ones. `count` determines the uid of the next
             workload that is submitted without a uid.
         checks: The functions and controllers that answer admission checks, by controllerName.
-        unmodelled: The value of `not_modelled`; `None` if `own_store` was called since it was computed.
+        known_not_modelled: The value of `not_modelled`; `None` if the value has to be computed.
     """
 
     engine: Engine
@@ -56,7 +56,7 @@ class SchedulerState:
     count: int = 0
     checks: Mapping[str, Check] = field(default_factory=dict)
     _searched: tuple[tuple[Any, ...], tuple[str, ...]] = ((), ())
-    unmodelled: tuple[str, ...] | None = None
+    known_not_modelled: tuple[str, ...] | None = None
     _now: Timestamp = EPOCH
 
     def fork(self) -> SchedulerState:
@@ -69,12 +69,15 @@ class SchedulerState:
             self.count,
             self.checks,
             self._searched,
-            self.unmodelled,
+            self.known_not_modelled,
         )
 
     def own_store(self) -> Store:
-        """Return the store in order to change it. If forks share the store, it is first replaced by a copy."""
-        self.unmodelled = None
+        """Return the store in order to change it. If forks share the store, it is first replaced by a copy.
+
+        Call this method before each change, so that `not_modelled` is computed again after the change.
+        """
+        self.known_not_modelled = None
         self.store = self.store.for_change()
         return self.store
 
@@ -151,15 +154,15 @@ class SchedulerState:
     def not_modelled(self) -> tuple[str, ...]:
         """The parts of the objects and the Configuration that kueuepy does not model and that could change a decision.
 
-        The result is cached until an object changes.
+        The result is cached until the store changes.
         """
-        if self.unmodelled is None:
+        if self.known_not_modelled is None:
             objects = self.store.objects
             given = (self.configuration, objects.of(ClusterQueue), objects.of(Cohort), objects.of(AdmissionCheck))
             if not self._searched[0] or any(a is not b for a, b in zip(self._searched[0], given, strict=True)):
                 self._searched = (given, tuple(map(str, unmodelled(*given))))
-            self.unmodelled = self._searched[1]
-        return self.unmodelled
+            self.known_not_modelled = self._searched[1]
+        return self.known_not_modelled
 
     def find(self, obj: Object) -> Object | None:
         """Return the stored object with the same kind and name as an object; `None` if no such object is stored."""

@@ -99,9 +99,6 @@ class Prepared:
         self.size = len(table)
         self._order = np.argsort(table["submit"], kind="stable")
         self._places: NDArray[np.int64] | None = None
-        # The results of `_changed` for objects and Edits that would not change the planned cluster, so that a repeated
-        # event does not validate and compare all objects again.
-        self._contained: dict[int, tuple[Object | Edit, Cluster, list[Object]]] = {}
         self._names: Names | None = None
         self._has_names = "name" in table.names
         self._rows_of_names: dict[str, int] | None = None
@@ -252,8 +249,18 @@ class Prepared:
         """Return the changes of all events in chronological order; each Edit takes account of all earlier changes."""
         self._cluster = self.declared
         found = []
+        # The steps of objects and Edits that would not change the planned cluster, so that a repeated event does not
+        # validate and compare all objects again.
+        contained: dict[int, list[tuple[str, Any, int]]] = {}
         for at, thing in self._planned(last):
-            found += [(min(LONGEST, self.zero + at), *step) for step in self._steps(thing)]
+            before, steps = self._cluster, contained.get(id(thing))
+            if steps is None:
+                steps = self._steps(thing)
+                if self._cluster is not before:
+                    contained = {}
+                if isinstance(thing, Object) or (isinstance(thing, Edit) and not steps):
+                    contained[id(thing)] = steps
+            found += [(min(LONGEST, self.zero + at), *step) for step in steps]
         self._cluster = self.declared
         return found
 
@@ -296,21 +303,15 @@ class Prepared:
 
     def _changed(self, thing: Any) -> list[Object]:
         """Apply an object or an Edit to the planned cluster, and return the changed objects."""
-        known = self._contained.get(id(thing))
-        if known is not None and known[1] is self._cluster:
-            return known[2]
         if isinstance(thing, Edit):
             edited = self._cluster.edit(thing.path, thing.value)
             before = {(type(obj), obj.key): obj for obj in self._cluster.objects()}
             changed = [obj for obj in edited.objects() if before.get((type(obj), obj.key)) != obj]
             if changed:
                 self._cluster = edited
-            else:
-                self._contained[id(thing)] = (thing, self._cluster, [])
             return changed
         if isinstance(thing, Object) and not isinstance(thing, Workload):
             self._cluster = self._cluster.replace(thing)
-            self._contained[id(thing)] = (thing, self._cluster, [thing])
             return [thing]
         raise InvalidSpecError(f"events: {thing!r}; it must be an object, an Edit, Delete, Finish, Evict or Priority")
 
