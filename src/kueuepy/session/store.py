@@ -166,13 +166,13 @@ class Store:
 
     __slots__ = ("_lent", "admitted", "jobs", "objects", "workloads")
 
-    def __init__(self) -> None:
-        """Create an empty store."""
+    def __init__(self, other: Store | None = None) -> None:
+        """Create an empty store, or a store with the same contents as another one."""
         self._lent = False
-        self.objects = Declared()
-        self.workloads: CopyOnWriteDict[str, Workload] = CopyOnWriteDict()
-        self.jobs: CopyOnWriteDict[str, dict[str, Any]] = CopyOnWriteDict()
-        self.admitted: CopyOnWriteDict[str, Admitted] = CopyOnWriteDict()
+        self.objects: Declared = Declared() if other is None else other.objects.fork()
+        self.workloads: CopyOnWriteDict[str, Workload] = CopyOnWriteDict() if other is None else other.workloads.fork()
+        self.jobs: CopyOnWriteDict[str, dict[str, Any]] = CopyOnWriteDict() if other is None else other.jobs.fork()
+        self.admitted: CopyOnWriteDict[str, Admitted] = CopyOnWriteDict() if other is None else other.admitted.fork()
 
     def lend(self) -> Self:
         """Return this store for use by another state as well.
@@ -184,12 +184,7 @@ class Store:
 
     def for_change(self) -> Store:
         """Return this store, or a store with the same contents if this one was lent."""
-        if not self._lent:
-            return self
-        own = Store()
-        own.objects, own.workloads = self.objects.fork(), self.workloads.fork()
-        own.jobs, own.admitted = self.jobs.fork(), self.admitted.fork()
-        return own
+        return Store(self) if self._lent else self
 
     def forget(self, key: str) -> None:
         """Remove a workload."""
