@@ -122,3 +122,17 @@ def test_an_empty_penalty_is_not_pending():
     made.set_now(11 * SECOND)
     made.settle()
     assert made.consumed()["default/a"]["cpu"] != before["cpu"]
+
+
+def test_the_order_of_local_queues_in_a_new_cluster_queue_does_not_depend_on_their_history():
+    made = engine(**SCOPE)
+    made.delete_object("LocalQueue", "default", "a")
+    made.delete_object("ClusterQueue", "", "cq")
+    loaded = _core.Engine.load(made.save())  # forgets the LocalQueue `a`, which then comes after `b`
+    for one in (made, loaded):
+        one.apply(LocalQueue("a", cluster_queue="cq"))
+        for name in ("a1", "b1", "b2"):
+            submit(one, name, name[0])
+        one.apply(queue(1, **SCOPE))
+    assert made.queues() == loaded.queues()
+    assert made.fingerprint() == loaded.fingerprint()

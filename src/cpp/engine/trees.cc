@@ -109,6 +109,19 @@ void Detach(State& state, NodeId node) {
   state.stale = true;
 }
 
+// Returns the LocalQueues of a ClusterQueue in the order of their names. Their ids depend on the history of
+// the state. Kueue's order is that of a list in a cache, which is not defined.
+std::vector<LocalQueueId> LocalQueuesOf(const State& state, NodeId node) {
+  std::vector<LocalQueueId> found;
+  for (LocalQueueId id : state.local_queues.Ids()) {
+    if (state.Local(id).cluster_queue == node) found.push_back(id);
+  }
+  std::sort(found.begin(), found.end(), [&](LocalQueueId a, LocalQueueId b) {
+    return state.local_queue_names.Name(a) < state.local_queue_names.Name(b);
+  });
+  return found;
+}
+
 }  // namespace
 
 void ApplyClusterQueue(State& state, ClusterQueueSpec spec, bool changed) {
@@ -126,9 +139,7 @@ void ApplyClusterQueue(State& state, ClusterQueueSpec spec, bool changed) {
   SetQuotas(state, node, queue.spec.resource_groups);
   if (created) {
     queue.pending.by_usage = UsesAdmissionFairSharing(state, node);
-    for (LocalQueueId id : state.local_queues.Ids()) {
-      if (state.Local(id).cluster_queue == node) AddFromLocalQueue(state, id);
-    }
+    for (LocalQueueId id : LocalQueuesOf(state, node)) AddFromLocalQueue(state, id);
     ChargeQuotaUsers(state, node);
   }
   state.NotifyRetry(node);
