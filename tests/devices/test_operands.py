@@ -1,28 +1,13 @@
 """Operands of selectors: types of quantities and versions, as checked and compared by Kueue's compiler."""
 
-import json
-
 import pytest
 
 from kueuepy.selectors.evaluation import compile_error, evaluate, is_available
+from selected import GPU, SUBJECT, written
 
 pytestmark = pytest.mark.skipif(not is_available(), reason="selectors need the extra dra")
 
-GPU = "gpu.example.com"
-SUBJECT = json.dumps(
-    {
-        "driver": GPU,
-        "attributes": {GPU: {"fw": {"version": "1.2.3"}, "model": "a100", "n": 4, "ok": True}},
-        "capacity": {GPU: {"memory": "40Gi"}},
-    }
-)
 NO_OVERLOAD = (False, "no such overload")
-
-
-def written(expression):
-    """The expression with the full names of attributes `@name` and of the capacity `memory`."""
-    attributes, capacity = (f'device.{field}["{GPU}"]' for field in ("attributes", "capacity"))
-    return expression.replace("@", f"{attributes}.").replace("#", f"{capacity}.")
 
 
 @pytest.mark.parametrize(

@@ -1,31 +1,16 @@
 """Operations of selectors on values that are or contain versions and quantities, and what kueuepy refuses."""
 
-import json
-
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from kueuepy.errors import UnsupportedError
 from kueuepy.selectors import compile_error, evaluate, is_available
+from selected import GPU, SUBJECT, written
 
 pytestmark = pytest.mark.skipif(not is_available(), reason="selectors need the extra dra")
 
-GPU = "gpu.example.com"
-SUBJECT = json.dumps(
-    {
-        "driver": GPU,
-        "attributes": {GPU: {"fw": {"version": "1.2.3"}, "model": "a100", "n": 4, "ok": True}},
-        "capacity": {GPU: {"memory": "40Gi"}},
-    }
-)
 UNHASHABLE = (False, "internal error: runtime error: hash of unhashable type cel.Semver")
-
-
-def written(expression):
-    """The expression with the full names of attributes `@name` and of the capacity `memory`."""
-    attributes, capacity = (f'device.{field}["{GPU}"]' for field in ("attributes", "capacity"))
-    return expression.replace("@", f"{attributes}.").replace("#", f"{capacity}.")
 
 
 @pytest.mark.parametrize(

@@ -38,9 +38,9 @@ struct SimulationOptions {
   // current time ends after a cycle that admits and evicts no workload. If false, the processing ends after a
   // cycle that changes nothing.
   bool as_performance_test = false;
-  // If true, the workload of an arriving job is submitted only when the job comes to the front of its line
-  // (see DeferredArrivals), and records of jobs exist only while the jobs have workloads. Only for a
-  // performance test without admission fair sharing: no controller acts on its pending workloads.
+  // Whether the workload of a job is submitted only when it may be the next head (see DeferredArrivals).
+  // Records of jobs then exist only while the jobs have workloads. This requires a performance test without
+  // admission fair sharing, because no controller acts on the pending workloads of such a test.
   bool defers_arrivals = false;
 };
 

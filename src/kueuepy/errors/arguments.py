@@ -37,7 +37,7 @@ def checked(function: Callable[P, R]) -> Callable[P, R]:
 
     A method without arguments is returned unchanged.
     """
-    if _names(function) == ("self",):
+    if _has_no_arguments(function):
         return function
 
     @wraps(function)
@@ -53,13 +53,13 @@ def checked(function: Callable[P, R]) -> Callable[P, R]:
     return run
 
 
-def _names(function: Callable[..., Any]) -> tuple[str, ...]:
-    """Return the names of the parameters of a function without optional parameters; empty for any other callable."""
-    if not inspect.isfunction(function) or function.__defaults__ or function.__kwdefaults__:
-        return ()
+def _has_no_arguments(function: Callable[..., Any]) -> bool:
+    """Return whether a callable is a method whose only parameter is `self`."""
+    if not inspect.isfunction(function):
+        return False
     code = function.__code__
-    is_plain = not code.co_kwonlyargcount and not code.co_flags & (inspect.CO_VARARGS | inspect.CO_VARKEYWORDS)
-    return code.co_varnames[: code.co_argcount] if is_plain else ()
+    has_others = code.co_kwonlyargcount or code.co_flags & (inspect.CO_VARARGS | inspect.CO_VARKEYWORDS)
+    return not has_others and code.co_varnames[: code.co_argcount] == ("self",)
 
 
 def raise_fault(function: Callable[..., Any], args: tuple[Any, ...], options: dict[str, Any], error: Exception) -> None:
