@@ -87,7 +87,7 @@ std::vector<int32_t> JobStore::Holding(const std::vector<int32_t>& arrived) cons
   };
   if (!is_partial_) std::for_each(arrived.begin(), arrived.end(), add);
   for (int32_t job = 0; job < static_cast<int32_t>(slots_.size()); ++job) {
-    if (HasCopy(job)) add(job);
+    if (Has(job)) add(job);
   }
   return found;
 }

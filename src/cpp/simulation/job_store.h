@@ -35,10 +35,8 @@ class JobStore {
   size_t PlaceOf(int32_t job) const {
     return static_cast<size_t>(slots_.empty() ? job : slots_[static_cast<size_t>(job)]);
   }
-  // Returns whether the job is stored. The store must be one that does not store all jobs.
-  bool HasCopy(int32_t job) const { return slots_[static_cast<size_t>(job)] >= 0; }
-  // Returns whether the job is stored. A store of all jobs stores each job.
-  bool Has(int32_t job) const { return slots_.empty() || HasCopy(job); }
+  // Returns whether the job is stored.
+  bool Has(int32_t job) const { return slots_.empty() || slots_[static_cast<size_t>(job)] >= 0; }
   // Returns whether the job is submitted to this cluster.
   bool IsOwn(int32_t job) const {
     return site_ == kNoId || columns_->cluster[static_cast<size_t>(job)] == site_;

@@ -139,7 +139,7 @@ class Simulation {
   bool HasArrivals() const { return arrivals_.Next(runs_.jobs()) >= 0; }
   // Ends the metrics of the period in which jobs arrive, because no jobs are to arrive in the whole fleet.
   void EndSubmissions(Time at) { runs_.figures().EndSubmissions(at); }
-  bool HasCopy(int32_t job) const { return runs_.jobs().HasCopy(job); }
+  bool HasCopy(int32_t job) const { return runs_.jobs().Has(job); }
   // Removes a workload of the manager whose copy has finished.
   void Forget(int32_t job) { ForgetWorkload(runs_, job); }
 
