@@ -9,7 +9,6 @@ import pytest
 
 import kueuepy as kq
 from kueuepy.errors import DuplicateError, InvalidSpecError
-from kueuepy.simulation import arrays
 
 from .conftest import GPU, cluster, queue
 
@@ -220,10 +219,7 @@ def test_columns_with_equal_texts_are_rejected():
             read(frame)
 
 
-@pytest.mark.parametrize("least", [1, 10**6])
-def test_texts_in_arrow_are_read_as_objects(monkeypatch, least):
-    pytest.importorskip("pyarrow")
-    monkeypatch.setattr(arrays, "_LARGE", least)
+def test_texts_and_columns_without_a_value():
     jobs = pandas(
         name=["x", "", None], submit=["2024-01-01"] * 3, size=[None] * 3, mixed=["a", 1, None], gpu=["1", "", "2"]
     )
@@ -232,6 +228,30 @@ def test_texts_in_arrow_are_read_as_objects(monkeypatch, least):
     assert np.isnan(jobs["size"]).all()
     assert jobs["mixed"].tolist() == ["a", "1", None]
     assert jobs[GPU].tolist() == [1, 0, 2]
+
+
+def test_columns_of_arrow_and_categories_are_text_if_a_value_is_text():
+    pyarrow = pytest.importorskip("pyarrow")
+    jobs = pandas(
+        size=pd.Categorical([7, 8, 8], categories=[9, 8, 7]), unknown=pd.Categorical([None] * 3, categories=["u"])
+    )
+    assert jobs["size"].tolist() == [7, 8, 8]
+    assert np.isnan(jobs["unknown"]).all()
+    assert np.isnan(kq.Jobs({**GIVEN, "user": pyarrow.array([None, "", None], "string")})["user"]).all()
+
+
+def test_a_queue_in_two_namespaces_has_one_name():
+    jobs = kq.Jobs({**GIVEN, "queue": ["x/q", "y/q", "q"], "namespace": ["n", "n", None]})
+    assert jobs["queue"].tolist() == ["n/q", "n/q", "default/q"]
+    assert (jobs["queue"] == "n/q").tolist() == [True, True, False]
+
+
+def test_values_of_rows_that_are_left_out_are_not_read(tmp_path):
+    path = tmp_path / "jobs.csv"
+    path.write_text("queue,submit,runtime,cpu,size\na,0,1,1,5\na,0,,many,small\n")
+    jobs = kq.Jobs.read(path)
+    assert jobs.notes == (("without queue, submit or runtime", 1),)
+    assert (jobs["cpu"].tolist(), jobs["size"].tolist()) == ([1], [5])
 
 
 def test_arrow_tables_need_neither_submission_nor_runtime():

@@ -57,7 +57,7 @@ def rows_of(name: str, *, namespace: str = "default") -> Iterator[Rows]:
     """
     source = Source(name)
     columns: dict[str, list[str | None]] = {}
-    for column, cells in source.csv().items():
+    for column, cells in source.csv.items():
         if (meant := _ALIASES.get(column, column)) in columns:
             raise InvalidSpecError(f'{name}:1: "{meant}" names two columns; name each column once')
         columns[meant] = cells.tolist()

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import contextlib
 from collections.abc import Mapping
 from collections.abc import Set as AbstractSet
 from importlib import import_module
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 
@@ -17,18 +16,16 @@ from kueuepy.tables import Categorical
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-_LARGE = 100_000  # pyarrow takes longer to import than to read a small column
 _NO_COLUMN = (str, bytes, bytearray, memoryview, Mapping, AbstractSet)
 """Types that can be iterated, but not row by row: a Set has no order, and a Mapping yields its keys."""
 
 
-def is_arrow(values: Any) -> bool:
-    """Return whether the values are an array of pyarrow."""
-    return hasattr(values, "dictionary_encode")
+Values: TypeAlias = "NDArray[Any] | Categorical"
+"""Numbers, times, or the distinct Python values of a column with a code for each row."""
 
 
-def array_of(name: str, values: Any) -> Any:
-    """Return a column as an array of NumPy, as encoded names, or as strings in Arrow's memory.
+def array_of(name: str, values: Any) -> Values:
+    """Return a column as numbers, as times, or as distinct values in the order of their first occurrence.
 
     Args:
         name: The name of the column, for error messages.
@@ -47,16 +44,14 @@ def array_of(name: str, values: Any) -> Any:
         raise InvalidSpecError(
             f'column "{name}": is {briefly(values)}; it must be a list, an array or a DataFrame column'
         )
-    if getattr(found, "ndim", 1) != 1:
-        raise InvalidSpecError(f'column "{name}": has {found.ndim} dimensions; it must have one')
     return found
 
 
-def _converted(values: Any) -> Any:
+def _converted(values: Any) -> Values | None:
     """Convert a column; return `None` if the values are not a column."""
     if isinstance(values, Categorical):
         return values
-    if is_arrow(values):
+    if hasattr(values, "dictionary_encode"):
         return _of_arrow(values)
     codes = getattr(getattr(values, "cat", None), "codes", None)
     if codes is not None:
@@ -67,55 +62,71 @@ def _converted(values: Any) -> Any:
         values = _to_numpy(values)
     if isinstance(values, np.ma.MaskedArray):
         values = _with_gaps(values)
-    if not isinstance(values, np.ndarray):
-        if isinstance(values, _NO_COLUMN) or not hasattr(values, "__iter__"):
-            return None
-        listed = list(values)
-        plain = set(map(type, listed)) <= {int, float}
-        values = np.array(listed) if plain and listed else np.fromiter(listed, float if plain else object, len(listed))
-    return _plain(values)
+    if isinstance(values, np.ndarray):
+        return _plain(values)
+    if isinstance(values, _NO_COLUMN) or not hasattr(values, "__iter__"):
+        return None
+    listed = list(values)
+    return _plain(np.array(listed)) if set(map(type, listed)) <= {int, float} else encoded(listed)
 
 
-def _plain(values: NDArray[Any]) -> Any:
-    """Convert an array to numbers of 64 or fewer bits, to times, or to Python objects with strings instead of bytes.
-
-    Many strings are converted to an array of pyarrow, if it is installed.
+def _plain(values: NDArray[Any]) -> Values:
+    """Convert an array to numbers of 64 or fewer bits, to times, or to distinct Python objects.
 
     Raises:
-        ValueError: The array contains times without a unit, or bytes that are not UTF-8 text.
+        ValueError: The array has several dimensions, times without a unit, or bytes that are not UTF-8 text.
     """
-    if values.dtype.kind in "mM" and np.datetime_data(values.dtype)[0] == "generic":
+    if values.ndim != 1:
+        raise ValueError(f"has {values.ndim} dimensions; it must have one")
+    kind = values.dtype.kind
+    if kind in "mM" and np.datetime_data(values.dtype)[0] == "generic":
         if not np.isnat(values).all():
             raise ValueError("has times without a unit; their type must have one, such as timedelta64[s]")
-        return np.full(values.shape, None, object)
-    if values.dtype.kind == "S":
-        values = np.char.decode(values, "utf-8")
-    if values.dtype.kind == "f" and values.dtype.itemsize not in (4, 8):
+        return encoded([None] * len(values))
+    if kind == "f" and values.dtype.itemsize not in (4, 8):
         return values.astype(np.float32 if values.dtype.itemsize < 4 else np.float64)  # noqa: PLR2004 - bytes
-    if values.dtype.kind in "iufbmM":
+    if kind in "iufbmM":
         return values.astype(values.dtype.newbyteorder("="), copy=False)
-    found = values.astype(object)
-    if found.ndim == 1 and len(found) >= _LARGE:
-        with contextlib.suppress(ImportError, TypeError, ValueError):  # not all values are strings
-            texts = import_module("pyarrow").array(found, "string", from_pandas=True)
-            if texts.null_count < len(texts):
-                return _of_arrow(texts)
-    if found.ndim == 1 and any(issubclass(kind, bytes) for kind in set(map(type, found))):
-        return np.fromiter((_decoded(value) for value in found), object, len(found))
-    return found
+    return encoded(values.tolist())
 
 
-def _with_gaps(values: np.ma.MaskedArray[Any, Any]) -> NDArray[Any]:
+def encoded(cells: list[Any]) -> Categorical:
+    """Return the distinct values, with strings instead of bytes; missing values have the code -1.
+
+    Raises:
+        UnicodeDecodeError: Bytes are not UTF-8 text.
+    """
+    known: dict[Any, int] = {}
+    try:
+        codes = np.fromiter((known.setdefault(cell, len(known)) for cell in cells), np.int32, len(cells))
+    except TypeError:  # lists, which DataFrames may contain
+        codes, names = np.arange(len(cells), dtype=np.int32), cells
+    else:
+        names = list(known)
+    own = [-1 if is_missing(value) else code for code, value in enumerate(names)]
+    texts = [value.decode() if isinstance(value, bytes) else value for value in names]
+    return Categorical(np.array(own, np.int32)[codes], texts)
+
+
+def is_missing(value: Any) -> bool:
+    """Return whether a cell is empty: `None`, an empty string, NaN, NaT or NA."""
+    if value is None or isinstance(value, str | bytes):
+        return not value
+    try:
+        return bool(value != value)  # noqa: PLR0124
+    except (TypeError, ArithmeticError):  # pandas' NA has no truth value; a signaling NaN cannot be compared
+        return True
+    except ValueError:  # an array, which is compared by elements
+        return False
+
+
+def _with_gaps(values: np.ma.MaskedArray[Any, Any]) -> Any:
     """Replace masked values with NaT or `None`."""
     if values.dtype.kind not in "mM":
-        return np.array(values.tolist(), object)
+        return values.tolist()
     found = np.array(values.data)
     found[np.ma.getmaskarray(values)] = "NaT"
     return found
-
-
-def _decoded(value: Any) -> Any:
-    return value.decode() if isinstance(value, bytes) else value
 
 
 def _has_zone(values: Any) -> bool:
@@ -132,8 +143,8 @@ def _to_numpy(values: Any) -> Any:
         return list(values)
 
 
-def _of_arrow(column: Any) -> Any:
-    """Convert an array of pyarrow; strings stay in Arrow's memory, and empty strings become missing values.
+def _of_arrow(column: Any) -> Values | None:
+    """Convert an array of pyarrow; empty strings become missing values.
 
     Raises:
         ValueError: A string is not UTF-8 text.
@@ -145,17 +156,18 @@ def _of_arrow(column: Any) -> Any:
         column = column.chunk(0)
     if types.is_run_end_encoded(column.type):
         column = compute.run_end_decode(column)
-    if types.is_dictionary(column.type):
-        if _is_text(types, column.dictionary.type) and not column.dictionary.null_count:
-            column.dictionary.validate(full=True)
-            codes = column.indices.cast("int32").fill_null(-1).to_numpy(zero_copy_only=False)
-            return Categorical(codes, column.dictionary.to_pylist())
+    kind = column.type
+    if types.is_dictionary(kind) and (column.dictionary.null_count or not _is_text(types, kind.value_type)):
         column = column.dictionary_decode()
     if _is_text(types, column.type):
         column.validate(full=True)  # Parquet files may contain strings that are not UTF-8
-        texts, absent = column.cast("string"), pyarrow.scalar(None, "string")
-        return compute.if_else(compute.equal(texts, ""), absent, texts)
+        column = column.cast("string").dictionary_encode()
     kind = column.type
+    if types.is_dictionary(kind):
+        column.dictionary.validate(full=True)
+        codes = column.indices.cast("int32").fill_null(-1).to_numpy(zero_copy_only=False)
+        names = column.dictionary.to_numpy(zero_copy_only=False).tolist()
+        return Categorical(np.where(codes == names.index(""), -1, codes) if "" in names else codes, names)
     if types.is_primitive(kind) or types.is_boolean(kind) or types.is_decimal(kind) or types.is_null(kind):
         return _plain(column.to_numpy(zero_copy_only=False))
     return _converted(column.to_pylist())

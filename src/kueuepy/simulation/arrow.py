@@ -5,6 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from kueuepy.errors import InvalidSpecError, StateError
 from kueuepy.errors.libraries import imported
 from kueuepy.files import write_files
@@ -77,7 +79,7 @@ def frame_columns(frame: Any) -> dict[str, Any]:
 
 
 def _from_pyarrow(table: Any) -> dict[str, Any]:
-    return {name: array_of(name, table.column(name)) for name in _distinct(table.column_names)}
+    return {name: table.column(name) for name in _distinct(table.column_names)}
 
 
 def _distinct(names: Iterable[str]) -> list[str]:
@@ -147,8 +149,7 @@ def read_table(path: str | os.PathLike[str]) -> dict[str, Any]:
         InvalidSpecError: The file cannot be read.
         UnsupportedError: pyarrow is not installed.
     """
-    columns = parquet_columns(Path(path), "arrow")
-    return {
-        name: values.to_numpy(zero_copy_only=False) if hasattr(values, "dictionary_encode") else values
-        for name, values in columns.items()
-    }
+    found = parquet_columns(Path(path), "arrow")
+    columns = {name: array_of(name, values) for name, values in found.items()}
+    is_text = {name for name, values in found.items() if str(values.type) == "string"}
+    return {name: np.array(own.tolist(), object) if name in is_text else own for name, own in columns.items()}

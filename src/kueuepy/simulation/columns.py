@@ -9,16 +9,15 @@ import numpy as np
 from kueuepy.errors import InvalidSpecError
 from kueuepy.objects import SECOND
 from kueuepy.objects.times import LATEST, LONGEST
-from kueuepy.simulation.values import SPAN, SPAN_OR_NEVER, TIME, TIME_OR_UNKNOWN, amount, whole
+from kueuepy.simulation.values import SPAN, SPAN_OR_NEVER, TIME, TIME_OR_UNKNOWN, Column, Kind, amount, whole
 from kueuepy.tables import Categorical
-from kueuepy.tables.columns import categorical, exact
+from kueuepy.tables.columns import concatenated
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
     from numpy.typing import NDArray
 
-    from kueuepy.simulation.values import Column
     from kueuepy.tables import Columns
 
 ALIASES = {"gpu": "nvidia.com/gpu", "mem": "memory", "duration": "runtime", "local_queue": "queue"}
@@ -53,14 +52,14 @@ def read_column(column: Column, notes: list[Note]) -> Any:
         raise InvalidSpecError(
             f'jobs: column "{name}": is a reserved name; it must be renamed, as with map={{"own_{name}": "{name}"}}'
         )
-    if name in _READERS:
-        found = _READERS[name](column)
-    else:
-        kind = _KINDS.get(name) or (amount(name) if is_resource(name) else None)
-        found = column.kept() if kind is None else column.integers(kind)
+    reader = _READERS.get(name) or (amount(name) if is_resource(name) else Column.kept)
+    found = column.integers(reader) if isinstance(reader, Kind) else reader(column)
+    absent = column.missing()
+    if name in ("submit", "queue"):
+        column.refuse(absent, "it must be given")
     default = "infinite" if name == "runtime" else "0" if name == "priority" or is_resource(name) else ""
-    if default and (absent := int(column.missing().sum())):
-        notes.append((f"{name} is missing; treated as {default}", absent))
+    if default and absent.any():
+        notes.append((f"{name} is missing; treated as {default}", int(absent.sum())))
     notes += column.notes
     return found
 
@@ -86,21 +85,9 @@ def public_given(name: str, column: Any) -> Any:
 _NAT = np.iinfo(np.int64).min
 
 
-def core_amounts(table: Columns, name: str) -> NDArray[Any]:
-    """Return the request of each pod as an integer in the unit of the usage tables (millicores for CPU)."""
-    amounts: NDArray[Any] = exact(table)[name]
-    return amounts
-
-
 def name_of_row(row: int) -> str:
     """Return the generated name of a job's Workload."""
     return f"j{row:07d}"
-
-
-def _submissions(column: Column) -> NDArray[np.int64]:
-    found = column.integers(TIME)
-    column.refuse(found < 0, "it must be given")
-    return found
 
 
 def _runtimes(column: Column) -> NDArray[np.int64]:
@@ -112,55 +99,38 @@ def _runtimes(column: Column) -> NDArray[np.int64]:
     return found
 
 
-def _names(column: Column) -> NDArray[Any]:
-    """Return the names of Workloads, with a generated name where no name is set."""
-    found = np.array(column.texts(), object)
-    for row in np.flatnonzero(column.missing()).tolist():
-        found[row] = name_of_row(row)
-    return found
-
-
 def _uids(column: Column) -> NDArray[Any]:
     """Return the UIDs, with an empty string where no UID is set."""
-    found = np.array(column.texts(), object)
+    found = column.texts()
     first: dict[str, int] = {}
-    for row, uid in enumerate(found.tolist()):
+    for row, uid in enumerate(found):
         if uid and first.setdefault(uid, row) != row:
             raise column.error(row, f"row {first[uid]} has it, too; each job must have its own")
-    return found
+    return np.array(found, object)
 
 
-def _queues(column: Column) -> Categorical:
-    """Return LocalQueues as `namespace/name`; the namespace is `default` if it is missing."""
-    found = column.names()
-    column.refuse(found.codes < 0, "it must be given")
-    names = categorical(name if "/" in name else f"default/{name}" for name in found.names)
-    return Categorical(names.codes[found.codes], names.names)
-
-
-_READERS: dict[str, Callable[[Column], Any]] = {
-    "submit": _submissions,
-    "runtime": _runtimes,
-    "queue": _queues,
-    "name": _names,
-    "uid": _uids,
-    "flavor": lambda column: column.names(),
-    "namespace": lambda column: column.names(),
-    "elastic": lambda column: column.integers(whole(0, missing=0, most=1)) > 0,
-}
-_KINDS = {
+_READERS: dict[str, Kind | Callable[[Column], Any]] = {
     **dict.fromkeys(SPANS, SPAN),
+    "submit": TIME,
+    "runtime": _runtimes,
     "limit": SPAN_OR_NEVER,
+    "recorded_start": TIME_OR_UNKNOWN,
     "pods": whole(1, missing=1),
     "min_pods": whole(1, missing=NEVER),
     "priority": whole(-(2**31), missing=0),
-    "recorded_start": TIME_OR_UNKNOWN,
+    "elastic": lambda column: column.integers(whole(0, missing=0, most=1)) > 0,
+    "name": lambda column: np.array([own or name_of_row(row) for row, own in enumerate(column.names())], object),
+    "uid": _uids,
+    "queue": lambda column: column.names(lambda name: name if "/" in name else f"default/{name}"),
+    "flavor": Column.names,
+    "namespace": Column.names,
 }
+"""The conversion of each column that has a meaning. The namespace of a LocalQueue is `default` if it is missing."""
 
 
 def is_known(name: str) -> bool:
     """Return whether a column with the given name has a meaning in a table of jobs."""
-    return name in _READERS or name in _KINDS or is_resource(name)
+    return name in _READERS or is_resource(name)
 
 
 def check_columns(columns: dict[str, Any], where: Callable[[int], str]) -> None:
@@ -170,10 +140,9 @@ def check_columns(columns: dict[str, Any], where: Callable[[int], str]) -> None:
         InvalidSpecError: `min_pods` exceeds `pods`, a total request does not fit into 64 bits, or a job would end after
             the latest representable time if it started at its submission time.
     """
-    namespaces = columns.pop("namespace", None)
+    if "namespace" in columns:
+        columns["queue"] = _in_namespaces(columns["queue"], columns.pop("namespace"))
     pods: Any = columns.get("pods")
-    if namespaces is not None:
-        columns["queue"] = _in_namespaces(columns["queue"], namespaces)
     for name, column in columns.items() if pods is not None else ():
         if name == "min_pods" and (row := _first(column > pods)) is not None:
             raise _error(where(row), name, f"{column[row]}; it must be at most pods, {pods[row]}")
@@ -198,9 +167,8 @@ def _error(where: str, name: str, text: str) -> InvalidSpecError:
 def _in_namespaces(queues: Categorical, namespaces: Categorical) -> Categorical:
     width = len(namespaces.names) + 1
     pairs, codes = np.unique(queues.codes.astype(np.int64) * width + namespaces.codes + 1, return_inverse=True)
-    names = []
-    for pair in pairs.tolist():
-        queue, space = divmod(pair, width)
-        name = queues.names[queue]
-        names.append(name if space == 0 else f"{namespaces.names[space - 1]}/{name.partition('/')[2]}")
-    return Categorical(codes.astype(np.int32), names)
+    names = [
+        f"{namespaces.names[space - 1]}/{queues.names[queue].partition('/')[2]}" if space else queues.names[queue]
+        for queue, space in (divmod(pair, width) for pair in pairs.tolist())
+    ]
+    return concatenated([Categorical(codes.astype(np.int32), names)])

@@ -7,13 +7,13 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from kueuepy.simulation.catalogue import COUNTS, unit_text
-from kueuepy.simulation.columns import core_amounts, is_resource
+from kueuepy.simulation.columns import is_resource
 from kueuepy.simulation.figures import evenness, hours
 from kueuepy.simulation.grouped import Groups
 from kueuepy.simulation.measures import group_figures
 from kueuepy.simulation.sums import sums
 from kueuepy.tables import Columns
-from kueuepy.tables.columns import as_names, categorical
+from kueuepy.tables.columns import as_names, categorical, exact
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -114,7 +114,7 @@ def jain_by(result: Recorded, column: str) -> float | None:
     parts = np.zeros(len(values.names))
     for resource in (name for name in result.jobs.names if is_resource(name)):
         if nominal.get(resource):
-            held = (core_amounts(result.jobs, resource) * result.jobs["pods"] * result.jobs["held"])[counted]
+            held = (exact(result.jobs)[resource] * result.jobs["pods"] * result.jobs["held"])[counted]
             own = np.bincount(values.codes[counted], weights=held, minlength=len(parts)) * 1e9 / nominal[resource]
             parts = np.maximum(parts, own)
     had = np.bincount(values.codes[counted], minlength=len(parts)) > 0

@@ -11,13 +11,13 @@ import numpy as np
 from kueuepy.errors import DuplicateError, InvalidSpecError, about
 from kueuepy.objects import Workload
 from kueuepy.objects.times import duration_ns
+from kueuepy.simulation.arrays import is_missing
 from kueuepy.simulation.arrow import frame_columns
 from kueuepy.simulation.base import JobColumns
 from kueuepy.simulation.columns import NEVER, SPANS, name_of_row
 from kueuepy.simulation.lifetimes import lifetime_of
 from kueuepy.simulation.read import row_columns
 from kueuepy.simulation.sums import sums
-from kueuepy.simulation.values import is_missing
 from kueuepy.tables import Categorical
 from kueuepy.tables.columns import categorical, concatenated
 

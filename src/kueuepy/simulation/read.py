@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gzip
 import re
+import zlib
 from importlib import import_module
 from inspect import signature
 from pathlib import Path
@@ -12,6 +13,7 @@ from typing import TYPE_CHECKING, Any, TypedDict
 import msgspec
 import numpy as np
 
+from kueuepy.engine.cached import cached_property
 from kueuepy.errors import InvalidSpecError
 from kueuepy.errors.settings import spelled_out
 from kueuepy.simulation.arrays import array_of
@@ -20,36 +22,37 @@ from kueuepy.simulation.base import JobColumns, renamed
 from kueuepy.simulation.cells import csv_columns, line_of
 from kueuepy.simulation.columns import ALIASES, is_known
 from kueuepy.simulation.values import Column
-from kueuepy.tables import Categorical
 
 if TYPE_CHECKING:
     import os
-    from collections.abc import Callable, Collection, Mapping
+    from collections.abc import Callable, Mapping
 
     from numpy.typing import NDArray
     from typing_extensions import Unpack
 
-_TABLES = ("csv", "parquet", "jsonl")
-_LOGS = ("swf", "philly", "philly-json", "helios", "acme", "borg2019", "batsim")
-_ALIBABA = ("alibaba2020", "alibaba2023", "alibaba2025", "alibaba2026-spot")
-_OTHER_NAMES = {"openb": "alibaba2023", "pai": "alibaba2020", "dlrm": "alibaba2025"}
-"""Aliases of formats; `alibaba` stands for any Alibaba log and is resolved by the header of the file."""
-FORMATS = (*_TABLES, *_LOGS, *_ALIBABA, "alibaba", *_OTHER_NAMES)
-"""The names of the formats that `read` accepts."""
-_BY_SUFFIX = {**{name: name for name in (*_TABLES, "swf")}, "pq": "parquet", "ndjson": "jsonl"}
-_BY_HEADER = {
-    "philly": {"timestamp", "duration", "num_gpus", "cluster"},
-    "helios": {"job_id", "vc", "gpu_num", "cpu_num", "node_num", "submit_time"},
-    "acme": {"job_id", "node_num", "gpu_num", "type", "submit_time", "start_time"},
-    "alibaba2020": {"job_name", "inst_id", "user", "status", "start_time", "end_time"},
-    "alibaba2025": {"instance_sn", "app_name", "gpu_request", "creation_time", "deletion_time"},
-    "alibaba2023": {"cpu_milli", "memory_mib", "num_gpu", "gpu_milli", "creation_time"},
-    "alibaba2026-spot": {"organization", "gpu_model", "gpu_request", "worker_num", "job_type"},
+_TABLES = {"csv": "csv", "parquet": "parquet", "pq": "parquet", "jsonl": "jsonl", "ndjson": "jsonl"}
+"""The formats of tables by the suffix of the file."""
+_LOGS = {
+    "swf": "",
+    "philly": "timestamp duration num_gpus cluster",
+    "philly-json": "",
+    "helios": "job_id vc gpu_num cpu_num node_num submit_time",
+    "acme": "job_id node_num gpu_num type submit_time start_time",
+    "borg2019": "",
+    "batsim": "",
+    "alibaba2020": "job_name inst_id user status start_time end_time",
+    "alibaba2023": "cpu_milli memory_mib num_gpu gpu_milli creation_time",
+    "alibaba2025": "instance_sn app_name gpu_request creation_time deletion_time",
+    "alibaba2026-spot": "organization gpu_model gpu_request worker_num job_type",
 }
+"""The formats of logs, and the columns by which a CSV file is recognized, in the order of the attempts."""
+_OTHER_NAMES = {"openb": "alibaba2023", "pai": "alibaba2020", "dlrm": "alibaba2025"}
+FORMATS = (*dict.fromkeys(_TABLES.values()), *_LOGS, "alibaba", *_OTHER_NAMES)
+"""The names of the formats that `read` accepts; `alibaba` is the log of Alibaba whose columns the file has."""
 
 
 class Source:
-    """An input file.
+    """An input file, whose methods raise InvalidSpecError if it cannot be read or decoded.
 
     Attributes:
         path: The path of the file, which is not read yet.
@@ -60,38 +63,23 @@ class Source:
         """Store the path."""
         self.path = Path(path)
         self.line: Callable[[int], int] | None = None
-        self._csv: dict[str, Any] = {}
 
+    @cached_property
     def csv(self) -> dict[str, Any]:
-        """Return the columns of a CSV file as text; the file is read only once.
-
-        Raises:
-            InvalidSpecError: The file cannot be read, or a line has more or fewer cells than the first line.
-        """
-        if not self._csv:
-            text = self.text()
-            self._csv, self.line = csv_columns(text, str(self.path)), lambda row: line_of(text, row)
-        return dict(self._csv)
+        """The columns of a CSV file as text."""
+        text = self.text()
+        self.line = lambda row: line_of(text, row)
+        return csv_columns(text, str(self.path))
 
     def jsonl(self) -> dict[str, Any]:
-        """Return the columns of a file with a JSON object in each line.
-
-        Raises:
-            InvalidSpecError: The file cannot be read, or a line is not a JSON object.
-        """
-        rows: dict[int, dict[str, Any]] = {}
-        for number, line in enumerate(self.text().split("\n"), 1):
-            if line.strip():
-                rows[number] = self._decoded(line, dict[str, Any], "a line must be a JSON object", f":{number}")
-        self.line = list(rows).__getitem__
-        return row_columns(list(rows.values()))
+        """Return the columns of a file with a JSON object in each line."""
+        lines = {number: line for number, line in enumerate(self.text().split("\n"), 1) if line.strip()}
+        self.line = list(lines).__getitem__
+        allowed = "a line must be a JSON object"
+        return row_columns([self._decoded(line, dict[str, Any], allowed, f":{at}") for at, line in lines.items()])
 
     def json(self, kind: Any, what: str) -> Any:
-        """Decode the file as JSON of a given type, which `what` describes for error messages.
-
-        Raises:
-            InvalidSpecError: The file cannot be read, or its content has a different type.
-        """
+        """Decode the file as JSON of a given type, which `what` describes for error messages."""
         return self._decoded(self.text(), kind, f"it must be {what}")
 
     def _decoded(self, text: str, kind: Any, allowed: str, place: str = "") -> Any:
@@ -101,18 +89,13 @@ class Source:
             raise InvalidSpecError(f"{self.path}{place}: {error}; {allowed}") from None
 
     def text(self) -> str:
-        """Return the content of the file as UTF-8 text, decompressed if it is gzipped.
-
-        Raises:
-            InvalidSpecError: The file cannot be read, or is not UTF-8 text.
-        """
+        """Return the content of the file as UTF-8 text, decompressed if it is gzipped."""
         try:
             data = self.path.read_bytes()
             return (gzip.decompress(data) if data[:2] == b"\x1f\x8b" else data).decode("utf-8-sig")
-        except (OSError, EOFError, gzip.zlib.error) as error:  # type: ignore[attr-defined]
-            raise InvalidSpecError(
-                f"{self.path}: cannot be read: {getattr(error, 'strerror', None) or error}"
-            ) from None
+        except (OSError, EOFError, zlib.error) as error:
+            why = getattr(error, "strerror", None) or error
+            raise InvalidSpecError(f"{self.path}: cannot be read: {why}") from None
         except UnicodeDecodeError as error:
             raise InvalidSpecError(f"{self.path}: is not UTF-8 text: {error.reason} at byte {error.start}") from None
 
@@ -126,13 +109,19 @@ class Source:
 
 
 class Table:
-    """The columns of a file as text."""
+    """The columns of a file, or some of its rows; a column is converted when it is first read.
 
-    def __init__(self, source: Source, columns: Mapping[str, Any], rows: NDArray[np.int64] | None = None) -> None:
+    Attributes:
+        source: The file.
+        columns: The columns of all rows of the file, by name.
+        rows: The numbers of the rows in the file.
+        notes: Notes about rows that were left out or changed, as pairs (reason, number of rows).
+    """
+
+    def __init__(self, source: Source, columns: dict[str, Any], rows: NDArray[np.int64] | None = None) -> None:
         """Create a table from columns of equal length; `rows` are their row numbers in the file, by default all."""
-        self.source = source
-        self.columns: dict[str, Any] = {name: array_of(name, values) for name, values in columns.items()}
-        self.rows = np.arange(len(next(iter(self.columns.values()), ()))) if rows is None else rows
+        self.source, self.columns = source, columns
+        self.rows = np.arange(len(next(iter(columns.values()), ()))) if rows is None else rows
         self.notes: list[tuple[str, int]] = []
 
     def where(self, row: int) -> str:
@@ -143,30 +132,29 @@ class Table:
         """Return the number of rows."""
         return len(self.rows)
 
-    def column(self, name: str) -> Column:
-        """Return one column.
+    def __getitem__(self, name: str) -> Any:
+        """Return the values of one column: numbers, times, or distinct values with a code for each row.
 
         Raises:
             InvalidSpecError: The file does not have the column.
         """
         if name not in self.columns:
-            raise InvalidSpecError(
-                f'{self.source.path.name}: column "{name}" is missing; there are {", ".join(self.columns)}'
-            )
-        return Column(name, self.columns[name], self.where)
+            there = ", ".join(self.columns)
+            raise InvalidSpecError(f'{self.source.path.name}: column "{name}" is missing; there are {there}')
+        found = self.columns[name] = array_of(name, self.columns[name])
+        return found if len(found) == len(self) else found[self.rows]
+
+    def column(self, name: str) -> Column:
+        """Return one column, to check and convert its values."""
+        return Column(name, self[name], self.where)
 
     def keep(self, mask: Any, why: str) -> Table:
         """Return the rows for which the mask is true, with a note about the rows left out, which gives the reason."""
         chosen = np.asarray(mask, bool)
         if chosen.all():
             return self
-        rows = np.flatnonzero(chosen)
-        columns = {
-            name: values[rows] if isinstance(values, Categorical) else values.take(rows)
-            for name, values in self.columns.items()
-        }
-        found = Table(self.source, columns, self.rows[rows])
-        found.notes = [*self.notes, (why, len(chosen) - len(rows))]
+        found = Table(self.source, self.columns, self.rows[chosen])
+        found.notes = [*self.notes, (why, len(self) - len(found))]
         return found
 
     def given(self, *names: str) -> Any:
@@ -251,54 +239,49 @@ def read(
     source = Source(path)
     if format == "auto":
         suffix = Path(source.path.name.removesuffix(".gz")).suffix[1:]
-        if suffix not in _BY_SUFFIX:
+        if suffix not in (*_TABLES, "swf"):
             raise InvalidSpecError(
                 f"{source.path}: its name has no known suffix; format= must be one of {', '.join(FORMATS)}"
             )
-        format = _BY_SUFFIX[suffix]  # noqa: A001
-        if format == "csv" and not map:
-            format = _log_of(source) or format  # noqa: A001
+        format = _TABLES.get(suffix, suffix)  # noqa: A001
+        format = (format == "csv" and not map and _log_of(source)) or format  # noqa: A001
     format = _OTHER_NAMES.get(format, format)  # noqa: A001
-    if format == "alibaba":
-        format = _log_of(source, format) or _refuse_header(source)  # noqa: A001
+    if format == "alibaba" and not (format := _log_of(source, format)):  # noqa: A001
+        wanted = "; ".join(
+            f"{log}: {', '.join(sorted(names.split()))}" for log, names in _LOGS.items() if "alibaba" in log
+        )
+        names = ", ".join(source.csv)
+        raise InvalidSpecError(f"{source.path}: its first line names {names}; it must have all of {wanted}")
     if format not in FORMATS:
         raise InvalidSpecError(f"format: {format!r}; it must be auto or one of {', '.join(FORMATS)}")
-    if format in _TABLES:
-        _expect_options(format, options, ())
-        return _by_name(source, format, map)
-    (module,) = re.findall("^[a-z]+", format)
-    read_log = getattr(import_module(f"kueuepy.simulation.logs.{module}"), "read_" + format.replace("-", "_"))
     more: dict[str, Any] = {**options} if map is None else {**options, "map": map}
-    _expect_options(format, more, signature(read_log).parameters)
-    found: JobColumns = read_log(source, **more)
-    return found
-
-
-def _log_of(source: Source, family: str = "") -> str | None:
-    """Return the log of a family whose columns a CSV file has; `None` if there is none."""
-    header = source.csv().keys()
-    return next((log for log, names in _BY_HEADER.items() if log.startswith(family) and names <= header), None)
-
-
-def _refuse_header(source: Source) -> str:
-    wanted = "; ".join(f"{log}: {', '.join(sorted(_BY_HEADER[log]))}" for log in _ALIBABA)
-    names = ", ".join(source.csv())
-    raise InvalidSpecError(f"{source.path}: its first line names {names}; it must have all of {wanted}")
-
-
-def _expect_options(format: str, options: Collection[str], known: Collection[str]) -> None:  # noqa: A002 - as in read
-    if unknown := sorted(set(options) - set(known)):
+    read_log = _read_table
+    if format in _LOGS:
+        (module,) = re.findall("^[a-z]+", format)
+        read_log = getattr(import_module(f"kueuepy.simulation.logs.{module}"), "read_" + format.replace("-", "_"))
+    else:
+        more["format"] = format
+    if unknown := sorted(set(more) - set(signature(read_log).parameters)):
         raise InvalidSpecError(f"format {format}: takes no option {unknown[0]!r}")
+    return read_log(source, **more)
 
 
-def _by_name(source: Source, format: str, names: Mapping[str, str] | None) -> JobColumns:  # noqa: A002 - as in read
-    columns = parquet_columns(source.path) if format == "parquet" else getattr(source, format)()
-    table = Table(source, {ALIASES.get(name, name): values for name, values in renamed(columns, names).items()})
+def _log_of(source: Source, family: str = "") -> str:
+    """Return the log of a family whose columns a CSV file has; an empty string if there is none."""
+    found = (
+        log for log, names in _LOGS.items() if names and log.startswith(family) and {*names.split()} <= {*source.csv}
+    )
+    return next(found, "")
+
+
+def _read_table(source: Source, format: str, map: Mapping[str, str] | None = None) -> JobColumns:  # noqa: A002
+    columns = source.csv if format == "csv" else source.jsonl() if format == "jsonl" else parquet_columns(source.path)
+    table = Table(source, {ALIASES.get(name, name): values for name, values in renamed(columns, map).items()})
     needed = [name for name in ("queue", "submit", "runtime") if name in table.columns]
     table = table.keep(table.given(*needed), "without queue, submit or runtime")
     # Only CSV has no types of its own.
     own = [name for name in table.columns if format == "csv" and not is_known(name)]
-    return table.jobs({**table.columns, **{name: table.column(name).typed() for name in own}})
+    return table.jobs({name: table.column(name).typed() if name in own else table[name] for name in table.columns})
 
 
 def row_columns(rows: list[dict[str, Any]]) -> dict[str, Any]:

@@ -2,16 +2,22 @@
 
 from __future__ import annotations
 
+import contextlib
 import math
 import re
 from datetime import date, datetime, timedelta, timezone
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from kueuepy.errors import InvalidSpecError
 from kueuepy.objects import SECOND
 from kueuepy.objects.times import LATEST, LONGEST, datetime_ns, parse_duration, parse_time, timedelta_ns
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from numpy.typing import NDArray
 
 MOST = f"{LONGEST / SECOND:.0f} s ({LATEST})"
 """The largest time in 64-bit nanoseconds, for error messages."""
@@ -23,6 +29,9 @@ _SLURM = re.compile(
 )
 _PANDAS = re.compile(r"(\d{1,9}) days?(?: \+?(\d{1,2}):(\d\d):(\d\d)(\.\d{1,9})?)?", re.ASCII)
 _SIXTY = 60
+_CLOCK = r"\d{4}-\d\d-\d\d[ T]\d\d:\d\d:\d\d(?:\.\d{3}(?:\d{3})?)?"
+_DATE = re.compile(r"\s*\d{4}-\d\d-\d\d(?:[Tt ][\d:.,]*)?(\S*)", re.ASCII)
+"""The beginning of a date, with its time zone."""
 
 
 def parse_span(value: Any) -> int | None:
@@ -134,14 +143,28 @@ def _datetime_ns(value: datetime) -> int:
         return (date(value.year, value.month, value.day) - date(1970, 1, 1)).days * 86400 * SECOND
 
 
+def moments(values: Sequence[Any]) -> NDArray[np.datetime64] | None:
+    """Convert strings with dates and times as `parse_moment` does, all with the same time zone, or all without one.
+
+    Returns:
+        The times in UTC, with a resolution of microseconds; `None` for any other values.
+    """
+    with contextlib.suppress(IndexError, TypeError, ValueError):  # no values, values of other types, or no such date
+        zone = str(_DATE.match(values[0])[1])  # type: ignore[index]
+        form = re.compile(_CLOCK + re.escape(zone), re.ASCII)
+        origin = parse_moment(f"1970-01-01T00:00:00{zone}")
+        if origin is not None and all(map(form.fullmatch, values)):
+            local = np.array([text[: -len(zone)] for text in values] if zone else values, "M8[us]")
+            return local + np.timedelta64(origin // 1000, "us")
+    return None
+
+
 def is_naive(value: Any) -> bool | None:
-    """Return whether a timestamp has no time zone; `None` for a value without a date, such as a number of seconds."""
+    """Return whether a time has no time zone; `None` for a value without a date, such as a number of seconds."""
     if isinstance(value, datetime):
         return value.tzinfo is None
-    if isinstance(value, str) and parse_span(value) is None and parse_moment(value) is not None:
-        text = value.strip()
-        return not (text[-1:] in "Zz" or re.search(r"[-+]\d\d:?(?:\d\d)?$", text[10:]))
-    return None
+    found = _DATE.match(value) if isinstance(value, str) else None
+    return None if found is None else not found[1]
 
 
 def _numpy_ns(value: np.datetime64 | np.timedelta64) -> int | None:

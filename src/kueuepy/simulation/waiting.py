@@ -9,10 +9,10 @@ import msgspec
 import numpy as np
 
 from kueuepy.errors import InvalidSpecError, StateError
-from kueuepy.simulation.columns import core_amounts, is_resource
+from kueuepy.simulation.columns import is_resource
 from kueuepy.simulation.figures import unit
 from kueuepy.tables import Categorical, Columns
-from kueuepy.tables.columns import is_named
+from kueuepy.tables.columns import exact, is_named
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -68,7 +68,7 @@ def smallest_waiting(run: Recorded, resource: str | None = None) -> Columns:
     resource = resource or (names[0] if names else "")
     if resource not in names:
         raise InvalidSpecError(f'smallest_waiting: "{resource}"; it must be one of {", ".join(names) or "none"}')
-    asked = (core_amounts(run.jobs, resource) * run.jobs["pods"]).tolist()
+    asked = (exact(run.jobs)[resource] * run.jobs["pods"]).tolist()
     queues = run.jobs["cluster_queue"]
     heaps: dict[int, list[tuple[int, int]]] = {}
     waits: set[int] = set()

@@ -8,9 +8,9 @@ import numpy as np
 
 from kueuepy.errors.words import counted
 from kueuepy.look.numbers import duration
-from kueuepy.simulation.columns import core_amounts, is_resource
+from kueuepy.simulation.columns import is_resource
 from kueuepy.simulation.sums import sums
-from kueuepy.tables.columns import is_named
+from kueuepy.tables.columns import exact, is_named
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -96,7 +96,7 @@ def _loads(result: Recorded) -> list[str]:
     tree_of = np.array([*(places[name] for name in queues.names), len(trees)])[queues.codes]
     resources = [name for name in jobs.names if is_resource(name)]
     loads = {
-        name: np.bincount(tree_of, core_amounts(jobs, name) * jobs["pods"] * runtime, minlength=len(trees))
+        name: np.bincount(tree_of, exact(jobs)[name] * jobs["pods"] * runtime, minlength=len(trees))
         for name in resources
     }
     seconds = max(result.seconds - result.warmup, 0.0)

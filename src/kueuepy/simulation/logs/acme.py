@@ -30,7 +30,7 @@ def read_acme(source: Source, queue: str = "type") -> JobColumns:
     """
     if queue not in ("type", "user"):
         raise InvalidSpecError(f"queue: {queue!r}; it must be type or user")
-    table = Table(source, source.csv())
+    table = Table(source, source.csv)
     table = table.keep(table.given("submit_time", "start_time", "end_time"), "without submission, start or end")
     start, end = table.column("start_time").integers(TIME), table.column("end_time").integers(TIME)
     table = table.keep(end >= start, "ends before it starts")
@@ -38,15 +38,15 @@ def read_acme(source: Source, queue: str = "type") -> JobColumns:
     gpus = table.column("gpu_num").integers(whole(0, missing=0))
     pods = np.maximum(table.column("node_num").integers(whole(0, missing=1)), 1)
     columns: dict[str, Any] = {
-        "queue": table.column(queue).values,
+        "queue": table[queue],
         "submit": table.column("submit_time").integers(TIME).view("M8[ns]"),
         "runtime": (end - start).view("m8[ns]"),
         "pods": pods,
         "gpu": -(-gpus // pods),
         "cpu": table.column("cpu_num").integers(whole(0, missing=0)) / pods,
-        "state": table.column("state").values,
-        "user": table.column("user").values,
-        "kind": table.column("type").values,
+        "state": table["state"],
+        "user": table["user"],
+        "kind": table["type"],
         "recorded_start": start.view("M8[ns]"),
     }
     if "mem_per_pod_GB" in table.columns:

@@ -43,11 +43,11 @@ def read_alibaba2020(
     Raises:
         InvalidSpecError: A file cannot be read, or is invalid.
     """
-    jobs = Table(source, source.csv())
+    jobs = Table(source, source.csv)
     column = queue if queue in jobs.columns else "user"
     users = dict(zip(jobs.column("job_name").texts(), jobs.column(column).texts(), strict=True))
     there = Source(source.path.with_name("pai_task_table.csv") if tasks is None else tasks)
-    table = Table(there, there.csv())
+    table = Table(there, there.csv)
     table = table.keep(table.column("status").names() == "Terminated", "status is not Terminated")
     table = table.keep(table.given("start_time", "end_time"), "without start or end")
     of_job = np.array([users.get(name) is not None for name in table.column("job_name").texts()], bool)
@@ -62,7 +62,7 @@ def read_alibaba2020(
         "cpu": _numbers(table, "plan_cpu") / 100,
         "memory": _numbers(table, "plan_mem") * 2**30,
         ("alibaba.com/gpu-percent" if share else "gpu"): np.round(gpu) if share else np.ceil(gpu / 100),
-        "kind": table.column("task_name").values,
+        "kind": table["task_name"],
     }
     if "gpu_type" in table.columns:
         columns["flavor"] = _flavors(table, "gpu_type")
@@ -87,13 +87,13 @@ def read_alibaba2023(source: Source, *, share: bool = False, pending: str = "dro
     """
     if pending not in _PENDING:
         raise InvalidSpecError(f"pending: {pending!r}; it must be one of {', '.join(_PENDING)}")
-    table = Table(source, source.csv())
+    table = Table(source, source.csv)
     if pending == "drop":
         table = table.keep(table.given("scheduled_time"), "never scheduled")
     table, (created, _, start, deleted) = _lives(table)
     gpus = table.column("num_gpu").integers(whole(0, missing=0))
     columns: dict[str, Any] = {
-        "name": table.column("name").values,
+        "name": table["name"],
         "queue": [name.lower() for name in table.column("qos").texts()],
         "submit": created.view("M8[ns]"),
         "runtime": (deleted - start).view("m8[ns]"),
@@ -125,7 +125,7 @@ def read_alibaba2025(source: Source, *, unfinished: str = "drop") -> JobColumns:
     """
     if unfinished not in _PENDING:
         raise InvalidSpecError(f"unfinished: {unfinished!r}; it must be one of {', '.join(_PENDING)}")
-    table = Table(source, source.csv())
+    table = Table(source, source.csv)
     if unfinished == "drop":
         table = table.keep(table.given("creation_time"), "created before the recorded time")
         table = table.keep(table.given("deletion_time"), "deleted after the recorded time")
@@ -140,7 +140,7 @@ def read_alibaba2025(source: Source, *, unfinished: str = "drop") -> JobColumns:
             "cpu": _numbers(table, "cpu_request"),
             "memory": np.ceil(_numbers(table, "memory_request") * 2**30),
             "ephemeral-storage": np.ceil(_numbers(table, "disk_request") * 2**30),
-            "kind": table.column("role").values,
+            "kind": table["role"],
             "recorded_start": scheduled.view("M8[ns]"),
         }
     )
@@ -160,18 +160,18 @@ def read_alibaba2026_spot(source: Source, map: Mapping[str, str] | None = None) 
     Raises:
         InvalidSpecError: The file cannot be read, or is invalid.
     """
-    table = Table(source, source.csv())
+    table = Table(source, source.csv)
     table = table.keep(table.given("submit_time", "duration"), "without submission or duration")
     columns: dict[str, Any] = {
-        "queue": table.column((map or {}).get("queue", "organization")).values,
-        "submit": table.column("submit_time").values,
-        "runtime": table.column("duration").values,
+        "queue": table[(map or {}).get("queue", "organization")],
+        "submit": table["submit_time"],
+        "runtime": table["duration"],
         "pods": np.maximum(table.column("worker_num").integers(whole(0, missing=1)), 1),
         "gpu": np.ceil(_numbers(table, "gpu_request")),
         "cpu": _numbers(table, "cpu_request"),
         "flavor": _flavors(table, "gpu_model"),
         "priority": [_TYPES.get(kind, 0) for kind in table.column("job_type").texts()],
-        "kind": table.column("job_type").values,
+        "kind": table["job_type"],
     }
     return table.jobs(columns)
 

@@ -59,4 +59,5 @@ def read_batsim(source: Source, queue: str = "jobs") -> JobColumns:
     ]
     table = Table(source, row_columns(rows))
     table = table.keep(table.given("runtime"), "the profile is not a delay")
-    return table.jobs({**table.columns, "queue": [queue] * len(table), "cpu": np.ones(len(table))})
+    columns = {name: table[name] for name in table.columns}
+    return table.jobs({**columns, "queue": [queue] * len(table), "cpu": np.ones(len(table))})

@@ -46,16 +46,16 @@ def read_borg2019(
         InvalidSpecError: A file cannot be read, or is invalid.
     """
     there = Source(source.path.with_name("instance_events.csv") if instances is None else instances)
-    collections = _collections(Table(source, source.csv()), Table(there, there.csv()), machine)
+    collections = _collections(Table(source, source.csv), Table(there, there.csv), machine)
     table = Table(Source(source.path), collections)
-    table = table.keep(table.columns["alloc"] == 0, "alloc sets")
+    table = table.keep(table["alloc"] == 0, "alloc sets")
     for name, why in (("submit", "no SUBMIT"), ("start", "no SCHEDULE"), ("end", "no end")):
-        table = table.keep(table.columns[name] >= 0, why)
-    start, end = table.columns["start"] * _MICROSECOND, table.columns["end"] * _MICROSECOND
+        table = table.keep(table[name] >= 0, why)
+    start, end = table["start"] * _MICROSECOND, table["end"] * _MICROSECOND
     return table.jobs(
         {
-            **{name: table.columns[name] for name in ("queue", "priority", "pods", "cpu", "memory")},
-            "submit": (table.columns["submit"] * _MICROSECOND).view("M8[ns]"),
+            **{name: table[name] for name in ("queue", "priority", "pods", "cpu", "memory")},
+            "submit": (table["submit"] * _MICROSECOND).view("M8[ns]"),
             "runtime": np.maximum(end - start, 0).view("m8[ns]"),
             "recorded_start": start.view("M8[ns]"),
         }

@@ -33,21 +33,21 @@ def read_helios(
     Raises:
         InvalidSpecError: A file cannot be read, or is invalid.
     """
-    table = Table(source, source.csv())
+    table = Table(source, source.csv)
     table = table.keep(table.given("submit_time", "duration"), "without submission or duration")
     if not cpu_jobs:
         table = table.keep(table.column("gpu_num").integers(whole(0, missing=0)) > 0, "without GPUs")
     gpus = table.column("gpu_num").integers(whole(0, missing=0))
     pods = np.maximum(table.column("node_num").integers(whole(0, missing=1)), 1)
     columns: dict[str, Any] = {
-        "queue": table.column("vc").values,
+        "queue": table["vc"],
         "submit": table.column("submit_time").integers(TIME).view("M8[ns]"),
-        "runtime": table.column("duration").values,
+        "runtime": table["duration"],
         "pods": pods,
         "gpu": -(-gpus // pods),
         "cpu": table.column("cpu_num").integers(whole(0, missing=0)) / pods,
-        "user": table.column("user").values,
-        "state": table.column("state").values,
+        "user": table["user"],
+        "state": table["state"],
         "recorded_start": table.column("start_time").integers(TIME).view("M8[ns]"),
     }
     jobs = table.jobs(columns)
@@ -59,7 +59,7 @@ def read_helios(
 
 def _quota_events(source: Source, first: int) -> tuple[tuple[float, str, str, int], ...]:
     """Return the changes to each queue's number of GPUs from one day to the next."""
-    table = Table(source, source.csv())
+    table = Table(source, source.csv)
     days = table.column("date").integers(TIME)
     known: dict[str, int] = {}
     found = []

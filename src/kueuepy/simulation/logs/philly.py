@@ -32,14 +32,14 @@ def read_philly(source: Source, per_pod: int = 8) -> JobColumns:
     Raises:
         InvalidSpecError: The file cannot be read, or is invalid.
     """
-    table = Table(source, source.csv())
+    table = Table(source, source.csv)
     duration = table.column("duration").integers(SPAN)
     gpus = table.column("num_gpus").integers(whole(0, missing=0))
     table = table.keep(duration >= 10**9, "ran for less than 1 s")
     duration, gpus = duration[duration >= 10**9], gpus[duration >= 10**9]
     pods = -(-gpus // per_pod) if per_pod else np.ones_like(gpus)
     columns: dict[str, Any] = {
-        "queue": table.column("cluster").values,
+        "queue": table["cluster"],
         "submit": table.column("timestamp").integers(TIME).view("M8[ns]"),
         "runtime": duration.view("m8[ns]"),
         "pods": np.maximum(pods, 1),
@@ -85,25 +85,25 @@ def read_philly_json(source: Source) -> JobColumns:
     rows = [_row(job, source.where(number, number)) for number, job in enumerate(jobs)]
     table = Table(source, row_columns(rows))
     table = table.keep(table.given("submit", "runtime"), "no attempt, or one without times")
-    table = table.keep(table.columns["gpus"] > 0, "without GPUs")
-    gpus, pods = table.columns["gpus"], table.columns["pods"]
+    table = table.keep(table["gpus"] > 0, "without GPUs")
+    gpus, pods = table["gpus"], table["pods"]
     return table.jobs(
         {
-            "name": table.columns["name"],
-            "queue": table.columns["vc"],
+            "name": table["name"],
+            "queue": table["vc"],
             "submit": _dates(table, "submit"),
-            "runtime": table.columns["runtime"],
+            "runtime": table["runtime"],
             "pods": pods,
             "gpu": -(-gpus // pods),
-            "user": table.column("user").values,
-            "state": table.columns["state"],
+            "user": table["user"],
+            "state": table["state"],
             "recorded_start": _dates(table, "start"),
         }
     )
 
 
 def _dates(table: Table, name: str) -> Any:
-    return table.columns[name].astype(np.int64).view("M8[ns]")
+    return np.array(table[name].tolist(), np.int64).view("M8[ns]")
 
 
 def _row(job: _Job, where: str) -> dict[str, Any]:

@@ -50,19 +50,19 @@ def read_swf(source: Source, map: Mapping[str, int] | None = None) -> JobColumns
     columns_of = {str(number): values for number, values in field.items()}
     table = Table(source, columns_of).keep(field[4] >= 0, "without a run time")
     table = table.keep(_known(table, "5", "8") > 0, "without processors")
-    runtime = table.columns["4"]
+    runtime = table["4"]
     if (short := int((runtime == 0).sum())) > 0:
         table.notes.append(("ran for 0 s, taken for 1 s", short))
     memory = _known(table, "10", "7")
     columns: dict[str, Any] = {
-        "queue": _names(table.columns[str(chosen)], _QUEUES[chosen]),
-        "submit": table.columns["2"],
+        "queue": _names(table[str(chosen)], _QUEUES[chosen]),
+        "submit": table["2"],
         "runtime": np.maximum(runtime, 1),
         "pods": _known(table, "5", "8"),
         "cpu": np.ones(len(table)),
-        "limit": _positive(table.columns["9"]),
-        "user": _names(table.columns["12"], "user", "user"),
-        "state": _states(table.columns["11"]),
+        "limit": _positive(table["9"]),
+        "user": _names(table["12"], "user", "user"),
+        "state": _states(table["11"]),
     }
     if (memory > 0).any():
         columns["memory"] = np.maximum(memory, 0) * 1024
@@ -94,7 +94,7 @@ def _is_job(line: str) -> bool:
 
 
 def _known(table: Table, first: str, second: str) -> NDArray[np.float64]:
-    one, other = table.columns[first], table.columns[second]
+    one, other = table[first], table[second]
     found: NDArray[np.float64] = np.where(one > 0, one, other)
     return found
 
