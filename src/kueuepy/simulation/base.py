@@ -377,7 +377,8 @@ class JobColumns(Columns):
 
     def sort(self) -> Self:
         """Return the jobs sorted by submission time; jobs with equal times keep their order."""
-        return self.take(np.argsort(self._columns["submit"], kind="stable"))
+        submit = self._columns["submit"]
+        return self if (submit[1:] >= submit[:-1]).all() else self.take(np.argsort(submit, kind="stable"))
 
     def moved_to(self, submit: Any) -> Self:
         """Return the jobs with the given submission times.
