@@ -92,29 +92,6 @@ def pod_requests(
     Source: `pkg/workload/workload.go:totalRequestsFromPodSets`.
     """
 
-def pod_errors(
-    template: dict[str, Any],
-    *,
-    path: str = "template",
-    runtime_classes: Iterable[RuntimeClass] = (),
-    limit_ranges: Iterable[LimitRange] = (),
-) -> tuple[list[str], list[str]]:
-    """Return the errors of a pod template: requests above their limits, and violations of LimitRanges.
-
-    Source: `pkg/workload/resources.go:ValidateResources`, `ValidateLimitRange`.
-    """
-
-def pod_shape(
-    template: dict[str, Any],
-    *,
-    runtime_classes: Iterable[RuntimeClass] = (),
-    limit_ranges: Iterable[LimitRange] = (),
-) -> bytes:
-    """Return a key that is equal for two templates only if the scheduler treats their pods as equal.
-
-    Source: `pkg/util/pod/pod.go:SpecShape`.
-    """
-
 class Engine:
     """State and rules of Kueue. Calls on one engine are serialized. Forks share state until one of them changes."""
 

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from kueuepy._core import pod_requests, pod_shape
+from kueuepy._core import pod_requests
 from kueuepy.errors import InvalidSpecError
 from kueuepy.objects import LimitRange, LimitRangeItem, RuntimeClass
+from rules import rules
 
 
 def pod(requests=None, limits=None, container=None, **spec):
@@ -101,19 +102,19 @@ UNLIKE = [
 
 @pytest.mark.parametrize(("one", "other"), ALIKE)
 def test_equivalent_templates_are_equal(one, other):
-    assert pod_shape(one) == pod_shape(other)
+    assert rules().pod_shape(one) == rules().pod_shape(other)
 
 
 @pytest.mark.parametrize(("one", "other"), UNLIKE)
 def test_different_templates_are_not_equal(one, other):
-    assert pod_shape(one) != pod_shape(other)
+    assert rules().pod_shape(one) != rules().pod_shape(other)
 
 
 def test_pods_are_equal_after_cluster_defaults():
     kata = RuntimeClass("kata", overhead={"cpu": "100m"})
     bare, written = pod(runtimeClassName="kata"), pod(runtimeClassName="kata", overhead={"cpu": "100m"})
-    assert pod_shape(bare) != pod_shape(written)
-    assert pod_shape(bare, runtime_classes=[kata]) == pod_shape(written, runtime_classes=[kata])
+    assert rules().pod_shape(bare) != rules().pod_shape(written)
+    assert rules().pod_shape(bare, runtime_classes=[kata]) == rules().pod_shape(written, runtime_classes=[kata])
 
     ranges = [LimitRange("one", limits=(LimitRangeItem(type="Container", default_request={"cpu": "1"}),))]
-    assert pod_shape(pod(), limit_ranges=ranges) == pod_shape(pod({"cpu": "1"}), limit_ranges=ranges)
+    assert rules().pod_shape(pod(), limit_ranges=ranges) == rules().pod_shape(pod({"cpu": "1"}), limit_ranges=ranges)

@@ -6,8 +6,9 @@ import gzip
 import json
 from pathlib import Path
 
-from kueuepy._core import pod_errors, pod_requests
+from kueuepy._core import pod_requests
 from kueuepy.objects import Configuration, LimitRange, LimitRangeItem, Resources, ResourceTransformation, RuntimeClass
+from rules import rules
 
 VECTORS = Path(__file__).parents[1] / "vectors" / "workload_totals.jsonl.gz"
 HIGHEST = 2**63 - 1
@@ -154,7 +155,7 @@ def test_requests_above_limits_are_named():
     )
     path = "spec.podSets[0].template"
     detail = "requests must not exceed its limits"
-    assert pod_errors(pod, path=path)[0] == [
+    assert rules().pod_errors(pod, path=path)[0] == [
         f'{path}.spec.initContainers[0]: Invalid value: ["cpu"]: {detail}',
         f'{path}.spec.containers[1]: Invalid value: ["cpu","memory"]: {detail}',
         f'{path}.spec.resources: Invalid value: ["cpu"]: {detail}',
@@ -162,7 +163,7 @@ def test_requests_above_limits_are_named():
 
 
 def test_requests_are_compared_with_limits_as_integers():
-    assert pod_errors(template(container({"cpu": "1000100u"}, {"cpu": "1000001u"}))) == ([], [])
+    assert rules().pod_errors(template(container({"cpu": "1000100u"}, {"cpu": "1000001u"}))) == ([], [])
 
 
 def test_limit_ranges_bound_containers_and_pods():
@@ -174,14 +175,14 @@ def test_limit_ranges_bound_containers_and_pods():
     ]
     above, below = "requests must not be above the limitRange max", "requests must not be below the limitRange min"
     pod = template(container({"cpu": "1600m", "memory": "1Mi"}), container({"cpu": "1"}, {"cpu": "1600m"}))
-    assert pod_errors(pod, limit_ranges=ranges)[1] == [
+    assert rules().pod_errors(pod, limit_ranges=ranges)[1] == [
         f'template.spec.containers[0]: Invalid value: ["cpu"]: {above}',
         f'template.spec.containers[0]: Invalid value: ["memory"]: {below}',
         f'template.spec.containers[1]: Invalid value: ["cpu"]: {above}',
         f'template.spec: Invalid value: ["cpu"]: {below}',
     ]
     overhead = template(container({"cpu": "1"}), container({"cpu": "1"}), overhead={"cpu": "1100m"})
-    assert pod_errors(overhead, limit_ranges=ranges)[1] == [f'template.spec: Invalid value: ["cpu"]: {above}']
+    assert rules().pod_errors(overhead, limit_ranges=ranges)[1] == [f'template.spec: Invalid value: ["cpu"]: {above}']
 
 
 def cluster_of(vector):
@@ -223,6 +224,6 @@ def test_every_recorded_total():
         for index, (pod_set, total) in enumerate(zip(pod_sets, vector["totals"], strict=True)):
             requests = pod_requests(pod_set["template"], configuration=configuration, **cluster)
             assert {name: min(value * total["count"], HIGHEST) for name, value in requests.items()} == total["requests"]
-            errors = pod_errors(pod_set["template"], path=f"spec.podSets[{index}].template", **cluster)
+            errors = rules().pod_errors(pod_set["template"], path=f"spec.podSets[{index}].template", **cluster)
             invalid = [count + len(found) for count, found in zip(invalid, errors, strict=True)]
         assert invalid == [vector["resourcesInvalid"], vector["limitRangeInvalid"]]

@@ -37,7 +37,8 @@ const char* FormatOf(const py::dtype& type) {
 // Missing texts are empty.
 std::unique_ptr<ArrowTexts> TextsOf(const py::handle& values) {
   auto texts = std::make_unique<ArrowTexts>();
-  for (const py::handle& text : values) ThrowIfError(texts->Add(Text(text)));
+  for (const py::handle& text : values)
+    ThrowIfError(texts->Add(text.is_none() ? std::string() : text.cast<std::string>()));
   return texts;
 }
 

@@ -7,6 +7,7 @@
 #include "bindings/read.h"
 #include "lifecycle/queueing.h"
 #include "model/poll.h"
+#include "objects/workload.h"
 #include "questions/drain.h"
 #include "text/text.h"
 
@@ -32,7 +33,7 @@ Question ReadQuestion(const py::object& workload) {
     ThrowIfError(absl::InvalidArgumentError(
         absl::StrCat("Question: workload: is ", Briefly(workload), "; it must be a Workload")));
   }
-  return {ReadWorkload(workload)};
+  return {ReadWorkload(ValueOf(workload))};
 }
 
 std::optional<Question> ReadQuestionOfRow(const py::handle& row) {
@@ -44,7 +45,7 @@ std::optional<Question> ReadQuestionOfRow(const py::handle& row) {
 Subject ReadSubject(const py::handle& item) {
   if (py::isinstance<Question>(item)) return {item.cast<const Question&>().object, kNoId};
   if (py::isinstance<py::int_>(item)) return {{}, item.cast<Serial>()};
-  return {ReadWorkload(item), kNoId};
+  return {ReadWorkload(ValueOf(item)), kNoId};
 }
 
 AnswerRecord AnswerFor(State& state, const WorkloadObject& object) {

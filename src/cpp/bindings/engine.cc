@@ -1,141 +1,30 @@
 #include "bindings/engine.h"
 
-#include <type_traits>
-
 #include "absl/strings/str_cat.h"
 #include "bindings/method.h"
 #include "bindings/pybind.h"
 #include "bindings/read.h"
 #include "bindings/records.h"
-#include "engine/devices.h"
-#include "engine/objects.h"
-#include "engine/templates.h"
-#include "engine/topologies.h"
-#include "engine/trees.h"
+#include "objects/configuration.h"
+#include "objects/fields.h"
+#include "objects/kinds.h"
+#include "objects/workload.h"
 #include "persist/persist.h"
 
 namespace kueue::python {
 namespace {
 
-using ApplyObject = std::function<void(Engine&)>;
-
-// Reads an object with kRead. The result calls kApply with the parts of the object that it takes: its name,
-// or its namespace and its name, then the value, then `changed`.
-template <auto kRead, auto kApply>
-ApplyObject ReadBy(const py::handle& object, [[maybe_unused]] bool changed) {
-  using Apply = decltype(kApply);
-  using Value = decltype(kRead(object));
-  if constexpr (std::is_invocable_v<Apply, State&, Value>) {
-    return [value = kRead(object)](Engine& engine) { kApply(engine.state(), value); };
-  } else if constexpr (std::is_invocable_v<Apply, State&, Value, bool>) {
-    return [value = kRead(object), changed](Engine& engine) { kApply(engine.state(), value, changed); };
-  } else if constexpr (std::is_invocable_v<Apply, State&, std::string, Value>) {
-    return [name = TextOf(object, "name"), value = kRead(object)](Engine& engine) {
-      kApply(engine.state(), name, value);
-    };
-  } else if constexpr (std::is_invocable_v<Apply, State&, std::string, Value, bool>) {
-    return [name = TextOf(object, "name"), value = kRead(object), changed](Engine& engine) {
-      kApply(engine.state(), name, value, changed);
-    };
-  } else {
-    return [ns = TextOf(object, "namespace"), name = TextOf(object, "name"),
-            value = kRead(object)](Engine& engine) { kApply(engine.state(), ns, name, value); };
-  }
-}
-
-template <auto kDelete>
-void DeleteBy(Engine& engine, [[maybe_unused]] const std::string& ns, const std::string& name) {
-  if constexpr (std::is_invocable_v<decltype(kDelete), State&, std::string, std::string>) {
-    kDelete(engine.state(), ns, name);
-  } else {
-    kDelete(engine.state(), name);
-  }
-}
-
-std::map<std::string, std::string> LabelsOf(const py::handle& object) {
-  return Labels(object.attr("labels"));
-}
-std::vector<std::string> LevelsOf(const py::handle& object) { return Texts(object.attr("levels")); }
-
-ApplyObject ReadNodeObject(const py::handle& object, bool) {
-  return [node = ReadNode(object), since = OptionalTime(object.attr("ready_since"))](Engine& engine) {
-    kueue::ApplyNode(engine.state(), node, since);
-  };
-}
-ApplyObject ReadPodObject(const py::handle& object, bool) {
-  return [pod = ReadPod(object)](Engine& engine) {
-    kueue::ApplyPod(engine.state(), pod.ns, pod.name, pod.pod, pod.spec);
-  };
-}
-ApplyObject ReadDeviceClassObject(const py::handle& object, bool) {
-  return [name = TextOf(object, "name"), device_class = ReadDeviceClass(object),
-          created = OptionalTime(object.attr("creation_timestamp"))](Engine& engine) {
-    ApplyDeviceClass(engine.state(), name, device_class, created);
-  };
-}
-
-// The functions that read and delete objects of a kind. Only some kinds use `changed`.
-struct ObjectKind {
-  const char* name;
-  ApplyObject (*read)(const py::handle& object, bool changed);
-  void (*remove)(Engine& engine, const std::string& ns, const std::string& name);
-};
-constexpr ObjectKind kObjectKinds[] = {
-    {"ResourceFlavor", &ReadBy<&ReadFlavor, &ApplyFlavor>, &DeleteBy<&DeleteFlavor>},
-    {"ClusterQueue", &ReadBy<&ReadClusterQueue, &ApplyClusterQueue>, &DeleteBy<&DeleteClusterQueue>},
-    {"Cohort", &ReadBy<&ReadCohort, &ApplyCohort>, &DeleteBy<&DeleteCohort>},
-    {"LocalQueue", &ReadBy<&ReadLocalQueue, &ApplyLocalQueue>, &DeleteBy<&DeleteLocalQueue>},
-    {"Namespace", &ReadBy<&LabelsOf, &ApplyNamespace>, &DeleteBy<&DeleteNamespace>},
-    {"AdmissionCheck", &ReadBy<&ReadCheck, &ApplyCheck>, &DeleteBy<&DeleteCheck>},
-    {"Topology", &ReadBy<&LevelsOf, &ApplyTopology>, &DeleteBy<&DeleteTopology>},
-    {"Node", &ReadNodeObject, &DeleteBy<&DeleteNode>},
-    {"Pod", &ReadPodObject, &DeleteBy<&DeletePod>},
-    {"LimitRange", &ReadBy<&ReadLimitRange, &ApplyLimitRange>, &DeleteBy<&DeleteLimitRange>},
-    {"RuntimeClass", &ReadBy<&ReadRuntimeClass, &ApplyRuntimeClass>, &DeleteBy<&DeleteRuntimeClass>},
-    {"DeviceClass", &ReadDeviceClassObject, &DeleteBy<&DeleteDeviceClass>},
-    {"ResourceClaimTemplate", &ReadBy<&ReadResourceClaimTemplate, &ApplyResourceClaimTemplate>,
-     &DeleteBy<&DeleteResourceClaimTemplate>},
-    // A workload that refers to a ResourceClaim is refused, whether the claim exists or not.
-    {"ResourceClaim", [](const py::handle&, bool) -> ApplyObject { return [](Engine&) {}; },
-     [](Engine&, const std::string&, const std::string&) {}},
-    {"ResourceSlice", &ReadBy<&ReadResourceSlice, &ApplyResourceSlice>, &DeleteBy<&DeleteResourceSlice>},
-};
-
-}  // namespace
-
-std::function<void(Engine&)> ReadObject(const py::handle& object, bool changed) {
-  const std::string name = Text(py::type::of(object).attr("__name__"));
-  for (const ObjectKind& kind : kObjectKinds) {
-    if (kind.name == name) return kind.read(object, changed);
-  }
-  ThrowIfError(absl::UnimplementedError(
-      absl::StrCat("kind: is ", name, "; objects of this kind do not affect admission")));
-  return {};
-}
-
-void AddIfQueue(const py::handle& object, std::vector<std::string>& queues) {
-  if (Text(py::type::of(object).attr("__name__")) == "ClusterQueue") queues.push_back(TextOf(object, "name"));
-}
-
-void DeleteObject(Engine& engine, const std::string& kind, const std::string& ns, const std::string& name) {
-  for (const ObjectKind& known : kObjectKinds) {
-    if (known.name == kind) known.remove(engine, ns, name);
-  }
-}
-
-namespace {
-
 // `prepared`, if not null, is the workload without its uid and its creation time.
-Serial Submit(SharedEngine& shared, const py::handle& object, bool single_pod, const Question* prepared) {
+Serial Submit(SharedEngine& shared, const py::handle& workload, bool single_pod, const Question* prepared) {
+  const Value object = ValueOf(workload);
   WorkloadObject read = prepared != nullptr ? prepared->object : ReadWorkload(object);
   if (prepared != nullptr) {
     read.uid = TextOf(object, "uid");
-    read.created = OptionalTime(Field(object, "creation_timestamp"));
+    read.created = OptionalTime(object.Field("creation_timestamp"));
   }
   read.owned_by_single_pod = single_pod;
-  const py::object status = object.attr("status");
   std::optional<WorkloadStatus> known;
-  if (!status.is_none()) known = ReadStatus(status);
+  if (const Value status = object.Field("status")) known = ReadStatus(status);
   return shared.Write([&](Engine& engine) {
     if (engine.state().FindWorkload(read.Key()) != kNoId) {
       ThrowIfError(absl::AlreadyExistsError(absl::StrCat("Workload \"", read.Key(), "\" exists already")));
@@ -180,8 +69,9 @@ auto ChangingWorkload(void (Engine::*method)(WorkloadId, Arguments...)) {
 // Objects and time
 
 std::unique_ptr<SharedEngine> MakeEngine(const py::object& configuration) {
+  const Value given = ValueOf(configuration);
   return std::make_unique<SharedEngine>(
-      std::make_shared<Engine>(ReadConfig(configuration), ReadRequestsConfig(configuration)));
+      std::make_shared<Engine>(ReadConfig(given), ReadRequestsConfig(given)));
 }
 
 py::bytes Save(SharedEngine& shared) {
@@ -206,7 +96,7 @@ std::unique_ptr<SharedEngine> Load(const py::bytes& data) {
 }
 
 void ApplyTo(SharedEngine& shared, const py::handle& object, bool changed) {
-  shared.Change(ReadObject(object, changed));
+  shared.Change(ReadObject(ValueOf(object), changed));
 }
 
 void DeleteFrom(SharedEngine& shared, const std::string& kind, const std::string& ns,
@@ -226,7 +116,7 @@ void RecordEvents(SharedEngine& shared, bool on) {
 // Workloads
 
 void Update(SharedEngine& shared, Serial serial, const py::handle& object, bool changed) {
-  WorkloadObject read = ReadWorkload(object);
+  WorkloadObject read = ReadWorkload(ValueOf(object));
   WithWorkload(shared, serial,
                [&](Engine& engine, WorkloadId id) { engine.Update(id, std::move(read), changed); });
 }
@@ -244,6 +134,11 @@ CheckState ParseCheckState(const std::string& name) {
         "state of an admission check: \"", name, "\"; it must be Pending, Ready, Retry or Rejected")));
   }
   return state;
+}
+
+PodSetUpdates ParsePodSetUpdates(const std::string& json) {
+  if (json.empty()) return {};
+  return ReadPodSetUpdates(ValueOf(py::module_::import("json").attr("loads")(json)), json);
 }
 
 // Cycles
@@ -310,7 +205,7 @@ void BindWorkloads(BoundEngine& bound) {
              std::optional<std::string> message, std::optional<int64_t> requeue_after_seconds,
              const std::optional<std::string>& pod_set_updates) {
             std::optional<PodSetUpdates> updates;
-            if (pod_set_updates) updates = ReadPodSetUpdates(*pod_set_updates);
+            if (pod_set_updates) updates = ParsePodSetUpdates(*pod_set_updates);
             const CheckState parsed = ParseCheckState(state);
             WithWorkload(shared, serial, [&](Engine& engine, WorkloadId id) {
               engine.SetCheckState(id, check, parsed, std::move(message), requeue_after_seconds,

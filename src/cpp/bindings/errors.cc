@@ -1,24 +1,11 @@
 #include "bindings/errors.h"
 
 #include <exception>
-#include <string>
-#include <utility>
 
 #include "bindings/pybind.h"
 
 namespace kueue::python {
 namespace {
-
-class StatusError : public std::exception {
- public:
-  explicit StatusError(absl::Status status) : status_(std::move(status)), message_(status_.message()) {}
-  const char* what() const noexcept override { return message_.c_str(); }
-  absl::StatusCode code() const { return status_.code(); }
-
- private:
-  absl::Status status_;
-  std::string message_;
-};
 
 const char* ClassName(absl::StatusCode code) {
   switch (code) {
@@ -38,10 +25,6 @@ const char* ClassName(absl::StatusCode code) {
 }
 
 }  // namespace
-
-void ThrowIfError(const absl::Status& status) {
-  if (!status.ok()) throw StatusError(status);
-}
 
 void RegisterErrors() {
   py::register_local_exception_translator([](std::exception_ptr pointer) {

@@ -2,17 +2,14 @@
 #ifndef KUEUE_BINDINGS_ERRORS_H_
 #define KUEUE_BINDINGS_ERRORS_H_
 
-#include "absl/status/status.h"
+#include "objects/status_error.h"
 
 namespace kueue::python {
 
-// Throws the Python exception for the status code: InvalidSpecError for InvalidArgument, NotFoundError for
-// NotFound, DuplicateError for AlreadyExists, StateError for FailedPrecondition, UnsupportedError for
-// Unimplemented, and InternalError for every other error. Does nothing if the status is ok.
-void ThrowIfError(const absl::Status& status);
-
-// Registers the exception translator with pybind11. Call this function once, before any binding is
-// registered.
+// Registers the exception translator with pybind11. A StatusError becomes the Python exception for its code:
+// InvalidSpecError for InvalidArgument, NotFoundError for NotFound, DuplicateError for AlreadyExists,
+// StateError for FailedPrecondition, UnsupportedError for Unimplemented, and InternalError for every other
+// code. Call this function once, before any binding is registered.
 void RegisterErrors();
 
 }  // namespace kueue::python

@@ -5,6 +5,7 @@
 #include "bindings/method.h"
 #include "bindings/read.h"
 #include "bindings/records.h"
+#include "objects/fields.h"
 #include "questions/ask.h"
 #include "questions/tree.h"
 
@@ -126,7 +127,7 @@ py::object AllShares(SharedEngine& shared) {
 
 std::optional<DomainPods> CountPods(SharedEngine& shared, const std::string& flavor,
                                     const py::dict& requests) {
-  const ResourceList asked = ReadResources(requests, "requests");
+  const ResourceList asked = ReadResources(ValueOf(requests), "requests");
   return shared.Write([&](Engine& engine) { return PodsInDomains(engine.state(), flavor, asked); });
 }
 

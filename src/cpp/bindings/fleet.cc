@@ -5,6 +5,7 @@
 #include "bindings/pybind.h"
 #include "bindings/read.h"
 #include "bindings/threads.h"
+#include "objects/kinds.h"
 #include "simulation/environment.h"
 
 namespace kueue::python {
@@ -77,8 +78,9 @@ class Fleet {
 
   void Learn(size_t object, Setting values, const py::object& made) {
     const Alone alone(turn_, kWhat);
-    Applying applying{ReadObject(made, /*changed=*/true), {}};
-    AddIfQueue(made, applying.queues);
+    const Value value = ValueOf(made);
+    Applying applying{ReadObject(value, /*changed=*/true), {}};
+    AddIfQueue(value, applying.queues);
     environments_->Learn({object, std::move(values)}, std::move(applying));
   }
 

@@ -30,7 +30,7 @@ DispatcherOptions ReadDispatcher(const py::dict& options) {
 // Reads the MultiKueue checks from pairs (name of the check, indexes of its clusters). The indexes are None
 // if the check has no MultiKueueConfig.
 std::vector<CheckClusters> ReadCheckClusters(const py::handle& checks) {
-  return ReadAll(checks, [](const py::handle& item) -> CheckClusters {
+  return ReadItems(checks, [](const py::handle& item) -> CheckClusters {
     const auto [name, clusters] = item.cast<std::pair<std::string, std::optional<std::vector<int32_t>>>>();
     return {name, clusters.value_or(std::vector<int32_t>()), clusters.has_value()};
   });
@@ -44,7 +44,7 @@ FleetOptions ReadFleetOptions(const py::dict& given) {
   options.names = given["names"].cast<std::vector<std::string>>();
   options.sync = given["sync"].cast<std::vector<Time>>();
   options.until = given["until"].cast<Time>();
-  options.connections = ReadAll(given["connections"], [](const py::handle& item) -> ConnectionChange {
+  options.connections = ReadItems(given["connections"], [](const py::handle& item) -> ConnectionChange {
     const auto [at, cluster, connected] = item.cast<std::tuple<Time, int32_t, bool>>();
     return {at, cluster, connected};
   });

@@ -25,7 +25,7 @@ struct type_caster<absl::StatusOr<T>> {
   static constexpr auto name = make_caster<T>::name;
   template <typename StatusOr>
   static handle cast(StatusOr&& result, return_value_policy policy, handle parent) {
-    kueue::python::ThrowIfError(result.status());
+    kueue::ThrowIfError(result.status());
     return make_caster<T>::cast(*std::forward<StatusOr>(result), policy, parent);
   }
 };
@@ -35,7 +35,7 @@ template <>
 struct type_caster<absl::Status> {
   static constexpr auto name = const_name("None");
   static handle cast(const absl::Status& status, return_value_policy, handle) {
-    kueue::python::ThrowIfError(status);
+    kueue::ThrowIfError(status);
     return none().release();
   }
 };

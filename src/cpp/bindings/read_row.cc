@@ -8,6 +8,7 @@
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "bindings/read.h"
+#include "objects/pod_template.h"
 
 namespace kueue::python {
 namespace {

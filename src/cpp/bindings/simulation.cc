@@ -9,6 +9,8 @@
 #include "bindings/read.h"
 #include "bindings/run_tables.h"
 #include "bindings/threads.h"
+#include "objects/kinds.h"
+#include "objects/workload.h"
 #include "simulation/lockstep.h"
 
 namespace kueue::python {
@@ -46,7 +48,8 @@ Provisioning ReadProvisioning(const py::handle& given) {
                             given["failing"].cast<Time>(),
                             {},
                             {}};
-  for (const py::handle& object : given["capacity"]) {
+  for (const py::handle& item : given["capacity"]) {
+    const Value object = ValueOf(item);
     provisioning.capacity.push_back(ReadObject(object, /*changed=*/true));
     AddIfQueue(object, provisioning.queues);
   }
@@ -84,8 +87,9 @@ TimedChange ReadChange(const py::handle& item) {
   change.at = fields[0].cast<Time>();
   const auto what = fields[1].cast<std::string>();
   if (what == "apply") {
-    change.apply = ReadObject(fields[2], /*changed=*/true);
-    AddIfQueue(fields[2], change.queues);
+    const Value object = ValueOf(fields[2]);
+    change.apply = ReadObject(object, /*changed=*/true);
+    AddIfQueue(object, change.queues);
   } else if (what == "delete") {
     change.apply = ReadDeletion(fields[2]);
     const auto named = fields[2].cast<py::tuple>();
@@ -106,9 +110,9 @@ SimulationOptions ReadOptions(const py::dict& given) {
   options.model = {Named(given["on_eviction"].cast<std::string>(), OnEviction::kRestart), time("every"),
                    time("cost"), time("restore"), time("grace")};
   options.clock = {time("cycle"), time("per_head")};
-  options.delays = {ReadAll(given["checks"], &ReadProvisioning), ReadAll(given["startups"], &ReadStartup),
-                    ReadAll(given["failures"], &ReadFailures)};
-  options.changes = ReadAll(given["changes"], &ReadChange);
+  options.delays = {ReadItems(given["checks"], &ReadProvisioning), ReadItems(given["startups"], &ReadStartup),
+                    ReadItems(given["failures"], &ReadFailures)};
+  options.changes = ReadItems(given["changes"], &ReadChange);
   options.until = time("until");
   options.warmup = time("warmup");
   options.on_loop = given["on_loop"].cast<std::string>() == "hold" ? OnLoop::kHold : OnLoop::kStop;
@@ -240,7 +244,7 @@ class VirtualRun {
   std::shared_ptr<JobColumns> ReadJobs(const py::list& shapes, const py::dict& columns) {
     auto jobs = std::make_shared<JobColumns>();
     for (const py::handle& item : shapes)
-      jobs->shapes.push_back(WithSharedTemplates(item, *ReadWorkload(item).spec));
+      jobs->shapes.push_back(WithSharedTemplates(item, *ReadWorkload(ValueOf(item)).spec));
     ReadColumns(columns, *jobs);
     return jobs;
   }

@@ -8,11 +8,17 @@
 #include "absl/strings/str_cat.h"
 #include "bindings/engine.h"
 #include "bindings/pybind.h"
+#include "bindings/read.h"
 #include "fairness/ledger.h"
 #include "fairness/share.h"
 #include "fairness/tournament.h"
+#include "objects/cluster.h"
+#include "objects/fields.h"
+#include "objects/pod_template.h"
 #include "preemption/preemption.h"
 #include "state/check.h"
+#include "workload/shape.h"
+#include "workload/totals.h"
 
 namespace kueue::python {
 namespace {
@@ -243,7 +249,40 @@ std::vector<size_t> FairOrderOf(Tables& tables, const std::vector<HeadFields>& h
   return tables.FairOrder(read);
 }
 
+// Rules for pod templates
+
+PodTemplate ReadAdjusted(const py::dict& pod_template, const std::string& path,
+                         const py::handle& runtime_classes,
+                         const std::map<std::string, LimitRange>& limit_ranges) {
+  return Adjust(ReadPodTemplate(ValueOf(pod_template), path),
+                ReadByName(ValueOf(runtime_classes), &ReadRuntimeClass), limit_ranges);
+}
+
+// Returns the errors of a pod template: requests above their limits, and violations of LimitRanges.
+py::tuple PodErrors(const py::dict& pod_template, const std::string& path, const py::handle& runtime_classes,
+                    const py::handle& limit_ranges) {
+  const auto ranges = ReadByName(ValueOf(limit_ranges), &ReadLimitRange);
+  const PodTemplate pod = ReadAdjusted(pod_template, path, runtime_classes, ranges);
+  const std::string spec = path + ".spec";
+  return py::make_tuple(ValidateResources(pod, spec), ValidateLimitRanges(pod, spec, ranges));
+}
+
+// Returns a key that is equal for two templates only if the scheduler treats their pods as equal.
+py::bytes PodShape(const py::dict& pod_template, const py::handle& runtime_classes,
+                   const py::handle& limit_ranges) {
+  return SpecShape(ReadAdjusted(pod_template, "template", runtime_classes,
+                                ReadByName(ValueOf(limit_ranges), &ReadLimitRange)));
+}
+
 }  // namespace
+
+void BindPods(py::module_& module) {
+  const py::tuple none;
+  module.def("pod_errors", &PodErrors, py::arg("template"), py::kw_only(), py::arg("path") = "template",
+             py::arg("runtime_classes") = none, py::arg("limit_ranges") = none);
+  module.def("pod_shape", &PodShape, py::arg("template"), py::kw_only(), py::arg("runtime_classes") = none,
+             py::arg("limit_ranges") = none);
+}
 
 void BindTables(py::module_& module) {
   py::list corruptions;
@@ -277,4 +316,5 @@ PYBIND11_MODULE(_testing, module, py::mod_gil_not_used()) {
   py::module_::import("kueuepy._core");  // Defines the engine class from which Tables are created.
   kueue::python::RegisterErrors();
   kueue::python::BindTables(module);
+  kueue::python::BindPods(module);
 }
