@@ -161,8 +161,7 @@ class Table:
 
     def jobs(self, columns: Mapping[str, Any], **other: Any) -> JobColumns:
         """Return a table of jobs with the given columns, sorted by submission time."""
-        found = JobColumns(columns, where=self.where, notes=self.notes).sort()
-        return found._with(dict(found._columns), **other)  # noqa: SLF001 - same package
+        return JobColumns(columns, where=self.where, notes=self.notes).sort()._with(**other)  # noqa: SLF001 - same package
 
 
 class LogOptions(TypedDict, total=False):
