@@ -137,10 +137,6 @@ def test_functions_of_the_core_are_easy_to_follow():
     assert hard == set()
 
 
-STILL_SPREAD = {"FleetRun"}
-"""Classes whose methods are still defined in several files."""
-
-
 def spread_classes(files: dict[str, str]) -> set[str]:
     """Return the classes whose methods are defined in more than one `.cc` file."""
     where: dict[str, set[str]] = {}
@@ -162,7 +158,7 @@ def test_spread_classes_are_found():
 
 def test_each_class_is_defined_in_one_file():
     files = {path.relative_to(CPP).as_posix(): path.read_text(encoding="utf-8") for path in FILES}
-    assert spread_classes(files) <= STILL_SPREAD
+    assert spread_classes(files) == set()
 
 
 SAVED_ROOMS = ("model", "quantity", "queue", "quota", "state", "topology", "workload")

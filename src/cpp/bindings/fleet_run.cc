@@ -233,7 +233,7 @@ class FleetHandle {
     const auto length = [](Time time) { return static_cast<double>(time) / 1e9; };
     Rows<FateRow> rows(size);
     for (int32_t job = 0; job < columns.size(); ++job) {
-      const Fate fate = run_->FateOf(job);
+      const Fate fate = run_->results().FateOf(job, run_->now());
       rows.Set(static_cast<size_t>(columns.Row(job)),
                {seconds(fate.dispatched), seconds(fate.admitted), seconds(fate.first_start),
                 seconds(fate.end), seconds(fate.closed), length(fate.idle),
@@ -244,14 +244,14 @@ class FleetHandle {
   }
   py::dict Copies() const {
     const Lock lock(*this);
-    const auto table = std::make_shared<const CopyTable>(run_->copies());
+    const auto table = std::make_shared<const CopyTable>(run_->results().copies());
     return ColumnsOf(*table, table);
   }
   // Returns the rows of jobs in a dispatch loop.
   std::vector<int32_t> Loops() const {
     const Lock lock(*this);
     std::vector<int32_t> rows;
-    for (int32_t job : run_->loops()) rows.push_back(run_->manager().columns().Row(job));
+    for (int32_t job : run_->results().loops()) rows.push_back(run_->manager().columns().Row(job));
     return rows;
   }
   std::unique_ptr<SharedEngine> Fork(size_t site) const {
@@ -324,7 +324,7 @@ void BindFleetRun(py::module_& module) {
   add("start", [](const FleetRun& run) { return run.manager().start(); });
   add("stopped", std::mem_fn(&FleetRun::stopped));
   add("fruitless", std::mem_fn(&FleetRun::fruitless));
-  add("dispatch_wait", std::mem_fn(&FleetRun::dispatch_wait));
+  add("dispatch_wait", [](const FleetRun& run) { return run.results().dispatch_wait(); });
 }
 
 }  // namespace kueue::python

@@ -9,6 +9,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "bindings/columns.h"
+#include "state/names.h"
 #include "text/text.h"
 
 namespace kueue::python {
@@ -182,7 +183,7 @@ std::vector<std::vector<AssignedFlavor>> AssignedOf(const Simulation& run) {
 std::unique_ptr<SharedEngine> ForkOf(const Simulation& run) {
   auto engine = std::make_shared<Engine>(run.engine());
   State& state = engine->state();
-  state.RestoreKeys();
+  RestoreKeys(state);
   state.followed = Followed();
   engine->SetStopDelay(0);
   return std::make_unique<SharedEngine>(std::move(engine));

@@ -12,6 +12,8 @@
 #include "objects/kinds.h"
 #include "objects/workload.h"
 #include "simulation/lockstep.h"
+#include "state/names.h"
+#include "state/rebuild.h"
 
 namespace kueue::python {
 namespace {
@@ -135,7 +137,7 @@ class VirtualRun {
  public:
   VirtualRun(SharedEngine& shared, const py::list& shapes, const py::dict& columns, const py::dict& options) {
     Engine engine = shared.Read([](const Engine& shared_engine) { return shared_engine; });
-    engine.state().EnsureBuilt();
+    EnsureBuilt(engine.state());
     SimulationOptions read = ReadOptions(options);
     ThrowIfError(CheckFailures(engine.state(), read.delays.failures));
     if (options.contains("threads")) ReadThreads(options["threads"], engine);
@@ -193,7 +195,7 @@ class VirtualRun {
     RequireOpen();
     for (const py::handle& item : known) {
       const auto pair = item.cast<std::pair<int32_t, std::string>>();
-      const WorkloadId workload = simulation_->engine().state().FindWorkload(pair.second);
+      const WorkloadId workload = FindByKey(simulation_->engine().state(), pair.second);
       if (workload == kNoId)
         ThrowIfError(
             absl::NotFoundError(absl::StrCat("Workload \"", pair.second, "\": there is no such workload")));

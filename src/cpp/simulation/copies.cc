@@ -17,7 +17,7 @@ void AddCopy(JobRuns& runs, int32_t number, WorkloadId id, const Job& before) {
   runs.Adopt(number, id);
 }
 
-void AddDeferred(JobRuns& runs, int32_t number, const Engine::Wait& wait, const Job& before) {
+void AddDeferred(JobRuns& runs, int32_t number, const Wait& wait, const Job& before) {
   runs.jobs().Take(number);
   Job& job = runs.jobs().At(number);
   job.runs = before.runs;

@@ -18,7 +18,7 @@ Int128 NominalOf(const State& state, FlavorResourceId cell) {
   Int128 nominal = 0;
   if (cell == kNoId) return 0;
   for (NodeId node : state.forest().Nodes()) {
-    if (state.forest().Exists(node)) nominal += state.quota.Nominal(node, cell).value();
+    if (state.forest().Exists(node)) nominal += state.quota.limits().nominal(node, cell).value();
   }
   return nominal;
 }

@@ -5,6 +5,8 @@
 
 #include "fairness/ledger.h"
 #include "lifecycle/conditions.h"
+#include "state/names.h"
+#include "state/rebuild.h"
 
 namespace kueue {
 namespace {
@@ -48,10 +50,10 @@ JobRuns::JobRuns(Engine engine, std::shared_ptr<const JobColumns> columns, Simul
   state.record_events = false;
   // The workloads of a fleet, and workloads that exist at the start, are found by their keys.
   if (options_.site == kNoId && state.workloads.living() == 0 && !jobs_.columns().HasReplacements())
-    state.DropKeys();
+    DropKeys(state);
   if (frees_by_hand_) engine_.SetStopDelay(kNever);
   engine_.SetNow(start_);
-  state.EnsureBuilt();
+  EnsureBuilt(state);
   figures_.Rebuild(state);
   for (NodeId queue : state.forest().Queues()) figures_.Look(state, queue, recorder_);
 }
@@ -140,10 +142,11 @@ void JobRuns::Reserve(int32_t number) {
   job.queue = workload.admission->cluster_queue;
   job.assigned = recorder_.AssignedOf(*workload.admission);
   job.flavor = FirstFlavor(*workload.admission);
-  job.borrowed = options_.record.metrics &&
-                 std::any_of(workload.usage.begin(), workload.usage.end(), [&](const auto& use) {
-                   return state.quota.Usage(job.queue, use.first) > state.quota.Nominal(job.queue, use.first);
-                 });
+  job.borrowed =
+      options_.record.metrics &&
+      std::any_of(workload.usage.begin(), workload.usage.end(), [&](const auto& use) {
+        return state.quota.Usage(job.queue, use.first) > state.quota.limits().nominal(job.queue, use.first);
+      });
   Touch(job.queue);
   watch_.Note(state.forest().Root(job.queue), job.workload, /*evicted=*/false);
   recorder_.Decide(state, DecisionKind::kReserved, job, columns().Row(number));
@@ -339,7 +342,7 @@ void JobRuns::Stir(NodeId queue) {
   if (queue == kNoId || state.followed.held_back.empty()) return;
   state.followed.held_back.resize(state.forest().size());
   state.followed.held_back[queue] = false;
-  if (state.forest().HasCycle(queue)) return;
+  if (HasCycle(state.forest(), queue)) return;
   for (NodeId other : state.forest().QueuesOfTree(state.forest().Root(queue))) {
     state.followed.held_back[other] = false;
   }
@@ -347,8 +350,8 @@ void JobRuns::Stir(NodeId queue) {
 
 void JobRuns::QuotasChanged() {
   State& state = engine_.state();
-  state.EndCall();
-  state.EnsureBuilt();
+  EndCall(state);
+  EnsureBuilt(state);
   figures_.Rebuild(state);
   state.followed.held_back.clear();
   for (NodeId queue : state.forest().Queues()) Touch(queue);

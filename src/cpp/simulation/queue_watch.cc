@@ -13,10 +13,10 @@ void AddUsage(const State& state, NodeId queue, QueueView& view) {
   const NodeId root = top == kNoId ? queue : top;
   view.share = DominantResourceShare(state, queue).Weighted();
   for (FlavorResourceId cell : state.quota.FlavorResources()) {
-    const auto all = static_cast<double>(state.quota.Subtree(root, cell).value());
-    if (!state.quota.IsDefined(queue, cell) || all <= 0) continue;
+    const auto all = static_cast<double>(state.quota.limits().subtree(root, cell).value());
+    if (!state.quota.limits().defined(queue, cell) || all <= 0) continue;
     const auto used = static_cast<double>(state.quota.Usage(queue, cell).value()) / all;
-    const auto nominal = static_cast<double>(state.quota.Nominal(queue, cell).value()) / all;
+    const auto nominal = static_cast<double>(state.quota.limits().nominal(queue, cell).value()) / all;
     if (used < view.used || (used == view.used && nominal <= view.nominal)) continue;
     view.used = used;
     view.nominal = nominal;

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "state/names.h"
+
 namespace kueue {
 namespace {
 
@@ -210,8 +212,9 @@ bool Simulation::FitsNominal(int32_t job) const {
   for (const auto& [resource, amount] : runs_.jobs().AsksOf(job)) {
     bool fits = false;
     for (FlavorResourceId cell : state.quota.FlavorResources()) {
-      fits = fits || (state.flavor_resources[cell].second == resource &&
-                      state.quota.Usage(queue, cell) + Amount(amount) <= state.quota.Nominal(queue, cell));
+      fits = fits ||
+             (state.flavor_resources[cell].second == resource &&
+              state.quota.Usage(queue, cell) + Amount(amount) <= state.quota.limits().nominal(queue, cell));
     }
     if (!fits) return false;
   }
@@ -384,7 +387,7 @@ void Simulation::Plan(TimedChange change) {
 
 void Simulation::Extend(JobColumns jobs) {
   const int32_t before = columns().size();
-  if (jobs.HasReplacements()) engine().state().RestoreKeys();
+  if (jobs.HasReplacements()) RestoreKeys(engine().state());
   runs_.jobs().Append(std::move(jobs));
   for (int32_t job = before; job < columns().size(); ++job) arrivals_.Add(runs_.jobs(), job);
   runs_.headway().Note();
@@ -399,9 +402,9 @@ bool Simulation::CanDefer(int32_t number) const {
          !runs_.IsFreeing() && runs_.engine().state().followed.steps.empty() && runs_.jobs().HasAsks(number);
 }
 
-bool Simulation::CountRefusals(const Engine::Wait& wait) {
+bool Simulation::CountRefusals(const Wait& wait) {
   if (cycles_at_moment_ >= LoopWatch::kPatience) return false;
-  runs_.engine().CountCycles(wait, 1);
+  CountCycles(runs_.engine().state(), wait, 1);
   if (wait.cycles == 0) return true;
   ++runs_.stats().cycles;
   ++cycles_at_moment_;

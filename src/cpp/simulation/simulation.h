@@ -127,10 +127,10 @@ class Simulation {
   // CountRefusals() corresponds to Decide(); if it returns false, it has changed nothing, and the copy must
   // be realized. See kueue::Realize().
   bool CanDefer(int32_t job) const;
-  void AddDeferred(int32_t job, const Engine::Wait& wait, const Job& before) {
+  void AddDeferred(int32_t job, const Wait& wait, const Job& before) {
     kueue::AddDeferred(runs_, job, wait, before);
   }
-  bool CountRefusals(const Engine::Wait& wait);
+  bool CountRefusals(const Wait& wait);
   void Realize(int32_t job, Time created, CopyStage stage, Time refused,
                const std::function<WorkloadId()>& submit) {
     kueue::Realize(runs_, job, created, stage, refused, submit);
