@@ -13,8 +13,8 @@ void DeferredCopies::Attach(const Sites* sites, Dispatcher* dispatcher, Reconcil
 }
 
 bool DeferredCopies::Add(size_t site, const DeferredCopy& copy, const WorkloadSpec& made) {
-  if (!Site(site).CanDefer(copy.job)) return false;
-  const std::optional<Wait> wait = FindWait(Site(site).engine().state(), made);
+  if (Site(site).stopped() || !CanDefer(Site(site).runs(), copy.job)) return false;
+  const std::optional<Wait> wait = FindWait(StateOf(site), made);
   if (!wait) return false;
   Waiting& waiting = waiting_[site];
   if (waiting.copies.empty()) {
@@ -30,7 +30,7 @@ bool DeferredCopies::Add(size_t site, const DeferredCopy& copy, const WorkloadSp
 void DeferredCopies::Realize(size_t site) {
   if (IsEmpty(site)) return;
   const Waiting waiting = std::exchange(waiting_[site], Waiting());
-  if (waiting.copies.front().refused) CountCycles(Site(site).engine().state(), waiting.wait, -1);
+  if (waiting.copies.front().refused) CountCycles(StateOf(site), waiting.wait, -1);
   for (const DeferredCopy& copy : waiting.copies) {
     RealizeOne(site, copy, !waiting.decided && !waiting.stirred);
   }
@@ -48,14 +48,14 @@ void DeferredCopies::RealizeFirst(size_t site) {
   waiting.decided = false;
   waiting.stirred = true;
   if (!waiting.copies.front().refused) return;  // A submitted workload is the first of the queue.
-  CountCycles(Site(site).engine().state(), waiting.wait, -1);
+  CountCycles(StateOf(site), waiting.wait, -1);
   SubmitFirst(site);
 }
 
 // Returns whether all deferred copies, or all but the first, need not be submitted before such a change.
 bool DeferredCopies::CanBeLeft(size_t site) {
   const Waiting& waiting = waiting_[site];
-  State& state = Site(site).engine().state();
+  State& state = StateOf(site);
   if (!IsAlone(state, waiting.wait.queue)) return false;
   const DeferredCopy& first = waiting.copies.front();
   const bool is_empty = CountPending(state, waiting.wait.queue) == 0;
@@ -67,12 +67,12 @@ bool DeferredCopies::CanBeLeft(size_t site) {
 }
 
 void DeferredCopies::RealizeOne(size_t site, const DeferredCopy& copy, bool is_new) {
-  State& state = Site(site).engine().state();
+  State& state = StateOf(site);
   const CopyStage stage = copy.refused ? CopyStage::kRefused : is_new ? CopyStage::kNew : CopyStage::kSeen;
   // The copies were refused before the present retries became due.
   std::set<NodeId> retries = std::exchange(state.to_requeue, {});
-  Site(site).Realize(copy.job, copy.created, stage, copy.refused.value_or(copy.created),
-                     [&] { return dispatcher_->Realize(copy.serial, static_cast<int32_t>(site) - 1); });
+  RealizeCopy(Site(site).runs(), copy.job, copy.created, stage, copy.refused.value_or(copy.created),
+              [&] { return dispatcher_->Realize(copy.serial, static_cast<int32_t>(site) - 1); });
   state.to_requeue.merge(retries);
 }
 
@@ -98,7 +98,7 @@ void DeferredCopies::Pass(size_t site, Serial serial) {
   auto& copies = waiting.copies;
   copies.erase(std::find_if(copies.begin(), copies.end(),
                             [serial](const DeferredCopy& copy) { return copy.serial == serial; }));
-  SubmitAndDelete(Site(site).engine().state(), waiting.wait);
+  SubmitAndDelete(StateOf(site), waiting.wait);
   waiting.decided = false;
   waiting.stirred = true;
   if (copies.empty()) waiting = Waiting();
@@ -110,7 +110,7 @@ bool DeferredCopies::Decide(size_t site, Time now) {
   if (waiting.decided) return true;  // A new copy became inadmissible at once.
   if (!waiting.stirred && !Refuse(site, waiting.wait, now)) Realize(site);
   while (waiting.stirred) {
-    Site(site).Settle();
+    Site(site).runs().Settle();
     if (PrepareHead(site, now)) DecideOnHead(site);
   }
   return waiting.decided;
@@ -121,7 +121,7 @@ bool DeferredCopies::Decide(size_t site, Time now) {
 bool DeferredCopies::PrepareHead(size_t site, Time now) {
   Waiting& waiting = waiting_[site];
   const DeferredCopy& first = waiting.copies.front();
-  State& state = Site(site).engine().state();
+  State& state = StateOf(site);
   const NodeId queue = waiting.wait.queue;
   if (CountPending(state, queue) != 0) {
     if (HasOnlyBefore(state, waiting.wait, first.created)) return true;
@@ -144,7 +144,7 @@ bool DeferredCopies::PrepareHead(size_t site, Time now) {
 // Runs a cycle with a submitted head that deferred copies of its class follow.
 void DeferredCopies::DecideOnHead(size_t site) {
   Waiting& waiting = waiting_[site];
-  const State& state = Site(site).engine().state();
+  const State& state = StateOf(site);
   if (Site(site).DecideSettled() || CountPending(state, waiting.wait.queue) == 0) return;
   if (!IsInadmissible(state, waiting.wait)) return Realize(site);
   waiting.wait.cycles = 0;

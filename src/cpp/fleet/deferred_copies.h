@@ -66,6 +66,7 @@ class DeferredCopies {
   };
 
   Simulation& Site(size_t site) const { return *(*sites_)[site]; }
+  State& StateOf(size_t site) const { return Site(site).data().engine.state(); }
   bool PrepareHead(size_t site, Time now);
   void DecideOnHead(size_t site);
   bool Refuse(size_t site, const Wait& wait, Time now);

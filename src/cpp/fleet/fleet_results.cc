@@ -13,7 +13,9 @@ constexpr int32_t kMostRetries = 64;
 }  // namespace
 
 FleetResults::FleetResults(const Sites& sites)
-    : sites_(&sites), fates_(static_cast<size_t>(sites[0]->columns().size())), open_(sites.size()) {}
+    : sites_(&sites),
+      fates_(static_cast<size_t>(sites[0]->data().jobs.columns().size())),
+      open_(sites.size()) {}
 
 void FleetResults::HappenedOnManager(EventKind kind, int32_t job, Time now) {
   Fate& fate = fates_[static_cast<size_t>(job)];
@@ -32,8 +34,8 @@ void FleetResults::HappenedOnManager(EventKind kind, int32_t job, Time now) {
       fate.closed = now;
       return;
     case EventKind::kEvicted: {
-      const State& state = Site(kManager).engine().state();
-      const Workload& workload = state.At(Site(kManager).JobAt(job).workload);
+      const State& state = Site(kManager).engine.state();
+      const Workload& workload = state.At(Site(kManager).jobs.At(job).workload);
       const Condition* evicted = workload.Find(ConditionType::kEvicted);
       if (evicted != nullptr && evicted->reason == Reason::kAdmissionCheck) Retried(job, now);
       return;
@@ -44,12 +46,12 @@ void FleetResults::HappenedOnManager(EventKind kind, int32_t job, Time now) {
 }
 
 void FleetResults::HappenedOnWorker(int32_t site, EventKind kind, int32_t job, int32_t by, Time now) {
-  const Simulation& run = Site(site);
-  const auto is_copy = [&run](int32_t other) { return !run.IsOwn(other) && run.HasCopy(other); };
+  const RunData& run = Site(site);
+  const auto is_copy = [&run](int32_t other) { return !run.jobs.IsOwn(other) && run.jobs.Has(other); };
   if (kind == EventKind::kEvicted && by >= 0 && is_copy(by)) {
     OpenCopy& preemptor = CopyAt(site, by);
     ++preemptor.preempted;
-    preemptor.preempted_lost += run.JobAt(job).last.lost;
+    preemptor.preempted_lost += run.jobs.At(job).last.lost;
   }
   if (!is_copy(job)) return;
   OpenCopy& open = CopyAt(site, job);
@@ -117,10 +119,10 @@ void FleetResults::Continued(int32_t site, int32_t job) {
 void FleetResults::Record(int32_t site, int32_t job, const OpenCopy& open, const Job& ended,
                           CopyOutcome outcome, Time now) {
   const auto seconds = [this](Time at) {
-    return at < 0 ? std::numeric_limits<double>::quiet_NaN() : Site(kManager).recorder().Seconds(at);
+    return at < 0 ? std::numeric_limits<double>::quiet_NaN() : Site(kManager).recorder.Seconds(at);
   };
   const bool present = outcome == CopyOutcome::kPresent;
-  table_.job.push_back(Site(kManager).columns().Row(job));
+  table_.job.push_back(Site(kManager).jobs.columns().Row(job));
   table_.cluster.push_back(site - 1);
   table_.made.push_back(seconds(open.made));
   table_.reserved.push_back(seconds(open.reserved));
@@ -136,17 +138,17 @@ void FleetResults::Record(int32_t site, int32_t job, const OpenCopy& open, const
 
 void FleetResults::Close(Time now) {
   for (int32_t site = 1; site < static_cast<int32_t>(sites_->size()); ++site) {
-    const Simulation& run = Site(site);
-    for (int32_t job = 0; job < run.columns().size(); ++job) {
-      if (run.IsOwn(job) || !run.HasCopy(job)) continue;
-      Record(site, job, CopyAt(site, job), run.JobAt(job), CopyOutcome::kPresent, now);
+    const RunData& run = Site(site);
+    for (int32_t job = 0; job < run.jobs.columns().size(); ++job) {
+      if (run.jobs.IsOwn(job) || !run.jobs.Has(job)) continue;
+      Record(site, job, CopyAt(site, job), run.jobs.At(job), CopyOutcome::kPresent, now);
     }
   }
 }
 
 OpenCopy& FleetResults::CopyAt(int32_t site, int32_t job) {
   std::vector<OpenCopy>& open = open_[static_cast<size_t>(site)];
-  const size_t place = Site(site).PlaceOf(job);
+  const size_t place = Site(site).jobs.PlaceOf(job);
   if (open.size() <= place) open.resize(place + 1);
   return open[place];
 }
@@ -154,9 +156,9 @@ OpenCopy& FleetResults::CopyAt(int32_t site, int32_t job) {
 Fate FleetResults::FateOf(int32_t job, Time now) const {
   Fate fate = At(job);
   for (int32_t site = 1; site < static_cast<int32_t>(sites_->size()); ++site) {
-    const Simulation& run = Site(site);
-    if (run.IsOwn(job) || !run.HasCopy(job)) continue;
-    const Job& copy = run.JobAt(job);
+    const RunData& run = Site(site);
+    if (run.jobs.IsOwn(job) || !run.jobs.Has(job)) continue;
+    const Job& copy = run.jobs.At(job);
     fate.lost += copy.lost;
     fate.overhead += copy.overhead;
     if (fate.cluster != site - 1) continue;

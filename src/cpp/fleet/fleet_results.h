@@ -88,7 +88,7 @@ class FleetResults {
   int64_t created() const { return created_; }
 
  private:
-  Simulation& Site(int32_t site) const { return *(*sites_)[static_cast<size_t>(site)]; }
+  const RunData& Site(int32_t site) const { return (*sites_)[static_cast<size_t>(site)]->data(); }
   static void StopIdling(Fate& fate, Time now);
   void Retried(int32_t job, Time now);
 

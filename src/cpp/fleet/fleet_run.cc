@@ -11,13 +11,14 @@ FleetRun::FleetRun(std::vector<std::shared_ptr<Simulation>> sites, FleetOptions 
     : sites_(std::move(sites)),
       options_(std::move(options)),
       dispatcher_(options_.dispatcher, options_.checks),
-      queue_(static_cast<size_t>(sites_[0]->columns().size()), options_.sync, options_.connections),
+      queue_(static_cast<size_t>(sites_[0]->data().jobs.columns().size()), options_.sync,
+             options_.connections),
       deferred_(sites_.size()),
       results_(sites_),
       awake_(sites_.size(), 0),
       entered_(sites_.size(), 0),
       next_(sites_.size(), kNoTime),
-      now_(sites_[0]->now()) {
+      now_(sites_[0]->data().now()) {
   for (const std::string& name : options_.names) clusters_.push_back({name, nullptr, true, 0});
   Attach();
   dispatcher_.RefreshChecks();
@@ -49,10 +50,10 @@ FleetRun::FleetRun(const FleetRun& other)
 
 void FleetRun::Attach() {
   for (size_t i = 0; i < sites_.size(); ++i) {
-    sites_[i]->Follow(this);
-    if (i > 0) clusters_[i - 1].engine = &sites_[i]->engine();
+    sites_[i]->runs().Follow(this);
+    if (i > 0) clusters_[i - 1].engine = &sites_[i]->data().engine;
   }
-  dispatcher_.Attach(&manager().engine(), &clusters_, this);
+  dispatcher_.Attach(&manager().data().engine, &clusters_, this);
   deferred_.Attach(&sites_, &dispatcher_, &queue_);
   results_.Attach(&sites_);
 }
@@ -61,7 +62,7 @@ void FleetRun::SetExternal(External external) {
   external_ = std::move(external);
   if (!external_) return;
   dispatcher_.SetExternal([this](const Local& local, std::vector<int32_t> clusters) {
-    return external_(*this, manager().JobOf(local.id), std::move(clusters));
+    return external_(*this, jobs().JobOf(local.id), std::move(clusters));
   });
 }
 
@@ -83,17 +84,17 @@ int64_t FleetRun::fruitless() const {
 SimulationStats FleetRun::stats() const {
   SimulationStats all;
   all.workloads = -results_.created();
-  all.finished = manager().stats().finished;
+  all.finished = manager().data().stats.finished;
   for (const auto& site : sites_) {
-    const SimulationStats& stats = site->stats();
+    const SimulationStats& stats = site->data().stats;
     all.workloads += stats.workloads;
     all.cycles += stats.cycles;
     all.admissions += stats.admissions;
     all.evictions += stats.evictions;
     all.end = std::max(all.end, stats.end);
-    for (int32_t job = 0; site != sites_[0] && job < site->columns().size(); ++job) {
-      if (site->IsOwn(job) && site->HasCopy(job) && site->JobAt(job).state == JobState::kFinished)
-        ++all.finished;
+    for (int32_t job = 0; site != sites_[0] && job < site->data().jobs.columns().size(); ++job) {
+      const JobStore& there = site->data().jobs;
+      if (there.IsOwn(job) && there.Has(job) && there.At(job).state == JobState::kFinished) ++all.finished;
     }
   }
   return all;
@@ -117,7 +118,7 @@ Time FleetRun::Next() {
   // Failures of nodes alone do not continue a simulation, but an idle worker can receive copies again.
   const auto is_over = [](const auto& site) { return site->IsOver(); };
   if (!own && std::all_of(sites_.begin(), sites_.end(), is_over)) {
-    for (size_t i = 0; i < sites_.size(); ++i) next_[i] = sites_[i]->Next().value_or(kNoTime);
+    for (size_t i = 0; i < sites_.size(); ++i) next_[i] = sites_[i]->Next(/*is_over=*/true).value_or(kNoTime);
   }
   return std::min(own.value_or(kNoTime), *std::min_element(next_.begin(), next_.end()));
 }
@@ -125,18 +126,18 @@ Time FleetRun::Next() {
 bool FleetRun::GoOn(Time until) {
   const Time next = Next();
   if (next == kNoTime || next > std::min(until, options_.until) || IsEndless(until)) return false;
-  const int64_t before = manager().stats().cycles;
+  const int64_t before = manager().data().stats.cycles;
   BeginMoment(std::max(next, now_));
   Decide();
   EndMoment();
-  work_ -= 1 + manager().stats().cycles - before;
+  work_ -= 1 + manager().data().stats.cycles - before;
   return true;
 }
 
 void FleetRun::EndMoment() {
   std::sort(present_.begin(), present_.end());
   for (size_t site : present_) {
-    sites_[site]->EndMoment();
+    sites_[site]->runs().EndMoment();
     entered_[site] = 0;
     ExpectNext(site);
   }
@@ -177,11 +178,11 @@ void FleetRun::TakeUntil(size_t site, Happening last) {
 
 // Ends the metrics of the period in which jobs arrive, in all clusters at the same time.
 void FleetRun::EndSubmissions() {
-  const auto submits = [](const auto& site) { return site->HasArrivals(); };
+  const auto submits = [](const auto& site) { return site->arrivals().Next(site->data().jobs) >= 0; };
   if (!is_submitting_ || submits(sites_[due_.empty() ? 0 : due_.front()])) return;
   if (std::any_of(sites_.begin(), sites_.end(), submits)) return;
   is_submitting_ = false;
-  for (const auto& site : sites_) site->EndSubmissions(now_);
+  for (const auto& site : sites_) site->data().figures.EndSubmissions(now_);
 }
 
 void FleetRun::Reconcile(Happening last) {
@@ -194,7 +195,7 @@ void FleetRun::Connect(const ConnectionChange& change) {
   deferred_.Realize(SiteOf(change.cluster));
   dispatcher_.SetConnected(change.cluster, change.connected);
   Wake(kManager);
-  for (int32_t job = 0; job < manager().columns().size(); ++job) {
+  for (int32_t job = 0; job < jobs().columns().size(); ++job) {
     const Fate& fate = results_.At(job);
     if (fate.dispatched < 0 && fate.reserved < 0) continue;
     if (change.connected) {
@@ -209,7 +210,7 @@ void FleetRun::Decide() {
   for (bool goes_on = true; goes_on;) {
     while (awake_[0] != 0 || queue_.HasChanged()) {
       awake_[0] = 0;
-      manager().Settle();
+      manager().runs().Settle();
       if (LookAtChanged() || manager().DecideSettled()) awake_[0] = 1;
     }
     std::vector<size_t>& workers = deciding_;
@@ -234,8 +235,9 @@ void FleetRun::Decide() {
 
 void FleetRun::DecideOn(size_t site) {
   if (deferred_.Decide(site, now_)) return;
-  while (sites_[site]->Decide()) {
-  }
+  do {
+    sites_[site]->runs().Settle();
+  } while (sites_[site]->DecideSettled());
 }
 
 // Reconciles the jobs that changed at the current time, in the order of their keys. Returns whether anything
@@ -243,32 +245,32 @@ void FleetRun::DecideOn(size_t site) {
 bool FleetRun::LookAtChanged() {
   bool any = false;
   while (queue_.HasChanged()) {
-    std::vector<int32_t> jobs = queue_.TakeChanged();
-    jobs.erase(std::remove_if(jobs.begin(), jobs.end(), [this](int32_t job) { return IsOver(job); }),
-               jobs.end());
-    if (jobs.size() > 1) {
-      const State& state = manager().engine().state();
-      std::sort(jobs.begin(), jobs.end(), [&](int32_t a, int32_t b) {
-        const Workload& left = state.At(manager().JobAt(a).workload);
-        const Workload& right = state.At(manager().JobAt(b).workload);
+    std::vector<int32_t> changed = queue_.TakeChanged();
+    changed.erase(std::remove_if(changed.begin(), changed.end(), [this](int32_t job) { return IsOver(job); }),
+                  changed.end());
+    if (changed.size() > 1) {
+      const State& manager_state = state();
+      std::sort(changed.begin(), changed.end(), [&](int32_t a, int32_t b) {
+        const Workload& left = manager_state.At(jobs().At(a).workload);
+        const Workload& right = manager_state.At(jobs().At(b).workload);
         if (left.spec->ns != right.spec->ns) return left.spec->ns + "/" < right.spec->ns + "/";
         return left.name < right.name;
       });
     }
-    for (int32_t job : jobs) any = LookAt(job) || any;
+    for (int32_t job : changed) any = LookAt(job) || any;
   }
   return any;
 }
 
 // Returns whether the manager has no workload of the job, because it was not created yet or was deleted.
 bool FleetRun::IsOver(int32_t job) const {
-  const WorkloadId id = manager().JobAt(job).workload;
-  return id == kNoId || manager().JobOf(id) != job;
+  const WorkloadId id = jobs().At(job).workload;
+  return id == kNoId || jobs().JobOf(id) != job;
 }
 
 bool FleetRun::LookAt(int32_t job) {
   if (IsOver(job)) return false;
-  const WorkloadId id = manager().JobAt(job).workload;
+  const WorkloadId id = jobs().At(job).workload;
   --work_;
   const bool changed = dispatcher_.Look(id);
   const Local* local = dispatcher_.looked();
@@ -282,10 +284,10 @@ bool FleetRun::LookAt(int32_t job) {
 
 // Deletes a finished workload once it has no copies.
 void FleetRun::DropFinished(int32_t job, WorkloadId id) {
-  const Workload& workload = manager().engine().state().At(id);
-  if (!workload.IsFinished() || manager().JobAt(job).state != JobState::kFinished) return;
+  const Workload& workload = state().At(id);
+  if (!workload.IsFinished() || jobs().At(job).state != JobState::kFinished) return;
   const Serial serial = workload.serial;
-  manager().Forget(job);
+  ForgetWorkload(manager().runs(), job);
   dispatcher_.Forget(serial);
 }
 
@@ -312,14 +314,14 @@ void FleetRun::Happened(int32_t site, EventKind kind, int32_t job, int32_t by) {
     return;
   }
   results_.HappenedOnWorker(site, kind, job, by, now_);
-  const Simulation& run = Site(site);
-  if (run.IsOwn(job) || !run.HasCopy(job)) return;
-  if (kind == EventKind::kAdmitted && run.JobAt(job).started == now_) Start(site, job);
+  const JobStore& there = Site(site).data().jobs;
+  if (there.IsOwn(job) || !there.Has(job)) return;
+  if (kind == EventKind::kAdmitted && there.At(job).started == now_) Start(site, job);
   queue_.AddObserved(job, site - 1, now_);
 }
 
 void FleetRun::Moved(Move move, const Local& local, const Copy& copy) {
-  const int32_t site = copy.cluster + 1, job = manager().JobOf(local.id);
+  const int32_t site = copy.cluster + 1, job = jobs().JobOf(local.id);
   Wake(site);
   if (job < 0) return;
   switch (move) {
@@ -327,8 +329,8 @@ void FleetRun::Moved(Move move, const Local& local, const Copy& copy) {
       Create(copy, job);
       break;
     case Move::kStarted:
-      Site(site).StartCopy(job);
-      if (Site(site).JobAt(job).started == now_) Start(site, job);
+      StartCopy(Site(site).runs(), job);
+      if (Site(site).data().jobs.At(job).started == now_) Start(site, job);
       break;
     case Move::kDeleted:
       return Remove(local, copy, job);
@@ -344,9 +346,9 @@ void FleetRun::Create(const Copy& copy, int32_t job) {
   before.runs = results_.At(job).starts;
   before.done = results_.At(job).done;
   if (copy.deferred) {
-    sites_[site]->AddDeferred(job, deferred_.WaitOf(site), before);
+    AddDeferred(sites_[site]->runs(), job, deferred_.WaitOf(site), before);
   } else {
-    sites_[site]->AddCopy(job, copy.id, before);
+    AddCopy(sites_[site]->runs(), job, copy.id, before);
   }
   results_.Created(copy.cluster + 1, job, now_);
 }
@@ -354,23 +356,22 @@ void FleetRun::Create(const Copy& copy, int32_t job) {
 // Handles the start of a run on a worker: the manager's job counts as active from now on.
 void FleetRun::Start(int32_t site, int32_t job) {
   results_.Started(site, job, now_);
-  State& state = manager().engine().state();
-  state.EditStatus(state.At(manager().JobAt(job).workload)).dispatched.active = true;
+  state().EditStatus(state().At(jobs().At(job).workload)).dispatched.active = true;
 }
 
 void FleetRun::Remove(const Local& local, const Copy& copy, int32_t job) {
   const int32_t site = copy.cluster + 1;
   const OpenCopy open = results_.CopyAt(site, job);
   const CopyOutcome outcome = open.ran ? CopyOutcome::kWon : OutcomeOf(local, copy);
-  const bool ran = Site(site).JobAt(job).started >= 0;
-  const Job ended = Site(site).RemoveCopy(job);
+  const bool ran = Site(site).data().jobs.At(job).started >= 0;
+  const Job ended = RemoveCopy(Site(site).runs(), job);
   results_.Ended(job, open, ended);
   if (ran && results_.At(job).cluster == copy.cluster) results_.Stopped(job, now_);
   // An older run continues on a worker that reconnected.
   for (const Copy& other : local.copies) {
     if (results_.At(job).starts == 0) break;
     if (other.removed || other.cluster == copy.cluster) continue;
-    if (Site(other.cluster + 1).JobAt(job).started >= 0) results_.Continued(other.cluster + 1, job);
+    if (Site(other.cluster + 1).data().jobs.At(job).started >= 0) results_.Continued(other.cluster + 1, job);
   }
   results_.Record(site, job, open, ended, outcome, now_);
 }
@@ -378,7 +379,7 @@ void FleetRun::Remove(const Local& local, const Copy& copy, int32_t job) {
 // Returns the outcome of a copy that did not run and is being removed.
 CopyOutcome FleetRun::OutcomeOf(const Local& local, const Copy& copy) const {
   if (!copy.deferred && dispatcher_.WorkloadOf(copy).IsEvicted()) return CopyOutcome::kEvicted;
-  const Workload& workload = manager().engine().state().At(local.id);
+  const Workload& workload = state().At(local.id);
   const bool waits = workload.HasQuotaReservation() && !workload.IsEvicted() && !workload.IsFinished();
   return waits ? CopyOutcome::kLost : CopyOutcome::kWithdrawn;
 }
@@ -387,7 +388,7 @@ CopyOutcome FleetRun::OutcomeOf(const Local& local, const Copy& copy) const {
 // same time. An external dispatcher may inspect the workers.
 bool FleetRun::Defers(const Local& local, int32_t cluster, const WorkloadSpec& made) {
   const size_t site = SiteOf(cluster);
-  const int32_t job = manager().JobOf(local.id);
+  const int32_t job = jobs().JobOf(local.id);
   if (external_ || options_.sync[static_cast<size_t>(cluster)] == 0 || job < 0 || awake_[site] != 0) {
     return false;
   }

@@ -93,6 +93,9 @@ class FleetRun : public RunListener, public DispatchListener {
   void Start(int32_t site, int32_t job);
   void Remove(const Local& local, const Copy& copy, int32_t job);
   CopyOutcome OutcomeOf(const Local& local, const Copy& copy) const;
+  // The jobs and the state of the manager.
+  const JobStore& jobs() const { return manager().data().jobs; }
+  State& state() const { return manager().data().engine.state(); }
   Simulation& Site(int32_t site) { return *sites_[static_cast<size_t>(site)]; }
   void Enter(size_t site) {
     if (entered_[site] != 0) return;
