@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from itertools import chain, pairwise
+from itertools import chain
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -205,9 +205,7 @@ def cluster_of(
     used = {flavors.names[code]: code for code in np.unique(flavors.codes).tolist()} or {flavor: 0}
     alone = [*used] == [flavor]
     objects: list[Any] = [ResourceFlavor(n) if alone else ResourceFlavor(n, node_labels={_LABEL: n}) for n in used]
-    groups = Groups.by(queue.codes, len(queue.names))
-    for key, (begin, end) in zip(queue.names, pairwise(groups.bounds.tolist()), strict=True):
-        rows = groups.rows[begin:end]
+    for key, rows in zip(queue.names, Groups.by(queue.codes, len(queue.names)).parts(), strict=True):
         if len(rows):
             namespace, _, name = key.partition("/")
             own = {f: rows[flavors.codes[rows] == code] for f, code in used.items()}
