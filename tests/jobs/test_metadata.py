@@ -107,13 +107,17 @@ def test_a_kind_is_registered_once():
 
 def test_a_kind_is_defined_by_field_paths():
     paths = [PodSetPath("boss", "spec.boss"), PodSetPath("hand", "spec.hands.template", count="spec.hands.number")]
-    crew = path_kind("Crew", "example.com/v1", paths, suspend="spec.run.suspend", succeeded="Done", ready="Up")
+    ends = {"succeeded": "Done", "failed": "Broken"}
+    crew = path_kind("Crew", "example.com/v1", paths, suspend="spec.run.suspend", ready="Up", **ends)
     manifest = {"metadata": {"name": "c"}, "spec": {"hands": {"template": {"spec": {}}}}}
     assert [(p.name, p.count) for p in crew(manifest).pod_sets()] == [("hand", 1)]
     assert not crew(manifest).is_suspended()
     assert crew(manifest).suspended()["spec"]["run"] == {"suspend": True}
     done = {"conditions": [{"type": "Done", "status": "True", "message": "m"}]}
     assert crew(manifest | {"status": done}).finished() == ("m", True)
+    broken = {"conditions": [{"type": "Done", "status": "False"}, {"type": "Broken", "status": "True"}]}
+    assert crew(manifest | {"status": broken}).finished() == ("", False)
+    assert crew(manifest | {"status": {"conditions": [{"type": "Up", "status": "True"}]}}).pods_ready()
     assert not crew(manifest).pods_ready()
     with pytest.raises(InvalidSpecError, match=r'it must be a path such as "spec.suspend"'):
         path_kind("Crew", "example.com/v1", paths, suspend="spec.paused")

@@ -14,6 +14,7 @@ from kueuepy.jobs.forms import check_pod_spec
 from kueuepy.jobs.job import Finished, Job
 from kueuepy.jobs.template import PodSetInfo, add_gate, inject, restore, sanitized
 from kueuepy.jobs.topology import PodIndex, topology_request
+from kueuepy.manifest.formats import LABEL_LENGTH
 from kueuepy.manifest.jobkinds import BUILT_IN
 from kueuepy.objects import Configuration, PodSet, ReclaimablePod
 
@@ -204,10 +205,21 @@ class BaseJob:
 
     def workload_name(self) -> str:
         """Return the name of the prebuilt Workload, or the name that Kueue generates."""
-        prebuilt = checks.prebuilt_workload_name(self)
+        prebuilt = self.prebuilt_workload_name()
         if prebuilt:
             return prebuilt
         return self.name_workload(self.name, self.workload_name_extra() if self.is_elastic else "")
+
+    def prebuilt_workload_name(self) -> str:
+        """Return the name of the prebuilt Workload of the job; empty if the job names none.
+
+        Source: `pkg/controller/jobframework/utils.go:PrebuiltWorkloadNameFor`.
+        """
+        annotation = self.annotations.get(keys.PREBUILT_WORKLOAD_NAME, "")
+        label = self.labels.get(keys.PREBUILT_WORKLOAD_NAME, "")
+        if self.gate("WorkloadIdentifierAnnotations"):
+            return annotation or label
+        return label or (annotation if len(annotation) > LABEL_LENGTH else "")
 
     def workload_name_extra(self) -> str:
         """Return the generation of the job (1 for a new job), which distinguishes the Workloads of an elastic job."""
@@ -238,10 +250,29 @@ class BaseJob:
         Raises:
             InvalidSpecError: Kueue's webhooks would reject the job.
         """
-        checks.check_metadata(self)
+        self.check_metadata()
         self.is_suspended()  # raises an error if the field is not a boolean
         if self.checks_topology and self.gate("TopologyAwareScheduling"):
             self.check_topology()
+
+    def check_metadata(self) -> None:
+        """Validate the labels and annotations of the job that Kueue reads, as Kueue's webhooks do.
+
+        Raises:
+            InvalidSpecError: A label or annotation is invalid, or is not supported for the kind.
+        """
+        metadata = self.root.section("metadata")
+        checks.check_subdomain(metadata, "labels", keys.QUEUE_NAME)
+        if self.checks_job_labels:
+            self._check_prebuilt(metadata)
+            checks.check_execution_time(metadata)
+        if self.is_elastic and not self.is_elastic_kind:
+            raise metadata.section("annotations").error(
+                keys.ELASTIC_JOB,
+                f"is not supported for {self.kind}; it must be a Job, RayCluster, RayJob or RayService",
+            )
+        if self.gate("AdmissionGatedBy"):
+            checks.check_gates(metadata)
 
     def check_topology(self) -> None:
         """Validate the topology annotations of the pod templates, as Kueue's webhooks do.
@@ -426,6 +457,16 @@ class BaseJob:
         if not self.gate("TopologyAwareScheduling"):
             return None
         return topology_request(metadata, index, multi_layer=self.gate("TASMultiLayerTopology"))
+
+    def _check_prebuilt(self, metadata: Section) -> None:
+        """Check that the kind supports prebuilt Workloads, and that the name of the prebuilt Workload is valid."""
+        annotation = self.annotations.get(keys.PREBUILT_WORKLOAD_NAME, "")
+        is_read = self.gate("WorkloadIdentifierAnnotations") or len(annotation) > LABEL_LENGTH
+        field = "annotations" if annotation and is_read else "labels"
+        if self.prebuilt_workload_name() and not self.takes_prebuilt:
+            at = metadata.section(field)
+            raise at.error(keys.PREBUILT_WORKLOAD_NAME, f"is not supported for {self.kind}; leave it out")
+        checks.check_subdomain(metadata, field, keys.PREBUILT_WORKLOAD_NAME)
 
     def _section(self, manifest: Document) -> Section:
         metadata = manifest.get("metadata")

@@ -5,10 +5,11 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any, TypeAlias
 
+from kueuepy._core import Quantity
 from kueuepy.errors import InvalidSpecError
 from kueuepy.errors.problems import steps
-from kueuepy.jobs.quantity import canonical
 from kueuepy.manifest.text.text import SURROGATE
+from kueuepy.objects import QuantityText
 
 Document: TypeAlias = dict[str, Any]
 """A Kubernetes object as a dict, as parsed from YAML."""
@@ -57,6 +58,15 @@ def with_text_quantities(value: Any) -> Any:
 
 
 _QUANTITIES = ("requests", "limits", "overhead")
+
+
+def canonical(quantity: QuantityText) -> str:
+    """Return a quantity in Kubernetes' canonical form, for example `1` for `1000m`.
+
+    Raises:
+        InvalidSpecError: The quantity cannot be parsed.
+    """
+    return str(Quantity(str(quantity)))
 
 
 @dataclass(frozen=True)

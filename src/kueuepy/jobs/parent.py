@@ -3,7 +3,7 @@
 import copy
 from collections.abc import Sequence
 
-from kueuepy.jobs import checks, keys
+from kueuepy.jobs import keys
 from kueuepy.jobs.base import BaseJob
 from kueuepy.jobs.fields import Document
 from kueuepy.jobs.template import PodSetInfo
@@ -21,7 +21,7 @@ class ParentJob(BaseJob):
 
         The jobs that the object creates are validated separately.
         """
-        checks.check_metadata(self)
+        self.check_metadata()
 
     def is_suspended(self) -> bool:
         """Return `False`: Kueue suspends the jobs or pods that the object creates, not the object."""

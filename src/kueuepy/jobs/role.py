@@ -7,8 +7,7 @@ import hashlib
 import json
 from typing import Any
 
-from kueuepy.jobs.fields import Document
-from kueuepy.jobs.quantity import canonical
+from kueuepy.jobs.fields import Document, canonical
 
 _LENGTH = 8
 

@@ -8,7 +8,6 @@ from collections.abc import Sequence
 
 from kueuepy.jobs import keys, topology_check
 from kueuepy.jobs.base import BaseJob, PodSetSource
-from kueuepy.jobs.checks import prebuilt_workload_name
 from kueuepy.jobs.fields import Document, Section
 from kueuepy.jobs.forms import check_pod_spec
 from kueuepy.jobs.job import Finished
@@ -96,7 +95,7 @@ class Pod(BaseJob):
             self.total_count()
         if self.group_name and not is_subdomain(self.group_name):
             raise metadata.error("annotations", f'the group name "{self.group_name}" must be a DNS subdomain')
-        prebuilt = prebuilt_workload_name(self)
+        prebuilt = self.prebuilt_workload_name()
         if self.group_name and prebuilt and prebuilt != self.group_name:
             raise metadata.error(
                 "annotations", f'the prebuilt workload "{prebuilt}" must be the group, "{self.group_name}"'

@@ -9,7 +9,7 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 
 from kueuepy.errors import InvalidSpecError
-from kueuepy.jobs import checks, keys
+from kueuepy.jobs import keys
 from kueuepy.jobs.base import MAX_POD_SETS, BaseJob, PodSetSource
 from kueuepy.jobs.fields import Document, Section
 from kueuepy.jobs.integrations.pod import Pod
@@ -91,7 +91,7 @@ class PodGroup(BaseJob):
 
     def workload_name(self) -> str:
         """Return the name of the prebuilt Workload, or the name of the group."""
-        return checks.prebuilt_workload_name(self) or self.name
+        return self.prebuilt_workload_name() or self.name
 
     def workload_labels(self) -> dict[str, str]:
         """Return no labels: the Workload does not belong to a single pod."""

@@ -8,15 +8,16 @@ import copy
 from collections.abc import Sequence
 from typing import ClassVar
 
+from kueuepy._core import Quantity
 from kueuepy.jobs import keys
 from kueuepy.jobs.base import MAX_POD_SETS, BaseJob, PodSetSource
 from kueuepy.jobs.fields import Document, Section
-from kueuepy.jobs.quantity import keep_max
+from kueuepy.objects import ResourceList
 
 HEAD = "head"
 MULTIKUEUE = "kueue.x-k8s.io/multikueue"
 _FAULT_TOLERANCE = "ray.io/ft-enabled"
-_REDIS_CLEANUP = {"cpu": "200m", "memory": "256Mi"}
+_REDIS_CLEANUP: ResourceList = {"cpu": "200m", "memory": "256Mi"}
 _AUTOSCALER = {"cpu": "500m", "memory": "512Mi"}
 
 
@@ -57,7 +58,7 @@ class RayKind(BaseJob):
                     "headGroupSpec", "has no container; with fault tolerance it must have the Ray container"
                 )
             resources = containers[0].setdefault("resources", {})
-            resources["requests"] = keep_max(resources.get("requests", {}), _REDIS_CLEANUP)
+            resources["requests"] = _keep_max(resources.get("requests", {}), _REDIS_CLEANUP)
         if spec.flag("enableInTreeAutoscaling"):
             options = spec.find("autoscalerOptions")
             given = options and options.find("resources")
@@ -171,6 +172,19 @@ class RayService(RayKind):
     suspend_path = "spec.rayClusterConfig"
     cluster_name_path = "status.activeServiceStatus"
     ready = "Ready"
+
+
+def _keep_max(first: ResourceList, second: ResourceList) -> ResourceList:
+    """Return the resources of both lists, each with the larger of its two quantities.
+
+    Source: `pkg/util/resource/resource.go:MergeResourceListKeepMax`.
+    """
+    larger = {
+        name: quantity
+        for name, quantity in second.items()
+        if name not in first or Quantity(str(first[name])) < Quantity(str(quantity))
+    }
+    return first | larger
 
 
 def _check_groups(spec: Section, groups: Sequence[Section]) -> None:

@@ -6,7 +6,6 @@ Source: `pkg/controller/jobs/rayjob/rayjob_controller.go` and `rayjob_webhook.go
 import copy
 from collections.abc import Sequence
 
-from kueuepy.jobs import checks
 from kueuepy.jobs.base import PodSetSource
 from kueuepy.jobs.fields import Document, Section
 from kueuepy.jobs.integrations.ray_cluster import HEAD, RayKind
@@ -69,7 +68,7 @@ class RayJob(RayKind):
         if "rayClusterSpec" in spec.data:
             super().validate()
         else:
-            checks.check_metadata(self)
+            self.check_metadata()
 
     def _check_cluster(self, spec: Section) -> None:
         has_own_cluster = "rayClusterSpec" in spec.data

@@ -5,8 +5,7 @@ Source: `pkg/controller/jobs/sparkapplication/sparkapplication_podset.go`.
 
 import copy
 
-from kueuepy.jobs.fields import Document, Section
-from kueuepy.jobs.quantity import canonical
+from kueuepy.jobs.fields import Document, Section, canonical
 
 DRIVER = "driver"
 EXECUTOR = "executor"

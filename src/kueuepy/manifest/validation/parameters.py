@@ -10,8 +10,6 @@ from kueuepy.manifest.decoding import Findings
 from kueuepy.manifest.schema.structure import structured
 from kueuepy.manifest.schema.table import schema_of
 
-PROVISIONING = "ProvisioningRequestConfig"
-
 
 def review_parameters(version: str, doc: dict[str, Any], findings: Findings) -> dict[str, Any]:
     """Validate an object, and return it without nulls. Problems are added to `findings`."""

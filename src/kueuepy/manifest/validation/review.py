@@ -19,7 +19,7 @@ from kueuepy.manifest.formats import (
     is_label_value,
     is_subdomain,
 )
-from kueuepy.manifest.gates import enabled
+from kueuepy.manifest.gates import FEATURE_GATES
 from kueuepy.objects import QuantityText
 
 _INT32 = 2**31
@@ -53,7 +53,7 @@ class Review(Findings):
 
     def enabled(self, gate: str) -> bool:
         """Return whether a feature gate is on."""
-        return enabled(self.gates, gate)
+        return self.gates.get(gate, FEATURE_GATES[gate])
 
     def at_most(self, items: Sized, limit: int, path: Path) -> None:
         """Check that a list or mapping has at most `limit` items."""
