@@ -23,6 +23,7 @@ COMMENT = re.compile(r"//.*")
 PINNED = "kueue ff69552e79"
 OWN = {
     "engine/fingerprint",
+    "engine/waits",
     "flavor/assignment",
     "preemption/fit",
     "queue/check",

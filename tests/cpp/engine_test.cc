@@ -12,6 +12,7 @@
 #include "engine/trees.h"
 #include "persist/persist.h"
 #include "state/check.h"
+#include "state/names.h"
 #include "text/text.h"
 
 namespace kueue {
@@ -25,7 +26,7 @@ class EngineTest : public testing::Test {
   EngineTest() : engine_(Cluster({QueueSpec("a", "team", 4000), QueueSpec("b", "team", 4000)})) {}
   void TearDown() override { EXPECT_EQ(Check(engine_.state()), Names()); }
   const Workload& Get(const std::string& name) const {
-    return engine_.state().At(engine_.state().FindWorkload("default/" + name));
+    return engine_.state().At(FindByKey(engine_.state(), "default/" + name));
   }
   std::string MessageOf(const std::string& name, ConditionType type) const {
     return Render(engine_.state(), Get(name).Find(type)->message);
@@ -73,9 +74,9 @@ TEST_F(EngineTest, AFinishedWorkloadReleasesItsQuota) {
   engine_.Submit(Job("all", "a", "8"));
   engine_.Submit(Job("next", "a", "8"));
   EXPECT_EQ(RunAll(engine_), Names{"all"});
-  engine_.Finish(engine_.state().FindWorkload("default/all"));
+  engine_.Finish(FindByKey(engine_.state(), "default/all"));
   EXPECT_EQ(RunAll(engine_), Names{"next"});
-  engine_.Delete(engine_.state().FindWorkload("default/next"));
+  engine_.Delete(FindByKey(engine_.state(), "default/next"));
   EXPECT_EQ(Used("a"), Amount(0));
 }
 
@@ -86,10 +87,10 @@ TEST_F(EngineTest, AForkIsIndependent) {
   Engine fork = engine_;
   fork.Submit(Job("only-there", "b", "5", 9));
   RunAll(fork);
-  fork.Finish(fork.state().FindWorkload("default/first"));
+  fork.Finish(FindByKey(fork.state(), "default/first"));
   EXPECT_EQ(Fingerprint(engine_.state()), before);
   EXPECT_NE(Fingerprint(fork.state()), before);
-  EXPECT_EQ(engine_.state().FindWorkload("default/only-there"), kNoId);
+  EXPECT_EQ(FindByKey(engine_.state(), "default/only-there"), kNoId);
 }
 
 TEST_F(EngineTest, AQuestionChangesNothing) {

@@ -14,6 +14,7 @@
 #include "persist/compact.h"
 #include "persist/msgpack.h"
 #include "state/check.h"
+#include "state/names.h"
 #include "text/text.h"
 
 namespace kueue {
@@ -47,18 +48,18 @@ TEST(Persist, AStateReadsBackAsItself) {
 TEST(Persist, AStateWithoutAnIndexOfKeysIsSavedWithOne) {
   Engine engine = Busy();
   const std::string text = SaveState(engine.state());
-  engine.state().DropKeys();
+  DropKeys(engine.state());
   EXPECT_EQ(SaveState(engine.state()), text);
   Compact(engine.state());
   EXPECT_EQ(Check(engine.state()), std::vector<std::string>());
-  EXPECT_NE(engine.state().FindWorkload("default/a-first"), kNoId);
+  EXPECT_NE(FindByKey(engine.state(), "default/a-first"), kNoId);
 }
 
 TEST(Persist, ARestoredStateContinuesLikeTheOriginal) {
   Engine original = Busy(), restored{Config(), RequestsConfig()};
   restored.state() = LoadState(SaveState(original.state())).value();
   for (Engine* engine : {&original, &restored}) {
-    engine->Finish(engine->state().FindWorkload("default/b-reclaims"));
+    engine->Finish(FindByKey(engine->state(), "default/b-reclaims"));
     engine->Submit(Job("later", "a", "2", 3));
     RunAll(*engine);
   }
@@ -171,7 +172,7 @@ RefusalDetail DetailOf(RefusalKind kind) {
 
 // Gives the workload `b-waits` a condition with these refusals.
 void Refuse(State& state, Refusals refusals) {
-  const WorkloadId id = state.FindWorkload("default/b-waits");
+  const WorkloadId id = FindByKey(state, "default/b-waits");
   Refused refused{state.At(id).cls, {}, 0};
   refused.pod_sets.push_back({0, std::move(refusals)});
   state.At(id).conditions.front().message = std::make_shared<const MessageBody>(refused);
@@ -188,7 +189,7 @@ TEST(Persist, EachKindOfRefusalReadsBack) {
     ASSERT_TRUE(loaded.ok()) << loaded.status();
     EXPECT_EQ(SaveState(*loaded), text);
     const auto message = [](const State& state) {
-      return state.At(state.FindWorkload("default/b-waits")).conditions.front().message;
+      return state.At(FindByKey(state, "default/b-waits")).conditions.front().message;
     };
     // Classes are renumbered.
     EXPECT_EQ(std::get<Refused>(*message(*loaded)).pod_sets,
@@ -213,7 +214,7 @@ TEST(Persist, AStateWithEventsOfEachKindReadsBack) {
   Engine engine = Busy();
   State& state = engine.state();
   state.record_events = true;
-  const WorkloadId workload = state.FindWorkload("default/b-waits");
+  const WorkloadId workload = FindByKey(state, "default/b-waits");
   for (size_t kind = 0; kind < CountOf<EventKind>(); ++kind)
     state.Record(static_cast<EventKind>(kind), workload);
   const std::string text = SaveState(state);

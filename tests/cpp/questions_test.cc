@@ -8,6 +8,7 @@
 #include "cluster.h"
 #include "questions/ask.h"
 #include "questions/status.h"
+#include "state/rebuild.h"
 
 namespace kueue {
 namespace {
@@ -21,7 +22,7 @@ TEST(Question, CopiesNoQueueOfAFork) {
   Engine engine = Cluster({QueueSpec("a", "all", 2000), QueueSpec("b", "all", 2000)});
   engine.Submit(Job("held", "a", "3"));
   RunAll(engine);
-  engine.state().EnsureBuilt();
+  EnsureBuilt(engine.state());
   Engine fork(engine);
   const State& ours = std::as_const(engine).state();
   const State& theirs = std::as_const(fork).state();

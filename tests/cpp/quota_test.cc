@@ -58,12 +58,12 @@ class QuotaTest : public testing::Test {
 };
 
 TEST_F(QuotaTest, SubtreesSumLentQuota) {
-  EXPECT_EQ(quota_.Local(lender_, kFlavorResource), Amount(6));
-  EXPECT_EQ(quota_.Subtree(left_, kFlavorResource), Amount(4 + 2));
-  EXPECT_EQ(quota_.Subtree(top_, kFlavorResource), Amount(5 + 6 + 1));
-  EXPECT_EQ(quota_.Potential(lender_, kFlavorResource), Amount(6 + 12));
-  EXPECT_EQ(quota_.Potential(borrower_, kFlavorResource), Amount(2 + 3));
-  EXPECT_TRUE(quota_.IsDefined(top_, kFlavorResource));
+  EXPECT_EQ(quota_.limits().local(lender_, kFlavorResource), Amount(6));
+  EXPECT_EQ(quota_.limits().subtree(left_, kFlavorResource), Amount(4 + 2));
+  EXPECT_EQ(quota_.limits().subtree(top_, kFlavorResource), Amount(5 + 6 + 1));
+  EXPECT_EQ(quota_.limits().potential(lender_, kFlavorResource), Amount(6 + 12));
+  EXPECT_EQ(quota_.limits().potential(borrower_, kFlavorResource), Amount(2 + 3));
+  EXPECT_TRUE(quota_.limits().defined(top_, kFlavorResource));
 }
 
 TEST_F(QuotaTest, UsageBubblesUpBeyondTheLocalQuota) {
@@ -138,7 +138,7 @@ TEST_F(QuotaTest, TrialsNestAndAreUndone) {
 
 TEST_F(QuotaTest, TheBorrowingLevelIsTheLowestSubtreeThatFits) {
   const auto height = [this](NodeId queue, int64_t amount) {
-    return quota_.LowestSubtreeThatFits(queue, kFlavorResource, Amount(amount));
+    return LowestSubtreeThatFits(quota_, queue, kFlavorResource, Amount(amount));
   };
   EXPECT_EQ(height(borrower_, 2).height, 0);
   EXPECT_EQ(height(borrower_, 5).height, 1);

@@ -56,12 +56,12 @@ TEST(Simulation, JobsRunOneAfterTheOther) {
   load.Add(3, 10, 0);
   Simulation run = load.Start(Cluster({QueueSpec("a", "", 1000)}), {testing_cluster::Job("", "a", "1").spec});
   EXPECT_TRUE(run.Run(1));
-  EXPECT_EQ(run.stats().admissions, 1);
+  EXPECT_EQ(run.data().stats.admissions, 1);
   EXPECT_FALSE(run.Run(1000));
-  EXPECT_EQ(run.stats().workloads, 2);
-  EXPECT_EQ(run.stats().finished, 2);
-  EXPECT_EQ(run.stats().end, 21 * kSecond);
-  EXPECT_EQ(run.jobs()[1].first_start, 11 * kSecond);
+  EXPECT_EQ(run.data().stats.workloads, 2);
+  EXPECT_EQ(run.data().stats.finished, 2);
+  EXPECT_EQ(run.data().stats.end, 21 * kSecond);
+  EXPECT_EQ(run.data().jobs.jobs()[1].first_start, 11 * kSecond);
 }
 
 TEST(Simulation, APreemptedJobRestarts) {
@@ -72,10 +72,10 @@ TEST(Simulation, APreemptedJobRestarts) {
       load.Start(Cluster({QueueSpec("a", "", 1000)}),
                  {testing_cluster::Job("", "a", "1").spec, testing_cluster::Job("", "a", "1", 5).spec});
   EXPECT_FALSE(run.Run(1000));
-  EXPECT_EQ(run.stats().evictions, 1);
-  EXPECT_EQ(run.stats().admissions, 3);
-  EXPECT_EQ(run.stats().end, 16 * kSecond);
-  EXPECT_EQ(run.jobs()[0].lost, 4 * kSecond);
+  EXPECT_EQ(run.data().stats.evictions, 1);
+  EXPECT_EQ(run.data().stats.admissions, 3);
+  EXPECT_EQ(run.data().stats.end, 16 * kSecond);
+  EXPECT_EQ(run.data().jobs.jobs()[0].lost, 4 * kSecond);
 }
 
 TEST(Simulation, EveryJobThatFitsFinishesAndReleasesItsQuota) {
@@ -87,12 +87,12 @@ TEST(Simulation, EveryJobThatFitsFinishesAndReleasesItsQuota) {
                   testing_cluster::Job("", "b", "500m", 2).spec});
   for (int64_t step = 0; run.Run(1); ++step) {
     ASSERT_LT(step, 2000);
-    ASSERT_EQ(Check(run.engine().state()), std::vector<std::string>());
+    ASSERT_EQ(Check(run.data().engine.state()), std::vector<std::string>());
   }
-  EXPECT_EQ(run.stats().finished, 60);
-  EXPECT_EQ(run.stats().admissions, 60 + run.stats().evictions);
-  for (NodeId node : run.engine().state().forest().Nodes()) {
-    EXPECT_EQ(run.engine().state().quota.Usage(node, FlavorResourceId(0)), Amount(0));
+  EXPECT_EQ(run.data().stats.finished, 60);
+  EXPECT_EQ(run.data().stats.admissions, 60 + run.data().stats.evictions);
+  for (NodeId node : run.data().engine.state().forest().Nodes()) {
+    EXPECT_EQ(run.data().engine.state().quota.Usage(node, FlavorResourceId(0)), Amount(0));
   }
 }
 
@@ -102,7 +102,7 @@ TEST(QueueWatch, AJobAdmittedAtTheStartHasNotWaited) {
   load.Add(0, 10, 0);
   Simulation run = load.Start(Cluster({QueueSpec("a", "", 1000)}), {testing_cluster::Job("", "a", "1").spec});
   EXPECT_TRUE(run.Run(1));
-  ASSERT_EQ(run.jobs()[0].reserved, 0);
+  ASSERT_EQ(run.data().jobs.jobs()[0].reserved, 0);
   QueueWatch watch({"a"});
   const QueueView view = watch.Look(run, 4 * kSecond).front();
   EXPECT_EQ(view.waited, 4 * kSecond);  // by the second job alone

@@ -12,7 +12,8 @@ import kueuepy as kq
 from kueuepy import jobs as kj
 from kueuepy._core import pod_requests
 from kueuepy.errors import KueueError
-from kueuepy.jobs.convert import with_manifests
+from kueuepy.jobs.cluster import JobCluster
+from kueuepy.jobs.convert import conversions
 from kueuepy.objects import (
     Admission,
     AdmissionCheckState,
@@ -89,14 +90,13 @@ class Answers:
 
     def _made(self) -> list[tuple[Form, Workload]]:
         """Return the Workloads, each with the manifest that it starts."""
-        found = with_manifests(
-            self._case["jobs"],
-            priority_classes=(*self._objects[WorkloadPriorityClass], *self._objects[PriorityClass]),
+        cluster = JobCluster.of(
+            classes=(*self._objects[WorkloadPriorityClass], *self._objects[PriorityClass]),
             namespaces=self._objects[Namespace],
             local_queues=self._objects[LocalQueue],
             **self._around,
         )
-        made = list(found)
+        made = [(one.manifest, one.workload) for one in conversions(self._case["jobs"], cluster)]
         for _, one in made:
             problems = kq.manifest.validate(one, feature_gates=self._config.gates)
             if problems:

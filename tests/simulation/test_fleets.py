@@ -130,10 +130,15 @@ def test_jobs_name_clusters_and_queues_that_exist():
     fleet = kq.Fleet({"w1": worker()})
     with pytest.raises(NotFoundError, match='cluster: "w2" is not a cluster; known are manager, w1'):
         kq.simulate(fleet, [job("a", cluster="w2")])
-    with pytest.raises(NotFoundError, match='LocalQueues that do not exist in their cluster, the first one "default/m'):
+    with pytest.raises(NotFoundError, match='not in the cluster: default/mains in manager .1 job.; did you mean "default/main"'):
         kq.simulate(fleet, [{"queue": "mains", "cpu": 1}])
     with pytest.raises(NotFoundError, match='events: "w2" is not a cluster'):
         kq.simulate(fleet, [job("a")], events=[kq.sim.Event(5, kq.sim.Disconnect("w2"))])
+
+
+def test_a_fleet_does_not_run_jobs_that_had_not_finished():
+    with pytest.raises(InvalidSpecError, match="1 job had not finished when observed"):
+        kq.simulate(kq.Fleet({"w1": worker()}), [job("a", censored=True)])
 
 
 def test_a_fleet_is_stepped_by_hand():

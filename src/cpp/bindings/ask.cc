@@ -9,6 +9,8 @@
 #include "model/poll.h"
 #include "objects/workload.h"
 #include "questions/drain.h"
+#include "state/names.h"
+#include "state/rebuild.h"
 #include "text/text.h"
 
 namespace kueue::python {
@@ -98,7 +100,7 @@ bool IsGpuClear(State& state, const WorkloadSpec& row) {
   constexpr absl::string_view gpu = "gpu", device = "nvidia.com/gpu";
   const ResourceList& requests = row.pod_sets[0].pod_template->containers[0].requests;
   if (requests.find(std::string(device)) == requests.end()) return true;
-  const LocalQueueId local = state.LocalQueueOf(row);
+  const LocalQueueId local = LocalQueueOf(state, row);
   const State& view = state;  // Copies no page that a fork shares.
   const NodeId queue = view.Local(local).cluster_queue;
   if (queue == kNoId) return true;
@@ -121,7 +123,7 @@ py::object AskOne(SharedEngine& shared, PyObject* item, const py::tuple& not_mod
     if (row && !IsGpuClear(engine.state(), *row->spec)) return py::none();
     const AnswerRecord answer = [&] {
       const py::gil_scoped_release release;
-      engine.state().EnsureBuilt();
+      EnsureBuilt(engine.state());
       return AnswerFor(engine.state(), *object);
     }();
     return View(engine.state(), answer, not_modelled);
@@ -178,7 +180,7 @@ Answers Ask(const py::object& self, const py::iterable& items, const py::tuple& 
   const py::gil_scoped_release release;
   shared.Change([&](Engine& engine) {
     answers.legend = shared.legend();
-    engine.state().EnsureBuilt();
+    EnsureBuilt(engine.state());
     answers.records.reserve(subjects.size());
     for (const Subject& subject : subjects) {
       PollAtOnce();
@@ -197,7 +199,7 @@ std::vector<std::pair<std::string, std::string>> Evaluations(SharedEngine& share
   const py::gil_scoped_release release;
   return shared.Write([&serials](Engine& engine) {
     State& state = engine.state();
-    state.EnsureBuilt();
+    EnsureBuilt(state);
     std::vector<std::pair<std::string, std::string>> told;
     for (Serial serial : serials) {
       PollAtOnce();

@@ -4,6 +4,7 @@
 #include "engine/fingerprint.h"
 #include "quantity/quantity.h"
 #include "questions/status.h"
+#include "state/rebuild.h"
 #include "text/text.h"
 
 namespace kueue::python {
@@ -158,7 +159,7 @@ void BindDecision(py::module_& module) {
   AddMethod(module, "fingerprint", [](SharedEngine& shared) {
     const py::gil_scoped_release release;
     return shared.Write([](Engine& engine) {
-      engine.state().EnsureBuilt();
+      EnsureBuilt(engine.state());
       return Fingerprint(engine.state());
     });
   });

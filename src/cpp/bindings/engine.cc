@@ -10,6 +10,7 @@
 #include "objects/kinds.h"
 #include "objects/workload.h"
 #include "persist/persist.h"
+#include "state/names.h"
 
 namespace kueue::python {
 namespace {
@@ -26,7 +27,7 @@ Serial Submit(SharedEngine& shared, const py::handle& workload, bool single_pod,
   std::optional<WorkloadStatus> known;
   if (const Value status = object.Field("status")) known = ReadStatus(status);
   return shared.Write([&](Engine& engine) {
-    if (engine.state().FindWorkload(read.Key()) != kNoId) {
+    if (FindByKey(engine.state(), read.Key()) != kNoId) {
       ThrowIfError(absl::AlreadyExistsError(absl::StrCat("Workload \"", read.Key(), "\" exists already")));
     }
     const WorkloadId id = engine.Submit(std::move(read), known ? &*known : nullptr);
@@ -169,7 +170,7 @@ std::set<std::string> ByteResourcesOf(const State& state) {
 }
 
 Serial FindWorkload(const State& state, const std::string& key) {
-  const WorkloadId id = state.FindWorkload(key);
+  const WorkloadId id = FindByKey(state, key);
   return id == kNoId ? Serial{kNoId} : state.At(id).serial;
 }
 

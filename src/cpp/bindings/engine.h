@@ -18,6 +18,7 @@
 #include "engine/engine.h"
 #include "persist/compact.h"
 #include "state/check.h"
+#include "state/rebuild.h"
 
 namespace kueue::python {
 
@@ -96,7 +97,7 @@ class SharedEngine {
       shared_ = std::move(own);
     }
     auto result = use(*shared_->engine);
-    shared_->engine->state().EndCall();
+    EndCall(shared_->engine->state());
     Tidy();
     RequireSound(*shared_->engine);
     return result;
@@ -139,7 +140,7 @@ class SharedEngine {
       ThrowIfError(absl::FailedPreconditionError(
           "this Scheduler is in use by another call of the same thread; try again after that call"));
     }
-    state.EnsureBuilt();
+    EnsureBuilt(state);
   }
 
   // Removes unused names each time the number of names has doubled.

@@ -89,15 +89,15 @@ class FleetHandle {
   // Returns the results of the manager's jobs, by row.
   py::dict Fates() const {
     const Lock lock(*this);
-    const JobColumns& columns = run_->manager().columns();
+    const JobColumns& columns = run_->manager().data().jobs.columns();
     const auto size = static_cast<size_t>(columns.size());
     const auto seconds = [this](Time at) {
-      return at < 0 ? std::numeric_limits<double>::quiet_NaN() : run_->manager().recorder().Seconds(at);
+      return at < 0 ? std::numeric_limits<double>::quiet_NaN() : run_->manager().data().recorder.Seconds(at);
     };
     const auto length = [](Time time) { return static_cast<double>(time) / 1e9; };
     Rows<FateRow> rows(size);
     for (int32_t job = 0; job < columns.size(); ++job) {
-      const Fate fate = run_->FateOf(job);
+      const Fate fate = run_->results().FateOf(job, run_->now());
       rows.Set(static_cast<size_t>(columns.Row(job)),
                {seconds(fate.dispatched), seconds(fate.admitted), seconds(fate.first_start),
                 seconds(fate.end), seconds(fate.closed), length(fate.idle),
@@ -108,14 +108,15 @@ class FleetHandle {
   }
   py::dict Copies() const {
     const Lock lock(*this);
-    const auto table = std::make_shared<const CopyTable>(run_->copies());
+    const auto table = std::make_shared<const CopyTable>(run_->results().copies());
     return ColumnsOf(*table, table);
   }
   // Returns the rows of jobs in a dispatch loop.
   std::vector<int32_t> Loops() const {
     const Lock lock(*this);
     std::vector<int32_t> rows;
-    for (int32_t job : run_->loops()) rows.push_back(run_->manager().columns().Row(job));
+    for (int32_t job : run_->results().loops())
+      rows.push_back(run_->manager().data().jobs.columns().Row(job));
     return rows;
   }
   std::unique_ptr<SharedEngine> Fork(size_t site) const {
@@ -144,7 +145,7 @@ class FleetHandle {
     run_->SetExternal([choose](const FleetRun& run, int32_t job,
                                std::vector<int32_t> clusters) -> std::optional<std::vector<int32_t>> {
       const py::gil_scoped_acquire acquire;
-      const py::object chosen = choose(run.manager().columns().Row(job), clusters, run.now());
+      const py::object chosen = choose(run.manager().data().jobs.columns().Row(job), clusters, run.now());
       if (chosen.is_none()) return std::nullopt;
       return chosen.cast<std::vector<int32_t>>();
     });
@@ -172,10 +173,10 @@ void BindFleetRun(py::module_& module) {
   };
   add("stats", std::mem_fn(&FleetRun::stats));
   add("now", std::mem_fn(&FleetRun::now));
-  add("start", [](const FleetRun& run) { return run.manager().start(); });
+  add("start", [](const FleetRun& run) { return run.manager().data().start; });
   add("stopped", std::mem_fn(&FleetRun::stopped));
   add("fruitless", std::mem_fn(&FleetRun::fruitless));
-  add("dispatch_wait", std::mem_fn(&FleetRun::dispatch_wait));
+  add("dispatch_wait", [](const FleetRun& run) { return run.results().dispatch_wait(); });
 }
 
 }  // namespace kueue::python

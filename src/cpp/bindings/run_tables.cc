@@ -9,6 +9,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "bindings/columns.h"
+#include "state/names.h"
 #include "text/text.h"
 
 namespace kueue::python {
@@ -18,7 +19,8 @@ using namespace py::literals;
 
 py::list QueueNames(const Simulation& run) {
   py::list names;
-  for (NodeId queue : run.recorder().queues()) names.append(run.engine().state().forest().Name(queue));
+  for (NodeId queue : run.data().recorder.queues())
+    names.append(run.data().engine.state().forest().Name(queue));
   return names;
 }
 
@@ -30,9 +32,9 @@ py::list CellNames(const State& state) {
 
 // Returns the distinct flavors of each admission code.
 py::list FlavorSets(const Simulation& run) {
-  const State& state = run.engine().state();
+  const State& state = run.data().engine.state();
   py::list names;
-  for (const Assigned& assigned : run.recorder().assigned()) {
+  for (const Assigned& assigned : run.data().recorder.assigned()) {
     std::vector<std::string> flavors;
     for (const auto& given : assigned) {
       const std::string& flavor = state.flavor_names.Name(std::get<2>(given));
@@ -52,7 +54,7 @@ py::list Words(Text... text) {
 
 // Returns the time after the start in nanoseconds, or -1 for never. Unlike seconds, nanoseconds can be
 // subtracted exactly.
-int64_t After(const Simulation& run, Time at) { return at < 0 ? -1 : at - run.start(); }
+int64_t After(const Simulation& run, Time at) { return at < 0 ? -1 : at - run.data().start; }
 
 // Returns the reason of QuotaReserved for a pending job, the reason of the deactivation for a deactivated
 // job, and 0 for any other job.
@@ -87,10 +89,10 @@ KUEUE_COLUMNS(CycleTable, seconds, cycle, heads, admitted, evicted);
 namespace {
 
 JobRow RowOf(const Simulation& run, const Job& job, int32_t cluster_queue) {
-  const auto reason = static_cast<int32_t>(ReasonOf(run.engine().state(), job));
+  const auto reason = static_cast<int32_t>(ReasonOf(run.data().engine.state(), job));
   return {After(run, job.first_start),
           After(run, job.end),
-          job.held + (job.reserved >= 0 ? run.now() - job.reserved : 0),
+          job.held + (job.reserved >= 0 ? run.data().now() - job.reserved : 0),
           static_cast<double>(job.lost) / 1e9,
           static_cast<double>(job.overhead) / 1e9,
           cluster_queue,
@@ -106,18 +108,19 @@ JobRow RowOf(const Simulation& run, const Job& job, int32_t cluster_queue) {
 }  // namespace
 
 py::dict JobColumnsOf(const SharedRun& run) {
-  const JobColumns& columns = run->columns();
+  const JobColumns& columns = run->data().jobs.columns();
   Rows<JobRow> rows(static_cast<size_t>(columns.size()));
   // ClusterQueues that admitted jobs already have codes; other queues with pending jobs are numbered after
   // them.
-  Recorder& recorder = run->recorder();
+  Recorder& recorder = run->data().recorder;
   for (int32_t number = 0; number < columns.size(); ++number) {
-    if (!run->IsOwn(number)) continue;
-    if (run->PlaceOf(number) >= run->jobs().size()) continue;  // The job has not arrived in this cluster.
-    const Job& job = run->JobAt(number);
+    if (!run->data().jobs.IsOwn(number)) continue;
+    if (run->data().jobs.PlaceOf(number) >= run->data().jobs.jobs().size())
+      continue;  // The job has not arrived in this cluster.
+    const Job& job = run->data().jobs.At(number);
     rows.Set(static_cast<size_t>(columns.Row(number)), RowOf(*run, job, recorder.CodeOf(job.queue)));
   }
-  const State& state = run->engine().state();
+  const State& state = run->data().engine.state();
   return rows.Take({{"cluster_queue", QueueNames(*run)},
                     {"flavor", NameList(state.flavor_names)},
                     {"state", Words("ToCome", "Waiting", "Running", "Finished", "Deactivated")},
@@ -125,51 +128,52 @@ py::dict JobColumnsOf(const SharedRun& run) {
 }
 
 py::dict RunColumnsOf(const SharedRun& run) {
-  return ColumnsOf(run->recorder().runs(), run,
+  return ColumnsOf(run->data().recorder.runs(), run,
                    {{"flavors", FlavorSets(*run)},
                     {"outcome", Words("Finished", "Preempted", "Evicted", "Running")},
-                    {"rule", NameList(run->engine().state().reasons)}});
+                    {"rule", NameList(run->data().engine.state().reasons)}});
 }
 
 py::dict DecisionColumnsOf(const SharedRun& run) {
-  const py::list reasons = NameList(run->engine().state().reasons);
+  const py::list reasons = NameList(run->data().engine.state().reasons);
   const py::list kinds = Words("QuotaReserved", "Admitted", "Evicted", "Finished", "Requeued", "Deactivated");
   return ColumnsOf(
-      run->recorder().decisions(), run,
+      run->data().recorder.decisions(), run,
       {{"cluster_queue", QueueNames(*run)}, {"kind", kinds}, {"reason", reasons}, {"rule", reasons}});
 }
 
 py::dict UsageColumnsOf(const SharedRun& run) {
   return ColumnsOf(
-      run->recorder().usage(), run,
-      {{"cluster_queue", QueueNames(*run)}, {"flavor_resource", CellNames(run->engine().state())}});
+      run->data().recorder.usage(), run,
+      {{"cluster_queue", QueueNames(*run)}, {"flavor_resource", CellNames(run->data().engine.state())}});
 }
 
 py::dict IdleColumnsOf(const SharedRun& run) {
-  const State& state = run->engine().state();
+  const State& state = run->data().engine.state();
   py::list nodes;
   for (NodeId node : state.forest().Nodes()) nodes.append(state.forest().Name(node));
-  return ColumnsOf(run->recorder().idle(), run, {{"tree", nodes}, {"flavor_resource", CellNames(state)}});
+  return ColumnsOf(run->data().recorder.idle(), run,
+                   {{"tree", nodes}, {"flavor_resource", CellNames(state)}});
 }
 
 py::dict BlockedColumnsOf(const SharedRun& run) {
-  return ColumnsOf(run->recorder().blocked(), run, {{"cluster_queue", QueueNames(*run)}});
+  return ColumnsOf(run->data().recorder.blocked(), run, {{"cluster_queue", QueueNames(*run)}});
 }
 
 py::dict ConsumedColumnsOf(const SharedRun& run) {
-  const State& state = run->engine().state();
+  const State& state = run->data().engine.state();
   py::list queues;
   for (const LocalQueue& queue : state.local_queues) queues.append(absl::StrCat(queue.ns, "/", queue.name));
-  return ColumnsOf(run->recorder().consumed(), run,
+  return ColumnsOf(run->data().recorder.consumed(), run,
                    {{"local_queue", queues}, {"resource", NameList(state.resource_names)}});
 }
 
-py::dict CycleColumnsOf(const SharedRun& run) { return ColumnsOf(run->recorder().cycles(), run); }
+py::dict CycleColumnsOf(const SharedRun& run) { return ColumnsOf(run->data().recorder.cycles(), run); }
 
 std::vector<std::vector<AssignedFlavor>> AssignedOf(const Simulation& run) {
-  const State& state = run.engine().state();
+  const State& state = run.data().engine.state();
   std::vector<std::vector<AssignedFlavor>> found;
-  for (const Assigned& assigned : run.recorder().assigned()) {
+  for (const Assigned& assigned : run.data().recorder.assigned()) {
     std::vector<AssignedFlavor>& given = found.emplace_back();
     for (const auto& [pod_set, resource, flavor, amount] : assigned) {
       given.push_back(
@@ -180,9 +184,9 @@ std::vector<std::vector<AssignedFlavor>> AssignedOf(const Simulation& run) {
 }
 
 std::unique_ptr<SharedEngine> ForkOf(const Simulation& run) {
-  auto engine = std::make_shared<Engine>(run.engine());
+  auto engine = std::make_shared<Engine>(run.data().engine);
   State& state = engine->state();
-  state.RestoreKeys();
+  RestoreKeys(state);
   state.followed = Followed();
   engine->SetStopDelay(0);
   return std::make_unique<SharedEngine>(std::move(engine));

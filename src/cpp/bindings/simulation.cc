@@ -12,6 +12,8 @@
 #include "objects/kinds.h"
 #include "objects/workload.h"
 #include "simulation/lockstep.h"
+#include "state/names.h"
+#include "state/rebuild.h"
 
 namespace kueue::python {
 namespace {
@@ -135,7 +137,7 @@ class VirtualRun {
  public:
   VirtualRun(SharedEngine& shared, const py::list& shapes, const py::dict& columns, const py::dict& options) {
     Engine engine = shared.Read([](const Engine& shared_engine) { return shared_engine; });
-    engine.state().EnsureBuilt();
+    EnsureBuilt(engine.state());
     SimulationOptions read = ReadOptions(options);
     ThrowIfError(CheckFailures(engine.state(), read.delays.failures));
     if (options.contains("threads")) ReadThreads(options["threads"], engine);
@@ -193,12 +195,12 @@ class VirtualRun {
     RequireOpen();
     for (const py::handle& item : known) {
       const auto pair = item.cast<std::pair<int32_t, std::string>>();
-      const WorkloadId workload = simulation_->engine().state().FindWorkload(pair.second);
+      const WorkloadId workload = FindByKey(simulation_->data().engine.state(), pair.second);
       if (workload == kNoId)
         ThrowIfError(
             absl::NotFoundError(absl::StrCat("Workload \"", pair.second, "\": there is no such workload")));
       RequireJob(pair.first);
-      simulation_->Adopt(pair.first, workload);
+      simulation_->runs().Adopt(pair.first, workload);
     }
   }
   void Close() {
@@ -237,7 +239,7 @@ class VirtualRun {
     }
   }
   void RequireJob(int32_t job) const {
-    if (job < 0 || job >= simulation_->columns().size())
+    if (job < 0 || job >= simulation_->data().jobs.columns().size())
       ThrowIfError(
           absl::InvalidArgumentError(absl::StrCat("job: is ", job, "; it must be an index of a job")));
   }
@@ -263,7 +265,7 @@ class VirtualRun {
     jobs.known = ReadColumn<uint8_t>(columns, "known", size, kept_);
     jobs.cluster = ReadColumn<int32_t>(columns, "cluster", size, kept_);
     ReadNames(columns, jobs);
-    const size_t before = simulation_ ? simulation_->columns().shapes.size() : 0;
+    const size_t before = simulation_ ? simulation_->data().jobs.columns().shapes.size() : 0;
     RequireWhole(jobs, size, before + jobs.shapes.size());
   }
   // Reads the names, or the values from which they are generated.
@@ -351,20 +353,19 @@ void BindRecords(BoundRun& bound) {
     bound.def(name, [make](VirtualRun& run) { return run.Read(make); });
   };
   add("jobs", &JobColumnsOf);
-  add("figures",
-      [](const SharedRun& run) { return TotalsOf(run->engine().state(), run->figures(), run->start()); });
+  add("figures", [](const SharedRun& run) {
+    return TotalsOf(run->data().engine.state(), run->data().figures, run->data().start);
+  });
   add("assigned", [](const SharedRun& run) { return AssignedOf(*run); });
   add("loops", [](const SharedRun& run) { return LoopsOf(*run); });
   const auto add_property = [&bound](const char* name, auto get) {
-    bound.def_property_readonly(name, [get](VirtualRun& run) {
-      return run.Read([get](const SharedRun& simulation) { return (simulation.get()->*get)(); });
-    });
+    bound.def_property_readonly(name, [get](VirtualRun& run) { return run.Read(get); });
   };
-  add_property("stats", &Simulation::stats);
-  add_property("now", &Simulation::now);
-  add_property("start", &Simulation::start);
-  add_property("stopped", &Simulation::stopped);
-  add_property("fruitless", &Simulation::fruitless);
+  add_property("stats", [](const SharedRun& run) { return run->data().stats; });
+  add_property("now", [](const SharedRun& run) { return run->data().now(); });
+  add_property("start", [](const SharedRun& run) { return run->data().start; });
+  add_property("stopped", [](const SharedRun& run) { return run->stopped(); });
+  add_property("fruitless", [](const SharedRun& run) { return run->fruitless(); });
   const auto add_final = [&bound](const char* name, auto make) {
     bound.def(name, [make](VirtualRun& run) { return run.ReadFinal(make); });
   };

@@ -7,6 +7,7 @@
 #include "bindings/records.h"
 #include "lifecycle/queueing.h"
 #include "questions/status.h"
+#include "state/rebuild.h"
 
 namespace kueue::python {
 namespace {
@@ -17,7 +18,7 @@ static_assert(sizeof(Amount) == sizeof(int64_t) && std::is_standard_layout_v<Amo
 class TableView {
  public:
   explicit TableView(SharedEngine& shared) {
-    shared.Change([](Engine& engine) { engine.state().EnsureBuilt(); });
+    shared.Change([](Engine& engine) { EnsureBuilt(engine.state()); });
     fork_ = shared.Fork();
   }
   template <typename Use>
@@ -42,20 +43,25 @@ py::object Borrowed(const Table& table, const py::object& owner) {
       py::array(py::dtype::of<int64_t>(), {rows, columns}, {columns * width, width}, table.data(), owner));
 }
 
-template <const Table& (Quota::*table)() const>
-py::object Of(const py::object& self) {
+template <Table QuotaLimits::* table>
+py::object LimitsOf(const py::object& self) {
   return self.cast<const TableView&>().With(
-      [&self](const State& state) { return Borrowed((state.quota.*table)(), self); });
+      [&self](const State& state) { return Borrowed(state.quota.limits().*table, self); });
+}
+
+py::object Usage(const py::object& self) {
+  return self.cast<const TableView&>().With(
+      [&self](const State& state) { return Borrowed(state.quota.usage(), self); });
 }
 
 py::object Available(const py::object& self) {
   std::vector<int64_t> values;
   py::ssize_t rows = 0, columns = 0;
   self.cast<const TableView&>().With([&](const State& state) {
-    rows = state.quota.UsageTable().rows();
-    columns = state.quota.UsageTable().cols();
+    rows = state.quota.usage().rows();
+    columns = state.quota.usage().cols();
     for (NodeId node : state.forest().Nodes()) {
-      const bool counts = state.forest().Exists(node) && !state.forest().HasCycle(node);
+      const bool counts = state.forest().Exists(node) && !HasCycle(state.forest(), node);
       for (FlavorResourceId fr : state.quota.FlavorResources()) {
         values.push_back(counts ? state.quota.RawAvailable(node, fr).value() : 0);
       }
@@ -164,13 +170,13 @@ void BindTables(py::module_& module) {
       .def(py::init<SharedEngine&>(), py::arg("engine"))
       .def_property_readonly("nodes", [](const TableView& self) { return self.With(&NodeRows); })
       .def_property_readonly("cells", &Cells)
-      .def_property_readonly("nominal_quota", &Of<&Quota::NominalTable>)
-      .def_property_readonly("borrowing_limit", &Of<&Quota::BorrowingTable>)
-      .def_property_readonly("lending_limit", &Of<&Quota::LendingTable>)
-      .def_property_readonly("subtree_quota", &Of<&Quota::SubtreeTable>)
-      .def_property_readonly("guaranteed", &Of<&Quota::LocalTable>)
-      .def_property_readonly("potential", &Of<&Quota::PotentialTable>)
-      .def_property_readonly("usage", &Of<&Quota::UsageTable>)
+      .def_property_readonly("nominal_quota", &LimitsOf<&QuotaLimits::nominal>)
+      .def_property_readonly("borrowing_limit", &LimitsOf<&QuotaLimits::borrowing>)
+      .def_property_readonly("lending_limit", &LimitsOf<&QuotaLimits::lending>)
+      .def_property_readonly("subtree_quota", &LimitsOf<&QuotaLimits::subtree>)
+      .def_property_readonly("guaranteed", &LimitsOf<&QuotaLimits::local>)
+      .def_property_readonly("potential", &LimitsOf<&QuotaLimits::potential>)
+      .def_property_readonly("usage", &Usage)
       .def_property_readonly("available", &Available);
   AddMethod(module, "workload_columns", &Workloads);
   AddMethod(module, "position_columns", &Positions);

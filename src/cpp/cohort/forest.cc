@@ -36,15 +36,6 @@ NodeId Forest::FindCohort(absl::string_view name) const {
   return id == kNoId ? kNoId : (*node_of_cohort_)[id];
 }
 
-NodeId Forest::RootByWalk(NodeId node) const {
-  NodeId root = node;
-  for (size_t steps = 0; DeclaredParent(root) != kNoId; ++steps) {
-    if (steps > size()) return kNoId;
-    root = DeclaredParent(root);
-  }
-  return root;
-}
-
 void Forest::Rebuild() {
   RebuildChildren();
   SortByName(queues_.Edit());
@@ -54,7 +45,7 @@ void Forest::Rebuild() {
   }
   RebuildTopDown();
   for (NodeId queue : *queues_) {
-    if (!HasCycle(queue)) Edit(Root(queue)).tree_queues.push_back(queue);
+    if (Root(queue) != kNoId) Edit(Root(queue)).tree_queues.push_back(queue);
   }
 }
 
@@ -125,10 +116,13 @@ void Forest::RebuildHeights() {
   }
 }
 
-std::string Forest::Path(NodeId queue) const {
-  std::string path;
-  for (NodeId node = queue; node != kNoId; node = Parent(node)) path = "/" + Name(node) + path;
-  return path;
+NodeId RootByWalk(const Forest& forest, NodeId node) {
+  NodeId root = node;
+  for (size_t steps = 0; forest.DeclaredParent(root) != kNoId; ++steps) {
+    if (steps > forest.size()) return kNoId;
+    root = forest.DeclaredParent(root);
+  }
+  return root;
 }
 
 }  // namespace kueue

@@ -51,9 +51,6 @@ class Forest {
   // Returns the root of the tree that contains `node`. Returns `node` itself for a root, and kNoId for a node
   // below a cycle.
   NodeId Root(NodeId node) const { return At(node).root; }
-  // Like Root(), but follows the current declared parents, which may be newer than the last Rebuild().
-  NodeId RootByWalk(NodeId node) const;
-  bool HasCycle(NodeId node) const { return At(node).root == kNoId; }
   // Returns the height as defined for borrowing levels: 0 for a childless Cohort, 1 if all children are
   // ClusterQueues.
   int Height(NodeId node) const { return At(node).height; }
@@ -65,8 +62,6 @@ class Forest {
   const std::vector<NodeId>& QueuesOfTree(NodeId root) const { return At(root).tree_queues; }
   // Returns every node that has no cycle above it, parents before children.
   const std::vector<NodeId>& TopDown() const { return *top_down_; }
-  // Returns "/root/.../queue", the form used in preemption messages.
-  std::string Path(NodeId queue) const;
 
  private:
   friend class FieldLists;  // persist/field_lists.h
@@ -100,6 +95,12 @@ class Forest {
   Interner<NameId> queue_names_, cohort_names_;
   Shared<std::vector<NodeId>> queues_, top_down_;
 };
+
+// Returns whether the node is below a cycle.
+inline bool HasCycle(const Forest& forest, NodeId node) { return forest.Root(node) == kNoId; }
+// Returns the root like Forest::Root(), but follows the current declared parents, which may be newer than the
+// last Rebuild().
+NodeId RootByWalk(const Forest& forest, NodeId node);
 
 }  // namespace kueue
 

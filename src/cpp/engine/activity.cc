@@ -2,10 +2,12 @@
 
 #include <algorithm>
 
+#include "state/rebuild.h"
+
 namespace kueue {
 
 std::vector<NodeId> ActiveQueues(State& state) {
-  state.EnsureBuilt();
+  EnsureBuilt(state);
   std::vector<NodeId> active;
   for (NodeId node : state.forest().Queues()) {
     if (state.forest().IsActive(node)) active.push_back(node);

@@ -7,6 +7,7 @@
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "engine/trees.h"
+#include "engine/waits.h"
 #include "fairness/ledger.h"
 #include "lifecycle/conditions.h"
 #include "lifecycle/controllers.h"
@@ -16,20 +17,22 @@
 #include "lifecycle/second_pass.h"
 #include "scheduler/refusals.h"
 #include "state/devices.h"
+#include "state/names.h"
+#include "state/rebuild.h"
 
 namespace kueue {
 
 Engine::Engine(Config config, RequestsConfig requests) {
   state_.config = std::move(config);
   state_.requests = std::move(requests);
-  state_.InternResource("cpu");
-  state_.InternResource("pods");
+  InternResource(state_, "cpu");
+  InternResource(state_, "pods");
 }
 
 WorkloadId Engine::Submit(WorkloadObject&& object, const WorkloadStatus* status) {
-  state_.RemoveDeleted();
+  RemoveDeleted(state_);
   const WorkloadSpec& spec = *object.spec;
-  const LocalQueueId local = state_.LocalQueueOf(spec);
+  const LocalQueueId local = LocalQueueOf(state_, spec);
   const WorkloadId id = state_.workloads.Add();
   Workload& workload = state_.At(id);
   workload.local_queue = local;
@@ -40,7 +43,7 @@ WorkloadId Engine::Submit(WorkloadObject&& object, const WorkloadStatus* status)
   workload.uid = std::move(object.uid);
   workload.owned_by_single_pod = object.owned_by_single_pod;
   workload.spec = std::move(object.spec);
-  state_.SetKey(id);
+  SetKey(state_, id);
   if (status != nullptr) SetStatus(id, *status);
   state_.Record(EventKind::kCreated, id);
   state_.MarkDirty(id);
@@ -68,8 +71,8 @@ PodSetAdmission PodSetFrom(State& state, const WorkloadSpec& spec,
   pod_set.count = record.count.value_or(pod_set.count);
   for (const auto& [resource, usage] : record.usage) {
     const auto flavor = record.flavors.find(resource);
-    pod_set.resources.push_back({state.InternResource(resource),
-                                 flavor == record.flavors.end() ? kNoId : state.InternFlavor(flavor->second),
+    pod_set.resources.push_back({InternResource(state, resource),
+                                 flavor == record.flavors.end() ? kNoId : InternFlavor(state, flavor->second),
                                  usage});
   }
   if (!record.levels.empty()) {
@@ -87,7 +90,7 @@ PodSetAdmission PodSetFrom(State& state, const WorkloadSpec& spec,
 std::shared_ptr<const Admission> AdmissionFrom(State& state, const WorkloadSpec& spec,
                                                const WorkloadStatus& status) {
   auto admission = std::make_shared<Admission>();
-  admission->cluster_queue = state.InternClusterQueue(status.cluster_queue);
+  admission->cluster_queue = InternClusterQueue(state, status.cluster_queue);
   for (const WorkloadStatus::PodSetRecord& record : status.pod_sets)
     admission->pod_sets.push_back(PodSetFrom(state, spec, record));
   return admission;
@@ -110,7 +113,7 @@ void Engine::SetStatus(WorkloadId id, const WorkloadStatus& status) {
   }
   StatusDetails& details = state_.EditStatus(workload);
   for (const WorkloadStatus::CheckRecord& record : status.checks) {
-    details.checks.push_back({state_.InternCheck(record.name), record.state, record.message,
+    details.checks.push_back({InternCheck(state_, record.name), record.state, record.message,
                               record.transition, record.requeue_after_seconds, record.retry_count,
                               record.pod_set_updates.json, record.pod_set_updates.list});
   }
@@ -187,7 +190,7 @@ void Engine::Update(WorkloadId id, WorkloadObject object, bool changed) {
   }
   workload.priority = priority;
   RefreshCharge(state_, id);
-  if (requeues) state_.NotifyRetryFor(workload);
+  if (requeues) NotifyRetryFor(state_, workload);
 }
 
 void Engine::Finish(WorkloadId id, Reason reason, std::string message) {
@@ -205,83 +208,11 @@ void Engine::Delete(WorkloadId id) {
   workload.deleted = true;
   RemovePodsOf(state_, workload);
   LeaveEverything(state_, id);
-  state_.EraseKey(id);
+  EraseKey(state_, id);
   state_.Record(EventKind::kDeleted, id);
   state_.UnmarkDirty(id);
   state_.deleted.push_back(id);
-  state_.RemoveDeleted();
-}
-
-std::optional<Engine::Wait> Engine::FindWait(const WorkloadSpec& spec) {
-  const FeatureGates& gates = state_.config.gates;
-  if (!IsQuiet() || state_.config.wait_for_pods_ready || !gates.unadmitted_workloads_observability ||
-      gates.unadmitted_workloads_explicit_status || !gates.scheduling_equivalence_hashing || !spec.active ||
-      !spec.admission_gate.empty() || !spec.preemption_gates.empty() || !spec.replaces.empty() ||
-      AsksForDevices(state_, spec)) {
-    return std::nullopt;
-  }
-  const LocalQueue& local = std::as_const(state_).Local(state_.LocalQueueOf(spec));
-  const NodeId node = local.IsRunning() ? local.cluster_queue : kNoId;
-  if (node == kNoId || !state_.forest().IsDeclared(node) || !state_.IsInSnapshot(node)) return std::nullopt;
-  const ClusterQueue& queue = std::as_const(state_).Queue(node);
-  if (!queue.inactivity.IsActive() || !queue.checks.empty() || queue.pending.by_usage ||
-      queue.pending.sticky || queue.spec.queueing_strategy != QueueingStrategy::kBestEffortFIFO) {
-    return std::nullopt;
-  }
-  const Namespace& space = state_.namespaces[local.namespace_id];
-  if (!space.exists || !MayUse(state_, node, local.namespace_id)) return std::nullopt;
-  const ClassId cls = KnownClassOf(state_, spec, local.namespace_id);
-  if (cls == kNoId || !state_.Class(cls).resource_error.empty()) return std::nullopt;
-  return WaitOf(node, cls);
-}
-
-// Returns whether neither Settle() nor RunCycle() would change anything.
-bool Engine::IsQuiet() {
-  return IsSettled() && HasNoHead() && state_.to_requeue.empty() && state_.deleted.empty() &&
-         state_.topology.freed.empty() && state_.followed.held_back.empty();
-}
-
-std::optional<Engine::Wait> Engine::WaitOf(NodeId node, ClassId cls) {
-  if (std::as_const(state_).Queue(node).pending.InadmissibleReason(cls) != nullptr) return Wait{node, cls, 0};
-  if (state_.caches.refusals.Find(state_.quota, node, cls) == nullptr) return std::nullopt;
-  return Wait{node, cls, 1};
-}
-
-std::optional<Engine::Wait> Engine::RetryAndFindWait(const Wait& before) {
-  if (state_.stale || state_.holds_retries) return std::nullopt;
-  const std::set<NodeId>& retries = state_.to_requeue;
-  const bool is_own = retries.size() == 1 && *retries.begin() == state_.forest().Root(before.queue);
-  if (is_own && IsSettled() && HasNoHead()) RequeueNotified(state_);
-  return IsQuiet() ? WaitOf(before.queue, before.cls) : std::nullopt;
-}
-
-int64_t Engine::CountPending(NodeId queue) const {
-  const PendingQueue& pending = state_.Queue(queue).pending;
-  return int64_t{pending.active_count()} + pending.inadmissible_count();
-}
-
-bool Engine::IsInadmissible(NodeId queue, ClassId cls) const {
-  const PendingQueue& pending = state_.Queue(queue).pending;
-  return pending.active_count() == 0 && pending.InadmissibleReason(cls) != nullptr;
-}
-
-bool Engine::IsAlone(NodeId queue) {
-  state_.EnsureBuilt();
-  const NodeId root = state_.forest().Root(queue);
-  if (root == kNoId || state_.forest().QueuesOfTree(root).size() != 1) return false;
-  const Preemption& rules = std::as_const(state_).Queue(queue).spec.preemption;
-  return rules.within_cluster_queue == PreemptionPolicy::kNever &&
-         rules.reclaim_within_cohort == PreemptionPolicy::kNever;
-}
-
-void Engine::CountCycles(const Wait& wait, int times) {
-  state_.scheduling_cycle += times * wait.cycles;
-  state_.Queue(wait.queue).pending.pop_cycle += times * wait.cycles;
-}
-
-void Engine::Pass(const Wait& wait) {
-  state_.workloads.SkipSerial();
-  state_.NotifyRetry(wait.queue);
+  RemoveDeleted(state_);
 }
 
 void Engine::Evict(WorkloadId id, Reason reason, std::string message) {
@@ -295,7 +226,7 @@ void Engine::SetCheckState(WorkloadId id, const std::string& name, CheckState ch
                            std::optional<std::string> message, std::optional<int64_t> requeue_after_seconds,
                            std::optional<PodSetUpdates> pod_set_updates) {
   Workload& workload = state_.At(id);
-  const CheckId check = state_.InternCheck(name);
+  const CheckId check = InternCheck(state_, name);
   std::vector<WorkloadCheck>& checks = state_.EditStatus(workload).checks;
   auto entry =
       std::find_if(checks.begin(), checks.end(), [&](const WorkloadCheck& c) { return c.check == check; });
@@ -348,21 +279,14 @@ void Engine::SetReclaimable(WorkloadId id, std::map<std::string, int64_t> reclai
   state_.MarkDirty(id);
   if (workload.charged != kNoId) {
     RefreshCharge(state_, id);
-    if (workload.IsAdmitted()) state_.NotifyRetryFor(workload);
+    if (workload.IsAdmitted()) NotifyRetryFor(state_, workload);
   } else if (!workload.IsFinished() && !workload.HasQuotaReservation()) {
     AddOrUpdate(state_, id, /*changed=*/true);
   }
 }
 
-// Returns whether it is certain that the controllers would change nothing.
-bool Engine::IsSettled() {
-  return state_.dirty.empty() && !state_.stale && !state_.devices_changed &&
-         state_.waiting.start == nullptr && state_.topology.waiting.empty() &&
-         !state_.config.admission_fair_sharing && state_.Terminating().empty();
-}
-
 void Engine::Settle(bool all_devices) {
-  if (!all_devices && IsSettled()) return;
+  if (!all_devices && IsSettled(state_)) return;
   ReconcileWaitingNodes(state_);
   do {
     kueue::Settle(state_, all_devices);
@@ -381,29 +305,23 @@ std::string TreeName(const State& state, NodeId root) {
 // the current state. All domains of `start` are known in `now`, but rebuilding the trees of `start` may add
 // more.
 void MatchDomains(State& start, State& now) {
-  now.EnsureBuilt();
-  now.EnsureTopologies();
+  EnsureBuilt(now);
+  EnsureTopologies(now);
   start.topology.domains = now.topology.domains;
-  start.EnsureBuilt();
-  start.EnsureTopologies();
+  EnsureBuilt(start);
+  EnsureTopologies(start);
   now.topology.domains = start.topology.domains;
 }
 
 }  // namespace
 
-// Returns whether it is certain, without examining all queues, that a cycle would have no heads.
-bool Engine::HasNoHead() const {
-  return state_.waiting.start == nullptr && !state_.stale && !state_.topology.made.stale &&
-         state_.second_passes.empty() && state_.caches.heads.IsEmpty();
-}
-
 CycleResult Engine::RunCycle(std::vector<Entry>* keep) {
-  state_.RemoveDeleted();
+  RemoveDeleted(state_);
   NoticeFreedNodes(state_);
   if (!state_.holds_retries) RequeueNotified(state_);
   CycleResult result;
   ReleaseWaitingCycle(state_);
-  if (HasNoHead()) {
+  if (HasNoHead(state_)) {
     result.idle = true;
   } else if (state_.waiting.start == nullptr) {
     if (keep != nullptr || !RefuseHeads(state_, result)) result = Cycle(state_, entries_, threads_).Run(keep);

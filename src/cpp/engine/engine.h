@@ -73,36 +73,6 @@ class Engine {
   // default message of the reason.
   void Finish(WorkloadId id, Reason reason = Reason::kSucceeded, std::string message = "");
   void Delete(WorkloadId id);
-  // What happens to a new workload that is not admitted: `cycles` cycles (0 or 1) refuse it, and it becomes
-  // inadmissible.
-  struct Wait {
-    NodeId queue = kNoId;
-    ClassId cls = kNoId;
-    int cycles = 0;
-  };
-  // Returns what would happen to a workload with this spec if it were submitted now. Returns nullopt unless
-  // it is certain that the workload would only wait, and that nothing else would change until another call.
-  std::optional<Wait> FindWait(const WorkloadSpec& spec);
-  // Performs the scheduled retry of the queue's tree if no other retry is scheduled. Returns the same as
-  // FindWait(), but for a workload of the class that is the only head of the next cycle.
-  std::optional<Wait> RetryAndFindWait(const Wait& before);
-  // Returns the number of workloads that are pending in the queue.
-  int64_t CountPending(NodeId queue) const;
-  // Returns whether all workloads that are pending in the queue precede a new workload of the class that was
-  // created at the given time, because they are of this class and older.
-  bool HasOnlyBefore(NodeId queue, ClassId cls, Time created) const {
-    return state_.Queue(queue).pending.HasOnly(cls, created);
-  }
-  // Returns whether workloads of the class are inadmissible in the queue, and no workload of it is active.
-  bool IsInadmissible(NodeId queue, ClassId cls) const;
-  // Returns whether the queue is the only one in its tree and cannot preempt, so that no cycle evicts its
-  // workloads.
-  bool IsAlone(NodeId queue);
-  // Has the effect of `times` (1 or -1) times the cycles of a wait on the numbers of cycles.
-  void CountCycles(const Wait& wait, int times);
-  // Has the effect of submitting a workload that waits in this way and of deleting it. CountCycles() counts
-  // the cycles.
-  void Pass(const Wait& wait);
   // Evicts the workload on behalf of an actor other than the scheduler. Does nothing if the workload holds no
   // quota.
   void Evict(WorkloadId id, Reason reason, std::string message);
@@ -146,10 +116,6 @@ class Engine {
   void ReleaseEvictedNow(const std::vector<WorkloadId>& evicted);
 
  private:
-  bool HasNoHead() const;
-  bool IsSettled();
-  bool IsQuiet();
-  std::optional<Wait> WaitOf(NodeId node, ClassId cls);
   void SetStatus(WorkloadId id, const WorkloadStatus& status);
 
   State state_;

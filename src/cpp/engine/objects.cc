@@ -11,12 +11,13 @@
 #include "lifecycle/conditions.h"
 #include "lifecycle/nodes.h"
 #include "lifecycle/queueing.h"
+#include "state/names.h"
 
 namespace kueue {
 
 void ApplyFlavor(State& state, ResourceFlavor spec) {
   const std::vector<NodeId> before = ActiveQueues(state);
-  const FlavorId id = state.InternFlavor(spec.name);
+  const FlavorId id = InternFlavor(state, spec.name);
   const ResourceFlavor* known = state.Flavor(id);
   const bool matches_anew = known != nullptr && !MatchAlike(*known, spec);
   const bool had_no_topology = known == nullptr || known->topology_name.empty();
@@ -34,13 +35,13 @@ void ApplyFlavor(State& state, ResourceFlavor spec) {
 
 void DeleteFlavor(State& state, const std::string& name) {
   const std::vector<NodeId> before = ActiveQueues(state);
-  state.flavors[state.InternFlavor(name)].spec = nullptr;
+  state.flavors[InternFlavor(state, name)].spec = nullptr;
   ChangeActivity(state, before);
 }
 
 void ApplyLocalQueue(State& state, LocalQueueSpec spec) {
-  const LocalQueueId id = state.InternLocalQueue(spec.ns, spec.name);
-  const NodeId node = spec.cluster_queue.empty() ? kNoId : state.InternClusterQueue(spec.cluster_queue);
+  const LocalQueueId id = InternLocalQueue(state, spec.ns, spec.name);
+  const NodeId node = spec.cluster_queue.empty() ? kNoId : InternClusterQueue(state, spec.cluster_queue);
   LocalQueue& queue = state.Local(id);
   const bool was_running = queue.IsRunning(), moved = queue.exists && queue.cluster_queue != node;
   if (was_running && moved) RemoveFromLocalQueue(state, id, Progress::kKept);
@@ -52,7 +53,7 @@ void ApplyLocalQueue(State& state, LocalQueueSpec spec) {
   LedgerEntry& entry = state.ledger[id];
   if (!entry.is_sampled) {
     entry.history.clear();
-    for (const auto& [name, amount] : spec.consumed) entry.history[state.InternResource(name)] = amount;
+    for (const auto& [name, amount] : spec.consumed) entry.history[InternResource(state, name)] = amount;
   }
   RefreshLocalQueueUsage(state, id);
   if (reweighted && node != kNoId) state.Queue(node).pending.Reorder(state.pending_tables());
@@ -62,7 +63,7 @@ void ApplyLocalQueue(State& state, LocalQueueSpec spec) {
 }
 
 void DeleteLocalQueue(State& state, const std::string& ns, const std::string& name) {
-  const LocalQueueId id = state.InternLocalQueue(ns, name);
+  const LocalQueueId id = InternLocalQueue(state, ns, name);
   LocalQueue& queue = state.Local(id);
   queue.exists = false;
   RemoveFromLocalQueue(state, id, Progress::kForgotten);
@@ -75,7 +76,7 @@ void DeleteLocalQueue(State& state, const std::string& ns, const std::string& na
 }
 
 void ApplyNamespace(State& state, const std::string& name, std::map<std::string, std::string> labels) {
-  const NamespaceId id = state.InternNamespace(name);
+  const NamespaceId id = InternNamespace(state, name);
   labels.emplace("kubernetes.io/metadata.name", name);
   std::vector<NodeId> matched;
   for (NodeId node : state.forest().Queues()) {
@@ -97,12 +98,12 @@ void ApplyNamespace(State& state, const std::string& name, std::map<std::string,
 }
 
 void DeleteNamespace(State& state, const std::string& name) {
-  state.namespaces[state.InternNamespace(name)].exists = false;
+  state.namespaces[InternNamespace(state, name)].exists = false;
 }
 
 void ApplyCheck(State& state, AdmissionCheckSpec spec) {
   const std::vector<NodeId> before = ActiveQueues(state);
-  AdmissionCheckState& check = state.checks[state.InternCheck(spec.name)];
+  AdmissionCheckState& check = state.checks[InternCheck(state, spec.name)];
   check.exists = true;
   check.spec = std::move(spec);
   ChangeActivity(state, before);
@@ -110,7 +111,7 @@ void ApplyCheck(State& state, AdmissionCheckSpec spec) {
 
 void DeleteCheck(State& state, const std::string& name) {
   const std::vector<NodeId> before = ActiveQueues(state);
-  state.checks[state.InternCheck(name)] = AdmissionCheckState();
+  state.checks[InternCheck(state, name)] = AdmissionCheckState();
   ChangeActivity(state, before);
 }
 

@@ -8,6 +8,7 @@
 #include "lifecycle/conditions.h"
 #include "lifecycle/devices.h"
 #include "lifecycle/queueing.h"
+#include "state/names.h"
 
 namespace kueue {
 namespace {
@@ -64,7 +65,7 @@ void Readjust(State& state, absl::FunctionRef<bool(const Workload&)> concerns,
 }
 
 void ChangeLimitRange(State& state, const std::string& ns, absl::FunctionRef<void(Namespace&)> change) {
-  const NamespaceId id = state.InternNamespace(ns);
+  const NamespaceId id = InternNamespace(state, ns);
   Readjust(
       state, [&](const Workload& workload) { return state.Local(workload.local_queue).namespace_id == id; },
       [&] { change(state.namespaces[id]); });

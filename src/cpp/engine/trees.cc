@@ -9,6 +9,8 @@
 #include "fairness/ledger.h"
 #include "lifecycle/conditions.h"
 #include "lifecycle/queueing.h"
+#include "state/names.h"
+#include "state/rebuild.h"
 
 namespace kueue {
 namespace {
@@ -17,9 +19,9 @@ namespace {
 void SetQuotas(State& state, NodeId node, const std::vector<ResourceGroup>& groups) {
   for (const ResourceGroup& group : groups) {
     for (const FlavorQuotas& flavor : group.flavors) {
-      const FlavorId flavor_id = state.InternFlavor(flavor.name);
+      const FlavorId flavor_id = InternFlavor(state, flavor.name);
       for (const ResourceQuota& resource : flavor.resources) {
-        state.InternFlavorResource(flavor_id, state.InternResource(resource.name));
+        InternFlavorResource(state, flavor_id, InternResource(state, resource.name));
       }
     }
   }
@@ -34,11 +36,11 @@ void InternGroups(State& state, ClusterQueue& queue) {
   for (const ResourceGroup& group : queue.spec.resource_groups) {
     ResourceGroupIds ids;
     for (const std::string& resource : group.covered_resources) {
-      ids.covered.push_back(state.InternResource(resource));
+      ids.covered.push_back(InternResource(state, resource));
       queue.covers_pods = queue.covers_pods || resource == "pods";
     }
     for (const FlavorQuotas& flavor : group.flavors) {
-      ids.flavors.push_back(state.InternFlavor(flavor.name));
+      ids.flavors.push_back(InternFlavor(state, flavor.name));
       queue.flavors.push_back(ids.flavors.back());
     }
     queue.groups.push_back(std::move(ids));
@@ -51,8 +53,8 @@ void InternChecks(State& state, ClusterQueue& queue) {
   std::sort(rules.begin(), rules.end(),
             [](const CheckRule& a, const CheckRule& b) { return a.name < b.name; });
   for (const CheckRule& rule : rules) {
-    CheckIds ids{state.InternCheck(rule.name), {}};
-    for (const std::string& flavor : rule.on_flavors) ids.flavors.push_back(state.InternFlavor(flavor));
+    CheckIds ids{InternCheck(state, rule.name), {}};
+    for (const std::string& flavor : rule.on_flavors) ids.flavors.push_back(InternFlavor(state, flavor));
     if (rule.on_flavors.empty()) ids.flavors = queue.flavors;
     queue.checks.push_back(std::move(ids));
   }
@@ -81,7 +83,7 @@ void TouchTree(State& state, NodeId node) {
 // Declares a node below the named cohort, or as a root if `parent` is empty. The node's previous tree changes
 // too.
 void Attach(State& state, NodeId node, const std::string& parent) {
-  const NodeId to = parent.empty() ? kNoId : state.InternCohort(parent);
+  const NodeId to = parent.empty() ? kNoId : InternCohort(state, parent);
   TouchTree(state, node);
   state.forest().SetDeclared(node, true);
   state.forest().SetParent(node, to);
@@ -96,7 +98,7 @@ bool IsKept(State& state, NodeId node, const ClusterQueueSpec& spec) {
   const Forest& forest = state.forest();
   const NodeId parent = forest.DeclaredParent(node);
   if (parent == kNoId || forest.IsDeclared(parent)) return true;
-  state.EnsureBuilt();
+  EnsureBuilt(state);
   return forest.ChildQueues(parent).size() + forest.ChildCohorts(parent).size() > 1;
 }
 
@@ -125,10 +127,10 @@ std::vector<LocalQueueId> LocalQueuesOf(const State& state, NodeId node) {
 }  // namespace
 
 void ApplyClusterQueue(State& state, ClusterQueueSpec spec, bool changed) {
-  const NodeId node = state.InternClusterQueue(spec.name);
+  const NodeId node = InternClusterQueue(state, spec.name);
   const bool created = !state.forest().IsDeclared(node);
   if (!created && !changed) return;
-  if (!created) state.EnsureBuilt();
+  if (!created) EnsureBuilt(state);
   state.only_added = created && state.changed_nodes.empty();
   if (created || !IsKept(state, node, spec)) Attach(state, node, spec.cohort);
   ClusterQueue& queue = state.Queue(node);
@@ -151,14 +153,14 @@ void DeleteClusterQueue(State& state, const std::string& name) {
   if (node == kNoId || !state.forest().IsDeclared(node)) return;
   state.Queue(node).terminating = true;
   state.stale = true;
-  state.EnsureBuilt();
+  EnsureBuilt(state);
   MarkQueueDirty(state, node);
   RemoveTerminated(state);
 }
 
 bool RemoveTerminated(State& state) {
   std::vector<NodeId> gone;
-  for (NodeId node : state.Terminating()) {
+  for (NodeId node : TerminatingQueues(state)) {
     if (state.Queue(node).terminating && state.Queue(node).workloads.empty()) gone.push_back(node);
   }
   for (NodeId node : gone) {
@@ -173,9 +175,9 @@ bool RemoveTerminated(State& state) {
 }
 
 void ApplyCohort(State& state, CohortSpec spec, bool changed) {
-  const NodeId node = state.InternCohort(spec.name);
+  const NodeId node = InternCohort(state, spec.name);
   if (state.forest().IsDeclared(node) && !changed) return;
-  state.EnsureBuilt();
+  EnsureBuilt(state);
   Attach(state, node, spec.parent);
   state.cohorts[node] = std::move(spec);
   SetQuotas(state, node, state.cohorts[node].resource_groups);
@@ -185,7 +187,7 @@ void ApplyCohort(State& state, CohortSpec spec, bool changed) {
 void DeleteCohort(State& state, const std::string& name) {
   const NodeId node = state.forest().FindCohort(name);
   if (node == kNoId || !state.forest().IsDeclared(node)) return;
-  state.EnsureBuilt();
+  EnsureBuilt(state);
   Detach(state, node);
   state.cohorts[node] = CohortSpec();
 }

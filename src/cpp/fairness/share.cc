@@ -27,7 +27,7 @@ Amount Lendable(const State& state, NodeId parent, ResourceId resource) {
   Amount sum;
   for (FlavorResourceId fr : state.quota.FlavorResources()) {
     if (state.flavor_resources[fr].second != resource) continue;
-    if (state.quota.IsDefined(root, fr)) sum += state.quota.Potential(parent, fr);
+    if (state.quota.limits().defined(root, fr)) sum += state.quota.limits().potential(parent, fr);
   }
   return sum;
 }
@@ -42,12 +42,12 @@ BorrowedAmounts Borrowed(const State& state, NodeId node, absl::Span<const Flavo
                          Share& share) {
   BorrowedAmounts borrowed;
   for (FlavorResourceId fr : state.quota.FlavorResources()) {
-    if (!state.quota.IsDefined(node, fr)) continue;
+    if (!state.quota.limits().defined(node, fr)) continue;
     Amount used = state.quota.Usage(node, fr);
     for (const FlavorResourceAmount& entry : added) {
       if (entry.fr == fr) used += entry.amount;
     }
-    const Amount excess = used - state.quota.Subtree(node, fr);
+    const Amount excess = used - state.quota.limits().subtree(node, fr);
     if (excess <= Amount(0)) continue;
     share.borrowed.push_back(fr);
     const ResourceId resource = state.flavor_resources[fr].second;

@@ -173,7 +173,7 @@ bool Tournament::MaySaturate(const Tree& tree) const {
   const bool may_saturate = std::any_of(tree.heads.begin(), tree.heads.end(), [&](size_t head) {
     const absl::Span<const FlavorResourceAmount> usage = UsageOf(heads_[head]);
     return std::any_of(usage.begin(), usage.end(), [&](const FlavorResourceAmount& entry) {
-      return state_.quota.WouldSaturate(heads_[head].queue, entry.fr, total);
+      return WouldSaturate(state_.quota, heads_[head].queue, entry.fr, total);
     });
   });
   if (!may_saturate) return false;
@@ -188,7 +188,7 @@ bool Tournament::MaySaturate(const Tree& tree) const {
   return std::any_of(tree.heads.begin(), tree.heads.end(), [&](size_t head) {
     const absl::Span<const FlavorResourceAmount> usage = UsageOf(heads_[head]);
     return std::any_of(usage.begin(), usage.end(), [&](const FlavorResourceAmount& entry) {
-      return state_.quota.WouldSaturate(heads_[head].queue, entry.fr, most.at(entry.fr));
+      return WouldSaturate(state_.quota, heads_[head].queue, entry.fr, most.at(entry.fr));
     });
   });
 }

@@ -107,9 +107,9 @@ bool FlavorAssigner::TakeFirstFlavor(PodSetAssignment& pod_set, Assignment& assi
     const FlavorResourceId fr = state_.FlavorResource(flavor, resource);
     const Amount wanted(amount);
     if (wanted > state_.quota.Available(subject_.queue_id, fr) ||
-        wanted > state_.quota.Potential(subject_.queue_id, fr))
+        wanted > state_.quota.limits().potential(subject_.queue_id, fr))
       return give_up();
-    const int height = state_.quota.LowestSubtreeThatFits(subject_.queue_id, fr, wanted).height;
+    const int height = LowestSubtreeThatFits(state_.quota, subject_.queue_id, fr, wanted).height;
     borrowing = std::max(borrowing, height);
     pod_set.flavors.push_back({resource, flavor, Mode::kFit, height, fungible && is_last ? -1 : 0});
     assignment.usage.push_back({fr, wanted});

@@ -174,9 +174,9 @@ bool FlavorScan::IsBetter(GranularMode a, GranularMode b) const {
 }
 
 bool ConsidersPreemption(const State& state, NodeId queue, FlavorResourceId fr, Amount wanted,
-                         const Quota::Height& height) {
+                         const SubtreeHeight& height) {
   const Preemption& preemption = state.Queue(queue).spec.preemption;
-  if (state.quota.Nominal(queue, fr) >= wanted || height.smaller_than_tree) return true;
+  if (state.quota.limits().nominal(queue, fr) >= wanted || height.smaller_than_tree) return true;
   return preemption.borrow_within_cohort ||
          (state.config.fair_sharing && preemption.reclaim_within_cohort != PreemptionPolicy::kNever);
 }
@@ -186,14 +186,14 @@ GranularMode FlavorScan::FitsQuota(FlavorId flavor, ResourceId resource, int64_t
   const Quota& quota = state_.quota;
   const FlavorResourceId fr = state_.FlavorResource(flavor, resource);
   const Amount before = AmountOf(assumed, fr), wanted = before + Amount(request);
-  const Amount most = quota.Potential(subject_.queue_id, fr);
+  const Amount most = quota.limits().potential(subject_.queue_id, fr);
   if (wanted > most) {
     refusals.push_back(
         {RefusalKind::kExceedsCapacity, flavor, resource, CapacityExcess{before, Amount(request), most}});
     no_fit_reason = Reason::kExceedsMaxQuota;
     return {PreemptionMode::kNoFit, 0};
   }
-  const Quota::Height height = quota.LowestSubtreeThatFits(subject_.queue_id, fr, wanted);
+  const SubtreeHeight height = LowestSubtreeThatFits(quota, subject_.queue_id, fr, wanted);
   const Amount available = quota.Available(subject_.queue_id, fr);
   if (wanted <= available) return {PreemptionMode::kFit, height.height};
   refusals.push_back(

@@ -58,10 +58,10 @@ int Severity(Reason reason);
 inline Reason MostSevere(Reason a, Reason b) { return Severity(a) >= Severity(b) ? a : b; }
 
 // Returns whether Kueue considers preemption for a request of the amount `wanted`. `height` is the result of
-// Quota::LowestSubtreeThatFits() for the request. Mirrors
+// LowestSubtreeThatFits() for the request. Mirrors
 // pkg/scheduler/flavorassigner/flavorassigner.go:fitsResourceQuota, canPreemptWhileBorrowing.
 bool ConsidersPreemption(const State& state, NodeId queue, FlavorResourceId fr, Amount wanted,
-                         const Quota::Height& height);
+                         const SubtreeHeight& height);
 
 }  // namespace kueue
 

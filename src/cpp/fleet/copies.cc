@@ -5,6 +5,7 @@
 #include <string>
 
 #include "absl/strings/match.h"
+#include "state/names.h"
 #include "workload/shape.h"
 
 namespace kueue {
@@ -99,7 +100,7 @@ void Copies::CollectUnknown() const {
       const Workload& workload = there.At(id);
       if (workload.deleted || workload.Status().dispatched.job == JobPlace::kHere) continue;
       std::string key = workload.Key();
-      if (manager().FindWorkload(key) == kNoId) unknown.emplace(std::move(key), id);
+      if (FindByKey(manager(), key) == kNoId) unknown.emplace(std::move(key), id);
     }
     for (const auto& [key, id] : unknown) {
       Local local;
@@ -114,7 +115,7 @@ void Copies::FindByName(Local& local, const std::vector<int32_t>& clusters) cons
   for (int32_t cluster : clusters) {
     if (!IsConnected(cluster) || CopyOn(local, cluster) != nullptr) continue;
     const State& state = At(cluster).engine->state();
-    const WorkloadId id = state.FindWorkload(local.key);
+    const WorkloadId id = FindByKey(state, local.key);
     if (id == kNoId || state.At(id).deleted) continue;
     std::vector<Copy>& copies = local.copies;
     const auto place =

@@ -5,6 +5,7 @@
 #include "engine/objects.h"
 #include "fleet/reconciliation.h"
 #include "lifecycle/controllers.h"
+#include "state/names.h"
 
 namespace kueue {
 namespace {
@@ -19,7 +20,7 @@ Dispatcher::Dispatcher(DispatcherOptions options, std::vector<CheckClusters> che
 void Dispatcher::Attach(Engine* manager, std::vector<WorkerCluster>* clusters, DispatchListener* listener) {
   copies_.Attach(manager, clusters, listener);
   check_ids_.clear();
-  for (const CheckClusters& check : checks_) check_ids_.push_back(manager->state().InternCheck(check.check));
+  for (const CheckClusters& check : checks_) check_ids_.push_back(InternCheck(manager->state(), check.check));
   RankClusters();
 }
 
@@ -150,7 +151,7 @@ bool Dispatcher::LookAtDeleted(Serial serial) {
   const auto known = locals_.find(serial);
   if (known == locals_.end()) return false;
   Local& local = known->second;
-  const WorkloadId successor = options_.finds_by_name ? manager().FindWorkload(local.key) : kNoId;
+  const WorkloadId successor = options_.finds_by_name ? FindByKey(manager(), local.key) : kNoId;
   if (successor != kNoId) {
     Succeed(local, successor);
     locals_.erase(known);
@@ -191,7 +192,7 @@ void Dispatcher::CollectGarbage() {
   std::sort(serials.begin(), serials.end());
   for (Serial serial : serials) {
     Local& local = locals_.at(serial);
-    if (manager().FindWorkload(local.key) != kNoId) continue;
+    if (FindByKey(manager(), local.key) != kNoId) continue;
     copies_.ForgetMissing(local);
     for (size_t i = local.copies.size(); i-- > 0;) {
       if (copies_.IsConnected(local.copies[i].cluster)) copies_.Remove(local, local.copies[i].cluster);
@@ -216,7 +217,7 @@ void Dispatcher::SetDeclared(const std::vector<bool>& declared) {
 // Mirrors pkg/controller/admissionchecks/multikueue/admissioncheck.go:Reconcile.
 void Dispatcher::RefreshChecks() {
   for (const CheckClusters& check : checks_) {
-    const AdmissionCheckState known = manager().checks[manager().InternCheck(check.check)];
+    const AdmissionCheckState known = manager().checks[InternCheck(manager(), check.check)];
     const bool active =
         check.has_config && std::any_of(check.clusters.begin(), check.clusters.end(),
                                         [this](int32_t cluster) { return copies_.IsConnected(cluster); });

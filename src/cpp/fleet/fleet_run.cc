@@ -1,4 +1,3 @@
-// Main loop of a fleet: events in all clusters, reconciliations, decisions.
 #include "fleet/fleet_run.h"
 
 #include <algorithm>
@@ -7,32 +6,23 @@
 #include "absl/cleanup/cleanup.h"
 
 namespace kueue {
-namespace {
-
-constexpr Time kDispatchLoop = 3600 * kSecond;
-// Maximum number of retries of one workload within kDispatchLoop without progress.
-constexpr int32_t kMostRetries = 64;
-
-}  // namespace
 
 FleetRun::FleetRun(std::vector<std::shared_ptr<Simulation>> sites, FleetOptions options)
     : sites_(std::move(sites)),
       options_(std::move(options)),
       dispatcher_(options_.dispatcher, options_.checks),
-      fates_(static_cast<size_t>(sites_[0]->columns().size())),
-      open_(sites_.size()),
+      queue_(static_cast<size_t>(sites_[0]->data().jobs.columns().size()), options_.sync,
+             options_.connections),
       deferred_(sites_.size()),
+      results_(sites_),
       awake_(sites_.size(), 0),
       entered_(sites_.size(), 0),
       next_(sites_.size(), kNoTime),
-      now_(sites_[0]->now()) {
+      now_(sites_[0]->data().now()) {
   for (const std::string& name : options_.names) clusters_.push_back({name, nullptr, true, 0});
   Attach();
   dispatcher_.RefreshChecks();
   for (size_t i = 0; i < sites_.size(); ++i) ExpectNext(i);
-  for (size_t i = 0; i < options_.connections.size(); ++i) {
-    calendar_.Plan(options_.connections[i].at, Happening::kChange, static_cast<int32_t>(i), 0);
-  }
 }
 
 FleetRun::FleetRun(const FleetRun& other)
@@ -41,23 +31,16 @@ FleetRun::FleetRun(const FleetRun& other)
       options_(other.options_),
       dispatcher_(other.dispatcher_),
       clusters_(other.clusters_),
-      fates_(other.fates_),
-      open_(other.open_),
+      queue_(other.queue_),
       deferred_(other.deferred_),
-      calendar_(other.calendar_),
-      changed_(other.changed_),
+      results_(other.results_),
       awake_(other.awake_),
       entered_(other.entered_),
       present_(other.present_),
       to_decide_(other.to_decide_),
       next_(other.next_),
-      table_(other.table_),
       external_(other.external_),
-      loops_(other.loops_),
       now_(other.now_),
-      dispatch_wait_(other.dispatch_wait_),
-      finished_(other.finished_),
-      made_(other.made_),
       has_begun_(other.has_begun_),
       is_submitting_(other.is_submitting_) {
   for (const auto& site : other.sites_) sites_.push_back(std::make_shared<Simulation>(*site));
@@ -67,17 +50,19 @@ FleetRun::FleetRun(const FleetRun& other)
 
 void FleetRun::Attach() {
   for (size_t i = 0; i < sites_.size(); ++i) {
-    sites_[i]->Follow(this);
-    if (i > 0) clusters_[i - 1].engine = &sites_[i]->engine();
+    sites_[i]->runs().Follow(this);
+    if (i > 0) clusters_[i - 1].engine = &sites_[i]->data().engine;
   }
-  dispatcher_.Attach(&manager().engine(), &clusters_, this);
+  dispatcher_.Attach(&manager().data().engine, &clusters_, this);
+  deferred_.Attach(&sites_, &dispatcher_, &queue_);
+  results_.Attach(&sites_);
 }
 
 void FleetRun::SetExternal(External external) {
   external_ = std::move(external);
   if (!external_) return;
   dispatcher_.SetExternal([this](const Local& local, std::vector<int32_t> clusters) {
-    return external_(*this, manager().JobOf(local.id), std::move(clusters));
+    return external_(*this, jobs().JobOf(local.id), std::move(clusters));
   });
 }
 
@@ -98,85 +83,61 @@ int64_t FleetRun::fruitless() const {
 
 SimulationStats FleetRun::stats() const {
   SimulationStats all;
-  all.workloads = -made_;
-  all.finished = manager().stats().finished;
+  all.workloads = -results_.created();
+  all.finished = manager().data().stats.finished;
   for (const auto& site : sites_) {
-    const SimulationStats& stats = site->stats();
+    const SimulationStats& stats = site->data().stats;
     all.workloads += stats.workloads;
     all.cycles += stats.cycles;
     all.admissions += stats.admissions;
     all.evictions += stats.evictions;
     all.end = std::max(all.end, stats.end);
-    for (int32_t job = 0; site != sites_[0] && job < site->columns().size(); ++job) {
-      if (site->IsOwn(job) && site->HasCopy(job) && site->JobAt(job).state == JobState::kFinished)
-        ++all.finished;
+    for (int32_t job = 0; site != sites_[0] && job < site->data().jobs.columns().size(); ++job) {
+      const JobStore& there = site->data().jobs;
+      if (there.IsOwn(job) && there.Has(job) && there.At(job).state == JobState::kFinished) ++all.finished;
     }
   }
   return all;
 }
 
-Fate FleetRun::FateOf(int32_t job) const {
-  Fate fate = fates_[static_cast<size_t>(job)];
-  for (size_t i = 1; i < sites_.size(); ++i) {
-    const Simulation& run = *sites_[i];
-    if (run.IsOwn(job) || !run.HasCopy(job)) continue;
-    const Job& copy = run.JobAt(job);
-    fate.lost += copy.lost;
-    fate.overhead += copy.overhead;
-    if (fate.cluster != static_cast<int32_t>(i) - 1) continue;
-    fate.done = copy.done;
-    if (copy.started >= 0 && !copy.losing) fate.done += now_ - copy.started;
-  }
-  if (fate.idle_since >= 0) fate.idle += now_ - fate.idle_since;
-  return fate;
-}
-
 bool FleetRun::Run(int64_t work, Time until) {
   bool is_left = true;
   for (work_ = work; work_ > 0 && is_left && !stopped();) is_left = GoOn(until);
-  RealizeAll();
+  deferred_.RealizeAll();
   return is_left && !stopped();
 }
 
 bool FleetRun::RunMoment(Time until) {
   const bool is_left = GoOn(until);
-  RealizeAll();
+  deferred_.RealizeAll();
   return is_left;
 }
 
 Time FleetRun::Next() {
-  while (!calendar_.empty()) {  // Reconciliations that are no longer due do not count as events.
-    const Planned planned = calendar_.Next();
-    const bool is_look = planned.kind != Happening::kChange;
-    const Fate& fate = fates_[is_look ? static_cast<size_t>(planned.what) : 0];
-    const Time wanted = planned.kind == Happening::kTimer ? fate.again : fate.due;
-    if (!is_look || wanted == planned.at) break;
-    calendar_.Drop();
-  }
+  const std::optional<Time> own = queue_.Next();
   // Failures of nodes alone do not continue a simulation, but an idle worker can receive copies again.
   const auto is_over = [](const auto& site) { return site->IsOver(); };
-  if (calendar_.empty() && std::all_of(sites_.begin(), sites_.end(), is_over)) {
-    for (size_t i = 0; i < sites_.size(); ++i) next_[i] = sites_[i]->Next().value_or(kNoTime);
+  if (!own && std::all_of(sites_.begin(), sites_.end(), is_over)) {
+    for (size_t i = 0; i < sites_.size(); ++i) next_[i] = sites_[i]->Next(/*is_over=*/true).value_or(kNoTime);
   }
-  const Time own = calendar_.empty() ? kNoTime : calendar_.Next().at;
-  return std::min(own, *std::min_element(next_.begin(), next_.end()));
+  return std::min(own.value_or(kNoTime), *std::min_element(next_.begin(), next_.end()));
 }
 
 bool FleetRun::GoOn(Time until) {
   const Time next = Next();
   if (next == kNoTime || next > std::min(until, options_.until) || IsEndless(until)) return false;
-  const int64_t before = manager().stats().cycles;
+  const int64_t before = manager().data().stats.cycles;
   BeginMoment(std::max(next, now_));
   Decide();
   EndMoment();
-  work_ -= 1 + manager().stats().cycles - before;
+  work_ -= 1 + manager().data().stats.cycles - before;
   return true;
 }
 
 void FleetRun::EndMoment() {
   std::sort(present_.begin(), present_.end());
   for (size_t site : present_) {
-    sites_[site]->EndMoment();
+    sites_[site]->runs().EndMoment();
     entered_[site] = 0;
     ExpectNext(site);
   }
@@ -190,14 +151,14 @@ void FleetRun::BeginMoment(Time at) {
   for (size_t i = 0; i < next_.size(); ++i) {
     if (next_[i] <= at) {
       due_.push_back(i);
-      RealizeFirst(static_cast<int32_t>(i));
+      deferred_.RealizeFirst(i);
     }
     if (next_[i] <= at || !has_begun_) Wake(static_cast<int32_t>(i));
   }
   has_begun_ = true;
   const auto take = [this](Happening last) {
     for (size_t site : due_) TakeUntil(site, last);
-    TakeOwn(last);
+    Reconcile(last);
   };
   take(Happening::kChange);
   take(Happening::kPodsReady);
@@ -208,65 +169,48 @@ void FleetRun::BeginMoment(Time at) {
 
 // Ends of jobs only free quota. Other events may change queues, so they need all copies.
 void FleetRun::TakeUntil(size_t site, Happening last) {
-  if (!deferred_[site].copies.empty()) {
+  if (!deferred_.IsEmpty(site)) {
     sites_[site]->TakeUntil(Happening::kEnd);
-    if (sites_[site]->HasDue()) Realize(static_cast<int32_t>(site));
+    if (sites_[site]->HasDue()) deferred_.Realize(site);
   }
   sites_[site]->TakeUntil(last);
 }
 
 // Ends the metrics of the period in which jobs arrive, in all clusters at the same time.
 void FleetRun::EndSubmissions() {
-  const auto submits = [](const auto& site) { return site->HasArrivals(); };
+  const auto submits = [](const auto& site) { return site->arrivals().Next(site->data().jobs) >= 0; };
   if (!is_submitting_ || submits(sites_[due_.empty() ? 0 : due_.front()])) return;
   if (std::any_of(sites_.begin(), sites_.end(), submits)) return;
   is_submitting_ = false;
-  for (const auto& site : sites_) site->EndSubmissions(now_);
+  for (const auto& site : sites_) site->data().figures.EndSubmissions(now_);
 }
 
-// Processes connection changes, then reconciliations in the order of their jobs.
-void FleetRun::TakeOwn(Happening last) {
-  std::vector<int32_t> looks;
-  while (!calendar_.empty()) {
-    const Planned planned = calendar_.Next();
-    if (planned.at > now_ || planned.kind > last) break;
-    calendar_.Drop();
-    if (planned.kind == Happening::kChange) {
-      Connect(options_.connections[static_cast<size_t>(planned.what)]);
-      continue;
-    }
-    Fate& fate = At(planned.what);
-    Time& wanted = planned.kind == Happening::kTimer ? fate.again : fate.due;
-    if (wanted != planned.at) continue;
-    wanted = -1;
-    looks.push_back(planned.what);
-  }
-  std::sort(looks.begin(), looks.end());
-  looks.erase(std::unique(looks.begin(), looks.end()), looks.end());
-  for (int32_t job : looks) LookAt(job);
+void FleetRun::Reconcile(Happening last) {
+  const auto connect = [this](const ConnectionChange& change) { Connect(change); };
+  for (int32_t job : queue_.TakeDue(now_, last, connect)) LookAt(job);
 }
 
 void FleetRun::Connect(const ConnectionChange& change) {
   if (clusters_[static_cast<size_t>(change.cluster)].connected == change.connected) return;
-  Realize(change.cluster + 1);
+  deferred_.Realize(SiteOf(change.cluster));
   dispatcher_.SetConnected(change.cluster, change.connected);
   Wake(kManager);
-  for (int32_t job = 0; job < static_cast<int32_t>(fates_.size()); ++job) {
-    const Fate& fate = At(job);
+  for (int32_t job = 0; job < jobs().columns().size(); ++job) {
+    const Fate& fate = results_.At(job);
     if (fate.dispatched < 0 && fate.reserved < 0) continue;
     if (change.connected) {
-      PlanLook(job, change.cluster);
+      queue_.AddObserved(job, change.cluster, now_);
     } else if (fate.runs && fate.cluster == change.cluster) {
-      Change(job);
+      queue_.Add(job);
     }
   }
 }
 
 void FleetRun::Decide() {
   for (bool goes_on = true; goes_on;) {
-    while (awake_[0] != 0 || !changed_.empty()) {
+    while (awake_[0] != 0 || queue_.HasChanged()) {
       awake_[0] = 0;
-      manager().Settle();
+      manager().runs().Settle();
       if (LookAtChanged() || manager().DecideSettled()) awake_[0] = 1;
     }
     std::vector<size_t>& workers = deciding_;
@@ -290,122 +234,49 @@ void FleetRun::Decide() {
 }
 
 void FleetRun::DecideOn(size_t site) {
-  if (DecideOnDeferred(site)) return;
-  while (sites_[site]->Decide()) {
-  }
-}
-
-// Makes the decisions on a worker with deferred copies. Submits a copy only if it may be admitted. Returns
-// false if there are no deferred copies, or no longer, and decisions are still to be made.
-bool FleetRun::DecideOnDeferred(size_t site) {
-  Waiting& waiting = deferred_[site];
-  if (waiting.copies.empty()) return false;
-  if (waiting.decided) return true;  // A new copy became inadmissible at once.
-  if (!waiting.stirred && !Refuse(site, waiting.wait)) Realize(static_cast<int32_t>(site));
-  while (waiting.stirred) {
-    sites_[site]->Settle();
-    if (PrepareHead(site)) DecideOnHead(site);
-  }
-  return waiting.decided;
-}
-
-// Returns whether the next head of the queue is a submitted workload and deferred copies follow it.
-// Otherwise, the deferred copies are refused or all submitted.
-bool FleetRun::PrepareHead(size_t site) {
-  const auto number = static_cast<int32_t>(site);
-  Waiting& waiting = deferred_[site];
-  const Deferred& first = waiting.copies.front();
-  Engine& engine = sites_[site]->engine();
-  const NodeId queue = waiting.wait.queue;
-  if (engine.CountPending(queue) != 0) {
-    if (engine.HasOnlyBefore(queue, waiting.wait.cls, first.created)) return true;
-    Realize(number);
-    return false;
-  }
-  const std::optional<Engine::Wait> wait = engine.RetryAndFindWait(waiting.wait);
-  if (wait && Refuse(site, *wait)) return false;
-  // The queue compares the uids of copies with the same creation time.
-  const bool is_tied = waiting.copies.size() > 1 && waiting.copies[1].created == first.created;
-  if (first.refused || is_tied) {
-    Realize(number);
-    engine.state().NotifyRetry(queue);
-    return false;
-  }
-  SubmitFirst(number);
-  return !waiting.copies.empty();
-}
-
-// Runs a cycle with a submitted head that deferred copies of its class follow.
-void FleetRun::DecideOnHead(size_t site) {
-  Waiting& waiting = deferred_[site];
-  const Engine& engine = sites_[site]->engine();
-  if (sites_[site]->DecideSettled() || engine.CountPending(waiting.wait.queue) == 0) return;
-  if (!engine.IsInadmissible(waiting.wait.queue, waiting.wait.cls)) {
-    return Realize(static_cast<int32_t>(site));
-  }
-  waiting.wait.cycles = 0;
-  waiting.decided = true;
-  waiting.stirred = false;
-}
-
-// Counts the cycles that refuse the first deferred copy of a worker. Returns false if it must be submitted.
-bool FleetRun::Refuse(size_t site, const Engine::Wait& wait) {
-  if (!sites_[site]->CountRefusals(wait)) return false;
-  Waiting& waiting = deferred_[site];
-  waiting.wait = wait;
-  waiting.decided = true;
-  waiting.stirred = false;
-  Deferred& first = waiting.copies.front();
-  // The first refusal of a copy that was made inadmissible together with others writes a condition.
-  if (wait.cycles > 0 && !first.refused) {
-    first.refused = now_;
-    PlanLook(first.job, static_cast<int32_t>(site) - 1);
-  }
-  return true;
+  if (deferred_.Decide(site, now_)) return;
+  do {
+    sites_[site]->runs().Settle();
+  } while (sites_[site]->DecideSettled());
 }
 
 // Reconciles the jobs that changed at the current time, in the order of their keys. Returns whether anything
 // changed. A change that requires another reconciliation produces an event when the manager settles.
 bool FleetRun::LookAtChanged() {
   bool any = false;
-  while (!changed_.empty()) {
-    std::vector<int32_t> jobs;
-    jobs.swap(changed_);
-    for (int32_t job : jobs) At(job).changed = false;
-    jobs.erase(std::remove_if(jobs.begin(), jobs.end(), [this](int32_t job) { return IsOver(job); }),
-               jobs.end());
-    if (jobs.size() > 1) {
-      const State& state = manager().engine().state();
-      std::sort(jobs.begin(), jobs.end(), [&](int32_t a, int32_t b) {
-        const Workload& left = state.At(manager().JobAt(a).workload);
-        const Workload& right = state.At(manager().JobAt(b).workload);
+  while (queue_.HasChanged()) {
+    std::vector<int32_t> changed = queue_.TakeChanged();
+    changed.erase(std::remove_if(changed.begin(), changed.end(), [this](int32_t job) { return IsOver(job); }),
+                  changed.end());
+    if (changed.size() > 1) {
+      const State& manager_state = state();
+      std::sort(changed.begin(), changed.end(), [&](int32_t a, int32_t b) {
+        const Workload& left = manager_state.At(jobs().At(a).workload);
+        const Workload& right = manager_state.At(jobs().At(b).workload);
         if (left.spec->ns != right.spec->ns) return left.spec->ns + "/" < right.spec->ns + "/";
         return left.name < right.name;
       });
     }
-    for (int32_t job : jobs) any = LookAt(job) || any;
+    for (int32_t job : changed) any = LookAt(job) || any;
   }
   return any;
 }
 
 // Returns whether the manager has no workload of the job, because it was not created yet or was deleted.
 bool FleetRun::IsOver(int32_t job) const {
-  const WorkloadId id = manager().JobAt(job).workload;
-  return id == kNoId || manager().JobOf(id) != job;
+  const WorkloadId id = jobs().At(job).workload;
+  return id == kNoId || jobs().JobOf(id) != job;
 }
 
 bool FleetRun::LookAt(int32_t job) {
   if (IsOver(job)) return false;
-  const WorkloadId id = manager().JobAt(job).workload;
+  const WorkloadId id = jobs().At(job).workload;
   --work_;
   const bool changed = dispatcher_.Look(id);
   const Local* local = dispatcher_.looked();
-  Fate& fate = At(job);
   if (local == nullptr) return changed;
-  fate.rounds = local->rounds;
-  const Time again = local->again && *local->again > now_ ? *local->again : -1;
-  if (again >= 0 && again != fate.again) calendar_.Plan(again, Happening::kTimer, job, 0);
-  fate.again = again;
+  results_.SetRounds(job, local->rounds);
+  queue_.SetAgain(job, local->again && *local->again > now_ ? *local->again : -1);
   if (changed) Wake(kManager);
   if (local->copies.empty()) DropFinished(job, id);
   return changed;
@@ -413,59 +284,119 @@ bool FleetRun::LookAt(int32_t job) {
 
 // Deletes a finished workload once it has no copies.
 void FleetRun::DropFinished(int32_t job, WorkloadId id) {
-  const Workload& workload = manager().engine().state().At(id);
-  if (!workload.IsFinished() || manager().JobAt(job).state != JobState::kFinished) return;
+  const Workload& workload = state().At(id);
+  if (!workload.IsFinished() || jobs().At(job).state != JobState::kFinished) return;
   const Serial serial = workload.serial;
-  manager().Forget(job);
+  ForgetWorkload(manager().runs(), job);
   dispatcher_.Forget(serial);
 }
 
 void FleetRun::Close() {
-  RealizeAll();
+  deferred_.RealizeAll();
   for (size_t i = 0; i < sites_.size(); ++i) {
     Enter(i);
     sites_[i]->Close();
   }
-  for (size_t site = 1; site < sites_.size(); ++site) {
-    const Simulation& run = *sites_[site];
-    for (int32_t job = 0; job < run.columns().size(); ++job) {
-      if (run.IsOwn(job) || !run.HasCopy(job)) continue;
-      Record(static_cast<int32_t>(site), job, OpenOf(static_cast<int32_t>(site), job), run.JobAt(job),
-             CopyOutcome::kPresent);
+  results_.Close(now_);
+}
+
+void FleetRun::Happened(int32_t site, EventKind kind, int32_t job, int32_t by) {
+  // These events explain a cycle that changed nothing, so the cluster need not decide again.
+  if (kind == EventKind::kPreemptionSkipped || kind == EventKind::kTargetsRecomputed) return;
+  Wake(site);
+  if (site == kManager) {
+    results_.HappenedOnManager(kind, job, now_);
+    // kCreated is also reported for other changes.
+    if (kind == EventKind::kCreated || kind == EventKind::kReserved || kind == EventKind::kEvicted ||
+        kind == EventKind::kReleased || kind == EventKind::kFinished) {
+      queue_.Add(job);
     }
+    return;
   }
+  results_.HappenedOnWorker(site, kind, job, by, now_);
+  const JobStore& there = Site(site).data().jobs;
+  if (there.IsOwn(job) || !there.Has(job)) return;
+  if (kind == EventKind::kAdmitted && there.At(job).started == now_) Start(site, job);
+  queue_.AddObserved(job, site - 1, now_);
 }
 
-void FleetRun::Change(int32_t job) {
-  Fate& fate = At(job);
-  if (fate.changed) return;
-  fate.changed = true;
-  changed_.push_back(job);
-}
-
-// Schedules a reconciliation for the time at which the manager observes a change on a worker, unless an
-// earlier reconciliation is scheduled.
-void FleetRun::PlanLook(int32_t job, int32_t cluster) {
-  const Time sync = options_.sync[static_cast<size_t>(cluster)];
-  if (sync == 0) return Change(job);
-  Fate& fate = At(job);
-  const Time due = SaturatingAdd(now_, sync);
-  if (fate.due >= 0 && fate.due <= due) return;
-  fate.due = due;
-  calendar_.Plan(fate.due, Happening::kPodsReady, job, 0);
-}
-
-// Detects workloads that are dispatched repeatedly without progress.
-void FleetRun::Retried(int32_t job) {
-  Fate& fate = At(job);
-  ++fate.retries;
-  if (fate.retried_since < 0 || now_ - fate.retried_since > kDispatchLoop) {
-    fate.retried_since = now_;
-    fate.retries_since = 0;
+void FleetRun::Moved(Move move, const Local& local, const Copy& copy) {
+  const int32_t site = copy.cluster + 1, job = jobs().JobOf(local.id);
+  Wake(site);
+  if (job < 0) return;
+  switch (move) {
+    case Move::kCreated:
+      Create(copy, job);
+      break;
+    case Move::kStarted:
+      StartCopy(Site(site).runs(), job);
+      if (Site(site).data().jobs.At(job).started == now_) Start(site, job);
+      break;
+    case Move::kDeleted:
+      return Remove(local, copy, job);
+    default:
+      return;
   }
-  if (++fate.retries_since <= kMostRetries || fate.loops) return;
-  fate.loops = true;
-  loops_.push_back(job);
+  queue_.AddObserved(job, copy.cluster, now_);
+}
+
+void FleetRun::Create(const Copy& copy, int32_t job) {
+  const size_t site = SiteOf(copy.cluster);
+  Job before;
+  before.runs = results_.At(job).starts;
+  before.done = results_.At(job).done;
+  if (copy.deferred) {
+    AddDeferred(sites_[site]->runs(), job, deferred_.WaitOf(site), before);
+  } else {
+    AddCopy(sites_[site]->runs(), job, copy.id, before);
+  }
+  results_.Created(copy.cluster + 1, job, now_);
+}
+
+// Handles the start of a run on a worker: the manager's job counts as active from now on.
+void FleetRun::Start(int32_t site, int32_t job) {
+  results_.Started(site, job, now_);
+  state().EditStatus(state().At(jobs().At(job).workload)).dispatched.active = true;
+}
+
+void FleetRun::Remove(const Local& local, const Copy& copy, int32_t job) {
+  const int32_t site = copy.cluster + 1;
+  const OpenCopy open = results_.CopyAt(site, job);
+  const CopyOutcome outcome = open.ran ? CopyOutcome::kWon : OutcomeOf(local, copy);
+  const bool ran = Site(site).data().jobs.At(job).started >= 0;
+  const Job ended = RemoveCopy(Site(site).runs(), job);
+  results_.Ended(job, open, ended);
+  if (ran && results_.At(job).cluster == copy.cluster) results_.Stopped(job, now_);
+  // An older run continues on a worker that reconnected.
+  for (const Copy& other : local.copies) {
+    if (results_.At(job).starts == 0) break;
+    if (other.removed || other.cluster == copy.cluster) continue;
+    if (Site(other.cluster + 1).data().jobs.At(job).started >= 0) results_.Continued(other.cluster + 1, job);
+  }
+  results_.Record(site, job, open, ended, outcome, now_);
+}
+
+// Returns the outcome of a copy that did not run and is being removed.
+CopyOutcome FleetRun::OutcomeOf(const Local& local, const Copy& copy) const {
+  if (!copy.deferred && dispatcher_.WorkloadOf(copy).IsEvicted()) return CopyOutcome::kEvicted;
+  const Workload& workload = state().At(local.id);
+  const bool waits = workload.HasQuotaReservation() && !workload.IsEvicted() && !workload.IsFinished();
+  return waits ? CopyOutcome::kLost : CopyOutcome::kWithdrawn;
+}
+
+// Without a delay until the manager observes a change, the refusal of a copy causes a reconciliation at the
+// same time. An external dispatcher may inspect the workers.
+bool FleetRun::Defers(const Local& local, int32_t cluster, const WorkloadSpec& made) {
+  const size_t site = SiteOf(cluster);
+  const int32_t job = jobs().JobOf(local.id);
+  if (external_ || options_.sync[static_cast<size_t>(cluster)] == 0 || job < 0 || awake_[site] != 0) {
+    return false;
+  }
+  return deferred_.Add(site, {job, local.serial, now_, std::nullopt}, made);
+}
+
+void FleetRun::Needs(int32_t cluster, bool queues_stay) {
+  queues_stay ? deferred_.RealizeFirst(SiteOf(cluster)) : deferred_.Realize(SiteOf(cluster));
 }
 
 }  // namespace kueue

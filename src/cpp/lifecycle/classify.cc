@@ -6,6 +6,7 @@
 #include "lifecycle/devices.h"
 #include "lifecycle/queueing.h"
 #include "state/held.h"
+#include "state/names.h"
 #include "workload/shape.h"
 
 namespace kueue {
@@ -71,7 +72,7 @@ Made Make(State& state, const Workload& workload, const Namespace& space) {
     totals.count = CountAfterReclaim(state, workload, pod_set);
     for (const auto& [name, amount] :
          PerPodRequests(*made.adjusted.back(), state.requests, ChargeOf(workload, i))) {
-      totals.requests.emplace_back(state.InternResource(name), SaturatingMul(amount, totals.count));
+      totals.requests.emplace_back(InternResource(state, name), SaturatingMul(amount, totals.count));
     }
     made.cls.totals.push_back(std::move(totals));
     made.cls.can_be_partially_admitted =

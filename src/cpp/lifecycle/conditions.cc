@@ -9,6 +9,8 @@
 #include "lifecycle/queueing.h"
 #include "lifecycle/second_pass.h"
 #include "state/held.h"
+#include "state/names.h"
+#include "state/rebuild.h"
 #include "text/sentences.h"
 #include "text/text.h"
 
@@ -321,7 +323,7 @@ void ComputeUsage(State& state, Workload& workload) {
     for (const PodSetAdmission::Resource& entry : admitted.resources) {
       if (entry.flavor == kNoId) continue;
       const int64_t usage = HeldUsage(entry.usage, admitted, held);
-      const FlavorResourceId fr = state.InternFlavorResource(entry.flavor, entry.resource);
+      const FlavorResourceId fr = InternFlavorResource(state, entry.flavor, entry.resource);
       auto at = workload.usage.begin();
       while (at != workload.usage.end() && at->first != fr) ++at;
       if (at == workload.usage.end()) {
@@ -339,7 +341,7 @@ void ChargeAdmission(State& state, WorkloadId id, TopologyUsages* placed) {
   Workload& workload = state.At(id);
   const NodeId node = workload.admission->cluster_queue;
   if (!state.forest().IsDeclared(node)) return;
-  state.EnsureBuilt();
+  EnsureBuilt(state);
   if (placed != nullptr) {
     workload.topology_usage = std::make_shared<const TopologyCharge>(TopologyCharge{std::move(*placed)});
   } else {
@@ -359,7 +361,7 @@ void ChargeAdmission(State& state, WorkloadId id, TopologyUsages* placed) {
 void DischargeAdmission(State& state, WorkloadId id) {
   Workload& workload = state.At(id);
   if (workload.charged == kNoId) return;
-  state.EnsureBuilt();
+  EnsureBuilt(state);
   ClusterQueue& queue = state.Queue(workload.charged);
   for (const auto& [fr, amount] : workload.usage) state.quota.Remove(workload.charged, fr, amount);
   if (workload.topology_usage) ChargeTopology(state, workload.topology_usage->entries, -1);

@@ -15,6 +15,7 @@
 #include "lifecycle/second_pass.h"
 #include "lifecycle/waiting.h"
 #include "model/poll.h"
+#include "state/rebuild.h"
 #include "text/text.h"
 
 namespace kueue {
@@ -62,7 +63,7 @@ void LeaveEverything(State& state, WorkloadId id) {
   DischargeAdmission(state, id);
   // Kueue's queue manager has no record of a workload whose devices were never counted
   // (workloadAssignedQueues).
-  if (workload.cls != kNoId || !AsksForDevices(state, *workload.spec)) state.NotifyRetryFor(workload);
+  if (workload.cls != kNoId || !AsksForDevices(state, *workload.spec)) NotifyRetryFor(state, workload);
   if (!workload.HasQuotaReservation() || workload.IsFinished() || workload.deleted) DropPenalty(state, id);
   state.MarkDirty(id);
 }
@@ -76,7 +77,7 @@ void ReturnToPending(State& state, WorkloadId id) {
   ForgetDevices(workload);
   const std::optional<Time>& requeue_at = workload.Status().requeue_at;
   if (!requeue_at || *requeue_at <= state.now) AddOrUpdate(state, id, /*changed=*/true);
-  state.NotifyRetryFor(workload);
+  NotifyRetryFor(state, workload);
   if (!workload.spec->active) DropPenalty(state, id);
   state.MarkDirty(id);
 }
@@ -326,7 +327,7 @@ class Rounds {
 }  // namespace
 
 void Settle(State& state, bool all_devices) {
-  state.EnsureBuilt();
+  EnsureBuilt(state);
   ReleaseWaitingCycle(state);
   MarkDevicesDirty(state, all_devices);
   Rounds(state).Run();

@@ -11,6 +11,8 @@
 #include "absl/strings/str_join.h"
 #include "lifecycle/conditions.h"
 #include "lifecycle/controllers.h"
+#include "state/names.h"
+#include "state/rebuild.h"
 
 namespace kueue {
 namespace {
@@ -194,7 +196,7 @@ bool UsesLess(const ClusterPod& before, const ClusterPod& now) {
 }  // namespace
 
 void WakeActiveQueues(State& state) {
-  state.EnsureBuilt();
+  EnsureBuilt(state);
   for (NodeId queue : state.forest().Queues()) {
     if (state.forest().IsActive(queue)) state.NotifyRetry(queue);
   }
@@ -205,7 +207,7 @@ void ChangeNode(State& state, const std::string& name, std::shared_ptr<const Nod
   const auto known = nodes.find(name);
   const std::shared_ptr<const Node> before = known == nodes.end() ? nullptr : known->second;
   if (now) {
-    for (const auto& [resource, amount] : now->allocatable) state.InternResource(resource);
+    for (const auto& [resource, amount] : now->allocatable) InternResource(state, resource);
     nodes[name] = now;
   } else {
     nodes.erase(name);
@@ -303,7 +305,7 @@ void NoticeFreedNodes(State& state) {
     freed.erase(freed.begin());
   }
   if (nodes.empty()) return;
-  state.EnsureTopologies();
+  EnsureTopologies(state);
   for (NodeId queue : state.forest().Queues()) {
     for (FlavorId flavor : state.Queue(queue).flavors) {
       const FlavorCapacity* capacity = state.topology.made.capacity.Find(flavor);

@@ -3,6 +3,8 @@
 
 #include "lifecycle/conditions.h"
 #include "lifecycle/devices.h"
+#include "state/names.h"
+#include "state/rebuild.h"
 
 namespace kueue {
 
@@ -71,7 +73,7 @@ void Place(State& state, WorkloadId id, bool changed) {
 
 void AssignLocalQueue(State& state, WorkloadId id) {
   Workload& workload = state.At(id);
-  const LocalQueueId local = state.LocalQueueOf(*workload.spec);
+  const LocalQueueId local = LocalQueueOf(state, *workload.spec);
   if (workload.local_queue == local) return;
   RemoveFromQueue(state, id);
   Unlist(workload);
@@ -258,11 +260,11 @@ void RemoveFromLocalQueue(State& state, LocalQueueId local_id, Progress progress
 
 void RequeueNotified(State& state) {
   if (state.to_requeue.empty()) return;
-  state.EnsureBuilt();
+  EnsureBuilt(state);
   std::set<NodeId> roots;
   roots.swap(state.to_requeue);
   for (NodeId root : roots) {
-    if (state.forest().HasCycle(root)) continue;
+    if (HasCycle(state.forest(), root)) continue;
     // The root may have changed since the notification.
     const NodeId now = state.forest().Root(root);
     for (NodeId node : state.forest().QueuesOfTree(now)) {

@@ -10,6 +10,8 @@
 #include "persist/ids.h"
 #include "persist/renumber.h"
 #include "persist/used.h"
+#include "state/names.h"
+#include "state/rebuild.h"
 
 namespace kueue {
 namespace {
@@ -24,14 +26,14 @@ void ForNew(const Interner<IdT>& start, const Interner<IdT>& now, Use use) {
 // classes.
 void MatchTables(State& start, const State& now) {
   for (LocalQueueId id : IdRange<LocalQueueId>(start.local_queues.size(), now.local_queues.size()))
-    start.InternLocalQueue(now.local_queues[id].ns, now.local_queues[id].name);
+    InternLocalQueue(start, now.local_queues[id].ns, now.local_queues[id].name);
   for (NodeId node : IdRange<NodeId>(start.forest().size(), now.forest().size())) {
     const std::string& name = now.forest().Name(node);
-    now.forest().IsClusterQueue(node) ? start.InternClusterQueue(name) : start.InternCohort(name);
+    now.forest().IsClusterQueue(node) ? InternClusterQueue(start, name) : InternCohort(start, name);
   }
   for (FlavorResourceId fr :
        IdRange<FlavorResourceId>(start.flavor_resources.size(), now.flavor_resources.size()))
-    start.InternFlavorResource(now.flavor_resources[fr].first, now.flavor_resources[fr].second);
+    InternFlavorResource(start, now.flavor_resources[fr].first, now.flavor_resources[fr].second);
   for (ClassId cls : IdRange<ClassId>(start.classes.size(), now.classes.size()))
     start.classes.push_back(now.classes[cls]);
   now.class_of_key.ForEach([&start](const std::string& key, ClassId cls) {
@@ -42,23 +44,23 @@ void MatchTables(State& start, const State& now) {
 // Adds to the start state of a blocked cycle all names added since, with the same ids.
 void MatchNames(State& start, const State& now) {
   using Name = const std::string&;
-  ForNew(start.flavor_names, now.flavor_names, [&](Name name) { start.InternFlavor(name); });
-  ForNew(start.resource_names, now.resource_names, [&](Name name) { start.InternResource(name); });
-  ForNew(start.namespace_names, now.namespace_names, [&](Name name) { start.InternNamespace(name); });
-  ForNew(start.check_names, now.check_names, [&](Name name) { start.InternCheck(name); });
+  ForNew(start.flavor_names, now.flavor_names, [&](Name name) { InternFlavor(start, name); });
+  ForNew(start.resource_names, now.resource_names, [&](Name name) { InternResource(start, name); });
+  ForNew(start.namespace_names, now.namespace_names, [&](Name name) { InternNamespace(start, name); });
+  ForNew(start.check_names, now.check_names, [&](Name name) { InternCheck(start, name); });
   ForNew(start.reasons, now.reasons, [&](Name name) { start.reasons.Intern(name); });
   ForNew(start.topology.domains, now.topology.domains,
          [&](Name name) { start.topology.domains.Intern(name); });
   MatchTables(start, now);
   start.quota.Resize(start.flavor_resources.size());
-  start.EnsureBuilt();
+  EnsureBuilt(start);
 }
 
 class Compaction {
  public:
   Compaction(State& state, bool may_end) : state_(state), may_end_(may_end) {
-    state_.EnsureBuilt();
-    state_.RemoveDeleted();
+    EnsureBuilt(state_);
+    RemoveDeleted(state_);
     states_.push_back(&state_);
     if (state_.waiting.start == nullptr) return;
     start_ = std::make_shared<State>(*state_.waiting.start);
@@ -271,7 +273,7 @@ class Compaction {
     for (size_t place = 0; place < state.dirty.size(); ++place)
       state.At(state.dirty[place]).dirty_place = static_cast<int32_t>(place);
     for (WorkloadId& id : state.deleted) renumbering_(id);
-    state.IndexKeys();
+    IndexKeys(state);
   }
 
   template <typename Cells>

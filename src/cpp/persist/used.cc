@@ -71,7 +71,7 @@ class Marking {
   void MarkFlavorResources(const State& state) {
     for (NodeId node : state.forest().Nodes()) {
       for (FlavorResourceId fr : state.quota.FlavorResources()) {
-        if (state.quota.IsDefined(node, fr) || state.quota.Usage(node, fr) != Amount(0)) marks_(fr);
+        if (state.quota.limits().defined(node, fr) || state.quota.Usage(node, fr) != Amount(0)) marks_(fr);
       }
     }
   }

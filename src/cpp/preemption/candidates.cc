@@ -157,7 +157,7 @@ bool TreeCandidates::Add(const State& state, NodeId queue, WorkloadId candidate,
   return std::any_of(contested_.begin(), contested_.end(), [&](FlavorResourceId fr) {
     const auto* const known = lost(fr);
     const Amount amount = known == loss.usage.end() ? Amount(0) : known->amount;
-    return state.quota.Usage(queue, fr) - amount > state.quota.Subtree(queue, fr);
+    return state.quota.Usage(queue, fr) - amount > state.quota.limits().subtree(queue, fr);
   });
 }
 

@@ -163,7 +163,7 @@ class ClassicalSearch {
 
   bool IsUnderNominal() const {
     return std::all_of(query_.contested.begin(), query_.contested.end(), [&](FlavorResourceId fr) {
-      return state_.quota.Nominal(query_.queue, fr) > state_.quota.Usage(query_.queue, fr);
+      return state_.quota.limits().nominal(query_.queue, fr) > state_.quota.Usage(query_.queue, fr);
     });
   }
 
@@ -342,7 +342,7 @@ class ClassicalSearch {
           }
         }
       }
-      return used + entry.amount <= state_.quota.Subtree(query_.queue, entry.fr);
+      return used + entry.amount <= state_.quota.limits().subtree(query_.queue, entry.fr);
     });
   }
 

@@ -185,7 +185,7 @@ class FairSearch {
   bool Saturates() const {
     return std::any_of(query_.request.begin(), query_.request.end(),
                        [this](const FlavorResourceAmount& entry) {
-                         return state_.quota.WouldSaturate(query_.queue, entry.fr, entry.amount);
+                         return WouldSaturate(state_.quota, query_.queue, entry.fr, entry.amount);
                        });
   }
   void AddRequest() {

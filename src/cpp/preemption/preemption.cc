@@ -166,7 +166,7 @@ GranularMode Preemptor::SimulatePreemption(NodeId queue, WorkloadId workload, Fl
   std::vector<Target> targets;
   if (MayPreempt(queue)) targets = Search({queue, workload, {fr}, {{fr, amount}}});
   if (targets.empty()) {
-    return {PreemptionMode::kNoCandidates, state_.quota.LowestSubtreeThatFits(queue, fr, amount).height};
+    return {PreemptionMode::kNoCandidates, LowestSubtreeThatFits(state_.quota, queue, fr, amount).height};
   }
   const Trial trial(state_, queue);
   bool own = false;
@@ -174,7 +174,7 @@ GranularMode Preemptor::SimulatePreemption(NodeId queue, WorkloadId workload, Fl
     DischargeQuota(state_, state_.At(target.workload));
     own = own || state_.At(target.workload).charged == queue;
   }
-  const int level = state_.quota.LowestSubtreeThatFits(queue, fr, amount).height;
+  const int level = LowestSubtreeThatFits(state_.quota, queue, fr, amount).height;
   return {own ? PreemptionMode::kPreempt : PreemptionMode::kReclaim, level};
 }
 

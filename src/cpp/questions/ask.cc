@@ -9,13 +9,15 @@
 #include "lifecycle/devices.h"
 #include "lifecycle/queueing.h"
 #include "model/poll.h"
+#include "state/names.h"
+#include "state/rebuild.h"
 
 namespace kueue {
 
 HypotheticalWorkload::HypotheticalWorkload(State& state, const WorkloadObject& object)
     : state_(state), classes_(state.classes.size()), id_(state.workloads.AddGuest()) {
   Workload& workload = state.At(id_);
-  workload.local_queue = state.LocalQueueOf(*object.spec);
+  workload.local_queue = LocalQueueOf(state, *object.spec);
   workload.created = object.created.value_or(state.now);
   workload.queue_time = workload.created;
   workload.name = object.name;
@@ -100,7 +102,7 @@ int64_t LargestCount(State& state, const WorkloadObject& object, size_t pod_set,
     PollAtOnce();
     return WouldDo(state, object, pod_set, count, preempting);
   };
-  state.EnsureBuilt();
+  EnsureBuilt(state);
   int64_t low = 0, high = 1;
   while (high <= most && does(high)) {
     low = high;

@@ -5,6 +5,7 @@
 #include "model/poll.h"
 #include "preemption/candidates.h"
 #include "preemption/fit.h"
+#include "state/rebuild.h"
 
 namespace kueue {
 namespace {
@@ -18,7 +19,7 @@ struct Excess {
 Excess FindExcess(const State& state) {
   const Quota& quota = state.quota;
   for (NodeId queue : state.forest().Queues()) {
-    if (!state.forest().IsDeclared(queue) || state.forest().HasCycle(queue)) continue;
+    if (!state.forest().IsDeclared(queue) || HasCycle(state.forest(), queue)) continue;
     for (FlavorResourceId fr : quota.FlavorResources()) {
       if (quota.Usage(queue, fr) > Amount(0) && quota.RawAvailable(queue, fr) < Amount(0)) return {queue, fr};
     }
@@ -70,7 +71,7 @@ std::vector<WorkloadId> WithoutSpared(State& state, const std::vector<WorkloadId
 }  // namespace
 
 std::vector<WorkloadId> MustLeave(State& state) {
-  state.EnsureBuilt();
+  EnsureBuilt(state);
   const Trial trial(state, kNoId);
   std::vector<WorkloadId> leaving;
   for (Excess excess = FindExcess(state); excess.queue != kNoId; excess = FindExcess(state)) {

@@ -9,6 +9,7 @@
 #include "preemption/fit.h"
 #include "questions/ask.h"
 #include "questions/status.h"
+#include "state/rebuild.h"
 #include "text/text.h"
 
 namespace kueue {
@@ -17,12 +18,12 @@ namespace {
 NodeFacts FactsOf(const Quota& quota, NodeId node, FlavorResourceId fr) {
   return {node,
           KindOf(quota.forest(), node),
-          quota.Nominal(node, fr),
-          quota.Subtree(node, fr),
+          quota.limits().nominal(node, fr),
+          quota.limits().subtree(node, fr),
           quota.Usage(node, fr),
-          quota.Local(node, fr),
-          quota.BorrowingLimit(node, fr),
-          quota.LendingLimit(node, fr),
+          quota.limits().local(node, fr),
+          quota.limits().borrowing(node, fr),
+          quota.limits().lending(node, fr),
           quota.RawAvailable(node, fr)};
 }
 
@@ -31,10 +32,10 @@ std::pair<NodeId, Limit> Binding(const Quota& quota, NodeId queue, FlavorResourc
   const Forest& forest = quota.forest();
   NodeId node = queue;
   for (; forest.Parent(node) != kNoId; node = forest.Parent(node)) {
-    if (quota.BorrowingLimit(node, fr).IsUnlimited()) continue;
-    const Amount local = quota.Local(node, fr);
+    if (quota.limits().borrowing(node, fr).IsUnlimited()) continue;
+    const Amount local = quota.limits().local(node, fr);
     const Amount drawn = Max(Amount(0), quota.Usage(node, fr) - local);
-    const Amount most = quota.Subtree(node, fr) - local - drawn + quota.BorrowingLimit(node, fr);
+    const Amount most = quota.limits().subtree(node, fr) - local - drawn + quota.limits().borrowing(node, fr);
     if (most < quota.RawAvailable(forest.Parent(node), fr)) return {node, Limit::kBorrowingLimit};
   }
   return {node, Limit::kQuota};
@@ -68,7 +69,7 @@ class QuotaUsers {
       : quota_(quota), forest_(quota.forest()), queue_(queue), fr_(fr) {}
 
   std::vector<QuotaUserFacts> Find() {
-    if (forest_.HasCycle(queue_) || forest_.Parent(queue_) == kNoId) {
+    if (HasCycle(forest_, queue_) || forest_.Parent(queue_) == kNoId) {
       Add(queue_, queue_);
     } else {
       AddBelow(forest_.Root(queue_), forest_.Root(queue_));
@@ -81,8 +82,8 @@ class QuotaUsers {
     for (NodeId child : forest_.ChildQueues(cohort)) Add(child, meets);
     for (NodeId child : forest_.ChildCohorts(cohort)) {
       const bool above = IsAbove(child);
-      const bool has_own =
-          !quota_.LendingLimit(child, fr_).IsUnlimited() || quota_.Nominal(child, fr_) != Amount(0);
+      const bool has_own = !quota_.limits().lending(child, fr_).IsUnlimited() ||
+                           quota_.limits().nominal(child, fr_) != Amount(0);
       if (!above && has_own) Add(child, meets);
       AddBelow(child, above ? child : meets);
     }
@@ -94,8 +95,8 @@ class QuotaUsers {
   }
   void Add(NodeId node, NodeId meets) {
     const bool is_queue = forest_.IsClusterQueue(node);
-    const Amount own = is_queue ? quota_.Nominal(node, fr_) : quota_.Subtree(node, fr_);
-    const Amount usage = quota_.Usage(node, fr_), local = quota_.Local(node, fr_), zero(0);
+    const Amount own = is_queue ? quota_.limits().nominal(node, fr_) : quota_.limits().subtree(node, fr_);
+    const Amount usage = quota_.Usage(node, fr_), local = quota_.limits().local(node, fr_), zero(0);
     const Amount drawn = Max(zero, usage - local);
     QuotaUserFacts facts{node,
                          KindOf(forest_, node),
@@ -117,7 +118,7 @@ class QuotaUsers {
 // Computes the amount available to the queue, and the node that limits it.
 void SetLimits(const Quota& quota, NodeId queue, FlavorResourceId fr, FlavorResourceFacts& facts) {
   facts.available = quota.Available(queue, fr);
-  facts.potential = quota.Potential(queue, fr);
+  facts.potential = quota.limits().potential(queue, fr);
   facts.is_short = facts.asked > facts.available;
   std::tie(facts.where, facts.limit) = Binding(quota, queue, fr);
   for (NodeId node = queue; node != kNoId; node = quota.forest().Parent(node)) {
@@ -153,7 +154,7 @@ FlavorResourceFacts ExplainFlavorResource(State& state, NodeId queue, FlavorReso
   SetLimits(quota, queue, fr, facts);
   facts.may_preempt =
       asked <= facts.potential &&
-      ConsidersPreemption(state, queue, fr, asked, quota.LowestSubtreeThatFits(queue, fr, asked));
+      ConsidersPreemption(state, queue, fr, asked, LowestSubtreeThatFits(quota, queue, fr, asked));
   if (facts.is_short) facts.shortages = Shortages(facts);
   facts.quota_users = QuotaUsers(quota, queue, fr).Find();
   if (facts.is_short && asked <= facts.potential)
@@ -328,7 +329,7 @@ ShareFacts FactsOfShare(const State& state, NodeId node) {
   if (share.dominant == kNoId) return facts;
   for (FlavorResourceId fr : share.borrowed) {
     if (state.flavor_resources[fr].second != share.dominant) continue;
-    facts.borrowed += state.quota.Usage(node, fr) - state.quota.Subtree(node, fr);
+    facts.borrowed += state.quota.Usage(node, fr) - state.quota.limits().subtree(node, fr);
   }
   facts.lendable = Lendable(state, state.forest().Parent(node), share.dominant);
   return facts;
@@ -338,7 +339,7 @@ ShareFacts FactsOfShare(const State& state, NodeId node) {
 std::vector<ShareFacts> ExplainShares(const State& state, NodeId queue) {
   std::vector<ShareFacts> shares;
   const Forest& forest = state.forest();
-  if (forest.HasCycle(queue)) return shares;
+  if (HasCycle(forest, queue)) return shares;
   for (NodeId node = queue; forest.Parent(node) != kNoId; node = forest.Parent(node)) {
     shares.push_back(FactsOfShare(state, node));
   }
@@ -357,11 +358,11 @@ WorkloadId PreemptorOf(const State& state, WorkloadId id) {
 
 // Explains a pending workload: the decision that a cycle would make, and its reasons.
 Facts ExplainWaiting(State& state, WorkloadId id) {
-  state.EnsureBuilt();
+  EnsureBuilt(state);
   Facts facts;
   facts.workload = id;
   facts.queue = state.QueueOf(state.At(id));
-  if (facts.queue == kNoId || !state.IsInSnapshot(facts.queue)) return facts;
+  if (facts.queue == kNoId || !state.forest().IsActive(facts.queue)) return facts;
   facts.entry = Nominated(state, id, Search::kAnew);
   if (IsSearchUnderWay(state, id)) facts.next = Nominated(state, id, Search::kGoesOn);
   if (facts.entry.nominated) {
@@ -385,7 +386,7 @@ FlavorFacts FactsOfHeld(State& state, NodeId queue, const PodSetAdmission::Resou
 
 // Explains a workload with a quota reservation: its usage, and the nodes from which it borrows.
 Facts ExplainHolding(State& state, WorkloadId id) {
-  state.EnsureBuilt();
+  EnsureBuilt(state);
   const Workload& workload = state.At(id);
   Facts facts;
   facts.workload = id;
@@ -474,11 +475,11 @@ FactsView Explain(State& state, WorkloadId id) {
 }
 
 std::vector<ShareFacts> ExplainAllShares(State& state) {
-  state.EnsureBuilt();
+  EnsureBuilt(state);
   std::vector<ShareFacts> shares;
   for (NodeId node : state.forest().TopDown()) {
     const bool counts =
-        state.forest().IsClusterQueue(node) ? state.IsInSnapshot(node) : state.forest().Exists(node);
+        state.forest().IsClusterQueue(node) ? state.forest().IsActive(node) : state.forest().Exists(node);
     if (counts) shares.push_back(FactsOfShare(state, node));
   }
   return shares;

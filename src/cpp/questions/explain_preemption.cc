@@ -107,7 +107,7 @@ class CandidateVerdicts {
     const PreemptionPolicy policy = own ? rules.within_cluster_queue : rules.reclaim_within_cohort;
     if (policy == PreemptionPolicy::kNever)
       return own ? CandidateVerdict::kQueueNever : CandidateVerdict::kCohortNever;
-    if (!own && !state_.IsInSnapshot(candidate.charged)) return CandidateVerdict::kQueueIsInactive;
+    if (!own && !state_.forest().IsActive(candidate.charged)) return CandidateVerdict::kQueueIsInactive;
     if (!own && !IsBorrowingAny(state_.quota, candidate.charged, facts_.contested))
       return CandidateVerdict::kQueueIsNotBorrowing;
     if (!own &&

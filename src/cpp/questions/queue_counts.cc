@@ -37,7 +37,7 @@ IdVector<NodeId, FlavorResourceAmounts> ReservationsBelow(const State& state) {
   const Forest& forest = state.forest();
   IdVector<NodeId, FlavorResourceAmounts> below(forest.size());
   for (NodeId queue : forest.Queues()) {
-    if (forest.HasCycle(queue)) continue;
+    if (HasCycle(forest, queue)) continue;
     for (FlavorResourceId fr : state.quota.FlavorResources()) {
       const Amount used = state.quota.Usage(queue, fr);
       if (used == Amount(0)) continue;
@@ -50,7 +50,7 @@ IdVector<NodeId, FlavorResourceAmounts> ReservationsBelow(const State& state) {
 }
 
 double ShareOf(const State& state, NodeId node) {
-  return state.forest().HasCycle(node) ? 0 : DominantResourceShare(state, node).Weighted();
+  return HasCycle(state.forest(), node) ? 0 : DominantResourceShare(state, node).Weighted();
 }
 
 namespace {

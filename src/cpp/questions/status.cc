@@ -162,9 +162,9 @@ std::vector<FlavorHolding> ByFlavor(const State& state, NodeId node, const Holdi
         const FlavorResourceId fr = state.FlavorResource(flavor, resource);
         if (fr == kNoId) continue;  // The queue is being deleted.
         holding.resources.push_back({name, AmountOf(holdings.reserved, fr), AmountOf(holdings.admitted, fr),
-                                     state.quota.Nominal(node, fr).value(),
-                                     state.quota.BorrowingLimit(node, fr).value(),
-                                     state.quota.LendingLimit(node, fr).value()});
+                                     state.quota.limits().nominal(node, fr).value(),
+                                     state.quota.limits().borrowing(node, fr).value(),
+                                     state.quota.limits().lending(node, fr).value()});
       }
     }
   }
@@ -241,10 +241,10 @@ std::vector<CohortCell> CellsOf(const State& state, NodeId cohort, const FlavorR
   std::vector<CohortCell> cells;
   for (FlavorResourceId fr : state.quota.FlavorResources()) {
     const int64_t held = AmountOf(reserved, fr);
-    if (!state.quota.IsDefined(cohort, fr) && held == 0) continue;
+    if (!state.quota.limits().defined(cohort, fr) && held == 0) continue;
     const auto& [flavor, resource] = state.flavor_resources[fr];
     cells.push_back({state.flavor_names.Name(flavor), state.resource_names.Name(resource),
-                     state.quota.Subtree(cohort, fr).value(), held});
+                     state.quota.limits().subtree(cohort, fr).value(), held});
   }
   return cells;
 }

@@ -6,6 +6,8 @@
 #include "flavor/placer.h"
 #include "quantity/quantity.h"
 #include "questions/places.h"
+#include "state/names.h"
+#include "state/rebuild.h"
 #include "topology/placement.h"
 
 namespace kueue {
@@ -13,8 +15,8 @@ namespace {
 
 // Returns the flavor with this name and its capacity. The capacity is null if the flavor has no tree.
 std::pair<FlavorId, FlavorCapacity*> FindTree(State& state, const std::string& name) {
-  state.EnsureBuilt();
-  state.EnsureTopologies();
+  EnsureBuilt(state);
+  EnsureTopologies(state);
   const FlavorId flavor = state.flavor_names.Find(name);
   return {flavor, flavor == kNoId ? nullptr : state.topology.made.capacity.Find(flavor)};
 }
@@ -120,7 +122,7 @@ std::optional<DomainPods> PodsInDomains(State& state, const std::string& flavor_
   if (capacity == nullptr) return std::nullopt;
   PodAmounts amounts;
   for (const auto& [name, quantity] : requests) {
-    amounts.emplace_back(state.InternResource(name), ResourceValue(name, quantity));
+    amounts.emplace_back(InternResource(state, name), ResourceValue(name, quantity));
   }
   CountQuery query;
   query.requests = WithPod(state, std::move(amounts));

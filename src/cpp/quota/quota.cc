@@ -21,12 +21,12 @@ void Quota::Resize(size_t flavor_resources) {
   const auto rows = static_cast<Eigen::Index>(forest_.size()),
              cols = std::max(static_cast<Eigen::Index>(flavor_resources), limits_->nominal.cols());
   if (rows == limits_->nominal.rows() && cols == limits_->nominal.cols()) return;
-  Limits& limits = limits_.Edit();
+  QuotaLimits& limits = limits_.Edit();
   for (Table* table : {&limits.nominal, &limits.subtree, &limits.local, &limits.potential, &usage_})
     Grow(*table, rows, cols, Amount(0));
   for (Table* table : {&limits.borrowing, &limits.lending}) Grow(*table, rows, cols, Amount::Unlimited());
-  for (Flags* flags : {&limits.declared, &limits.defined}) {
-    Flags grown = Flags::Constant(rows, cols, false);
+  for (TableOf<bool>* flags : {&limits.declared, &limits.defined}) {
+    TableOf<bool> grown = TableOf<bool>::Constant(rows, cols, false);
     grown.topLeftCorner(flags->rows(), flags->cols()) = *flags;
     flags->swap(grown);
   }
@@ -34,7 +34,7 @@ void Quota::Resize(size_t flavor_resources) {
 
 void Quota::ClearNode(NodeId node) {
   if (node.value() >= limits_->nominal.rows()) return;
-  Limits& limits = limits_.Edit();
+  QuotaLimits& limits = limits_.Edit();
   limits.nominal.Row(node).setConstant(Amount(0));
   limits.borrowing.Row(node).setConstant(Amount::Unlimited());
   limits.lending.Row(node).setConstant(Amount::Unlimited());
@@ -43,7 +43,7 @@ void Quota::ClearNode(NodeId node) {
 
 void Quota::SetQuota(NodeId node, FlavorResourceId fr, Amount nominal, Amount borrowing_limit,
                      Amount lending_limit) {
-  Limits& limits = limits_.Edit();
+  QuotaLimits& limits = limits_.Edit();
   limits.nominal(node, fr) = nominal;
   limits.borrowing(node, fr) = borrowing_limit;
   limits.lending(node, fr) = lending_limit;
@@ -51,7 +51,7 @@ void Quota::SetQuota(NodeId node, FlavorResourceId fr, Amount nominal, Amount bo
 }
 
 void Quota::Rebuild() {
-  Limits& limits = limits_.Edit();
+  QuotaLimits& limits = limits_.Edit();
   // Nodes that are in no tree, e.g. below a cycle, only have their own quota.
   limits.subtree = limits.local = limits.potential = limits.nominal;
   limits.defined = limits.declared;
@@ -82,7 +82,7 @@ void Quota::Rebuild() {
 }
 
 Amount Quota::RawAvailable(NodeId node, FlavorResourceId fr) const {
-  const Limits& limits = *limits_;
+  const QuotaLimits& limits = *limits_;
   const Eigen::Index cell = CellOf(node, fr);
   const Amount total = limits.subtree.data()[cell], used = usage_.data()[cell];
   const NodeId parent = forest_.Parent(node);
@@ -95,19 +95,6 @@ Amount Quota::RawAvailable(NodeId node, FlavorResourceId fr) const {
     from_parent = Min((is_local ? in_parent : in_parent - (used - local)) + borrowing, from_parent);
   }
   return is_local ? local - used + from_parent : from_parent;
-}
-
-Quota::Height Quota::LowestSubtreeThatFits(NodeId queue, FlavorResourceId fr, Amount amount) const {
-  const NodeId parent = forest_.Parent(queue);
-  if (parent == kNoId || !IsBorrowingWith(queue, fr, amount)) return {0, parent != kNoId};
-  Amount remaining = amount - LocalAvailable(queue, fr);
-  NodeId root = parent;
-  for (NodeId node = parent; node != kNoId; node = forest_.Parent(node)) {
-    if (!IsBorrowingWith(node, fr, remaining)) return {forest_.Height(node), forest_.Parent(node) != kNoId};
-    remaining -= LocalAvailable(node, fr);
-    root = node;
-  }
-  return {forest_.Height(root), false};
 }
 
 void Quota::Add(NodeId queue, FlavorResourceId fr, Amount amount) {
@@ -144,13 +131,6 @@ void Quota::Remove(NodeId queue, FlavorResourceId fr, Amount amount) {
   }
 }
 
-bool Quota::WouldSaturate(NodeId queue, FlavorResourceId fr, Amount added) const {
-  for (NodeId node = queue; node != kNoId; node = forest_.Parent(node)) {
-    if ((usage_(node, fr) + added).IsUnlimited()) return true;
-  }
-  return false;
-}
-
 void Quota::Rollback(size_t mark, NodeId node) {
   Log& log = LogOf(node);
   while (log.changes.size() > mark) {
@@ -168,6 +148,29 @@ void Quota::Join() {
     log_.changes.insert(log_.changes.end(), part.changes.begin(), part.changes.end());
   }
   parts_.clear();
+}
+
+SubtreeHeight LowestSubtreeThatFits(const Quota& quota, NodeId queue, FlavorResourceId fr, Amount amount) {
+  const Forest& forest = quota.forest();
+  const NodeId parent = forest.Parent(queue);
+  if (parent == kNoId || !quota.IsBorrowingWith(queue, fr, amount)) return {0, parent != kNoId};
+  Amount remaining = amount - quota.LocalAvailable(queue, fr);
+  NodeId root = parent;
+  for (NodeId node = parent; node != kNoId; node = forest.Parent(node)) {
+    if (!quota.IsBorrowingWith(node, fr, remaining)) {
+      return {forest.Height(node), forest.Parent(node) != kNoId};
+    }
+    remaining -= quota.LocalAvailable(node, fr);
+    root = node;
+  }
+  return {forest.Height(root), false};
+}
+
+bool WouldSaturate(const Quota& quota, NodeId queue, FlavorResourceId fr, Amount added) {
+  for (NodeId node = queue; node != kNoId; node = quota.forest().Parent(node)) {
+    if ((quota.Usage(node, fr) + added).IsUnlimited()) return true;
+  }
+  return false;
 }
 
 }  // namespace kueue

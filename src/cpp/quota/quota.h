@@ -54,8 +54,18 @@ struct FlavorResourceAmount {
   Amount amount;
 };
 
-// Declared quotas, values derived from them, and usage. An absent limit is Unlimited; an absent nominal quota
+// Declared quotas, and the values derived from them. An absent limit is Unlimited; an absent nominal quota
 // is 0.
+struct QuotaLimits {
+  Table nominal, borrowing, lending;
+  Table subtree;    // Amount that a node and its descendants may use without borrowing from the parent.
+  Table local;      // Amount of the subtree quota that is never lent to the parent.
+  Table potential;  // Largest amount that a node can ever use.
+  TableOf<bool> declared;
+  TableOf<bool> defined;  // Whether the node or one of its descendants declares a quota.
+};
+
+// The quotas and the usage of all nodes.
 class Quota {
  public:
   Forest& forest() { return forest_; }
@@ -76,25 +86,9 @@ class Quota {
   }
   // Returns the flavor resources that have a column.
   IdRange<FlavorResourceId> FlavorResources() const { return limits_->nominal.FlavorResources(); }
-  Amount Nominal(NodeId node, FlavorResourceId fr) const { return limits_->nominal(node, fr); }
-  Amount BorrowingLimit(NodeId node, FlavorResourceId fr) const { return limits_->borrowing(node, fr); }
-  Amount LendingLimit(NodeId node, FlavorResourceId fr) const { return limits_->lending(node, fr); }
-  // Amount that `node` and its descendants may use without borrowing from the parent.
-  Amount Subtree(NodeId node, FlavorResourceId fr) const { return limits_->subtree(node, fr); }
-  // Amount of the subtree quota that is never lent to the parent.
-  Amount Local(NodeId node, FlavorResourceId fr) const { return limits_->local(node, fr); }
-  // Largest amount that `node` can ever use.
-  Amount Potential(NodeId node, FlavorResourceId fr) const { return limits_->potential(node, fr); }
+  const QuotaLimits& limits() const { return *limits_; }
+  const Table& usage() const { return usage_; }
   Amount Usage(NodeId node, FlavorResourceId fr) const { return usage_(node, fr); }
-  // Returns whether the node or one of its descendants declares a quota for the flavor resource.
-  bool IsDefined(NodeId node, FlavorResourceId fr) const { return limits_->defined(node, fr); }
-  const Table& NominalTable() const { return limits_->nominal; }
-  const Table& UsageTable() const { return usage_; }
-  const Table& SubtreeTable() const { return limits_->subtree; }
-  const Table& BorrowingTable() const { return limits_->borrowing; }
-  const Table& LendingTable() const { return limits_->lending; }
-  const Table& LocalTable() const { return limits_->local; }
-  const Table& PotentialTable() const { return limits_->potential; }
 
   // Unused amount that only the node itself may use.
   Amount LocalAvailable(NodeId node, FlavorResourceId fr) const {
@@ -114,15 +108,6 @@ class Quota {
   bool IsBorrowing(NodeId node, FlavorResourceId fr) const {
     return usage_(node, fr) > limits_->subtree(node, fr);
   }
-
-  struct Height {
-    int height;
-    bool smaller_than_tree;  // Whether the subtree is smaller than the whole tree.
-  };
-  // Returns the height of the lowest subtree that contains `queue` and whose quota can accommodate an
-  // additional `amount`. Mirrors
-  // pkg/scheduler/preemption/classical/hierarchical_preemption.go:FindHeightOfLowestSubtreeThatFits.
-  Height LowestSubtreeThatFits(NodeId queue, FlavorResourceId fr, Amount amount) const;
 
   // Add usage to a queue, or remove usage from it. Usage above the local quota propagates to the parent.
   void Add(NodeId queue, FlavorResourceId fr, Amount amount);
@@ -154,10 +139,6 @@ class Quota {
   void Part();
   void Join();
 
-  // Returns whether additional usage of `added` would make the usage of the queue or of one of its ancestors
-  // exceed the range of Amount.
-  bool WouldSaturate(NodeId queue, FlavorResourceId fr, Amount added) const;
-
  private:
   friend class FieldLists;  // persist/field_lists.h
   // Position of a value in the tables.
@@ -180,18 +161,24 @@ class Quota {
     Log& log = LogOf(node);
     return log.open > 0 ? &log : nullptr;
   }
-  using Flags = TableOf<bool>;
-  // Declared quotas and the values derived from them; copies share these values until one copy changes them.
-  struct Limits {
-    Table nominal, borrowing, lending, subtree, local, potential;
-    Flags declared, defined;
-  };
   Forest forest_;
-  Shared<Limits> limits_;
+  Shared<QuotaLimits> limits_;
   Table usage_;
   Log log_;
   std::vector<Log> parts_;  // By part of the trees; empty except between Part() and Join().
 };
+
+struct SubtreeHeight {
+  int height;
+  bool smaller_than_tree;  // Whether the subtree is smaller than the whole tree.
+};
+// Returns the height of the lowest subtree that contains `queue` and whose quota can accommodate an
+// additional `amount`. Mirrors
+// pkg/scheduler/preemption/classical/hierarchical_preemption.go:FindHeightOfLowestSubtreeThatFits.
+SubtreeHeight LowestSubtreeThatFits(const Quota& quota, NodeId queue, FlavorResourceId fr, Amount amount);
+// Returns whether additional usage of `added` would make the usage of the queue or of one of its ancestors
+// exceed the range of Amount.
+bool WouldSaturate(const Quota& quota, NodeId queue, FlavorResourceId fr, Amount added);
 
 }  // namespace kueue
 

@@ -12,12 +12,13 @@
 #include "lifecycle/dispatched.h"
 #include "lifecycle/second_pass.h"
 #include "preemption/fit.h"
+#include "state/rebuild.h"
 
 namespace kueue {
 
 CycleResult Cycle::Run(std::vector<Entry>* keep) {
-  state_.EnsureBuilt();
-  state_.EnsureTopologies();
+  EnsureBuilt(state_);
+  EnsureTopologies(state_);
   TakeHeads();
   CycleResult& result = outcome_.result();
   if (entries_.empty()) {
@@ -53,8 +54,8 @@ CycleResult Cycle::Run(std::vector<Entry>* keep) {
 }
 
 Entry Cycle::Nominate(WorkloadId workload, NodeId queue) {
-  state_.EnsureBuilt();
-  state_.EnsureTopologies();
+  EnsureBuilt(state_);
+  EnsureTopologies(state_);
   nomination_.BeginCycle(/*recalls=*/false);
   Entry entry;
   entry.workload = workload;
@@ -353,14 +354,15 @@ void Cycle::Reserve(const Entry& entry) {
   }
   const Quota& quota = state_.quota;
   for (const FlavorResourceAmount& needed : entry.assignment.usage) {
-    const Amount nominal = quota.Nominal(entry.queue, needed.fr), used = quota.Usage(entry.queue, needed.fr);
+    const Amount nominal = quota.limits().nominal(entry.queue, needed.fr),
+                 used = quota.Usage(entry.queue, needed.fr);
     Amount reserved;
     if (entry.assignment.borrowing == 0) {
       reserved = Max(Amount(0), Min(needed.amount, nominal - used));
-    } else if (quota.BorrowingLimit(entry.queue, needed.fr).IsUnlimited()) {
+    } else if (quota.limits().borrowing(entry.queue, needed.fr).IsUnlimited()) {
       reserved = needed.amount;
     } else {
-      reserved = Min(needed.amount, nominal + quota.BorrowingLimit(entry.queue, needed.fr) - used);
+      reserved = Min(needed.amount, nominal + quota.limits().borrowing(entry.queue, needed.fr) - used);
     }
     state_.quota.Add(entry.queue, needed.fr, reserved);
   }

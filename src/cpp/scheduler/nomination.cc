@@ -9,23 +9,31 @@
 #include "lifecycle/devices.h"
 #include "lifecycle/second_pass.h"
 #include "preemption/fit.h"
+#include "state/names.h"
 
 namespace kueue {
 
 WorkloadId ReplacedSlice(const State& state, WorkloadId id, NodeId queue) {
   const std::string& key = state.At(id).spec->replaces;
   if (key.empty() || !state.config.gates.elastic_jobs_via_workload_slices) return kNoId;
-  const WorkloadId replaced = state.FindWorkload(key);
+  const WorkloadId replaced = FindByKey(state, key);
   if (replaced == kNoId || state.At(replaced).charged != queue) return kNoId;
   return state.At(replaced).spec->ns == state.At(id).spec->ns ? replaced : kNoId;
 }
 
 namespace {
 
+// Returns whether another state may share pages of the tables that a nomination accesses. If it does not,
+// threads may access different elements of the tables at the same time.
+bool MaySharePages(const State& state) {
+  return state.workloads.MayShare() || state.queues.MayShare() || state.local_queues.MayShare() ||
+         state.ledger.MayShare();
+}
+
 // Topologies may be shared by trees. The values that a second pass replaces belong to no tree.
 bool AreTreesIndependent(const State& state, const std::vector<Entry>& entries) {
   const auto is_second_pass = [](const Entry& entry) { return entry.second_pass > 0; };
-  return state.topology.made.capacity.empty() && !state.MaySharePages() &&
+  return state.topology.made.capacity.empty() && !MaySharePages(state) &&
          std::none_of(entries.begin(), entries.end(), is_second_pass);
 }
 
@@ -72,7 +80,7 @@ void Nomination::Nominate(Entry& entry) {
 
 bool Nomination::Refuses(Entry& entry) {
   const Workload& workload = state_.At(entry.workload);
-  if (entry.second_pass > 0 && !state_.IsInSnapshot(entry.queue)) {
+  if (entry.second_pass > 0 && !state_.forest().IsActive(entry.queue)) {
     entry.message = Say(Sentence::kClusterQueueInactive, {state_.forest().Name(entry.queue)});
     entry.quota_reserved_reason = Reason::kSuspended;
     return true;
@@ -83,7 +91,7 @@ bool Nomination::Refuses(Entry& entry) {
     entry.quota_reserved_reason = Reason::kPendingEvaluation;
     return true;
   }
-  if (!state_.IsInSnapshot(entry.queue)) {  // The queue is active, but below a cycle of Cohorts.
+  if (!state_.forest().IsActive(entry.queue)) {  // The queue is active, but below a cycle of Cohorts.
     entry.message = Say(Sentence::kClusterQueueInactive, {state_.forest().Name(entry.queue)});
     entry.quota_reserved_reason = Reason::kSuspended;
     return true;
@@ -167,7 +175,7 @@ bool Nomination::TakeKnown(const KnownFit& known, Entry& entry) const {
   if (known.needs_placement && state_.At(entry.workload).spec->elastic) return false;
   for (const auto& [fr, amount] : known.usage) {
     if (amount > state_.quota.Available(entry.queue, fr)) return false;
-    borrowing = std::max(borrowing, state_.quota.LowestSubtreeThatFits(entry.queue, fr, amount).height);
+    borrowing = std::max(borrowing, LowestSubtreeThatFits(state_.quota, entry.queue, fr, amount).height);
   }
   entry.assignment.mode = Mode::kFit;
   entry.assignment.borrowing = borrowing;
@@ -189,7 +197,7 @@ void Nomination::TakeKnownFlavors(const Admission& admission, Entry& entry) cons
   for (size_t i = 0; i < admitted.resources.size(); ++i) {
     const auto& [resource, flavor, usage] = admitted.resources[i];
     const auto& [fr, amount] = assignment.usage[i];
-    const int height = state_.quota.LowestSubtreeThatFits(entry.queue, fr, amount).height;
+    const int height = LowestSubtreeThatFits(state_.quota, entry.queue, fr, amount).height;
     pod_set.requests.emplace_back(resource, usage);
     pod_set.flavors.push_back({resource, flavor, Mode::kFit, height, -1});
   }

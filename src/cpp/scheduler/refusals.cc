@@ -7,6 +7,7 @@
 #include "lifecycle/controllers.h"
 #include "lifecycle/dispatched.h"
 #include "scheduler/nomination.h"
+#include "state/rebuild.h"
 
 namespace kueue {
 namespace {
@@ -27,7 +28,8 @@ const KnownRefusal* RefusalOf(const State& state, WorkloadId id, NodeId queue) {
   const Workload& workload = state.At(id);
   const bool is_told_by_class = workload.progress == nullptr && workload.admission == nullptr &&
                                 (workload.spec->replaces.empty() || ReplacedSlice(state, id, queue) == kNoId);
-  if (!is_told_by_class || !workload.Status().checks.empty() || !state.IsInSnapshot(queue)) return nullptr;
+  if (!is_told_by_class || !workload.Status().checks.empty() || !state.forest().IsActive(queue))
+    return nullptr;
   const KnownRefusal* const known = state.caches.refusals.Find(state.quota, queue, workload.cls);
   return known != nullptr && ValidateAdmissibility(state, workload, queue).IsNone() ? known : nullptr;
 }
@@ -50,8 +52,8 @@ bool AreAllRefused(State& state) {
 bool RefuseHeads(State& state, CycleResult& result) {
   const std::optional<WaitForPodsReady>& ready = state.config.wait_for_pods_ready;
   if (!state.second_passes.empty() || (ready && ready->block_admission)) return false;
-  state.EnsureBuilt();
-  state.EnsureTopologies();
+  EnsureBuilt(state);
+  EnsureTopologies(state);
   if (!AreAllRefused(state)) return false;
   RefusedHeads heads;
   state.caches.heads.Take(state.forest().Queues(), [&](NodeId node) {

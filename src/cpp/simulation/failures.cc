@@ -18,7 +18,7 @@ Int128 NominalOf(const State& state, FlavorResourceId cell) {
   Int128 nominal = 0;
   if (cell == kNoId) return 0;
   for (NodeId node : state.forest().Nodes()) {
-    if (state.forest().Exists(node)) nominal += state.quota.Nominal(node, cell).value();
+    if (state.forest().Exists(node)) nominal += state.quota.limits().nominal(node, cell).value();
   }
   return nominal;
 }
@@ -71,47 +71,47 @@ absl::Status CheckFailures(const State& state, const std::vector<Failures>& fail
 }
 
 void NodeFailures::Plan(JobRuns& runs, size_t failure) {
-  const Failures& of = runs.options().delays.failures[failure];
-  Int128 units = NominalOf(runs.engine().state(), CellOf(runs.engine().state(), of)) / of.unit;
+  const Failures& of = runs.data().options.delays.failures[failure];
+  Int128 units = NominalOf(runs.data().engine.state(), CellOf(runs.data().engine.state(), of)) / of.unit;
   if (units <= 0) return;
   units = std::min<Int128>(units, std::max<Time>(1, of.mtbf / kLeastGap));
   const Int128 gap = static_cast<Int128>(of.gap.At(failures_[failure])) * of.mtbf / units / kWholePart;
   const auto wait = static_cast<Time>(std::clamp<Int128>(gap, 1, INT64_MAX));
-  runs.calendar().Plan(SaturatingAdd(runs.now(), wait), Happening::kFailure, static_cast<int32_t>(failure),
-                       0);
+  runs.data().calendar.Plan(SaturatingAdd(runs.data().now(), wait), Happening::kFailure,
+                            static_cast<int32_t>(failure), 0);
 }
 
 // Jobs are laid out over the nodes in order, so the probability that a failure affects a job is proportional
 // to the job's usage, and a failure of an unused node affects no job.
 void NodeFailures::Fail(JobRuns& runs, size_t failure, const std::vector<int32_t>& arrived) {
-  const Failures& of = runs.options().delays.failures[failure];
-  State& state = runs.engine().state();
+  const Failures& of = runs.data().options.delays.failures[failure];
+  State& state = runs.data().engine.state();
   const FlavorResourceId cell = CellOf(state, of);
   const Int128 units = std::min<Int128>(NominalOf(state, cell) / of.unit, INT64_MAX);
   const Int128 node = of.place.At(failures_[failure]) * units / kWholePart;
   ++failures_[failure];
   std::vector<int32_t> hit;
   Int128 place = 0;
-  for (const int32_t number : runs.jobs().Holding(arrived)) {
-    for (const auto& [held, amount] : state.At(runs.jobs().At(number).workload).usage) {
+  for (const int32_t number : runs.data().jobs.Holding(arrived)) {
+    for (const auto& [held, amount] : state.At(runs.data().jobs.At(number).workload).usage) {
       if (held != cell) continue;
       if (place < (node + 1) * of.unit && place + amount.value() > node * of.unit) hit.push_back(number);
       place += amount.value();
     }
   }
   for (int32_t job : hit) {
-    runs.Stir(runs.jobs().At(job).queue);
-    runs.engine().Evict(runs.jobs().At(job).workload, Reason::kNodeFailures, "A node failed");
+    runs.Stir(runs.data().jobs.At(job).queue);
+    runs.data().engine.Evict(runs.data().jobs.At(job).workload, Reason::kNodeFailures, "A node failed");
   }
   runs.Listen();  // Process the steps before the id of a workload can be reused.
-  if (of.lowers_quota && !hit.empty()) LowerFor(runs, failure, runs.jobs().At(hit.front()).queue);
+  if (of.lowers_quota && !hit.empty()) LowerFor(runs, failure, runs.data().jobs.At(hit.front()).queue);
   Plan(runs, failure);
 }
 
 // Lowers the quota of the queue that uses most of the flavor by the amount of the node, until the repair.
 void NodeFailures::LowerFor(JobRuns& runs, size_t failure, NodeId holder) {
-  const Failures& of = runs.options().delays.failures[failure];
-  const State& state = runs.engine().state();
+  const Failures& of = runs.data().options.delays.failures[failure];
+  const State& state = runs.data().engine.state();
   const FlavorResourceId cell = CellOf(state, of);
   for (NodeId queue : state.forest().Queues()) {
     if (state.quota.Usage(queue, cell) > state.quota.Usage(holder, cell)) holder = queue;
@@ -127,15 +127,15 @@ void NodeFailures::LowerFor(JobRuns& runs, size_t failure, NodeId holder) {
   runs.QuotasChanged();
   const Time repair = of.repair.At(failures_[failure] - 1);
   broken_[failure].push_back(static_cast<size_t>(lowered - lowered_.begin()));
-  runs.calendar().Plan(SaturatingAdd(runs.now(), repair), Happening::kRepair, static_cast<int32_t>(failure),
-                       0);
+  runs.data().calendar.Plan(SaturatingAdd(runs.data().now(), repair), Happening::kRepair,
+                            static_cast<int32_t>(failure), 0);
 }
 
 void NodeFailures::Repair(JobRuns& runs, size_t failure) {
   LoweredQuota& lowered = lowered_[broken_[failure].front()];
   broken_[failure].erase(broken_[failure].begin());
   if (lowered.queue.empty()) return;
-  Lower(runs, lowered, -runs.options().delays.failures[failure].unit);
+  Lower(runs, lowered, -runs.data().options.delays.failures[failure].unit);
   runs.QuotasChanged();
 }
 
@@ -143,23 +143,23 @@ void NodeFailures::Repair(JobRuns& runs, size_t failure) {
 // 0.
 void NodeFailures::Lower(JobRuns& runs, LoweredQuota& lowered, int64_t by) {
   lowered.broken = SaturatingAdd(lowered.broken, by);
-  const NodeId queue = DeclaredQueue(runs.engine().state(), lowered.queue);
+  const NodeId queue = DeclaredQueue(runs.data().engine.state(), lowered.queue);
   if (queue == kNoId) return;
-  ClusterQueueSpec spec = runs.engine().state().Queue(queue).spec;
+  ClusterQueueSpec spec = runs.data().engine.state().Queue(queue).spec;
   WithQuota(spec, lowered, [&](ResourceQuota& quota) {
     quota.nominal = Amount(std::max<int64_t>(0, SaturatingSub(lowered.declared, lowered.broken)));
   });
-  ApplyClusterQueue(runs.engine().state(), std::move(spec), /*changed=*/true);
+  ApplyClusterQueue(runs.data().engine.state(), std::move(spec), /*changed=*/true);
 }
 
 void NodeFailures::LowerAgain(JobRuns& runs, const std::vector<std::string>& queues) {
   for (LoweredQuota& lowered : lowered_) {
     if (std::find(queues.begin(), queues.end(), lowered.queue) == queues.end()) continue;
-    const NodeId queue = DeclaredQueue(runs.engine().state(), lowered.queue);
+    const NodeId queue = DeclaredQueue(runs.data().engine.state(), lowered.queue);
     if (queue == kNoId) {
       lowered.queue.clear();  // A new queue with the same name has different nodes.
     } else if (lowered.broken > 0) {
-      lowered.declared = NominalQuota(runs.engine().state(), queue, lowered);
+      lowered.declared = NominalQuota(runs.data().engine.state(), queue, lowered);
       Lower(runs, lowered, 0);
     }
   }

@@ -100,7 +100,8 @@ void Figures::Look(const State& state, NodeId queue, Recorder& recorder) {
   bool any = false;
   double share = -1, blocked = 0;
   for (auto& [cell, known] : figures.cells) {
-    const CellUse use{state.quota.Usage(queue, cell).value(), state.quota.Nominal(queue, cell).value()};
+    const CellUse use{state.quota.Usage(queue, cell).value(),
+                      state.quota.limits().nominal(queue, cell).value()};
     const bool changed = !known.recorded || !(use == known.use);
     known.recorded = true;
     if (changed) Use(state.now, known, use);
@@ -138,7 +139,7 @@ void Figures::CountTrees(const State& state) {
   for (NodeId queue : state.forest().Queues()) {
     const NodeId root = RootOf(state, queue);
     for (FlavorResourceId cell : state.quota.FlavorResources()) {
-      if (!state.quota.IsDefined(queue, cell)) continue;
+      if (!state.quota.limits().defined(queue, cell)) continue;
       CellFigures& figures = CellOf(Of(queue), cell);
       figures.tree = TreeOf(root, cell);
       TreeFigures& of = trees_[static_cast<size_t>(figures.tree)];
@@ -152,7 +153,7 @@ void Figures::CountTrees(const State& state) {
     for (NodeId node : state.quota.forest().Nodes()) {
       if (!state.forest().Exists(node)) continue;
       const bool inside = node == tree.root || state.forest().Root(node) == tree.root;
-      if (inside) tree.all += static_cast<double>(state.quota.Nominal(node, tree.cell).value());
+      if (inside) tree.all += static_cast<double>(state.quota.limits().nominal(node, tree.cell).value());
     }
   }
 }
@@ -167,14 +168,16 @@ void Figures::Rebuild(const State& state) {
     for (NodeId other : tree) weights += state.Queue(other).spec.fair_weight;
     for (auto& [cell, figures] : Of(queue).cells) {
       double rest = trees_[static_cast<size_t>(figures.tree)].all;
-      for (NodeId other : tree) rest -= static_cast<double>(state.quota.Nominal(other, cell).value());
+      for (NodeId other : tree)
+        rest -= static_cast<double>(state.quota.limits().nominal(other, cell).value());
       figures.extra = weights > 0 ? std::max(0.0, rest) * state.Queue(queue).spec.fair_weight / weights : 0;
     }
   }
   for (FlavorResourceId cell : state.quota.FlavorResources()) {
     double all = 0;
     for (NodeId node : state.quota.forest().Nodes()) {
-      if (state.forest().Exists(node)) all += static_cast<double>(state.quota.Nominal(node, cell).value());
+      if (state.forest().Exists(node))
+        all += static_cast<double>(state.quota.limits().nominal(node, cell).value());
     }
     nominal_[cell].Set(all, state.now, from_);
   }

@@ -8,14 +8,7 @@
 #include <memory>
 #include <vector>
 
-#include "engine/engine.h"
-#include "simulation/calendar.h"
-#include "simulation/figures.h"
-#include "simulation/headway.h"
-#include "simulation/job_store.h"
-#include "simulation/loops.h"
-#include "simulation/options.h"
-#include "simulation/recorder.h"
+#include "simulation/run_data.h"
 #include "simulation/touched.h"
 
 namespace kueue {
@@ -28,39 +21,16 @@ class RunListener {
   virtual void Happened(int32_t site, EventKind kind, int32_t job, int32_t by) = 0;
 };
 
-struct SimulationStats {
-  int64_t workloads = 0, cycles = 0, admissions = 0, evictions = 0, finished = 0;
-  Time end = 0;  // Time of the last arrival or completion.
-};
-
-// Owns the engine, the jobs, the planned events, the tables and the metrics of one cluster.
 class JobRuns {
  public:
   // Starts from the engine's state. `columns` must be sorted by submission time.
   JobRuns(Engine engine, std::shared_ptr<const JobColumns> columns, SimulationOptions options);
 
-  Engine& engine() { return engine_; }
-  const Engine& engine() const { return engine_; }
-  SimulationOptions& options() { return options_; }
-  const SimulationOptions& options() const { return options_; }
-  JobStore& jobs() { return jobs_; }
-  const JobStore& jobs() const { return jobs_; }
-  Calendar& calendar() { return calendar_; }
-  const Calendar& calendar() const { return calendar_; }
-  LoopWatch& watch() { return watch_; }
-  Recorder& recorder() { return recorder_; }
-  const Recorder& recorder() const { return recorder_; }
-  Figures& figures() { return figures_; }
-  const Figures& figures() const { return figures_; }
-  SimulationStats& stats() { return stats_; }
-  const SimulationStats& stats() const { return stats_; }
-  Headway& headway() { return headway_; }
-  const Headway& headway() const { return headway_; }
-  Time start() const { return start_; }
-  Time now() const { return engine_.state().now; }
+  RunData& data() { return data_; }
+  const RunData& data() const { return data_; }
   void Follow(RunListener* listener) {
     listener_ = listener;
-    engine_.state().followed.all = listener != nullptr;
+    data_.engine.state().followed.all = listener != nullptr;
   }
 
   // Runs the controllers until nothing changes, and stops the evicted jobs.
@@ -90,7 +60,7 @@ class JobRuns {
   void QuotasChanged();
   // Passes a change without an event of its own to the listener.
   void Report(int32_t job) {
-    if (listener_ != nullptr) listener_->Happened(options_.site, EventKind::kCreated, job, -1);
+    if (listener_ != nullptr) listener_->Happened(data_.options.site, EventKind::kCreated, job, -1);
   }
   // Whether something happened since the last cycle began that may change the next one.
   bool stirred() const { return stirred_; }
@@ -98,23 +68,17 @@ class JobRuns {
   // Whether the simulation itself has changed the state since the controllers last ran.
   bool acted() const { return acted_; }
   // Releases the quota of an evicted job at the next Settle().
-  void FreeSoon(int32_t job) { to_free_.push_back(jobs_.At(job).workload); }
+  void FreeSoon(int32_t job) { to_free_.push_back(data_.jobs.At(job).workload); }
   bool IsFreeing() const { return !to_free_.empty(); }
   // Stops an evicted job at once, because it has no pods.
   void StopAtOnce(int32_t job) {
     if (frees_by_hand_) FreeSoon(job);
     acted_ = true;
   }
-  // Returns whether the job counts in the metrics. Jobs submitted during the warm-up do not.
-  bool Counts(int32_t job) const {
-    return options_.warmup == 0 ||
-           jobs_.columns().submit[static_cast<size_t>(job)] >= SaturatingAdd(start_, options_.warmup);
-  }
-  JobPlace PlaceOfJob(int32_t job) const { return WorkloadOf(job).Status().dispatched.job; }
-  const Workload& WorkloadOf(int32_t job) const { return engine_.state().At(jobs_.At(job).workload); }
 
  private:
-  const JobColumns& columns() const { return jobs_.columns(); }
+  const JobColumns& columns() const { return data_.jobs.columns(); }
+  Time now() const { return data_.now(); }
   void Reserve(int32_t job);
   void Admit(int32_t job);
   void PlanExecutionLimit(int32_t job);
@@ -123,20 +87,11 @@ class JobRuns {
   // Handles a workload of the manager that finished because its copy finished.
   void Finished(int32_t job);
 
-  Engine engine_;
-  SimulationOptions options_;
-  JobStore jobs_;
-  Calendar calendar_;
-  Time start_;
+  RunData data_;
   bool frees_by_hand_;  // Whether evicted jobs keep their quota until the simulation releases it.
   bool acted_ = false, stirred_ = false;
-  Headway headway_;
-  LoopWatch watch_;
   std::vector<WorkloadId> to_free_;
   TouchedQueues touched_;
-  SimulationStats stats_;
-  Recorder recorder_;
-  Figures figures_;
   RunListener* listener_ = nullptr;
 };
 

@@ -8,7 +8,8 @@ namespace kueue {
 std::optional<Time> Lockstep::Next() const {
   std::optional<Time> next;
   for (const std::shared_ptr<Simulation>& run : runs_) {
-    if (const std::optional<Time> of_run = run->Next()) next = std::min(next.value_or(INT64_MAX), *of_run);
+    if (const std::optional<Time> of_run = run->Next(run->IsOver()))
+      next = std::min(next.value_or(INT64_MAX), *of_run);
   }
   return next;
 }
@@ -32,12 +33,12 @@ bool Lockstep::Follow() {
     all.result.heads += result.heads;
     all.result.made_inadmissible = all.result.made_inadmissible || result.made_inadmissible;
     all.result.scanning = all.result.scanning || result.scanning;
-    cycle = std::max(cycle, std::as_const(*runs_[i]).engine().state().scheduling_cycle);
+    cycle = std::max(cycle, std::as_const(*runs_[i]).data().engine.state().scheduling_cycle);
   }
   if (!all.result.idle) ++cycles_;
   bool follows = false;
   for (const std::shared_ptr<Simulation>& run : runs_) {
-    run->engine().state().scheduling_cycle = cycle;
+    run->data().engine.state().scheduling_cycle = cycle;
     follows = run->Follow(all) || follows;
   }
   return follows;
@@ -54,18 +55,18 @@ bool Lockstep::Run(int64_t work) {
       run.TakeUntil(Happening::kPodsReady);
       run.TakeArrivals();
       run.TakeUntil(Happening::kCycle);
-      run.Settle();
+      run.runs().Settle();
       outcome = run.RunCycle();
     });
     while (Follow()) {
       for (const CycleOutcome& outcome : outcomes_) work -= outcome.result.heads;
       ForEach([](Simulation& run, CycleOutcome& outcome) {
-        run.Settle();
+        run.runs().Settle();
         outcome = run.RunCycle();
       });
     }
     --work;
-    ForEach([](Simulation& run, CycleOutcome&) { run.EndMoment(); });
+    ForEach([](Simulation& run, CycleOutcome&) { run.runs().EndMoment(); });
   }
   return true;
 }
@@ -73,7 +74,7 @@ bool Lockstep::Run(int64_t work) {
 SimulationStats Lockstep::stats() const {
   SimulationStats all;
   for (const std::shared_ptr<Simulation>& run : runs_) {
-    const SimulationStats& stats = run->stats();
+    const SimulationStats& stats = run->data().stats;
     all.workloads += stats.workloads;
     all.admissions += stats.admissions;
     all.evictions += stats.evictions;
@@ -87,13 +88,13 @@ SimulationStats Lockstep::stats() const {
 std::vector<FirstWaits> Lockstep::first_waits() const {
   std::vector<FirstWaits> all;
   for (const std::shared_ptr<Simulation>& run : runs_)
-    all.insert(all.end(), run->first_waits().begin(), run->first_waits().end());
+    all.insert(all.end(), run->data().jobs.first_waits().begin(), run->data().jobs.first_waits().end());
   return all;
 }
 
 Time Lockstep::start() const {
   Time start = INT64_MAX;
-  for (const std::shared_ptr<Simulation>& run : runs_) start = std::min(start, run->start());
+  for (const std::shared_ptr<Simulation>& run : runs_) start = std::min(start, run->data().start);
   return start;
 }
 

@@ -13,10 +13,10 @@ void AddUsage(const State& state, NodeId queue, QueueView& view) {
   const NodeId root = top == kNoId ? queue : top;
   view.share = DominantResourceShare(state, queue).Weighted();
   for (FlavorResourceId cell : state.quota.FlavorResources()) {
-    const auto all = static_cast<double>(state.quota.Subtree(root, cell).value());
-    if (!state.quota.IsDefined(queue, cell) || all <= 0) continue;
+    const auto all = static_cast<double>(state.quota.limits().subtree(root, cell).value());
+    if (!state.quota.limits().defined(queue, cell) || all <= 0) continue;
     const auto used = static_cast<double>(state.quota.Usage(queue, cell).value()) / all;
-    const auto nominal = static_cast<double>(state.quota.Nominal(queue, cell).value()) / all;
+    const auto nominal = static_cast<double>(state.quota.limits().nominal(queue, cell).value()) / all;
     if (used < view.used || (used == view.used && nominal <= view.nominal)) continue;
     view.used = used;
     view.nominal = nominal;
@@ -42,11 +42,12 @@ void QueueWatch::Find(const State& state) {
 }
 
 void QueueWatch::Add(const Simulation& run, int32_t number, Time now) {
-  const Job& job = run.jobs()[static_cast<size_t>(number)];
+  const Job& job = run.data().jobs.jobs()[static_cast<size_t>(number)];
   const size_t place = job.queue == kNoId ? SIZE_MAX : place_of_[job.queue];
   if (place == SIZE_MAX) return;
   QueueView& view = views_[place];
-  const Time submit = std::max(run.columns().submit[static_cast<size_t>(number)], run.start());
+  const Time submit =
+      std::max(run.data().jobs.columns().submit[static_cast<size_t>(number)], run.data().start);
   const Time until = job.end >= 0 ? job.end : now;
   const Time waited = until - submit - job.held - (job.reserved >= 0 ? until - job.reserved : 0);
   if (job.end >= 0) {
@@ -61,7 +62,7 @@ void QueueWatch::Add(const Simulation& run, int32_t number, Time now) {
   if (job.state != JobState::kWaiting || job.reserved >= 0) return;
   ++view.waiting;
   if (view.oldest < 0) view.oldest = submit;
-  const int64_t priority = run.engine().state().At(job.workload).priority;
+  const int64_t priority = run.data().engine.state().At(job.workload).priority;
   if (priority > top_[place]) {
     top_[place] = priority;
     view.top_waiting = 0;
@@ -70,12 +71,12 @@ void QueueWatch::Add(const Simulation& run, int32_t number, Time now) {
 }
 
 const std::vector<QueueView>& QueueWatch::Look(const Simulation& run, Time now) {
-  Find(run.engine().state());
-  for (; next_ < run.arrived().size(); ++next_) open_.push_back(run.arrived()[next_]);
+  Find(run.data().engine.state());
+  for (; next_ < run.arrivals().arrived().size(); ++next_) open_.push_back(run.arrivals().arrived()[next_]);
   size_t kept = 0;
   for (int32_t number : open_) {
     Add(run, number, now);
-    if (run.jobs()[static_cast<size_t>(number)].end < 0) open_[kept++] = number;
+    if (run.data().jobs.jobs()[static_cast<size_t>(number)].end < 0) open_[kept++] = number;
   }
   open_.resize(kept);
   for (size_t place = 0; place < views_.size(); ++place) {
@@ -88,9 +89,9 @@ const std::vector<QueueView>& QueueWatch::Look(const Simulation& run, Time now) 
 
 double LostPart(const Simulation& run) {
   double part = 0;
-  for (const auto& [cell, lost] : run.figures().lost()) {
-    const auto nominal = run.figures().nominal().find(cell);
-    if (nominal == run.figures().nominal().end() || nominal->second.value() <= 0) continue;
+  for (const auto& [cell, lost] : run.data().figures.lost()) {
+    const auto nominal = run.data().figures.nominal().find(cell);
+    if (nominal == run.data().figures.nominal().end() || nominal->second.value() <= 0) continue;
     part = std::max(part, lost / nominal->second.value());
   }
   return part;

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "state/names.h"
+
 namespace kueue {
 namespace {
 
@@ -14,14 +16,15 @@ constexpr int64_t kLongestScan = 64;
 Simulation::Simulation(Engine engine, std::shared_ptr<const JobColumns> jobs, SimulationOptions options)
     : runs_(std::move(engine), std::move(jobs), std::move(options)),
       arrivals_(columns().size()),
-      failures_(runs_.options().delays.failures.size()),
-      has_capacity_(runs_.options().delays.checks.size()) {
-  if (runs_.options().defers_arrivals) deferred_.emplace(start());
-  const std::vector<TimedChange>& changes = runs_.options().changes;
+      failures_(data().options.delays.failures.size()),
+      has_capacity_(data().options.delays.checks.size()) {
+  if (data().options.defers_arrivals) deferred_.emplace(data().start);
+  const std::vector<TimedChange>& changes = data().options.changes;
   for (size_t i = 0; i < changes.size(); ++i) {
-    runs_.calendar().Plan(std::max(changes[i].at, start()), Happening::kChange, static_cast<int32_t>(i), 0);
+    data().calendar.Plan(std::max(changes[i].at, data().start), Happening::kChange, static_cast<int32_t>(i),
+                         0);
   }
-  for (size_t i = 0; i < runs_.options().delays.failures.size(); ++i) failures_.Plan(runs_, i);
+  for (size_t i = 0; i < data().options.delays.failures.size(); ++i) failures_.Plan(runs_, i);
 }
 
 bool Simulation::Run(int64_t work, Time until) {
@@ -39,15 +42,16 @@ Went Simulation::RunMoment(int64_t work, Time until) {
 }
 
 Went Simulation::GoOn(Time until) {
-  if (!in_moment_ && !Begin(std::min(until, runs_.options().until))) return Went::kNothing;
-  in_moment_ = Decide();
+  if (!in_moment_ && !Begin(std::min(until, data().options.until))) return Went::kNothing;
+  runs_.Settle();
+  in_moment_ = DecideSettled();
   if (in_moment_) return Went::kOn;
-  EndMoment();
+  runs_.EndMoment();
   return Went::kOver;
 }
 
 bool Simulation::Begin(Time until) {
-  const std::optional<Time> next = Next();
+  const std::optional<Time> next = Next(IsOver());
   // Times that saturated at INT64_MAX never occur.
   if (!next || *next > until || *next == INT64_MAX) return false;
   Enter(*next);
@@ -61,31 +65,31 @@ bool Simulation::Begin(Time until) {
 // in a preemption loop, there would always be more such events. In a performance test, stale events count.
 std::optional<Time> Simulation::Next(bool is_over) {
   SkipOthers();
-  while (!runs_.calendar().empty() && !runs_.options().as_performance_test) {
-    const Planned planned = runs_.calendar().Next();
+  while (!data().calendar.empty() && !data().options.as_performance_test) {
+    const Planned planned = data().calendar.Next();
     const Happening kind = planned.kind;
     int32_t job = planned.what;
-    if (kind == Happening::kAnswer) job /= static_cast<int32_t>(runs_.options().delays.checks.size());
+    if (kind == Happening::kAnswer) job /= static_cast<int32_t>(data().options.delays.checks.size());
     const bool of_job = kind == Happening::kEnd || kind == Happening::kFreed || kind == Happening::kAnswer ||
                         kind == Happening::kPodsReady || kind == Happening::kTimer;
-    const bool is_void = (of_job && !runs_.jobs().IsCurrent(job, planned.term)) ||
+    const bool is_void = (of_job && !data().jobs.IsCurrent(job, planned.term)) ||
                          (kind == Happening::kCycle && !runs_.stirred()) ||
                          (kind == Happening::kFailure && is_over);
     if (!is_void) break;
-    runs_.calendar().Drop();
+    data().calendar.Drop();
   }
   std::optional<Time> next;
-  if (!runs_.calendar().empty()) next = runs_.calendar().Next().at;
-  if (const int32_t job = arrivals_.Next(runs_.jobs()); job >= 0)
-    next = std::min(next.value_or(INT64_MAX), std::max(SubmitOf(job), start()));
-  if (next && runs_.engine().state().config.admission_fair_sharing) {
+  if (!data().calendar.empty()) next = data().calendar.Next().at;
+  if (const int32_t job = arrivals_.Next(data().jobs); job >= 0)
+    next = std::min(next.value_or(INT64_MAX), std::max(SubmitOf(job), data().start));
+  if (next && data().engine.state().config.admission_fair_sharing) {
     if (const std::optional<Time> sample = NextSample()) next = std::min(*next, *sample);
   }
   return next;
 }
 
 std::optional<Time> Simulation::NextSample() const {
-  const State& state = runs_.engine().state();
+  const State& state = data().engine.state();
   const Time interval = state.config.admission_fair_sharing->usage_sampling_interval;
   std::optional<Time> next;
   for (const LedgerEntry& entry : state.ledger) {
@@ -100,19 +104,19 @@ void Simulation::Enter(Time at) {
   // preemption loop may include them.
   const bool is_later = at > entered_;
   entered_ = at;
-  runs_.engine().SetNow(at);
+  data().engine.SetNow(at);
   idle_cycles_ = 0;
   if (is_later) {
     cycles_at_moment_ = 0;
-    runs_.watch().BeginMoment();
+    data().watch.BeginMoment();
   }
 }
 
 void Simulation::TakeUntil(Happening last) {
-  while (!runs_.calendar().empty()) {
-    const Planned planned = runs_.calendar().Next();
+  while (!data().calendar.empty()) {
+    const Planned planned = data().calendar.Next();
     if (planned.at > now() || planned.kind > last) return;
-    runs_.calendar().Drop();
+    data().calendar.Drop();
     Happen(planned);
     --work_;
   }
@@ -121,29 +125,29 @@ void Simulation::TakeUntil(Happening last) {
 void Simulation::TakeArrivals() {
   bool arrived = false;
   SkipOthers();
-  for (int32_t job = arrivals_.Next(runs_.jobs()); job >= 0 && SubmitOf(job) <= now();
-       job = arrivals_.Next(runs_.jobs())) {
-    arrivals_.Take(runs_.jobs());
+  for (int32_t job = arrivals_.Next(data().jobs); job >= 0 && SubmitOf(job) <= now();
+       job = arrivals_.Next(data().jobs)) {
+    arrivals_.Take(data().jobs);
     arrived = true;
     const bool known = !columns().known.empty() && columns().known[static_cast<size_t>(job)] != 0;
     if (!known) Arrive(job);
     --work_;
     SkipOthers();
   }
-  if (arrived && arrivals_.Next(runs_.jobs()) < 0) runs_.figures().EndSubmissions(now());
+  if (arrived && arrivals_.Next(data().jobs) < 0) data().figures.EndSubmissions(now());
 }
 
 bool Simulation::HasDue() const {
-  const Calendar& calendar = runs_.calendar();
+  const Calendar& calendar = data().calendar;
   if (!calendar.empty() && calendar.Next().at <= now()) return true;
-  const int32_t job = arrivals_.Next(runs_.jobs());
+  const int32_t job = arrivals_.Next(data().jobs);
   return job >= 0 && SubmitOf(job) <= now();
 }
 
 // Skips the jobs of other clusters of a fleet.
 void Simulation::SkipOthers() {
-  if (runs_.options().site == kNoId) return;
-  arrivals_.SkipOthers(runs_.jobs());
+  if (data().options.site == kNoId) return;
+  arrivals_.SkipOthers(data().jobs);
 }
 
 void Simulation::Happen(const Planned& planned) {
@@ -152,23 +156,23 @@ void Simulation::Happen(const Planned& planned) {
   size_t check = 0;
   switch (planned.kind) {
     case Happening::kChange:
-      return Change(runs_.options().changes[static_cast<size_t>(planned.what)]);
+      return Change(data().options.changes[static_cast<size_t>(planned.what)]);
     case Happening::kFailure:
-      return failures_.Fail(runs_, static_cast<size_t>(planned.what), arrived());
+      return failures_.Fail(runs_, static_cast<size_t>(planned.what), arrivals_.arrived());
     case Happening::kRepair:
       return failures_.Repair(runs_, static_cast<size_t>(planned.what));
     case Happening::kCycle:
       return;
     case Happening::kAnswer:
-      check = static_cast<size_t>(job) % runs_.options().delays.checks.size();
-      job /= static_cast<int32_t>(runs_.options().delays.checks.size());
+      check = static_cast<size_t>(job) % data().options.delays.checks.size();
+      job /= static_cast<int32_t>(data().options.delays.checks.size());
       break;
     default:
       break;
   }
-  if (!runs_.jobs().IsCurrent(job, planned.term)) return;
+  if (!data().jobs.IsCurrent(job, planned.term)) return;
   if (planned.kind != Happening::kPodsReady)
-    runs_.Stir(runs_.jobs().At(job).queue);  // The job frees no quota, so no other workload is affected.
+    runs_.Stir(data().jobs.At(job).queue);  // The job frees no quota, so no other workload is affected.
   switch (planned.kind) {
     case Happening::kEnd:
       return runs_.End(job);
@@ -177,41 +181,42 @@ void Simulation::Happen(const Planned& planned) {
     case Happening::kAnswer:
       return Answer(job, check);
     case Happening::kPodsReady:
-      return runs_.engine().SetPodsReady(runs_.jobs().At(job).workload, true);
+      return data().engine.SetPodsReady(data().jobs.At(job).workload, true);
     default:
       return;  // A timer: the next settle handles it.
   }
 }
 
 void Simulation::Arrive(int32_t number) {
-  runs_.headway().Note();
+  data().headway.Note();
   runs_.SetStirred(true);
   const int32_t ahead = deferred_ ? deferred_->Add(columns(), number) : -1;
   if (ahead < 0) {
-    runs_.jobs().Take(number);
+    data().jobs.Take(number);
     runs_.Adopt(number, Submit(number));
-    if (runs_.options().record.metrics) runs_.jobs().At(number).promised = FitsNominal(number);
+    if (data().options.record.metrics) data().jobs.At(number).promised = FitsNominal(number);
   } else {
-    runs_.Await(number, JobAt(ahead).queue);
+    runs_.Await(number, data().jobs.At(ahead).queue);
   }
-  runs_.stats().end = now();
+  data().stats.end = now();
 }
 
 WorkloadId Simulation::Submit(int32_t job) {
-  return runs_.engine().Submit({columns().NameOf(job), columns().UidOf(job),
-                                columns().CreationOf(job, start()), false, columns().ShapeOf(job)});
+  return data().engine.Submit({columns().NameOf(job), columns().UidOf(job),
+                               columns().CreationOf(job, data().start), false, columns().ShapeOf(job)});
 }
 
 // Returns whether the unused nominal quota of the job's queue is enough for the job.
 bool Simulation::FitsNominal(int32_t job) const {
-  const NodeId queue = JobAt(job).queue;
+  const NodeId queue = data().jobs.At(job).queue;
   if (queue == kNoId) return false;
-  const State& state = engine().state();
-  for (const auto& [resource, amount] : runs_.jobs().AsksOf(job)) {
+  const State& state = data().engine.state();
+  for (const auto& [resource, amount] : data().jobs.AsksOf(job)) {
     bool fits = false;
     for (FlavorResourceId cell : state.quota.FlavorResources()) {
-      fits = fits || (state.flavor_resources[cell].second == resource &&
-                      state.quota.Usage(queue, cell) + Amount(amount) <= state.quota.Nominal(queue, cell));
+      fits = fits ||
+             (state.flavor_resources[cell].second == resource &&
+              state.quota.Usage(queue, cell) + Amount(amount) <= state.quota.limits().nominal(queue, cell));
     }
     if (!fits) return false;
   }
@@ -221,45 +226,45 @@ bool Simulation::FitsNominal(int32_t job) const {
 // Submits the workloads of the jobs that follow jobs which have left the front of their lines.
 void Simulation::SubmitNext(const std::vector<WorkloadId>& left) {
   for (WorkloadId workload : left) {
-    const int32_t next = deferred_->Leave(columns(), JobOf(workload));
+    const int32_t next = deferred_->Leave(columns(), data().jobs.JobOf(workload));
     if (next < 0) continue;
-    runs_.jobs().Take(next);
+    data().jobs.Take(next);
     runs_.Enter(next, Submit(next));
   }
 }
 
 void Simulation::Change(const TimedChange& change) {
-  State& state = runs_.engine().state();
+  State& state = data().engine.state();
   if (change.what == TimedChange::What::kApply) {
-    change.apply(runs_.engine());
+    change.apply(data().engine);
     failures_.LowerAgain(runs_, change.queues);
     return runs_.QuotasChanged();
   }
-  if (!runs_.jobs().Has(change.job)) return;  // The job was not submitted yet.
-  Job& job = runs_.jobs().At(change.job);
+  if (!data().jobs.Has(change.job)) return;  // The job was not submitted yet.
+  Job& job = data().jobs.At(change.job);
   if (job.state != JobState::kWaiting && job.state != JobState::kRunning) return;
   runs_.Stir(job.queue);
   runs_.Report(change.job);
   if (change.what == TimedChange::What::kEvict) {
-    runs_.engine().Evict(job.workload, Reason::kNodeFailures, "Evicted by hand");
+    data().engine.Evict(job.workload, Reason::kNodeFailures, "Evicted by hand");
     runs_.Listen();
   } else if (change.what == TimedChange::What::kPriority) {
     const Workload& workload = state.At(job.workload);
     auto spec = std::make_shared<WorkloadSpec>(*workload.spec);
     spec->priority = change.value;
-    runs_.engine().Update(job.workload,
-                          {workload.name, workload.uid, workload.created, false, std::move(spec)});
-  } else if (runs_.PlaceOfJob(change.job) == JobPlace::kElsewhere) {
-    runs_.engine().Finish(job.workload);
+    data().engine.Update(job.workload,
+                         {workload.name, workload.uid, workload.created, false, std::move(spec)});
+  } else if (data().WorkloadOf(change.job).Status().dispatched.job == JobPlace::kElsewhere) {
+    data().engine.Finish(job.workload);
   } else if (job.started >= 0) {
     job.wanted = std::max<Time>(job.done, job.done + now() - job.started - job.startup);
     runs_.End(change.job);
   } else {
     if (job.state == JobState::kWaiting)
-      runs_.figures().Wait(state, job.queue, runs_.jobs().AsksOf(change.job), -1);
+      data().figures.Wait(state, job.queue, data().jobs.AsksOf(change.job), -1);
     if (job.reserved < 0) {
       job.reserved = now();
-      runs_.headway().Hold(runs_.jobs().IsFinite(change.job));
+      data().headway.Hold(data().jobs.IsFinite(change.job));
     }
     job.started = now();
     job.wanted = job.done;
@@ -268,22 +273,17 @@ void Simulation::Change(const TimedChange& change) {
 }
 
 void Simulation::Answer(int32_t number, size_t check) {
-  const Provisioning& by = runs_.options().delays.checks[check];
-  const int32_t row = columns().Row(number), run = runs_.jobs().At(number).runs - 1;
+  const Provisioning& by = data().options.delays.checks[check];
+  const int32_t row = columns().Row(number), run = data().jobs.At(number).runs - 1;
   const bool fails = by.failing > 0 && by.fails.Of(row, run) < by.failing;
-  runs_.engine().SetCheckState(runs_.jobs().At(number).workload, by.check,
-                               fails ? CheckState::kRetry : CheckState::kReady);
+  data().engine.SetCheckState(data().jobs.At(number).workload, by.check,
+                              fails ? CheckState::kRetry : CheckState::kReady);
   runs_.Report(number);
   if (fails || has_capacity_[check]) return;
   has_capacity_[check] = true;
-  for (const auto& apply : by.capacity) apply(runs_.engine());
+  for (const auto& apply : by.capacity) apply(data().engine);
   failures_.LowerAgain(runs_, by.queues);
   if (!by.capacity.empty()) runs_.QuotasChanged();
-}
-
-bool Simulation::Decide() {
-  Settle();
-  return DecideSettled();
 }
 
 bool Simulation::DecideSettled() {
@@ -293,19 +293,19 @@ bool Simulation::DecideSettled() {
 }
 
 CycleOutcome Simulation::RunCycle() {
-  CycleOutcome outcome{runs_.engine().RunCycle()};
+  CycleOutcome outcome{data().engine.RunCycle()};
   const CycleResult& result = outcome.result;
   if (!result.idle) {
-    ++runs_.stats().cycles;
+    ++data().stats.cycles;
     work_ -= result.heads;
-    runs_.stats().admissions += result.admitted;
-    runs_.recorder().Count(now(), runs_.engine().state().scheduling_cycle, result.heads, result.admitted,
-                           result.evicted);
+    data().stats.admissions += result.admitted;
+    data().recorder.Count(now(), data().engine.state().scheduling_cycle, result.heads, result.admitted,
+                          result.evicted);
   }
-  const int64_t evictions = runs_.stats().evictions;
+  const int64_t evictions = data().stats.evictions;
   runs_.Listen();
-  if (runs_.options().as_performance_test && !result.idle) Settle();
-  outcome.evicted = runs_.stats().evictions > evictions;
+  if (data().options.as_performance_test && !result.idle) runs_.Settle();
+  outcome.evicted = data().stats.evictions > evictions;
   if (deferred_) {
     SubmitNext(result.admitted_workloads);
     SubmitNext(result.left_class);
@@ -316,19 +316,19 @@ CycleOutcome Simulation::RunCycle() {
 bool Simulation::Follow(const CycleOutcome& outcome) {
   const CycleResult& result = outcome.result;
   if (result.idle) return runs_.acted();
-  if (!runs_.options().clock.IsZero()) {
-    const Time length = SaturatingAdd(runs_.options().clock.cycle,
-                                      SaturatingMul(runs_.options().clock.per_head, result.heads));
+  if (!data().options.clock.IsZero()) {
+    const Time length =
+        SaturatingAdd(data().options.clock.cycle, SaturatingMul(data().options.clock.per_head, result.heads));
     busy_until_ = SaturatingAdd(now(), length);
     runs_.SetStirred(FollowsCycle(result));
-    runs_.calendar().Plan(busy_until_, Happening::kCycle, 0, 0);
+    data().calendar.Plan(busy_until_, Happening::kCycle, 0, 0);
     return false;
   }
   if (!FollowsCycle(result)) return false;
   if (outcome.evicted || cycles_at_moment_ >= LoopWatch::kPatience) {
-    if (!runs_.options().as_performance_test) Settle();
-    if (outcome.evicted) runs_.watch().NoteEviction();
-    for (const LoopFound& found : runs_.watch().EndCycle(runs_.engine().state())) FoundLoop(found);
+    if (!data().options.as_performance_test) runs_.Settle();
+    if (outcome.evicted) data().watch.NoteEviction();
+    for (const LoopFound& found : data().watch.EndCycle(data().engine.state())) FoundLoop(found);
   }
   ++cycles_at_moment_;
   return !stopped_;
@@ -340,15 +340,15 @@ bool Simulation::FollowsCycle(const CycleResult& result) {
     idle_cycles_ = 0;
     return true;
   }
-  if (runs_.options().as_performance_test) return false;
+  if (data().options.as_performance_test) return false;
   if (result.made_inadmissible || runs_.acted()) return true;
-  return (result.scanning || !runs_.engine().state().to_requeue.empty()) && ++idle_cycles_ < kLongestScan;
+  return (result.scanning || !data().engine.state().to_requeue.empty()) && ++idle_cycles_ < kLongestScan;
 }
 
 void Simulation::FoundLoop(const LoopFound& found) {
   Loop loop{now(), found.period, 1, {}};
   for (WorkloadId workload : found.moved) {
-    if (runs_.jobs().JobOf(workload) >= 0) loop.jobs.push_back(columns().Row(runs_.jobs().JobOf(workload)));
+    if (data().jobs.JobOf(workload) >= 0) loop.jobs.push_back(columns().Row(data().jobs.JobOf(workload)));
   }
   std::sort(loop.jobs.begin(), loop.jobs.end());
   const auto known = std::find_if(loops_.begin(), loops_.end(), [&](const Loop& other) {
@@ -359,53 +359,47 @@ void Simulation::FoundLoop(const LoopFound& found) {
   } else {
     ++known->times;
   }
-  if (runs_.options().on_loop != OnLoop::kHold) {
+  if (data().options.on_loop != OnLoop::kHold) {
     stopped_ = true;
     return;
   }
-  State& state = runs_.engine().state();
+  State& state = data().engine.state();
   state.followed.held_back.resize(state.forest().size());
   if (state.forest().IsClusterQueue(found.root)) state.followed.held_back[found.root] = true;
   for (NodeId queue : state.forest().QueuesOfTree(found.root)) state.followed.held_back[queue] = true;
 }
 
 bool Simulation::IsEndless(Time until) {
-  is_endless_ = runs_.headway().IsEndless(now(), std::min(until, runs_.options().until));
+  is_endless_ = data().headway.IsEndless(now(), std::min(until, data().options.until));
   return is_endless_;
 }
 
 void Simulation::Plan(TimedChange change) {
   change.at = std::max(change.at, now());
-  runs_.headway().Note();
-  runs_.calendar().Plan(change.at, Happening::kChange, static_cast<int32_t>(runs_.options().changes.size()),
-                        0);
-  runs_.options().changes.push_back(std::move(change));
+  data().headway.Note();
+  data().calendar.Plan(change.at, Happening::kChange, static_cast<int32_t>(data().options.changes.size()), 0);
+  data().options.changes.push_back(std::move(change));
 }
 
 void Simulation::Extend(JobColumns jobs) {
   const int32_t before = columns().size();
-  if (jobs.HasReplacements()) engine().state().RestoreKeys();
-  runs_.jobs().Append(std::move(jobs));
-  for (int32_t job = before; job < columns().size(); ++job) arrivals_.Add(runs_.jobs(), job);
-  runs_.headway().Note();
+  if (jobs.HasReplacements()) RestoreKeys(data().engine.state());
+  data().jobs.Append(std::move(jobs));
+  for (int32_t job = before; job < columns().size(); ++job) arrivals_.Add(data().jobs, job);
+  data().headway.Note();
 }
 
 void Simulation::Close() {
   if (!std::exchange(closed_, true)) runs_.Close();
 }
 
-bool Simulation::CanDefer(int32_t number) const {
-  return runs_.options().clock.IsZero() && !runs_.options().as_performance_test && !stopped_ &&
-         !runs_.IsFreeing() && runs_.engine().state().followed.steps.empty() && runs_.jobs().HasAsks(number);
-}
-
-bool Simulation::CountRefusals(const Engine::Wait& wait) {
+bool Simulation::CountRefusals(const Wait& wait) {
   if (cycles_at_moment_ >= LoopWatch::kPatience) return false;
-  runs_.engine().CountCycles(wait, 1);
+  CountCycles(data().engine.state(), wait, 1);
   if (wait.cycles == 0) return true;
-  ++runs_.stats().cycles;
+  ++data().stats.cycles;
   ++cycles_at_moment_;
-  runs_.recorder().Count(now(), runs_.engine().state().scheduling_cycle, 1, 0, 0);
+  data().recorder.Count(now(), data().engine.state().scheduling_cycle, 1, 0, 0);
   return true;
 }
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "absl/strings/str_cat.h"
+#include "state/rebuild.h"
 
 namespace kueue {
 
@@ -10,7 +11,7 @@ std::vector<std::string> Check(const State& state) {
   std::vector<std::string> problems;
   if (state.stale) {  // The next reader would rebuild the state, so check a rebuilt copy.
     State built = state;
-    built.EnsureBuilt();
+    EnsureBuilt(built);
     return Check(built);
   }
   CheckForest(state, problems);
@@ -58,7 +59,7 @@ void CheckForest(const State& state, std::vector<std::string>& problems) {
     }
     if (is_queue)
       expect(forest.IsDeclared(node) == IsListed(forest.Queues(), node), node, "is listed wrongly");
-    if (!forest.Exists(node) || forest.HasCycle(node)) {
+    if (!forest.Exists(node) || HasCycle(forest, node)) {
       expect(!forest.IsActive(node) || !is_queue, node, "is active without being part of a tree");
       continue;
     }

@@ -19,7 +19,7 @@ class TablesCheck {
     for (NodeId node : forest_.Nodes()) CheckNominal(node);
     for (FlavorResourceId fr : quota_.FlavorResources()) {
       for (NodeId queue : forest_.Queues()) {
-        if (forest_.HasCycle(queue)) Expect(queue, fr, "usage", quota_.Usage(queue, fr), Charged(queue, fr));
+        if (HasCycle(forest_, queue)) Expect(queue, fr, "usage", quota_.Usage(queue, fr), Charged(queue, fr));
       }
       for (NodeId node : forest_.TopDown()) {
         if (forest_.Parent(node) != kNoId) continue;
@@ -64,9 +64,9 @@ class TablesCheck {
     for (FlavorResourceId fr : quota_.FlavorResources()) {
       const ResourceQuota* declared = Declared(node, fr);
       const ResourceQuota& expected = declared == nullptr ? none : *declared;
-      Expect(node, fr, "nominal quota", quota_.Nominal(node, fr), expected.nominal);
-      Expect(node, fr, "borrowing limit", quota_.BorrowingLimit(node, fr), expected.borrowing_limit);
-      Expect(node, fr, "lending limit", quota_.LendingLimit(node, fr), expected.lending_limit);
+      Expect(node, fr, "nominal quota", quota_.limits().nominal(node, fr), expected.nominal);
+      Expect(node, fr, "borrowing limit", quota_.limits().borrowing(node, fr), expected.borrowing_limit);
+      Expect(node, fr, "lending limit", quota_.limits().lending(node, fr), expected.lending_limit);
     }
   }
 
@@ -83,13 +83,14 @@ class TablesCheck {
   Sums CheckSubtree(NodeId node, FlavorResourceId fr, const Amount* potential_above) {
     const ResourceQuota* declared = Declared(node, fr);
     // Top-down: the potential depends on subtree quotas, which are compared below.
-    const Amount kept_local = quota_.Local(node, fr), kept_subtree = quota_.Subtree(node, fr);
+    const Amount kept_local = quota_.limits().local(node, fr),
+                 kept_subtree = quota_.limits().subtree(node, fr);
     Amount potential = kept_subtree;
     if (potential_above != nullptr) {
       const Amount limit = declared == nullptr ? Amount::Unlimited() : declared->borrowing_limit;
       potential = Min(kept_local + *potential_above, kept_subtree + limit);
     }
-    Expect(node, fr, "potential", quota_.Potential(node, fr), potential);
+    Expect(node, fr, "potential", quota_.limits().potential(node, fr), potential);
     Amount subtree = declared == nullptr ? Amount(0) : declared->nominal;
     Amount usage;
     bool defined = declared != nullptr;
@@ -101,7 +102,7 @@ class TablesCheck {
           const Sums sums = CheckSubtree(child, fr, &potential);
           subtree += sums.lent;
           usage += sums.overflow;
-          defined = defined || quota_.IsDefined(child, fr);
+          defined = defined || quota_.limits().defined(child, fr);
         }
       }
     }
@@ -111,7 +112,7 @@ class TablesCheck {
     Expect(node, fr, "subtree quota", kept_subtree, subtree);
     Expect(node, fr, "local quota", kept_local, local);
     if (!saturated_) Expect(node, fr, "usage", quota_.Usage(node, fr), usage);
-    Expect(node, fr, "being defined", Amount(quota_.IsDefined(node, fr)), Amount(defined));
+    Expect(node, fr, "being defined", Amount(quota_.limits().defined(node, fr)), Amount(defined));
     if (usage < Amount(0)) problems_.push_back(absl::StrCat(forest_.Name(node), ": usage is below zero"));
     return {subtree - local, Max(Amount(0), usage - local)};
   }

@@ -4,6 +4,7 @@
 #include "queue/check.h"
 #include "state/check.h"
 #include "state/devices.h"
+#include "state/names.h"
 
 namespace kueue {
 namespace {
@@ -28,7 +29,7 @@ class WorkloadsCheck {
       if (state_.At(id).deleted) continue;
       ++living;
       if (!state_.followed.drops_keys)
-        Expect(state_.FindWorkload(state_.At(id).Key()) == id, id, "is not found by its key");
+        Expect(FindByKey(state_, state_.At(id).Key()) == id, id, "is not found by its key");
       CheckConditions(id);
       CheckClass(id);
     }

@@ -287,61 +287,16 @@ struct State {
   const EquivalenceClass& Class(ClassId id) const { return classes[id]; }
   const ResourceFlavor* Flavor(FlavorId id) const { return flavors[id].spec.get(); }
 
-  FlavorId InternFlavor(absl::string_view name);
-  ResourceId InternResource(absl::string_view name);
-  NamespaceId InternNamespace(absl::string_view name);
-  LocalQueueId InternLocalQueue(absl::string_view ns, absl::string_view name);
-  // Same as InternLocalQueue(), but for the LocalQueue of a spec; faster if the LocalQueue is found in a
-  // cache.
-  LocalQueueId LocalQueueOf(const WorkloadSpec& spec);
-  CheckId InternCheck(absl::string_view name);
-  NodeId InternClusterQueue(absl::string_view name);
-  NodeId InternCohort(absl::string_view name);
-  FlavorResourceId InternFlavorResource(FlavorId flavor, ResourceId resource);
   // Returns kNoId if no quota or usage has referred to the pair yet.
   FlavorResourceId FlavorResource(FlavorId flavor, ResourceId resource) const {
     const IdVector<ResourceId, FlavorResourceId>& row = flavor_resource_ids[flavor];
     return row.Contains(resource) ? row[resource] : kNoId;
   }
-  // Returns the workload with this key (`namespace/name`), or kNoId. After DropKeys(), the time of a call is
-  // proportional to the number of workloads.
-  WorkloadId FindWorkload(const std::string& key) const;
-  // Add the workload to the index of keys, and remove it. Without an effect after DropKeys().
-  void SetKey(WorkloadId id);
-  void EraseKey(WorkloadId id);
-  // DropKeys() ends the indexing of workloads by their keys, for a simulation that finds none by its key.
-  // RestoreKeys() reverses DropKeys().
-  void DropKeys();
-  void RestoreKeys();
-  // Makes the index of keys anew, also after DropKeys().
-  void IndexKeys();
-
-  // Recomputes everything derived from the declared objects: quotas, heights, activity, generations.
-  void Rebuild();
-  void EnsureBuilt() {
-    if (stale) Rebuild();
-  }
-  // Ends an API call. Each call that changes trees increments the generations of the queues in the changed
-  // trees. Calls that only add a queue are processed together at the next Rebuild().
-  void EndCall();
-  // Rebuilds the topology trees and their usage if they are out of date.
-  void EnsureTopologies() {
-    if (topology.made.stale) RebuildTopologies(*this);
-  }
-  // Returns whether the queue is part of the snapshot of a scheduling cycle.
-  bool IsInSnapshot(NodeId queue) const { return forest().IsActive(queue); }
 
   // Returns the ClusterQueue of the workload's LocalQueue, or kNoId if there is none.
   NodeId QueueOf(const Workload& workload) const;
-  // Returns the deleted ClusterQueues that still hold workloads, as of the last rebuild.
-  const std::vector<NodeId>& Terminating();
   // Schedules a retry of all inadmissible workloads in the tree of `queue`.
   void NotifyRetry(NodeId queue);
-  // Like NotifyRetry() for the workload's queue. Does nothing if the workload's LocalQueue is stopped or
-  // missing.
-  void NotifyRetryFor(const Workload& workload) {
-    if (Local(workload.local_queue).IsRunning()) NotifyRetry(QueueOf(workload));
-  }
   // MarkDirty() adds a workload to the list of workloads that the controllers reconcile in the next Settle().
   // UnmarkDirty() reverses MarkDirty().
   void MarkDirty(WorkloadId id) {
@@ -353,14 +308,6 @@ struct State {
   void UnmarkDirty(WorkloadId id);
   // Returns all workloads that are not deleted, in the order of submission.
   std::vector<WorkloadId> Living() const;
-  // Returns whether another state may share pages of the tables that a nomination accesses. If it does not,
-  // threads may access different elements of the tables at the same time.
-  bool MaySharePages() const {
-    return workloads.MayShare() || queues.MayShare() || local_queues.MayShare() || ledger.MayShare();
-  }
-  // Frees the slots of deleted workloads. Does nothing while a cycle is blocked, because the cycle may refer
-  // to deleted workloads.
-  void RemoveDeleted();
   void Record(EventKind kind, WorkloadId workload, Reason cause = Reason::kEmpty) {
     if (followed.on && (followed.all || ChangesJob(kind))) followed.steps.push_back({kind, workload});
     if (record_events) events.push_back(MakeEvent(*this, kind, workload, cause));
@@ -369,12 +316,6 @@ struct State {
   // Returns a reference to the copied details. The next EditStatus() of the workload invalidates the
   // reference.
   StatusDetails& EditStatus(Workload& workload);
-
- private:
-  void RebuildQuotas();
-  void RebuildTopologyOf(ClusterQueue& queue) const;
-  void RebuildActivity();
-  void BumpGenerations();
 };
 
 // A trial. The destructor of a trial undoes all changes of quota usage and topology usage made since its
@@ -404,9 +345,12 @@ class Trial {
   size_t quota_mark_, capacity_mark_;
 };
 
-// Returns the reasons why the queue is inactive, such as a missing flavor or check; empty if the queue is
-// active.
-Inactivity InactivityOf(const State& state, NodeId queue);
+// Like State::NotifyRetry() for the workload's queue. Does nothing if the workload's LocalQueue is stopped or
+// missing.
+void NotifyRetryFor(State& state, const Workload& workload);
+// Frees the slots of deleted workloads. Does nothing while a cycle is blocked, because the cycle may refer to
+// deleted workloads.
+void RemoveDeleted(State& state);
 
 }  // namespace kueue
 

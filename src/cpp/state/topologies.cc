@@ -7,6 +7,7 @@
 
 #include "absl/base/attributes.h"
 #include "absl/strings/str_cat.h"
+#include "state/names.h"
 #include "state/state.h"
 #include "workload/totals.h"
 
@@ -98,7 +99,7 @@ void ChargeTopology(State& state, const TopologyUsages& usage, int32_t sign) {
 PodAmounts PodRequestsOf(State& state, const PodTemplate& adjusted) {
   PodAmounts amounts;
   for (const auto& [name, quantity] : PodRequests(adjusted)) {
-    amounts.emplace_back(state.InternResource(name), ResourceValue(name, quantity));
+    amounts.emplace_back(InternResource(state, name), ResourceValue(name, quantity));
   }
   return amounts;
 }
@@ -175,6 +176,10 @@ std::shared_ptr<const EligibleLeaves> EligibleFor(State& state, FlavorCapacity& 
     known[at] = std::make_shared<const EligibleLeaves>(*capacity.tree, state.topology.made.demand_of_id[at]);
   }
   return known[at];
+}
+
+void EnsureTopologies(State& state) {
+  if (state.topology.made.stale) RebuildTopologies(state);
 }
 
 }  // namespace kueue

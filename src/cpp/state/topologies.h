@@ -91,6 +91,8 @@ struct Topologies {
 
 // Updates the trees and their usage from nodes, pods, flavors and quota reservations.
 void RebuildTopologies(State& state);
+// Same, if they are out of date.
+void EnsureTopologies(State& state);
 // Returns the PodDemand of each pod set of an equivalence class. NumberedDemandsOf() also returns the ids
 // assigned by this state. The references are invalidated by the next rebuild and when a class is added.
 const std::vector<PodDemand>& DemandsOf(State& state, ClassId cls);

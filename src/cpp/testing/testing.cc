@@ -17,6 +17,8 @@
 #include "objects/pod_template.h"
 #include "preemption/preemption.h"
 #include "state/check.h"
+#include "state/names.h"
+#include "state/rebuild.h"
 #include "workload/shape.h"
 #include "workload/totals.h"
 
@@ -93,7 +95,7 @@ constexpr Corruption kCorruptions[] = {
 // A copy of an engine's state whose usage can be changed freely.
 class Tables {
  public:
-  explicit Tables(State state) : state_(std::move(state)) { state_.EnsureBuilt(); }
+  explicit Tables(State state) : state_(std::move(state)) { EnsureBuilt(state_); }
 
   void Add(const std::string& queue, const FlavorResourceName& fr, int64_t amount) {
     state_.quota.Add(Queue(queue), Intern(fr), Amount(amount));
@@ -108,9 +110,9 @@ class Tables {
     const NodeId node = is_cohort ? Cohort(name) : Queue(name);
     const FlavorResourceId fr = Intern(fr_name);
     const Quota& quota = state_.quota;
-    return py::make_tuple(quota.Subtree(node, fr).value(), quota.Local(node, fr).value(),
+    return py::make_tuple(quota.limits().subtree(node, fr).value(), quota.limits().local(node, fr).value(),
                           quota.Usage(node, fr).value(), quota.RawAvailable(node, fr).value(),
-                          quota.Potential(node, fr).value(), quota.IsBorrowing(node, fr));
+                          quota.limits().potential(node, fr).value(), quota.IsBorrowing(node, fr));
   }
   // Returns the nonzero usage of all nodes by (name, whether it is a Cohort, flavor, resource).
   py::dict Usage() const {
@@ -131,7 +133,7 @@ class Tables {
     return Amount(amount) <= state_.quota.Available(Queue(queue), Intern(fr));
   }
   std::pair<int, bool> Height(const std::string& queue, const FlavorResourceName& fr, int64_t amount) {
-    const Quota::Height found = state_.quota.LowestSubtreeThatFits(Queue(queue), Intern(fr), Amount(amount));
+    const SubtreeHeight found = LowestSubtreeThatFits(state_.quota, Queue(queue), Intern(fr), Amount(amount));
     return {found.height, found.smaller_than_tree};
   }
 
@@ -145,10 +147,10 @@ class Tables {
 
   void SetConsumed(const std::string& ns, const std::string& queue, const std::string& resource,
                    int64_t nano) {
-    const LocalQueueId local = state_.InternLocalQueue(ns, queue);
+    const LocalQueueId local = InternLocalQueue(state_, ns, queue);
     LedgerEntry& entry = state_.ledger[local];
     entry.exists = true;
-    entry.consumed[state_.InternResource(resource)] = nano;
+    entry.consumed[InternResource(state_, resource)] = nano;
     RefreshLocalQueueUsage(state_, local);
   }
 
@@ -222,13 +224,13 @@ class Tables {
  private:
   FlavorResourceId Intern(const FlavorResourceName& fr) {
     const FlavorResourceId id =
-        state_.InternFlavorResource(state_.InternFlavor(fr.first), state_.InternResource(fr.second));
+        InternFlavorResource(state_, InternFlavor(state_, fr.first), InternResource(state_, fr.second));
     state_.quota.Resize(static_cast<int>(state_.flavor_resources.size()));
     return id;
   }
   NodeId Queue(const std::string& name) const { return Found(state_.forest().FindClusterQueue(name), name); }
   NodeId Cohort(const std::string& name) const { return Found(state_.forest().FindCohort(name), name); }
-  WorkloadId Workload(const std::string& key) const { return Found(state_.FindWorkload(key), key); }
+  WorkloadId Workload(const std::string& key) const { return Found(FindByKey(state_, key), key); }
   template <typename IdT>
   static IdT Found(IdT id, const std::string& name) {
     if (id == kNoId) ThrowIfError(absl::NotFoundError(absl::StrCat("nothing is named ", name)));

@@ -10,7 +10,7 @@ from kueuepy.engine.facts import less, number, positive
 from kueuepy.engine.records import NO_CONDITION
 from kueuepy.explain import words
 from kueuepy.explain.cause import cause as _cause
-from kueuepy.explain.obstacles import obstacles, ways_out
+from kueuepy.explain.obstacles import check_cause, obstacles, ways_out
 from kueuepy.explain.places import place_cause
 from kueuepy.explain.remedies import remedies
 
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
         NodeView,
         PodSetView,
     )
-    from kueuepy.engine.records import CheckView, ConditionView, StatusView
+    from kueuepy.engine.records import ConditionView, StatusView
     from kueuepy.explain.cause import Cause
 
 _MOST_NAMED = 5  # workloads each of which would free enough quota alone
@@ -82,7 +82,11 @@ def _pod_set(pod_set: PodSetView, *, alone: bool, fair: bool) -> list[Cause]:
     causes += [_flavor(flavor, uncovered=bool(pod_set["undeclared"]), fair=fair) for flavor in pod_set["flavors"]]
     if alone:
         return causes
-    return [_cause("pod_set", words.pod_set(pod_set), {"name": pod_set["name"], "count": pod_set["count"]}, causes)]
+    return [_of_pod_set(pod_set, causes)]
+
+
+def _of_pod_set(pod_set: PodSetView, causes: list[Cause]) -> Cause:
+    return _cause("pod_set", words.pod_set(pod_set), {"name": pod_set["name"], "count": pod_set["count"]}, causes)
 
 
 def _flavor(flavor: FlavorView, *, uncovered: bool, fair: bool) -> Cause:
@@ -190,9 +194,7 @@ def holding_causes(facts: FactsView, decided: Admitted | None, status: StatusVie
     causes: list[Cause] = []
     for pod_set in facts["pod_sets"]:
         inner = [_held(cell) for flavor in pod_set["flavors"] for cell in flavor["cells"]]
-        causes.append(
-            _cause("pod_set", words.pod_set(pod_set), {"name": pod_set["name"], "count": pod_set["count"]}, inner)
-        )
+        causes.append(_of_pod_set(pod_set, inner))
     if decided is not None:
         taken = {flavor for flavors in decided.flavors.values() for flavor in flavors.values()}
         causes += [
@@ -200,15 +202,10 @@ def holding_causes(facts: FactsView, decided: Admitted | None, status: StatusVie
             for attempt in decided.attempts
             if attempt.flavor not in taken
         ]
-    causes += map(_check, status.checks)
+    causes += map(check_cause, status.checks)
     if fair:
         causes += shares(facts)
     return tuple(causes)
-
-
-def _check(check: CheckView) -> Cause:
-    text = words.check(check.name, check.state, check.message)
-    return _cause("check", text, {"name": check.name, "state": check.state})
 
 
 def _held(cell: CellView) -> Cause:
@@ -244,14 +241,6 @@ def history_causes(facts: FactsView, conditions: dict[str, ConditionView]) -> tu
         return ()
     inner: tuple[Cause, ...] = ()
     if preempted.is_true:
-        inner = (
-            _cause(
-                "preempted_by",
-                words.preempted(facts["preemptor"], preempted.reason),
-                {
-                    "workload": facts["preemptor"],
-                    "reason": preempted.reason,
-                },
-            ),
-        )
+        text = words.preempted(facts["preemptor"], preempted.reason)
+        inner = (_cause("preempted_by", text, {"workload": facts["preemptor"], "reason": preempted.reason}),)
     return (_cause("eviction", f"evicted: {evicted.reason}: {evicted.message}", {"reason": evicted.reason}, inner),)

@@ -154,12 +154,13 @@ def explain(
     elif conditions.get("Finished", NO_CONDITION).is_true:
         verdict = "Finished"
     else:
+        fewer = fewer_pods(facts, known(facts["workload"])) if verdict == "Pending" else []
         causes += waiting_causes(
             facts,
             facts["position"],
             _head(facts),
             before=delays(engine, found, facts),
-            after=[*_fewer_pods(facts, known), *releases(engine, facts, known)],
+            after=[*fewer, *releases(engine, facts, known)],
             fair=fair,
         )
         root = waiting_root(engine, facts, status, written, _head(facts))
@@ -181,10 +182,6 @@ def explain(
         root,
         not_modelled,
     )
-
-
-def _fewer_pods(facts: FactsView, known: Callable[[str], Workload | None]) -> list[Cause]:
-    return fewer_pods(facts, known(facts["workload"])) if facts["verdict"] == "Pending" else []
 
 
 def _holding_verdict(conditions: dict[str, ConditionView]) -> str:

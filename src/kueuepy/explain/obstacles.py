@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
     from kueuepy._core import Engine
     from kueuepy.engine.facts import FactsView
-    from kueuepy.engine.records import StatusView
+    from kueuepy.engine.records import CheckView, StatusView
     from kueuepy.explain.cause import Cause
     from kueuepy.objects import Workload
 
@@ -82,21 +82,25 @@ def _ways_out(facts: FactsView) -> Iterator[str]:
 def delays(engine: Engine, found: int, facts: FactsView) -> list[Cause]:
     """Return failed admission checks, and the current back-off after an eviction, if any."""
     status = engine.status_details(found)
-    checks = [
-        _cause("check", words.check(check.name, check.state, check.message), {"name": check.name, "state": check.state})
-        for check in status.checks
-        if check.state in ("Retry", "Rejected")
-    ]
-    return [*checks, *_backoff(engine, status, facts)]
+    checks = [check_cause(check) for check in status.checks if check.state in ("Retry", "Rejected")]
+    waits = backoff(engine, status, facts)
+    return checks if waits is None else [*checks, waits]
 
 
-def _backoff(engine: Engine, status: StatusView, facts: FactsView) -> list[Cause]:
+def check_cause(check: CheckView) -> Cause:
+    """Return the state of an admission check."""
+    text = words.check(check.name, check.state, check.message)
+    return _cause("check", text, {"name": check.name, "state": check.state})
+
+
+def backoff(engine: Engine, status: StatusView, facts: FactsView) -> Cause | None:
+    """Return the current back-off after an eviction; `None` if there is none."""
     until = status.requeue_at
     if until is None or until <= engine.now:
-        return []
+        return None
     left = (until - engine.now) / SECOND
     text = words.backoff(left, status.requeue_count or 0, facts["cluster_queue"])
-    return [_cause("backoff", text, {"until": until, "seconds": left})]
+    return _cause("backoff", text, {"until": until, "seconds": left})
 
 
 def releases(engine: Engine, facts: FactsView, known: Callable[[str], Workload | None]) -> list[Cause]:

@@ -8,9 +8,7 @@ from kueuepy.explain import placewords as words
 from kueuepy.explain.cause import cause as _cause
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from kueuepy.engine.places import DomainView, PlaceFactsView
+    from kueuepy.engine.places import PlaceFactsView
     from kueuepy.engine.records import AdmissionView
     from kueuepy.explain.cause import Cause
 
@@ -36,11 +34,9 @@ def _below(above: tuple[str, ...], facts: PlaceFactsView) -> list[Cause]:
     ]
     hidden = found[MOST_SHOWN:]
     count = len(hidden) + (facts["domain_counts"][depth] - len(found) if depth == 0 else 0)
-    return [*causes, _hidden(hidden, level, count)] if count else causes
-
-
-def _hidden(rest: Sequence[DomainView], level: str, count: int) -> Cause:
-    return _cause("domains", words.others(rest, level, count), {"level": level, "count": count})
+    if not count:
+        return causes
+    return [*causes, _cause("domains", words.others(hidden, level, count), {"level": level, "count": count})]
 
 
 def held_places(admission: AdmissionView | None) -> tuple[Cause, ...]:

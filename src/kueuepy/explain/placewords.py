@@ -46,7 +46,7 @@ def place(facts: PlaceFactsView) -> str:
         return f"{name}: it has no nodes"
     most = f"at most {facts['largest']} fit" if facts["largest"] else "not even one fits"
     if facts["largest"] >= facts["count"]:
-        most = "the leader and the workers do not fit together"  # the leader and the workers do not fit together
+        most = "the leader and the workers do not fit together"
     if facts["failure_if_empty"] is None:
         return f"{name}: {most}; all would fit without other workloads"
     return f"{name}: {most}, {_even(facts)}"

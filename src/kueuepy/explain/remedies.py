@@ -9,7 +9,7 @@ from kueuepy.explain.cause import cause as _cause
 from kueuepy.explain.placewords import is_missing
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator
 
     from kueuepy.engine.facts import FactsView, FlavorView, PodSetView
     from kueuepy.explain.cause import Cause
@@ -34,12 +34,17 @@ def remedies(facts: FactsView) -> list[Cause]:
 def _parts(facts: FactsView) -> Iterator[tuple[PodSetView, list[FlavorView]]]:
     """Yield, for each resource group in which no flavor fits a pod set, the pod set and the flavors of the group."""
     for pod_set in facts["pod_sets"]:
-        groups: dict[int, list[FlavorView]] = {}
-        for flavor in pod_set["flavors"]:
-            groups.setdefault(flavor["resource_group"], []).append(flavor)
-        for flavors in groups.values():
+        for flavors in by_resource_group(pod_set):
             if not any(_fits(flavor) and flavor["mode"] is not None for flavor in flavors):
                 yield pod_set, flavors
+
+
+def by_resource_group(pod_set: PodSetView) -> Iterable[list[FlavorView]]:
+    """Return the flavors of a pod set, grouped by resource group."""
+    groups: dict[int, list[FlavorView]] = {}
+    for flavor in pod_set["flavors"]:
+        groups.setdefault(flavor["resource_group"], []).append(flavor)
+    return groups.values()
 
 
 def _fits(flavor: FlavorView) -> bool:

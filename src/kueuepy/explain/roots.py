@@ -8,7 +8,8 @@ from kueuepy.engine.facts import number
 from kueuepy.engine.records import NO_CONDITION
 from kueuepy.explain import placewords, words
 from kueuepy.explain.cause import RootCause
-from kueuepy.objects import SECOND
+from kueuepy.explain.obstacles import backoff
+from kueuepy.explain.remedies import by_resource_group
 
 if TYPE_CHECKING:
     from kueuepy._core import Engine
@@ -57,8 +58,8 @@ def waiting_root(
     )
     if unfit is not None and unfit.code in _PERMANENT:
         return unfit
-    if (found := _backoff(engine, facts, status)) is not None:
-        return found
+    if (delay := backoff(engine, status, facts)) is not None:
+        return RootCause("BackOff", delay.text, delay.facts)
     if head is not None:
         return _behind(facts, head)
     if facts["verdict"] == "Preempting":
@@ -119,15 +120,6 @@ def _checks(checks: list[CheckView]) -> RootCause:
     return RootCause("CheckPending", text, {"checks": [{"name": one.name, "state": one.state} for one in checks]})
 
 
-def _backoff(engine: Engine, facts: FactsView, status: StatusView) -> RootCause | None:
-    until = status.requeue_at
-    if until is None or until <= engine.now:
-        return None
-    left = (until - engine.now) / SECOND
-    text = words.backoff(left, status.requeue_count or 0, facts["cluster_queue"])
-    return RootCause("BackOff", text, {"until": until, "seconds": left})
-
-
 def _behind(facts: FactsView, head: str | None) -> RootCause:
     queue, position = facts["cluster_queue"], facts["position"]
     text = words.behind(head, queue) if head is not None else words.position(position or 0, queue)
@@ -154,10 +146,7 @@ def _unfit(pod_set: PodSetView) -> list[RootCause]:
     """Return, for each resource group in which a pod set fits in no flavor, why the best flavor does not fit."""
     if pod_set["undeclared"]:
         return [_unmatched(pod_set, pod_set["undeclared"], [])]
-    groups: dict[int, list[FlavorView]] = {}
-    for flavor in pod_set["flavors"]:
-        groups.setdefault(flavor["resource_group"], []).append(flavor)
-    found = (_of_group(pod_set, flavors) for flavors in groups.values())
+    found = (_of_group(pod_set, flavors) for flavors in by_resource_group(pod_set))
     return [root for root in found if root is not None]
 
 
@@ -176,10 +165,13 @@ def _of_flavor(pod_set: PodSetView, flavor: FlavorView) -> RootCause | None:
     short = [cell for cell in flavor["cells"] if cell["short"]]
     impossible = [cell for cell in short if words.is_impossible(cell)]
     if impossible:
-        return _never(pod_set, max(impossible, key=_excess))
-    place = flavor["place"]
+        cell = max(impossible, key=_excess)
+        return _of_cell("NeverFits", pod_set, cell, {"maximum": cell["potential"]})
     if short:
-        return _exceeded(pod_set, max(short, key=_excess))
+        cell = max(short, key=_excess)
+        more = {"available": cell["available"], "missing": cell["missing"], "node": cell["where"]}
+        return _of_cell("QuotaExceeded", pod_set, cell, {**more, "limit": cell["limit"]})
+    place = flavor["place"]
     if place is None or not placewords.is_missing(place):
         return None
     facts = {
@@ -196,15 +188,6 @@ def _of_flavor(pod_set: PodSetView, flavor: FlavorView) -> RootCause | None:
 def _excess(cell: CellView) -> float:
     """Return the missing amount as a fraction of the request."""
     return number(cell["missing"]) / max(1, number(cell["asked"]))
-
-
-def _never(pod_set: PodSetView, cell: CellView) -> RootCause:
-    return _of_cell("NeverFits", pod_set, cell, {"maximum": cell["potential"]})
-
-
-def _exceeded(pod_set: PodSetView, cell: CellView) -> RootCause:
-    more = {"available": cell["available"], "missing": cell["missing"], "node": cell["where"], "limit": cell["limit"]}
-    return _of_cell("QuotaExceeded", pod_set, cell, more)
 
 
 def _of_cell(code: RootCode, pod_set: PodSetView, cell: CellView, more: dict[str, Any]) -> RootCause:

@@ -3,7 +3,7 @@
 import copy
 import re
 from abc import abstractmethod
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import ClassVar
 
@@ -49,7 +49,7 @@ class PodSetSource:
     @property
     def metadata(self) -> Section:
         """The metadata of the template; empty if it has none."""
-        return self.template.find("metadata") or Section(self.template.owner, self.template.at("metadata"), {})
+        return self.template.part("metadata")
 
 
 _LABEL_VALUE = re.compile(r"[A-Za-z0-9]([-A-Za-z0-9_.]{0,61}[A-Za-z0-9])?")
@@ -84,6 +84,9 @@ class BaseJob:
         checks_topology: Whether Kueue's webhook for the kind validates topology annotations of pod templates. Default:
             `True`.
         checks_groups: Whether Kueue's webhook for the kind validates groups of pod sets. Default: `True`.
+        ends: Condition types that mark a job as finished, each mapped to whether the job succeeded. Default: none.
+        ready: Type of the condition that is true while all pods are ready. Default: empty, which means that the kind
+            has no such condition.
     """
 
     kind: ClassVar[str]
@@ -95,6 +98,8 @@ class BaseJob:
     checks_job_labels: ClassVar[bool] = True
     checks_topology: ClassVar[bool] = True
     checks_groups: ClassVar[bool] = True
+    ends: ClassVar[Mapping[str, bool]] = {}
+    ready: ClassVar[str] = ""
 
     def __init_subclass__(cls) -> None:
         """Set the API versions of a kind that Kueue manages."""
@@ -270,13 +275,8 @@ class BaseJob:
 
     def is_suspended(self) -> bool:
         """Return whether the field `suspend` of the job is true."""
-        section = self.root
-        for key in self.suspend_path.split("."):
-            found = section.find(key)
-            if found is None:
-                return False
-            section = found
-        return section.flag("suspend")
+        section = self.root.find_at(self.suspend_path)
+        return section is not None and section.flag("suspend")
 
     def suspended(self) -> Document:
         """Return the manifest with `suspend` set to true. The pod templates of an elastic job get scheduling gates."""
@@ -351,12 +351,13 @@ class BaseJob:
         return ()
 
     def finished(self) -> Finished | None:
-        """Return `None`: by default, a kind does not report whether a job has finished."""
-        return None
+        """Return the outcome of the job from its conditions; `None` if none of the conditions in `ends` is true."""
+        end = self.condition(*self.ends) if self.ends else None
+        return None if end is None else Finished(end.text("message"), self.ends[end.text("type")])
 
     def pods_ready(self) -> bool:
-        """Return `False`: by default, a kind does not report whether its pods are ready."""
-        return False
+        """Return whether the condition `ready` is true; `False` if the kind has no such condition."""
+        return bool(self.ready) and self.condition(self.ready) is not None
 
     def on_hold(self) -> bool:
         """Return `False`: by default, jobs of a kind are never on hold."""
@@ -400,7 +401,7 @@ class BaseJob:
 
     def status(self) -> Section:
         """Return the status of the job; empty if it has none."""
-        return self.root.find("status") or Section(self.owner, "status", {})
+        return self.root.part("status")
 
     def condition(self, *types: str) -> Section | None:
         """Return the first condition that is true and has one of the given types; `None` if there is none."""

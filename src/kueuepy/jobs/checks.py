@@ -6,17 +6,13 @@ Source: `pkg/controller/jobframework/validation.go:ValidateJobOnCreate` and
 `pkg/util/webhook/validation_admissiongatedby.go`.
 """
 
-import re
 from collections.abc import Mapping
 from typing import Protocol
 
 from kueuepy.jobs import keys
 from kueuepy.jobs.fields import Section
 from kueuepy.jobs.numbers import signed
-from kueuepy.manifest.formats import is_subdomain
-
-_MAX_GATE = 63
-_PATH = re.compile(r"[A-Za-z0-9/\-._~%!$&'()*+,;=:]+")
+from kueuepy.manifest.formats import LABEL_LENGTH, is_admission_gate, is_subdomain
 
 
 class Checked(Protocol):
@@ -91,7 +87,7 @@ def _check_execution_time(job: Checked) -> None:
 def _check_prebuilt(job: Checked) -> None:
     """Check that the kind supports prebuilt Workloads, and that the name of the prebuilt Workload is valid."""
     annotation = job.annotations.get(keys.PREBUILT_WORKLOAD_NAME, "")
-    is_read = job.gate("WorkloadIdentifierAnnotations") or len(annotation) > _MAX_GATE
+    is_read = job.gate("WorkloadIdentifierAnnotations") or len(annotation) > LABEL_LENGTH
     field = "annotations" if annotation and is_read else "labels"
     if prebuilt_workload_name(job) and not job.takes_prebuilt:
         at = job.root.section("metadata").section(field)
@@ -108,7 +104,7 @@ def prebuilt_workload_name(job: Checked) -> str:
     label = job.labels.get(keys.PREBUILT_WORKLOAD_NAME, "")
     if job.gate("WorkloadIdentifierAnnotations"):
         return annotation or label
-    return label or (annotation if len(annotation) > _MAX_GATE else "")
+    return label or (annotation if len(annotation) > LABEL_LENGTH else "")
 
 
 def max_execution_time(labels: Mapping[str, str]) -> int | None:
@@ -137,8 +133,7 @@ def _check_gates(job: Checked) -> None:
     gates = [gate.strip() for gate in text.split(",")]
     at = job.root.section("metadata").section("annotations")
     for gate in gates:
-        domain, slash, path = gate.partition("/")
-        if not slash or not is_subdomain(domain) or not _PATH.fullmatch(path) or len(gate) > _MAX_GATE:
+        if not is_admission_gate(gate):
             raise at.error(
                 keys.ADMISSION_GATED_BY, f'has "{gate}"; a gate must be a name such as example.com/controller'
             )

@@ -25,10 +25,8 @@ from kueuepy.jobs.ownership import (
 )
 from kueuepy.jobs.priority import AnyPriorityClass
 from kueuepy.jobs.registry import adapter_for
-from kueuepy.manifest.jobkinds import with_queue_label
+from kueuepy.manifest.jobkinds import DEFAULT_QUEUE, with_queue_label
 from kueuepy.objects import Configuration, LocalQueue, Namespace
-
-_DEFAULT_QUEUE = "default"
 
 
 @dataclass
@@ -61,7 +59,7 @@ class JobCluster:
         local_queues: Iterable[LocalQueue] = (),
     ) -> "JobCluster":
         """Create an instance from the objects of a cluster."""
-        defaults = frozenset(queue.namespace for queue in local_queues if queue.name == _DEFAULT_QUEUE)
+        defaults = frozenset(queue.namespace for queue in local_queues if queue.name == DEFAULT_QUEUE)
         return cls(config, tuple(classes), given_manifests(related), tuple(namespaces), defaults)
 
     def defaulted(self, manifest: Document) -> Document:

@@ -115,32 +115,9 @@ def to_workloads(
         NotFoundError: A priority class, or an object that a job refers to, is missing.
         UnsupportedError: Kueue does not support a kind.
     """
-    found = with_manifests(
-        manifests,
-        priority_classes=priority_classes,
-        config=config,
-        related=related,
-        queue_name_annotation=queue_name_annotation,
-        namespaces=namespaces,
-        local_queues=local_queues,
-    )
-    return tuple(workload for _, workload in found)
-
-
-def with_manifests(
-    manifests: Iterable[Document],
-    *,
-    priority_classes: Iterable[AnyPriorityClass],
-    config: Configuration,
-    related: Iterable[Document],
-    queue_name_annotation: bool = False,
-    namespaces: Iterable[Namespace],
-    local_queues: Iterable[LocalQueue],
-) -> Iterator[tuple[Document, Workload]]:
-    """Iterate over the Workloads that `to_workloads` returns, each after the manifest of the job that it starts."""
     cluster = JobCluster.of(config, priority_classes, related, namespaces, local_queues)
-    for made in conversions(manifests, cluster, queue_name_annotation=queue_name_annotation):
-        yield made.manifest, made.workload
+    found = conversions(manifests, cluster, queue_name_annotation=queue_name_annotation)
+    return tuple(made.workload for made in found)
 
 
 def conversions(

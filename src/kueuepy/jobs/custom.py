@@ -1,13 +1,13 @@
 """Custom kinds of jobs, described by paths in their manifests."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
+from typing import ClassVar
 
 from kueuepy.errors import InvalidSpecError
 from kueuepy.errors.arguments import checked
 from kueuepy.jobs.base import BaseJob, PodSetSource
 from kueuepy.jobs.fields import Section
-from kueuepy.jobs.job import Finished
 from kueuepy.jobs.topology import PodIndex
 
 
@@ -41,34 +41,21 @@ class PathJob(BaseJob):
 
     Attributes:
         paths: Locations of the pod sets.
-        ends: Condition types that mark a job as finished, each mapped to whether the job succeeded.
-        ready: Type of the condition that is true while all pods are ready; empty if the kind has no such condition.
     """
 
-    paths: tuple[PodSetPath, ...] = ()
-    ends: Mapping[str, bool] = {}
-    ready: str = ""
+    paths: ClassVar[tuple[PodSetPath, ...]] = ()
 
     def slots(self, root: Section) -> Sequence[PodSetSource]:
         """Return the sources of the pod sets whose templates exist in the manifest.
 
         A pod set without a template in the manifest is omitted.
         """
-        found = ((path, _find(root, path.template)) for path in self.paths)
+        found = ((path, root.find_at(path.template)) for path in self.paths)
         return [
             PodSetSource(path.name, _count(root, path.count), template, index=path.index)
             for path, template in found
             if template is not None
         ]
-
-    def finished(self) -> Finished | None:
-        """Return the outcome of the job from its conditions; `None` if it has not finished."""
-        end = self.condition(*self.ends)
-        return None if end is None else Finished(end.text("message"), self.ends[end.text("type")])
-
-    def pods_ready(self) -> bool:
-        """Return whether the condition for ready pods is true."""
-        return bool(self.ready) and self.condition(self.ready) is not None
 
 
 @checked
@@ -126,14 +113,7 @@ def path_kind(
     return type(kind, (PathJob,), fields)
 
 
-def _find(root: Section, path: str) -> Section | None:
-    section: Section | None = root
-    for key in path.split("."):
-        section = section and section.find(key)
-    return section
-
-
 def _count(root: Section, path: str) -> int:
     section, _, key = path.rpartition(".")
-    found = _find(root, section) if section else None
+    found = root.find_at(section) if section else None
     return found.count(key, 1) if found else 1

@@ -1,7 +1,6 @@
 """Typed access to the fields of a manifest, with errors that name the field."""
 
 import copy
-import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any, TypeAlias
@@ -9,12 +8,10 @@ from typing import Any, TypeAlias
 from kueuepy.errors import InvalidSpecError
 from kueuepy.errors.problems import steps
 from kueuepy.jobs.quantity import canonical
+from kueuepy.manifest.text.text import SURROGATE
 
 Document: TypeAlias = dict[str, Any]
 """A Kubernetes object as a dict, as parsed from YAML."""
-
-
-_SURROGATE = re.compile("[\ud800-\udfff]")
 
 
 def without_nulls(value: Any) -> Any:
@@ -27,7 +24,7 @@ def without_nulls(value: Any) -> Any:
         return {without_nulls(key): without_nulls(item) for key, item in value.items() if item is not None}
     if isinstance(value, list):
         return [without_nulls(item) for item in value]
-    if isinstance(value, str) and _SURROGATE.search(value):
+    if isinstance(value, str) and SURROGATE.search(value):
         raise InvalidSpecError(f"{value!r} holds half of a surrogate pair; it must be valid Unicode")
     return copy.deepcopy(value)
 
@@ -105,6 +102,25 @@ class Section:
         """
         value = self.data.get(key)
         return None if value is None else Section(self.owner, self.at(key), self._mapping(key, value))
+
+    def part(self, key: str) -> "Section":
+        """Return the mapping in a field; an empty mapping, which is not part of the manifest, if the field is absent.
+
+        Raises:
+            InvalidSpecError: The field is not a mapping.
+        """
+        return self.find(key) or Section(self.owner, self.at(key), {})
+
+    def find_at(self, path: str) -> "Section | None":
+        """Return the mapping at a dotted path; `None` if a field of the path is absent.
+
+        Raises:
+            InvalidSpecError: A field of the path is not a mapping.
+        """
+        section: Section | None = self
+        for key in path.split("."):
+            section = section and section.find(key)
+        return section
 
     def section(self, key: str) -> "Section":
         """Return the mapping in a required field.

@@ -16,12 +16,11 @@ from kueuepy.jobs.fields import Document
 from kueuepy.jobs.integrations.serving import is_held_by_another
 from kueuepy.jobs.priority import DEFAULT_CLASS, AnyPriorityClass, has_default_class
 from kueuepy.jobs.registry import is_known
-from kueuepy.manifest.jobkinds import FRAMEWORKS, PODS_BY, framework_of
+from kueuepy.manifest.jobkinds import DEFAULT_QUEUE, FRAMEWORKS, PODS_BY, framework_of
 from kueuepy.objects import Configuration, Namespace
+from kueuepy.objects.namespace import NAMESPACE_NAME_LABEL
 
 _LIMIT = 10
-_DEFAULT_QUEUE = "default"
-_NAME_LABEL = "kubernetes.io/metadata.name"
 _REPLICA_SET = ("apps/v1", "ReplicaSet")
 _UNMANAGED = {("v1", "List"), ("batch/v1", "CronJob")}
 """Kinds that this library reads, but for which Kueue has no integration."""
@@ -282,7 +281,7 @@ def with_defaults(
     if is_marked or (kind == "StatefulSet" and is_held_by_another(manifest)) or not is_enabled(manifest, config):
         return manifest
     if has_default_queue and not _label(manifest, keys.QUEUE_NAME) and (kind == "Pod" or not is_owned):
-        added[keys.QUEUE_NAME] = _DEFAULT_QUEUE
+        added[keys.QUEUE_NAME] = DEFAULT_QUEUE
     has_class = is_owned or _label(manifest, keys.PRIORITY_CLASS)
     if defaults_class and not has_class and has_default_class(classes):
         added[keys.PRIORITY_CLASS] = DEFAULT_CLASS
@@ -296,7 +295,7 @@ def selects(config: Configuration, manifest: Document, namespaces: Iterable[Name
     """Return whether `managedJobsNamespaceSelector` selects the namespace of a job."""
     name = _namespace(manifest)
     labels = next((namespace.labels for namespace in namespaces if namespace.name == name), {})
-    return config.managed_jobs_namespace_selector.matches({_NAME_LABEL: name} | labels)
+    return config.managed_jobs_namespace_selector.matches({NAMESPACE_NAME_LABEL: name} | labels)
 
 
 def is_enabled(manifest: Document, config: Configuration, *, implied: bool = True) -> bool:

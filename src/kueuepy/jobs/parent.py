@@ -3,7 +3,7 @@
 import copy
 from collections.abc import Sequence
 
-from kueuepy.jobs import checks
+from kueuepy.jobs import checks, keys
 from kueuepy.jobs.base import BaseJob
 from kueuepy.jobs.fields import Document
 from kueuepy.jobs.template import PodSetInfo
@@ -26,6 +26,10 @@ class ParentJob(BaseJob):
     def is_suspended(self) -> bool:
         """Return `False`: Kueue suspends the jobs or pods that the object creates, not the object."""
         return False
+
+    def passed_labels(self) -> dict[str, str]:
+        """Return the labels with the queue and the priority class, which the object's pods inherit."""
+        return {key: self.labels[key] for key in (keys.QUEUE_NAME, keys.PRIORITY_CLASS) if self.labels.get(key)}
 
     def suspended(self) -> Document:
         """Return the manifest with the changes that the object's jobs or pods inherit."""

@@ -38,6 +38,17 @@ class PodSetInfo:
     tolerations: tuple[Document, ...] = ()
     scheduling_gates: tuple[str, ...] = ()
 
+    def to_dict(self) -> Document:
+        """Return the changes that are not empty, as a dict with the field names of metadata and pod specs."""
+        fields = {
+            "annotations": dict(self.annotations),
+            "labels": dict(self.labels),
+            "nodeSelector": dict(self.node_selector),
+            "tolerations": copy.deepcopy(list(self.tolerations)),
+            "schedulingGates": [{"name": gate} for gate in self.scheduling_gates],
+        }
+        return {key: value for key, value in fields.items() if value}
+
 
 METADATA_FIELDS = ("annotations", "labels")
 SPEC_FIELDS = ("nodeSelector", "tolerations", "schedulingGates")

@@ -4,18 +4,17 @@ Source: `pkg/controller/jobframework/tas.go:Build`.
 """
 
 import json
-import re
 from dataclasses import dataclass
 from typing import Any
 
 from kueuepy.jobs import keys
 from kueuepy.jobs.fields import Document, Section
 from kueuepy.jobs.numbers import signed
+from kueuepy.manifest.text.text import SURROGATE
 
 _TRUE = {"1", "t", "T", "TRUE", "true", "True"}
 _FALSE = {"0", "f", "F", "FALSE", "false", "False"}
 _MAX_LAYERS = 3
-_SURROGATE = re.compile("[\ud800-\udfff]")
 
 
 @dataclass(frozen=True)
@@ -149,7 +148,7 @@ def _layer(item: Any) -> Document | None:
         if field not in layer or value is None:
             continue
         if field == "topology" and isinstance(value, str):
-            layer[field] = _SURROGATE.sub("\ufffd", value)
+            layer[field] = SURROGATE.sub("\ufffd", value)
         elif field == "size" and type(value) is int and -(2**31) <= value < 2**31:
             layer[field] = value
         else:

@@ -11,8 +11,9 @@ from typing import Any
 import msgspec
 
 from kueuepy.errors.problems import Path
+from kueuepy.manifest.body import present
 from kueuepy.manifest.decoding import Findings, decode, hold
-from kueuepy.manifest.shapes import many, optional, shape
+from kueuepy.manifest.shapes import many, shape
 from kueuepy.objects import (
     AdmissionFairSharing,
     Configuration,
@@ -54,7 +55,7 @@ _Wait = shape(
     timeout=str | None,
     recoveryTimeout=str | None,
     blockAdmission=bool | None,
-    requeuingStrategy=optional(_Requeuing),
+    requeuingStrategy=_Requeuing | None,
 )
 _FairSharing = shape("FairSharing", enable=bool | None, preemptionStrategies=list[str] | None)
 _AdmissionFairSharing = shape(
@@ -71,9 +72,9 @@ _Transformation = shape(
     outputs=dict[str, str | float] | None,
 )
 _Cel = shape("CELDeviceSelector", expression=str | None)
-_DeviceSelector = shape("DeviceSelector", cel=optional(_Cel))
-_DeviceSource = shape("DeviceClassSource", name=str | None, driver=str | None, deviceSelector=optional(_DeviceSelector))
-_DeviceClassSource = shape("DeviceClassSourceConfig", counter=optional(_DeviceSource), capacity=optional(_DeviceSource))
+_DeviceSelector = shape("DeviceSelector", cel=_Cel | None)
+_DeviceSource = shape("DeviceClassSource", name=str | None, driver=str | None, deviceSelector=_DeviceSelector | None)
+_DeviceClassSource = shape("DeviceClassSourceConfig", counter=_DeviceSource | None, capacity=_DeviceSource | None)
 _DeviceClassMapping = shape(
     "DeviceClassMapping",
     name=str | None,
@@ -94,7 +95,7 @@ _MultiKueue = shape(
     origin=str | None,
     workerLostTimeout=str | None,
     dispatcherName=str | None,
-    incrementalDispatcherConfig=optional(shape("IncrementalDispatcherConfig", stepSize=int | None)),
+    incrementalDispatcherConfig=shape("IncrementalDispatcherConfig", stepSize=int | None) | None,
 )
 _Integrations = shape("Integrations", "externalFrameworks podOptions labelKeysToCopy", frameworks=list[str] | None)
 _Configuration = shape(
@@ -102,13 +103,13 @@ _Configuration = shape(
     _OTHERS,
     namespace=str | None,
     manageJobsWithoutQueueName=bool | None,
-    managedJobsNamespaceSelector=optional(LabelSelector),
-    waitForPodsReady=optional(_Wait),
-    fairSharing=optional(_FairSharing),
-    admissionFairSharing=optional(_AdmissionFairSharing),
-    resources=optional(_Resources),
-    integrations=optional(_Integrations),
-    multiKueue=optional(_MultiKueue),
+    managedJobsNamespaceSelector=LabelSelector | None,
+    waitForPodsReady=_Wait | None,
+    fairSharing=_FairSharing | None,
+    admissionFairSharing=_AdmissionFairSharing | None,
+    resources=_Resources | None,
+    integrations=_Integrations | None,
+    multiKueue=_MultiKueue | None,
     featureGates=dict[str, bool] | None,
 )
 
@@ -128,7 +129,7 @@ def read_configuration(
     doc = hold(_Configuration, doc, (), findings) or {}
     if findings.problems:
         return None
-    doc = {name: value for name, value in doc.items() if value is not None}
+    doc = present(doc)
     _refuse_newer(doc, version, findings)
     namespace = doc.get("namespace") or _OWN_NAMESPACE
     gates = doc.get("featureGates", {})
@@ -181,7 +182,7 @@ def _duration(raw: str | None, path: Path, findings: Findings) -> int:
 def _wait(raw: dict[str, Any] | None, version: str, findings: Findings) -> WaitForPodsReady | None:
     if version == "v1beta1" and not (raw or {}).get("enable"):
         return None
-    given = {name: value for name, value in (raw or {}).items() if value is not None}
+    given = present(raw or {})
     path = ("waitForPodsReady",)
     timeout = _duration(given.get("timeout"), (*path, "timeout"), findings)
     if version == "v1beta2" or "timeout" not in given:
@@ -189,7 +190,7 @@ def _wait(raw: dict[str, Any] | None, version: str, findings: Findings) -> WaitF
     recovery = timeout
     if "recoveryTimeout" in given:
         recovery = _duration(given["recoveryTimeout"], (*path, "recoveryTimeout"), findings)
-    strategy = {name: value for name, value in (given.get("requeuingStrategy") or {}).items() if value is not None}
+    strategy = present(given.get("requeuingStrategy") or {})
     return WaitForPodsReady(
         timeout=Seconds.of(timeout),
         recovery_timeout=Seconds.of(recovery) if recovery else None,
@@ -208,7 +209,7 @@ def _fair_sharing(raw: dict[str, Any] | None, version: str, findings: Findings) 
 
 def _multi_kueue(raw: dict[str, Any], findings: Findings) -> MultiKueueSettings:
     """Read the settings of MultiKueue with their defaults (`apis/config/v1beta2/defaults.go`)."""
-    given = {name: value for name, value in raw.items() if value is not None}
+    given = present(raw)
     found: dict[str, Any] = {}
     for name, field in (("gcInterval", "gc_interval"), ("workerLostTimeout", "worker_lost_timeout")):
         if name in given:
@@ -220,7 +221,7 @@ def _multi_kueue(raw: dict[str, Any], findings: Findings) -> MultiKueueSettings:
         path = ("multiKueue", "incrementalDispatcherConfig", "stepSize")
         findings.problem(path, f"is {step}; it must be 1 or more")
     named = {"origin": given.get("origin"), "dispatcher_name": given.get("dispatcherName"), "step_size": step}
-    return MultiKueueSettings(**found, **{name: value for name, value in named.items() if value is not None})
+    return MultiKueueSettings(**found, **present(named))
 
 
 def _admission_fair_sharing(raw: dict[str, Any] | None, findings: Findings) -> AdmissionFairSharing | None:
@@ -238,7 +239,7 @@ def _admission_fair_sharing(raw: dict[str, Any] | None, findings: Findings) -> A
 
 def read_resources(raw: dict[str, Any], findings: Findings) -> Resources | None:
     """Read the section `resources` of a Configuration; `None` if `findings` contains problems."""
-    given = {name: value for name, value in raw.items() if value is not None}
+    given = present(raw)
     if "deviceClassMappings" in given:
         place = ("resources", "deviceClassMappings")
         held = hold(list[_DeviceClassMapping], given["deviceClassMappings"], place, findings)  # type: ignore[valid-type]
@@ -250,9 +251,7 @@ def read_resources(raw: dict[str, Any], findings: Findings) -> Resources | None:
 
 def _mapping(raw: dict[str, Any]) -> dict[str, Any]:
     """Return a mapping of device classes with selectors as plain CEL expressions."""
-    sources = [
-        {kind: _source(one) for kind, one in source.items() if one is not None} for source in raw.get("sources") or ()
-    ]
+    sources = [{kind: _source(one) for kind, one in present(source).items()} for source in raw.get("sources") or ()]
     return {
         "name": raw.get("name") or "",
         "deviceClassNames": raw.get("deviceClassNames") or (),
@@ -303,8 +302,7 @@ def write_configuration(configuration: Configuration) -> dict[str, Any]:
         "integrations": None if configuration.frameworks is None else {"frameworks": list(configuration.frameworks)},
         "featureGates": configuration.feature_gates or None,
     }
-    body = {name: value for name, value in body.items() if value is not None}
-    return {"apiVersion": f"{CONFIG_GROUP}/{version}", "kind": "Configuration", **body}
+    return {"apiVersion": f"{CONFIG_GROUP}/{version}", "kind": "Configuration", **present(body)}
 
 
 def _write_wait(wait: WaitForPodsReady) -> dict[str, Any]:

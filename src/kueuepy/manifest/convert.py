@@ -8,9 +8,10 @@ import msgspec
 from kueuepy.errors import UnsupportedError
 from kueuepy.errors.arguments import checked
 from kueuepy.errors.problems import ManifestError, Problem, suggestion
+from kueuepy.manifest.body import Body, part, present
 from kueuepy.manifest.decoding import Findings, decode
 from kueuepy.manifest.fields import TIME
-from kueuepy.manifest.kinds import BY_CLASS, KINDS, KUEUE, Body, Kind
+from kueuepy.manifest.kinds import BY_CLASS, KINDS, KUEUE, Kind
 from kueuepy.manifest.schema.structure import structured
 from kueuepy.manifest.versions import OLD_VERSIONS, to_v1beta2, with_usage
 from kueuepy.objects import Object
@@ -222,7 +223,7 @@ def to_dict(obj: Object) -> dict[str, Any]:
     if kind.spread:
         rest = kind.spread(written)
     else:
-        body = {name: value for name, value in written.items() if value is not None}
+        body = present(written)
         rest = ({kind.place: body} if body else {}) if kind.place else body
     if status:
         rest["status"] = status
@@ -239,8 +240,7 @@ def generated_name(prefix: str, number: int) -> str:
 
 def object_name(doc: Mapping[str, Any]) -> str:
     """Return the name of an object in error messages: its kind, followed by namespace and name in quotes."""
-    metadata = doc.get("metadata")
-    metadata = metadata if isinstance(metadata, dict) else {}
+    metadata = part(doc, "metadata")
     name = metadata.get("name") or metadata.get("generateName") or ""
     namespace = metadata.get("namespace")
     return f'{doc.get("kind") or "object"} "{f"{namespace}/" if namespace else ""}{name}"'

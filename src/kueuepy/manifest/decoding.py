@@ -187,24 +187,40 @@ def _examine_scalar(kind: inspect.Type, raw: Any, path: Path, findings: Findings
         case inspect.LiteralType():
             return _examine_literal(list(kind.values), raw, path, findings)
         case inspect.StrType() if not isinstance(raw, str):
-            if raw is None or isinstance(raw, dict | list):
-                findings.problem(path, f"is {named(raw)}; it must be a string")
-                return raw
-            text = str(raw).lower() if isinstance(raw, bool) else str(raw)
-            findings.odd(
-                path, f"is {named(raw)}; it must be a string: put it in quotes", "read as if it were", "Invalid"
-            )
-            return text
+            return as_text(raw, path, findings)
         case inspect.IntType() if isinstance(raw, bool) or not isinstance(raw, int):
-            return _examine_other(raw, path, findings, "an integer", _integer(raw))
+            return as_integer(raw, path, findings)
         case inspect.FloatType() if isinstance(raw, bool) or not isinstance(raw, int | float):
             findings.problem(path, f"is {named(raw)}; it must be a number")
         case inspect.BoolType() if not isinstance(raw, bool):
-            return _examine_other(raw, path, findings, "true or false", {"true": True, "false": False}.get(str(raw)))
+            return as_boolean(raw, path, findings)
     return raw
 
 
-def _examine_other(raw: Any, path: Path, findings: Findings, wanted: str, meant: Any) -> Any:
+def as_text(raw: Any, path: Path, findings: Findings) -> Any:
+    """Convert a number or boolean to a string in lenient mode; report any other value, and return it unchanged."""
+    detail = f"is {named(raw)}; it must be a string"
+    if raw is None or isinstance(raw, dict | list | tuple):
+        findings.problem(path, detail)
+        return raw
+    findings.odd(path, f"{detail}: put it in quotes", "read as if it were", "Invalid")
+    return str(raw).lower() if isinstance(raw, bool) else str(raw)
+
+
+def as_integer(raw: Any, path: Path, findings: Findings) -> Any:
+    """Convert a string with an integer in lenient mode; report any other value, and return it unchanged."""
+    text = raw if isinstance(raw, str) else ""
+    digits = text.removeprefix("-")
+    is_integer = digits.isascii() and digits.isdigit() and len(text) < _DIGITS
+    return _converted(raw, int(text) if is_integer else None, "an integer", path, findings)
+
+
+def as_boolean(raw: Any, path: Path, findings: Findings) -> Any:
+    """Convert the strings `true` and `false` in lenient mode; report any other value, and return it unchanged."""
+    return _converted(raw, {"true": True, "false": False}.get(str(raw)), "true or false", path, findings)
+
+
+def _converted(raw: Any, meant: Any, wanted: str, path: Path, findings: Findings) -> Any:
     detail = f"is {named(raw)}; it must be {wanted}"
     if meant is None:
         findings.problem(path, detail)
@@ -218,12 +234,6 @@ def _examine_literal(allowed: list[Any], raw: Any, path: Path, findings: Finding
         words = ", ".join(str(word) for word in allowed if word != "")
         findings.problem(path, f"{shown(raw)} is not supported; it must be one of {words}", "NotSupported")
     return raw
-
-
-def _integer(raw: Any) -> int | None:
-    text = raw if isinstance(raw, str) else ""
-    digits = text.removeprefix("-")
-    return int(text) if digits.isascii() and digits.isdigit() and len(text) < _DIGITS else None
 
 
 _DIGITS = 20
@@ -243,7 +253,7 @@ def named(raw: Any) -> str:
         case bool():
             return f"{str(raw).lower()}, a boolean"
         case int() | float():
-            return f"{raw}, a number"
+            return f"{shown(raw)}, a number"
         case str():
             return f"{shown(raw)}, a string"
         case dict():

@@ -8,15 +8,15 @@ from collections.abc import Iterator
 from typing import Any
 
 from kueuepy.errors.problems import Path
+from kueuepy.manifest.body import Body, part, present
 from kueuepy.manifest.decoding import Findings, hold
 from kueuepy.manifest.fields import FieldForm
-from kueuepy.manifest.shapes import many, mapping_of, optional, shape
+from kueuepy.manifest.shapes import many, mapping_of, shape
 
-Body = dict[str, Any]
 GROUP = "resource.k8s.io"
 
 _Cel = shape("CELDeviceSelector", expression=str)
-_Selector = shape("DeviceSelector", cel=optional(_Cel))
+_Selector = shape("DeviceSelector", cel=_Cel | None)
 _Requirements = shape("CapacityRequirements", requests=dict[str, str | int] | None)
 _Exact = shape(
     "ExactDeviceRequest",
@@ -25,18 +25,18 @@ _Exact = shape(
     allocationMode=str | None,
     count=int | None,
     adminAccess=bool | None,
-    capacity=optional(_Requirements),
+    capacity=_Requirements | None,
     tolerations=many(dict[str, Any]),
 )
-_Request = shape("DeviceRequest", name=str | None, exactly=optional(_Exact), firstAvailable=many(dict[str, Any]))
-_Range = shape("CapacityRequestPolicyRange", min=optional(str | int), max=optional(str | int), step=optional(str | int))
+_Request = shape("DeviceRequest", name=str | None, exactly=_Exact | None, firstAvailable=many(dict[str, Any]))
+_Range = shape("CapacityRequestPolicyRange", min=str | int | None, max=str | int | None, step=str | int | None)
 _Policy = shape(
     "CapacityRequestPolicy",
-    default=optional(str | int),
+    default=str | int | None,
     validValues=many(str | int),
-    validRange=optional(_Range),
+    validRange=_Range | None,
 )
-_Capacity = shape("DeviceCapacity", value=str | int, requestPolicy=optional(_Policy))
+_Capacity = shape("DeviceCapacity", value=str | int, requestPolicy=_Policy | None)
 _Attribute = shape(
     "DeviceAttribute",
     "strings ints bools versions",
@@ -55,27 +55,16 @@ _Device = shape(
     "Device",
     _DEVICE_OTHERS,
     name=str,
-    attributes=optional(mapping_of(_Attribute)),
-    capacity=optional(mapping_of(_Capacity)),
+    attributes=mapping_of(_Attribute) | None,
+    capacity=mapping_of(_Capacity) | None,
     consumesCounters=many(_Consumption),
 )
 _SLICE_OTHERS = "nodeName nodeSelector allNodes perDeviceNodeSelection sharedCounters"
 _DEVICES: Path = ("devices", "requests")
 
 
-def _part(doc: Body, *path: str) -> Body:
-    for step in path:
-        found = doc.get(step)
-        doc = found if isinstance(found, dict) else {}
-    return doc
-
-
 def _is_beta1(doc: Body) -> bool:
     return str(doc.get("apiVersion")).endswith(("v1beta1", "v1alpha3"))
-
-
-def _present(body: Body) -> Body:
-    return {name: value for name, value in body.items() if value is not None}
 
 
 def _exact(request: Any) -> Any:
@@ -91,21 +80,21 @@ def _requests(doc: Body, devices: Body) -> Any:
 
 def claim_body(doc: Body) -> Body:
     """Return the fields of a ResourceClaim."""
-    devices = _part(doc, "spec", "devices")
-    return _present(
+    devices = part(doc, "spec", "devices")
+    return present(
         {**{name: devices.get(name) for name in ("constraints", "config")}, "requests": _requests(doc, devices)}
     )
 
 
 def template_body(doc: Body) -> Body:
     """Return the fields of a ResourceClaimTemplate."""
-    body = claim_body({**doc, "spec": _part(doc, "spec", "spec")})
-    return _present({**body, "claimMetadata": _part(doc, "spec").get("metadata")})
+    body = claim_body({**doc, "spec": part(doc, "spec", "spec")})
+    return present({**body, "claimMetadata": part(doc, "spec").get("metadata")})
 
 
 def claim_spread(body: Body) -> Body:
     """Return the spec of a ResourceClaim."""
-    return {"spec": {"devices": _present({name: body.get(name) for name in ("requests", "constraints", "config")})}}
+    return {"spec": {"devices": present({name: body.get(name) for name in ("requests", "constraints", "config")})}}
 
 
 def template_spread(body: Body) -> Body:
@@ -116,7 +105,7 @@ def template_spread(body: Body) -> Body:
 
 def slice_body(doc: Body) -> Body:
     """Return the fields of a ResourceSlice. Unknown fields in the spec of the ResourceSlice are kept unchanged."""
-    spec = _part(doc, "spec")
+    spec = part(doc, "spec")
     other = {name: value for name, value in spec.items() if name in _SLICE_OTHERS.split() and value is not None}
     body = {name: value for name, value in spec.items() if name not in other and value is not None}
     devices = body.get("devices")
@@ -153,13 +142,13 @@ def _read_request(request: Body, path: Path, findings: Findings) -> Body:
     first, exact = request.get("firstAvailable") or None, request.get("exactly")
     if first is None and exact is None:
         findings.problem((*path, "exactly"), "is required, unless there is firstAvailable", "Required")
-    exact = _present(exact or {})
+    exact = present(exact or {})
     exact["selectors"] = _expressions(exact.get("selectors"), (*path, "exactly", "selectors"), findings)
     exact["capacity"] = (exact.get("capacity") or {}).get("requests")
     exact["allocationMode"] = exact.get("allocationMode") or "ExactCount"
     if first is None and not exact.get("count"):
         exact["count"] = int(exact["allocationMode"] == "ExactCount")
-    return _present({"name": request.get("name") or "", "firstAvailable": first, **exact})
+    return present({"name": request.get("name") or "", "firstAvailable": first, **exact})
 
 
 def _requests_form(*base: str) -> FieldForm:
@@ -188,7 +177,7 @@ def _write_request(request: Body) -> Body:
 
 
 def _read_attribute(attribute: Body) -> Any:
-    values = _present(attribute)
+    values = present(attribute)
     for plain in ("string", "int", "bool"):
         if set(values) == {plain}:
             return values[plain]
@@ -204,7 +193,7 @@ def _write_attribute(value: Any) -> Body:
 
 
 def _read_device(device: Body) -> Body:
-    device = _present(device)
+    device = present(device)
     read: Body = {"name": device["name"]}
     read["attributes"] = {name: _read_attribute(one) for name, one in (device.get("attributes") or {}).items()}
     read["consumesCounters"] = [
@@ -218,11 +207,11 @@ def _read_device(device: Body) -> Body:
 
 def _policy_free(capacity: Body) -> Body:
     """Return a capacity without null fields."""
-    kept = _present(capacity)
+    kept = present(capacity)
     if "requestPolicy" in kept:
-        kept["requestPolicy"] = _present(kept["requestPolicy"])
+        kept["requestPolicy"] = present(kept["requestPolicy"])
         if "validRange" in kept["requestPolicy"]:
-            kept["requestPolicy"]["validRange"] = _present(kept["requestPolicy"]["validRange"])
+            kept["requestPolicy"]["validRange"] = present(kept["requestPolicy"]["validRange"])
     return kept
 
 

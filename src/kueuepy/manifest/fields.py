@@ -11,7 +11,7 @@ import msgspec
 
 from kueuepy.errors.problems import Path
 from kueuepy.manifest.decoding import Findings, decode, hold
-from kueuepy.manifest.shapes import optional, shape
+from kueuepy.manifest.shapes import shape
 from kueuepy.objects.times import LATEST, LONGEST, format_time, parse_time
 
 Read = Callable[[Any, Path, Findings], Any]
@@ -37,7 +37,7 @@ _Named = shape("Named", name=str)
 _Level = shape("Level", nodeLabel=str)
 _Parameters = shape("Parameters", apiGroup=str, kind=str, name=str)
 _Constraints = shape("Constraints", lastAcceptableFlavorName=str)
-_Migration = shape("Migration", mode=str, constraints=optional(_Constraints))
+_Migration = shape("Migration", mode=str, constraints=_Constraints | None)
 _ConcurrentAdmission = shape("ConcurrentAdmissionPolicy", migration=_Migration)
 
 

@@ -14,6 +14,7 @@ DNS_SUBDOMAIN = re.compile(rf"{_LABEL}(\.{_LABEL})*")
 _LABEL_WORD = re.compile(r"[A-Za-z0-9]([-A-Za-z0-9_.]*[A-Za-z0-9])?")
 SUBDOMAIN_LENGTH = 253
 LABEL_LENGTH = 63
+_HTTP_PATH = re.compile(r"[A-Za-z0-9/\-._~%!$&'()*+,;=:]+")
 _NUMBER = r"(([0-9]+(\.[0-9]*)?)|(\.[0-9]+))"
 QUANTITY = re.compile(rf"[+-]?{_NUMBER}(([KMGTPE]i)|[numkMGTPE]|([eE][+-]?{_NUMBER}))?")
 _REMEMBERED = 4096  # size of the caches of checked names
@@ -38,6 +39,15 @@ def is_label_key(key: str) -> bool:
 def is_label_value(value: str) -> bool:
     """Return whether a string is a valid label value."""
     return value == "" or (len(value) <= LABEL_LENGTH and bool(_LABEL_WORD.fullmatch(value)))
+
+
+def is_admission_gate(name: str) -> bool:
+    """Return whether a string is a valid name of an admission gate: a domain, `/` and a path.
+
+    Source: `pkg/util/webhook/validation_admissiongatedby.go`.
+    """
+    domain, _, path = name.partition("/")
+    return len(name) <= LABEL_LENGTH and bool(DNS_SUBDOMAIN.fullmatch(domain) and _HTTP_PATH.fullmatch(path))
 
 
 def fault_of_quantity(text: str) -> str:

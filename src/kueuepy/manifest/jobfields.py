@@ -9,6 +9,7 @@ from collections.abc import Iterator
 from typing import Any, Final, TypeAlias
 
 from kueuepy.errors.problems import Path
+from kueuepy.manifest.body import part
 
 _Fields: TypeAlias = dict[str, Any]
 """The known fields, by name, of a mapping or of each mapping in a list.
@@ -77,8 +78,7 @@ def unknown_fields(job: dict[str, Any]) -> Iterator[tuple[Path, tuple[str, ...]]
         The path of an unknown field, and the names of the known fields at the same level.
     """
     kind = str(job.get("apiVersion")), str(job.get("kind"))
-    metadata = job.get("metadata")
-    is_stored = isinstance(metadata, dict) and bool(metadata.get("resourceVersion"))
+    is_stored = bool(part(job, "metadata").get("resourceVersion"))
     if kind in _SPECS and not is_stored:
         known = {"apiVersion": None, "kind": None, "metadata": _METADATA, "spec": _SPECS[kind], "status": None}
         yield from _unknown(job, known, ())

@@ -5,6 +5,8 @@ Jobs, and objects of kinds without a Python class, are stored as dicts.
 
 from typing import Any, Final
 
+from kueuepy.manifest.body import part
+
 QUEUE_NAME: Final = "kueue.x-k8s.io/queue-name"
 DEFAULT_QUEUE: Final = "default"
 """Name of the LocalQueue that jobs without a queue name get (`LocalQueueDefaulting`)."""
@@ -85,11 +87,8 @@ def is_job(doc: dict[str, Any], group: str) -> bool:
     if_queued = _jobs.get((group, kind))
     if not if_queued:
         return if_queued is not None
-    spec = doc.get("spec")
-    template = spec.get("template") if kind == "Deployment" and isinstance(spec, dict) else None
-    return QUEUE_NAME in _texts(doc, "labels") or (
-        isinstance(template, dict) and QUEUE_NAME in _texts(template, "labels")
-    )
+    template = part(doc, "spec", "template") if kind == "Deployment" else {}
+    return any(QUEUE_NAME in part(one, "metadata", "labels") for one in (doc, template))
 
 
 def may_get_default_queue(doc: dict[str, Any], group: str) -> bool:
@@ -103,8 +102,7 @@ def may_get_default_queue(doc: dict[str, Any], group: str) -> bool:
     metadata = doc.get("metadata")
     if not _jobs.get((group, str(doc.get("kind")))) or is_job(doc, group) or not isinstance(metadata, dict):
         return False
-    spec = doc.get("spec")
-    is_placed = isinstance(spec, dict) and "nodeName" in spec
+    is_placed = "nodeName" in part(doc, "spec")
     return not (is_placed or any(metadata.get(name) for name in ("resourceVersion", "uid", "ownerReferences")))
 
 
@@ -115,18 +113,14 @@ def is_other(kind: str, group: str) -> bool:
 
 def is_annotated(job: dict[str, Any]) -> bool:
     """Return whether a job names its queue only in an annotation, as in v1alpha2."""
-    return bool(_texts(job, "annotations").get(QUEUE_NAME)) and QUEUE_NAME not in _texts(job, "labels")
+    annotations, labels = (part(job, "metadata", name) for name in ("annotations", "labels"))
+    return bool(annotations.get(QUEUE_NAME)) and QUEUE_NAME not in labels
 
 
 def with_queue_label(job: dict[str, Any]) -> dict[str, Any]:
     """Return the job, with a queue-name label added if it has only the queue-name annotation of v1alpha2."""
     if not is_annotated(job):
         return job
-    name, labels = _texts(job, "annotations")[QUEUE_NAME], _texts(job, "labels")
-    return {**job, "metadata": {**job["metadata"], "labels": {**labels, QUEUE_NAME: name}}}
-
-
-def _texts(doc: dict[str, Any], field: str) -> dict[str, str]:
-    metadata = doc.get("metadata")
-    texts = metadata.get(field) if isinstance(metadata, dict) else None
-    return texts if isinstance(texts, dict) else {}
+    metadata = job["metadata"]
+    labels = {**part(metadata, "labels"), QUEUE_NAME: metadata["annotations"][QUEUE_NAME]}
+    return {**job, "metadata": {**metadata, "labels": labels}}

@@ -11,6 +11,7 @@ import msgspec
 
 from kueuepy.manifest import devices
 from kueuepy.manifest import fields as form
+from kueuepy.manifest.body import Body, part, present
 from kueuepy.manifest.workloadfields import LOCAL_QUEUE_STATUS, POD_SETS, POD_SPEC, STATUS
 from kueuepy.objects import (
     AdmissionCheck,
@@ -36,7 +37,6 @@ from kueuepy.objects import (
 )
 
 KUEUE = "kueue.x-k8s.io"
-Body = dict[str, Any]
 
 
 class Kind(msgspec.Struct, frozen=True, kw_only=True):
@@ -78,17 +78,9 @@ class Kind(msgspec.Struct, frozen=True, kw_only=True):
         return issubclass(self.cls, NamespacedObject)
 
 
-def _part(doc: Body, *path: str) -> Body:
-    """Return a nested mapping of an object; an empty mapping if it is absent."""
-    for step in path:
-        found = doc.get(step)
-        doc = found if isinstance(found, dict) else {}
-    return doc
-
-
 def _is_true(doc: Body, condition: str, *, unknown: bool) -> bool:
     """Return whether a condition is true in the object's status; return `unknown` if the status has no conditions."""
-    conditions = _part(doc, "status").get("conditions")
+    conditions = part(doc, "status").get("conditions")
     if not isinstance(conditions, list) or not conditions:
         return unknown
     return any(isinstance(c, dict) and c.get("type") == condition and c.get("status") == "True" for c in conditions)
@@ -100,7 +92,7 @@ def _condition(name: str, *, true: bool) -> Body:
 
 def _quota_body(doc: Body) -> Body:
     """Return the spec of a Cohort or a ClusterQueue, with the effective quotas from its status."""
-    spec, found = doc.get("spec") or {}, _part(doc, "status", "effectiveQuotas")
+    spec, found = doc.get("spec") or {}, part(doc, "status", "effectiveQuotas")
     return {**spec, "effectiveQuotas": found} if found and isinstance(spec, dict) else spec
 
 
@@ -134,7 +126,7 @@ _INACTIVE = {
 
 
 def _check_body(doc: Body) -> Body:
-    return {**_part(doc, "spec"), "active": _is_true(doc, "Active", unknown=True)}
+    return {**part(doc, "spec"), "active": _is_true(doc, "Active", unknown=True)}
 
 
 def _check_spread(body: Body) -> Body:
@@ -154,13 +146,13 @@ def _statuses(*conditions: Any) -> Body:
 
 
 def _node_body(doc: Body) -> Body:
-    spec, status = _part(doc, "spec"), _part(doc, "status")
+    spec, status = part(doc, "spec"), part(doc, "status")
     picked: dict[str, Any] = {name: spec.get(name) for name in ("taints", "unschedulable")}
     picked.update({name: status.get(name) for name in ("capacity", "allocatable")})
-    conditions = _part(doc, "status").get("conditions")
+    conditions = status.get("conditions")
     listed = conditions if isinstance(conditions, list) else ()
     found = next((c for c in listed if isinstance(c, dict) and c.get("type") == "Ready"), None)
-    picked = {name: value for name, value in picked.items() if value is not None}
+    picked = present(picked)
     if conditions:
         picked["ready"] = found and found.get("status") == "True"
     if found and found.get("status") not in ("True", "False"):
@@ -188,8 +180,8 @@ def _node_spread(body: Body) -> Body:
 
 
 def _pod_body(doc: Body) -> Body:
-    phase = _part(doc, "status").get("phase")
-    return {"spec": _part(doc, "spec"), **({} if phase is None else {"phase": phase})}
+    phase = part(doc, "status").get("phase")
+    return {"spec": part(doc, "spec"), **({} if phase is None else {"phase": phase})}
 
 
 def _pod_spread(body: Body) -> Body:
@@ -197,7 +189,7 @@ def _pod_spread(body: Body) -> Body:
 
 
 def _runtime_class_body(doc: Body) -> Body:
-    fixed = _part(doc, "overhead").get("podFixed")
+    fixed = part(doc, "overhead").get("podFixed")
     return {"handler": doc.get("handler") or "", **({} if fixed is None else {"overhead": fixed})}
 
 

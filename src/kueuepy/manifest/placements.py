@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 
 from kueuepy.manifest.decoding import hold
-from kueuepy.manifest.shapes import many, optional, shape
+from kueuepy.manifest.shapes import many, shape
 from kueuepy.objects import HOSTNAME_LABEL
 
 if TYPE_CHECKING:
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from kueuepy.manifest.decoding import Findings
 
 _Individual = shape("Individual", prefix=str | None, suffix=str | None, roots=list[str])
-_Values = shape("Values", universal=str | None, individual=optional(_Individual))
+_Values = shape("Values", universal=str | None, individual=_Individual | None)
 _Counts = shape("Counts", universal=int | None, individual=list[int] | None)
 _Slice = shape("Slice", domainCount=int, valuesPerLevel=many(_Values), podCounts=_Counts)
 _Assignment = shape("TopologyAssignment", levels=list[str], slices=many(_Slice))

@@ -18,11 +18,6 @@ def shape(title: str, others: str = "", /, **fields: Any) -> type[msgspec.Struct
     return msgspec.defstruct(title, described, forbid_unknown_fields=True)
 
 
-def optional(kind: Any) -> Any:
-    """Return the union of the type and null; a null value is treated as an absent field."""
-    return kind | None
-
-
 def many(kind: Any) -> Any:
     """Return the type "list of these items, or null"; a null value is treated as an absent field."""
     return list[kind] | None

@@ -11,6 +11,7 @@ from typing import Any, TypeAlias, TypeVar, get_args
 import msgspec
 
 from kueuepy.errors.arguments import briefly
+from kueuepy.errors.problems import steps
 from kueuepy.objects.ready import ready
 from kueuepy.objects.times import Seconds, Timestamp, decode_time, encode_time
 
@@ -20,7 +21,6 @@ Fault: TypeAlias = tuple[tuple[str | int, ...], str]
 
 _EXPECTED = re.compile(r"Expected `([^`]+)`(?: ([<>]=) (-?\d+))?(?:, got `([^`]+)`)?(?: - at (`key` in )?`\$([^`]*)`)?")
 _ENUM = re.compile(r"Invalid enum value (.+?) - at `\$([^`]*)`")
-_STEP = re.compile(r"\.([^.\[\]]+)|\[(\d+)\]")
 _LENGTH = re.compile(r"Expected `(str|array|object)` of length ([<>])= (\d+)(?: - at `\$(.*)`)?")
 _PARTS = {"str": "characters", "array": "items", "object": "keys"}
 _WORDS = {
@@ -123,25 +123,21 @@ def decoding_fault(error: msgspec.ValidationError, cls: Any) -> Fault:
 def _said(error: str, cls: Any) -> Fault:
     """Convert a decoding error to a fault with a plain description."""
     if found := _ENUM.fullmatch(error):
-        value, path = found[1], _steps(found[2])
+        value, path = found[1], steps(found[2])
         return path, f"is {value}; it must be one of {', '.join(_allowed(cls, path)) or 'those of its type'}"
     if found := _LENGTH.fullmatch(error):
         size = "most" if found[2] == "<" else "least"
-        return _steps(found[4]), f"has a wrong length; it must have at {size} {found[3]} {_PARTS[found[1]]}"
+        return steps(found[4]), f"has a wrong length; it must have at {size} {found[3]} {_PARTS[found[1]]}"
     found = _EXPECTED.fullmatch(error)
     if not found:
         return (), error
     wanted, sign, limit, got, key, place = found.groups(default="")
-    path = _steps(place)
+    path = steps(place)
     if sign:
         return path, f"is out of range; it must be {limit} at {'most' if sign == '<=' else 'least'}"
     words = " or ".join(_WORDS.get(word, word) for word in wanted.split(" | "))
     within = "holds a key that is" if key else "holds a value that is" if "[...]" in place else "is"
     return path, f"{within} {_WORDS.get(got, got)}; it must be {words}"
-
-
-def _steps(path: str) -> tuple[str | int, ...]:
-    return tuple(name or int(position) for name, position in _STEP.findall(path))
 
 
 def _allowed(cls: Any, path: tuple[str | int, ...]) -> list[str]:

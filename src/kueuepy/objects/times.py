@@ -395,7 +395,8 @@ def datetime_ns(moment: datetime) -> int:
     exact = _pandas_ns(moment)
     if exact is not None:
         return exact
-    since = moment - (_EPOCH if moment.tzinfo else _EPOCH.replace(tzinfo=None))
+    # The method of Python's class also works for a time of pandas that does not fit into 64 bits.
+    since = datetime.__sub__(moment, _EPOCH if moment.tzinfo else _EPOCH.replace(tzinfo=None))
     return since // timedelta(microseconds=1) * 1000
 
 

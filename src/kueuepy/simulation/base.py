@@ -105,27 +105,23 @@ class JobColumns(Columns):
             (column.codes if isinstance(column, Categorical) else column).flags.writeable = False
         self.notes, self.header, self.templates, self.quota_events = notes, header, templates, quota_events
 
-    def _with(self, columns: Mapping[str, Any], **other: Any) -> Self:
-        """Return a table with the given columns, which must be valid, and the notes and templates of this table."""
-        twin = type(self).__new__(type(self))
-        kept = {
-            "notes": self.notes,
-            "header": self.header,
-            "templates": self.templates,
-            "quota_events": self.quota_events,
-        }
-        twin._hold(columns, **{**kept, **other})  # noqa: SLF001 - same class
-        return twin
+    @classmethod
+    def _like(cls, table: JobColumns, columns: Mapping[str, Any] | None = None, **other: Any) -> Self:
+        """Return a table of this class with the notes and templates of another table, and its columns by default."""
+        found = cls.__new__(cls)
+        kept = {name: getattr(table, name) for name in JobColumns.__slots__}
+        found._hold(table._columns if columns is None else columns, **{**kept, **other})  # noqa: SLF001 - same class
+        return found
+
+    def _with(self, columns: Mapping[str, Any] | None = None, **other: Any) -> Self:
+        """Return this table with other columns, which must be valid, or with other notes or templates."""
+        return self._like(self, columns, **other)
 
     # Properties.
 
     def exact(self) -> JobColumns:
         """Return the internal columns, with times in integer nanoseconds (-1 if missing) and CPU in millicores."""
-        if type(self) is JobColumns:
-            return self
-        found = JobColumns.__new__(JobColumns)
-        found._hold(self._columns, self.notes, self.header, self.templates, self.quota_events)  # noqa: SLF001 - its own
-        return found
+        return self if type(self) is JobColumns else JobColumns._like(self)
 
     def _changed(self, **columns: Any) -> Self:
         """Return a table in which some columns are replaced with the given columns, which must be valid."""
@@ -366,18 +362,16 @@ class JobColumns(Columns):
         """
         columns, changes = cleaned(self)
         kept = [note for note in self.notes if not note[0].endswith("see Jobs.clean")]
-        return self._changed(**columns)._with_notes((*kept, *change_notes(changes)))  # noqa: SLF001 - same class
+        return self._changed(**columns)._with(notes=(*kept, *change_notes(changes)))  # noqa: SLF001 - same class
 
     def cleaning(self) -> Columns:
         """Return the changes that `clean` makes, in columns `column`, `before`, `after` and `rows` (row count)."""
         return change_table(cleaned(self)[1])
 
-    def _with_notes(self, notes: tuple[Note, ...]) -> Self:
-        return self._with(dict(self._columns), notes=notes)
-
     def sort(self) -> Self:
         """Return the jobs sorted by submission time; jobs with equal times keep their order."""
-        return self.take(np.argsort(self._columns["submit"], kind="stable"))
+        submit = self._columns["submit"]
+        return self if (submit[1:] >= submit[:-1]).all() else self.take(np.argsort(submit, kind="stable"))
 
     def moved_to(self, submit: Any) -> Self:
         """Return the jobs with the given submission times.

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Literal
 
 import msgspec
 import numpy as np
 
-from kueuepy.simulation.series import pieces
+from kueuepy.simulation.series import Series
 from kueuepy.tables.columns import exact, is_named
 
 if TYPE_CHECKING:
@@ -255,18 +255,15 @@ def _lost(run: Recorded) -> dict[int, dict[str, float]]:
 
 def _means(run: Recorded) -> dict[str, tuple[dict[str, float], float | None, float]]:
     """Return each queue's mean usage by `flavor/resource`, mean share (`None` if no time passed) and largest share."""
-    usage, seconds = exact(run.usage), run.seconds
-    found: dict[str, tuple[dict[str, float], float | None, float]] = {}
-    for queue, cell, rows, lengths in pieces(usage, 0.0, seconds, seconds):
-        means, share, peak = found.setdefault(queue, ({}, None, 0.0))
-        used, shares = usage["used"][rows], usage["share"][rows]
-        means[cell] = float((used * lengths).sum() / seconds) if seconds else float(used[-1])
-        if seconds:
-            share = _mean(shares, lengths, seconds)
-        found[queue] = (means, share, max(peak, float(shares.max(initial=0.0))))
-    return found
-
-
-def _mean(values: Any, lengths: Any, seconds: float) -> float:
+    usage, seconds = Series(exact(run.usage)), run.seconds
+    used, share, lengths = usage.column("used"), usage.column("share"), usage.lengths(0.0, seconds)
+    means = usage.integrals(used, lengths) / seconds if seconds else used[usage.groups.bounds[1:] - 1]
     holds = lengths > 0  # an infinite share for no time would give NaN
-    return float((values[holds] * lengths[holds]).sum() / seconds)
+    shares = usage.groups.where(holds).sums(share[holds] * lengths[holds])
+    found: dict[str, tuple[dict[str, float], float | None, float]] = {}
+    rows = zip(usage.keys, means.tolist(), shares.tolist(), usage.groups.largest(share).tolist(), strict=True)
+    for (queue, cell), mean, total, peak in rows:
+        own, _, highest = found.get(queue, ({}, None, 0.0))
+        own[cell] = float(mean)
+        found[queue] = (own, total / seconds if seconds else None, max(highest, peak))
+    return found

@@ -7,24 +7,22 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from kueuepy._core import FleetRun, VirtualRun
-from kueuepy.engine.threads import for_cycles
 from kueuepy.errors import InvalidSpecError, NotFoundError, UnsupportedError
 from kueuepy.errors.arguments import checked_methods
-from kueuepy.errors.problems import nearest, suggestion
-from kueuepy.errors.words import counted, verb
+from kueuepy.errors.problems import suggestion
 from kueuepy.fleet import Connect, Disconnect, External, FleetScheduler
 from kueuepy.fleet.automation import automated
 from kueuepy.fleet.dispatchers import On
 from kueuepy.manifest import check
-from kueuepy.objects import SECOND, LocalQueue, ResourceFlavor
+from kueuepy.objects import SECOND, ResourceFlavor
 from kueuepy.scheduler import Scheduler
 from kueuepy.session.session import session_of
+from kueuepy.simulation.censoring import expect_complete
 from kueuepy.simulation.items import check_names, jobs_of
 from kueuepy.simulation.model import Clock, RunModel, Settings, delay_options
 from kueuepy.simulation.prepare import Prepared
 from kueuepy.simulation.rows import ordered
 from kueuepy.simulation.shapes import shapes_of
-from kueuepy.simulation.spans import span
 from kueuepy.tables.columns import as_names
 
 if TYPE_CHECKING:
@@ -44,7 +42,6 @@ class FleetPrepared(Prepared):
     Attributes:
         fleet: The clusters and the dispatcher.
         names: The names of the clusters: the manager, then the workers.
-        bases: The initial Scheduler of each cluster.
         clusters: For each row, the index of the cluster to which the job is submitted.
     """
 
@@ -64,48 +61,39 @@ class FleetPrepared(Prepared):
             InvalidSpecError: The input is invalid; the message names the row.
             NotFoundError: Jobs name LocalQueues or clusters that do not exist.
         """
-        if settings.on_loop not in ("hold", "stop", "raise"):
-            raise InvalidSpecError(f"on_loop: {settings.on_loop!r}; it must be hold, stop or raise")
         self.settings, self.fleet, self.reached, self.threads = settings, fleet, 0, threads
         self._given = (fleet, jobs)  # type: ignore[assignment]
         self.names = (MANAGER, *fleet.clusters)
         self.bases = [Scheduler(cluster) for cluster in (fleet.manager, *fleet.workers.values())]
         self.base, self.declared = self.bases[0], fleet.manager
         self._known: dict[int, str] = {}
-        table = jobs_of(jobs, session_of(self.base).state.job_context())
-        self.notes: tuple[tuple[str, int], ...] = table.notes
-        table = self._of_queues(table, _clusters_of(table, self.names))
+        table, self.notes = self._with_queues(jobs_of(jobs, session_of(self.base).state.job_context()))
         check_names(table)
-        self.clusters = _clusters_of(table, self.names)
+        expect_complete(table)
+        self.clusters = self._clusters_of(table)
         self._hold(table)
         self.core: Any = self._start()
 
-    def _of_queues(self, table: JobColumns, clusters: Any) -> JobColumns:
-        """Return the jobs to simulate, and add notes about missing LocalQueues, according to `missing`."""
-        queue = table["queue"]
-        lost = np.zeros(len(table), bool)
-        for number, base in enumerate(self.bases):
-            there = {local.key for local in session_of(base).state.store.objects.of(LocalQueue)}
-            absent = [code for code, name in enumerate(queue.names) if name not in there]
-            lost |= (clusters == number) & np.isin(queue.codes, absent)
-        if not lost.any() or self.settings.missing == "wait":
-            if lost.any():
-                self.notes = (*self.notes, ("wait for a LocalQueue that does not exist", int(lost.sum())))
-            return table
-        if self.settings.missing == "skip":
-            self.notes = (*self.notes, ("left out: their LocalQueue does not exist", int(lost.sum())))
-            return table.where(~lost)
-        rows = np.flatnonzero(lost)
-        name, cluster = queue[int(rows[0])], self.names[int(clusters[rows[0]])]
-        known = [
-            local.key for local in session_of(self.bases[int(clusters[rows[0]])]).state.store.objects.of(LocalQueue)
-        ]
-        close = nearest(str(name), known)
-        hint = f'; did you mean "{close}"?' if close else ""
-        raise NotFoundError(
-            f"jobs: {counted(len(rows), 'job')} {verb(len(rows), 'name')} LocalQueues that do not exist in their "
-            f'cluster, the first one "{name}" in {cluster}{hint}; missing="skip" leaves them out'
-        )
+    def _clusters_of(self, table: JobColumns) -> Any:
+        """Return the index of the cluster to which each job is submitted; 0 (the manager) if the job names no cluster.
+
+        Raises:
+            NotFoundError: A job names a cluster that does not exist.
+        """
+        if "cluster" not in table.names:
+            return super()._clusters_of(table)
+        values = as_names(table["cluster"])
+        numbers = np.zeros(len(values.names) + 1, np.int32)
+        for code, name in enumerate(values.names):
+            if name in ("", "nan", "None"):
+                continue
+            if name not in self.names:
+                raise NotFoundError(f'jobs: cluster: "{name}" is not a cluster; {suggestion(str(name), self.names)}')
+            numbers[code] = self.names.index(name)
+        return numbers[values.codes]
+
+    def _place_of_queue(self, name: str, cluster: int) -> str:
+        return f"{name} in {self.names[cluster]}"
 
     def _shapes_of(self, table: JobColumns) -> tuple[list[Workload], Any]:
         flavors = {
@@ -116,21 +104,10 @@ class FleetPrepared(Prepared):
         return shapes_of(table, list(flavors.values()), dict(self.base.configuration.feature_gates or {}))
 
     def _read_options(self) -> dict[str, Any]:
-        settings = self.settings
-        submit = self.jobs["submit"]
-        self.zero = max(int(submit.min()) if len(submit) else 0, session_of(self.base).engine.now)
-        last = int(submit.max(initial=self.zero)) - self.zero
+        settings, common = self.settings, self._common_options()
+        common["start"] = self.zero
         self._declared = [self.fleet.manager, *self.fleet.workers.values()]
-        changes, connections = self._events(last)
-        common: dict[str, Any] = {
-            **settings.record.options(),
-            "until": self.end_of(settings.until),
-            "warmup": span("warmup", settings.warmup),
-            "on_loop": "hold" if settings.on_loop == "hold" else "stop",
-            "as_performance_test": False,
-            "start": self.zero,
-            "threads": for_cycles(self.threads),
-        }
+        changes, self.connections = self._events(self._last())
         self.sites = []
         for number, name in enumerate(self.names):
             model, clock = _of(settings.model, name, RunModel()), _of(settings.clock, name, Clock())
@@ -144,7 +121,6 @@ class FleetPrepared(Prepared):
                 | found
                 | {"site": number, "changes": [change[1:] for change in changes if change[0] == number]}
             )
-        self.connections = connections
         return common | {"changes": []}
 
     def _events(self, last: int) -> tuple[list[tuple[int, Any, Any, Any, Any]], list[tuple[int, int, bool]]]:
@@ -317,18 +293,3 @@ class _Clusters(dict[str, Any]):
 def _of(given: Any, cluster: str, default: Any) -> Any:
     """Return the setting for one cluster, given a value for all clusters or a dict by cluster name."""
     return given.get(cluster, default) if isinstance(given, dict) else given
-
-
-def _clusters_of(table: JobColumns, names: tuple[str, ...]) -> Any:
-    """Return the index of the cluster to which each job is submitted; 0 (the manager) if the job names no cluster."""
-    if "cluster" not in table.names:
-        return np.zeros(len(table), np.int32)
-    values = as_names(table["cluster"])
-    numbers = np.zeros(len(values.names) + 1, np.int32)
-    for code, name in enumerate(values.names):
-        if name in ("", "nan", "None"):
-            continue
-        if name not in names:
-            raise NotFoundError(f'jobs: cluster: "{name}" is not a cluster; {suggestion(str(name), names)}')
-        numbers[code] = names.index(name)
-    return numbers[values.codes]

@@ -66,16 +66,6 @@ class GeneratedJobs(JobColumns):
     __slots__ = ()
 
     @classmethod
-    def _like(cls, table: JobColumns) -> Self:
-        """Convert a table with the same columns to an instance of this class."""
-        if isinstance(table, cls):
-            return table
-        found = cls.__new__(cls)
-        columns = table._columns  # noqa: SLF001 - same package
-        found._hold(columns, table.notes, table.header, table.templates, table.quota_events)  # noqa: SLF001 - own class
-        return found
-
-    @classmethod
     def poisson(
         cls,
         queue: str,

@@ -8,8 +8,7 @@ import numpy as np
 
 from kueuepy.errors import InvalidSpecError
 from kueuepy.simulation.intervals import of_mean
-from kueuepy.simulation.measures import BOUND
-from kueuepy.tables.columns import is_named
+from kueuepy.simulation.measures import job_values, statistic
 from kueuepy.tables.framed import table_of
 
 if TYPE_CHECKING:
@@ -33,6 +32,7 @@ class Simulated(Protocol):
         """One row per decision."""
 
 
+_MEANS = ("wait_mean", "first_wait_mean", "bounded_slowdown", "goodput")
 _NAMES = ("policy", "metric", "jobs", "first", "second", "difference", "low", "high")
 
 
@@ -66,18 +66,12 @@ def expect_alike(name: str, first: Simulated, second: Simulated) -> None:
 
 def _by_job(run: Recorded) -> dict[str, NDArray[np.float64]]:
     """Return the values of the jobs by the name of the mean metric; NaN for a job without a value."""
-    jobs = run.jobs
-    done = np.asarray(is_named(jobs["state"], "Finished"))
-    life = jobs["waited"] + jobs["held"]
-    bounded = np.maximum(1.0, life / np.maximum(jobs["runtime"], BOUND))
-    with np.errstate(divide="ignore", invalid="ignore"):
-        goodput = np.where(done & (jobs["runtime"] > 0), jobs["held"] / life, np.nan)
-    return {
-        "wait_mean": jobs["waited"],
-        "first_wait_mean": jobs["first_wait"],
-        "bounded_slowdown": np.where(done, bounded, np.nan),
-        "goodput": goodput,
-    }
+    values = job_values(run, np.arange(len(run.jobs)))
+    found = {name: np.full(len(run.jobs), np.nan) for name in _MEANS}
+    for name, column in found.items():
+        mask, own = values[statistic(name)[0]]
+        column[mask] = own
+    return found
 
 
 def _of_pair(first: NDArray[np.float64], second: NDArray[np.float64]) -> tuple[float, ...]:

@@ -47,6 +47,7 @@ class Prepared:
     Attributes:
         settings: The arguments of the simulation.
         base: The initial Scheduler.
+        bases: The initial Scheduler of each cluster; the first one is `base`.
         declared: The initial objects.
         notes: Notes about jobs that were left out.
         zero: The time of the first submission or the time of the Scheduler, whichever is later, in nanoseconds.
@@ -80,14 +81,13 @@ class Prepared:
             InvalidSpecError: The input is invalid; the message names the row.
             NotFoundError: Jobs name LocalQueues that do not exist.
         """
-        if settings.on_loop not in ("hold", "stop", "raise"):
-            raise InvalidSpecError(f"on_loop: {settings.on_loop!r}; it must be hold, stop or raise")
         self.settings, self.threads = settings, threads
         self._given = (cluster, jobs)
         self.reached = 0
         there = cluster if isinstance(cluster, Scheduler) else base
         self.base = Scheduler(cluster) if there is None else there.fork()  # type: ignore[arg-type]
         self.declared = self.base.cluster if isinstance(cluster, Scheduler) else cluster
+        self.bases = [self.base]
         self.notes: tuple[tuple[str, int], ...] = ()
         self._hold(self._all_jobs(jobs), known)
         self.core = self._start()
@@ -204,20 +204,24 @@ class Prepared:
 
     def _with_queues(self, table: JobColumns) -> tuple[JobColumns, tuple[tuple[str, int], ...]]:
         """Return the jobs to simulate, and notes about missing LocalQueues, according to `missing`."""
-        there = {queue.key for queue in session_of(self.base).state.store.objects.of(LocalQueue)}
-        queue = table["queue"]
-        absent = [code for code, name in enumerate(queue.names) if name not in there]
-        lost = np.isin(queue.codes, absent)
-        if not lost.any():
-            return table, table.notes
+        queue, clusters, lost = table["queue"], self._clusters_of(table), np.zeros(len(table), bool)
+        known: set[str] = set()
+        for index, base in enumerate(self.bases):
+            there = {queue.key for queue in session_of(base).state.store.objects.of(LocalQueue)}
+            absent = [code for code, name in enumerate(queue.names) if name not in there]
+            lost |= (clusters == index) & np.isin(queue.codes, absent)
+            known |= there
         number = int(lost.sum())
+        if not number:
+            return table, table.notes
         if self.settings.missing == "wait":
             return table, (*table.notes, ("wait for a LocalQueue that does not exist", number))
         if self.settings.missing == "skip":
             return table.where(~lost), (*table.notes, ("left out: their LocalQueue does not exist", number))
-        counts = np.bincount(queue.codes[lost], minlength=len(queue.names))
-        named = [f"{queue.names[code]} ({counted(counts[code], 'job')})" for code in absent if counts[code]]
-        close = nearest(queue.names[absent[0]], there)
+        places = (self._place_of_queue(str(queue[row]), clusters[row]) for row in np.flatnonzero(lost))
+        counts = sums((place, 1) for place in places)
+        named = [f"{place} ({counted(jobs, 'job')})" for place, jobs in counts.items()]
+        close = nearest(str(queue[int(lost.argmax())]), known)
         hint = f'; did you mean "{close}"?' if close else ""
         more = f" and {len(named) - _NAMED} more" if len(named) > _NAMED else ""
         raise NotFoundError(
@@ -225,25 +229,42 @@ class Prepared:
             f'{", ".join(named[:_NAMED])}{more}{hint}; missing="skip" leaves them out'
         )
 
+    def _clusters_of(self, table: JobColumns) -> Any:
+        """Return the index of the cluster to which each job is submitted."""
+        return np.zeros(len(table), np.int32)
+
+    def _place_of_queue(self, name: str, cluster: int) -> str:  # noqa: ARG002 - as FleetPrepared has it
+        """Return the description of a LocalQueue for error messages."""
+        return name
+
     def _read_options(self) -> dict[str, Any]:
-        settings = self.settings
-        submit = self.jobs["submit"]
-        self.zero = max(int(submit.min()) if len(submit) else 0, session_of(self.base).engine.now)
-        last = int(submit.max(initial=self.zero)) - self.zero
-        until = self.end_of(settings.until)
-        changes = self._changes(last)
+        common, settings, changes = self._common_options(), self.settings, self._changes(self._last())
         return {
             **settings.model.options(),
             **settings.clock.options(),
-            **settings.record.options(),
             **delay_options(settings.delays, settings.seed, self._changed),
+            **common,
             "changes": changes,
-            "until": until,
-            "warmup": span("warmup", settings.warmup),
-            "on_loop": "hold" if settings.on_loop == "hold" else "stop",
+        }
+
+    def _common_options(self) -> dict[str, Any]:
+        """Return the options that all clusters of a fleet have in common, and store the time of the start."""
+        if self.settings.on_loop not in ("hold", "stop", "raise"):
+            raise InvalidSpecError(f"on_loop: {self.settings.on_loop!r}; it must be hold, stop or raise")
+        submit = self.jobs["submit"]
+        self.zero = max(int(submit.min()) if len(submit) else 0, session_of(self.base).engine.now)
+        return {
+            **self.settings.record.options(),
+            "until": self.end_of(self.settings.until),
+            "warmup": span("warmup", self.settings.warmup),
+            "on_loop": "hold" if self.settings.on_loop == "hold" else "stop",
             "as_performance_test": False,
             "threads": for_cycles(self.threads),
         }
+
+    def _last(self) -> int:
+        """Return the time from the start to the last submission, in nanoseconds."""
+        return int(self.jobs["submit"].max(initial=self.zero)) - self.zero
 
     def _changes(self, last: int) -> list[tuple[int, str, Any, int]]:
         """Return the changes of all events in chronological order; each Edit takes account of all earlier changes."""

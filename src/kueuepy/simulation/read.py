@@ -5,6 +5,7 @@ from __future__ import annotations
 import gzip
 import re
 import zlib
+from functools import partial
 from importlib import import_module
 from inspect import signature
 from pathlib import Path
@@ -15,7 +16,6 @@ import numpy as np
 
 from kueuepy.engine.cached import cached_property
 from kueuepy.errors import InvalidSpecError
-from kueuepy.errors.settings import spelled_out
 from kueuepy.simulation.arrays import array_of
 from kueuepy.simulation.arrow import parquet_columns
 from kueuepy.simulation.base import JobColumns, renamed
@@ -28,10 +28,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
     from numpy.typing import NDArray
-    from typing_extensions import Unpack
 
-_TABLES = {"csv": "csv", "parquet": "parquet", "pq": "parquet", "jsonl": "jsonl", "ndjson": "jsonl"}
-"""The formats of tables by the suffix of the file."""
+_SUFFIXES = {**{name: name for name in ("csv", "parquet", "jsonl", "swf")}, "pq": "parquet", "ndjson": "jsonl"}
 _LOGS = {
     "swf": "",
     "philly": "timestamp duration num_gpus cluster",
@@ -47,7 +45,7 @@ _LOGS = {
 }
 """The formats of logs, and the columns by which a CSV file is recognized, in the order of the attempts."""
 _OTHER_NAMES = {"openb": "alibaba2023", "pai": "alibaba2020", "dlrm": "alibaba2025"}
-FORMATS = (*dict.fromkeys(_TABLES.values()), *_LOGS, "alibaba", *_OTHER_NAMES)
+FORMATS = tuple(dict.fromkeys((*_SUFFIXES.values(), *_LOGS, "alibaba", *_OTHER_NAMES)))
 """The names of the formats that `read` accepts; `alibaba` is the log of Alibaba whose columns the file has."""
 
 
@@ -163,10 +161,7 @@ class Table:
 
     def jobs(self, columns: Mapping[str, Any], **other: Any) -> JobColumns:
         """Return a table of jobs with the given columns, sorted by submission time."""
-        found = JobColumns(columns, where=self.where, notes=self.notes)
-        found = found._with({name: found[name] for name in found.names}, **other)  # noqa: SLF001 - same package
-        submit = found["submit"]
-        return found if (submit[1:] >= submit[:-1]).all() else found.sort()
+        return JobColumns(columns, where=self.where, notes=self.notes).sort()._with(**other)  # noqa: SLF001 - same package
 
 
 class LogOptions(TypedDict, total=False):
@@ -197,73 +192,32 @@ class LogOptions(TypedDict, total=False):
     per_pod: int
 
 
-@spelled_out(LogOptions)
 def read(
-    path: str | os.PathLike[str],
-    format: str = "auto",  # noqa: A002
-    map: Mapping[str, str] | None = None,  # noqa: A002
-    **options: Unpack[LogOptions],
+    path: str | os.PathLike[str], name: str, columns: Mapping[str, str] | None, options: Mapping[str, Any]
 ) -> JobColumns:
-    """Read jobs from a file; they are sorted by submission time, and jobs with equal times keep their order.
-
-    | format | content |
-    | --- | --- |
-    | `csv`, `parquet`, `jsonl` | one job per row, with the column names of `Jobs`; other columns are kept |
-    | `swf` | Standard Workload Format of the Parallel Workloads Archive; `map={"queue": 13}` uses field 13 as queue |
-    | `philly`, `philly-json` | Microsoft's Philly trace of 2017: the CSV extract, and the original `cluster_job_log` |
-    | `helios`, `acme` | SenseTime's trace of 2020, and Shanghai AI Laboratory's trace of 2023 |
-    | `alibaba2020` (`pai`), `alibaba2023` (`openb`) | tasks in PAI's job and task tables; pods in the openb trace |
-    | `alibaba2025` (`dlrm`), `alibaba2026-spot` | instances of recommendation models; jobs on spot GPUs |
-    | `alibaba` | any of the four Alibaba traces, detected from the header of the file |
-    | `borg2019` | collections in Google's cluster trace of 2019 |
-    | `batsim` | a Batsim workload with delay profiles |
-
-    The `notes` of the result report the number of rows that were left out. The modules in `kueuepy.simulation.logs`
-    document the options of each log.
-
-    Args:
-        path: The file; gzip compression is detected.
-        format: The format. `auto` (the default) detects the format from the name of the file and, for CSV, from its
-            header.
-        map: The names of columns in the file, by the corresponding names in `Jobs`: `{"queue": "team"}`.
-        options: Options of the format.
-
-    Returns:
-        The jobs.
-
-    Raises:
-        InvalidSpecError: The file cannot be read, the format is unknown, or a row is invalid.
-        NotFoundError: `map` names a column that does not exist.
-        UnsupportedError: The format needs a library that is not installed.
-    """
-    source = Source(path)
-    if format == "auto":
+    """Read jobs from a file, as described at `Jobs.read`; `name` is the format, and `columns` is the argument `map`."""
+    source, format_ = Source(path), _OTHER_NAMES.get(name, name)
+    if name == "auto":
         suffix = Path(source.path.name.removesuffix(".gz")).suffix[1:]
-        if suffix not in (*_TABLES, "swf"):
-            raise InvalidSpecError(
-                f"{source.path}: its name has no known suffix; format= must be one of {', '.join(FORMATS)}"
-            )
-        format = _TABLES.get(suffix, suffix)  # noqa: A001
-        format = (format == "csv" and not map and _log_of(source)) or format  # noqa: A001
-    format = _OTHER_NAMES.get(format, format)  # noqa: A001
-    if format == "alibaba" and not (format := _log_of(source, format)):  # noqa: A001
-        wanted = "; ".join(
-            f"{log}: {', '.join(sorted(names.split()))}" for log, names in _LOGS.items() if "alibaba" in log
-        )
-        names = ", ".join(source.csv)
-        raise InvalidSpecError(f"{source.path}: its first line names {names}; it must have all of {wanted}")
-    if format not in FORMATS:
-        raise InvalidSpecError(f"format: {format!r}; it must be auto or one of {', '.join(FORMATS)}")
-    more: dict[str, Any] = {**options} if map is None else {**options, "map": map}
-    read_log = _read_table
-    if format in _LOGS:
-        (module,) = re.findall("^[a-z]+", format)
-        read_log = getattr(import_module(f"kueuepy.simulation.logs.{module}"), "read_" + format.replace("-", "_"))
-    else:
-        more["format"] = format
-    if unknown := sorted(set(more) - set(signature(read_log).parameters)):
-        raise InvalidSpecError(f"format {format}: takes no option {unknown[0]!r}")
-    return read_log(source, **more)
+        if suffix not in _SUFFIXES:
+            known = ", ".join(FORMATS)
+            raise InvalidSpecError(f"{source.path}: its name has no known suffix; format= must be one of {known}")
+        format_ = _SUFFIXES[suffix]
+        if format_ == "csv" and not columns:
+            format_ = _log_of(source) or format_
+    if name == "alibaba" and not (format_ := _log_of(source, name)):
+        found, logs = ", ".join(source.csv), [log for log in _LOGS if log.startswith(name)]
+        wanted = "; ".join(f"{log}: {', '.join(sorted(_LOGS[log].split()))}" for log in logs)
+        raise InvalidSpecError(f"{source.path}: its first line names {found}; it must have all of {wanted}")
+    if format_ not in FORMATS:
+        raise InvalidSpecError(f"format: {name!r}; it must be auto or one of {', '.join(FORMATS)}")
+    more, reader = {**options, **({} if columns is None else {"map": columns})}, partial(_read_table, format_)
+    if format_ in _LOGS:
+        (module,) = re.findall("^[a-z]+", format_)
+        reader = getattr(import_module(f"kueuepy.simulation.logs.{module}"), "read_" + format_.replace("-", "_"))
+    if unknown := sorted(set(more) - set(signature(reader).parameters)):
+        raise InvalidSpecError(f"format {format_}: takes no option {unknown[0]!r}")
+    return reader(source, **more)
 
 
 def _log_of(source: Source, family: str = "") -> str:
@@ -274,13 +228,14 @@ def _log_of(source: Source, family: str = "") -> str:
     return next(found, "")
 
 
-def _read_table(source: Source, format: str, map: Mapping[str, str] | None = None) -> JobColumns:  # noqa: A002
-    columns = source.csv if format == "csv" else source.jsonl() if format == "jsonl" else parquet_columns(source.path)
+def _read_table(format_: str, source: Source, map: Mapping[str, str] | None = None) -> JobColumns:  # noqa: A002
+    is_csv = format_ == "csv"
+    columns = source.csv if is_csv else source.jsonl() if format_ == "jsonl" else parquet_columns(source.path)
     table = Table(source, {ALIASES.get(name, name): values for name, values in renamed(columns, map).items()})
     needed = [name for name in ("queue", "submit", "runtime") if name in table.columns]
     table = table.keep(table.given(*needed), "without queue, submit or runtime")
     # Only CSV has no types of its own.
-    own = [name for name in table.columns if format == "csv" and not is_known(name)]
+    own = [name for name in table.columns if is_csv and not is_known(name)]
     return table.jobs({name: table.column(name).typed() if name in own else table[name] for name in table.columns})
 
 

@@ -192,23 +192,6 @@ def series_of(
         yield first, second, found.groups.rows[begin:after]
 
 
-def pieces(
-    usage: Columns, low: float, high: float, end: float
-) -> Iterator[tuple[str, str, NDArray[np.int64], NDArray[np.float64]]]:
-    """Yield the rows of each ClusterQueue and `flavor/resource`, and the seconds that each row covers in a window.
-
-    Args:
-        usage: The table of usage.
-        low: The beginning of the window, in seconds.
-        high: The end of the window, in seconds; not after `end`.
-        end: The end of the simulation, in seconds.
-    """
-    found = Series(usage)
-    lengths = found.lengths(low, min(high, end))
-    for (queue, cell), (begin, after) in zip(found.keys, pairwise(found.groups.bounds.tolist()), strict=True):
-        yield queue, cell, found.groups.rows[begin:after], lengths[begin:after]
-
-
 def integral_to(begin: NDArray[Any], values: NDArray[Any], edges: NDArray[np.float64]) -> NDArray[np.float64]:
     """Return the integral of a step function up to each edge; a value applies from its time to the next time.
 

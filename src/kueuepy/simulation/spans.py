@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 import math
 import re
-from datetime import date, datetime, timedelta, timezone
+from datetime import date, datetime, time, timedelta
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -117,10 +117,8 @@ def parse_moment(value: Any) -> int | None:
     `parse_span` accepts.
     """
     try:
-        if isinstance(value, datetime):
-            return _datetime_ns(value)
         if isinstance(value, date):
-            return datetime_ns(datetime(value.year, value.month, value.day, tzinfo=timezone.utc))
+            return datetime_ns(value if isinstance(value, datetime) else datetime.combine(value, time()))
         if isinstance(value, np.datetime64):
             return _numpy_ns(value)
         if isinstance(value, str):
@@ -133,14 +131,6 @@ def parse_moment(value: Any) -> int | None:
     except (OverflowError, ValueError):  # not a date, or beyond pandas' range
         pass
     return parse_span(value)
-
-
-def _datetime_ns(value: datetime) -> int:
-    """Convert a datetime to nanoseconds; for a pandas Timestamp beyond 64 bits, return the beginning of its day."""
-    try:
-        return datetime_ns(value)
-    except OverflowError:
-        return (date(value.year, value.month, value.day) - date(1970, 1, 1)).days * 86400 * SECOND
 
 
 def moments(values: Sequence[Any]) -> NDArray[np.datetime64] | None:
@@ -179,34 +169,20 @@ def _numpy_ns(value: np.datetime64 | np.timedelta64) -> int | None:
 
 
 def exact_ns(values: np.ndarray[Any, Any]) -> tuple[np.ndarray[Any, Any], np.ndarray[Any, Any]]:
-    """Convert datetimes or timedeltas of any unit to nanoseconds without overflow.
+    """Convert datetimes or timedeltas of any unit to nanoseconds.
 
     Returns:
         Nanoseconds as int64, and a mask of the rows that fit into int64. A NaT value becomes 0 nanoseconds, and its
         mask is true. Timedeltas in months or years, or without a unit, have no fixed length in nanoseconds, so the mask
         is false for these rows.
     """
-    kind, absent = values.dtype.kind, np.isnat(values)
-    unit, step = np.datetime_data(values.dtype)
+    kind, unit, absent = values.dtype.kind, np.datetime_data(values.dtype)[0], np.isnat(values)
     if unit == "generic" or (kind == "m" and unit in ("Y", "M")):
         return np.zeros(len(values), np.int64), absent
-    native = np.ascontiguousarray(values).astype(values.dtype.newbyteorder("=")).view(np.int64)
-    if unit in ("ps", "fs", "as"):
-        exact = values.astype(f"{kind}8[ns]").view(np.int64)
-        return np.where(absent, 0, exact), np.ones(len(values), bool)
-    most = (
-        int(np.array(LONGEST, f"{kind}8[ns]").astype(values.dtype).view(np.int64))
-        if kind == "M"
-        else _steps(unit, step)
-    )
-    allowed = absent | ((native >= -most) & (native <= most))
-    kept = np.where(allowed & ~absent, native, 0).astype(np.int64).view(values.dtype.newbyteorder("="))
-    return kept.astype(f"{kind}8[ns]").view(np.int64), allowed
-
-
-def _steps(unit: str, step: int) -> int:
-    """Return the largest number of steps of a NumPy unit whose nanoseconds fit into 64 bits."""
-    return LONGEST // max(1, int(np.array(1, f"m8[{unit}]").astype("m8[ns]").view(np.int64)) * step)
+    found = values.astype(f"{kind}8[ns]")
+    # The conversion of a value that does not fit overflows, and cannot be reversed.
+    held = absent | (unit in ("ps", "fs", "as")) | (found.astype(values.dtype) == values)
+    return np.where(held & ~absent, found.view(np.int64), 0), held
 
 
 def span(where: str, value: Any, most: float = LONGEST) -> int:

@@ -106,21 +106,36 @@ class Jobs(GeneratedJobs):
         map: Mapping[str, str] | None = None,  # noqa: A002 - as the specification of logs calls it
         **options: Unpack[LogOptions],
     ) -> Self:
-        """Read jobs from a file: CSV, Parquet, JSON lines, a trace of a real cluster, or Workloads with their status.
+        """Read jobs from a file; they are sorted by submission time, and jobs with equal times keep their order.
 
-        `kueuepy.simulation.read.read` lists the formats and their options. YAML and JSON files, recordings
-        (`history.db`) and running clusters (`cluster:CONTEXT`) have the format `workloads`, which is read as
-        `from_workloads` reads it.
+        | format | content |
+        | --- | --- |
+        | `csv`, `parquet`, `jsonl` | one job per row, with the column names of `Jobs`; other columns are kept |
+        | `swf` | Standard Workload Format of the Parallel Workloads Archive; `map={"queue": 13}`: field of the queue |
+        | `philly`, `philly-json` | Microsoft's Philly trace of 2017: CSV extract, and original `cluster_job_log` |
+        | `helios`, `acme` | SenseTime's trace of 2020, and Shanghai AI Laboratory's trace of 2023 |
+        | `alibaba2020` (`pai`), `alibaba2023` (`openb`) | tasks in PAI's job and task tables; pods in the openb trace |
+        | `alibaba2025` (`dlrm`), `alibaba2026-spot` | instances of recommendation models; jobs on spot GPUs |
+        | `alibaba` | any of the four Alibaba traces, detected from the header of the file |
+        | `borg2019` | collections in Google's cluster trace of 2019 |
+        | `batsim` | a Batsim workload with delay profiles |
+
+        YAML and JSON files, recordings (`history.db`) and running clusters (`cluster:CONTEXT`) have the format
+        `workloads`, which is read as `from_workloads` reads it. `kueuepy.simulation.read.LogOptions` lists the options,
+        which the modules in `kueuepy.simulation.logs` document in detail. The `notes` of the result report the number
+        of rows that were left out.
 
         Args:
             path: The file; gzip compression of logs is detected.
-            format: The name of the format, such as `csv` or `philly`. `auto` (the default) detects the format from the
-                name and the header of the file.
+            format: The format. `auto` (the default) detects the format from the name of the file and, for CSV, from
+                its header.
             map: The names of columns in the file, by the corresponding names in `Jobs`: `{"queue": "team"}`.
             options: Options of the format.
 
         Raises:
-            InvalidSpecError: The file cannot be read, or a row is invalid; the message names the file and the line.
+            InvalidSpecError: The file cannot be read, the format is unknown, or a row is invalid; the message names the
+                file and the line.
+            NotFoundError: `map` names a column that does not exist.
             UnsupportedError: The format needs a library that is not installed.
         """
         if format == "workloads" or (format == "auto" and _has_workloads(path)):
@@ -128,7 +143,7 @@ class Jobs(GeneratedJobs):
                 given = "map" if map else next(iter(options))
                 raise InvalidSpecError(f"format workloads: takes no option {given!r}")
             return cls.from_workloads(path)
-        return cls._like(read(path, format, map, **options))
+        return cls._like(read(path, format, map, options))
 
     @classmethod
     def from_workloads(cls, source: Any, *, user: str | None = None) -> Self:

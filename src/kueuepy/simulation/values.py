@@ -76,7 +76,12 @@ TIME_OR_UNKNOWN = TIME._replace(never=True)
 def whole(least: int, *, missing: int, most: int = 2**31 - 1) -> Kind:
     """Return the kind of integers from `least` to `most`; a missing value becomes `missing`."""
     allowed = f"it must be a whole number from {least} to {most}"
-    return Kind(allowed, _integer, most + 1, allowed, least, missing=missing)
+
+    def parse(value: Any) -> int | None:
+        found = _number(value)
+        return int(found) if found is not None and found.is_integer() else None
+
+    return Kind(allowed, parse, most + 1, allowed, least, missing=missing)
 
 
 def amount(resource: str) -> Kind:
@@ -169,8 +174,10 @@ class Column:
         exact = [_exact(value, kind) for value in self.coded.names]
         self.refuse(self._rows(value is None for value in exact), kind.allowed)
         self.refuse(self._rows(value >= kind.limit * kind.scale for value in exact), kind.high)  # type: ignore[operator]
-        if "M" in kind.dates:
-            self._note_zones()
+        naive = [is_naive(value) for value in self.coded.names] if "M" in kind.dates else []
+        if True in naive and False in naive:
+            rows = int(self._rows(value is True for value in naive).sum())
+            self.notes.append((f"{self.name} has no time zone, unlike other rows; read as UTC", rows))
         return np.array([*exact, kind.missing], np.int64)[self.coded.codes]
 
     def _scaled(self, numbers: NDArray[Any], kind: Kind) -> NDArray[np.int64]:
@@ -194,13 +201,6 @@ class Column:
         found = moments(self.coded.names) if "M" in dates else None
         return None if found is None else np.append(found, np.datetime64("NaT"))[self.coded.codes]
 
-    def _note_zones(self) -> None:
-        """Add a note if some timestamps have a time zone and others have none."""
-        naive = [is_naive(value) for value in self.coded.names]
-        if True in naive and False in naive:
-            rows = int(self._rows(value is True for value in naive).sum())
-            self.notes.append((f"{self.name} has no time zone, unlike other rows; read as UTC", rows))
-
     def _rows(self, flags: Iterable[bool]) -> NDArray[np.bool_]:
         """Return the flag of each row; the argument has a flag for each distinct value."""
         return np.array([*flags, False])[self.coded.codes]
@@ -208,7 +208,7 @@ class Column:
     def number(self) -> NDArray[np.float64]:
         """Return numbers of at least 0; a missing value becomes 0."""
         if self.numbers is None:
-            self.refuse(self._rows(not _is_number(value) for value in self.coded.names), "it must be a number")
+            self.refuse(self._rows(_number(value) is None for value in self.coded.names), "it must be a number")
         found = np.nan_to_num(np.asarray(self.numbers, np.float64), posinf=np.inf, neginf=-np.inf)
         self.refuse(~((found >= 0) & np.isfinite(found)), "it must be 0 or more")
         return found
@@ -241,10 +241,10 @@ class Column:
         Strings with integers that a float cannot represent also remain strings, because different numbers would become
         equal.
         """
-        if self._type != "O" or self.numbers is None or not all(map(_is_json_number, self.coded.names)):
-            return self.values
-        is_rounded = self.numbers.dtype.kind == "f" and bool((np.abs(self.numbers) >= _EXACT).any())
-        return self.values if is_rounded else self.numbers
+        are_json = all(isinstance(name, str) and _JSON_NUMBER.fullmatch(name) for name in self.coded.names)
+        numbers = self.numbers if are_json else None
+        is_rounded = numbers is not None and numbers.dtype.kind == "f" and bool((np.abs(numbers) >= _EXACT).any())
+        return self.values if numbers is None or is_rounded else numbers
 
 
 def is_unicode(value: Any) -> bool:
@@ -276,17 +276,7 @@ def _request(value: Any, resource: str) -> int | None:
     return None
 
 
-def _integer(value: Any) -> int | None:
-    return int(float(value)) if _is_number(value) and float(value).is_integer() else None
-
-
-def _is_number(value: Any) -> bool:
-    try:
-        float(value)
-    except (TypeError, ValueError, OverflowError):
-        return False
-    return True
-
-
-def _is_json_number(value: Any) -> bool:
-    return isinstance(value, str) and _JSON_NUMBER.fullmatch(value) is not None
+def _number(value: Any) -> float | None:
+    with contextlib.suppress(TypeError, ValueError, OverflowError):
+        return float(value)
+    return None

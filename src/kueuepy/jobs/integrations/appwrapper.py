@@ -10,7 +10,7 @@ from kueuepy.jobs.base import BaseJob, PodSetSource
 from kueuepy.jobs.fields import Document, Section
 from kueuepy.jobs.integrations.appwrapper_pods import ComponentPodSet, component_pod_sets, pod_template
 from kueuepy.jobs.job import Finished
-from kueuepy.jobs.template import METADATA_FIELDS, PodSetInfo
+from kueuepy.jobs.template import PodSetInfo
 from kueuepy.objects import PodSet
 
 
@@ -21,6 +21,7 @@ class AppWrapper(BaseJob):
     """
 
     kind = "AppWrapper"
+    ready = "PodsReady"
     checks_topology = False
 
     def slots(self, root: Section) -> Sequence[PodSetSource]:
@@ -47,7 +48,7 @@ class AppWrapper(BaseJob):
         rest = iter(infos)
         for component, pod_sets in components:
             if pod_sets:
-                component.data["podSetInfos"] = [_written(next(rest)) for _ in pod_sets]
+                component.data["podSetInfos"] = [next(rest).to_dict() for _ in pod_sets]
         self._set_suspend(root, value=False)
         return root.data
 
@@ -71,18 +72,5 @@ class AppWrapper(BaseJob):
                 return Finished("AppWrapper failed", success=False)
         return None
 
-    def pods_ready(self) -> bool:
-        """Return whether the condition `PodsReady` is true."""
-        return self.condition("PodsReady") is not None
-
     def _components(self, root: Section) -> list[tuple[Section, list[ComponentPodSet]]]:
         return [(component, component_pod_sets(component)) for component in root.section("spec").sections("components")]
-
-
-def _written(info: PodSetInfo) -> Document:
-    """Return the entry of a component's `podSetInfos` for one pod set."""
-    fields: Document = {key: dict(getattr(info, key)) for key in METADATA_FIELDS}
-    fields["nodeSelector"] = dict(info.node_selector)
-    fields["tolerations"] = copy.deepcopy(list(info.tolerations))
-    fields["schedulingGates"] = [{"name": gate} for gate in info.scheduling_gates]
-    return {key: value for key, value in fields.items() if value}

@@ -126,7 +126,7 @@ def _declared(pod_set: Section) -> ComponentPodSet:
 
 def _inferred(template: Section) -> Iterator[ComponentPodSet]:
     kind = f"{template.text('apiVersion')} {template.text('kind')}"
-    spec = template.find("spec") or Section(template.owner, template.at("spec"), {})
+    spec = template.part("spec")
     match kind:
         case "v1 Pod":
             yield ComponentPodSet("template")

@@ -4,13 +4,13 @@ Source: `pkg/controller/jobs/job/job_controller.go` and `pkg/controller/jobs/job
 """
 
 import copy
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from typing import ClassVar
 
 from kueuepy.jobs import keys
 from kueuepy.jobs.base import BaseJob, PodSetSource
 from kueuepy.jobs.fields import Document, Section
 from kueuepy.jobs.indexes import terminal_indexes
-from kueuepy.jobs.job import Finished
 from kueuepy.jobs.numbers import signed, wrapped
 from kueuepy.jobs.parent import ParentJob
 from kueuepy.jobs.template import PodSetInfo
@@ -37,6 +37,7 @@ class BatchJob(BaseJob):
     kind = "Job"
     is_elastic_kind = True
     checks_groups = False
+    ends: ClassVar[Mapping[str, bool]] = {"Complete": True, "Failed": False}
 
     def slots(self, root: Section) -> Sequence[PodSetSource]:
         """Return the pod set source for the Job's template."""
@@ -133,16 +134,11 @@ class BatchJob(BaseJob):
             return ()
         return (ReclaimablePod("main", reclaimable),)
 
-    def finished(self) -> Finished | None:
-        """Determine the outcome from the Job's conditions."""
-        end = self.condition("Complete", "Failed")
-        return None if end is None else Finished(end.text("message"), end.text("type") != "Failed")
-
     def pods_ready(self) -> bool:
         """Return whether the number of ready or succeeded pods reaches the number of concurrent pods."""
         status = self.status()
-        uncounted = status.find("uncountedTerminatedPods")
-        succeeded = status.count("succeeded", 0) + (len(uncounted.items("succeeded")) if uncounted else 0)
+        uncounted = status.part("uncountedTerminatedPods").items("succeeded")
+        succeeded = status.count("succeeded", 0) + len(uncounted)
         return succeeded + status.count("ready", 0) >= pods_per_job(self.root.section("spec"))
 
     def _set_parallelism(self, root: Section, count: int) -> None:
@@ -173,12 +169,11 @@ class CronJob(ParentJob):
                 epoch. If the time is `None`, the Job has the name of the CronJob.
         """
         section = self.root.section("spec").section("jobTemplate")
-        given = section.find("metadata")
         template = copy.deepcopy(section.data)
         minutes = "" if scheduled is None else f"-{moment_ns(scheduled) // SECOND // _SECONDS_PER_MINUTE}"
         owner = {"apiVersion": "batch/v1", "kind": "CronJob", "name": self.name, "controller": True, "uid": self.uid}
         metadata = {"name": f"{self.name}{minutes}", "namespace": self.namespace, "ownerReferences": [owner]}
-        template["metadata"] = ({} if given is None else given.data) | metadata
+        template["metadata"] = section.part("metadata").data | metadata
         return {"apiVersion": "batch/v1", "kind": "Job"} | template
 
     def jobs(self) -> tuple[BatchJob]:

@@ -4,13 +4,12 @@ Source: `pkg/controller/jobs/kubeflow/kubeflowjob/kubeflowjob_controller.go`, th
 `pkg/controller/jobs/kubeflow/jobs`, and `pkg/controller/jobs/mpijob/mpijob_controller.go`.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import ClassVar
 
 from kueuepy.jobs import keys
 from kueuepy.jobs.base import BaseJob, PodSetSource
 from kueuepy.jobs.fields import Section
-from kueuepy.jobs.job import Finished
 from kueuepy.jobs.topology import PodIndex
 
 
@@ -24,6 +23,8 @@ class KubeflowJob(BaseJob):
 
     suspend_path = "spec.runPolicy"
     checks_groups = False
+    ends: ClassVar[Mapping[str, bool]] = {"Succeeded": True, "Failed": False}
+    ready = "Running"
     replica_specs: ClassVar[str]
     replica_types: ClassVar[tuple[str, ...]] = ("Master", "Worker")
 
@@ -44,20 +45,10 @@ class KubeflowJob(BaseJob):
 
     def priority_class(self) -> str:
         """Return the priority class of the scheduling policy, or of the first replica type that names one."""
-        policy = self.root.section("spec").find("runPolicy")
-        scheduling = policy and policy.find("schedulingPolicy")
+        scheduling = self.root.section("spec").find_at("runPolicy.schedulingPolicy")
         named = scheduling.text("priorityClass") if scheduling else ""
         specs = (replica.section("template").find("spec") for replica in self.replicas(self.root).values())
         return named or next((name for spec in specs if spec and (name := spec.text("priorityClassName"))), "")
-
-    def finished(self) -> Finished | None:
-        """Determine the outcome of the job from its conditions."""
-        end = self.condition("Succeeded", "Failed")
-        return None if end is None else Finished(end.text("message"), end.text("type") != "Failed")
-
-    def pods_ready(self) -> bool:
-        """Return whether the condition `Running` is true."""
-        return self.condition("Running") is not None
 
 
 class PyTorchJob(KubeflowJob):

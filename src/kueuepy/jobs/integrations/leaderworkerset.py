@@ -99,11 +99,9 @@ class LeaderWorkerSet(ParentJob):
 
     def on_suspended(self, root: Section) -> None:
         """Copy the queue and priority to the pod templates, mark them as suspended, and set the pod index offset."""
-        passed = {key: self.labels[key] for key in (keys.QUEUE_NAME, keys.PRIORITY_CLASS) if self.labels.get(key)}
-        slots = self.slots(root)
-        for slot in slots:
+        for slot in self.slots(root):
             metadata = slot.template.ensure("metadata")
-            metadata.ensure("labels").data.update(passed)
+            metadata.ensure("labels").data.update(self.passed_labels())
             annotations = metadata.ensure("annotations").data
             annotations |= {keys.SUSPENDING_PARENT: _FRAMEWORK, keys.POD_GROUP_SERVING: "true"}
             is_grouped = keys.POD_SET_GROUP_NAME in annotations
@@ -122,8 +120,7 @@ class LeaderWorkerSet(ParentJob):
         """
         spec, status = self.root.section("spec"), self.status()
         wanted = spec.count("replicas", 1)
-        rolling = spec.find("rolloutStrategy")
-        configuration = rolling and rolling.find("rollingUpdateConfiguration")
+        configuration = spec.find_at("rolloutStrategy.rollingUpdateConfiguration")
         surge = configuration.data.get("maxSurge", 0) if configuration else 0
         surge = signed(surge) or 0 if isinstance(surge, str) else surge  # as in Kueue, a percentage counts as 0
         is_surging = isinstance(surge, int) and surge > 0 and status.count("updatedReplicas", 0) < wanted

@@ -28,6 +28,7 @@ class Pod(BaseJob):
     """
 
     kind = "Pod"
+    ready = "Ready"
     checks_topology = False
 
     @property
@@ -172,7 +173,3 @@ class Pod(BaseJob):
     def finished(self) -> Finished | None:
         """Determine the outcome of the pod from its phase."""
         return Finished(self.status().text("message"), self.phase == "Succeeded") if self.is_terminated else None
-
-    def pods_ready(self) -> bool:
-        """Return whether the condition `Ready` is true."""
-        return self.condition("Ready") is not None

@@ -10,9 +10,8 @@ from typing import ClassVar
 
 from kueuepy.jobs import keys
 from kueuepy.jobs.base import MAX_POD_SETS, BaseJob, PodSetSource
-from kueuepy.jobs.fields import Document, Section, without_nulls
+from kueuepy.jobs.fields import Document, Section
 from kueuepy.jobs.quantity import keep_max
-from kueuepy.objects import Configuration
 
 HEAD = "head"
 MULTIKUEUE = "kueue.x-k8s.io/multikueue"
@@ -103,13 +102,6 @@ class RayKind(BaseJob):
         """Return whether the cluster stores its state in Redis, which KubeRay cleans up when the cluster is deleted."""
         return self.annotations.get(_FAULT_TOLERANCE, "").lower() == "true" or "gcsFaultToleranceOptions" in spec.data
 
-    def _cluster_name(self) -> str:
-        """Return the name of the live RayCluster, from the status."""
-        status: Section | None = self.root
-        for key in (self.cluster_name_path or "").split("."):
-            status = status and status.find(key)
-        return status.text("rayClusterName") if status else ""
-
     def _live_counts(self, spec: Section) -> dict[str, int]:
         """Return the sizes of the worker groups that Ray has scaled.
 
@@ -131,14 +123,14 @@ class RayKind(BaseJob):
 
     def _live(self) -> "RayCluster | None":
         """Return the live RayCluster that the status names, if it is among the related objects."""
-        name = self._cluster_name()
-        return next((c for manifest in self.related if (c := self._live_cluster(manifest, name))), None)
-
-    def _live_cluster(self, manifest: Document, name: str) -> "RayCluster | None":
-        if manifest.get("kind") != "RayCluster" or not name:
-            return None
-        cluster = RayCluster(without_nulls(manifest), config=Configuration())
-        return cluster if (cluster.namespace, cluster.name) == (self.namespace, name) else None
+        status = self.root.find_at(self.cluster_name_path)
+        name = status.text("rayClusterName") if status else ""
+        for manifest in self.related if name else ():
+            if manifest.get("kind") == "RayCluster":
+                cluster = RayCluster(manifest)
+                if (cluster.namespace, cluster.name) == (self.namespace, name):
+                    return cluster
+        return None
 
 
 def worker_count(group: Section) -> int:
@@ -178,10 +170,7 @@ class RayService(RayKind):
     cluster_path = "spec.rayClusterConfig"
     suspend_path = "spec.rayClusterConfig"
     cluster_name_path = "status.activeServiceStatus"
-
-    def pods_ready(self) -> bool:
-        """Return whether the service is ready."""
-        return self.condition("Ready") is not None
+    ready = "Ready"
 
 
 def _check_groups(spec: Section, groups: Sequence[Section]) -> None:

@@ -42,8 +42,7 @@ class RayJob(RayKind):
     @property
     def uses_existing_cluster(self) -> bool:
         """Whether the job selects an existing cluster."""
-        selector = self.root.section("spec").find("clusterSelector")
-        return selector is not None and bool(selector.data)
+        return bool(self.root.section("spec").part("clusterSelector").data)
 
     def slots(self, root: Section) -> Sequence[PodSetSource]:
         """Return the pod set sources of the cluster and the submitter, with its own template or KubeRay's default."""
@@ -109,8 +108,7 @@ class RayJob(RayKind):
 
     def pods_ready(self) -> bool:
         """Return whether the state of the cluster is ready."""
-        cluster = self.status().find("rayClusterStatus")
-        return cluster is not None and cluster.text("state") == "ready"
+        return self.status().part("rayClusterStatus").text("state") == "ready"
 
     def on_hold(self) -> bool:
         """Return whether KubeRay has rejected the job."""

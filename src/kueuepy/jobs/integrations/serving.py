@@ -47,25 +47,13 @@ class Deployment(ParentJob):
     def pods(self) -> Iterator[Document]:
         """Iterate over the manifests of the pods that the ReplicaSet creates from the template."""
         template = self.root.walk("spec.template")
-        return (self._pod(template, number) for number in range(replicas(self)))
+        return (_pod(template, f"{self.name}-{number}", self.namespace) for number in range(replicas(self)))
 
     def on_suspended(self, root: Section) -> None:
         """Copy the queue and priority to the pod template, and mark the template as suspended by the Deployment."""
         template = root.section("spec").section("template").ensure("metadata")
         template.ensure("annotations").data[keys.SUSPENDING_PARENT] = "deployment"
-        passed = {key: self.labels[key] for key in (keys.QUEUE_NAME, keys.PRIORITY_CLASS) if self.labels.get(key)}
-        template.ensure("labels").data.update({keys.MANAGED: "true"} | passed)
-
-    def _pod(self, template: Section, number: int) -> Document:
-        given = template.find("metadata")
-        metadata = copy.deepcopy(given.data) if given else {}
-        metadata.update(name=f"{self.name}-{number}", namespace=self.namespace)
-        return {
-            "apiVersion": "v1",
-            "kind": "Pod",
-            "metadata": metadata,
-            "spec": copy.deepcopy(template.section("spec").data),
-        }
+        template.ensure("labels").data.update({keys.MANAGED: "true"} | self.passed_labels())
 
 
 class StatefulSet(ParentJob):
@@ -113,13 +101,12 @@ class StatefulSet(ParentJob):
         """
         template = self._section(self.suspended()).walk("spec.template")
         count = replicas(self)
-        passed = {key: self.labels[key] for key in (keys.QUEUE_NAME, keys.PRIORITY_CLASS) if self.labels.get(key)}
         items = [
             group_pod(
                 template,
                 f"{self.name}-{number}",
                 self,
-                labels={keys.APPS_POD_INDEX: str(number)} | passed,
+                labels={keys.APPS_POD_INDEX: str(number)} | self.passed_labels(),
                 annotations={
                     keys.POD_GROUP_TOTAL_COUNT: str(count),
                     keys.POD_GROUP_FAST_ADMISSION: "true",
@@ -183,15 +170,16 @@ def group_pod(
 ) -> Document:
     """Return a pod of an object whose pods form a group, with the name of the group's Workload."""
     workload = job.workload_name()
-    metadata = copy.deepcopy(template.section("metadata").data)
-    metadata |= {"name": name, "namespace": job.namespace}
+    pod = _pod(template, name, job.namespace)
+    metadata = pod["metadata"]
     metadata["labels"] = metadata.get("labels", {}) | {keys.MANAGED: "true"} | labels
     metadata["annotations"] = metadata.get("annotations", {}) | annotations
     metadata["annotations"] |= {keys.POD_GROUP_NAME: workload, keys.PREBUILT_WORKLOAD_NAME: workload}
-    pod = {
-        "apiVersion": "v1",
-        "kind": "Pod",
-        "metadata": metadata,
-        "spec": copy.deepcopy(template.section("spec").data),
-    }
     return Pod(pod, config=job.config).suspended()
+
+
+def _pod(template: Section, name: str, namespace: str) -> Document:
+    """Return a pod that is created from a template."""
+    metadata = copy.deepcopy(template.part("metadata").data) | {"name": name, "namespace": namespace}
+    spec = copy.deepcopy(template.section("spec").data)
+    return {"apiVersion": "v1", "kind": "Pod", "metadata": metadata, "spec": spec}

@@ -107,7 +107,7 @@ class SparkApplication(BaseJob):
         return self._state().text("state") == "RUNNING" and ready >= expected
 
     def _state(self) -> Section:
-        return self.status().find("applicationState") or Section(self.owner, "status.applicationState", {})
+        return self.status().part("applicationState")
 
 
 def _restore(own: Section, role: str, pod_set: PodSet) -> None:

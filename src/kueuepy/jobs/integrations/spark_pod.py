@@ -59,9 +59,7 @@ def java_memory(text: str) -> str:
 
 
 def _metadata(own: Section, key: str) -> dict[str, str]:
-    given = own.find("template")
-    metadata = given and given.find("metadata")
-    return (metadata.texts(key) if metadata else {}) | own.texts(key)
+    return own.part("template").part("metadata").texts(key) | own.texts(key)
 
 
 def _with_others(containers: list[Document], others: list[Section]) -> list[Document]:

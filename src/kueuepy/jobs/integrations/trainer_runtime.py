@@ -59,8 +59,7 @@ def jobset_spec(train_job: Section, runtime: Section) -> Section:
         count = _node_count(job, policy, trainer)
         job.walk("template.spec").data.update(parallelism=count, completions=count)
         _fill(job, job_spec, policy, trainer)
-    group_policy = runtime_spec.find("podGroupPolicy")
-    if group_policy is not None and group_policy.find("coscheduling") is not None:
+    if runtime_spec.find_at("podGroupPolicy.coscheduling") is not None:
         name = train_job.section("metadata").text("name")
         for job in spec.sections("replicatedJobs"):
             template = job.walk("template.spec").ensure("template")
@@ -107,9 +106,7 @@ def _apply_patches(spec: Section, patches: Sequence[Section]) -> None:
     _check_merge_keys(spec)
     order = {job.text("name"): place for place, job in enumerate(spec.sections("replicatedJobs"))}
     for patch in patches:
-        inner: Section | None = patch
-        for key in ("trainingRuntimeSpec", "template", "spec"):
-            inner = inner and inner.find(key)
+        inner = patch.find_at("trainingRuntimeSpec.template.spec")
         if inner is None:
             continue
         _check_merge_keys(inner)
@@ -170,8 +167,7 @@ def _fill(job: Section, job_spec: Section, policy: Section | None, trainer: Sect
         if trainer is not None and name == _NODE and (ancestor == _TRAINER or is_launching_node):
             fields = ("image", "command", "args") if ancestor == _TRAINER else ()
             _fill_node(container, fields, trainer, has_policy=policy is not None)
-        initializer = job_spec.find("initializer")
-        source = initializer and initializer.find(_INITIALIZERS.get(ancestor, ""))
+        source = job_spec.part("initializer").find(_INITIALIZERS.get(ancestor, ""))
         if source is not None and name == ancestor:
             _fill_initializer(container, source)
 
@@ -205,5 +201,4 @@ def _set_env(container: Section, variables: Sequence[Section]) -> None:
 
 def _ancestor(job: Section) -> str:
     """Return the step of the TrainJob to which a replicated job belongs, from the label in its Job template."""
-    metadata = job.section("template").find("metadata")
-    return metadata.texts("labels").get(_ANCESTOR, "") if metadata else ""
+    return job.section("template").part("metadata").texts("labels").get(_ANCESTOR, "")

@@ -4,7 +4,7 @@ Source: `pkg/controller/jobs/trainjob/trainjob_controller.go` and `trainjob_webh
 """
 
 import copy
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 
 from kueuepy.errors import NotFoundError
 from kueuepy.jobs import keys
@@ -13,7 +13,7 @@ from kueuepy.jobs.fields import Document, Section, without_nulls
 from kueuepy.jobs.integrations.jobset import are_replicas_ready, replicated_job_slots, succeeded_pods
 from kueuepy.jobs.integrations.trainer_runtime import jobset_spec
 from kueuepy.jobs.job import Finished
-from kueuepy.jobs.template import PodSetInfo
+from kueuepy.jobs.template import METADATA_FIELDS, PodSetInfo
 from kueuepy.objects import PodSet, ReclaimablePod
 
 _GROUP = "trainer.kubeflow.org"
@@ -130,15 +130,6 @@ class TrainJob(BaseJob):
 
 def _replicated_job_patch(info: PodSetInfo) -> Document:
     """Return the patch of one replicated job, which becomes part of Kueue's entry in `spec.runtimePatches`."""
-    metadata: Document = {"annotations": dict(info.annotations), "labels": dict(info.labels)}
-    spec: Document = {
-        "nodeSelector": dict(info.node_selector),
-        "tolerations": copy.deepcopy(list(info.tolerations)),
-        "schedulingGates": [{"name": gate} for gate in info.scheduling_gates],
-    }
-    template = {"metadata": _given(metadata), "spec": _given(spec)}
-    return {"name": info.name, "template": {"spec": {"template": template}}}
-
-
-def _given(fields: Mapping[str, object]) -> Document:
-    return {key: value for key, value in fields.items() if value}
+    spec = info.to_dict()
+    metadata = {key: spec.pop(key) for key in METADATA_FIELDS if key in spec}
+    return {"name": info.name, "template": {"spec": {"template": {"metadata": metadata, "spec": spec}}}}

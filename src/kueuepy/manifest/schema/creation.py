@@ -14,6 +14,8 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from kueuepy._core import Quantity
+from kueuepy.manifest.body import part
+from kueuepy.manifest.fields import ZERO_TIME
 from kueuepy.manifest.formats import QUANTITY, fault_of_quantity
 
 if TYPE_CHECKING:
@@ -21,7 +23,6 @@ if TYPE_CHECKING:
 
 Doc = dict[str, Any]
 _FINALIZER = "kueue.x-k8s.io/resource-in-use"
-_ZERO_TIME = "0001-01-01T00:00:00Z"
 _OPTIONAL_TEXTS = {
     (): ("cohort", "queueingStrategy"),
     ("flavorFungibility",): ("whenCanBorrow", "whenCanPreempt"),
@@ -34,7 +35,7 @@ _OPTIONAL_TEXTS = {
 def as_created(version: str, doc: Doc) -> Doc:
     """Return the ClusterQueue as the webhook writes it; return the same object if no validated field changes."""
     spec = doc.get("spec")
-    if not isinstance(spec, dict) or _is_finalized(doc.get("metadata")):
+    if not isinstance(spec, dict) or _is_finalized(doc):
         return doc
     spec = _at(spec, ("resourceGroups", "*", "flavors", "*", "resources", "*"), _quota)
     spec = _at(spec, ("fairSharing",), lambda sharing: _amounts(sharing, ("weight",)))
@@ -132,15 +133,15 @@ def zero_times(doc: Doc) -> list[tuple[str | int, ...]]:
 
     The webhook of ResourceFlavors writes zero times as null, which the schema rejects.
     """
-    if _is_finalized(doc.get("metadata")):
+    if _is_finalized(doc):
         return []
     return [
         ("spec", "nodeTaints", position, "timeAdded")
         for position, taint in enumerate(doc.get("spec", {}).get("nodeTaints", ()))
-        if taint.get("timeAdded") == _ZERO_TIME
+        if taint.get("timeAdded") == ZERO_TIME
     ]
 
 
-def _is_finalized(metadata: Any) -> bool:
-    finalizers = metadata.get("finalizers") if isinstance(metadata, dict) else None
+def _is_finalized(doc: Doc) -> bool:
+    finalizers = part(doc, "metadata").get("finalizers")
     return isinstance(finalizers, list) and _FINALIZER in finalizers

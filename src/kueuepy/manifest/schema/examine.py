@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 
 from kueuepy.errors.problems import shown, suggestion
+from kueuepy.manifest.decoding import as_boolean, as_integer, as_text, named
 from kueuepy.manifest.formats import fault_of_quantity
 from kueuepy.manifest.schema.table import METADATA
 
@@ -28,7 +29,6 @@ if TYPE_CHECKING:
 _TIME = re.compile(r"\d{4}-(\d\d)-(\d\d)[Tt]\d\d:\d\d:\d\d(\.\d+)?([Zz]|[-+]\d\d:\d\d)", re.ASCII)
 _INT64 = 2**63
 _SIGNIFICANT = 2**53
-_DIGITS = 20
 _QUANTITY = "a quantity: a number, then one of n u m k M G T P E Ki Mi Gi Ti Pi Ei"
 _FORMS = {
     r"^[a-z0-9]([-a-z0-9]*[a-z0-9])?$": "a DNS label: at most 63 of a-z, 0-9 and -, with a letter or digit at each end",
@@ -167,12 +167,9 @@ def _string(schema: Schema, value: Any, path: Path, findings: Findings) -> Any:
             findings.problem(path, f"{shown(value)} is not supported; it must be one of {allowed}", "NotSupported")
         return value
     if not isinstance(value, str):
-        detail = f"is {named(value)}; it must be a string"
-        if value is None or isinstance(value, dict | list | tuple):
-            findings.problem(path, detail)
+        value = as_text(value, path, findings)
+        if not isinstance(value, str):
             return value
-        findings.odd(path, f"{detail}: put it in quotes", "read as if it were", "Invalid")
-        value = str(value).lower() if isinstance(value, bool) else str(value)
     if schema.format == "date-time" and not is_time(value):
         findings.problem(path, f"is {shown(value)}; it must be a time such as 2026-01-31T12:00:00Z")
     if not findings.formats:
@@ -216,13 +213,9 @@ def _is_day(text: str) -> bool:
 def _integer(schema: Schema, value: Any, path: Path, findings: Findings) -> Any:
     number = _whole(value)
     if number is None:
-        meant = _meant(value)
-        detail = f"is {named(value)}; it must be an integer"
-        if meant is None:
-            findings.problem(path, detail)
-            return value
-        findings.odd(path, detail, f"read as {meant}", "Invalid")
-        number = meant
+        number = _whole(as_integer(value, path, findings))
+    if number is None:
+        return value
     least, most = schema.range
     if not least <= number <= most:
         allowed = "a signed 32-bit integer" if schema.format == "int32" else "an integer of 64 bits"
@@ -240,23 +233,8 @@ def _whole(value: Any) -> int | None:
     return value if isinstance(value, int) else None
 
 
-def _meant(value: Any) -> int | None:
-    """Convert a string to an integer; return `None` if the string does not contain an integer."""
-    text = value if isinstance(value, str) else ""
-    digits = text.removeprefix("-")
-    return int(text) if digits.isascii() and digits.isdigit() and len(text) < _DIGITS else None
-
-
 def _boolean(_: Schema, value: Any, path: Path, findings: Findings) -> Any:
-    if isinstance(value, bool):
-        return value
-    meant = {"true": True, "false": False}.get(str(value))
-    detail = f"is {named(value)}; it must be true or false"
-    if meant is None:
-        findings.problem(path, detail)
-        return value
-    findings.odd(path, detail, f"read as {shown(meant)}", "Invalid")
-    return meant
+    return value if isinstance(value, bool) else as_boolean(value, path, findings)
 
 
 def _integer_or_string(schema: Schema, value: Any, path: Path, findings: Findings) -> Any:
@@ -281,22 +259,6 @@ def _integer_or_string(schema: Schema, value: Any, path: Path, findings: Finding
 def _wrong_type(schema: Schema, value: Any, path: Path, findings: Findings) -> Any:
     findings.problem(path, f"is {named(value)}; it must be {_NAMED_TYPES[schema.type]}")
     return value
-
-
-def named(value: Any) -> str:
-    """Return a description of a value and its type."""
-    match value:
-        case None:
-            return "null"
-        case bool():
-            return f"{str(value).lower()}, a boolean"
-        case int() | float():
-            return f"{shown(value)}, a number"
-        case str():
-            return f"{shown(value)}, a string"
-        case dict():
-            return "a mapping"
-    return "a list"
 
 
 _BY_TYPE: dict[str, Callable[[Schema, Any, Path, Findings], Any]] = {

@@ -5,7 +5,7 @@ Source: `pkg/webhooks/workload_webhook.go:ValidateWorkload`, `apis/kueue/v1beta2
 
 import re
 
-from kueuepy.manifest.formats import DNS_SUBDOMAIN
+from kueuepy.manifest.formats import LABEL_LENGTH, is_admission_gate
 from kueuepy.manifest.validation.elastic import is_elastic
 from kueuepy.manifest.validation.podset import review_pod_set
 from kueuepy.manifest.validation.review import Review
@@ -13,13 +13,11 @@ from kueuepy.manifest.validation.status import review_status
 from kueuepy.objects import Workload
 
 _POD_SETS = ("spec", "podSets")
-_MAX_GATE_NAME = 63
 _KINDS = {"kueue.x-k8s.io": "WorkloadPriorityClass", "scheduling.k8s.io": "PriorityClass"}
 _BOOST = "kueue.x-k8s.io/priority-boost"
 _GATED_BY = "kueue.x-k8s.io/admission-gated-by"
 _SIGNED = re.compile(r"[+-]?[0-9]{1,10}", re.ASCII)
 _INT32 = 2**31
-_HTTP_PATH = re.compile(r"[A-Za-z0-9/\-._~%!$&'()*+,;=:]+")
 
 
 def review_workload(workload: Workload, review: Review) -> None:
@@ -67,9 +65,8 @@ def review_gated_by(workload: Workload, review: Review) -> None:
     for gate in sorted({gate for gate in gates if gates.count(gate) > 1}):
         review.problem(path, f'names gate "{gate}" more than once; name each once')
     for gate in gates:
-        domain, slash, rest = gate.partition("/")
-        if not (slash and DNS_SUBDOMAIN.fullmatch(domain) and _HTTP_PATH.fullmatch(rest)) or len(gate) > _MAX_GATE_NAME:
-            detail = f'names gate "{gate}"; a gate is a domain, / and a path, with at most {_MAX_GATE_NAME} characters'
+        if not is_admission_gate(gate):
+            detail = f'names gate "{gate}"; a gate is a domain, / and a path, with at most {LABEL_LENGTH} characters'
             review.problem(path, detail)
 
 

@@ -54,7 +54,7 @@ def read_helios(
     if gpu_numbers is None or not len(jobs):
         return jobs
     events = _quota_events(Source(gpu_numbers), int(jobs["submit"].min()))
-    return jobs._with({name: jobs[name] for name in jobs.names}, quota_events=events)  # noqa: SLF001 - same package
+    return jobs._with(quota_events=events)  # noqa: SLF001 - same package
 
 
 def _quota_events(source: Source, first: int) -> tuple[tuple[float, str, str, int], ...]:

@@ -1,0 +1,176 @@
+#include "state/rebuild.h"
+
+#include <algorithm>
+#include <map>
+#include <set>
+#include <utility>
+
+namespace kueue {
+namespace {
+
+constexpr const char kMultiKueue[] = "kueue.x-k8s.io/multikueue";
+constexpr const char kProvisioning[] = "kueue.x-k8s.io/provisioning-request";
+
+void RebuildQuotas(State& state) {
+  state.quota.Resize(static_cast<int>(state.flavor_resources.size()));
+  for (NodeId node : state.requoted) {
+    state.quota.ClearNode(node);
+    if (!state.forest().IsDeclared(node)) continue;
+    const std::vector<ResourceGroup>& groups = state.forest().IsClusterQueue(node)
+                                                   ? state.Queue(node).spec.resource_groups
+                                                   : state.cohorts[node].resource_groups;
+    for (const ResourceGroup& group : groups) {
+      for (const FlavorQuotas& flavor : group.flavors) {
+        for (const ResourceQuota& amounts : flavor.resources) {
+          const FlavorResourceId fr = state.FlavorResource(state.flavor_names.Find(flavor.name),
+                                                           state.resource_names.Find(amounts.name));
+          state.quota.SetQuota(node, fr, amounts.nominal, amounts.borrowing_limit, amounts.lending_limit);
+        }
+      }
+    }
+  }
+  state.requoted.clear();
+}
+
+// Mirrors pkg/cache/scheduler/clusterqueue.go:isTASOnly, flavorsWithProvReqAdmissionCheck.
+void RebuildTopologyOf(const State& state, ClusterQueue& queue) {
+  const bool on = state.config.gates.topology_aware_scheduling;
+  queue.only_topology = std::all_of(queue.flavors.begin(), queue.flavors.end(), [&](FlavorId flavor) {
+    return on && state.Flavor(flavor) != nullptr && !state.Flavor(flavor)->topology_name.empty();
+  });
+  queue.provisioned.clear();
+  queue.multi_kueue = false;
+  for (const CheckIds& rule : queue.checks) {
+    const AdmissionCheckState& check = state.checks[rule.check];
+    if (!check.exists) continue;
+    queue.multi_kueue = queue.multi_kueue || check.spec.controller == kMultiKueue;
+    if (check.spec.controller != kProvisioning) continue;
+    queue.provisioned.insert(queue.provisioned.end(), rule.flavors.begin(), rule.flavors.end());
+  }
+}
+
+void BumpGenerations(State& state) {
+  std::map<NodeId, int64_t> calls;  // By root: number of calls that added a queue to the tree.
+  for (NodeId node : state.added_queues) {
+    const NodeId root = state.forest().Root(node);
+    // Calls before the queue's own call do not affect its generation.
+    if (root != kNoId) state.Queue(node).generation -= calls[root]++;
+  }
+  state.added_queues.clear();
+  for (const auto& [root, count] : calls) {
+    for (NodeId queue : state.forest().QueuesOfTree(root)) state.Queue(queue).generation += count;
+  }
+  std::set<NodeId> roots;
+  for (NodeId node : state.changed_nodes) {
+    if (state.forest().Root(node) != kNoId) roots.insert(state.forest().Root(node));
+  }
+  state.changed_nodes.clear();
+  state.only_added = false;
+  for (NodeId root : roots) {
+    if (!state.forest().Exists(root)) continue;
+    for (NodeId queue : state.forest().QueuesOfTree(root)) ++state.Queue(queue).generation;
+  }
+}
+
+void AddChecks(const State& state, const ClusterQueue& queue, std::vector<InactivityCause>& causes) {
+  std::vector<std::string> missing, inactive, multi_kueue, per_flavor, provisioning;
+  for (const CheckIds& rule : queue.checks) {
+    const AdmissionCheckState& check = state.checks[rule.check];
+    const std::string& name = state.check_names.Name(rule.check);
+    if (!check.exists) {
+      missing.push_back(name);
+      continue;
+    }
+    if (!check.spec.active) inactive.push_back(name);
+    if (check.spec.controller == kProvisioning) provisioning.push_back(name);
+    if (check.spec.controller != kMultiKueue) continue;
+    multi_kueue.push_back(name);
+    if (rule.flavors.size() != queue.flavors.size()) per_flavor.push_back(name);
+  }
+  if (!missing.empty()) causes.push_back({InactivityKind::kCheckNotFound, missing});
+  if (!inactive.empty()) causes.push_back({InactivityKind::kCheckInactive, inactive});
+  if (multi_kueue.size() > 1) causes.push_back({InactivityKind::kMultipleMultiKueueChecks, multi_kueue});
+  if (!per_flavor.empty()) causes.push_back({InactivityKind::kMultiKueueCheckPerFlavor, per_flavor});
+  if (!multi_kueue.empty() && !provisioning.empty()) {
+    causes.push_back(
+        {InactivityKind::kMultiKueueWithProvisioning, {multi_kueue.front(), provisioning.front()}});
+  }
+}
+
+void RebuildActivity(State& state) {
+  state.caches.heads.Forget();
+  state.caches.terminating.reset();
+  state.caches.refusals.Forget();
+  state.caches.fits.Forget();
+  for (NodeId node : state.forest().Queues()) {
+    ClusterQueue& queue = state.Queue(node);
+    queue.inactivity = InactivityOf(state, node);
+    RebuildTopologyOf(state, queue);
+    state.forest().SetActive(node, queue.inactivity.IsActive() && !HasCycle(state.forest(), node));
+  }
+  state.forest().RebuildHeights();
+}
+
+}  // namespace
+
+void Rebuild(State& state) {
+  state.stale = false;
+  RebuildQuotas(state);
+  state.forest().Rebuild();
+  for (auto root = state.to_requeue.begin(); root != state.to_requeue.end();) {
+    root = state.forest().Exists(*root) ? std::next(root) : state.to_requeue.erase(root);
+  }
+  state.quota.Rebuild();
+  state.topology.made.stale = true;
+  RebuildActivity(state);
+  BumpGenerations(state);
+}
+
+void EndCall(State& state) {
+  if (state.changed_nodes.empty()) return;
+  if (!state.only_added) return EnsureBuilt(state);
+  state.only_added = false;
+  state.added_queues.insert(state.added_queues.end(), state.changed_nodes.begin(), state.changed_nodes.end());
+  state.changed_nodes.clear();
+}
+
+Inactivity InactivityOf(const State& state, NodeId node) {
+  const ClusterQueue& queue = state.Queue(node);
+  if (queue.terminating) return {{{InactivityKind::kTerminating, {}}}};
+  std::vector<InactivityCause> causes;
+  if (queue.spec.stop_policy != StopPolicy::kNone) causes.push_back({InactivityKind::kStopped, {}});
+  std::vector<std::string> missing;
+  std::map<std::string, std::string> missing_topologies;  // By flavor.
+  for (FlavorId flavor : queue.flavors) {
+    const ResourceFlavor* spec = state.Flavor(flavor);
+    if (spec == nullptr) {
+      missing.push_back(state.flavor_names.Name(flavor));
+    } else if (!spec->topology_name.empty() && state.topology.levels.count(spec->topology_name) == 0) {
+      missing_topologies[spec->name] = spec->topology_name;
+    }
+  }
+  if (!missing.empty()) causes.push_back({InactivityKind::kFlavorNotFound, missing});
+  AddChecks(state, queue, causes);
+  for (const auto& [flavor, topology] : missing_topologies) {
+    causes.push_back({InactivityKind::kTopologyNotFound, {topology, flavor}});
+  }
+  // A cycle that forms above an existing queue does not change the status of the queue. A queue that is
+  // created below a cycle stays inactive, because updateClusterQueue returns before it examines anything
+  // else.
+  if (causes.empty() && HasCycle(state.forest(), node) && queue.generation == 0) {
+    causes.push_back({InactivityKind::kCohortCycle, {}});
+  }
+  return {std::move(causes)};
+}
+
+const std::vector<NodeId>& TerminatingQueues(State& state) {
+  if (!state.caches.terminating) {
+    state.caches.terminating.emplace();
+    for (NodeId node : state.forest().Queues()) {
+      if (state.Queue(node).terminating) state.caches.terminating->push_back(node);
+    }
+  }
+  return *state.caches.terminating;
+}
+
+}  // namespace kueue
