@@ -205,6 +205,13 @@ def prepared_queues(count: int) -> Callable[[], object]:
     return lambda: list(scheduler.queues)
 
 
+def prepared_log(count: int) -> Callable[[], object]:
+    rows = 300 * count
+    names, ones = [f"q{number % count}" for number in range(rows)], [1] * rows
+    log = kq.Jobs({"queue": names, "submit": range(rows), "runtime": ones, "cpu": ones})
+    return lambda: log.check(kq.sim.cluster_of(log))
+
+
 def prepared_first_write(count: int) -> Callable[[], object]:
     fork = busy(count, count).fork()
     return lambda: fork.submit({"name": "new", "queue": "q0", "cpu": 1})
@@ -226,6 +233,7 @@ CALLS: dict[str, Callable[[int], Callable[[], object]]] = {
     "queues": prepared_queues,
     "fingerprint": lambda count: busy(count).fingerprint,
     "first write after a fork": prepared_first_write,
+    "cluster of a log": prepared_log,
 }
 
 

@@ -178,3 +178,11 @@ def test_a_notebook_shows_twenty_jobs_in_readable_units():
     assert "... 30 more rows; .to_pandas() has all" in html
     assert "0000000000" not in html
     assert "2 min 5 s" in kq.Jobs({"queue": ["q"], "submit": [125], "runtime": [1]})._repr_html_()
+
+
+def test_random_runtimes_of_jobs_without_a_value_are_drawn_together():
+    table = jobs(user=["u", None, None])
+    drawn = table.with_runtime(kq.sim.Exponential("1h"), by="user", seed=1)["runtime"]
+    alone = jobs().with_runtime(kq.sim.Exponential("1h"), seed=1)["runtime"]
+    assert drawn.tolist()[1:] == alone.tolist()[:2]
+    assert drawn[0] == table.head(1).with_runtime(kq.sim.Exponential("1h"), by="user", seed=1)["runtime"][0]

@@ -14,7 +14,6 @@ from kueuepy.engine.decisions import Admitted, Decision, Preempting
 from kueuepy.errors import DuplicateError, InvalidSpecError, NotFoundError
 from kueuepy.errors.problems import suggestion
 from kueuepy.errors.words import counted
-from kueuepy.explain.whatif import Outcome
 from kueuepy.lint.context import LintContext
 from kueuepy.lint.rules.workloads import left_alone
 from kueuepy.manifest import Manifest
@@ -227,13 +226,6 @@ def describe(decision: Decision) -> tuple[str, str]:
             return "preempts", targets
         case _:
             return decision.reason or "pending", decision.message
-
-
-def ended(outcome: Outcome) -> str:
-    """Format the outcome of a workload, with its flavors or the reason why it is pending."""
-    found = {flavor: None for resources in outcome.flavors.values() for flavor in resources.values()}
-    detail = ", ".join(found) or outcome.reason
-    return f"{outcome.status} ({detail})" if detail else outcome.status
 
 
 def plain(decision: Decision) -> dict[str, Any]:

@@ -1,12 +1,9 @@
 """`kueuepy explain`: explain the state of a workload."""
 
-from typing import Annotated
-
 import msgspec
-import typer
 
 from kueuepy.cli.describe import find, start
-from kueuepy.cli.options import AsIs, Files, Json, KueueVersion, Lenient, Namespace, examples
+from kueuepy.cli.options import AsIs, Files, Json, KueueVersion, Lenient, Namespace, WorkloadName, examples
 from kueuepy.cli.output import print_json, say
 
 EXAMPLES = examples(
@@ -17,12 +14,7 @@ EXAMPLES = examples(
 
 
 def explain(
-    workload: Annotated[
-        str,
-        typer.Argument(
-            metavar="WORKLOAD", help="Name of a workload or of its job: NAME, NAMESPACE/NAME or QUEUE/NAME."
-        ),
-    ],
+    workload: WorkloadName,
     files: Files,
     *,
     as_is: AsIs = False,

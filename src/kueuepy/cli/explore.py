@@ -8,14 +8,17 @@ import typer
 from kueuepy.cli.describe import find, start
 from kueuepy.cli.logs import Censored, Format, JobsFile, Map, Window, read_jobs
 from kueuepy.cli.options import (
+    HISTORY,
     Files,
     Futures,
+    Horizon,
     Json,
     KueueVersion,
     Lenient,
     Namespace,
     Objects,
     Users,
+    WorkloadName,
     examples,
     read_cluster,
 )
@@ -49,10 +52,6 @@ RISK_EXAMPLES = examples(
 )
 
 _WEEK = "7d"
-_Workload: TypeAlias = Annotated[
-    str,
-    typer.Argument(metavar="WORKLOAD", help="Name of a workload or of its job: NAME, NAMESPACE/NAME or QUEUE/NAME."),
-]
 _Future: TypeAlias = Annotated[
     str | None,
     typer.Option(
@@ -148,7 +147,7 @@ def delays(
 
 
 def eta(
-    workload: _Workload,
+    workload: WorkloadName,
     files: Files,
     *,
     runtimes: Annotated[
@@ -159,21 +158,12 @@ def eta(
             help="Runtime of every workload, or a job log from which to draw runtimes at random.",
         ),
     ] = None,
-    history: Annotated[
-        str | None,
-        typer.Option(
-            "--history",
-            metavar="FILE",
-            help="Recording or dump of a cluster from which to estimate runtimes and arrivals.",
-        ),
-    ] = None,
+    history: Annotated[str | None, HISTORY] = None,
     users: Users = "",
     future: _Future = None,
     number: Futures = 200,
     seed: _Seed = 0,
-    horizon: Annotated[
-        str, typer.Option("--horizon", metavar="TIME", help="Virtual time that each Monte Carlo simulation covers.")
-    ] = "30d",
+    horizon: Horizon = "30d",
     namespace: Namespace = "default",
     kueue_version: KueueVersion = None,
     lenient: Lenient = False,
@@ -214,7 +204,7 @@ def eta(
 
 
 def risk(
-    workload: _Workload,
+    workload: WorkloadName,
     files: Files,
     *,
     within: Annotated[

@@ -8,7 +8,18 @@ import typer
 
 from kueuepy.cli.describe import start
 from kueuepy.cli.interrupts import until_interrupted
-from kueuepy.cli.options import Files, Futures, KueueVersion, Lenient, StopAfter, Users, examples, seconds_of
+from kueuepy.cli.options import (
+    HISTORY,
+    Files,
+    Futures,
+    Horizon,
+    KueueVersion,
+    Lenient,
+    StopAfter,
+    Users,
+    examples,
+    seconds_of,
+)
 from kueuepy.cli.output import say
 from kueuepy.errors import ApiError
 from kueuepy.lab.exploration.waits import estimated_waits, wait_series
@@ -25,14 +36,7 @@ EXAMPLES = examples("kueuepy serve-metrics cluster:prod --history history.db --l
 def serve_metrics(
     files: Files,
     *,
-    history: Annotated[
-        str,
-        typer.Option(
-            "--history",
-            metavar="FILE",
-            help="Recording or dump of a cluster from which to estimate runtimes and arrivals.",
-        ),
-    ],
+    history: Annotated[str, HISTORY],
     listen: Annotated[
         str, typer.Option("--listen", metavar="HOST:PORT", help="Host and port on which to serve the metrics.")
     ] = "127.0.0.1:9090",
@@ -45,9 +49,7 @@ def serve_metrics(
             "--within", metavar="TIME", help="Estimate the waiting times of jobs that arrive within this time from now."
         ),
     ] = "1h",
-    horizon: Annotated[
-        str, typer.Option("--horizon", metavar="TIME", help="Virtual time that each Monte Carlo simulation covers.")
-    ] = "1d",
+    horizon: Horizon = "1d",
     number: Futures = 40,
     users: Users = "",
     stop_after: StopAfter = None,

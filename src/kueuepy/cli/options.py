@@ -30,6 +30,10 @@ Files = Annotated[
         help="YAML, JSON or CSV (jobs) file, directory, - (stdin), saved state, recording, or cluster:CONTEXT.",
     ),
 ]
+WorkloadName = Annotated[
+    str,
+    typer.Argument(metavar="WORKLOAD", help="Name of a workload or of its job: NAME, NAMESPACE/NAME or QUEUE/NAME."),
+]
 Namespace = Annotated[
     str,
     typer.Option(
@@ -89,6 +93,20 @@ Futures = Annotated[
         help="Number of Monte Carlo simulations, each with different random draws.",
     ),
 ]
+Horizon = Annotated[
+    str, typer.Option("--horizon", metavar="TIME", help="Virtual time that each Monte Carlo simulation covers.")
+]
+EditFile = Annotated[
+    str | None,
+    typer.Option(
+        "--edit",
+        metavar="FILE",
+        help="YAML or JSON file of partial objects to merge into the existing objects, as kubectl apply does.",
+    ),
+]
+HISTORY = typer.Option(
+    "--history", metavar="FILE", help="Recording or dump of a cluster from which to estimate runtimes and arrivals."
+)
 StopAfter = Annotated[
     str | None,
     typer.Option("--stop-after", metavar="TIME", help="Stop after this time; by default, run until interrupted."),

@@ -11,7 +11,18 @@ from typing import Annotated, Any, Literal, TypeAlias
 import typer
 
 from kueuepy.cli.logs import Censored, Format, Map, Window, pair, read_jobs
-from kueuepy.cli.options import Json, KueueVersion, Lenient, Objects, Threads, Until, Warmup, examples, read_cluster
+from kueuepy.cli.options import (
+    EditFile,
+    Json,
+    KueueVersion,
+    Lenient,
+    Objects,
+    Threads,
+    Until,
+    Warmup,
+    examples,
+    read_cluster,
+)
 from kueuepy.cli.output import (
     ANSWER_IS_NO,
     announce,
@@ -141,14 +152,6 @@ _Grace: TypeAlias = Annotated[
 _Cycle: TypeAlias = Annotated[
     str, typer.Option("--cycle", metavar="TIME", help="Duration of a scheduling cycle in virtual time.")
 ]
-_Edit: TypeAlias = Annotated[
-    str | None,
-    typer.Option(
-        "--edit",
-        metavar="FILE",
-        help="YAML or JSON file of partial objects to merge into the existing objects, as kubectl apply does.",
-    ),
-]
 _At: TypeAlias = Annotated[
     str | None,
     typer.Option(
@@ -177,7 +180,7 @@ def simulate(
     until: Until = None,
     warmup: Warmup = "0",
     at: _At = None,
-    edit: _Edit = None,
+    edit: EditFile = None,
     missing: _Missing = "error",
     on_loop: _OnLoop = "hold",
     out: _Out = None,

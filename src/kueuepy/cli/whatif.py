@@ -1,22 +1,34 @@
 """`kueuepy whatif`: test hypothetical jobs and changes without applying them."""
 
-from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 import yaml
 
-from kueuepy.cli.describe import describe, ended, jobs_of, plain, rows_table, start
+from kueuepy.cli.describe import describe, jobs_of, plain, rows_table, start
 from kueuepy.cli.logs import pair
-from kueuepy.cli.options import AsIs, ExitCode, Files, Json, KueueVersion, Lenient, Namespace, Rows, examples, paths
+from kueuepy.cli.options import (
+    AsIs,
+    EditFile,
+    ExitCode,
+    Files,
+    Json,
+    KueueVersion,
+    Lenient,
+    Namespace,
+    Rows,
+    examples,
+    paths,
+)
 from kueuepy.cli.output import ANSWER_IS_NO, announce, print_json, progress, say
 from kueuepy.cluster.cluster import of_release
 from kueuepy.cluster.patch import Patched, named_by, patched
 from kueuepy.engine.decisions import Admitted, Preempting
-from kueuepy.errors import InvalidSpecError, KueueError
+from kueuepy.errors import InvalidSpecError
 from kueuepy.errors.words import counted
-from kueuepy.explain.whatif import Edit, objects_of, workloads_over_quota
+from kueuepy.explain.whatif import Edit, objects_of, outcome_text, workloads_over_quota
 from kueuepy.jobs import Submission
 from kueuepy.manifest import check, load
 from kueuepy.manifest.convert import object_name
@@ -58,14 +70,7 @@ def whatif(
             "--preempting", help="With --job, count a job as admitted even if it must preempt other workloads."
         ),
     ] = False,
-    edit: Annotated[
-        Path | None,
-        typer.Option(
-            "--edit",
-            metavar="FILE",
-            help="YAML or JSON file of partial objects to merge into the existing objects, as kubectl apply does.",
-        ),
-    ] = None,
+    edit: EditFile = None,
     replace: Annotated[
         bool, typer.Option("--replace", help="With --edit, replace whole objects, as kubectl replace does.")
     ] = False,
@@ -102,7 +107,7 @@ def whatif(
     if job is None:
         edits: list[Edit] = []
         if edit is not None:
-            edits = _edits(scheduler, str(edit), replace=replace, lenient=lenient, namespace=namespace)
+            edits = _edits(scheduler, edit, replace=replace, lenient=lenient, namespace=namespace)
         if sets:
             edits.append(dict(_value(text) for text in sets))
         _edit(scheduler, edits, rows=rows, exit_code=exit_code, json=json)
@@ -145,22 +150,22 @@ def _edits(scheduler: Scheduler, file: str, *, replace: bool, lenient: bool, nam
         KueueError: The file cannot be read, or a changed object is not valid.
     """
     there = objects_of(scheduler)
-    partial: list[tuple[Item, dict[str, Any]]] = []
+    changed: list[tuple[Item, dict[str, Any]]] = []
 
     def pick(item: Item) -> bool:
         if named_by(there, item.value, namespace) is None:
             return False
-        partial.append((item, item.value))
+        changed.append((item, item.value))
         return True
 
     manifest = load(paths([file]), strict=not lenient, namespace=namespace, pick=pick)
-    if not partial and manifest.is_empty:
+    if not changed and manifest.is_empty:
         raise InvalidSpecError(f"{file}: nothing to read; there must be at least one object")
     if manifest.jobs:
         say(f"note: {file}: jobs in this file are ignored; use --job to test jobs", stderr=True)
     made: dict[tuple[str, str], Edit] = {}
-    for item, doc in partial:
-        with placed(_at(item)):
+    for item, doc in changed:
+        with placed(partial(at_place, place=item.where())):
             found = patched(there, doc, replace=replace, namespace=namespace)
             check(found.object, feature_gates=scheduler.configuration.gates)
         _say_absent(item.where(), object_name(doc), found, replace=replace)
@@ -174,11 +179,6 @@ def _edits(scheduler: Scheduler, file: str, *, replace: bool, lenient: bool, nam
         wanted = "queues, cohorts, flavors or other objects that affect admission"
         raise InvalidSpecError(f"{file}: contains no object that affects admission; it must have {wanted}")
     return edits
-
-
-def _at(item: Item) -> Callable[[KueueError], KueueError]:
-    """Return a function that prefixes each line of an error with the place of an object."""
-    return lambda error: at_place(error, item.where())
 
 
 def _say_absent(where: str, name: str, found: Patched, *, replace: bool) -> None:
@@ -209,7 +209,9 @@ def _edit(scheduler: Scheduler, changed: list[Edit], *, rows: int, exit_code: bo
     if json:
         print_json({"changes": difference.changes, "beyond_quota": leaving})
     else:
-        changes = [(change.workload, ended(change.before), ended(change.after)) for change in difference.changes]
+        changes = [
+            (change.workload, outcome_text(change.before), outcome_text(change.after)) for change in difference.changes
+        ]
         rows_table("Decisions that would change", ("workload", "before", "after"), changes, rows)
         say(f"{counted(len(changes), 'decision')} would change" if changes else "nothing would change", style="bold")
         if leaving:

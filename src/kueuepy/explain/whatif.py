@@ -292,20 +292,22 @@ class Difference(Generic[R]):
     def __str__(self) -> str:
         """Return the parts of the input that kueuepy does not model, followed by one line per change."""
         said = [f"not modelled: {text}" for text in self.not_modelled]
-        lines = [f"{c.workload}: {_describe(c.before)} → {_describe(c.after)}" for c in self.changes]
+        lines = [f"{c.workload}: {outcome_text(c.before)} → {outcome_text(c.after)}" for c in self.changes]
         return "\n".join([*said, *(lines or ["nothing changes"])])
 
     def sheets(self) -> tuple[Sheet]:
         """Return a table with one row per change."""
-        rows = [(c.workload, _describe(c.before), _describe(c.after)) for c in self.changes]
+        rows = [(c.workload, outcome_text(c.before), outcome_text(c.after)) for c in self.changes]
         return (Sheet(("workload", "before", "after"), rows),)
 
     _repr_html_ = repr_html
 
 
-def _describe(outcome: Outcome) -> str:
+def outcome_text(outcome: Outcome) -> str:
+    """Format the outcome of a workload, with its flavors or the reason why it is pending."""
     flavors = sorted({flavor for flavors in outcome.flavors.values() for flavor in flavors.values()})
-    return f"{outcome.status} ({', '.join(flavors) or outcome.reason})" if flavors or outcome.reason else outcome.status
+    detail = ", ".join(flavors) or outcome.reason
+    return f"{outcome.status} ({detail})" if detail else outcome.status
 
 
 def outcome(engine: Engine, key: str) -> Outcome:

@@ -25,6 +25,7 @@ from kueuepy.jobs.ownership import (
 )
 from kueuepy.jobs.priority import AnyPriorityClass
 from kueuepy.jobs.registry import adapter_for
+from kueuepy.manifest.body import part
 from kueuepy.manifest.jobkinds import DEFAULT_QUEUE, with_queue_label
 from kueuepy.objects import Configuration, LocalQueue, Namespace
 
@@ -66,8 +67,7 @@ class JobCluster:
         """Return a new job, or a list of jobs, with the default queue and the default priority class."""
         if manifest.get("kind") == "List":
             return manifest | {"items": [self.defaulted(item) for item in _items(manifest)]}
-        metadata = manifest.get("metadata")
-        namespace = (metadata.get("namespace") if isinstance(metadata, dict) else None) or "default"
+        namespace = part(manifest, "metadata").get("namespace") or "default"
         has_default_queue = namespace in self.default_queues and selects(self.config, manifest, self.namespaces)
         if has_default_queue and manifest.get("kind") == "Pod":
             has_default_queue = self._ancestor(manifest) is None

@@ -5,9 +5,8 @@ Source: `pkg/controller/jobframework/integrationmanager.go:isKnownOwner,getJobTy
 and for pods `pkg/controller/jobs/pod/pod_webhook.go:Default` and `pod_controller.go:Skip`.
 """
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from enum import Enum
-from typing import Any
 
 from kueuepy.errors import InvalidSpecError, NotFoundError
 from kueuepy.errors.arguments import checked
@@ -16,6 +15,7 @@ from kueuepy.jobs.fields import Document
 from kueuepy.jobs.integrations.serving import is_held_by_another
 from kueuepy.jobs.priority import DEFAULT_CLASS, AnyPriorityClass, has_default_class
 from kueuepy.jobs.registry import is_known
+from kueuepy.manifest.body import part
 from kueuepy.manifest.jobkinds import DEFAULT_QUEUE, FRAMEWORKS, PODS_BY, framework_of
 from kueuepy.objects import Configuration, Namespace
 from kueuepy.objects.namespace import NAMESPACE_NAME_LABEL
@@ -230,7 +230,7 @@ def find_ancestor(
             raise NotFoundError(
                 f'{_describe(current)}: metadata.ownerReferences: "{key[-1]}" names no {kind[1]}; it must be given'
             )
-        if _metadata(owner).get("uid") != reference.get("uid"):
+        if part(owner, "metadata").get("uid") != reference.get("uid"):
             return topmost
         if _is_managed_kind(kind, config) and (all_jobs or _label(owner, keys.QUEUE_NAME)):
             topmost = owner
@@ -287,7 +287,7 @@ def with_defaults(
         added[keys.PRIORITY_CLASS] = DEFAULT_CLASS
     if not added:
         return manifest
-    metadata = _metadata(manifest)
+    metadata = part(manifest, "metadata")
     return manifest | {"metadata": {**metadata, "labels": {**(metadata.get("labels") or {}), **added}}}
 
 
@@ -319,17 +319,17 @@ def _is_deleted(manifest: Document) -> bool:
     is_member = manifest.get("kind") == "Pod" and (
         _label(manifest, keys.POD_GROUP_NAME) or _annotation(manifest, keys.POD_GROUP_NAME)
     )
-    is_deleted = bool(_metadata(manifest).get("deletionTimestamp"))
+    is_deleted = bool(part(manifest, "metadata").get("deletionTimestamp"))
     return is_deleted and not is_member and manifest.get("kind") not in _IN_ANY_NAMESPACE
 
 
-def _is_known_owner(reference: Mapping[str, Any]) -> bool:
+def _is_known_owner(reference: Document) -> bool:
     # A Pod of a Deployment is owned by a ReplicaSet.
     kind = _kind(reference)
     return _is_known_kind(kind) or kind == _REPLICA_SET
 
 
-def _kind(reference: Mapping[str, Any]) -> tuple[str, str]:
+def _kind(reference: Document) -> tuple[str, str]:
     return str(reference.get("apiVersion")), str(reference.get("kind"))
 
 
@@ -341,41 +341,29 @@ def _is_managed_kind(kind: tuple[str, str], config: Configuration) -> bool:
     return _is_known_kind(kind) and is_enabled({"apiVersion": kind[0], "kind": kind[1]}, config)
 
 
-def _controller(manifest: Document) -> Mapping[str, Any] | None:
-    references = _metadata(manifest).get("ownerReferences")
+def _controller(manifest: Document) -> Document | None:
+    references = part(manifest, "metadata").get("ownerReferences")
     found = references if isinstance(references, list) else ()
-    return next((_mapping(reference) for reference in found if _mapping(reference).get("controller")), None)
-
-
-def _metadata(manifest: Document) -> Mapping[str, Any]:
-    return _mapping(manifest.get("metadata"))
-
-
-def _mapping(value: Any) -> Mapping[str, Any]:
-    """Return the value if it is a mapping; otherwise return an empty mapping.
-
-    The fields of objects that are not jobs are not type-checked.
-    """
-    return value if isinstance(value, Mapping) else {}
+    return next((one for one in found if isinstance(one, dict) and one.get("controller")), None)
 
 
 def _label(manifest: Document, key: str) -> str:
-    return str(_mapping(_metadata(manifest).get("labels")).get(key) or "")
+    return str(part(manifest, "metadata", "labels").get(key) or "")
 
 
 def _annotation(manifest: Document, key: str) -> str | None:
-    value = _mapping(_metadata(manifest).get("annotations")).get(key)
+    value = part(manifest, "metadata", "annotations").get(key)
     return None if value is None else str(value)
 
 
 def _namespace(manifest: Document) -> str:
-    return str(_metadata(manifest).get("namespace") or "default")
+    return str(part(manifest, "metadata").get("namespace") or "default")
 
 
 def _key(manifest: Document) -> tuple[str, ...]:
-    name = _metadata(manifest).get("name")
+    name = part(manifest, "metadata").get("name")
     return str(manifest.get("apiVersion")), str(manifest.get("kind")), _namespace(manifest), str(name)
 
 
 def _describe(manifest: Document) -> str:
-    return f'{manifest.get("kind")} "{_namespace(manifest)}/{_metadata(manifest).get("name")}"'
+    return f'{manifest.get("kind")} "{_namespace(manifest)}/{part(manifest, "metadata").get("name")}"'

@@ -13,6 +13,7 @@ from kueuepy.manifest.decoding import Findings, decode
 from kueuepy.manifest.fields import TIME
 from kueuepy.manifest.kinds import BY_CLASS, KINDS, KUEUE, Kind
 from kueuepy.manifest.schema.structure import structured
+from kueuepy.manifest.schema.table import METADATA
 from kueuepy.manifest.versions import OLD_VERSIONS, to_v1beta2, with_usage
 from kueuepy.objects import Object
 from kueuepy.objects.times import encode_time, format_time
@@ -20,19 +21,7 @@ from kueuepy.objects.times import encode_time, format_time
 _METADATA = ("name", "namespace", "labels", "annotations", "uid")
 _TIMES = ("creationTimestamp", "deletionTimestamp")
 _METADATA_FIELDS = frozenset((*_METADATA, *_TIMES))
-_OTHER_METADATA = frozenset(
-    (
-        "generateName",
-        "selfLink",
-        "resourceVersion",
-        "generation",
-        "deletionGracePeriodSeconds",
-        "ownerReferences",
-        "finalizers",
-        "managedFields",
-        "clusterName",
-    )
-)
+_KNOWN_METADATA = frozenset((*METADATA.properties, "clusterName"))
 _ENVELOPE = frozenset(("apiVersion", "kind", "metadata", "status"))
 
 
@@ -114,9 +103,9 @@ def _metadata(kind: Kind, doc: Body, findings: Findings) -> Body | None:
         elif name in _TIMES:
             if value is not None:
                 flat[name] = TIME.read(value, ("metadata", name), findings)
-        elif name not in _OTHER_METADATA:
-            known = _METADATA_FIELDS | _OTHER_METADATA
-            findings.odd(("metadata", str(name)), f"unknown field; {suggestion(str(name), known)}", "left out")
+        elif name not in _KNOWN_METADATA:
+            hint = suggestion(str(name), _KNOWN_METADATA)
+            findings.odd(("metadata", str(name)), f"unknown field; {hint}", "left out")
     return _placed(kind, flat)
 
 

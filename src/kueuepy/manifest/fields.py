@@ -33,8 +33,6 @@ class FieldForm(msgspec.Struct, frozen=True):
     inner: str = ""
 
 
-_Named = shape("Named", name=str)
-_Level = shape("Level", nodeLabel=str)
 _Parameters = shape("Parameters", apiGroup=str, kind=str, name=str)
 _Constraints = shape("Constraints", lastAcceptableFlavorName=str)
 _Migration = shape("Migration", mode=str, constraints=_Constraints | None)
@@ -56,11 +54,12 @@ def wrapped(field: str) -> FieldForm:
     return FieldForm(read, lambda value: {field: value} if value else None, field)
 
 
-def listed(kind: Any, field: str) -> FieldForm:
+def listed(field: str) -> FieldForm:
     """Return the converter for a list of strings, each of which JSON wraps in an object with one field."""
+    wrapper: Any = shape("Wrapper", **{field: str})
 
     def read(raw: Any, path: Path, findings: Findings) -> Any:
-        items = decode(list[kind], raw, path, findings)
+        items = decode(list[wrapper], raw, path, findings)
         if items is None:
             return None
         texts = [getattr(item, field) for item in items]
@@ -101,5 +100,5 @@ ADMISSION_CHECKS = wrapped("admissionChecks")
 ADMISSION_SCOPE = wrapped("admissionMode")
 CONCURRENT_ADMISSION = kept(_ConcurrentAdmission)
 PARAMETERS = kept(_Parameters)
-NAMES = listed(_Named, "name")
-LEVELS = listed(_Level, "nodeLabel")
+NAMES = listed("name")
+LEVELS = listed("nodeLabel")

@@ -10,6 +10,7 @@ from typing import Any, Final, TypeAlias
 
 from kueuepy.errors.problems import Path
 from kueuepy.manifest.body import part
+from kueuepy.manifest.schema.table import METADATA, OWNER
 
 _Fields: TypeAlias = dict[str, Any]
 """The known fields, by name, of a mapping or of each mapping in a list.
@@ -22,11 +23,7 @@ def _fields(names: str, **inner: _Fields) -> _Fields:
     return dict.fromkeys(names.split()) | inner
 
 
-_METADATA = _fields(
-    "name generateName namespace selfLink uid resourceVersion generation creationTimestamp deletionTimestamp "
-    "deletionGracePeriodSeconds labels annotations finalizers managedFields",
-    ownerReferences=_fields("apiVersion kind name uid controller blockOwnerDeletion"),
-)
+_METADATA: _Fields = {**dict.fromkeys(METADATA.properties), "ownerReferences": dict.fromkeys(OWNER.properties)}
 _SELECTOR = _fields("matchLabels", matchExpressions=_fields("key operator values"))
 _TEMPLATE = _fields("spec", metadata=_METADATA)
 _FAILURE_RULE = _fields(

@@ -9,32 +9,12 @@ from typing import Any
 
 import msgspec
 
+import kueuepy.objects as api
 from kueuepy.manifest import devices
 from kueuepy.manifest import fields as form
 from kueuepy.manifest.body import Body, part, present
 from kueuepy.manifest.workloadfields import LOCAL_QUEUE_STATUS, POD_SETS, POD_SPEC, STATUS
-from kueuepy.objects import (
-    AdmissionCheck,
-    ClusterQueue,
-    Cohort,
-    DeviceClass,
-    LimitRange,
-    LocalQueue,
-    Namespace,
-    NamespacedObject,
-    Node,
-    Object,
-    Pod,
-    PriorityClass,
-    ResourceClaim,
-    ResourceClaimTemplate,
-    ResourceFlavor,
-    ResourceSlice,
-    RuntimeClass,
-    Topology,
-    Workload,
-    WorkloadPriorityClass,
-)
+from kueuepy.objects import NamespacedObject, Object
 
 KUEUE = "kueue.x-k8s.io"
 
@@ -201,24 +181,24 @@ def _runtime_class_spread(body: Body) -> Body:
 _DEVICES = (
     Kind(cls=cls, group=devices.GROUP, version="v1", forms=forms, body=body, spread=spread)
     for cls, forms, body, spread in (
-        (DeviceClass, {"selectors": devices.SELECTORS}, None, None),
+        (api.DeviceClass, {"selectors": devices.SELECTORS}, None, None),
         (
-            ResourceClaimTemplate,
+            api.ResourceClaimTemplate,
             {"requests": devices.TEMPLATE_REQUESTS},
             devices.template_body,
             devices.template_spread,
         ),
-        (ResourceClaim, {"requests": devices.CLAIM_REQUESTS}, devices.claim_body, devices.claim_spread),
-        (ResourceSlice, {"devices": devices.DEVICES}, devices.slice_body, devices.slice_spread),
+        (api.ResourceClaim, {"requests": devices.CLAIM_REQUESTS}, devices.claim_body, devices.claim_spread),
+        (api.ResourceSlice, {"devices": devices.DEVICES}, devices.slice_body, devices.slice_spread),
     )
 )
 
 KINDS: dict[tuple[str, str], Kind] = {
     (kind.group, kind.name): kind
     for kind in (
-        Kind(cls=ResourceFlavor),
+        Kind(cls=api.ResourceFlavor),
         Kind(
-            cls=ClusterQueue,
+            cls=api.ClusterQueue,
             forms={
                 "admissionChecksStrategy": form.ADMISSION_CHECKS,
                 "admissionScope": form.ADMISSION_SCOPE,
@@ -227,19 +207,19 @@ KINDS: dict[tuple[str, str], Kind] = {
             body=_selector_body,
             spread=_selector_spread,
         ),
-        Kind(cls=Cohort, body=_quota_body, spread=_quota_spread),
-        Kind(cls=LocalQueue, forms={"status": LOCAL_QUEUE_STATUS}),
+        Kind(cls=api.Cohort, body=_quota_body, spread=_quota_spread),
+        Kind(cls=api.LocalQueue, forms={"status": LOCAL_QUEUE_STATUS}),
         Kind(
-            cls=Workload,
+            cls=api.Workload,
             metadata=("ownerReferences",),
             forms={"podSets": POD_SETS, "preemptionGates": form.NAMES, "status": STATUS},
         ),
-        Kind(cls=AdmissionCheck, forms={"parameters": form.PARAMETERS}, body=_check_body, spread=_check_spread),
-        Kind(cls=Topology, forms={"levels": form.LEVELS}),
-        Kind(cls=WorkloadPriorityClass, place=""),
-        Kind(cls=PriorityClass, group="scheduling.k8s.io", version="v1", place=""),
+        Kind(cls=api.AdmissionCheck, forms={"parameters": form.PARAMETERS}, body=_check_body, spread=_check_spread),
+        Kind(cls=api.Topology, forms={"levels": form.LEVELS}),
+        Kind(cls=api.WorkloadPriorityClass, place=""),
+        Kind(cls=api.PriorityClass, group="scheduling.k8s.io", version="v1", place=""),
         Kind(
-            cls=RuntimeClass,
+            cls=api.RuntimeClass,
             group="node.k8s.io",
             version="v1",
             place="",
@@ -247,10 +227,14 @@ KINDS: dict[tuple[str, str], Kind] = {
             spread=_runtime_class_spread,
         ),
         *_DEVICES,
-        Kind(cls=Namespace, group="", version="v1", body=lambda _: {}),
-        Kind(cls=LimitRange, group="", version="v1"),
-        Kind(cls=Node, group="", version="v1", forms={"readySince": form.TIME}, body=_node_body, spread=_node_spread),
-        Kind(cls=Pod, group="", version="v1", place="", forms={"spec": POD_SPEC}, body=_pod_body, spread=_pod_spread),
+        Kind(cls=api.Namespace, group="", version="v1", body=lambda _: {}),
+        Kind(cls=api.LimitRange, group="", version="v1"),
+        Kind(
+            cls=api.Node, group="", version="v1", forms={"readySince": form.TIME}, body=_node_body, spread=_node_spread
+        ),
+        Kind(
+            cls=api.Pod, group="", version="v1", place="", forms={"spec": POD_SPEC}, body=_pod_body, spread=_pod_spread
+        ),
     )
 }
 """All kinds with a Python class, by API group and name."""

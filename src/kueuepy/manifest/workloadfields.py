@@ -4,25 +4,15 @@ from typing import Any
 
 from kueuepy.errors.problems import Path
 from kueuepy.manifest import placements
-from kueuepy.manifest.decoding import Findings, hold
-from kueuepy.manifest.fields import NAMES, ZERO_TIME, FieldForm, read_time
-from kueuepy.manifest.podtemplate import PodTemplate
+from kueuepy.manifest.decoding import Findings
+from kueuepy.manifest.fields import NAMES, ZERO_TIME, FieldForm, kept, read_time
+from kueuepy.manifest.podspec import PodSpec
 from kueuepy.manifest.schema.table import METADATA
 from kueuepy.objects.times import format_time
 
 _PLACE = "topologyAssignment"
 _TEMPLATE_METADATA = {"annotations", "finalizers", "labels", "name", "namespace"}
 _SHOWN_ONLY = frozenset(("resourceRequests", "schedulingStats", "preemptionGates"))
-
-
-def _read_pod_sets(raw: Any, _: Path, __: Findings) -> Any:
-    return raw
-
-
-def _read_pod_spec(raw: Any, path: Path, findings: Findings) -> Any:
-    """Check that the fields of a pod's spec have the types that their schema requires."""
-    held = hold(PodTemplate, {"spec": raw}, path[:-1], findings)
-    return held and held["spec"]
 
 
 def _read_status(raw: Any, path: Path, findings: Findings) -> Any:
@@ -157,6 +147,6 @@ def _write_local_queue_status(status: dict[str, Any] | None) -> dict[str, Any] |
 
 
 LOCAL_QUEUE_STATUS = FieldForm(_read_local_queue_status, _write_local_queue_status)
-POD_SPEC = FieldForm(_read_pod_spec, lambda spec: spec)
-POD_SETS = FieldForm(_read_pod_sets, _write_pod_sets)
+POD_SPEC = kept(PodSpec)
+POD_SETS = FieldForm(lambda raw, _, __: raw, _write_pod_sets)
 STATUS = FieldForm(_read_status, _write_status)

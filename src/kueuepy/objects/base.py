@@ -102,14 +102,27 @@ class Value(msgspec.Struct, frozen=True, rename="camel", forbid_unknown_fields=T
     """Base class of immutable structs. Fields are in snake_case in Python and in camelCase in manifests."""
 
 
-class Collection(Value, frozen=True):
+class Timed(Value, frozen=True):
+    """Base class of structs with times or durations. The constructor accepts any form of them."""
+
+    def __post_init__(self) -> None:
+        """Convert the times to Timestamps, and the durations to Seconds.
+
+        Raises:
+            InvalidSpecError: A value is neither a time nor a duration.
+        """
+        convert_times(self)
+
+
+class Collection(Timed, frozen=True):
     """Base class of structs with tuple fields. The constructor accepts any iterable for a tuple field."""
 
     def __post_init__(self) -> None:
-        """Convert iterables to tuples.
+        """Convert iterables to tuples, and convert times and durations.
 
         Raises:
-            InvalidSpecError: A value is not iterable, or is a string or a mapping.
+            InvalidSpecError: A value for a tuple field is not iterable, or is a string or a mapping; or a value is
+                neither a time nor a duration.
         """
         for name in _tuple_fields(type(self)):
             value = getattr(self, name)
@@ -117,6 +130,7 @@ class Collection(Value, frozen=True):
                 if not isinstance(value, Iterable) or isinstance(value, str | bytes | Mapping):
                     raise InvalidSpecError(f"{type(self).__name__}: {name}: is {briefly(value)}; it must be a list")
                 msgspec.structs.force_setattr(self, name, tuple(value))
+        convert_times(self)
 
 
 @cache
@@ -189,15 +203,6 @@ class Object(Named, frozen=True, kw_only=True):
     uid: str = ""
     creation_timestamp: OptionalTimeField = default(None)
     deletion_timestamp: OptionalTimeField = default(None)
-
-    def __post_init__(self) -> None:
-        """Convert times to Timestamps and iterables to tuples.
-
-        Raises:
-            InvalidSpecError: A value is not a valid time, or a value for a tuple field is not iterable.
-        """
-        super().__post_init__()
-        convert_times(self, "creation_timestamp", "deletion_timestamp")
 
     @property
     def key(self) -> str:

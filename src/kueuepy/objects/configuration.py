@@ -7,25 +7,13 @@ from typing import Literal, TypeAlias
 from msgspec import field
 
 from kueuepy.errors.arguments import checked_methods
-from kueuepy.objects.base import Collection, Int64, ResourceList, Value
+from kueuepy.objects.base import Collection, Int64, ResourceList, Timed, Value
 from kueuepy.objects.selector import LabelSelector, LabelSelectorRequirement
-from kueuepy.objects.times import SECOND, DurationField, OptionalDurationField, Seconds, convert_durations, default
+from kueuepy.objects.times import SECOND, DurationField, OptionalDurationField, Seconds, default
 from kueuepy.profiles import DEVELOPMENT, Release, effective, release_of, rules_of
 
 PreemptionStrategy: TypeAlias = Literal["LessThanOrEqualToFinalShare", "LessThanInitialShare"]
 QuotaCheckStrategy: TypeAlias = Literal["BlockUndeclared", "IgnoreUndeclared"]
-
-
-class _Timed(Value, frozen=True):
-    """Base class of structs with durations. The constructor accepts any form of a duration."""
-
-    def __post_init__(self) -> None:
-        """Convert the durations to Seconds.
-
-        Raises:
-            InvalidSpecError: A value is not a duration.
-        """
-        convert_durations(self)
 
 
 class FairSharingConfig(Collection, frozen=True):
@@ -48,7 +36,7 @@ class FairSharingConfig(Collection, frozen=True):
     preemption_strategies: Sequence[PreemptionStrategy] = ("LessThanOrEqualToFinalShare", "LessThanInitialShare")
 
 
-class AdmissionFairSharing(_Timed, frozen=True):
+class AdmissionFairSharing(Timed, frozen=True):
     """Settings of fair sharing between LocalQueues, which depends on their past usage (`admissionFairSharing`).
 
     Source: KEP-4136.
@@ -97,7 +85,7 @@ class RequeuingStrategy(Value, frozen=True):
     backoff_limit_count: Int64 | None = None
 
 
-class WaitForPodsReady(_Timed, frozen=True):
+class WaitForPodsReady(Timed, frozen=True):
     """Settings for the eviction of admitted workloads whose pods do not become ready (`waitForPodsReady`).
 
     Source: KEP-349.
@@ -244,7 +232,7 @@ ALL_AT_ONCE = "kueue.x-k8s.io/multikueue-dispatcher-all-at-once"
 INCREMENTAL = "kueue.x-k8s.io/multikueue-dispatcher-incremental"
 
 
-class MultiKueueSettings(_Timed, frozen=True):
+class MultiKueueSettings(Timed, frozen=True):
     """Settings of a MultiKueue manager for dispatching workloads to worker clusters (`multiKueue`).
 
     >>> MultiKueueSettings(dispatcher_name="kueue.x-k8s.io/multikueue-dispatcher-incremental").origin

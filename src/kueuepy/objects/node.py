@@ -13,7 +13,7 @@ from kueuepy.errors import InvalidSpecError
 from kueuepy.errors.arguments import checked
 from kueuepy.objects.base import NamespacedObject, Object, QuantityText, ResourceList, quantity
 from kueuepy.objects.flavor import Taint
-from kueuepy.objects.times import OptionalTimeField, convert_times, default
+from kueuepy.objects.times import OptionalTimeField, default
 from kueuepy.objects.topology import HOSTNAME_LABEL, Topology
 
 PodPhase: TypeAlias = Literal["Pending", "Running", "Succeeded", "Failed", "Unknown"]
@@ -64,7 +64,6 @@ class Node(Object, frozen=True, kw_only=True):
     def __post_init__(self) -> None:
         """Set `allocatable` to the capacity if it is empty."""
         Object.__post_init__(self)
-        convert_times(self, "ready_since")
         if not self.allocatable:
             msgspec.structs.force_setattr(self, "allocatable", self.capacity)
 

@@ -4,8 +4,8 @@ from typing import Any, Literal, TypeAlias
 
 from msgspec import field
 
-from kueuepy.objects.base import Collection, Int64, ResourceList, Value
-from kueuepy.objects.times import EPOCH, OptionalTimeField, TimeField, convert_times, default
+from kueuepy.objects.base import Collection, Int64, ResourceList, Timed, Value
+from kueuepy.objects.times import EPOCH, OptionalTimeField, TimeField, default
 from kueuepy.objects.topology import TopologyAssignment
 
 ConditionStatus: TypeAlias = Literal["True", "False", "Unknown"]
@@ -13,7 +13,7 @@ CheckState: TypeAlias = Literal["Pending", "Ready", "Retry", "Rejected"]
 FinishReason: TypeAlias = Literal["Succeeded", "Failed", "FailedToStart"]
 
 
-class Condition(Value, frozen=True):
+class Condition(Timed, frozen=True):
     """A condition of a Workload, such as `QuotaReserved`, `Admitted`, `Evicted` or `Finished` (`status.conditions[]`).
 
     >>> Condition("Admitted", "True", reason="Admitted").status
@@ -33,14 +33,6 @@ class Condition(Value, frozen=True):
     reason: str = ""
     message: str = ""
     last_transition_time: TimeField = default(EPOCH)
-
-    def __post_init__(self) -> None:
-        """Convert the time to a Timestamp.
-
-        Raises:
-            InvalidSpecError: The value is not a time.
-        """
-        convert_times(self, "last_transition_time")
 
 
 class PodSetAssignment(Value, frozen=True):
@@ -83,7 +75,7 @@ class Admission(Collection, frozen=True):
     pod_set_assignments: tuple[PodSetAssignment, ...] = ()
 
 
-class RequeueState(Value, frozen=True):
+class RequeueState(Timed, frozen=True):
     """State of the retries after an eviction (`status.requeueState`).
 
     Kueue counts evictions of Workloads whose pods were not ready in time, and retries that an admission check
@@ -100,14 +92,6 @@ class RequeueState(Value, frozen=True):
 
     count: int = 0
     requeue_at: OptionalTimeField = default(None)
-
-    def __post_init__(self) -> None:
-        """Convert the time to a Timestamp.
-
-        Raises:
-            InvalidSpecError: The value is not a time.
-        """
-        convert_times(self, "requeue_at")
 
 
 class ReclaimablePod(Value, frozen=True):
@@ -151,15 +135,6 @@ class AdmissionCheckState(Collection, frozen=True):
     retry_count: Int64 | None = None
     requeue_after_seconds: Int64 | None = None
     pod_set_updates: tuple[dict[str, Any], ...] = ()
-
-    def __post_init__(self) -> None:
-        """Convert the time to a Timestamp, and lists to tuples.
-
-        Raises:
-            InvalidSpecError: The time is invalid, or the value of a list field is not iterable.
-        """
-        super().__post_init__()
-        convert_times(self, "last_transition_time")
 
 
 class WorkloadStatus(Collection, frozen=True, kw_only=True):

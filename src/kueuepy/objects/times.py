@@ -27,7 +27,6 @@ Moment: TypeAlias = float | str | datetime
 SECOND = 10**9
 LONGEST = 2**63 - 1
 """Largest number of nanoseconds in a signed 64-bit integer, as in Go. The corresponding time since 1970 is `LATEST`."""
-_MOST_SECONDS = LONGEST // SECOND
 LATEST = "2262-04-11T23:47:16Z"
 _EPOCH = datetime(1970, 1, 1, tzinfo=timezone.utc)
 _TIME = re.compile(
@@ -87,10 +86,6 @@ def moment_ns(value: Any, where: str = "time", *, earliest: int = -LONGEST) -> i
             or NumPy; NumPy times are in UTC).
         where: The prefix of the error message.
         earliest: The earliest time that is accepted, in nanoseconds.
-
-    Args:
-        value: An integer number of nanoseconds, an RFC 3339 string, a datetime with a time zone, or a NumPy datetime.
-        where: The name of the field, with which the error message starts.
 
     Returns:
         Nanoseconds since the Unix epoch.
@@ -323,39 +318,26 @@ def default(value: Timestamp | Seconds | None) -> Any:
     return value
 
 
-def convert_times(record: msgspec.Struct, *names: str) -> None:
-    """Convert the times in the given fields of a new record to Timestamps.
-
-    Raises:
-        InvalidSpecError: The value of a field is neither a time nor `None`.
-    """
-    for name in names:
-        value = getattr(record, name)
-        if value is None or type(value) is Timestamp:
-            continue
-        if type(value) is int and -_MOST_SECONDS <= value <= _MOST_SECONDS:
-            exact = Timestamp.of(value * SECOND)
-        else:
-            exact = Timestamp.of(moment_ns(value, f"{type(record).__name__}: {name}"))
-        msgspec.structs.force_setattr(record, name, exact)
-
-
 @cache
-def _duration_fields(cls: type[msgspec.Struct]) -> tuple[str, ...]:
-    return tuple(known.name for known in msgspec.structs.fields(cls) if Seconds in (known.type, *get_args(known.type)))
+def _time_fields(cls: type[msgspec.Struct]) -> tuple[tuple[str, type[Timestamp | Seconds]], ...]:
+    """Return the fields of a class that hold times and durations, each with its type."""
+    types = ((known.name, (known.type, *get_args(known.type))) for known in msgspec.structs.fields(cls))
+    return tuple((name, kind) for name, kinds in types for kind in (Timestamp, Seconds) if kind in kinds)
 
 
-def convert_durations(record: msgspec.Struct) -> None:
-    """Convert the durations of a new record to Seconds.
+def convert_times(record: msgspec.Struct) -> None:
+    """Convert the times and durations of a new record to Timestamps and Seconds.
 
     Raises:
-        InvalidSpecError: The value of a field is neither a duration nor `None`.
+        InvalidSpecError: The value of a field is neither a time or duration, as its type requires, nor `None`.
     """
-    for name in _duration_fields(type(record)):
+    for name, kind in _time_fields(type(record)):
         value = getattr(record, name)
-        if value is not None and type(value) is not Seconds:
-            exact = Seconds.of(duration_ns(value, f"{type(record).__name__}: {name}", signed=True))
-            msgspec.structs.force_setattr(record, name, exact)
+        if value is None or type(value) is kind:
+            continue
+        where = f"{type(record).__name__}: {name}"
+        exact = moment_ns(value, where) if kind is Timestamp else duration_ns(value, where, signed=True)
+        msgspec.structs.force_setattr(record, name, kind.of(exact))
 
 
 def encode_time(value: Any) -> int:

@@ -15,6 +15,7 @@ from kueuepy.objects.times import LATEST, LONGEST
 from kueuepy.simulation.columns import ALIASES, CREATED, check_columns, is_resource, name_of_row, read_column
 from kueuepy.simulation.distributions import draws
 from kueuepy.simulation.glance import sheet_of
+from kueuepy.simulation.grouped import Groups
 from kueuepy.simulation.names import change_notes, change_table, cleaned, name_notes
 from kueuepy.simulation.spans import span
 from kueuepy.simulation.values import Column, is_unicode
@@ -292,8 +293,8 @@ class JobColumns(Columns):
 
         Args:
             distribution: The distribution of the runtimes.
-            by: The name of a column; each value in the column has its own random stream. By default, all jobs share one
-                random stream.
+            by: The name of a column; each value in the column has its own random stream, and jobs without a value share
+                one. By default, all jobs share one random stream.
             seed: Seed of the random number generator; 0 by default.
 
         Raises:
@@ -310,7 +311,7 @@ class JobColumns(Columns):
         if by is None:
             return [("", np.arange(len(self)))]
         column = as_names(self[by])
-        return [(name, np.flatnonzero(column.codes == code)) for code, name in enumerate(column.names)]
+        return list(zip(("", *column.names), Groups.by(column.codes + 1, len(column.names) + 1).parts(), strict=True))
 
     def where(self, mask: Any) -> Self:
         """Return the jobs that satisfy a condition.

@@ -11,6 +11,7 @@ from kueuepy.errors.words import counted
 from kueuepy.objects import SECOND
 from kueuepy.objects.times import LONGEST
 from kueuepy.simulation.distributions import Exponential, draws
+from kueuepy.simulation.grouped import Groups
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -48,24 +49,22 @@ def completed(table: JobColumns, how: Any, seed: int) -> JobColumns:
     """Return the jobs with estimates of the full runtimes of unfinished jobs; see `Jobs.complete`."""
     rows = censored_rows(table)
     if how == "drop":
-        kept = table.take(np.flatnonzero(~rows))
-        return kept._with(  # noqa: SLF001 - same package
-            {name: kept[name] for name in kept.names},
-            notes=(*table.notes, *([("not finished; dropped", int(rows.sum()))] if rows.any() else [])),
-        )
+        notes = (*table.notes, *([("not finished; dropped", int(rows.sum()))] if rows.any() else []))
+        return table.take(np.flatnonzero(~rows))._with(notes=notes)  # noqa: SLF001 - same package
     runtime = np.array(table["runtime"])
     if how == "exponential":
-        for name, mean in _means(table, rows).items():
-            chosen = np.flatnonzero(rows & (table["queue"].codes == name))
-            rest = Exponential(mean / SECOND).nanoseconds(draws(seed, f"censored {name}", len(chosen)))
+        means, queue = _means(table, rows), table["queue"]
+        of_queues = Groups.by(np.where(rows, queue.codes, -1), len(queue.names)).parts()
+        for code, mean in means.items():
+            chosen = of_queues[code]
+            rest = Exponential(mean / SECOND).nanoseconds(draws(seed, f"censored {code}", len(chosen)))
             runtime[chosen] = np.minimum(runtime[chosen] + rest, LONGEST // 2)
     elif hasattr(how, "nanoseconds"):
         chosen = np.flatnonzero(rows)
         runtime[chosen] = _beyond(how, runtime[chosen], seed)
     else:
         raise InvalidSpecError(f'censored: {how!r}; it must be "drop", "exponential" or a distribution')
-    found = {name: table[name] for name in table.names}
-    return table._with({**found, "runtime": runtime, COLUMN: np.zeros(len(table), bool)})  # noqa: SLF001 - same package
+    return table._changed(runtime=runtime, **{COLUMN: np.zeros(len(table), bool)})  # noqa: SLF001 - same package
 
 
 def _means(table: JobColumns, rows: NDArray[np.bool_]) -> dict[int, float]:
@@ -83,12 +82,12 @@ def _means(table: JobColumns, rows: NDArray[np.bool_]) -> dict[int, float]:
         raise InvalidSpecError('censored: "exponential" needs at least one finished job; it must be a distribution')
     known = runtime >= 0
     overall = float(runtime[known].sum()) / max(1, int(done.sum()))
-    found = {}
-    for code in np.unique(codes[rows]).tolist():
-        own = codes == code
-        count = int((own & done).sum())
-        found[code] = max(1.0, float(runtime[own & known].sum()) / count if count else overall)
-    return found
+    of_queues = Groups.by(np.where(known, codes, -1), len(table["queue"].names))
+    totals, counts = of_queues.sums(runtime[of_queues.rows]).tolist(), of_queues.sums(done[of_queues.rows]).tolist()
+    return {
+        code: max(1.0, float(totals[code]) / counts[code] if counts[code] else overall)
+        for code in np.unique(codes[rows]).tolist()
+    }
 
 
 def _beyond(distribution: Any, lower: NDArray[np.int64], seed: int) -> NDArray[np.int64]:

@@ -69,6 +69,10 @@ class Groups:
         found[1:] = self.of[1:] != self.of[:-1]
         return found
 
+    def parts(self) -> list[NDArray[np.int64]]:
+        """Return the rows of each group."""
+        return np.split(self.rows, self.bounds[1:-1]) if self.count else []
+
     def where(self, mask: NDArray[np.bool_]) -> Groups:
         """Return the same groups, restricted to the selected rows.
 

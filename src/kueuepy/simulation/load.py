@@ -13,9 +13,10 @@ from kueuepy.errors.arguments import checked
 from kueuepy.errors.words import counted, verb
 from kueuepy.objects import SECOND
 from kueuepy.simulation.figures import unit
+from kueuepy.simulation.grouped import Groups
 from kueuepy.simulation.sums import sums
 from kueuepy.tables import Categorical, Columns
-from kueuepy.tables.columns import categorical, exact, is_named
+from kueuepy.tables.columns import categorical, exact
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
@@ -115,13 +116,18 @@ def _too_large(jobs: JobColumns, cluster: Cluster, there: Mapping[str, str]) -> 
     most, queue = _potential(cluster), jobs["queue"]
     pods, fewest = jobs.column("pods", 1), jobs.column("min_pods", -1)
     pods = np.where(fewest > 0, fewest, pods)
+    limits = {name: [most.get(there.get(own, ""), {}).get(name, 0) for own in queue.names] for name in jobs.resources}
+    large = {
+        resource: np.bincount(
+            queue.codes[jobs[resource] * pods > np.array(limit, np.int64)[queue.codes]], minlength=len(queue.names)
+        )
+        for resource, limit in limits.items()
+    }
     for code, name in enumerate(queue.names):
-        for resource in jobs.resources if name in there else ():
-            limit = most.get(there[name], {}).get(resource, 0)
-            large = int(((jobs[resource] * pods)[queue.codes == code] > limit).sum())
-            if large:
-                which = f"{counted(large, 'job')} of {name} {verb(large, 'request')}"
-                yield f"{which} more {resource} than the queue can ever get, {limit / unit(resource):g}"
+        for resource, counts in large.items() if name in there else ():
+            if count := int(counts[code]):
+                which = f"{counted(count, 'job')} of {name} {verb(count, 'request')} more {resource}"
+                yield f"{which} than the queue can ever get, {limits[resource][code] / unit(resource):g}"
 
 
 def _potential(cluster: Cluster) -> dict[str, dict[str, int]]:
@@ -195,16 +201,15 @@ def cluster_of(
     from kueuepy.objects import ClusterQueue, LocalQueue, ResourceFlavor  # noqa: PLC0415
 
     jobs = jobs.exact()
-    queue, flavors = jobs["queue"], _flavors_of(jobs, flavor)
-    used = [name for code, name in enumerate(flavors.names) if (flavors.codes == code).any()] or [flavor]
-    alone = used == [flavor]
+    queue, flavors, span = jobs["queue"], _flavors_of(jobs, flavor), jobs.span
+    used = {flavors.names[code]: code for code in np.unique(flavors.codes).tolist()} or {flavor: 0}
+    alone = [*used] == [flavor]
     objects: list[Any] = [ResourceFlavor(n) if alone else ResourceFlavor(n, node_labels={_LABEL: n}) for n in used]
-    for code, key in enumerate(queue.names):
-        mask = queue.codes == code
-        if mask.any():
+    for key, rows in zip(queue.names, Groups.by(queue.codes, len(queue.names)).parts(), strict=True):
+        if len(rows):
             namespace, _, name = key.partition("/")
-            own = {f: mask & is_named(flavors, f) for f in used}
-            quotas = {f: _quotas(jobs, rows, headroom) for f, rows in own.items() if rows.any()}
+            own = {f: rows[flavors.codes[rows] == code] for f, code in used.items()}
+            quotas = {f: _quotas(jobs, mine, headroom, span) for f, mine in own.items() if len(mine)}
             covered = dict.fromkeys(resource for amounts in quotas.values() for resource in amounts)
             whole = {f: {resource: amounts.get(resource, 0) for resource in covered} for f, amounts in quotas.items()}
             objects.append(ClusterQueue.of(name, whole, cohort_name=cohort, **fields))
@@ -224,19 +229,25 @@ def _flavors_of(jobs: JobColumns, other: str) -> Categorical:
     return Categorical(np.where(column.codes < 0, names.index(other), column.codes).astype(np.int32), names)
 
 
-def _quotas(jobs: JobColumns, mask: NDArray[np.bool_], headroom: float) -> dict[str, int]:
-    """Return the nominal quota for the selected jobs by resource, in displayed units (cores for CPU).
+def _quotas(jobs: JobColumns, rows: NDArray[np.int64], headroom: float, span: float) -> dict[str, int]:
+    """Return the nominal quota for some jobs by resource, in displayed units (cores for CPU).
+
+    Args:
+        jobs: All jobs.
+        rows: The rows of the jobs.
+        headroom: The factor between mean load and nominal quota.
+        span: The time from the first submission to the last, in seconds.
 
     Raises:
         InvalidSpecError: The headroom is negative or not finite.
     """
     if not 0 <= headroom < math.inf:
         raise InvalidSpecError(f"cluster_of: headroom: {headroom!r}; it must be 0 or more")
-    pods, found = jobs.column("pods", 1), {}
-    runtime = np.maximum(jobs["runtime"][mask], 0) / SECOND
+    pods: Any = jobs["pods"][rows] if "pods" in jobs.names else 1
+    found, runtime = {}, np.maximum(jobs["runtime"][rows], 0) / SECOND
     for resource in jobs.resources:
         size = unit(resource)
-        asked = (jobs[resource] * pods)[mask]
-        load = float((runtime * asked).sum()) / jobs.span if jobs.span else 0.0
+        asked = jobs[resource][rows] * pods
+        load = float((runtime * asked).sum()) / span if span else 0.0
         found[resource] = max(-(-int(asked.max()) // size), math.ceil(round(headroom * load / size, 9)))
     return {resource: amount for resource, amount in found.items() if amount}

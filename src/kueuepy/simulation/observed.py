@@ -15,6 +15,7 @@ from kueuepy.objects.times import parse_time
 from kueuepy.simulation.columns import NEVER
 from kueuepy.simulation.items import of_workloads
 from kueuepy.simulation.lifetimes import Lifetime, lifetime_in, lifetime_of
+from kueuepy.simulation.sums import sums
 from kueuepy.sources import readers
 from kueuepy.tables.columns import categorical
 
@@ -86,11 +87,7 @@ def of_observed(source: Any, user: str | None = None) -> JobColumns:
     if any(one.user for one in chosen):
         columns["user"] = categorical(one.user for one in chosen)
     notes = [(_NEVER_RAN, len(found) - len(kept)), (_UNFINISHED, int(censored.sum()))]
-    whole = table._with(  # noqa: SLF001 - same package
-        {**{name: table[name] for name in table.names}, **columns},
-        notes=tuple(note for note in notes if note[1]),
-    )
-    return whole if (created[1:] >= created[:-1]).all() else whole.sort()
+    return table._changed(**columns)._with(notes=tuple(note for note in notes if note[1])).sort()  # noqa: SLF001
 
 
 def _observed(source: Any, user: str | None) -> tuple[list[Observed], int]:
@@ -157,12 +154,8 @@ def _evictions(status: Any) -> dict[str, int]:
     """Return the number of evictions by reason (`schedulingStats.evictions`)."""
     stats = status.get("schedulingStats") if isinstance(status, dict) else None
     listed = stats.get("evictions") if isinstance(stats, dict) else None
-    found: dict[str, int] = {}
-    for one in listed if isinstance(listed, list) else ():
-        if isinstance(one, dict) and isinstance(one.get("count"), int):
-            reason = str(one.get("reason") or "")
-            found[reason] = found.get(reason, 0) + int(one["count"])
-    return found
+    counts = [one for one in (listed if isinstance(listed, list) else ()) if isinstance(one, dict)]
+    return sums((str(one.get("reason") or ""), one["count"]) for one in counts if isinstance(one.get("count"), int))
 
 
 def _user(workload: Workload, label: str | None) -> str:

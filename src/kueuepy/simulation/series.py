@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -188,8 +187,8 @@ def series_of(
         by: The names of the two columns.
     """
     found = Series(table, by)
-    for (first, second), (begin, after) in zip(found.keys, pairwise(found.groups.bounds.tolist()), strict=True):
-        yield first, second, found.groups.rows[begin:after]
+    for (first, second), rows in zip(found.keys, found.groups.parts(), strict=True):
+        yield first, second, rows
 
 
 def integral_to(begin: NDArray[Any], values: NDArray[Any], edges: NDArray[np.float64]) -> NDArray[np.float64]:

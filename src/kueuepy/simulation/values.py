@@ -106,13 +106,7 @@ class Column:
     """
 
     def __init__(self, name: str, values: Any, where: Callable[[int], str]) -> None:
-        """Store a one-dimensional sequence, array or DataFrame column.
-
-        Args:
-            name: The name of the column.
-            values: The values.
-            where: A function that describes a row for error messages, such as `jobs row 17 (jobs.csv:19)`.
-        """
+        """Store a column; `where` describes a row for error messages, such as `jobs row 17 (jobs.csv:19)`."""
         self.name, self._where = name, where
         self.notes: list[tuple[str, int]] = []
         self.values = array_of(name, values)

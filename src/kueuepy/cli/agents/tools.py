@@ -8,10 +8,10 @@ from kueuepy._core import Quantity
 from kueuepy.cli.agents import arguments
 from kueuepy.cli.agents.pages import Answer
 from kueuepy.cli.agents.source import Source
-from kueuepy.cli.describe import describe, ended, find
+from kueuepy.cli.describe import describe, find
 from kueuepy.errors import InvalidSpecError, NotFoundError
 from kueuepy.errors.problems import suggestion
-from kueuepy.explain.whatif import Edit, edited, workloads_over_quota
+from kueuepy.explain.whatif import Edit, edited, outcome_text, workloads_over_quota
 from kueuepy.lint import lint
 from kueuepy.manifest import load
 from kueuepy.scheduler import Scheduler
@@ -87,7 +87,8 @@ def whatif(source: Source, given: arguments.Whatif) -> Answer:
     difference = scheduler.whatif(*edits)
     over = workloads_over_quota(scheduler, *edits)
     items: list[dict[str, Any]] = [
-        {"workload": one.workload, "before": ended(one.before), "after": ended(one.after)} for one in difference.changes
+        {"workload": one.workload, "before": outcome_text(one.before), "after": outcome_text(one.after)}
+        for one in difference.changes
     ]
     items += [{"workload": key, "over_quota": True} for key in over]
     return Answer({"changes": len(difference), "over_quota": len(over)}, items)

@@ -6,7 +6,6 @@ Source: `pkg/controller/jobs/deployment/deployment_webhook.go`, and in `pkg/cont
 
 import copy
 from collections.abc import Iterator, Sequence
-from typing import Any
 
 from kueuepy.jobs import keys
 from kueuepy.jobs.base import PodSetSource
@@ -16,6 +15,7 @@ from kueuepy.jobs.integrations.pod_group import PodGroup
 from kueuepy.jobs.job import Job
 from kueuepy.jobs.parent import ParentJob
 from kueuepy.jobs.topology import PodIndex
+from kueuepy.manifest.body import part
 
 _STATEFUL_SET = "statefulset"
 _MOST_PODS = 150_000  # largest number of pods per cluster that Kubernetes supports
@@ -135,10 +135,7 @@ def is_held_by_another(manifest: Document) -> bool:
 
     Source: `pkg/controller/jobs/statefulset/statefulset_controller.go:managedByAnotherFramework`.
     """
-    found: Any = manifest
-    for key in ("spec", "template", "metadata", "annotations"):
-        found = found.get(key) if isinstance(found, dict) else None
-    parent = found.get(keys.SUSPENDING_PARENT) if isinstance(found, dict) else None
+    parent = part(manifest, "spec", "template", "metadata", "annotations").get(keys.SUSPENDING_PARENT)
     return parent is not None and parent != _STATEFUL_SET
 
 

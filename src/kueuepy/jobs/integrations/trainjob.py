@@ -14,6 +14,7 @@ from kueuepy.jobs.integrations.jobset import are_replicas_ready, replicated_job_
 from kueuepy.jobs.integrations.trainer_runtime import jobset_spec
 from kueuepy.jobs.job import Finished
 from kueuepy.jobs.template import METADATA_FIELDS, PodSetInfo
+from kueuepy.manifest.body import part
 from kueuepy.objects import PodSet, ReclaimablePod
 
 _GROUP = "trainer.kubeflow.org"
@@ -61,9 +62,7 @@ class TrainJob(BaseJob):
 
     def _is_named(self, manifest: Document, kind: str, name: str) -> bool:
         """Return whether a manifest is the runtime with the given kind and name."""
-        metadata = manifest.get("metadata")
-        if not isinstance(metadata, dict):
-            return False
+        metadata = part(manifest, "metadata")
         namespace = metadata.get("namespace", "default") if kind == _NAMESPACED else self.namespace
         return (manifest.get("kind"), metadata.get("name"), namespace) == (kind, name, self.namespace)
 

@@ -15,6 +15,7 @@ from kueuepy.simulation.base import JobColumns
 from kueuepy.simulation.censoring import censored_rows
 from kueuepy.simulation.columns import NEVER
 from kueuepy.simulation.distributions import TABLE, Empirical, distribution_of, draws
+from kueuepy.simulation.grouped import Groups
 from kueuepy.simulation.items import concat
 from kueuepy.simulation.table import Jobs
 from kueuepy.tables import Categorical
@@ -125,23 +126,24 @@ def _of_log(log: JobColumns) -> dict[str, Empirical | KaplanMeier]:
     ends = there & ~censored_rows(log)
     seconds = log["runtime"] / SECOND
     queue = log["queue"]
-    groups = {name: queue.codes == code for code, name in enumerate(queue.names)}
+    groups = dict(zip(queue.names, Groups.by(queue.codes, len(queue.names)).parts(), strict=True))
     user = log["user"] if "user" in log.names else None
-    if isinstance(user, Categorical):
-        by_user = {
-            _place(queue.names[place], user.names[who]): (queue.codes == place) & (user.codes == who)
-            for place, who in {*zip(queue.codes[ends].tolist(), user.codes[ends].tolist(), strict=True)}
-            if who >= 0 and user.names[who]
-        }
-        groups |= {name: rows for name, rows in by_user.items() if (rows & ends).sum() >= _ENOUGH}
-    groups[_OTHERS] = np.ones(len(log), bool)
-    return {
-        name: KaplanMeier(seconds[rows & there], ends[rows & there])
-        if (rows & there & ~ends).any()
-        else Empirical(tuple(seconds[rows & ends].tolist()))
-        for name, rows in groups.items()
-        if (rows & ends).any()
-    }
+    if isinstance(user, Categorical) and len(user.names):
+        pairs = np.where(user.codes < 0, -1, queue.codes.astype(np.int64) * len(user.names) + user.codes)
+        known, codes = np.unique(pairs, return_inverse=True)
+        for pair, rows in zip(known.tolist(), Groups.by(codes, len(known)).parts(), strict=True):
+            place, who = divmod(pair, len(user.names))
+            if pair >= 0 and user.names[who] and int(ends[rows].sum()) >= _ENOUGH:
+                groups[_place(queue.names[place], user.names[who])] = rows
+    groups[_OTHERS] = np.arange(len(log))
+    found: dict[str, Empirical | KaplanMeier] = {}
+    for name, rows in groups.items():
+        mine = rows[there[rows]]
+        if ends[mine].all() and len(mine):
+            found[name] = Empirical(tuple(seconds[mine].tolist()))
+        elif ends[mine].any():
+            found[name] = KaplanMeier(seconds[mine], ends[mine])
+    return found
 
 
 class Living:

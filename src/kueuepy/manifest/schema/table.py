@@ -149,7 +149,7 @@ _FLAG = Schema(type="boolean")
 _INTEGER = Schema(type="integer", format="int64")
 _TEXTS = Schema(type="object", items=_TEXT, null="")
 _TIME = Schema(type="string", format="date-time")
-_OWNER = Schema(
+OWNER = Schema(
     type="object",
     properties={**_text_fields("apiVersion kind name uid"), "controller": _FLAG, "blockOwnerDeletion": _FLAG},
 )
@@ -171,7 +171,7 @@ METADATA = Schema(
         "deletionGracePeriodSeconds": _INTEGER,
         "labels": _TEXTS,
         "annotations": _TEXTS,
-        "ownerReferences": Schema(type="array", items=_OWNER),
+        "ownerReferences": Schema(type="array", items=OWNER),
         "finalizers": Schema(type="array", items=_TEXT, null=""),
         "managedFields": Schema(type="array", items=_MANAGED),
     },

@@ -8,6 +8,7 @@ from typing import Any, Literal
 
 import msgspec
 
+import kueuepy.objects as api
 from kueuepy.errors import about
 from kueuepy.errors.arguments import checked
 from kueuepy.errors.problems import ManifestError, Problem
@@ -18,26 +19,7 @@ from kueuepy.manifest.schema.table import METADATA
 from kueuepy.manifest.validation import devices, flavor, other, queue, update, workload
 from kueuepy.manifest.validation.configuration import review_configuration
 from kueuepy.manifest.validation.review import Review
-from kueuepy.objects import (
-    ClusterQueue,
-    Cohort,
-    Configuration,
-    DeviceClass,
-    LimitRange,
-    Namespace,
-    NamespacedObject,
-    Node,
-    Object,
-    Pod,
-    PriorityClass,
-    ResourceClaim,
-    ResourceClaimTemplate,
-    ResourceFlavor,
-    ResourceSlice,
-    RuntimeClass,
-    Topology,
-    Workload,
-)
+from kueuepy.objects import Configuration, Namespace, NamespacedObject, Object
 from kueuepy.objects.base import without_numpy
 from kueuepy.objects.readable import Fault, fault_of
 
@@ -45,20 +27,20 @@ __all__ = ["check", "check_read", "review_names", "review_object", "validate", "
 
 
 _RULES: dict[type[Object], Callable[[Any, Review], None]] = {
-    ResourceFlavor: flavor.review_flavor,
-    ClusterQueue: queue.review_cluster_queue,
-    Cohort: queue.review_cohort,
-    Workload: workload.review_workload,
-    Topology: other.review_topology,
-    PriorityClass: other.review_priority_class,
-    LimitRange: other.review_limit_range,
-    RuntimeClass: other.review_runtime_class,
-    DeviceClass: devices.review_device_class,
-    ResourceClaimTemplate: devices.review_template,
-    ResourceClaim: devices.review_claim,
-    ResourceSlice: devices.review_slice,
-    Node: other.review_node,
-    Pod: other.review_pod,
+    api.ResourceFlavor: flavor.review_flavor,
+    api.ClusterQueue: queue.review_cluster_queue,
+    api.Cohort: queue.review_cohort,
+    api.Workload: workload.review_workload,
+    api.Topology: other.review_topology,
+    api.PriorityClass: other.review_priority_class,
+    api.LimitRange: other.review_limit_range,
+    api.RuntimeClass: other.review_runtime_class,
+    api.DeviceClass: devices.review_device_class,
+    api.ResourceClaimTemplate: devices.review_template,
+    api.ResourceClaim: devices.review_claim,
+    api.ResourceSlice: devices.review_slice,
+    api.Node: other.review_node,
+    api.Pod: other.review_pod,
 }
 """For kinds without rules of their own, the API server checks only the schema."""
 

@@ -8,6 +8,7 @@ import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from kueuepy.errors.problems import Path
+from kueuepy.manifest.formats import DNS_LABEL, DNS_SUBDOMAIN
 from kueuepy.manifest.validation.review import Review, parse_lenient
 from kueuepy.objects import (
     CapacitySource,
@@ -25,8 +26,6 @@ from kueuepy.selectors import compile_error, is_available
 _MOST_MAPPINGS, _MOST_CLASSES, _MOST_NAME, _MOST_DRIVER, _MOST_WORD, _MOST_IDENTIFIER = 16, 8, 253, 63, 63, 32
 _PLACE: Path = ("resources", "deviceClassMappings")
 _WORD = re.compile(r"([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9]")
-_LABEL = re.compile(r"[a-z0-9]([-a-z0-9]*[a-z0-9])?")
-_SUBDOMAIN = re.compile(rf"{_LABEL.pattern}(\.{_LABEL.pattern})*")
 _IDENTIFIER = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 _WORD_RULE = (
     "must consist of alphanumeric characters, '-', '_' or '.', and must start and end with an alphanumeric character "
@@ -34,11 +33,11 @@ _WORD_RULE = (
 )
 _SUBDOMAIN_RULE = (
     "a lowercase RFC 1123 subdomain must consist of lower case alphanumeric characters, '-' or '.', and must start and "
-    f"end with an alphanumeric character (e.g. 'example.com', regex used for validation is '{_SUBDOMAIN.pattern}')"
+    f"end with an alphanumeric character (e.g. 'example.com', regex used for validation is '{DNS_SUBDOMAIN.pattern}')"
 )
 _LABEL_RULE = (
     "a lowercase RFC 1123 label must consist of lower case alphanumeric characters or '-', and must start and end with "
-    f"an alphanumeric character (e.g. 'my-name',  or '123-abc', regex used for validation is '{_LABEL.pattern}')"
+    f"an alphanumeric character (e.g. 'my-name',  or '123-abc', regex used for validation is '{DNS_LABEL.pattern}')"
 )
 _IDENTIFIER_RULE = (
     "a valid C identifier must start with alphabetic character or '_', followed by a string of alphanumeric characters "
@@ -137,7 +136,7 @@ def _label_key_faults(key: str) -> Iterator[str]:
 def _subdomain_faults(text: str) -> Iterator[str]:
     if len(text.encode()) > _MOST_NAME:
         yield f"must be no more than {_MOST_NAME} characters"
-    if not _SUBDOMAIN.fullmatch(text):
+    if not DNS_SUBDOMAIN.fullmatch(text):
         yield _SUBDOMAIN_RULE
 
 
@@ -190,7 +189,7 @@ def _counter(path: Path, source: CounterSource, gates: Mapping[str, bool]) -> It
 def _dns_label_faults(text: str) -> Iterator[str]:
     if len(text.encode()) > _MOST_WORD:
         yield f"must be no more than {_MOST_WORD} characters"
-    if not _LABEL.fullmatch(text):
+    if not DNS_LABEL.fullmatch(text):
         yield _LABEL_RULE
 
 

@@ -13,7 +13,7 @@ from kueuepy.manifest.decoding import Findings
 from kueuepy.manifest.versions import v1beta1
 
 Doc = dict[str, Any]
-_FLAVOR_FIELDS = frozenset(("apiVersion", "kind", "metadata", "labels", "nodeSelector", "taints"))
+_FLAVOR_FIELDS = ("apiVersion", "kind", "metadata", "labels", "nodeSelector", "taints")
 _MAX_RESOURCES = 16
 _MAX_FLAVORS = 16
 
@@ -45,8 +45,7 @@ def _flavor(doc: Doc, findings: Findings) -> Doc:
     """
     if isinstance(doc.get("spec"), dict):
         return doc
-    for name in doc.keys() - _FLAVOR_FIELDS:
-        findings.odd((str(name),), f"unknown field; {suggestion(str(name), _FLAVOR_FIELDS)}", "left out")
+    _check_fields(doc, _FLAVOR_FIELDS, (), findings)
     metadata = doc.get("metadata")
     metadata = dict(metadata) if isinstance(metadata, dict) else metadata
     labels = doc.get("nodeSelector") or doc.get("labels")

@@ -142,20 +142,6 @@ def data_alike(runs: Sequence[Recorded], name: PictureName, **options: Any) -> l
         InvalidSpecError: No picture has the given name.
         StateError: The picture needs a table that was not recorded.
     """
-    return _alike(runs, name, options)
-
-
-def drawn_beside(runs: Mapping[str, Recorded], name: PictureName, **options: Any) -> Picture:
-    """Draw the same picture for several runs side by side, with the same units and axis ranges.
-
-    Raises:
-        InvalidSpecError: No picture has the given name.
-        StateError: The picture needs a table that was not recorded.
-    """
-    return side_by_side(dict(zip(runs, _alike(list(runs.values()), name, options), strict=True)))
-
-
-def _alike(runs: Sequence[Recorded], name: PictureName, options: dict[str, Any]) -> list[Shown]:
     if name == "usage" and all(runs[0].totals["nominal"].keys() == run.totals["nominal"].keys() for run in runs):
         options = {"flavor_resource": cell_of(runs[0], None), **options}
     found = []
@@ -169,6 +155,16 @@ def _alike(runs: Sequence[Recorded], name: PictureName, options: dict[str, Any])
     ends = list(map(ranges, over_axes))
     across, rising = ((min(low for low, _ in axis), max(high for _, high in axis)) for axis in zip(*ends, strict=True))
     return [msgspec.structs.replace(one, ends=(across, rising)) for one in over_axes]
+
+
+def drawn_beside(runs: Mapping[str, Recorded], name: PictureName, **options: Any) -> Picture:
+    """Draw the same picture for several runs side by side, with the same units and axis ranges.
+
+    Raises:
+        InvalidSpecError: No picture has the given name.
+        StateError: The picture needs a table that was not recorded.
+    """
+    return side_by_side(dict(zip(runs, data_alike(list(runs.values()), name, **options), strict=True)))
 
 
 def _data(run: Recorded, name: PictureName, options: dict[str, Any]) -> Shown:

@@ -1,7 +1,7 @@
-"""The structure of a PodTemplateSpec: the known fields, and the types of the fields that affect admission.
+"""The structure of a PodSpec: the known fields, and the types of the fields that affect admission.
 
-A Workload stores its pod templates as written; the classes in this module are only used to check the templates. The
-fields of these classes have the same names as in the manifest.
+The spec of a pod is stored as written; the classes in this module are only used to check it. The fields of these
+classes have the same names as in the manifest.
 
 Source: `k8s.io/api/core/v1/types.go`.
 """
@@ -26,11 +26,6 @@ _OTHER_POD_FIELDS = """
     dnsConfig readinessGates enableServiceLinks preemptionPolicy topologySpreadConstraints setHostnameAsFQDN os
     hostUsers resourceClaims hostnameOverride workloadRef schedulingGroup
 """
-_OTHER_METADATA_FIELDS = """
-    generateName namespace selfLink uid resourceVersion generation creationTimestamp deletionTimestamp
-    deletionGracePeriodSeconds ownerReferences finalizers managedFields
-"""
-
 
 _Resources = shape("Resources", "claims", limits=_Quantities, requests=_Quantities)
 _Container = shape("Container", _OTHER_CONTAINER_FIELDS, name=_Text, restartPolicy=_Text, resources=_Resources | None)
@@ -47,7 +42,7 @@ _NodeAffinity = shape(
 )
 _Affinity = shape("Affinity", "podAffinity podAntiAffinity", nodeAffinity=_NodeAffinity | None)
 _Gate = shape("Gate", name=_Text)
-_PodSpec = shape(
+PodSpec: type[msgspec.Struct] = shape(
     "PodSpec",
     _OTHER_POD_FIELDS,
     containers=many(_Container),
@@ -61,9 +56,4 @@ _PodSpec = shape(
     runtimeClassName=_Text,
     schedulingGates=many(_Gate),
 )
-_Metadata = shape(
-    "Metadata", _OTHER_METADATA_FIELDS, name=_Text, labels=dict[str, str] | None, annotations=dict[str, str] | None
-)
-
-PodTemplate: type[msgspec.Struct] = shape("PodTemplate", metadata=_Metadata | None, spec=_PodSpec | None)
-"""Class of a PodTemplateSpec."""
+"""Class of the spec of a pod."""
