@@ -12,11 +12,12 @@ from kueuepy.errors.words import counted
 from kueuepy.look.notebook import repr_text
 from kueuepy.objects import SECOND
 from kueuepy.objects.times import LATEST, LONGEST
-from kueuepy.simulation.columns import ALIASES, CREATED, check_columns, is_resource, name_of_row, read_column
+from kueuepy.simulation.columns import ALIASES, CREATED, check_columns, is_resource, read_column
 from kueuepy.simulation.distributions import draws
 from kueuepy.simulation.glance import sheet_of
 from kueuepy.simulation.grouped import Groups
 from kueuepy.simulation.names import change_notes, change_table, cleaned, name_notes
+from kueuepy.simulation.rows import name_of
 from kueuepy.simulation.spans import span
 from kueuepy.simulation.values import Column, is_unicode
 from kueuepy.tables import Categorical, Columns
@@ -148,9 +149,7 @@ class JobColumns(Columns):
         Raises:
             NotFoundError: The row does not exist.
         """
-        if not 0 <= row < len(self):
-            raise NotFoundError(f"jobs: there is no row {row}; the last one is {len(self) - 1}")
-        return str(self._columns["name"][row]) if "name" in self.names else name_of_row(row)
+        return name_of(self, row)
 
     def column(self, name: str, default: int) -> NDArray[np.int64]:
         """Return a column of integers; if the column is missing, return the default value for each row.

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Literal
 import msgspec
 import numpy as np
 
+from kueuepy.simulation.rows import keys_of
 from kueuepy.simulation.series import Series
 from kueuepy.tables.columns import exact, is_named
 
@@ -156,7 +157,7 @@ def jobs_of(run: Recorded) -> dict[str, JobOutcome]:
     names = ("cluster_queue", "waited", "evictions", "reason", "submit", "end", "state")
     found = {}
     for row, (key, queue, waited, evictions, reason, submit, end, state) in enumerate(
-        zip(_keys(run), *(jobs[name] for name in names), strict=True)
+        zip(keys_of(run.jobs), *(jobs[name] for name in names), strict=True)
     ):
         own = last.get(row)
         found[key] = JobOutcome(
@@ -180,7 +181,7 @@ def decisions_of(run: Recorded, until: float = math.inf) -> dict[tuple[float, st
         run: The simulation.
         until: The latest time of the decisions to return, in seconds.
     """
-    runs, assigned, keys = run.runs, _assigned(run), _keys(run)
+    runs, assigned, keys = run.runs, _assigned(run), keys_of(run.jobs)
     early = np.flatnonzero(runs["reserved"] <= until)
     admissions = zip(*(runs[name][early].tolist() for name in ("job", "reserved", "assignment")), strict=True)
     given = {(job, at): assigned[code] for job, at, code in admissions}
@@ -221,13 +222,6 @@ def queues_of(result: Result) -> dict[str, QueueOutcome]:
             evictions=int(jobs["evictions"][rows].sum()),
         )
     return found
-
-
-def _keys(run: Recorded) -> list[str]:
-    """Return the key of each job's Workload (`namespace/name`), by row."""
-    queues = run.jobs["queue"]
-    spaces = [name.partition("/")[0] for name in queues.names]
-    return [f"{spaces[code]}/{run.name_of(row)}" for row, code in enumerate(queues.codes.tolist())]
 
 
 def _assigned(run: Recorded) -> list[dict[str, dict[str, str]]]:

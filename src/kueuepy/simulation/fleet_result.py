@@ -17,6 +17,7 @@ from kueuepy.simulation.fleet_tables import FleetTables
 from kueuepy.simulation.gather import facts_of, job_columns, span_of, tables_of
 from kueuepy.simulation.recorded import TABLES, PreemptionLoop, UsageSeries
 from kueuepy.simulation.result import Result
+from kueuepy.simulation.rows import key_of
 from kueuepy.simulation.warn import warnings_of
 from kueuepy.tables import Categorical, Columns
 from kueuepy.tables.columns import columns_of, is_named
@@ -163,7 +164,7 @@ class FleetResult(Result):
         step = self.scheduler
         found = []
         for row in rows:
-            key = f"{str(jobs['queue'][row]).partition('/')[0]}/{self.name_of(row)}"
+            key = key_of(jobs, row)
             try:
                 told = step.explain(key) if not str(jobs["submitted_to"][row] or "") else ""
             except KeyError:
@@ -279,12 +280,10 @@ def _copies(run: FleetPrepared) -> CopiesTable:
 
 def _loops(run: FleetPrepared, sites: Sequence[Any]) -> tuple[PreemptionLoop, ...]:
     """Return the preemption loops of all clusters, and the workloads that are dispatched repeatedly in a loop."""
-    from kueuepy.simulation.moments import workload_key  # noqa: PLC0415 - circular import
-
     found = [
-        PreemptionLoop(at, period, times, tuple(sorted(workload_key(run, row) for row in rows)))
+        PreemptionLoop(at, period, times, tuple(sorted(key_of(run.jobs, row) for row in rows)))
         for core in sites
         for at, period, times, rows in core.loops()
     ]
-    found += [PreemptionLoop(0.0, _LOOP_PERIOD, 1, (workload_key(run, row),)) for row in run.core.dispatch_loops()]
+    found += [PreemptionLoop(0.0, _LOOP_PERIOD, 1, (key_of(run.jobs, row),)) for row in run.core.dispatch_loops()]
     return tuple(found)

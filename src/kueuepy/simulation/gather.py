@@ -14,6 +14,7 @@ from kueuepy.simulation.load import trees_of
 from kueuepy.simulation.measures import BOUND
 from kueuepy.simulation.recorded import TABLES, PreemptionLoop, UsageSeries
 from kueuepy.simulation.result import Result
+from kueuepy.simulation.rows import key_of
 from kueuepy.simulation.series import sampled
 from kueuepy.tables.columns import columns_of, concatenated, exact, is_named
 
@@ -44,7 +45,7 @@ def result_of(run: Prepared) -> Result:
         },
     )
     loops = tuple(
-        PreemptionLoop(at, period, times, tuple(sorted(_key_of(run.jobs, row) for row in rows)))
+        PreemptionLoop(at, period, times, tuple(sorted(key_of(run.jobs, row) for row in rows)))
         for at, period, times, rows in core.loops()
     )
     facts = {
@@ -102,10 +103,6 @@ def endless(evictions: int, jobs: Columns, tried: str = "evictions") -> tuple[tu
     again = (jobs[tried] > 0) & (is_named(jobs["state"], "Waiting") | is_named(jobs["state"], "Running"))
     what = f"never finish: the last {evictions} evictions left no progress, and the run was stopped; until= bounds it"
     return ((what, int(again.sum())),)
-
-
-def _key_of(jobs: JobColumns, row: int) -> str:
-    return f"{str(jobs['queue'][row]).partition('/')[0]}/{jobs.name_of(row)}"
 
 
 def run_columns(core: dict[str, Any]) -> dict[str, Any]:

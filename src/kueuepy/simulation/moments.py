@@ -12,6 +12,7 @@ import kueuepy.objects as kinds
 from kueuepy.objects import Timestamp
 from kueuepy.scheduler import Scheduler, scheduler_with
 from kueuepy.session.session import session_of
+from kueuepy.simulation.rows import keys_of
 
 if TYPE_CHECKING:
     from kueuepy._core import Engine
@@ -51,17 +52,12 @@ def scheduler_on(run: Prepared, base: Scheduler, engine: Engine) -> Scheduler:
     """Return a Scheduler that uses a fork of the engine of one cluster in a fleet, with the cluster's workloads."""
     engine.set_now(run.reached)
     state = session_of(base.fork()).state
-    rows = {workload_key(run, row): row for row in range(len(run.jobs))}
+    rows = {key: row for row, key in enumerate(keys_of(run.jobs))}
     for found in engine.ids():
         key = engine.key(found)
         if key in rows:
             state.own_store().workloads.put(key, workload_of(run, rows[key]))
     return scheduler_with(Scheduler, replace(state, engine=engine, count=state.count + len(run.jobs)))
-
-
-def workload_key(run: Prepared, row: int) -> str:
-    """Return the key of a job's Workload, `namespace/name`."""
-    return f"{str(run.jobs['queue'][row]).partition('/')[0]}/{run.jobs.name_of(row)}"
 
 
 def _change_objects(run: Prepared, store: Store, now: int) -> None:

@@ -28,6 +28,7 @@ from kueuepy.profiles.version import describe
 from kueuepy.session.session import session_of
 from kueuepy.simulation.columns import is_resource
 from kueuepy.simulation.pictures.names import colours
+from kueuepy.simulation.rows import keys_of
 from kueuepy.simulation.series import series_of
 from kueuepy.tables.columns import exact
 
@@ -147,8 +148,7 @@ class _Builder:
         jobs, workloads = self._jobs, found.workloads
         nodes = {node.name: place for place, node in enumerate(found.nodes) if node.kind == "ClusterQueue"}
         queues, locals_ = list(jobs["cluster_queue"]), list(jobs["queue"])
-        keys = [f"{str(locals_[row]).partition('/')[0]}/{self._result.name_of(row)}" for row in range(len(jobs))]
-        workloads.name = keys
+        workloads.name = keys = keys_of(jobs)
         workloads.queue = [nodes.get(queue or "", -1) for queue in queues]
         workloads.local = [self._texts(str(name)) for name in locals_]
         workloads.priority = jobs["priority"].tolist()

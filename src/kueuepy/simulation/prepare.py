@@ -26,7 +26,7 @@ from kueuepy.simulation.censoring import expect_complete
 from kueuepy.simulation.columns import CREATED
 from kueuepy.simulation.items import Names, check_names, concat, jobs_of, of_workloads
 from kueuepy.simulation.model import Delete, Edit, Evict, Finish, Priority, Settings, delay_options, moment
-from kueuepy.simulation.rows import ordered, priority_of, row_of, rows_of_names
+from kueuepy.simulation.rows import keys_of, ordered, priority_of, row_of, rows_of_names
 from kueuepy.simulation.shapes import KnownShapes, shapes_of
 from kueuepy.simulation.spans import span
 from kueuepy.simulation.sums import sums
@@ -191,7 +191,7 @@ class Prepared:
 
     def _with_known(self, table: JobColumns, known: list[str]) -> JobColumns:
         """Append rows for the workloads with the given keys, except for workloads that have the key of a job."""
-        rows = {f"{str(table['queue'][row]).partition('/')[0]}/{table.name_of(row)}": row for row in range(len(table))}
+        rows = {key: row for row, key in enumerate(keys_of(table))}
         others = [key for key in known if key not in rows]
         self._known = {rows[key]: key for key in known if key in rows}
         self._known |= {len(table) + place: key for place, key in enumerate(others)}

@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 
 from kueuepy._core import Quantity
-from kueuepy.errors import NotFoundError
 from kueuepy.errors.arguments import checked_methods
 from kueuepy.errors.words import counted
 from kueuepy.look.notebook import MOST_ROWS, Sheet
 from kueuepy.simulation.columns import public_given
+from kueuepy.simulation.rows import name_of
 from kueuepy.tables import Columns
 from kueuepy.tables.columns import exact, own_units, shown
 
@@ -264,6 +264,4 @@ class Recorded:
         Raises:
             NotFoundError: The row does not exist.
         """
-        if not 0 <= row < len(self.jobs):
-            raise NotFoundError(f"jobs: there is no row {row}; the last one is {len(self.jobs) - 1}")
-        return str(self.jobs["name"][row]) if "name" in self.jobs.names else f"j{row:07d}"
+        return name_of(self.jobs, row)

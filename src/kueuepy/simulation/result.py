@@ -34,6 +34,7 @@ from kueuepy.simulation.recorded import (
     TABLES,
     Recorded,
 )
+from kueuepy.simulation.rows import key_of
 from kueuepy.simulation.saved import text_of_facts
 from kueuepy.simulation.waiting import Waiter, beside_recorded, longest_waiting, smallest_waiting
 from kueuepy.simulation.warn import warnings_of
@@ -216,10 +217,9 @@ class Result(Recorded, Framed):
         return tuple(map(partial(self._waiter, self.scheduler), rows)) if rows else ()
 
     def _waiter(self, scheduler: Scheduler, row: int) -> Waiter:
-        jobs, name = self.jobs, self.name_of(row)
-        explanation = str(scheduler.explain(f"{str(jobs['queue'][row]).partition('/')[0]}/{name}"))
+        jobs, explanation = self.jobs, str(scheduler.explain(key_of(self.jobs, row)))
         queue, reason = jobs["cluster_queue"][row] or "", jobs["reason"][row] or ""
-        return Waiter(name, queue, float(jobs["waited"][row]), reason, explanation)
+        return Waiter(self.name_of(row), queue, float(jobs["waited"][row]), reason, explanation)
 
     @cached_property
     def warnings(self) -> tuple[str, ...]:

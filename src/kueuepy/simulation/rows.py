@@ -7,13 +7,14 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from kueuepy.errors import InvalidSpecError
+from kueuepy.errors import InvalidSpecError, NotFoundError
+from kueuepy.simulation.columns import name_of_row
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from kueuepy.simulation.base import JobColumns
     from kueuepy.simulation.model import Priority
+    from kueuepy.tables import Columns
 
 
 def ordered(columns: dict[str, Any], order: NDArray[np.int64]) -> dict[str, Any]:
@@ -25,7 +26,7 @@ def ordered(columns: dict[str, Any], order: NDArray[np.int64]) -> dict[str, Any]
     return found | {name: list(map(str, found[name].tolist())) for name in ("names", "uids") if name in found}
 
 
-def rows_of_names(table: JobColumns) -> dict[str, int]:
+def rows_of_names(table: Columns) -> dict[str, int]:
     """Return the row of each name; if a name occurs in several namespaces, return its last row."""
     names = table["name"].tolist() if "name" in table.names else ()
     return {str(name): row for row, name in enumerate(names)}
@@ -42,6 +43,29 @@ def priority_of(change: Priority) -> int:
     if found is None or not -(2**31) <= found < 2**31:
         raise InvalidSpecError(f"events: {change}: priority: is {value!r}; it must be a whole number of 32 bits")
     return found
+
+
+def name_of(jobs: Columns, row: int) -> str:
+    """Return the name of a job's Workload.
+
+    Raises:
+        NotFoundError: The row does not exist.
+    """
+    if not 0 <= row < len(jobs):
+        raise NotFoundError(f"jobs: there is no row {row}; the last one is {len(jobs) - 1}")
+    return str(jobs["name"][row]) if "name" in jobs.names else name_of_row(row)
+
+
+def key_of(jobs: Columns, row: int) -> str:
+    """Return the key (`namespace/name`) of a job's Workload; the namespace is the one of its LocalQueue."""
+    return f"{str(jobs['queue'][row]).partition('/')[0]}/{name_of(jobs, row)}"
+
+
+def keys_of(jobs: Columns) -> list[str]:
+    """Return the key (`namespace/name`) of each job's Workload."""
+    queues, names = jobs["queue"], jobs["name"] if "name" in jobs.names else map(name_of_row, range(len(jobs)))
+    spaces = [name.partition("/")[0] for name in queues.names]
+    return [f"{spaces[code]}/{name}" for code, name in zip(queues.codes.tolist(), names, strict=True)]
 
 
 def row_of(name: str) -> int | None:

@@ -215,7 +215,10 @@ class Columns:
             UnsupportedError: polars is not installed.
         """
         polars = imported("polars", "table", "polars")
-        return polars.DataFrame({name: _texts(self._column(name)) for name in self._columns})
+        columns = {name: self._column(name) for name in self._columns}
+        return polars.DataFrame(
+            {name: list(own) if isinstance(own, Categorical) else own for name, own in columns.items()}
+        )
 
     def to_arrow(self) -> Any:
         """Return a pyarrow Table; numeric columns are not copied.
@@ -260,18 +263,12 @@ def _plain(value: Any) -> Any:
     return value.item() if hasattr(value, "item") else value
 
 
-def _texts(column: Column) -> Any:
-    if isinstance(column, Categorical):
-        return [column[i] for i in range(len(column))]
-    return column
-
-
 def _for_pandas(pandas: Any, column: Column) -> Any:
     if isinstance(column, Categorical):
         names = dict.fromkeys(column.names)
         if len(names) == len(column.names):
             return pandas.Categorical.from_codes(column.codes, categories=list(names))
-        return pandas.Categorical(_texts(column), categories=list(names))
+        return pandas.Categorical(column.tolist(), categories=list(names))
     return column
 
 
