@@ -1,7 +1,7 @@
 """ResourceFlavor: a set of nodes, identified by their labels and taints."""
 
 from collections.abc import Sequence
-from typing import Literal, TypeAlias
+from typing import Literal, TypeAlias, get_args
 
 from msgspec import field
 
@@ -10,6 +10,8 @@ from kueuepy.errors.arguments import checked_methods
 from kueuepy.objects.base import Int64, Object, Value
 
 TaintEffect: TypeAlias = Literal["NoSchedule", "PreferNoSchedule", "NoExecute"]
+TAINT_EFFECTS: tuple[TaintEffect, ...] = get_args(TaintEffect)
+_ALLOWED = ", ".join(TAINT_EFFECTS)
 TolerationOperator: TypeAlias = Literal["", "Equal", "Exists"]
 
 
@@ -101,16 +103,12 @@ class Toleration(Value, frozen=True):
         return cls(key, "Equal" if "=" in text else "Exists", value, effect)
 
 
-_EFFECTS: tuple[TaintEffect, ...] = ("NoSchedule", "PreferNoSchedule", "NoExecute")
-_ALLOWED = ", ".join(_EFFECTS)
-
-
 def _split(text: str) -> tuple[str, str, TaintEffect | Literal[""]]:
     pair, _, written = text.partition(":")
     key, _, value = pair.partition("=")
     if not written:
         return key, value, ""
-    for effect in _EFFECTS:
+    for effect in TAINT_EFFECTS:
         if effect == written:
             return key, value, effect
     raise InvalidSpecError(f'"{text}": "{written}" is not an effect; it must be one of {_ALLOWED}')

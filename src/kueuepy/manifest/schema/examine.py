@@ -10,6 +10,7 @@ from __future__ import annotations
 import json
 import math
 import re
+from calendar import monthrange
 from typing import TYPE_CHECKING, Any
 
 import msgspec
@@ -26,7 +27,7 @@ if TYPE_CHECKING:
     from kueuepy.manifest.decoding import Findings
     from kueuepy.manifest.schema.table import Schema
 
-_TIME = re.compile(r"\d{4}-(\d\d)-(\d\d)[Tt]\d\d:\d\d:\d\d(\.\d+)?([Zz]|[-+]\d\d:\d\d)", re.ASCII)
+_TIME = re.compile(r"(\d{4})-(\d\d)-(\d\d)[Tt](\d\d):(\d\d):(\d\d)(?:\.\d+)?(?:[Zz]|[-+]\d\d:\d\d)", re.ASCII)
 _INT64 = 2**63
 _SIGNIFICANT = 2**53
 _QUANTITY = "a quantity: a number, then one of n u m k M G T P E Ki Mi Gi Ti Pi Ei"
@@ -199,15 +200,11 @@ def _form(pattern: str) -> str:
 def is_time(text: str) -> bool:
     """Return whether an API server accepts a string as a time: RFC 3339 with a valid day of the month."""
     found = _TIME.fullmatch(text)
-    return bool(found) and _is_day(text)
-
-
-def _is_day(text: str) -> bool:
-    year, month, day = int(text[:4]), int(text[5:7]), int(text[8:10])
-    hour, minute, second = int(text[11:13]), int(text[14:16]), int(text[17:19])
-    leap = year % 4 == 0 and (year % 100 != 0 or year % 400 == 0)
-    days = (31, 29 if leap else 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31)
-    return 1 <= month <= len(days) and 1 <= day <= days[month - 1] and hour < 24 and minute < 60 and second < 60  # noqa: PLR2004
+    if not found:
+        return False
+    year, month, day, hour, minute, second = map(int, found.groups())
+    is_day = 1 <= month <= 12 and 1 <= day <= monthrange(year, month)[1]  # noqa: PLR2004
+    return is_day and hour < 24 and minute < 60 and second < 60  # noqa: PLR2004
 
 
 def _integer(schema: Schema, value: Any, path: Path, findings: Findings) -> Any:

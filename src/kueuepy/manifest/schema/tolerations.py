@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from kueuepy.errors.problems import shown
 from kueuepy.manifest.formats import LABEL_LENGTH, is_label_key
+from kueuepy.objects.flavor import TAINT_EFFECTS
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -17,7 +18,6 @@ if TYPE_CHECKING:
     from kueuepy.errors.problems import Path
     from kueuepy.manifest.decoding import Findings
 
-_EFFECTS = ("NoSchedule", "PreferNoSchedule", "NoExecute")
 _OPERATORS = ("Equal", "Exists")
 
 
@@ -26,7 +26,7 @@ def review_tolerations(tolerations: Iterable[dict[str, Any]], path: Path, findin
     for position, toleration in enumerate(tolerations):
         place = (*path, position)
         operator, effect, key = (toleration.get(name) for name in ("operator", "effect", "key"))
-        for name, value, words in (("operator", operator, _OPERATORS), ("effect", effect, _EFFECTS)):
+        for name, value, words in (("operator", operator, _OPERATORS), ("effect", effect, TAINT_EFFECTS)):
             if value is not None and value not in words:
                 detail = f"{shown(value)} is not supported; it must be one of {', '.join(words)}, or absent"
                 findings.problem((*place, name), detail, "NotSupported")

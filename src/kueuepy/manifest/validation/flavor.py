@@ -8,8 +8,7 @@ from collections.abc import Iterable
 from kueuepy.errors.problems import Path
 from kueuepy.manifest.validation.review import Review
 from kueuepy.objects import ResourceFlavor, Taint
-
-_EFFECTS = ("NoSchedule", "PreferNoSchedule", "NoExecute")
+from kueuepy.objects.flavor import TAINT_EFFECTS
 
 
 def review_flavor(flavor: ResourceFlavor, review: Review) -> None:
@@ -27,7 +26,7 @@ def review_taints(taints: Iterable[Taint], path: Path, review: Review) -> None:
         place = (*path, position)
         review.label_key(taint.key, (*place, "key"))
         review.label_value(taint.value, (*place, "value"))
-        review.one_of(taint.effect, _EFFECTS, (*place, "effect"))
+        review.one_of(taint.effect, TAINT_EFFECTS, (*place, "effect"))
         if (taint.key, taint.effect) in seen:
             review.problem(place, f"{taint.key} with {taint.effect} occurs twice; give each pair once", "Duplicate")
         seen.add((taint.key, taint.effect))

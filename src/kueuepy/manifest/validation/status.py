@@ -65,18 +65,16 @@ def _review_assignment(assignment: PodSetAssignment, path: Path, review: Review,
 def _review_reclaimable(workload: Workload, status: WorkloadStatus, review: Review) -> None:
     path = ("status", "reclaimablePods")
     counts = {pod_set.name: pod_set.count for pod_set in workload.pod_sets}
-    admitted = _scaled_counts(status) if is_elastic(workload, review) and not review.is_update else {}
+    # Pods of an elastic job can be reclaimable even after the job was scaled down.
+    admitted = admitted_counts(status) if is_elastic(workload, review) and not review.is_update else {}
     for position, pods in enumerate(status.reclaimable_pods):
         review.one_of(pods.name, counts, (*path, position, "name"))
         if pods.count > max(counts.get(pods.name, pods.count), admitted.get(pods.name, 0)):
             review.problem((*path, position, "count"), f"is {pods.count}; it must be at most {counts[pods.name]}")
 
 
-def _scaled_counts(status: WorkloadStatus) -> dict[str, int]:
-    """Return the number of admitted pods by pod set.
-
-    Pods of an elastic job can be reclaimable even after the job was scaled down.
-    """
+def admitted_counts(status: WorkloadStatus) -> dict[str, int]:
+    """Return the number of admitted pods by pod set."""
     assignments = status.admission.pod_set_assignments if status.admission else ()
     return {one.name: one.count for one in assignments if one.count is not None}
 

@@ -15,6 +15,7 @@ from kueuepy.manifest.schema.meaning import same_pod_sets, same_status
 from kueuepy.manifest.validation import queue as queues
 from kueuepy.manifest.validation.elastic import is_elastic, is_replacement
 from kueuepy.manifest.validation.review import Review
+from kueuepy.manifest.validation.status import admitted_counts
 from kueuepy.manifest.validation.workload import gates_of
 from kueuepy.objects import (
     HOSTNAME_LABEL,
@@ -160,8 +161,7 @@ def _review_reclaimable(new: Workload, before: WorkloadStatus, after: WorkloadSt
 
 def _scaled_down(workload: Workload, status: WorkloadStatus) -> set[str]:
     sizes = {pod_set.name: pod_set.count for pod_set in workload.pod_sets}
-    assignments = status.admission.pod_set_assignments if status.admission else ()
-    return {a.name for a in assignments if a.count is not None and a.count > sizes.get(a.name, 0)}
+    return {name for name, count in admitted_counts(status).items() if count > sizes.get(name, 0)}
 
 
 def _lasting(admission: Admission) -> Admission:
