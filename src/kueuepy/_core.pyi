@@ -425,7 +425,7 @@ class SharedRun:
     """Handle of a run."""
 
 @final
-class Fleet:
+class Environments:
     """A set of runs that are controlled together. Each run has a seat, numbered from 0.
 
     A call while another thread is inside a call raises StateError.

@@ -44,15 +44,15 @@ def moved(values, actions, *bounds):
     low, high, sums, step = bounds
     options = {"interval": 1, "episode": 1, "step": step, "low": low, "high": high, "sums": sums, "start": values}
     cluster = kq.Cluster(kq.ResourceFlavor("f"), kq.ClusterQueue.of("q", {"f": {GPU: 1}}))
-    fleet = _core.Fleet(1, [], {**options, "objects": []})
+    environments = _core.Environments(1, [], {**options, "objects": []})
     run = kq.Simulation(cluster, [{"queue": "q", "submit": 0, "runtime": 1, "gpu": 1}])._run
-    fleet.begin(0, run.core, run.zero, values)
-    facts, told = np.zeros((1, fleet.facts)), np.zeros((1, fleet.width), np.float32)
-    while not fleet.go(1, told, facts):
+    environments.begin(0, run.core, run.zero, values)
+    facts, told = np.zeros((1, environments.facts)), np.zeros((1, environments.width), np.float32)
+    while not environments.go(1, told, facts):
         pass
-    assert fleet.plan([0], np.array([actions]), np.empty((1, 0), np.int64)) == []
-    fleet.start([0])
-    return fleet.values()[0].tolist()
+    assert environments.plan([0], np.array([actions]), np.empty((1, 0), np.int64)) == []
+    environments.start([0])
+    return environments.values()[0].tolist()
 
 
 @st.composite

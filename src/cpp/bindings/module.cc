@@ -7,11 +7,12 @@ namespace kueue::python {
 // class.
 using Bind = void(py::module_& module);
 Bind BindQuantity, BindTotals, BindEngine, BindDecision, BindTables, BindAsk, BindExplain, BindStatus,
-    BindFastReader, BindSimulation, BindFleet, BindFleetRun, BindArrow, BindThreads, BindDevices, BindWire;
+    BindFastReader, BindSimulation, BindEnvironments, BindDispatch, BindFleetRun, BindArrow, BindThreads,
+    BindDevices, BindWire;
 constexpr Bind* kBinds[] = {
-    &BindQuantity, &BindTotals,  &BindEngine,     &BindDecision,   &BindTables, &BindAsk,
-    &BindExplain,  &BindStatus,  &BindFastReader, &BindSimulation, &BindFleet,  &BindFleetRun,
-    &BindArrow,    &BindThreads, &BindDevices,    &BindWire,
+    &BindQuantity, &BindTotals, &BindEngine,     &BindDecision,   &BindTables,       &BindAsk,
+    &BindExplain,  &BindStatus, &BindFastReader, &BindSimulation, &BindEnvironments, &BindDispatch,
+    &BindFleetRun, &BindArrow,  &BindThreads,    &BindDevices,    &BindWire,
 };
 
 }  // namespace kueue::python

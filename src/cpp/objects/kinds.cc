@@ -25,16 +25,16 @@ using ApplyObject = std::function<void(Engine&)>;
 template <auto kRead, auto kApply>
 ApplyObject ReadBy(const Value& object, [[maybe_unused]] bool changed) {
   using Apply = decltype(kApply);
-  using Value = decltype(kRead(object));
-  if constexpr (std::is_invocable_v<Apply, State&, Value>) {
+  using Read = decltype(kRead(object));
+  if constexpr (std::is_invocable_v<Apply, State&, Read>) {
     return [value = kRead(object)](Engine& engine) { kApply(engine.state(), value); };
-  } else if constexpr (std::is_invocable_v<Apply, State&, Value, bool>) {
+  } else if constexpr (std::is_invocable_v<Apply, State&, Read, bool>) {
     return [value = kRead(object), changed](Engine& engine) { kApply(engine.state(), value, changed); };
-  } else if constexpr (std::is_invocable_v<Apply, State&, std::string, Value>) {
+  } else if constexpr (std::is_invocable_v<Apply, State&, std::string, Read>) {
     return [name = TextOf(object, "name"), value = kRead(object)](Engine& engine) {
       kApply(engine.state(), name, value);
     };
-  } else if constexpr (std::is_invocable_v<Apply, State&, std::string, Value, bool>) {
+  } else if constexpr (std::is_invocable_v<Apply, State&, std::string, Read, bool>) {
     return [name = TextOf(object, "name"), value = kRead(object), changed](Engine& engine) {
       kApply(engine.state(), name, value, changed);
     };

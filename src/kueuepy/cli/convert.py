@@ -6,7 +6,7 @@ from typing import Annotated, Literal
 import typer
 
 from kueuepy.cli.options import Json, KueueVersion, Lenient, Namespace, Objects, examples, read
-from kueuepy.cli.output import print_json, say
+from kueuepy.cli.output import print_json, say, say_notes
 from kueuepy.files import write_file
 from kueuepy.manifest import Limits, dump
 from kueuepy.manifest.text.sources import items
@@ -34,8 +34,7 @@ def convert(
     Notes about skipped or corrected input go to standard error.
     """
     manifest = read(files, lenient=lenient, version=kueue_version, namespace=namespace)
-    for note in manifest.notes:
-        say(f"note: {note}", stderr=True)
+    say_notes(map(str, manifest.notes))
     text = dump(manifest)
     if json:
         documents = [item.value for item in items(text, Limits(), strict=True)]

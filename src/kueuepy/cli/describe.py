@@ -7,7 +7,7 @@ from itertools import islice
 from typing import Any, NamedTuple
 
 from kueuepy.cli.options import paths, read
-from kueuepy.cli.output import announce, as_data, progress, say, table
+from kueuepy.cli.output import announce, as_data, progress, say, say_notes, table
 from kueuepy.cli.rows import rows_of, tables_in
 from kueuepy.cluster import Cluster
 from kueuepy.engine.decisions import Admitted, Decision, Preempting
@@ -43,8 +43,7 @@ class Started(NamedTuple):
 
     def tell(self) -> Scheduler:
         """Print the notes to standard error and return the Scheduler."""
-        for note in self.notes:
-            say(f"note: {note}", stderr=True)
+        say_notes(self.notes)
         return self.scheduler
 
 
@@ -146,8 +145,7 @@ def jobs_of(names: Iterable[str], *, namespace: str = "default") -> Iterator[lis
             tables = tables_in(name)
             for table_name in tables:
                 rows = placed_all.enter_context(rows_of(table_name, namespace=namespace))
-                for note in rows.notes:
-                    say(f"note: {note}", stderr=True)
+                say_notes(rows.notes)
                 items += rows
             if name not in tables:
                 manifest = read([name], lenient=False, namespace=namespace)

@@ -7,7 +7,7 @@ import msgspec
 import typer
 
 from kueuepy.cli.options import Json, KueueVersion, Rows, examples, paths
-from kueuepy.cli.output import ANSWER_IS_NO, expect_other_file, print_json, say, table
+from kueuepy.cli.output import ANSWER_IS_NO, expect_other_file, print_json, say, say_notes, table
 from kueuepy.errors import InvalidSpecError
 from kueuepy.errors.words import counted
 from kueuepy.manifest import Limits
@@ -83,8 +83,7 @@ def import_(
         objects = found.report.rows()
         print_json({"counts": found.report.counts, "objects": objects, "notes": found.notes})
     else:
-        for note in found.notes:
-            say(f"note: {note}", stderr=True)
+        say_notes(found.notes)
         say(", ".join(f"{number:,} {what}" for what, number in found.report.counts.items()) or "nothing", style="bold")
         if problems:
             shown = [(row.kind, row.key, row.reason) for row in problems[:rows]]

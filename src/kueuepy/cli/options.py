@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated
 import msgspec
 import typer
 
-from kueuepy.cli.output import announce, progress, say
+from kueuepy.cli.output import announce, progress, say, say_notes
 from kueuepy.cluster import Cluster
 from kueuepy.cluster.unmodelled import not_modelled
 from kueuepy.errors import InvalidSpecError, NotFoundError
@@ -173,9 +173,7 @@ def read(files: list[str], *, lenient: bool, namespace: str = "default", version
         source = opened(paths(files))
         live = live_parts(source)
         found = load(source, strict=not (lenient or live), namespace=namespace, version=version)
-    for one in live:
-        for note in one.notes:
-            say(f"note: {note}", stderr=True)
+    say_notes(note for one in live for note in one.notes)
     if files and found.is_empty:
         raise InvalidSpecError(f"{', '.join(files)}: nothing to read; there must be at least one object")
     return found

@@ -52,6 +52,12 @@ def say(text: str | Text, *, style: str = "", stderr: bool = False) -> None:
     _console(stderr=stderr).print(line, soft_wrap=True)
 
 
+def say_notes(notes: Iterable[str]) -> None:
+    """Print notes to standard error."""
+    for note in notes:
+        say(f"note: {note}", stderr=True)
+
+
 class _Unmodelled:
     """The parts of the input that kueuepy does not model and that could change the answer of the running command."""
 

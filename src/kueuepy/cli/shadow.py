@@ -9,7 +9,7 @@ import typer
 
 from kueuepy.cli.interrupts import until_interrupted
 from kueuepy.cli.options import AtLeast, Latency, StopAfter, context_of, examples, seconds_of
-from kueuepy.cli.output import ANSWER_IS_NO, say
+from kueuepy.cli.output import ANSWER_IS_NO, say, say_notes
 from kueuepy.errors.words import counted
 from kueuepy.objects import SECOND
 from kueuepy.platform.live.agreement import Difference
@@ -66,8 +66,7 @@ def shadow(
         with until_interrupted(found.stop):
             found.run(seconds, told.tell)
     told.summary()
-    for note in found.notes[:20]:
-        say(f"note: {note}", stderr=True)
+    say_notes(found.notes[:20])
     if at_least is not None and found.share < at_least:
         raise typer.Exit(ANSWER_IS_NO)
 

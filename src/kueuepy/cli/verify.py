@@ -6,7 +6,7 @@ from typing import Annotated, Any
 import typer
 
 from kueuepy.cli.options import AtLeast, Json, Latency, examples
-from kueuepy.cli.output import ANSWER_IS_NO, counting, print_json, say
+from kueuepy.cli.output import ANSWER_IS_NO, counting, print_json, say, say_notes
 from kueuepy.platform.live.agreement import Agreement
 from kueuepy.platform.live.closed import verify_closed
 from kueuepy.platform.live.comparison import ClosedAgreement
@@ -68,8 +68,7 @@ def _tell(found: Agreement | ClosedAgreement, data: dict[str, Any], at_least: fl
     if json:
         print_json({"agreement": found.share, **data, "differences": found.differences, "notes": found.notes})
     else:
-        for note in found.notes:
-            say(f"note: {note}", stderr=True)
+        say_notes(found.notes)
         say(str(found))
     if at_least is not None and found.share < at_least:
         raise typer.Exit(ANSWER_IS_NO)

@@ -118,12 +118,10 @@ def _workloads(state: SchedulerState, item: Any) -> list[Workload]:
 
 def question(state: SchedulerState, item: Any) -> Question:
     """Return the parsed workload of an item."""
-    if isinstance(item, Question):
-        return item
     if isinstance(item, str):
         return Question(state.workload(item))
-    row = question_of_row(item, state.covered) if type(item) is dict else None
-    return Question(one(_workloads(state, item))) if row is None else row
+    found = one(_subjects(state, item))
+    return found if isinstance(found, Question) else Question(found)
 
 
 def one(found: Sequence[Any]) -> Any:

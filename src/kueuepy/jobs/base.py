@@ -281,7 +281,7 @@ class BaseJob:
             InvalidSpecError: Kueue's webhooks would reject the job.
         """
         multi_layer = self.gate("TASMultiLayerTopology")
-        for slot in self.checked_slots(self.slots(self._section(copy.deepcopy(self.manifest)))):
+        for slot in self.checked_slots(self.slots(self._copy())):
             topology_check.check_template(slot.metadata, multi_layer=multi_layer)
             topology_check.check_slice_size(slot.metadata, slot.count, multi_layer=multi_layer)
         if self.checks_groups:
@@ -301,7 +301,7 @@ class BaseJob:
 
     def pod_sets(self) -> tuple[PodSet, ...]:
         """Return the pod sets of the job, in the order of `slots`."""
-        root = self._section(copy.deepcopy(self.manifest))
+        root = self._copy()
         return tuple(self._pod_set(slot) for slot in self.slots(root))
 
     def is_suspended(self) -> bool:
@@ -311,7 +311,7 @@ class BaseJob:
 
     def suspended(self) -> Document:
         """Return the manifest with `suspend` set to true. The pod templates of an elastic job get scheduling gates."""
-        root = self._section(copy.deepcopy(self.manifest))
+        root = self._copy()
         self._set_suspend(root, value=True)
         if self.is_elastic and self.gates_templates:
             for slot in self.slots(root):
@@ -329,7 +329,7 @@ class BaseJob:
             InvalidSpecError: The number of PodSetInfos differs from the number of pod sets, or a PodSetInfo conflicts
                 with its template.
         """
-        root = self._section(copy.deepcopy(self.manifest))
+        root = self._copy()
         self.before_start(root, infos)
         slots = self.slots(root)
         self.require_length(len(slots), infos)
@@ -349,7 +349,7 @@ class BaseJob:
         Returns:
             The manifest, or `None` if stopping the job deletes the object.
         """
-        root = self._section(copy.deepcopy(self.manifest))
+        root = self._copy()
         self._set_suspend(root, value=True)
         slots = self.slots(root)
         if len(slots) == len(pod_sets):
@@ -467,6 +467,10 @@ class BaseJob:
             at = metadata.section(field)
             raise at.error(keys.PREBUILT_WORKLOAD_NAME, f"is not supported for {self.kind}; leave it out")
         checks.check_subdomain(metadata, field, keys.PREBUILT_WORKLOAD_NAME)
+
+    def _copy(self) -> Section:
+        """Return a copy of the manifest, to be changed."""
+        return self._section(copy.deepcopy(self.manifest))
 
     def _section(self, manifest: Document) -> Section:
         metadata = manifest.get("metadata")

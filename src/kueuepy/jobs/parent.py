@@ -1,6 +1,5 @@
 """Base class for objects that Kueue does not suspend; Kueue suspends the jobs or pods that they create."""
 
-import copy
 from collections.abc import Sequence
 
 from kueuepy.jobs import keys
@@ -33,7 +32,7 @@ class ParentJob(BaseJob):
 
     def suspended(self) -> Document:
         """Return the manifest with the changes that the object's jobs or pods inherit."""
-        root = self._section(copy.deepcopy(self.manifest))
+        root = self._copy()
         self.on_suspended(root)
         return root.data
 

@@ -121,12 +121,6 @@ def _is_word(value: Any) -> bool:
     return isinstance(value, str) and value != ""
 
 
-def _repeated(text: str) -> tuple[str, Problem]:
-    """Convert a message about a duplicate object to a problem."""
-    where, _, detail = text.rpartition(": ")
-    return where, Problem((), "Duplicate", detail)
-
-
 class _Loader:
     """Collector of the objects, notes and problems that are found while documents are read."""
 
@@ -148,7 +142,7 @@ class _Loader:
         self._problems: list[tuple[int, str, Problem]] = []
         self._position = 0
         self._positions: dict[tuple[str, str], int] = {}
-        self._duplicates: list[str] = []
+        self._duplicates: list[tuple[str, Problem]] = []
         self._versions: set[str] = set()
         self._generated = 0
         self._validated = Validated()
@@ -325,9 +319,8 @@ class _Loader:
 
     def _twice(self, name: str, item: Item, first: Item) -> None:
         if self._strict:
-            self._duplicates.append(
-                f"{item.where()}: {name}: is given at {first.where()} already; give each object once"
-            )
+            detail = f"is given at {first.where()} already; give each object once"
+            self._duplicates.append((f"{item.where()}: {name}", Problem((), "Duplicate", detail)))
             return
         self._notes.append(Note(item, (), f"{name}: replaces that of {first.where()}"))
 
@@ -345,7 +338,7 @@ class _Loader:
         """Raise an error with all problems, in the order of the objects."""
         ordered = sorted(self._problems, key=itemgetter(0))
         found = [(where, problem) for _, where, problem in ordered]
-        raise ManifestError([*found, *map(_repeated, self._duplicates)])
+        raise ManifestError([*found, *self._duplicates])
 
     def _note_annotations(self, *, is_old: bool) -> None:
         """Add notes about queue-name annotations, which only the first releases of Kueue read."""
@@ -360,7 +353,7 @@ class _Loader:
         if self._problems:
             self._raise()
         if self._duplicates:
-            raise DuplicateError("\n".join(self._duplicates))
+            raise DuplicateError("\n".join(f"{where}: {problem}" for where, problem in self._duplicates))
         jobs = self._jobs
         is_old = bool(self._versions.intersection(OLD_VERSIONS))
         if is_old:

@@ -61,7 +61,7 @@ def fault_of(value: Any) -> Fault | None:
         if read != packed and read != _packed.encode(_from_packed(cls).decode(packed)):
             return (), f"holds something that JSON has no form for; {_PLAIN}"
     except msgspec.ValidationError as error:
-        return _said(str(error), cls)
+        return decoding_fault(error, cls)
     except _ERRORS as error:
         return (), f"cannot be written ({error}); {_PLAIN}"
     return None
@@ -79,7 +79,7 @@ def read_again(record: T) -> T:
     try:
         read: T = _from_packed(cls).decode(msgspec.msgpack.encode(record, enc_hook=_made_plain))
     except msgspec.ValidationError as error:
-        raise ValueError(*_said(str(error), cls)) from None
+        raise ValueError(*decoding_fault(error, cls)) from None
     except _ERRORS as error:
         raise ValueError((), f"cannot be written ({error}); {_PLAIN}") from None
     if (fault := fault_of(read)) is not None:
@@ -117,20 +117,16 @@ def said_by_msgspec(error: msgspec.ValidationError) -> tuple[str, str]:
 
 def decoding_fault(error: msgspec.ValidationError, cls: Any) -> Fault:
     """Return the path of a field that could not be decoded, and a plain description of the problem."""
-    return _said(str(error), cls)
-
-
-def _said(error: str, cls: Any) -> Fault:
-    """Convert a decoding error to a fault with a plain description."""
-    if found := _ENUM.fullmatch(error):
+    message = str(error)
+    if found := _ENUM.fullmatch(message):
         value, path = found[1], steps(found[2])
         return path, f"is {value}; it must be one of {', '.join(_allowed(cls, path)) or 'those of its type'}"
-    if found := _LENGTH.fullmatch(error):
+    if found := _LENGTH.fullmatch(message):
         size = "most" if found[2] == "<" else "least"
         return steps(found[4]), f"has a wrong length; it must have at {size} {found[3]} {_PARTS[found[1]]}"
-    found = _EXPECTED.fullmatch(error)
+    found = _EXPECTED.fullmatch(message)
     if not found:
-        return (), error
+        return (), message
     wanted, sign, limit, got, key, place = found.groups(default="")
     path = steps(place)
     if sign:

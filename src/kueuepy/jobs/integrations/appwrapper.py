@@ -3,7 +3,6 @@
 Source: `pkg/controller/jobs/appwrapper/appwrapper_controller.go`.
 """
 
-import copy
 from collections.abc import Sequence
 
 from kueuepy.jobs.base import BaseJob, PodSetSource
@@ -42,7 +41,7 @@ class AppWrapper(BaseJob):
         Raises:
             InvalidSpecError: The number of PodSetInfos differs from the number of pod sets.
         """
-        root = self._section(copy.deepcopy(self.manifest))
+        root = self._copy()
         components = self._components(root)
         self.require_length(sum(len(pod_sets) for _, pod_sets in components), infos)
         rest = iter(infos)
@@ -54,7 +53,7 @@ class AppWrapper(BaseJob):
 
     def stopped(self, pod_sets: Sequence[PodSet]) -> Document | None:  # noqa: ARG002 all changes are in the infos
         """Return the suspended manifest, without the changes in its components."""
-        root = self._section(copy.deepcopy(self.manifest))
+        root = self._copy()
         self._set_suspend(root, value=True)
         for component, _ in self._components(root):
             component.data.pop("podSetInfos", None)

@@ -123,7 +123,7 @@ class Pod(BaseJob):
 
     def suspended(self) -> Document:
         """Return the pod with Kueue's scheduling gates, labels and annotations."""
-        root = self._section(copy.deepcopy(self.manifest))
+        root = self._copy()
         metadata = root.section("metadata")
         if keys.SUSPENDING_PARENT not in self.annotations:
             metadata.ensure("labels").data[keys.MANAGED] = "true"
@@ -157,7 +157,7 @@ class Pod(BaseJob):
 
         Source: `pkg/controller/jobs/pod/pod_controller.go:prepare`.
         """
-        root = self._section(copy.deepcopy(self.manifest))
+        root = self._copy()
         if self.is_gated:
             inject(root, info)
             remove_gate(root.section("spec"), keys.ADMISSION_GATE)

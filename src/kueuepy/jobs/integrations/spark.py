@@ -3,7 +3,6 @@
 Source: `pkg/controller/jobs/sparkapplication/sparkapplication_controller.go` and `sparkapplication_webhook.go`.
 """
 
-import copy
 from collections.abc import Sequence
 
 from kueuepy.jobs.base import BaseJob, PodSetSource
@@ -66,7 +65,7 @@ class SparkApplication(BaseJob):
         Raises:
             InvalidSpecError: There are not exactly two PodSetInfos, or one conflicts with the fields of its role.
         """
-        root = self._section(copy.deepcopy(self.manifest))
+        root = self._copy()
         self.require_length(len(_ROLES), infos)
         spec = root.section("spec")
         common = spec.data.pop("nodeSelector", None)
@@ -81,7 +80,7 @@ class SparkApplication(BaseJob):
         As in Kueue, a node selector for the whole application is not restored, and each role keeps the labels and
         annotations of its template.
         """
-        root = self._section(copy.deepcopy(self.manifest))
+        root = self._copy()
         self._set_suspend(root, value=True)
         if len(pod_sets) != len(_ROLES):
             return root.data

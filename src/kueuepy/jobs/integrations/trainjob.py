@@ -84,7 +84,7 @@ class TrainJob(BaseJob):
             InvalidSpecError: The number of PodSetInfos differs from the number of replicated jobs, or Kueue's entry is
                 missing.
         """
-        root = self._section(copy.deepcopy(self.manifest))
+        root = self._copy()
         self.require_length(len(self.slots(root)), infos)
         patch = self._own_patch(root)
         if patch is None:
@@ -97,7 +97,7 @@ class TrainJob(BaseJob):
 
     def stopped(self, pod_sets: Sequence[PodSet]) -> Document | None:  # noqa: ARG002 all changes are in the patch
         """Return the suspended manifest, with Kueue's entry empty."""
-        root = self._section(copy.deepcopy(self.manifest))
+        root = self._copy()
         self._set_suspend(root, value=True)
         patch = self._own_patch(root)
         if patch is not None:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypedDict
 import gymnasium
 import numpy as np
 
-from kueuepy._core import Fleet
+from kueuepy._core import Environments
 from kueuepy.errors import InvalidSpecError
 from kueuepy.lab.rl.knobs import Knobs
 from kueuepy.objects import SECOND
@@ -120,18 +120,18 @@ class Stage:
             "objects": self.knobs.places,
             "start": self.knobs.start,
         }
-        self._fleet = Fleet(size, list(self.queues), options)
+        self._environments = Environments(size, list(self.queues), options)
         self._base = Scheduler(game.cluster)
         self._runs: list[Prepared | None] = [None] * size
         self.starts = [0.0] * size
-        self.observations = np.zeros((size, self._fleet.width), np.float32)
-        self.facts = np.zeros((size, self._fleet.facts))
+        self.observations = np.zeros((size, self._environments.width), np.float32)
+        self.facts = np.zeros((size, self._environments.facts))
 
     # Observations and actions.
 
     def observation_space(self) -> gymnasium.spaces.Box:
         """Return the observation space of a single simulation."""
-        low = np.zeros(self._fleet.width, np.float32)
+        low = np.zeros(self._environments.width, np.float32)
         high = np.full(len(low), _LARGEST, np.float32)
         low[-2:], high[-2:] = -1, 1
         return gymnasium.spaces.Box(low, high, dtype=np.float32)
@@ -182,7 +182,7 @@ class Stage:
         settings = Settings(record=_NOTHING, seed=number, until=self._episode / SECOND, **self._settings)
         run = Prepared(self._game.cluster, table, settings, base=self._base)
         self._runs[seat] = run
-        self._fleet.begin(seat, run.core, run.zero, self.knobs.start)
+        self._environments.begin(seat, run.core, run.zero, self.knobs.start)
         self.starts[seat] = start
 
     def _window(self, jobs: Jobs, start: Any, random: Callable[[], np.random.Generator]) -> tuple[float, float]:
@@ -199,28 +199,28 @@ class Stage:
         Raises:
             InvalidSpecError: An action is not valid.
         """
-        fleet = self._fleet
-        for place, values in fleet.plan(seats, moves, choices):
-            fleet.learn(place, values, self.knobs.made(place, values))
-        fleet.start(seats)
+        environments = self._environments
+        for place, values in environments.plan(seats, moves, choices):
+            environments.learn(place, values, self.knobs.made(place, values))
+        environments.start(seats)
 
     def go(self) -> None:
         """Simulate the current interval of each simulation that has started or received an action."""
         observations, facts = self.observations.copy(), self.facts.copy()
-        while not self._fleet.go(self._threads, observations, facts):
+        while not self._environments.go(self._threads, observations, facts):
             pass
         self.observations, self.facts = observations, facts
 
     @property
     def values(self) -> NDArray[np.int64]:
         """The current values, one row per simulation: numbers, then the indices of choices."""
-        found: NDArray[np.int64] = self._fleet.values()
+        found: NDArray[np.int64] = self._environments.values()
         return found
 
     @property
     def are_over(self) -> NDArray[np.bool_]:
         """Whether the episode of each simulation has ended."""
-        return np.asarray(self._fleet.times() >= self._episode)
+        return np.asarray(self._environments.times() >= self._episode)
 
     def reward(self, seat: int) -> float:
         """Return the reward of the last interval."""
@@ -240,7 +240,7 @@ class Stage:
         """Return the current simulation in a seat; `None` if the seat is empty."""
         run = self._runs[seat]
         if run is not None:
-            run.reached = run.zero + int(self._fleet.times()[seat])
+            run.reached = run.zero + int(self._environments.times()[seat])
         return run
 
     def close(self, seat: int) -> Kpis:

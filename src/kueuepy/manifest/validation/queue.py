@@ -49,13 +49,14 @@ def _review_fungibility(queue: ClusterQueue, review: Review) -> None:
         )
 
 
-def _flavors(queue: ClusterQueue) -> list[str]:
+def flavor_names(queue: ClusterQueue) -> list[str]:
+    """Return the names of the flavors of all resource groups."""
     return [quotas.name for group in queue.resource_groups for quotas in group.flavors]
 
 
 def _review_checks(queue: ClusterQueue, skipped: set[str], review: Review) -> None:
     rules: Sequence[AdmissionCheckStrategyRule] = queue.admission_checks_strategy
-    flavors = _flavors(queue)
+    flavors = flavor_names(queue)
     for position, rule in enumerate(rules):
         path = (*_CHECKS, position, "onFlavors")
         if rule.name not in skipped:
@@ -82,7 +83,7 @@ def _review_concurrent_admission(queue: ClusterQueue, review: Review) -> None:
         review.problem((*_CONCURRENT, "constraints"), f"may not be set with mode {mode}", "Forbidden")
     elif constraints and constraints.get("lastAcceptableFlavorName") is not None:
         path = (*_CONCURRENT, "constraints", "lastAcceptableFlavorName")
-        review.one_of(constraints["lastAcceptableFlavorName"], _flavors(queue), path)
+        review.one_of(constraints["lastAcceptableFlavorName"], flavor_names(queue), path)
 
 
 def review_selector(selector: LabelSelector | None, path: Path, review: Review) -> None:

@@ -78,16 +78,13 @@ def _review_cluster_queue(old: ClusterQueue, new: ClusterQueue, review: Review) 
     The flavors of an admission check are not checked if neither these flavors nor the queue's flavors changed.
     """
     skipped: list[str] = []
-    if _flavor_names(old) == _flavor_names(new) and not review.enabled("RejectUpdatesToCQWithInvalidOnFlavors"):
+    same_flavors = set(queues.flavor_names(old)) == set(queues.flavor_names(new))
+    if same_flavors and not review.enabled("RejectUpdatesToCQWithInvalidOnFlavors"):
         before = {rule.name: set(rule.on_flavors) for rule in old.admission_checks_strategy}
         skipped = [r.name for r in new.admission_checks_strategy if before.get(r.name) == set(r.on_flavors)]
     queues.review_cluster_queue(new, review, skipped)
     policy = ("spec", "concurrentAdmissionPolicy")
     _same(old.concurrent_admission_policy, new.concurrent_admission_policy, policy, review)
-
-
-def _flavor_names(queue: ClusterQueue) -> set[str]:
-    return {quotas.name for group in queue.resource_groups for quotas in group.flavors}
 
 
 def _review_workload(old: Workload, new: Workload, review: Review, rules: Callable[[Any, Review], None]) -> None:

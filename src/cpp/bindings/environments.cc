@@ -36,14 +36,14 @@ void RequireRows(const Array<T>& rows, size_t least, size_t wide) {
   }
 }
 
-class Fleet {
+class EnvironmentsHandle {
  public:
-  Fleet(size_t size, std::vector<std::string> queues, const py::dict& options)
+  EnvironmentsHandle(size_t size, std::vector<std::string> queues, const py::dict& options)
       : kept_(size),
         environments_(std::make_unique<Environments>(size, ReadEnvironment(std::move(queues), options))) {}
-  Fleet(const Fleet&) = delete;
-  Fleet& operator=(const Fleet&) = delete;
-  ~Fleet() {
+  EnvironmentsHandle(const EnvironmentsHandle&) = delete;
+  EnvironmentsHandle& operator=(const EnvironmentsHandle&) = delete;
+  ~EnvironmentsHandle() {
     // The threads that used the simulations exist only in the parent process. Their incomplete objects cannot
     // be destroyed safely, so they are leaked.
     if (!turn_.IsLost()) return;
@@ -129,18 +129,19 @@ class Fleet {
 
 }  // namespace
 
-void BindFleet(py::module_& module) {
+void BindEnvironments(py::module_& module) {
   py::class_<Simulation, std::shared_ptr<Simulation>>(module, "SharedRun");
-  py::class_<Fleet>(module, "Fleet")
+  py::class_<EnvironmentsHandle>(module, "Environments")
       .def(py::init<size_t, std::vector<std::string>, const py::dict&>(), "size"_a, "queues"_a, "options"_a)
-      .def("begin", &Fleet::Begin, "seat"_a, "run"_a, "zero"_a, "values"_a)
-      .def("plan", &Fleet::Plan, "seats"_a, "moves"_a, "choices"_a)
-      .def("learn", &Fleet::Learn, "object"_a, "values"_a, "made"_a)
-      .def("start", &Fleet::Start, "seats"_a)
-      .def("go", &Fleet::Go, "threads"_a, py::arg("observations").noconvert(), py::arg("facts").noconvert())
-      .def("values", &Fleet::Values)
-      .def("times", &Fleet::Times)
-      .def_property_readonly("width", &Fleet::width)
+      .def("begin", &EnvironmentsHandle::Begin, "seat"_a, "run"_a, "zero"_a, "values"_a)
+      .def("plan", &EnvironmentsHandle::Plan, "seats"_a, "moves"_a, "choices"_a)
+      .def("learn", &EnvironmentsHandle::Learn, "object"_a, "values"_a, "made"_a)
+      .def("start", &EnvironmentsHandle::Start, "seats"_a)
+      .def("go", &EnvironmentsHandle::Go, "threads"_a, py::arg("observations").noconvert(),
+           py::arg("facts").noconvert())
+      .def("values", &EnvironmentsHandle::Values)
+      .def("times", &EnvironmentsHandle::Times)
+      .def_property_readonly("width", &EnvironmentsHandle::width)
       .def_property_readonly_static("facts", [](const py::object&) { return Environments::kFacts; });
 }
 
