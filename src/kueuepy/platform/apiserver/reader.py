@@ -31,7 +31,13 @@ _FILE = "controller_manager_config.yaml"
 
 
 class ClusterReader(LiveSource):
-    """The objects of a running cluster. Each iteration reads the objects again."""
+    """The objects of a running cluster. Each iteration reads the objects again.
+
+    Attributes:
+        connection: The connection.
+        versions: The API version in which each kind of Kueue is read, by the plural name of the kind.
+        configuration: The ConfigMap of Kueue's manager; `None` if it could not be read.
+    """
 
     is_validated = True
 
@@ -51,11 +57,11 @@ class ClusterReader(LiveSource):
         self.time = time.time_ns()
         self.versions = _served(connection)
         self.release = ""
-        self._configuration: dict[str, Any] | None = None
+        self.configuration: dict[str, Any] | None = None
         manager = self._manager()
         if manager is not None:
             self._read_release(manager)
-            self._configuration = self._read_configuration(manager)
+            self.configuration = self._read_configuration(manager)
 
     def path_of(self, resource: Resource) -> str:
         """Return the URL path of a kind in the API version that is read.
@@ -67,11 +73,6 @@ class ClusterReader(LiveSource):
         version = self.versions.get(resource.plural, "")
         return resource.path(version) if version else ""
 
-    @property
-    def configuration(self) -> dict[str, Any] | None:
-        """The ConfigMap of Kueue's manager; `None` if it could not be read."""
-        return self._configuration
-
     def __iter__(self) -> Iterator[dict[str, Any]]:
         """Iterate over the objects of all kinds that influence decisions.
 
@@ -79,8 +80,8 @@ class ClusterReader(LiveSource):
             ApiError: A kind that is not optional cannot be listed.
         """
         self.time = time.time_ns()
-        if self._configuration is not None:
-            yield self._configuration
+        if self.configuration is not None:
+            yield self.configuration
         has_topology = False
         for resource in RESOURCES:
             if resource.kind in OF_TOPOLOGY and not has_topology:
