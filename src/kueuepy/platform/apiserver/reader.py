@@ -149,22 +149,17 @@ class ClusterReader(LiveSource):
 
     def _read_configuration(self, manager: dict[str, Any]) -> dict[str, Any] | None:
         """Return the manager's ConfigMap, with the feature gates from its command-line flags."""
-        metadata = manager["metadata"]
-        name = _config_map_of(manager)
-        path = f"/api/v1/namespaces/{metadata['namespace']}/configmaps/{name}"
+        namespace, name = manager["metadata"]["namespace"], _config_map_of(manager)
         found: dict[str, Any] | None = None
         try:
-            found = msgspec.json.decode(self.connection.get(path), type=dict[str, Any])
+            answer = self.connection.get(f"/api/v1/namespaces/{namespace}/configmaps/{name}")
         except ApiError as error:
-            if error.status == FORBIDDEN:
-                where = f"the ConfigMap {metadata['namespace']}/{name}"
-                self._note(f"may not get {where} of Kueue's manager; the default Configuration is used")
-            elif error.status == NOT_FOUND:
-                self._note(f"has no ConfigMap {metadata['namespace']}/{name}; the default Configuration is used")
-            else:
+            if error.status not in (FORBIDDEN, NOT_FOUND):
                 raise
-        if found is not None:
-            found = {"apiVersion": "v1", "kind": "ConfigMap", **found}
+            fault = "may not get the" if error.status == FORBIDDEN else "has no"
+            self._note(f"{fault} ConfigMap {namespace}/{name} of Kueue's manager; the default Configuration is used")
+        else:
+            found = {"apiVersion": "v1", "kind": "ConfigMap", **msgspec.json.decode(answer, type=dict[str, Any])}
             self.stamp["ConfigMap"] = str((found.get("metadata") or {}).get("resourceVersion", ""))
         gates = _gates_of(_manager_container(manager) or {})
         return _with_gates(found, gates) if gates else found
