@@ -103,13 +103,15 @@ class _Builder:
                 NodeData(nodes[row].name, nodes[row].kind, place.get(nodes[row].parent, -1)) for row in order
             ]
         else:  # a saved result has the root of each queue only
-            roots = dict.fromkeys(root for queue, root in sorted(result.trees.items()) if root != queue)
-            for root in (*roots, ""):
-                mine = [queue for queue, above in sorted(result.trees.items()) if above == (root or queue)]
+            trees = sorted(result.trees.items())
+            roots = (*(root for queue, root in trees if root != queue), "")
+            queues: dict[str, list[str]] = {root: [] for root in roots}
+            for queue, root in trees:
+                queues[root if root in queues else ""].append(queue)
+            for root, mine in queues.items():
                 parent = len(found.nodes) if root else -1
-                if root:
-                    found.nodes.append(NodeData(root, "Cohort", -1))
-                found.nodes += [NodeData(queue, "ClusterQueue", parent) for queue in mine if root or queue not in roots]
+                found.nodes += [NodeData(root, "Cohort", -1)] if root else []
+                found.nodes += [NodeData(queue, "ClusterQueue", parent) for queue in mine]
         known = {node.name for node in found.nodes if node.kind == "ClusterQueue"}
         gone = [queue for queue in self._result.usage["cluster_queue"].names if queue not in known]
         found.nodes += [NodeData(queue, "ClusterQueue", -1) for queue in gone]

@@ -214,7 +214,8 @@ class Column:
         if not is_unicode("".join(texts)):
             bad = self._rows(not is_unicode(value) for value in given.names)
             self.refuse(bad, "it must be text that UTF-8 can represent")
-        return concatenated([Categorical(given.codes, texts)])
+        found = Categorical(given.codes, texts)
+        return found if len(set(texts)) == len(texts) else concatenated([found])
 
     def texts(self) -> list[str]:
         """Return the values as strings; a missing value becomes an empty string."""

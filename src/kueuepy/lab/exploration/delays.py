@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+import msgspec
 import numpy as np
 
 from kueuepy.errors import InvalidSpecError
@@ -96,10 +97,8 @@ class DelayMatrix(Framed):
         column's own jobs.
         """
         names = [*self.groups, "all others"]
-        columns = {name: np.append(self.matrix[:, place], self.alone[place]) for place, name in enumerate(self.groups)}
-        total = np.append(self.total_hours, np.nan)
-        first = categorical(names)
-        return Columns({"left_out": first, **columns, "total_hours": total})
+        columns = dict(zip(self.groups, np.vstack([self.matrix, self.alone]).T, strict=True))
+        return Columns({"left_out": categorical(names), **columns, "total_hours": np.append(self.total_hours, np.nan)})
 
     def to_table(self) -> Columns:
         """Return `frame`."""
@@ -214,12 +213,12 @@ def delay_matrix(
     n = len(groups.names)
     if not 1 <= n <= _MOST:
         raise InvalidSpecError(f'delays: "{by}" makes {n} groups; there must be 1 to {_MOST:,}')
-    options = {name: getattr(setup.settings, name) for name in setup.settings.__struct_fields__ if name != "record"}
+    options = {**msgspec.structs.asdict(setup.settings), "record": NOTHING}
 
     def waits(chosen: NDArray[np.bool_], stop: threading.Event) -> Any:
         if not chosen.any() or stop.is_set():
             return np.zeros(n)
-        run = Simulation(cluster, table.where(chosen), record=NOTHING, **options)
+        run = Simulation(cluster, table.where(chosen), **options)
         run.run()
         return np.bincount(groups.codes[chosen], run.result().jobs["waited"], minlength=n)
 
@@ -228,18 +227,15 @@ def delay_matrix(
     masks += [groups.codes == code for code in range(n)]
     told = None if progress is None else lambda done: progress(done, len(masks))
     sums = np.array(in_order(waits, masks, threads, told))
-    return DelayMatrix(by, tuple(map(str, groups.names)), sums, np.bincount(groups.codes, minlength=n))
+    return DelayMatrix(by, tuple(groups.names), sums, np.bincount(groups.codes, minlength=n))
 
 
 def _groups(cluster: Cluster, jobs: Jobs, by: str) -> Categorical:
     """Return the names of the groups that contain at least one job, and the index of each job's group among them."""
     column = jobs["queue" if by == "cluster_queue" else by]
-    if by == "cluster_queue":
-        leads = {queue.key: queue.cluster_queue for queue in cluster.local_queues}
-        texts = np.array([leads.get(name, name) for name in column.names], object)[column.codes]
-    elif isinstance(column, Categorical):
-        texts = np.array([*map(str, column.names), "none"], object)[column.codes]
-    else:
-        texts = np.array([str(value) for value in column.tolist()], object)
-    names, codes = np.unique(texts.astype(str), return_inverse=True)
-    return Categorical(codes.astype(np.int32), [str(name) for name in names])
+    if not isinstance(column, Categorical):
+        column = categorical(map(str, column.tolist()))
+    leads = {queue.key: queue.cluster_queue for queue in cluster.local_queues} if by == "cluster_queue" else {}
+    texts = np.array([*(leads.get(name, name) for name in map(str, column.names)), "none"])[column.codes]
+    names, codes = np.unique(texts, return_inverse=True)
+    return Categorical(codes.astype(np.int32), names.tolist())

@@ -15,10 +15,10 @@ from kueuepy.errors.words import counted
 from kueuepy.lab.exploration.remaining import Living, Runtimes
 from kueuepy.lab.exploration.runs import NOTHING, in_order
 from kueuepy.lab.exploration.statistics import wilson
+from kueuepy.lab.exploration.trial import one_key
 from kueuepy.look.notebook import Sheet
 from kueuepy.look.numbers import duration
 from kueuepy.objects import SECOND
-from kueuepy.session.session import session_of
 from kueuepy.simulation.measures import percentile
 from kueuepy.simulation.model import Recording, RunSettings, moment
 from kueuepy.simulation.simulate import Simulation
@@ -28,7 +28,6 @@ if TYPE_CHECKING:
     import threading
     from collections.abc import Callable, Sequence
 
-    from numpy.typing import NDArray
     from typing_extensions import Unpack
 
     from kueuepy.scheduler import Scheduler
@@ -168,13 +167,7 @@ class _Futures:
         self, scheduler: Scheduler, item: Any, runtimes: Any, future: Any, settings: RunSettings, *, users: str = ""
     ) -> None:
         self._scheduler = scheduler.fork()
-        if isinstance(item, str):
-            self.key = session_of(self._scheduler).engine.key(session_of(self._scheduler).state.id_of(item))
-        else:
-            keys = self._scheduler.submit(item)
-            if len(keys) != 1:
-                raise InvalidSpecError(f"{item!r} is {len(keys)} workloads; it must be one")
-            (self.key,) = keys
+        self.key = one_key(self._scheduler, item)
         self.living = Living(self._scheduler, users)
         if self.key not in self.living.rows:
             raise StateError(f'Workload "{self.key}": has finished')
@@ -374,10 +367,7 @@ def risk(
 
 def _first_eviction(decisions: Any, row: int) -> str | None:
     """Return the preemption rule of a job's first eviction, or the eviction's reason if no rule caused it."""
-    kind = decisions["kind"]
-    rows: NDArray[np.int64] = np.flatnonzero(
-        (decisions["job"] == row) & (kind.codes == list(kind.names).index("Evicted"))
-    )
+    rows = np.flatnonzero((decisions["job"] == row) & (decisions["kind"] == "Evicted"))
     if not len(rows):
         return None
     return decisions["rule"][rows[0]] or str(decisions["reason"][rows[0]])

@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 
     from kueuepy.cluster import Cluster
     from kueuepy.fleet import Fleet
-    from kueuepy.lab.exploration.measure import Measure, Promise
+    from kueuepy.lab.exploration.measure import Measure
     from kueuepy.lab.exploration.pictures import SweepPlots
     from kueuepy.lab.exploration.policy import Setup
     from kueuepy.lab.exploration.runs import Row
@@ -267,7 +267,8 @@ class Sweep(Framed):
             for i in there.tolist()
             if not ((costs[there] <= costs[i]).all(axis=1) & (costs[there] < costs[i]).any(axis=1)).any()
         ]
-        return _taken(self.means, sorted(front, key=lambda i: (*costs[i], i)))
+        rows = np.array(sorted(front, key=lambda i: (*costs[i], i)), np.int64)
+        return Columns({name: self.means[name][rows] for name in self.means.names})
 
     def best(self, figure: str, where: str | None = None, *, largest: bool = False) -> SelectedPolicy | None:
         """Return the policy with the smallest or the largest mean of a metric.
@@ -288,23 +289,18 @@ class Sweep(Framed):
         values = self._means(figure) * (-1 if largest else 1)
         allowed = ~np.isnan(values)
         for condition in promises(where) if where else ():
-            allowed &= self._kept(condition)
+            means = self._means(self._column_of(condition.measure))
+            allowed &= np.array([condition.holds(value) for value in means.tolist()])
         if not allowed.any():
             return None
-        return self._chosen(int(np.where(allowed, values, np.inf).argmin()))
-
-    def _kept(self, condition: Promise) -> NDArray[np.bool_]:
-        means = self._means(self._column_of(condition.measure))
-        return np.array([condition.holds(value) for value in means.tolist()])
+        place = int(np.where(allowed, values, np.inf).argmin())
+        figures = {name: float(self._means(name)[place]) for name in self.figures}
+        return SelectedPolicy(place, self.policies[place], figures)
 
     def _column_of(self, asked: Measure) -> str:
         """Return the column of a metric, which may also be written with its flavor and resource in parentheses."""
         by_cell = f"{asked.figure} {asked.group[0]}" if len(asked.group) == 1 and not asked.conditions else ""
         return by_cell if by_cell in self.figures else str(asked)
-
-    def _chosen(self, place: int) -> SelectedPolicy:
-        figures = {name: float(self._means(name)[place]) for name in self.figures}
-        return SelectedPolicy(place, self.policies[place], figures)
 
     def effects(self, figure: str) -> Columns:
         """Return the marginal effect of each value: the mean of a metric over all policies with that value.
@@ -449,8 +445,3 @@ def _column(values: Sequence[Any]) -> Any:
     """Return an array if all values are numbers; otherwise, return the values as categorical text."""
     numbers = all(isinstance(value, int | float | np.number) and not isinstance(value, bool) for value in values)
     return np.array(values) if numbers else categorical([_text(value) for value in values])
-
-
-def _taken(table: Columns, rows: Sequence[int]) -> Columns:
-    chosen = np.array(rows, np.int64)
-    return Columns({name: table[name][chosen] for name in table.names})

@@ -10,21 +10,21 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 
 from kueuepy._core import Quantity
+from kueuepy.cluster import Cluster
 from kueuepy.engine.nodes import path_of, roots
 from kueuepy.errors import InvalidSpecError, NotFoundError
 from kueuepy.errors.arguments import checked, checked_methods
 from kueuepy.lab.exploration.trial import HIGH, LOW, MOST_CYCLES, asking, available, has_quota, row_of, unit_of
 from kueuepy.look.notebook import Sheet
-from kueuepy.objects import FlavorQuotas, LabelSelector, ResourceFlavor, ResourceGroup
+from kueuepy.objects import Cohort, FlavorQuotas, LabelSelector, ResourceFlavor, ResourceGroup
 from kueuepy.scheduler import Scheduler
 from kueuepy.tables.framed import Framed, table_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
-    from kueuepy.cluster import Cluster
     from kueuepy.engine.tables import QuotaTable
-    from kueuepy.objects import ClusterQueue, Cohort
+    from kueuepy.objects import ClusterQueue
     from kueuepy.tables import Columns
 
 Cell = tuple[str, str]
@@ -188,8 +188,6 @@ def _amount(name: str, resource: str, value: Any) -> int:
 
 def _only(cluster: Cluster, flavor_resource: Cell) -> Cluster:
     """Return the cluster with a single flavor and resource, because other quotas do not affect the result."""
-    from kueuepy.cluster import Cluster  # noqa: PLC0415 - for its type alone above
-
     nodes: list[ClusterQueue | Cohort] = []
     given: list[ClusterQueue | Cohort] = [*cluster.cohorts, *cluster.cluster_queues]
     for node in given:
@@ -200,14 +198,12 @@ def _only(cluster: Cluster, flavor_resource: Cell) -> Cluster:
             for quota in flavor.resources
             if (flavor.name, quota.name) == flavor_resource
         )
-        if groups or node in cluster.cohorts:
-            nodes.append(msgspec.structs.replace(node, resource_groups=groups, **_PLAIN.get(type(node).__name__, {})))
+        if isinstance(node, Cohort):
+            nodes.append(msgspec.structs.replace(node, resource_groups=groups))
+        elif groups:
+            plain = {"admission_checks_strategy": (), "namespace_selector": LabelSelector()}
+            nodes.append(msgspec.structs.replace(node, resource_groups=groups, **plain))
     return Cluster(ResourceFlavor(flavor_resource[0]), *nodes, configuration=cluster.configuration)
-
-
-_PLAIN: dict[str, dict[str, Any]] = {
-    "ClusterQueue": {"admission_checks_strategy": (), "namespace_selector": LabelSelector()}
-}
 
 
 def _ensured(alone: Cluster, name: str, flavor_resource: Cell) -> int:
@@ -254,14 +250,12 @@ class _Asker:
     def __init__(self, flavor_resource: Cell, asked: Mapping[str, int]) -> None:
         self.flavor_resource, self._asked = flavor_resource, asked
 
-    def _path(self, name: str, field: str) -> str:
-        return f"ClusterQueue/{name}:quota[{'/'.join(self.flavor_resource)}].{field}"
-
     def _keeps(self, alone: Cluster) -> bool:
         return all(_ensured(alone, name, self.flavor_resource) >= amount for name, amount in self._asked.items())
 
     def _with(self, alone: Cluster, name: str, field: str, amount: int) -> Cluster:
-        return alone.edit(self._path(name, field), Quantity.format(self.flavor_resource[1], amount))
+        path = f"ClusterQueue/{name}:quota[{'/'.join(self.flavor_resource)}].{field}"
+        return alone.edit(path, Quantity.format(self.flavor_resource[1], amount))
 
     def lending(self, alone: Cluster) -> dict[str, int] | None:
         """Return the largest lending limits; each round lowers the limits of queues whose amount is not guaranteed."""

@@ -41,36 +41,25 @@ _TIME_STEPS = (
 )
 
 
-class Grid(Protocol):
+class _Grid(Protocol):
     """The methods and attributes of a `Sweep` that plots use."""
 
     @property
-    def policies(self) -> Sequence[dict[str, Any]]:
-        """The values of each policy, by path."""
-
+    def policies(self) -> Sequence[dict[str, Any]]: ...
     @property
-    def means(self) -> Columns:
-        """One row per policy."""
-
+    def means(self) -> Columns: ...
     @property
-    def errors(self) -> dict[int, str]:
-        """The error of each policy that is not valid."""
-
-    def named(self, figure: str) -> str:
-        """Return the name of a metric's column."""
-
-    def pareto(self, minimise: Sequence[str]) -> Columns:
-        """Return the Pareto-optimal policies."""
-
-    def interval(self, policy: int, figure: str) -> Estimate:
-        """Return a mean and its confidence interval."""
+    def errors(self) -> dict[int, str]: ...
+    def named(self, figure: str) -> str: ...
+    def pareto(self, minimise: Sequence[str]) -> Columns: ...
+    def interval(self, policy: int, figure: str) -> Estimate: ...
 
 
 @checked_methods
 class SweepPlots:
     """The plots of a sweep. Each method draws on `ax` or, if `ax` is not given, on new Axes."""
 
-    def __init__(self, grid: Grid) -> None:
+    def __init__(self, grid: _Grid) -> None:
         """Create the plots of a sweep."""
         self._grid = grid
 
@@ -306,15 +295,9 @@ def _ends(name: str, column: Any) -> tuple[str, str]:
         ordered = _ordered(_labels(column))
         return ordered[0], ordered[-1]
     low, high = float(np.nanmin(column)), float(np.nanmax(column))
-    whole = metric_of(name) in COUNTS and low.is_integer() and high.is_integer()
-    return (
-        (figure_text(name, int(low)), figure_text(name, int(high)))
-        if whole
-        else (
-            figure_text(name, low),
-            figure_text(name, high),
-        )
-    )
+    if metric_of(name) in COUNTS and low.is_integer() and high.is_integer():
+        low, high = int(low), int(high)
+    return figure_text(name, low), figure_text(name, high)
 
 
 def _scaled(values: Any) -> Any:

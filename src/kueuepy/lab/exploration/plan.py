@@ -22,7 +22,7 @@ from kueuepy.tables import Columns
 from kueuepy.tables.framed import Framed
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Callable, Iterable, Mapping
 
     from numpy.typing import NDArray
     from typing_extensions import Unpack
@@ -251,8 +251,19 @@ def plan(
     runs = len(values) * (seeds if isinstance(seeds, int) else len(seeds))
     if exhaustive if exhaustive is not None else runs <= _ALL:
         look(range(len(values)))
-        return _plan_of(Plan(cluster, wanted, vary, tried, len(values)), errors, warned)
-    below, found = -1, len(values) - 1
+    else:
+        _narrow(look, good, len(values) - 1)
+    if len(errors) == len(tried):
+        kind, _, text = errors[min(errors)].partition(": ")
+        raise {"NotFoundError": NotFoundError}.get(kind, InvalidSpecError)(f"plan: {text}")
+    answer = Plan(cluster, wanted, vary, tried, len(values))
+    answer.errors, answer.warnings = dict(sorted(errors.items())), tuple(warned)
+    return answer
+
+
+def _narrow(look: Callable[[Iterable[int]], None], good: Callable[[int], bool], found: int) -> None:
+    """Try the first and last place, then three places per round, then the neighbours of the smallest good place."""
+    below = -1
     look((0, found))
     while good(found) and found - below > 1:
         inner = sorted({below + (found - below) * part // (_AT_ONCE + 1) for part in range(1, _AT_ONCE + 1)} - {below})
@@ -261,17 +272,3 @@ def plan(
         found = min([*kept, found])
         below = max([below, *(place for place in inner if place < found)])
     look((found - 1, found + 1))
-    return _plan_of(Plan(cluster, wanted, vary, tried, len(values)), errors, warned)
-
-
-def _plan_of(found: Plan, errors: Mapping[Any, str], warned: Iterable[str]) -> Plan:
-    """Return the plan with its errors and warnings.
-
-    Raises:
-        KueueError: No value is valid.
-    """
-    found.errors, found.warnings = dict(sorted(errors.items())), tuple(warned)
-    if len(errors) == len(found.curve):
-        kind, _, text = next(iter(found.errors.values())).partition(": ")
-        raise {"NotFoundError": NotFoundError}.get(kind, InvalidSpecError)(f"plan: {text}")
-    return found

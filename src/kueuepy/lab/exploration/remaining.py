@@ -156,12 +156,11 @@ class Living:
             scheduler: The Scheduler.
             users: The label of workloads that names their user; empty if no label does.
         """
-        keys = [key for key in scheduler.keys() if not _is(scheduler.workload(key), "Finished")]  # noqa: SIM118
-        self.workloads = [scheduler.workload(key) for key in keys]
-        self.rows = {key: row for row, key in enumerate(keys)}
-        now = session_of(scheduler).engine.now
-        self._ran = [_ran(workload, now) for workload in self.workloads]
-        self._now = now
+        found = {key: scheduler.workload(key) for key in scheduler.keys()}  # noqa: SIM118
+        self.workloads = [workload for workload in found.values() if not _is(workload, "Finished")]
+        self.rows = {workload.key: row for row, workload in enumerate(self.workloads)}
+        self._now = session_of(scheduler).engine.now
+        self._ran = [_ran(workload, self._now) for workload in self.workloads]
         self._users = [str(dict(workload.labels or {}).get(users, "")) if users else "" for workload in self.workloads]
 
     def has_quota(self, key: str) -> bool:
@@ -178,14 +177,12 @@ class Living:
 
     def jobs(self, runtimes: Runtimes | None, seed: int) -> Jobs:
         """Return the jobs with remaining runtimes drawn with a seed. Without `runtimes`, current jobs never finish."""
-        names = np.empty(len(self.workloads), object)
-        names[:] = [workload.name for workload in self.workloads]
         queues = [f"{workload.namespace}/{workload.queue_name}" for workload in self.workloads]
         left = [NEVER] * len(queues) if runtimes is None else self._left(queues, runtimes, seed)
         created = [min(_created(workload), self._now) for workload in self.workloads]
         return Jobs(
             {
-                "name": names,
+                "name": np.array([workload.name for workload in self.workloads], object),
                 "queue": categorical(queues),
                 "submit": np.array(created, np.int64).view("M8[ns]"),
                 "runtime": np.array(left, np.int64).view("m8[ns]") if runtimes else np.array(left, np.int64),

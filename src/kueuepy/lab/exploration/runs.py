@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import sys
 import threading
 import time
 from concurrent.futures import CancelledError, ThreadPoolExecutor, as_completed
@@ -55,7 +56,7 @@ def result_under(
 ) -> Result:
     """Return the result of simulating the jobs of a seed under a policy."""
     made = applied(setup, policy, seed)
-    settings = {name: getattr(made.settings, name) for name in made.settings.__struct_fields__}
+    settings = msgspec.structs.asdict(made.settings)
     run = Simulation(made.cluster, made.jobs_of(seed), **{**settings, "record": record})
 
     def listen(_: Progress) -> None:
@@ -84,7 +85,9 @@ def row_of(setup: Setup, measures: Sequence[Measure], task: Task, stop: threadin
     return {"figures": figures, "error": error, "wall_s": time.perf_counter() - begin}
 
 
-def on_threads(work: Callable[[T, threading.Event], R], tasks: Sequence[T], threads: int) -> Iterator[tuple[T, R]]:
+def on_threads(
+    work: Callable[[T, threading.Event], R], tasks: Sequence[T], threads: int | None
+) -> Iterator[tuple[T, R]]:
     """Call a function for each task on threads, and yield each task with its result as soon as it is finished.
 
     The C++ core releases the GIL. When the generator is closed, for example by Ctrl-C, the generator sets the event,
@@ -93,14 +96,14 @@ def on_threads(work: Callable[[T, threading.Event], R], tasks: Sequence[T], thre
     Args:
         work: A function that is called with a task and an event; it should return early when the event is set.
         tasks: The tasks.
-        threads: The number of threads.
+        threads: The number of threads; `None` for the number of available cores.
     """
-    stop = threading.Event()
-    if threads == 1 or len(tasks) == 1:
+    stop, number = threading.Event(), number_of_threads(threads)
+    if number == 1 or len(tasks) == 1:
         for task in tasks:
             yield task, work(task, stop)
         return
-    with ThreadPoolExecutor(threads, thread_name_prefix="sweep") as pool:
+    with ThreadPoolExecutor(number, thread_name_prefix="sweep") as pool:
         futures = {pool.submit(work, task, stop): task for task in tasks}
         try:
             for future in as_completed(futures):
@@ -126,17 +129,10 @@ def in_order(
     """
     found: dict[int, R] = {}
     tell = Teller(progress or False, len(tasks))
-    for place, result in on_threads(
-        lambda place, stop: work(tasks[place], stop), range(len(tasks)), number_of_threads(threads)
-    ):
+    for place, result in on_threads(lambda place, stop: work(tasks[place], stop), range(len(tasks)), threads):
         found[place] = result
         tell.maybe(lambda: len(found), last=len(found) == len(tasks))
     return [found[place] for place in range(len(tasks))]
-
-
-def batch(setup: Setup, measures: Sequence[Measure], tasks: Sequence[Task]) -> list[tuple[Task, Row]]:
-    """Execute several simulations one after another, on a Dask worker."""
-    return [(task, row_of(setup, measures, task)) for task in tasks]
 
 
 def on_client(
@@ -154,10 +150,7 @@ def on_client(
         InvalidSpecError: The client is not a `dask.distributed.Client`, or a restarted scheduler had no workers for
             one minute.
     """
-    try:
-        distributed = import_module("distributed")
-    except ImportError:
-        distributed = None
+    distributed = sys.modules.get("distributed")  # loaded if there is a client
     if distributed is None or not isinstance(client, distributed.Client):
         raise InvalidSpecError(f"on: is {client!r}; it must be a dask.distributed.Client")
     first, *others = tasks
@@ -221,4 +214,5 @@ def _rows_of(future: Any) -> list[tuple[Task, Row]]:
 
 
 def _remote(shared: tuple[Setup, Sequence[Measure]], tasks: Sequence[Task]) -> list[tuple[Task, Row]]:
-    return batch(*shared, tasks)
+    """Execute several simulations one after another, on a Dask worker."""
+    return [(task, row_of(*shared, task)) for task in tasks]

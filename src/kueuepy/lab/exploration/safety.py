@@ -84,17 +84,14 @@ class Safety(msgspec.Struct, Framed, frozen=True):
 
     def __str__(self) -> str:
         """Return the verdict and its reasons, one per line."""
-        number = len(self.steps)
+        number, evicted = len(self.steps), self.steps[-1].evicted if self.steps else ()
         head = {
             "safe": "no submission can evict its workloads",
-            "unsafe": f"{counted(number, 'submission')} {verb(number, 'evict')} {', '.join(self._evicted())}",
+            "unsafe": f"{counted(number, 'submission')} {verb(number, 'evict')} {', '.join(evicted)}",
             "unknown": f"no proof, and {self.trials} series of submissions evict none of its workloads",
         }[self.verdict]
         lines = [f"ClusterQueue {self.cluster_queue}: {self.verdict}: {head}", *(f"- {text}" for text in self.because)]
         return "\n".join([*lines, *(f"not modelled: {text}" for text in self.not_modelled)])
-
-    def _evicted(self) -> tuple[str, ...]:
-        return self.steps[-1].evicted if self.steps else ()
 
     def to_table(self) -> Columns:
         """Return one row per submission: `workload`, its LocalQueue `queue`, and the `evicted` keys."""

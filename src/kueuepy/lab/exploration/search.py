@@ -116,31 +116,19 @@ def search(
     figures = list(dict.fromkeys([objective, *(str(condition.measure) for condition in conditions)]))
     if sampler not in ("tpe", "random"):
         raise InvalidSpecError(f"search: sampler {sampler!r}; it must be tpe or random")
-    if sampler == "random":
-        grid = sweep(cluster, jobs, sample(space, trials, seed=seed, how="random"), figures=figures, **options)
-        return _search_of([grid], grid, objective, subject_to, largest)
-    asked = _Study(space, seed, largest)
-    grids = []
-    for begin in range(0, trials, _AT_ONCE):
-        proposals = asked.ask(min(_AT_ONCE, trials - begin))
-        grid = sweep(cluster, jobs, [policy for _, policy in proposals], figures=figures, **options)
-        asked.tell([trial for trial, _ in proposals], grid, objective, conditions)
-        grids.append(grid)
-    found = _search_of(grids, grids[0], objective, subject_to, largest)
-    found.study = asked.study
-    return found
-
-
-def _search_of(
-    grids: Sequence[Sweep],
-    first: Sweep,
-    objective: str,
-    subject_to: Sequence[str],
-    largest: bool,  # noqa: FBT001
-) -> Search:
+    asked = _Study(space, seed, largest) if sampler == "tpe" else None
+    if asked is None:
+        grids = [sweep(cluster, jobs, sample(space, trials, seed=seed, how="random"), figures=figures, **options)]
+    else:
+        grids = []
+        for begin in range(0, trials, _AT_ONCE):
+            proposals = asked.ask(min(_AT_ONCE, trials - begin))
+            grids.append(sweep(cluster, jobs, [policy for _, policy in proposals], figures=figures, **options))
+            asked.tell([trial for trial, _ in proposals], grids[-1], objective, conditions)
     policies = [policy for grid in grids for policy in grid.policies]
-    found = Search(first.setup, policies, first.seeds, [row for grid in grids for row in grid.rows])
+    found = Search(grids[0].setup, policies, grids[0].seeds, [row for grid in grids for row in grid.rows])
     found.objective, found.subject_to, found.largest = objective, tuple(subject_to), largest
+    found.study = None if asked is None else asked.study
     return found
 
 

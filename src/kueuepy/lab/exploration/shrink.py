@@ -127,8 +127,7 @@ class Shrink(msgspec.Struct, Framed, frozen=True):
         name = flavor_resource if flavor_resource is not None else next(iter(self.above), "")
         if name not in self.above:
             raise InvalidSpecError(f'shrink: "{name}": is not above its quota; there are {", ".join(self.above)}')
-        column = self.curve["flavor_resource"]
-        rows = column.codes == list(column.names).index(name)
+        rows = self.curve["flavor_resource"] == name
         ax = axes_of(ax)
         hours = self.curve["seconds"][rows] / 3600
         ax.plot(hours, self.curve["mean"][rows], label="mean of the futures")

@@ -46,20 +46,18 @@ class Storage:
         self._same = _print_of(setup, measures)
         self._setup = setup
         self._jobs = {seed: _jobs_print(setup.jobs_of(seed)) for seed in seeds}
-        with self._naming_the_file("is not a file of a sweep"), closing(self._open()) as file, file:
+        with self._file("is not a file of a sweep") as file:
             tables = [name for (name,) in file.execute("SELECT name FROM sqlite_schema WHERE type = 'table'")]
             if tables and "runs" not in tables:
                 raise InvalidSpecError(f"{path}: is not a file of a sweep: it has other tables: {', '.join(tables)}")
             file.execute("CREATE TABLE IF NOT EXISTS runs (key TEXT PRIMARY KEY, row TEXT, checksum TEXT)")
 
-    def _open(self) -> sqlite3.Connection:
-        return sqlite3.connect(self._path, timeout=60)
-
     @contextmanager
-    def _naming_the_file(self, what: str) -> Iterator[None]:
-        """Convert SQLite errors to an error that names the file."""
+    def _file(self, what: str) -> Iterator[sqlite3.Connection]:
+        """Yield the file in a transaction, and convert SQLite errors to an error that names the file."""
         try:
-            yield
+            with closing(sqlite3.connect(self._path, timeout=60)) as file, file:
+                yield file
         except InvalidSpecError:
             raise
         except (sqlite3.Error, ValueError) as error:
@@ -67,7 +65,7 @@ class Storage:
 
     def known(self, tasks: Sequence[Task]) -> dict[int, Row]:
         """Return the stored rows of the tasks, by position."""
-        with self._naming_the_file("is not a file of a sweep"), closing(self._open()) as file:
+        with self._file("is not a file of a sweep") as file:
             every = file.execute("SELECT key, row, checksum FROM runs")
             rows = {key: (row, checksum) for key, row, checksum in every}
             keys = {task.place: self._key(task) for task in tasks}
@@ -75,7 +73,7 @@ class Storage:
 
     def keep(self, task: Task, row: Row) -> None:
         """Write a row, and commit it before returning."""
-        with self._naming_the_file("cannot be written"), closing(self._open()) as file, file:
+        with self._file("cannot be written") as file:
             key, text = self._key(task), json.dumps(row)
             file.execute("INSERT OR REPLACE INTO runs VALUES (?, ?, ?)", (key, text, _checksum(key, text)))
 

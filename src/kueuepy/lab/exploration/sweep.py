@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from functools import partial
+from itertools import product
 from typing import TYPE_CHECKING, Any, cast
 
 import msgspec
 
-from kueuepy.engine.threads import number_of_threads
 from kueuepy.errors import InvalidSpecError
 from kueuepy.errors.arguments import checked
 from kueuepy.errors.settings import spelled_out
@@ -23,13 +23,12 @@ from kueuepy.simulation.table import Jobs
 
 if TYPE_CHECKING:
     import os
-    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Mapping, Sequence
 
     from typing_extensions import Unpack
 
     from kueuepy.cluster import Cluster
     from kueuepy.fleet import Fleet
-    from kueuepy.lab.exploration.measure import Measure
     from kueuepy.lab.exploration.runs import Row
 
 
@@ -118,18 +117,21 @@ def sweep(
     setup = setup_of(cluster, jobs, settings)
     policies, numbers = policies_of(over), _seeds(seeds)
     _check(policies, numbers, limit)
-    number = number_of_threads(threads)
     for path in dict.fromkeys(path for policy in policies for path in policy):
         check_path(setup, path)
     if isinstance(figures, str):
         raise InvalidSpecError(f"sweep: figures {figures!r}; it must be a list of them")
     measures = tuple(measure(text) for text in figures)
-    every = [(policy, seed) for policy in policies for seed in numbers]
-    tasks = [Task(place, policy, seed) for place, (policy, seed) in enumerate(every)]
+    tasks = [Task(place, policy, seed) for place, (policy, seed) in enumerate(product(policies, numbers))]
     for seed in numbers:
         setup.jobs_of(seed)  # creates the jobs once, before several threads need them
-    rows = _run(setup, measures, tasks, Ways(number, on, storage, progress))
-    return Sweep(setup, policies, numbers, rows)
+    kept = None if storage is None else Storage(storage, setup, measures, sorted(numbers))
+    rows = {} if kept is None else kept.known(tasks)
+    left = [task for task in tasks if task.place not in rows]
+    local = partial(row_of, setup, measures)
+    runs = on_client(setup, measures, left, on) if on is not None and left else on_threads(local, left, threads)
+    _collect(runs, rows, kept, Teller(progress, len(tasks), "runs"), len(tasks))
+    return Sweep(setup, policies, numbers, [rows[task.place] for task in tasks])
 
 
 class SweepSettings(RunSettings, total=False):
@@ -148,15 +150,6 @@ class SweepSettings(RunSettings, total=False):
     on: Any
     storage: str | os.PathLike[str] | None
     progress: bool | Callable[[SweepProgress], None] | None
-
-
-class Ways(msgspec.Struct, frozen=True):
-    """Arguments of `sweep` that determine how its simulations are executed."""
-
-    threads: int = 1
-    on: Any = None
-    storage: Any = None
-    progress: Any = None
 
 
 def setup_of(cluster: Cluster | Fleet, jobs: Any, settings: RunSettings) -> Setup:
@@ -188,37 +181,19 @@ def _check(policies: Sequence[Any], seeds: Sequence[int], limit: int) -> None:
         raise InvalidSpecError(f"sweep: {total:,} runs; at most {limit:,} are made unless limit= says more")
 
 
-class _Going:
-    def __init__(self, tasks: Sequence[Task], known: Mapping[int, Row]) -> None:
-        self.rows: dict[int, Row] = dict(known)
-        self._total = len(tasks)
+def _collect(
+    runs: Iterable[tuple[Task, Row]], rows: dict[int, Row], kept: Storage | None, tell: Teller, total: int
+) -> None:
+    """Add each row to `rows` and to the storage as soon as its simulation is finished, and report the progress."""
 
-    def progress(self) -> SweepProgress:
-        failed = sum(row["error"] is not None for row in self.rows.values())
-        return SweepProgress(len(self.rows), self._total, failed)
+    def progress() -> SweepProgress:
+        return SweepProgress(len(rows), total, sum(row["error"] is not None for row in rows.values()))
 
-
-def _run(setup: Setup, measures: Sequence[Measure], tasks: Sequence[Task], ways: Ways) -> list[Row]:
-    storage = None
-    if ways.storage is not None:
-        storage = Storage(ways.storage, setup, measures, sorted({task.seed for task in tasks}))
-    going = _Going(tasks, storage.known(tasks) if storage is not None else {})
-    left = [task for task in tasks if task.place not in going.rows]
-    tell = Teller(ways.progress, len(tasks), "runs")
     try:
-        for task, row in _each(setup, measures, left, ways):
-            going.rows[task.place] = row
-            if storage is not None:
-                storage.keep(task, row)
-            tell.maybe(going.progress, last=len(going.rows) == len(tasks))
+        for task, row in runs:
+            rows[task.place] = row
+            if kept is not None:
+                kept.keep(task, row)
+            tell.maybe(progress, last=len(rows) == total)
     finally:
         tell.close()
-    return [going.rows[task.place] for task in tasks]
-
-
-def _each(setup: Setup, measures: Sequence[Measure], tasks: Sequence[Task], ways: Ways) -> Iterator[tuple[Task, Row]]:
-    if not tasks:
-        return iter(())
-    if ways.on is not None:
-        return on_client(setup, measures, tasks, ways.on)
-    return on_threads(partial(row_of, setup, measures), tasks, ways.threads)

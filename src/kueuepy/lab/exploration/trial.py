@@ -3,20 +3,20 @@
 from __future__ import annotations
 
 from math import gcd
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from kueuepy._core import Quantity
 from kueuepy.engine.nodes import nodes_of
 from kueuepy.engine.records import NO_CONDITION
 from kueuepy.engine.tables import UNLIMITED
-from kueuepy.errors import NotFoundError
+from kueuepy.errors import InvalidSpecError, NotFoundError
 from kueuepy.errors.problems import suggestion
 from kueuepy.objects import PodSet, Toleration, Workload
 from kueuepy.session.session import session_of
 
 if TYPE_CHECKING:
     from kueuepy.cluster import Cluster
-    from kueuepy.objects import ClusterQueue
+    from kueuepy.objects import ClusterQueue, Cohort
     from kueuepy.scheduler import Scheduler
 
 HIGH = 1_000_000_000
@@ -38,9 +38,24 @@ def queue_named(cluster: Cluster, name: str) -> ClusterQueue:
     return known[name]
 
 
-def cells_of(queue: ClusterQueue) -> list[tuple[str, str]]:
-    """Return the flavor and resource of each quota of a queue, in order."""
-    return [(f.name, r.name) for group in queue.resource_groups for f in group.flavors for r in f.resources]
+def one_key(scheduler: Scheduler, workload: Any) -> str:
+    """Return the key of a workload that is given by its key, or as `Scheduler.submit` accepts it; submit the latter.
+
+    Raises:
+        NotFoundError: The workload does not exist.
+        InvalidSpecError: The argument describes several workloads.
+    """
+    if isinstance(workload, str):
+        return session_of(scheduler).engine.key(session_of(scheduler).state.id_of(workload))
+    keys = scheduler.submit(workload)
+    if len(keys) != 1:
+        raise InvalidSpecError(f"{workload!r} is {len(keys)} workloads; it must be one")
+    return keys[0]
+
+
+def cells_of(owner: ClusterQueue | Cohort) -> list[tuple[str, str]]:
+    """Return the flavor and resource of each quota of a ClusterQueue or Cohort, in order."""
+    return [(f.name, r.name) for group in owner.resource_groups for f in group.flavors for r in f.resources]
 
 
 def row_of(scheduler: Scheduler, name: str) -> int:

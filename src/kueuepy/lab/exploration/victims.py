@@ -10,7 +10,9 @@ import msgspec
 from kueuepy.engine.decisions import Admitted, Preempting
 from kueuepy.errors import InvalidSpecError, StateError
 from kueuepy.errors.arguments import checked
+from kueuepy.lab.exploration.trial import one_key
 from kueuepy.look.notebook import Sheet
+from kueuepy.objects import ClusterQueue
 from kueuepy.session.session import session_of
 from kueuepy.tables.framed import Framed, table_of
 
@@ -145,13 +147,7 @@ def victim_sets(scheduler: Scheduler, workload: Any, *, most: int = 12) -> Victi
         (3, ('default/wide',), 0)
     """
     trial = scheduler.fork()
-    if isinstance(workload, str):
-        key = session_of(trial).engine.key(session_of(trial).state.id_of(workload))
-    else:
-        keys = trial.submit(workload)
-        if len(keys) != 1:
-            raise InvalidSpecError(f"victims: {workload!r} is {len(keys)} workloads; it must be one")
-        (key,) = keys
+    key = one_key(trial, workload)
     decision = trial.try_admit(key)
     if not isinstance(decision, Preempting):
         raise StateError(f'Workload "{key}": is {type(decision).__name__}; no workload is preempted for it')
@@ -199,15 +195,11 @@ class _Tried:
     ) -> None:
         self._scheduler, self._key, self._short, self._eligible = scheduler, key, short, eligible
         self.count = 0
-        queue = scheduler.workload(key)
-        self._queue = next(
-            local.cluster_queue
-            for local in scheduler.cluster.local_queues
-            if (local.namespace, local.name) == (queue.namespace, queue.queue_name)
-        )
-        self._priority = queue.priority or 0
-        rules = next(one for one in scheduler.cluster.cluster_queues if one.name == self._queue)
-        self._borrow = rules.preemption.borrow_within_cohort
+        workload = scheduler.workload(key)
+        queue = session_of(scheduler).state.cluster_queue_of(f"{workload.namespace}/{workload.queue_name}")
+        assert isinstance(queue, ClusterQueue), "the workload preempts others in it"
+        self._queue, self._borrow = queue.name, queue.preemption.borrow_within_cohort
+        self._priority = workload.priority or 0
 
     def sets(self) -> Iterator[tuple[str, ...]]:
         """Yield all sets of candidates, smaller sets first."""

@@ -77,20 +77,14 @@ def estimated_waits(
         run.run(end / SECOND)
         started = run.result().jobs["first_start"][len(living.workloads) :]
         queue, submit = jobs["queue"], jobs["submit"]
-        return [
-            (queue.names[queue.codes[row]], _wait(float(started[row]), int(submit[row])))
-            for row in np.flatnonzero(submit < last).tolist()
-        ]
+        waits = np.where(np.isnan(started), np.inf, np.maximum(started - submit / SECOND, 0.0)).tolist()
+        return [(queue[row], waits[row]) for row in np.flatnonzero(submit < last).tolist()]
 
     found: dict[str, list[float]] = {}
     for waits in in_order(look, range(seed, seed + n), threads):
         for queue, wait in waits:
             found.setdefault(queue, []).append(wait)
     return {queue: np.sort(waits) for queue, waits in sorted(found.items()) if len(waits) >= _LEAST}
-
-
-def _wait(started: float, submit: int) -> float:
-    return float("inf") if np.isnan(started) else max(0.0, started - submit / SECOND)
 
 
 def wait_series(waits: dict[str, NDArray[np.float64]]) -> OwnSeries:

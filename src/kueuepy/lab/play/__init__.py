@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from kueuepy.errors import UnsupportedError
+from kueuepy.errors.libraries import imported
 from kueuepy.errors.settings import spelled_out
 from kueuepy.lab.play.answers import Knob, Playground
 from kueuepy.lab.play.server import Server
@@ -36,12 +36,9 @@ def widget(cluster: Cluster, jobs: Any, **settings: Unpack[RunSettings]) -> Play
         InvalidSpecError: The jobs or a setting are not valid.
         UnsupportedError: anywidget is not installed.
     """
-    try:
-        from kueuepy.lab.play.traits import PlaygroundWidget  # noqa: PLC0415 - an extra
-    except ImportError as error:
-        raise UnsupportedError(
-            'play.widget: anywidget is not installed; install it with: pip install "kueuepy[widget]"'
-        ) from error
+    imported("anywidget", "play.widget", '"kueuepy[widget]"')
+    from kueuepy.lab.play.traits import PlaygroundWidget  # noqa: PLC0415 - an extra
+
     return PlaygroundWidget(Playground(cluster, jobs, **settings))
 
 

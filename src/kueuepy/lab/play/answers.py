@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import math
 import time
-from collections.abc import Mapping
 from decimal import Decimal
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+import msgspec
 import numpy as np
 
 from kueuepy._core import Quantity
@@ -17,6 +17,7 @@ from kueuepy.errors import InvalidSpecError, KueueError
 from kueuepy.errors.arguments import checked_methods
 from kueuepy.errors.settings import spelled_out
 from kueuepy.lab.exploration.sweep import setup_of
+from kueuepy.lab.exploration.trial import cells_of
 from kueuepy.look.colours import OTHERS, class_of, colour_of
 from kueuepy.manifest.convert import to_dict
 from kueuepy.manifest.text.writing import yaml_text
@@ -32,7 +33,7 @@ from kueuepy.simulation.simulate import Simulation
 from kueuepy.tables.columns import exact
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterable, Iterator, Mapping
 
     from typing_extensions import Unpack
 
@@ -105,9 +106,7 @@ class Playground:
         self._by_path = {knob.path: knob for knob in self.knobs}
         self._nodes = nodes_of(session_of(Scheduler(cluster, now=0)).engine)  # sliders do not change the tree
         self._seconds = 0.0  # virtual duration of the last complete run
-        self._colours: dict[str, int] | None = (
-            None  # from the first complete run, so that sliders do not change colours
-        )
+        self._colours: dict[str, int] = {}  # from the first complete run, so that sliders do not change colours
         self._going: tuple[dict[str, Value], Simulation] | None = None
 
     def cluster(self, values: Mapping[str, Value]) -> Cluster:
@@ -149,8 +148,6 @@ class Playground:
         Raises:
             InvalidSpecError: A path has no slider, or a value is not valid for its field.
         """
-        if not isinstance(values, Mapping):
-            raise InvalidSpecError(f"play: values {values!r}; it must be a mapping from paths to values")
         changed = {
             path for path, value in values.items() if path in self._by_path and value != self._by_path[path].value
         }
@@ -163,7 +160,7 @@ class Playground:
         return yaml_text(found) if found else ""
 
     def _begin(self, values: Mapping[str, Value]) -> Simulation:
-        settings = {name: getattr(self._settings, name) for name in self._settings.__struct_fields__}
+        settings = msgspec.structs.asdict(self._settings)
         settings["record"] = Recording(decisions=False, runs=False, usage="changes")
         return Simulation(self.cluster(values), self._jobs, **settings)
 
@@ -196,17 +193,14 @@ class Playground:
         begin = time.perf_counter()
         if isinstance(part, bool) or not isinstance(part, int) or part < 0:
             raise InvalidSpecError(f"play: part {part!r}; it must be an integer of 0 or more")
-        if not isinstance(values, Mapping):
-            raise InvalidSpecError(f"play: values {values!r}; it must be a mapping from paths to values")
         known, self._going = self._going, None
-        asked = dict(values)
+        asked = {**values}
         run = known[1] if known is not None and part and known[0] == asked else self._begin(asked)
         if run.run_for(_SOON * 4 ** min(part, _LAST)) and part < _LAST:
             self._going = asked, run
             result = run.result()
-            series = self._series(result)
-            tree = self._coloured(result)
-            return {"more": True, "seconds": run.now, "series": series, "tree": tree, "ms": _since(begin)}
+            shown = {"series": self._series(result), "tree": self._coloured(result)}
+            return {"more": True, "seconds": run.now, **shown, "ms": _since(begin)}
         run.run(progress=False)
         return self._whole(run.close(), begin)
 
@@ -222,8 +216,7 @@ class Playground:
 
     def _whole(self, result: Result, begin: float) -> dict[str, Any]:
         self._seconds = result.seconds
-        if self._colours is None:
-            self._colours = colours(result)
+        self._colours = self._colours or colours(result)
         names = ["cluster_queue", *columns_shown("page queues", result.queues.names)]
         return {
             "more": False,
@@ -240,7 +233,7 @@ class Playground:
 
     def _coloured(self, result: Result) -> list[dict[str, Any]]:
         """Return the nodes of the trees with their colours and ClusterQueues, in the order of a result's charts."""
-        places = self._places(result)
+        places = self._colours or colours(result)
         found: list[dict[str, Any]] = []
         path: list[dict[str, Any]] = []
         for row, depth in depth_first(self._nodes, places):
@@ -252,10 +245,6 @@ class Playground:
             for node in path if kind == "ClusterQueue" else ():
                 node["queues"].append(name)
         return found
-
-    def _places(self, result: Result) -> dict[str, int]:
-        """Return the colour indices of the ClusterQueues."""
-        return colours(result) if self._colours is None else self._colours
 
     def _series(self, result: Result) -> dict[str, Any]:
         """Return the usage and the number of waiting jobs of each ClusterQueue as means over time steps.
@@ -271,7 +260,7 @@ class Playground:
             means = {name: np.round(table[name][rows], 3).tolist() for name in _FACTS}
             found["rows"].append({"queue": queue, "cell": cell, **means})
             found["points"] = max(found["points"], len(rows))
-        places = self._places(result)
+        places = self._colours or colours(result)
         found["rows"].sort(key=lambda row: (places.get(row["queue"], len(places)), row["queue"]))
         return found
 
@@ -295,19 +284,17 @@ def _patch_of(manifest: dict[str, Any], paths: set[str], values: Mapping[str, Va
 
 
 def _figures(result: Result) -> list[dict[str, Any]]:
-    return [
-        {"name": name, "value": _finite(value), "text": figure_text(name, value), **_described(name)}
-        for name, value in result.kpis.rows()
-        if is_shown("page", name)
-    ]
-
-
-def _described(name: str) -> dict[str, str]:
-    """Return the `label` of a metric, and whether smaller or larger values are `better`.
+    """Return the metrics of the page, each with its label, and whether smaller or larger values are `better`.
 
     For a fraction of quota, neither direction is better, because the sliders change the quota.
     """
-    return {"label": label_of(name), "better": "" if unit_of(name) == "part" else better_of(name)}
+    found = []
+    for name, value in result.kpis.rows():
+        if is_shown("page", name):
+            better = "" if unit_of(name) == "part" else better_of(name)
+            texts = {"text": figure_text(name, value), "label": label_of(name), "better": better}
+            found.append({"name": name, "value": _finite(value), **texts})
+    return found
 
 
 def _since(begin: float) -> float:
@@ -340,13 +327,13 @@ def _amount(knob: Knob, value: float) -> int | str:
     if value == int(value):
         return f"{int(value)}{knob.suffix}" if knob.suffix else int(value)
     resource = knob.cell.partition("/")[2]
+    amount = Decimal(repr(float(value)))
+    scaled = amount * _units(resource)[knob.suffix]
     # 1.1Gi of memory is not an integer number of bytes; Kueue rounds it up.
-    exact = f"{Decimal(repr(float(value))):f}{knob.suffix}"
-    scaled = Decimal(repr(float(value))) * _units(resource)[knob.suffix]
     if scaled != int(scaled) and knob.suffix not in ("Gi", "Mi"):
         finest = "milli" if resource == "cpu" else "whole "
         raise InvalidSpecError(f'play: "{knob.path}": {value!r}; Kueue counts {finest}units of {resource}')
-    return exact
+    return f"{amount:f}{knob.suffix}"
 
 
 # --- sliders ---------------------------------------------------------------------------------------------------------
@@ -359,7 +346,7 @@ def _knobs(cluster: Cluster) -> Iterator[Knob]:
     parents = {queue.name: queue.cohort_name for queue in cluster.cluster_queues}
     parents |= {cohort.name: cohort.parent_name for cohort in cluster.cohorts}
     for obj in objects:
-        for cell in _cells(obj):
+        for cell in cells_of(obj):
             for field in _FIELDS if parents[obj.name] else _FIELDS[:1]:
                 yield _quota_knob(cluster, obj, field, cell, totals[cell])
         if fair and parents[obj.name]:
@@ -382,10 +369,6 @@ def _weight_knob(obj: ClusterQueue | Cohort) -> Knob:
     weight = 1.0 if obj.fair_sharing is None else float(Quantity(str(obj.fair_sharing.weight)))
     path = f"{type(obj).__name__}/{obj.name}:fairSharing.weight"
     return Knob(path, obj.name, "weight", "", weight, max(_MOST_WEIGHT, 2 * weight), 0.1, "")
-
-
-def _cells(obj: ClusterQueue | Cohort) -> list[tuple[str, str]]:
-    return [(f.name, quota.name) for group in obj.resource_groups for f in group.flavors for quota in f.resources]
 
 
 def _totals(objects: Iterable[ClusterQueue | Cohort]) -> dict[tuple[str, str], list[int]]:

@@ -55,16 +55,14 @@ class PlaygroundWidget(anywidget.AnyWidget):
         Raises:
             InvalidSpecError: A path has no slider, or a value is not valid for its field.
         """
-        return {path: value for path, value in self._values.items() if self._differs(path, value)}
+        original = {knob.path: knob.value for knob in self._playground.knobs}
+        return {path: value for path, value in self._values.items() if value != original.get(path, value)}
 
     @values.setter
     def values(self, values: Mapping[str, Value]) -> None:
         self._playground.cluster(values)
         self._values = dict(values)
         self.given = {"values": self._values, "count": self.given.get("count", 0) + 1}
-
-    def _differs(self, path: str, value: Value) -> bool:
-        return any(knob.path == path and knob.value != value for knob in self._playground.knobs)
 
     @property
     def cluster(self) -> Cluster:

@@ -11,24 +11,34 @@ from kueuepy.objects import ClusterQueue, Preemption, ResourceFlavor
 from kueuepy.simulation.table import Jobs
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Sequence
 
 _TEAMS = {"robots": 4, "speech": 8, "vision": 8}
 _GPU = "nvidia.com/gpu"
 
 
-def cluster_and_jobs(cluster: Cluster | None, jobs: Any) -> tuple[Cluster, Any]:
-    """Return the given cluster and jobs, or the cluster and jobs of the example.
+def completed(
+    cluster: Cluster | None, jobs: Any, edit: Sequence[str] | None, *, chooses: bool
+) -> tuple[Cluster, Any, Sequence[str]]:
+    """Return the arguments of `QuotaEnv`, with the example instead of a missing cluster and missing jobs.
+
+    Args:
+        cluster: The cluster, or `None`.
+        jobs: The jobs, or `None`.
+        edit: The paths of numeric fields; with `None`, the nominal quotas of all ClusterQueues unless `chooses`.
+        chooses: Whether the actions choose among the values of other fields.
 
     Raises:
         InvalidSpecError: Only the cluster or only the jobs are given.
     """
     if (cluster is None) != (jobs is None):
         raise InvalidSpecError("QuotaEnv: pass both cluster and jobs, or neither to use the example")
-    return (example_cluster(), example_jobs()) if cluster is None else (cluster, jobs)
+    if cluster is None:
+        cluster, jobs = example_cluster(), example_jobs
+    return cluster, jobs, _nominal_quotas(cluster) if edit is None and not chooses else edit or ()
 
 
-def nominal_quotas(cluster: Cluster) -> list[str]:
+def _nominal_quotas(cluster: Cluster) -> list[str]:
     """Return the paths of all integer nominal quotas of ClusterQueues."""
     return [
         f"ClusterQueue/{queue.name}:quota[{row.name}/{quota.name}].nominalQuota"
@@ -50,15 +60,11 @@ def example_cluster() -> Cluster:
     return Cluster(ResourceFlavor("h100"), queues)
 
 
-def example_jobs() -> Callable[[int], Jobs]:
-    """Return a function that generates one day of jobs from a seed; the seed also determines the load of each team."""
-
-    def jobs(seed: int) -> Jobs:
-        rates = [(2 + (seed * 7 + 3 * place) % 8) for place in range(len(_TEAMS))]
-        parts = [
-            Jobs.poisson(team, f"{rate}/h", "1h", {_GPU: 2}, days=1, seed=seed)
-            for team, rate in zip(_TEAMS, rates, strict=True)
-        ]
-        return Jobs.concat(parts).sort()
-
-    return jobs
+def example_jobs(seed: int) -> Jobs:
+    """Return one day of jobs; the seed also determines the load of each team."""
+    rates = [(2 + (seed * 7 + 3 * place) % 8) for place in range(len(_TEAMS))]
+    parts = [
+        Jobs.poisson(team, f"{rate}/h", "1h", {_GPU: 2}, days=1, seed=seed)
+        for team, rate in zip(_TEAMS, rates, strict=True)
+    ]
+    return Jobs.concat(parts).sort()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from itertools import islice, product
 from typing import TYPE_CHECKING, Any
 
@@ -142,14 +143,10 @@ def _bounds(path: str, given: Any) -> tuple[int, int]:
 
 def _whole(objects: list[Object], path: str) -> int:
     value = value_at(objects, path)
-    number = None if value is None or isinstance(value, bool | dict | list) else _quantity(str(value))
-    if number is None or not number.is_integer():
+    try:
+        number = float(Quantity(str(value)))
+    except ValueError:
+        number = math.nan
+    if not number.is_integer():
         raise InvalidSpecError(f'edit: "{path}": {value!r}; it must be an integer')
     return int(number)
-
-
-def _quantity(text: str) -> float | None:
-    try:
-        return float(Quantity(text))
-    except ValueError:
-        return None

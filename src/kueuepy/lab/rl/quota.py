@@ -10,8 +10,8 @@ import numpy as np
 from kueuepy._core import Turn
 from kueuepy.errors import UnsupportedError
 from kueuepy.errors.settings import spelled_out
-from kueuepy.lab.rl.example import cluster_and_jobs, nominal_quotas
-from kueuepy.lab.rl.stage import GUESSES, TERMS, EpisodeSettings, Game, Stage
+from kueuepy.lab.rl.example import completed
+from kueuepy.lab.rl.stage import GUESSES, EpisodeSettings, Game, Stage
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -114,8 +114,7 @@ class QuotaEnv(gymnasium.Env[Any, Any]):
             NotFoundError: A path matches no field.
             InvalidSpecError: A path does not refer to an integer, or an argument is not valid.
         """
-        cluster, jobs = cluster_and_jobs(cluster, jobs)
-        edit = nominal_quotas(cluster) if edit is None and not choose else edit or ()
+        cluster, jobs, edit = completed(cluster, jobs, edit, chooses=bool(choose))
         game = Game(cluster, jobs, edit, choose, interval, episode, step, bounds, conserve, reward)
         self._stage = Stage(1, game, settings)
         self.paths = (*self._stage.knobs.paths, *self._stage.knobs.choices)
@@ -136,7 +135,7 @@ class QuotaEnv(gymnasium.Env[Any, Any]):
     @property
     def values(self) -> dict[str, int]:
         """The current values by path; the value of a choice is its index in the list of allowed values."""
-        return self._stage.knobs.by_path(self._stage.values[0].tolist())
+        return self._stage.values_by_path(0)
 
     @property
     def start(self) -> float:
@@ -192,20 +191,16 @@ class QuotaEnv(gymnasium.Env[Any, Any]):
             gymnasium.error.ResetNeeded: No episode is running.
         """
         with self._turn:
-            return self._step(action)
-
-    def _step(self, action: Any) -> tuple[NDArray[np.float32], float, bool, bool, dict[str, Any]]:
-        if not self._going:
-            raise gymnasium.error.ResetNeeded("reset() must be called before step() and after the end of an episode")
-        stage = self._stage
-        stage.act((0,), *stage.read(action, 1))
-        stage.go()
-        over = bool(stage.are_over[0])
-        info: dict[str, Any] = {
-            "reward_terms": dict(zip(TERMS, stage.facts[0].tolist(), strict=False)),
-            "values": self.values,
-        }
-        if over:
-            info["kpis"] = stage.close(0)
-            self._going = False
-        return stage.observations[0], stage.reward(0), False, over, info
+            if not self._going:
+                raise gymnasium.error.ResetNeeded(
+                    "reset() must be called before step() and after the end of an episode"
+                )
+            stage = self._stage
+            stage.act((0,), *stage.read(action, 1))
+            stage.go()
+            over = bool(stage.are_over[0])
+            info = stage.info(0)
+            if over:
+                info["kpis"] = stage.close(0)
+                self._going = False
+            return stage.observations[0], stage.reward(0), False, over, info

@@ -217,6 +217,15 @@ class Stage:
         found: NDArray[np.int64] = self._environments.values()
         return found
 
+    def values_by_path(self, seat: int) -> dict[str, int]:
+        """Return the current values of a simulation by path."""
+        return self.knobs.by_path(self.values[seat].tolist())
+
+    def info(self, seat: int) -> dict[str, Any]:
+        """Return the terms of the default reward of the last interval, and the current values, of a simulation."""
+        terms = dict(zip(TERMS, self.facts[seat].tolist(), strict=False))
+        return {"reward_terms": terms, "values": self.values_by_path(seat)}
+
     @property
     def are_over(self) -> NDArray[np.bool_]:
         """Whether the episode of each simulation has ended."""

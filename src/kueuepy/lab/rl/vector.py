@@ -15,7 +15,7 @@ from kueuepy._core import Turn
 from kueuepy.engine.threads import cores
 from kueuepy.errors import InvalidSpecError, UnsupportedError
 from kueuepy.errors.settings import spelled_out
-from kueuepy.lab.rl.example import cluster_and_jobs, nominal_quotas
+from kueuepy.lab.rl.example import completed
 from kueuepy.lab.rl.stage import GUESSES, TERMS, Game, QuotaOptions, Stage
 
 if TYPE_CHECKING:
@@ -69,8 +69,7 @@ class QuotaVectorEnv(VectorEnv[Any, Any, Any]):
         """
         if num_envs < 1 or (threads is not None and threads < 1):
             raise InvalidSpecError(f"{num_envs} environments on {threads} threads: each must be 1 or more")
-        cluster, jobs = cluster_and_jobs(cluster, jobs)
-        edit = nominal_quotas(cluster) if edit is None and not options.get("choose") else edit or ()
+        cluster, jobs, edit = completed(cluster, jobs, edit, chooses=bool(options.get("choose")))
         given: dict[str, Any] = {name: value for name, value in options.items() if name in Game._fields}
         settings = {name: value for name, value in options.items() if name not in Game._fields}
         self._stage = Stage(num_envs, Game(cluster, jobs, edit, **given), settings, threads or cores())
@@ -102,20 +101,15 @@ class QuotaVectorEnv(VectorEnv[Any, Any, Any]):
             The observations, one row per environment, and the info.
         """
         with self._turn:
-            return self._reset(seed, options)
-
-    def _reset(
-        self, seed: int | Sequence[int | None] | None, options: dict[str, Any] | None
-    ) -> tuple[NDArray[np.float32], dict[str, Any]]:
-        number = self.num_envs
-        seeds = [seed + i for i in range(number)] if isinstance(seed, int) else list(seed or [None] * number)
-        if len(seeds) != number:
-            raise InvalidSpecError(f"seed: has {len(seeds)} items; it must have {number}")
-        rest = dict(options or {})
-        mask = self._mask(rest.pop("reset_mask", np.ones(number, bool)))
-        self._begin(np.flatnonzero(mask).tolist(), seeds, rest)
-        self._stage.go()
-        return self._stage.observations.copy(), self._values({}, mask)
+            number = self.num_envs
+            seeds = [seed + i for i in range(number)] if isinstance(seed, int) else list(seed or [None] * number)
+            if len(seeds) != number:
+                raise InvalidSpecError(f"seed: has {len(seeds)} items; it must have {number}")
+            rest = dict(options or {})
+            mask = self._mask(rest.pop("reset_mask", np.ones(number, bool)))
+            self._begin(np.flatnonzero(mask).tolist(), seeds, rest)
+            self._stage.go()
+            return self._stage.observations.copy(), self._values({}, mask)
 
     def __reduce__(self) -> Never:
         """Reject copying and pickling.
@@ -165,23 +159,18 @@ class QuotaVectorEnv(VectorEnv[Any, Any, Any]):
             gymnasium.error.ResetNeeded: An environment has no running episode.
         """
         with self._turn:
-            return self._step(actions)
-
-    def _step(
-        self, actions: Any
-    ) -> tuple[NDArray[np.float32], NDArray[np.float64], NDArray[np.bool_], NDArray[np.bool_], dict[str, Any]]:
-        number, stage = self.num_envs, self._stage
-        moves, choices = stage.read(actions, number)
-        acting = ~self._over
-        self._check_begun(acting)
-        seats = np.flatnonzero(acting).tolist()
-        stage.act(seats, moves[seats], choices[seats])
-        self._begin(np.flatnonzero(self._over).tolist(), [None] * number, {})
-        stage.go()
-        rewards = self._rewards(seats)
-        self._over = stage.are_over & acting
-        ended, infos = self._over.copy(), self._infos(acting)
-        return stage.observations.copy(), rewards, np.zeros(number, bool), ended, infos
+            number, stage = self.num_envs, self._stage
+            moves, choices = stage.read(actions, number)
+            acting = ~self._over
+            self._check_begun(acting)
+            seats = np.flatnonzero(acting).tolist()
+            stage.act(seats, moves[seats], choices[seats])
+            self._begin(np.flatnonzero(self._over).tolist(), [None] * number, {})
+            stage.go()
+            rewards = self._rewards(seats)
+            self._over = stage.are_over & acting
+            ended, infos = self._over.copy(), self._infos(acting)
+            return stage.observations.copy(), rewards, np.zeros(number, bool), ended, infos
 
     def _check_begun(self, acting: NDArray[np.bool_]) -> None:
         if not self._begun.all() or (self._mode != AutoresetMode.NEXT_STEP and not acting.all()):
@@ -216,19 +205,12 @@ class QuotaVectorEnv(VectorEnv[Any, Any, Any]):
         """Return the info of ended episodes, and start new ones in the same step."""
         infos = dict[str, Any]()
         for seat in seats:
-            last = {"final_obs": self._stage.observations[seat].copy(), "final_info": self._last(seat)}
-            infos = self._add_info(infos, last, seat)
+            stage = self._stage
+            last = {**stage.info(seat), "kpis": stage.close(seat)}
+            infos = self._add_info(infos, {"final_obs": stage.observations[seat].copy(), "final_info": last}, seat)
         self._begin(seats, [None] * self.num_envs, {})
         self._stage.go()
         return infos
-
-    def _last(self, seat: int) -> dict[str, Any]:
-        stage = self._stage
-        return {
-            "reward_terms": dict(zip(TERMS, stage.facts[seat].tolist(), strict=False)),
-            "values": stage.knobs.by_path(stage.values[seat].tolist()),
-            "kpis": stage.close(seat),
-        }
 
     def _values(self, infos: dict[str, Any], mask: NDArray[np.bool_] | None = None) -> dict[str, Any]:
         mask = np.ones(self.num_envs, bool) if mask is None else mask
@@ -240,10 +222,7 @@ class QuotaVectorEnv(VectorEnv[Any, Any, Any]):
 
 def _masked(columns: dict[str, Any], mask: NDArray[np.bool_]) -> dict[str, Any]:
     """Return the columns and, for each column, a mask of the environments whose info contains it."""
-    found = dict(columns)
-    for name in columns:
-        found[f"_{name}"] = mask.copy()
-    return found
+    return {**columns, **{f"_{name}": mask.copy() for name in columns}}
 
 
 class VectorOptions(QuotaOptions, total=False):

@@ -31,7 +31,13 @@ _FILE = "controller_manager_config.yaml"
 
 
 class ClusterReader(LiveSource):
-    """The objects of a running cluster. Each iteration reads the objects again."""
+    """The objects of a running cluster. Each iteration reads the objects again.
+
+    Attributes:
+        connection: The connection.
+        versions: The API version in which each kind of Kueue is read, by the plural name of the kind.
+        configuration: The ConfigMap of Kueue's manager; `None` if it could not be read.
+    """
 
     is_validated = True
 
@@ -51,11 +57,11 @@ class ClusterReader(LiveSource):
         self.time = time.time_ns()
         self.versions = _served(connection)
         self.release = ""
-        self._configuration: dict[str, Any] | None = None
+        self.configuration: dict[str, Any] | None = None
         manager = self._manager()
         if manager is not None:
             self._read_release(manager)
-            self._configuration = self._read_configuration(manager)
+            self.configuration = self._read_configuration(manager)
 
     def path_of(self, resource: Resource) -> str:
         """Return the URL path of a kind in the API version that is read.
@@ -67,11 +73,6 @@ class ClusterReader(LiveSource):
         version = self.versions.get(resource.plural, "")
         return resource.path(version) if version else ""
 
-    @property
-    def configuration(self) -> dict[str, Any] | None:
-        """The ConfigMap of Kueue's manager; `None` if it could not be read."""
-        return self._configuration
-
     def __iter__(self) -> Iterator[dict[str, Any]]:
         """Iterate over the objects of all kinds that influence decisions.
 
@@ -79,8 +80,8 @@ class ClusterReader(LiveSource):
             ApiError: A kind that is not optional cannot be listed.
         """
         self.time = time.time_ns()
-        if self._configuration is not None:
-            yield self._configuration
+        if self.configuration is not None:
+            yield self.configuration
         has_topology = False
         for resource in RESOURCES:
             if resource.kind in OF_TOPOLOGY and not has_topology:
@@ -148,22 +149,17 @@ class ClusterReader(LiveSource):
 
     def _read_configuration(self, manager: dict[str, Any]) -> dict[str, Any] | None:
         """Return the manager's ConfigMap, with the feature gates from its command-line flags."""
-        metadata = manager["metadata"]
-        name = _config_map_of(manager)
-        path = f"/api/v1/namespaces/{metadata['namespace']}/configmaps/{name}"
+        namespace, name = manager["metadata"]["namespace"], _config_map_of(manager)
         found: dict[str, Any] | None = None
         try:
-            found = msgspec.json.decode(self.connection.get(path), type=dict[str, Any])
+            answer = self.connection.get(f"/api/v1/namespaces/{namespace}/configmaps/{name}")
         except ApiError as error:
-            if error.status == FORBIDDEN:
-                where = f"the ConfigMap {metadata['namespace']}/{name}"
-                self._note(f"may not get {where} of Kueue's manager; the default Configuration is used")
-            elif error.status == NOT_FOUND:
-                self._note(f"has no ConfigMap {metadata['namespace']}/{name}; the default Configuration is used")
-            else:
+            if error.status not in (FORBIDDEN, NOT_FOUND):
                 raise
-        if found is not None:
-            found = {"apiVersion": "v1", "kind": "ConfigMap", **found}
+            fault = "may not get the" if error.status == FORBIDDEN else "has no"
+            self._note(f"{fault} ConfigMap {namespace}/{name} of Kueue's manager; the default Configuration is used")
+        else:
+            found = {"apiVersion": "v1", "kind": "ConfigMap", **msgspec.json.decode(answer, type=dict[str, Any])}
             self.stamp["ConfigMap"] = str((found.get("metadata") or {}).get("resourceVersion", ""))
         gates = _gates_of(_manager_container(manager) or {})
         return _with_gates(found, gates) if gates else found

@@ -18,11 +18,14 @@ _KEPT_LABELS = ("kueue.x-k8s.io/job-uid", "kueue.x-k8s.io/max-exec-time-seconds"
 _PREEMPTOR = re.compile(r"\(UID: [0-9a-fA-F-]*, JobUID: [0-9a-fA-F-]*\)")
 _BYTES = 32
 _LETTERS = 12
-_QUEUES = {"clusterQueue", "cohort", "cohortName", "parent", "parentName"}
-_LOCAL = {"queueName"}
+_REFERENCES = {
+    **dict.fromkeys(("clusterQueue", "cohort", "cohortName", "parent", "parentName"), "queue"),
+    "queueName": "local",
+    **dict.fromkeys((_HOSTNAME, "nodeName"), "node"),
+}
+"""The kind of name that each field contains."""
 _TOPOLOGY = "kueue.x-k8s.io/podset-"
 """The beginning of the annotations that identify pods which Kueue placed in a topology."""
-_NODES = {_HOSTNAME, "nodeName"}
 _SELECTORS = {"namespaceSelector", "managedJobsNamespaceSelector"}
 _MANAGER_FILE = "controller_manager_config.yaml"
 
@@ -108,26 +111,23 @@ class Anonymiser:
         if "ownerReferences" in found:
             owners = found["ownerReferences"]
             found["ownerReferences"] = [{**one, "name": self.name(one.get("name", ""), "job")} for one in owners]
-        labels = self._labels(metadata.get("labels") or {}, kind)
-        found |= {"labels": labels} if labels else {}
-        kept = {
-            name: value for name, value in (metadata.get("annotations") or {}).items() if name.startswith(_TOPOLOGY)
-        }
-        return found | ({"annotations": kept} if kept else {})
+        if labels := self._labels(metadata.get("labels") or {}, kind):
+            found["labels"] = labels
+        annotations = metadata.get("annotations") or {}
+        if kept := {name: value for name, value in annotations.items() if name.startswith(_TOPOLOGY)}:
+            found["annotations"] = kept
+        return found
 
     def _labels(self, labels: dict[str, str], kind: str) -> dict[str, str]:
         if kind == "Namespace":
             return {name: self._label(name, value) for name, value in labels.items()}
         if kind == "Node":
-            return {name: self._node_label(name, value) for name, value in labels.items()}
+            return {name: self.name(value, "node") if name == _HOSTNAME else value for name, value in labels.items()}
         return {name: value for name, value in labels.items() if name in _KEPT_LABELS}
 
     def _label(self, name: str, value: str) -> str:
         """Return the replacement for the value of a namespace label, as used in the selectors of queues."""
         return self.name(value, "namespace" if name == _NAMESPACE else "label")
-
-    def _node_label(self, name: str, value: str) -> str:
-        return self.name(value, "node") if name == _HOSTNAME else value
 
     def _data(self, data: dict[str, str]) -> dict[str, str]:
         """Return the manager's ConfigMap with only the Configuration, in which names of namespaces are replaced."""
@@ -145,15 +145,11 @@ class Anonymiser:
                 return self._selector(value)
             return {name: self._walk(one, name) for name, one in value.items()}
         if isinstance(value, str):
-            if field in _QUEUES:
-                return self.name(value, "queue")
-            if field in _LOCAL:
-                return self.name(value, "local")
+            if field in _REFERENCES:
+                return self.name(value, _REFERENCES[field])
             if field == "message":
                 uids = _PREEMPTOR.search(value)
                 return " ".join(filter(None, ["preemption" if "preempt" in value else "", uids[0] if uids else ""]))
-            if field in _NODES:
-                return self.name(value, "node")
         return value
 
     def _selector(self, selector: dict[str, Any]) -> dict[str, Any]:
@@ -164,10 +160,7 @@ class Anonymiser:
             else rule
             for rule in selector.get("matchExpressions") or ()
         ]
-        return {
-            **({"matchLabels": labels} if labels else {}),
-            **({"matchExpressions": rules} if rules else {}),
-        }
+        return {name: value for name, value in (("matchLabels", labels), ("matchExpressions", rules)) if value}
 
     def _workload(self, found: dict[str, Any]) -> None:
         """Replace the nodes of topology assignments, of failed nodes and of node affinities."""
@@ -204,16 +197,10 @@ class Anonymiser:
                 for one in found["domains"]
             ]
         if "slices" in found:
-            found["slices"] = [
-                {
-                    **one,
-                    "valuesPerLevel": [
-                        self._values(values) if n == place else values
-                        for n, values in enumerate(one.get("valuesPerLevel") or ())
-                    ],
-                }
-                for one in found["slices"]
-            ]
+            found["slices"] = [dict(one) for one in found["slices"]]
+            for one in found["slices"]:
+                each = enumerate(one.get("valuesPerLevel") or ())
+                one["valuesPerLevel"] = [self._values(values) if n == place else values for n, values in each]
         return found
 
     def _values(self, values: dict[str, Any]) -> dict[str, Any]:

@@ -64,35 +64,30 @@ class Recording:
 
         Each event has `received`, `type`, `kind` and `object`.
         """
-        with reading(self.path):
-            yield from self._events()
-
-    def _events(self) -> Iterator[dict[str, Any]]:
-        pod_sets = self._pod_sets()
-        rows = self._db.execute(
-            "SELECT time, revision, kind, key, body, NULL FROM objects"
-            " UNION ALL SELECT time, revision, kind, key, body, NULL FROM nodes"
-            " UNION ALL SELECT transitions.time, revision, 'Workload', namespace || '/' || name, state, uid"
-            " FROM transitions JOIN workloads ON workloads.id = workload"
-            " WHERE state IS NOT NULL OR what = 'Deleted' ORDER BY 2"
-        )
         seen: set[tuple[str, str]] = set()
-        for time, revision, kind, key, body, _ in rows:
-            new = (kind, key) not in seen
-            if body is None:
-                seen.discard((kind, key))
-                namespace, _, name = key.rpartition("/")
-                obj: dict[str, Any] = {"kind": kind, "metadata": {"name": name}}
-                if namespace:
-                    obj["metadata"]["namespace"] = namespace
-            else:
-                seen.add((kind, key))
-                obj = unpack(body)
-                if kind == "Workload":
-                    _fill(obj, pod_sets)
-            obj["metadata"]["resourceVersion"] = str(revision)
-            what = "DELETED" if body is None else "ADDED" if new else "MODIFIED"
-            yield {"received": str(Timestamp.of(time)), "type": what, "kind": kind, "object": obj}
+        with reading(self.path):
+            pod_sets = self._pod_sets()
+            rows = self._db.execute(
+                "SELECT time, revision, kind, key, body FROM objects"
+                " UNION ALL SELECT time, revision, kind, key, body FROM nodes"
+                " UNION ALL SELECT transitions.time, revision, 'Workload', namespace || '/' || name, state"
+                " FROM transitions JOIN workloads ON workloads.id = workload"
+                " WHERE state IS NOT NULL OR what = 'Deleted' ORDER BY 2"
+            )
+            for time, revision, kind, key, body in rows:
+                if body is None:
+                    what = "DELETED"
+                    seen.discard((kind, key))
+                    namespace, _, name = key.rpartition("/")
+                    obj: dict[str, Any] = {"kind": kind, "metadata": {"name": name}}
+                    if namespace:
+                        obj["metadata"]["namespace"] = namespace
+                else:
+                    what = "MODIFIED" if (kind, key) in seen else "ADDED"
+                    seen.add((kind, key))
+                    obj = _workload(body, pod_sets) if kind == "Workload" else unpack(body)
+                obj["metadata"]["resourceVersion"] = str(revision)
+                yield {"received": str(Timestamp.of(time)), "type": what, "kind": kind, "object": obj}
 
     def workloads(self) -> Iterator[tuple[dict[str, Any], int | None, str]]:
         """Iterate over the last version of each Workload, in the order of creation.
@@ -101,19 +96,14 @@ class Recording:
             The Workload, the time of its deletion (nanoseconds since the Unix epoch, or `None`), and its user.
         """
         with reading(self.path):
-            yield from self._workloads()
-
-    def _workloads(self) -> Iterator[tuple[dict[str, Any], int | None, str]]:
-        pod_sets = self._pod_sets()
-        rows = self._db.execute(
-            "SELECT state, deleted, user, max(transitions.id) FROM transitions"
-            " JOIN workloads ON workloads.id = workload WHERE state IS NOT NULL"
-            " GROUP BY workload ORDER BY created, workload"
-        )
-        for state, deleted, user, _ in rows:
-            obj = unpack(state)
-            _fill(obj, pod_sets)
-            yield obj, deleted, user
+            pod_sets = self._pod_sets()
+            rows = self._db.execute(
+                "SELECT state, deleted, user, max(transitions.id) FROM transitions"
+                " JOIN workloads ON workloads.id = workload WHERE state IS NOT NULL"
+                " GROUP BY workload ORDER BY created, workload"
+            )
+            for state, deleted, user, _ in rows:
+                yield _workload(state, pod_sets), deleted, user
 
     def state(self, time: int) -> Iterator[dict[str, Any]]:
         """Iterate over the objects that existed at a given time.
@@ -122,37 +112,28 @@ class Recording:
             time: The time, in nanoseconds since the Unix epoch.
         """
         with reading(self.path):
-            yield from self._state(time)
-
-    def _state(self, time: int) -> Iterator[dict[str, Any]]:
-        for table in ("objects", "nodes"):
-            latest: dict[tuple[str, str], bytes | None] = {}
+            for table in ("objects", "nodes"):
+                sql = f"SELECT kind, key, body FROM {table} WHERE time <= ? ORDER BY revision"  # noqa: S608 - a constant
+                latest = {(kind, key): body for kind, key, body in self._db.execute(sql, (time,))}
+                yield from (unpack(body) for body in latest.values() if body is not None)
+            pod_sets = self._pod_sets()
             rows = self._db.execute(
-                f"SELECT kind, key, body FROM {table} WHERE time <= ? ORDER BY revision",  # noqa: S608 - a constant
-                (time,),
+                "SELECT state, max(transitions.id) FROM transitions JOIN workloads ON workloads.id = workload"
+                " WHERE state IS NOT NULL AND transitions.time <= ? AND (deleted IS NULL OR deleted > ?)"
+                " GROUP BY workload ORDER BY created, workload",
+                (time, time),
             )
-            for kind, key, body in rows:
-                latest[kind, key] = body
-            yield from (unpack(body) for body in latest.values() if body is not None)
-        pod_sets = self._pod_sets()
-        rows = self._db.execute(
-            "SELECT state, max(transitions.id) FROM transitions JOIN workloads ON workloads.id = workload"
-            " WHERE state IS NOT NULL AND transitions.time <= ? AND (deleted IS NULL OR deleted > ?)"
-            " GROUP BY workload ORDER BY created, workload",
-            (time, time),
-        )
-        for state, _ in rows:
-            obj = unpack(state)
-            _fill(obj, pod_sets)
-            yield obj
+            yield from (_workload(state, pod_sets) for state, _ in rows)
 
     def _pod_sets(self) -> dict[str, Any]:
         return {key.hex(): unpack(body) for key, body in self._db.execute("SELECT hash, body FROM pod_sets")}
 
 
-def _fill(workload: dict[str, Any], pod_sets: dict[str, Any]) -> None:
-    """Replace the hash of a Workload's pod sets with the pod sets."""
-    workload["spec"]["podSets"] = pod_sets[workload["spec"]["podSets"]]
+def _workload(state: bytes, pod_sets: dict[str, Any]) -> dict[str, Any]:
+    """Return a recorded Workload, with the hash of its pod sets replaced with the pod sets."""
+    found: dict[str, Any] = unpack(state)
+    found["spec"]["podSets"] = pod_sets[found["spec"]["podSets"]]
+    return found
 
 
 class RecordedState(LiveSource):

@@ -43,7 +43,8 @@ def reduced(obj: dict[str, Any], kind: str) -> dict[str, Any]:
     if kind == "Node":
         return _node(found)
     if kind == "Pod":
-        return {**found, "spec": _pod(found.get("spec") or {}), "status": _phase(found.get("status") or {})}
+        phase = {name: value for name, value in (found.get("status") or {}).items() if name == "phase"}
+        return {**found, "spec": _pod(found.get("spec") or {}), "status": phase}
     if kind != "ConfigMap":
         found.pop("status", None)
     return found
@@ -78,10 +79,6 @@ def _pod(spec: dict[str, Any]) -> dict[str, Any]:
         if name in found:
             found[name] = [{key: one[key] for key in _CONTAINER_FIELDS if key in one} for one in found[name] or ()]
     return found
-
-
-def _phase(status: dict[str, Any]) -> dict[str, Any]:
-    return {"phase": status["phase"]} if "phase" in status else {}
 
 
 def _node(found: dict[str, Any]) -> dict[str, Any]:

@@ -2,9 +2,29 @@
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from kueuepy.objects.times import parse_time
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+
+class Conditions(dict[str, "dict[str, Any]"]):
+    """The conditions of a Workload's manifest by type."""
+
+    def __init__(self, manifest: Mapping[str, Any] | None) -> None:
+        """Read the conditions; a manifest without a status has no conditions."""
+        status = (manifest or {}).get("status") or {}
+        super().__init__({one["type"]: one for one in status.get("conditions") or () if "type" in one})
+
+    def true(self, name: str) -> bool:
+        """Return whether the status of a condition is True."""
+        return bool(self.get(name, {}).get("status") == "True")
+
+    def reason(self, name: str) -> str:
+        """Return the reason of a condition; empty if the condition does not exist."""
+        return str(self.get(name, {}).get("reason", ""))
 
 
 class Transition(NamedTuple):
@@ -35,32 +55,20 @@ def transitions(old: dict[str, Any] | None, new: dict[str, Any]) -> list[Transit
     Returns:
         The events; empty if no difference can influence decisions.
     """
-    before, after = _conditions(old or {}), _conditions(new)
+    before, after = Conditions(old), Conditions(new)
     found: list[Transition] = []
     if old is None:
         found.append(Transition("Submitted", "", _time(new.get("metadata") or {}, "creationTimestamp")))
-    lost, reserved = before.get("QuotaReserved"), after.get("QuotaReserved")
-    if lost is not None and _is_true(lost) and not (reserved and _is_true(reserved)):
-        found.append(Transition("Released", (reserved or {}).get("reason", ""), _time(reserved or {})))
-    for name in _CONDITIONS:
-        one, known = after.get(name), before.get(name)
-        if one is None or not _is_true(one):
-            continue
-        if known is None or not _is_true(known) or _time(known) != _time(one) or known.get("reason") != one["reason"]:
-            found.append(Transition(name, str(one.get("reason", "")), _time(one)))
+    if before.true("QuotaReserved") and not after.true("QuotaReserved"):
+        found.append(Transition("Released", after.reason("QuotaReserved"), _time(after.get("QuotaReserved", {}))))
+    for name in filter(after.true, _CONDITIONS):
+        reason, time = after.reason(name), _time(after[name])
+        if not before.true(name) or (before.reason(name), _time(before[name])) != (reason, time):
+            found.append(Transition(name, reason, time))
     found.sort(key=lambda one: -1 if one.what == "Submitted" else one.time or 0)
     if not found and old is not None and _relevant(old) != _relevant(new):
         found.append(Transition("Changed", "", None))
     return found
-
-
-def _conditions(workload: dict[str, Any]) -> dict[str, dict[str, Any]]:
-    status = workload.get("status") or {}
-    return {one["type"]: {"reason": "", **one} for one in status.get("conditions") or () if "type" in one}
-
-
-def _is_true(condition: dict[str, Any]) -> bool:
-    return bool(condition.get("status") == "True")
 
 
 def _time(record: dict[str, Any], name: str = "lastTransitionTime") -> int | None:

@@ -12,7 +12,7 @@ from kueuepy.objects import SECOND
 from kueuepy.objects.times import parse_time
 from kueuepy.platform.history.reduction import content, reduced
 from kueuepy.platform.history.schema import closed, connected, pack, reading, table_of, unpack
-from kueuepy.platform.history.transitions import Transition, transitions
+from kueuepy.platform.history.transitions import transitions
 
 if TYPE_CHECKING:
     import os
@@ -128,12 +128,8 @@ class RecordingWriter:
         """
         self._begin()
         if kind in self._last_seen:
-            row = (
-                kind,
-                self._last_seen[kind] - _DELIVERY,
-                time,
-                "the recorded version expired; the state was listed again",
-            )
+            why = "the recorded version expired; the state was listed again"
+            row = (kind, self._last_seen[kind] - _DELIVERY, time, why)
             self._db.execute("INSERT INTO gaps VALUES (?, ?, ?, ?)", row)
         present: set[str] = set()
         for obj in objects:
@@ -299,7 +295,8 @@ class RecordingWriter:
                 given = (str(obj["spec"].get("queueName") or ""), int(obj["spec"].get("priority") or 0), pod_sets, row)
                 self._db.execute("UPDATE workloads SET queue = ?, priority = ?, pod_sets = ? WHERE id = ?", given)
         for position, change in enumerate(changes):
-            at = _time_of(change, time, is_late=use_conditions)
+            # The time of receipt; for an event before the recording, the time of its condition.
+            at = change.time if use_conditions and change.time is not None else time
             state = pack(latest) if position + 1 == len(changes) else None
             self._db.execute(_TRANSITION, (row, at, revision, change.what, change.reason, state))
         self._workloads[uid] = _Known(row, key, revision, latest)
@@ -330,11 +327,6 @@ class RecordingWriter:
             return
         self._db.execute("UPDATE workloads SET deleted = ? WHERE id = ?", (time, known.row))
         self._db.execute(_TRANSITION, (known.row, time, revision, "Deleted", "", None))
-
-
-def _time_of(change: Transition, received: int, *, is_late: bool) -> int:
-    """Return the time at which an event was received; for an event before the recording, the time of its condition."""
-    return change.time if is_late and change.time is not None else received
 
 
 def _revision(obj: dict[str, Any]) -> int:

@@ -4,10 +4,4 @@ from kueuepy.platform.importer.importing import Import, import_cluster
 from kueuepy.platform.importer.pods import by_label
 from kueuepy.platform.importer.report import Imported, ImportReport
 
-__all__ = [
-    "Import",
-    "ImportReport",
-    "Imported",
-    "by_label",
-    "import_cluster",
-]
+__all__ = ["Import", "ImportReport", "Imported", "by_label", "import_cluster"]

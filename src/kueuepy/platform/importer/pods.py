@@ -17,10 +17,8 @@ from kueuepy.objects import (
     Admission,
     ClusterQueue,
     Condition,
-    Object,
     PodSetAssignment,
     PriorityClass,
-    ResourceFlavor,
     Timestamp,
     Workload,
     WorkloadStatus,
@@ -107,7 +105,7 @@ class PodImport:
         self._cluster = cluster
         self._local_queues = {queue.key: queue for queue in cluster.local_queues}
         self._cluster_queues = {queue.name: queue for queue in cluster.cluster_queues}
-        self._flavors = _names(cluster, ResourceFlavor)
+        self._flavors = {flavor.name for flavor in cluster.resource_flavors}
         self._priorities = {one.name: one.value for one in cluster.objects() if isinstance(one, PriorityClass)}
         self._known = {workload.key for workload in cluster.workloads}
 
@@ -201,7 +199,3 @@ class PodImport:
 
 class _SkipError(Exception):
     """Raised for a pod that does not need to be imported."""
-
-
-def _names(cluster: Cluster, kind: type[Object]) -> set[str]:
-    return {one.name for one in cluster.objects() if isinstance(one, kind)}

@@ -4,8 +4,4 @@ from kueuepy.platform.journal.declared import OnChange
 from kueuepy.platform.journal.journal import Journal
 from kueuepy.platform.journal.scheduler import JournaledScheduler
 
-__all__ = [
-    "Journal",
-    "JournaledScheduler",
-    "OnChange",
-]
+__all__ = ["Journal", "JournaledScheduler", "OnChange"]

@@ -28,7 +28,6 @@ from kueuepy.session.session import session_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
-    from types import TracebackType
 
     from typing_extensions import Self
 
@@ -36,7 +35,7 @@ if TYPE_CHECKING:
     from kueuepy.engine.cycle import Cycle
     from kueuepy.objects.times import Moment
     from kueuepy.platform.journal.declared import OnChange
-    from kueuepy.platform.journal.file import DecisionRow, Durability
+    from kueuepy.platform.journal.file import Durability
     from kueuepy.session.calls import Call
     from kueuepy.session.state import SchedulerState
 
@@ -232,7 +231,8 @@ class Journal:
             self._snapshot, self._decision, self._checksum = self._number, 0, crc32(state)
             if self._depth == 1:
                 self._commit()
-                self._shorten()
+                with self._writing(begin=False) as connection:
+                    file.empty_log(connection)
 
     def write(self, call: Call, state: SchedulerState, cycles: Sequence[Cycle]) -> None:
         """Record a completed call and its decisions. The Scheduler calls `write` itself.
@@ -245,7 +245,7 @@ class Journal:
         Raises:
             StateError: The file cannot be written.
         """
-        decisions = _rows(state, cycles)
+        decisions = decision_rows(state, cycles)
         number = self._number + 1
         row = (number, state.engine.now, type(call).__name__, call.key, encode(call))
         checksum = file.checksum(self._checksum, row, decisions)
@@ -280,9 +280,7 @@ class Journal:
         """Return the Journal."""
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, value: BaseException | None, traceback: TracebackType | None
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         """Close the Journal."""
         self.close()
 
@@ -312,10 +310,6 @@ class Journal:
         assert self._guard is not None
         if fault := self._guard.fault():
             raise StateError(fault)
-
-    def _shorten(self) -> None:
-        with self._writing(begin=False) as connection:
-            file.empty_log(connection)
 
     @contextmanager
     def _writing(self, *, begin: bool = True) -> Iterator[sqlite3.Connection]:
@@ -354,7 +348,7 @@ class Journal:
             state = self._saved(found.state)
             self._snapshot = found.last
             for body, decisions in found.calls():
-                if _rows(state, self._decoded(body).do(state)) != decisions:
+                if decision_rows(state, self._decoded(body).do(state)) != decisions:
                     raise StateError(
                         f"{self.path}: this release decides otherwise at call {found.last} than is written; open it "
                         "with the release that wrote it, and compact it there"
@@ -377,7 +371,3 @@ class Journal:
             return decode(body)
         except msgspec.DecodeError as error:
             raise UnsupportedError(f"{self.path}: holds a call that this release does not know: {error}") from None
-
-
-def _rows(state: SchedulerState, cycles: Sequence[Cycle]) -> list[DecisionRow]:
-    return decision_rows(cycles, sum(state.engine.cycle_counts()))

@@ -13,20 +13,21 @@ if TYPE_CHECKING:
 
     from kueuepy.engine.cycle import Cycle
     from kueuepy.platform.journal.file import DecisionRow
+    from kueuepy.session.state import SchedulerState
 
 _json = msgspec.json.Encoder(order="deterministic")
 
 
-def decision_rows(cycles: Sequence[Cycle], number: int) -> list[DecisionRow]:
+def decision_rows(state: SchedulerState, cycles: Sequence[Cycle]) -> list[DecisionRow]:
     """Return the rows of `decisions` for a sequence of cycles.
 
     Args:
+        state: The state after the last cycle.
         cycles: The cycles; idle cycles have no rows.
-        number: The number of the last cycle that was not idle.
     """
     rows: list[DecisionRow] = []
     busy = [cycle for cycle in cycles if not cycle.idle]
-    for at, cycle in enumerate(busy, number - len(busy) + 1):
+    for at, cycle in enumerate(busy, sum(state.engine.cycle_counts()) - len(busy) + 1):
         for decision in cycle:
             flavors = targets = reason = ""
             if isinstance(decision, Admitted):

@@ -5,17 +5,19 @@ from __future__ import annotations
 import heapq
 from collections import Counter
 from functools import partial
+from itertools import count
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from kueuepy.errors import KueueError
 from kueuepy.errors.arguments import checked
 from kueuepy.objects import SECOND
 from kueuepy.objects.times import Duration, duration_ns
+from kueuepy.platform.history import Conditions
 from kueuepy.platform.live.comparison import ClosedAgreement, Comparison, Made
 from kueuepy.platform.live.following import CONFIGURATION, Follower
 from kueuepy.platform.live.lives import Life, recorded_lives, usual_latency, usual_release
 from kueuepy.platform.live.recorded import recorded_decisions
-from kueuepy.platform.live.recording import Change, Conditions, manager_configuration, read_events, recorded_gaps
+from kueuepy.platform.live.recording import Change, manager_configuration, read_events, recorded_gaps
 from kueuepy.platform.visibility import SchedulerEvent, drain_events
 from kueuepy.session.session import session_of
 
@@ -93,8 +95,8 @@ class _Loop:
         self._changes = [change for change in changes if change.kind == "Workload" or change.kind in CONFIGURATION]
         self._follower = Follower.start(manager_configuration(changes))
         uids = {c.manifest["metadata"].get("uid"): c.key for c in self._changes if c.kind == "Workload"}
-        self._decisions = list(recorded_decisions(self._changes, uids))
-        self._life_at = recorded_lives(self._changes, self._decisions)
+        decisions = list(recorded_decisions(self._changes, uids))
+        self._life_at = recorded_lives(self._changes, decisions)
         lives = list({id(life): life for life in self._life_at.values()}.values())
         self._latency = usual_latency(lives, self._changes)
         self._release_after = usual_release(lives)
@@ -103,9 +105,9 @@ class _Loop:
         self._stage: Counter[str] = Counter()
         self._deleted: set[str] = set()
         self._due: list[_Due] = []
-        self._sequence = 0
+        self._numbers = count()
         self._tolerance = tolerance
-        self._comparison = Comparison(lives, self._decisions, self._latency, tolerance, explained)
+        self._comparison = Comparison(self._follower, lives, decisions, self._latency, tolerance, explained=explained)
         session_of(self._follower.scheduler).engine.record_events(True)  # noqa: FBT003 - the core's own name
 
     def run(self, progress: Progress | None, gaps: Sequence[tuple[int, int]]) -> ClosedAgreement:
@@ -132,13 +134,11 @@ class _Loop:
             if retry <= due:
                 follower.retry(retry)
             else:
-                self._happen(heapq.heappop(self._due))
+                event = heapq.heappop(self._due)
+                if event.stage in (None, self._stage[event.key]):
+                    self._attempt("Workload", event.key, event.act)
             self._decide()
         follower.tick(until)
-
-    def _happen(self, due: _Due) -> None:
-        if due.stage is None or due.stage == self._stage[due.key]:
-            self._attempt("Workload", due.key, due.act)
 
     def _attempt(self, kind: str, key: str, act: Callable[[], object]) -> None:
         try:
@@ -151,9 +151,12 @@ class _Loop:
 
         Unless `anyway` is true, skip the event if the workload gains or loses quota before then.
         """
-        self._sequence += 1
         stage = None if anyway else self._stage[key]
-        heapq.heappush(self._due, _Due(self._follower.now + max(after, 0), self._sequence, key, stage, act))
+        heapq.heappush(self._due, _Due(self._follower.now + max(after, 0), next(self._numbers), key, stage, act))
+
+    def _plan_cycle(self, after: int, key: str) -> None:
+        """Schedule a scheduling cycle, which uses the new time."""
+        self._plan(after, key, lambda: None, anyway=True)
 
     def _take(self, index: int, change: Change) -> None:
         """Apply a recorded input."""
@@ -171,7 +174,7 @@ class _Loop:
         self._watch(life, index)
 
     def _submit(self, life: Life, change: Change) -> None:
-        if self._has(life.key):
+        if self._follower.has(life.key):
             self._follower.scheduler.delete(life.key)
         if change.new is None:
             return
@@ -179,16 +182,15 @@ class _Loop:
         self._stage[life.key] += 1
         self._deleted.discard(life.key)
         self._follower.set_to(change.new)
-        if (
-            life.runs and life.runs[0].decision is None and not _finished(self._follower, life.key)
-        ):  # it had quota when the recording began
+        had_quota = bool(life.runs) and life.runs[0].decision is None  # when the recording began
+        if had_quota and not self._is_over(life.key):
             self._reserved(life.key)
             if Conditions(change.new).true("Admitted"):
                 self._admitted(life.key)
 
     def _delete(self, life: Life, change: Change) -> None:
         """Delete a workload; if it had finished in the cluster, delete it when it finishes in kueuepy's run."""
-        if life.reason and not _finished(self._follower, life.key):
+        if life.reason and not self._is_over(life.key):
             self._deleted.add(life.key)
         else:
             self._stage[life.key] += 1
@@ -201,10 +203,11 @@ class _Loop:
         spec, before = change.new.get("spec") or {}, change.old.get("spec") or {}
         if index in life.by_kueue:
             spec = {**spec, "active": True}
-        if spec != before and self._has(life.key) and not _finished(self._follower, life.key):
-            self._follower.apply(change._replace(old={**change.old, "status": {}}, new=_bare(change.new, spec)))
+        if spec != before and not self._is_over(life.key):
+            bare = {name: value for name, value in change.new.items() if name != "status"}
+            self._follower.apply(change._replace(old={**change.old, "status": {}}, new={**bare, "spec": spec}))
         after = Conditions(change.new)
-        if life.runtime is None and after.true("Finished") and not _finished(self._follower, life.key):
+        if life.runtime is None and after.true("Finished") and not self._is_over(life.key):
             self._finish(life)
 
     def _watch(self, life: Life, index: int) -> None:
@@ -212,15 +215,11 @@ class _Loop:
         for number, run in enumerate(life.runs):
             if run.decision is not None and run.decision.index == index:
                 wait = self._tolerance - self._latency
-                self._plan(wait, life.key, partial(self._comparison.expect, life, number, self._follower), anyway=True)
+                self._plan(wait, life.key, partial(self._comparison.expect, life, number), anyway=True)
                 return
 
-    @property
-    def _now(self) -> int:
-        return self._follower.now
-
-    def _has(self, key: str) -> bool:
-        return session_of(self._follower.scheduler).engine.find(key) >= 0
+    def _is_over(self, key: str) -> bool:
+        return not self._follower.has(key) or self._follower.is_true(key, "Finished")
 
     def _finish(self, life: Life) -> None:
         self._stage[life.key] += 1
@@ -262,8 +261,8 @@ class _Loop:
         status = self._follower.scheduler.workload(key).status
         assert status is not None, "it has quota"
         assert status.admission is not None, "it has quota"
-        made = Made(self._now, event.cluster_queue, status.admission.pod_set_assignments)
-        self._comparison.made(life, self._run_of[key], made, self._follower)
+        made = Made(self._follower.now, event.cluster_queue, status.admission.pod_set_assignments)
+        self._comparison.made(life, self._run_of[key], made)
 
     def _reserved(self, key: str) -> None:
         life = self._alive[key]
@@ -271,11 +270,7 @@ class _Loop:
         self._stage[key] += 1
         run = life.run(self._run_of[key])
         for answer in () if run is None else run.answers:
-            self._plan(
-                self._latency + answer.after,
-                key,
-                partial(self._follower.answer, key, answer.old, answer.new),
-            )
+            self._plan(self._latency + answer.after, key, partial(self._follower.answer, key, answer.old, answer.new))
 
     def _admitted(self, key: str) -> None:
         life = self._alive[key]
@@ -293,13 +288,8 @@ class _Loop:
         for after, value in run.ready:
             self._plan(self._latency + after, key, partial(on.pods_ready, key, value))
             if not value and ready.recovery_timeout is not None:
-                self._plan(
-                    after + self._latency + duration_ns(ready.recovery_timeout) + _MILLISECOND,
-                    key,
-                    _nothing,
-                    anyway=True,
-                )
-        self._plan(duration_ns(ready.timeout) + _MILLISECOND, key, _nothing, anyway=True)
+                self._plan_cycle(after + self._latency + duration_ns(ready.recovery_timeout) + _MILLISECOND, key)
+        self._plan_cycle(duration_ns(ready.timeout) + _MILLISECOND, key)
 
     def _evicted(self, key: str, event: SchedulerEvent) -> None:
         self._stage[key] += 1
@@ -308,29 +298,14 @@ class _Loop:
         after = runs[min(number, len(runs) - 1)].released if runs and number >= 0 else self._release_after
         self._plan(after, key, partial(self._follower.release, key))
         if event.preemptor:
-            self._comparison.preempted(event, self._follower)
+            self._comparison.preempted(event)
 
     def _wake(self, key: str) -> None:
         """Schedule a scheduling cycle for the end of the back-off of a workload."""
-        status = self._follower.scheduler.workload(key).status if self._has(key) else None
+        status = self._follower.scheduler.workload(key).status if self._follower.has(key) else None
         state = None if status is None else status.requeue_state
         if state is not None and state.requeue_at is not None:
-            self._plan(state.requeue_at.value - self._now, key, _nothing, anyway=True)
+            self._plan_cycle(state.requeue_at.value - self._follower.now, key)
 
 
 _PROGRESS: frozenset[str] = frozenset(("QuotaReserved", "Admitted", "Evicted", "QuotaReleased", "Assigned"))
-
-
-def _nothing() -> None:
-    """Do nothing, because the next cycle uses the new time."""
-
-
-def _finished(follower: Follower, key: str) -> bool:
-    engine = session_of(follower.scheduler).engine
-    place = engine.find(key)
-    found = engine.condition(place, "Finished") if place >= 0 else None
-    return place < 0 or (found is not None and bool(found[0]))
-
-
-def _bare(manifest: dict[str, Any], spec: dict[str, Any]) -> dict[str, Any]:
-    return {**{name: value for name, value in manifest.items() if name != "status"}, "spec": spec}

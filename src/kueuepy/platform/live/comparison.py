@@ -7,12 +7,13 @@ from collections import Counter, defaultdict
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+import msgspec
 import numpy as np
 
 from kueuepy.errors.words import counted
 from kueuepy.objects import SECOND, Timestamp
 from kueuepy.platform.live.agreement import Difference
-from kueuepy.platform.live.following import RETRY_PERIOD, explanation_of
+from kueuepy.platform.live.following import RETRY_PERIOD
 from kueuepy.tables import Categorical, Columns
 from kueuepy.tables.columns import categorical, times
 
@@ -46,7 +47,7 @@ class Made(NamedTuple):
     pod_sets: Sequence[Any]
 
 
-class ClosedAgreement:
+class ClosedAgreement(msgspec.Struct, frozen=True, eq=False):
     """The agreement of kueuepy's own run with a recorded cluster. `verify_closed` returns an object of this class.
 
     Attributes:
@@ -61,28 +62,11 @@ class ClosedAgreement:
         notes: Recorded changes that could not be applied.
     """
 
-    def __init__(
-        self,
-        admissions: Columns,
-        preemptions: Mapping[str, int],
-        differences: Sequence[Difference],
-        latency: float,
-        notes: tuple[str, ...] = (),
-    ) -> None:
-        """Store the results.
-
-        Args:
-            admissions: The admissions.
-            preemptions: The number of preemptions by outcome.
-            differences: The differences.
-            latency: The latency of the cluster in seconds.
-            notes: Recorded changes that could not be applied.
-        """
-        self.admissions = admissions
-        self.preemptions = dict(preemptions)
-        self.differences = tuple(differences)
-        self.latency = latency
-        self.notes = notes
+    admissions: Columns
+    preemptions: dict[str, int]
+    differences: tuple[Difference, ...]
+    latency: float
+    notes: tuple[str, ...] = ()
 
     @property
     def share(self) -> float:
@@ -90,8 +74,7 @@ class ClosedAgreement:
 
         The fraction is 1 if there are no common admissions.
         """
-        same = self.admissions["flavors"][self._both]
-        return float(same.mean()) if len(same) else 1.0
+        return self._share_of("flavors")
 
     @property
     def share_of_domains(self) -> float:
@@ -99,7 +82,10 @@ class ClosedAgreement:
 
         The fraction is 1 if there are no common admissions.
         """
-        same = self.admissions["domains"][self._both]
+        return self._share_of("domains")
+
+    def _share_of(self, column: str) -> float:
+        same = self.admissions[column][self._both]
         return float(same.mean()) if len(same) else 1.0
 
     @property
@@ -172,23 +158,25 @@ class Comparison:
 
     def __init__(
         self,
+        follower: Follower,
         lives: Sequence[Life],
         decisions: Sequence[RecordedDecision],
         latency: int,
         tolerance: int,
+        *,
         explained: int,
     ) -> None:
         """Store the recorded decisions.
 
         Args:
+            follower: kueuepy's own run.
             lives: The recorded histories of the workloads.
             decisions: The recorded decisions.
             latency: The latency of the cluster, in nanoseconds.
             tolerance: Times that differ by less than this tolerance count as equal, in nanoseconds.
             explained: The number of differences to explain.
         """
-        self._lives = lives
-        self._decisions = decisions
+        self._follower, self._lives, self._decisions = follower, lives, decisions
         self._latency, self._tolerance = latency, tolerance
         self._explain = self._left = explained
         self._made: dict[tuple[int, int], tuple[int, Made]] = {}
@@ -220,21 +208,20 @@ class Comparison:
             found = self._parents[found]
         return f"cohort {found}" if found else queue
 
-    def made(self, life: Life, number: int, made: Made, follower: Follower) -> None:
+    def made(self, life: Life, number: int, made: Made) -> None:
         """Compare an admission of kueuepy's own run with the recorded admission.
 
         Args:
             life: The recorded history of the workload.
             number: The index of the admission among the admissions in `life`.
             made: The admission.
-            follower: kueuepy's own run.
         """
         place = (id(life), number)
         self._made[place] = (len(self._made), made)
         self._admissions[life.key] += 1
         run = life.runs[number] if number < len(life.runs) else None
         if run is None:
-            explanation = self._explanation(follower, life.key)
+            explanation = self._explanation(life.key)
             self._differ((made.time, made.cluster_queue), "admission", life.key, "admitted only here", explanation)
             return
         if run.decision is None:
@@ -244,26 +231,21 @@ class Comparison:
             time = min(made.time, run.reserved - self._latency)
             if run.decision.assigns(made.pod_sets) and abs(made.time - run.reserved) <= self._tolerance + RETRY_PERIOD:
                 self._by_retry.add(len(self._differences))
-            explanation = self._explained.pop(place, "") or self._explanation(follower, life.key)
+            explanation = self._explained.pop(place, "") or self._explanation(life.key)
             self._differ((time, made.cluster_queue), "admission", life.key, what, explanation)
 
-    def expect(self, life: Life, number: int, follower: Follower) -> None:
+    def expect(self, life: Life, number: int) -> None:
         """Explain a workload that the cluster has admitted but kueuepy's own run has not."""
         place = (id(life), number)
         if place not in self._made:
-            self._explained[place] = self._explanation(follower, life.key)
+            self._explained[place] = self._explanation(life.key)
 
-    def preempted(self, event: SchedulerEvent, follower: Follower) -> None:
-        """Record a preemption of kueuepy's own run.
-
-        Args:
-            event: The eviction.
-            follower: kueuepy's own run.
-        """
+    def preempted(self, event: SchedulerEvent) -> None:
+        """Record a preemption of kueuepy's own run, which evicted a workload."""
         place = (event.preemptor, self._admissions[event.preemptor])
         self._preempted[place].add(event.workload)
         if place not in self._since:
-            explanation = self._explanation(follower, event.preemptor)
+            explanation = self._explanation(event.preemptor)
             self._since[place] = (event.time.value, event.preemptor_cluster_queue, explanation)
 
     def result(self, gaps: Sequence[tuple[int, int]], notes: tuple[str, ...]) -> ClosedAgreement:
@@ -275,7 +257,7 @@ class Comparison:
         """
         rows = self._rows()
         preemptions = self._preemptions()
-        differences = self._with_causes(gaps, notes)
+        differences = tuple(self._with_causes(gaps, notes))
         return ClosedAgreement(rows, preemptions, differences, self._latency / SECOND, notes)
 
     def _rows(self) -> Columns:
@@ -306,9 +288,11 @@ class Comparison:
         table["queue"].append(made.cluster_queue if made is not None else decision.cluster_queue if decision else "")
         table["recorded"].append(None if run is None else Timestamp.of(run.reserved - self._latency))
         table["predicted"].append(None if made is None else Timestamp.of(made.time))
-        both = made is not None and decision is not None
-        table["flavors"].append(both and decision is not None and decision.assigns(made.pod_sets if made else ()))
-        table["domains"].append(both and decision is not None and decision.places(made.pod_sets if made else ()))
+        flavors = domains = False
+        if made is not None and decision is not None:
+            flavors, domains = decision.assigns(made.pod_sets), decision.places(made.pod_sets)
+        table["flavors"].append(flavors)
+        table["domains"].append(domains)
         table["first"].append(first)
         table["there"].append(-1 if decision is None else decision.number)
         table["here"].append(position)
@@ -347,18 +331,11 @@ class Comparison:
         what = f"preempts {_names(here)} here, {_names(there)} in the cluster"
         self._differ((time, queue), "preemption", place[0], what, explanation)
 
-    def _explanation(self, follower: Follower, key: str) -> str:
+    def _explanation(self, key: str) -> str:
         """Return an explanation, or an empty string if enough differences have been explained."""
-        return explanation_of(follower, key) if self._left > 0 else ""
+        return self._follower.explanation(key) if self._left > 0 else ""
 
-    def _differ(
-        self,
-        where: tuple[int, str],
-        kind: Kind,
-        key: str,
-        what: str,
-        explanation: str = "",
-    ) -> None:
+    def _differ(self, where: tuple[int, str], kind: Kind, key: str, what: str, explanation: str) -> None:
         if explanation:
             self._left -= 1
         time, queue = where

@@ -8,7 +8,9 @@ from kueuepy.cluster import Cluster
 from kueuepy.errors import KueueError
 from kueuepy.manifest import load
 from kueuepy.objects import SECOND
-from kueuepy.platform.live.recording import Conditions, reclaimable_pods
+from kueuepy.platform.apiserver import RESOURCES
+from kueuepy.platform.history import Conditions
+from kueuepy.platform.live.recording import reclaimable_pods
 from kueuepy.scheduler import Scheduler
 from kueuepy.session.session import session_of
 from kueuepy.session.submission import SubmittedWorkload
@@ -26,23 +28,9 @@ Source: `pkg/cache/queue/inadmissible_workloads.go:requeueBatchPeriod`.
 """
 _UNTIL_RECORDED = "87600h"
 """The time after which pods of an evicted job terminate, unless the recording terminates them earlier."""
-CONFIGURATION = frozenset(
-    (
-        "AdmissionCheck",
-        "ClusterQueue",
-        "Cohort",
-        "LimitRange",
-        "LocalQueue",
-        "Namespace",
-        "Node",
-        "Pod",
-        "PriorityClass",
-        "ResourceFlavor",
-        "RuntimeClass",
-        "Topology",
-        "WorkloadPriorityClass",
-    )
-)
+_OF_CONTROLLERS = {"MultiKueueConfig", "MultiKueueCluster", "ProvisioningRequestConfig"}
+"""The kinds that only controllers of admission checks read."""
+CONFIGURATION = frozenset(resource.kind for resource in RESOURCES) - _OF_CONTROLLERS - {"Workload"}
 """The kinds of objects, besides Workload, that influence decisions."""
 
 
@@ -83,6 +71,20 @@ class Follower:
     def now(self) -> int:
         """The time in nanoseconds since the Unix epoch."""
         return session_of(self.scheduler).engine.now
+
+    def has(self, key: str) -> bool:
+        """Return whether a workload exists."""
+        return session_of(self.scheduler).engine.find(key) >= 0
+
+    def is_true(self, key: str, condition: str) -> bool:
+        """Return whether a condition of a workload is True; False if the workload does not exist."""
+        engine = session_of(self.scheduler).engine
+        found = engine.condition(engine.find(key), condition) if self.has(key) else None
+        return found is not None and bool(found[0])
+
+    def explanation(self, key: str) -> str:
+        """Return the explanation of a workload's state; an empty string if the workload does not exist."""
+        return str(self.scheduler.explain(key)) if self.has(key) else ""
 
     def tick(self, time: int) -> None:
         """Set the clock to a time, in nanoseconds since the Unix epoch."""
@@ -135,7 +137,7 @@ class Follower:
             manifest: The recorded Workload.
         """
         (workload,) = load(manifest, strict=False).workloads
-        if session_of(self.scheduler).engine.find(workload.key) >= 0:
+        if self.has(workload.key):
             self.scheduler.delete(workload.key)
         take(session_of(self.scheduler), SubmittedWorkload(workload))
 
@@ -155,12 +157,12 @@ class Follower:
         return differs
 
     def _workload(self, change: Change) -> bool:
-        on, key, new = self.scheduler, change.key, change.new
+        key, new = change.key, change.new
         if new is None:
-            if session_of(on).engine.find(key) >= 0:
-                on.delete(key)
+            if self.has(key):
+                self.scheduler.delete(key)
             return True
-        if change.old is None or session_of(on).engine.find(key) < 0:
+        if change.old is None or not self.has(key):
             self.set_to(new)
             return True
         return any([self._spec(change.old, new), self._status(key, change.old, new)])
@@ -249,10 +251,3 @@ class Follower:
             return
         job_stopped(session, key)
         engine.settle()
-
-
-def explanation_of(follower: Follower, key: str) -> str:
-    """Return the explanation of a workload's state; an empty string if the workload does not exist."""
-    if session_of(follower.scheduler).engine.find(key) < 0:
-        return ""
-    return str(follower.scheduler.explain(key))

@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 
+from kueuepy.platform.history import Conditions
 from kueuepy.platform.live.recorded import RecordedDecision  # noqa: TC001 - msgspec reads it
-from kueuepy.platform.live.recording import Conditions, reclaimable_pods
+from kueuepy.platform.live.recording import reclaimable_pods
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence

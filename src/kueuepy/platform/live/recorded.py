@@ -10,7 +10,8 @@ import msgspec
 from kueuepy.engine.decisions import Admitted
 from kueuepy.errors import KueueError
 from kueuepy.manifest import load
-from kueuepy.platform.live.recording import Change, Conditions, assignments
+from kueuepy.platform.history import Conditions
+from kueuepy.platform.live.recording import Change, assignments
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -106,14 +107,10 @@ def decisions_of(change: Change, index: int, number: int, uids: Mapping[Any, str
         found.append(("preemption", uids.get(by[1], "") if by else ""))
     domains = _recorded_domains(change.new) if found and found[0][0] != "preemption" else []
     queue = str(((change.new.get("status") or {}).get("admission") or {}).get("clusterQueue") or "")
+    assigned = {one["name"]: (one.get("count"), dict(one.get("flavors") or {})) for one in assignments(change.new)}
     for kind, head in found:
-        assigned = _assigned(change.new)
         yield RecordedDecision(number, index, change.time, kind, change.key, head, assigned, domains, queue)
         number += 1
-
-
-def _assigned(manifest: dict[str, Any]) -> dict[str, tuple[int | None, dict[str, str]]]:
-    return {one["name"]: (one.get("count"), dict(one.get("flavors") or {})) for one in assignments(manifest)}
 
 
 def _placed(manifest: dict[str, Any]) -> list[Any]:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import time
 from contextlib import suppress
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from kueuepy.errors import ApiError, StateError
@@ -112,26 +111,6 @@ class Recorder:
             self._writer.event("ConfigMap", False, found, now)  # noqa: FBT003 - as a watch
 
 
-class _Right:
-    """The exclusive right to write a recording."""
-
-    def __init__(self, path: str | os.PathLike[str]) -> None:
-        """Acquire the right to write the recording.
-
-        Raises:
-            StateError: Another recorder is writing to the file.
-        """
-        file = resolved(path)
-        try:
-            self._lock = Lock(Path(file))
-        except StateError:
-            raise StateError(f"{path}: another recorder writes it; only one may") from None
-
-    def release(self) -> None:
-        """Release the right to write the recording."""
-        self._lock.release(remove=True)
-
-
 @checked
 def record(
     context: str | None,
@@ -166,7 +145,11 @@ def record(
         ApiError: The cluster cannot be reached, or refuses a request.
         InvalidSpecError: The file is not a recording, or was started with a different key.
     """
-    right = _Right(path)
+    file = resolved(path)
+    try:
+        lock = Lock(file)
+    except StateError:
+        raise StateError(f"{path}: another recorder writes it; only one may") from None
     try:
         reader = ClusterReader(Connection.open(context or ""))
         key = None if anonymise is None else Anonymiser.of_file(anonymise)
@@ -179,5 +162,5 @@ def record(
         finally:
             writer.close()
     finally:
-        right.release()
+        lock.release(remove=True)
     return recorder.written

@@ -11,7 +11,6 @@ import msgspec
 
 from kueuepy.errors import InvalidSpecError, NotFoundError
 from kueuepy.manifest.text.sources import is_recording
-from kueuepy.objects import SECOND
 from kueuepy.objects.times import parse_time
 from kueuepy.platform.history import Recording
 
@@ -98,10 +97,10 @@ def _events(path: str, data: bytes) -> Iterator[dict[str, Any]]:
             raise InvalidSpecError(
                 f"{path}:{number}: type: is {event.get('type')!r}; a line must be a watch event{_HINT}"
             )
-        if event.get("type") in _WRITES and not (fault := _fault(event)):
+        if event["type"] in _WRITES:
+            if fault := _fault(event):
+                raise InvalidSpecError(f"{path}:{number}: {fault}")
             yield event
-        elif event.get("type") in _WRITES:
-            raise InvalidSpecError(f"{path}:{number}: {fault}")
 
 
 def _fault(event: Mapping[str, Any]) -> str:
@@ -157,23 +156,6 @@ def changes(events: Iterable[Mapping[str, Any]]) -> list[Change]:
     return found
 
 
-class Conditions(dict[str, "dict[str, Any]"]):
-    """The conditions of a Workload's manifest by type."""
-
-    def __init__(self, manifest: Mapping[str, Any] | None) -> None:
-        """Read the conditions; a manifest without a status has no conditions."""
-        status = (manifest or {}).get("status") or {}
-        super().__init__({one["type"]: one for one in status.get("conditions") or () if "type" in one})
-
-    def true(self, name: str) -> bool:
-        """Return whether the status of a condition is True."""
-        return bool(self.get(name, {}).get("status") == "True")
-
-    def reason(self, name: str) -> str:
-        """Return the reason of a condition; empty if the condition does not exist."""
-        return str(self.get(name, {}).get("reason", ""))
-
-
 def assignments(manifest: Mapping[str, Any]) -> list[dict[str, Any]]:
     """Return the pod set assignments in the admission of a Workload's manifest."""
     admission = (manifest.get("status") or {}).get("admission") or {}
@@ -184,8 +166,3 @@ def reclaimable_pods(manifest: Mapping[str, Any]) -> dict[str, int]:
     """Return, for each pod set, the number of pods that no longer need their quota."""
     found = (manifest.get("status") or {}).get("reclaimablePods") or ()
     return {str(one["name"]): int(one.get("count") or 0) for one in found if "name" in one}
-
-
-def seconds(nanoseconds: int) -> float:
-    """Return a duration or time in seconds."""
-    return nanoseconds / SECOND

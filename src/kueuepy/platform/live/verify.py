@@ -5,12 +5,14 @@ from __future__ import annotations
 from collections import Counter, defaultdict, deque
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
+import msgspec
+
 from kueuepy.engine.decisions import Admitted, Preempting
 from kueuepy.errors.arguments import checked
 from kueuepy.objects import ClusterQueue
 from kueuepy.objects.times import Duration, Timestamp, duration_ns
 from kueuepy.platform.live.agreement import Agreement, Difference, JudgedDecision
-from kueuepy.platform.live.following import CONFIGURATION, Follower, explanation_of
+from kueuepy.platform.live.following import CONFIGURATION, Follower
 from kueuepy.platform.live.recorded import RecordedDecision, decisions_of, placed_pods
 from kueuepy.platform.live.recording import Change, manager_configuration, read_events
 from kueuepy.session.session import session_of
@@ -29,12 +31,11 @@ Progress: TypeAlias = "Callable[[int, int], None]"
 _Outcome: TypeAlias = Literal["", "same", "moment", "different"]
 
 
-class _Run:
-    """A Follower, and the recorded decisions that it has made."""
+class _Run(msgspec.Struct, eq=False):
+    """A Follower, and the numbers of the recorded decisions that it has made."""
 
-    def __init__(self, follower: Follower, made: frozenset[int] = frozenset()) -> None:
-        self.follower = follower
-        self.made = made
+    follower: Follower
+    made: frozenset[int] = frozenset()
 
     def fork(self) -> _Run:
         return _Run(self.follower.fork(), self.made)
@@ -263,7 +264,7 @@ class Verifier:
 
     def _repeats(self, decision: RecordedDecision) -> bool:
         """Return whether kueuepy has already preempted a workload; Kueue preempts it again if two writes conflict."""
-        return decision.kind == "preemption" and _has(self._run.follower, decision.workload, "Evicted")
+        return decision.kind == "preemption" and self._run.follower.is_true(decision.workload, "Evicted")
 
     def _at_another_moment(self, decision: RecordedDecision) -> tuple[_Outcome, bool]:
         """Find a time within the latency at which kueuepy makes the decision, and continue from that time.
@@ -354,7 +355,7 @@ class Verifier:
 
     def _difference(self, before: Follower, decision: RecordedDecision) -> Difference:
         here = next((one for one in before.fork().scheduler.cycle() if one.workload == decision.head), None)
-        explanation = explanation_of(before, decision.head)
+        explanation = before.explanation(decision.head)
         state = explanation.partition("\n")[0] or "no such workload here"
         what = f"kueuepy does not consider it: {state}" if here is None else _in_words(here)
         cause = "a moment that no object shows" if decision.workload in self._recent(decision) else "unknown"
@@ -393,7 +394,7 @@ class Verifier:
             if any(one[:2] == (kind, key) for one in _decided(self._run.follower, again.scheduler.cycle())):
                 self._reported.add((kind, key))
                 what = f"only kueuepy decides this: {_in_words(decision)}"
-                explanation = explanation_of(self._run.follower, decision.workload)
+                explanation = self._run.follower.explanation(decision.workload)
                 self.differences.append(Difference(Timestamp.of(time), kind, key, what, "only here", explanation))
 
 
@@ -401,22 +402,12 @@ def _decided(before: Follower, cycle: Iterable[Decision]) -> Iterator[tuple[Kind
     """Yield the effective decisions of a cycle, each with its kind and the workload that it changes."""
     for decision in cycle:
         if isinstance(decision, Admitted):
-            yield (
-                "replacement" if _has(before, decision.workload, "QuotaReserved") else "admission",
-                decision.workload,
-                decision,
-            )
+            had_quota = before.is_true(decision.workload, "QuotaReserved")
+            yield "replacement" if had_quota else "admission", decision.workload, decision
         elif isinstance(decision, Preempting):
             for target in decision.targets:
-                if not _has(before, target.workload, "Evicted"):
+                if not before.is_true(target.workload, "Evicted"):
                     yield "preemption", target.workload, decision
-
-
-def _has(follower: Follower, key: str, condition: str) -> bool:
-    engine = session_of(follower.scheduler).engine
-    place = engine.find(key)
-    found = engine.condition(place, condition) if place >= 0 else None
-    return found is not None and bool(found[0])
 
 
 def _has_queue(follower: Follower, name: str) -> bool:
@@ -425,9 +416,8 @@ def _has_queue(follower: Follower, name: str) -> bool:
 
 def _in_words(decision: Decision) -> str:
     if isinstance(decision, Admitted):
-        return (
-            f"admitted on {', '.join(sorted({flavor for one in decision.pod_sets for flavor in one.flavors.values()}))}"
-        )
+        flavors = {flavor for one in decision.pod_sets for flavor in one.flavors.values()}
+        return f"admitted on {', '.join(sorted(flavors))}"
     if isinstance(decision, Preempting):
         return f"preempts {', '.join(target.workload for target in decision.targets)}"
     return f"pending: {decision.reason}: {decision.message}"

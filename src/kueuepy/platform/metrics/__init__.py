@@ -2,6 +2,4 @@
 
 from kueuepy.platform.metrics.watch import Watch
 
-__all__ = [
-    "Watch",
-]
+__all__ = ["Watch"]

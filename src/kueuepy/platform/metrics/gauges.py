@@ -171,11 +171,7 @@ class _Gauges:
         self._set(name, inadmissible + (active if blocked else 0), **of, status="inadmissible")
 
     def _unadmitted(self, view: UnadmittedView) -> None:
-        of = {
-            "cluster_queue": view.cluster_queue,
-            "reason": view.reason,
-            "underlying_cause": view.underlying_cause,
-        }
+        of = {"cluster_queue": view.cluster_queue, "reason": view.reason, "underlying_cause": view.underlying_cause}
         self.all["unadmitted_workloads"].add(view.count, **of)
         self._set("local_queue_unadmitted_workloads", view.count, name=view.local_queue, namespace=view.namespace, **of)
 

@@ -42,10 +42,10 @@ class MetricsServer:
         if not port.isdecimal() or int(port) >= _PORTS:
             raise InvalidSpecError(f"{address!r}; it must be HOST:PORT, or a port of the loopback interface")
         try:
-            self._server = _Server((host, int(port)), _Handler)
+            handler = type("Handler", (_Handler,), {"text": staticmethod(text)})
+            self._server = ThreadingHTTPServer((host, int(port)), handler)
         except OSError as error:
             raise InvalidSpecError(f"{address}: cannot be used: {error.strerror or error}") from None
-        self._server.text = text
         self.url = f"http://{host}:{self._server.server_port}/metrics"
         threading.Thread(target=self._server.serve_forever, daemon=True).start()
 
@@ -63,20 +63,15 @@ class MetricsServer:
         self.close()
 
 
-class _Server(ThreadingHTTPServer):
-    daemon_threads = True
-    text: Callable[[], str]
-
-
 class _Handler(BaseHTTPRequestHandler):
     timeout = _IDLE
-    server: _Server
+    text: Callable[[], str]
 
     def do_GET(self) -> None:
         if self.path.partition("?")[0] != "/metrics":
             self.send_error(HTTPStatus.NOT_FOUND)
             return
-        body = self.server.text().encode()
+        body = self.text().encode()
         self.send_response(HTTPStatus.OK)
         self.send_header("Content-Type", "text/plain; version=0.0.4; charset=utf-8")
         self.send_header("Content-Length", str(len(body)))

@@ -26,7 +26,7 @@ from kueuepy.pages.data import (
     cells_of,
 )
 from kueuepy.pages.state import MOST_EXPLAINED, state_data
-from kueuepy.platform.history import RecordedState
+from kueuepy.platform.history import Conditions, RecordedState
 from kueuepy.platform.importer import import_cluster
 
 if TYPE_CHECKING:
@@ -68,19 +68,18 @@ def _gaps(recording: Recording, zero: float) -> Iterator[str]:
         )
 
 
-class _Life:
+class _Life(msgspec.Struct):
     """The recorded state of one Workload."""
 
-    def __init__(self, key: str) -> None:
-        self.key = key
-        self.queue = ""
-        self.local = ""
-        self.priority = 0
-        self.created = 0
-        self.shape = 0
-        self.changes: list[tuple[int, int, int]] = []
-        self.held: _Cells = {}
-        self.holder = ""
+    key: str
+    queue: str = ""
+    local: str = ""
+    priority: int = 0
+    created: int = 0
+    shape: int = 0
+    changes: list[tuple[int, int, int]] = []
+    held: _Cells = {}
+    holder: str = ""
 
 
 class _Replay:
@@ -91,9 +90,7 @@ class _Replay:
 
     def __init__(self, latest: PageData) -> None:
         self._latest = latest
-        self._cells: dict[tuple[str, str], int] = {
-            (cell.flavor, cell.resource): place for place, cell in enumerate(latest.cells)
-        }
+        self._cells = {(cell.flavor, cell.resource): place for place, cell in enumerate(latest.cells)}
         self._nodes: dict[tuple[str, str], int] = {
             (node.kind, node.name): place for place, node in enumerate(latest.nodes)
         }
@@ -165,7 +162,7 @@ class _Replay:
         life.priority = int(spec.get("priority") or 0)
         life.created = parse_time(str(obj["metadata"].get("creationTimestamp"))) or time
         life.shape = self._shape(spec.get("podSets") or ())
-        conditions = {one.get("type"): one for one in status.get("conditions") or ()}
+        conditions = Conditions(obj)
         state = _state_of(spec, conditions)
         held = _held(admission, status) if state in (RESERVED, ADMITTED, EVICTED) else {}
         self._hold(life, str(admission.get("clusterQueue") or ""), held, time)
@@ -241,14 +238,11 @@ class _Replay:
         )
 
 
-def _state_of(spec: dict[str, Any], conditions: dict[Any, dict[str, Any]]) -> int:
-    def is_true(name: str) -> bool:
-        return bool(conditions.get(name, {}).get("status") == "True")
-
-    if is_true("Finished"):
+def _state_of(spec: dict[str, Any], conditions: Conditions) -> int:
+    if conditions.true("Finished"):
         return GONE
-    if is_true("QuotaReserved"):
-        return EVICTED if is_true("Evicted") else ADMITTED if is_true("Admitted") else RESERVED
+    if conditions.true("QuotaReserved"):
+        return EVICTED if conditions.true("Evicted") else ADMITTED if conditions.true("Admitted") else RESERVED
     return PENDING if spec.get("active") is not False else GONE
 
 
@@ -266,7 +260,7 @@ def _held(admission: dict[str, Any], status: dict[str, Any]) -> _Cells:
     return held
 
 
-def _note(state: int, admission: dict[str, Any], conditions: dict[Any, dict[str, Any]]) -> str:
+def _note(state: int, admission: dict[str, Any], conditions: Conditions) -> str:
     """Return the flavors of a workload with quota, or the reason of a pending workload."""
     if state in (RESERVED, ADMITTED, EVICTED):
         names: dict[str, None] = {}

@@ -7,7 +7,7 @@ import math
 import threading
 import time
 from http import HTTPStatus
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import msgspec
 
@@ -30,24 +30,6 @@ if TYPE_CHECKING:
 
 _EXPLAINED = 50
 """Number of explanations that a served page contains initially; the page requests further explanations when needed."""
-
-
-class Feed(Protocol):
-    """A source from which pages are created."""
-
-    def stamp(self) -> Hashable:
-        """Return a value that changes whenever the source changes; `None` if only reading the source shows changes."""
-
-    def read(self) -> PageData:
-        """Read the source."""
-
-    def explain(self, name: str, seconds: float) -> Explanation:
-        """Return the explanation of a workload's state.
-
-        Args:
-            name: The key of the workload.
-            seconds: The time at which to explain the workload, in seconds after the beginning of the period.
-        """
 
 
 class SchedulerFeed:
@@ -101,7 +83,12 @@ class RecordingFeed:
         return data
 
     def explain(self, name: str, seconds: float) -> Explanation:
-        """Return the explanation of a workload's state at a given time, from the objects that existed at that time."""
+        """Return the explanation of a workload's state at a given time, from the objects that existed at that time.
+
+        Args:
+            name: The key of the workload.
+            seconds: The time, in seconds after the beginning of the recording.
+        """
         if self._known is None or self._known[0] != seconds:
             at = self._zero + round(seconds * SECOND)
             state = RecordedState(self._recording, min(at, self._recording.end))
@@ -135,6 +122,10 @@ class FixedFeed:
         """Return the explanation of a workload's state."""
         assert self._explain is not None, "the page does not ask"
         return self._explain(name, seconds)
+
+
+Feed: TypeAlias = SchedulerFeed | RecordingFeed | FixedFeed
+"""A source from which pages are created."""
 
 
 class PageSite:
