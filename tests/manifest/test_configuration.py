@@ -170,6 +170,10 @@ def test_configuration_fields_irrelevant_for_admission_are_accepted():
             for name in ("backoffLimitCount", "backoffBaseSeconds", "backoffMaxSeconds")
         ),
         ({"waitForPodsReady": {"requeuingStrategy": {"timestamp": "Start"}}}, 'timestamp: "Start" is not supported'),
+        (
+            {"waitForPodsReady": {"requeuingStrategy": {"backoffMaxSeconds": 2**63}}},
+            f"requeuingStrategy.backoffMaxSeconds: is out of range; it must be {2**63 - 1} at most",
+        ),
         ({"admissionFairSharing": {"usageHalfLifeTime": "-1s"}}, "admissionFairSharing.usageHalfLifeTime: is negative"),
         ({"admissionFairSharing": {"usageSamplingInterval": "-1s"}}, "usageSamplingInterval: must be more than 0"),
         (

@@ -42,20 +42,13 @@ _OTHERS = """
     internalCertManagement clientConnection objectRetentionPolicies visibilityServer
     queueVisibility
 """
-_Requeuing = shape(
-    "RequeuingStrategy",
-    timestamp=str | None,
-    backoffLimitCount=int | None,
-    backoffBaseSeconds=int | None,
-    backoffMaxSeconds=int | None,
-)
 _Wait = shape(
     "WaitForPodsReady",
     enable=bool | None,
     timeout=str | None,
     recoveryTimeout=str | None,
     blockAdmission=bool | None,
-    requeuingStrategy=_Requeuing | None,
+    requeuingStrategy=RequeuingStrategy | None,
 )
 _FairSharing = shape("FairSharing", enable=bool | None, preemptionStrategies=list[str] | None)
 _AdmissionFairSharing = shape(
@@ -190,7 +183,7 @@ def _wait(raw: dict[str, Any] | None, version: str, findings: Findings) -> WaitF
     recovery = timeout
     if "recoveryTimeout" in given:
         recovery = _duration(given["recoveryTimeout"], (*path, "recoveryTimeout"), findings)
-    strategy = present(given.get("requeuingStrategy") or {})
+    strategy = given.get("requeuingStrategy") or {}
     return WaitForPodsReady(
         timeout=Seconds.of(timeout),
         recovery_timeout=Seconds.of(recovery) if recovery else None,

@@ -13,6 +13,7 @@ import msgspec
 from msgspec import inspect
 
 from kueuepy.errors.problems import Path, Problem, ProblemKind, shown, suggestion
+from kueuepy.objects.readable import decoding_fault
 from kueuepy.objects.ready import ready
 from kueuepy.objects.times import decode_time
 
@@ -111,7 +112,8 @@ def _decode(cls: type[T], raw: Any, path: Path, findings: Findings) -> tuple[T, 
     try:
         return msgspec.convert(clean, ready(cls), dec_hook=decode_time), clean
     except msgspec.ValidationError as error:
-        findings.problem(path, str(error))
+        place, detail = decoding_fault(error, cls)
+        findings.problem((*path, *place), detail)
         return None
 
 

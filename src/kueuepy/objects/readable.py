@@ -123,7 +123,7 @@ def decoding_fault(error: msgspec.ValidationError, cls: Any) -> Fault:
         return path, f"is {value}; it must be one of {', '.join(_allowed(cls, path)) or 'those of its type'}"
     if found := _LENGTH.fullmatch(message):
         size = "most" if found[2] == "<" else "least"
-        return steps(found[4]), f"has a wrong length; it must have at {size} {found[3]} {_PARTS[found[1]]}"
+        return steps(found[4] or ""), f"has a wrong length; it must have at {size} {found[3]} {_PARTS[found[1]]}"
     found = _EXPECTED.fullmatch(message)
     if not found:
         return (), message
