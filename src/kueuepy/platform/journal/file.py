@@ -27,11 +27,15 @@ from zlib import crc32
 
 import msgspec
 
+from kueuepy.engine.decisions import Admitted, Preempting
 from kueuepy.errors import StateError
 from kueuepy.platform.journal.lock import is_locked
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
+
+    from kueuepy.engine.cycle import Cycle
+    from kueuepy.session.state import SchedulerState
 
 APPLICATION_ID = 0x4B554555
 VERSION = 2
@@ -64,6 +68,7 @@ class End(NamedTuple):
 
 
 _encoder = msgspec.msgpack.Encoder()
+_json = msgspec.json.Encoder(order="deterministic")
 
 
 def checksum(before: int, row: Sequence[object], decisions: Sequence[DecisionRow]) -> int:
@@ -75,6 +80,29 @@ def checksum(before: int, row: Sequence[object], decisions: Sequence[DecisionRow
         decisions: The rows of `decisions` for the call.
     """
     return crc32(_encoder.encode((row, decisions)), before)
+
+
+def decision_rows(state: SchedulerState, cycles: Sequence[Cycle]) -> list[DecisionRow]:
+    """Return the rows of `decisions` for a sequence of cycles.
+
+    Args:
+        state: The state after the last cycle.
+        cycles: The cycles; idle cycles have no rows.
+    """
+    rows: list[DecisionRow] = []
+    busy = [cycle for cycle in cycles if not cycle.idle]
+    for at, cycle in enumerate(busy, sum(state.engine.cycle_counts()) - len(busy) + 1):
+        for decision in cycle:
+            flavors = targets = reason = ""
+            if isinstance(decision, Admitted):
+                flavors = _json.encode(decision.flavors).decode()
+            else:
+                reason = decision.reason
+                if isinstance(decision, Preempting):
+                    targets = _json.encode([target.workload for target in decision.targets]).decode()
+            verdict = type(decision).__name__
+            rows.append((at, verdict, decision.workload, decision.cluster_queue, reason, flavors, targets))
+    return rows
 
 
 def create(path: Path, at: int, state: bytes, lock: str) -> None:

@@ -18,8 +18,8 @@ from kueuepy.errors.arguments import checked_methods
 from kueuepy.errors.words import counted
 from kueuepy.platform.journal import file, reading
 from kueuepy.platform.journal.declared import reconcile
+from kueuepy.platform.journal.file import decision_rows
 from kueuepy.platform.journal.lock import Guard, Lock, resolved
-from kueuepy.platform.journal.rows import decision_rows
 from kueuepy.platform.journal.scheduler import JournaledScheduler
 from kueuepy.scheduler import Scheduler, scheduler_with
 from kueuepy.session import saved

@@ -121,7 +121,7 @@ def _write(life: Life, change: Change, index: int, decision: RecordedDecision | 
         life.waited = True
     run = life.runs[-1] if life.runs else None
     if run is not None:
-        _continue(run, (old, new), (before, after), time)
+        _continue(run, change, before, after)
     if (old.get("spec") or {}).get("active", True) and not (new.get("spec") or {}).get("active", True):
         life.deactivated = index
     if after.true("Evicted") and after.reason("Evicted").startswith("DeactivatedDueTo") and life.deactivated >= 0:
@@ -132,9 +132,8 @@ def _write(life: Life, change: Change, index: int, decision: RecordedDecision | 
         life.runtime = time - run.admitted if ends and run is not None and run.admitted is not None else None
 
 
-def _continue(run: Run, versions: tuple[dict[str, Any], ...], conditions: tuple[Conditions, ...], time: int) -> None:
-    old, new = versions
-    before, after = conditions
+def _continue(run: Run, change: Change, before: Conditions, after: Conditions) -> None:
+    old, new, time = change.old or {}, change.manifest, change.time
     if run.admitted is None and after.true("Admitted"):
         run.admitted = time
     if _answers(old) != _answers(new) and run.evicted is None:

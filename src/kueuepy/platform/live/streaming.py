@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import heapq
+from itertools import count
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from kueuepy.platform.apiserver import RESOURCES
@@ -49,7 +50,7 @@ class ChangeStream:
         self._events: list[_Event] = []
         self._known: dict[tuple[str, str], dict[str, Any]] = {}
         self._listed: set[str] = set()
-        self._received = 0
+        self._numbers = count()
         self._time = 0
         self.relisted = 0
 
@@ -89,8 +90,7 @@ class ChangeStream:
         self.relisted += 1
         gone = [place for place in self._known if place[0] == kind and place[1] not in present]
         for _, key in gone:
-            self._received += 1
-            event = _Event(message.revision, self._received, message.time, kind, key, None)
+            event = _Event(message.revision, next(self._numbers), message.time, kind, key, None)
             heapq.heappush(self._events, event)
 
     def _add(self, message: Message, obj: dict[str, Any], *, deleted: bool = False, at_start: bool = False) -> str:
@@ -98,9 +98,8 @@ class ChangeStream:
         found.setdefault("kind", message.kind)
         metadata = found["metadata"]
         key = f"{metadata['namespace']}/{metadata['name']}" if metadata.get("namespace") else str(metadata["name"])
-        self._received += 1
         revision = int(metadata["resourceVersion"])
-        event = _Event(revision, self._received, message.time, message.kind, key, None if deleted else found)
+        event = _Event(revision, next(self._numbers), message.time, message.kind, key, None if deleted else found)
         if at_start:
             self._first.append(event)
         else:

@@ -144,13 +144,13 @@ class Verifier:
             self._at[index].append(decision)
             self._of[decision.kind, decision.workload].append(decision)
 
-    def judge(self, until: int | None = None) -> None:
+    def judge(self, until: int) -> None:
         """Process the changes up to a time at which all decisions within the latency are known.
 
         Args:
-            until: The time in nanoseconds since the Unix epoch; `None` for all changes.
+            until: The time in nanoseconds since the Unix epoch.
         """
-        while self._next < self._added and (until is None or self._changes[self._next].time <= until):
+        while self._next < self._added and self._changes[self._next].time <= until:
             self._process(self._next)
             self._next += 1
 
@@ -211,13 +211,7 @@ class Verifier:
             index: The index of the next change.
             most: The maximum number of cycles.
         """
-        ahead = None
-        for _ in range(most):
-            before = run.follower.fork()
-            cycle = run.follower.scheduler.cycle()
-            if cycle.idle:
-                break
-            found = list(_decided(before, cycle))
+        for before, found in _cycles(run, most):
             expected = [self._expected(run, index, kind, key, decision) for kind, key, decision in found]
             if not all(expected):
                 for (kind, key, decision), known in zip(found, expected, strict=True):
@@ -226,9 +220,6 @@ class Verifier:
                 run.follower = before
                 break
             run.made |= {known.number for known in expected if known is not None}
-            if not found and cycle.ahead == ahead:
-                break
-            ahead = cycle.ahead if not found else None
         run.follower.notice()
 
     def _expected(self, run: _Run, index: int, kind: Kind, key: str, decision: Decision) -> RecordedDecision | None:
@@ -330,14 +321,8 @@ class Verifier:
             The decision, and whether the Follower also makes decisions that the cluster did not make; `None` if the
             Follower does not make the recorded decision.
         """
-        ahead = None
-        for _ in range(_MOST_CYCLES):
-            before = run.follower.fork()
-            cycle = run.follower.scheduler.cycle()
-            if cycle.idle:
-                return None
+        for _, found in _cycles(run):
             made, other = None, False
-            found = list(_decided(before, cycle))
             for kind, key, one in found:
                 if (kind, key) == (decision.kind, decision.workload) and decision.is_same(one):
                     made = one
@@ -348,9 +333,8 @@ class Verifier:
             run.follower.notice()
             if made is not None:
                 return made, other
-            if other or (not found and cycle.ahead == ahead):
+            if other:
                 return None
-            ahead = cycle.ahead if not found else None
         return None
 
     def _difference(self, before: Follower, decision: RecordedDecision) -> Difference:
@@ -396,6 +380,19 @@ class Verifier:
                 what = f"only kueuepy decides this: {_in_words(decision)}"
                 explanation = self._run.follower.explanation(decision.workload)
                 self.differences.append(Difference(Timestamp.of(time), kind, key, what, "only here", explanation))
+
+
+def _cycles(run: _Run, most: int = _MOST_CYCLES) -> Iterator[tuple[Follower, list[tuple[Kind, str, Decision]]]]:
+    """Run cycles until a cycle is idle or changes nothing; yield the state before each cycle, and its decisions."""
+    ahead = None
+    for _ in range(most):
+        before = run.follower.fork()
+        cycle = run.follower.scheduler.cycle()
+        found = list(_decided(before, cycle))
+        if cycle.idle or (not found and cycle.ahead == ahead):
+            return
+        ahead = cycle.ahead if not found else None
+        yield before, found
 
 
 def _decided(before: Follower, cycle: Iterable[Decision]) -> Iterator[tuple[Kind, str, Decision]]:

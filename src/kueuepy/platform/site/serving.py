@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 import msgspec
 
-from kueuepy.errors import KueueError
+from kueuepy.errors import KueueError, StateError
 from kueuepy.look.loopback import Answer
 from kueuepy.objects import SECOND
 from kueuepy.pages.document import Page
@@ -99,16 +99,9 @@ class RecordingFeed:
 class FixedFeed:
     """Data that does not change, such as the data of a saved result."""
 
-    def __init__(self, data: PageData, explain: Callable[[str, float], Explanation] | None = None) -> None:
-        """Store the data.
-
-        Args:
-            data: The data.
-            explain: A function that explains a workload at a given time; without this function, the page does not
-                request explanations.
-        """
-        self._data, self._explain = data, explain
-        data.asks = explain is not None
+    def __init__(self, data: PageData) -> None:
+        """Store the data."""
+        self._data = data
 
     def stamp(self) -> Hashable:
         """Return a constant."""
@@ -119,9 +112,8 @@ class FixedFeed:
         return self._data
 
     def explain(self, name: str, seconds: float) -> Explanation:
-        """Return the explanation of a workload's state."""
-        assert self._explain is not None, "the page does not ask"
-        return self._explain(name, seconds)
+        """Refuse the request, which the page itself does not send."""
+        raise StateError(f'Workload "{name}": there is no state at {seconds} s from which it could be explained')
 
 
 Feed: TypeAlias = SchedulerFeed | RecordingFeed | FixedFeed
@@ -184,8 +176,7 @@ class PageSite:
     def _read(self) -> None:
         self._stamp = self._feed.stamp()
         data = self._feed.read()
-        if not isinstance(self._feed, FixedFeed):
-            data.asks = True
+        data.asks = not isinstance(self._feed, FixedFeed)
         data.every = self._every
         self._data = data
         self._body = msgspec.json.encode(data)

@@ -132,7 +132,7 @@ def pending_workloads(
     """
     if (cluster_queue is None) == (local_queue is None):
         raise InvalidSpecError("pending workloads: name either a ClusterQueue or a LocalQueue")
-    engine = engine_of(source)
+    engine = source if isinstance(source, Engine) else session_of(source).engine
     limit, offset = min(limit, MAX_LIMIT) or DEFAULT_LIMIT, max(offset, 0)
     if cluster_queue is not None:
         found = _waiting(engine, cluster_queue)
@@ -141,11 +141,6 @@ def pending_workloads(
         found = _of_local_queue(engine, local_queue)
     page = found[offset : offset + max(limit, 0)]
     return PendingWorkloadsSummary(tuple(page if isinstance(source, Engine) else _with_owners(source, page)))
-
-
-def engine_of(source: Scheduler | Engine) -> Engine:
-    """Return the engine of a Scheduler; if the argument is an engine, return it unchanged."""
-    return source if isinstance(source, Engine) else session_of(source).engine
 
 
 def _waiting(engine: Engine, cluster_queue: str) -> list[PendingWorkload]:
