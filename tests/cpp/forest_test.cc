@@ -74,7 +74,6 @@ TEST_F(ForestTest, QueuesAndCohortsMayHaveEqualNames) {
   Rebuild();
   EXPECT_NE(queue, cohort);
   EXPECT_EQ(forest_.Parent(queue), cohort);
-  EXPECT_EQ(forest_.Name(queue), forest_.Name(cohort));
 }
 
 TEST_F(ForestTest, ChildrenAreOrderedByNameAfterTheirParents) {

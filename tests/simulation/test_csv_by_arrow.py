@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 import kueuepy as kq
 from kueuepy.simulation import cells
 from kueuepy.simulation.cells import csv_columns
-from kueuepy.simulation.spans import moments
+from kueuepy.simulation.spans import moments, parse_moment
 from kueuepy.simulation.values import SPAN, SPAN_OR_NEVER, TIME, TIME_OR_UNKNOWN, Column, amount, whole
 from kueuepy.tables import Categorical
 
@@ -134,11 +134,21 @@ def test_a_large_file_with_quoted_cells_is_read_by_arrow(tmp_path, arrow_reads):
 
 @pytest.mark.parametrize("zone", ["", "Z", "+01:00"])
 @pytest.mark.parametrize("separator", [" ", "T"])
-def test_dates_are_converted_by_arrow_as_by_python(zone, separator):
+def test_many_dates_are_converted_as_single_ones(zone, separator):
     values = [f"2024-0{1 + n}-0{9 - n}{separator}1{n}:0{n}:5{n}{part}{zone}" for n in range(9) for part in ("", ".250")]
-    texts = pyarrow.array(values)
-    assert moments(values) is not None
-    assert outcome(READERS["times"], texts) == outcome(READERS["times"], texts_of(values))
+    found = moments(values)
+    assert found is not None
+    assert found.astype("M8[ns]").view("i8").tolist() == [parse_moment(value) for value in values]
+
+
+@pytest.mark.parametrize(
+    ("text", "number"),
+    [("+5", 5), ("007", 7), ("\uff15", 5), (" 5 ", 5), ("1e3", 1000), ("0x1f", None), ("nan(a)", None), ("1_0", 10)],
+)
+def test_numbers_as_texts_are_those_of_python(text, number):
+    for values in (pyarrow.array([text]), [text]):
+        found = Column("x", values, str).numbers
+        assert (None if found is None else found.tolist()) == (None if number is None else [number])
 
 
 def test_a_large_file_without_pyarrow(tmp_path, monkeypatch):

@@ -9,6 +9,7 @@ import pytest
 
 import kueuepy as kq
 from kueuepy.errors import DuplicateError, InvalidSpecError
+from kueuepy.tables import Categorical
 
 from .conftest import GPU, cluster, queue
 
@@ -326,3 +327,46 @@ def test_numbers_that_a_float_merges_remain_text(tmp_path):
     path.write_text("queue,submit,runtime,cpu,job_id\n" + "".join(f"a,0,1,1,{name}\n" for name in ids))
     jobs = kq.Jobs.read(path)
     assert len({str(value) for value in jobs["job_id"]}) == 3
+
+
+def test_an_error_of_a_column_names_the_parquet_file(tmp_path):
+    pyarrow = pytest.importorskip("pyarrow")
+    parquet = pytest.importorskip("pyarrow.parquet")
+    path = tmp_path / "jobs.parquet"
+    times = pyarrow.array([[2**62], [], []], pyarrow.list_(pyarrow.timestamp("ms")))
+    parquet.write_table(pyarrow.table({**GIVEN, "seen": times}), path)
+    with pytest.raises(InvalidSpecError, match=r'jobs\.parquet: .*column "seen": '):
+        kq.Jobs.read(path)
+    with pytest.raises(InvalidSpecError, match=r'^column "seen": '):
+        kq.Jobs.from_arrow(pyarrow.table({**GIVEN, "seen": times}))
+
+
+def test_a_masked_array_has_one_dimension():
+    with pytest.raises(InvalidSpecError, match='column "team": has 2 dimensions; it must have one'):
+        kq.Jobs({**GIVEN, "team": np.ma.array([[1, 2], [3, 4], [5, 6]])})
+
+
+def test_the_codes_of_a_given_column_stay_writable():
+    given = Categorical(np.array([0, 1, 0], np.int32), ["a", "b"])
+    kq.Jobs({**GIVEN, "user": given})
+    given.codes[0] = 1
+    assert given.tolist() == ["b", "b", "a"]
+
+
+def test_empty_names_of_coded_columns_are_missing():
+    pyarrow = pytest.importorskip("pyarrow")
+    twice = pyarrow.DictionaryArray.from_arrays([0, 1, 2], ["", "a", ""])
+    for user in (twice, pd.Categorical(["", "a", ""])):
+        found = kq.Jobs.from_frame(pd.DataFrame({**GIVEN, "user": user})) if user is not twice else None
+        jobs = found or kq.Jobs.from_arrow(pyarrow.table({**GIVEN, "user": user}))
+        assert [jobs["user"][row] for row in range(3)] == [None, "a", None]
+
+
+def test_parts_of_a_byte_count_as_a_byte():
+    assert kq.Jobs({**GIVEN, "memory": [1e-7, 1.0000001, 2.0]})["memory"].tolist() == [1, 2, 2]
+
+
+def test_a_zone_behind_a_space_is_a_zone():
+    jobs = pandas(submit=["2024-01-01 00:00:00 +00:00", "2024-01-01 00:01:00 Z", "2024-01-01T00:02:00Z"])
+    assert jobs["submit"].tolist() == [DAY, DAY + 60 * SECOND, DAY + 120 * SECOND]
+    assert not any("time zone" in note for note, _ in jobs.notes)

@@ -107,8 +107,9 @@ ResourceSlice ReadResourceSlice(const Value& object) {
   slice.resource_slice_count = pool.Field("resource_slice_count").Integer();
   const std::vector<Value> devices = object.Field("devices").Items();
   const std::vector<std::string> subjects = Texts(object.Field("subjects"));
+  Require(subjects.size() == devices.size(), "spec.devices", "each device must have a subject");
   for (size_t i = 0; i < devices.size(); ++i) {
-    slice.devices.push_back(ReadDevice(devices[i], subjects.at(i), i));
+    slice.devices.push_back(ReadDevice(devices[i], subjects[i], i));
   }
   return slice;
 }

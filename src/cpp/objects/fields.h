@@ -37,7 +37,7 @@ std::vector<std::string> Texts(const Value& list);
 std::optional<int64_t> OptionalInteger(const Value& value);
 // `where` is the path for error messages.
 int32_t Integer32(const Value& value, const std::string& where);
-Time TimeOf(const Value& value);  // `value` is a Timestamp or Seconds (kueuepy.objects.times).
+Time TimeOf(const Value& value);  // `value` is a record with the field `value`.
 std::optional<Time> OptionalTime(const Value& value);
 Quantity ReadQuantity(const Value& value, const std::string& where);
 ResourceList ReadResources(const Value& map, const std::string& where);

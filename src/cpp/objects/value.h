@@ -17,7 +17,8 @@ class Value;
 enum class ValueKind { kNull, kInteger, kText, kList, kMap, kOther };
 
 // Access to the values of a language that counts the references to each value. The language's null value is
-// represented by nullptr. A conversion throws an exception if the value has another type.
+// represented by nullptr. A conversion throws an exception if the value has another type. Names and keys must
+// be string literals, because an implementation may identify them by their address.
 class ValueAccess {
  public:
   virtual ~ValueAccess() = default;

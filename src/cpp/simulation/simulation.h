@@ -73,8 +73,10 @@ class Simulation {
   int64_t fruitless() const { return is_endless_ ? data().headway.fruitless() : 0; }
 
   // Functions for simulations that are advanced together: the clusters of a fleet, or groups of trees. See
-  // also simulation/copies.h and runs(). Returns the time of the next scheduled event. Skips failures of
-  // nodes if `is_over`: they can no longer affect a job.
+  // also simulation/copies.h and runs().
+
+  // Returns the time of the next scheduled event. Skips failures of nodes if `is_over`: they can no longer
+  // affect a job.
   std::optional<Time> Next(bool is_over);
   // Starts or continues the processing of events at the time `at`.
   void Enter(Time at);

@@ -38,7 +38,7 @@ def array_of(name: str, values: Any) -> Values:
         found = _converted(values)
     except UnicodeDecodeError as error:
         raise InvalidSpecError(f'column "{name}": is not text in UTF-8: {error.reason}') from None
-    except ValueError as error:
+    except (ValueError, OverflowError) as error:
         raise InvalidSpecError(f'column "{name}": {error}') from None
     if found is None:
         raise InvalidSpecError(
@@ -55,11 +55,13 @@ def _converted(values: Any) -> Values | None:
         return _of_arrow(values)
     codes = getattr(getattr(values, "cat", None), "codes", None)
     if codes is not None:
-        return Categorical(codes.to_numpy().astype(np.int32), values.cat.categories.tolist())
+        return _without_empty(codes.to_numpy().astype(np.int32), values.cat.categories.tolist())
     if _has_zone(values):
         values = values.dt.tz_convert("UTC").dt.tz_localize(None)
     if hasattr(values, "to_numpy"):
         values = _to_numpy(values)
+    if isinstance(values, np.ndarray) and values.ndim != 1:
+        raise ValueError(f"has {values.ndim} dimensions; it must have one")
     if isinstance(values, np.ma.MaskedArray):
         values = _with_gaps(values)
     if isinstance(values, np.ndarray):
@@ -74,10 +76,8 @@ def _plain(values: NDArray[Any]) -> Values:
     """Convert an array to numbers of 64 or fewer bits, to times, or to distinct Python objects.
 
     Raises:
-        ValueError: The array has several dimensions, times without a unit, or bytes that are not UTF-8 text.
+        ValueError: The array has times without a unit, or bytes that are not UTF-8 text.
     """
-    if values.ndim != 1:
-        raise ValueError(f"has {values.ndim} dimensions; it must have one")
     kind = values.dtype.kind
     if kind in "mM" and np.datetime_data(values.dtype)[0] == "generic":
         if not np.isnat(values).all():
@@ -167,10 +167,16 @@ def _of_arrow(column: Any) -> Values | None:
         column.dictionary.validate(full=True)
         codes = column.indices.cast("int32").fill_null(-1).to_numpy(zero_copy_only=False)
         names = column.dictionary.to_numpy(zero_copy_only=False).tolist()
-        return Categorical(np.where(codes == names.index(""), -1, codes) if "" in names else codes, names)
+        return _without_empty(codes, names)
     if types.is_primitive(kind) or types.is_boolean(kind) or types.is_decimal(kind) or types.is_null(kind):
         return _plain(column.to_numpy(zero_copy_only=False))
     return _converted(column.to_pylist())
+
+
+def _without_empty(codes: NDArray[np.int32], names: list[Any]) -> Categorical:
+    """Return a column in which empty texts are missing values."""
+    empty = [code for code, name in enumerate(names) if isinstance(name, str) and not name]
+    return Categorical(np.where(np.isin(codes, empty), -1, codes) if empty else codes, names)
 
 
 def _is_text(types: Any, kind: Any) -> bool:

@@ -15,7 +15,7 @@ from kueuepy.simulation.columns import SPANS
 
 if TYPE_CHECKING:
     import os
-    from collections.abc import Iterable
+    from collections.abc import Callable, Iterable
 
     from numpy.typing import NDArray
 
@@ -24,23 +24,24 @@ if TYPE_CHECKING:
     from kueuepy.tables import Columns
 
 
-def parquet_columns(path: Path, extra: str = "logs") -> dict[str, Any]:
+def parquet_columns(path: Path) -> dict[str, Any]:
     """Return the columns of a Parquet file.
-
-    Args:
-        path: The file.
-        extra: The optional dependency group that the error message names if pyarrow is not installed.
 
     Raises:
         InvalidSpecError: The file cannot be read, or is not a Parquet file that contains a table.
         UnsupportedError: pyarrow is not installed.
     """
+    return _read_parquet(path, "logs", array_of)
+
+
+def _read_parquet(path: Path, extra: str, convert: Callable[[str, Any], Any]) -> dict[str, Any]:
+    """Read a file with the optional dependency group `extra`, and convert each column from its name and values."""
     parquet, failures = _pyarrow("pyarrow.parquet", extra), _pyarrow("pyarrow", extra).ArrowException
     try:
         if path.is_dir():
-            return _from_pyarrow(parquet.read_table(path))
+            return _from_pyarrow(parquet.read_table(path), convert)
         with path.open("rb") as file:  # pyarrow opens no path that is not UTF-8
-            return _from_pyarrow(parquet.read_table(file))
+            return _from_pyarrow(parquet.read_table(file), convert)
     except OSError as error:
         raise InvalidSpecError(f"{path}: cannot be read: {error.strerror or error}") from None
     except (ValueError, OverflowError, NotImplementedError, failures) as error:
@@ -59,7 +60,7 @@ def arrow_columns(table: Any) -> dict[str, Any]:
         found = pyarrow.table(table)
     except (TypeError, ValueError) as error:
         raise InvalidSpecError(f"jobs: {table!r} is not an Arrow table: {error}") from None
-    return _from_pyarrow(found)
+    return _from_pyarrow(found, array_of)
 
 
 def frame_columns(frame: Any) -> dict[str, Any]:
@@ -78,8 +79,8 @@ def frame_columns(frame: Any) -> dict[str, Any]:
     return {text: frame[name] for text, name in zip(_distinct(map(str, names)), names, strict=True)}
 
 
-def _from_pyarrow(table: Any) -> dict[str, Any]:
-    return {name: table.column(name) for name in _distinct(table.column_names)}
+def _from_pyarrow(table: Any, convert: Callable[[str, Any], Any]) -> dict[str, Any]:
+    return {name: convert(name, table.column(name)) for name in _distinct(table.column_names)}
 
 
 def _distinct(names: Iterable[str]) -> list[str]:
@@ -149,7 +150,11 @@ def read_table(path: str | os.PathLike[str]) -> dict[str, Any]:
         InvalidSpecError: The file cannot be read.
         UnsupportedError: pyarrow is not installed.
     """
-    found = parquet_columns(Path(path), "arrow")
-    columns = {name: array_of(name, values) for name, values in found.items()}
-    is_text = {name for name, values in found.items() if str(values.type) == "string"}
-    return {name: np.array(own.tolist(), object) if name in is_text else own for name, own in columns.items()}
+    return _read_parquet(Path(path), "arrow", _stored_column)
+
+
+def _stored_column(name: str, values: Any) -> Any:
+    """Return a column as written: as names with codes only if it was written so."""
+    found = array_of(name, values)
+    is_coded = str(values.type).startswith("dictionary")
+    return found if is_coded or isinstance(found, np.ndarray) else np.array(found.tolist(), object)

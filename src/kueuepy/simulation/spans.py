@@ -30,7 +30,7 @@ _SLURM = re.compile(
 _PANDAS = re.compile(r"(\d{1,9}) days?(?: \+?(\d{1,2}):(\d\d):(\d\d)(\.\d{1,9})?)?", re.ASCII)
 _SIXTY = 60
 _CLOCK = r"\d{4}-\d\d-\d\d[ T]\d\d:\d\d:\d\d(?:\.\d{3}(?:\d{3})?)?"
-_DATE = re.compile(r"\s*\d{4}-\d\d-\d\d(?:[Tt ][\d:.,]*)?(\S*)", re.ASCII)
+_DATE = re.compile(r"\s*\d{4}-\d\d-\d\d(?:[Tt ][\d:.,]*)?\s*(\S*)", re.ASCII)
 """The beginning of a date, with its time zone."""
 
 

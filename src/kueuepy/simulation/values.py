@@ -89,7 +89,7 @@ def amount(resource: str) -> Kind:
     scale, example = {"cpu": (1000, "500m"), "memory": (1, "4Gi")}.get(resource, (1, ""))
     allowed = f"a quantity of {resource} of 0 or more, such as {example}" if example else "a whole number of 0 or more"
     limit = LONGEST // scale
-    rounded = (lambda part: np.ceil(np.round(part, 6))) if example else None
+    rounded = (lambda part: np.ceil(np.round(part, 6) if scale > 1 else part)) if example else None
     high = f"it must be less than {limit}"
     return Kind(f"it must be {allowed}", lambda value: _request(value, resource), limit, high, 0, scale, rounded)
 
@@ -214,7 +214,7 @@ class Column:
         if not is_unicode("".join(texts)):
             bad = self._rows(not is_unicode(value) for value in given.names)
             self.refuse(bad, "it must be text that UTF-8 can represent")
-        found = Categorical(given.codes, texts)
+        found = Categorical(given.codes.copy(), texts)
         return found if len(set(texts)) == len(texts) else concatenated([found])
 
     def texts(self) -> list[str]:

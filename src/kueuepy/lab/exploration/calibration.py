@@ -187,12 +187,12 @@ def calibrate(
     result = run.result()
     half = log.span / 2
     of_eta: dict[str, Any] = {"n": n, "seed": seed, "threads": threads, **options}
-    rounds = []
-    for number, (known_until, end) in enumerate(((half / 2, half), (half, math.inf))):
-        asked = _Round(result, log, known_until, end)
-        rows = asked.some(jobs, np.random.Generator(np.random.PCG64([seed, number])))
-        rounds.append(asked.estimates(rows, _ENDS[level], of_eta))
-    first, second = rounds  # `asked` and `rows` are those of the second round
+    rounds = [_Round(result, log, half / 2, half), _Round(result, log, half, math.inf)]
+    picked = [
+        asked.some(jobs, np.random.Generator(np.random.PCG64([seed, number]))) for number, asked in enumerate(rounds)
+    ]
+    first, second = (asked.estimates(rows, _ENDS[level], of_eta) for asked, rows in zip(rounds, picked, strict=True))
+    asked, rows = rounds[1], picked[1]
     scores = np.sort(_score(first))
     widen = max(_NARROWEST[level], math.exp(scores[min(len(scores), math.ceil(level * (len(scores) + 1))) - 1]))
     within = _score(second) <= math.log(widen) + 1e-12

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, cast
 
 import msgspec
 
+from kueuepy.engine.threads import number_of_threads
 from kueuepy.errors import InvalidSpecError
 from kueuepy.errors.arguments import checked
 from kueuepy.errors.settings import spelled_out
@@ -116,7 +117,7 @@ def sweep(
     """
     setup = setup_of(cluster, jobs, settings)
     policies, numbers = policies_of(over), _seeds(seeds)
-    _check(policies, numbers, limit)
+    _check(policies, numbers, limit, threads)
     for path in dict.fromkeys(path for policy in policies for path in policy):
         check_path(setup, path)
     if isinstance(figures, str):
@@ -173,7 +174,8 @@ def _seeds(seeds: int | Sequence[int]) -> tuple[int, ...]:
     return found
 
 
-def _check(policies: Sequence[Any], seeds: Sequence[int], limit: int) -> None:
+def _check(policies: Sequence[Any], seeds: Sequence[int], limit: int, threads: int | None) -> None:
+    number_of_threads(threads)
     total = len(policies) * len(seeds)
     if not total:
         raise InvalidSpecError("sweep: there are no policies; give one at least")
