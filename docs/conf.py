@@ -53,7 +53,7 @@ default_role = "code"  # single backticks in docstrings
 
 # The types of other packages, and the modules in which classes of this package are defined, have no pages here. Public
 # names, such as kueuepy.Cluster, must resolve.
-nitpick_ignore_regex = [("py:.*", r"(?!kueuepy\.).*"), ("py:.*", r"kueuepy\.[a-z_.]+\.[A-Z]\w*")]
+nitpick_ignore_regex = [("py:.*", r"(?!kueuepy\.).*"), ("py:.*", r"kueuepy\.[a-z_.]+\._?[A-Z]\w*")]
 
 
 def _complete(module: ModuleType) -> None:
