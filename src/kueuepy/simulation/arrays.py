@@ -175,8 +175,9 @@ def _of_arrow(column: Any) -> Values | None:
 
 def _without_empty(codes: NDArray[np.int32], names: list[Any]) -> Categorical:
     """Return a column in which empty texts are missing values."""
-    empty = [code for code, name in enumerate(names) if isinstance(name, str) and not name]
-    return Categorical(np.where(np.isin(codes, empty), -1, codes) if empty else codes, names)
+    if "" in names:
+        codes = np.where(np.isin(codes, [code for code, name in enumerate(names) if name == ""]), -1, codes)
+    return Categorical(codes, names)
 
 
 def _is_text(types: Any, kind: Any) -> bool:
