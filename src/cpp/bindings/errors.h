@@ -8,8 +8,8 @@ namespace kueue::python {
 
 // Registers the exception translator with pybind11. A StatusError becomes the Python exception for its code:
 // InvalidSpecError for InvalidArgument, NotFoundError for NotFound, DuplicateError for AlreadyExists,
-// StateError for FailedPrecondition, UnsupportedError for Unimplemented, and InternalError for every other
-// code. Call this function once, before any binding is registered.
+// StateError for FailedPrecondition, UnsupportedError for Unimplemented, and InternalError for all other
+// codes. Call this function once, before any binding is registered.
 void RegisterErrors();
 
 }  // namespace kueue::python

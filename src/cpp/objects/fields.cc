@@ -5,11 +5,15 @@
 namespace kueue {
 namespace {
 
-// Returns whether Go omits the value when it writes an object.
-bool IsOmitted(const Value& value) {
-  const ValueKind kind = value.kind();
-  return kind == ValueKind::kNull || (kind == ValueKind::kList && value.Items().empty()) ||
-         (kind == ValueKind::kText && value.Text().empty());
+// Returns whether Go omits a value with this canonical form when it writes an object: null, [] or "".
+bool IsOmitted(const std::string& form) { return form == "~" || form == "[]" || form == "\"0:"; }
+
+// Returns the value of a key, which must be of this kind if it is not null. `name` describes the kind.
+Value GetOf(const Value& map, const char* key, const std::string& where, ValueKind kind, const char* name) {
+  Value value = map.Get(key);
+  if (value && value.kind() != kind)
+    Require(false, absl::StrCat(where, ".", key), absl::StrCat("it must be ", name));
+  return value;
 }
 
 }  // namespace
@@ -44,8 +48,12 @@ std::optional<Time> OptionalTime(const Value& value) {
 
 Quantity ReadQuantity(const Value& value, const std::string& where) {
   if (const Quantity* const known = value.AsQuantity()) return *known;
-  absl::StatusOr<Quantity> quantity = Quantity::Parse(value.Printed());
-  Require(quantity.ok(), where, quantity.status().message());
+  return ParseQuantity(value.Printed(), where);
+}
+
+Quantity ParseQuantity(const std::string& text, const std::string& where) {
+  absl::StatusOr<Quantity> quantity = Quantity::Parse(text);
+  if (!quantity.ok()) Require(false, where, quantity.status().message());
   return *std::move(quantity);
 }
 
@@ -60,24 +68,15 @@ ResourceList ReadResources(const Value& map, const std::string& where) {
 }
 
 Value GetMap(const Value& map, const char* key, const std::string& where) {
-  Value value = map.Get(key);
-  if (value && value.kind() != ValueKind::kMap)
-    Require(false, absl::StrCat(where, ".", key), "it must be an object");
-  return value;
+  return GetOf(map, key, where, ValueKind::kMap, "an object");
 }
 
 Value GetList(const Value& map, const char* key, const std::string& where) {
-  Value value = map.Get(key);
-  if (value && value.kind() != ValueKind::kList)
-    Require(false, absl::StrCat(where, ".", key), "it must be a list");
-  return value;
+  return GetOf(map, key, where, ValueKind::kList, "a list");
 }
 
 std::string GetText(const Value& map, const char* key, const std::string& where) {
-  const Value value = map.Get(key);
-  if (value && value.kind() != ValueKind::kText)
-    Require(false, absl::StrCat(where, ".", key), "it must be a string");
-  return value.Text();
+  return GetOf(map, key, where, ValueKind::kText, "a string").Text();
 }
 
 std::string CanonicalForm(const Value& value, std::map<std::string, std::string> defaults) {
@@ -89,8 +88,12 @@ std::string CanonicalForm(const Value& value, std::map<std::string, std::string>
       std::map<std::string, std::string>& sorted = defaults;
       for (const auto& [name, item] : value.Entries()) {
         const std::string key = name.Printed();
-        sorted.erase(key);
-        if (!IsOmitted(item)) sorted[key] = CanonicalForm(item);
+        std::string of_item = CanonicalForm(item);
+        if (IsOmitted(of_item)) {
+          sorted.erase(key);
+        } else {
+          sorted[key] = std::move(of_item);
+        }
       }
       for (const auto& [key, item] : sorted) absl::StrAppend(&form, key.size(), ":", key, item);
       return absl::StrCat("{", form, "}");

@@ -40,6 +40,7 @@ int32_t Integer32(const Value& value, const std::string& where);
 Time TimeOf(const Value& value);  // `value` is a record with the field `value`.
 std::optional<Time> OptionalTime(const Value& value);
 Quantity ReadQuantity(const Value& value, const std::string& where);
+Quantity ParseQuantity(const std::string& text, const std::string& where);
 ResourceList ReadResources(const Value& map, const std::string& where);
 
 // Return the value of a key; null or an empty text if the key is absent. `where` is the path of `map`.

@@ -36,10 +36,9 @@ ResourceList ReadResourceList(const Value& map, const char* key, const std::stri
     const std::string name = resource.Printed();
     const std::string at = absl::StrCat(path, ".", name);
     const std::string text = QuantityText(value, at);
-    absl::StatusOr<Quantity> quantity = Quantity::Parse(text);
-    if (!quantity.ok()) Require(false, at, quantity.status().message());
-    if (hidden_by.count(name) == 0) AppendSpelling(shape, name, text, *quantity);
-    list.emplace(name, *std::move(quantity));
+    Quantity quantity = ParseQuantity(text, at);
+    if (hidden_by.count(name) == 0) AppendSpelling(shape, name, text, quantity);
+    list.emplace(name, std::move(quantity));
   }
   return list;
 }
