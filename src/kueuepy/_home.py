@@ -129,6 +129,10 @@ def _missing(name: str, public: str, known: set[str]) -> str:
     message = f"module {name!r} has no attribute {public!r}"
     if public.startswith("_"):
         return message
+    from kueuepy.errors.former import FORMER  # noqa: PLC0415 - only needed for this message
+
+    if new_way := FORMER["name"].get(public):
+        return f"{message}: {new_way}"
     others: dict[str, list[str]] = {place: _names(place) for place in HOME if place != name}
     others |= {place: import_module(place).__all__ for place in _EAGER}
     places = [place for place, names in others.items() if public in names]

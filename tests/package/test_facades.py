@@ -9,6 +9,7 @@ import pytest
 
 import kueuepy as kq
 from kueuepy import _home
+from kueuepy.errors.former import FORMER
 
 FACADES = ["kueuepy", "kueuepy.answers", "kueuepy.lab", "kueuepy.platform", "kueuepy.sim"]
 OTHERS = ["kueuepy.errors", "kueuepy.objects", "kueuepy.jobs", "kueuepy.platform.live", "kueuepy.manifest"]
@@ -82,6 +83,14 @@ def test_an_error_names_the_facade_that_has_a_name(module, name, guess):
     with pytest.raises(AttributeError) as caught:
         getattr(module, name)
     assert str(caught.value) == f"module '{module.__name__}' has no attribute '{name}'; did you mean {guess}?"
+
+
+@pytest.mark.parametrize("name", FORMER["name"])
+@pytest.mark.parametrize("module", [kq, kq.lab, kq.platform])
+def test_a_removed_name_is_answered_with_the_new_way(module, name):
+    with pytest.raises(AttributeError) as caught:
+        getattr(module, name)
+    assert str(caught.value).endswith(f"has no attribute '{name}': {FORMER['name'][name]}")
 
 
 @pytest.mark.parametrize("module", [kq, kq.sim, kq.lab, kq.platform, kq.answers])

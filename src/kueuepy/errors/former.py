@@ -1,0 +1,19 @@
+"""Removed names, commands, options and formats, each with the sentence that names the new way.
+
+`docs/releases.md` lists the same entries for readers. Add an entry here when you remove something that users could use.
+"""
+
+from __future__ import annotations
+
+FORMER: dict[str, dict[str, str]] = {
+    # Attributes of the public modules: an old name is answered in whichever of them it is looked up.
+    "name": {
+        "persist": "use Scheduler.save and Scheduler.load",
+    },
+    # Commands of the command line, by their full name.
+    "command": {},
+    # Options, as "command --option".
+    "option": {},
+    # Formats of job logs and other values of options.
+    "format": {},
+}
