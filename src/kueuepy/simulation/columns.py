@@ -4,17 +4,21 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+import msgspec
 import numpy as np
 
-from kueuepy.errors import InvalidSpecError
-from kueuepy.objects import SECOND
+from kueuepy.errors import InvalidSpecError, KueueError, NotFoundError
+from kueuepy.errors.arguments import briefly
+from kueuepy.errors.problems import suggestion
+from kueuepy.manifest import from_dict, to_dict
+from kueuepy.objects import SECOND, Workload
 from kueuepy.objects.times import LATEST, LONGEST
 from kueuepy.simulation.values import SPAN, SPAN_OR_NEVER, TIME, TIME_OR_UNKNOWN, Column, Kind, amount, whole
 from kueuepy.tables import Categorical
 from kueuepy.tables.columns import concatenated
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable, Mapping, Sequence
 
     from numpy.typing import NDArray
 
@@ -26,7 +30,7 @@ SPANS = ("runtime", "limit", "every", "cost", "restore", "grace")
 CREATED = "kueuepy:created"
 """The column of creation times from performance profiles; queues are ordered by it instead of `submit`."""
 RESERVED = ("template", CREATED)
-"""Names of columns that only the package creates."""
+"""Names of columns that only the package creates; results do not copy them."""
 EPOCHAL = 10 * 365 * 86400 * SECOND
 """A submission at least this long after 1970 is a date; an earlier one is relative to another origin."""
 NATIVE = ("cpu", "memory", "ephemeral-storage")
@@ -45,19 +49,15 @@ def read_column(column: Column, notes: list[Note]) -> Any:
     """Read a column of jobs according to its name, and add a note if values are replaced with a default.
 
     Raises:
-        InvalidSpecError: The name is reserved, or a value is invalid.
+        InvalidSpecError: A value is invalid.
     """
     name = column.name
-    if name in RESERVED:
-        raise InvalidSpecError(
-            f'jobs: column "{name}": is a reserved name; it must be renamed, as with map={{"own_{name}": "{name}"}}'
-        )
     reader = _READERS.get(name) or (amount(name) if is_resource(name) else Column.kept)
     found = column.integers(reader) if isinstance(reader, Kind) else reader(column)
     absent = column.missing()
     if name in ("submit", "queue"):
         column.refuse(absent, "it must be given")
-    default = "infinite" if name == "runtime" else "0" if name == "priority" or is_resource(name) else ""
+    default = "0" if is_resource(name) else _DEFAULTS.get(name, "")
     if default and absent.any():
         notes.append((f"{name} is missing; treated as {default}", int(absent.sum())))
     notes += column.notes
@@ -88,6 +88,34 @@ _NAT = np.iinfo(np.int64).min
 def name_of_row(row: int) -> str:
     """Return the generated name of a job's Workload."""
     return f"j{row:07d}"
+
+
+def name_of(jobs: Columns, row: int) -> str:
+    """Return the name of a job's Workload.
+
+    Raises:
+        NotFoundError: The row does not exist.
+    """
+    if not 0 <= row < len(jobs):
+        raise NotFoundError(f"jobs: there is no row {row}; the last one is {len(jobs) - 1}")
+    return str(jobs["name"][row]) if "name" in jobs.names else name_of_row(row)
+
+
+def key_of(jobs: Columns, row: int) -> str:
+    """Return the key (`namespace/name`) of a job's Workload; the namespace is the one of its LocalQueue."""
+    return f"{str(jobs['queue'][row]).partition('/')[0]}/{name_of(jobs, row)}"
+
+
+def keys_of(jobs: Columns) -> list[str]:
+    """Return the key (`namespace/name`) of each job's Workload."""
+    queues, names = jobs["queue"], jobs["name"] if "name" in jobs.names else map(name_of_row, range(len(jobs)))
+    spaces = [name.partition("/")[0] for name in queues.names]
+    return [f"{spaces[code]}/{name}" for code, name in zip(queues.codes.tolist(), names, strict=True)]
+
+
+def row_of(name: str) -> int | None:
+    """Return the row of a job from its generated name, such as `j0000017`; `None` for any other name."""
+    return int(name[1:]) if name[:1] == "j" and name[1:].isdigit() else None
 
 
 def _runtimes(column: Column) -> NDArray[np.int64]:
@@ -124,13 +152,66 @@ _READERS: dict[str, Kind | Callable[[Column], Any]] = {
     "queue": lambda column: column.names(lambda name: name if "/" in name else f"default/{name}"),
     "flavor": Column.names,
     "namespace": Column.names,
+    "template": Column.names,
+    CREATED: TIME,
 }
 """The conversion of each column that has a meaning. The namespace of a LocalQueue is `default` if it is missing."""
+
+
+_DEFAULTS = {"runtime": "infinite", "priority": "0", "pods": "1"}
+"""The values that replace missing ones, as a note describes them."""
 
 
 def is_known(name: str) -> bool:
     """Return whether a column with the given name has a meaning in a table of jobs."""
     return name in _READERS or is_resource(name)
+
+
+def renamed(columns: Mapping[str, Any], names: Mapping[str, str] | None) -> dict[str, Any]:
+    """Rename columns, and convert numbers to seconds or bytes.
+
+    With `{"queue": "team", "memory": "mem:GB"}`, the column `team` becomes `queue`, and the numbers of the column `mem`
+    are multiplied by 1e9 and become `memory`.
+
+    Raises:
+        InvalidSpecError: A key is not a field of a job, or a value to convert is not a number.
+        NotFoundError: The column does not exist.
+    """
+    found, new = dict(columns), {}
+    for name, there in (names or {}).items():
+        if not is_known(ALIASES.get(name, name)):
+            hint = suggestion(name, [*ALIASES, *NATIVE, *(known for known in _READERS if known not in RESERVED)])
+            raise InvalidSpecError(f'map: "{name}" is not a field of a job; {hint}; other columns keep their names')
+        source, _, unit = str(there).rpartition(":") if there not in columns else (there, "", "")
+        if source not in columns or (unit and unit not in _UNITS):
+            units = f"; units are {', '.join(_UNITS)}" if source in columns else ""
+            raise NotFoundError(f'map: "{there}" names no column; there are {", ".join(columns)}{units}')
+        found.pop(source, None)
+        new[name] = _in_unit(source, columns[source], _UNITS[unit]) if unit else columns[source]
+    return {**found, **new}
+
+
+def _in_unit(name: str, values: Any, factor: int) -> Any:
+    """Return the numbers of a column multiplied by a factor.
+
+    Raises:
+        InvalidSpecError: A value is not a number.
+    """
+    column = Column(name, values, lambda row: f"jobs row {row}")
+    if column.numbers is None:
+        column.number()
+    return np.asarray(column.numbers) * float(factor)
+
+
+_UNITS = {
+    "s": 1,
+    "min": 60,
+    "h": 3600,
+    "d": 86400,
+    **{f"{letter}B": 1000**power for power, letter in enumerate(("k", "M", "G", "T"), 1)},
+    **{f"{letter}iB": 1024**power for power, letter in enumerate(("K", "M", "G", "T"), 1)},
+}
+"""The units of `renamed`, in seconds and in bytes."""
 
 
 def check_columns(columns: dict[str, Any], where: Callable[[int], str]) -> None:
@@ -172,3 +253,38 @@ def _in_namespaces(queues: Categorical, namespaces: Categorical) -> Categorical:
         for queue, space in (divmod(pair, width) for pair in pairs.tolist())
     ]
     return concatenated([Categorical(codes.astype(np.int32), names)])
+
+
+def template_texts(templates: Sequence[Workload], rows: NDArray[np.int64]) -> Categorical:
+    """Return the Workload of each row as JSON text, which `read_templates` reads; missing for a row without one."""
+    return Categorical(rows.astype(np.int32), [msgspec.json.encode(to_dict(one)).decode() for one in templates])
+
+
+def read_templates(columns: dict[str, Any], where: Callable[[int], str]) -> tuple[Workload, ...]:
+    """Return the Workloads of the column `template`, and replace the column with their indices.
+
+    Args:
+        columns: The columns by name; without the column `template`, there are no Workloads.
+        where: A function that returns the description of a row for error messages.
+
+    Raises:
+        InvalidSpecError: A value is not a Workload in JSON.
+    """
+    if "template" not in columns:
+        return ()
+    column = columns["template"]
+    columns["template"] = column.codes.astype(np.int64)
+    found = []
+    for code, text in enumerate(column.names):
+        try:
+            workload = from_dict(msgspec.json.decode(text))
+        except (KueueError, msgspec.MsgspecError):
+            workload = None
+        if not isinstance(workload, Workload):
+            row = int((column.codes == code).argmax())
+            raise InvalidSpecError(
+                f'{where(row)}, column "template": is {briefly(text)}; it must be a Workload in JSON, as to_pandas '
+                "returns it; rename a column of another meaning"
+            )
+        found.append(workload)
+    return tuple(found)

@@ -29,7 +29,7 @@ from kueuepy.simulation.pictures.names import in_order
 from kueuepy.simulation.simulate import Simulation
 from kueuepy.simulation.warn import AFTER_LAST
 from kueuepy.tables import Columns
-from kueuepy.tables.framed import joined
+from kueuepy.tables.columns import joined
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence

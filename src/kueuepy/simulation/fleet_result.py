@@ -12,12 +12,12 @@ from kueuepy.engine.cached import cached_property
 from kueuepy.errors.arguments import checked_methods
 from kueuepy.objects import SECOND
 from kueuepy.session.session import session_of
+from kueuepy.simulation.columns import key_of
 from kueuepy.simulation.figures import Kpis, hours, kpis_of
 from kueuepy.simulation.fleet_tables import FleetTables
 from kueuepy.simulation.gather import facts_of, job_columns, span_of, tables_of
 from kueuepy.simulation.recorded import TABLES, PreemptionLoop, UsageSeries
 from kueuepy.simulation.result import Result
-from kueuepy.simulation.rows import key_of
 from kueuepy.simulation.warn import warnings_of
 from kueuepy.tables import Categorical, Columns
 from kueuepy.tables.columns import columns_of, is_named

@@ -9,8 +9,8 @@ import numpy as np
 from kueuepy.errors.arguments import checked_methods
 from kueuepy.objects import SECOND
 from kueuepy.simulation.gather import run_columns, weights_of
+from kueuepy.simulation.grouped import sums
 from kueuepy.simulation.load import trees_of
-from kueuepy.simulation.sums import sums
 from kueuepy.tables import Categorical
 from kueuepy.tables.columns import columns_of, concatenated
 

@@ -301,7 +301,10 @@ class GeneratedJobs(JobColumns):
         prototypes = [load.prototypes[shape] for shape in columns["shape"].tolist()]
         jobs = of_workloads(prototypes, columns["runtime"].tolist())._moved_to(columns["submit"])  # noqa: SLF001
         kinds = Categorical(columns["shape"], load.classes)
-        return cls._like(jobs.assign(kind=kinds)._changed(**{CREATED: columns["created"]}).sort())  # noqa: SLF001
+        jobs = jobs.assign(kind=kinds)._changed(**{CREATED: columns["created"]}).sort()  # noqa: SLF001
+        # The prototypes of a class have one name, and a simulation refuses jobs of equal names.
+        names = np.array([f"{name}-{row}" for row, name in enumerate(jobs["name"].tolist())], object)
+        return cls._like(jobs._changed(name=names))  # noqa: SLF001
 
 
 def _enough(rate: float, seconds: float) -> int:

@@ -26,9 +26,8 @@ from kueuepy.pages.data import (
 from kueuepy.pages.state import MOST_EXPLAINED, state_data
 from kueuepy.profiles.version import describe
 from kueuepy.session.session import session_of
-from kueuepy.simulation.columns import is_resource
+from kueuepy.simulation.columns import is_resource, keys_of
 from kueuepy.simulation.pictures.names import colours
-from kueuepy.simulation.rows import keys_of
 from kueuepy.simulation.series import series_of
 from kueuepy.tables.columns import exact
 

@@ -9,7 +9,7 @@ import numpy as np
 from kueuepy.errors import InvalidSpecError
 from kueuepy.simulation.intervals import of_mean
 from kueuepy.simulation.measures import job_values, statistic
-from kueuepy.tables.framed import table_of
+from kueuepy.tables.columns import table_of
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

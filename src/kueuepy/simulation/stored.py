@@ -39,7 +39,7 @@ def load_result(directory: str | os.PathLike[str]) -> Result:
         InvalidSpecError: A file is missing or damaged.
         UnsupportedError: pyarrow is not installed.
     """
-    from kueuepy.simulation.arrow import read_table  # noqa: PLC0415 - only on use
+    from kueuepy.simulation.parquet import read_table  # noqa: PLC0415 - only on use
     from kueuepy.simulation.read import Source  # noqa: PLC0415 - only on use
 
     folder = Path(directory)

@@ -9,13 +9,13 @@ from kueuepy.errors.arguments import briefly, checked_methods
 from kueuepy.errors.settings import spelled_out
 from kueuepy.manifest.text.sources import is_live
 from kueuepy.simulation import items, load
-from kueuepy.simulation.arrow import arrow_columns, frame_columns, write_parquet
-from kueuepy.simulation.base import JobColumns, renamed
 from kueuepy.simulation.censoring import completed
-from kueuepy.simulation.columns import public_column
+from kueuepy.simulation.columns import public_column, renamed, template_texts
 from kueuepy.simulation.generate import GeneratedJobs
 from kueuepy.simulation.observed import of_observed
+from kueuepy.simulation.parquet import write_jobs
 from kueuepy.simulation.read import LogOptions, read
+from kueuepy.simulation.values import frame_columns
 
 if TYPE_CHECKING:
     import os
@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from typing_extensions import Self, Unpack
 
     from kueuepy.cluster import Cluster
+    from kueuepy.simulation.base import JobColumns
     from kueuepy.tables import Columns
 
 
@@ -94,7 +95,10 @@ class Jobs(GeneratedJobs):
             self._read = {}
         known = self._read
         if name not in known:
-            known[name] = public_column(name, self._columns)
+            if name == "template":
+                known[name] = template_texts(self.templates, self._columns[name])
+            else:
+                known[name] = public_column(name, self._columns)
         return known[name]
 
     @classmethod
@@ -226,7 +230,7 @@ class Jobs(GeneratedJobs):
             NotFoundError: `map` names a column that does not exist.
             UnsupportedError: pyarrow is not installed.
         """
-        return cls(renamed(arrow_columns(table), map))
+        return cls(renamed(frame_columns(table), map))
 
     @classmethod
     def from_manifests(cls, manifests: Any, runtime: Any = None) -> Self:
@@ -300,7 +304,10 @@ class Jobs(GeneratedJobs):
             path: The file.
 
         Raises:
-            StateError: The file cannot be written, or the jobs contain Workloads with several pod sets.
+            StateError: The file cannot be written.
             UnsupportedError: pyarrow is not installed.
         """
-        write_parquet(self.exact(), path)
+        table = self.exact()
+        if self.templates:
+            table = table._changed(template=template_texts(self.templates, table["template"]))  # noqa: SLF001 - same room
+        write_jobs(table, path)

@@ -7,9 +7,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from kueuepy.errors import StateError
-from kueuepy.simulation.grouped import Groups
+from kueuepy.simulation.grouped import Groups, sums
 from kueuepy.simulation.series import Series, Steps, lengths_between
-from kueuepy.simulation.sums import sums
 from kueuepy.tables.columns import exact
 
 if TYPE_CHECKING:

@@ -21,7 +21,7 @@ from kueuepy.simulation.censoring import COLUMN, censored_rows
 from kueuepy.simulation.simulate import Simulation
 from kueuepy.simulation.table import Jobs
 from kueuepy.tables import Columns
-from kueuepy.tables.framed import Framed
+from kueuepy.tables.columns import Framed
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

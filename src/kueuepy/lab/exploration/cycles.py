@@ -18,7 +18,7 @@ from kueuepy.simulation.measures import percentile
 from kueuepy.simulation.model import Recording, SeededSettings
 from kueuepy.simulation.simulate import Simulation
 from kueuepy.tables import Columns
-from kueuepy.tables.framed import Framed
+from kueuepy.tables.columns import Framed
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

@@ -19,8 +19,7 @@ from kueuepy.look.numbers import duration, number
 from kueuepy.simulation.model import RunSettings
 from kueuepy.simulation.simulate import Simulation
 from kueuepy.tables import Categorical, Columns
-from kueuepy.tables.columns import categorical
-from kueuepy.tables.framed import Framed
+from kueuepy.tables.columns import Framed, categorical
 
 if TYPE_CHECKING:
     import threading

@@ -18,7 +18,7 @@ from kueuepy.lab.exploration.trial import HIGH, LOW, MOST_CYCLES, asking, availa
 from kueuepy.look.notebook import Sheet
 from kueuepy.objects import Cohort, FlavorQuotas, LabelSelector, ResourceFlavor, ResourceGroup
 from kueuepy.scheduler import Scheduler
-from kueuepy.tables.framed import Framed, table_of
+from kueuepy.tables.columns import Framed, table_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping

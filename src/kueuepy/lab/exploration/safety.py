@@ -25,7 +25,7 @@ from kueuepy.lab.exploration.trial import (
 )
 from kueuepy.look.notebook import Sheet
 from kueuepy.scheduler import Scheduler
-from kueuepy.tables.framed import Framed, table_of
+from kueuepy.tables.columns import Framed, table_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -18,13 +18,13 @@ from kueuepy.look.notebook import Sheet
 from kueuepy.look.numbers import duration
 from kueuepy.objects import SECOND
 from kueuepy.session.session import session_of
+from kueuepy.simulation.grouped import sums
 from kueuepy.simulation.measures import percentile
 from kueuepy.simulation.model import Edit as FieldEdit
 from kueuepy.simulation.model import RunSettings, moment
 from kueuepy.simulation.simulate import Simulation
-from kueuepy.simulation.sums import sums
 from kueuepy.tables import Categorical, Columns
-from kueuepy.tables.framed import Framed
+from kueuepy.tables.columns import Framed
 
 if TYPE_CHECKING:
     import threading

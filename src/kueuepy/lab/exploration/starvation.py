@@ -21,7 +21,7 @@ from kueuepy.simulation.items import concat
 from kueuepy.simulation.model import RunSettings, moment
 from kueuepy.simulation.simulate import Simulation
 from kueuepy.simulation.table import Jobs
-from kueuepy.tables.framed import Framed, table_of
+from kueuepy.tables.columns import Framed, table_of
 
 if TYPE_CHECKING:
     from collections.abc import Hashable, Iterable

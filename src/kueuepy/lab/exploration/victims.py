@@ -14,7 +14,7 @@ from kueuepy.lab.exploration.trial import one_key
 from kueuepy.look.notebook import Sheet
 from kueuepy.objects import ClusterQueue
 from kueuepy.session.session import session_of
-from kueuepy.tables.framed import Framed, table_of
+from kueuepy.tables.columns import Framed, table_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
