@@ -68,10 +68,10 @@ if TYPE_CHECKING:
     from kueuepy.platform.visibility.fidelity import fidelity
     from kueuepy.scheduler import Scheduler
     from kueuepy.simulation.comparison import Comparison, compare
+    from kueuepy.simulation.fleet_result import load_result
     from kueuepy.simulation.report import report
     from kueuepy.simulation.result import Result
     from kueuepy.simulation.simulate import Simulation, simulate
-    from kueuepy.simulation.stored import load_result
     from kueuepy.simulation.table import Jobs
 
 __all__ = [

@@ -31,7 +31,7 @@ HOME = {
         "kueuepy.simulation.comparison": "Comparison compare",
         "kueuepy.simulation.report": "report",
         "kueuepy.simulation.result": "Result",
-        "kueuepy.simulation.stored": "load_result",
+        "kueuepy.simulation.fleet_result": "load_result",
         "kueuepy.simulation.simulate": "Simulation simulate",
         "kueuepy.simulation.table": "Jobs",
         "kueuepy.platform.site": "page",

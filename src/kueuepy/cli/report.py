@@ -10,8 +10,8 @@ import typer
 from kueuepy.cli.options import examples
 from kueuepy.cli.output import progress, say
 from kueuepy.simulation.comparison import Comparison
+from kueuepy.simulation.fleet_result import load_result
 from kueuepy.simulation.report import report as write_report
-from kueuepy.simulation.stored import load_result
 
 EXAMPLES = examples(
     "kueuepy report results/ -o report.html",

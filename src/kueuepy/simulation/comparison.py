@@ -20,10 +20,10 @@ from kueuepy.look.notebook import MOST_ROWS, Sheet, repr_html, repr_text
 from kueuepy.look.numbers import duration
 from kueuepy.simulation.catalogue import FLEET_FIGURES, SHOWN, figure_text
 from kueuepy.simulation.changes import DecisionChange, JobChange, decisions_of, jobs_of, queues_of
+from kueuepy.simulation.confidence import differences
 from kueuepy.simulation.labels import titled
 from kueuepy.simulation.model import SimulateSettings
 from kueuepy.simulation.pages import words
-from kueuepy.simulation.pairs import differences
 from kueuepy.simulation.pictures.catalogue import PictureOptions, drawn_beside
 from kueuepy.simulation.pictures.names import in_order
 from kueuepy.simulation.simulate import Simulation

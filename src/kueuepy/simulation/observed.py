@@ -14,8 +14,7 @@ from kueuepy.objects import SECOND, Workload
 from kueuepy.objects.times import parse_time
 from kueuepy.simulation.columns import NEVER
 from kueuepy.simulation.grouped import sums
-from kueuepy.simulation.items import of_workloads
-from kueuepy.simulation.lifetimes import Lifetime, lifetime_in, lifetime_of
+from kueuepy.simulation.items import Lifetime, lifetime_in, lifetime_of, of_workloads
 from kueuepy.sources import readers
 from kueuepy.tables.columns import categorical
 

@@ -24,7 +24,7 @@ from kueuepy.errors.words import counted
 from kueuepy.simulation.base import JobColumns
 from kueuepy.simulation.columns import ALIASES, is_known, renamed
 from kueuepy.simulation.parquet import read_parquet
-from kueuepy.simulation.values import MISSING, Column, frame_columns, values_of
+from kueuepy.simulation.values import MISSING, Column, frame_columns, row_columns, values_of
 
 if TYPE_CHECKING:
     import os
@@ -251,12 +251,6 @@ def _read_table(format_: str, source: Source, map: Mapping[str, str] | None = No
     # Only CSV has no types of its own.
     own = [name for name in table.columns if is_csv and not is_known(name)]
     return table.jobs({name: table.column(name).typed() if name in own else table[name] for name in table.columns})
-
-
-def row_columns(rows: list[dict[str, Any]]) -> dict[str, Any]:
-    """Convert rows to columns; a value is `None` if the row does not contain it."""
-    names = dict.fromkeys(name for row in rows for name in row)
-    return {name: [row.get(name) for row in rows] for name in names}
 
 
 def csv_columns(text: str, path: str) -> dict[str, Any]:

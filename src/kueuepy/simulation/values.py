@@ -102,6 +102,12 @@ def _from_library(values: Any) -> Any:
     return series.to_list()  # NumPy has no integers that are missing
 
 
+def row_columns(rows: list[dict[str, Any]]) -> dict[str, Any]:
+    """Convert rows to columns; a value is `None` if the row does not contain it."""
+    names = dict.fromkeys(name for row in rows for name in row)
+    return {name: [row.get(name) for row in rows] for name in names}
+
+
 def frame_columns(frame: Any) -> dict[str, Any]:
     """Return the columns of a table: a DataFrame of a library that narwhals reads, or an object with an Arrow stream.
 

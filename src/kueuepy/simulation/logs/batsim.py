@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 import numpy as np
 
-from kueuepy.simulation.read import Source, Table, row_columns
-from kueuepy.simulation.values import text_of
+from kueuepy.simulation.read import Source, Table
+from kueuepy.simulation.values import row_columns, text_of
 
 if TYPE_CHECKING:
     from kueuepy.simulation.base import JobColumns

@@ -10,6 +10,7 @@ import numpy as np
 from kueuepy.errors import InvalidSpecError, StateError
 from kueuepy.look.colours import MOST_NAMES
 from kueuepy.look.numbers import round_duration
+from kueuepy.simulation.confidence import of_cohorts
 from kueuepy.simulation.pictures.names import (
     amounts_of,
     cell_of,
@@ -22,7 +23,6 @@ from kueuepy.simulation.pictures.names import (
 )
 from kueuepy.simulation.pictures.shown import SINCE, Layer, Line, Lines, Mark, Stack
 from kueuepy.simulation.series import series_of
-from kueuepy.simulation.windows import of_cohorts
 from kueuepy.tables.columns import exact, is_named
 
 if TYPE_CHECKING:
