@@ -1,5 +1,8 @@
 """Reading of a file of jobs, and the options that control it."""
 
+import re
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Annotated, Literal, TypeAlias
 
 import typer
@@ -31,6 +34,7 @@ Map: TypeAlias = Annotated[
         help="Read the job field NAME from the column COLUMN, e.g. queue=team; repeatable.",
     ),
 ]
+_MAP, _PAIR = re.compile(r"map=\{([^}]*)\}"), re.compile(r'"([^"]+)": "?([^",}]+)')
 Window: TypeAlias = Annotated[
     str | None,
     typer.Option(
@@ -47,6 +51,31 @@ Censored: TypeAlias = Annotated[
         "--censored", help="Drop unfinished jobs, or draw their remaining runtimes from an exponential distribution."
     ),
 ]
+
+
+@contextmanager
+def named_by_options() -> Iterator[None]:
+    """Replace the argument `map` with the option `--map` in errors that are raised inside the context."""
+    try:
+        yield
+    except InvalidSpecError as error:
+        if (text := in_options(str(error))) == str(error):
+            raise
+        raise InvalidSpecError(text) from None
+
+
+def in_options(text: str) -> str:
+    """Return a message with the option `--map` instead of the argument `map`.
+
+    >>> in_options('map={"queue": ..., "memory": "COLUMN:GB"} names others')
+    '--map queue=COLUMN --map memory=COLUMN:GB names others'
+    """
+    return _MAP.sub(
+        lambda found: " ".join(
+            f"--map {name}={'COLUMN' if column == '...' else column}" for name, column in _PAIR.findall(found[1])
+        ),
+        text,
+    )
 
 
 def read_jobs(
@@ -72,7 +101,7 @@ def read_jobs(
         InvalidSpecError: Some jobs had not finished, and `censored` is not set.
     """
     columns = dict(pair("--map", given) for given in names or ())
-    with progress(f"reading {path}"):
+    with progress(f"reading {path}"), named_by_options():
         if kind == "auto" and path.endswith((".yaml", ".yml", ".json")):
             cluster = Cluster.from_manifest(read([path], lenient=False), names=False)
             observed = [one for one in cluster.workloads if one.status is not None and one.status.conditions]

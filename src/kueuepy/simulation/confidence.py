@@ -174,7 +174,6 @@ def _amounts(run: Recorded) -> tuple[list[str], NDArray[np.float64]]:
 
 
 _HOUR = 3600
-_NANO = 1e9
 _FRACTIONS = ("goodput", "useful", "utilisation", "submission_utilisation")
 
 

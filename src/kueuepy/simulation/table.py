@@ -58,20 +58,22 @@ class Jobs(GeneratedJobs):
     | `namespace` | namespace of `queue`; the constructor merges it into `queue` | `default` |
     | `censored` | whether the job had not finished when it was observed: `runtime` is a lower bound | `False` |
     | `recorded_start` | start time in the log, for `Result.compare_recorded`; NaN or NaT: unknown | NaN |
-    | `template`, `kueuepy:created` | reserved for the package | |
+    | `template` | the Workload itself, as JSON text, if the other columns cannot describe it | |
+    | `kueuepy:created` | creation time of a workload of a load profile, by which queues are ordered | `submit` |
     | any other | available for grouping in `Result.by` | |
 
     The constructor, `from_frame`, `from_arrow` and `read` require the columns `submit` and `runtime`. If a row has no
-    runtime, the job never ends, and a note reports this. `read` skips rows without a runtime.
+    runtime, the job never ends, and a note reports this. `read` skips rows without a queue or a submission time. Empty
+    and blank texts, `NaN`, `nan`, `NaT`, `None`, `NA`, `N/A`, `<NA>`, `NULL` and `null` are missing values.
 
     `of` and `simulate` accept rows and DataFrames without `submit` and `runtime`. Without `submit`, a job is submitted
     at the start. Without `runtime`, a job never ends. Manifests and Workloads do not have the columns `submit` and
     `runtime`; see `from_manifests`.
 
-    The constructor accepts other units as well. Times can be numbers of seconds, strings (`1h30m`, `7d`, Slurm's
-    `1-02:30:00`, `2024-05-01T12:00:00Z`), datetimes and timedeltas. Amounts can be Kubernetes quantities. For `cpu`,
-    numbers are cores. The aliases are `gpu` for `nvidia.com/gpu`, `mem` for `memory`, `duration` for `runtime` and
-    `local_queue` for `queue`. The latest time is 2262-04-11T23:47:16Z.
+    The constructor accepts other units as well. Times can be numbers of seconds, strings (`1h30m`, `7d`, `2 hours`,
+    `PT2H30M`, Slurm's `1-02:30:00`, `2024-05-01T12:00:00Z`), datetimes and timedeltas. Amounts can be Kubernetes
+    quantities. For `cpu`, numbers are cores. The aliases are `gpu` for `nvidia.com/gpu`, `mem` for `memory`, `duration`
+    for `runtime` and `local_queue` for `queue`. The latest time is 2262-04-11T23:47:16Z.
 
     >>> jobs = Jobs({"queue": ["a", "b"], "submit": [0, 60], "runtime": ["1h", "90s"], "gpu": [1, 8]})
     >>> jobs["runtime"].tolist(), jobs["nvidia.com/gpu"].tolist(), jobs.span
@@ -133,13 +135,15 @@ class Jobs(GeneratedJobs):
             path: The file; gzip compression of logs is detected.
             format: The format. `auto` (the default) detects the format from the name of the file and, for CSV, from
                 its header.
-            map: The names of columns in the file, by the corresponding names in `Jobs`: `{"queue": "team"}`.
+            map: The names of columns in the file, by the corresponding names in `Jobs`: `{"queue": "team"}`. A unit
+                after a colon converts numbers to seconds or bytes: `{"runtime": "minutes:min", "memory": "mem:GB"}`.
+                The units are `s`, `min`, `h`, `d`, `kB` to `TB` and `KiB` to `TiB`.
             options: Options of the format.
 
         Raises:
             InvalidSpecError: The file cannot be read, the format is unknown, or a row is invalid; the message names the
                 file and the line.
-            NotFoundError: `map` names a column that does not exist.
+            NotFoundError: `map` names a column or a unit that does not exist.
             UnsupportedError: The format needs a library that is not installed.
         """
         if format == "workloads" or (format == "auto" and _has_workloads(path)):
@@ -203,13 +207,14 @@ class Jobs(GeneratedJobs):
 
     @classmethod
     def from_frame(cls, frame: Any, map: Mapping[str, str] | None = None) -> Self:  # noqa: A002
-        """Create one job for each row of a pandas or polars DataFrame, or of an Arrow table.
+        """Create one job for each row of a table of pandas, polars, pyarrow or another library that narwhals reads.
 
-        Numeric columns that already have the right type and unit are not copied.
+        Numeric columns that already have the right type and unit are not copied. The result of `to_pandas`, `to_polars`
+        or `to_arrow` is read back without a change.
 
         Args:
-            frame: The DataFrame or table; a polars LazyFrame is collected.
-            map: The names of columns in the DataFrame, by the corresponding names in `Jobs`: `{"queue": "team"}`.
+            frame: The table; a LazyFrame is collected.
+            map: The names of columns in the table, by the corresponding names in `Jobs`, as for `read`.
 
         Raises:
             InvalidSpecError: A column is missing, or contains an invalid value.
