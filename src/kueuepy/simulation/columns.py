@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING, Any
 
 import msgspec
@@ -137,6 +138,16 @@ def _uids(column: Column) -> NDArray[Any]:
     return np.array(found, object)
 
 
+def _matching(column: Column, form: re.Pattern[str], allowed: str) -> Categorical:
+    """Return texts, all of which must match a pattern."""
+    found = column.names()
+    bad = [code for code, name in enumerate(found.names) if not form.fullmatch(name)]
+    column.refuse(np.isin(found.codes, bad), f"it must be {allowed}")
+    return found
+
+
+_LABELS = re.compile(r"[^=,\s]+=[^=,\s]*(?:,[^=,\s]+=[^=,\s]*)*")
+_TOPOLOGY = re.compile(r"(?:required|preferred):\S+|unconstrained")
 _READERS: dict[str, Kind | Callable[[Column], Any]] = {
     **dict.fromkeys(SPANS, SPAN),
     "submit": TIME,
@@ -151,6 +162,8 @@ _READERS: dict[str, Kind | Callable[[Column], Any]] = {
     "uid": _uids,
     "queue": lambda column: column.names(lambda name: name if "/" in name else f"default/{name}"),
     "flavor": Column.names,
+    "node_selector": lambda column: _matching(column, _LABELS, "node labels such as disk=ssd,zone=a"),
+    "topology": lambda column: _matching(column, _TOPOLOGY, "required:LABEL, preferred:LABEL or unconstrained"),
     "namespace": Column.names,
     "template": Column.names,
     CREATED: TIME,

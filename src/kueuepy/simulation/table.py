@@ -53,6 +53,8 @@ class Jobs(GeneratedJobs):
     | `cpu`, `memory`, any name with a `/` | request of each pod, in cores, bytes or devices | 0 |
     | `priority` | priority of the Workload | 0 |
     | `flavor` | the only flavor that the job may use | any flavor |
+    | `node_selector` | node labels that the pods require, such as `disk=ssd,zone=a` | none |
+    | `topology` | topology request: `required:LABEL`, `preferred:LABEL` or `unconstrained` | none |
     | `limit` | maximum execution time (`maximumExecutionTimeSeconds`); infinite: no limit | infinite |
     | `every`, `cost`, `restore`, `grace` | the job's own `RunModel`, in seconds; NaN: value of the simulation | NaN |
     | `namespace` | namespace of `queue`; the constructor merges it into `queue` | `default` |
