@@ -135,8 +135,8 @@ def main(arguments: list[str]) -> int:
 def _run(arguments: list[str], *, json: bool) -> int:
     if arguments and arguments[0] in FORMER["command"]:
         command = arguments[0]
-        message = f"kueuepy {command} no longer exists: {FORMER['command'][command]}"
-        fail(InvalidSpecError(message), json=json)
+        answer = f"kueuepy {command} no longer exists: {FORMER['command'][command]}"
+        fail(InvalidSpecError(answer), json=json)
         return WRONG_COMMAND_LINE
     try:
         result = app(arguments, prog_name="kueuepy", standalone_mode=not json)
