@@ -151,6 +151,10 @@ def guarantee(
             "--by", metavar="COLUMN", help="Column whose values group the jobs (delays).  [default: cluster_queue]"
         ),
     ] = None,
+    format: Format = "auto",  # noqa: A002 - as the option is called
+    map: Map = None,  # noqa: A002
+    window: Window = None,
+    censored: Censored = None,
     sets: Annotated[
         list[str] | None,
         typer.Option("--set", metavar="PATH=VALUE", help="Field that reduces quota (shrink); repeatable."),
@@ -188,7 +192,7 @@ def guarantee(
         "cluster_queue": cluster_queue,
         "amounts": dict(text.partition("=")[::2] for text in amount) if amount else None,
         "flavor_resource": flavor_resource,
-        "jobs": _coming(jobs),
+        "jobs": None if jobs is None else read_jobs(jobs, format, map, window, censored),
         "once": _coming(once),
         "period": period,
         "by": by,
