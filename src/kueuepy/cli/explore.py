@@ -72,6 +72,41 @@ _Seed: TypeAlias = Annotated[
         help="Random seed of the first simulation; each further simulation increases it by 1.",
     ),
 ]
+_OfQueue: TypeAlias = Annotated[
+    str | None, typer.Option("--cluster-queue", metavar="NAME", help="ClusterQueue of safety.")
+]
+_Amounts: TypeAlias = Annotated[
+    list[str] | None,
+    typer.Option("--amount", metavar="NAME=AMOUNT", help="Amount that a ClusterQueue needs (limits); repeatable."),
+]
+_FlavorResource: TypeAlias = Annotated[
+    str | None,
+    typer.Option("--flavor-resource", metavar="FLAVOR/RESOURCE", help="Flavor and resource of the amounts."),
+]
+_Jobs: TypeAlias = Annotated[
+    str | None,
+    typer.Option("--jobs", metavar="FILE", help="File of jobs (delays), or of the jobs of a period (starvation)."),
+]
+_Once: TypeAlias = Annotated[
+    str | None, typer.Option("--once", metavar="FILE", help="File of jobs that are submitted once (starvation).")
+]
+_Period: TypeAlias = Annotated[
+    str | None, typer.Option("--period", metavar="TIME", help="Length of a period (starvation), e.g. 24h.")
+]
+_By: TypeAlias = Annotated[
+    str | None,
+    typer.Option(
+        "--by", metavar="COLUMN", help="Column whose values group the jobs (delays).  [default: cluster_queue]"
+    ),
+]
+_Sets: TypeAlias = Annotated[
+    list[str] | None,
+    typer.Option("--set", metavar="PATH=VALUE", help="Field that reduces quota (shrink); repeatable."),
+]
+_Runtimes: TypeAlias = Annotated[
+    str | None,
+    typer.Option("--runtimes", metavar="TIME|FILE", help="Runtime of every workload, or a job log (shrink)."),
+]
 
 
 def cluster_of(
@@ -124,45 +159,19 @@ def guarantee(
     ],
     files: Files,
     *,
-    cluster_queue: Annotated[
-        str | None, typer.Option("--cluster-queue", metavar="NAME", help="ClusterQueue of safety.")
-    ] = None,
-    amount: Annotated[
-        list[str] | None,
-        typer.Option("--amount", metavar="NAME=AMOUNT", help="Amount that a ClusterQueue needs (limits); repeatable."),
-    ] = None,
-    flavor_resource: Annotated[
-        str | None,
-        typer.Option("--flavor-resource", metavar="FLAVOR/RESOURCE", help="Flavor and resource of the amounts."),
-    ] = None,
-    jobs: Annotated[
-        str | None,
-        typer.Option("--jobs", metavar="FILE", help="File of jobs (delays), or of the jobs of a period (starvation)."),
-    ] = None,
-    once: Annotated[
-        str | None, typer.Option("--once", metavar="FILE", help="File of jobs that are submitted once (starvation).")
-    ] = None,
-    period: Annotated[
-        str | None, typer.Option("--period", metavar="TIME", help="Length of a period (starvation), e.g. 24h.")
-    ] = None,
-    by: Annotated[
-        str | None,
-        typer.Option(
-            "--by", metavar="COLUMN", help="Column whose values group the jobs (delays).  [default: cluster_queue]"
-        ),
-    ] = None,
+    cluster_queue: _OfQueue = None,
+    amount: _Amounts = None,
+    flavor_resource: _FlavorResource = None,
+    jobs: _Jobs = None,
+    once: _Once = None,
+    period: _Period = None,
+    by: _By = None,
     format: Format = "auto",  # noqa: A002 - as the option is called
     map: Map = None,  # noqa: A002
     window: Window = None,
     censored: Censored = None,
-    sets: Annotated[
-        list[str] | None,
-        typer.Option("--set", metavar="PATH=VALUE", help="Field that reduces quota (shrink); repeatable."),
-    ] = None,
-    runtimes: Annotated[
-        str | None,
-        typer.Option("--runtimes", metavar="TIME|FILE", help="Runtime of every workload, or a job log (shrink)."),
-    ] = None,
+    sets: _Sets = None,
+    runtimes: _Runtimes = None,
     number: Annotated[
         int | None,
         typer.Option(
@@ -188,7 +197,7 @@ def guarantee(
         if question == "shrink"
         else None
     )
-    options = {
+    options: dict[str, Any] = {
         "cluster_queue": cluster_queue,
         "amounts": dict(text.partition("=")[::2] for text in amount) if amount else None,
         "flavor_resource": flavor_resource,
@@ -201,6 +210,7 @@ def guarantee(
         "n": number,
         "seed": seed,
     }
+    options = {name: value for name, value in options.items() if value is not None}
     with counting("simulations done") as show:
         if question in ("shrink", "delays"):
             options["progress"] = show
