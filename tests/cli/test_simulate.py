@@ -199,6 +199,6 @@ def test_missing_columns_and_units_are_named_as_options(kueuepy, tmp_path):
     assert "--map queue=COLUMN --map submit=COLUMN --map runtime=COLUMN names others" in ran.err
     names = ["--map", "queue=team", "--map", "submit=at", "--map", "runtime=seconds"]
     ran = kueuepy("jobs", "describe", path, *names, "--map", "memory=mem")
-    assert "--map memory=COLUMN:GB names another unit" in ran.err
+    assert "map memory to COLUMN:GB" in ran.err
     assert "runtime is missing; treated as infinite" in ran.err
     assert "MiB" not in kueuepy("jobs", "describe", path, *names, "--map", "memory=mem:GB").err

@@ -5,7 +5,7 @@ from typing import Annotated
 
 import typer
 
-from kueuepy.cli.logs import Format, Map, in_options, named_by_options, pair
+from kueuepy.cli.logs import Format, Map, named_by_options, pair
 from kueuepy.cli.options import Json, examples, read_cluster
 from kueuepy.cli.output import print_json, progress, say, table
 from kueuepy.errors import InvalidSpecError
@@ -31,7 +31,7 @@ def _read(path: str, kind: str, given: list[str] | None) -> Jobs:
 
 def _notes(found: Jobs) -> None:
     for what, rows in found.notes:
-        say(f"note: {counted(rows, 'row')}: {in_options(what)}", style="cyan", stderr=True)
+        say(f"note: {counted(rows, 'row')}: {what}", style="cyan", stderr=True)
 
 
 @app.command("describe", short_help="Describe the jobs of each queue.")

@@ -1,6 +1,5 @@
 """Reading of a file of jobs, and the options that control it."""
 
-import re
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Annotated, Literal, TypeAlias
@@ -13,6 +12,7 @@ from kueuepy.cluster import Cluster
 from kueuepy.errors import InvalidSpecError
 from kueuepy.errors.words import counted
 from kueuepy.simulation.censoring import censored_rows
+from kueuepy.simulation.columns import MissingColumnsError
 from kueuepy.simulation.table import Jobs
 
 JobsFile: TypeAlias = Annotated[
@@ -34,7 +34,6 @@ Map: TypeAlias = Annotated[
         help="Read the job field NAME from the column COLUMN, e.g. queue=team; repeatable.",
     ),
 ]
-_MAP, _PAIR = re.compile(r"map=\{([^}]*)\}"), re.compile(r'"([^"]+)": "?([^",}]+)')
 Window: TypeAlias = Annotated[
     str | None,
     typer.Option(
@@ -55,27 +54,12 @@ Censored: TypeAlias = Annotated[
 
 @contextmanager
 def named_by_options() -> Iterator[None]:
-    """Replace the argument `map` with the option `--map` in errors that are raised inside the context."""
+    """Name the option `--map` instead of the argument `map` in an error about missing columns inside the context."""
     try:
         yield
-    except InvalidSpecError as error:
-        if (text := in_options(str(error))) == str(error):
-            raise
-        raise InvalidSpecError(text) from None
-
-
-def in_options(text: str) -> str:
-    """Return a message with the option `--map` instead of the argument `map`.
-
-    >>> in_options('map={"queue": ..., "memory": "COLUMN:GB"} names others')
-    '--map queue=COLUMN --map memory=COLUMN:GB names others'
-    """
-    return _MAP.sub(
-        lambda found: " ".join(
-            f"--map {name}={'COLUMN' if column == '...' else column}" for name, column in _PAIR.findall(found[1])
-        ),
-        text,
-    )
+    except MissingColumnsError as error:
+        options = " ".join(f"--map {name}=COLUMN" for name in error.names)
+        raise InvalidSpecError(error.text(options)) from None
 
 
 def read_jobs(

@@ -19,6 +19,7 @@ from kueuepy.simulation.columns import (
     EPOCHAL,
     NEVER,
     SPANS,
+    MissingColumnsError,
     check_columns,
     is_resource,
     name_of,
@@ -88,13 +89,7 @@ class JobColumns(Columns):
             twice = sorted(name for name in columns if name in ALIASES and ALIASES[name] in columns)
             raise InvalidSpecError(f'jobs: columns "{twice[0]}" and "{ALIASES[twice[0]]}" are one; give one of them')
         if absent := [name for name in ("queue", "submit", "runtime") if name not in named]:
-            listed, several = ", ".join(f'"{name}"' for name in absent), len(absent) > 1
-            keys = ", ".join(f'"{name}": ...' for name in absent)
-            raise InvalidSpecError(
-                f"jobs: {'columns' if several else 'column'} {listed} {'are' if several else 'is'} missing; "
-                f"there are {', '.join(map(str, columns)) or 'none'}; "
-                f"map={{{keys}}} names {'others' if several else 'another'}"
-            )
+            raise MissingColumnsError(absent, columns)
         said = list(notes)
         found = {name: read_column(Column(name, values, place), said) for name, values in named.items()}
         lengths = {name: len(column) for name, column in found.items()}
@@ -426,7 +421,7 @@ def _small_memory(columns: Mapping[str, Any]) -> list[Note]:
     """Return a note if no job requests more than a mebibyte, as in logs whose memory is in megabytes or gigabytes."""
     memory = columns.get("memory", np.zeros(0, np.int64))
     number = int((memory > 0).sum())
-    what = 'memory is below 1 MiB and taken for bytes; map={"memory": "COLUMN:GB"} names another unit'
+    what = "memory is below 1 MiB and taken for bytes; map memory to COLUMN:GB for gigabytes"
     return [(what, number)] if number and int(memory.max()) < _MIB else []
 
 

@@ -19,7 +19,7 @@ from kueuepy.tables import Categorical
 from kueuepy.tables.columns import concatenated
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Mapping, Sequence
 
     from numpy.typing import NDArray
 
@@ -39,6 +39,30 @@ NEVER = -1
 """The runtime of a job that never ends, and the value of an optional span that is not set."""
 
 Note = tuple[str, int]
+
+
+class MissingColumnsError(InvalidSpecError):
+    """Columns that a table of jobs must have are missing.
+
+    Attributes:
+        names: The names of the missing columns.
+        known: The names of the columns of the table.
+    """
+
+    def __init__(self, names: Sequence[str], known: Iterable[str]) -> None:
+        """Create the error with the argument `map` as the remedy."""
+        self.names, self.known = tuple(names), tuple(known)
+        keys = ", ".join(f'"{name}": ...' for name in names)
+        super().__init__(self.text(f"map={{{keys}}}"))
+
+    def text(self, remedy: str) -> str:
+        """Return the message with a remedy in the words of the interface."""
+        several = len(self.names) > 1
+        listed = ", ".join(f'"{name}"' for name in self.names)
+        return (
+            f"jobs: {'columns' if several else 'column'} {listed} {'are' if several else 'is'} missing; "
+            f"there are {', '.join(self.known) or 'none'}; {remedy} names {'others' if several else 'another'}"
+        )
 
 
 def is_resource(name: str) -> bool:
