@@ -28,8 +28,7 @@ from kueuepy.simulation.measures import BOUND
 from kueuepy.simulation.model import moment
 from kueuepy.simulation.moments import scheduler_of
 from kueuepy.simulation.pages import words
-from kueuepy.simulation.pictures.catalogue import PictureOptions, drawn, drawn_if_recorded, pictures_in
-from kueuepy.simulation.pictures.plot import Plots
+from kueuepy.simulation.pictures.charts import PictureOptions, Plots, drawn, drawn_if_recorded, pictures_in
 from kueuepy.simulation.recorded import (
     TABLES,
     Recorded,
@@ -49,11 +48,11 @@ if TYPE_CHECKING:
     from typing_extensions import Unpack
 
     from kueuepy.files import Write
+    from kueuepy.look.svg import Picture
     from kueuepy.objects import QuantityText
     from kueuepy.pages import Page
     from kueuepy.scheduler import Scheduler
-    from kueuepy.simulation.pictures.catalogue import PictureName
-    from kueuepy.simulation.pictures.svg import Picture
+    from kueuepy.simulation.pictures.charts import PictureName
     from kueuepy.simulation.places import FragmentationSeries
     from kueuepy.simulation.prepare import Prepared
 

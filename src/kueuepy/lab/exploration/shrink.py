@@ -122,7 +122,7 @@ class Shrink(msgspec.Struct, Framed, frozen=True):
             InvalidSpecError: The usage of the flavor and resource is not above its quota.
             UnsupportedError: matplotlib is not installed.
         """
-        from kueuepy.simulation.pictures.plot import axes_of  # noqa: PLC0415 - only on use
+        from kueuepy.look.plot import axes_of  # noqa: PLC0415 - only on use
 
         name = flavor_resource if flavor_resource is not None else next(iter(self.above), "")
         if name not in self.above:

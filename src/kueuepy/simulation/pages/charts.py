@@ -7,16 +7,16 @@ from typing import TYPE_CHECKING
 
 from kueuepy.errors import StateError
 from kueuepy.look.escapes import escape
+from kueuepy.look.svg import FULL, HALF, NARROW, for_page
 from kueuepy.simulation.pages.tables import pair
-from kueuepy.simulation.pictures.catalogue import PICTURES, data_alike
-from kueuepy.simulation.pictures.svg import FULL, HALF, NARROW, for_page
+from kueuepy.simulation.pictures.charts import PICTURES, data_alike
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
-    from kueuepy.simulation.pictures.catalogue import PictureName
-    from kueuepy.simulation.pictures.shown import Shown
-    from kueuepy.simulation.pictures.svg import Layout
+    from kueuepy.look.chart import Chart
+    from kueuepy.look.svg import Layout
+    from kueuepy.simulation.pictures.charts import PictureName
     from kueuepy.simulation.result import Result
 
 _LAYOUTS = {"half": HALF, "narrow": NARROW}
@@ -25,7 +25,7 @@ _LAYOUTS = {"half": HALF, "narrow": NARROW}
 
 def charts(result: Result, names: Iterable[PictureName]) -> str:
     """Return the charts of a result whose data were recorded, two in a row; the first of an odd number has its own."""
-    found: list[tuple[PictureName, Shown]] = []
+    found: list[tuple[PictureName, Chart]] = []
     for name in names:
         with suppress(StateError):
             found += ((name, shown) for shown in data_alike([result], name))
@@ -55,7 +55,7 @@ def chart_of_each(results: Mapping[str, Result], name: PictureName) -> str:
     return _figure(pair(*(f"<div><h3>{escape(policy)}</h3>{_drawn(shown)}</div>" for policy, shown in both)), name)
 
 
-def _drawn(shown: Shown, layouts: Mapping[str, Layout] = _LAYOUTS) -> str:
+def _drawn(shown: Chart, layouts: Mapping[str, Layout] = _LAYOUTS) -> str:
     return "".join(f'<div class="kq-{name}">{for_page(shown, layout)}</div>' for name, layout in layouts.items())
 
 
