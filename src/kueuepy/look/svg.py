@@ -282,7 +282,8 @@ class _Frame:
         """Draw the x axis; a label that would overlap the previous label is left out, and a name is shortened."""
         left, full, bottom = self.layout.left, self.layout.full, self.layout.top + self.layout.height
         ticks = [(float(self.right(at)), text.split("\n")) for at, text in ticks_of(self._x)]
-        body = [f'<path d="M{left:g} {self.layout.top:g}V{bottom:g}H{left + self.layout.width:g}" {_stroke("ink")} stroke-width="1"/>']
+        frame = f"M{left:g} {self.layout.top:g}V{bottom:g}H{left + self.layout.width:g}"
+        body = [f'<path d="{frame}" {_stroke("ink")} stroke-width="1"/>']
         space = self.layout.width / max(len(ticks), 1) - 4
         end = 0.0
         for place, lines in ticks:

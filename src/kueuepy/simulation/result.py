@@ -345,14 +345,14 @@ class Result(Recorded, Framed):
         """Return a page that shows the simulation with a time slider: one HTML file without external resources.
 
         The page shows quota, usage, pending workloads and running workloads at every moment. The page explains the
-        workloads that are still pending at the end, and the longest earlier periods in which a workload was pending.
-        For any other time, use `result.at(time).explain(name)`.
+        workloads that are still pending at the end. For an earlier time, use `result.at(time).explain(name)`, which
+        repeats the simulation up to this time.
 
         Args:
             path: The file to write. By default, no file is written.
             title: The title of the page.
-            explained: The maximum number of full explanations in the page, for workloads that are pending at the end
-                and for the longest earlier periods in which a workload was pending.
+            explained: The maximum number of workloads with a full explanation in the page, among the workloads that
+                are pending at the end.
 
         Returns:
             The page, which a notebook displays inline.
@@ -361,13 +361,10 @@ class Result(Recorded, Framed):
             StateError: The file cannot be written, or the runs or the usage were not recorded.
         """
         from kueuepy.pages import Page  # noqa: PLC0415 - only on use
-        from kueuepy.simulation.earlier import explain_earlier  # noqa: PLC0415 - only on use
         from kueuepy.simulation.paged import result_data  # noqa: PLC0415 - only on use
 
         scheduler = None if self._run is None else self.scheduler
         data = result_data(self, scheduler, title=title, explained=explained)
-        if self._run is not None:
-            explain_earlier(data, self._run, explained)
         data.notes = list(self.warnings)
         found = Page(data)
         if path is not None:
