@@ -206,6 +206,16 @@ def test_ten_thousand_workloads_take_less_than_five_megabytes(large):
     assert len(kq.page(large, explained=300).html.encode()) < 5_000_000
 
 
+@pytest.mark.parametrize(
+    "name", ["é" * 300, f"{'é' * 300}.yaml", f"{'a' * 5000}.db", f"{'a' * 5000}.db@2026-01-01", "a\0b"]
+)
+@pytest.mark.parametrize("read", ["page", "load", "import_cluster", "load_result", "Journal", "read"])
+def test_a_name_that_no_file_can_have_is_an_error_of_the_project(read, name):
+    verb = kq.Jobs.read if read == "read" else getattr(kq if hasattr(kq, read) else kq.platform, read)
+    with pytest.raises(kq.errors.KueueError):
+        verb(name)
+
+
 def test_a_page_of_a_missing_source_or_folder_is_an_error(tmp_path, teams):
     with pytest.raises(kq.errors.NotFoundError, match="cannot be read"):
         kq.page(tmp_path / "none.yaml")

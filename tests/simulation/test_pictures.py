@@ -12,8 +12,8 @@ from matplotlib import pyplot as plt
 
 import kueuepy as kq
 from kueuepy.errors import StateError
-from kueuepy.look.colours import MOST_NAMES, colour_of
 from kueuepy.look.chart import Area, Box, Label, Line
+from kueuepy.look.colours import MOST_NAMES, colour_of
 from kueuepy.simulation.pictures import charts
 from kueuepy.simulation.pictures.charts import PICTURES, PictureName, Plots, data_alike
 
@@ -189,7 +189,7 @@ def test_every_picture_is_valid_svg_with_the_colours_of_the_page(crowded):
         assert root.get("fill") == "currentColor"
         assert len(picture.svg) < 200_000
     hatched = [area for area in marks(charts.usage(crowded), Area) if area.hatched]
-    assert crowded.picture("usage").svg.count("<path fill=\"url(#") == len(hatched) == 3
+    assert crowded.picture("usage").svg.count('<path fill="url(#') == len(hatched) == 3
     with pytest.raises(kq.errors.InvalidSpecError, match="one of usage, queue"):
         crowded.picture("pie")
 
@@ -282,7 +282,11 @@ def test_a_picture_of_an_unrecorded_table_raises_an_error():
 @pytest.mark.parametrize(
     ("name", "options", "message"),
     [
-        *((name, {"pieces": pieces}, "pieces: is") for name in ("usage", "queue", "shares") for pieces in (0, -1, 10**9)),
+        *(
+            (name, {"pieces": pieces}, "pieces: is")
+            for name in ("usage", "queue", "shares")
+            for pieces in (0, -1, 10**9)
+        ),
         ("gantt", {"jobs": 0}, "jobs: is 0; it must be a number from 1 to"),
         ("gantt", {"start": float("nan")}, "start: is nan; it must be a number of seconds"),
         ("waits", {"pieces": 5}, "waits: pieces: is not an option; it must be one of by"),

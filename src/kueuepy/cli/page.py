@@ -14,6 +14,7 @@ from kueuepy.cli.output import progress, say
 from kueuepy.cli.serving import Browser, Port, serve_page
 from kueuepy.errors import InvalidSpecError
 from kueuepy.errors.words import counted
+from kueuepy.files import is_directory, is_file
 from kueuepy.look.loopback import Server
 from kueuepy.manifest.text.sources import is_live
 from kueuepy.pages import Page
@@ -134,7 +135,7 @@ def serve(
 
 
 def _is_result(sources: list[str]) -> bool:
-    return len(sources) == 1 and (Path(sources[0]) / "result.json").is_file()
+    return len(sources) == 1 and is_file(Path(sources[0]) / "result.json")
 
 
 def _of_result(folder: str, title: str) -> PageData:
@@ -164,9 +165,9 @@ def _stamp(sources: list[str]) -> Hashable:
         return None
     found = []
     for name in sources:
-        inside = sorted(Path(name).rglob("*")) if Path(name).is_dir() else [Path(name)]
+        inside = sorted(Path(name).rglob("*")) if is_directory(name) else [Path(name)]
         for path in inside:
-            if path.exists():
+            if is_file(path):
                 facts = path.stat()
                 found.append((str(path), facts.st_mtime_ns, facts.st_size))
     return tuple(found)

@@ -9,6 +9,7 @@ from typing import Any
 
 from kueuepy.errors import InvalidSpecError, KueueError
 from kueuepy.errors.problems import nearest
+from kueuepy.files import is_directory
 from kueuepy.jobs import Submission, from_row
 from kueuepy.jobs.row import COLUMNS
 from kueuepy.manifest.places import at_place, placed
@@ -39,7 +40,7 @@ class Rows(list[Submission]):
 
 def tables_in(name: str) -> list[str]:
     """Return the CSV files that a name on the command line refers to: the file, or all files below a directory."""
-    if name.endswith(_SUFFIXES) or name == "-" or not Path(name).is_dir():
+    if name.endswith(_SUFFIXES) or name == "-" or not is_directory(name):
         return [name] if name.endswith(_SUFFIXES) else []
     found = {path for suffix in _SUFFIXES for path in Path(name).rglob(f"*{suffix}") if path.is_file()}
     return sorted(map(str, found))

@@ -40,6 +40,7 @@ from kueuepy.cluster.unmodelled import not_modelled
 from kueuepy.errors import InvalidSpecError, LoopError
 from kueuepy.errors.libraries import imported
 from kueuepy.errors.words import plural
+from kueuepy.files import is_file
 from kueuepy.lab.exploration.gate import check_policy as hold
 from kueuepy.lab.exploration.gate import read_promises
 from kueuepy.look.notebook import Sheet, repr_text
@@ -281,7 +282,7 @@ def _waiting(show: Callable[..., None]) -> Callable[[Progress], None]:
 
 def _write(found: Result, out: str | None, report: str | None, pictures: list[tuple[Any, str]]) -> None:
     if out is not None:
-        if Path(out).is_file():
+        if is_file(out):
             raise InvalidSpecError(f"{out}: is a file; --out names a directory")
         found.save(out)
     if report is not None:

@@ -39,7 +39,9 @@ class PageBuilder:
             configuration: The Configuration that determines the requests of pods.
         """
         self.page, self._configuration = page, configuration
-        self.nodes = {(node.kind, node.name): place for place, node in enumerate(page.nodes)}
+        self.nodes: dict[tuple[str, str], int] = {
+            (node.kind, node.name): place for place, node in enumerate(page.nodes)
+        }
         self.cells = {(cell.flavor, cell.resource): place for place, cell in enumerate(page.cells)}
         self.texts, self.shapes = Texts(), Shapes()
         self._causes = Causes(page.causes)

@@ -117,7 +117,7 @@ def _add_workloads(made: PageBuilder, jobs: Columns) -> None:
         places[queues.codes].tolist(),
         texts[locals_.codes].tolist(),
         jobs["priority"].tolist(),
-        np.round(jobs["submit"], 3).tolist(),
+        jobs["submit"].round(3).tolist(),
         np.array(shapes, np.int64)[groups].tolist(),
     )
 
