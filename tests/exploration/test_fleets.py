@@ -8,7 +8,7 @@ import kueuepy as kq
 from kueuepy.errors import InvalidSpecError, NotFoundError, StateError, UnsupportedError
 from kueuepy.look.chart import Area, Box
 from kueuepy.simulation.pictures import charts
-from kueuepy.simulation.pictures.charts import drawn_if_recorded, pictures_in
+from kueuepy.simulation.pictures.catalogue import drawn_if_recorded, pictures_in
 
 QUOTA = "ClusterQueue/team:quota[any/cpu].nominalQuota"
 

@@ -15,7 +15,8 @@ from kueuepy.errors import StateError
 from kueuepy.look.chart import Area, Box, Label, Line
 from kueuepy.look.colours import MOST_NAMES, colour_of
 from kueuepy.simulation.pictures import charts
-from kueuepy.simulation.pictures.charts import PICTURES, PictureName, Plots, data_alike
+from kueuepy.simulation.pictures.catalogue import PICTURES, Plots, data_alike
+from kueuepy.simulation.pictures.charts import PictureName
 
 from .conftest import GPU, cluster, queue
 

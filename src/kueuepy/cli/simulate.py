@@ -53,7 +53,7 @@ from kueuepy.simulation.events import read_events
 from kueuepy.simulation.labels import label_of, titled
 from kueuepy.simulation.model import Clock, RunModel
 from kueuepy.simulation.pages import words
-from kueuepy.simulation.pictures.charts import PICTURES, drawn
+from kueuepy.simulation.pictures.catalogue import PICTURES, drawn
 from kueuepy.simulation.pictures.names import in_order
 from kueuepy.simulation.progress import Progress
 from kueuepy.simulation.report import report as write_report

@@ -24,7 +24,8 @@ from kueuepy.simulation.labels import titled
 from kueuepy.simulation.model import SimulateSettings
 from kueuepy.simulation.pages import words
 from kueuepy.simulation.pairs import differences
-from kueuepy.simulation.pictures.charts import PictureOptions, drawn_beside
+from kueuepy.simulation.pictures.catalogue import drawn_beside
+from kueuepy.simulation.pictures.charts import PictureOptions
 from kueuepy.simulation.pictures.names import in_order
 from kueuepy.simulation.simulate import Simulation
 from kueuepy.simulation.warn import AFTER_LAST

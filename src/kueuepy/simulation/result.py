@@ -28,7 +28,8 @@ from kueuepy.simulation.measures import BOUND
 from kueuepy.simulation.model import moment
 from kueuepy.simulation.moments import scheduler_of
 from kueuepy.simulation.pages import words
-from kueuepy.simulation.pictures.charts import PictureOptions, Plots, drawn, drawn_if_recorded, pictures_in
+from kueuepy.simulation.pictures.catalogue import Plots, drawn, drawn_if_recorded, pictures_in
+from kueuepy.simulation.pictures.charts import PictureOptions
 from kueuepy.simulation.recorded import (
     TABLES,
     Recorded,

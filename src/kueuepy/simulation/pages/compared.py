@@ -17,7 +17,7 @@ from kueuepy.simulation.pages.charts import chart_of_each
 from kueuepy.simulation.pages.effects import Effects, different_decisions
 from kueuepy.simulation.pages.parts import about, evictions, explained, metric_cell, next_step, pending, settings
 from kueuepy.simulation.pages.tables import MOST_ROWS, Cell, cards, pair, paragraph, section, table, warnings
-from kueuepy.simulation.pictures.charts import pictures_in
+from kueuepy.simulation.pictures.catalogue import pictures_in
 from kueuepy.simulation.pictures.names import colours, in_order
 
 if TYPE_CHECKING:

@@ -12,7 +12,7 @@ from kueuepy.simulation.pages import words
 from kueuepy.simulation.pages.charts import chart, charts
 from kueuepy.simulation.pages.parts import about, evictions, explained, next_step, pending, queues, settings
 from kueuepy.simulation.pages.tables import Cell, cards, paragraph, section, table, warnings
-from kueuepy.simulation.pictures.charts import pictures_in
+from kueuepy.simulation.pictures.catalogue import pictures_in
 
 if TYPE_CHECKING:
     from kueuepy.simulation.figures import Kpis

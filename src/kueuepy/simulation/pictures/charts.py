@@ -3,25 +3,20 @@
 from __future__ import annotations
 
 import heapq
-import inspect
 import math
-from contextlib import suppress
-from copy import copy
-from functools import wraps
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypedDict
+from typing import TYPE_CHECKING, Any, Literal, TypedDict
 
 import msgspec
 import numpy as np
 
 from kueuepy.errors import InvalidSpecError, StateError
 from kueuepy.errors.words import counted
-from kueuepy.look.chart import Area, Axis, Box, Chart, Key, Label, Line, Rug, alike, ends_of, names_axis, tiles
+from kueuepy.look.chart import Area, Axis, Box, Chart, Key, Label, Line, Rug, ends_of, names_axis, tiles
 from kueuepy.look.colours import ALL, MOST_NAMES, OTHERS
 from kueuepy.look.numbers import amount, round_duration
-from kueuepy.look.plot import draw
-from kueuepy.look.svg import Picture, picture, side_by_side
 from kueuepy.simulation.columns import is_resource
 from kueuepy.simulation.groups import preemptions as evictions_of
+from kueuepy.simulation.pictures.catalogue import shown
 from kueuepy.simulation.pictures.names import (
     amounts_of,
     cell_of,
@@ -39,14 +34,13 @@ from kueuepy.simulation.windows import of_cohorts
 from kueuepy.tables.columns import exact, is_named
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping, Sequence
+    from collections.abc import Iterable, Mapping
 
     from numpy.typing import NDArray
 
     from kueuepy.simulation.recorded import Recorded
     from kueuepy.tables import Columns
 
-Place = Literal["notebook", "report", "comparison"]
 PictureName = Literal[
     "usage",
     "queue",
@@ -62,7 +56,6 @@ PictureName = Literal[
 SINCE = "Time after the first submission"
 PIECES = 240
 """Maximum number of time intervals in a chart; the same for all drawings, so that they show the same values."""
-_MOST_PIECES = 100_000
 _ABOVE = 1.15
 _POINTS = 300
 _LEAST = 1.0
@@ -72,21 +65,6 @@ _WAITS = (
 )  # fmt: skip
 _PERCENTILES = ((50, "median", OTHERS), (95, "95th percentile", ALL))
 """Percentiles with their names and colours, which are no colours of queues."""
-
-
-class Kind(NamedTuple):
-    """A chart of a run.
-
-    Attributes:
-        data: The function that returns the chart.
-        caption: The caption in a report, which describes what the chart shows.
-        places: Where the chart appears by default: in notebooks, in the report of a run, or in the report of a
-            comparison (there with the same axes for each policy).
-    """
-
-    data: Callable[..., Chart]
-    caption: str
-    places: tuple[Place, ...] = ()
 
 
 class PictureOptions(TypedDict, total=False):
@@ -109,55 +87,6 @@ class PictureOptions(TypedDict, total=False):
     start: float
     resource: str | None
     pieces: int
-
-
-class Plots:
-    """The charts of a simulation as matplotlib Axes.
-
-    Each method draws on `ax`, or on a new figure if `ax` is not given, and returns the Axes. The other arguments are
-    those of `Result.picture`. Text and lines use the colours of the current matplotlib style, and the colours of
-    ClusterQueues suit its background. The styles `kueuepy.look.light` and `kueuepy.look.dark` have the colours of
-    reports and pages: `with matplotlib.style.context("kueuepy.look.dark"): result.plot.usage()`.
-
-    Each method raises `StateError` if its table was not recorded, and `UnsupportedError` without matplotlib.
-    """
-
-    def __init__(self, run: Recorded) -> None:
-        """Create the charts of a recorded simulation."""
-        self._run = run
-
-    if TYPE_CHECKING:  # `_shown` adds the methods
-
-        def __getattr__(self, name: str) -> Callable[..., Any]:
-            """Return a method that draws a chart."""
-
-
-PICTURES: dict[PictureName, Kind] = {}
-"""All charts by name; `Plots` has a method for each."""
-
-
-def _shown(caption: str, *places: Place) -> Callable[[Callable[..., Chart]], Callable[..., Chart]]:
-    """Add a function to the list of charts, and a method of the same name and with the same options to `Plots`."""
-
-    def add(build: Callable[..., Chart]) -> Callable[..., Chart]:
-        name: Any = build.__name__
-        PICTURES[name] = Kind(build, caption, places)
-
-        @wraps(build)
-        def method(self: Plots, *args: Any, ax: Any = None, **options: Any) -> Any:
-            known = [option for option in inspect.signature(build).parameters if option != "run"]
-            options |= dict(zip(known, args, strict=False))
-            return draw(chart_of(self._run, name, options), ax)
-
-        of_build = inspect.signature(build)
-        run, *others = of_build.parameters.values()
-        own = [run.replace(name="self", annotation=run.empty), *others]
-        last = inspect.Parameter("ax", inspect.Parameter.KEYWORD_ONLY, default=None, annotation=Any)
-        method.__signature__ = of_build.replace(parameters=[*own, last], return_annotation=Any)  # type: ignore[attr-defined]
-        setattr(Plots, name, method)
-        return build
-
-    return add
 
 
 # --- charts over time -----------------------------------------------------------------------------------------------
@@ -232,7 +161,7 @@ def _lined(title: str, x: Axis, y: Axis, lines: list[Line], marks: Iterable[tupl
     return Chart(title, x, y, (*lines, *(rug for _, rug in marks)), tuple(keys))
 
 
-@_shown(
+@shown(
     "Usage, stacked by ClusterQueue. Hatched areas are borrowed quota, and the line is the nominal quota.",
     *("notebook", "report", "comparison"),
 )
@@ -245,7 +174,7 @@ def usage(run: Recorded, flavor_resource: str | None = None, pieces: int = PIECE
     return _usage(run, flavor_resource, pieces, colours(run))
 
 
-@_shown("Number of waiting jobs, stacked by ClusterQueue.", "report", "comparison")
+@shown("Number of waiting jobs, stacked by ClusterQueue.", "report", "comparison")
 def queue(run: Recorded, pieces: int = PIECES) -> Chart:
     """Draw the number of waiting jobs over time, stacked by ClusterQueue."""
     rows, names = _first_series(run), colours(run)
@@ -253,12 +182,12 @@ def queue(run: Recorded, pieces: int = PIECES) -> Chart:
     nothing = np.zeros(len(steps.edges) - 1)
     layers: _Layers = {}
     for name, places in rows.items():
-        shown, _ = shown_as(name, names)
-        layers[shown] = layers.get(shown, (0.0, nothing))[0] + steps.means(places, "waiting"), nothing
+        group, _ = shown_as(name, names)
+        layers[group] = layers.get(group, (0.0, nothing))[0] + steps.means(places, "waiting"), nothing
     return _stacked("Waiting jobs", "Number of jobs", steps, layers, names=names)
 
 
-@_shown("Weighted share of each ClusterQueue.")
+@shown("Weighted share of each ClusterQueue.")
 def shares(run: Recorded, pieces: int = PIECES) -> Chart:
     """Draw the weighted share of each ClusterQueue; ticks mark admissions (bottom) and evictions (top)."""
     rows, names = _first_series(run), colours(run)
@@ -273,7 +202,7 @@ def shares(run: Recorded, pieces: int = PIECES) -> Chart:
     return _lined(f"Weighted share by ClusterQueue{steps.mean}", steps.axis, up, lines, marks)
 
 
-@_shown("Decayed usage of each LocalQueue under admission fair sharing.")
+@shown("Decayed usage of each LocalQueue under admission fair sharing.")
 def consumed(run: Recorded, resource: str | None = None, pieces: int = PIECES) -> Chart:
     """Draw the decayed usage of a resource by LocalQueue, as admission fair sharing computes it.
 
@@ -358,7 +287,7 @@ def _first_series(run: Recorded) -> dict[str, NDArray[np.int64]]:
 # --- charts of jobs -------------------------------------------------------------------------------------------------
 
 
-@_shown(
+@shown(
     "Cumulative distribution: the fraction of jobs that waited for at most the time on the x axis.",
     *("notebook", "report", "comparison"),
 )
@@ -398,7 +327,7 @@ def _distribution(name: str, place: int, waited: NDArray[np.float64]) -> Line:
     return Line(right, up, place, name, width=2.6 if place == ALL else 1.8)
 
 
-@_shown("Runs of the first jobs. Hatched parts were lost by an eviction.")
+@shown("Runs of the first jobs. Hatched parts were lost by an eviction.")
 def gantt(run: Recorded, flavor: str | None = None, jobs: int = 200, start: float = 0.0) -> Chart:
     """Draw the runs of the first `jobs` jobs after `start` (seconds), with evictions and hatched lost progress."""
     queues = run.jobs["cluster_queue"]
@@ -409,7 +338,7 @@ def gantt(run: Recorded, flavor: str | None = None, jobs: int = 200, start: floa
     return _runs(run, title, kept, begin="reserved", groups_=lanes, names=names, known=colours(run), start=start)
 
 
-@_shown("Number of evictions. Rows are the queues of victims, columns the queues of preemptors.")
+@shown("Number of evictions. Rows are the queues of victims, columns the queues of preemptors.")
 def preemptions(run: Recorded) -> Chart:
     """Draw the number of evictions by ClusterQueue of the victim and the preemptor; darker tiles have more."""
     table = evictions_of(run)
@@ -435,7 +364,7 @@ def preemptions(run: Recorded) -> Chart:
     return Chart("Evictions by victim and preemptor", across, down, marks)
 
 
-@_shown("Bounded slowdown of jobs by their size.")
+@shown("Bounded slowdown of jobs by their size.")
 def slowdown_by_size(run: Recorded, resource: str | None = None) -> Chart:
     """Draw the median and 95th percentile of the bounded slowdown, by request rounded up to a power of two."""
     names = [name for name in run.jobs.names if is_resource(name)]
@@ -460,7 +389,7 @@ def slowdown_by_size(run: Recorded, resource: str | None = None) -> Chart:
     return _lined("Slowdown (lifetime / runtime) by job size", across, up, lines)
 
 
-@_shown("Usage, stacked by worker of a fleet. The line is the nominal quota of all workers.", "notebook", "report")
+@shown("Usage, stacked by worker of a fleet. The line is the nominal quota of all workers.", "notebook", "report")
 def clusters(run: Recorded, flavor_resource: str | None = None, pieces: int = PIECES) -> Chart:
     """Draw the usage of a flavor and resource, stacked by worker of a fleet; the line is the nominal quota.
 
@@ -469,7 +398,7 @@ def clusters(run: Recorded, flavor_resource: str | None = None, pieces: int = PI
     return _usage(run, flavor_resource, pieces, workers_of(run), " by cluster")
 
 
-@_shown("Workers on which the first jobs of a fleet ran. Hatched parts were lost by an eviction.", "report")
+@shown("Workers on which the first jobs of a fleet ran. Hatched parts were lost by an eviction.", "report")
 def dispatch(run: Recorded, jobs: int = 200, start: float = 0.0) -> Chart:
     """Draw the runs of the first `jobs` jobs after `start` (seconds), in lanes that are grouped by worker."""
     workers = workers_of(run)
@@ -531,13 +460,13 @@ def _runs(
     unit, second = time_unit(float(ends.max(initial=0.0) - start) if kept else 0.0)
     boxes: list[Box] = []
     evicted: list[Line] = []
-    shown: dict[str, int] = {}
+    groups_of: dict[str, int] = {}
     free = 0
     for group in groups_:
         lanes = _lanes(begins[group], ends[group])
         for place, lane in zip(group, (free + lane for lane in lanes), strict=True):
             name, colour = shown_as(names[place], known)
-            shown[name] = colour
+            groups_of[name] = colour
             at, end, size = begins[place] / second, ends[place] / second, lost[place] / second
             cut = runs["outcome"][kept[place]] in ("Preempted", "Evicted")
             parts = (Box(end - size, lane + 0.05, size, 0.9, colour, hatched=True),) if cut else ()
@@ -545,7 +474,7 @@ def _runs(
             if cut:
                 evicted.append(Line(np.full(2, end), np.array([lane, lane + 1.0]), "ink", width=1.6))
         free += max(lanes, default=-1) + 1
-    keys = [Key(name, place) for name, place in sorted(shown.items(), key=lambda pair: (pair[1] < 0, pair[1]))]
+    keys = [Key(name, place) for name, place in sorted(groups_of.items(), key=lambda pair: (pair[1] < 0, pair[1]))]
     if evicted:
         keys += [Key("evicted", "ink", "line"), Key("lost progress", OTHERS, "hatch")]
     span = (float(begins.min()) / second, float(ends.max()) / second) if kept else (0.0, 1.0)
@@ -584,73 +513,3 @@ def _size_text(resource: str | None, power: int, jobs: int) -> str:
     """Return a label with a job size and, on a second line, the number of jobs of this size."""
     size = amount(resource, 2**power) if resource in ("memory", "ephemeral-storage") else f"{2**power:,}"
     return f"{size}\n{counted(jobs, 'job')}"
-
-
-# --- all charts by name ---------------------------------------------------------------------------------------------
-
-
-def pictures_in(place: Place) -> list[PictureName]:
-    """Return the names of the pictures that appear in a notebook, in a report or in a comparison."""
-    return [name for name, kind in PICTURES.items() if place in kind.places]
-
-
-def chart_of(run: Recorded, name: PictureName, options: Mapping[str, Any]) -> Chart:
-    """Return a chart of a run.
-
-    Args:
-        run: The run.
-        name: The name of the picture.
-        options: Options of the picture, such as `flavor_resource` of `usage`.
-
-    Raises:
-        InvalidSpecError: No picture has the given name, the picture does not have an option, or an option is invalid.
-        StateError: The picture needs a table that was not recorded.
-    """
-    if name not in PICTURES:
-        raise InvalidSpecError(f'picture: "{name}"; it must be one of {", ".join(PICTURES)}')
-    known = [option for option in inspect.signature(PICTURES[name].data).parameters if option != "run"]
-    for option, value in options.items():
-        if option not in known:
-            allowed = f"it must be one of {', '.join(known)}" if known else "the picture has no options"
-            raise InvalidSpecError(f"picture: {name}: {option}: is not an option; {allowed}")
-        if option in ("jobs", "pieces") and not (isinstance(value, int) and 1 <= value <= _MOST_PIECES):
-            raise InvalidSpecError(f"picture: {option}: is {value!r}; it must be a number from 1 to {_MOST_PIECES:,}")
-        if option == "start" and not (isinstance(value, int | float) and abs(value) < math.inf):
-            raise InvalidSpecError(f"picture: start: is {value!r}; it must be a number of seconds")
-    return msgspec.structs.replace(PICTURES[name].data(run, **options), policy=run.policy)
-
-
-def drawn(run: Recorded, name: PictureName, **options: Any) -> Picture:
-    """Draw a picture of a run as SVG; the arguments and errors are those of `chart_of`."""
-    return picture(chart_of(run, name, options))
-
-
-def drawn_if_recorded(run: Recorded, names: Iterable[PictureName]) -> dict[PictureName, Picture]:
-    """Draw the pictures whose tables were recorded."""
-    found = {}
-    for name in names:
-        with suppress(StateError):
-            found[name] = drawn(run, name)
-    return found
-
-
-def data_alike(runs: Sequence[Recorded], name: PictureName, **options: Any) -> list[Chart]:
-    """Return the same chart for several runs, with the same units and axis ranges; the policies are not named.
-
-    Raises:
-        InvalidSpecError: No picture has the given name.
-        StateError: The picture needs a table that was not recorded.
-    """
-    if name == "usage" and all(runs[0].totals["nominal"].keys() == run.totals["nominal"].keys() for run in runs):
-        options = {"flavor_resource": cell_of(runs[0], None), **options}
-    found = []
-    for run in runs:
-        twin = copy(run)
-        twin.seconds, twin.policy = max(one.seconds for one in runs), ""
-        found.append(chart_of(twin, name, options))
-    return found if any(chart.y.ticks == () or chart.y.names for chart in found) else alike(found)
-
-
-def drawn_beside(runs: Mapping[str, Recorded], name: PictureName, **options: Any) -> Picture:
-    """Draw the same picture for several runs side by side; the arguments and errors are those of `data_alike`."""
-    return side_by_side(dict(zip(runs, data_alike(list(runs.values()), name, **options), strict=True)))
