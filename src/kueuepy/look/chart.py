@@ -191,7 +191,7 @@ def tiles(shades: Any, texts: Sequence[str], tips: Sequence[str]) -> tuple[Mark,
         depth = 0.0 if math.isnan(part) else depth_of(part)
         marks.append(Box(x + 0.01, y + 0.01, 0.98, 0.98, "heat", tip, opacity=depth, edge="solid"))
         ink = "paper" if part > _DARK else "ink"
-        marks.append(Label(x + 0.5, y + 0.5, text, anchor="middle", colour=ink, shift=(0, 4)))
+        marks.append(Label(x + 0.5, y + 0.5, text, 12, "middle", colour=ink, shift=(0, 4)))
     return tuple(marks)
 
 

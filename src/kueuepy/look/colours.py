@@ -102,16 +102,6 @@ def luminance(colour: str) -> float:
     return 0.2126 * red + 0.7152 * green + 0.0722 * blue
 
 
-def contrast(first: str, second: str) -> float:
-    """Return the contrast ratio of two colours `#rrggbb`, from 1 to 21 (WCAG 2.2).
-
-    >>> contrast("#000000", "#ffffff")
-    21.0
-    """
-    low, high = sorted((luminance(first), luminance(second)))
-    return (high + 0.05) / (low + 0.05)
-
-
 def tokens() -> str:
     """Return CSS that defines all colours as variables, light and dark.
 

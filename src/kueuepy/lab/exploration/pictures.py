@@ -80,7 +80,7 @@ class SweepPlots:
         steps = np.repeat(right[ordered], 2)[1:], np.repeat(up[ordered], 2)[:-1]
         marks: list[Mark] = [Line(*steps, 1), *_dots(means[names[0]], means[names[1]], shades)]
         for place, across, above in zip(front["policy"], right, up, strict=True):
-            marks.append(Label(float(across), float(above), str(place), shift=(6, -6)))
+            marks.append(Label(float(across), float(above), str(place), 12, shift=(6, -6)))
         keys = [Key("no policy is better in both", 1, "line")]
         keys += [Key("policies", 0, "dot")] if colour is None else self._keys_of(colour, "dot")
         x_axis, y_axis = (_axis(name, means[name]) for name in names)
