@@ -9,9 +9,16 @@ FORMER: dict[str, dict[str, str]] = {
     # Attributes of the public modules: an old name is answered in whichever of them it is looked up.
     "name": {
         "persist": "use Scheduler.save and Scheduler.load",
+        "Mutator": "use hypothesis or a fuzzer; kueuepy's own is tests/fuzz/mutation.py in a checkout",
+        "ScenarioError": "run python tools/replay.py in a checkout",
+        "owed": "compare Scheduler.usage with the nominal quota, as docs/testing.md shows",
+        "replay": "run python tools/replay.py in a checkout",
     },
     # Commands of the command line, by their full name.
-    "command": {},
+    "command": {
+        "perf": "run python tools/perf.py in a checkout",
+        "replay": "run python tools/replay.py in a checkout",
+    },
     # Options, as "command --option".
     "option": {},
     # Formats of job logs and other values of options.
