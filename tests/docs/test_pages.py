@@ -6,10 +6,10 @@ import re
 import shlex
 from pathlib import Path
 
-import perf
 import pytest
 
 import kueuepy
+import perf
 from kueuepy.cli import main
 from kueuepy.lint import RULES
 
