@@ -411,6 +411,7 @@ LIBRARIES = {
     "src/kueuepy/platform/journal/lock.py",  # sqlite3, before Python 3.11
     "src/kueuepy/platform/live/recorded.py",  # recorded from Kueue: only the message names the preemptor
     "src/kueuepy/objects/readable.py",  # msgspec
+    "src/kueuepy/selectors/evaluation.py",  # the CEL library
 }
 """Where the message of a library is read that tells nothing otherwise."""
 

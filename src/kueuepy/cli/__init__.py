@@ -1,6 +1,6 @@
 """The command `kueuepy`.
 
-`replay` and `perf` work after a plain install; the other commands need the extra `cli` (typer and rich).
+Without the extra `cli` (typer and rich), only `--help` and `--version` work.
 
 Exit codes: 0 success; 1 invalid or missing input; 2 invalid command line; 3 negative answer: for example,
 `kueuepy check` found problems, a job would not be admitted, or two policies differ.
@@ -10,15 +10,15 @@ import sys
 from collections.abc import Sequence
 
 from kueuepy.cli import streams
-from kueuepy.cli.command import PLAIN_COMMANDS
-from kueuepy.cli.command import main as _plain_main
+from kueuepy.errors.former import FORMER
+from kueuepy.profiles.version import describe
 
-__all__ = ["PLAIN_COMMANDS", "main"]
+__all__ = ["main"]
 
 _EXTRA = ("typer", "rich")
-
-
-_HELP: tuple[list[str], ...] = ([], ["-h"], ["--help"], ["--version"])
+_INSTALL = 'pip install "kueuepy[cli]"'
+_HELP: tuple[list[str], ...] = ([], ["-h"], ["--help"])
+_WRONG_COMMAND_LINE = 2
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -28,25 +28,24 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 
 def _run(arguments: list[str]) -> int:
-    if arguments and arguments[0] in PLAIN_COMMANDS:
-        return _plain(arguments)
+    if new_way := FORMER["command"].get(" ".join(arguments[:1])):
+        sys.stderr.write(f"error: {arguments[0]} is no longer a command: {new_way}\n")
+        return _WRONG_COMMAND_LINE
     try:
         from kueuepy.cli.app import main as rich  # noqa: PLC0415 - the extra may be missing
     except ModuleNotFoundError as error:
         if str(error.name).partition(".")[0] not in _EXTRA:
             raise
-        if arguments in _HELP:
-            return _plain(arguments or ["--help"])
-        sys.stderr.write(
-            f"error: this command needs {error.name}, which is not installed; "
-            f'pip install "kueuepy[cli]" installs it ({" and ".join(PLAIN_COMMANDS)} work without it)\n'
-        )
-        return 1
+        return _without_extra(arguments, error.name)
     return rich(arguments)
 
 
-def _plain(arguments: list[str]) -> int:
-    try:
-        return _plain_main(arguments)
-    except SystemExit as end:  # argparse has printed the help or an error
-        return end.code if isinstance(end.code, int) else 2
+def _without_extra(arguments: list[str], missing: str | None) -> int:
+    if arguments == ["--version"]:
+        sys.stdout.write(f"{describe()}\n")
+        return 0
+    if arguments in _HELP:
+        sys.stdout.write(f"The commands of kueuepy need the extra cli: {_INSTALL}\n")
+        return 0
+    sys.stderr.write(f"error: this command needs {missing}, which is not installed; {_INSTALL} installs it\n")
+    return 1

@@ -28,8 +28,6 @@ from kueuepy.cli import (
     verify,
     whatif,
 )
-from kueuepy.cli.command import PLAIN_COMMANDS
-from kueuepy.cli.command import main as plain
 from kueuepy.cli.output import WRONG_COMMAND_LINE, WRONG_INPUT, exit_code, fail, start_command
 from kueuepy.errors import InvalidSpecError, KueueError
 from kueuepy.errors.former import FORMER
@@ -105,24 +103,6 @@ for _function, _summary, _examples in _COMMANDS:
     _name = _function.__name__.rstrip("_").replace("_", "-")
     app.command(_name, short_help=_summary, epilog=_examples)(_function)
 app.add_typer(jobs.app, name="jobs", short_help="Describe or convert a log of jobs.", epilog=jobs.EXAMPLES)
-
-
-def _delegate(name: str, summary: str) -> None:
-    """Add a command of `kueuepy.cli.command`, which parses its own options."""
-
-    def command(context: typer.Context) -> None:
-        raise typer.Exit(plain([name, *context.args]))
-
-    settings = {"allow_extra_args": True, "ignore_unknown_options": True, "help_option_names": []}
-    app.command(name, help=summary, add_help_option=False, context_settings=settings)(command)
-
-
-for _name, _summary in zip(
-    PLAIN_COMMANDS,
-    ("Replay recorded scenarios.", "Simulate a load profile of Kueue's performance test."),
-    strict=True,
-):
-    _delegate(_name, _summary)
 
 
 def main(arguments: list[str]) -> int:

@@ -28,9 +28,15 @@ FORMER: dict[str, dict[str, str]] = {
         "starvation": 'use kueuepy.lab.guarantee("starvation", ...)',
         "victim_sets": "use Scheduler.explain, which lists the preemption candidates and targets of a workload",
         "persist": "use Scheduler.save and Scheduler.load",
+        "Mutator": "use hypothesis or a fuzzer; kueuepy's own is tests/fuzz/mutation.py in a checkout",
+        "ScenarioError": "run python tools/replay.py in a checkout",
+        "owed": "compare Scheduler.usage with the nominal quota, as docs/testing.md shows",
+        "replay": "run python tools/replay.py in a checkout",
     },
     # Commands of the command line, by their full name.
     "command": {
+        "perf": "run python tools/perf.py in a checkout",
+        "replay": "run python tools/replay.py in a checkout",
         "delays": "use kueuepy guarantee delays",
     },
     # Options, as "command --option".
