@@ -11,9 +11,19 @@ FORMER: dict[str, dict[str, str]] = {
         "persist": "use Scheduler.save and Scheduler.load",
     },
     # Commands of the command line, by their full name.
-    "command": {},
+    "command": {
+        "cluster-of": "use kueuepy import --jobs FILE",
+        "play": "use kueuepy serve OBJECTS --jobs FILE",
+        "rbac": "use kueuepy import --rbac",
+        "risk": "use kueuepy eta --risk WORKLOAD FILE...",
+        "serve-metrics": "use kueuepy serve SOURCE... --metrics HOST:PORT --history FILE",
+        "shadow": "use kueuepy verify cluster:CONTEXT",
+    },
     # Options, as "command --option".
-    "option": {},
+    "option": {
+        "--install-completion": "kueuepy no longer writes shell completions",
+        "--show-completion": "kueuepy no longer writes shell completions",
+    },
     # Formats of job logs and other values of options.
     "format": {},
 }
