@@ -13,8 +13,8 @@ from hypothesis import HealthCheck, settings
 from kueuepy.jobs import registry
 from kueuepy.manifest import jobkinds
 
-# Tests share modules: `from oracle.quota import Tree`.
-sys.path.insert(0, str(Path(__file__).parent))
+# Tests share modules, as in `from oracle.quota import Tree`, and use the developers' tools in `tools`.
+sys.path[:0] = [str(Path(__file__).parents[1] / "tools"), str(Path(__file__).parent)]
 
 # Runs are deterministic; a failing example is printed with a blob that reproduces it.
 settings.register_profile("dev", derandomize=True, deadline=None, max_examples=60, print_blob=True)

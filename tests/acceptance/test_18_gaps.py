@@ -11,7 +11,7 @@ from hypothesis.errors import NoSuchExample
 
 import kueuepy as kq
 from kueuepy.lint import RULES, lint
-from kueuepy.testing import owed
+from promises import owed
 
 ROOT = Path(__file__).parents[2]
 SEEDS = ROOT / "examples" / "seeds"

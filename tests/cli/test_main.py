@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 
 from kueuepy.cli.output import counting
+from kueuepy.errors.former import FORMER
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
 COMMANDS = ("check", "convert", "run", "explain", "whatif", "compare")
@@ -20,7 +21,7 @@ def test_help_names_every_command(kueuepy):
     ran = kueuepy("--help")
 
     assert ran.code == 0
-    for command in (*COMMANDS, "replay", "perf"):
+    for command in COMMANDS:
         assert f"\n  {command} " in ran.out
 
 
@@ -34,11 +35,11 @@ def test_help_of_a_command_ends_with_one_line_examples(kueuepy, command):
     assert examples
 
 
-@pytest.mark.parametrize("command", [*COMMANDS, "replay", "perf"])
+@pytest.mark.parametrize("command", COMMANDS)
 def test_the_examples_of_help_work(kueuepy, command, monkeypatch, tmp_path):
     ends = kueuepy(command, "--help").out.splitlines()
     lines = [line for line in ends if "cluster:" not in line]  # which needs a cluster
-    examples = [shlex.split(line) for line in lines if re.match(r"( *|example: )kueuepy ", line)]
+    examples = [shlex.split(line) for line in lines if re.match(r" *kueuepy ", line)]
     assert examples
     for name in ("examples", "benchmarks", "tests"):
         (tmp_path / name).symlink_to(Path(__file__).parents[2] / name)
@@ -92,13 +93,12 @@ def test_without_the_extra_the_error_names_the_extra(kueuepy, monkeypatch):
 _WITHOUT_TYPER = "import sys; sys.modules['typer'] = None; from kueuepy.cli import main; sys.exit(main(sys.argv[1:]))"
 
 
-def test_replay_works_without_the_extra(tmp_path):
-    scenario = tmp_path / "one.jsonl"
-    scenario.write_text('{"name": "empty", "objects": [], "steps": [{"at": 0}]}\n', encoding="utf-8")
+@pytest.mark.parametrize("command", FORMER["command"])
+def test_a_removed_command_names_the_new_way(kueuepy, command):
+    ran = kueuepy(command, "file.yaml", "--json")
 
-    command = [sys.executable, "-c", _WITHOUT_TYPER, "replay", scenario]
-    ran = subprocess.run(command, check=True, capture_output=True, text=True)  # noqa: S603 - our own interpreter
-    assert ran.stdout.startswith('{"name":"empty"')
+    assert (ran.code, ran.out) == (2, "")
+    assert ran.err == f"error: {command} is no longer a command: {FORMER['command'][command]}\n"
 
 
 class _Terminal(io.StringIO):

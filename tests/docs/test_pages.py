@@ -105,7 +105,6 @@ def test_every_public_name_is_in_the_reference():
         "objects",
         "platform",
         "platform.live",
-        "replay",
         "sim",
         "testing",
     ],

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from fuzz.documents import exact, fast, hold
-from kueuepy.testing.mutation import Mutator
+from fuzz.mutation import Mutator
 
 
 @pytest.mark.parametrize("seed", range(8))

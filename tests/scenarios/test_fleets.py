@@ -11,8 +11,8 @@ import pytest
 
 from kueuepy import Cluster, ClusterQueue, Fleet, FleetScheduler, ResourceFlavor
 from kueuepy.errors import KueueError
-from kueuepy.replay import replay
-from kueuepy.replay.fleet import FleetReplay
+from replay import replay
+from scenario.fleet import FleetReplay
 from scenarios.difference import differences
 
 DATA = Path(__file__).parent / "data" / "fleets"

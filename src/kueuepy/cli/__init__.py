@@ -148,10 +148,6 @@ def _run(words: list[str], program: Program) -> int:
 
         sys.stdout.write(f"{describe()}\n")
         return 0
-    if name in ("replay", "perf"):
-        from kueuepy.cli.command import main as plain  # noqa: PLC0415
-
-        return plain(words)
     from kueuepy.cli import output, signature  # noqa: PLC0415 - `--help` does not need them
     from kueuepy.errors import KueueError  # noqa: PLC0415
 
@@ -187,7 +183,7 @@ def _unknown(name: str) -> str:
 
     former = FORMER["command"].get(name) or FORMER["option"].get(name)
     if former:
-        return f"{shown(name)} was removed; {former}"
+        return f"{name} is no longer {'an option' if name.startswith('-') else 'a command'}: {former}"
     is_option = name.startswith("-")
     hint = suggestion(name, ["--help", "--version"] if is_option else COMMANDS, "kueuepy --help lists all commands")
     return f"{shown(name)} is not {'an option' if is_option else 'a command'}; {hint}"

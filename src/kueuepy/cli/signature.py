@@ -262,8 +262,10 @@ def _expect_known(command: str, flags: list[str], words: Iterable[str]) -> None:
         if name not in flags and (name.startswith("--") or name[:2] not in flags):
             former = FORMER["option"].get(f"{command} {name}") or FORMER["option"].get(name)
             known = [*(flag for flag in flags if flag.startswith("--")), "--help"]
-            hint = former or suggestion(name, known, f"kueuepy {command} --help lists all options")
-            raise UsageError(f"{command}: {shown(name)} {'was removed' if former else 'is not an option'}; {hint}")
+            if former:
+                raise UsageError(f"{command}: {name} is no longer an option: {former}")
+            hint = suggestion(name, known, f"kueuepy {command} --help lists all options")
+            raise UsageError(f"{command}: {shown(name)} is not an option; {hint}")
 
 
 def help_text(command: str, function: Command, others: Mapping[str, Command]) -> str:

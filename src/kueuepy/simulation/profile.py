@@ -1,4 +1,4 @@
-"""Kueue's scheduler performance test in virtual time, without a cluster.
+"""Load profiles of Kueue's scheduler performance test.
 
 A profile is a generator file of the performance test (`test/performance/scheduler/configs/*/generator.yaml`). A profile
 describes cohorts of queues. Each queue has sets of workloads that arrive at fixed intervals and run for a fixed time
@@ -8,9 +8,6 @@ once admitted.
 from __future__ import annotations
 
 import math
-import resource
-import sys
-import time
 from array import array
 from itertools import product
 from pathlib import Path
@@ -18,18 +15,15 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import msgspec
 
-from kueuepy._core import Engine, LockstepRun, VirtualRun
-from kueuepy.engine.threads import LEAST_HEADS, number_of_threads
 from kueuepy.errors import InvalidSpecError
 from kueuepy.manifest.text.limits import Limits
 from kueuepy.manifest.text.reading import read
 from kueuepy.objects import (
     ClusterQueue,
-    Configuration,
-    FairSharingConfig,
     LocalQueue,
     Namespace,
     Node,
+    Object,
     PodSet,
     Preemption,
     ResourceFlavor,
@@ -39,24 +33,12 @@ from kueuepy.objects import (
 )
 from kueuepy.objects.queue import ReclaimWithinCohort, WithinClusterQueue  # noqa: TC001 - msgspec reads them
 from kueuepy.objects.quota import FlavorQuotas, ResourceQuota
-from kueuepy.profiles import DEVELOPMENT, release_of
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from numpy.typing import NDArray
 
 _MILLISECOND = 1_000_000
 _MICROSECOND = 1_000
-_AS_KUEUES_TEST: dict[str, Any] = {
-    **dict.fromkeys(("every", "cost", "restore", "grace", "cycle", "per_head", "warmup"), 0),
-    **dict.fromkeys(("decisions", "runs", "usage", "cycles", "metrics"), False),
-    **dict.fromkeys(("checks", "startups", "failures", "changes"), ()),
-    "on_eviction": "restart",
-    "until": 2**63 - 1,
-    "on_loop": "hold",
-    "as_performance_test": True,
-}
 _MOST_WORKLOADS = 10_000_000
 _Whole = Annotated[int, msgspec.Meta(ge=0, le=10**12)]
 
@@ -184,19 +166,19 @@ def _size(profile: Profile) -> int:
 
 
 class Load:
-    """The objects and arrivals of a profile."""
+    """The objects and arrivals of a profile.
 
-    def __init__(self, profile: Profile, *, fair_sharing: bool = False, version: str = DEVELOPMENT) -> None:
-        """Generate cohorts, queues and workloads in the order of the profile.
+    Attributes:
+        objects: The objects of the cluster, in an order in which they can be applied.
+        prototypes: The workloads, without their names: one for each queue and template of the profile.
+        classes: The class of each prototype.
+        queues: The number of ClusterQueues.
+        cohorts: The numbers of arrivals and of prototypes before each cohort and, as the last entry, in all cohorts.
+    """
 
-        Args:
-            profile: The profile.
-            fair_sharing: Whether to enable fair sharing.
-            version: The version of Kueue.
-        """
-        release = release_of(version).name
-        config = Configuration(fair_sharing=FairSharingConfig() if fair_sharing else None, version=release)
-        self.engine = Engine(config)
+    def __init__(self, profile: Profile) -> None:
+        """Generate cohorts, queues and workloads in the order of the profile."""
+        self.objects: list[Object] = [Namespace("default")]
         self.classes: list[str] = []
         self.prototypes: list[Workload] = []
         self._pod_sets: dict[WorkloadTemplate, PodSet] = {}
@@ -205,20 +187,17 @@ class Load:
         # Of every prototype, in nanoseconds: its runtime, and the time from an arrival to the creation of its workload.
         self._runtimes, self._delays = array("q"), array("q")
         self.queues = 0
-        # The numbers of arrivals and of prototypes before each cohort, and in all.
-        self._cohorts: list[tuple[int, int]] = []
-        self._is_divisible = profile.topology is None  # A topology belongs to all cohorts.
-        self.engine.apply(Namespace("default"))
+        self.cohorts: list[tuple[int, int]] = []
         self._flavor = "default" if profile.resource_flavor is None else profile.resource_flavor.name
         if profile.topology is None or profile.resource_flavor is None:
-            self.engine.apply(ResourceFlavor(self._flavor))
+            self.objects.append(ResourceFlavor(self._flavor))
         else:
             self._add_topology(profile.topology, profile.resource_flavor)
         for cohorts in profile.cohorts:
             for cohort in range(cohorts.count):
-                self._cohorts.append((len(self._at), len(self.prototypes)))
+                self.cohorts.append((len(self._at), len(self.prototypes)))
                 self._add_cohort(f"{cohorts.class_name}-{cohort}", cohorts.queues_sets)
-        self._cohorts.append((len(self._at), len(self.prototypes)))
+        self.cohorts.append((len(self._at), len(self.prototypes)))
 
     def _add_cohort(self, name: str, sets: tuple[QueuesSet, ...]) -> None:
         for queues in sets:
@@ -227,15 +206,15 @@ class Load:
 
     def _add_topology(self, topology: TopologyShape, flavor: FlavorShape) -> None:
         *upper, lowest = topology.levels
-        self.engine.apply(Topology(topology.name, levels=tuple(level.node_label for level in topology.levels)))
+        self.objects.append(Topology(topology.name, levels=tuple(level.node_label for level in topology.levels)))
         labels = {flavor.node_label: "tas"}
-        self.engine.apply(ResourceFlavor(flavor.name, node_labels=labels, topology_name=flavor.topology_name))
+        self.objects.append(ResourceFlavor(flavor.name, node_labels=labels, topology_name=flavor.topology_name))
         for places in product(*(range(level.count) for level in topology.levels)):
             name = "-".join(
                 ["node", *(f"{level.name[:1]}{i}" for level, i in zip(topology.levels, places, strict=True))]
             )
             domains = {level.node_label: f"{level.name}-{i}" for level, i in zip(upper, places, strict=False)}
-            self.engine.apply(
+            self.objects.append(
                 Node(
                     name,
                     labels={**labels, **domains, lowest.node_label: name},
@@ -250,8 +229,8 @@ class Load:
         preemption = Preemption(
             reclaim_within_cohort=queues.reclaim_within_cohort, within_cluster_queue=queues.within_cluster_queue
         )
-        self.engine.apply(ClusterQueue(name, cohort_name=cohort, resource_groups=(group,), preemption=preemption))
-        self.engine.apply(LocalQueue(name, cluster_queue=name))
+        self.objects.append(ClusterQueue(name, cohort_name=cohort, resource_groups=(group,), preemption=preemption))
+        self.objects.append(LocalQueue(name, cluster_queue=name))
         for workloads in queues.workloads_sets:
             for template in workloads.workloads:
                 self._add_arrivals(name, workloads, template)
@@ -283,6 +262,11 @@ class Load:
         """The number of workloads."""
         return len(self._at)
 
+    @property
+    def start(self) -> int:
+        """The time of the first arrival in nanoseconds; 0 if there is none."""
+        return min(self._at, default=0)
+
     def columns(self, rows: slice = slice(None)) -> dict[str, NDArray[Any]]:
         """Return the columns of arrivals in the order of the profile: times in nanoseconds, and indices of prototypes.
 
@@ -295,115 +279,3 @@ class Load:
         created = at + np.frombuffer(self._delays, np.int64)[shape]
         runtime = np.frombuffer(self._runtimes, np.int64)[shape]
         return {"submit": at, "created": created, "runtime": runtime, "shape": shape}
-
-    def start(self) -> VirtualRun:
-        """Return a simulation of the profile's load that has not been started."""
-        return self._simulation(self._cohorts[0], self._cohorts[-1], defers_arrivals=False)
-
-    def divided(self, threads: int | None) -> LockstepRun:
-        """Return a simulation on several threads that has not been started.
-
-        The cohorts are divided into as many groups as there are threads. Each group is a simulation of its own, and all
-        of them are advanced together, cycle by cycle.
-
-        Args:
-            threads: The number of threads; `None` for all available cores.
-        """
-        number = number_of_threads(threads)
-        groups = self._groups(number)
-        return LockstepRun([self._simulation(*group, defers_arrivals=True) for group in groups], number)
-
-    def _groups(self, number: int) -> list[tuple[tuple[int, int], tuple[int, int]]]:
-        """Divide the cohorts into at most `number` groups with similar numbers of arrivals.
-
-        Returns:
-            For each group, the entries of `_cohorts` at its begin and at its end.
-        """
-        first, last = self._cohorts[0], self._cohorts[-1]
-        bounds = [first]
-        for group in range(1, number if self._is_divisible else 1):
-            wanted = self.size * group // number
-            bound = min(self._cohorts, key=lambda cohort: abs(cohort[0] - wanted))
-            if bounds[-1][0] < bound[0] < last[0]:
-                bounds.append(bound)
-        return list(zip(bounds, [*bounds[1:], last], strict=True))
-
-    def _simulation(self, first: tuple[int, int], last: tuple[int, int], *, defers_arrivals: bool) -> VirtualRun:
-        """Return a simulation of the cohorts between two entries of `_cohorts`."""
-        import numpy as np  # noqa: PLC0415 - only on use
-
-        generated = self.columns(slice(first[0], last[0]))
-        order = np.argsort(generated["submit"], kind="stable").astype(np.int32)
-        columns: dict[str, Any] = {name: values[order] for name, values in generated.items()}
-        columns |= {"shape": columns["shape"] - np.int32(first[1]), "row": order + np.int32(first[0])}
-        columns |= {"prefix": "w", "digits": 0, "uid_digits": 9}
-        options = {**_AS_KUEUES_TEST, "start": min(self._at, default=0), "defers_arrivals": defers_arrivals}
-        return VirtualRun(self.engine, self.prototypes[first[1] : last[1]], columns, options)
-
-    def first_waits(self, run: LockstepRun) -> dict[str, int]:
-        """Return the mean time from arrival to first admission by class, in whole milliseconds."""
-        found: dict[str, list[int]] = {}
-        for name, (wait, count) in zip(self.classes, run.first_waits(), strict=True):
-            entry = found.setdefault(name, [0, 0])
-            entry[0] += wait
-            entry[1] += count
-        return {name: wait // _MILLISECOND // count for name, (wait, count) in found.items() if count}
-
-
-def perf(
-    path: str,
-    *,
-    fair_sharing: bool = False,
-    version: str = DEVELOPMENT,
-    progress: Callable[[int, int], None] | None = None,
-    threads: int | None = None,
-) -> dict[str, Any]:
-    """Simulate a profile in virtual time.
-
-    Args:
-        path: The profile.
-        fair_sharing: Whether to enable fair sharing; `False` by default.
-        version: The version of Kueue.
-        progress: A function that is called periodically with the number of finished workloads and the number of all
-            workloads.
-        threads: The number of threads. Default: the number of available cores if the profile has at least 64 queues,
-            and otherwise 1. Apart from `wall_s` and `peak_rss_mb`, the results do not depend on the number of threads.
-
-    Returns:
-        The numbers of `workloads`, `cycles`, `admissions`, `evictions` and `finished` workloads; `virtual_ms`, the
-        virtual time in milliseconds; `wall_s`, the wall-clock time of the simulation in seconds; `mean_first_wait_ms`,
-        the mean time from arrival to first admission by class, in milliseconds; and `peak_rss_mb`, the largest memory
-        usage in MiB.
-
-    Raises:
-        InvalidSpecError: The profile cannot be read, or the version is unknown.
-    """
-    load = Load(read_profile(path), fair_sharing=fair_sharing, version=version)
-    run = load.divided(1 if threads is None and load.queues < LEAST_HEADS else threads)
-    begin = time.perf_counter()
-    while run.advance():
-        if progress is not None:
-            progress(run.stats.finished, load.size)
-    wall = time.perf_counter() - begin
-    totals = run.stats._asdict()
-    end = totals.pop("end")
-    return {
-        **totals,
-        "virtual_ms": end // _MILLISECOND,
-        "wall_s": wall,
-        "mean_first_wait_ms": load.first_waits(run),
-        "peak_rss_mb": _peak_rss_mb(),
-    }
-
-
-def _peak_rss_mb() -> float:
-    """Return the largest resident set size of this process so far, in MiB.
-
-    On Linux, `ru_maxrss` can include memory of the parent process, so the function reads the high-water mark instead.
-    """
-    status = Path("/proc/self/status")
-    if status.exists():
-        kib = next(line.split()[1] for line in status.read_text().splitlines() if line.startswith("VmHWM:"))
-        return int(kib) / 1024
-    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
-    return peak / (1024 * 1024 if sys.platform == "darwin" else 1024)

@@ -6,7 +6,6 @@ from collections import Counter
 from typing import TYPE_CHECKING
 
 from kueuepy._core import Quantity, pod_requests
-from kueuepy.errors.arguments import checked
 from kueuepy.objects import ClusterQueue, LimitRange, RuntimeClass, Workload
 from kueuepy.session.session import session_of
 
@@ -17,7 +16,6 @@ if TYPE_CHECKING:
     from kueuepy.scheduler import Scheduler
 
 
-@checked
 def owed(scheduler: Scheduler, cluster_queue: str) -> tuple[str, ...]:
     """Return the pending workloads of a ClusterQueue that would fit into its unused nominal quota.
 

@@ -9,15 +9,13 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 
 from kueuepy._core import Engine, Quantity
-from kueuepy.errors import ScenarioError
-from kueuepy.errors.arguments import checked_methods
 from kueuepy.errors.problems import ManifestError
 from kueuepy.manifest.convert import from_dict, to_dict
 from kueuepy.manifest.kinds import KINDS
 from kueuepy.manifest.validation import review_object
 from kueuepy.manifest.validation.review import Review
 from kueuepy.objects import Node, Object, PriorityClass, Workload, WorkloadPriorityClass
-from kueuepy.replay.reader import check_scenario, configuration
+from scenario.reader import ScenarioError, check_scenario, configuration
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -35,7 +33,6 @@ _REMOVABLE = frozenset(kind.name for kind in KINDS.values() if kind.cls not in (
 Result = dict[str, Any]
 
 
-@checked_methods
 class Replay:
     """A running scenario.
 

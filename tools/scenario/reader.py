@@ -11,8 +11,7 @@ from typing import IO, TYPE_CHECKING, Annotated, Any, Literal
 
 import msgspec
 
-from kueuepy.errors import InvalidSpecError, ScenarioError
-from kueuepy.errors.arguments import checked
+from kueuepy.errors import InvalidSpecError
 from kueuepy.errors.problems import path_text, suggestion
 from kueuepy.manifest.configuration import read_resources
 from kueuepy.manifest.decoding import Findings
@@ -50,29 +49,32 @@ def _open(path: str) -> IO[bytes]:
         raise ScenarioError(f"{path}: is not a complete gzip file: {error}") from None
 
 
-@checked
-def read_scenarios(path: str) -> Iterator[dict[str, Any]]:
-    """Yield the scenarios of a file with one JSON object per line; `-` is standard input.
+class ScenarioError(InvalidSpecError):
+    """A scenario file cannot be read, or a scenario does not have the form that `tools/replay.py` reads."""
+
+
+def lines(path: str) -> Iterator[tuple[str, bytes]]:
+    """Yield the lines of a file of scenarios, each with the file and its number; `-` is standard input.
 
     Raises:
-        ScenarioError: The file cannot be read, or a line is not a scenario; the message names file and line.
+        ScenarioError: The file cannot be read.
     """
-    return _scenarios(_open(path), path)
-
-
-def _scenarios(opened: IO[bytes], path: str) -> Iterator[dict[str, Any]]:
-    decoder = msgspec.json.Decoder(dict[str, Any])
-    with opened as stream:
+    with _open(path) as stream:
         for number, line in enumerate(stream, start=1):
-            if not line.strip():
-                continue
-            try:
-                scenario = decoder.decode(line)
-            except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
-                raise ScenarioError(f"{path}:{number}: {error}; a scenario is one JSON object a line") from None
-            check = check_fleet_scenario if "clusters" in scenario else check_scenario
-            check(scenario, where=f"{path}:{number}")
-            yield scenario
+            if line.strip():
+                yield f"{path}:{number}", line
+
+
+def decoded(line: bytes) -> dict[str, Any]:
+    """Return the scenario in a line of a file.
+
+    Raises:
+        ScenarioError: The line is not a JSON object.
+    """
+    try:
+        return msgspec.json.decode(line, type=dict[str, Any])
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
+        raise ScenarioError(f"{error}; a scenario is one JSON object a line") from None
 
 
 class _Form(msgspec.Struct, rename="camel", forbid_unknown_fields=True):

@@ -3,8 +3,8 @@
 import pytest
 
 from kueuepy.errors import UnsupportedError
-from kueuepy.replay import ScenarioError, replay
-from kueuepy.replay.reader import check_scenario
+from replay import replay
+from scenario.reader import ScenarioError, check_scenario
 from stories import KUEUE, flavor, local_queue, namespace, queue, run, scenario, workload
 
 

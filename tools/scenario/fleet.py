@@ -5,13 +5,11 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from kueuepy._core import Dispatch
-from kueuepy.errors import ScenarioError
-from kueuepy.errors.arguments import checked_methods
-from kueuepy.replay.reader import check_fleet_scenario, dispatcher_options
-from kueuepy.replay.runner import EPOCH, SECOND, Replay
+from scenario.reader import ScenarioError, check_fleet_scenario, dispatcher_options
+from scenario.runner import EPOCH, SECOND, Replay
 
 if TYPE_CHECKING:
-    from kueuepy.replay.runner import Result
+    from scenario.runner import Result
 
 _CONTROLLER = "kueue.x-k8s.io/multikueue"
 _GROUP, _CONFIG, _CLUSTER = "kueue.x-k8s.io", "MultiKueueConfig", "MultiKueueCluster"
@@ -19,7 +17,6 @@ _OF_FLEET = (_CONFIG, _CLUSTER)
 _MOVES = ("created", "deleted", "updated", "started", "stopped", "opened", "deactivating")
 
 
-@checked_methods
 class FleetReplay:
     """A running scenario of a fleet.
 

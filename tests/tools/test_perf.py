@@ -1,4 +1,4 @@
-"""`python -m kueuepy perf`: machine-readable output."""
+"""`python tools/perf.py`: machine-readable output."""
 
 import json
 import subprocess
@@ -8,15 +8,17 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+import perf
 from kueuepy._core import Engine, VirtualRun
 from kueuepy.objects import Workload
-from kueuepy.simulation import perf
+from kueuepy.simulation.profile import read_profile
 
-PROFILE = Path(__file__).parents[2] / "benchmarks" / "profiles" / "small.yaml"
+ROOT = Path(__file__).parents[2]
+PROFILE = ROOT / "benchmarks" / "profiles" / "small.yaml"
 
 
 def run(*options):
-    command = [sys.executable, "-m", "kueuepy", "perf", str(PROFILE), "--json", *options]
+    command = [sys.executable, str(ROOT / "tools" / "perf.py"), str(PROFILE), "--json", *options]
     return json.loads(subprocess.run(command, check=True, capture_output=True, text=True).stdout)  # noqa: S603 - our own interpreter
 
 
@@ -52,12 +54,12 @@ def test_repeated_runs_print_the_same_except_time_and_memory():
 
 
 def test_metrics_change_no_decision(monkeypatch):
-    """`kueuepy perf` prints no metrics, so it does not collect them."""
+    """`perf` prints no metrics, so it does not collect them."""
 
     def outcome(*, metrics):
-        monkeypatch.setitem(perf._AS_KUEUES_TEST, "metrics", metrics)
-        load = perf.Load(perf.read_profile(str(PROFILE)))
-        single, run = load.start(), load.divided(1)
+        monkeypatch.setitem(perf.AS_KUEUES_TEST, "metrics", metrics)
+        test = perf.PerformanceTest(read_profile(str(PROFILE)))
+        single, run = test.start(), test.divided(1)
         while single.advance() or run.advance():
             pass
         return single.stats, run.stats, run.first_waits(), single.figures()["waits"] > 0
@@ -74,7 +76,7 @@ def test_generated_names_and_uids_contain_the_number_of_the_row(digits):
     times = np.zeros(len(rows), np.int64)
     columns = {"submit": times, "runtime": times + 1, "shape": times.astype(np.int32), "row": np.array(rows, np.int32)}
     columns |= {"prefix": "w", "digits": digits, "uid_digits": digits}
-    run = VirtualRun(Engine(), [Workload("prototype", queue_name="q")], columns, perf._AS_KUEUES_TEST)
+    run = VirtualRun(Engine(), [Workload("prototype", queue_name="q")], columns, perf.AS_KUEUES_TEST)
     while run.advance():
         pass
     engine = run.fork()

@@ -12,7 +12,8 @@ from hypothesis import strategies as st
 from kueuepy._core import LockstepRun
 from kueuepy.engine.records import SimulationStats
 from kueuepy.profiles import RELEASES
-from kueuepy.simulation.perf import Load, Profile, read_profile
+from kueuepy.simulation.profile import Profile, read_profile
+from perf import PerformanceTest
 
 SMALL = Path(__file__).parents[2] / "benchmarks" / "profiles" / "small.yaml"
 TEMPLATES = st.fixed_dictionaries(
@@ -58,28 +59,28 @@ def simulated(run):
     return tuple(getattr(stats, name) for name in SimulationStats._fields)
 
 
-def in_lockstep(load, threads, *, defers_arrivals):
-    runs = [load._simulation(*group, defers_arrivals=defers_arrivals) for group in load._groups(threads)]
+def in_lockstep(test, threads, *, defers_arrivals):
+    runs = [test._simulation(*group, defers_arrivals=defers_arrivals) for group in test._groups(threads)]
     return LockstepRun(runs, threads)
 
 
 @given(PROFILES, st.booleans(), st.sampled_from(RELEASES), st.integers(1, 3))
 def test_late_submissions_change_no_result(profile, fair_sharing, release, threads):
-    load = Load(profile, fair_sharing=fair_sharing, version=release.name)
-    late, whole = load.divided(threads), in_lockstep(load, threads, defers_arrivals=False)
+    test = PerformanceTest(profile, fair_sharing=fair_sharing, version=release.name)
+    late, whole = test.divided(threads), in_lockstep(test, threads, defers_arrivals=False)
 
     assert simulated(late) == simulated(whole)
     assert late.first_waits() == whole.first_waits()
 
 
 def test_mean_waits_are_those_of_the_table_of_jobs():
-    load = Load(read_profile(str(SMALL)))
-    run, late = load.start(), load.divided(2)
+    test = PerformanceTest(read_profile(str(SMALL)))
+    load, run, late = test.load, test.start(), test.divided(2)
     assert simulated(late) == simulated(run)
     first, columns = np.array(run.jobs()["first_start"]), load.columns()
     waits = first - (columns["submit"] - columns["submit"].min())
     names = np.array(load.classes)[columns["shape"]]
-    assert load.first_waits(late) == {
+    assert test.first_waits(late) == {
         name: int(waits[names == name].sum()) // 1_000_000 // int((names == name).sum()) for name in load.classes
     }
 
@@ -94,5 +95,5 @@ def test_workloads_that_become_inadmissible_without_their_class_do_not_stop_thei
     cohorts = [{"className": "tree", "count": 1, "queuesSets": [{**queue, "workloadsSets": sets}]}]
     profile = msgspec.convert({"cohorts": cohorts}, Profile)
     for release in RELEASES:
-        load = Load(profile, version=release.name)
-        assert simulated(load.divided(1)) == simulated(load.start())
+        test = PerformanceTest(profile, version=release.name)
+        assert simulated(test.divided(1)) == simulated(test.start())
