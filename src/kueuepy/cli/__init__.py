@@ -82,7 +82,7 @@ COMMANDS = {
     "simulate": Entry("simulate.simulate", "Simulate jobs on a cluster configuration."),
     "sweep": Entry("sweep.sweep", "Simulate jobs under many policies, and find the best policy."),
     "plan": Entry("sweep.plan", "Find the smallest quota that meets a target."),
-    "delays": Entry("explore.delays", "Measure how much groups of jobs delay each other."),
+    "guarantee": Entry("explore.guarantee", "Determine whether a cluster guarantees something."),
     "eta": Entry(
         "explore.eta", "Estimate when a pending workload gets quota, or is evicted.", {"--risk": "explore.risk"}
     ),

@@ -1,22 +1,25 @@
-"""`kueuepy import --jobs`, `delays` and `eta`: a configuration for a log, and analyses by many simulations."""
+"""`kueuepy import --jobs`, `guarantee` and `eta`: a configuration for a log, and analyses by many simulations."""
 
 from collections.abc import Callable
-from typing import Any
+from typing import Any, Literal
+
+import msgspec
 
 from kueuepy.cli.describe import find, start
-from kueuepy.cli.logs import Log
-from kueuepy.cli.options import Reading, Start
-from kueuepy.cli.output import counting, expect_other_file, print_json, say
+from kueuepy.cli.logs import Log, pair
+from kueuepy.cli.options import Start
+from kueuepy.cli.output import ANSWER_IS_NO, OK, counting, expect_other_file, print_json, say
 from kueuepy.cli.shared import Count, Positive
 from kueuepy.cli.signature import UsageError
 from kueuepy.cluster import dump
 from kueuepy.errors import InvalidSpecError
 from kueuepy.lab.exploration.arrivals import Arrivals
-from kueuepy.lab.exploration.delays import delay_matrix as delays_between
 from kueuepy.lab.exploration.estimate import eta as when_admitted
 from kueuepy.lab.exploration.estimate import risk as risk_of_eviction
+from kueuepy.lab.exploration.guarantee import guarantee as guaranteed
 from kueuepy.objects import SECOND
 from kueuepy.simulation.load import cluster_of as make_cluster
+from kueuepy.simulation.model import Edit
 from kueuepy.simulation.spans import parse_span, span
 from kueuepy.simulation.table import Jobs
 
@@ -63,38 +66,73 @@ def cluster_of(
     )
 
 
-def delays(
+def guarantee(
+    question: Literal["safety", "limits", "starvation", "shrink", "delays"],
     files: list[str],
     *,
-    jobs: str,
+    cluster_queue: str | None = None,
+    amount: tuple[str, ...] = (),
+    flavor_resource: str | None = None,
+    jobs: str | None = None,
     log: Log,
-    by: str = "cluster_queue",
-    reading: Reading,
+    once: str | None = None,
+    period: str | None = None,
+    by: str | None = None,
+    set_: tuple[str, ...] = (),
+    runtimes: str | None = None,
+    futures: Positive | None = None,
+    seed: Count | None = None,
+    reading: Start,
     json: bool = False,
-) -> None:
-    """Measure how much the jobs of each group lengthen the waiting times of the other groups.
+) -> int:
+    """Determine whether a cluster guarantees something, by a proof, a counterexample or simulations.
 
-    The command simulates all jobs together, then the jobs without each group, and then each group alone. Each row names
-    the group that is left out. Each column shows how much longer, on average, the jobs of a group wait if the left-out
-    group is present. The first row is the group that delays the others most, and the first column is the group that is
-    delayed most.
+    safety: no submission can evict workloads of a ClusterQueue. limits: each ClusterQueue always gets an amount.
+    starvation: no job waits indefinitely if the same jobs are submitted in every period. shrink: usage soon fits into a
+    reduced quota. delays: no group of jobs lengthens the waits of the other groups. The exit code is 3 if the guarantee
+    is not given.
 
     Options:
-        files (FILE): YAML or JSON file, directory of such files, - (stdin), or cluster:CONTEXT.
-        by (COLUMN): Group the jobs by the values of this column.
+        question (QUESTION): One of safety, limits, starvation, shrink, delays.
+        cluster_queue (NAME): ClusterQueue of safety.
+        amount (NAME=AMOUNT): Amount that a ClusterQueue needs (limits); repeatable.
+        flavor_resource (FLAVOR/RESOURCE): Flavor and resource of the amounts (limits).
+        jobs (FILE): File of jobs (delays), or of the jobs of a period (starvation).
+        once (FILE): File of jobs that are submitted once (starvation).
+        period (TIME): Length of a period (starvation), e.g. 24h.
+        by (COLUMN): Column whose values group the jobs (delays).  [default: cluster_queue]
+        set_ (PATH=VALUE): Field that reduces quota (shrink); repeatable.
+        runtimes (TIME|FILE): Runtime of every workload, or a job log (shrink).
+        futures (N): Number of random series (safety) or of futures (shrink).  [default: 50]
+        seed (N): Random seed (safety, shrink).  [default: 0]
 
     Examples:
-        kueuepy delays examples/week/teams.yaml --jobs examples/week/jobs.csv
-        kueuepy delays examples/week/teams.yaml --jobs examples/week/jobs.csv --by queue --json
+        kueuepy guarantee delays examples/week/teams.yaml --jobs examples/week/jobs.csv
+        kueuepy guarantee safety examples/week/teams.yaml --cluster-queue robots
     """
-    cluster = reading.cluster(files)
-    table_ = log.read(jobs)
+    scheduler = start(files, reading).tell() if question == "shrink" else None
+    options = {
+        "cluster_queue": cluster_queue,
+        "amounts": dict(pair("--amount", text) for text in amount) or None,
+        "flavor_resource": flavor_resource,
+        "jobs": None if jobs is None else log.read(jobs),
+        "once": _coming(once),
+        "period": period,
+        "by": by,
+        "edits": [Edit(*pair("--set", text)) for text in set_] or None,
+        "runtimes": None if runtimes is None else _known(runtimes),
+        "n": futures,
+        "seed": seed,
+    }
     with counting("simulations done") as show:
-        found = delays_between(cluster, table_, by, progress=show)
+        if question in ("shrink", "delays"):
+            options["progress"] = show
+        found = guaranteed(question, scheduler or reading.cluster(files), **options)
     if json:
-        print_json({"by": found.by, "groups": found.groups, "jobs": found.jobs.tolist(), "rows": found.frame.rows()})
-        return
-    say(str(found))
+        print_json({**msgspec.structs.asdict(found), "facts": found.facts.rows()})
+    else:
+        say(str(found))
+    return ANSWER_IS_NO if found.holds is False else OK
 
 
 def eta(
