@@ -191,7 +191,7 @@ OTHERS = [
     ],
     ["delays", TEAMS, "--jobs", LOG],
     ["eta", "a-4", TEAMS, ROWS, "--runtimes", "1h"],
-    ["risk", "a-1", TEAMS, ROWS, "--within", "1h"],
+    ["eta", "--risk", "a-1", TEAMS, ROWS, "--within", "1h"],
     ["upgrade", TEAMS, "--jobs", ROWS, "--from", "v0.18", "--to", "v0.20"],
     ["page", TEAMS, ROWS, "-o", PAGE],
 ]

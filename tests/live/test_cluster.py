@@ -105,14 +105,14 @@ def test_a_kind_that_may_not_be_listed_is_an_error_that_names_the_way_out(cluste
         kq.load("cluster:", strict=False)
     assert error.value.status in (401, 403)
     assert TOKEN not in str(error.value)
-    assert error.value.status == 401 or "kueuepy rbac" in str(error.value)
+    assert error.value.status == 401 or "kueuepy import --rbac" in str(error.value)
 
 
 def test_what_is_optional_and_forbidden_is_a_note(cluster):
     refused(cluster, "/api/v1/nodes", "forbidden-node")
     refused(cluster, "/api/v1/namespaces/kueue-system/configmaps/kueue-manager-config", "reader-forbidden-configmap")
     notes = import_cluster("cluster:").notes
-    assert any("may not list nodes" in note and "kueuepy rbac" in note for note in notes)
+    assert any("may not list nodes" in note and "kueuepy import --rbac" in note for note in notes)
     assert any("the default Configuration is used" in note for note in notes)
 
 
@@ -270,7 +270,7 @@ def test_kubectl_gives_its_flags(cluster, tmp_path, monkeypatch, capsys):
 
 
 def test_the_printed_permissions_allow_to_read_and_nothing_else(capsys, cluster):
-    assert main(["rbac", "--json"]) == 0
+    assert main(["import", "--rbac", "--json"]) == 0
     items = json.loads(capsys.readouterr().out)["items"]
     rules = [rule for item in items for rule in item.get("rules", ())]
     assert {verb for rule in rules for verb in rule["verbs"]} == {"get", "list", "watch"}
@@ -284,7 +284,7 @@ def test_the_printed_permissions_allow_to_read_and_nothing_else(capsys, cluster)
         elif parts[0] == "api":
             assert ("", parts[-2] if "configmaps" in parts else parts[-1]) in allowed
     assert [item["kind"] for item in items] == ["ClusterRole", "ClusterRoleBinding", "Role", "RoleBinding"]
-    assert main(["rbac", "--service-account", "x"]) == 2
+    assert main(["import", "--rbac", "--service-account", "x"]) == 2
 
 
 def test_what_the_api_server_has_accepted_is_not_checked_again(cluster):

@@ -204,7 +204,7 @@ class _Parser(argparse.ArgumentParser):
         Raises:
             UsageError: Always.
         """
-        message = message.removeprefix("argument ").replace("the following arguments are required", "is missing")
+        message = message.removeprefix("argument ").replace("the following arguments are required:", "needs")
         raise UsageError(message if message.startswith("-") else f"{self.prog}: {message}")
 
 
