@@ -56,7 +56,15 @@ def test_the_examples_of_help_work(kueuepy, command, monkeypatch, tmp_path):
 
 
 _HELP = {"__main__", "_home", "cli", "cli.streams", "look", "look.escapes", "look.notebook", "sources"}
-_PROFILES = {"profiles", "profiles.images", "profiles.metrics", "profiles.releases", "profiles.version"}
+_PROFILES = {
+    "profiles",
+    "profiles.gates",
+    "profiles.images",
+    "profiles.metrics",
+    "profiles.releases",
+    "profiles.rules",
+    "profiles.version",
+}
 AT_THE_START = {"--help": _HELP, "--version": {*_HELP, *_PROFILES, "errors", "errors.kinds", "errors.problems"}}
 """The modules that the options may import: each takes milliseconds, which the shell waits."""
 
