@@ -25,7 +25,7 @@ def check(
     finding has the severity of --fail-on or a higher one, and with code 0 otherwise.
 
     Options:
-        files (FILE): YAML or JSON file, directory of such files, - (stdin), or cluster:CONTEXT.
+        files (FILE): YAML or JSON file, directory of them, - (stdin), or cluster:CONTEXT.
         skip (RULE): ID of a lint rule to skip, e.g. L6; repeatable.
         fail_on: Exit with code 3 if any finding has this severity or a higher one.
 

@@ -23,7 +23,7 @@ def convert(
     Notes about skipped or corrected input go to standard error.
 
     Options:
-        files (FILE): YAML or JSON file, directory of such files, - (stdin), or cluster:CONTEXT.
+        files (FILE): YAML or JSON file, directory of them, - (stdin), or cluster:CONTEXT.
         to: API version of the converted objects.
         output (FILE): Output file; by default, standard output.
 

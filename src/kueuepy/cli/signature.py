@@ -32,7 +32,7 @@ _ENTRY = re.compile(r"^    (\w+)(?: \(([^)]*)\))?: (.*(?:\n     .*)*)", re.MULTI
 _NUMBER = re.compile(r"-\.?\d")
 _SHORT = {"help": "-h", "namespace": "-n", "output": "-o", "futures": "-N"}
 _METAVARS = {int: "N", float: "X"}
-_WIDEST, _INDENT = 100, 26
+_WIDEST, _INDENT = 100, 27
 """The most characters in a line of help, and the column at which the descriptions of options begin."""
 
 
@@ -117,7 +117,7 @@ class Option(NamedTuple):
     def description(self) -> str:
         """The description with the default, for help."""
         if self.is_required:
-            return f"{self.help}  [required]"
+            return self.help if self.is_argument else f"{self.help}  [required]"
         told = self.default not in (None, False, True, "", ())
         return f"{self.help}  [default: {self.default}]" if told else self.help
 
@@ -291,7 +291,8 @@ def help_text(command: str, function: Command, others: Mapping[str, Command]) ->
         title = f"With {word.rstrip('=')}{'CONTEXT' * word.endswith(':')}"
         if own:
             also = ", ".join(one.flags[0] for one in options_of(other) if one.name in known and not one.is_argument)
-            about = [f"{title}: {text.summary}", *text.about, *([f"Of the options above: {also}."] if also else [])]
+            about = [f"{title}: {text.summary}", *text.about]
+            about[-1] += f" Of the options above, it accepts {also}." if also else ""
             parts += [*_filled(about, width), _listed("", own, width)]
     parts.append("Examples:\n" + "\n".join(f"  {line}" for line in examples))
     return "\n\n".join(part for part in parts if part) + "\n"

@@ -93,23 +93,23 @@ def simulate(
     --gate, or if it finds a preemption loop and --on-loop is raise.
 
     Options:
-        files (FILE): YAML or JSON file, directory of such files, - (stdin), or cluster:CONTEXT.
-        jobs (FILE): File of jobs to simulate: a log, a table, manifests, or a recording of a cluster.
+        files (FILE): YAML or JSON file, directory of them, - (stdin), or cluster:CONTEXT.
+        jobs (FILE): File of jobs: a log, a table, manifests, or a recording.
         load (X): Multiply the arrival rate of the jobs by X.  [default: 1]
-        model: Point from which an evicted job continues: its start, its last checkpoint, or its eviction.
-        every (TIME): Run time of a job between two checkpoints; must be greater than 0 with --model checkpoint.
-        cost (TIME): Duration of each checkpoint, during which the job makes no progress.
-        restore (TIME): Time a job needs to restore its progress when it restarts after an eviction.
-        grace (TIME): Time from the eviction of a job to the release of its quota.
+        model (NAME): Where an evicted job continues: restart, checkpoint (the last one), or resume.
+        every (TIME): Run time of a job between two checkpoints, for --model checkpoint.
+        cost (TIME): Duration of a checkpoint, in which the job makes no progress.
+        restore (TIME): Time to restore the progress of a job after an eviction.
+        grace (TIME): Time from an eviction to the release of the quota.
         cycle (TIME): Duration of a scheduling cycle in virtual time.
-        at (FILE): YAML or JSON file that lists events during the simulation, e.g. quota changes.
-        missing: For jobs whose LocalQueue does not exist: exit with code 1, skip them, or let them wait.
-        on_loop: On a preemption loop: pause admission in the cohort tree, end the simulation, or exit with code 3.
-        out (DIR): Directory for all result tables, which kueuepy report and kueuepy.load_result can read.
+        at (FILE): YAML or JSON file of events, such as changes of quota.
+        missing (HOW): Jobs whose LocalQueue does not exist: error, skip, or wait.
+        on_loop (HOW): Preemption loop: hold (pause its cohort tree), stop, or raise (exit code 3).
+        out (DIR): Directory for all tables, which kueuepy report can read.
         report (FILE): Write a report to this HTML file.
         picture (NAME=FILE): Write a chart to an SVG file; NAME is one of usage, queue, shares, consumed,
             waits, gantt, preemptions, slowdown_by_size, clusters, dispatch; repeatable.
-        gate (FILE): YAML file that lists targets for the simulation to meet, e.g. wait_p95 <= 30m.
+        gate (FILE): YAML file of targets to meet, such as wait_p95 <= 30m.
 
     Examples:
         kueuepy simulate examples/week/teams.yaml --jobs examples/week/jobs.csv --report week.html

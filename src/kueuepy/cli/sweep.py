@@ -80,7 +80,7 @@ def sweep(
     Exits with code 3 if no policy meets the condition --where.
 
     Options:
-        files (FILE): YAML or JSON file, directory of such files, - (stdin), or cluster:CONTEXT.
+        files (FILE): YAML or JSON file, directory of them, - (stdin), or cluster:CONTEXT.
         over (PATH=VALUES): Field and values to try: v1,v2,... or, with --sample, LOW..HIGH:STEP; repeatable.
         sample (N): Simulate only N policies, spread evenly over all combinations of values.
         figure (FIGURE): Additional metric to compute, e.g. wait_p95(team-a)[priority >= 100]; repeatable.
@@ -254,7 +254,7 @@ def plan(
     Exits with code 3 if no value meets the target.
 
     Options:
-        files (FILE): YAML or JSON file, directory of such files, - (stdin), or cluster:CONTEXT.
+        files (FILE): YAML or JSON file, directory of them, - (stdin), or cluster:CONTEXT.
         target (TARGET): Target that the simulation must meet, e.g. 'wait_p95(team-a) <= 30m'.
         vary (PATH): Path of the numeric field to minimise.
         from_ (N): Smallest value to try.
