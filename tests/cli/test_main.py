@@ -117,6 +117,23 @@ def test_a_wrong_command_line_is_named_and_exits_with_2(kueuepy, line, message):
         assert (ran.code, ran.json["error"]["type"]) == (2, "UsageError")
 
 
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ("--until soon", "--until: 'soon'; it must be a number of seconds"),
+        ("--window x:y", "--window: start: 'x'; it must be"),
+        ("--map queue=TEAM", '--map: "TEAM" names no column'),
+        ("--every x --model checkpoint", "--every: 'x'; it must be"),
+        ("--format new", "--format: 'new'; it must be auto or"),
+    ],
+)
+def test_errors_of_the_library_name_options(kueuepy, options, message):
+    week = EXAMPLES / "week"
+    ran = kueuepy("simulate", week / "teams.yaml", "--jobs", week / "jobs.csv", *options.split())
+    assert (ran.code, ran.out) == (1, "")
+    assert ran.err.startswith(f"error: {message}")
+
+
 def test_a_long_argument_is_not_quoted_in_full(kueuepy):
     long = "x" * 100_000
     for line in (

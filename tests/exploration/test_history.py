@@ -187,7 +187,7 @@ def test_the_command_estimates_from_a_recording(recording, capsys):
     assert f"{key}: quota in" in out
     assert "80% interval" in out
     assert "no other jobs arrive" not in err
-    assert main(["eta", name, source, "-n", namespace]) == 1
+    assert main(["eta", name, source, "-n", namespace]) == 2
     assert "--runtimes or --history" in capsys.readouterr().err
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import sys
+from pathlib import Path
 
 import pytest
 
@@ -267,6 +268,34 @@ def test_kubectl_gives_its_flags(cluster, tmp_path, monkeypatch, capsys):
     assert kubectl([*arguments, "-n", "ns-x"]) == 1
     assert kubectl([*arguments, "-nns-a", "-ojson"]) == 0
     assert kubectl(["explain", JOB, "-A", f"--kubeconfig={config}", "-o=json"]) == 0
+
+
+def test_the_plugin_has_its_own_help(capsys):
+    assert kubectl(["--help"]) == 0
+    assert "--context NAME" in (text := capsys.readouterr().out)
+    assert "Usage: kubectl kueuepy COMMAND" in text
+    assert kubectl(["explain", "-h"]) == 0
+    text = capsys.readouterr().out
+    assert "Usage: kubectl kueuepy explain [OPTIONS] WORKLOAD" in text
+    assert "-o, --output FORMAT" in text
+    assert "  kubectl kueuepy explain train -n team-a --context prod\n" in text
+
+
+def test_the_plugin_reads_a_saved_state_or_files_instead_of_the_cluster(cluster, tmp_path, monkeypatch, capsys):
+    monkeypatch.setenv("KUBECONFIG", str(tmp_path / "none"))
+    seed = Path(__file__).parents[2] / "examples" / "seeds" / "002"
+    files = [str(seed / "two-teams.yaml"), str(seed / "jobs.csv")]
+    scheduler = kq.Scheduler(kq.load(files[0]))
+    scheduler.submit({"name": "one", "queue": "team-a", "cpu": 1})
+    scheduler.settle()
+    scheduler.save(tmp_path / "state")
+    assert kubectl(["explain", "one", str(tmp_path / "state"), "-o", "yaml"]) == 0
+    assert "workload: default/one" in capsys.readouterr().out
+    assert kubectl(["explain", "a-4", *files]) == 0
+    assert "default/a-4 is pending" in capsys.readouterr().out
+    assert kubectl(["explain", "a-4", files[1]]) == 1  # a table has jobs only, so that the cluster is read
+    assert "kubeconfig" in capsys.readouterr().err
+    assert not cluster.seen
 
 
 def test_the_printed_permissions_allow_to_read_and_nothing_else(capsys, cluster):

@@ -161,7 +161,8 @@ def _run(words: list[str], program: Program) -> int:
 
 
 def _command(name: str, words: list[str], program: Program) -> int:
-    from kueuepy.cli import signature  # noqa: PLC0415 - `--help` does not need it
+    from kueuepy.cli import signature  # noqa: PLC0415 - `--help` does not need them
+    from kueuepy.errors import KueueError  # noqa: PLC0415
 
     if name not in COMMANDS:
         raise signature.UsageError(_unknown(name))
@@ -172,9 +173,14 @@ def _command(name: str, words: list[str], program: Program) -> int:
         sys.stdout.write(program.in_help(text))
         return 0
     function, words = _selected(entry, words)
+    options = signature.options_of(function)
     values = signature.parse(name, function, words, program.sources)
-    program.complete(signature.options_of(function), values)
-    return signature.call(function, values) or 0
+    program.complete(options, values)
+    try:
+        return signature.call(function, values) or 0
+    except KueueError as error:
+        error.args = (signature.in_options(str(error), options, words), *error.args[1:])
+        raise
 
 
 def _unknown(name: str) -> str:

@@ -29,6 +29,7 @@ if TYPE_CHECKING:
 
 _SECTION = re.compile(r"^(Args|Options|Returns|Raises|Examples?):\n((?:(?: .*)?\n)*)", re.MULTILINE)
 _ENTRY = re.compile(r"^    (\w+)(?: \(([^)]*)\))?: (.*(?:\n     .*)*)", re.MULTILINE)
+_NAMES = re.compile(r"(?:[a-z_]+: )+")
 _NUMBER = re.compile(r"-\.?\d")
 _SHORT = {"help": "-h", "namespace": "-n", "output": "-o", "futures": "-N"}
 _METAVARS = {int: "N", float: "X"}
@@ -245,6 +246,28 @@ def call(function: Command, values: Mapping[str, Any]) -> int | None:
         elif name in values:
             settings[name] = values[name]
     return function(*arguments, **settings)
+
+
+def in_options(message: str, options: Iterable[Option], words: Sequence[str]) -> str:
+    """Return the message of an error with the names of options instead of arguments in Python.
+
+    >>> def run(*, until: str = "") -> None: ...
+    >>> in_options("simulate: until: 'x'; it must be a time", options_of(run), ())
+    "--until: 'x'; it must be a time"
+
+    Args:
+        message: The message, which may begin with the names of a function, an argument and a field.
+        options: The options of the command.
+        words: The words of the command line; a message that begins with the name of a file remains unchanged.
+    """
+    flags = {one.name.rstrip("_"): one.flags[-1] for one in options if not one.is_argument}
+    names = _NAMES.match(message)
+    parts = names[0].split(": ")[:-1] if names else []
+    place = max((at for at, part in enumerate(parts) if part in flags and part not in words), default=None)
+    if place is not None:
+        message = ": ".join([flags[parts[place]], *parts[place + 1 :], message[len(names[0]) if names else 0 :]])
+    spelled = {name: flag for name, flag in flags.items() if "_" in name}  # in no other sentence
+    return re.sub(r"\b[a-z]+_[a-z_]+\b", lambda found: spelled.get(found[0], found[0]), message)
 
 
 def _expect_known(command: str, flags: list[str], words: Iterable[str]) -> None:
