@@ -111,7 +111,7 @@ def guarantee(
         kueuepy guarantee safety examples/week/teams.yaml --cluster-queue robots
     """
     scheduler = start(files, reading).tell() if question == "shrink" else None
-    options = {
+    options: dict[str, Any] = {
         "cluster_queue": cluster_queue,
         "amounts": dict(pair("--amount", text) for text in amount) or None,
         "flavor_resource": flavor_resource,
@@ -124,6 +124,7 @@ def guarantee(
         "n": futures,
         "seed": seed,
     }
+    options = {name: value for name, value in options.items() if value is not None}
     with counting("simulations done") as show:
         if question in ("shrink", "delays"):
             options["progress"] = show
