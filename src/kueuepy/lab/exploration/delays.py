@@ -78,6 +78,7 @@ def _answer(
     by_all: NDArray[np.float64],
 ) -> Guarantee:
     """Return the answer for mean waits, and the delays in seconds: row r and column c is the delay of c by r."""
+    # Without its own jobs, a group has no wait to compare with.
     np.fill_diagonal(caused, 0.0)
     total, alone = caused @ counts / _HOUR, np.diagonal(by_all)
     causes, delayed = (np.argsort(-values, kind="stable").tolist() for values in (total, alone))

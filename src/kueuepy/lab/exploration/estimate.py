@@ -239,6 +239,7 @@ def eta(
         return _eta_of(futures.key, [0.0] * n, end, closed=future is None)
 
     def look(number: int, stop: threading.Event) -> float:
+        # Most workloads get quota soon, so the simulated time starts short and doubles until they do.
         run, until = futures.run(number, NOTHING), min(_FIRST_LOOK, end)
         while not stop.is_set():
             run.run(until / SECOND)

@@ -143,6 +143,7 @@ def guarantee(
         raise InvalidSpecError(f"guarantee: question: is {question!r}; it must be one of {', '.join(_ANALYSES)}")
     _check(question, options)
     state: Cluster | Scheduler = cluster.cluster if isinstance(cluster, Scheduler) else cluster
+    # Only the answer to `shrink` depends on the workloads that run now.
     if question == "shrink":
         state = cluster if isinstance(cluster, Scheduler) else Scheduler(cluster)
     return _ANALYSES[question](state, **options)

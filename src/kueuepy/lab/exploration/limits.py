@@ -124,6 +124,7 @@ def _with(alone: Cluster, limits: Mapping[str, int], cell: Cell, field: str) -> 
 def _lending(alone: Cluster, required: Mapping[str, int], cell: Cell) -> dict[str, int] | None:
     """Return the largest lending limits; each round lowers the limits of queues whose amount is not guaranteed."""
     found: dict[str, int] = {}
+    # A new limit changes what other queues get, so each round checks all amounts again.
     for _ in range(len(required) + 1):
         changed = _with(alone, found, cell, "lendingLimit")
         broken = {name: least for name, least in required.items() if _worst_case(changed, name, cell) < least}

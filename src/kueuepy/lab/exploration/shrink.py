@@ -62,6 +62,7 @@ def shrink(
     end = moment("guarantee: horizon", horizon) / SECOND
     living, known = Living(after), Runtimes(runtimes)
     leaving = workloads_over_quota(after)
+    # If usage is within quota now, no future has to be simulated: admissions respect the reduced quota.
     if not leaving:
         at_once = facts_of(_times([0.0] * n, seed))
         return Guarantee("shrink", True, ("usage is within quota at once",), at_once, _OUTSIDE)  # noqa: FBT003 - a verdict
