@@ -189,7 +189,7 @@ OTHERS = [
         *["plan", TEAMS, "--jobs", LOG, "--target", "wait_p95 <= 30m", "--from", "2", "--to", "4"],
         *["--vary", "ClusterQueue/team-a:quota[default-flavor/cpu].nominalQuota"],
     ],
-    ["delays", TEAMS, "--jobs", LOG],
+    ["guarantee", "delays", TEAMS, "--jobs", LOG],
     ["eta", "a-4", TEAMS, ROWS, "--runtimes", "1h"],
     ["eta", "--risk", "a-1", TEAMS, ROWS, "--within", "1h"],
     ["upgrade", TEAMS, "--jobs", ROWS, "--from", "v0.18", "--to", "v0.20"],

@@ -133,15 +133,17 @@ def sweep(
         )
     else:
         _tell(grid, front, rows)
-        if chosen is None:
-            say(f"no policy meets {where}", style="bold")
-        else:
-            edits = ", ".join(f"{path}={value}" for path, value in chosen.edits.items())
-            name = grid.named(best)
-            say(
-                f"best: policy {chosen.policy}: {edits}: {name} {figure_text(name, chosen.figures[name])}", style="bold"
-            )
+        _tell_best(grid, chosen, best, where)
     return ANSWER_IS_NO if chosen is None else OK
+
+
+def _tell_best(grid: Sweep, chosen: Any, best: str, where: str | None) -> None:
+    if chosen is None:
+        say(f"no policy meets {where}", style="bold")
+    else:
+        edits = ", ".join(f"{path}={value}" for path, value in chosen.edits.items())
+        name = grid.named(best)
+        say(f"best: policy {chosen.policy}: {edits}: {name} {figure_text(name, chosen.figures[name])}", style="bold")
 
 
 def _metrics(pareto: str | None, picture: str | None) -> list[str]:
