@@ -350,8 +350,11 @@ def cognitive_complexity(node: ast.AST, depth: int = 0) -> int:
 
 
 def test_functions_are_short_and_have_few_positional_arguments():
+    # The help of a command is its docstring, which describes each option in a line.
     long = {
-        (name, node.name, lines) for name, node in FUNCTIONS if (lines := (node.end_lineno or 0) - node.lineno + 1) > 80
+        (name, node.name, lines)
+        for name, node in FUNCTIONS
+        if (lines := (node.end_lineno or 0) - node.lineno + 1 - len((ast.get_docstring(node) or "").splitlines())) > 80
     }
     wide = {
         (name, node.name, count)
