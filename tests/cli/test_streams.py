@@ -103,7 +103,7 @@ def test_a_source_with_a_name_that_is_too_long_is_named(kueuepy, arguments):
     [
         ("simulate", TEAMS, "--jobs", "LOG", "--report", "LOG"),
         ("sweep", TEAMS, "--jobs", "LOG", "--over", "jobs:scale_load=1,2", "--out", "LOG"),
-        ("cluster-of", "LOG", "-o", "LOG"),
+        ("import", "--jobs", "LOG", "-o", "LOG"),
         ("import", "LOG", "--save", "LOG"),
     ],
 )

@@ -47,7 +47,7 @@ def test_examples_in_python(page, monkeypatch):
 @_with("console")
 def test_examples_of_commands(page, monkeypatch, capsys, request):
     monkeypatch.chdir(ROOT)
-    monkeypatch.setenv("COLUMNS", "80")
+    monkeypatch.setenv("COLUMNS", "100")
     text = page.read_text(encoding="utf-8")
     for block in _blocks(page, "console"):
         for example in block.split("$ ")[1:]:

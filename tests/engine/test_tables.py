@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import kueuepy as kq
-from kueuepy.cli.app import main
+from kueuepy.cli import main
 from kueuepy.engine.tables import UNLIMITED
 from teams import workload
 

@@ -187,7 +187,7 @@ def test_the_command_estimates_from_a_recording(recording, capsys):
     assert f"{key}: quota in" in out
     assert "80% interval" in out
     assert "no other jobs arrive" not in err
-    assert main(["eta", name, source, "-n", namespace]) == 1
+    assert main(["eta", name, source, "-n", namespace]) == 2
     assert "--runtimes or --history" in capsys.readouterr().err
 
 
@@ -195,7 +195,7 @@ def test_estimated_waits_are_served_as_metrics(recording):
     source = f"{recording}@2026-11-23T02:09:00Z"
     options = ["--history", str(recording), "-N", "15", "--horizon", "10m", "--within", "2m", "--stop-after", "4s"]
     codes = []
-    command = ["serve-metrics", source, *options, "--listen", "127.0.0.1:18462"]
+    command = ["serve", source, *options, "--metrics", "127.0.0.1:18462"]
     server = threading.Thread(target=lambda: codes.append(main(command)))
     server.start()
     text = ""

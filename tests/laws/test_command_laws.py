@@ -110,7 +110,6 @@ _fuzz = settings(
     _files(FILES),
 )
 def test_commands_survive_any_objects_and_jobs(tmp_path, capsys, arguments, data):
-    pytest.importorskip("typer")
     path = tmp_path / "file.yaml"
     path.write_bytes(data)
     _ends_well(capsys, *(str(path) if argument == "FILE" else argument for argument in arguments))
@@ -119,7 +118,6 @@ def test_commands_survive_any_objects_and_jobs(tmp_path, capsys, arguments, data
 @_fuzz
 @given(st.sampled_from(["run", "whatif", "compare"]), _files([ROWS]))
 def test_commands_survive_any_rows(tmp_path, capsys, command, data):
-    pytest.importorskip("typer")
     path = tmp_path / "file.csv"
     path.write_bytes(data)
     options = {"run": [TEAMS, path], "whatif": [TEAMS, "--job", path], "compare": [TEAMS, TEAMS, "--jobs", path]}

@@ -167,13 +167,13 @@ def test_the_command_follows_a_cluster_and_prints_the_agreement(busy, capsys, mo
         run(shadow, seconds, check)
 
     monkeypatch.setattr(Shadow, "run", run_until_all_are_compared)
-    command = ["shadow", "cluster:", "--stop-after", "60s", "--metrics", "0", "--at-least", "0.99"]
+    command = ["verify", "cluster:", "--stop-after", "60s", "--metrics", "0", "--at-least", "0.99"]
     assert main(command) == 0
     out, err = capsys.readouterr()
     assert "4 decisions, 100.0% agree, 0 differ" in out
     assert "metrics: http://127.0.0.1:" in err
     assert main(["shadow", "file.yaml"]) == 2
-    assert main(["shadow", "cluster:", "--metrics", "nowhere"]) == 1
+    assert main(["verify", "cluster:", "--metrics", "nowhere"]) == 1
 
 
 def test_only_metrics_are_served():

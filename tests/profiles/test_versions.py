@@ -7,7 +7,7 @@ import pytest
 import kueuepy as kq
 import perf
 import replay
-from kueuepy.cli.app import main
+from kueuepy.cli import main
 from kueuepy.platform.importer import import_cluster
 from kueuepy.platform.metrics import Watch
 from kueuepy.profiles import DEFAULTS, RELEASES, release_of, rules_of

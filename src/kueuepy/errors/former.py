@@ -35,12 +35,21 @@ FORMER: dict[str, dict[str, str]] = {
     },
     # Commands of the command line, by their full name.
     "command": {
-        "perf": "run python tools/perf.py in a checkout",
-        "replay": "run python tools/replay.py in a checkout",
+        "cluster-of": "use kueuepy import --jobs FILE",
         "delays": "use kueuepy guarantee delays",
+        "perf": "run python tools/perf.py in a checkout",
+        "play": "use kueuepy serve OBJECTS --jobs FILE",
+        "rbac": "use kueuepy import --rbac",
+        "replay": "run python tools/replay.py in a checkout",
+        "risk": "use kueuepy eta --risk WORKLOAD FILE...",
+        "serve-metrics": "use kueuepy serve SOURCE... --metrics HOST:PORT --history FILE",
+        "shadow": "use kueuepy verify cluster:CONTEXT",
     },
     # Options, as "command --option".
-    "option": {},
+    "option": {
+        "--install-completion": "kueuepy no longer writes shell completions",
+        "--show-completion": "kueuepy no longer writes shell completions",
+    },
     # Formats of job logs and other values of options.
     "format": dict.fromkeys(_TRACES.split(), _RECIPE),
 }
