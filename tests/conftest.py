@@ -1,4 +1,4 @@
-"""Fixtures and options of all tests: profiles of Hypothesis, and `--regold`."""
+"""Fixtures and options of all tests: the rings, profiles of Hypothesis, and `--regold`."""
 
 from __future__ import annotations
 
@@ -13,8 +13,33 @@ from hypothesis import HealthCheck, settings
 from kueuepy.jobs import registry
 from kueuepy.manifest import jobkinds
 
+TESTS = Path(__file__).parent
+
 # Tests share modules: `from oracle.quota import Tree`.
-sys.path.insert(0, str(Path(__file__).parent))
+sys.path.insert(0, str(TESTS))
+
+QUICK = {
+    "cluster",
+    "engine",
+    "errors",
+    "explain",
+    "golden",
+    "lint",
+    "metrics",
+    "objects",
+    "profiles",
+    "quantity",
+    "recorded_jobs",
+    "scenarios",
+    "scheduler",
+    "test_house.py",
+    "test_house_cpp.py",
+    "topology",
+    "vectors",
+    "workload",
+}
+"""Folders and files whose tests are in the ring quick, unless a test has the marker `suite` or `long`."""
+RINGS = {"quick", "suite", "long"}
 
 # Runs are deterministic; a failing example is printed with a blob that reproduces it.
 settings.register_profile("dev", derandomize=True, deadline=None, max_examples=60, print_blob=True)
@@ -30,6 +55,22 @@ def pytest_addoption(parser):
         action="store_true",
         help="write the transcripts of tests/golden, and what commands print on the pages of docs, anew",
     )
+
+
+def pytest_ignore_collect(collection_path, config):
+    """With `-m quick`, do not import the files of the other rings, because imports take longer than the tests."""
+    if config.option.markexpr == "quick" and collection_path.match("test_*.py"):
+        return collection_path.relative_to(TESTS).parts[0] not in QUICK or None
+    return None
+
+
+@pytest.hookimpl(tryfirst=True)  # before pytest selects by markers
+def pytest_collection_modifyitems(items):
+    """Give each test without a ring the ring of its folder."""
+    for item in items:
+        if not RINGS.intersection(mark.name for mark in item.iter_markers()):
+            quick = TESTS in item.path.parents and item.path.relative_to(TESTS).parts[0] in QUICK
+            item.add_marker("quick" if quick else "suite")
 
 
 @pytest.fixture(autouse=True)

@@ -124,7 +124,7 @@ def test_GAP_21_hypothesis_finds_that_team_b_misses_its_quota():
             _smallest_that_breaks(kq.load(SEEDS / f"{name}.yaml"), queues)
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_GAP_21_the_example_of_a_property_test_runs():
     command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "examples/promises"]
     ran = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)  # noqa: S603 - our own

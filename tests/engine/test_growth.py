@@ -239,7 +239,8 @@ class Life:
         return lambda engine: (engine.apply(made), engine.apply(LocalQueue(queue, cluster_queue=queue)))
 
 
-@pytest.mark.parametrize("seed", range(12))
+@pytest.mark.suite
+@pytest.mark.parametrize("seed", [0, 1, 2, *(pytest.param(seed, marks=pytest.mark.long) for seed in range(3, 12))])
 def test_a_restored_engine_ends_with_the_same_bytes(engine: Engine, seed: int) -> None:
     life, others = Life(seed), [engine.fork()]
     for number in range(150):

@@ -143,7 +143,7 @@ def test_the_waits_of_the_next_jobs_are_those_of_the_simulated_week():
     assert np.mean(waits > 60) == pytest.approx(np.mean(true > 60), abs=0.2)
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_eighty_percent_of_held_out_waits_are_in_the_interval():
     """Two weeks are known, two are held out; two logs, because the jobs of one log are not independent."""
     found = [
