@@ -18,28 +18,26 @@ TESTS = Path(__file__).parent
 # Tests share modules: `from oracle.quota import Tree`.
 sys.path.insert(0, str(TESTS))
 
-QUICK = {
-    "cluster",
-    "engine",
-    "errors",
-    "explain",
-    "golden",
-    "lint",
-    "metrics",
-    "objects",
-    "profiles",
-    "quantity",
-    "recorded_jobs",
-    "scenarios",
-    "scheduler",
-    "test_house.py",
-    "test_house_cpp.py",
-    "topology",
-    "vectors",
-    "workload",
+RINGS = {
+    "quick": {
+        *("engine", "errors", "explain", "golden", "lint", "metrics", "objects", "profiles", "quantity"),
+        *("recorded_jobs", "scenarios", "scheduler", "topology", "vectors", "workload"),
+        *("test_house.py", "test_house_cpp.py"),
+    },
+    "suite": set(),
+    "long": {
+        *("browser", "crash", "fuzz"),
+        *("journal/test_damage.py", "journal/test_errors.py", "session/test_ctrl_c.py"),
+    },
 }
-"""Folders and files whose tests are in the ring quick, unless a test has the marker `suite` or `long`."""
-RINGS = {"quick", "suite", "long"}
+"""The rings, and their folders and files. The others are in `suite`. The marker of a test takes precedence."""
+
+
+def ring_of(path: Path) -> str:
+    """Return the ring of a file."""
+    places = {path.relative_to(TESTS).parts[0], path.relative_to(TESTS).as_posix()} if TESTS in path.parents else set()
+    return next((ring for ring, known in RINGS.items() if known & places), "suite")
+
 
 # Runs are deterministic; a failing example is printed with a blob that reproduces it.
 settings.register_profile("dev", derandomize=True, deadline=None, max_examples=60, print_blob=True)
@@ -60,7 +58,7 @@ def pytest_addoption(parser):
 def pytest_ignore_collect(collection_path, config):
     """With `-m quick`, do not import the files of the other rings, because imports take longer than the tests."""
     if config.option.markexpr == "quick" and collection_path.match("test_*.py"):
-        return collection_path.relative_to(TESTS).parts[0] not in QUICK or None
+        return ring_of(collection_path) != "quick" or None
     return None
 
 
@@ -68,9 +66,8 @@ def pytest_ignore_collect(collection_path, config):
 def pytest_collection_modifyitems(items):
     """Give each test without a ring the ring of its folder."""
     for item in items:
-        if not RINGS.intersection(mark.name for mark in item.iter_markers()):
-            quick = TESTS in item.path.parents and item.path.relative_to(TESTS).parts[0] in QUICK
-            item.add_marker("quick" if quick else "suite")
+        if not any(item.get_closest_marker(ring) for ring in RINGS):
+            item.add_marker(ring_of(item.path))
 
 
 @pytest.fixture(autouse=True)

@@ -9,7 +9,6 @@ import time
 
 import pytest
 
-pytestmark = pytest.mark.long  # measures time
 SOON = 2.0
 """Seconds; it is a tenth of that where nothing else runs."""
 
