@@ -1,6 +1,7 @@
 """Checks, one nox session each: `nox -s quick lint test long cpp tsan tidy wheel docs notebooks fuzz bench`.
 
-Each session except `quick` installs its dependencies. With `nox --no-venv --no-install`, all sessions use the active environment.
+Each session except `quick` installs its dependencies. With `nox --no-venv --no-install`, all sessions use the active
+environment.
 """
 
 from __future__ import annotations
