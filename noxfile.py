@@ -74,9 +74,11 @@ def test(session: nox.Session) -> None:
 
 @nox.session
 def long(session: nox.Session) -> None:
-    """Run the ring long on the installed package. Chromium must be installed (`apt-get install chromium`)."""
+    """Run the ring long, and the laws with many examples. Chromium must be installed (`apt-get install chromium`)."""
     _install(session, "test-all")
-    session.run("python", "-m", "pytest", "-m", "long", *(session.posargs or ["-n", "auto"]))
+    options = session.posargs or ["-n", "auto"]
+    session.run("python", "-m", "pytest", "-m", "long", *options)
+    session.run("python", "-m", "pytest", "tests/laws", *options, env={"HYPOTHESIS_PROFILE": "ci"})
 
 
 @nox.session

@@ -26,6 +26,7 @@ def test_a_job_running_longer_than_its_whole_queue_is_drawn_from_all_jobs():
     assert known.remaining("default/q", 7000, 0.5) == 1
 
 
+@pytest.mark.long
 def test_on_a_real_log_80_to_95_percent_of_true_waits_are_in_the_interval():
     """Philly log: calibrated on the first week, tested on the second."""
     log = kq.Jobs.read(LOGS / "philly.csv.gz", format="philly")
@@ -43,22 +44,23 @@ def test_on_a_real_log_80_to_95_percent_of_true_waits_are_in_the_interval():
     assert found._repr_html_()
 
 
-@pytest.fixture(scope="module")
-def small():
+def calibrated(**options):
+    """Return a cluster, a log of random arrivals for it, and the calibration."""
     log = kq.Jobs.poisson("q", "11/h", kq.sim.Exponential("20m"), {GPU: 1}, n=3000, seed=1)
     cluster = kq.Cluster(kq.ResourceFlavor("h100"), kq.ClusterQueue.of("q", {"h100": {GPU: 4}}))
-    return cluster, log, kq.lab.calibrate(cluster, log, jobs=50, n=20)
+    return cluster, log, kq.lab.calibrate(cluster, log, **options)
 
 
-def test_with_stable_runtimes_the_interval_is_widened_only_slightly(small):
-    _, _, found = small
+@pytest.mark.long
+def test_with_stable_runtimes_the_interval_is_widened_only_slightly():
+    _, _, found = calibrated(jobs=50, n=20)
     assert found.widen < 1.6
     assert found.coverage >= 0.8
     assert found.raw >= 0.7
 
 
-def test_an_estimate_reports_its_coverage(small):
-    cluster, log, found = small
+def test_an_estimate_reports_its_coverage():
+    cluster, log, found = calibrated(jobs=10, n=10)
     scheduler = kq.Scheduler(cluster)
     scheduler.submit({"name": f"j{i}", "queue": "q", "gpu": 1} for i in range(9))
     scheduler.settle()
