@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import threading
-import time
 from urllib.request import urlopen
 
 import numpy as np
@@ -197,23 +195,21 @@ def test_the_command_estimates_from_a_recording(recording, capsys):
     assert "--runtimes or --history" in capsys.readouterr().err
 
 
-def test_estimated_waits_are_served_as_metrics(recording):
+def test_estimated_waits_are_served_as_metrics(recording, monkeypatch):
+    texts = []
+
+    class Asked(MetricsServer):
+        def __enter__(self):
+            server = super().__enter__()
+            with urlopen(server.url) as answer:  # noqa: S310 - our own server
+                texts.append(answer.read().decode())
+            return server
+
+    monkeypatch.setattr("kueuepy.cli.metrics.MetricsServer", Asked)
     source = f"{recording}@2026-11-23T02:09:00Z"
-    options = ["--history", str(recording), "-N", "15", "--horizon", "10m", "--within", "2m", "--stop-after", "4s"]
-    codes = []
-    command = ["serve-metrics", source, *options, "--listen", "127.0.0.1:18462"]
-    server = threading.Thread(target=lambda: codes.append(main(command)))
-    server.start()
-    text = ""
-    while not text and server.is_alive():
-        time.sleep(0.2)
-        try:
-            with urlopen("http://127.0.0.1:18462/metrics") as answer:
-                text = answer.read().decode()
-        except OSError:
-            continue
-    server.join()
-    assert codes == [0]
+    options = ["--history", str(recording), "-N", "15", "--horizon", "10m", "--within", "2m", "--stop-after", "1ms"]
+    assert main(["serve-metrics", source, *options, "--listen", "127.0.0.1:0"]) == 0
+    (text,) = texts
     assert "# TYPE kueuepy_estimated_wait_seconds gauge" in text
     assert 'kueuepy_estimated_wait_seconds{quantile="0.5",queue="ns-a/' in text
     assert "kueue_pending_workloads{" in text
