@@ -16,6 +16,7 @@ from kueuepy.lab.exploration.remaining import Runtimes
 from kueuepy.lab.exploration.survival import KaplanMeier
 from kueuepy.objects.times import parse_time
 from kueuepy.platform.history import RecordingWriter
+from kueuepy.platform.metrics.serving import MetricsServer
 from live.server import events
 
 
