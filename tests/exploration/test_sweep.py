@@ -15,6 +15,7 @@ import pytest
 
 import kueuepy as kq
 from exploration.conftest import CELL, GPU, NOMINAL, RECLAIM, arrivals, team
+from kueuepy.lab.exploration.runs import row_of
 
 BORROWING = f"ClusterQueue/team-a:quota[{CELL}].borrowingLimit"
 GRID = {RECLAIM: ["Never", "Any"], BORROWING: [0, 2, None], "jobs:scale_load": [1.0, 1.5]}
@@ -345,22 +346,24 @@ def _stored(file):
         return 0
 
 
-def test_a_stopped_sweep_leaves_no_running_thread(teams):
+def test_a_stopped_sweep_leaves_no_running_thread(teams, monkeypatch):
+    before, started, stopped = set(threading.enumerate()), [], threading.Event()
+
+    def first_alone(*arguments):
+        """Simulate; all simulations but the first wait for the stop, so that the load of the machine has no effect."""
+        started.append(arguments)
+        if len(started) > 1:
+            stopped.wait(300)
+        return row_of(*arguments)
+
     def stop(_):
+        stopped.set()
         raise KeyboardInterrupt
 
-    before = set(threading.enumerate())
-    started = []
+    monkeypatch.setattr("kueuepy.lab.exploration.sweep.row_of", first_alone)
     with pytest.raises(KeyboardInterrupt):
-        kq.sweep(
-            teams,
-            lambda seed: started.append(seed) or arrivals(seed, n=300),
-            {NOMINAL: [4]},
-            seeds=500,
-            threads=4,
-            progress=stop,
-        )
-    assert len(started) < 250
+        kq.sweep(teams, lambda seed: arrivals(seed, n=3000), {NOMINAL: [4] * 50}, threads=4, progress=stop)
+    assert len(started) < 50
     assert not {thread for thread in set(threading.enumerate()) - before if thread.name.startswith("sweep")}
 
 

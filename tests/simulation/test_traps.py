@@ -53,7 +53,7 @@ def endless(**fields):
 def test_a_preemption_loop_is_stopped_and_reported():
     there, jobs = endless()
     result = kq.simulate(there, jobs)
-    assert result.kpis.evictions < 10
+    assert result.kpis.evictions < 100
     (loop,) = result.loops
     assert (loop.at, loop.period) == (2.0, 2)
     assert str(loop) == "endless preemption at 2 s: the same decisions every 2 cycles for default/j0000001"
