@@ -18,7 +18,7 @@ from scenarios.difference import differences
 DATA = Path(__file__).parent / "data" / "fleets"
 MOVES = ("created", "deleted", "updated", "started", "stopped", "gated", "opened", "deactivating")
 SHARE_UNDER_SANITIZERS = 5
-SHARE_OF_QUICK = 5
+SHARE_OF_QUICK = 3
 
 
 def scenarios():
