@@ -485,6 +485,23 @@ def test_no_todo_comments():
     assert [relative(path) for path in sources if later.search(text(path))] == []
 
 
+MEASURES_TIME = {
+    "tests/crash/kills.py",
+    "tests/examples/test_platform.py",
+    "tests/exploration/test_sweep.py",
+    "tests/fuzz/__main__.py",
+    "tests/live/server.py",  # ends a watch, as a real server does
+    "tests/session/test_ctrl_c.py",
+}
+"""Where time is measured: in tests of the ring long, which may fail on a busy machine, and in their helpers."""
+
+
+def test_only_the_ring_long_measures_time():
+    clock = re.compile(r"\btime\.(?:monotonic|perf_counter)\(\)")
+    tests = (ROOT / "tests").rglob("*.py")
+    assert {relative(path) for path in tests if clock.search(text(path))} == MEASURES_TIME
+
+
 def test_no_file_mentions_local_paths_or_tools():
     words = [
         "/wo" + "rk/",
