@@ -506,17 +506,22 @@ def test_no_file_mentions_local_paths_or_tools():
     words = [
         "/wo" + "rk/",
         "/ro" + "ot/",
-        r"\.\./sha" + "red",
+        "../sha" + "red",
         "contract" + "_tmp",
         "Cla" + "ude",
         "Anthro" + "pic",
         "Chat" + "GPT",
     ]
-    strange = re.compile("|".join(rf"(?<![\w.\"]){word}" for word in words), re.IGNORECASE)
+    strange = re.compile("|".join(rf"(?<![\w.\"]){re.escape(word)}" for word in words), re.IGNORECASE)
+    parts = [word.lower().encode() for word in words]
     found = []
     for path in tracked():
         raw = path.read_bytes()
-        if b"\0" not in raw and (match := strange.search(raw.decode("utf-8", errors="replace"))):
+        lower = raw.lower()
+        # The search for parts is much faster than the pattern, and nearly always finds nothing.
+        if b"\0" in raw or not any(part in lower for part in parts):
+            continue
+        if match := strange.search(raw.decode("utf-8", errors="replace")):
             found.append((relative(path), match.group()))
     assert found == []
 

@@ -18,7 +18,7 @@ DATA = Path(__file__).parent / "data"
 
 # Under sanitizers and in the ring quick, a fraction of each family is sufficient.
 SHARE_UNDER_SANITIZERS = 10
-SHARE_OF_QUICK = 3
+SHARE_OF_QUICK = 4
 
 # Where Kueue's answer depends on the order in which a Go map gives its keys. With admission fair sharing the order of
 # candidates for preemption is intransitive (LocalQueue usage counts within a ClusterQueue, priority between two), and
