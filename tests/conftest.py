@@ -24,7 +24,7 @@ RINGS = {
         *("recorded_jobs", "scenarios", "scheduler", "topology", "vectors", "workload"),
         *("test_house.py", "test_house_cpp.py"),
     },
-    "suite": {"scenarios/test_saved.py"},
+    "suite": {"scenarios/test_saved.py", "topology/test_racks.py"},
     "long": {
         *("browser", "crash", "fuzz"),
         *("journal/test_damage.py", "journal/test_errors.py", "session/test_ctrl_c.py"),
