@@ -1,4 +1,4 @@
-"""`cluster-of`, `delays`, `eta`, `risk`, and shell completion."""
+"""`cluster-of`, `guarantee`, `eta`, `risk`, and shell completion."""
 
 import pytest
 import typer.testing
@@ -29,15 +29,42 @@ def test_cluster_of_writes_the_same_as_python(kueuepy, log, tmp_path):
     assert kueuepy("cluster-of", log, "--headroom", "0").code == 1
 
 
-def test_delays_shows_the_matrix(kueuepy, week, log):
-    ran = kueuepy("delays", week, "--jobs", log)
-    assert ran.code == 0
+def test_guarantee_answers_as_python(kueuepy, week, log):
+    ran = kueuepy("guarantee", "delays", week, "--jobs", log)
+    assert ran.code == 3
     assert "vision delays the others most" in ran.out
     assert max(map(len, ran.out.splitlines())) <= 80
-    assert "Wait of robots" in ran.out
-    found = kueuepy("delays", week, "--jobs", log, "--json").json
-    assert sorted(found["groups"]) == ["robots", "speech", "vision"]
-    assert "names no column" in kueuepy("delays", week, "--jobs", log, "--by", "nothing").err
+    assert "delays robots" in ran.out
+    found = kueuepy("guarantee", "delays", week, "--jobs", log, "--json").json
+    same = kq.lab.guarantee("delays", kq.load(week), jobs=kq.Jobs.read(log))
+    assert (found["holds"], found["facts"]) == (False, same.facts.rows())
+    assert "names no column" in kueuepy("guarantee", "delays", week, "--jobs", log, "--by", "nothing").err
+    cell = "h100/nvidia.com/gpu"
+    limits = kueuepy("guarantee", "limits", week, "--amount", "robots=4", "--flavor-resource", cell, "--json")
+    assert (limits.code, limits.json["holds"], limits.json["edits"]) == (0, True, {})
+    assert kueuepy("guarantee", "safety", week, "--cluster-queue", "robots").code == 3
+    missing = kueuepy("guarantee", "safety", week)
+    assert (missing.code, "safety needs cluster_queue" in missing.err) == (1, True)
+    starved = kueuepy("guarantee", "starvation", week, "--jobs", log, "--period", "7d")
+    assert starved.code in (0, 3)
+    assert starved.out.startswith("starvation: ")
+
+
+def test_guarantee_of_a_smaller_quota_starts_with_the_state(kueuepy, tmp_path):
+    scheduler = kq.Scheduler(kq.Cluster(kq.ResourceFlavor("f"), kq.ClusterQueue.of("q", {"f": {"cpu": 2}})))
+    scheduler.submit({"name": f"j{n}", "queue": "q", "cpu": 1} for n in range(2))
+    scheduler.settle()
+    scheduler.save(tmp_path / "state")
+    edit = "ClusterQueue/q:quota[f/cpu].nominalQuota=1"
+    found = kueuepy("guarantee", "shrink", tmp_path / "state", "--runtimes", "1h", "--set", edit, "-N", "2", "--json")
+    assert (found.code, found.json["holds"]) == (0, True)
+    assert [row["subject"] for row in found.json["facts"]][:2] == ["default/j0", "f/cpu"]
+
+
+def test_the_removed_command_delays_names_guarantee(kueuepy, week, log):
+    ran = kueuepy("delays", week, "--jobs", log)
+    assert ran.code == 2
+    assert "use kueuepy guarantee delays" in ran.err
 
 
 def test_eta_prints_the_same_as_python(kueuepy, teams):

@@ -127,7 +127,7 @@ def test_colour_and_progress_are_for_terminals_only(kueuepy, monkeypatch, lint_e
     [
         ("compare {week}/teams.yaml {week}/alone.yaml --jobs {week}/jobs.csv", "jobs done"),
         ("upgrade {week}/teams.yaml --jobs {week}/jobs.csv --from v0.17 --to v0.19", "jobs done"),
-        ("delays {week}/teams.yaml --jobs {week}/jobs.csv", "simulations done"),
+        ("guarantee delays {week}/teams.yaml --jobs {week}/jobs.csv", "simulations done"),
         ("plan {week}/teams.yaml --jobs {week}/jobs.csv --target 'wait_mean <= 1h' --to 6", "simulations done"),
         ("verify {live}/history.db", "recorded changes applied"),
         ("verify {live}/history.db --closed", "recorded changes applied"),

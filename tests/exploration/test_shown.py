@@ -17,7 +17,7 @@ def plan(teams):
 
 @pytest.fixture
 def delays(teams):
-    return kq.lab.delay_matrix(teams, arrivals(1))
+    return kq.lab.guarantee("delays", teams, jobs=arrivals(1))
 
 
 @pytest.fixture
@@ -44,11 +44,6 @@ def test_print_and_notebook_show_the_same_values_with_units(request, name):
 def test_a_plan_shows_the_values_tried(plan):
     for row in plan.curve.rows():
         assert duration(row["mean"]) in str(plan)
-
-
-def test_delays_show_negative_effects_with_a_sign(delays):
-    delays.matrix[0, 1] = -90.0
-    assert "-1 min 30 s" in str(delays)
 
 
 def test_a_sweep_leaves_out_metrics_that_are_equal_for_all_policies(teams):
@@ -88,7 +83,6 @@ def test_a_front_is_drawn_as_steps_with_units(sweep):
     ("name", "guess", "wanted"),
     [
         ("plan", "table", ".curve"),
-        ("delays", "table", ".frame"),
         ("sweep", "tried", ".frame"),
     ],
 )

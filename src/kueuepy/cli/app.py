@@ -31,7 +31,8 @@ from kueuepy.cli import (
 from kueuepy.cli.command import PLAIN_COMMANDS
 from kueuepy.cli.command import main as plain
 from kueuepy.cli.output import WRONG_COMMAND_LINE, WRONG_INPUT, exit_code, fail, start_command
-from kueuepy.errors import KueueError
+from kueuepy.errors import InvalidSpecError, KueueError
+from kueuepy.errors.former import FORMER
 from kueuepy.profiles.version import describe
 
 app = typer.Typer(
@@ -89,7 +90,7 @@ _COMMANDS: tuple[tuple[Callable[..., None], str, str], ...] = (
     (simulate.simulate, "Simulate jobs on a cluster configuration.", simulate.EXAMPLES),
     (sweep.sweep, "Simulate jobs under many policies, and find the best policy.", sweep.SWEEP_EXAMPLES),
     (sweep.plan, "Find the smallest quota that meets a target.", sweep.PLAN_EXAMPLES),
-    (explore.delays, "Measure how much groups of jobs delay each other.", explore.DELAYS_EXAMPLES),
+    (explore.guarantee, "Determine whether a cluster guarantees something.", explore.GUARANTEE_EXAMPLES),
     (explore.eta, "Estimate when a pending workload gets quota.", explore.ETA_EXAMPLES),
     (metrics.serve_metrics, "Serve estimated waiting times as Prometheus metrics.", metrics.EXAMPLES),
     (explore.risk, "Estimate the probability that a workload is evicted.", explore.RISK_EXAMPLES),
@@ -132,6 +133,11 @@ def main(arguments: list[str]) -> int:
 
 
 def _run(arguments: list[str], *, json: bool) -> int:
+    if arguments and arguments[0] in FORMER["command"]:
+        command = arguments[0]
+        answer = f"kueuepy {command} no longer exists: {FORMER['command'][command]}"
+        fail(InvalidSpecError(answer), json=json)
+        return WRONG_COMMAND_LINE
     try:
         result = app(arguments, prog_name="kueuepy", standalone_mode=not json)
     except SystemExit as end:

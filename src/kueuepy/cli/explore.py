@@ -1,12 +1,13 @@
-"""`kueuepy cluster-of`, `delays`, `eta` and `risk`: a configuration for a log, and analyses by many simulations."""
+"""`kueuepy cluster-of`, `guarantee`, `eta` and `risk`: a configuration for a log, and analyses by many simulations."""
 
 from collections.abc import Callable
-from typing import Annotated, Any, TypeAlias
+from typing import Annotated, Any, Literal, TypeAlias
 
+import msgspec
 import typer
 
 from kueuepy.cli.describe import find, start
-from kueuepy.cli.logs import Censored, Format, JobsFile, Map, Window, read_jobs
+from kueuepy.cli.logs import Censored, Format, Map, Window, read_jobs
 from kueuepy.cli.options import (
     HISTORY,
     Files,
@@ -16,21 +17,21 @@ from kueuepy.cli.options import (
     KueueVersion,
     Lenient,
     Namespace,
-    Objects,
     Users,
     WorkloadName,
     examples,
     read_cluster,
 )
-from kueuepy.cli.output import counting, expect_other_file, print_json, say
+from kueuepy.cli.output import ANSWER_IS_NO, counting, expect_other_file, print_json, say
 from kueuepy.cluster import dump
 from kueuepy.errors import InvalidSpecError
 from kueuepy.lab.exploration.arrivals import Arrivals
-from kueuepy.lab.exploration.delays import delay_matrix as delays_between
 from kueuepy.lab.exploration.estimate import eta as when_admitted
 from kueuepy.lab.exploration.estimate import risk as risk_of_eviction
+from kueuepy.lab.exploration.guarantee import guarantee as guaranteed
 from kueuepy.objects import SECOND
 from kueuepy.simulation.load import cluster_of as make_cluster
+from kueuepy.simulation.model import Edit
 from kueuepy.simulation.spans import parse_span, span
 from kueuepy.simulation.table import Jobs
 
@@ -38,9 +39,11 @@ CLUSTER_OF_EXAMPLES = examples(
     "kueuepy cluster-of examples/logs/philly.csv.gz --flavor p100 --output cluster.yaml",
     "kueuepy cluster-of examples/week/jobs.csv --headroom 1.5 --alone",
 )
-DELAYS_EXAMPLES = examples(
-    "kueuepy delays examples/week/teams.yaml --jobs examples/week/jobs.csv",
-    "kueuepy delays examples/week/teams.yaml --jobs examples/week/jobs.csv --by queue --json",
+GUARANTEE_EXAMPLES = examples(
+    "kueuepy guarantee safety examples/week/teams.yaml --cluster-queue robots",
+    "kueuepy guarantee limits examples/week/teams.yaml --amount robots=4 --flavor-resource h100/nvidia.com/gpu",
+    "kueuepy guarantee delays examples/week/teams.yaml --jobs examples/week/jobs.csv --by queue --json",
+    "kueuepy guarantee shrink state --runtimes 1h --set 'ClusterQueue/a:quota[f/cpu].nominalQuota=4'",
 )
 ETA_EXAMPLES = examples(
     "kueuepy eta a-4 examples/seeds/002/two-teams.yaml examples/seeds/002/jobs.csv --runtimes 1h",
@@ -68,6 +71,41 @@ _Seed: TypeAlias = Annotated[
         metavar="N",
         help="Random seed of the first simulation; each further simulation increases it by 1.",
     ),
+]
+_OfQueue: TypeAlias = Annotated[
+    str | None, typer.Option("--cluster-queue", metavar="NAME", help="ClusterQueue of safety.")
+]
+_Amounts: TypeAlias = Annotated[
+    list[str] | None,
+    typer.Option("--amount", metavar="NAME=AMOUNT", help="Amount that a ClusterQueue needs (limits); repeatable."),
+]
+_FlavorResource: TypeAlias = Annotated[
+    str | None,
+    typer.Option("--flavor-resource", metavar="FLAVOR/RESOURCE", help="Flavor and resource of the amounts."),
+]
+_Jobs: TypeAlias = Annotated[
+    str | None,
+    typer.Option("--jobs", metavar="FILE", help="File of jobs (delays), or of the jobs of a period (starvation)."),
+]
+_Once: TypeAlias = Annotated[
+    str | None, typer.Option("--once", metavar="FILE", help="File of jobs that are submitted once (starvation).")
+]
+_Period: TypeAlias = Annotated[
+    str | None, typer.Option("--period", metavar="TIME", help="Length of a period (starvation), e.g. 24h.")
+]
+_By: TypeAlias = Annotated[
+    str | None,
+    typer.Option(
+        "--by", metavar="COLUMN", help="Column whose values group the jobs (delays).  [default: cluster_queue]"
+    ),
+]
+_Sets: TypeAlias = Annotated[
+    list[str] | None,
+    typer.Option("--set", metavar="PATH=VALUE", help="Field that reduces quota (shrink); repeatable."),
+]
+_Runtimes: TypeAlias = Annotated[
+    str | None,
+    typer.Option("--runtimes", metavar="TIME|FILE", help="Runtime of every workload, or a job log (shrink)."),
 ]
 
 
@@ -114,36 +152,75 @@ def cluster_of(
     )
 
 
-def delays(
-    files: Objects,
+def guarantee(
+    question: Annotated[
+        Literal["safety", "limits", "starvation", "shrink", "delays"],
+        typer.Argument(metavar="QUESTION", help="One of safety, limits, starvation, shrink, delays."),
+    ],
+    files: Files,
     *,
-    jobs: JobsFile,
-    by: Annotated[
-        str, typer.Option("--by", metavar="COLUMN", help="Group the jobs by the values of this column.")
-    ] = "cluster_queue",
+    cluster_queue: _OfQueue = None,
+    amount: _Amounts = None,
+    flavor_resource: _FlavorResource = None,
+    jobs: _Jobs = None,
+    once: _Once = None,
+    period: _Period = None,
+    by: _By = None,
     format: Format = "auto",  # noqa: A002 - as the option is called
     map: Map = None,  # noqa: A002
     window: Window = None,
     censored: Censored = None,
+    sets: _Sets = None,
+    runtimes: _Runtimes = None,
+    number: Annotated[
+        int | None,
+        typer.Option(
+            "-N", "--futures", min=1, metavar="N", help="Number of random series (safety) or futures (shrink)."
+        ),
+    ] = None,
+    seed: Annotated[
+        int | None, typer.Option("--seed", min=0, metavar="N", help="Random seed (safety, shrink).")
+    ] = None,
     kueue_version: KueueVersion = None,
     lenient: Lenient = False,
     json: Json = False,
 ) -> None:
-    """Measure how much the jobs of each group lengthen the waiting times of the other groups.
+    """Determine whether a cluster guarantees something, by a proof, a counterexample or simulations.
 
-    The command simulates all jobs together, then the jobs without each group, and then each group alone. Each row names
-    the group that is left out. Each column shows how much longer, on average, the jobs of a group wait if the left-out
-    group is present. The first row is the group that delays the others most, and the first column is the group that is
-    delayed most.
+    safety: no submission can evict workloads of a ClusterQueue. limits: each ClusterQueue always gets an amount.
+    starvation: no job waits indefinitely if the same jobs are submitted in every period. shrink: usage soon fits into a
+    reduced quota. delays: no group of jobs lengthens the waits of the other groups. The exit code is 3 if the guarantee
+    is not given.
     """
-    cluster = read_cluster(files, lenient=lenient, version=kueue_version)
-    table_ = read_jobs(jobs, format, map, window, censored)
+    state = (
+        start(files, lenient=lenient, version=kueue_version, namespace="default").tell()
+        if question == "shrink"
+        else None
+    )
+    options: dict[str, Any] = {
+        "cluster_queue": cluster_queue,
+        "amounts": dict(text.partition("=")[::2] for text in amount) if amount else None,
+        "flavor_resource": flavor_resource,
+        "jobs": None if jobs is None else read_jobs(jobs, format, map, window, censored),
+        "once": _coming(once),
+        "period": period,
+        "by": by,
+        "edits": [Edit(path, value) for path, _, value in (text.rpartition("=") for text in sets)] if sets else None,
+        "runtimes": None if runtimes is None else _known(runtimes),
+        "n": number,
+        "seed": seed,
+    }
+    options = {name: value for name, value in options.items() if value is not None}
     with counting("simulations done") as show:
-        found = delays_between(cluster, table_, by, progress=show)
+        if question in ("shrink", "delays"):
+            options["progress"] = show
+        found = guaranteed(question, state or read_cluster(files, lenient=lenient, version=kueue_version), **options)
     if json:
-        print_json({"by": found.by, "groups": found.groups, "jobs": found.jobs.tolist(), "rows": found.frame.rows()})
-        return
-    say(str(found))
+        print_json({**msgspec.structs.asdict(found), "facts": found.facts.rows()})
+    else:
+        say(str(found))
+    if found.holds is False:
+        raise typer.Exit(ANSWER_IS_NO)
 
 
 def eta(

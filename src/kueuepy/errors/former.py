@@ -5,15 +5,36 @@
 
 from __future__ import annotations
 
+_RECIPE = 'copy the function that reads it from docs/howto.md, section "Read traces of other systems"'
+_TRACES = "acme alibaba alibaba2020 alibaba2023 alibaba2025 alibaba2026-spot batsim borg2019 dlrm helios openb pai"
+
 FORMER: dict[str, dict[str, str]] = {
     # Attributes of the public modules: an old name is answered in whichever of them it is looked up.
     "name": {
+        "Calibration": "benchmarks/eta_coverage.py in a checkout measures the coverage of eta",
+        "CycleCost": "simulate with Recording(cycles=True), whose table cycles has the heads of each cycle",
+        "DelayMatrix": 'use kueuepy.lab.guarantee("delays", ...)',
+        "QuotaLimits": 'use kueuepy.lab.guarantee("limits", ...)',
+        "Safety": 'use kueuepy.lab.guarantee("safety", ...)',
+        "Shrink": 'use kueuepy.lab.guarantee("shrink", ...)',
+        "Starvation": 'use kueuepy.lab.guarantee("starvation", ...)',
+        "VictimSets": "use Scheduler.explain, which lists the preemption candidates and targets of a workload",
+        "calibrate": "benchmarks/eta_coverage.py in a checkout measures the coverage of eta",
+        "cycle_cost": "simulate with Recording(cycles=True), whose table cycles has the heads of each cycle",
+        "delay_matrix": 'use kueuepy.lab.guarantee("delays", ...)',
+        "limits": 'use kueuepy.lab.guarantee("limits", ...)',
+        "safety": 'use kueuepy.lab.guarantee("safety", ...)',
+        "shrink": 'use kueuepy.lab.guarantee("shrink", ...)',
+        "starvation": 'use kueuepy.lab.guarantee("starvation", ...)',
+        "victim_sets": "use Scheduler.explain, which lists the preemption candidates and targets of a workload",
         "persist": "use Scheduler.save and Scheduler.load",
     },
     # Commands of the command line, by their full name.
-    "command": {},
+    "command": {
+        "delays": "use kueuepy guarantee delays",
+    },
     # Options, as "command --option".
     "option": {},
     # Formats of job logs and other values of options.
-    "format": {},
+    "format": dict.fromkeys(_TRACES.split(), _RECIPE),
 }
