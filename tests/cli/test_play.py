@@ -19,7 +19,7 @@ def test_the_printed_address_responds(kueuepy, monkeypatch):
         """One request, then Ctrl-C."""
         thread = threading.Thread(target=server._server.handle_request)
         thread.start()
-        connection = http.client.HTTPConnection("127.0.0.1", server.port, timeout=30)
+        connection = http.client.HTTPConnection("127.0.0.1", server.port, timeout=300)
         connection.request("GET", "/" + server.url.split("/")[3] + "/")
         told["status"] = connection.getresponse().status
         connection.close()

@@ -90,6 +90,7 @@ def test_shares_are_exact_and_rounded_as_in_the_status(fair):
     assert (row["share"], row["rounded"], row["borrowed"], row["lendable"]) == (375.0, 375, 3, 8)
 
 
+@pytest.mark.suite  # imports pandas and pyarrow
 def test_tables_convert_to_frames(busy):
     pandas = pytest.importorskip("pandas")
     frame = busy.usage.to_pandas()
