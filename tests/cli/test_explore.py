@@ -1,10 +1,8 @@
-"""`cluster-of`, `guarantee`, `eta`, `risk`, and shell completion."""
+"""`import --jobs`, `guarantee` and `eta`."""
 
 import pytest
-import typer.testing
 
 import kueuepy as kq
-from kueuepy.cli.app import app
 
 
 @pytest.fixture
@@ -19,14 +17,14 @@ def teams(seeds):
 
 def test_cluster_of_writes_the_same_as_python(kueuepy, log, tmp_path):
     out = tmp_path / "cluster.yaml"
-    ran = kueuepy("cluster-of", log, "--headroom", "1.5", "--flavor", "h100", "--alone", "-o", out)
+    ran = kueuepy("import", "--jobs", log, "--headroom", "1.5", "--flavor", "h100", "--alone", "-o", out)
     assert (ran.code, ran.out) == (0, "")
     assert "not the quotas of the cluster where the log was recorded" in ran.err
     jobs = kq.Jobs.read(log)
     assert kq.load(out) == kq.sim.cluster_of(jobs, 1.5, None, "h100")
-    shown = kueuepy("cluster-of", log)
+    shown = kueuepy("import", "--jobs", log)
     assert kq.load(shown.out) == kq.sim.cluster_of(jobs)
-    assert kueuepy("cluster-of", log, "--headroom", "0").code == 1
+    assert kueuepy("import", "--jobs", log, "--headroom", "0").code == 1
 
 
 def test_guarantee_answers_as_python(kueuepy, week, log):
@@ -86,17 +84,7 @@ def test_eta_accepts_logs(kueuepy, teams, tmp_path):
 def test_risk_names_the_rule(kueuepy, teams, tmp_path):
     coming = tmp_path / "coming.csv"
     coming.write_text("queue,submit,runtime,cpu\nteam-b,0,600,16\n")
-    ran = kueuepy("risk", "a-2", *teams, "--future", coming, "--within", "1h")
+    ran = kueuepy("eta", "--risk", "a-2", *teams, "--future", coming, "--within", "1h")
     assert ran.code == 0
     assert ran.out.startswith("default/a-2: evicted within 1 h in ")
-    assert kueuepy("risk", "a-2", *teams, "--json").json["probability"] == 0
-
-
-@pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])
-def test_shells_complete_commands(shell):
-    runner = typer.testing.CliRunner()
-    script = runner.invoke(app, [], prog_name="kueuepy", env={"_KUEUEPY_COMPLETE": f"source_{shell}"})
-    assert "_KUEUEPY_COMPLETE" in script.output
-    asked = {"_KUEUEPY_COMPLETE": f"complete_{shell}", "COMP_WORDS": "kueuepy wha", "COMP_CWORD": "1"}
-    asked |= {"_TYPER_COMPLETE_ARGS": "kueuepy wha", "_TYPER_COMPLETE_FISH_ACTION": "get-args"}
-    assert "whatif" in runner.invoke(app, [], prog_name="kueuepy", env=asked).output
+    assert kueuepy("eta", "--risk", "a-2", *teams, "--json").json["probability"] == 0

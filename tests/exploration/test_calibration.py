@@ -29,6 +29,7 @@ def test_a_job_running_longer_than_its_whole_queue_is_drawn_from_all_jobs():
     assert known.remaining("default/q", 7000, 0.5) == 1
 
 
+@pytest.mark.long
 def test_on_a_real_log_80_to_95_percent_of_true_waits_are_in_the_interval():
     """Philly log: calibrated on the first week, tested on the second."""
     log = kq.Jobs.read(LOGS / "philly.csv.gz", format="philly")
@@ -44,6 +45,7 @@ def test_on_a_real_log_80_to_95_percent_of_true_waits_are_in_the_interval():
     assert found.coverage == np.mean(inside)
 
 
+@pytest.mark.long
 def test_with_stable_runtimes_the_interval_is_widened_only_slightly():
     log = kq.Jobs.poisson("q", "11/h", kq.sim.Exponential("20m"), {GPU: 1}, n=3000, seed=1)
     cluster = kq.Cluster(kq.ResourceFlavor("h100"), kq.ClusterQueue.of("q", {"h100": {GPU: 4}}))

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 import kueuepy as kq
+from seeds import seeds
 
 F = "f/cpu"
 
@@ -64,7 +65,7 @@ def worst(cluster, name, most=40):
     return min(found)
 
 
-@pytest.mark.parametrize("seed", range(12))
+@pytest.mark.parametrize("seed", seeds(12))
 def test_guaranteed_quota_is_the_minimum_over_all_orders(seed):
     rng = np.random.Generator(np.random.PCG64(seed))
 
@@ -79,7 +80,7 @@ def test_guaranteed_quota_is_the_minimum_over_all_orders(seed):
     assert {name: int(amount) for name, amount in found.ensured.items()} == {n: worst(cluster, n) for n in "abc"}
 
 
-@pytest.mark.parametrize("seed", range(6))
+@pytest.mark.parametrize("seed", seeds(6))
 def test_guaranteed_quota_in_a_cohort_tree(seed):
     rng = np.random.Generator(np.random.PCG64(seed))
     group = kq.objects.ResourceGroup.of

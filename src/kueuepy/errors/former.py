@@ -28,13 +28,28 @@ FORMER: dict[str, dict[str, str]] = {
         "starvation": 'use kueuepy.lab.guarantee("starvation", ...)',
         "victim_sets": "use Scheduler.explain, which lists the preemption candidates and targets of a workload",
         "persist": "use Scheduler.save and Scheduler.load",
+        "Mutator": "use hypothesis or a fuzzer; kueuepy's own is tests/fuzz/mutation.py in a checkout",
+        "ScenarioError": "run python tools/replay.py in a checkout",
+        "owed": "compare Scheduler.usage with the nominal quota, as docs/testing.md shows",
+        "replay": "run python tools/replay.py in a checkout",
     },
     # Commands of the command line, by their full name.
     "command": {
+        "cluster-of": "use kueuepy import --jobs FILE",
         "delays": "use kueuepy guarantee delays",
+        "perf": "run python tools/perf.py in a checkout",
+        "play": "use kueuepy serve OBJECTS --jobs FILE",
+        "rbac": "use kueuepy import --rbac",
+        "replay": "run python tools/replay.py in a checkout",
+        "risk": "use kueuepy eta --risk WORKLOAD FILE...",
+        "serve-metrics": "use kueuepy serve SOURCE... --metrics HOST:PORT --history FILE",
+        "shadow": "use kueuepy verify cluster:CONTEXT",
     },
     # Options, as "command --option".
-    "option": {},
+    "option": {
+        "--install-completion": "kueuepy no longer writes shell completions",
+        "--show-completion": "kueuepy no longer writes shell completions",
+    },
     # Formats of job logs and other values of options.
     "format": dict.fromkeys(_TRACES.split(), _RECIPE),
 }

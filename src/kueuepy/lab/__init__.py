@@ -4,53 +4,6 @@
 are in `kueuepy` itself.
 """
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING
-
 from kueuepy import _home
 
-if TYPE_CHECKING:
-    from kueuepy.explain.whatif import workloads_over_quota
-    from kueuepy.lab import play, rl
-    from kueuepy.lab.exploration.answer import Guarantee
-    from kueuepy.lab.exploration.arrivals import Arrivals
-    from kueuepy.lab.exploration.estimate import Eta, Risk, eta, risk
-    from kueuepy.lab.exploration.gate import PolicyCheck, PolicyVerdict, check_policy
-    from kueuepy.lab.exploration.grid import SelectedPolicy
-    from kueuepy.lab.exploration.guarantee import guarantee
-    from kueuepy.lab.exploration.search import Search, search
-    from kueuepy.lab.exploration.space import Uniform, sample
-    from kueuepy.lab.exploration.sweep import SweepProgress
-    from kueuepy.lab.exploration.waits import estimated_waits
-    from kueuepy.lab.upgrade import Upgrade, compare_versions
-    from kueuepy.topology import Fragmentation, fragmentation
-else:
-    __getattr__, __dir__ = _home.facade(__name__)
-
-__all__ = [
-    "Arrivals",
-    "Eta",
-    "Fragmentation",
-    "Guarantee",
-    "PolicyCheck",
-    "PolicyVerdict",
-    "Risk",
-    "Search",
-    "SelectedPolicy",
-    "SweepProgress",
-    "Uniform",
-    "Upgrade",
-    "check_policy",
-    "compare_versions",
-    "estimated_waits",
-    "eta",
-    "fragmentation",
-    "guarantee",
-    "play",
-    "risk",
-    "rl",
-    "sample",
-    "search",
-    "workloads_over_quota",
-]
+__getattr__, __dir__, __all__ = _home.facade(__name__)
