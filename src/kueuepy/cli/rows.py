@@ -4,7 +4,6 @@ import re
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from fractions import Fraction
-from pathlib import Path
 from typing import Any
 
 from kueuepy.errors import InvalidSpecError, KueueError
@@ -16,9 +15,9 @@ from kueuepy.objects import SECOND
 from kueuepy.simulation.columns import SPANS, name_of_row
 from kueuepy.simulation.read import Source
 from kueuepy.simulation.spans import parse_moment, parse_span
+from kueuepy.simulation.values import is_missing
 
 _WHOLE = re.compile(r"-?[0-9]{1,18}(?:\.0{1,9})?")
-_SUFFIXES = (".csv", ".csv.gz")
 _TIMES: dict[str, Callable[[str], int | None]] = {"submit": parse_moment, "duration": parse_span}
 _NEVER = "-1"
 _TEXTS = ("name", "namespace", "queue")
@@ -35,14 +34,6 @@ class Rows(list[Submission]):
     """
 
     notes: tuple[str, ...] = ()
-
-
-def tables_in(name: str) -> list[str]:
-    """Return the CSV files that a name on the command line refers to: the file, or all files below a directory."""
-    if name.endswith(_SUFFIXES) or name == "-" or not Path(name).is_dir():
-        return [name] if name.endswith(_SUFFIXES) else []
-    found = {path for suffix in _SUFFIXES for path in Path(name).rglob(f"*{suffix}") if path.is_file()}
-    return sorted(map(str, found))
 
 
 @contextmanager
@@ -90,7 +81,7 @@ def _counts(column: str) -> bool:
 def _values(cells: Mapping[str, str | None], number: int) -> dict[str, Any]:
     """Return the values of a row as `from_row` accepts them."""
     given = {column: cell.strip() for column, cell in cells.items() if cell is not None}
-    found = {column: _value(column, cell) for column, cell in given.items() if cell and cell.lower() != "nan"}
+    found = {column: _value(column, cell) for column, cell in given.items() if not is_missing(cell)}
     if found.get("duration") in (int(_NEVER), _NEVER):  # the job does not finish
         del found["duration"]
     return {"name": name_of_row(number), **found}
