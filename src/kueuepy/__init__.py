@@ -162,6 +162,7 @@ def _recording(path: str | os.PathLike[str]) -> _sources.RecordedJobs:
     return Recording(path)
 
 
+_home.check_interpreter()
 _notebook.shown_by(_html)
 _sources.read_by(_sources.Readers(_cluster, _state, _recording))
 

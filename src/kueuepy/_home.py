@@ -101,6 +101,20 @@ ROOMS = {
 _EAGER = ("kueuepy.objects", "kueuepy.errors")
 
 
+def check_interpreter() -> None:
+    """Raise ImportError in an interpreter that the core does not support: a sub-interpreter, or one without the GIL."""
+    # Importing the core in a sub-interpreter would wait indefinitely before Python 3.12, and importing it without the
+    # GIL would enable the GIL with only a warning.
+    if not getattr(sys, "_is_gil_enabled", lambda: True)():
+        raise ImportError("kueuepy needs the GIL; set PYTHON_GIL=1, or use a Python that is not free-threaded")
+    try:
+        interpreters = import_module("_interpreters" if sys.version_info >= (3, 13) else "_xxsubinterpreters")
+    except ModuleNotFoundError:  # a Python built without sub-interpreters
+        return
+    if interpreters.get_current() != interpreters.get_main():
+        raise ImportError("kueuepy does not support sub-interpreters; import it in the main interpreter")
+
+
 def facade(name: str) -> tuple[Callable[[str], object], Callable[[], list[str]]]:
     """Return the functions `__getattr__` and `__dir__` for a facade module."""
     home = {public: module for module, names in HOME[name].items() for public in names.split()}

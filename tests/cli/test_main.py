@@ -1,6 +1,7 @@
 """Common behaviour of commands: help, exit codes, errors, colour, and the optional extra."""
 
 import io
+import platform
 import re
 import shlex
 import subprocess
@@ -10,7 +11,9 @@ from pathlib import Path
 
 import pytest
 
+from kueuepy import _core
 from kueuepy.cli.output import counting
+from kueuepy.profiles.version import COMMIT, VERSION, installed
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
 COMMANDS = ("check", "convert", "run", "explain", "whatif", "compare")
@@ -52,7 +55,10 @@ def test_the_examples_of_help_work(kueuepy, command, monkeypatch, tmp_path):
 
 
 def test_the_version_is_printed_with_and_without_the_extra(kueuepy):
-    assert kueuepy("--version").out.startswith("kueuepy ")
+    built = f"(core {_core.VERSION}, Python {platform.python_version()})"
+    assert kueuepy("--version").out == (
+        f"kueuepy {installed()} {built}, deciding as kubernetes-sigs/kueue at {COMMIT} ({VERSION})\n"
+    )
     command = [sys.executable, "-c", _WITHOUT_TYPER, "--version"]
     ran = subprocess.run(command, check=True, capture_output=True, text=True)  # noqa: S603 - our own interpreter
     assert ran.stdout == kueuepy("--version").out
