@@ -46,9 +46,10 @@ def test_import_loads_only_what_is_needed():
     assert _run(code) == "[]"
 
 
-def test_import_is_quick():
-    code = "import time; t = time.process_time(); import kueuepy; print(time.process_time() - t)"
-    assert min(float(_run(code)) for _ in range(5)) < 0.02
+def test_import_loads_few_modules():
+    """The duration of the import is proportional to the number of modules, and depends on the machine."""
+    code = "import sys, typing; before = len(sys.modules); import kueuepy; print(len(sys.modules) - before)"
+    assert int(_run(code)) < 40
 
 
 @pytest.mark.parametrize("name", MODULES)
