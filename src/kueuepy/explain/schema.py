@@ -90,7 +90,8 @@ def _object(properties: dict[str, Any]) -> dict[str, Any]:
 def _finish(found: Any) -> None:
     """Allow an infinity, written as a string, in place of each number, and remove the indentation of descriptions."""
     if isinstance(found, dict) and isinstance(text := found.get("description"), str):
-        found["description"] = cleandoc(text)  # Python 3.13 removes the indentation of docstrings, older versions do not
+        # Python 3.13 removes the indentation of docstrings, older versions do not.
+        found["description"] = cleandoc(text)
     for inner in found.values() if isinstance(found, dict) else found if isinstance(found, list) else ():
         if isinstance(inner, dict) and inner.get("type") == "number":
             del inner["type"]

@@ -26,7 +26,7 @@ def describe() -> str:
 
     The versions of kueuepy and of its core differ if the core of a source tree was not rebuilt.
     """
-    from kueuepy import _core  # noqa: PLC0415 - so that commands start quickly
+    from kueuepy._core import VERSION as BUILT  # noqa: PLC0415 - so that commands start quickly
 
-    built = f"core {_core.VERSION}, Python {platform.python_version()}"
-    return f"kueuepy {installed()} ({built}), deciding as kubernetes-sigs/kueue at {COMMIT} ({VERSION})"
+    versions = f"core {BUILT}, Python {platform.python_version()}"
+    return f"kueuepy {installed()} ({versions}), deciding as kubernetes-sigs/kueue at {COMMIT} ({VERSION})"
