@@ -232,10 +232,10 @@ bool ReconcileJob(State& state, WorkloadId id) {
   if (state.config.wait_for_pods_ready && has_job && SyncPodsReady(state, id)) return true;
   if (workload.Status().dispatched.job != JobPlace::kHere) return ReconcileDispatchedJob(state, id);
   if (!workload.IsEvicted()) return false;
-  if (workload.Status().pods_ready)
-    state.EditStatus(workload).pods_ready = false;  // A stopped job has no pods.
+  // PodsReady stays true until the job has stopped.
+  if (workload.HasQuotaReservation() && !HasJobStopped(state, workload)) return false;
+  if (workload.Status().pods_ready) state.EditStatus(workload).pods_ready = false;
   if (!workload.HasQuotaReservation()) return false;
-  if (!HasJobStopped(state, workload)) return false;
   RemovePodsOf(state, workload);
   ReleaseEvicted(state, id);
   return true;

@@ -60,6 +60,8 @@ void NoteChange(Workload& workload) {
   if (workload.devices == nullptr || !workload.devices->changed) EditDevices(workload).changed = true;
 }
 
+void ForgetDevices(Workload& workload) { workload.devices = nullptr; }
+
 void TakeCopyOfApi(Workload& workload) {
   if (workload.devices == nullptr) return;
   const bool failed = HasCheckIn(workload, CheckState::kRetry) || HasCheckIn(workload, CheckState::kRejected);
