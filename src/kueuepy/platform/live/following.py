@@ -5,20 +5,21 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from kueuepy.cluster import Cluster
+from kueuepy.engine.cycle import Cycle
 from kueuepy.errors import KueueError
 from kueuepy.manifest import load
-from kueuepy.objects import SECOND
-from kueuepy.platform.apiserver import RESOURCES
+from kueuepy.objects import SECOND, ClusterQueue
 from kueuepy.platform.history import Conditions
-from kueuepy.platform.live.recording import reclaimable_pods
+from kueuepy.platform.live.recording import CONFIGURATION, reclaimable_pods
 from kueuepy.scheduler import Scheduler
 from kueuepy.session.session import session_of
 from kueuepy.session.submission import SubmittedWorkload
-from kueuepy.session.workloads import is_stopping, job_stopped, take
+from kueuepy.session.workloads import await_victims, is_stopping, job_stopped, take
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
+    from kueuepy.engine.decisions import Decision
     from kueuepy.platform.live.recording import Change
 
 RETRY_PERIOD = SECOND
@@ -28,10 +29,6 @@ Source: `pkg/cache/queue/inadmissible_workloads.go:requeueBatchPeriod`.
 """
 _UNTIL_RECORDED = "87600h"
 """The time after which pods of an evicted job terminate, unless the recording terminates them earlier."""
-_OF_CONTROLLERS = {"MultiKueueConfig", "MultiKueueCluster", "ProvisioningRequestConfig"}
-"""The kinds that only controllers of admission checks read."""
-CONFIGURATION = frozenset(resource.kind for resource in RESOURCES) - _OF_CONTROLLERS - {"Workload"}
-"""The kinds of objects, besides Workload, that influence decisions."""
 
 
 class Follower:
@@ -119,13 +116,84 @@ class Follower:
             self._note(change, error)
             return True
 
-    def correct(self, change: Change) -> None:
-        """Set a Workload to the state that a change wrote; if the state is not valid, add a note."""
-        assert change.new is not None, "a deleted Workload has no state"
+    def adopt(self, change: Change, *, is_ahead: bool) -> bool:
+        """Take over the state that a change wrote, in every field that a later decision reads.
+
+        State that no object contains is kept: which workloads are inadmissible, the scan progress, and the preemptors.
+
+        Args:
+            change: The change.
+            is_ahead: Whether this Follower has made a decision about the Workload that the cluster writes later; the
+                outcome of this decision is kept.
+
+        Returns:
+            Whether the change can influence decisions.
+        """
         try:
-            self.set_to(change.new)
+            return self._adopt(change, is_ahead=is_ahead) if change.kind == "Workload" else self._object(change)
         except KueueError as error:
             self._note(change, error)
+            return True
+
+    def _adopt(self, change: Change, *, is_ahead: bool) -> bool:
+        key, old, new = change.key, change.old, change.new
+        if new is None:
+            if self.has(key):
+                self.scheduler.delete(key)
+            return True
+        before, after = Conditions(old), Conditions(new)
+        finished = after.true("Finished")
+        if old is None or not self.has(key) or (self.is_true(key, "Finished") and not finished):
+            self.set_to(new)
+            return True
+        if finished:
+            if not self.is_true(key, "Finished"):
+                self.finish(key, after.reason("Finished"))
+            return not before.true("Finished")
+        matters = self._spec(old, new)
+        if is_ahead:
+            return matters
+        # A workload that stays pending keeps its place in the queue, unless Kueue itself would add it again
+        # (pkg/cache/queue/cluster_queue.go:PushOrUpdate).
+        holds = after.true("QuotaReserved") or before.true("QuotaReserved") or self.is_true(key, "QuotaReserved")
+        if holds or _queueing(old) != _queueing(new):
+            self.set_to(new)
+            return True
+        return matters
+
+    def cycle(self) -> Cycle:
+        """Run one scheduling cycle without the controllers, whose writes the recording contains."""
+        state = session_of(self.scheduler).state
+        return Cycle(state.engine.decide(state.not_modelled))
+
+    def ask(self, key: str) -> Decision | None:
+        """Return the decision of a cycle whose only head is a workload, without changing anything.
+
+        The position of the workload in its queue has no influence. `None` if the workload does not exist or has quota.
+        """
+        state = session_of(self.scheduler).state
+        found = state.engine.find(key)
+        if found < 0 or self.is_true(key, "QuotaReserved") or self.is_true(key, "Finished"):
+            return None
+        return state.engine.ask([found], state.not_modelled)[0]
+
+    def consider(self, keys: Iterable[str]) -> Cycle:
+        """Retry all inadmissible workloads, and run a cycle whose heads are the given workloads if possible.
+
+        In a ClusterQueue without one of these workloads, the head is the first workload of the queue.
+        """
+        state = session_of(self.scheduler).state
+        for queue in state.store.objects.of(ClusterQueue):
+            state.engine.apply(queue, True)  # noqa: FBT003 - as changed, which schedules a retry
+        state.engine.retry(set(state.engine.notified_trees()))
+        for key in keys:
+            self.await_victims(key)
+        return self.cycle()
+
+    def await_victims(self, key: str) -> None:
+        """Mark a pending workload as the preemptor of its ClusterQueue."""
+        if self.has(key):
+            await_victims(session_of(self.scheduler), key)
 
     def _note(self, change: Change, error: KueueError) -> None:
         self.notes.append(f"{change.kind} {change.key} at revision {change.revision}: {error}")
@@ -251,3 +319,11 @@ class Follower:
             return
         job_stopped(session, key)
         engine.settle()
+
+
+def _queueing(manifest: dict[str, Any]) -> Any:
+    """Return the fields of the status that determine whether and when a pending workload is active."""
+    status, conditions = manifest.get("status") or {}, Conditions(manifest)
+    names = ("Evicted", "Requeued", "DeactivationTarget")
+    checks = [(one.get("name"), one.get("state")) for one in status.get("admissionChecks") or ()]
+    return [conditions.get(name) for name in names], checks, status.get("requeueState"), reclaimable_pods(manifest)
