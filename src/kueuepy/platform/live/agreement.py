@@ -51,8 +51,9 @@ class JudgedDecision(msgspec.Struct, frozen=True):
         time: The time at which the write that records the decision was received, as a datetime.
         kind: The kind of the decision.
         workload: The key of the workload, `namespace/name`.
-        outcome: `same`; `moment` if kueuepy makes the same decision at a different time within the latency; or
-            `different`.
+        outcome: `same`; `moment` if kueuepy makes the same decision at a different time within the latency; `tie` if
+            kueuepy makes the same decision when equal shares are ordered differently, because Kueue chooses between
+            them at random; or `different`.
     """
 
     time: Timestamp
@@ -160,13 +161,14 @@ class Agreement:
     def __str__(self) -> str:
         """Return the number of decisions by kind, and the causes of the differences with an example each."""
         kinds: tuple[Kind, ...] = ("admission", "preemption", "replacement", "domains")
-        lines = ["kind          recorded  same  at another moment  different  agreement"]
+        lines = ["kind          recorded  same  at another moment  tie  different  agreement"]
         for kind in kinds:
             counts = self.counts(kind)
             total = sum(counts.values())
             if total:
-                figures = f"{total:>8}  {counts['same']:>4}  {counts['moment']:>17}  {counts['different']:>9}"
-                lines.append(f"{kind:<12}  {figures}  {100 * self.share_of(kind):>8.1f}%")
+                figures = f"{total:>8}  {counts['same']:>4}  {counts['moment']:>17}  {counts['tie']:>3}"
+                rest = f"{counts['different']:>9}  {100 * self.share_of(kind):>8.1f}%"
+                lines.append(f"{kind:<12}  {figures}  {rest}")
         return "\n".join([*lines, *causes_of(self.differences)])
 
     def __repr__(self) -> str:

@@ -4,11 +4,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from msgspec.structs import replace
+
+from kueuepy._core import Quantity
 from kueuepy.cluster import Cluster
 from kueuepy.engine.cycle import Cycle
 from kueuepy.errors import KueueError
 from kueuepy.manifest import load
-from kueuepy.objects import SECOND, ClusterQueue
+from kueuepy.objects import SECOND, ClusterQueue, Cohort, FairSharing, LocalQueue, ResourceFlavor, Taint
 from kueuepy.platform.history import Conditions
 from kueuepy.platform.live.recording import CONFIGURATION, reclaimable_pods
 from kueuepy.scheduler import Scheduler
@@ -17,9 +20,10 @@ from kueuepy.session.submission import SubmittedWorkload
 from kueuepy.session.workloads import await_victims, is_stopping, job_stopped, take
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Iterator
 
     from kueuepy.engine.decisions import Decision
+    from kueuepy.objects import Object
     from kueuepy.platform.live.recording import Change
 
 RETRY_PERIOD = SECOND
@@ -27,6 +31,10 @@ RETRY_PERIOD = SECOND
 
 Source: `pkg/cache/queue/inadmissible_workloads.go:requeueBatchPeriod`.
 """
+_TRIED = Taint("kueuepy.example.com/tried", "true", "NoSchedule")
+"""A taint that no workload tolerates."""
+_TILT = 1e-6
+"""The relative change of a weight that breaks a tie of two shares, but not an inequality."""
 _UNTIL_RECORDED = "87600h"
 """The time after which pods of an evicted job terminate, unless the recording terminates them earlier."""
 
@@ -38,6 +46,7 @@ class Follower:
         scheduler: The cluster after the applied changes and the Scheduler's own decisions.
         due: The time at which each notified cohort tree is retried, in nanoseconds since the Unix epoch.
         notes: The changes that could not be applied, with reasons.
+        refused: The keys of the pending workloads that the cluster has tried to admit.
     """
 
     def __init__(self, scheduler: Scheduler) -> None:
@@ -45,6 +54,7 @@ class Follower:
         self.scheduler = scheduler
         self.due: dict[str, int] = {}
         self.notes: list[str] = []
+        self.refused: set[str] = set()
 
     @classmethod
     def start(cls, configuration: Iterable[dict[str, Any]]) -> Follower:
@@ -61,7 +71,7 @@ class Follower:
     def fork(self) -> Follower:
         """Return an independent copy, except for `notes`, which are shared."""
         twin = type(self)(self.scheduler.fork())
-        twin.due, twin.notes = dict(self.due), self.notes
+        twin.due, twin.notes, twin.refused = dict(self.due), self.notes, self.refused
         return twin
 
     @property
@@ -150,6 +160,10 @@ class Follower:
             if not self.is_true(key, "Finished"):
                 self.finish(key, after.reason("Finished"))
             return not before.true("Finished")
+        if after.reason("QuotaReserved").startswith("WaitingFor"):
+            self.refused.add(key)
+        elif after.true("QuotaReserved"):
+            self.refused.discard(key)
         matters = self._spec(old, new)
         if is_ahead:
             return matters
@@ -166,16 +180,60 @@ class Follower:
         state = session_of(self.scheduler).state
         return Cycle(state.engine.decide(state.not_modelled))
 
-    def ask(self, key: str) -> Decision | None:
+    def ask(self, key: str, tried: Iterable[str] = (), *, changed: Iterable[Object] = ()) -> Decision | None:
         """Return the decision of a cycle whose only head is a workload, without changing anything.
 
         The position of the workload in its queue has no influence. `None` if the workload does not exist or has quota.
+
+        Args:
+            key: The key of the workload.
+            tried: The names of the flavors that are skipped.
+            changed: Objects that replace the objects of the same names.
         """
         state = session_of(self.scheduler).state
         found = state.engine.find(key)
         if found < 0 or self.is_true(key, "QuotaReserved") or self.is_true(key, "Finished"):
             return None
-        return state.engine.ask([found], state.not_modelled)[0]
+        skipped = [state.store.objects.get((ResourceFlavor, name)) for name in tried]
+        replaced = [
+            *(
+                replace(one, node_taints=(*one.node_taints, _TRIED))
+                for one in skipped
+                if isinstance(one, ResourceFlavor)
+            ),
+            *changed,
+        ]
+        engine = state.engine.fork() if replaced else state.engine
+        for obj in replaced:
+            engine.apply(obj, True)  # noqa: FBT003 - as changed
+        return engine.ask([found], state.not_modelled)[0]
+
+    def tilted(self) -> Iterator[Object]:
+        """Yield each Cohort and ClusterQueue with a slightly higher and a slightly lower weight, which breaks ties."""
+        state = session_of(self.scheduler).state
+        if state.configuration.fair_sharing is None:
+            return
+        for kind in (Cohort, ClusterQueue):
+            for obj in state.store.objects.of(kind):
+                weight = float(Quantity(obj.fair_sharing.weight)) if obj.fair_sharing is not None else 1.0
+                for factor in (1 + _TILT, 1 - _TILT):
+                    yield replace(obj, fair_sharing=FairSharing(f"{weight * factor:.9f}"))
+
+    def tried_flavors(self, key: str) -> Iterator[tuple[str, ...]]:
+        """Yield the sets of flavors that the scheduler can have tried for a pending workload before the next attempt.
+
+        Nothing is yielded if no attempt was refused, because the first attempt starts with the first flavor.
+        """
+        state = session_of(self.scheduler).state
+        if not self.has(key) or key not in self.refused:
+            return
+        workload = state.known(state.engine.find(key))
+        local = state.store.objects.get((LocalQueue, f"{workload.namespace}/{workload.queue_name}"))
+        name = local.cluster_queue if isinstance(local, LocalQueue) else ""
+        queue = state.store.objects.get((ClusterQueue, name))
+        for group in queue.resource_groups if isinstance(queue, ClusterQueue) else ():
+            names = [flavor.name for flavor in group.flavors]
+            yield from (tuple(names[:count]) for count in range(1, len(names)))
 
     def consider(self, keys: Iterable[str]) -> Cycle:
         """Retry all inadmissible workloads, and run a cycle whose heads are the given workloads if possible.

@@ -134,9 +134,7 @@ def _events(path: str, data: bytes) -> Iterator[dict[str, Any]]:
         except (msgspec.DecodeError, UnicodeDecodeError) as error:
             raise InvalidSpecError(f"{path}:{number}: {error}; a line must be a watch event{_HINT}") from None
         if event.type not in (*_WRITES, "BOOKMARK", "ERROR"):
-            raise InvalidSpecError(
-                f"{path}:{number}: type: is {event.type!r}; a line must be a watch event{_HINT}"
-            )
+            raise InvalidSpecError(f"{path}:{number}: type: is {event.type!r}; a line must be a watch event{_HINT}")
         if event.type in _WRITES:
             try:
                 kind = event.kind or _HEADS.decode(event.object).kind

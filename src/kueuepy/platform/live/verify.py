@@ -31,11 +31,12 @@ if TYPE_CHECKING:
     from kueuepy.platform.live.agreement import Kind
 
 _MOST_CYCLES = 1000
+_RETRY = "the time at which Kueue retries pending workloads, which no object shows"
 _CHECKPOINTS = 64
 _WRITTEN_TOGETHER = 12
 _KINDS: tuple[Kind, ...] = ("admission", "preemption", "replacement")
 Progress: TypeAlias = "Callable[[int, int], None]"
-_Outcome: TypeAlias = Literal["", "same", "moment", "different"]
+_Outcome: TypeAlias = Literal["same", "moment", "tie", "different"]
 
 
 @checked
@@ -121,6 +122,8 @@ class Verifier:
         """
         self._latency, self._gaps = latency, gaps
         self._follower = Follower.start(configuration)
+        # Only follows the writes, in case the cluster decided before it had made the decisions that kueuepy made ahead.
+        self._written = self._follower.fork()
         self._uids = uids
         self._changes: dict[int, Change] = {}
         self._added = self._next = self._oldest = self._configured = 0
@@ -135,7 +138,7 @@ class Verifier:
         self.differences: list[Difference] = []
         self._doubted: dict[tuple[Kind, str], tuple[int, Decision]] = {}
         self._reported: set[tuple[Kind, str]] = set()
-        self._checkpoints: deque[tuple[int, Follower]] = deque(maxlen=_CHECKPOINTS)
+        self._checkpoints: deque[tuple[int, Follower, Follower]] = deque(maxlen=_CHECKPOINTS)
 
     @property
     def notes(self) -> list[str]:
@@ -174,7 +177,9 @@ class Verifier:
         for decision in self._at.get(index, ()):
             self._judge(decision)
         if change.kind == "Workload":
-            self._checkpoints.append((index, self._follower.fork()))
+            self._checkpoints.append((index, self._follower.fork(), self._written.fork()))
+        self._written.tick(change.time)
+        self._written.adopt(change, is_ahead=False)
         matters = self._follower.adopt(change, is_ahead=self._is_ahead(change.key, index))
         if matters and change.kind != "Workload":
             self._configured = change.time
@@ -274,9 +279,7 @@ class Verifier:
                 self.differences.append(self._misplaced(before, decision))
         if any(decision.domains):
             self.domains[there] += 1
-        self.judged.append(
-            JudgedDecision(Timestamp.of(decision.time), decision.kind, decision.workload, outcome or "different")
-        )
+        self.judged.append(JudgedDecision(Timestamp.of(decision.time), decision.kind, decision.workload, outcome))
         if decision.kind == "preemption":
             self._follower.await_victims(decision.head)
         self._made.add(decision.number)
@@ -294,17 +297,31 @@ class Verifier:
             The outcome, and whether the topology domains are the same.
         """
         elsewhere: _Outcome = "different"
-        for position, state in enumerate(self._states(decision)):
-            found = self._makes(state, decision)
+        for position, (state, tried) in enumerate(self._variants(decision)):
+            found = self._makes(state, decision, tried)
             if found is None:
                 continue
             outcome: _Outcome = "same" if position == 0 else "moment"
             if decision.is_placed(found):
                 return outcome, True
             elsewhere = outcome if elsewhere == "different" else elsewhere
+        if decision.kind == "preemption" and self._makes_in_tie(decision):
+            return "tie", True
         if elsewhere == "different" and any(self._makes_among(state, decision) for state in self._states(decision)):
             return "moment", True
         return elsewhere, elsewhere == "different" and not any(decision.domains)
+
+    def _makes_in_tie(self, decision: RecordedDecision) -> bool:
+        """Return whether kueuepy makes a decision if equal shares are ordered differently.
+
+        Kueue chooses one of several cohorts with the same share at random
+        (pkg/scheduler/preemption/fairsharing/ordering.go:nextTarget).
+        """
+        return any(
+            self._is_made(state, decision, state.ask(decision.head, changed=(obj,)))
+            for state in (self._follower, self._written)
+            for obj in state.tilted()
+        )
 
     def _makes_among(self, state: Follower, decision: RecordedDecision) -> bool:
         """Return whether a Follower makes a decision in a cycle that considers the heads of other decisions as well.
@@ -323,6 +340,18 @@ class Verifier:
             for kind, key, one in found
         )
 
+    def _variants(self, decision: RecordedDecision) -> Iterator[tuple[Follower, tuple[str, ...]]]:
+        """Yield the states, first with all flavors, then without the flavors that the scheduler can have tried before.
+
+        Kueue continues with the next flavor after a workload was refused, and no object shows where
+        (pkg/scheduler/flavorassigner/flavorassigner.go:LastTriedFlavorIdx).
+        """
+        for state in self._states(decision):
+            yield state, ()
+        for tried in self._follower.tried_flavors(decision.head):
+            for state in self._states(decision):
+                yield state, tried
+
     def _states(self, decision: RecordedDecision) -> Iterator[Follower]:
         """Yield the states in which the cluster can have made a decision, the most likely state first."""
         yield self._follower
@@ -333,26 +362,32 @@ class Verifier:
                 if other.number not in self._made and other.workload != decision.workload:
                     later.adopt(self._changes[index], is_ahead=False)
                     yield later
-        for index, earlier in reversed(self._checkpoints):
+        yield self._written
+        for index, earlier, written in reversed(self._checkpoints):
             if self._changes[index].time < decision.time - self._latency:
                 return
             yield earlier
+            yield written
 
-    def _makes(self, state: Follower, decision: RecordedDecision) -> Decision | None:
+    def _makes(self, state: Follower, decision: RecordedDecision, tried: tuple[str, ...] = ()) -> Decision | None:
         """Return the decision of a Follower about the head of a recorded decision; `None` if it differs."""
         if decision.kind == "replacement":
             run = state.fork()
             return next((one for one in run.cycle() if one.workload == decision.head and decision.is_same(one)), None)
-        found = state.ask(decision.head)
+        found = state.ask(decision.head, tried)
+        return found if self._is_made(state, decision, found) else None
+
+    def _is_made(self, state: Follower, decision: RecordedDecision, found: Decision | None) -> bool:
+        """Return whether a decision of a Follower equals a recorded decision, apart from the topology domains."""
         if found is None or not decision.is_same(found):
-            return None
+            return False
         if decision.kind == "admission":
-            return found if isinstance(found, Admitted) else None
+            return isinstance(found, Admitted)
         if not isinstance(found, Preempting):
-            return None
+            return False
         targets = {one.workload for one in found.targets if not state.is_true(one.workload, "Evicted")}
         victims = {one.workload for one in self._by[decision.head] if one.kind == "preemption"}
-        return found if decision.workload in targets and targets <= victims else None
+        return decision.workload in targets and targets <= victims
 
     def _difference(self, before: Follower, decision: RecordedDecision) -> Difference:
         explanation = before.explanation(decision.head)
@@ -405,7 +440,8 @@ class Verifier:
                 self._reported.add((kind, key))
                 what = f"only kueuepy decides this: {_in_words(decision)}"
                 explanation = self._follower.explanation(decision.workload)
-                cause = "only kueuepy makes the decision"
+                waits = decision.workload in self._follower.refused
+                cause = _RETRY if waits else "only kueuepy makes the decision"
                 self.differences.append(Difference(Timestamp.of(time), kind, key, what, cause, explanation))
 
 
