@@ -115,7 +115,7 @@ class Follower:
         session_of(self.scheduler).engine.retry(ready)
 
     def apply(self, change: Change) -> bool:
-        """Apply a change, unless it is a decision of Kueue's scheduler.
+        """Apply a change of the specification of an object, without its status.
 
         Returns:
             Whether the change can influence decisions.
@@ -291,29 +291,13 @@ class Follower:
         if change.old is None or not self.has(key):
             self.set_to(new)
             return True
-        return any([self._spec(change.old, new), self._status(key, change.old, new)])
+        return self._spec(change.old, new)
 
     def _spec(self, old: dict[str, Any], new: dict[str, Any]) -> bool:
         if old.get("spec") == new.get("spec"):
             return False
         self.scheduler.apply(*load(new, strict=False).workloads)
         return True
-
-    def _status(self, key: str, old: dict[str, Any], new: dict[str, Any]) -> bool:
-        on, before, after = self.scheduler, Conditions(old), Conditions(new)
-        if after.true("Finished"):
-            if before.true("Finished"):
-                return False
-            self.finish(key, after.reason("Finished"))
-            return True
-        matters = any([self.answer(key, old, new), self._reclaim(key, old, new)])
-        if on.configuration.wait_for_pods_ready and after.true("PodsReady") != before.true("PodsReady"):
-            on.pods_ready(key, after.true("PodsReady"))
-            matters = True
-        if before.true("QuotaReserved") and not after.true("QuotaReserved"):
-            self.release(key, new)
-            matters = True
-        return matters
 
     def finish(self, key: str, reason: str) -> None:
         """Finish a workload.
@@ -323,14 +307,6 @@ class Follower:
             reason: The recorded reason of the condition `Finished`.
         """
         self.scheduler.finish(key, reason="Succeeded" if reason == "Succeeded" else "Failed")
-
-    def _reclaim(self, key: str, old: dict[str, Any], new: dict[str, Any]) -> bool:
-        """Apply the recorded numbers of reclaimable pods, which no longer need their quota."""
-        pods = reclaimable_pods(new)
-        if pods == reclaimable_pods(old) or not pods:
-            return False
-        self.scheduler.reclaim(key, pods)
-        return True
 
     def answer(self, key: str, old: dict[str, Any], new: dict[str, Any]) -> bool:
         """Set admission checks to their recorded states.
@@ -361,19 +337,11 @@ class Follower:
             answered = True
         return answered
 
-    def release(self, key: str, new: dict[str, Any] | None = None) -> None:
-        """Release the quota of an evicted workload whose pods have terminated.
-
-        Args:
-            key: The key of the workload.
-            new: The recorded Workload, which replaces a workload that is not evicted; with `None`, a workload that is
-                not evicted is not changed.
-        """
+    def release(self, key: str) -> None:
+        """Release the quota of an evicted workload whose pods have terminated; another workload is not changed."""
         session, engine = session_of(self.scheduler), session_of(self.scheduler).engine
         engine.settle()
         if not is_stopping(session.state, engine.find(key)):
-            if new is not None:
-                self.set_to(new)
             return
         job_stopped(session, key)
         engine.settle()
