@@ -213,11 +213,12 @@ class Follower:
         state = session_of(self.scheduler).state
         if state.configuration.fair_sharing is None:
             return
-        for kind in (Cohort, ClusterQueue):
-            for obj in state.store.objects.of(kind):
-                weight = float(Quantity(obj.fair_sharing.weight)) if obj.fair_sharing is not None else 1.0
-                for factor in (1 + _TILT, 1 - _TILT):
-                    yield replace(obj, fair_sharing=FairSharing(f"{weight * factor:.9f}"))
+        objects = state.store.objects
+        nodes: tuple[Cohort | ClusterQueue, ...] = (*objects.of(Cohort), *objects.of(ClusterQueue))
+        for node in nodes:
+            weight = float(Quantity(node.fair_sharing.weight)) if node.fair_sharing is not None else 1.0
+            for factor in (1 + _TILT, 1 - _TILT):
+                yield replace(node, fair_sharing=FairSharing(f"{weight * factor:.9f}"))
 
     def tried_flavors(self, key: str) -> Iterator[tuple[str, ...]]:
         """Yield the sets of flavors that the scheduler can have tried for a pending workload before the next attempt.

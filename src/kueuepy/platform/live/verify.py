@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter, defaultdict, deque
-from typing import TYPE_CHECKING, Any, Literal, TypeAlias
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias, TypeVar
 
 from kueuepy.engine.decisions import Admitted, Preempting
 from kueuepy.errors.arguments import checked
@@ -36,6 +36,7 @@ _CHECKPOINTS = 64
 _WRITTEN_TOGETHER = 12
 _KINDS: tuple[Kind, ...] = ("admission", "preemption", "replacement")
 Progress: TypeAlias = "Callable[[int, int], None]"
+_K = TypeVar("_K")
 _Outcome: TypeAlias = Literal["same", "moment", "tie", "different"]
 
 
@@ -210,10 +211,8 @@ class Verifier:
             _, decision = self._first.popleft()
             self._at.pop(decision.index, None)
             self._made.discard(decision.number)
-            for known, key in ((self._of, (decision.kind, decision.workload)), (self._by, decision.head)):
-                known[key].remove(decision)
-                if not known[key]:
-                    del known[key]
+            _remove(self._of, (decision.kind, decision.workload), decision)
+            _remove(self._by, decision.head, decision)
 
     def _wait(self, time: int, index: int) -> None:
         """Advance the clock to a change; retry inadmissible workloads whenever a retry is due."""
@@ -443,6 +442,12 @@ class Verifier:
                 waits = decision.workload in self._follower.refused
                 cause = _RETRY if waits else "only kueuepy makes the decision"
                 self.differences.append(Difference(Timestamp.of(time), kind, key, what, cause, explanation))
+
+
+def _remove(known: dict[_K, deque[RecordedDecision]], key: _K, decision: RecordedDecision) -> None:
+    known[key].remove(decision)
+    if not known[key]:
+        del known[key]
 
 
 def _decided(before: Follower, cycle: Iterable[Decision]) -> Iterator[tuple[Kind, str, Decision]]:
