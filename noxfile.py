@@ -1,6 +1,7 @@
-"""Checks, one nox session each: `nox -s lint test cpp tsan tidy wheel docs notebooks fuzz bench`.
+"""Checks, one nox session each: `nox -s quick lint test long cpp tsan tidy wheel docs notebooks fuzz bench`.
 
-Each session installs its dependencies. With `nox --no-venv --no-install`, all sessions use the active environment.
+Each session except `quick` installs its dependencies. With `nox --no-venv --no-install`, all sessions use the active
+environment.
 """
 
 from __future__ import annotations
@@ -58,18 +59,33 @@ def lint(session: nox.Session) -> None:
     session.run("pre-commit", "run", "--all-files", "--show-diff-on-failure")
 
 
+@nox.session(venv_backend="none")
+def quick(session: nox.Session) -> None:
+    """Run the ring quick on the kueuepy of the active environment. Installs and builds nothing."""
+    session.run("python", "-m", "pytest", "-m", "quick", *(session.posargs or ["-n", "auto"]))
+
+
 @nox.session
 def test(session: nox.Session) -> None:
-    """Run all Python tests on the installed package."""
+    """Run the rings quick and suite on the installed package."""
     _install(session, "test-all")
     session.run("python", "-m", "pytest", *(session.posargs or ["-n", "auto"]))
+
+
+@nox.session
+def long(session: nox.Session) -> None:
+    """Run the ring long, and the laws with many examples. Chromium must be installed (`apt-get install chromium`)."""
+    _install(session, "test-all")
+    options = session.posargs or ["-n", "auto"]
+    session.run("python", "-m", "pytest", "-m", "long", *options)
+    session.run("python", "-m", "pytest", "tests/laws", *options, env={"HYPOTHESIS_PROFILE": "ci"})
 
 
 @nox.session
 def browser(session: nox.Session) -> None:
     """Run the tests that open pages in Chromium, which must be installed (`apt-get install chromium`)."""
     _install(session, "test", "browser")
-    session.run("python", "-m", "pytest", "tests/browser", *session.posargs)
+    session.run("python", "-m", "pytest", "-m", "long", "tests/browser", *session.posargs)
 
 
 @nox.session

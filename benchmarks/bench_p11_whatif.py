@@ -4,14 +4,13 @@ from collections import Counter
 
 from callgrind import MARK, measure
 from shapes import LARGE, job, names_of, profile
-from sorts import sort_marked
+from sorts import PerformanceTest, sort_marked
 
 from kueuepy import Configuration, Scheduler
 from kueuepy._core import Engine
 from kueuepy.scheduler import scheduler_with
 from kueuepy.session.state import SchedulerState
 from kueuepy.session.store import Store
-from kueuepy.simulation.perf import Load
 
 QUESTIONS = 10_000
 FORKS = 1_000
@@ -21,10 +20,10 @@ ASKED = ((1, 50), (5, 100), (20, 200), (20, 300))
 
 def half_time():
     """Return a Scheduler with the state after half of the virtual time of the load."""
-    whole = Load(profile(**LARGE)).start()
+    whole = PerformanceTest(profile(**LARGE)).start()
     while whole.advance():
         pass
-    run = Load(profile(**LARGE)).start()
+    run = PerformanceTest(profile(**LARGE)).start()
     while run.advance(until=whole.stats.end // 2):
         pass
     return scheduler_with(Scheduler, SchedulerState(run.fork(), Configuration(), (), Store()))

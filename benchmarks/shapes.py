@@ -18,7 +18,7 @@ from kueuepy import (
     Workload,
 )
 from kueuepy._core import Engine
-from kueuepy.simulation.perf import CohortClass, Profile, QueuesSet, WorkloadsSet, WorkloadTemplate
+from kueuepy.simulation.profile import CohortClass, Profile, QueuesSet, WorkloadsSet, WorkloadTemplate
 
 LARGE = {
     "cohorts": 10,

@@ -5,11 +5,16 @@ load of its large-scale test.
 """
 
 import random
+import sys
+from pathlib import Path
 
 from callgrind import MARK, measure
 
 from kueuepy._core import Engine
-from kueuepy.simulation.perf import Load
+
+sys.path.insert(0, str(Path(__file__).parents[1] / "tools"))
+
+from perf import PerformanceTest
 
 COUNTED = ("workloads", "cycles", "admissions", "evictions", "finished")
 """Counts that must equal the committed ones."""
@@ -54,7 +59,7 @@ def measure_load(script, reference_sorts, profile, *, fair_sharing=False):
     """Measure the run of a load profile."""
 
     def prepare():
-        run = Load(profile, fair_sharing=fair_sharing).start()
+        run = PerformanceTest(profile, fair_sharing=fair_sharing).start()
         run.stats._asdict()  # imports the class before the measurement
 
         def to_its_end():

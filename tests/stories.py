@@ -1,6 +1,6 @@
 """Small clusters and steps for `replay`, as plain documents."""
 
-from kueuepy.replay import replay
+from replay import replay
 
 KUEUE = "kueue.x-k8s.io/v1beta2"
 

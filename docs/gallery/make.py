@@ -171,7 +171,7 @@ def displayed(examples: Examples) -> dict[str, Any]:
         "Comparison": examples.pair,
         "Sweep": examples.sweep(),
         "Plan": examples.plan(),
-        "Delays": kq.lab.delay_matrix(examples.cluster, examples.jobs),
+        "Delays": kq.lab.guarantee("delays", examples.cluster, jobs=examples.jobs),
         "Scheduler": scheduler,
         "Explanation": waits,
     }

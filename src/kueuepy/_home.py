@@ -1,130 +1,90 @@
-"""The public names of each facade module, with the modules that define them; each name is imported on first use."""
+"""The facade modules, and the registration of functions of rooms that import later rooms.
+
+Each public name of a facade is imported on first use, from the module that the facade's stub names.
+The stub of a facade (`sim.pyi`) is the only list of its names. Type checkers read the stub itself.
+"""
 
 from __future__ import annotations
 
+import re
 import sys
 from difflib import get_close_matches
 from importlib import import_module
+from pathlib import Path
 from typing import TYPE_CHECKING
 
+from kueuepy import sources
+from kueuepy.look import notebook
+
 if TYPE_CHECKING:
+    import os
     from collections.abc import Callable
 
-HOME = {
-    "kueuepy": {
-        "kueuepy._core": "Quantity Question",
-        "kueuepy.cluster": "Cluster dump load",
-        "kueuepy.engine.decisions": "Admitted Decision Pending Preempting",
-        "kueuepy.engine.cycle": "Cycle Settled",
-        "kueuepy.errors": "KueueError",
-        "kueuepy.explain": "Explanation",
-        "kueuepy.lab.exploration.grid": "Sweep",
-        "kueuepy.lab.exploration.plan": "Plan plan",
-        "kueuepy.lab.exploration.sweep": "sweep",
-        "kueuepy.fleet": "Fleet FleetScheduler",
-        "kueuepy.objects": (
-            "AdmissionCheck ClusterQueue Cohort Configuration FairSharing FairSharingConfig FlavorQuotas "
-            "LocalQueue Namespace Node PodSet Preemption Quota ResourceFlavor ResourceGroup ResourceQuota "
-            "Taint Toleration Topology Workload WorkloadPriorityClass"
-        ),
-        "kueuepy.scheduler": "Scheduler",
-        "kueuepy.simulation.comparison": "Comparison compare",
-        "kueuepy.simulation.report": "report",
-        "kueuepy.simulation.result": "Result",
-        "kueuepy.simulation.stored": "load_result",
-        "kueuepy.simulation.simulate": "Simulation simulate",
-        "kueuepy.simulation.table": "Jobs",
-        "kueuepy.platform.site": "page",
-        "kueuepy.platform.visibility.fidelity": "fidelity",
-    },
-    "kueuepy.answers": {
-        "kueuepy.engine.decisions": "FlavorAttempt Target",
-        "kueuepy.engine.cycle": "Loop",
-        "kueuepy.engine.tables": "QueueTable QuotaTable ShareTable UsageTable WorkloadTable",
-        "kueuepy.explain": "Cause RootCause",
-        "kueuepy.pages": "Page",
-        "kueuepy.topology": "Rack RackMap",
-        "kueuepy.explain.whatif": "Answers Change Difference Outcome",
-    },
-    "kueuepy.lab": {
-        "kueuepy.lab.exploration.arrivals": "Arrivals",
-        "kueuepy.lab.exploration.calibration": "Calibration calibrate",
-        "kueuepy.lab.exploration.cycles": "CycleCost cycle_cost",
-        "kueuepy.lab.exploration.delays": "DelayMatrix delay_matrix",
-        "kueuepy.lab.exploration.estimate": "Eta Risk eta risk",
-        "kueuepy.lab.exploration.gate": "PolicyCheck PolicyVerdict check_policy",
-        "kueuepy.lab.exploration.grid": "SelectedPolicy",
-        "kueuepy.lab.exploration.limits": "QuotaLimits limits",
-        "kueuepy.lab.exploration.safety": "Safety safety",
-        "kueuepy.lab.exploration.search": "Search search",
-        "kueuepy.lab.exploration.shrink": "Shrink shrink",
-        "kueuepy.lab.exploration.space": "Uniform sample",
-        "kueuepy.lab.exploration.starvation": "Starvation starvation",
-        "kueuepy.lab.exploration.sweep": "SweepProgress",
-        "kueuepy.lab.exploration.victims": "VictimSets victim_sets",
-        "kueuepy.lab.exploration.waits": "estimated_waits",
-        "kueuepy.topology": "Fragmentation fragmentation",
-        "kueuepy.lab.upgrade": "Upgrade compare_versions",
-        "kueuepy.explain.whatif": "workloads_over_quota",
-    },
-    "kueuepy.platform": {
-        "kueuepy.platform.importer": "Import import_cluster",
-        "kueuepy.platform.journal": "Journal JournaledScheduler",
-        "kueuepy.platform.metrics": "Watch",
-        "kueuepy.platform.visibility": (
-            "ClusterQueueStatus CohortStatus EventTable Fidelity LocalQueueStatus PendingWorkload "
-            "PendingWorkloadsSummary SchedulerEvent cluster_queue_status cohort_status local_queue_status "
-            "pending_workloads state_dump"
-        ),
-    },
-    "kueuepy.sim": {
-        "kueuepy.lab.exploration.statistics": "Estimate PairedDifference",
-        "kueuepy.fleet": "AllAtOnce Connect Disconnect External Incremental",
-        "kueuepy.session.checks": "CheckAnswer CheckController CheckRequest Provisioning",
-        "kueuepy.simulation.distributions": "Constant Empirical Exponential LogNormal ShiftedExponential Weibull",
-        "kueuepy.simulation.figures": "Kpis",
-        "kueuepy.simulation.load": "cluster_of",
-        "kueuepy.simulation.model": (
-            "CheckDelay Clock Delete Edit Event Evict Failures Finish Priority Recording RunModel Startup"
-        ),
-        "kueuepy.simulation.recorded": "PreemptionLoop",
-        "kueuepy.simulation.simulate": "Progress",
-    },
-}
-"""The names that each facade offers, by facade and by the module that defines them."""
-_MODULES = ("answers", "errors", "jobs", "lab", "manifest", "objects", "platform", "sim")
-ROOMS = {
-    "kueuepy": {name: f"kueuepy.{name}" for name in _MODULES} | {"live": "kueuepy.platform.live"},
-    "kueuepy.lab": {"play": "kueuepy.lab.play", "rl": "kueuepy.lab.rl"},
-}
-"""The modules that each facade offers, by facade and by their name in the facade."""
+FACADES = ("kueuepy", "kueuepy.answers", "kueuepy.lab", "kueuepy.platform", "kueuepy.sim")
 _EAGER = ("kueuepy.objects", "kueuepy.errors")
+# A stub is read with a regular expression, because importing `ast` takes longer than the rest of `import kueuepy`.
+_IMPORT = re.compile(r"^from (\S+) import (\([^)]*\)|.*)$", re.MULTILINE)
+_NAME = re.compile(r"(\w+) as \1\b")
 
 
-def facade(name: str) -> tuple[Callable[[str], object], Callable[[], list[str]]]:
-    """Return the functions `__getattr__` and `__dir__` for a facade module."""
-    home = {public: module for module, names in HOME[name].items() for public in names.split()}
-    rooms = ROOMS.get(name, {})
+def names_of(facade: str) -> dict[str, str]:
+    """Return the public names of a facade, each with the module that defines it."""
+    folder = Path(__file__).parent.joinpath(*facade.split(".")[1:])
+    stub = folder / "__init__.pyi" if folder.is_dir() else folder.with_suffix(".pyi")
+    found = _IMPORT.findall(stub.read_text(encoding="utf-8"))
+    return {public: module for module, names in found for public in _NAME.findall(names)}
+
+
+def facade(name: str) -> tuple[Callable[[str], object], Callable[[], list[str]], list[str]]:
+    """Return `__getattr__`, `__dir__` and `__all__` of a facade module."""
+    home = names_of(name)
+    public_names = sorted(home)
 
     def load(public: str) -> object:
         """Import a public name and cache it."""
-        if public in rooms:
-            found: object = import_module(rooms[public])
-        elif public in home:
-            found = getattr(import_module(home[public]), public)
-        else:
-            raise AttributeError(_missing(name, public, {*home, *rooms}), name=public, obj=sys.modules[name])
+        if public not in home:
+            raise AttributeError(_missing(name, public, home), name=public, obj=sys.modules[name])
+        module = home[public]
+        # `from kueuepy import sim` names a module, which is not an attribute until it is imported.
+        is_module = module in FACADES
+        found: object = import_module(f"{module}.{public}") if is_module else getattr(import_module(module), public)
         setattr(sys.modules[name], public, found)
         return found
 
-    def listed() -> list[str]:
-        """Return the public names."""
-        return sorted((*home, *rooms))
-
-    return load, listed
+    return load, lambda: public_names, public_names
 
 
-def _missing(name: str, public: str, known: set[str]) -> str:
+def register() -> None:
+    """Register the functions that show objects in notebooks, and open running clusters and recordings."""
+    notebook.shown_by(_html)
+    sources.read_by(sources.Readers(_cluster, _state, _recording))
+
+
+def _html(value: object) -> str:
+    from kueuepy.pages.html import html  # noqa: PLC0415 - only a notebook asks
+
+    return html(value)
+
+
+def _cluster(context: str) -> sources.LiveSource:
+    from kueuepy.platform.apiserver import ClusterReader, Connection  # noqa: PLC0415 - only a running cluster needs it
+
+    return ClusterReader(Connection.open(context))
+
+
+def _state(name: str) -> sources.LiveSource:
+    from kueuepy.platform.history import RecordedState  # noqa: PLC0415 - imports SQLite
+
+    return RecordedState.open(name)
+
+
+def _recording(path: str | os.PathLike[str]) -> sources.RecordedJobs:
+    from kueuepy.platform.history import Recording  # noqa: PLC0415 - imports SQLite
+
+    return Recording(path)
+
+
+def _missing(name: str, public: str, known: dict[str, str]) -> str:
     """Return the error message for an unknown name in a facade, with a suggestion: another facade or a similar name."""
     message = f"module {name!r} has no attribute {public!r}"
     if public.startswith("_"):
@@ -133,13 +93,9 @@ def _missing(name: str, public: str, known: set[str]) -> str:
 
     if new_way := FORMER["name"].get(public):
         return f"{message}: {new_way}"
-    others: dict[str, list[str]] = {place: _names(place) for place in HOME if place != name}
+    others = {place: list(names_of(place)) for place in FACADES if place != name}
     others |= {place: import_module(place).__all__ for place in _EAGER}
     places = [place for place, names in others.items() if public in names]
     close = get_close_matches(public, known, 1)
     guess = f"{places[0]}.{public}" if places else f"{name}.{close[0]}" if close else ""
     return f"{message}; did you mean {guess}?" if guess else message
-
-
-def _names(place: str) -> list[str]:
-    return " ".join(HOME[place].values()).split()

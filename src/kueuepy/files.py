@@ -1,4 +1,4 @@
-"""Writing of files: if a file cannot be written completely, its previous content remains."""
+"""Files by name, and writing of files: if a file cannot be written completely, its previous content remains."""
 
 from __future__ import annotations
 
@@ -16,6 +16,16 @@ if TYPE_CHECKING:
 
 Write: TypeAlias = "Callable[[BinaryIO], object]"
 """A function that writes the content of a file."""
+
+
+def is_file(path: str | os.PathLike[str]) -> bool:
+    """Return whether a file exists; `Path.is_file` raises OSError for a name that is too long for any file."""
+    return os.path.isfile(path)  # noqa: PTH113 - see above
+
+
+def is_directory(path: str | os.PathLike[str]) -> bool:
+    """Return whether a directory exists; no directory has a name that is too long or has a NUL character."""
+    return os.path.isdir(path)  # noqa: PTH112 - as in `is_file`
 
 
 def write_file(path: str | os.PathLike[str], content: str | bytes, *, mode: int = 0o666, regular: bool = False) -> None:

@@ -1,6 +1,6 @@
 """Sources of objects that are not files: running clusters and recordings, with the functions that open them.
 
-`kueuepy/__init__.py` registers the readers of `kueuepy.platform` in this module, so that manifests and jobs can be read
+`kueuepy/_home.py` registers the readers of `kueuepy.platform` in this module, so that manifests and jobs can be read
 without importing `kueuepy.platform`.
 """
 

@@ -24,6 +24,7 @@ def _busy():
     return scheduler
 
 
+@pytest.mark.long  # measures CPU time
 def test_LP_01_import_takes_less_than_300_ms():
     code = "import time; t = time.process_time(); import kueuepy as kq; kq.Scheduler; print(time.process_time() - t)"
     command = [sys.executable, "-c", code]

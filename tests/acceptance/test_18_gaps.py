@@ -11,7 +11,7 @@ from hypothesis.errors import NoSuchExample
 
 import kueuepy as kq
 from kueuepy.lint import RULES, lint
-from kueuepy.testing import owed
+from promises import owed
 
 ROOT = Path(__file__).parents[2]
 SEEDS = ROOT / "examples" / "seeds"
@@ -99,7 +99,7 @@ def test_GAP_19_each_lint_rule_has_a_faulty_and_a_fixed_example(rule):
 
 
 _JOBS = st.tuples(st.integers(0, 25), st.integers(0, 25))
-_SEARCH = settings(derandomize=True, database=None, max_examples=500)
+_SEARCH = settings(derandomize=True, database=None, max_examples=100)
 
 
 def _smallest_that_breaks(cluster, queues):
@@ -124,7 +124,7 @@ def test_GAP_21_hypothesis_finds_that_team_b_misses_its_quota():
             _smallest_that_breaks(kq.load(SEEDS / f"{name}.yaml"), queues)
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_GAP_21_the_example_of_a_property_test_runs():
     command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "examples/promises"]
     ran = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)  # noqa: S603 - our own
@@ -150,6 +150,7 @@ def test_GAP_24_an_old_manifest_decides_as_its_conversion_does(name):
     assert decided[0]
 
 
+@pytest.mark.long
 def test_GAP_25_a_thousand_runs_give_the_same_result():
     cluster = kq.load(SEEDS / "002" / "two-teams-reclaim.yaml")
 

@@ -298,7 +298,7 @@ def large():
         return kq.simulate(cluster, jobs)
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_a_page_of_ten_thousand_jobs_is_small_and_draws_few_elements(large, show):
     """The number of elements bounds the time of a moment, which `benchmarks/time_page.py` measures."""
     made = large.page()

@@ -1,4 +1,4 @@
-"""`kueuepy play`: output before the server starts."""
+"""`kueuepy serve --jobs`: output before the server starts."""
 
 import http.client
 import re
@@ -19,7 +19,7 @@ def test_the_printed_address_responds(kueuepy, monkeypatch):
         """One request, then Ctrl-C."""
         thread = threading.Thread(target=server._server.handle_request)
         thread.start()
-        connection = http.client.HTTPConnection("127.0.0.1", server.port, timeout=30)
+        connection = http.client.HTTPConnection("127.0.0.1", server.port, timeout=300)
         connection.request("GET", "/" + server.url.split("/")[3] + "/")
         told["status"] = connection.getresponse().status
         connection.close()
@@ -27,7 +27,7 @@ def test_the_printed_address_responds(kueuepy, monkeypatch):
         raise KeyboardInterrupt
 
     monkeypatch.setattr(Server, "serve", serve)
-    ran = kueuepy("play", WEEK / "teams.yaml", WEEK / "jobs.csv", "--no-browser", "--window", "1d:3d")
+    ran = kueuepy("serve", WEEK / "teams.yaml", "--jobs", WEEK / "jobs.csv", "--no-browser", "--window", "1d:3d")
     assert ran.code == 0
     assert re.fullmatch(r"9 sliders, \d+ jobs: http://127\.0\.0\.1:\d+/[\w-]{32}/\n", ran.out)
     assert told["status"] == 200
@@ -37,16 +37,16 @@ def test_a_browser_is_opened_unless_disabled(kueuepy, monkeypatch):
     opened = []
     monkeypatch.setattr("webbrowser.open", opened.append)
     monkeypatch.setattr(Server, "serve", lambda server: None)  # noqa: ARG005 - as the method is called
-    ran = kueuepy("play", WEEK / "teams.yaml", WEEK / "jobs.csv")
+    ran = kueuepy("serve", WEEK / "teams.yaml", "--jobs", WEEK / "jobs.csv")
     assert ran.out.endswith(f"{opened[0]}\n")
 
 
 def test_errors_are_reported_before_the_server_starts(kueuepy):
-    ran = kueuepy("play", EXAMPLES / "seeds" / "002" / "two-teams.yaml", WEEK / "jobs.csv", "--no-browser")
+    ran = kueuepy("serve", EXAMPLES / "seeds" / "002" / "two-teams.yaml", "--jobs", WEEK / "jobs.csv", "--no-browser")
     assert (ran.code, ran.out) == (1, "")
     assert "name LocalQueues that are not in the cluster" in ran.err
     with socket.create_server(("127.0.0.1", 0)) as other:
         port = other.getsockname()[1]
-        ran = kueuepy("play", WEEK / "teams.yaml", WEEK / "jobs.csv", "--no-browser", "--port", port)
+        ran = kueuepy("serve", WEEK / "teams.yaml", "--jobs", WEEK / "jobs.csv", "--no-browser", "--port", port)
     assert (ran.code, ran.out) == (1, "")
     assert f"--port {port}: cannot be listened on" in ran.err

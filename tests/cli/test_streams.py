@@ -11,16 +11,14 @@ ROOT = Path(__file__).parents[2]
 TEAMS = ROOT / "examples/seeds/002/two-teams.yaml"
 JOBS = ROOT / "examples/seeds/002/jobs.csv"
 DUMP = ROOT / "examples/live/dump.yaml"
-SCENARIOS = ROOT / "tests/scenarios/data/single.jsonl.gz"
 COMMANDS = [
     ("check", TEAMS),
     ("convert", TEAMS),
     ("run", TEAMS, JOBS),
     ("run", "--json", TEAMS, JOBS),
-    ("replay", SCENARIOS),
     ("--help",),
 ]
-ENDS = [3, 0, 0, 0, 0, 0]
+ENDS = [3, 0, 0, 0, 0]
 
 
 def _ran(arguments, *, after="", **environment):
@@ -92,7 +90,7 @@ def test_a_file_that_cannot_be_written_is_named(kueuepy, tmp_path, arguments):
     assert ran.err.endswith(f"error: {tmp_path}: cannot be written: Is a directory\n")
 
 
-@pytest.mark.parametrize("arguments", [("run",), ("page", "-o", "page.html"), ("import",), ("replay",)])
+@pytest.mark.parametrize("arguments", [("run",), ("page", "-o", "page.html"), ("import",)])
 def test_a_source_with_a_name_that_is_too_long_is_named(kueuepy, arguments):
     ran = kueuepy(*arguments, name := "x" * 300)
     assert ran.code == 1
@@ -105,7 +103,7 @@ def test_a_source_with_a_name_that_is_too_long_is_named(kueuepy, arguments):
     [
         ("simulate", TEAMS, "--jobs", "LOG", "--report", "LOG"),
         ("sweep", TEAMS, "--jobs", "LOG", "--over", "jobs:scale_load=1,2", "--out", "LOG"),
-        ("cluster-of", "LOG", "-o", "LOG"),
+        ("import", "--jobs", "LOG", "-o", "LOG"),
         ("import", "LOG", "--save", "LOG"),
     ],
 )

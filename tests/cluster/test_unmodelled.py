@@ -189,9 +189,9 @@ OTHERS = [
         *["plan", TEAMS, "--jobs", LOG, "--target", "wait_p95 <= 30m", "--from", "2", "--to", "4"],
         *["--vary", "ClusterQueue/team-a:quota[default-flavor/cpu].nominalQuota"],
     ],
-    ["delays", TEAMS, "--jobs", LOG],
+    ["guarantee", "delays", TEAMS, "--jobs", LOG],
     ["eta", "a-4", TEAMS, ROWS, "--runtimes", "1h"],
-    ["risk", "a-1", TEAMS, ROWS, "--within", "1h"],
+    ["eta", "--risk", "a-1", TEAMS, ROWS, "--within", "1h"],
     ["upgrade", TEAMS, "--jobs", ROWS, "--from", "v0.18", "--to", "v0.20"],
     ["page", TEAMS, ROWS, "-o", PAGE],
 ]
@@ -225,7 +225,7 @@ def test_commands_with_several_runs_say_so_first_and_exit_with_4(tmp_path, capsy
     assert main([*command[:place], str(path), *command[place:]]) == 4
     assert capsys.readouterr().out.startswith("not modelled: Configuration: featureGates.ConcurrentAdmission: is true")
     assert main(command) in (0, 3)
-    assert "not modelled" not in capsys.readouterr().out
+    assert "not modelled: Configuration" not in capsys.readouterr().out
 
 
 @pytest.mark.parametrize("place", [1, 2])

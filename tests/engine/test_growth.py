@@ -20,6 +20,7 @@ from kueuepy import (
 )
 from kueuepy._core import Engine, Question
 from kueuepy.errors import NotFoundError
+from seeds import seeds
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -239,7 +240,8 @@ class Life:
         return lambda engine: (engine.apply(made), engine.apply(LocalQueue(queue, cluster_queue=queue)))
 
 
-@pytest.mark.parametrize("seed", range(12))
+@pytest.mark.suite
+@pytest.mark.parametrize("seed", seeds(12))
 def test_a_restored_engine_ends_with_the_same_bytes(engine: Engine, seed: int) -> None:
     life, others = Life(seed), [engine.fork()]
     for number in range(150):
@@ -256,7 +258,7 @@ def test_a_restored_engine_ends_with_the_same_bytes(engine: Engine, seed: int) -
             assert {other.save() for other in others} == {engine.save()}
 
 
-@pytest.mark.parametrize("seed", range(6))
+@pytest.mark.parametrize("seed", seeds(6))
 def test_a_position_equals_that_in_the_list_of_pending_workloads(engine: Engine, seed: int) -> None:
     life = Life(seed)
     for number in range(120):

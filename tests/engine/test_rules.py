@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from kueuepy.replay import replay
+from replay import replay
 
 pytestmark = pytest.mark.sanitizer
 API = "kueue.x-k8s.io/v1beta2"

@@ -19,6 +19,7 @@ def soak() -> dict[str, Any]:
     return runpy.run_path(str(ROOT / "benchmarks" / "soak.py"))
 
 
+@pytest.mark.long
 def test_rounds_do_not_grow_the_state(soak: dict[str, Any]) -> None:
     scheduler = Scheduler(soak["cluster"]())
     sizes: list[int] = []

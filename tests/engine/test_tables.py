@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import kueuepy as kq
-from kueuepy.cli.app import main
+from kueuepy.cli import main
 from kueuepy.engine.tables import UNLIMITED
 from teams import workload
 
@@ -90,6 +90,7 @@ def test_shares_are_exact_and_rounded_as_in_the_status(fair):
     assert (row["share"], row["rounded"], row["borrowed"], row["lendable"]) == (375.0, 375, 3, 8)
 
 
+@pytest.mark.suite  # imports pandas and pyarrow
 def test_tables_convert_to_frames(busy):
     pandas = pytest.importorskip("pandas")
     frame = busy.usage.to_pandas()

@@ -1,5 +1,6 @@
-"""Calibration of estimates against true waits."""
+"""Coverage of estimates on true waits, with `benchmarks/eta_coverage.py`."""
 
+import runpy
 from pathlib import Path
 
 import numpy as np
@@ -9,7 +10,9 @@ import kueuepy as kq
 from exploration.conftest import GPU
 from kueuepy.lab.exploration.remaining import Runtimes
 
-LOGS = Path(__file__).parents[2] / "examples" / "logs"
+ROOT = Path(__file__).parents[2]
+LOGS = ROOT / "examples" / "logs"
+coverage = runpy.run_path(str(ROOT / "benchmarks" / "eta_coverage.py"))["coverage"]
 
 
 def test_runtimes_of_a_log_need_not_be_in_order():
@@ -26,55 +29,34 @@ def test_a_job_running_longer_than_its_whole_queue_is_drawn_from_all_jobs():
     assert known.remaining("default/q", 7000, 0.5) == 1
 
 
+@pytest.mark.long
 def test_on_a_real_log_80_to_95_percent_of_true_waits_are_in_the_interval():
     """Philly log: calibrated on the first week, tested on the second."""
     log = kq.Jobs.read(LOGS / "philly.csv.gz", format="philly")
-    found = kq.lab.calibrate(kq.sim.cluster_of(log), log, jobs=20, n=12)
+    found = coverage(kq.sim.cluster_of(log), log, jobs=20, n=12)
     assert 0.8 <= found.coverage <= 0.95
-    assert found.is_good
+    assert found.low < found.coverage < found.high
     assert found.widen > 1
-    assert len(found.jobs) == 20
-    assert found.jobs["submit"].min() >= log.span / 2
-    table = found.jobs
-    inside = (table["wait"] >= table["p5"] / found.widen) & (table["wait"] <= table["p95"] * found.widen)
-    assert inside.tolist() == table["within"].tolist()
+    assert len(found.rows) == 20
+    exact = log.exact()["submit"]
+    assert (exact[found.rows] - exact.min()).min() / 1e9 >= log.span / 2
+    wait, low, _, high = found.found.T
+    inside = (wait >= low / found.widen) & (wait <= high * found.widen)
     assert found.coverage == np.mean(inside)
-    assert f"{found.coverage:.0%} of 20 true waits" in str(found)
-    assert found._repr_html_()
 
 
-@pytest.fixture(scope="module")
-def small():
+@pytest.mark.long
+def test_with_stable_runtimes_the_interval_is_widened_only_slightly():
     log = kq.Jobs.poisson("q", "11/h", kq.sim.Exponential("20m"), {GPU: 1}, n=3000, seed=1)
     cluster = kq.Cluster(kq.ResourceFlavor("h100"), kq.ClusterQueue.of("q", {"h100": {GPU: 4}}))
-    return cluster, log, kq.lab.calibrate(cluster, log, jobs=50, n=20)
-
-
-def test_with_stable_runtimes_the_interval_is_widened_only_slightly(small):
-    _, _, found = small
+    found = coverage(cluster, log, jobs=50, n=20)
     assert found.widen < 1.6
     assert found.coverage >= 0.8
     assert found.raw >= 0.7
 
 
-def test_an_estimate_reports_its_coverage(small):
-    cluster, log, found = small
-    scheduler = kq.Scheduler(cluster)
-    scheduler.submit({"name": f"j{i}", "queue": "q", "gpu": 1} for i in range(9))
-    scheduler.settle()
-    told = found.eta(scheduler, "default/j8", n=20)
-    plain = kq.lab.eta(scheduler, "default/j8", found.known, n=20)
-    assert told.p95 == pytest.approx(plain.p95 * found.widen)
-    assert told.p5 == pytest.approx(plain.p5 / found.widen)
-    assert (told.p50, plain.coverage) == (plain.p50, None)
-    assert f"of a log, {found.coverage:.0%}" in str(told)
-    assert len(found.known) < len(log)
-
-
-def test_a_log_without_waits_cannot_be_calibrated():
+def test_the_coverage_needs_jobs_that_wait():
     log = kq.Jobs.poisson("q", "1/h", 60, {GPU: 1}, n=50)
     cluster = kq.Cluster(kq.ResourceFlavor("h100"), kq.ClusterQueue.of("q", {"h100": {GPU: 9}}))
     with pytest.raises(kq.errors.InvalidSpecError, match="0 jobs wait a minute"):
-        kq.lab.calibrate(cluster, log)
-    with pytest.raises(kq.errors.InvalidSpecError, match="jobs 0"):
-        kq.lab.calibrate(cluster, log, jobs=0)
+        coverage(cluster, log)

@@ -1,10 +1,13 @@
 """Delays that groups of jobs cause each other."""
 
-import numpy as np
 import pytest
 
 import kueuepy as kq
 from exploration.conftest import GPU, RECLAIM, arrivals
+
+
+def delays(cluster, jobs, **options):
+    return kq.lab.guarantee("delays", cluster, jobs=jobs, **options)
 
 
 def sums(cluster, jobs):
@@ -17,22 +20,21 @@ def sums(cluster, jobs):
 @pytest.mark.parametrize("reclaim", ["Never", "Any"])
 def test_delays_match_simulations_without_the_group(teams, reclaim):
     cluster, jobs = teams.edit(RECLAIM, reclaim), arrivals(6)
-    found = kq.lab.delay_matrix(cluster, jobs)
-    assert found.groups == ("team-a", "team-b")
+    found = delays(cluster, jobs)
+    names = ("team-a", "team-b")
     everybody = sums(cluster, jobs)
-    for row, name in enumerate(found.groups):
+    for name, other in (names, names[::-1]):
         rest = jobs.where(
             lambda table, name=name: table["queue"].codes != list(table["queue"].names).index(f"default/{name}")
         )
-        left = sums(cluster, rest)
-        other = 1 - row
-        gap = everybody[found.groups[other]] - left[found.groups[other]]
-        assert found.matrix[row, other] == pytest.approx(gap / 40)
-        assert found.total_hours[row] == pytest.approx(gap / 3600)
-        assert found.alone[other] == pytest.approx(gap / 40)  # without one of two groups, only the other remains
-        assert np.isnan(found.matrix[row, row])
-    assert found.waits == pytest.approx([everybody[name] / 40 for name in found.groups])
-    assert abs(found.total_hours).max() > 0
+        gap = everybody[other] - sums(cluster, rest)[other]
+        assert found.values(f"delays {other}") == {name: pytest.approx(gap / 40)}
+        assert found.values("adds in total")[name] == pytest.approx(gap)
+        # Without one of two groups, only the other remains.
+        assert found.values("delayed by all others")[other] == pytest.approx(gap / 40)
+    assert found.values("waits") == pytest.approx({name: everybody[name] / 40 for name in names})
+    assert max(map(abs, found.values("adds in total").values())) > 0
+    assert found.holds is False
 
 
 def test_jobs_can_be_grouped_by_any_column():
@@ -42,24 +44,20 @@ def test_jobs_can_be_grouped_by_any_column():
         {"queue": "q", "submit": 1, "runtime": 100, "gpu": 1, "user": "bob"},
         {"queue": "q", "submit": 2, "runtime": 100, "gpu": 1, "user": "cy"},
     ]
-    found = kq.lab.delay_matrix(cluster, rows, by="user")
-    assert found.groups == ("ann", "bob", "cy")
-    assert found.matrix[0].tolist()[1:] == [99, 99]
-    assert found.matrix[1, 2] == 100
-    assert found.matrix[2].tolist()[:2] == [0, 0]
-    assert found.alone.tolist() == [0, 99, 198]
-    assert found.total_hours.tolist() == pytest.approx([198 / 3600, 100 / 3600, 0])
-    frame = found.frame
-    assert frame["left_out"][3] == "all others"
-    assert frame["cy"].tolist()[3] == 198
-    assert "ann costs the others most" in repr(found)
+    found = delays(cluster, rows, by="user")
+    assert found.values("delays ann") == {"bob": 0, "cy": 0}
+    assert found.values("delays bob") == {"ann": 99, "cy": 0}
+    assert found.values("delays cy") == {"ann": 99, "bob": 100}
+    assert found.values("delayed by all others") == {"ann": 0, "bob": 99, "cy": 198}
+    assert found.values("adds in total") == pytest.approx({"ann": 198, "bob": 100, "cy": 0})
+    assert "ann delays the others most" in str(found)
     with pytest.raises(kq.errors.NotFoundError, match="names no column"):
-        kq.lab.delay_matrix(cluster, rows, by="team")
+        delays(cluster, rows, by="team")
 
 
 def test_the_number_of_threads_does_not_change_results(teams):
-    one, two = (kq.lab.delay_matrix(teams, arrivals(2), threads=threads).frame for threads in (1, 3))
-    assert one["team-a"].tobytes() == two["team-a"].tobytes()
+    one, two = (delays(teams, arrivals(2), threads=threads).facts for threads in (1, 3))
+    assert one.rows() == two.rows()
 
 
 def test_a_display_begins_with_the_largest_delays():
@@ -68,36 +66,41 @@ def test_a_display_begins_with_the_largest_delays():
     rows = [
         {"queue": "q", "submit": 0, "runtime": runtime, "gpu": 1, "user": user} for user, runtime in runtimes.items()
     ]
-    found = kq.lab.delay_matrix(cluster, rows, by="user")
-    said, matrix = found.sheets()
-    order = [found.groups[place] for place in np.argsort(-found.total_hours, kind="stable")]
+    found = delays(cluster, rows, by="user")
+    said, facts = found.sheets()
+    total, alone = found.values("adds in total"), found.values("delayed by all others")
+    order, delayed = (sorted(values, key=values.get, reverse=True) for values in (total, alone))
     assert order != sorted(order)
-    assert [row[0] for row in matrix.rows] == [*order, "all others"]
-    delayed = [found.groups[place] for place in np.argsort(-found.alone, kind="stable")]
-    assert matrix.header[2:] == [f"Wait of {name}" for name in delayed]
+    assert [row[0] for row in facts.rows[:6]] == [*order, *delayed]
+    assert [row[:2] for row in facts.rows[6:12]] == [
+        (name, f"delays {other}") for name in order for other in delayed if other != name
+    ]
     assert said.rows[0][0].startswith(f"{order[0]} delays the others most: its jobs add ")
     assert said.rows[1][0].startswith(f"{delayed[0]} is delayed most")
-    for column, name in enumerate(delayed, 2):
-        assert [row[column] == "" for row in matrix.rows[:-1]] == [name == row[0] for row in matrix.rows[:-1]]
 
 
-def test_a_display_of_many_groups_is_limited():
-    cluster = kq.Cluster(kq.ResourceFlavor("f"), kq.ClusterQueue.of("q", {"f": {GPU: 1}}))
-    rows = [{"queue": "q", "submit": n, "runtime": 60, "gpu": 1, "user": f"user-{n}"} for n in range(30)]
-    _, matrix = kq.lab.delay_matrix(cluster, rows, by="user").sheets()
-    assert len(matrix.rows) == 20
-    assert len(matrix.header) == 10
-    assert matrix.rows[-1][0] == "all others"
-    assert ".frame has all groups" in matrix.caption
+def test_a_negative_delay_has_a_sign():
+    """Without the short job of ann, the job of bob starts at once and delays the job of cy."""
+    queue = kq.ClusterQueue.of("q", {"f": {GPU: 2}})
+    rows = [
+        {"queue": "q", "submit": 0, "runtime": 60, "gpu": 1, "user": "ann"},
+        {"queue": "q", "submit": 1, "runtime": 500, "gpu": 2, "user": "bob"},
+        {"queue": "q", "submit": 2, "runtime": 10, "gpu": 1, "user": "cy"},
+    ]
+    found = delays(kq.Cluster(kq.ResourceFlavor("f"), queue), rows, by="user")
+    assert found.values("delays cy")["ann"] == -499
+    assert "-8 min 19 s" in [row["detail"] for row in found.facts.rows()]
 
 
 def test_groups_without_delays_are_described_in_words():
     cluster = kq.Cluster(kq.ResourceFlavor("f"), kq.ClusterQueue.of("q", {"f": {GPU: 9}}))
     rows = [{"queue": "q", "submit": 0, "runtime": 60, "gpu": 1, "user": user} for user in ("ann", "bob")]
-    assert "No group delays the other groups." in str(kq.lab.delay_matrix(cluster, rows, by="user"))
+    found = delays(cluster, rows, by="user")
+    assert found.holds is True
+    assert "No group delays the other groups." in str(found)
 
 
 def test_the_progress_counts_simulations(teams):
     told = []
-    kq.lab.delay_matrix(teams, arrivals(2), threads=1, progress=lambda *numbers: told.append(numbers))
+    delays(teams, arrivals(2), threads=1, progress=lambda *numbers: told.append(numbers))
     assert told[-1] == (5, 5)

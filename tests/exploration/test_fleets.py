@@ -6,8 +6,8 @@ import pytest
 
 import kueuepy as kq
 from kueuepy.errors import InvalidSpecError, NotFoundError, StateError, UnsupportedError
-from kueuepy.simulation.pictures import data
-from kueuepy.simulation.pictures import jobs as of_jobs
+from kueuepy.look.chart import Area, Box
+from kueuepy.simulation.pictures import charts
 from kueuepy.simulation.pictures.catalogue import drawn_if_recorded, pictures_in
 
 QUOTA = "ClusterQueue/team:quota[any/cpu].nominalQuota"
@@ -110,20 +110,20 @@ def test_a_running_fleet_refuses_jobs_and_changes_by_name(fleet):
 
 
 def test_usage_is_drawn_by_cluster(result):
-    shown = data.clusters(result)
-    assert [layer.name for layer in shown.layers] == ["east", "west"]
-    assert set(shown.limit.tolist()) == {3.0}
-    whole = data.usage(result)
-    assert sum(layer.own for layer in shown.layers).tolist() == sum(layer.own for layer in whole.layers).tolist()
+    chart, whole = charts.clusters(result), charts.usage(result)
+    assert [key.name for key in chart.keys] == ["east", "west", "nominal quota"]
+    assert set(chart.marks[-1].y.tolist()) == {3.0}
+    tops = [[mark for mark in one.marks if isinstance(mark, Area)][-1].high.tolist() for one in (chart, whole)]
+    assert tops[0] == tops[1]
 
 
 def test_each_run_is_drawn_on_its_cluster(result):
-    shown = of_jobs.dispatch(result)
-    assert {bar.queue: sorted({one.lane for one in shown.bars if one.queue == bar.queue}) for bar in shown.bars} == {
-        "east": [0, 1],
-        "west": [2],
-    }
-    assert len(shown.bars) == int(result.jobs["starts"].sum())
+    chart = charts.dispatch(result)
+    bars = [mark for mark in chart.marks if isinstance(mark, Box)]
+    names = {key.colour: key.name for key in chart.keys if key.look == "box"}
+    lanes = {name: sorted({int(bar.y) for bar in bars if bar.colour == colour}) for colour, name in names.items()}
+    assert lanes == {"east": [0, 1], "west": [2]}
+    assert len(bars) == int(result.jobs["starts"].sum())
 
 
 def test_pictures_by_cluster_need_a_fleet():

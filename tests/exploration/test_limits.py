@@ -6,8 +6,29 @@ import numpy as np
 import pytest
 
 import kueuepy as kq
+from seeds import seeds
 
 F = "f/cpu"
+
+
+class Limits:
+    """The facts of an answer by ClusterQueue, as the texts that a manifest has."""
+
+    def __init__(self, found, cell):
+        self.answer = found
+        rows = found.facts.rows()
+        texts = {row["measure"]: {} for row in rows}
+        for row in rows:
+            texts[row["measure"]][row["subject"]] = row["detail"]
+        self.ensured, self.promised = texts["guaranteed"], texts["required"]
+        (self.borrowing,) = texts.get("borrowingLimit", {"all": None}).values()
+        self.lending = texts.get("lendingLimit", {})
+        edits = {f"ClusterQueue/{name}:quota[{cell}].lendingLimit": text for name, text in self.lending.items()}
+        assert found.edits == edits
+
+
+def limits_of(cluster, amounts, cell):
+    return Limits(kq.lab.guarantee("limits", cluster, amounts=amounts, flavor_resource=cell), cell)
 
 
 def cluster_of(*quotas, cohort="all", **rules):
@@ -44,7 +65,7 @@ def worst(cluster, name, most=40):
     return min(found)
 
 
-@pytest.mark.parametrize("seed", range(12))
+@pytest.mark.parametrize("seed", seeds(12))
 def test_guaranteed_quota_is_the_minimum_over_all_orders(seed):
     rng = np.random.Generator(np.random.PCG64(seed))
 
@@ -55,11 +76,11 @@ def test_guaranteed_quota_is_the_minimum_over_all_orders(seed):
         return kq.Quota(nominal, borrowing, lending)
 
     cluster = cluster_of(quota(), quota(), quota())
-    found = kq.lab.limits(cluster, {"a": 1}, F)
+    found = limits_of(cluster, {"a": 1}, F)
     assert {name: int(amount) for name, amount in found.ensured.items()} == {n: worst(cluster, n) for n in "abc"}
 
 
-@pytest.mark.parametrize("seed", range(6))
+@pytest.mark.parametrize("seed", seeds(6))
 def test_guaranteed_quota_in_a_cohort_tree(seed):
     rng = np.random.Generator(np.random.PCG64(seed))
     group = kq.objects.ResourceGroup.of
@@ -77,15 +98,15 @@ def test_guaranteed_quota_in_a_cohort_tree(seed):
         for name, cohort in (("a", "inner"), ("b", "inner"), ("c", "root"))
     ]
     cluster = kq.Cluster(kq.ResourceFlavor("f"), inner, kq.Cohort("root"), *queues)
-    found = kq.lab.limits(cluster, {"a": 1}, F)
+    found = limits_of(cluster, {"a": 1}, F)
     assert {name: int(amount) for name, amount in found.ensured.items()} == {n: worst(cluster, n) for n in "abc"}
 
 
 def test_lending_limits_are_the_largest_that_meet_the_targets():
     cluster = cluster_of(12, 12, 12)
-    found = kq.lab.limits(cluster, {"a": 9, "b": 4}, F)
-    assert (found.lending, found.borrowing, found.kept) == ({"a": "3", "b": "8"}, "1", False)
-    after = found.with_lending()
+    found = limits_of(cluster, {"a": 9, "b": 4}, F)
+    assert (found.lending, found.borrowing, found.answer.holds) == ({"a": "3", "b": "8"}, "1", False)
+    after = cluster.edit_all(found.answer.edits)
     assert worst(after, "a") >= 9
     assert worst(after, "b") >= 4
     for name, limit in found.lending.items():
@@ -95,33 +116,34 @@ def test_lending_limits_are_the_largest_that_meet_the_targets():
 
 def test_borrowing_limits_can_meet_the_targets():
     cluster = cluster_of(12, 12, 12)
-    found = kq.lab.limits(cluster, {"a": 9, "b": 4}, F)
+    found = limits_of(cluster, {"a": 9, "b": 4}, F)
     path = f"ClusterQueue/*:quota[{F}].borrowingLimit"
     assert worst(cluster.edit(path, int(found.borrowing)), "a") >= 9
     assert worst(cluster.edit(path, int(found.borrowing) + 1), "a") < 9
 
 
 def test_reclaimable_quota_is_guaranteed():
-    found = kq.lab.limits(cluster_of(12, 12, reclaim_within_cohort="Any"), {"a": 12}, F)
+    found = limits_of(cluster_of(12, 12, reclaim_within_cohort="Any"), {"a": 12}, F)
     assert (found.ensured["a"], found.lending, found.borrowing) == ("12", {}, "unlimited")
-    lower = kq.lab.limits(cluster_of(12, 12, reclaim_within_cohort="LowerPriority"), {"a": 12}, F)
+    assert found.answer.holds is True
+    lower = limits_of(cluster_of(12, 12, reclaim_within_cohort="LowerPriority"), {"a": 12}, F)
     assert lower.ensured["a"] == "0"  # others may have a higher priority
-    assert "all promises are kept" in str(found)
+    assert "a needs 12 and is guaranteed 12" in str(found.answer)
 
 
 def test_more_than_nominal_quota_cannot_be_guaranteed():
-    found = kq.lab.limits(cluster_of(4, 4), {"a": 5}, F)
-    assert (found.lending, found.borrowing, found.with_lending()) == (None, None, None)
-    assert "no lending limits" in str(found)
-    alone = kq.lab.limits(cluster_of(4, cohort=None), {"a": 5}, F)
-    assert alone.lending is None
+    found = limits_of(cluster_of(4, 4), {"a": 5}, F)
+    assert (found.lending, found.borrowing, found.answer.edits, found.answer.holds) == ({}, None, {}, False)
+    assert "no lending limits" in str(found.answer)
+    alone = limits_of(cluster_of(4, cohort=None), {"a": 5}, F)
+    assert (alone.lending, alone.answer.holds) == ({}, False)
 
 
 def test_amounts_are_quantities():
     queues = [kq.ClusterQueue.of(name, {"f": {"memory": "64Gi"}}, cohort_name="all") for name in "ab"]
-    found = kq.lab.limits(kq.Cluster(kq.ResourceFlavor("f"), *queues), {"a": "48Gi"}, "f/memory")
+    found = limits_of(kq.Cluster(kq.ResourceFlavor("f"), *queues), {"a": "48Gi"}, "f/memory")
     assert (found.ensured["a"], found.lending, found.borrowing) == ("0", {"a": "16Gi"}, "16Gi")
-    assert found._repr_html_()
+    assert found.answer._repr_html_()
 
 
 @pytest.mark.parametrize(
@@ -129,11 +151,11 @@ def test_amounts_are_quantities():
     [
         ({"x": 1}, F, "x"),
         ({"a": 1}, "g/cpu", "g/cpu"),
-        ({}, F, "no promise"),
+        ({}, F, "amounts is empty"),
         ({"a": "much"}, F, "much"),
         ({"a": -1}, F, "0 or more"),
     ],
 )
 def test_an_invalid_target_is_rejected(promises, cell, error):
     with pytest.raises(kq.KueueError, match=error):
-        kq.lab.limits(cluster_of(4, 4), promises, cell)
+        limits_of(cluster_of(4, 4), promises, cell)

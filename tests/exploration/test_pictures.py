@@ -5,6 +5,7 @@ import pytest
 
 import kueuepy as kq
 from exploration.conftest import NOMINAL, RECLAIM, arrivals
+from kueuepy.simulation.catalogue import figure_text
 
 pytest.importorskip("matplotlib").use("Agg")
 
@@ -19,18 +20,19 @@ def grid():
 def test_the_pareto_front_connects_policies_that_no_other_beats(grid):
     axes = grid.plot.pareto("wait_p95", "evictions", colour=NOMINAL)
     front = grid.pareto(minimise=("wait_p95", "evictions"))
-    (line,) = axes.lines
-    assert line.get_xdata().tolist() == front["wait_p95"].tolist()
-    assert line.get_ydata().tolist() == front["evictions"].tolist()
-    (points,) = axes.collections
-    assert points.get_offsets()[:, 0].tolist() == grid.means["wait_p95"].tolist()
+    line, *points = (line for line in axes.lines if len(line.get_xdata()))
+    assert line.get_xdata()[::2].tolist() == front["wait_p95"].tolist()
+    assert line.get_ydata()[::2].tolist() == front["evictions"].tolist()
+    assert [point.get_xdata()[0] for point in points] == grid.means["wait_p95"].tolist()
+    assert len({point.get_color() for point in points}) == 3  # the values of the quota
+    assert axes.get_legend_handles_labels()[1][1:] == [f"nominalQuota: {value}" for value in (2, 4, 6)]
     assert [text.get_text() for text in axes.texts] == [str(place) for place in front["policy"]]
 
 
 def test_a_curve_connects_the_means_of_each_value(grid):
     axes = grid.plot.curve(NOMINAL, "wait_mean")
     means = grid.means
-    line = axes.lines[-1]
+    line = [line for line in axes.lines if len(line.get_xdata()) == 3][-1]
     assert line.get_xdata().tolist() == [2, 4, 6]
     for value, mean in zip(line.get_xdata(), line.get_ydata(), strict=True):
         assert mean == pytest.approx(means["wait_mean"][means[NOMINAL] == value].mean())
@@ -40,18 +42,22 @@ def test_a_curve_connects_the_means_of_each_value(grid):
 
 def test_a_heat_map_has_a_cell_for_each_pair(grid):
     axes = grid.plot.heat(NOMINAL, RECLAIM, "wait_mean")
-    (image,) = axes.images
-    means = grid.means
-    assert image.get_array().shape == (2, 3)
-    assert image.get_array()[0, 2] == pytest.approx(means["wait_mean"][5])  # 6, Any
+    means = grid.means["wait_mean"]
+    assert len(axes.patches) == 2 * 3
+    texts = {text.xy: text.get_text() for text in axes.texts}
+    assert texts[2.5, 0.5] == figure_text("wait_mean", means[5])  # 6, Any
+    shades = {patch.get_x() // 1: patch.get_alpha() for patch in axes.patches if patch.get_y() < 1}
+    order = sorted(range(3), key=lambda place: means[2 * place + 1])
+    assert sorted(range(3), key=shades.__getitem__) == order
     with pytest.raises(kq.errors.InvalidSpecError, match="twice"):
         grid.plot.heat(NOMINAL, NOMINAL, "wait_mean")
 
 
 def test_parallel_coordinates_range_from_smallest_to_largest(grid):
     axes = grid.plot.parallel("wait_mean", "evictions")
-    assert len(axes.lines) == 6
-    ends = np.array([line.get_ydata() for line in axes.lines])
+    lines = [line.get_xdata() for line in axes.lines if len(line.get_xdata())]
+    assert len(lines) == 6
+    ends = np.array(lines)
     assert (ends.min(axis=0) == 0).all()
     assert (ends.max(axis=0) == 1).all()
     with pytest.raises(kq.errors.InvalidSpecError, match="no figure"):
@@ -73,8 +79,8 @@ def test_a_plan_is_drawn_with_its_target():
     jobs = arrivals(3).where(lambda table: table["queue"].codes == 0)
     found = kq.plan(cluster, jobs, "wait_p95 <= 10m", vary=NOMINAL, low=2, high=8)
     axes = found.plot()
-    kept, broken = axes.collections[-2:]
+    kept, broken = (next(line for line in axes.lines if line.get_marker() == marker) for marker in "oX")
     curve = found.curve
-    assert kept.get_offsets()[:, 0].tolist() == curve["value"][curve["passed"]].tolist()
-    assert broken.get_offsets()[:, 0].tolist() == curve["value"][~curve["passed"]].tolist()
-    assert 600 in {line.get_ydata()[0] for line in axes.lines}
+    assert kept.get_xdata().tolist() == curve["value"][curve["passed"]].tolist()
+    assert broken.get_xdata().tolist() == curve["value"][~curve["passed"]].tolist()
+    assert 600 in {line.get_ydata()[0] for line in axes.lines if len(line.get_ydata())}

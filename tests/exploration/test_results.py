@@ -89,18 +89,17 @@ def test_every_result_converts_to_a_table(teams, busy):
     jobs = arrivals(0, n=20)
     grid = kq.sweep(teams, jobs, {NOMINAL: [4, 5]})
     plan = kq.plan(teams, jobs, "wait_p95 <= 1h", vary=NOMINAL, low=4, high=6)
-    delays = kq.lab.delay_matrix(teams, jobs)
+    delays = kq.lab.guarantee("delays", teams, jobs=jobs)
     results = {
         "sweep": (grid, "wait_mean"),
         "plan": (plan, "passed"),
-        "delays": (delays, "total_hours"),
+        "delays": (delays, "measure"),
         "eta": (kq.lab.eta(busy, "default/w11", 3600, n=3), "seconds"),
         "risk": (kq.lab.risk(busy, "default/w0"), "probability"),
         "gate": (kq.lab.check_policy(grid.result(0), ["wait_p95 <= 1h"]), "passed"),
-        "safety": (kq.lab.safety(teams, "team-a", trials=2), "evicted"),
-        "starvation": (kq.lab.starvation(teams, jobs, period="1d"), "overtaken"),
-        "cycles": (kq.lab.cycle_cost(teams, jobs), "heads"),
-        "limits": (kq.lab.limits(teams, {"team-a": 2}, CELL), "ensured"),
+        "safety": (kq.lab.guarantee("safety", teams, cluster_queue="team-a", n=2), "detail"),
+        "starvation": (kq.lab.guarantee("starvation", teams, jobs=jobs, period="1d"), "value"),
+        "limits": (kq.lab.guarantee("limits", teams, amounts={"team-a": 2}, flavor_resource=CELL), "subject"),
         "comparison": (kq.compare({"a": teams, "b": teams}, jobs), "policy"),
         "result": (grid.result(0), "metric"),
         "kpis": (grid.result(0).kpis, "value"),
@@ -110,7 +109,7 @@ def test_every_result_converts_to_a_table(teams, busy):
         assert isinstance(frame, pandas.DataFrame), name
         assert column in frame.columns, name
     assert str(plan.tried.rows()) == str(plan.curve.rows())
-    assert delays.to_table().rows()[0]["left_out"] == "team-a"
+    assert delays.to_table().rows()[0]["measure"] == "adds in total"
     html = delays._repr_html_() + plan._repr_html_()
     assert " min" in html
     assert "0000000" not in html

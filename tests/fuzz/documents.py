@@ -6,13 +6,13 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 
+from fuzz.mutation import Mutator
 from kueuepy.errors import InternalError, KueueError
 from kueuepy.manifest import Limits, dump, load
 from kueuepy.manifest.text.exact import parse
 from kueuepy.manifest.text.fast import FastReader
 from kueuepy.manifest.text.jsontext import json_value
 from kueuepy.manifest.text.text import Text
-from kueuepy.testing.mutation import Mutator
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -3,7 +3,7 @@
 import pytest
 
 import kueuepy as kq
-from kueuepy.cli.app import main
+from kueuepy.cli import main
 from kueuepy.manifest.configuration import write_configuration
 
 POD = {"containers": [{"name": "c", "image": "x", "resources": {"requests": {"cpu": 1}}}]}

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 ROW = {"name": "z", "queue": "q", "cpu": 1, "submit": 0, "duration": 5}
 PLATFORM = {name: f"platform.{name}" for name in ("journal", "importer", "metrics", "visibility")}
-MODULES = {name: name for name in ("jobs", "manifest", "objects")} | PLATFORM | {"lint": "lint", "replay": "replay"}
+MODULES = {name: name for name in ("jobs", "manifest", "objects")} | PLATFORM | {"lint": "lint"}
 """By its name in `EXCEPT`, each module with public functions beside the facade."""
 EXCEPT = {
     "jobs.BaseJob": "is derived from",

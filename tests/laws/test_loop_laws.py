@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import math
 
 import pytest
@@ -25,20 +26,16 @@ def moves(cycle):
     return admitted | {target for kind, _, *more in cycle if kind == "preempting" for target, _ in more[0]}
 
 
-@many
-@given(SEEDS)
-def test_a_loop_repeats_with_the_reported_period_and_workloads(seed):
-    scheduler, settled = one_by_one(*rivals(seed))
-    if settled.loop is None:
-        return
-    period, workloads = settled.loop.period, settled.loop.workloads
+def check_period(scheduler, loop):
+    """A loop repeats with the reported period and workloads."""
+    period, workloads = loop.period, loop.workloads
     still = {key: held for key, held in admissions(scheduler).items() if key not in workloads}
     word, states = [], []
     for _ in range(3 * period):
         word += story(scheduler, cycles=1)
         states.append(scheduler._engine.fingerprint())
         assert still.items() <= admissions(scheduler).items(), "nobody else moves"
-    assert word[:period] == word[period : 2 * period] == word[2 * period :] == list(map(told, settled.loop.cycles))
+    assert word[:period] == word[period : 2 * period] == word[2 * period :] == list(map(told, loop.cycles))
     assert workloads == tuple(sorted(set().union(*map(moves, word))))
     assert any(kind == "preempting" for cycle in word for kind, *_ in cycle)
     # There is no shorter period of states or of visible decisions.
@@ -47,31 +44,36 @@ def test_a_loop_repeats_with_the_reported_period_and_workloads(seed):
         assert period % shorter or word[:period] != word[:shorter] * (period // shorter)
 
 
-@many
-@given(SEEDS)
-def test_a_loop_also_occurs_while_time_advances(seed):
-    scheduler, settled = one_by_one(*rivals(seed))
-    if settled.loop is None:
-        return
+def check_time(scheduler, loop):
+    """A loop also occurs while time advances."""
     preemptions = 0
-    for i in range(6 * settled.loop.period):
+    for i in range(6 * loop.period):
         scheduler.advance(1)
         (cycle,) = story(scheduler, cycles=1)
-        preemptions += i >= 4 * settled.loop.period and any(kind == "preempting" for kind, *_ in cycle)
+        preemptions += i >= 4 * loop.period and any(kind == "preempting" for kind, *_ in cycle)
     assert preemptions
 
 
 @many
 @given(SEEDS)
-def test_without_a_reported_loop_the_state_is_stable(seed):
+def test_a_story_ends_in_a_stable_state_or_in_the_reported_loop(seed):
     scheduler, settled = one_by_one(*rivals(seed))
     assert settled.finished == (settled.loop is None), "it ends, or is reported, in far fewer cycles than the limit"
     if settled.finished:
         assert [moves(cycle) for cycle in story(scheduler, cycles=8)] == [set()] * 8
+        return
+    check_period(scheduler.fork(), settled.loop)
+    check_time(scheduler, settled.loop)
+
+
+@functools.cache
+def loop_of(seed):
+    """The loop at which the story of a seed ends, if it does; two tests look for loops of many periods."""
+    return one_by_one(*rivals(seed))[1].loop
 
 
 def test_the_stories_cover_loops_of_many_periods():
-    loops = [settled.loop for seed in range(200) if (settled := one_by_one(*rivals(seed))[1]).loop]
+    loops = [loop for seed in range(200) if (loop := loop_of(seed))]
     assert len({loop.period for loop in loops}) >= 4
 
 
@@ -123,7 +125,7 @@ def concerns(decision, workloads):
 
 def test_periods_of_many_trees_are_not_multiplied():
     """Nine trees whose periods have a huge least common multiple."""
-    found = [(seed, settled.loop) for seed in range(600) if (settled := one_by_one(*rivals(seed))[1]).loop]
+    found = [(seed, loop) for seed in range(600) if (loop := loop_of(seed))]
     by_period = {loop.period: seed for seed, loop in found if rivals(seed)[0].configuration.fair_sharing is not None}
     seeds = list(by_period.values())
     cluster, jobs = side_by_side(seeds)

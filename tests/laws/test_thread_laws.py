@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 
 import kueuepy as kq
 from kueuepy.engine import threads
-from kueuepy.simulation.perf import perf
 from laws.forests import forest
+from perf import perf
 from saved import to_bytes
 
 SEEDS = st.integers(0, 2**32)

@@ -5,10 +5,11 @@ from __future__ import annotations
 import pytest
 
 from fuzz.documents import exact, fast, hold
-from kueuepy.testing.mutation import Mutator
+from fuzz.mutation import Mutator
+from seeds import seeds
 
 
-@pytest.mark.parametrize("seed", range(8))
+@pytest.mark.parametrize("seed", seeds(8))
 def test_yaml_readers_agree_on_mutated_manifests(seed: int):
     mutator = Mutator(seed)
     texts = [mutator.text() for _ in range(400)]

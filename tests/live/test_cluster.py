@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import sys
+from pathlib import Path
 
 import pytest
 
@@ -105,14 +106,14 @@ def test_a_kind_that_may_not_be_listed_is_an_error_that_names_the_way_out(cluste
         kq.load("cluster:", strict=False)
     assert error.value.status in (401, 403)
     assert TOKEN not in str(error.value)
-    assert error.value.status == 401 or "kueuepy rbac" in str(error.value)
+    assert error.value.status == 401 or "kueuepy import --rbac" in str(error.value)
 
 
 def test_what_is_optional_and_forbidden_is_a_note(cluster):
     refused(cluster, "/api/v1/nodes", "forbidden-node")
     refused(cluster, "/api/v1/namespaces/kueue-system/configmaps/kueue-manager-config", "reader-forbidden-configmap")
     notes = import_cluster("cluster:").notes
-    assert any("may not list nodes" in note and "kueuepy rbac" in note for note in notes)
+    assert any("may not list nodes" in note and "kueuepy import --rbac" in note for note in notes)
     assert any("the default Configuration is used" in note for note in notes)
 
 
@@ -269,8 +270,36 @@ def test_kubectl_gives_its_flags(cluster, tmp_path, monkeypatch, capsys):
     assert kubectl(["explain", JOB, "-A", f"--kubeconfig={config}", "-o=json"]) == 0
 
 
+def test_the_plugin_has_its_own_help(capsys):
+    assert kubectl(["--help"]) == 0
+    assert "--context NAME" in (text := capsys.readouterr().out)
+    assert "Usage: kubectl kueuepy COMMAND" in text
+    assert kubectl(["explain", "-h"]) == 0
+    text = capsys.readouterr().out
+    assert "Usage: kubectl kueuepy explain [OPTIONS] WORKLOAD" in text
+    assert "-o, --output FORMAT" in text
+    assert "  kubectl kueuepy explain train -n team-a --context prod\n" in text
+
+
+def test_the_plugin_reads_a_saved_state_or_files_instead_of_the_cluster(cluster, tmp_path, monkeypatch, capsys):
+    monkeypatch.setenv("KUBECONFIG", str(tmp_path / "none"))
+    seed = Path(__file__).parents[2] / "examples" / "seeds" / "002"
+    files = [str(seed / "two-teams.yaml"), str(seed / "jobs.csv")]
+    scheduler = kq.Scheduler(kq.load(files[0]))
+    scheduler.submit({"name": "one", "queue": "team-a", "cpu": 1})
+    scheduler.settle()
+    scheduler.save(tmp_path / "state")
+    assert kubectl(["explain", "one", str(tmp_path / "state"), "-o", "yaml"]) == 0
+    assert "workload: default/one" in capsys.readouterr().out
+    assert kubectl(["explain", "a-4", *files]) == 0
+    assert "default/a-4 is pending" in capsys.readouterr().out
+    assert kubectl(["explain", "a-4", files[1]]) == 1  # a table has jobs only, so that the cluster is read
+    assert "kubeconfig" in capsys.readouterr().err
+    assert not cluster.seen
+
+
 def test_the_printed_permissions_allow_to_read_and_nothing_else(capsys, cluster):
-    assert main(["rbac", "--json"]) == 0
+    assert main(["import", "--rbac", "--json"]) == 0
     items = json.loads(capsys.readouterr().out)["items"]
     rules = [rule for item in items for rule in item.get("rules", ())]
     assert {verb for rule in rules for verb in rule["verbs"]} == {"get", "list", "watch"}
@@ -284,7 +313,7 @@ def test_the_printed_permissions_allow_to_read_and_nothing_else(capsys, cluster)
         elif parts[0] == "api":
             assert ("", parts[-2] if "configmaps" in parts else parts[-1]) in allowed
     assert [item["kind"] for item in items] == ["ClusterRole", "ClusterRoleBinding", "Role", "RoleBinding"]
-    assert main(["rbac", "--service-account", "x"]) == 2
+    assert main(["import", "--rbac", "--service-account", "x"]) == 2
 
 
 def test_what_the_api_server_has_accepted_is_not_checked_again(cluster):

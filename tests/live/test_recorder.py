@@ -288,7 +288,8 @@ def _kill_at_random(churn, path, kills, *, compact_every=0):
     return kept
 
 
-@pytest.mark.parametrize("kills", [10, pytest.param(200, marks=pytest.mark.slow)])
+@pytest.mark.long
+@pytest.mark.parametrize("kills", [10, 200])
 def test_kills_at_random_lose_nothing_and_repeat_nothing(busy, tmp_path, kills):
     path, found = tmp_path / "h.db", events("cohort")
     busy.store.replay([event for event in found if event["kind"] not in ("Workload", "Event")])
@@ -307,7 +308,8 @@ def test_kills_at_random_lose_nothing_and_repeat_nothing(busy, tmp_path, kills):
     assert rows(path, "SELECT count(*) FROM gaps") == [(0,)]
 
 
-@pytest.mark.parametrize("kills", [10, pytest.param(200, marks=pytest.mark.slow)])
+@pytest.mark.long
+@pytest.mark.parametrize("kills", [10, 200])
 def test_what_is_lost_because_versions_expired_is_within_a_reported_gap(busy, tmp_path, kills):
     path, found = tmp_path / "h.db", events("cohort")
     busy.store.replay([event for event in found if event["kind"] not in ("Workload", "Event")])

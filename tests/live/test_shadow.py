@@ -143,7 +143,7 @@ def test_decisions_of_a_running_cluster_are_compared_as_they_happen(busy):
                 text.append(answer.read().decode())
             shadow.stop()
 
-    shadow.run(40, check)
+    shadow.run(600, check)
     assert shadow.counts["admission", "same"] + shadow.counts["admission", "moment"] == 15
     assert [one.workload for one in found if one.kind == "admission" and one.cause != "only here"] == [
         "default/wrong-5"
@@ -167,13 +167,13 @@ def test_the_command_follows_a_cluster_and_prints_the_agreement(busy, capsys, mo
         run(shadow, seconds, check)
 
     monkeypatch.setattr(Shadow, "run", run_until_all_are_compared)
-    command = ["shadow", "cluster:", "--stop-after", "60s", "--metrics", "0", "--at-least", "0.99"]
+    command = ["verify", "cluster:", "--stop-after", "10m", "--metrics", "0", "--at-least", "0.99"]
     assert main(command) == 0
     out, err = capsys.readouterr()
     assert "4 decisions, 100.0% agree, 0 differ" in out
     assert "metrics: http://127.0.0.1:" in err
     assert main(["shadow", "file.yaml"]) == 2
-    assert main(["shadow", "cluster:", "--metrics", "nowhere"]) == 1
+    assert main(["verify", "cluster:", "--metrics", "nowhere"]) == 1
 
 
 def test_only_metrics_are_served():

@@ -9,6 +9,7 @@ import re
 import numpy as np
 import pytest
 
+from kueuepy.look.chart import depth_of
 from kueuepy.look.colours import (
     DARK,
     DARK_THEME,
@@ -18,7 +19,7 @@ from kueuepy.look.colours import (
     OTHERS,
     class_of,
     colour_of,
-    contrast,
+    luminance,
     places,
     tokens,
 )
@@ -60,6 +61,24 @@ def oklab(colour, vision):
     parts = np.array([int(colour[at : at + 2], 16) / 255 for at in (1, 3, 5)])
     linear = np.where(parts <= 0.04045, parts / 12.92, ((parts + 0.055) / 1.055) ** 2.4)
     return LAB @ np.cbrt(LMS @ np.clip(VISION[vision] @ linear, 0, 1))
+
+
+def contrast(first, second):
+    """The contrast ratio of two colours, from 1 to 21 (WCAG 2.2)."""
+    low, high = sorted((luminance(first), luminance(second)))
+    return (high + 0.05) / (low + 0.05)
+
+
+@pytest.mark.parametrize("theme", [LIGHT_THEME, DARK_THEME], ids=["light", "dark"])
+def test_text_on_a_tile_of_any_shade_has_a_contrast_of_4_5(theme):
+    for part in np.linspace(0, 1, 41):
+        depth = depth_of(part)
+        mixed = [
+            round(depth * int(theme.heat[at : at + 2], 16) + (1 - depth) * int(theme.paper[at : at + 2], 16))
+            for at in (1, 3, 5)
+        ]
+        tile = "#" + "".join(f"{level:02x}" for level in mixed)
+        assert contrast(theme.paper if part > 0.5 else theme.ink, tile) >= 4.5
 
 
 @pytest.mark.parametrize("vision", VISION)

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 import kueuepy as kq
-from kueuepy.cli.app import main
+from kueuepy.cli import main
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator

@@ -46,9 +46,12 @@ def test_import_loads_only_what_is_needed():
     assert _run(code) == "[]"
 
 
-def test_import_is_quick():
-    code = "import time; t = time.process_time(); import kueuepy; print(time.process_time() - t)"
-    assert min(float(_run(code)) for _ in range(5)) < 0.02
+def test_an_import_loads_few_modules():
+    """The number of modules determines the time of an import, and does not depend on the load of the machine."""
+    code = "import sys; before = set(sys.modules); import kueuepy; print(*sorted(set(sys.modules) - before))"
+    loaded = _run(code).split()
+    assert len([name for name in loaded if name.startswith("kueuepy")]) <= 8
+    assert len(loaded) < 60
 
 
 @pytest.mark.parametrize("name", MODULES)
@@ -78,6 +81,7 @@ def test_the_stub_matches_the_module():
     assert done.returncode == 0, done.stdout + done.stderr
 
 
+@pytest.mark.long  # measures CPU time
 def test_thousands_of_questions_per_second():
     queues = [kq.ClusterQueue.of(f"q{i}", {"default": {"cpu": 20}}, cohort_name=f"c{i % 10}") for i in range(100)]
     scheduler = kq.Scheduler(kq.Cluster(kq.ResourceFlavor("default"), queues))

@@ -15,7 +15,8 @@ from kueuepy.pages.state import state_data
 from kueuepy.platform.history import RecordedState, Recording
 from kueuepy.platform.importer import import_cluster
 from kueuepy.platform.site.recorded import recorded_data
-from pages.conftest import at
+from kueuepy.simulation.prepare import Prepared
+from pages.conftest import WEEK, at
 
 GPU = "nvidia.com/gpu"
 STATES = {"Pending": PENDING, "QuotaReserved": RESERVED, "Admitted": ADMITTED, "Evicted": EVICTED}
@@ -101,19 +102,27 @@ def test_the_tree_and_the_colours_of_a_result_survive_saving(week, tmp_path):
     again, data = kq.load_result(tmp_path / "run").page().data, week.page().data
     assert again.nodes == data.nodes
     assert again.used == data.used
-    kept = {name: getattr(data, name) for name in ("made", "racks", "earlier", "causes")}  # need the simulation
+    kept = {name: getattr(data, name) for name in ("made", "racks", "causes")}  # need the simulation
     assert msgspec.structs.replace(again, **kept) == data
 
 
-def test_a_page_explains_the_longest_waits_as_at_their_middle(week):
-    data = week.page(explained=3).data
-    assert sum(map(len, data.earlier.values())) == 3
-    for row, periods in data.earlier.items():
-        for one in periods:
-            assert one.begin < one.t < one.end
-            found = week.at(one.t).explain(data.workloads.name[int(row)])
-            assert one.about.headline == found.headline
-            assert [data.causes[place][0] for place in one.about.causes] == [cause.text for cause in found.causes]
+def test_a_page_of_a_result_repeats_no_part_of_the_simulation(monkeypatch):
+    def fail(*_):
+        raise AssertionError("simulated again")
+
+    monkeypatch.setattr(Prepared, "moments", fail)
+    with pytest.warns(UserWarning, match="had not finished"):
+        until = kq.simulate(kq.load(WEEK / "teams.yaml"), kq.Jobs.read(WEEK / "jobs.csv"), until="161h")
+    data = until.page(explained=3).data
+    states, _ = at(data, data.end)
+    waiting = [row for row, name in enumerate(data.workloads.name) if states[name] == PENDING]
+    assert len(waiting) > 3
+    assert len(data.explained) == 3
+    for row, about in data.explained.items():
+        found = until.scheduler.explain(data.workloads.name[int(row)])
+        assert int(row) in waiting
+        assert about.headline == found.headline
+        assert [data.causes[place][0] for place in about.causes] == [cause.text for cause in found.causes]
 
 
 def test_a_result_without_runs_has_no_page(tmp_path):
@@ -195,6 +204,16 @@ def test_hostile_texts_cannot_end_the_element_of_the_data(teams):
 
 def test_ten_thousand_workloads_take_less_than_five_megabytes(large):
     assert len(kq.page(large, explained=300).html.encode()) < 5_000_000
+
+
+@pytest.mark.parametrize(
+    "name", ["é" * 300, f"{'é' * 300}.yaml", f"{'a' * 5000}.db", f"{'a' * 5000}.db@2026-01-01", "a\0b"]
+)
+@pytest.mark.parametrize("read", ["page", "load", "import_cluster", "load_result", "Journal", "read"])
+def test_a_name_that_no_file_can_have_is_an_error_of_the_project(read, name):
+    verb = kq.Jobs.read if read == "read" else getattr(kq if hasattr(kq, read) else kq.platform, read)
+    with pytest.raises(kq.errors.KueueError):
+        verb(name)
 
 
 def test_a_page_of_a_missing_source_or_folder_is_an_error(tmp_path, teams):

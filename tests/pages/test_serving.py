@@ -68,7 +68,7 @@ def server(source):
 
 
 def asked(server, path="", method="GET", host=None, **headers):
-    connection = http.client.HTTPConnection("127.0.0.1", server.port, timeout=30)
+    connection = http.client.HTTPConnection("127.0.0.1", server.port, timeout=300)
     _, _, _, token, _ = server.url.split("/")
     target = path if path.startswith("/") else f"/{token}/{path}"
     sent = {"Host": host or f"127.0.0.1:{server.port}", **{k.replace("_", "-"): v for k, v in headers.items()}}

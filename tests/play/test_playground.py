@@ -223,7 +223,7 @@ def server(playground):
 
 
 def asked(server, method="GET", path="", body=None, host=None, **headers):
-    connection = http.client.HTTPConnection("127.0.0.1", server.port, timeout=30)
+    connection = http.client.HTTPConnection("127.0.0.1", server.port, timeout=300)
     _, _, _, token, _ = server.url.split("/")
     target = path if path.startswith("/") else f"/{token}/{path}"
     sent = {"Host": host or f"127.0.0.1:{server.port}", **{k.replace("_", "-"): v for k, v in headers.items()}}
@@ -328,7 +328,7 @@ def test_a_connection_with_the_token_is_not_replaced(playground, monkeypatch):
     monkeypatch.setattr(loopback, "_ROOM", 0.05)
     with Server(playground) as serving:
         _, _, _, token, _ = serving.url.split("/")
-        users = [http.client.HTTPConnection("127.0.0.1", serving.port, timeout=30) for _ in range(2)]
+        users = [http.client.HTTPConnection("127.0.0.1", serving.port, timeout=300) for _ in range(2)]
         for user in users:
             user.request("GET", f"/{token}/")
             assert user.getresponse().read()

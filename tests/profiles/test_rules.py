@@ -5,7 +5,7 @@ from copy import deepcopy
 import pytest
 
 from kueuepy.profiles import DEFAULTS, RELEASES, RULES, release_of
-from kueuepy.replay import replay
+from replay import replay
 from stories import (
     KUEUE,
     asking,

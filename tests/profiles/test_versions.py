@@ -5,7 +5,9 @@ import json
 import pytest
 
 import kueuepy as kq
-from kueuepy.cli.app import main
+import perf
+import replay
+from kueuepy.cli import main
 from kueuepy.platform.importer import import_cluster
 from kueuepy.platform.metrics import Watch
 from kueuepy.profiles import DEFAULTS, RELEASES, release_of, rules_of
@@ -139,14 +141,14 @@ def test_perf_and_replay_accept_a_release(tmp_path, capsys):
         " borrowingLimit: 0, reclaimWithinCohort: Never, withinClusterQueue: Never, workloadsSets: [{count: 3,"
         " creationIntervalMs: 10, workloads: [{className: w, runtimeMs: 100, priority: 0, request: 1}]}]}]}]\n"
     )
-    assert main(["perf", str(profile), "--json", "--kueue-version", "v0.17"]) == 0
+    assert perf.main([str(profile), "--json", "--kueue-version", "v0.17"]) == 0
     assert '"finished":3' in capsys.readouterr().out
-    assert main(["perf", str(profile), "--kueue-version", "v0.3"]) == 1
+    assert perf.main([str(profile), "--kueue-version", "v0.3"]) == 1
     assert "'v0.3' has no profile" in capsys.readouterr().err
     story = tmp_path / "story.jsonl"
     story.write_text(json.dumps(scenario({"submit": [workload("a", "20")], "cycle": True})) + "\n")
     for version, reason in ((None, "ExceedsMaxQuota"), ("v0.18", "Pending")):
-        assert main(["replay", str(story), *(["--kueue-version", version] if version else [])]) == 0
+        assert replay.main([str(story), *(["--kueue-version", version] if version else [])]) == 0
         assert f'"reason":"{reason}"' in capsys.readouterr().out
 
 

@@ -14,6 +14,7 @@ from recorded_jobs.recorded import REFUSED, recorded_answer
 
 CASES = Path(__file__).parent / "cases.jsonl.gz"
 NUMBER = 1146
+SHARE_OF_QUICK = 2
 FROM_THE_SERVER = (
     "/metadata/generation",
     "/metadata/uid",
@@ -29,7 +30,13 @@ def cases() -> list[Form]:
         return [msgspec.json.decode(line) for line in lines]
 
 
-@pytest.mark.parametrize("case", [pytest.param(case, id=case["name"]) for case in cases()])
+@pytest.mark.parametrize(
+    "case",
+    [
+        pytest.param(case, id=case["name"], marks=[pytest.mark.suite] if number % SHARE_OF_QUICK else [])
+        for number, case in enumerate(cases())
+    ],
+)
 def test_kueuepy_converts_a_job_like_kueue(case):
     answers = Answers(case)
     recorded, found = recorded_answer(case), answers.answer()

@@ -11,13 +11,14 @@ import pytest
 
 from kueuepy import Cluster, ClusterQueue, Fleet, FleetScheduler, ResourceFlavor
 from kueuepy.errors import KueueError
-from kueuepy.replay import replay
-from kueuepy.replay.fleet import FleetReplay
+from replay import replay
+from scenario.fleet import FleetReplay
 from scenarios.difference import differences
 
 DATA = Path(__file__).parent / "data" / "fleets"
 MOVES = ("created", "deleted", "updated", "started", "stopped", "gated", "opened", "deactivating")
 SHARE_UNDER_SANITIZERS = 5
+SHARE_OF_QUICK = 3
 
 
 def scenarios():
@@ -26,6 +27,8 @@ def scenarios():
             for number, line in enumerate(lines):
                 scenario = msgspec.json.decode(line)
                 marks = [pytest.mark.sanitizer] if number % SHARE_UNDER_SANITIZERS == 0 else []
+                if number % SHARE_OF_QUICK:
+                    marks.append(pytest.mark.suite)
                 yield pytest.param(line, id=scenario["name"], marks=marks)
 
 

@@ -9,8 +9,8 @@ import msgspec
 import pytest
 
 from kueuepy._core import Engine
-from kueuepy.replay import Replay
 from kueuepy.selectors import is_available
+from scenario.runner import Replay
 from scenarios.difference import differences
 
 DATA = Path(__file__).parent / "data"

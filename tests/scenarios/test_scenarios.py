@@ -4,19 +4,21 @@ from __future__ import annotations
 
 import gzip
 from pathlib import Path
+from typing import Any
 
 import msgspec
 import pytest
 
 from kueuepy.profiles import open_answers, release_of
-from kueuepy.replay import Replay
 from kueuepy.selectors import is_available
+from scenario.runner import Replay
 from scenarios.difference import differences
 
 DATA = Path(__file__).parent / "data"
 
-# Under sanitizers, a fraction of each family is sufficient.
+# Under sanitizers and in the ring quick, a fraction of each family is sufficient.
 SHARE_UNDER_SANITIZERS = 10
+SHARE_OF_QUICK = 4
 
 # Where Kueue's answer depends on the order in which a Go map gives its keys. With admission fair sharing the order of
 # candidates for preemption is intransitive (LocalQueue usage counts within a ClusterQueue, priority between two), and
@@ -26,14 +28,22 @@ SHARE_UNDER_SANITIZERS = 10
 KNOWN_DIFFERENCES = {"usage/usage-5"}
 
 
+class Named(msgspec.Struct):
+    """The part of a scenario that names its test. Decoding whole scenarios would take most of the collection."""
+
+    name: str
+    config: dict[str, Any] = {}
+
+
 def scenarios():
     for path in sorted(DATA.glob("*.jsonl.gz")):
         family = path.name.removesuffix(".jsonl.gz")
         with gzip.open(path, "rb") as lines:
             for number, line in enumerate(lines):
-                scenario = msgspec.json.decode(line)
-                name = f"{family}/{scenario['name']}"
+                name = f"{family}/{msgspec.json.decode(line, type=Named).name}"
                 marks = [pytest.mark.sanitizer] if number % SHARE_UNDER_SANITIZERS == 0 else []
+                if number % SHARE_OF_QUICK:
+                    marks.append(pytest.mark.suite)
                 if family.startswith("dra"):
                     marks.append(pytest.mark.skipif(not is_available(), reason="selectors need the extra dra"))
                 if name in KNOWN_DIFFERENCES:
@@ -56,9 +66,10 @@ def releases():
     """Inputs on which an older release decides differently, with the results of that release."""
     for path in sorted(DATA.glob("versions/*.jsonl.gz")):
         with gzip.open(path, "rb") as lines:
-            for line in lines:
-                scenario = msgspec.json.decode(line)
-                yield pytest.param(line, id=f"{scenario['config']['version']}/{scenario['name']}")
+            for number, line in enumerate(lines):
+                scenario = msgspec.json.decode(line, type=Named)
+                marks = [pytest.mark.suite] if number % SHARE_OF_QUICK else []
+                yield pytest.param(line, id=f"{scenario.config['version']}/{scenario.name}", marks=marks)
 
 
 @pytest.mark.parametrize("line", list(releases()))

@@ -27,7 +27,7 @@ from kueuepy.session import session
 from saved import from_bytes, to_bytes
 
 pytestmark = pytest.mark.skipif(not hasattr(os, "fork"), reason="there is no fork")
-SECONDS = 30
+SECONDS = 300
 
 
 def in_child(work):

@@ -9,6 +9,7 @@ import pytest
 
 import kueuepy as kq
 from kueuepy.fleet import On
+from seeds import seeds
 
 ALL = kq.sim.AllAtOnce()
 MOST = 1.3
@@ -69,7 +70,7 @@ def same(first, second):
     assert first.kpis == second.kpis
 
 
-@pytest.mark.parametrize("seed", range(6))
+@pytest.mark.parametrize("seed", seeds(6))
 @pytest.mark.parametrize("fields", [{}, {"queueing_strategy": "StrictFIFO"}])
 def test_a_function_that_chooses_all_clusters_gives_the_same_result(seed, fields):
     """The workers of an external dispatcher always have all copies, because the function may inspect them."""
@@ -144,7 +145,7 @@ def random_events(chance, jobs, queues, workers, end):
     return events
 
 
-@pytest.mark.parametrize("seed", range(24))
+@pytest.mark.parametrize("seed", seeds(24))
 def test_a_simulation_in_steps_gives_the_same_result(seed):
     """After each step, all workers have all copies, because the state of a Simulation may be inspected."""
     chance = random.Random(seed)  # noqa: S311 - repeatable fleets, no secret
@@ -166,7 +167,7 @@ def test_a_simulation_in_steps_gives_the_same_result(seed):
         assert first.scheduler[name].fingerprint() == second.scheduler[name].fingerprint()
 
 
-@pytest.mark.parametrize("seed", range(12))
+@pytest.mark.parametrize("seed", seeds(12))
 def test_a_simulation_of_busy_workers_in_steps_gives_the_same_result(seed):
     """Most copies wait behind others in a queue that cannot preempt, while jobs on the same worker end."""
     chance = random.Random(seed)  # noqa: S311 - repeatable fleets, no secret

@@ -187,22 +187,13 @@ def test_a_report_combines_results(three, tmp_path):
         kq.report({}, tmp_path / "report.html")
 
 
-OPENB = """name,cpu_milli,memory_mib,num_gpu,gpu_milli,gpu_spec,qos,pod_phase,creation_time,deletion_time,scheduled_time
-openb-pod-0000,12000,16384,1,1000,V100M16|V100M32,LS,Running,0,1000,0
-openb-pod-0001,6000,12288,2,1000,T4,BE,Running,10,900,20
-openb-pod-0002,6000,12288,1,460,,LS,Running,20,700,30
-"""
-_COLUMNS = "cpu_request,gpu_request,memory_request,disk_request,creation_time,scheduled_time,deletion_time"
-DLRM = f"""instance_sn,role,app_name,{_COLUMNS}
-instance_0,HN,app_0,12,1,120.0,640.0,,,
-instance_1,CN,app_0,96,0,480.0,255.5,100.0,110.0,600.0
-instance_2,CN,app_1,64,0,320.0,680.0,200.0,200.0,
-"""
-
-
-def test_the_flavors_of_a_log_are_those_of_its_first_cluster(tmp_path):
-    (tmp_path / "pods.csv").write_text(OPENB)
-    log = kq.Jobs.read(tmp_path / "pods.csv", "openb")
+def test_a_cluster_of_a_log_has_the_flavors_of_the_log():
+    rows = [
+        {"queue": "ls", "submit": 0, "runtime": 1000, "cpu": 12, "gpu": 1, "flavor": "v100m16"},
+        {"queue": "be", "submit": 10, "runtime": 880, "cpu": 6, "gpu": 2, "flavor": "t4"},
+        {"queue": "ls", "submit": 20, "runtime": 670, "cpu": 6, "gpu": 1},
+    ]
+    log = kq.Jobs.of(rows)
     there = kq.sim.cluster_of(log)
     assert [flavor.name for flavor in there.resource_flavors] == ["v100m16", "t4", "default"]
     result = kq.simulate(there, log)
@@ -211,22 +202,3 @@ def test_the_flavors_of_a_log_are_those_of_its_first_cluster(tmp_path):
     assert [flavor.name for flavor in kq.sim.cluster_of(log.take([2])).resource_flavors] == ["default"]
     with pytest.raises(kq.errors.InvalidSpecError, match="headroom"):
         kq.sim.cluster_of(log, headroom=float("nan"))
-
-
-def test_alibaba_logs_are_detected_by_their_header(tmp_path):
-    (tmp_path / "pods.csv").write_text(OPENB)
-    (tmp_path / "dlrm.csv").write_text(DLRM)
-    assert len(kq.Jobs.read(tmp_path / "pods.csv", "alibaba")) == 3
-    log = kq.Jobs.read(tmp_path / "dlrm.csv", "alibaba")
-    assert log.name_of(0) == "instance-1"
-    assert log.notes == (("created before the recorded time", 1), ("deleted after the recorded time", 1))
-    assert (log.exact()["runtime"].tolist(), log.exact()["cpu"].tolist()) == ([490 * 10**9], [96_000])
-    whole = kq.Jobs.read(tmp_path / "dlrm.csv", "dlrm", unfinished="keep")
-    assert whole.exact()["submit"].tolist() == [0, 100 * 10**9, 200 * 10**9]
-    assert whole.exact()["runtime"].tolist() == [-1, 490 * 10**9, -1]
-    assert kq.simulate(kq.sim.cluster_of(whole), whole, until=10_000).kpis.finished == 1
-    (tmp_path / "other.csv").write_text("a,b\n1,2\n")
-    with pytest.raises(
-        kq.errors.InvalidSpecError, match="its first line names a, b; it must have all of alibaba2020: "
-    ):
-        kq.Jobs.read(tmp_path / "other.csv", "alibaba")

@@ -35,46 +35,16 @@ PHILLY_JSON = json.dumps(
         }
     ]
 )
-BATSIM = json.dumps(
-    {
-        "nb_res": 4,
-        "jobs": [{"id": "w!1", "subtime": 10, "walltime": 100, "res": 4, "profile": "p"}],
-        "profiles": {"p": {"type": "delay", "delay": 20.5}},
-    }
-)
-ACME = (
-    "job_id,user,node_num,gpu_num,cpu_num,type,state,submit_time,start_time,end_time,duration,queue,gpu_time\n"
-    "1,u,1,8,64,Pretrain,COMPLETED,2023-05-01 00:00:00+08:00,2023-05-01 00:00:10+08:00,2023-05-01 01:00:00+08:00,1,1,1"
-)
-HELIOS = (
-    "job_id,user,vc,gpu_num,cpu_num,node_num,state,submit_time,start_time,end_time,duration,queue\n"
-    "1,u,vc1,8,64,1,COMPLETED,2020-05-01 00:00:00,2020-05-01 00:00:10,2020-05-01 01:00:00,3590,10\n"
-)
-OPENB = (
-    "name,cpu_milli,memory_mib,num_gpu,gpu_milli,gpu_spec,qos,pod_phase,creation_time,deletion_time,scheduled_time\n"
-    "openb-pod-0000,12000,16384,1,1000,V100M16|V100M32,LS,Running,0,12537496,0\n"
-)
-SPOT = (
-    "job_name,organization,gpu_model,cpu_request,gpu_request,worker_num,submit_time,duration,job_type\n"
-    "j1,org,A10,8,0.5,2,100,60,HP\n"
-)
 JSONL = (
     '{"queue": "a", "submit": 0, "runtime": "1h", "gpu": 1}\n'
     '{"queue": "b", "submit": "2017-10-09T07:01:55Z", "runtime": 5}\n'
 )
-BORG = "time,type,collection_id,priority,collection_type\n10,SUBMIT,7,100,0\n90,FINISH,7,100,0\n"
 LOGS = {
     "csv": CSV,
     "jsonl": JSONL,
     "swf": SWF,
     "philly": PHILLY,
     "philly-json": PHILLY_JSON,
-    "batsim": BATSIM,
-    "acme": ACME,
-    "helios": HELIOS,
-    "alibaba2023": OPENB,
-    "alibaba2026-spot": SPOT,
-    "borg2019": BORG,
 }
 HOSTILE = [
     *("1e308d", "infd", "nanw", "9" * 5000, "-1", "1e400", "nan", "inf", "-inf", "2017-10", "2600-01-01", "0000-00-00"),
@@ -137,13 +107,7 @@ def answered(call):
 def test_every_damaged_file_is_read_or_rejected(log, data, tmp_path_factory):
     path = tmp_path_factory.mktemp("logs") / "log"
     path.write_bytes(data.draw(damaged(LOGS[log])))
-    options = {}
-    if log == "borg2019":
-        there = path.with_name("instances.csv")
-        head = "time,type,collection_id,instance_index,resource_request.cpus,resource_request.memory\n"
-        there.write_bytes(data.draw(damaged(head + "20,SCHEDULE,7,0,0.5,0.25\n")))
-        options["instances"] = there
-    found = answered(lambda: kq.Jobs.read(path, log, **options))
+    found = answered(lambda: kq.Jobs.read(path, log))
     if isinstance(found, kq.Jobs):
         assert (found.exact()["submit"] >= 0).all()
         assert (found.exact()["runtime"] >= -1).all()
@@ -153,15 +117,10 @@ def test_every_damaged_file_is_read_or_rejected(log, data, tmp_path_factory):
 def test_every_valid_file_is_read(log, tmp_path):
     path = tmp_path / "log"
     path.write_text(LOGS[log])
-    options = {}
-    if log == "borg2019":
-        options["instances"] = tmp_path / "instances.csv"
-        head = "time,type,collection_id,instance_index,resource_request.cpus,resource_request.memory\n"
-        options["instances"].write_text(head + "20,SCHEDULE,7,0,0.5,0.25\n")
-    assert len(kq.Jobs.read(path, log, **options)) in (1, 2)
+    assert len(kq.Jobs.read(path, log)) in (1, 2)
 
 
-@pytest.mark.parametrize("log", ["jsonl", "philly-json", "batsim", "csv", "swf"])
+@pytest.mark.parametrize("log", ["jsonl", "philly-json", "csv", "swf"])
 def test_a_file_that_is_not_utf_8_is_rejected_by_name(log, tmp_path):
     path = tmp_path / "log.gz"
     path.write_bytes(gzip.compress(LOGS[log].replace("a", "\xff").encode("latin-1") + b"\xff"))

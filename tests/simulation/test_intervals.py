@@ -29,6 +29,7 @@ def busy(n, seed=1, servers=1, load=0.8, **options):
     return kq.simulate(cluster(queue("q", servers)), kq.Jobs(jobs), **options)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("servers", [1, 4])
 def test_intervals_contain_the_values_of_queueing_theory(servers):
     """A small version of `benchmarks/coverage.py`, whose 500 runs of 20,000 jobs must be from 92 to 98 %."""
@@ -37,6 +38,7 @@ def test_intervals_contain_the_values_of_queueing_theory(servers):
         assert max(below, above) <= 0.12, name
 
 
+@pytest.mark.long
 def test_intervals_that_assume_independence_would_be_too_narrow():
     """The naive interval, which takes waits for independent, holds the truth in a small fraction of these runs."""
     held, truth = 0, BENCHMARK.truth(1)["wait_mean"]

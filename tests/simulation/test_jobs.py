@@ -3,11 +3,14 @@
 
 import gzip
 import json
+import re
+from pathlib import Path
 
 import numpy as np
 import pytest
 
 import kueuepy as kq
+from kueuepy.errors.former import FORMER
 from kueuepy.simulation.distributions import draws
 
 GPU = "nvidia.com/gpu"
@@ -211,75 +214,13 @@ def test_philly(tmp_path):
     assert jobs.notes == (("no attempt, or one without times", 1),)
 
 
-def test_helios_and_acme(tmp_path):
-    text = (
-        "job_id,user,vc,gpu_num,cpu_num,node_num,state,submit_time,start_time,end_time,duration,queue\n"
-        "1,u,v,16,32,2,COMPLETED,2020-04-01 00:00:00,2020-04-01 00:10:00,2020-04-01 01:10:00,3600,600\n"
-        "2,u,v,0,4,1,FAILED,2020-04-01 00:00:00,2020-04-01 00:10:00,2020-04-01 01:10:00,3600,600\n"
-    )
-    quota = write(tmp_path / "gpus.csv", "date,v,total\n2020-04-01,32,32\n2020-04-02,40,40\n")
-    jobs = kq.Jobs.read(write(tmp_path / "helios.csv", text), gpu_numbers=quota, format="helios")
-    assert (jobs["pods"].tolist(), jobs[GPU].tolist(), jobs.exact()["cpu"].tolist()) == ([2], [8], [16000])
-    assert jobs.quota_events == ((0.0, "v", GPU, 32), (86400.0, "v", GPU, 40))
-    text = (
-        "job_id,user,node_num,gpu_num,cpu_num,type,state,submit_time,start_time,end_time,duration\n"
-        "1,u,2,16,32,Pretrain,COMPLETED,2023-04-01 00:00:00+08:00,2023-04-01 00:00:10+08:00,2023-04-01 00:00:18+08:00,18\n"
-        "2,u,2,16,32,Pretrain,COMPLETED,2023-04-01 00:00:00+08:00,,,18\n"
-    )
-    jobs = kq.Jobs.read(write(tmp_path / "acme.csv", text), format="acme")
-    assert (jobs.exact()["runtime"].tolist(), jobs["queue"][0]) == ([8 * 10**9], "default/Pretrain")
-
-
-def test_alibaba(tmp_path):
-    pods = (
-        "name,cpu_milli,memory_mib,num_gpu,gpu_milli,gpu_spec,qos,pod_phase,creation_time,deletion_time,scheduled_time\n"
-        "p0,12000,16384,1,460,V100M16|V100M32,LS,Running,0,100,10\np1,1000,1,0,0,,BE,Pending,5,50,\n"
-    )
-    path = write(tmp_path / "openb_pods.csv", pods)
-    jobs = kq.Jobs.read(path)
-    assert (jobs.exact()["cpu"].tolist(), jobs["priority"].tolist(), jobs["flavor"][0]) == ([12000], [100], "v100m16")
-    assert jobs.notes == (("never scheduled", 1),)
-    assert kq.Jobs.read(path, format="alibaba2023", share=True, pending="keep")["alibaba.com/gpu-milli"].tolist() == [
-        460,
-        0,
-    ]
-    spot = (
-        "job_name,organization,gpu_model,cpu_request,gpu_request,worker_num,submit_time,duration,job_type\n"
-        "j,org,A10,4,1,3,60,120,HP\n"
-    )
-    jobs = kq.Jobs.read(write(tmp_path / "spot.csv", spot))
-    assert (jobs["pods"].tolist(), jobs["priority"].tolist(), jobs["queue"][0]) == ([3], [100], "default/org")
-    write(tmp_path / "jobs.csv", "job_name,inst_id,user,status,start_time,end_time\nj,i,u,Terminated,0,9\n")
-    tasks = (
-        "job_name,task_name,inst_num,status,start_time,end_time,plan_cpu,plan_mem,plan_gpu,gpu_type\n"
-        "j,worker,2,Terminated,10,110,600,29.3,50,V100\nj,ps,1,Failed,10,110,600,1,0,\n"
-    )
-    write(tmp_path / "pai_task_table.csv", tasks)
-    jobs = kq.Jobs.read(tmp_path / "jobs.csv", format="alibaba2020")
-    assert (jobs["pods"].tolist(), jobs.exact()["cpu"].tolist(), jobs[GPU].tolist()) == ([2], [6000], [1])
-
-
-def test_borg_and_batsim(tmp_path):
-    events = "time,type,collection_id,priority,collection_type\n1000000,SUBMIT,7,200,0\n9000000,FINISH,7,200,0\n1,SUBMIT,8,0,1\n"
-    instances = (
-        "time,type,collection_id,instance_index,resource_request.cpus,resource_request.memory\n"
-        "2000000,SCHEDULE,7,0,0.5,0.25\n3000000,SCHEDULE,7,1,0.5,0.25\n"
-    )
-    write(tmp_path / "instance_events.csv", instances)
-    path = write(tmp_path / "collections.csv", events)
-    jobs = kq.Jobs.read(path, format="borg2019", machine=(8, 1024))
-    assert (jobs["pods"].tolist(), jobs.exact()["cpu"].tolist(), jobs["memory"].tolist()) == ([2], [4000], [256])
-    assert (jobs.exact()["runtime"].tolist(), jobs["queue"][0]) == ([7 * 10**9], "default/production")
-    workload = {
-        "jobs": [
-            {"id": 1, "subtime": 2.5, "profile": "d", "res": 4, "walltime": 60},
-            {"id": 2, "subtime": 1, "profile": "p"},
-        ],
-        "profiles": {"d": {"type": "delay", "delay": 30}, "p": {"type": "parallel_homogeneous", "cpu": 1}},
-    }
-    jobs = kq.Jobs.read(write(tmp_path / "w.json", json.dumps(workload)), format="batsim", queue="all")
-    assert (jobs["pods"].tolist(), jobs["runtime"].tolist()) == ([4], [30.0])
-    assert jobs.notes == (("the profile is not a delay", 1),)
+@pytest.mark.parametrize("name", FORMER["format"])
+def test_a_removed_format_names_the_recipe(name, tmp_path):
+    with pytest.raises(kq.errors.InvalidSpecError) as caught:
+        kq.Jobs.read(write(tmp_path / "log.csv", "a\n1\n"), format=name)
+    assert str(caught.value) == f"format: {name!r} no longer exists: {FORMER['format'][name]}"
+    (section,) = re.findall('section "(.*)"', FORMER["format"][name])
+    assert f"\n## {section}\n" in (Path(__file__).parents[2] / "docs" / "howto.md").read_text(encoding="utf-8")
 
 
 def test_parallel_jobs_by_the_model_of_lublin_and_feitelson():

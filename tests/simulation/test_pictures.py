@@ -1,6 +1,7 @@
 """Charts match the results and stay readable for any number of jobs."""
 
 import re
+from inspect import signature
 from typing import get_args
 from xml.etree import ElementTree as ET
 
@@ -11,10 +12,11 @@ from matplotlib import pyplot as plt
 
 import kueuepy as kq
 from kueuepy.errors import StateError
+from kueuepy.look.chart import Area, Box, Label, Line
 from kueuepy.look.colours import MOST_NAMES, colour_of
-from kueuepy.simulation.pictures import data, jobs
-from kueuepy.simulation.pictures.catalogue import PICTURES, PictureName, data_alike
-from kueuepy.simulation.pictures.plot import Plots
+from kueuepy.simulation.pictures import charts
+from kueuepy.simulation.pictures.catalogue import PICTURES, Plots, data_alike
+from kueuepy.simulation.pictures.charts import PictureName
 
 from .conftest import GPU, cluster, queue
 
@@ -62,32 +64,45 @@ def of(run, name):
     return kq.simulate(kq.Fleet(workers), [{"queue": "q0", "gpu": 1, "runtime": 60} for _ in range(9)])
 
 
-def area(stack, values):
-    return float((values * np.diff(stack.edges)).sum())
+def marks(chart, kind):
+    """The marks of one kind."""
+    return [mark for mark in chart.marks if isinstance(mark, kind)]
+
+
+def heights(area):
+    """The height of an area in each interval."""
+    return (area.high - area.low)[::2].tolist()
+
+
+def size(areas):
+    """The total size of areas."""
+    return sum(float(((area.high - area.low)[:-1] * np.diff(area.x)).sum()) for area in areas)
 
 
 def test_usage_of_a_short_run_is_exact(two):
-    stack = data.usage(two)
-    assert stack.unit == "s"
-    assert stack.edges.tolist() == [0.0, 10.0, 50.0, 150.0]
-    own = {layer.name: layer.own.tolist() for layer in stack.layers}
-    borrowed = {layer.name: layer.borrowed.tolist() for layer in stack.layers}
-    assert own == {"one": [2.0, 0.0, 2.0], "two": [0.0, 2.0, 0.0]}
-    assert borrowed == {"one": [1.0, 0.0, 1.0], "two": [0.0, 0.0, 0.0]}
-    assert stack.limit.tolist() == [4.0, 4.0, 4.0]
+    chart = charts.usage(two)
+    assert chart.x.unit == "s"
+    areas = marks(chart, Area)
+    assert all(area.x.tolist() == [0.0, 10.0, 10.0, 50.0, 50.0, 150.0] for area in areas)
+    assert {(area.title, area.hatched): heights(area) for area in areas} == {
+        ("one", False): [2.0, 0.0, 2.0],
+        ("one, borrowed", True): [1.0, 0.0, 1.0],
+        ("two", False): [0.0, 2.0, 0.0],
+    }
+    (limit,) = marks(chart, Line)
+    assert set(limit.y.tolist()) == {4.0}
 
 
 @pytest.mark.parametrize("pieces", [7, 100, 400])
 def test_areas_of_a_picture_equal_the_metrics_at_any_resolution(crowded, pieces):
-    stack = data.usage(crowded, CELL, pieces)
-    assert len(stack.edges) == pieces + 1
-    second = {"h": 3600, "d": 86400}[stack.unit]
-    used = sum(area(stack, layer.own + layer.borrowed) for layer in stack.layers) * second / 3600
-    assert used == pytest.approx(crowded.kpis.used_hours[CELL], rel=1e-9)
-    borrowed = sum(area(stack, layer.borrowed) for layer in stack.layers) * second / 3600
+    chart = charts.usage(crowded, CELL, pieces)
+    areas = marks(chart, Area)
+    assert {len(area.x) for area in areas} == {2 * pieces}
+    second = {"h": 3600, "d": 86400}[chart.x.unit]
+    assert size(areas) * second / 3600 == pytest.approx(crowded.kpis.used_hours[CELL], rel=1e-9)
+    borrowed = size(area for area in areas if area.hatched) * second / 3600
     assert borrowed == pytest.approx(crowded.kpis.borrowed_hours[CELL], rel=1e-9)
-    waiting = data.queue(crowded, pieces)
-    mean = sum(area(waiting, layer.own) for layer in waiting.layers) * second / crowded.seconds
+    mean = size(marks(charts.queue(crowded, pieces), Area)) * second / crowded.seconds
     assert mean == pytest.approx(crowded.kpis.waiting_mean, rel=1e-9)
 
 
@@ -99,64 +114,72 @@ def test_svg_and_matplotlib_show_the_same_values(crowded, name):
     assert ax.get_title(loc="left") == shown.title == crowded.picture(name).title
     assert re.search(r", mean of \d+ (s|min|h)", shown.title)
     if name == "shares":
-        tops = [max(line.get_ydata()) for line in ax.get_lines()]
-        assert tops == [max(line.y) for line in shown.lines]
+        tops = [max(line.get_ydata(), default=0) for line in ax.get_lines()]
+        assert tops[: len(marks(shown, Line))] == [max(line.y) for line in marks(shown, Line)]
     else:
-        total = sum(layer.own + layer.borrowed for layer in shown.layers)
+        total = max(area.high.max() for area in marks(shown, Area))
         top = max(part.get_paths()[0].vertices[:, 1].max() for part in ax.collections if part.get_paths())
-        assert top == pytest.approx(total.max())
+        assert top == pytest.approx(total)
 
 
 def test_quota_of_a_cohort_is_in_the_nominal_line():
     quotas = (kq.ResourceGroup.of({"f": {GPU: 5}}),)
     there = cluster(kq.Cohort("all", resource_groups=quotas), queue("q", 2, cohort="all"))
     result = kq.simulate(there, [{"queue": "q", "gpu": 3, "submit": 0, "runtime": 60}])
-    assert data.usage(result).limit.tolist() == [7.0]
+    (limit,) = marks(charts.usage(result), Line)
+    assert set(limit.y.tolist()) == {7.0}
 
 
 def test_with_many_queues_most_are_grouped_as_others():
     result = many(600, queues=30)
-    stack = data.usage(result)
-    assert len(stack.layers) == MOST_NAMES + 1  # and `others`
-    assert stack.layers[-1].name == "others"
-    shown = {line.name: line.colour for line in jobs.waits(result).lines}
-    assert {layer.name: layer.colour for layer in stack.layers[:-1]}.items() <= shown.items()
-    assert len({colour_of(layer.colour) for layer in stack.layers}) == MOST_NAMES + 1
+    layers = [key for key in charts.usage(result).keys if key.look == "box"]
+    assert len(layers) == MOST_NAMES + 1  # and `others`
+    assert layers[-1].name == "others"
+    shown = {line.title: line.colour for line in marks(charts.waits(result), Line)}
+    assert {key.name: key.colour for key in layers[:-1]}.items() <= shown.items()
+    assert len({colour_of(key.colour) for key in layers}) == MOST_NAMES + 1
 
 
 def test_waits_are_a_distribution(crowded):
-    line = jobs.waits(crowded).lines[0]
-    assert (line.name, line.y[-1]) == ("all jobs", 1.0)
-    assert (np.diff(line.x) > 0).all()
-    assert (np.diff(line.y) > 0).all()
+    line = marks(charts.waits(crowded), Line)[0]
+    assert (line.title, line.y[-1]) == ("all jobs", 1.0)
+    right, up = line.x[::2], line.y[::2]
+    assert (np.diff(right) > 0).all()
+    assert (np.diff(up) > 0).all()
     waited = crowded.jobs["waited"]
-    for x, y in zip(line.x.tolist(), line.y.tolist(), strict=True):
+    for x, y in zip(right.tolist(), up.tolist(), strict=True):
         assert (waited <= x).mean() == pytest.approx(y, abs=2 / 300)
-    assert {line.name for line in jobs.waits(crowded, "priority").lines} == {"all jobs", "0", "100"}
+    assert {line.title for line in marks(charts.waits(crowded, "priority"), Line)} == {"all jobs", "0", "100"}
 
 
 def test_runs_in_one_lane_do_not_overlap(crowded):
-    shown = jobs.gantt(crowded, jobs=150)
+    bars = marks(charts.gantt(crowded, jobs=150), Box)
     lanes = {}
-    for bar in shown.bars:
-        assert bar.begin >= lanes.get(bar.lane, 0.0)
-        lanes[bar.lane] = bar.end
-        assert bar.begin <= bar.lost_from <= bar.end
-    assert len({bar.name for bar in shown.bars}) == 150
-    assert any(bar.cut for bar in shown.bars)
+    for bar in bars:
+        end = bar.x + bar.width
+        assert bar.x >= lanes.get(bar.y, 0.0) - 1e-9
+        lanes[bar.y] = end
+        assert all(bar.x - 1e-9 <= part.x <= part.x + part.width <= end + 1e-9 for part in bar.parts)
+    assert len({bar.title for bar in bars}) == 150
+    assert any(bar.parts for bar in bars)
 
 
 def test_an_eviction_is_a_cut_bar_whose_lost_part_is_marked(two):
-    first, second, third = jobs.gantt(two).bars
-    assert (first.cut, first.begin, first.end, first.lost_from, first.lane) == (True, 0.0, 10.0, 0.0, 0)
-    assert (second.name, second.lane, third.lane) == ("j0000001", 0, 0)
-    assert not third.cut
+    chart = charts.gantt(two)
+    first, second, third = marks(chart, Box)
+    (lost,) = first.parts
+    assert (first.x, first.width, lost.x, lost.width, lost.hatched) == (0.0, 10.0, 0.0, 10.0, True)
+    assert (second.title, second.y, third.y) == ("j0000001", first.y, first.y)
+    assert not third.parts
+    (end,) = marks(chart, Line)
+    assert end.x.tolist() == [10.0, 10.0]
 
 
 def test_the_matrix_counts_every_eviction(crowded):
-    shown = jobs.preemptions(crowded)
-    assert shown.counts.sum() == crowded.kpis.evictions
-    assert shown.hours.sum() == pytest.approx(crowded.kpis.lost_hours[CELL])
+    chart = charts.preemptions(crowded)
+    assert sum(int(label.text or 0) for label in marks(chart, Label)) == crowded.kpis.evictions
+    lost = [float(re.search(r"([\d.]+) h lost", tile.title)[1]) for tile in marks(chart, Box)]
+    assert sum(lost) == pytest.approx(crowded.kpis.lost_hours[CELL], rel=1e-2)
 
 
 def test_every_picture_is_valid_svg_with_the_colours_of_the_page(crowded):
@@ -166,7 +189,8 @@ def test_every_picture_is_valid_svg_with_the_colours_of_the_page(crowded):
         assert root.get("role") == "img"
         assert root.get("fill") == "currentColor"
         assert len(picture.svg) < 200_000
-    assert crowded.picture("usage").svg.count("pattern id=") == 3
+    hatched = [area for area in marks(charts.usage(crowded), Area) if area.hatched]
+    assert crowded.picture("usage").svg.count('<path fill="url(#') == len(hatched) == 3
     with pytest.raises(kq.errors.InvalidSpecError, match="one of usage, queue"):
         crowded.picture("pie")
 
@@ -216,10 +240,11 @@ def decaying():
 
 def test_decayed_usage_is_the_mean_of_the_table_in_each_interval():
     result = decaying()
-    (line,) = data.consumed(result).lines
-    assert (line.name, data.consumed(result).title) == ("default/q", f"Decayed usage by LocalQueue ({GPU})")
+    chart = charts.consumed(result)
+    (line,) = marks(chart, Line)
+    assert (line.title, chart.title) == ("default/q", f"Decayed usage by LocalQueue ({GPU})")
     at, values = result.consumed["seconds"], result.consumed["consumed"]
-    for minutes, value in zip(line.x[:-1].tolist(), line.y[:-1].tolist(), strict=True):
+    for minutes, value in zip(line.x[::2].tolist(), line.y[::2].tolist(), strict=True):
         begin = minutes * 60 + 1e-9
         assert value == pytest.approx(float(values[np.flatnonzero(at <= begin)[-1]]))
     assert line.x[-1] * 60 == result.seconds
@@ -253,6 +278,35 @@ def test_a_picture_of_an_unrecorded_table_raises_an_error():
         result.picture("gantt")
     with pytest.raises(kq.errors.InvalidSpecError, match=f'flavor_resource: "h100"; it must be one of {CELL}'):
         kq.simulate(cluster(queue("q", 2)), rows).picture("usage", flavor_resource="h100")
+
+
+@pytest.mark.parametrize(
+    ("name", "options", "message"),
+    [
+        *(
+            (name, {"pieces": pieces}, "pieces: is")
+            for name in ("usage", "queue", "shares")
+            for pieces in (0, -1, 10**9)
+        ),
+        ("gantt", {"jobs": 0}, "jobs: is 0; it must be a number from 1 to"),
+        ("gantt", {"start": float("nan")}, "start: is nan; it must be a number of seconds"),
+        ("waits", {"pieces": 5}, "waits: pieces: is not an option; it must be one of by"),
+        ("preemptions", {"by": "user"}, "the picture has no options"),
+        ("slowdown_by_size", {"resource": "user"}, f'resource: "user"; it must be one of {GPU}'),
+    ],
+)
+def test_an_option_that_a_picture_does_not_have_or_cannot_use_is_an_error(two, name, options, message):
+    with pytest.raises(kq.errors.InvalidSpecError, match=re.escape(message)):
+        two.picture(name, **options)
+    with pytest.raises(kq.errors.InvalidSpecError, match=re.escape(message)):
+        getattr(two.plot, name)(**options)
+
+
+def test_a_plot_has_the_options_of_its_picture(two):
+    names = [list(signature(getattr(Plots, name)).parameters)[1:-1] for name in PICTURES]
+    assert names == [list(signature(kind.data).parameters)[1:] for kind in PICTURES.values()]
+    assert two.plot.gantt(None, 1).get_title(loc="left") == "Runs of the first 1 job with quota"
+    plt.close("all")
 
 
 def test_a_notebook_shows_usage_waits_and_metrics(two):

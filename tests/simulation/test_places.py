@@ -81,11 +81,11 @@ def test_matplotlib_draws_the_table(result):
     pytest.importorskip("matplotlib").use("Agg")
     plt = pytest.importorskip("matplotlib.pyplot")
     axes = result.fragmentation("racks", SIZES, step=10).plot()
-    labels = [line.get_label() for line in axes.get_lines()]
+    _, labels = axes.get_legend_handles_labels()
     plt.close(axes.figure)
 
     assert axes.get_ylabel() == "Pods"
-    assert labels[:2] == [f"{GPU} 1", f"{GPU} 4"]
+    assert labels == [f"{GPU} 1", f"{GPU} 4"]
 
 
 def test_invalid_arguments_are_rejected(result, tmp_path):

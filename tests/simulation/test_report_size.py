@@ -13,7 +13,7 @@ MOST = 3_000_000
 """The largest size of a report, in bytes."""
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_reports_of_100_000_jobs_in_5_000_queues_have_at_most_3_mb(tmp_path):
     clusters, table = SHAPES["large_report"]()
     with warnings.catch_warnings():

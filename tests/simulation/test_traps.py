@@ -1,7 +1,6 @@
 """Typical errors of loops in virtual time: steps that end too early or never, and growing state."""
 
 import signal
-import time
 
 import numpy as np
 import pytest
@@ -53,9 +52,8 @@ def endless(**fields):
 
 def test_a_preemption_loop_is_stopped_and_reported():
     there, jobs = endless()
-    begin = time.monotonic()
     result = kq.simulate(there, jobs)
-    assert time.monotonic() - begin < 10
+    assert result.kpis.evictions < 100
     (loop,) = result.loops
     assert (loop.at, loop.period) == (2.0, 2)
     assert str(loop) == "endless preemption at 2 s: the same decisions every 2 cycles for default/j0000001"
@@ -79,11 +77,9 @@ def test_a_preemption_loop_can_stop_the_run_or_raise():
 
 def test_many_jobs_that_evict_each_other_terminate():
     there, jobs = crowded()
-    begin = time.monotonic()
     result = kq.simulate(there, jobs)
-    assert time.monotonic() - begin < 60
     assert result.kpis.finished == len(jobs)
-    assert result.kpis.evictions > 0
+    assert 0 < result.kpis.evictions < 10 * len(jobs)
 
 
 def test_finished_workloads_are_removed_from_the_engine():

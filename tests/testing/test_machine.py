@@ -17,4 +17,4 @@ class TestManyHistories(SchedulerMachine.TestCase):
 
 
 TestAnyHistory.pytestmark = [pytest.mark.sanitizer]
-TestManyHistories.pytestmark = [pytest.mark.slow]
+TestManyHistories.pytestmark = [pytest.mark.long]

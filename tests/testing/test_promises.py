@@ -8,7 +8,8 @@ from hypothesis import strategies as st
 
 from kueuepy import Cluster, ClusterQueue, PodSet, Preemption, Quota, ResourceFlavor, Scheduler, Workload
 from kueuepy.errors import NotFoundError
-from kueuepy.testing import clusters, owed, workloads
+from kueuepy.testing import clusters, workloads
+from promises import owed
 
 ONE_CPU = (PodSet.of(requests={"cpu": 1}),)
 

@@ -6,7 +6,8 @@ from hypothesis import strategies as st
 from hypothesis.stateful import run_state_machine_as_test
 
 import kueuepy as kq
-from kueuepy.testing import SchedulerMachine, clusters, drive, edits, jobs, owed, traces, workloads
+from kueuepy.testing import SchedulerMachine, clusters, drive, edits, jobs, traces, workloads
+from promises import owed
 
 GPU = "nvidia.com/gpu"
 QUIETLY = settings(derandomize=True, database=None, max_examples=500, phases=[Phase.generate])

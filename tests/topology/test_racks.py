@@ -10,6 +10,7 @@ import pytest
 
 import kueuepy as kq
 from kueuepy.errors import InvalidSpecError, NotFoundError
+from kueuepy.look.chart import Box, Label
 
 from .conftest import FLAVOR, RACKS, centre, hosts, job
 
@@ -168,30 +169,39 @@ def test_an_unknown_profile_is_rejected(busy):
 # --- the picture ----------------------------------------------------------------------------------------------------
 
 
+def bars_of(drawing):
+    """The bars of domains, which have tooltips."""
+    return [mark for mark in drawing.marks if isinstance(mark, Box) and mark.title]
+
+
+def labels_of(drawing):
+    return [mark for mark in drawing.marks if isinstance(mark, Label)]
+
+
 def test_the_picture_has_a_bar_for_each_host_filled_by_usage(busy):
     drawing = busy.topology("racks").drawn()
-    bars = [bar for bar in drawing.bars if bar.title]
+    bars = bars_of(drawing)
     filled = sum(part.width for bar in bars for part in bar.parts)
 
     assert len(bars) == 4
-    assert filled == pytest.approx(bars[0].frame.width * (5 + 1) / 4)
-    texts = [label.text for label in drawing.labels]
+    assert filled == pytest.approx(bars[0].width * (5 + 1) / 4)
+    texts = [label.text for label in labels_of(drawing)]
     assert {"b1", "r1", "r2", "default/train", "pods outside Kueue", "b1-r1-h3: unschedulable"} <= set(texts)
     for bar in bars:
-        assert 0 <= bar.frame.x <= bar.frame.x + bar.frame.width <= drawing.width
-        assert 0 <= bar.frame.y <= bar.frame.y + bar.frame.height <= drawing.height
+        assert 0 <= bar.x <= bar.x + bar.width <= drawing.x.ends[1]
+        assert 0 <= bar.y <= bar.y + bar.height <= drawing.y.ends[0]
 
 
 def test_bars_of_640_nodes_do_not_overlap():
     scheduler = kq.Scheduler(centre(hosts(10, 8, 8), gpus=10_000))
     drawing = scheduler.topology("racks").drawn()
-    frames = [bar.frame for bar in drawing.bars if bar.title]
+    frames = bars_of(drawing)
     places = {(frame.x, frame.y) for frame in frames}
 
     assert len(frames) == len(places) == 640
-    assert drawing.width <= 1060
+    assert drawing.x.ends[1] <= 1060
     assert len(scheduler.topology("racks")._repr_html_()) < 200_000
-    order = [label.text for label in drawing.labels if label.bold]
+    order = [label.text for label in labels_of(drawing) if label.bold]
     assert order == [f"b{n}" for n in range(1, 11)]
 
 
@@ -199,8 +209,8 @@ def test_with_more_than_a_thousand_hosts_each_bar_is_a_rack():
     scheduler = kq.Scheduler(centre(hosts(2, 30, 20), gpus=10_000))
     drawing = scheduler.topology("racks").drawn()
 
-    assert len([bar for bar in drawing.bars if bar.title]) == 60
-    assert "free; a bar is one rack with 80 GPUs" in [label.text for label in drawing.labels]
+    assert len(bars_of(drawing)) == 60
+    assert "free; a bar is one rack with 80 GPUs" in [label.text for label in labels_of(drawing)]
 
 
 def test_html_is_well_formed_and_escaped():

@@ -2,7 +2,7 @@
 
 import pytest
 
-from kueuepy.replay import Replay
+from scenario.runner import Replay
 
 HOSTNAME = "kubernetes.io/hostname"
 

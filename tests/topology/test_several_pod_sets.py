@@ -3,7 +3,7 @@
 import pytest
 
 import kueuepy as kq
-from kueuepy.replay import Replay
+from scenario.runner import Replay
 
 from .conftest import FLAVOR, RACKS, hosts
 from .test_same_cycle import named, quota

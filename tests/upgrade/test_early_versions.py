@@ -3,7 +3,7 @@
 import pytest
 
 import kueuepy as kq
-from kueuepy.cli.app import main
+from kueuepy.cli import main
 from kueuepy.cluster.early import EARLY_RULES, as_then
 from kueuepy.lab.upgrade import compare_versions
 

@@ -1,52 +1,211 @@
 """The command `kueuepy`.
 
-`replay` and `perf` work after a plain install; the other commands need the extra `cli` (typer and rich).
-
-Exit codes: 0 success; 1 invalid or missing input; 2 invalid command line; 3 negative answer: for example,
-`kueuepy check` found problems, a job would not be admitted, or two policies differ.
+This module imports nothing that `--help` and `--version` do not need; each command is imported when it runs.
 """
 
+from __future__ import annotations
+
 import sys
-from collections.abc import Sequence
+from importlib import import_module
+from typing import TYPE_CHECKING, Any, NamedTuple
 
-from kueuepy.cli import streams
-from kueuepy.cli.command import PLAIN_COMMANDS
-from kueuepy.cli.command import main as _plain_main
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
 
-__all__ = ["PLAIN_COMMANDS", "main"]
+    from kueuepy.cli.signature import Option
 
-_EXTRA = ("typer", "rich")
+__all__ = ["main"]
+
+_WRONG_INPUT, _WRONG_COMMAND_LINE, _INTERRUPTED = 1, 2, 130
 
 
-_HELP: tuple[list[str], ...] = ([], ["-h"], ["--help"], ["--version"])
+class Entry(NamedTuple):
+    """A command.
+
+    Attributes:
+        function: The function, after the module of this package that defines it.
+        summary: The line in the list of commands.
+        others: Functions that a word selects instead: an option (with `=` if it has a value), the beginning of an
+            argument (`cluster:`), or the first argument.
+    """
+
+    function: str
+    summary: str
+    others: Mapping[str, str] = {}
+
+
+class Program:
+    """The program that runs commands.
+
+    Attributes:
+        name: The name of the program, for help.
+        about: Further text for help.
+        sources: Arguments that may be absent, because `complete` adds them.
+    """
+
+    name = "kueuepy"
+    about = ""
+    sources: tuple[str, ...] = ()
+
+    def in_help(self, text: str) -> str:
+        """Return the help of a command as this program prints it."""
+        return text
+
+    def complete(self, options: Sequence[Option], values: dict[str, Any]) -> None:
+        """Add values that the command line does not have."""
+
+
+COMMANDS = {
+    "check": Entry("check.check", "Validate objects and report surprising settings."),
+    "convert": Entry("convert.convert", "Convert objects of any API version to v1beta2."),
+    "run": Entry("run.run", "Admit jobs until nothing changes, and show decisions and reasons."),
+    "explain": Entry("explain.explain", "Explain why a workload is pending or admitted."),
+    "whatif": Entry(
+        "whatif.whatif",
+        "Test whether a job would be admitted, or what a change would do.",
+        {"--job=": "whatif.admissions"},
+    ),
+    "import": Entry(
+        "importing.import_",
+        "Import the state of a cluster, or make a configuration for a log of jobs.",
+        {"--rbac": "importing.rbac", "--jobs=": "explore.cluster_of"},
+    ),
+    "record": Entry("record.record", "Record the history of a cluster."),
+    "verify": Entry(
+        "verify.verify",
+        "Compare the decisions of a recorded or running cluster with those of kueuepy.",
+        {"cluster:": "verify.follow"},
+    ),
+    "mcp": Entry("mcp.mcp", "Answer the questions of AI agents about a cluster."),
+    "upgrade": Entry("upgrade.upgrade", "Compare the decisions of two releases of Kueue."),
+    "compare": Entry("compare.compare", "Compare the results of jobs under two policies."),
+    "simulate": Entry("simulate.simulate", "Simulate jobs on a cluster configuration."),
+    "sweep": Entry("sweep.sweep", "Simulate jobs under many policies, and find the best policy."),
+    "plan": Entry("sweep.plan", "Find the smallest quota that meets a target."),
+    "guarantee": Entry("explore.guarantee", "Determine whether a cluster guarantees something."),
+    "eta": Entry(
+        "explore.eta", "Estimate when a pending workload gets quota, or is evicted.", {"--risk": "explore.risk"}
+    ),
+    "page": Entry("page.page", "Write an HTML page that shows the state of a cluster."),
+    "serve": Entry(
+        "page.serve",
+        "Serve the page of a cluster, sliders for its quotas, or metrics.",
+        {"--jobs=": "serving.play", "--metrics=": "serving.serve_metrics"},
+    ),
+    "report": Entry("report.report", "Write an HTML report of simulation results."),
+    "jobs": Entry(
+        "jobs.describe", "Describe or convert a log of jobs.", {"convert": "jobs.convert", "describe": "jobs.describe"}
+    ),
+}
+_ABOUT = """\
+Make the same admission decisions as Kueue, without a cluster.
+
+Exit codes:
+  0    The command succeeded.
+  1    The input is invalid or missing.
+  2    The command line is invalid.
+  3    The answer is negative, e.g. kueuepy check reports findings, a job would not be admitted, or a target is missed.
+  4    The input has a feature gate or field that kueuepy does not model and that could change the answer.
+  130  The command was interrupted.
+
+Options:
+  --version   Show the version and exit.
+  -h, --help  Show this help and exit.
+"""
 
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Run a command and return its exit code."""
-    arguments = list(sys.argv[1:] if argv is None else argv)
-    return streams.guarded(lambda: _run(arguments))
+    return execute(list(sys.argv[1:] if argv is None else argv))
 
 
-def _run(arguments: list[str]) -> int:
-    if arguments and arguments[0] in PLAIN_COMMANDS:
-        return _plain(arguments)
+def execute(words: list[str], program: Program | None = None) -> int:
+    """Run a command and return its exit code.
+
+    Args:
+        words: The command line without the name of the program.
+        program: The program, if it is not `kueuepy`.
+    """
     try:
-        from kueuepy.cli.app import main as rich  # noqa: PLC0415 - the extra may be missing
-    except ModuleNotFoundError as error:
-        if str(error.name).partition(".")[0] not in _EXTRA:
-            raise
-        if arguments in _HELP:
-            return _plain(arguments or ["--help"])
-        sys.stderr.write(
-            f"error: this command needs {error.name}, which is not installed; "
-            f'pip install "kueuepy[cli]" installs it ({" and ".join(PLAIN_COMMANDS)} work without it)\n'
+        from kueuepy.cli import streams  # noqa: PLC0415 - an interrupt while it is imported is handled, too
+
+        return streams.guarded(lambda: _run(words, program or Program()))
+    except KeyboardInterrupt:
+        sys.stderr.write("interrupted\n")
+        return _INTERRUPTED
+
+
+def _run(words: list[str], program: Program) -> int:
+    name, *rest = words or ["--help"]
+    if name in ("-h", "--help"):
+        commands = "".join(f"  {command:11}{entry.summary}\n" for command, entry in COMMANDS.items())
+        sys.stdout.write(
+            f"Usage: {program.name} COMMAND [OPTIONS] ...\n\n{_ABOUT}{program.about}\nCommands:\n{commands}"
         )
-        return 1
-    return rich(arguments)
+        return 0
+    if name == "--version":
+        from kueuepy.profiles.version import describe  # noqa: PLC0415 - no other command needs it
 
+        sys.stdout.write(f"{describe()}\n")
+        return 0
+    from kueuepy.cli import output, signature  # noqa: PLC0415 - `--help` does not need them
+    from kueuepy.errors import KueueError  # noqa: PLC0415
 
-def _plain(arguments: list[str]) -> int:
+    json = "--json" in rest
+    output.start_command(json=json)
     try:
-        return _plain_main(arguments)
-    except SystemExit as end:  # argparse has printed the help or an error
-        return end.code if isinstance(end.code, int) else 2
+        return output.exit_code(_command(name, rest, program))
+    except KueueError as error:
+        output.fail(error, json=json)
+        return _WRONG_COMMAND_LINE if isinstance(error, signature.UsageError) else _WRONG_INPUT
+
+
+def _command(name: str, words: list[str], program: Program) -> int:
+    from kueuepy.cli import signature  # noqa: PLC0415 - `--help` does not need them
+    from kueuepy.errors import KueueError  # noqa: PLC0415
+
+    if name not in COMMANDS:
+        raise signature.UsageError(_unknown(name))
+    entry = COMMANDS[name]
+    if {"-h", "--help"} & {*words}:
+        others = {word: _loaded(path) for word, path in entry.others.items()}
+        text = signature.help_text(f"{program.name} {name}", _loaded(entry.function), others)
+        sys.stdout.write(program.in_help(text))
+        return 0
+    function, words = _selected(entry, words)
+    options = signature.options_of(function)
+    values = signature.parse(name, function, words, program.sources)
+    program.complete(options, values)
+    try:
+        return signature.call(function, values) or 0
+    except KueueError as error:
+        error.args = (signature.in_options(str(error), options, words), *error.args[1:])
+        raise
+
+
+def _unknown(name: str) -> str:
+    from kueuepy.errors.former import FORMER  # noqa: PLC0415 - only after a mistake
+    from kueuepy.errors.problems import shown, suggestion  # noqa: PLC0415
+
+    former = FORMER["command"].get(name) or FORMER["option"].get(name)
+    if former:
+        return f"{name} is no longer {'an option' if name.startswith('-') else 'a command'}: {former}"
+    is_option = name.startswith("-")
+    hint = suggestion(name, ["--help", "--version"] if is_option else COMMANDS, "kueuepy --help lists all commands")
+    return f"{shown(name)} is not {'an option' if is_option else 'a command'}; {hint}"
+
+
+def _selected(entry: Entry, words: list[str]) -> tuple[Any, list[str]]:
+    """Return the function that the words of a command line select, and the words for its parameters."""
+    for key, path in entry.others.items():
+        if key[-1] in "=:" and any(f"{word}=".startswith(key) for word in words):
+            return _loaded(path), words
+        if key in (words if key.startswith("-") else words[:1]):
+            place = words.index(key)
+            return _loaded(path), [*words[:place], *words[place + 1 :]]
+    return _loaded(entry.function), words
+
+
+def _loaded(path: str) -> Any:
+    module, _, name = path.partition(".")
+    return getattr(import_module(f"kueuepy.cli.{module}"), name)

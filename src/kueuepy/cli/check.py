@@ -1,51 +1,45 @@
 """`kueuepy check`: validate objects and report surprising settings."""
 
 from collections import Counter
-from typing import Annotated, Literal
+from typing import Literal
 
-import typer
-from rich.text import Text
-
-from kueuepy.cli.options import Json, KueueVersion, Lenient, Namespace, Objects, examples, read
-from kueuepy.cli.output import ANSWER_IS_NO, SEVERITY_STYLES, WRONG_INPUT, fail, print_json, problem_data, say
+from kueuepy.cli.options import Start
+from kueuepy.cli.output import ANSWER_IS_NO, OK, SEVERITY_STYLES, WRONG_INPUT, fail, print_json, problem_data, say
 from kueuepy.errors import InvalidSpecError
 from kueuepy.errors.words import counted, verb
 from kueuepy.lint import SEVERITIES, Finding, Findings, lint
 from kueuepy.manifest import Manifest, ManifestError
 
-EXAMPLES = examples(
-    "kueuepy check examples/seeds/001/team-ab.yaml",
-    "kueuepy check examples/seeds/003/notebooks.yaml --fail-on error --skip L6",
-    "kubectl get clusterqueues,localqueues,cohorts,resourceflavors -o yaml | kueuepy check --json -",
-)
-
 
 def check(
-    files: Objects,
+    files: list[str],
     *,
-    skip: Annotated[
-        list[str] | None, typer.Option("--skip", metavar="RULE", help="ID of a lint rule to skip, e.g. L6; repeatable.")
-    ] = None,
-    fail_on: Annotated[
-        Literal["error", "warning", "note", "never"],
-        typer.Option("--fail-on", help="Exit with code 3 if any finding has this severity or a higher one."),
-    ] = "warning",
-    namespace: Namespace = "default",
-    kueue_version: KueueVersion = None,
-    lenient: Lenient = False,
-    json: Json = False,
-) -> None:
+    skip: tuple[str, ...] = (),
+    fail_on: Literal["error", "warning", "note", "never"] = "warning",
+    reading: Start,
+    json: bool = False,
+) -> int:
     """Validate objects as an API server does, and report valid settings with surprising effects.
 
     Exits with code 1 if an object is invalid or there is nothing to check, with code 3 if all objects are valid but a
     finding has the severity of --fail-on or a higher one, and with code 0 otherwise.
+
+    Options:
+        files (FILE): YAML or JSON file, directory of them, - (stdin), or cluster:CONTEXT.
+        skip (RULE): ID of a lint rule to skip, e.g. L6; repeatable.
+        fail_on: Exit with code 3 if any finding has this severity or a higher one.
+
+    Examples:
+        kueuepy check examples/seeds/001/team-ab.yaml
+        kueuepy check examples/seeds/003/notebooks.yaml --fail-on error --skip L6
+        kubectl get clusterqueues,localqueues,cohorts,resourceflavors -o yaml | kueuepy check --json -
     """
     try:
-        manifest = read(files, lenient=lenient, version=kueue_version, namespace=namespace)
-        findings = lint(manifest, skip=skip or ())
+        manifest = reading.manifest(files, reading.namespace)
+        findings = lint(manifest, skip=skip)
     except ManifestError as error:
         _report_invalid(error, json=json)
-        raise typer.Exit(WRONG_INPUT) from None
+        return WRONG_INPUT
     if not _count(manifest):
         for note in () if json else manifest.notes:
             say(f"{note}", style="dim")
@@ -58,8 +52,7 @@ def check(
         print_json({"valid": True, "objects": _count(manifest), "findings": findings, "notes": notes})
     else:
         _report(manifest, findings)
-    if fail_on != "never" and findings.at_least(fail_on):
-        raise typer.Exit(ANSWER_IS_NO)
+    return ANSWER_IS_NO if fail_on != "never" and findings.at_least(fail_on) else OK
 
 
 def _report_invalid(error: ManifestError, *, json: bool) -> None:
@@ -91,4 +84,4 @@ def _count(manifest: Manifest) -> int:
 
 def _print(finding: Finding) -> None:
     before, severity, after = str(finding).partition(f"{finding.severity} {finding.rule}:")
-    say(Text.assemble((before, "dim"), (severity, SEVERITY_STYLES[finding.severity]), after))
+    say((before, "dim"), (severity, SEVERITY_STYLES[finding.severity]), after)

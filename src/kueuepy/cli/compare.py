@@ -2,76 +2,53 @@
 
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Annotated, Any
-
-import typer
+from typing import Any
 
 from kueuepy._core import Quantity
 from kueuepy.cli.describe import jobs_of
-from kueuepy.cli.options import ExitCode, Json, KueueVersion, Lenient, Threads, examples, read_cluster
-from kueuepy.cli.output import ANSWER_IS_NO, as_data, counting, print_json, say
+from kueuepy.cli.options import Reading
+from kueuepy.cli.output import ANSWER_IS_NO, OK, as_data, counting, print_json, say
+from kueuepy.cli.shared import Positive
 from kueuepy.errors.words import counted, verb
 from kueuepy.simulation.changes import QueueOutcome
 from kueuepy.simulation.comparison import Comparison
 from kueuepy.simulation.comparison import compare as compare_policies
 
-EXAMPLES = examples(
-    "kueuepy compare examples/seeds/002/two-teams.yaml examples/seeds/002/two-teams-reclaim.yaml "
-    "--jobs examples/seeds/002/jobs.csv --exit-code",
-    "kueuepy compare examples/seeds/003/classical.yaml examples/seeds/003/fair-sharing.yaml "
-    "--with examples/seeds/003/two-queues.yaml --jobs examples/seeds/003/jobs.csv --decisions --picture shares.svg",
-)
-
 
 def compare(
-    before: Annotated[
-        str,
-        typer.Argument(
-            metavar="BEFORE", help="File with the objects of the first policy and, optionally, a Kueue Configuration."
-        ),
-    ],
-    after: Annotated[
-        str,
-        typer.Argument(
-            metavar="AFTER", help="File with the objects of the second policy and, optionally, a Kueue Configuration."
-        ),
-    ],
+    before: str,
+    after: str,
     *,
-    jobs: Annotated[
-        list[str],
-        typer.Option(
-            "--jobs", metavar="FILE", help="YAML, JSON or CSV file of jobs to run under both policies; repeatable."
-        ),
-    ],
-    common: Annotated[
-        list[str] | None,
-        typer.Option("--with", metavar="FILE", help="File with objects to add to both policies; repeatable."),
-    ] = None,
-    decisions: Annotated[
-        bool, typer.Option("--decisions", help="Also list each decision that differs between the policies.")
-    ] = False,
-    picture: Annotated[
-        str | None,
-        typer.Option(
-            "--picture",
-            metavar="FILE",
-            help="Write a chart of the weighted share of each ClusterQueue over time to this SVG file.",
-        ),
-    ] = None,
-    threads: Threads = None,
-    exit_code: ExitCode = False,
-    kueue_version: KueueVersion = None,
-    lenient: Lenient = False,
-    json: Json = False,
-) -> None:
+    jobs: tuple[str, ...],
+    with_: tuple[str, ...] = (),
+    decisions: bool = False,
+    picture: str | None = None,
+    threads: Positive | None = None,
+    exit_code: bool = False,
+    reading: Reading,
+    json: bool = False,
+) -> int:
     """Run the same jobs under two policies, and show which results differ and the totals of each queue.
 
     Jobs arrive at their creation time (`submit` in CSV) and run for their `duration`; an evicted job starts again from
     the beginning. If waitForPodsReady is enabled, pods are ready immediately after admission.
+
+    Options:
+        before (BEFORE): File with the objects of the first policy and, optionally, a Kueue Configuration.
+        after (AFTER): File with the objects of the second policy and, optionally, a Kueue Configuration.
+        jobs (FILE): YAML, JSON or CSV file of jobs to run under both policies; repeatable.
+        with_ (FILE): File with objects to add to both policies; repeatable.
+        decisions: Also list each decision that differs between the policies.
+        picture (FILE): Write a chart of the weighted share of each ClusterQueue over time to this SVG file.
+
+    Examples:
+        kueuepy compare examples/seeds/002/two-teams.yaml examples/seeds/002/two-teams-reclaim.yaml
+            --jobs examples/seeds/002/jobs.csv --exit-code
+        kueuepy compare examples/seeds/003/classical.yaml examples/seeds/003/fair-sharing.yaml
+            --with examples/seeds/003/two-queues.yaml
+            --jobs examples/seeds/003/jobs.csv --decisions --picture shares.svg
     """
-    clusters = [
-        read_cluster([name, *(common or ())], lenient=lenient, version=kueue_version) for name in (before, after)
-    ]
+    clusters = [reading.cluster([name, *with_]) for name in (before, after)]
     names = (Path(before).stem, Path(after).stem)
     with jobs_of(jobs) as items, counting("jobs done") as show:
         told = None if show is None else lambda progress: show(progress.done, progress.total)
@@ -90,8 +67,7 @@ def compare(
                 say(f"  {decision}")
     if picture is not None:
         found.picture("shares").save(picture)
-    if exit_code and found.changes:
-        raise typer.Exit(ANSWER_IS_NO)
+    return ANSWER_IS_NO if exit_code and found.changes else OK
 
 
 def _plain(found: Comparison) -> dict[str, Any]:

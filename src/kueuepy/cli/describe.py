@@ -2,32 +2,35 @@
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
-from contextlib import ExitStack, contextmanager
+from contextlib import AbstractContextManager, ExitStack, contextmanager
 from itertools import islice
-from typing import Any, NamedTuple
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple
 
-from kueuepy.cli.options import paths, read
+from kueuepy.cli.options import Reading, Start, paths
 from kueuepy.cli.output import announce, as_data, progress, say, say_notes, table
-from kueuepy.cli.rows import rows_of, tables_in
 from kueuepy.cluster import Cluster
 from kueuepy.engine.decisions import Admitted, Decision, Preempting
 from kueuepy.errors import DuplicateError, InvalidSpecError, NotFoundError
 from kueuepy.errors.problems import suggestion
 from kueuepy.errors.words import counted
-from kueuepy.lint.context import LintContext
-from kueuepy.lint.rules.workloads import left_alone
+from kueuepy.files import is_directory
 from kueuepy.manifest import Manifest
 from kueuepy.manifest.convert import object_name
 from kueuepy.manifest.places import ReadJob
 from kueuepy.manifest.text.sources import is_live, live_parts, opened
 from kueuepy.objects import LocalQueue, Workload
-from kueuepy.platform.importer import import_cluster
 from kueuepy.scheduler import Scheduler
 from kueuepy.session.saved import is_saved
 from kueuepy.session.session import session_of
 
+if TYPE_CHECKING:
+    from kueuepy.cli.rows import Rows
+
 _PROBLEMS = 5
 """The number of objects that could not be imported which are listed."""
+_TABLES = (".csv", ".csv.gz")
+_DEFAULT = Start()
 
 
 class Started(NamedTuple):
@@ -47,9 +50,7 @@ class Started(NamedTuple):
         return self.scheduler
 
 
-def start(
-    files: list[str], *, lenient: bool, namespace: str, settle: bool = True, version: str | None = None
-) -> Started:
+def start(files: list[str], reading: Start = _DEFAULT, *, settle: bool = True) -> Started:
     """Create a Scheduler with the objects and jobs of files, and run cycles until nothing changes.
 
     One file may be a state saved by `import --save`; the objects and jobs of the other files are then added to it. A
@@ -57,10 +58,8 @@ def start(
 
     Args:
         files: Names of files or directories; `-` is standard input.
-        lenient: Whether to correct input that an API server would reject.
-        namespace: Namespace of objects and rows that do not specify one.
+        reading: How to read the files.
         settle: Whether to run cycles.
-        version: Release of Kueue to emulate; `None` for the default.
 
     Raises:
         KueueError: The files cannot be read, or are not valid.
@@ -71,23 +70,43 @@ def start(
     given = [name for name in rest if name not in states]
     is_live_state = any(map(is_live, given))
     if is_live_state:
-        scheduler, notes = _import(given, states, version)
+        scheduler, notes = _import(given, states, reading.kueue_version)
     else:
-        manifest = read(given, lenient=lenient, namespace=namespace, version=version)
-        scheduler = _load(states, manifest) if states else Scheduler(Cluster.from_manifest(manifest, names=not lenient))
+        manifest = reading.manifest(given, reading.namespace)
+        names = not reading.lenient
+        scheduler = _load(states, manifest) if states else Scheduler(Cluster.from_manifest(manifest, names=names))
         notes = list(_said_of(manifest))
     for name in tables:
-        with rows_of(name, namespace=namespace) as rows:
-            scheduler.submit(*(row.workload for row in rows))
-            has_end = any(row.duration is not None for row in rows)
-            notes += rows.notes
-        if has_end:
-            notes.append(f"{name}: duration: is ignored here; kueuepy simulate runs jobs to their end")
+        notes += _submit(scheduler, name, reading.namespace)
     announce(scheduler.not_modelled)
     if settle and not is_live_state:
         with progress(f"deciding about {counted(len(scheduler.keys()), 'workload')}"):
             scheduler.settle()
     return Started(scheduler, tuple(notes))
+
+
+def _submit(scheduler: Scheduler, name: str, namespace: str) -> list[str]:
+    """Submit the jobs of a CSV file, and return the parts of the file that are ignored."""
+    with _rows_of(name, namespace=namespace) as rows:
+        scheduler.submit(*(row.workload for row in rows))
+    notes = list(rows.notes)
+    if any(row.duration is not None for row in rows):
+        notes.append(f"{name}: duration: is ignored here; kueuepy simulate runs jobs to their end")
+    return notes
+
+
+def _rows_of(name: str, namespace: str) -> AbstractContextManager["Rows"]:
+    from kueuepy.cli.rows import rows_of  # noqa: PLC0415 - many commands read no table
+
+    return rows_of(name, namespace=namespace)
+
+
+def tables_in(name: str) -> list[str]:
+    """Return the CSV files that a name on the command line refers to: the file, or all files below a directory."""
+    if name.endswith(_TABLES) or name == "-" or not is_directory(name):
+        return [name] if name.endswith(_TABLES) else []
+    found = {path for suffix in _TABLES for path in Path(name).rglob(f"*{suffix}") if path.is_file()}
+    return sorted(map(str, found))
 
 
 def _import(given: list[str], states: list[str], version: str | None) -> tuple[Scheduler, list[str]]:
@@ -99,6 +118,8 @@ def _import(given: list[str], states: list[str], version: str | None) -> tuple[S
     """
     if states:
         raise InvalidSpecError(f"{', '.join([*states, *given])}: give a saved state or a running cluster, not both")
+    from kueuepy.platform.importer import import_cluster  # noqa: PLC0415 - only for running clusters
+
     source = opened(paths(given))
     with progress(f"reading {', '.join(given)}"):
         imported = import_cluster(source, version=version, progress=lambda *_: None)
@@ -112,6 +133,11 @@ def _import(given: list[str], states: list[str], version: str | None) -> tuple[S
 
 def _said_of(manifest: Manifest) -> Iterator[str]:
     """Yield the jobs that Kueue does not manage, each with the reason."""
+    if not manifest.jobs:
+        return
+    from kueuepy.lint.context import LintContext  # noqa: PLC0415 - only for jobs
+    from kueuepy.lint.rules.workloads import left_alone  # noqa: PLC0415
+
     for finding in left_alone.findings(LintContext(manifest)):
         place = f"{finding.where}: " if finding.where else ""
         yield f"{place}{finding.object}: {finding.message}"
@@ -144,11 +170,11 @@ def jobs_of(names: Iterable[str], *, namespace: str = "default") -> Iterator[lis
         for name in names:
             tables = tables_in(name)
             for table_name in tables:
-                rows = placed_all.enter_context(rows_of(table_name, namespace=namespace))
+                rows = placed_all.enter_context(_rows_of(table_name, namespace=namespace))
                 say_notes(rows.notes)
                 items += rows
             if name not in tables:
-                manifest = read([name], lenient=False, namespace=namespace)
+                manifest = Reading().manifest([name], namespace)
                 items += [*manifest.jobs, *manifest.workloads]
         _expect_once(items)
         yield items

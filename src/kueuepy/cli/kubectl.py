@@ -1,110 +1,120 @@
 """`kubectl kueuepy`: the commands of kueuepy with the flags of kubectl, on the cluster that kubectl would use."""
 
-import io
-import json
+from __future__ import annotations
+
 import os
+import re
 import sys
-from collections.abc import Iterator, Sequence
-from contextlib import redirect_stdout
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-import yaml
+from kueuepy.cli import Program, execute
 
-from kueuepy.cli import main as kueuepy
-from kueuepy.cli.streams import guarded
-from kueuepy.errors import ApiError, KueueError
-from kueuepy.errors.libraries import imported
-from kueuepy.manifest.text.sources import CLUSTER, is_live
-from kueuepy.platform.apiserver.connection import kubeconfig_path
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
 
-_ON_CLUSTER = frozenset(
-    "check convert delays eta explain import mcp plan record risk run simulate sweep whatif".split()  # noqa: SIM905
-)
-"""Commands that read a cluster; the others do not get a source."""
-_IN_NAMESPACE = frozenset(("check", "convert", "explain", "run", "whatif"))
-_OF_WORKLOAD = frozenset(("eta", "explain", "risk"))
-"""Commands whose first argument is the name of a workload."""
+    from kueuepy.cli.signature import Option
+
 _FORMATS = ("json", "yaml", "wide")
-_SHORT = ("-n", "-o")
-_FLAGS = {"--context": "context", "--kubeconfig": "kubeconfig", "--namespace": "namespace", "-n": "namespace"}
+_FLAGS = {"--context": "context", "--kubeconfig": "kubeconfig", "-o": "output", "--output": "output"}
+_TABLES = (".csv", ".csv.gz")
+_CLUSTER = re.compile(r" cluster:(\w+)")
+_OPTIONS = """
+Options of kubectl:
+  --context NAME          Context of the kubeconfig whose cluster the command reads.
+  --kubeconfig FILE       Path of the kubeconfig file.
+  -n, --namespace NAME    Namespace of the workload; by default, the namespace of the context.
+  -A, --all-namespaces    Find the workload in any namespace.
+  -o, --output FORMAT     Format of the answer: json or yaml; by default, text. A file name is the file to write.
+
+Without a file of objects, a saved state or a recording as FILE or SOURCE, commands read the cluster of the context.
+"""
+
+
+class _Plugin(Program):
+    """The plugin, with the flags of kubectl on its command line."""
+
+    name = "kubectl kueuepy"
+    about = _OPTIONS
+    sources = ("files", "sources", "cluster")
+
+    def __init__(self, flags: dict[str, str]) -> None:
+        """Create the plugin with the values of kubectl's flags."""
+        self._flags = flags
+
+    def in_help(self, text: str) -> str:
+        """Return the help of a command with the flags of kubectl, and examples for the plugin."""
+        before, title, examples = text.partition("Examples:\n")
+        examples = _CLUSTER.sub(r" --context \1", examples.replace("  kueuepy ", f"  {self.name} "))
+        return f"{before}{_OPTIONS.lstrip()}\n{title}{examples.replace('| kueuepy ', f'| {self.name} ')}"
+
+    def complete(self, options: Sequence[Option], values: dict[str, Any]) -> None:
+        """Add the cluster and the namespace of the context, unless the command line names another source."""
+        source = next((one for one in options if one.is_argument and one.name in self.sources), None)
+        if source is None:
+            return
+        given = values.get(source.name, ())
+        if not all(name.endswith(_TABLES) for name in ([given] if isinstance(given, str) else given)):
+            return
+        cluster = f"cluster:{self._flags.get('context', '')}"
+        values[source.name] = [*given, cluster] if source.repeats else cluster
+        if "all" in self._flags or not any(one.name == "namespace" for one in options):
+            return
+        values["namespace"] = values.get("namespace") or _namespace(self._flags.get("context"))
+        if "/" not in values.get("workload", "/"):
+            values["workload"] = f"{values['namespace']}/{values['workload']}"
 
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Run a command and return its exit code."""
-    arguments = list(sys.argv[1:] if argv is None else argv)
-    return guarded(lambda: _run(arguments))
+    flags, words = _split(list(sys.argv[1:] if argv is None else argv))
+    if "kubeconfig" in flags:
+        os.environ["KUBECONFIG"] = flags["kubeconfig"]
+    plugin = _Plugin(flags)
+    if flags.get("output") not in ("json", "yaml"):
+        return execute(words, plugin)
+    if flags["output"] == "json":
+        return execute([*words, "--json"], plugin)
+    return _as_yaml([*words, "--json"], plugin)
 
 
-def _run(arguments: list[str]) -> int:
-    given, rest = _split(arguments)
-    if given.get("kubeconfig"):
-        os.environ["KUBECONFIG"] = given["kubeconfig"]
-    command = next((one for one in rest if not one.startswith("-")), "")
-    try:
-        if command in _ON_CLUSTER and not {"-h", "--help"} & set(rest):
-            rest = _on_cluster(command, rest, given)
-    except KueueError as error:
-        sys.stderr.write(f"error: {error}\n")
-        return 1
-    if given.get("output") == "json":
-        return kueuepy([*rest, "--json"])
-    return _as_yaml(rest) if given.get("output") == "yaml" else kueuepy(rest)
-
-
-def _on_cluster(command: str, rest: list[str], given: dict[str, str]) -> list[str]:
-    """Return the arguments with the cluster as the last one, and with the namespace of the context."""
-    namespace = given.get("namespace") or _namespace(given)
-    position = rest.index(command)
-    names = [place for place, one in enumerate(rest) if place > position and not one.startswith("-")]
-    found = list(rest)
-    if command in _OF_WORKLOAD and names and "all" not in given and "/" not in found[names[0]]:
-        found[names[0]] = f"{namespace}/{found[names[0]]}"
-    if command in _IN_NAMESPACE and "all" not in given:
-        found += ["--namespace", namespace]
-    return found if any(map(is_live, found)) else [*found, f"{CLUSTER}{given.get('context', '')}"]
-
-
-def _split(arguments: list[str]) -> tuple[dict[str, str], list[str]]:
-    """Return the flags of kubectl, and the other arguments."""
-    given: dict[str, str] = {}
+def _split(words: list[str]) -> tuple[dict[str, str], list[str]]:
+    """Return the flags of kubectl, and the other words."""
+    flags: dict[str, str] = {}
     rest: list[str] = []
-    left = iter(arguments)
-    for one in left:
-        name, equals, value = one.partition("=")
-        if one[:2] in _SHORT and len(one) > len("-n") and one[2] != "=":
-            name, equals, value = one[:2], "=", one[2:]
-        if name in _FLAGS:
-            given[_FLAGS[name]] = value if equals else next(left, "")
-        elif one in ("-A", "--all-namespaces"):
-            given["all"] = "true"
-        elif name in ("-o", "--output"):
-            _format(name, value if equals else next(left, ""), given, rest)
+    left = iter(words)
+    for word in left:
+        name, equals, value = word.partition("=")
+        if word.startswith("-o") and len(name) > len("-o"):
+            name, equals, value = "-o", "=", word[2:]
+        if word in ("-A", "--all-namespaces"):
+            flags["all"] = ""
+        elif name not in _FLAGS:
+            rest.append(word)
         else:
-            rest.append(one)
-    return given, rest
+            value = value if equals else next(left, "")
+            if _FLAGS[name] != "output" or value in _FORMATS:
+                flags[_FLAGS[name]] = value
+            else:
+                rest += [name, value]  # the output file of a command
+    return flags, rest
 
 
-def _format(name: str, value: str, given: dict[str, str], rest: list[str]) -> None:
-    """Store an output format of kubectl; a file name belongs to the command."""
-    if value in _FORMATS:
-        given["output"] = value
-    else:
-        rest += [name, value]
-
-
-def _namespace(given: dict[str, str]) -> str:
-    """Return the namespace of the kubeconfig context.
+def _namespace(context: str | None) -> str:
+    """Return the namespace of a kubeconfig context, by default of the current one.
 
     Raises:
         ApiError: The kubeconfig cannot be read.
     """
+    from kueuepy.errors import ApiError  # noqa: PLC0415 - an interrupt while they are imported is handled by `execute`
+    from kueuepy.errors.libraries import imported  # noqa: PLC0415
+    from kueuepy.platform.apiserver.connection import kubeconfig_path  # noqa: PLC0415
+
     config = imported("kubernetes.config", "kubectl kueuepy", '"kueuepy[live]"')
     try:
         contexts, current = config.list_kube_config_contexts(kubeconfig_path())
     except (config.ConfigException, OSError) as error:
         raise ApiError(f"kubeconfig: cannot be read: {error}") from None
-    wanted = given.get("context") or (current or {}).get("name")
-    return next(_namespaces(contexts, wanted), "default")
+    return next(_namespaces(contexts, context or (current or {}).get("name")), "default")
 
 
 def _namespaces(contexts: list[dict[str, Any]], name: Any) -> Iterator[str]:
@@ -113,11 +123,18 @@ def _namespaces(contexts: list[dict[str, Any]], name: Any) -> Iterator[str]:
             yield str(one["context"]["namespace"])
 
 
-def _as_yaml(arguments: list[str]) -> int:
+def _as_yaml(words: list[str], plugin: _Plugin) -> int:
     """Run a command and print its JSON output as YAML."""
-    out = io.StringIO()
+    import json  # noqa: PLC0415 - few commands need them
+    from contextlib import redirect_stdout  # noqa: PLC0415
+    from io import StringIO  # noqa: PLC0415
+
+    import yaml  # noqa: PLC0415
+
+    out = StringIO()
     with redirect_stdout(out):
-        code = kueuepy([*arguments, "--json"])
-    if out.getvalue():
-        sys.stdout.write(yaml.safe_dump(json.loads(out.getvalue()), sort_keys=False, allow_unicode=True))
+        code = execute(words, plugin)
+    if text := out.getvalue():
+        is_json = text.startswith(("{", "["))
+        sys.stdout.write(yaml.safe_dump(json.loads(text), sort_keys=False, allow_unicode=True) if is_json else text)
     return code

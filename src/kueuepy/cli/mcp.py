@@ -2,45 +2,36 @@
 
 from typing import Annotated
 
-import typer
+from msgspec import Meta
 
 from kueuepy.cli.agents.server import serve
 from kueuepy.cli.agents.source import Source
-from kueuepy.cli.options import KueueVersion, examples
 from kueuepy.manifest.text.sources import CLUSTER
 
-EXAMPLES = examples("kueuepy mcp", "kueuepy mcp cluster:prod", "kueuepy mcp history.db", "kueuepy mcp manifests/")
+_DEFAULT = (CLUSTER,)
 
 
 def mcp(
-    files: Annotated[
-        list[str] | None,
-        typer.Argument(
-            metavar="SOURCE",
-            help="File, directory, recording, or cluster:CONTEXT; by default, the current kubectl context.",
-        ),
-    ] = None,
+    files: tuple[str, ...] = _DEFAULT,
     *,
-    jobs: Annotated[
-        str | None,
-        typer.Option(
-            "--jobs", metavar="FILE", help="Job log to simulate; by default, the job history of SOURCE, if it has one."
-        ),
-    ] = None,
-    max_age: Annotated[
-        float,
-        typer.Option(
-            "--max-age",
-            min=0,
-            metavar="SECONDS",
-            help="Read a running cluster again if the data is older than this number of seconds.",
-        ),
-    ] = 60,
-    kueue_version: KueueVersion = None,
+    jobs: str | None = None,
+    max_age: Annotated[float, Meta(ge=0)] = 60,
+    kueue_version: str | None = None,
 ) -> None:
     """Serve the Model Context Protocol on standard input and output, so that AI agents can ask about a cluster.
 
     The tools only read the cluster, accept no file names, and return answers of at most 2 kB. This command needs the
     extra mcp.
+
+    Options:
+        files (SOURCE): File, directory, recording, or cluster:CONTEXT; by default, the current kubectl context.
+        jobs (FILE): Job log to simulate; by default, the job history of SOURCE, if it has one.
+        max_age (SECONDS): Read a running cluster again if the data is older than this number of seconds.
+
+    Examples:
+        kueuepy mcp
+        kueuepy mcp cluster:prod
+        kueuepy mcp history.db
+        kueuepy mcp manifests/
     """
-    serve(Source(files or [CLUSTER], jobs=jobs, version=kueue_version, max_age=max_age))
+    serve(Source(list(files), jobs=jobs, version=kueue_version, max_age=max_age))

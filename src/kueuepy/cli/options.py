@@ -1,15 +1,16 @@
-"""Arguments and options that several commands share, and functions that read their files."""
+"""Groups of options that several commands share, and functions that read the values of options."""
 
 import sys
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING
 
 import msgspec
-import typer
 
 from kueuepy.cli.output import announce, progress, say, say_notes
+from kueuepy.cli.signature import UsageError
 from kueuepy.cluster import Cluster
 from kueuepy.cluster.unmodelled import not_modelled
 from kueuepy.errors import InvalidSpecError, NotFoundError
+from kueuepy.errors.problems import shown
 from kueuepy.errors.words import counted
 from kueuepy.manifest import Manifest, load
 from kueuepy.manifest.text.sources import CLUSTER, is_live, live_parts, opened
@@ -19,129 +20,15 @@ from kueuepy.simulation.spans import span
 if TYPE_CHECKING:
     from kueuepy.manifest.text.sources import One
 
-Objects = Annotated[
-    list[str],
-    typer.Argument(metavar="FILE", help="YAML or JSON file, directory of such files, - (stdin), or cluster:CONTEXT."),
-]
-Files = Annotated[
-    list[str],
-    typer.Argument(
-        metavar="FILE",
-        help="YAML, JSON or CSV (jobs) file, directory, - (stdin), saved state, recording, or cluster:CONTEXT.",
-    ),
-]
-WorkloadName = Annotated[
-    str,
-    typer.Argument(metavar="WORKLOAD", help="Name of a workload or of its job: NAME, NAMESPACE/NAME or QUEUE/NAME."),
-]
-Namespace = Annotated[
-    str,
-    typer.Option(
-        "--namespace", "-n", metavar="NAME", help="Namespace for objects and jobs that do not specify a namespace."
-    ),
-]
-Json = Annotated[bool, typer.Option("--json", help="Print JSON instead of text.")]
-Lenient = Annotated[
-    bool,
-    typer.Option(
-        "--lenient", help="Correct input that an API server would reject, where possible, and report the corrections."
-    ),
-]
-KueueVersion = Annotated[
-    str | None,
-    typer.Option(
-        "--kueue-version",
-        metavar="VERSION",
-        help="Kueue release to emulate, v0.15 or later.  [default: v0.20-devel]",
-    ),
-]
-Threads = Annotated[
-    int | None,
-    typer.Option("--threads", min=1, metavar="N", help="Number of threads of a simulation; by default, one per core."),
-]
-Latency = Annotated[
-    str,
-    typer.Option(
-        "--latency",
-        metavar="DURATION",
-        help="Maximum delay between a decision of Kueue and the API write that records it.",
-    ),
-]
-AtLeast = Annotated[
-    float | None,
-    typer.Option(
-        "--at-least",
-        metavar="FRACTION",
-        min=0,
-        max=1,
-        help="Exit with code 3 if the fraction of matching decisions is below this value.",
-    ),
-]
-Users = Annotated[
-    str,
-    typer.Option(
-        "--users", metavar="LABEL", help="Workload label whose value is the name of the user (default: no label)."
-    ),
-]
-Futures = Annotated[
-    int,
-    typer.Option(
-        "-N",
-        "--futures",
-        min=1,
-        metavar="N",
-        help="Number of Monte Carlo simulations, each with different random draws.",
-    ),
-]
-Horizon = Annotated[
-    str, typer.Option("--horizon", metavar="TIME", help="Virtual time that each Monte Carlo simulation covers.")
-]
-EditFile = Annotated[
-    str | None,
-    typer.Option(
-        "--edit",
-        metavar="FILE",
-        help="YAML or JSON file of partial objects to merge into the existing objects, as kubectl apply does.",
-    ),
-]
-HISTORY = typer.Option(
-    "--history", metavar="FILE", help="Recording or dump of a cluster from which to estimate runtimes and arrivals."
-)
-StopAfter = Annotated[
-    str | None,
-    typer.Option("--stop-after", metavar="TIME", help="Stop after this time; by default, run until interrupted."),
-]
-AsIs = Annotated[
-    bool, typer.Option("--as-is", help="Use the state in the files as it is, without running scheduling cycles first.")
-]
-ExitCode = Annotated[bool, typer.Option("--exit-code", help="Exit with code 3 if the command finds any difference.")]
-Rows = Annotated[int, typer.Option("--rows", min=1, metavar="N", help="Maximum number of rows to print per table.")]
-Until = Annotated[
-    str | None,
-    typer.Option(
-        "--until",
-        metavar="TIME",
-        help="Stop the simulation at this time; by default, simulate until no events are left.",
-    ),
-]
-Warmup = Annotated[
-    str,
-    typer.Option(
-        "--warmup",
-        metavar="TIME",
-        help="Exclude jobs submitted before this time from the metrics, but still simulate these jobs.",
-    ),
-]
-
 
 def context_of(cluster: str) -> str:
     """Return the kubeconfig context of `cluster:CONTEXT`; an empty string for the current context.
 
     Raises:
-        typer.BadParameter: The argument CLUSTER has another form.
+        UsageError: The argument CLUSTER has another form.
     """
     if not cluster.startswith(CLUSTER):
-        raise typer.BadParameter(f"{cluster!r}; it must be cluster: or cluster:CONTEXT", param_hint="'CLUSTER'")
+        raise UsageError(f"{shown(cluster)}: it must be cluster: or cluster:CONTEXT")
     return cluster.removeprefix(CLUSTER)
 
 
@@ -154,48 +41,55 @@ def seconds_of(stop_after: str | None) -> float | None:
     return None if stop_after is None else span("--stop-after", stop_after) / SECOND
 
 
-def examples(*lines: str) -> str:
-    """Format example command lines for the end of a command's help."""
-    return "\b\nExamples:\n" + "\n".join(f"  {line}" for line in lines)
+class Reading(msgspec.Struct, frozen=True):
+    """How to read the objects of a cluster: a group of options."""
+
+    kueue_version: str | None = None
+    lenient: bool = False
+
+    def manifest(self, files: list[str], namespace: str = "default") -> Manifest:
+        """Read the objects in files, running clusters and recordings; print notes on what a cluster does not show.
+
+        Raises:
+            InvalidSpecError: The files contain no object, for example because the command that writes them has failed.
+            KueueError: A file cannot be read, or is not valid.
+        """
+        for name in files:
+            if name.endswith(".csv"):
+                raise InvalidSpecError(f"{name}: holds rows of jobs; objects are given as YAML or JSON")
+        with progress(f"reading {counted(len(files), 'source')}"):
+            source = opened(paths(files))
+            live = live_parts(source)
+            strict = not (self.lenient or live)
+            found = load(source, strict=strict, namespace=namespace, version=self.kueue_version)
+        say_notes(note for one in live for note in one.notes)
+        if files and found.is_empty:
+            raise InvalidSpecError(f"{', '.join(files)}: nothing to read; there must be at least one object")
+        return found
+
+    def cluster(self, files: list[str]) -> Cluster:
+        """Read the configuration of a cluster, on which a command runs jobs from another file.
+
+        The Workloads of a running cluster or of a recording are left out, because they would never end.
+
+        Raises:
+            KueueError: A file cannot be read, or is not valid.
+        """
+        manifest = self.manifest(files)
+        live = [name for name in files if is_live(name)]
+        if live and manifest.workloads:
+            left = counted(len(manifest.workloads), "Workload")
+            say(f"note: {', '.join(live)}: {left} left out; the command runs the jobs that you give it", stderr=True)
+            manifest = msgspec.structs.replace(manifest, workloads=())
+        cluster = Cluster.from_manifest(manifest, names=not (self.lenient or live))
+        announce(not_modelled(cluster))
+        return cluster
 
 
-def read(files: list[str], *, lenient: bool, namespace: str = "default", version: str | None = None) -> Manifest:
-    """Read the objects in files, running clusters and recordings; print notes on what a cluster does not show.
+class Start(Reading, frozen=True):
+    """How to read the objects and jobs of a cluster: a group of options."""
 
-    Raises:
-        InvalidSpecError: The files contain no object, for example because the command that writes them has failed.
-        KueueError: A file cannot be read, or is not valid.
-    """
-    for name in files:
-        if name.endswith(".csv"):
-            raise InvalidSpecError(f"{name}: holds rows of jobs; objects are given as YAML or JSON")
-    with progress(f"reading {counted(len(files), 'source')}"):
-        source = opened(paths(files))
-        live = live_parts(source)
-        found = load(source, strict=not (lenient or live), namespace=namespace, version=version)
-    say_notes(note for one in live for note in one.notes)
-    if files and found.is_empty:
-        raise InvalidSpecError(f"{', '.join(files)}: nothing to read; there must be at least one object")
-    return found
-
-
-def read_cluster(files: list[str], *, lenient: bool, version: str | None = None) -> Cluster:
-    """Read the configuration of a cluster, on which a command runs jobs from another file.
-
-    The Workloads of a running cluster or of a recording are left out, because they would never end.
-
-    Raises:
-        KueueError: A file cannot be read, or is not valid.
-    """
-    manifest = read(files, lenient=lenient, version=version)
-    live = [name for name in files if is_live(name)]
-    if live and manifest.workloads:
-        left = counted(len(manifest.workloads), "Workload")
-        say(f"note: {', '.join(live)}: {left} left out; the command runs the jobs that you give it", stderr=True)
-        manifest = msgspec.structs.replace(manifest, workloads=())
-    cluster = Cluster.from_manifest(manifest, names=not (lenient or live))
-    announce(not_modelled(cluster))
-    return cluster
+    namespace: str = "default"
 
 
 def paths(files: list[str]) -> "list[One]":

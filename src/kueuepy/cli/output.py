@@ -1,6 +1,9 @@
 """Output of commands: tables or JSON; colour and progress on terminals only."""
 
 import math
+import os
+import re
+import shutil
 import sys
 import textwrap
 import time
@@ -8,19 +11,16 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from io import BytesIO
 from pathlib import Path
-from typing import Any
+from typing import Any, TextIO
 
 import msgspec
-from rich.console import Console
-from rich.table import Table
-from rich.text import Text
 
 from kueuepy.errors import InvalidSpecError
+from kueuepy.errors.problems import ManifestError, Problem
 from kueuepy.files import write_file
 from kueuepy.look.escapes import visible
 from kueuepy.look.notebook import blocks
 from kueuepy.look.numbers import time_left
-from kueuepy.manifest import ManifestError, Problem
 
 OK = 0
 WRONG_INPUT = 1
@@ -29,6 +29,7 @@ ANSWER_IS_NO = 3
 NOT_MODELLED = 4
 
 SEVERITY_STYLES = {"error": "bold red", "warning": "yellow", "note": "cyan"}
+_CODES = {"bold": 1, "dim": 2, "red": 31, "yellow": 33, "cyan": 36}
 _WIDE = 10_000
 """Columns of output to a file or a pipe, so that no line is wrapped or cut."""
 _BAR = 20
@@ -37,19 +38,29 @@ _LONG = 32
 """The number of characters from which a cell may be broken into lines in a terminal."""
 _TITLE = 18
 """The number of characters in a line of the title of a column."""
+_ENDLESS = re.compile(r"\S{400,}")
+"""A word that a message does not quote in full: a file name has at most 255 characters."""
+_QUOTED = 80
 
 
-def _console(*, stderr: bool = False) -> Console:
+def _paint(text: str, style: str, stream: TextIO) -> str:
+    """Return a text in a style, on terminals that show colours."""
+    plain = "NO_COLOR" in os.environ or os.environ.get("TERM") == "dumb" or not stream.isatty()
+    codes = ";".join(str(_CODES[name]) for name in style.split())
+    return text if plain or not (codes and text) else f"\x1b[{codes}m{text}\x1b[0m"
+
+
+def say(*parts: str | tuple[str, str], style: str = "", stderr: bool = False) -> None:
+    """Print a line: long lines are not wrapped, and control characters become escapes.
+
+    Args:
+        parts: The parts of the line: texts, or pairs of a text and its style.
+        style: The style of the texts: words such as `bold red`.
+        stderr: Whether to print to standard error.
+    """
     stream = sys.stderr if stderr else sys.stdout
-    return Console(stderr=stderr, width=None if stream.isatty() else _WIDE, highlight=False, emoji=False)
-
-
-def say(text: str | Text, *, style: str = "", stderr: bool = False) -> None:
-    """Print a text: long lines are not wrapped, brackets are not markup, and control characters become escapes."""
-    line = Text(visible(text), style=style) if isinstance(text, str) else text
-    if (shown := visible(line.plain)) != line.plain:
-        line = Text(shown, style=style)  # the spans of a text with other characters would be at wrong places
-    _console(stderr=stderr).print(line, soft_wrap=True)
+    pairs = [(part, style) if isinstance(part, str) else part for part in parts]
+    stream.write("".join(_paint(visible(text), how, stream) for text, how in pairs) + "\n")
 
 
 def say_notes(notes: Iterable[str]) -> None:
@@ -82,7 +93,7 @@ def announce(texts: Iterable[str]) -> None:
     new = tuple(text for text in dict.fromkeys(texts) if text not in _unmodelled.texts)
     _unmodelled.texts += new
     for text in () if _unmodelled.json else new:
-        say(Text.assemble(("not modelled: ", "bold yellow"), text))
+        say(("not modelled: ", "bold yellow"), text)
 
 
 def exit_code(code: int) -> int:
@@ -90,16 +101,16 @@ def exit_code(code: int) -> int:
     return NOT_MODELLED if _unmodelled.texts and code in (OK, ANSWER_IS_NO) else code
 
 
-def fail(error: Exception, *, json: bool = False, message: str | None = None) -> None:
+def fail(error: Exception, *, json: bool = False) -> None:
     """Print an error as text to standard error, or as JSON to standard output."""
-    message = str(error) if message is None else message
+    message = _ENDLESS.sub(lambda found: f"{found[0][:_QUOTED]}…", str(error))
     if json:
         problems = error.problems if isinstance(error, ManifestError) else ()
         found = {"type": type(error).__name__, "message": message, "problems": list(map(problem_data, problems))}
         print_json({"error": found})
         return
     for line in message.splitlines() or [type(error).__name__]:
-        say(Text.assemble(("error: ", "bold red"), line), stderr=True)
+        say(("error: ", "bold red"), line, stderr=True)
 
 
 def problem_data(found: tuple[str, Problem]) -> dict[str, str]:
@@ -113,30 +124,42 @@ def table(title: str, columns: Sequence[str], rows: Iterable[Sequence[Any]]) -> 
 
     In a terminal, long cells are broken into lines, and columns that do not fit are printed below the others.
     """
-    title, columns = visible(title), list(map(visible, columns))
-    lines = [[("" if cell is None else visible(str(cell))) for cell in row] for row in rows]
-    console = _console()
-    if not console.is_terminal:
-        with console.capture() as captured:
-            console.print(_block(title, columns, lines))
-        sys.stdout.writelines(f"{line.rstrip()}\n" for line in captured.get().splitlines())
-        return
-    widths = [max(map(len, "\n".join(texts).split("\n"))) for texts in zip(columns, *lines, strict=True)]
-    for number, places in enumerate(blocks([min(width, _LONG) for width in widths], 1, console.width)):
-        if number:
-            console.print()
-        heads, cells = [columns[at] for at in places], [[line[at] for at in places] for line in lines]
-        console.print(_block("" if number else title, heads, cells))
+    lines = [["" if cell is None else visible(str(cell)) for cell in row] for row in rows]
+    heads = list(map(visible, columns))
+    right = [bool(cells) and all(map(_is_number, cells)) for cells in zip(*lines, strict=True)] or [False] * len(heads)
+    widths = [max(map(len, "\n".join(texts).split("\n"))) for texts in zip(heads, *lines, strict=True)]
+    least = [min(width, _LONG) for width in widths]
+    room = shutil.get_terminal_size().columns if sys.stdout.isatty() else _WIDE
+    for number, places in enumerate(blocks(least, 1, room)):
+        if number or title:
+            say(("" if number else title, "bold"))
+        left = room - sum(least[at] for at in places) - 2 * (len(places) - 1)
+        shown = {}
+        for at in places:
+            shown[at] = least[at] + max(0, min(widths[at] - least[at], left))
+            left -= shown[at] - least[at]
+        for line in _aligned(heads, shown, right, bottom=True):
+            say((line, "bold"))
+        for cells in lines:
+            for line in _aligned(cells, shown, right):
+                say(line)
 
 
-def _block(title: str, columns: Sequence[str], lines: Sequence[Sequence[str]]) -> Table:
-    shown = Table(title=title or None, title_justify="left", title_style="bold", box=None, pad_edge=False)
-    for position, column in enumerate(columns):
-        numeric = bool(lines) and all(_is_number(line[position]) for line in lines)
-        shown.add_column(Text(column), justify="right" if numeric else "left", header_style="bold", overflow="fold")
-    for line in lines:
-        shown.add_row(*map(Text, line))
-    return shown
+def _aligned(
+    cells: Sequence[str], widths: dict[int, int], right: Sequence[bool], *, bottom: bool = False
+) -> Iterator[str]:
+    """Yield the lines of some cells of a row, in columns of the given widths, aligned at the top or at the bottom."""
+    parts = []
+    for at, width in widths.items():
+        lines = cells[at].split("\n")
+        parts.append([part for line in lines for part in (textwrap.wrap(line, width) if len(line) > width else [line])])
+    height = max(map(len, parts))
+    for part in parts:
+        blank = [""] * (height - len(part))
+        part[:] = [*blank, *part] if bottom else [*part, *blank]
+    for texts in zip(*parts, strict=True):
+        places = zip(texts, widths.items(), strict=True)
+        yield "  ".join(f"{text:{'>' if right[at] else '<'}{width}}" for text, (at, width) in places).rstrip()
 
 
 def in_lines(title: str) -> str:
@@ -174,12 +197,15 @@ def as_data(value: Any) -> Any:
 @contextmanager
 def progress(what: str) -> Iterator[None]:
     """Show a status line on standard error during a long operation, if it is a terminal."""
-    console = _console(stderr=True)
-    if not console.is_terminal:
+    watched = sys.stderr.isatty()
+    if watched:
+        sys.stderr.write(f"\r{visible(what)} …\x1b[K")
+        sys.stderr.flush()
+    try:
         yield
-        return
-    with console.status(what):
-        yield
+    finally:
+        if watched:
+            sys.stderr.write("\r\x1b[K")
 
 
 @contextmanager

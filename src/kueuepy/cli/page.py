@@ -1,19 +1,21 @@
 """`kueuepy page` and `kueuepy serve`: the page of a cluster as a file, or served and kept up to date."""
 
 import shlex
-from collections.abc import Hashable
+import webbrowser
+from collections.abc import Callable, Hashable
 from functools import partial
 from pathlib import Path
 from typing import Annotated, NamedTuple
 
-import typer
+from msgspec import Meta
 
 from kueuepy.cli.describe import start
-from kueuepy.cli.options import AsIs, KueueVersion, Lenient, Namespace, examples
+from kueuepy.cli.options import Start
 from kueuepy.cli.output import progress, say
-from kueuepy.cli.serving import Browser, Port, serve_page
+from kueuepy.cli.shared import Count, Port
 from kueuepy.errors import InvalidSpecError
 from kueuepy.errors.words import counted
+from kueuepy.files import is_directory, is_file
 from kueuepy.look.loopback import Server
 from kueuepy.manifest.text.sources import is_live
 from kueuepy.pages import Page
@@ -26,59 +28,37 @@ from kueuepy.platform.site.recorded import recorded_data
 from kueuepy.scheduler import Scheduler
 from kueuepy.simulation.stored import load_result
 
-PAGE_EXAMPLES = examples(
-    "kueuepy page cluster:prod -o page.html",
-    "kueuepy page examples/seeds/002/two-teams.yaml examples/seeds/002/jobs.csv -o page.html",
-    "kueuepy page history.db -o week.html",
-)
-SERVE_EXAMPLES = examples(
-    "kueuepy serve cluster:prod",
-    "kueuepy serve history.db --port 8000",
-    "kueuepy serve examples/seeds/002/two-teams.yaml examples/seeds/002/jobs.csv --no-browser",
-)
-Sources = Annotated[
-    list[str],
-    typer.Argument(
-        metavar="SOURCE",
-        help="YAML, JSON or CSV file, recording, saved state, simulate --out directory, or cluster:CONTEXT.",
-    ),
-]
-Title = Annotated[str, typer.Option("--title", metavar="TEXT", help="Title of the page.")]
-
 
 class _Options(NamedTuple):
     title: str
-    namespace: str
-    version: str | None
-    lenient: bool
+    reading: Start
     as_is: bool
 
 
 def page(
-    sources: Sources,
+    sources: list[str],
     *,
-    output: Annotated[str, typer.Option("--output", "-o", metavar="FILE", help="HTML file to write.")],
-    title: Title = "",
-    explain: Annotated[
-        int,
-        typer.Option(
-            "--explain",
-            min=0,
-            metavar="N",
-            help="Number of pending workloads to explain in full, beginning with the first of each queue.",
-        ),
-    ] = MOST_EXPLAINED,
-    as_is: AsIs = False,
-    namespace: Namespace = "default",
-    kueue_version: KueueVersion = None,
-    lenient: Lenient = False,
+    output: str,
+    title: str = "",
+    explain: Count = MOST_EXPLAINED,
+    as_is: bool = False,
+    reading: Start,
 ) -> None:
     """Write a page that shows a cluster: quota, pending workloads with reasons, running workloads and racks.
 
     The page is one HTML file, which loads nothing from a network. The page of a recording or of a simulation has a time
     slider. The command sends only GET requests to a cluster.
+
+    Options:
+        output (FILE): HTML file to write.
+        explain (N): Number of pending workloads to explain in full, beginning with the first of each queue.
+
+    Examples:
+        kueuepy page cluster:prod -o page.html
+        kueuepy page examples/seeds/002/two-teams.yaml examples/seeds/002/jobs.csv -o page.html
+        kueuepy page history.db -o week.html
     """
-    options = _Options(title, namespace, kueue_version, lenient, as_is)
+    options = _Options(title, reading, as_is)
     name = ", ".join(sources)
     if _is_result(sources):
         with progress("reading the result"):
@@ -98,26 +78,29 @@ def page(
 
 
 def serve(
-    sources: Sources,
+    sources: list[str],
     *,
     port: Port = 0,
-    every: Annotated[
-        float,
-        typer.Option("--every", min=1, max=86400, metavar="SECONDS", help="Minimum time between two reads of SOURCE."),
-    ] = 10.0,
-    browser: Browser = True,
-    title: Title = "",
-    as_is: AsIs = False,
-    namespace: Namespace = "default",
-    kueue_version: KueueVersion = None,
-    lenient: Lenient = False,
+    every: Annotated[float, Meta(ge=1, le=86400)] = 10,
+    browser: bool = True,
+    title: str = "",
+    as_is: bool = False,
+    reading: Start,
 ) -> None:
     """Serve a page that shows the state of a cluster, and keep the page up to date; see kueuepy page.
 
     The page is served on 127.0.0.1 only, at an address with a secret token. The source is read again while a browser
     shows the page, at most every 10 seconds. The command writes no files. Press Ctrl-C to stop it.
+
+    Options:
+        every (SECONDS): Minimum time between two reads of SOURCE.
+
+    Examples:
+        kueuepy serve cluster:prod
+        kueuepy serve history.db --port 8000
+        kueuepy serve examples/seeds/002/two-teams.yaml examples/seeds/002/jobs.csv --no-browser
     """
-    options = _Options(title, namespace, kueue_version, lenient, as_is)
+    options = _Options(title, reading, as_is)
     about = {"title": title, "source": ", ".join(sources)}
     feed: FixedFeed | RecordingFeed | SchedulerFeed
     if "-" in sources:
@@ -133,8 +116,29 @@ def serve(
     serve_page(partial(Server, site), port, about["source"], browser=browser)
 
 
+def serve_page(listen: Callable[[int], Server], port: int, title: str, *, browser: bool) -> None:
+    """Serve a page on a port, print its address after `title`, and open it in a browser on request.
+
+    Raises:
+        InvalidSpecError: The port is in use.
+    """
+    try:
+        server = listen(port)
+    except OSError as error:
+        raise InvalidSpecError(f"--port {port}: cannot be listened on: {error.strerror}") from None
+    say(f"{title}: {server.url}")
+    if browser:
+        webbrowser.open(server.url)
+    try:
+        server.serve()
+    except KeyboardInterrupt:
+        pass
+    finally:
+        server.close()
+
+
 def _is_result(sources: list[str]) -> bool:
-    return len(sources) == 1 and (Path(sources[0]) / "result.json").is_file()
+    return len(sources) == 1 and is_file(Path(sources[0]) / "result.json")
 
 
 def _of_result(folder: str, title: str) -> PageData:
@@ -148,13 +152,7 @@ def _is_recording(sources: list[str]) -> bool:
 
 
 def _started(sources: list[str], options: _Options) -> tuple[Scheduler, tuple[str, ...]]:
-    found = start(
-        sources,
-        lenient=options.lenient,
-        version=options.version,
-        namespace=options.namespace,
-        settle=not options.as_is,
-    )
+    found = start(sources, options.reading, settle=not options.as_is)
     return found.scheduler, found.notes
 
 
@@ -164,9 +162,9 @@ def _stamp(sources: list[str]) -> Hashable:
         return None
     found = []
     for name in sources:
-        inside = sorted(Path(name).rglob("*")) if Path(name).is_dir() else [Path(name)]
+        inside = sorted(Path(name).rglob("*")) if is_directory(name) else [Path(name)]
         for path in inside:
-            if path.exists():
+            if is_file(path):
                 facts = path.stat()
                 found.append((str(path), facts.st_mtime_ns, facts.st_size))
     return tuple(found)
@@ -176,7 +174,8 @@ def _command(sources: list[str], options: _Options) -> str:
     """Return the command that explains a workload of the page."""
     if _is_result(sources) or "-" in sources:
         return ""
-    settings = " --as-is" * options.as_is + " --lenient" * options.lenient
-    settings += f" --kueue-version {options.version}" if options.version else ""
-    settings += f" -n {options.namespace}" if options.namespace != "default" else ""
+    reading = options.reading
+    settings = " --as-is" * options.as_is + " --lenient" * reading.lenient
+    settings += f" --kueue-version {reading.kueue_version}" if reading.kueue_version else ""
+    settings += f" -n {reading.namespace}" if reading.namespace != "default" else ""
     return f"kueuepy explain {{name}} {shlex.join(sources)}{settings}"

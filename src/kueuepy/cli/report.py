@@ -3,38 +3,28 @@
 import shlex
 import sys
 from pathlib import Path
-from typing import Annotated
 
-import typer
-
-from kueuepy.cli.options import examples
 from kueuepy.cli.output import progress, say
 from kueuepy.simulation.comparison import Comparison
 from kueuepy.simulation.report import report as write_report
 from kueuepy.simulation.stored import load_result
 
-EXAMPLES = examples(
-    "kueuepy report results/ -o report.html",
-    "kueuepy report today/ tomorrow/ -o difference.html --title 'Reclaim within the cohort?'",
-)
 
-
-def report(
-    folders: Annotated[
-        list[str],
-        typer.Argument(
-            metavar="DIR", help="Directory written by kueuepy simulate --out; several directories are compared."
-        ),
-    ],
-    *,
-    output: Annotated[str, typer.Option("--output", "-o", metavar="FILE", help="HTML file to write.")],
-    title: Annotated[str, typer.Option("--title", metavar="TEXT", help="Title of the report.")] = "",
-) -> None:
+def report(folders: list[str], *, output: str, title: str = "") -> None:
     """Write a report of one simulation, or a comparison of several, as one self-contained HTML file.
 
     The report begins with the result in words, and ends with all metrics, their confidence intervals and the settings.
     The middle of the report contains charts, evictions, and the pending jobs with their reasons. A comparison shows the
     policies side by side, and lists the queues and jobs that wait longer or less.
+
+    Options:
+        folders (DIR): Directory written by kueuepy simulate --out; several directories are compared.
+        output (FILE): HTML file to write.
+        title (TEXT): Title of the report.
+
+    Examples:
+        kueuepy report results/ -o report.html
+        kueuepy report today/ tomorrow/ -o difference.html --title 'Reclaim within the cohort?'
     """
     with progress("reading the results"):
         found = {folder: load_result(folder) for folder in folders}

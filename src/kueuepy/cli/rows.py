@@ -4,7 +4,6 @@ import re
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from fractions import Fraction
-from pathlib import Path
 from typing import Any
 
 from kueuepy.errors import InvalidSpecError, KueueError
@@ -18,7 +17,6 @@ from kueuepy.simulation.read import Source
 from kueuepy.simulation.spans import parse_moment, parse_span
 
 _WHOLE = re.compile(r"-?[0-9]{1,18}(?:\.0{1,9})?")
-_SUFFIXES = (".csv", ".csv.gz")
 _TIMES: dict[str, Callable[[str], int | None]] = {"submit": parse_moment, "duration": parse_span}
 _NEVER = "-1"
 _TEXTS = ("name", "namespace", "queue")
@@ -35,14 +33,6 @@ class Rows(list[Submission]):
     """
 
     notes: tuple[str, ...] = ()
-
-
-def tables_in(name: str) -> list[str]:
-    """Return the CSV files that a name on the command line refers to: the file, or all files below a directory."""
-    if name.endswith(_SUFFIXES) or name == "-" or not Path(name).is_dir():
-        return [name] if name.endswith(_SUFFIXES) else []
-    found = {path for suffix in _SUFFIXES for path in Path(name).rglob(f"*{suffix}") if path.is_file()}
-    return sorted(map(str, found))
 
 
 @contextmanager

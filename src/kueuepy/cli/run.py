@@ -1,47 +1,41 @@
 """`kueuepy run`: admit jobs until nothing changes, and show decisions and reasons."""
 
 from collections.abc import Iterator
-from typing import Annotated, Any
-
-import typer
+from typing import Any
 
 from kueuepy._core import Quantity
 from kueuepy.cli.describe import describe, plain, rows_table, start
-from kueuepy.cli.options import Files, Json, KueueVersion, Lenient, Namespace, Rows, examples
+from kueuepy.cli.options import Start
 from kueuepy.cli.output import print_json, progress, say
+from kueuepy.cli.shared import Positive
 from kueuepy.engine.cycle import Settled
 from kueuepy.engine.decisions import Pending
 from kueuepy.errors.words import counted, verb
 from kueuepy.scheduler import Scheduler
 from kueuepy.session.session import session_of
 
-EXAMPLES = examples(
-    "kueuepy run examples/seeds/002/two-teams.yaml examples/seeds/002/jobs.csv",
-    "kueuepy run examples/seeds/002/two-teams.yaml examples/seeds/002/jobs.csv --json",
-)
-
 
 def run(
-    files: Files,
+    files: list[str],
     *,
-    cycles: Annotated[
-        int | None,
-        typer.Option(
-            "--cycles", min=1, metavar="N", help="Maximum number of scheduling cycles; by default, unlimited."
-        ),
-    ] = None,
-    rows: Rows = 40,
-    namespace: Namespace = "default",
-    kueue_version: KueueVersion = None,
-    lenient: Lenient = False,
-    json: Json = False,
+    cycles: Positive | None = None,
+    rows: Positive = 40,
+    reading: Start,
+    json: bool = False,
 ) -> None:
     """Admit jobs until nothing changes, and show the decisions and why the other jobs are pending.
 
     All jobs are in the queues from the beginning, ordered by their creation time (`submit` in CSV). Time does not pass:
     jobs do not finish, and admission checks stay Pending. To run jobs to their end, use kueuepy simulate.
+
+    Options:
+        cycles (N): Maximum number of scheduling cycles; by default, unlimited.
+
+    Examples:
+        kueuepy run examples/seeds/002/two-teams.yaml examples/seeds/002/jobs.csv
+        kueuepy run examples/seeds/002/two-teams.yaml examples/seeds/002/jobs.csv --json
     """
-    found = start(files, lenient=lenient, version=kueue_version, namespace=namespace, settle=False)
+    found = start(files, reading, settle=False)
     scheduler = found.scheduler
     found.tell()
     with progress(f"deciding about {counted(len(scheduler.keys()), 'workload')}"):

@@ -6,25 +6,13 @@ import warnings
 from collections.abc import Callable
 from functools import partial
 from pathlib import Path
-from typing import Annotated, Any, Literal, TypeAlias
+from typing import Any, Literal
 
-import typer
-
-from kueuepy.cli.logs import Censored, Format, Map, Window, pair, read_jobs
-from kueuepy.cli.options import (
-    EditFile,
-    Json,
-    KueueVersion,
-    Lenient,
-    Objects,
-    Threads,
-    Until,
-    Warmup,
-    examples,
-    read_cluster,
-)
+from kueuepy.cli.logs import Log, pair
+from kueuepy.cli.options import Reading
 from kueuepy.cli.output import (
     ANSWER_IS_NO,
+    OK,
     announce,
     counting,
     expect_other_file,
@@ -34,12 +22,14 @@ from kueuepy.cli.output import (
     say,
     table,
 )
+from kueuepy.cli.shared import Positive
 from kueuepy.cluster import Cluster
 from kueuepy.cluster.patch import patched
 from kueuepy.cluster.unmodelled import not_modelled
 from kueuepy.errors import InvalidSpecError, LoopError
 from kueuepy.errors.libraries import imported
 from kueuepy.errors.words import plural
+from kueuepy.files import is_file
 from kueuepy.lab.exploration.gate import check_policy as hold
 from kueuepy.lab.exploration.gate import read_promises
 from kueuepy.look.notebook import Sheet, repr_text
@@ -60,138 +50,33 @@ from kueuepy.simulation.result import Result, plain
 from kueuepy.simulation.simulate import simulate as run
 from kueuepy.simulation.table import Jobs
 
-EXAMPLES = examples(
-    "kueuepy simulate examples/week/teams.yaml --jobs examples/week/jobs.csv --report week.html",
-    "kueuepy simulate examples/week/teams.yaml --jobs examples/week/jobs.csv --gate examples/gate/promises.yaml",
-    "kueuepy simulate objects/ --jobs philly.csv.gz --window 7d:21d --model checkpoint --every 30m --restore 3m",
-    "kueuepy simulate cluster:prod --jobs history.db --censored exponential --edit quota.yaml",
-    "kueuepy simulate objects/ --jobs log.csv --map queue=team --map gpu=n_gpu --picture usage=usage.svg --json",
-)
-
-_Model: TypeAlias = Annotated[
-    Literal["restart", "checkpoint", "resume"],
-    typer.Option(
-        "--model", help="Point from which an evicted job continues: its start, its last checkpoint, or its eviction."
-    ),
-]
-_Missing: TypeAlias = Annotated[
-    Literal["error", "skip", "wait"],
-    typer.Option(
-        "--missing",
-        help="For jobs whose LocalQueue does not exist: exit with code 1, skip them, or let them wait.",
-    ),
-]
-_OnLoop: TypeAlias = Annotated[
-    Literal["hold", "stop", "raise"],
-    typer.Option(
-        "--on-loop",
-        help="On a preemption loop: pause admission in the cohort tree, end the simulation, or exit with code 3.",
-    ),
-]
-_Gate: TypeAlias = Annotated[
-    str | None,
-    typer.Option(
-        "--gate", metavar="FILE", help="YAML file that lists targets for the simulation to meet, e.g. wait_p95 <= 30m."
-    ),
-]
-_Out: TypeAlias = Annotated[
-    str | None,
-    typer.Option(
-        "--out",
-        metavar="DIR",
-        help="Directory for all result tables, which kueuepy report and kueuepy.load_result can read.",
-    ),
-]
-_Report: TypeAlias = Annotated[
-    str | None, typer.Option("--report", metavar="FILE", help="Write a report to this HTML file.")
-]
-_Picture: TypeAlias = Annotated[
-    list[str] | None,
-    typer.Option(
-        "--picture",
-        metavar="NAME=FILE",
-        help=f"Write a chart to an SVG file; NAME is one of {', '.join(PICTURES)}; repeatable.",
-    ),
-]
-
-
-_Jobs: TypeAlias = Annotated[
-    str,
-    typer.Option(
-        "--jobs",
-        metavar="FILE",
-        help="File of jobs to simulate: a log, a table, manifests, or a recording of a cluster.",
-    ),
-]
-_Load: TypeAlias = Annotated[
-    float | None, typer.Option("--load", metavar="X", help="Multiply the arrival rate of the jobs by X.  [default: 1]")
-]
-_Every: TypeAlias = Annotated[
-    str,
-    typer.Option(
-        "--every",
-        metavar="TIME",
-        help="Run time of a job between two checkpoints; must be greater than 0 with --model checkpoint.",
-    ),
-]
-_Cost: TypeAlias = Annotated[
-    str,
-    typer.Option("--cost", metavar="TIME", help="Duration of each checkpoint, during which the job makes no progress."),
-]
-_Restore: TypeAlias = Annotated[
-    str,
-    typer.Option(
-        "--restore",
-        metavar="TIME",
-        help="Time a job needs to restore its progress when it restarts after an eviction.",
-    ),
-]
-_Grace: TypeAlias = Annotated[
-    str, typer.Option("--grace", metavar="TIME", help="Time from the eviction of a job to the release of its quota.")
-]
-_Cycle: TypeAlias = Annotated[
-    str, typer.Option("--cycle", metavar="TIME", help="Duration of a scheduling cycle in virtual time.")
-]
-_At: TypeAlias = Annotated[
-    str | None,
-    typer.Option(
-        "--at",
-        metavar="FILE",
-        help="YAML or JSON file that lists events during the simulation, e.g. quota changes.",
-    ),
-]
-
 
 def simulate(
-    files: Objects,
+    files: list[str],
     *,
-    jobs: _Jobs,
-    format: Format = "auto",  # noqa: A002 - as the option is called
-    map: Map = None,  # noqa: A002
-    window: Window = None,
-    censored: Censored = None,
-    load: _Load = None,
-    model: _Model = "restart",
-    every: _Every = "0",
-    cost: _Cost = "0",
-    restore: _Restore = "0",
-    grace: _Grace = "0",
-    cycle: _Cycle = "0",
-    until: Until = None,
-    warmup: Warmup = "0",
-    at: _At = None,
-    edit: EditFile = None,
-    missing: _Missing = "error",
-    on_loop: _OnLoop = "hold",
-    out: _Out = None,
-    report: _Report = None,
-    picture: _Picture = None,
-    gate: _Gate = None,
-    threads: Threads = None,
-    kueue_version: KueueVersion = None,
-    lenient: Lenient = False,
-    json: Json = False,
-) -> None:
+    jobs: str,
+    log: Log,
+    load: float | None = None,
+    model: Literal["restart", "checkpoint", "resume"] = "restart",
+    every: str = "0",
+    cost: str = "0",
+    restore: str = "0",
+    grace: str = "0",
+    cycle: str = "0",
+    until: str | None = None,
+    warmup: str = "0",
+    at: str | None = None,
+    edit: str | None = None,
+    missing: Literal["error", "skip", "wait"] = "error",
+    on_loop: Literal["hold", "stop", "raise"] = "hold",
+    out: str | None = None,
+    report: str | None = None,
+    picture: tuple[str, ...] = (),
+    gate: str | None = None,
+    threads: Positive | None = None,
+    reading: Reading,
+    json: bool = False,
+) -> int:
     """Simulate jobs on a cluster configuration in virtual time.
 
     Prints metrics, such as waiting times, utilisation and evictions, and a row for each ClusterQueue. FILE contains the
@@ -207,15 +92,41 @@ def simulate(
     count. With --on-loop hold, no job of the cohort tree is admitted until another event occurs there. Exits with code
     1 if --missing is error and a LocalQueue does not exist. Exits with code 3 if the simulation misses a target of
     --gate, or if it finds a preemption loop and --on-loop is raise.
+
+    Options:
+        files (FILE): YAML or JSON file, directory of them, - (stdin), or cluster:CONTEXT.
+        jobs (FILE): File of jobs: a log, a table, manifests, or a recording.
+        load (X): Multiply the arrival rate of the jobs by X.  [default: 1]
+        model (NAME): Where an evicted job continues: restart, checkpoint (the last one), or resume.
+        every (TIME): Run time of a job between two checkpoints, for --model checkpoint.
+        cost (TIME): Duration of a checkpoint, in which the job makes no progress.
+        restore (TIME): Time to restore the progress of a job after an eviction.
+        grace (TIME): Time from an eviction to the release of the quota.
+        cycle (TIME): Duration of a scheduling cycle in virtual time.
+        at (FILE): YAML or JSON file of events, such as changes of quota.
+        missing (HOW): Jobs whose LocalQueue does not exist: error, skip, or wait.
+        on_loop (HOW): Preemption loop: hold (pause its cohort tree), stop, or raise (exit code 3).
+        out (DIR): Directory for all tables, which kueuepy report can read.
+        report (FILE): Write a report to this HTML file.
+        picture (NAME=FILE): Write a chart to an SVG file; NAME is one of usage, queue, shares, consumed,
+            waits, gantt, preemptions, slowdown_by_size, clusters, dispatch; repeatable.
+        gate (FILE): YAML file of targets to meet, such as wait_p95 <= 30m.
+
+    Examples:
+        kueuepy simulate examples/week/teams.yaml --jobs examples/week/jobs.csv --report week.html
+        kueuepy simulate examples/week/teams.yaml --jobs examples/week/jobs.csv --gate examples/gate/promises.yaml
+        kueuepy simulate objects/ --jobs philly.csv.gz --window 7d:21d --model checkpoint --every 30m --restore 3m
+        kueuepy simulate cluster:prod --jobs history.db --censored exponential --edit quota.yaml
+        kueuepy simulate objects/ --jobs log.csv --map queue=team --map gpu=n_gpu --picture usage=usage.svg --json
     """
     if out is not None:
         imported("pyarrow.parquet", "--out", '"kueuepy[arrow]"')  # before the run, not after it
     promises = None if gate is None else read_promises(gate)
-    pictures = [pair("--picture", given, tuple(PICTURES)) for given in picture or ()]
+    pictures = [pair("--picture", given, tuple(PICTURES)) for given in picture]
     for output in (report, *(path for _, path in pictures)):
         expect_other_file(output, *files, jobs, edit, gate)
-    cluster = _edited(read_cluster(files, lenient=lenient, version=kueue_version), edit)
-    table_ = read_jobs(jobs, format, map, window, censored)
+    cluster = _edited(reading.cluster(files), edit)
+    table_ = log.read(jobs)
     table_ = table_ if load is None else table_.scale_load(load)
     options: dict[str, Any] = {
         "model": RunModel(model, every, cost, restore, grace),
@@ -231,13 +142,12 @@ def simulate(
         found = _run(cluster, table_, options)
     except LoopError as error:
         fail(error, json=json)
-        raise typer.Exit(ANSWER_IS_NO) from None
+        return ANSWER_IS_NO
     found.policy = Path(files[0]).stem if len(files) == 1 else ""
     _write(found, out, report, pictures)
     verdicts = None if promises is None else hold(found, promises)
     _print(found, verdicts, json=json)
-    if verdicts is not None and not verdicts.passed:
-        raise typer.Exit(ANSWER_IS_NO)
+    return OK if verdicts is None or verdicts.passed else ANSWER_IS_NO
 
 
 def _run(cluster: Cluster, jobs: Jobs, options: dict[str, Any]) -> Result:
@@ -281,7 +191,7 @@ def _waiting(show: Callable[..., None]) -> Callable[[Progress], None]:
 
 def _write(found: Result, out: str | None, report: str | None, pictures: list[tuple[Any, str]]) -> None:
     if out is not None:
-        if Path(out).is_file():
+        if is_file(out):
             raise InvalidSpecError(f"{out}: is a file; --out names a directory")
         found.save(out)
     if report is not None:

@@ -6,15 +6,15 @@ import re
 from collections.abc import Callable
 from contextlib import contextmanager
 from io import StringIO
-from typing import TYPE_CHECKING, Annotated, Any, TypeAlias
+from typing import TYPE_CHECKING, Any
 
-import typer
 import yaml
 
-from kueuepy.cli.logs import Censored, Format, JobsFile, Map, Window, pair, read_jobs
-from kueuepy.cli.options import Json, KueueVersion, Lenient, Objects, Rows, Until, Warmup, examples, read_cluster
+from kueuepy.cli.logs import Log, pair
+from kueuepy.cli.options import Reading
 from kueuepy.cli.output import (
     ANSWER_IS_NO,
+    OK,
     counting,
     expect_other_file,
     in_lines,
@@ -24,6 +24,8 @@ from kueuepy.cli.output import (
     say,
     table,
 )
+from kueuepy.cli.shared import Positive
+from kueuepy.cli.signature import UsageError
 from kueuepy.cluster import Cluster, dump
 from kueuepy.errors import InvalidSpecError
 from kueuepy.errors.libraries import imported
@@ -31,7 +33,8 @@ from kueuepy.files import write_file
 from kueuepy.lab.exploration.grid import Sweep
 from kueuepy.lab.exploration.measure import promise
 from kueuepy.lab.exploration.plan import plan as make_plan
-from kueuepy.lab.exploration.space import Uniform, sample
+from kueuepy.lab.exploration.space import Uniform
+from kueuepy.lab.exploration.space import sample as evenly
 from kueuepy.lab.exploration.sweep import sweep as run
 from kueuepy.simulation.catalogue import figure_text, is_shown
 from kueuepy.simulation.labels import label_of
@@ -42,126 +45,32 @@ if TYPE_CHECKING:
 
     from kueuepy.tables import Columns
 
-SWEEP_EXAMPLES = examples(
-    "kueuepy sweep examples/week/teams.yaml --jobs examples/week/jobs.csv "
-    "--over 'ClusterQueue/*:preemption.reclaimWithinCohort=Never,Any' --pareto wait_p95,lost_hours",
-    "kueuepy sweep objects/ --jobs log.csv --over 'ClusterQueue/a:quota[f/cpu].nominalQuota=8..64:4' --sample 200 "
-    "--seeds 3 --out sweep.parquet",
-)
-PLAN_EXAMPLES = examples(
-    "kueuepy plan examples/week/teams.yaml --jobs examples/week/jobs.csv --target 'wait_p95(robots) <= 30m' "
-    "--vary 'ClusterQueue/robots:quota[h100/nvidia.com/gpu].nominalQuota' --from 2 --to 12",
-)
 _RANGE = re.compile(r"(-?[0-9.]+?)\.\.(-?[0-9.]+?)(?::([0-9.]+))?")
-
-_Seeds: TypeAlias = Annotated[
-    int,
-    typer.Option(
-        "--seeds",
-        min=1,
-        metavar="N",
-        help="Number of simulations per policy; with 2 or more, each shuffles the days of the job log.",
-    ),
-]
-_Threads: TypeAlias = Annotated[
-    int | None,
-    typer.Option(
-        "--threads", min=1, metavar="N", help="Number of simulations to run in parallel; by default, one per core."
-    ),
-]
-_Storage: TypeAlias = Annotated[
-    str | None,
-    typer.Option(
-        "--storage",
-        metavar="FILE",
-        help="Store finished simulations in this file, so that a repeated command can reuse them.",
-    ),
-]
-
-_Over: TypeAlias = Annotated[
-    list[str],
-    typer.Option(
-        "--over",
-        metavar="PATH=VALUES",
-        help="Field and values to try: v1,v2,... or, with --sample, LOW..HIGH:STEP; repeatable.",
-    ),
-]
-_Sample: TypeAlias = Annotated[
-    int | None,
-    typer.Option(
-        "--sample", min=1, metavar="N", help="Simulate only N policies, spread evenly over all combinations of values."
-    ),
-]
-_Figure: TypeAlias = Annotated[
-    list[str] | None,
-    typer.Option(
-        "--figure",
-        metavar="FIGURE",
-        help="Additional metric to compute, e.g. wait_p95(team-a)[priority >= 100]; repeatable.",
-    ),
-]
-_Pareto: TypeAlias = Annotated[
-    str | None,
-    typer.Option(
-        "--pareto", metavar="F1,F2", help="Show only the Pareto-optimal policies for these metrics (lower is better)."
-    ),
-]
-_Where: TypeAlias = Annotated[
-    str | None,
-    typer.Option(
-        "--where", metavar="CONDITION", help="Condition that the selected policy must meet, e.g. 'evictions <= 200'."
-    ),
-]
-_Best: TypeAlias = Annotated[
-    str, typer.Option("--best", metavar="FIGURE", help="Select the policy that minimises this metric.")
-]
-_Dask: TypeAlias = Annotated[
-    str | None,
-    typer.Option("--dask", metavar="ADDRESS", help="Address of a Dask scheduler whose workers run the simulations."),
-]
-_Out: TypeAlias = Annotated[
-    str | None,
-    typer.Option(
-        "--out",
-        metavar="FILE",
-        help="Write all results to this file: as CSV if its name ends with .csv, otherwise as Parquet.",
-    ),
-]
-_Picture: TypeAlias = Annotated[
-    str | None,
-    typer.Option(
-        "--picture", metavar="FILE", help="Write a chart of the two metrics given by --pareto to this SVG or PNG file."
-    ),
-]
 
 
 def sweep(
-    files: Objects,
+    files: list[str],
     *,
-    jobs: JobsFile,
-    over: _Over,
-    format: Format = "auto",  # noqa: A002 - as the option is called
-    map: Map = None,  # noqa: A002
-    window: Window = None,
-    censored: Censored = None,
-    number: _Sample = None,
-    seeds: _Seeds = 1,
-    figure: _Figure = None,
-    pareto: _Pareto = None,
-    where: _Where = None,
-    best: _Best = "wait_p95",
-    threads: _Threads = None,
-    dask: _Dask = None,
-    storage: _Storage = None,
-    until: Until = None,
-    warmup: Warmup = "0",
-    out: _Out = None,
-    picture: _Picture = None,
-    rows: Rows = 20,
-    kueue_version: KueueVersion = None,
-    lenient: Lenient = False,
-    json: Json = False,
-) -> None:
+    jobs: str,
+    over: tuple[str, ...],
+    log: Log,
+    sample: Positive | None = None,
+    seeds: Positive = 1,
+    figure: tuple[str, ...] = (),
+    pareto: str | None = None,
+    where: str | None = None,
+    best: str = "wait_p95",
+    threads: Positive | None = None,
+    dask: str | None = None,
+    storage: str | None = None,
+    until: str | None = None,
+    warmup: str = "0",
+    out: str | None = None,
+    picture: str | None = None,
+    rows: Positive = 20,
+    reading: Reading,
+    json: bool = False,
+) -> int:
     """Simulate the same jobs under many policies, and find the best policy.
 
     A policy sets a value at each path of --over. A path names a field of objects, such as
@@ -169,14 +78,33 @@ def sweep(
     the run (model:every). All combinations of the values are simulated, or N of them with --sample N.
 
     Exits with code 3 if no policy meets the condition --where.
+
+    Options:
+        files (FILE): YAML or JSON file, directory of them, - (stdin), or cluster:CONTEXT.
+        over (PATH=VALUES): Field and values to try: v1,v2,... or, with --sample, LOW..HIGH:STEP; repeatable.
+        sample (N): Simulate only N policies, spread evenly over all combinations of values.
+        figure (FIGURE): Additional metric to compute, e.g. wait_p95(team-a)[priority >= 100]; repeatable.
+        pareto (F1,F2): Show only the Pareto-optimal policies for these metrics (lower is better).
+        where (CONDITION): Condition that the selected policy must meet, e.g. 'evictions <= 200'.
+        best (FIGURE): Select the policy that minimises this metric.
+        threads (N): Number of simulations to run in parallel; by default, one per core.
+        dask (ADDRESS): Address of a Dask scheduler whose workers run the simulations.
+        out (FILE): Write all results to this file: as CSV if its name ends with .csv, otherwise as Parquet.
+        picture (FILE): Write a chart of the two metrics given by --pareto to this SVG or PNG file.
+
+    Examples:
+        kueuepy sweep examples/week/teams.yaml --jobs examples/week/jobs.csv
+            --over 'ClusterQueue/*:preemption.reclaimWithinCohort=Never,Any' --pareto wait_p95,lost_hours
+        kueuepy sweep objects/ --jobs log.csv --over 'ClusterQueue/a:quota[f/cpu].nominalQuota=8..64:4' --sample 200
+            --seeds 3 --out sweep.parquet
     """
     for output in (out, picture):
         expect_other_file(output, *files, jobs, storage)
-    cluster = read_cluster(files, lenient=lenient, version=kueue_version)
-    table_ = read_jobs(jobs, format, map, window, censored)
+    cluster = reading.cluster(files)
+    table_ = log.read(jobs)
     given = [pair("--over", text) for text in over]
-    space = {path: _values(path, text, sampled=number is not None) for path, text in given}
-    policies: Any = space if number is None else sample(space, number)
+    space = {path: _values(path, text, sampled=sample is not None) for path, text in given}
+    policies: Any = space if sample is None else evenly(space, sample)
     names = _metrics(pareto, picture)
     with _workers(dask) as client, counting("simulations done") as show:
         grid = run(
@@ -184,7 +112,7 @@ def sweep(
             _by_seed(table_, seeds),
             policies,
             seeds=seeds,
-            figures=figure or (),
+            figures=figure,
             threads=threads,
             on=client,
             storage=storage,
@@ -205,22 +133,23 @@ def sweep(
         )
     else:
         _tell(grid, front, rows)
-        if chosen is None:
-            say(f"no policy meets {where}", style="bold")
-        else:
-            edits = ", ".join(f"{path}={value}" for path, value in chosen.edits.items())
-            name = grid.named(best)
-            say(
-                f"best: policy {chosen.policy}: {edits}: {name} {figure_text(name, chosen.figures[name])}", style="bold"
-            )
+        _tell_best(grid, chosen, best, where)
+    return ANSWER_IS_NO if chosen is None else OK
+
+
+def _tell_best(grid: Sweep, chosen: Any, best: str, where: str | None) -> None:
     if chosen is None:
-        raise typer.Exit(ANSWER_IS_NO)
+        say(f"no policy meets {where}", style="bold")
+    else:
+        edits = ", ".join(f"{path}={value}" for path, value in chosen.edits.items())
+        name = grid.named(best)
+        say(f"best: policy {chosen.policy}: {edits}: {name} {figure_text(name, chosen.figures[name])}", style="bold")
 
 
 def _metrics(pareto: str | None, picture: str | None) -> list[str]:
     names = [name.strip() for name in (pareto or "").split(",") if name.strip()]
     if picture is not None and len(names) != 2:  # noqa: PLR2004 - x and y
-        raise typer.BadParameter("needs --pareto with two metrics", param_hint="'--picture'")
+        raise UsageError("--picture: needs --pareto with two metrics")
     return names
 
 
@@ -301,69 +230,66 @@ def _save(grid: Sweep, path: str) -> None:
 
 
 def plan(
-    files: Objects,
+    files: list[str],
     *,
-    jobs: JobsFile,
-    target: Annotated[
-        str,
-        typer.Option(
-            "--target", metavar="TARGET", help="Target that the simulation must meet, e.g. 'wait_p95(team-a) <= 30m'."
-        ),
-    ],
-    vary: Annotated[str, typer.Option("--vary", metavar="PATH", help="Path of the numeric field to minimise.")],
-    low: Annotated[int, typer.Option("--from", metavar="N", help="Smallest value to try.")],
-    high: Annotated[int, typer.Option("--to", metavar="N", help="Largest value to try.")],
-    step: Annotated[int, typer.Option("--step", min=1, metavar="N", help="Step between the values to try.")] = 1,
-    format: Format = "auto",  # noqa: A002 - as the option is called
-    map: Map = None,  # noqa: A002
-    window: Window = None,
-    censored: Censored = None,
-    seeds: _Seeds = 1,
-    every: Annotated[
-        bool, typer.Option("--all", help="Try every value, even if that takes more than 64 simulations.")
-    ] = False,
-    threads: _Threads = None,
-    storage: _Storage = None,
-    out: Annotated[
-        str | None,
-        typer.Option(
-            "-o", "--output", metavar="FILE", help="YAML file for the objects, with the field set to the value found."
-        ),
-    ] = None,
-    picture: Annotated[
-        str | None,
-        typer.Option("--picture", metavar="FILE", help="Write a chart of the values tried to this SVG or PNG file."),
-    ] = None,
-    kueue_version: KueueVersion = None,
-    lenient: Lenient = False,
-    json: Json = False,
-) -> None:
+    jobs: str,
+    target: str,
+    vary: str,
+    from_: int,
+    to: int,
+    step: Positive = 1,
+    log: Log,
+    seeds: Positive = 1,
+    all_: bool = False,
+    threads: Positive | None = None,
+    storage: str | None = None,
+    output: str | None = None,
+    picture: str | None = None,
+    reading: Reading,
+    json: bool = False,
+) -> int:
     """Find the smallest value of a field that meets a target, such as the smallest quota for a waiting time.
 
     With several seeds, a value must meet the target with each seed. Prints the result of every value tried, and whether
     a larger value missed the target although a smaller value met it.
 
     Exits with code 3 if no value meets the target.
+
+    Options:
+        files (FILE): YAML or JSON file, directory of them, - (stdin), or cluster:CONTEXT.
+        target (TARGET): Target that the simulation must meet, e.g. 'wait_p95(team-a) <= 30m'.
+        vary (PATH): Path of the numeric field to minimise.
+        from_ (N): Smallest value to try.
+        to (N): Largest value to try.
+        step (N): Step between the values to try.
+        all_: Try every value, even if that takes more than 64 simulations.
+        threads (N): Number of simulations to run in parallel; by default, one per core.
+        output (FILE): YAML file for the objects, with the field set to the value found.
+        picture (FILE): Write a chart of the values tried to this SVG or PNG file.
+
+    Examples:
+        kueuepy plan examples/week/teams.yaml --jobs examples/week/jobs.csv --target 'wait_p95(robots) <= 30m'
+            --vary 'ClusterQueue/robots:quota[h100/nvidia.com/gpu].nominalQuota' --from 2 --to 12
     """
-    cluster = read_cluster(files, lenient=lenient, version=kueue_version)
-    table_ = read_jobs(jobs, format, map, window, censored)
+    cluster = reading.cluster(files)
+    table_ = log.read(jobs)
     with counting("simulations done") as show:
         found = make_plan(
             cluster,
             _by_seed(table_, seeds),
             target,
             vary=vary,
-            low=low,
-            high=high,
+            low=from_,
+            high=to,
             step=step,
-            exhaustive=True if every else None,
+            exhaustive=True if all_ else None,
             seeds=seeds,
             threads=threads,
             storage=storage,
             progress=False if show is None else lambda progress: show(progress.done, progress.total),
         )
-    if out is not None and isinstance(found.cluster, Cluster):
-        dump(found.cluster, out)
+    if output is not None and isinstance(found.cluster, Cluster):
+        dump(found.cluster, output)
     if picture is not None:
         save_figure(found.plot().figure, picture)
     if json:
@@ -377,8 +303,7 @@ def plan(
         ]
         table("", (vary.rpartition(".")[2], _heading(figure), "95% interval", "Target met"), rows)
         say(repr(found)[len("<Plan: ") : -1], style="bold")
-    if found.value is None:
-        raise typer.Exit(ANSWER_IS_NO)
+    return ANSWER_IS_NO if found.value is None else OK
 
 
 def _heading(figure: str) -> str:

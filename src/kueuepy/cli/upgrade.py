@@ -1,13 +1,13 @@
 """`kueuepy upgrade`: compare how two releases of Kueue decide, and how they read the files."""
 
-from typing import Annotated, Any
+from typing import Any
 
 import msgspec
-import typer
 
 from kueuepy.cli.describe import jobs_of, rows_table
-from kueuepy.cli.options import ExitCode, Files, Json, Lenient, Rows, examples, paths
-from kueuepy.cli.output import ANSWER_IS_NO, announce, counting, print_json, say
+from kueuepy.cli.options import paths
+from kueuepy.cli.output import ANSWER_IS_NO, OK, announce, counting, print_json, say
+from kueuepy.cli.shared import Positive
 from kueuepy.cluster import Cluster
 from kueuepy.cluster.early import OLDEST, is_early
 from kueuepy.cluster.unmodelled import not_modelled
@@ -18,54 +18,43 @@ from kueuepy.manifest import Manifest, load
 from kueuepy.objects import Configuration
 from kueuepy.profiles import DEFAULTS, release_of
 
-_FROM = "First Kueue release to compare, e.g. the installed one (v0.1 to v0.20-devel)."
-EXAMPLES = examples(
-    "kueuepy upgrade examples/seeds/002/two-teams.yaml --jobs examples/seeds/002/jobs.csv --from v0.17 --to v0.19",
-)
-
 
 def upgrade(
-    files: Files,
+    files: list[str],
     *,
-    jobs: Annotated[
-        list[str],
-        typer.Option(
-            "--jobs", metavar="FILE", help="YAML, JSON or CSV file of jobs to run under both releases; repeatable."
-        ),
-    ],
-    before: Annotated[
-        str,
-        typer.Option("--from", metavar="VERSION", help=_FROM),
-    ],
-    after: Annotated[
-        str,
-        typer.Option(
-            "--to", metavar="VERSION", help="Second Kueue release to compare, e.g. the next one (v0.1 to v0.20-devel)."
-        ),
-    ],
-    rows: Rows = 40,
-    exit_code: ExitCode = False,
-    lenient: Lenient = False,
-    json: Json = False,
-) -> None:
+    jobs: tuple[str, ...],
+    from_: str,
+    to: str,
+    rows: Positive = 40,
+    exit_code: bool = False,
+    lenient: bool = False,
+    json: bool = False,
+) -> int:
     """Run the same jobs under two releases of Kueue, and show which decisions differ and why.
 
     The command also lists the fields that the second release rejects or reads differently, and the feature gates that
     were added or removed, or whose default changed. Jobs run as in kueuepy compare. For releases before v0.15, kueuepy
     uses the rules of v0.15, except for rules that are known to have changed.
+
+    Options:
+        jobs (FILE): YAML, JSON or CSV file of jobs to run under both releases; repeatable.
+        from_ (VERSION): First Kueue release to compare, e.g. the installed one (v0.1 to v0.20-devel).
+        to (VERSION): Second Kueue release to compare, e.g. the next one (v0.1 to v0.20-devel).
+
+    Examples:
+        kueuepy upgrade examples/seeds/002/two-teams.yaml --jobs examples/seeds/002/jobs.csv --from v0.17 --to v0.19
     """
-    manifest = load(paths(files), strict=not lenient, version=_profile(before))
+    manifest = load(paths(files), strict=not lenient, version=_profile(from_))
     announce(not_modelled(Cluster.from_manifest(manifest, names=False)))
-    read = reading_changes(manifest, files, before, after, lenient=lenient)
+    read = reading_changes(manifest, files, from_, to, lenient=lenient)
     with jobs_of(jobs) as items, counting("jobs done") as show:
         told = None if show is None else lambda progress: show(progress.done, progress.total)
-        found = compare_versions(Cluster.from_manifest(manifest, names=False), items, before, after, progress=told)
+        found = compare_versions(Cluster.from_manifest(manifest, names=False), items, from_, to, progress=told)
     if json:
         print_json(_plain(found, read))
     else:
         _tell(found, read, rows)
-    if exit_code and (found.changes or read):
-        raise typer.Exit(ANSWER_IS_NO)
+    return ANSWER_IS_NO if exit_code and (found.changes or read) else OK
 
 
 def reading_changes(manifest: Manifest, files: list[str], before: str, after: str, *, lenient: bool) -> list[str]:

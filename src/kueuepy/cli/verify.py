@@ -1,57 +1,56 @@
 """`kueuepy verify`: measure how far the decisions of kueuepy agree with a recorded cluster."""
 
-from pathlib import Path
-from typing import Annotated, Any
+import time
+from collections.abc import Sequence
+from contextlib import nullcontext
+from typing import Any
 
-import typer
-
-from kueuepy.cli.options import AtLeast, Json, Latency, examples
-from kueuepy.cli.output import ANSWER_IS_NO, counting, print_json, say, say_notes
-from kueuepy.platform.live.agreement import Agreement
+from kueuepy.cli.interrupts import until_interrupted
+from kueuepy.cli.options import context_of, seconds_of
+from kueuepy.cli.output import ANSWER_IS_NO, OK, counting, print_json, say, say_notes
+from kueuepy.cli.shared import Count, Fraction
+from kueuepy.errors.words import counted
+from kueuepy.objects import SECOND
+from kueuepy.platform.live.agreement import Agreement, Difference
 from kueuepy.platform.live.closed import verify_closed
 from kueuepy.platform.live.comparison import ClosedAgreement
+from kueuepy.platform.live.shadow import Shadow
 from kueuepy.platform.live.verify import verify as verify_recording
-
-EXAMPLES = examples(
-    "kueuepy verify tests/live/data/cohort.jsonl.gz",
-    "kueuepy verify tests/live/data/cohort.jsonl.gz --closed --explained 1",
-    "kueuepy verify history.db --at-least 0.99",
-)
+from kueuepy.platform.metrics.serving import MetricsServer
+from kueuepy.simulation.spans import span
 
 
 def verify(
-    recording: Annotated[
-        Path, typer.Argument(metavar="FILE", help="Recording written by kueuepy record, or watch events as JSON Lines.")
-    ],
+    recording: str,
     *,
-    latency: Latency = "1.2s",
-    at_least: AtLeast = None,
-    closed: Annotated[
-        bool,
-        typer.Option(
-            "--closed",
-            help="Simulate from the recorded inputs only, and compare the results with the recorded decisions.",
-        ),
-    ] = False,
-    explained: Annotated[
-        int,
-        typer.Option("--explained", metavar="N", min=0, help="With --closed, the number of differences to explain."),
-    ] = 3,
-    json: Json = False,
-) -> None:
+    latency: str = "1.2s",
+    at_least: Fraction | None = None,
+    closed: bool = False,
+    explained: Count = 3,
+    json: bool = False,
+) -> int:
     """Compare each decision of a recorded cluster with the decision of kueuepy in the same state.
 
     With --closed, kueuepy is not set to the recorded state after a difference, so one difference can cause many others.
     The result shows how well a simulation predicts the recorded period.
+
+    Options:
+        recording (FILE): Recording written by kueuepy record, or watch events as JSON Lines.
+        closed: Simulate from the recorded inputs only, and compare the results with the recorded decisions.
+        explained (N): With --closed, the number of differences to explain.
+
+    Examples:
+        kueuepy verify tests/live/data/cohort.jsonl.gz
+        kueuepy verify tests/live/data/cohort.jsonl.gz --closed --explained 1
+        kueuepy verify history.db --at-least 0.99
     """
     if closed:
         with counting("recorded changes applied") as show:
             outcomes = verify_closed(recording, tolerance=latency, explained=explained, progress=show)
-        _tell(outcomes, _closed_data(outcomes), at_least, json=json)
-        return
+        return _tell(outcomes, _closed_data(outcomes), at_least, json=json)
     with counting("recorded changes applied") as show:
         found = verify_recording(recording, latency=latency, progress=show)
-    _tell(found, {"decisions": found.decisions.rows()}, at_least, json=json)
+    return _tell(found, {"decisions": found.decisions.rows()}, at_least, json=json)
 
 
 def _closed_data(found: ClosedAgreement) -> dict[str, Any]:
@@ -64,11 +63,72 @@ def _closed_data(found: ClosedAgreement) -> dict[str, Any]:
     }
 
 
-def _tell(found: Agreement | ClosedAgreement, data: dict[str, Any], at_least: float | None, *, json: bool) -> None:
+def _tell(found: Agreement | ClosedAgreement, data: dict[str, Any], at_least: float | None, *, json: bool) -> int:
     if json:
         print_json({"agreement": found.share, **data, "differences": found.differences, "notes": found.notes})
     else:
         say_notes(found.notes)
         say(str(found))
-    if at_least is not None and found.share < at_least:
-        raise typer.Exit(ANSWER_IS_NO)
+    return ANSWER_IS_NO if at_least is not None and found.share < at_least else OK
+
+
+def follow(
+    cluster: str,
+    *,
+    metrics: str | None = None,
+    every: str = "1m",
+    latency: str = "1.2s",
+    stop_after: str | None = None,
+    at_least: Fraction | None = None,
+) -> int:
+    """Compare each decision of a running cluster with the decision of kueuepy, as it happens.
+
+    The command prints each decision that differs and, from time to time, the agreement so far, until it is interrupted.
+    The command only reads the cluster. It compares each decision about 3 seconds after the decision was made.
+
+    Options:
+        cluster (CLUSTER): Cluster to follow: cluster:CONTEXT, or cluster: for the current context.
+        metrics (HOST:PORT): Host and port on which to serve Prometheus metrics; by default, none are served.
+        every (TIME): Interval at which to print the current fraction of matching decisions.
+
+    Examples:
+        kueuepy verify cluster:prod
+        kueuepy verify cluster:in --metrics 0.0.0.0:9090 --every 10m
+    """
+    context = context_of(cluster)
+    seconds = seconds_of(stop_after)
+    told = _Told(span("--every", every) / SECOND)
+    found = Shadow.open(context, latency=latency)
+    told.shadow = found
+    with nullcontext() if metrics is None else MetricsServer(metrics, found.metrics_text) as server:
+        say(f"following {cluster}; press Ctrl-C to stop", stderr=True)
+        if server is not None:
+            say(f"metrics: {server.url}", stderr=True)
+        with until_interrupted(found.stop):
+            found.run(seconds, told.tell)
+    told.summary()
+    say_notes(found.notes[:20])
+    return ANSWER_IS_NO if at_least is not None and found.share < at_least else OK
+
+
+class _Told:
+    """What the command prints while it follows a cluster."""
+
+    shadow: Shadow
+
+    def __init__(self, every: float) -> None:
+        self._every = every
+        self._next = time.monotonic() + every
+
+    def tell(self, differences: Sequence[Difference]) -> None:
+        for one in differences:
+            say(str(one))
+        if time.monotonic() >= self._next:
+            self._next = time.monotonic() + self._every
+            self.summary()
+
+    def summary(self) -> None:
+        found = self.shadow
+        now = time.strftime("%Y-%m-%d %H:%M:%S", time.gmtime())
+        different = sum(count for (_, outcome), count in found.counts.items() if outcome == "different")
+        say(f"{now} {counted(found.total, 'decision')}, {100 * found.share:.1f}% agree, {different} differ")

@@ -1,28 +1,16 @@
 """`kueuepy whatif`: test hypothetical jobs and changes without applying them."""
 
 from functools import partial
-from pathlib import Path
-from typing import Annotated, Any
+from typing import Any
 
-import typer
 import yaml
 
 from kueuepy.cli.describe import describe, jobs_of, plain, rows_table, start
 from kueuepy.cli.logs import pair
-from kueuepy.cli.options import (
-    AsIs,
-    EditFile,
-    ExitCode,
-    Files,
-    Json,
-    KueueVersion,
-    Lenient,
-    Namespace,
-    Rows,
-    examples,
-    paths,
-)
-from kueuepy.cli.output import ANSWER_IS_NO, announce, print_json, progress, say
+from kueuepy.cli.options import Start, paths
+from kueuepy.cli.output import ANSWER_IS_NO, OK, announce, print_json, progress, say
+from kueuepy.cli.shared import Positive
+from kueuepy.cli.signature import UsageError
 from kueuepy.cluster.cluster import of_release
 from kueuepy.cluster.patch import Patched, named_by, patched
 from kueuepy.engine.decisions import Admitted, Preempting
@@ -36,91 +24,91 @@ from kueuepy.manifest.places import at_place, placed
 from kueuepy.manifest.text.reading import Item
 from kueuepy.scheduler import Scheduler
 
-EXAMPLES = examples(
-    "kueuepy whatif examples/seeds/002/two-teams.yaml --job examples/seeds/002/train.yaml",
-    "kueuepy whatif examples/seeds/002/two-teams.yaml --job examples/seeds/002/train.yaml --largest",
-    "kueuepy whatif examples/seeds/002/two-teams.yaml examples/seeds/002/jobs.csv "
-    "--edit examples/seeds/002/two-teams-reclaim.yaml --exit-code",
-    "kueuepy whatif examples/seeds/002/two-teams.yaml examples/seeds/002/jobs.csv "
-    "--set 'ClusterQueue/team-a:quota[default-flavor/cpu].nominalQuota=16'",
-)
-
 
 def whatif(
-    files: Files,
+    files: list[str],
     *,
-    job: Annotated[
-        Path | None,
-        typer.Option(
-            "--job",
-            metavar="FILE",
-            help="YAML, JSON or CSV file of jobs; for each job separately, test whether it would be admitted now.",
-        ),
-    ] = None,
-    largest: Annotated[
-        bool,
-        typer.Option(
-            "--largest",
-            help="With --job, print the largest pod count with which the first pod set would be admitted.",
-        ),
-    ] = False,
-    preempting: Annotated[
-        bool,
-        typer.Option(
-            "--preempting", help="With --job, count a job as admitted even if it must preempt other workloads."
-        ),
-    ] = False,
-    edit: EditFile = None,
-    replace: Annotated[
-        bool, typer.Option("--replace", help="With --edit, replace whole objects, as kubectl replace does.")
-    ] = False,
-    sets: Annotated[
-        list[str] | None,
-        typer.Option(
-            "--set",
-            metavar="PATH=VALUE",
-            help="Field to change and its new value, e.g. ClusterQueue/a:stopPolicy=Hold; repeatable.",
-        ),
-    ] = None,
-    exit_code: ExitCode = False,
-    as_is: AsIs = False,
-    rows: Rows = 40,
-    namespace: Namespace = "default",
-    kueue_version: KueueVersion = None,
-    lenient: Lenient = False,
-    json: Json = False,
-) -> None:
+    edit: str | None = None,
+    replace: bool = False,
+    set_: tuple[str, ...] = (),
+    exit_code: bool = False,
+    as_is: bool = False,
+    rows: Positive = 40,
+    reading: Start,
+    json: bool = False,
+) -> int:
     """Test whether a job would be admitted now, or which decisions a change of objects would alter.
-
-    For a job, prints the flavors it would get and the workloads it would preempt. With --job, the exit code is 3 if a
-    job would stay pending.
 
     Fields that the objects of --edit omit keep their values, and the value null removes a field; the command prints
     notes that list the kept and the removed fields. --set accepts the same paths as kueuepy sweep --over.
+
+    Options:
+        replace: With --edit, replace whole objects, as kubectl replace does.
+        set_ (PATH=VALUE): Field to change and its new value, e.g. ClusterQueue/a:stopPolicy=Hold; repeatable.
+
+    Examples:
+        kueuepy whatif examples/seeds/002/two-teams.yaml --job examples/seeds/002/train.yaml
+        kueuepy whatif examples/seeds/002/two-teams.yaml --job examples/seeds/002/train.yaml --largest
+        kueuepy whatif examples/seeds/002/two-teams.yaml examples/seeds/002/jobs.csv
+            --edit examples/seeds/002/two-teams-reclaim.yaml --exit-code
+        kueuepy whatif examples/seeds/002/two-teams.yaml examples/seeds/002/jobs.csv
+            --set 'ClusterQueue/team-a:quota[default-flavor/cpu].nominalQuota=16'
     """
-    changes = edit is not None or bool(sets)
-    if (job is None) != changes:
-        raise typer.BadParameter("give either --job, or --edit or --set")
+    if edit is None and not set_:
+        raise UsageError("whatif: one of --job, --edit and --set is required")
     if replace and edit is None:
-        raise typer.BadParameter("needs --edit", param_hint="'--replace'")
-    scheduler = start(files, lenient=lenient, version=kueue_version, namespace=namespace, settle=not as_is).tell()
-    if job is None:
-        edits: list[Edit] = []
-        if edit is not None:
-            edits = _edits(scheduler, edit, replace=replace, lenient=lenient, namespace=namespace)
-        if sets:
-            edits.append(dict(_value(text) for text in sets))
-        _edit(scheduler, edits, rows=rows, exit_code=exit_code, json=json)
-        return
+        raise UsageError("--replace: needs --edit")
+    scheduler = start(files, reading, settle=not as_is).tell()
+    changed = [] if edit is None else _edits(scheduler, edit, reading, replace=replace)
+    if set_:
+        changed.append(dict(_value(text) for text in set_))
+    with progress("deciding with and without the change"):
+        difference = scheduler.whatif(*changed)
+    announce(difference.not_modelled)
+    with progress("comparing usage with quota"):
+        leaving = workloads_over_quota(scheduler, *changed)
+    if json:
+        print_json({"changes": difference.changes, "beyond_quota": leaving})
+    else:
+        changes = [
+            (change.workload, outcome_text(change.before), outcome_text(change.after)) for change in difference.changes
+        ]
+        rows_table("Decisions that would change", ("workload", "before", "after"), changes, rows)
+        say(f"{counted(len(changes), 'decision')} would change" if changes else "nothing would change", style="bold")
+        if leaving:
+            say(f"over quota after the change, but not evicted by Kueue: {', '.join(leaving)}")
+    return ANSWER_IS_NO if exit_code and difference.changes else OK
+
+
+def admissions(
+    files: list[str],
+    *,
+    job: str,
+    largest: bool = False,
+    preempting: bool = False,
+    as_is: bool = False,
+    reading: Start,
+    json: bool = False,
+) -> int:
+    """Print the flavors that a job would get and the workloads that it would preempt, if it were submitted now.
+
+    The exit code is 3 if a job would stay pending.
+
+    Options:
+        job (FILE): YAML, JSON or CSV file of jobs; for each job separately, test whether it would be admitted now.
+        largest: Print the largest pod count with which the first pod set would be admitted.
+        preempting: Count a job as admitted even if it must preempt other workloads.
+    """
+    scheduler = start(files, reading, settle=not as_is).tell()
     ask = _largest if largest else _try
-    with jobs_of([str(job)], namespace=namespace) as found:
+    with jobs_of([job], namespace=reading.namespace) as found:
         items = [item.workload if isinstance(item, Submission) else item for item in found]
         if not items:
             raise InvalidSpecError(f"{job}: contains no job and no Workload; --job needs at least one")
-        ask(scheduler, items, preempting=preempting, json=json)
+        return ask(scheduler, items, preempting=preempting, json=json)
 
 
-def _try(scheduler: Scheduler, items: list[Any], *, preempting: bool, json: bool) -> None:
+def _try(scheduler: Scheduler, items: list[Any], *, preempting: bool, json: bool) -> int:
     answers = scheduler.try_admit_many(items)
     if json:
         print_json([plain(answer) for answer in answers])
@@ -128,22 +116,20 @@ def _try(scheduler: Scheduler, items: list[Any], *, preempting: bool, json: bool
         verdict, detail = describe(answer)
         say(f"{answer.workload}: {verdict}: {detail}")
     good = (Admitted, Preempting) if preempting else (Admitted,)
-    if not all(isinstance(answer, good) for answer in answers):
-        raise typer.Exit(ANSWER_IS_NO)
+    return OK if all(isinstance(answer, good) for answer in answers) else ANSWER_IS_NO
 
 
-def _largest(scheduler: Scheduler, items: list[Any], *, preempting: bool, json: bool) -> None:
+def _largest(scheduler: Scheduler, items: list[Any], *, preempting: bool, json: bool) -> int:
     names = [answer.workload for answer in scheduler.try_admit_many(items)]
     counts = [scheduler.largest_count(item, preempting=preempting) for item in items]
     if json:
         print_json([{"workload": name, "largest_count": count} for name, count in zip(names, counts, strict=True)])
     else:
         say("\n".join(f"{name}: {counted(count, 'pod')}" for name, count in zip(names, counts, strict=True)))
-    if 0 in counts:
-        raise typer.Exit(ANSWER_IS_NO)
+    return ANSWER_IS_NO if 0 in counts else OK
 
 
-def _edits(scheduler: Scheduler, file: str, *, replace: bool, lenient: bool, namespace: str) -> list[Edit]:
+def _edits(scheduler: Scheduler, file: str, reading: Start, *, replace: bool) -> list[Edit]:
     """Return the objects of a file as they would be applied, and print the fields that it omits.
 
     Raises:
@@ -153,12 +139,12 @@ def _edits(scheduler: Scheduler, file: str, *, replace: bool, lenient: bool, nam
     changed: list[tuple[Item, dict[str, Any]]] = []
 
     def pick(item: Item) -> bool:
-        if named_by(there, item.value, namespace) is None:
+        if named_by(there, item.value, reading.namespace) is None:
             return False
         changed.append((item, item.value))
         return True
 
-    manifest = load(paths([file]), strict=not lenient, namespace=namespace, pick=pick)
+    manifest = load(paths([file]), strict=not reading.lenient, namespace=reading.namespace, pick=pick)
     if not changed and manifest.is_empty:
         raise InvalidSpecError(f"{file}: nothing to read; there must be at least one object")
     if manifest.jobs:
@@ -166,7 +152,7 @@ def _edits(scheduler: Scheduler, file: str, *, replace: bool, lenient: bool, nam
     made: dict[tuple[str, str], Edit] = {}
     for item, doc in changed:
         with placed(partial(at_place, place=item.where())):
-            found = patched(there, doc, replace=replace, namespace=namespace)
+            found = patched(there, doc, replace=replace, namespace=reading.namespace)
             check(found.object, feature_gates=scheduler.configuration.gates)
         _say_absent(item.where(), object_name(doc), found, replace=replace)
         key = (type(found.object).__name__, found.object.key)
@@ -198,23 +184,3 @@ def _value(text: str) -> tuple[str, Any]:
         return path, yaml.safe_load(value)
     except yaml.YAMLError:
         return path, value
-
-
-def _edit(scheduler: Scheduler, changed: list[Edit], *, rows: int, exit_code: bool, json: bool) -> None:
-    with progress("deciding with and without the change"):
-        difference = scheduler.whatif(*changed)
-    announce(difference.not_modelled)
-    with progress("comparing usage with quota"):
-        leaving = workloads_over_quota(scheduler, *changed)
-    if json:
-        print_json({"changes": difference.changes, "beyond_quota": leaving})
-    else:
-        changes = [
-            (change.workload, outcome_text(change.before), outcome_text(change.after)) for change in difference.changes
-        ]
-        rows_table("Decisions that would change", ("workload", "before", "after"), changes, rows)
-        say(f"{counted(len(changes), 'decision')} would change" if changes else "nothing would change", style="bold")
-        if leaving:
-            say(f"over quota after the change, but not evicted by Kueue: {', '.join(leaving)}")
-    if exit_code and difference.changes:
-        raise typer.Exit(ANSWER_IS_NO)

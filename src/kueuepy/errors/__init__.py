@@ -22,7 +22,6 @@ from kueuepy.errors.kinds import (
     KueueError,
     LoopError,
     NotFoundError,
-    ScenarioError,
     StateError,
     UnsupportedError,
 )
@@ -39,7 +38,6 @@ __all__ = [
     "LoopError",
     "ManifestError",
     "NotFoundError",
-    "ScenarioError",
     "StateError",
     "UnsupportedError",
 ]

@@ -5,15 +5,51 @@
 
 from __future__ import annotations
 
+_RECIPE = 'copy the function that reads it from docs/howto.md, section "Read traces of other systems"'
+_TRACES = "acme alibaba alibaba2020 alibaba2023 alibaba2025 alibaba2026-spot batsim borg2019 dlrm helios openb pai"
+
 FORMER: dict[str, dict[str, str]] = {
     # Attributes of the public modules: an old name is answered in whichever of them it is looked up.
     "name": {
+        "Calibration": "benchmarks/eta_coverage.py in a checkout measures the coverage of eta",
+        "CycleCost": "simulate with Recording(cycles=True), whose table cycles has the heads of each cycle",
+        "DelayMatrix": 'use kueuepy.lab.guarantee("delays", ...)',
+        "QuotaLimits": 'use kueuepy.lab.guarantee("limits", ...)',
+        "Safety": 'use kueuepy.lab.guarantee("safety", ...)',
+        "Shrink": 'use kueuepy.lab.guarantee("shrink", ...)',
+        "Starvation": 'use kueuepy.lab.guarantee("starvation", ...)',
+        "VictimSets": "use Scheduler.explain, which lists the preemption candidates and targets of a workload",
+        "calibrate": "benchmarks/eta_coverage.py in a checkout measures the coverage of eta",
+        "cycle_cost": "simulate with Recording(cycles=True), whose table cycles has the heads of each cycle",
+        "delay_matrix": 'use kueuepy.lab.guarantee("delays", ...)',
+        "limits": 'use kueuepy.lab.guarantee("limits", ...)',
+        "safety": 'use kueuepy.lab.guarantee("safety", ...)',
+        "shrink": 'use kueuepy.lab.guarantee("shrink", ...)',
+        "starvation": 'use kueuepy.lab.guarantee("starvation", ...)',
+        "victim_sets": "use Scheduler.explain, which lists the preemption candidates and targets of a workload",
         "persist": "use Scheduler.save and Scheduler.load",
+        "Mutator": "use hypothesis or a fuzzer; kueuepy's own is tests/fuzz/mutation.py in a checkout",
+        "ScenarioError": "run python tools/replay.py in a checkout",
+        "owed": "compare Scheduler.usage with the nominal quota, as docs/testing.md shows",
+        "replay": "run python tools/replay.py in a checkout",
     },
     # Commands of the command line, by their full name.
-    "command": {},
+    "command": {
+        "cluster-of": "use kueuepy import --jobs FILE",
+        "delays": "use kueuepy guarantee delays",
+        "perf": "run python tools/perf.py in a checkout",
+        "play": "use kueuepy serve OBJECTS --jobs FILE",
+        "rbac": "use kueuepy import --rbac",
+        "replay": "run python tools/replay.py in a checkout",
+        "risk": "use kueuepy eta --risk WORKLOAD FILE...",
+        "serve-metrics": "use kueuepy serve SOURCE... --metrics HOST:PORT --history FILE",
+        "shadow": "use kueuepy verify cluster:CONTEXT",
+    },
     # Options, as "command --option".
-    "option": {},
+    "option": {
+        "--install-completion": "kueuepy no longer writes shell completions",
+        "--show-completion": "kueuepy no longer writes shell completions",
+    },
     # Formats of job logs and other values of options.
-    "format": {},
+    "format": dict.fromkeys(_TRACES.split(), _RECIPE),
 }

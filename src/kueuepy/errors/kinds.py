@@ -79,10 +79,6 @@ class LoopError(StateError):
     """A simulation with `on_loop="raise"` found a preemption loop."""
 
 
-class ScenarioError(InvalidSpecError):
-    """A scenario file cannot be read, or a scenario does not have the form that `kueuepy.replay` reads."""
-
-
 class about:  # noqa: N801 - a class because a generator takes several times as long
     """Set the attribute `about` of a KueueError raised in a `with` block, unless it is already set.
 

@@ -123,8 +123,13 @@ def nearest(word: str, known: Iterable[str]) -> str | None:
     return next(iter(get_close_matches(word[:100], sorted(known), n=1, cutoff=0.6)), None)
 
 
-def suggestion(word: str, known: Iterable[str]) -> str:
+def suggestion(word: str, known: Iterable[str], listed: str = "the API reference lists the known names") -> str:
     """Return a hint with the most similar known word, or with all known words.
+
+    Args:
+        word: The unknown word.
+        known: The known words.
+        listed: The hint if no known word is similar and there are many.
 
     >>> suggestion("nominalQouta", ["name", "nominalQuota"])
     'did you mean "nominalQuota"?'
@@ -133,9 +138,7 @@ def suggestion(word: str, known: Iterable[str]) -> str:
     close = nearest(word, words) or next((other for other in words if other.lower() == word.lower()), None)
     if close:
         return f'did you mean "{close}"?'
-    return (
-        f"known are {', '.join(words) or 'none'}" if len(words) <= _FEW else "the API reference lists the known names"
-    )
+    return f"known are {', '.join(words) or 'none'}" if len(words) <= _FEW else listed
 
 
 def shown(value: object) -> str:

@@ -60,19 +60,23 @@ DARK_THEME = Theme(
 )  # fmt: skip
 
 
-def colour_of(place: int, *, dark: bool = False) -> str:
-    """Return the colour with the given index, as `#rrggbb`; grey for `OTHERS` and for indices without a colour.
+def colour_of(colour: int | str, *, dark: bool = False) -> str:
+    """Return the colour with the given index or name, as `#rrggbb`; grey for `OTHERS` and for unknown indices.
 
-    >>> colour_of(0), colour_of(0, dark=True), colour_of(OTHERS)
-    ('#2142b0', '#bdb8fb', '#838993')
+    >>> colour_of(0), colour_of(0, dark=True), colour_of(OTHERS), colour_of("ink"), colour_of("#123456")
+    ('#2142b0', '#bdb8fb', '#838993', '#1a1d21', '#123456')
 
     Args:
-        place: The colour index, as in the result of `places`.
+        colour: The colour index, as in the result of `places`; the name of a field of `Theme`; or a fixed colour, which
+            is the same on light and on dark backgrounds.
         dark: Whether the background is dark.
     """
-    if 0 <= place < MOST_NAMES:
-        return (DARK if dark else LIGHT)[place]
-    return (DARK_THEME if dark else LIGHT_THEME).others
+    theme = DARK_THEME if dark else LIGHT_THEME
+    if isinstance(colour, str):
+        return colour if colour.startswith("#") else str(getattr(theme, colour))
+    if 0 <= colour < MOST_NAMES:
+        return (DARK if dark else LIGHT)[colour]
+    return theme.others
 
 
 def places(weights: Mapping[str, float]) -> dict[str, int]:
@@ -96,16 +100,6 @@ def luminance(colour: str) -> float:
     parts = (int(colour[at : at + 2], 16) / 255 for at in (1, 3, 5))
     red, green, blue = (part / 12.92 if part <= 0.04045 else ((part + 0.055) / 1.055) ** 2.4 for part in parts)  # noqa: PLR2004 - of sRGB
     return 0.2126 * red + 0.7152 * green + 0.0722 * blue
-
-
-def contrast(first: str, second: str) -> float:
-    """Return the contrast ratio of two colours `#rrggbb`, from 1 to 21 (WCAG 2.2).
-
-    >>> contrast("#000000", "#ffffff")
-    21.0
-    """
-    low, high = sorted((luminance(first), luminance(second)))
-    return (high + 0.05) / (low + 0.05)
 
 
 def tokens() -> str:
@@ -141,22 +135,22 @@ def picture_style() -> str:
 
 
 def _classes() -> str:
-    names = [*(str(place + 1) for place in range(MOST_NAMES)), "others"]
-    groups = "".join(f".kq-{name}{{--kq-group:var(--kq-{name});fill:var(--kq-{name})}}" for name in names)
-    lines = "".join(f".kq-{name}.kq-line{{stroke:var(--kq-{name});fill:none}}" for name in names)
-    return (
-        f"{groups}{lines}.kq-gap{{stroke:var(--kq-paper)}}.kq-heat{{fill:var(--kq-heat)}}.kq-on{{fill:var(--kq-paper)}}"
-        ".kq-free{fill:var(--kq-soft)}.kq-gained.kq-line{stroke:var(--kq-quiet)}.kq-ended.kq-line{stroke:var(--kq-ink)}"
-    )
+    groups = [*(str(place + 1) for place in range(MOST_NAMES)), "others"]
+    named = [*groups, "paper", "ink", "quiet", "soft", "good", "bad", "heat"]
+    shapes = "".join(f".kq-{name}{{--kq-group:var(--kq-{name});fill:var(--kq-{name})}}" for name in groups)
+    shapes += "".join(f"svg .kq-{name}{{fill:var(--kq-{name})}}" for name in named[len(groups) :])
+    return shapes + "".join(f"svg .kq-{name}.kq-line{{stroke:var(--kq-{name});fill:none}}" for name in named)
 
 
-def class_of(place: int) -> str:
-    """Return the CSS class of a group from its colour index.
+def class_of(colour: int | str) -> str:
+    """Return the CSS class of a group from its colour index, or of a colour of `Theme` from its name.
 
-    >>> class_of(0), class_of(OTHERS)
-    ('kq-1', 'kq-others')
+    >>> class_of(0), class_of(OTHERS), class_of("ink")
+    ('kq-1', 'kq-others', 'kq-ink')
     """
-    return f"kq-{place + 1}" if 0 <= place < MOST_NAMES else "kq-others"
+    if isinstance(colour, str):
+        return f"kq-{colour}"
+    return f"kq-{colour + 1}" if 0 <= colour < MOST_NAMES else "kq-others"
 
 
 def _variables(theme: Theme, groups: tuple[str, ...]) -> str:

@@ -100,16 +100,6 @@ class Events(msgspec.Struct):
     state: list[int] = []
     note: list[int] = []
 
-    def add(self, time: float, state: int, note: int) -> None:
-        """Add a change of the current workload."""
-        self.t.append(round(time, 3))
-        self.state.append(state)
-        self.note.append(note)
-
-    def end(self) -> None:
-        """Finish the list of changes of the current workload."""
-        self.first.append(len(self.t))
-
 
 class WorkloadsData(msgspec.Struct):
     """All workloads, as columns.
@@ -131,22 +121,6 @@ class ExplainedData(msgspec.Struct):
     headline: str
     message: str
     causes: list[int]
-
-
-class EarlierData(msgspec.Struct):
-    """The explanation of a workload at a time when it was pending.
-
-    Attributes:
-        begin: The beginning of the period in which the workload was pending.
-        end: The end of the period in which the workload was pending.
-        t: The time to which the explanation applies, between `begin` and `end`.
-        about: The explanation.
-    """
-
-    begin: float
-    end: float
-    t: float
-    about: ExplainedData
 
 
 class PageData(msgspec.Struct):
@@ -174,7 +148,6 @@ class PageData(msgspec.Struct):
         events: The changes of the workloads' states.
         causes: The causes of explanations: a string, and the indices of the causes below it.
         explained: Explanations at the end of the period, by the index of the workload.
-        earlier: Explanations at earlier times, by the index of the workload.
         ordered: Whether pending workloads are in the order of their queues; otherwise the page sorts them by priority
             and time of creation.
         command: The command that explains a workload; `{name}` stands for the workload.
@@ -202,7 +175,6 @@ class PageData(msgspec.Struct):
     events: Events = msgspec.field(default_factory=Events)
     causes: list[tuple[str, list[int]]] = []
     explained: dict[str, ExplainedData] = {}
-    earlier: dict[str, list[EarlierData]] = {}
     ordered: bool = False
     command: str = ""
     asks: bool = False

@@ -204,12 +204,7 @@ function clusterPage(root, first) {
       .some(text => text.toLowerCase().includes(words));
   }
 
-  // The explanation at the end, or the one of the period in which the workload is pending at this moment.
-  function explanationOf(i) {
-    if (view.t === data.end && data.explained[i]) return data.explained[i];
-    const period = (data.earlier[i] || []).find(one => one.begin <= view.t && view.t < one.end);
-    return period ? {...period.about, t: period.t} : null;
-  }
+  const explanationOf = i => (view.t === data.end && data.explained[i]) || null; // explanations apply to the end only
 
   function reasonOf(i, now) {
     const note = data.texts[data.events.note[now.row[i]]];
@@ -284,7 +279,6 @@ function clusterPage(root, first) {
       make("h3", {text: headline}), ...(message ? [make("p", {text: message})] : []), causeList(causes, indices));
     if (about) {
       told(about.headline, about.message, data.causes, about.causes);
-      if (about.t !== undefined) place.append(make("p", {className: "kq-quiet", text: `Explained for ${moment(about.t)}, the middle of this wait.`}));
       return undefined;
     }
     if (state === PENDING) place.append(make("h3", {text: "Reason"}), make("p", {text: reasonOf(i, now)}));
@@ -301,7 +295,7 @@ function clusterPage(root, first) {
     }
     const command = data.command && view.t === data.end ? data.command.replace("{name}", () => name) : "";
     const missing = data.kind === "result"
-      ? "The page contains the explanations of the longest waits. In Python, result.at(time).explain(name) explains any other."
+      ? "The page contains explanations for the end of the simulation. In Python, result.at(time).explain(name) explains any other time."
       : data.kind === "recording" && view.t !== data.end
         ? "The reason is the one that the cluster had written at that moment. kueuepy serve explains every moment of a recording."
         : command ? "The page contains the whole explanation of the first pending workloads of each queue. This command explains this one:" : "";

@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 from collections import Counter
+from operator import itemgetter
 from typing import TYPE_CHECKING, Any
 
 import msgspec
 import numpy as np
 
-from kueuepy._core import Tables, pod_requests
+from kueuepy._core import Tables
 from kueuepy.engine.nodes import depth_first
 from kueuepy.engine.tables import queue_table, workload_table
 from kueuepy.errors import KueueError
 from kueuepy.look.colours import places
-from kueuepy.objects import SECOND
+from kueuepy.objects import SECOND, ResourceFlavor
+from kueuepy.pages.builder import PageBuilder
 from kueuepy.pages.data import (
     ADMITTED,
     EVICTED,
@@ -25,9 +27,6 @@ from kueuepy.pages.data import (
     PageData,
     RackData,
     SeriesData,
-    Shapes,
-    Texts,
-    cells_of,
     limit,
     looks,
     per_unit,
@@ -37,12 +36,11 @@ from kueuepy.profiles.version import describe
 from kueuepy.session.session import session_of
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Iterator
 
-    from kueuepy._core import Engine
     from kueuepy.explain import Explanation
-    from kueuepy.objects import Workload
     from kueuepy.scheduler import Scheduler
+    from kueuepy.session.session import Session
     from kueuepy.topology import RackMap
 
 MOST_EXPLAINED = 300
@@ -65,137 +63,99 @@ def state_data(scheduler: Scheduler, *, title: str = "", source: str = "", expla
     """
     session = session_of(scheduler)
     with session.lock:
-        return _State(scheduler, session.engine).data(title, source, explained)
+        return _State(scheduler, session).data(title, source, explained)
 
 
 class _State:
-    def __init__(self, scheduler: Scheduler, engine: Engine) -> None:
-        self._scheduler, self._engine = scheduler, engine
-        self._tables = Tables(engine)
+    def __init__(self, scheduler: Scheduler, session: Session) -> None:
+        self._scheduler, self._store, self._engine = scheduler, session.state.store, session.engine
+        self._tables = Tables(self._engine)
         self._nodes = self._tables.nodes
-        self._order = list(depth_first(self._nodes))
-        self._row = {row: place for place, (row, _) in enumerate(self._order)}
-        self._place = {
-            self._nodes[row].name: place
-            for place, (row, _) in enumerate(self._order)
-            if self._nodes[row].kind == "ClusterQueue"
-        }
-        self._requests: dict[bytes, dict[str, int]] = {}
+        self._order = [row for row, _ in depth_first(self._nodes)]
 
     def data(self, title: str, source: str, explained: int) -> PageData:
         now = self._engine.now / SECOND
-        found = PageData(
-            title or "Cluster", source, "state", now if now > _DATED else None, 0.0, describe(), ordered=True
-        )
-        found.cells = cells_of(self._tables.cells)
-        found.nodes = self._tree()
-        self._quotas(found)
-        self._workloads(found, explained)
-        found.racks = list(racks_of(self._scheduler))
-        return found
+        zero = now if now > _DATED else None
+        page = PageData(title or "Cluster", source, "state", zero, 0.0, describe(), ordered=True, nodes=self._tree())
+        made = PageBuilder(page, self._scheduler.configuration)
+        for flavor, resource in self._tables.cells:
+            made.cell(flavor, resource)
+        self._quotas(made)
+        self._workloads(made, explained)
+        page.racks = list(racks_of(self._scheduler))
+        return made.finish()
 
     def _tree(self) -> list[NodeData]:
         inactive = {queue.name: queue.message for queue in self._engine.cluster_queue_status() if queue.why_inactive}
+        places = {row: place for place, row in enumerate(self._order)}
         made = []
-        for row, _ in self._order:
-            node = self._nodes[row]
+        for node in (self._nodes[row] for row in self._order):
             note = inactive.get(node.name, "") if node.kind == "ClusterQueue" else ""
-            made.append(NodeData(node.name, node.kind, self._row.get(node.parent, -1), note=note))
+            made.append(NodeData(node.name, node.kind, places.get(node.parent, -1), note=note))
         return made
 
-    def _quotas(self, found: PageData) -> None:
-        tables = self._tables
+    def _quotas(self, made: PageBuilder) -> None:
+        tables, page = self._tables, made.page
         shown = (tables.nominal_quota != 0) | (tables.usage != 0)
-        weights = dict.fromkeys(self._place, 0.0)
+        weights = {node.name: 0.0 for node in page.nodes if node.kind == "ClusterQueue"}
         totals = np.maximum(tables.nominal_quota.sum(axis=0), 1)
-        for place, (row, _) in enumerate(self._order):
+        for place, row in enumerate(self._order):
             is_queue = self._nodes[row].kind == "ClusterQueue"
             for cell in np.flatnonzero(shown[row]).tolist():
                 nominal, used = int(tables.nominal_quota[row, cell]), int(tables.usage[row, cell])
                 borrow, lend = limit(tables.borrowing_limit[row, cell]), limit(tables.lending_limit[row, cell])
                 if nominal:
-                    found.nominal.append(SeriesData(place, cell, [0], [nominal]))
+                    page.nominal.append(SeriesData(place, cell, [0], [nominal]))
                 if is_queue:
                     weights[self._nodes[row].name] += nominal / float(totals[cell])
                 if is_queue and used:
-                    found.used.append(SeriesData(place, cell, [0], [used]))
+                    page.used.append(SeriesData(place, cell, [0], [used]))
                 if borrow is not None or lend is not None:
-                    found.limits.append(LimitData(place, cell, borrow, lend))
-        looks(found.nodes, places(weights))
+                    page.limits.append(LimitData(place, cell, borrow, lend))
+        looks(page.nodes, places(weights))
 
-    def _workloads(self, found: PageData, explained: int) -> None:
+    def _workloads(self, made: PageBuilder, explained: int) -> None:
         engine = self._engine
         positions = queue_table(engine)
-        keys = list(positions["key"])
-        place_of = dict(zip(keys, positions["position_in_cluster_queue"].tolist(), strict=True))
+        place_of = dict(zip(list(positions["key"]), positions["position_in_cluster_queue"].tolist(), strict=True))
         table = workload_table(engine)
-        columns = [list(table[name]) for name in ("key", "cluster_queue", "local_queue", "status")]
+        names = ("key", "cluster_queue", "local_queue", "status")
+        times = (table[name].astype(np.int64).tolist() for name in ("created", "reserved"))
+        columns = zip(*(list(table[name]) for name in names), table["priority"].tolist(), *times, strict=True)
         rows = [
-            (queue, place_of.get(key, len(keys)), key, local, _STATES[status], priority, created)
-            for (key, queue, local, status), priority, created in zip(
-                zip(*columns, strict=True),
-                table["priority"].tolist(),
-                table["created"].astype(np.int64).tolist(),
-                strict=True,
-            )
+            (made.queue(queue), place_of.get(key, len(place_of)), key, local, _STATES[status], priority, *at)
+            for key, queue, local, status, priority, *at in columns
             if status in _STATES
         ]
-        rows.sort(key=lambda row: (self._place.get(row[0] or "", -1), row[1]))
-        ids = {row[2]: engine.find(row[2]) for row in rows}
+        rows.sort(key=itemgetter(0, 1))
         waiting = [row[2] for row in rows if row[4] == PENDING]
-        messages = {
-            key: message or reason
-            for key, (reason, message) in zip(waiting, engine.evaluations([ids[key] for key in waiting]), strict=True)
-        }
-        reserved = dict(zip(list(table["key"]), table["reserved"].astype(np.int64).tolist(), strict=True))
-        texts, shapes, causes = Texts(), Shapes(), Causes()
+        found = engine.evaluations([engine.find(key) for key in waiting])
+        messages = {key: message or reason for key, (reason, message) in zip(waiting, found, strict=True)}
         now = engine.now
-        workloads, events = found.workloads, found.events
-        for queue, _, key, local, state, priority, created in rows:
-            workloads.name.append(key)
-            workloads.queue.append(self._place.get(queue or "", -1))
-            workloads.local.append(texts(local))
-            workloads.priority.append(priority)
-            workloads.created.append(round((created - now) / SECOND, 3))
-            note, shape, since = self._about(ids[key], key, messages, created)
-            workloads.shape.append(shapes(*shape))
-            began = reserved[key] if state != PENDING and reserved[key] >= 0 else since
-            events.add((began - now) / SECOND, state, texts(note))
-            events.end()
-        found.texts, found.shapes = texts.all(), shapes.all()
-        chosen = [place for place, _ in zip(_in_turn(rows), range(explained), strict=False)]
-        for place in sorted(chosen):
-            found.explained[str(place)] = causes.explained(self._scheduler.explain(rows[place][2]))
-        found.causes = causes.all()
+        for queue, _, key, local, state, priority, created, reserved in rows:
+            note, shape = self._about(made, key, "" if state != PENDING else messages[key])
+            began = reserved if state != PENDING and reserved >= 0 else created
+            made.workload(
+                key, queue, local, priority=priority, created=(created - now) / SECOND, shape=shape,
+                changes=[((began - now) / SECOND, state, made.texts(note))],
+            )  # fmt: skip
+        for place, _ in zip(_in_turn(rows), range(explained), strict=False):
+            made.explain(rows[place][2], self._scheduler.explain(rows[place][2]))
 
-    def _about(
-        self, number: int, key: str, messages: Mapping[str, str], created: int
-    ) -> tuple[str, tuple[int, dict[str, int]], int]:
-        """Return the pending reason or assigned flavors of a workload, its pods and requests, and its creation time."""
-        admission = self._engine.admission(number)
+    def _about(self, made: PageBuilder, key: str, message: str) -> tuple[str, int]:
+        """Return the assigned flavors of a workload, or why it is pending, and the index of its requests."""
+        number = self._engine.find(key) if not message else -1
+        admission = self._engine.admission(number) if number >= 0 else None
         if admission is None:
-            return messages.get(key, ""), self._requested(self._scheduler.workload(key)), created
+            known = self._store.workloads.get(key) or self._scheduler.workload(key)
+            return message, made.shape((pod_set.count, pod_set.template) for pod_set in known.pod_sets)
         flavors: dict[str, None] = {}
         amounts: Counter[str] = Counter()
         for pod_set in admission.pod_sets:
             for resource, (flavor, asked) in pod_set.resources.items():
                 flavors[flavor] = None
                 amounts[resource] += asked
-        pods = sum(pod_set.pods for pod_set in admission.pod_sets)
-        return ", ".join(flavors), (pods, dict(amounts)), created
-
-    def _requested(self, workload: Workload) -> tuple[int, dict[str, int]]:
-        amounts: Counter[str] = Counter()
-        for pod_set in workload.pod_sets:
-            key = msgspec.json.encode(pod_set.template)
-            if key not in self._requests:
-                try:
-                    found = pod_requests(pod_set.template, configuration=self._scheduler.configuration)
-                except (KueueError, ValueError):
-                    found = {}
-                self._requests[key] = found
-            amounts.update({name: value * pod_set.count for name, value in self._requests[key].items()})
-        return sum(pod_set.count for pod_set in workload.pod_sets), dict(amounts)
+        return ", ".join(flavors), made.shapes(sum(pod_set.pods for pod_set in admission.pod_sets), amounts)
 
 
 def _in_turn(rows: list[tuple[Any, ...]]) -> Iterator[int]:
@@ -217,7 +177,7 @@ def explained_data(found: Explanation) -> dict[str, Any]:
 
 def racks_of(scheduler: Scheduler) -> Iterator[RackData]:
     """Yield the topology of each flavor that has one, without the lowest level if it has too many domains."""
-    for flavor in scheduler.cluster.resource_flavors:
+    for flavor in session_of(scheduler).state.store.objects.of(ResourceFlavor):
         if flavor.topology_name is None:
             continue
         try:

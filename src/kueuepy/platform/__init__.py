@@ -1,50 +1,5 @@
 """Components for programs that embed a Scheduler: a journal, metrics, object statuses, imports of live clusters."""
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING
-
 from kueuepy import _home
 
-if TYPE_CHECKING:
-    from kueuepy.platform.importer import Import, import_cluster
-    from kueuepy.platform.journal import Journal, JournaledScheduler
-    from kueuepy.platform.metrics import Watch
-    from kueuepy.platform.visibility import (
-        ClusterQueueStatus,
-        CohortStatus,
-        EventTable,
-        Fidelity,
-        LocalQueueStatus,
-        PendingWorkload,
-        PendingWorkloadsSummary,
-        SchedulerEvent,
-        cluster_queue_status,
-        cohort_status,
-        local_queue_status,
-        pending_workloads,
-        state_dump,
-    )
-else:
-    __getattr__, __dir__ = _home.facade(__name__)
-
-__all__ = [
-    "ClusterQueueStatus",
-    "CohortStatus",
-    "EventTable",
-    "Fidelity",
-    "Import",
-    "Journal",
-    "JournaledScheduler",
-    "LocalQueueStatus",
-    "PendingWorkload",
-    "PendingWorkloadsSummary",
-    "SchedulerEvent",
-    "Watch",
-    "cluster_queue_status",
-    "cohort_status",
-    "import_cluster",
-    "local_queue_status",
-    "pending_workloads",
-    "state_dump",
-]
+__getattr__, __dir__, __all__ = _home.facade(__name__)

@@ -11,64 +11,28 @@ from functools import lru_cache
 from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any
 
-from kueuepy.errors import UnsupportedError
 from kueuepy.errors.libraries import imported
-from kueuepy.selectors import operations, rewriting
-from kueuepy.selectors.literals import refusal, written
-from kueuepy.selectors.rewriting import ATTRIBUTES, CAPACITY, is_constant_conversion, rewritten, unsupported
-from kueuepy.selectors.syntax import Checked, read
-from kueuepy.selectors.tokens import macro_with_two_variables, names_a_variable_device, split, with_fields_present
+from kueuepy.selectors.refusals import refuse, refuse_versions, shape_of, unsupported
 from kueuepy.selectors.values import (
-    NOT_SUPPORTED,
-    amount,
     compare,
     integer,
     is_integer,
     is_quantity,
     is_tolerant_version,
     is_version,
-    kept,
     part_of_version,
     quantity,
     sign,
     tolerant_version,
     version,
-    without_integer,
 )
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from kueuepy.selectors.syntax import Expr
-
-_NAMES = """
-    url isURL getScheme getHost getHostname getPort getEscapedPath getQuery ip isIP family isUnspecified
-    isLoopback isLinkLocalMulticast isLinkLocalUnicast isGlobalUnicast cidr isCIDR containsIP containsCIDR
-    masked prefixLength find findAll reverse sets isSorted sum min max indexOf lastIndexOf transformList
-    transformMap transformMapEntry format named validate authorizer existsOne lists slice flatten distinct
-    sort sortBy
-"""
-_ELSEWHERE = frozenset(_NAMES.split())
-"""Functions of Kubernetes that are not supported here."""
 _STRINGS_VERSION = 2
 """Version of the string functions of Kubernetes, which does not have `reverse` for strings."""
-
-_OPERATIONS = {
-    rewriting.MARKED: operations.marked,
-    rewriting.EQUAL: operations.equal,
-    rewriting.UNEQUAL: operations.unequal,
-    rewriting.MEMBER: operations.member,
-    rewriting.CONSTANT: operations.member_of_constants,
-    rewriting.KEY: operations.member_of_keys,
-    rewriting.VERSIONED: operations.versioned,
-    rewriting.FIELDS: operations.has_fields,
-    rewriting.FOUND: operations.found,
-    rewriting.HASHABLE: operations.hashable,
-    rewriting.SIZED: operations.sized,
-    rewriting.NUMBER: operations.number,
-    rewriting.FLOAT: operations.floating,
-}
-"""The functions that rewritten expressions call."""
+_ATTRIBUTES, _CAPACITY = "device.attributes", "device.capacity"
 _WHAT, _INSTALL = "selectors of devices", '"kueuepy[dra]"'
 
 
@@ -120,58 +84,39 @@ def _environment(*, of_types: bool = False) -> Any:
         comparison("isLessThan", flag, lambda a, b: compare(a, b) < 0),
         function("isInteger", (flag, [amounts], is_integer)),
         function("asInteger", (whole, [amounts], integer)),
-        function("asApproximateFloat", (kinds.DOUBLE, [amounts], lambda value: float(amount(value)))),
         function("sign", (whole, [amounts], sign), member=False),
-        function(
-            "add",
-            (amounts, [amounts, amounts], lambda a, b: kept(amount(a) + amount(b))),
-            (amounts, [amounts, whole], lambda a, b: kept(amount(a) + b)),
-        ),
-        function(
-            "sub",
-            (amounts, [amounts, amounts], lambda a, b: kept(amount(a) - amount(b))),
-            (amounts, [amounts, whole], without_integer),
-        ),
         function("major", (whole, [versions], part_of_version(0))),
         function("minor", (whole, [versions], part_of_version(1))),
         function("patch", (whole, [versions], part_of_version(2))),
     ]
-    if not of_types:
-        listed = [kinds.List(kinds.DYN)]
-        functions += [function(name, (flag, listed, call), member=False) for name, call in _OPERATIONS.items()]
     variables = {
         "device.driver": text,
-        ATTRIBUTES: kinds.Map(text, kinds.Map(text, kinds("any") if of_types else kinds.DYN)),
-        CAPACITY: kinds.Map(text, kinds.Map(text, amounts if of_types else kinds.DYN)),
+        _ATTRIBUTES: kinds.Map(text, kinds.Map(text, kinds("any") if of_types else kinds.DYN)),
+        _CAPACITY: kinds.Map(text, kinds.Map(text, amounts if of_types else kinds.DYN)),
         "device.allowMultipleAllocations": flag,
     }
     return cel.NewEnv(variables=variables, extensions=extensions, functions=functions)
 
 
 _STATUS = re.compile(r"\A[A-Z_]+: |\s*\[[A-Z_]+\]\Z")
-_UNDECLARED = re.compile(r"undeclared reference to '([\w.]+)'")
-_ON_LISTS = re.compile(r"found no matching overload for '(indexOf|lastIndexOf|min|max|sum)' applied to '\(list")
-_ABSTRACT_FIELD = re.compile(r"expression of type '(kubernetes\.\w+)' cannot be the operand of a select operation")
-_PLAIN_FIELD = re.compile(r"expression of type '([^']*)' cannot be the operand of a select operation")
-_NO_METHOD = re.compile(r"overload for '(\w+)' applied to '\(([^,()]+)(?:, )?(.*)\)'")
-_MIXED_NUMBERS = re.compile(r"'_[<>]=?_' applied to '\((int|uint|double), (int|uint|double)\)'")
-_TYPE_NAMES = {
-    "null": "null_type",
-    "any": "google.protobuf.Any",
-    "duration": "google.protobuf.Duration",
-    "timestamp": "google.protobuf.Timestamp",
+_FIELD = re.compile(r"undeclared reference to 'device\.(\w+)' \(in container ''\)")
+_DIFFERENT = {
+    "a comparison of numbers of different types": r"'_[<>]=?_' applied to '\((?:u?int|double), (?:u?int|double)\)'",
+    "indexOf() of a list": r"'indexOf' applied to '\(list",
+    "operations nested more than 32 levels deep": "recursion",
 }
-_OWN_NAMES = re.compile(rf"\b({'|'.join(_TYPE_NAMES)})\b")
+"""Errors of the library for expressions that Kubernetes accepts."""
+_PATTERN = re.compile(r"""\bmatches\s*\(\s*([rR]?(?:"(?:\\.|[^"\\])*"|'(?:\\.|[^'\\])*'))\s*\)""")
 
 
 def compile_error(expression: str) -> str:
-    """Return why Kueue's compiler rejects an expression; an empty string if it accepts the expression.
+    """Return why an expression is rejected when it is compiled; an empty string if it is accepted.
 
     >>> compile_error("device.driver")
     'must evaluate to bool or the unknown type, not string'
 
     Raises:
-        UnsupportedError: The expression uses a function of Kubernetes that is not supported here.
+        UnsupportedError: The library could evaluate the expression differently from Kubernetes.
     """
     compiled = _compiled(expression)
     return compiled if isinstance(compiled, str) else ""
@@ -180,52 +125,24 @@ def compile_error(expression: str) -> str:
 @lru_cache(maxsize=4096)
 def _compiled(expression: str) -> Any:
     """Return the compiled program, or the reason for the failure as a string."""
-    if not expression.isascii() and any("\ud800" <= letter <= "\udfff" for letter in expression):
-        raise UnsupportedError("a selector has a surrogate code point, which UTF-8 cannot encode")
-    if names_a_variable_device(expression):
-        raise unsupported(expression, "a variable named device")
+    refuse(expression)
     try:
-        compiled = _environment(of_types=True).compile(with_fields_present(expression))
+        found = _environment(of_types=True).compile(expression).return_type().name()
     except RuntimeError as error:
-        if macro := macro_with_two_variables(expression):
-            raise unsupported(expression, f"{macro}() with two variables") from None
-        return "compilation failed: " + _reason(expression, str(error))
-    checked = read(compiled.serialize())
-    result = checked.type_of(checked.root)
-    if result not in (("bool",), ("any",)):
-        name = _OWN_NAMES.sub(lambda found: _TYPE_NAMES[found[0]], written(result))
-        return f"must evaluate to bool or the unknown type, not {name}"
-    if refused := refusal(expression, checked, split(expression), _fails):
-        return refused
-    for node in checked.root.all():
-        if is_constant_conversion(node) and (failed := _constant_error(expression, checked, node)):
-            return f"program instantiation failed: {failed}"
-    return _program(expression, checked)
-
-
-def _program(expression: str, checked: Checked) -> Any:
-    """Return the program that evaluates an expression.
-
-    Raises:
-        UnsupportedError: The result in Kueue cannot be determined here.
-    """
-    message = rewritten(expression, checked)
+        text = str(error)
+        for what, pattern in _DIFFERENT.items():
+            if re.search(pattern, text):
+                raise unsupported(expression, what) from None
+        return "compilation failed: " + _FIELD.sub(r"undefined field '\1'", _STATUS.sub("", text))
+    if found not in ("BOOL", "ERROR"):  # the library calls the unknown type ERROR
+        return f"must evaluate to bool or the unknown type, not {found.lower()}"
+    # Kubernetes rejects an invalid pattern when it compiles an expression, the library when it evaluates it.
+    if any(_fails(f"''.matches({literal})") for literal in _PATTERN.findall(expression)):
+        raise unsupported(expression, "an invalid pattern")
     try:
-        return _environment().deserialize(message)
+        return _environment().compile(expression)
     except RuntimeError:
-        raise unsupported(expression, "operations nested too deep") from None
-
-
-def _constant_error(expression: str, checked: Checked, node: Expr) -> str:
-    """Return the error of the evaluation of a node without variables; empty if there is none.
-
-    Raises:
-        UnsupportedError: The result in Kueue cannot be determined here.
-    """
-    environment = _environment()
-    alone = Checked(node, checked.types, checked.positions, checked.url, checked.rest)
-    result = _program(expression, alone).eval(environment.Activation({}))
-    return _error(expression, str(result.value())) if result.type().name() == "ERROR" else ""
+        raise unsupported(expression, "types that the library does not represent") from None
 
 
 def _fails(expression: str) -> bool:
@@ -234,58 +151,8 @@ def _fails(expression: str) -> bool:
     return bool(environment.compile(expression).eval(environment.Activation({})).type().name() == "ERROR")
 
 
-def _reason(expression: str, text: str) -> str:
-    """Convert an error of the library to the message of Kueue's compiler."""
-    found = _ON_LISTS.search(text)
-    if _MIXED_NUMBERS.search(text):
-        raise unsupported(expression, "a comparison of numbers of different types")
-    if "codepoint limit" in text:
-        raise unsupported(expression[:100], "more than 100000 characters")
-    if "recursion" in text:
-        raise unsupported(expression, "operations nested more than 32 levels deep")
-    names = [found[1]] if found else _UNDECLARED.findall(text)
-    for name in names:
-        if name in _ELSEWHERE:
-            raise unsupported(expression, f"{name}()")
-        if name == "device":
-            raise unsupported(expression, "device as a whole")
-    text = _STATUS.sub("", text).replace("cannot be the range of", "cannot be range of")
-    text = text.replace("has() argument must be a field selection", "invalid argument to has() macro")
-    text = _ABSTRACT_FIELD.sub(r"unexpected failed resolution of '\1'", text)
-    text = _PLAIN_FIELD.sub(r"type '\1' does not support field selection", text.replace("null_type", "null"))
-    text = _NO_METHOD.sub(lambda found: _as_method(expression, found), text)
-    return re.sub(r"undeclared reference to 'device\.(\w+)' \(in container ''\)", r"undefined field '\1'", text)
-
-
-def _as_method(expression: str, found: re.Match[str]) -> str:
-    """Return the part of an error that names a call's types; the receiver of a method stands before the arguments."""
-    name, receiver, arguments = found.groups()
-    is_method = name.isidentifier() and not name.startswith("_") and re.search(rf"\.\s*{name}\s*\(", expression)
-    return f"overload for '{name}' applied to '{receiver}.({arguments})'" if is_method else found[0]
-
-
-_ERRORS = (
-    (re.compile(r"double out of int64 range|uint64 out of int64 range"), "integer overflow"),
-    (re.compile(r"(double|int64) out of uint64 range"), "unsigned integer overflow"),
-    (re.compile(r"malformed UTF-8 bytes"), "invalid UTF-8 in bytes, cannot convert to string"),
-    (re.compile(r'Key not found in map : "?(.*?)"?'), r"no such key: \1"),
-    (re.compile(r"No matching overloads found.*|Applying SELECT to non-message type"), "no such overload"),
-    (re.compile(r"divide by zero"), "division by zero"),
-    (re.compile(r"cannot convert string to (u?int|double)"), r"type conversion error from 'string' to '\1'"),
-    (re.compile(r"Type conversion error from 'string' to 'bool'"), "type conversion error from 'string' to 'bool'"),
-    (
-        re.compile(r"String to (Duration|Timestamp) conversion failed"),
-        r"type conversion error from 'string' to 'google.protobuf.\1'",
-    ),
-    (re.compile(r"Index error: expected integer type, got (\w+)"), r"unsupported index type '\1' in list"),
-    (re.compile(r"Index error: index=(-?\d+) size=\d+"), r"index out of bounds: \1"),
-)
-_VERSION_TYPE = "kubernetes.Semver"
-_VERSION_TO_BOOL = "type conversion error from 'Semver' to 'bool'"
-_TO_BOOL = {
-    "string": "unsupported native conversion from string to 'bool'",
-    "int": "unsupported type conversion from 'int' to bool",
-}
+_KEY = re.compile(r'Key not found in map : "?([^"]*)"?')
+_OVERLOAD = re.compile(r"No matching overloads found.*|Applying SELECT to non-message type")
 
 
 def evaluate(expression: str, subject: str) -> tuple[bool, str]:
@@ -296,97 +163,57 @@ def evaluate(expression: str, subject: str) -> tuple[bool, str]:
         subject: The device as a JSON string, from `ResourceSlice.subjects`.
 
     Raises:
-        UnsupportedError: The result in Kueue cannot be determined here.
+        UnsupportedError: The library could evaluate the expression differently from Kubernetes.
     """
+    program, (_, names) = _compiled(expression), shape_of(expression)
     try:
-        activation = _activation(subject)
+        activation, versions = _activation(subject, names)
     except ValueError as error:
         return False, str(error)
-    operations.start()
+    if versions:
+        refuse_versions(expression, versions)
     try:
-        result = _compiled(expression).eval(activation)
+        result = program.eval(activation)
     except RuntimeError as error:
         raise unsupported(expression, f'an operation that ends in the error "{error}"') from None
-    if aborted := operations.abort_error():
-        return False, aborted
     value, kind = result.value(), result.type().name()
     if kind == "BOOL":
         return bool(value), ""
-    if kind == "ERROR":
-        return False, _error(expression, str(value))
-    if kind.startswith("MAP"):
-        return False, f"CEL result of type {_VERSION_TYPE} could not be converted to bool: {_VERSION_TO_BOOL}"
-    name = _TYPE_NAMES.get(kind.lower(), kind.lower())
-    refused = _TO_BOOL.get(name, f"type conversion error from '{name}' to 'bool'")
-    return False, f"CEL result of type {name} could not be converted to bool: {refused}"
-
-
-_NO_OVERLOAD = re.compile(r"No matching overloads found : (?:\((\w+)\)\.)?([^(]+)\((.*)\)")
-_NAMED = {
-    "major",
-    "minor",
-    "patch",
-    "isGreaterThan",
-    "isLessThan",
-    "compareTo",
-    "asInteger",
-    "isInteger",
-    "asApproximateFloat",
-}
-"""Methods of versions and quantities; Kueue names their arguments' types if there is no matching overload."""
-_CONVERSIONS = {"int", "double", "string"}
-_KINDS = {"int64": "int", "uint64": "uint", "map": _VERSION_TYPE}
-
-
-def _without_overload(receiver: str | None, name: str, arguments: list[str]) -> str:
-    """Return Kueue's error for a call without a matching overload; the only maps of devices are versions."""
-    types = [_KINDS.get(kind, kind) for kind in ([receiver] if receiver else []) + arguments]
-    if name in _NAMED or name in _CONVERSIONS:
-        return f"no such overload: {name}({', '.join(types)})"
-    if types[:1] == [_KINDS["map"]] and (name.startswith("_") or name == "size"):
-        return f"no such overload: {name}"
-    return "no such overload"
-
-
-def _error(expression: str, text: str) -> str:
-    """Convert an error of an evaluation to the error of Kueue.
-
-    Raises:
-        UnsupportedError: The result in Kueue cannot be determined here.
-    """
-    text = _STATUS.sub("", text)
-    if NOT_SUPPORTED in text:
-        raise unsupported(expression, text.partition(NOT_SUPPORTED)[2])
-    if (call := _NO_OVERLOAD.fullmatch(text)) is not None:
-        return _without_overload(call[1], call[2], [kind for kind in call[3].split(", ") if kind])
-    for pattern, words in _ERRORS:
-        if (found := pattern.fullmatch(text)) is not None:
-            return found.expand(words)
-    return text
+    if kind != "ERROR":
+        return False, f"CEL result of type {kind.lower()} could not be converted to bool"
+    text = _KEY.sub(r"no such key: \1", _STATUS.sub("", str(value)))
+    return False, _OVERLOAD.sub("no such overload", text).replace("divide by zero", "division by zero")
 
 
 @lru_cache(maxsize=65536)
-def _activation(subject: str) -> Any:
-    """Return the variables of a device.
+def _activation(subject: str, names: frozenset[str]) -> tuple[Any, frozenset[str]]:
+    """Return the variables of a device, and the names of attributes whose values are versions.
+
+    Args:
+        subject: The device.
+        names: The names and strings of an expression. A domain that the device lacks is empty in Kubernetes.
 
     Raises:
         ValueError: An attribute has a value that Kueue does not support.
     """
     device = json.loads(subject)
-    return _environment().Activation(
-        {
-            "device.driver": device["driver"],
-            ATTRIBUTES: {
-                domain: {name: _attribute(domain, name, value, device["driver"]) for name, value in values.items()}
-                for domain, values in device["attributes"].items()
-            },
-            CAPACITY: {
-                domain: {name: quantity(value) for name, value in values.items()}
-                for domain, values in device["capacity"].items()
-            },
-            "device.allowMultipleAllocations": False,
-        }
-    )
+    absent: dict[str, dict[str, Any]] = {name: {} for name in names}
+    attributes = {
+        domain: {name: _attribute(domain, name, value, device["driver"]) for name, value in values.items()}
+        for domain, values in device["attributes"].items()
+    }
+    capacity = {
+        domain: {name: quantity(value) for name, value in values.items()}
+        for domain, values in device["capacity"].items()
+    }
+    versions = [name for values in attributes.values() for name, value in values.items() if isinstance(value, dict)]
+    variables = {
+        "device.driver": device["driver"],
+        _ATTRIBUTES: absent | attributes,
+        _CAPACITY: absent | capacity,
+        "device.allowMultipleAllocations": False,
+    }
+    return _environment().Activation(variables), frozenset(versions)
 
 
 def _attribute(domain: str, name: str, value: Any, driver: str) -> Any:

@@ -21,10 +21,6 @@ Kept = dict[str, str]
 
 _NO_QUANTITY = "quantities must match the regular expression '^([+-]?[0-9.]+)([eEinumkKMGTP]*[-+]?[0-9]*)$'"
 _SUFFIXES = {"n": -9, "u": -6, "m": -3, "": 0, "k": 3, "M": 6, "G": 9, "T": 12, "P": 15, "E": 18}
-_FRACTION = re.compile(r"[.num]|[eE]-")
-"""A quantity that is written with a fraction; whether Kueue treats an equal integer as one depends on the number."""
-NOT_SUPPORTED = "not supported: "
-"""Prefix of the error of an operation whose result in Kueue is not known."""
 _CANONICAL = re.compile(r"([+-]?[0-9.]+)(?:e([+-]?[0-9]+)|([KMGTPE]i)|([numkMGTPE]?))")
 
 
@@ -45,14 +41,6 @@ def quantity(text: str) -> Kept:
         number = _number(str(Quantity(text)))
     except KueueError:
         raise ValueError(_NO_QUANTITY) from None
-    value = kept(number)
-    if number == number.to_integral_value() and _FRACTION.search(text):
-        value[_QUANTITY] += ".0"
-    return value
-
-
-def kept(number: Decimal) -> Kept:
-    """Represent a number as a quantity."""
     return {_QUANTITY: format(number.normalize() + 0, "f")}
 
 
@@ -128,16 +116,6 @@ def is_tolerant_version(text: str, complete: bool) -> bool:  # noqa: FBT001 - ca
     return is_version(_complete(text) if complete else text)
 
 
-def is_special(value: Any) -> bool:
-    """Return whether a value is a version or a quantity."""
-    return isinstance(value, dict) and len(value) == 1 and (_QUANTITY in value or _VERSION in value)
-
-
-def is_versioned(value: Any) -> bool:
-    """Return whether a value is a version."""
-    return is_special(value) and _VERSION in value
-
-
 def _version_key(text: str) -> tuple[Any, ...]:
     number, _, before = text.partition("-")
     parts = tuple((0, int(part), "") if part.isdigit() else (1, 0, part) for part in before.split(".") if part)
@@ -159,8 +137,7 @@ def compare(left: Kept, right: Kept) -> int:
     return int(a > b) - int(a < b)
 
 
-def amount(value: Kept) -> Decimal:
-    """Return the value of a quantity."""
+def _amount(value: Kept) -> Decimal:
     if _QUANTITY not in value:
         raise ValueError("no such overload")
     return Decimal(value[_QUANTITY])
@@ -170,37 +147,18 @@ def integer(value: Kept) -> int:
     """Return the value of a quantity that fits in a 64-bit integer."""
     if not is_integer(value):
         raise ValueError("cannot convert value to integer")
-    return int(amount(value))
+    return int(_amount(value))
 
 
 def is_integer(value: Kept) -> bool:
-    """Return whether a quantity fits in a 64-bit integer.
-
-    Raises:
-        ValueError: The quantity is an integer that is written with a fraction.
-    """
-    number = amount(value)
-    if number != number.to_integral_value():
-        return False
-    if value[_QUANTITY].endswith(".0"):
-        raise ValueError(f"{NOT_SUPPORTED}isInteger() or asInteger() of a quantity with a fraction")
-    return -(2**63) <= number < 2**63
-
-
-def without_integer(value: Kept, subtrahend: int) -> Kept:
-    """Return a quantity minus an integer.
-
-    Raises:
-        ValueError: The integer is the smallest one, whose negation overflows in Kueue.
-    """
-    if subtrahend == -(2**63):
-        raise ValueError(f"{NOT_SUPPORTED}sub() of the smallest integer")
-    return kept(amount(value) - subtrahend)
+    """Return whether a quantity fits in a 64-bit integer."""
+    number = _amount(value)
+    return number == number.to_integral_value() and -(2**63) <= number < 2**63
 
 
 def sign(value: Kept) -> int:
     """Return the sign of a quantity: -1, 0 or 1."""
-    number = amount(value)
+    number = _amount(value)
     return int(number > 0) - int(number < 0)
 
 

@@ -44,14 +44,12 @@ class JobColumns(Columns):
         header: The description that the file of a log contains.
         templates: Workloads with several pod sets. The column `template` contains the index of the job's Workload in
             `templates`, or -1.
-        quota_events: Changes to nominal quota that the log records, as tuples (seconds, queue, resource, amount).
     """
 
-    __slots__ = ("header", "notes", "quota_events", "templates")
+    __slots__ = ("header", "notes", "templates")
     notes: tuple[Note, ...]
     header: str
     templates: tuple[Workload, ...]
-    quota_events: tuple[tuple[float, str, str, int], ...]
 
     def __init__(
         self, columns: Mapping[str, Any], *, where: Callable[[int], str] | None = None, notes: Iterable[Note] = ()
@@ -100,12 +98,11 @@ class JobColumns(Columns):
         notes: tuple[Note, ...],
         header: str = "",
         templates: tuple[Workload, ...] = (),
-        quota_events: tuple[tuple[float, str, str, int], ...] = (),
     ) -> None:
         Columns.__init__(self, columns)
         for column in columns.values():
             (column.codes if isinstance(column, Categorical) else column).flags.writeable = False
-        self.notes, self.header, self.templates, self.quota_events = notes, header, templates, quota_events
+        self.notes, self.header, self.templates = notes, header, templates
 
     @classmethod
     def _like(cls, table: JobColumns, columns: Mapping[str, Any] | None = None, **other: Any) -> Self:

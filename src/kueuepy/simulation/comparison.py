@@ -24,7 +24,8 @@ from kueuepy.simulation.labels import titled
 from kueuepy.simulation.model import SimulateSettings
 from kueuepy.simulation.pages import words
 from kueuepy.simulation.pairs import differences
-from kueuepy.simulation.pictures.catalogue import PictureOptions, drawn_beside
+from kueuepy.simulation.pictures.catalogue import drawn_beside
+from kueuepy.simulation.pictures.charts import PictureOptions
 from kueuepy.simulation.pictures.names import in_order
 from kueuepy.simulation.simulate import Simulation
 from kueuepy.simulation.warn import AFTER_LAST
@@ -36,10 +37,10 @@ if TYPE_CHECKING:
 
     from typing_extensions import Unpack
 
+    from kueuepy.look.svg import Picture
     from kueuepy.simulation.changes import JobOutcome, QueueOutcome
     from kueuepy.simulation.figures import Kpis
-    from kueuepy.simulation.pictures.catalogue import PictureName
-    from kueuepy.simulation.pictures.svg import Picture
+    from kueuepy.simulation.pictures.charts import PictureName
     from kueuepy.simulation.progress import Progress
     from kueuepy.simulation.result import Result
     from kueuepy.simulation.table import Jobs

@@ -294,7 +294,7 @@ class GeneratedJobs(JobColumns):
         Raises:
             InvalidSpecError: The file cannot be read, or is not a generator file.
         """
-        from kueuepy.simulation.perf import Load, read_profile  # noqa: PLC0415 - only on use
+        from kueuepy.simulation.profile import Load, read_profile  # noqa: PLC0415 - only on use
 
         load = Load(read_profile(path))
         columns = load.columns()

@@ -190,7 +190,6 @@ def concat(tables: Sequence[JobColumns]) -> JobColumns:
         columns,
         notes=tuple(sums(chain.from_iterable(table.notes for table in tables)).items()),
         templates=tuple(workload for table in tables for workload in table.templates),
-        quota_events=tuple(event for table in tables for event in table.quota_events),
     )
 
 

@@ -23,14 +23,8 @@ if TYPE_CHECKING:
 _UID = "{:012d}"
 
 
-def scheduler_of(run: Prepared, made: dict[int, Workload] | None = None) -> Scheduler:
-    """Return a Scheduler that uses a fork of the simulation's engine, with the current objects and active workloads.
-
-    Args:
-        run: The simulation.
-        made: The Workloads of earlier calls by row; the function uses them, and adds those that it creates.
-    """
-    made = {} if made is None else made
+def scheduler_of(run: Prepared) -> Scheduler:
+    """Return a Scheduler that uses a fork of the simulation's engine, with the current objects and active workloads."""
     engine = run.core.fork()
     engine.set_now(run.reached)
     state = session_of(run.base.fork()).state
@@ -40,9 +34,7 @@ def scheduler_of(run: Prepared, made: dict[int, Workload] | None = None) -> Sche
             store.forget(key)
     _change_objects(run, store, engine.now)
     for row in np.flatnonzero(np.isin(run.states, (1, 2))).tolist():
-        workload = made.get(row)
-        if workload is None:
-            workload = made[row] = workload_of(run, row)
+        workload = workload_of(run, row)
         if engine.find(workload.key) >= 0 and store.workloads.get(workload.key) is None:
             store.workloads.put(workload.key, workload)
     return scheduler_with(Scheduler, replace(state, engine=engine, count=state.count + len(run.jobs)))

@@ -6,38 +6,24 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from kueuepy.engine.nodes import depth_first, nodes_of
 from kueuepy.errors import StateError
 from kueuepy.objects import SECOND
-from kueuepy.pages.data import (
-    ADMITTED,
-    GONE,
-    PENDING,
-    RESERVED,
-    LimitData,
-    NodeData,
-    PageData,
-    SeriesData,
-    Shapes,
-    Texts,
-    cells_of,
-    looks,
-)
+from kueuepy.pages.builder import PageBuilder
+from kueuepy.pages.data import ADMITTED, GONE, PENDING, RESERVED, NodeData, PageData, WorkloadsData, looks
 from kueuepy.pages.state import MOST_EXPLAINED, state_data
 from kueuepy.profiles.version import describe
-from kueuepy.session.session import session_of
 from kueuepy.simulation.columns import is_resource
 from kueuepy.simulation.pictures.names import colours
 from kueuepy.simulation.rows import keys_of
 from kueuepy.simulation.series import series_of
-from kueuepy.tables.columns import exact
+from kueuepy.tables.columns import exact, is_named
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from numpy.typing import NDArray
 
-    from kueuepy.pages.data import ExplainedData
     from kueuepy.scheduler import Scheduler
     from kueuepy.simulation.recorded import Recorded
+    from kueuepy.tables import Columns
 
 _ENDS = {"Finished": GONE, "Preempted": PENDING, "Evicted": PENDING}
 
@@ -61,153 +47,125 @@ def result_data(
         raise StateError("page: the usage was not recorded; simulate with record=Recording(usage=True)")
     if result.stats.get("admissions") and not len(result.runs):
         raise StateError("page: the runs were not recorded; simulate with record=Recording(runs=True)")
-    return _Builder(result, scheduler).data(title, explained)
-
-
-class _Builder:
-    def __init__(self, result: Recorded, scheduler: Scheduler | None) -> None:
-        self._result, self._scheduler = result, scheduler
-        self._jobs = exact(result.jobs)
-        self._texts, self._shapes = Texts(), Shapes()
-
-    def data(self, title: str, explained: int) -> PageData:
-        result = self._result
-        found = PageData(title or "Simulation", "", "result", self._zero(), round(result.seconds, 3), describe())
-        found.policy = result.policy
-        self._tree(found)
-        usage = exact(result.usage)
-        pairs = list(dict.fromkeys(usage["flavor_resource"].names))
-        known = [(name.partition("/")[0], name.partition("/")[2]) for name in pairs]
-        self._limits(found, known)
-        found.cells = cells_of(known)
-        self._series(found, pairs)
-        keys = self._workloads(found)
-        self._end(found, keys, explained)
-        found.texts, found.shapes = self._texts.all(), self._shapes.all()
-        return found
-
-    def _zero(self) -> float | None:
-        """Return the first submission time in seconds since the Unix epoch; `None` if the jobs have no dates."""
-        if "submit_time" not in self._jobs.names or not len(self._jobs):
-            return None
-        first = self._jobs["submit_time"].astype("M8[ns]").astype(np.int64)[0] / SECOND
-        return float(first - self._jobs["submit"][0])
-
-    def _tree(self, found: PageData) -> None:
-        result, scheduler = self._result, self._scheduler
-        if scheduler is not None:
-            nodes = nodes_of(session_of(scheduler).engine)
-            order = [row for row, _ in depth_first(nodes)]
-            place = {row: at for at, row in enumerate(order)}
-            found.nodes = [
-                NodeData(nodes[row].name, nodes[row].kind, place.get(nodes[row].parent, -1)) for row in order
-            ]
-        else:  # a saved result has the root of each queue only
-            trees = sorted(result.trees.items())
-            roots = (*(root for queue, root in trees if root != queue), "")
-            queues: dict[str, list[str]] = {root: [] for root in roots}
-            for queue, root in trees:
-                queues[root if root in queues else ""].append(queue)
-            for root, mine in queues.items():
-                parent = len(found.nodes) if root else -1
-                found.nodes += [NodeData(root, "Cohort", -1)] if root else []
-                found.nodes += [NodeData(queue, "ClusterQueue", parent) for queue in mine]
-        known = {node.name for node in found.nodes if node.kind == "ClusterQueue"}
-        gone = [queue for queue in self._result.usage["cluster_queue"].names if queue not in known]
-        found.nodes += [NodeData(queue, "ClusterQueue", -1) for queue in gone]
-        looks(found.nodes, colours(result))
-
-    def _limits(self, found: PageData, known: list[tuple[str, str]]) -> None:
-        """Add the limits and the quota of Cohorts, which the tables of a result do not contain."""
-        scheduler = self._scheduler
-        if scheduler is None:
-            return
-        latest = state_data(scheduler, explained=0)
-        pairs = {(cell.flavor, cell.resource): place for place, cell in enumerate(latest.cells)}
-        known += [pair for pair in pairs if pair not in known]
-        cells = {place: known.index(pair) for pair, place in pairs.items()}
-        nodes = {(node.kind, node.name): place for place, node in enumerate(found.nodes)}
-        place_of = {at: nodes.get((node.kind, node.name)) for at, node in enumerate(latest.nodes)}
-        for one in latest.limits:
-            if (node := place_of[one.n]) is not None:
-                found.limits.append(LimitData(node, cells[one.c], one.borrow, one.lend))
-        for quota in latest.nominal:
-            if latest.nodes[quota.n].kind == "Cohort" and (node := place_of[quota.n]) is not None:
-                found.nominal.append(SeriesData(node, cells[quota.c], [0], quota.v))
-        found.racks = latest.racks
-
-    def _series(self, found: PageData, pairs: list[str]) -> None:
-        usage = exact(self._result.usage)
-        nodes = {node.name: place for place, node in enumerate(found.nodes) if node.kind == "ClusterQueue"}
-        seconds = usage["seconds"]
-        for queue, pair, rows in series_of(usage):
-            for name, into in (("used", found.used), ("nominal", found.nominal)):
-                times, values = _steps(seconds[rows], usage[name][rows])
-                if times:
-                    into.append(SeriesData(nodes[queue], pairs.index(pair), times, values))
-
-    def _workloads(self, found: PageData) -> dict[str, int]:
-        jobs, workloads = self._jobs, found.workloads
-        nodes = {node.name: place for place, node in enumerate(found.nodes) if node.kind == "ClusterQueue"}
-        queues, locals_ = list(jobs["cluster_queue"]), list(jobs["queue"])
-        workloads.name = keys = keys_of(jobs)
-        workloads.queue = [nodes.get(queue or "", -1) for queue in queues]
-        workloads.local = [self._texts(str(name)) for name in locals_]
-        workloads.priority = jobs["priority"].tolist()
-        workloads.created = [round(float(at), 3) for at in jobs["submit"].tolist()]
-        resources = [name for name in jobs.names if is_resource(name)]
-        pods = jobs["pods"].tolist()
-        columns = [jobs[name].tolist() for name in resources]
-        for row, asked in enumerate(zip(*columns, strict=True) if columns else [()] * len(jobs)):
-            count = pods[row]
-            amounts = {name: value * count for name, value in zip(resources, asked, strict=True)}
-            workloads.shape.append(self._shapes(count, amounts))
-        changes = self._changes(keys)
-        for listed in changes:
-            for at, state, note in listed:
-                found.events.add(at, state, note)
-            found.events.end()
-        return {key: row for row, key in enumerate(keys)}
-
-    def _changes(self, keys: list[str]) -> list[list[tuple[float, int, int]]]:
-        """Return the changes to the state of each job, in order."""
-        submits = self._jobs["submit"].tolist()
-        states = list(self._jobs["state"])
-        found: list[list[tuple[float, int, int]]] = [
-            [] if states[row] == "ToCome" else [(at, PENDING, 0)] for row, at in enumerate(submits)
-        ]
-        runs = exact(self._result.runs)
-        names = ("job", "reserved", "start", "end", "preemptor")
-        rows = zip(
-            *(runs[name].tolist() for name in names), *(list(runs[name]) for name in ("flavors", "outcome", "rule")),
-            strict=True,
-        )  # fmt: skip
-        for job, reserved, start, end, preemptor, flavors, outcome, rule in sorted(rows, key=lambda row: row[1]):
-            held = self._texts(flavors or "")
-            if not start <= reserved:  # NaN without an admission
-                found[job].append((reserved, RESERVED, held))
-            if start == start:  # noqa: PLR0124 - not NaN
-                found[job].append((start, ADMITTED, held))
-            if outcome in _ENDS:
-                found[job].append((end, _ENDS[outcome], self._texts(_lost(outcome, rule, preemptor, keys))))
-        decided = exact(self._result.decisions)
-        if len(decided):
-            mask = np.array([kind == "Deactivated" for kind in decided["kind"]], bool)
-            for at, job in zip(decided["seconds"][mask].tolist(), decided["job"][mask].tolist(), strict=True):
-                found[job].append((at, GONE, 0))
-        return found
-
-    def _end(self, found: PageData, keys: Mapping[str, int], explained: int) -> None:
-        """Add the explanations of the workloads that are pending at the end."""
-        scheduler = self._scheduler
-        if scheduler is None:
-            return
+    if scheduler is None:
+        latest = PageData("", "", "result", None, 0.0, describe(), nodes=_trees(result))
+    else:
         latest = state_data(scheduler, explained=explained)
-        found.causes = latest.causes
-        named: dict[str, ExplainedData] = {
-            latest.workloads.name[int(place)]: about for place, about in latest.explained.items()
-        }
-        found.explained = {str(keys[name]): about for name, about in named.items() if name in keys}
+    usage = exact(result.usage)
+    known = {node.name for node in latest.nodes if node.kind == "ClusterQueue"}
+    deleted = [name for name in usage["cluster_queue"].names if name not in known]
+    latest.nodes += [NodeData(name, "ClusterQueue", -1) for name in deleted]
+    looks(latest.nodes, colours(result))
+    of_cohorts = [one for one in latest.nominal if latest.nodes[one.n].kind == "Cohort"]  # a result has no table of it
+    made = PageBuilder(latest)
+    latest.title, latest.kind, latest.policy = title or "Simulation", "result", result.policy
+    latest.zero, latest.end, latest.ordered = _zero(result), round(result.seconds, 3), False
+    latest.nominal += of_cohorts
+    for queue, pair, rows in series_of(usage):
+        flavor, _, resource = pair.partition("/")
+        for what in ("used", "nominal"):
+            times, values = _steps(usage["seconds"][rows], usage[what][rows])
+            if times:
+                one = made.series(what, made.queue(queue), made.cell(flavor, resource))
+                one.t, one.v = times, values
+    _add_workloads(made, exact(result.jobs))
+    _add_changes(made, result)
+    return made.finish()
+
+
+def _zero(result: Recorded) -> float | None:
+    """Return the first submission time in seconds since the Unix epoch; `None` if the jobs have no dates."""
+    jobs = exact(result.jobs)
+    if "submit_time" not in jobs.names or not len(jobs):
+        return None
+    first = jobs["submit_time"].astype("M8[ns]").astype(np.int64)[0] / SECOND
+    return float(first - jobs["submit"][0])
+
+
+def _trees(result: Recorded) -> list[NodeData]:
+    """Return the nodes of a saved result, which has the root of each ClusterQueue only."""
+    trees = sorted(result.trees.items())
+    roots = (*(root for queue, root in trees if root != queue), "")
+    queues: dict[str, list[str]] = {root: [] for root in roots}
+    for queue, root in trees:
+        queues[root if root in queues else ""].append(queue)
+    nodes: list[NodeData] = []
+    for root, mine in queues.items():
+        parent = len(nodes) if root else -1
+        nodes += [NodeData(root, "Cohort", -1)] if root else []
+        nodes += [NodeData(queue, "ClusterQueue", parent) for queue in mine]
+    return nodes
+
+
+def _add_workloads(made: PageBuilder, jobs: Columns) -> None:
+    queues, locals_ = jobs["cluster_queue"], jobs["queue"]
+    places = np.array([*map(made.queue, queues.names), -1])
+    texts = np.array([*map(made.texts, locals_.names), 0])
+    resources = [name for name in jobs.names if is_resource(name)]
+    asked = [jobs["pods"], *(jobs[name] for name in resources)]
+    groups = np.zeros(len(jobs), np.int64)
+    for column in asked:  # rows with equal requests get the same number
+        _, codes = np.unique(column, return_inverse=True)
+        _, groups = np.unique(groups * len(jobs) + codes, return_inverse=True)
+    _, first = np.unique(groups, return_index=True)
+    shapes = []
+    for pods, *each in zip(*(column[first].tolist() for column in asked), strict=True):
+        amounts = {name: value * pods for name, value in zip(resources, each, strict=True)}
+        shapes.append(made.shapes(pods, amounts))
+    made.page.workloads = WorkloadsData(
+        keys_of(jobs),
+        places[queues.codes].tolist(),
+        texts[locals_.codes].tolist(),
+        jobs["priority"].tolist(),
+        jobs["submit"].round(3).tolist(),
+        np.array(shapes, np.int64)[groups].tolist(),
+    )
+
+
+def _add_changes(made: PageBuilder, result: Recorded) -> None:
+    """Add the changes to the state of each job: its submission, the parts of its runs in order, and its end."""
+    jobs, runs, decided = exact(result.jobs), exact(result.runs), exact(result.decisions)
+    keys = made.page.workloads.name
+    order = np.argsort(runs["reserved"], kind="stable") if len(runs) else np.zeros(0, np.int64)
+    job, reserved, start, end = (runs[name][order] for name in ("job", "reserved", "start", "end"))
+    held = np.array([*map(made.texts, runs["flavors"].names), 0])[runs["flavors"].codes[order]]
+    run = np.arange(1, len(order) + 1)
+    submitted = np.flatnonzero(~is_named(jobs["state"], "ToCome"))
+    parts = [_changes(submitted, jobs["submit"][submitted], PENDING)]
+    waits = ~(start <= reserved)  # `start` is NaN without an admission
+    parts.append(_changes(job[waits], reserved[waits], RESERVED, held[waits], 3 * run[waits]))
+    starts = ~np.isnan(start)
+    parts.append(_changes(job[starts], start[starts], ADMITTED, held[starts], 3 * run[starts] + 1))
+    outcomes, rules = runs["outcome"], runs["rule"]
+    for outcome, state in _ENDS.items():
+        rows = np.flatnonzero(is_named(outcomes, outcome)[order])
+        notes = np.zeros(len(rows), np.int64)
+        if outcome != "Finished":
+            preemptors = runs["preemptor"][order[rows]].tolist()
+            lost = (
+                _lost(outcome, rules[row], by, keys) for row, by in zip(order[rows].tolist(), preemptors, strict=True)
+            )
+            notes = np.fromiter(map(made.texts, lost), np.int64, len(rows))
+        parts.append(_changes(job[rows], end[rows], state, notes, 3 * run[rows] + 2))
+    if len(decided):
+        gone = np.flatnonzero(is_named(decided["kind"], "Deactivated"))
+        parts.append(_changes(decided["job"][gone], decided["seconds"][gone], GONE, step=3 * len(run) + 3))
+    rows, times, states, notes, steps = (np.concatenate(column) for column in zip(*parts, strict=True))
+    order = np.lexsort((steps, rows))
+    events = made.page.events
+    events.first = [0, *np.cumsum(np.bincount(rows, minlength=len(jobs))).tolist()]
+    events.t, events.state, events.note = (
+        np.round(times[order], 3).tolist(),
+        states[order].tolist(),
+        notes[order].tolist(),
+    )
+
+
+def _changes(
+    rows: NDArray[Any], times: NDArray[Any], state: int, notes: Any = 0, step: Any = 0
+) -> tuple[NDArray[Any], ...]:
+    """Return changes to the state of jobs as columns; `step` is the order of the changes of one job."""
+    return rows, times, *(np.broadcast_to(np.asarray(value, np.int64), rows.shape) for value in (state, notes, step))
 
 
 def _lost(outcome: str, rule: str | None, preemptor: int, keys: list[str]) -> str:

@@ -8,12 +8,13 @@ import msgspec
 import numpy as np
 
 from kueuepy.errors import InvalidSpecError, StateError
+from kueuepy.look.chart import Axis, Chart, Key, Line, ends_of
+from kueuepy.look.plot import draw
+from kueuepy.look.svg import picture
 from kueuepy.objects import SECOND
 from kueuepy.simulation.moments import scheduler_of
+from kueuepy.simulation.pictures.charts import SINCE
 from kueuepy.simulation.pictures.names import time_unit
-from kueuepy.simulation.pictures.plot import draw
-from kueuepy.simulation.pictures.shown import SINCE, Line, Lines
-from kueuepy.simulation.pictures.svg import picture
 from kueuepy.simulation.spans import span
 from kueuepy.tables import Categorical, Columns
 from kueuepy.topology.fragments import text_of
@@ -23,8 +24,8 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from kueuepy.look.svg import Picture
     from kueuepy.objects import QuantityText
-    from kueuepy.simulation.pictures.svg import Picture
     from kueuepy.simulation.prepare import Prepared
 
 _STEPS = 100
@@ -104,16 +105,19 @@ class FragmentationSeries(msgspec.Struct, frozen=True):
     def _repr_html_(self) -> str:
         return self.picture()._repr_html_()
 
-    def _shown(self, level: str) -> Lines:
+    def _shown(self, level: str) -> Chart:
         largest, seconds = self.largest(level), self.seconds
         unit, size = time_unit(float(seconds[-1]))
+        x = np.repeat(seconds / size, 2)[1:]
         lines = tuple(
-            Line(name, place, seconds / size, values)
+            Line(x, np.repeat(values, 2)[:-1], place, name)
             for place, (name, values) in enumerate(zip(self.sizes, largest, strict=True))
         )
         where = f"in one {level}" if level else "in all"
         title = f"Largest job that fits {where} of {self.topology}, by pod requests"
-        return Lines(title, SINCE, "Pods", lines, steps=True, unit=unit)
+        keys = tuple(Key(line.title, line.colour, "line") for line in lines)
+        across = Axis(SINCE, (float(x[0]), float(x[-1]) or 1.0), unit=unit)
+        return Chart(title, across, Axis("Pods", ends_of(largest, zero=True), kind="whole"), lines, keys)
 
 
 def fragmentation_of(

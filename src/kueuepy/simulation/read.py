@@ -16,6 +16,7 @@ import numpy as np
 
 from kueuepy.engine.cached import cached_property
 from kueuepy.errors import InvalidSpecError
+from kueuepy.errors.former import FORMER
 from kueuepy.simulation.arrays import array_of
 from kueuepy.simulation.arrow import parquet_columns
 from kueuepy.simulation.base import JobColumns, renamed
@@ -34,19 +35,10 @@ _LOGS = {
     "swf": "",
     "philly": "timestamp duration num_gpus cluster",
     "philly-json": "",
-    "helios": "job_id vc gpu_num cpu_num node_num submit_time",
-    "acme": "job_id node_num gpu_num type submit_time start_time",
-    "borg2019": "",
-    "batsim": "",
-    "alibaba2020": "job_name inst_id user status start_time end_time",
-    "alibaba2023": "cpu_milli memory_mib num_gpu gpu_milli creation_time",
-    "alibaba2025": "instance_sn app_name gpu_request creation_time deletion_time",
-    "alibaba2026-spot": "organization gpu_model gpu_request worker_num job_type",
 }
 """The formats of logs, and the columns by which a CSV file is recognized, in the order of the attempts."""
-_OTHER_NAMES = {"openb": "alibaba2023", "pai": "alibaba2020", "dlrm": "alibaba2025"}
-FORMATS = tuple(dict.fromkeys((*_SUFFIXES.values(), *_LOGS, "alibaba", *_OTHER_NAMES)))
-"""The names of the formats that `read` accepts; `alibaba` is the log of Alibaba whose columns the file has."""
+FORMATS = tuple(dict.fromkeys((*_SUFFIXES.values(), *_LOGS)))
+"""The names of the formats that `read` accepts."""
 
 
 class Source:
@@ -168,27 +160,9 @@ class LogOptions(TypedDict, total=False):
     """Options of log formats; the modules in `kueuepy.simulation.logs` document them in detail.
 
     Attributes:
-        queue: The column to use as the queue (`acme`, `alibaba2020`), or the name of the queue (`batsim`).
-        tasks: The path of the task table, for `alibaba2020`.
-        share: Whether to keep fractional GPUs, for `alibaba2020` and `alibaba2023`.
-        pending: How to treat pods that never ran, for `alibaba2023`.
-        unfinished: How to treat instances without a start or an end, for `alibaba2025`.
-        instances: The path of the instance table, for `borg2019`.
-        machine: The number of cores and the bytes of memory of a whole machine, for `borg2019`.
-        cpu_jobs: Whether to keep jobs without GPUs, for `helios`.
-        gpu_numbers: The path of a table with the number of GPUs of each queue, for `helios`.
         per_pod: The largest number of GPUs of a pod, for `philly`.
     """
 
-    queue: str
-    tasks: str | os.PathLike[str] | None
-    share: bool
-    pending: str
-    unfinished: str
-    instances: str | os.PathLike[str] | None
-    machine: tuple[float, float]
-    cpu_jobs: bool
-    gpu_numbers: str | os.PathLike[str] | None
     per_pod: int
 
 
@@ -196,7 +170,7 @@ def read(
     path: str | os.PathLike[str], name: str, columns: Mapping[str, str] | None, options: Mapping[str, Any]
 ) -> JobColumns:
     """Read jobs from a file, as described at `Jobs.read`; `name` is the format, and `columns` is the argument `map`."""
-    source, format_ = Source(path), _OTHER_NAMES.get(name, name)
+    source, format_ = Source(path), name
     if name == "auto":
         suffix = Path(source.path.name.removesuffix(".gz")).suffix[1:]
         if suffix not in _SUFFIXES:
@@ -205,10 +179,8 @@ def read(
         format_ = _SUFFIXES[suffix]
         if format_ == "csv" and not columns:
             format_ = _log_of(source) or format_
-    if name == "alibaba" and not (format_ := _log_of(source, name)):
-        found, logs = ", ".join(source.csv), [log for log in _LOGS if log.startswith(name)]
-        wanted = "; ".join(f"{log}: {', '.join(sorted(_LOGS[log].split()))}" for log in logs)
-        raise InvalidSpecError(f"{source.path}: its first line names {found}; it must have all of {wanted}")
+    if name in FORMER["format"]:
+        raise InvalidSpecError(f"format: {name!r} no longer exists: {FORMER['format'][name]}")
     if format_ not in FORMATS:
         raise InvalidSpecError(f"format: {name!r}; it must be auto or one of {', '.join(FORMATS)}")
     more, reader = {**options, **({} if columns is None else {"map": columns})}, partial(_read_table, format_)
@@ -220,12 +192,9 @@ def read(
     return reader(source, **more)
 
 
-def _log_of(source: Source, family: str = "") -> str:
-    """Return the log of a family whose columns a CSV file has; an empty string if there is none."""
-    found = (
-        log for log, names in _LOGS.items() if names and log.startswith(family) and {*names.split()} <= {*source.csv}
-    )
-    return next(found, "")
+def _log_of(source: Source) -> str:
+    """Return the log whose columns a CSV file has; an empty string if there is none."""
+    return next((log for log, names in _LOGS.items() if names and {*names.split()} <= {*source.csv}), "")
 
 
 def _read_table(format_: str, source: Source, map: Mapping[str, str] | None = None) -> JobColumns:  # noqa: A002

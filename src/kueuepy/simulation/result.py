@@ -28,8 +28,8 @@ from kueuepy.simulation.measures import BOUND
 from kueuepy.simulation.model import moment
 from kueuepy.simulation.moments import scheduler_of
 from kueuepy.simulation.pages import words
-from kueuepy.simulation.pictures.catalogue import PictureOptions, drawn, drawn_if_recorded, pictures_in
-from kueuepy.simulation.pictures.plot import Plots
+from kueuepy.simulation.pictures.catalogue import Plots, drawn, drawn_if_recorded, pictures_in
+from kueuepy.simulation.pictures.charts import PictureOptions
 from kueuepy.simulation.recorded import (
     TABLES,
     Recorded,
@@ -49,11 +49,11 @@ if TYPE_CHECKING:
     from typing_extensions import Unpack
 
     from kueuepy.files import Write
+    from kueuepy.look.svg import Picture
     from kueuepy.objects import QuantityText
     from kueuepy.pages import Page
     from kueuepy.scheduler import Scheduler
-    from kueuepy.simulation.pictures.catalogue import PictureName
-    from kueuepy.simulation.pictures.svg import Picture
+    from kueuepy.simulation.pictures.charts import PictureName
     from kueuepy.simulation.places import FragmentationSeries
     from kueuepy.simulation.prepare import Prepared
 
@@ -346,14 +346,14 @@ class Result(Recorded, Framed):
         """Return a page that shows the simulation with a time slider: one HTML file without external resources.
 
         The page shows quota, usage, pending workloads and running workloads at every moment. The page explains the
-        workloads that are still pending at the end, and the longest earlier periods in which a workload was pending.
-        For any other time, use `result.at(time).explain(name)`.
+        workloads that are still pending at the end. For an earlier time, use `result.at(time).explain(name)`, which
+        repeats the simulation up to this time.
 
         Args:
             path: The file to write. By default, no file is written.
             title: The title of the page.
-            explained: The maximum number of full explanations in the page, for workloads that are pending at the end
-                and for the longest earlier periods in which a workload was pending.
+            explained: The maximum number of workloads with a full explanation in the page, among the workloads that
+                are pending at the end.
 
         Returns:
             The page, which a notebook displays inline.
@@ -362,13 +362,10 @@ class Result(Recorded, Framed):
             StateError: The file cannot be written, or the runs or the usage were not recorded.
         """
         from kueuepy.pages import Page  # noqa: PLC0415 - only on use
-        from kueuepy.simulation.earlier import explain_earlier  # noqa: PLC0415 - only on use
         from kueuepy.simulation.paged import result_data  # noqa: PLC0415 - only on use
 
         scheduler = None if self._run is None else self.scheduler
         data = result_data(self, scheduler, title=title, explained=explained)
-        if self._run is not None:
-            explain_earlier(data, self._run, explained)
         data.notes = list(self.warnings)
         found = Page(data)
         if path is not None:

@@ -81,7 +81,6 @@ class Jobs(GeneratedJobs):
         header: The description that the file of a log contains, such as the comments in an SWF file.
         templates: Workloads with several pod sets. The column `template` contains the index of the job's Workload in
             `templates`, or -1.
-        quota_events: Changes to nominal quota that the log records, as tuples (seconds, queue, resource, amount).
     """
 
     __slots__ = ("_read",)
@@ -113,12 +112,8 @@ class Jobs(GeneratedJobs):
         | `csv`, `parquet`, `jsonl` | one job per row, with the column names of `Jobs`; other columns are kept |
         | `swf` | Standard Workload Format of the Parallel Workloads Archive; `map={"queue": 13}`: field of the queue |
         | `philly`, `philly-json` | Microsoft's Philly trace of 2017: CSV extract, and original `cluster_job_log` |
-        | `helios`, `acme` | SenseTime's trace of 2020, and Shanghai AI Laboratory's trace of 2023 |
-        | `alibaba2020` (`pai`), `alibaba2023` (`openb`) | tasks in PAI's job and task tables; pods in the openb trace |
-        | `alibaba2025` (`dlrm`), `alibaba2026-spot` | instances of recommendation models; jobs on spot GPUs |
-        | `alibaba` | any of the four Alibaba traces, detected from the header of the file |
-        | `borg2019` | collections in Google's cluster trace of 2019 |
-        | `batsim` | a Batsim workload with delay profiles |
+
+        The recipes in the documentation ("Read traces of other systems") have functions for further traces.
 
         YAML and JSON files, recordings (`history.db`) and running clusters (`cluster:CONTEXT`) have the format
         `workloads`, which is read as `from_workloads` reads it. `kueuepy.simulation.read.LogOptions` lists the options,

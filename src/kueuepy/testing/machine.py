@@ -39,11 +39,11 @@ class SchedulerMachine(RuleBasedStateMachine):
         scheduler: The Scheduler.
 
     Example:
-        >>> class Promises(SchedulerMachine):
+        >>> class WithoutBorrowing(SchedulerMachine):
         ...     clusters = clusters(cohorts=0, preemption=False)
         ...     def settled(self):
-        ...         assert all(not owed(self.scheduler, queue.name) for queue in self.scheduler.cluster.cluster_queues)
-        >>> TestPromises = Promises.TestCase
+        ...         assert all(row["usage"] <= row["nominal_quota"] for row in self.scheduler.usage)
+        >>> TestWithoutBorrowing = WithoutBorrowing.TestCase
     """
 
     clusters: ClassVar[SearchStrategy[Cluster]] = clusters()

@@ -1,4 +1,4 @@
-"""A rack map as rectangles and text labels for any renderer: blocks contain racks, and racks contain hosts as bars."""
+"""A rack map as boxes and labels: blocks contain racks, and racks contain hosts as bars."""
 
 from __future__ import annotations
 
@@ -6,13 +6,12 @@ import re
 import textwrap
 from collections import Counter
 from itertools import chain, groupby
-from typing import TYPE_CHECKING, NamedTuple
-
-import msgspec
+from typing import TYPE_CHECKING, Any
 
 from kueuepy._core import Quantity
 from kueuepy.errors.words import counted
-from kueuepy.look.colours import MOST_NAMES
+from kueuepy.look.chart import Axis, Box, Chart, Label
+from kueuepy.look.colours import MOST_NAMES, OTHERS
 from kueuepy.look.numbers import amount
 
 if TYPE_CHECKING:
@@ -20,7 +19,13 @@ if TYPE_CHECKING:
 
     from kueuepy.topology.rack import Rack
 
-FREE, OUTSIDE, OTHER, NONE = "free", "pods outside Kueue", "other workloads", "no such resource"
+_FREE, _OUTSIDE, _OTHER, _NONE = "free", "pods outside Kueue", "other workloads", "no such resource"
+_LOOKS: dict[int | str, dict[str, Any]] = {
+    _FREE: {"colour": "soft", "edge": "solid"},
+    _OUTSIDE: {"colour": OTHERS, "hatched": True},
+    _OTHER: {"colour": OTHERS},
+    _NONE: {"colour": "paper", "edge": "dashed"},
+}
 MOST_CELLS = 1000
 """Maximum number of bars; if there are more hosts, the bars are the domains of a higher level."""
 MOST_NAMED = 7
@@ -39,54 +44,7 @@ _LEAST = 420  # width of the legend
 _FEW = 48  # maximum number of bars with labels
 
 
-class Box(NamedTuple):
-    """A rectangle; `kind` is the index of a colour, or one of the kinds defined in this file."""
-
-    x: float
-    y: float
-    width: float
-    height: float
-    kind: int | str
-
-
-class Bar(NamedTuple):
-    """A domain: its frame, the parts that fill it from the left, and its tooltip."""
-
-    frame: Box
-    parts: tuple[Box, ...] = ()
-    title: str = ""
-
-
-class Label(NamedTuple):
-    """A text label that starts at a point or is centred on it; `size` is in pixels."""
-
-    x: float
-    y: float
-    text: str
-    size: float = 11
-    centred: bool = False
-    bold: bool = False
-
-
-class Drawing(msgspec.Struct, frozen=True):
-    """A rack map; sizes are in pixels.
-
-    Attributes:
-        title: Title of the map.
-        width: Width of the map.
-        height: Height of the map.
-        bars: The domains and the samples of the legend; free capacity stays empty.
-        labels: The texts.
-    """
-
-    title: str
-    width: float
-    height: float
-    bars: tuple[Bar, ...]
-    labels: tuple[Label, ...]
-
-
-def draw(racks: Sequence[Rack], resource: str, *, title: str, remarks: Sequence[str] = (), most: int = WIDE) -> Drawing:
+def draw(racks: Sequence[Rack], resource: str, *, title: str, remarks: Sequence[str] = (), most: int = WIDE) -> Chart:
     """Draw the map of one resource.
 
     Args:
@@ -119,10 +77,11 @@ class _Pen:
             total.update({use.workload: use.amounts.get(resource, 0) for use in rack.uses})
         self._named = [name for name, size in total.most_common(MOST_NAMED) if size]
         self._others = sum(1 for size in total.values() if size) > len(self._named)
-        self._bars: list[Bar] = []
+        self._bars: list[Box] = []
         self._labels: list[Label] = []
+        self._kinds: set[int | str] = set()
 
-    def drawing(self, title: str) -> Drawing:
+    def drawing(self, title: str) -> Chart:
         x, y, below = 0.0, 0.0, 0.0
         right = 0.0
         for block, cells in groupby(self._cells, key=lambda rack: rack.values[:-2]):
@@ -135,7 +94,8 @@ class _Pen:
             x += width + _BLOCK_GAP
         right = max(right, min(_LEAST, self._most))
         below = self._legend(below + _BLOCK_GAP, right)
-        return Drawing(title, right, below, tuple(self._bars), tuple(self._labels))
+        across, down = Axis("", (0.0, right)), Axis("", (below, 0.0))
+        return Chart(title, across, down, (*self._bars, *self._labels), is_drawing=True)
 
     def _rack_width(self, cells: int) -> float:
         columns = -(-cells // self._column)
@@ -175,7 +135,7 @@ class _Pen:
     def _rack(self, values: tuple[str, ...], cells: list[Rack], x: float, y: float) -> None:
         width = self._rack_width(len(cells))
         middle = x + (self._left + width) / 2
-        self._labels.append(Label(middle, y + 11, _short(values[-1] if values else "", width), centred=True))
+        self._labels.append(Label(middle, y + 11, _short(values[-1] if values else "", width), anchor="middle"))
         for place, cell in enumerate(cells):
             column, row = divmod(place, self._column)
             across = x + column * (self._left + self._width + _GAP)
@@ -184,7 +144,7 @@ class _Pen:
         foot = y + _HEAD + min(len(cells), self._column) * (self._height + _GAP) + 11
         text = Quantity.format(self._resource, free)
         whole = amount(self._resource, sum(cell.capacity.get(self._resource, 0) for cell in cells) / self._per)
-        self._labels.append(Label(middle, foot, f"{text} of {whole} free" if self._labelled else text, centred=True))
+        self._labels.append(Label(middle, foot, f"{text} of {whole} free" if self._labelled else text, anchor="middle"))
 
     def _cell(self, rack: Rack, x: float, y: float) -> None:
         whole = rack.capacity.get(self._resource, 0)
@@ -194,10 +154,12 @@ class _Pen:
             lines.append(text)
             width = min(self._width * size / whole, self._width - done)
             if width > 0:
-                parts.append(Box(x + self._left + done, y, width, self._height, kind))
+                parts.append(_box(x + self._left + done, y, width, self._height, kind))
                 done += width
-        frame = Box(x + self._left, y, self._width, self._height, FREE if whole else NONE)
-        self._bars.append(Bar(frame, tuple(parts), "\n".join(lines)))
+        self._kinds |= {_FREE if whole else _NONE, *(kind for kind, *_ in self._parts(rack))}
+        frame = (x + self._left, y, self._width, self._height, _FREE if whole else _NONE)
+        title = "\n".join(lines) if self._most >= WIDE else ""  # a phone has no pointer for tooltips
+        self._bars.append(_box(*frame, title=title, parts=tuple(parts)))
         if self._labelled:
             self._labels.append(Label(x, y + self._height / 2 + 4, _short(rack.values[-1], self._left)))
 
@@ -210,13 +172,13 @@ class _Pen:
                 yield _colour(index), size, f"{name}: {counted(pods, 'pod')}, {Quantity.format(self._resource, size)}"
         other = sum(size for size, _ in amounts.values())
         if other:
-            yield OTHER, other, ", ".join(amounts)
+            yield _OTHER, other, ", ".join(amounts)
         if rack.outside.get(self._resource, 0) > 0:
-            yield OUTSIDE, rack.outside[self._resource], OUTSIDE
+            yield _OUTSIDE, rack.outside[self._resource], _OUTSIDE
 
     def _title(self, rack: Rack, whole: int) -> str:
         if not whole:
-            return f"{rack.name}: {NONE}"
+            return f"{rack.name}: {_NONE}"
         free, of = (Quantity.format(self._resource, n) for n in (rack.free[self._resource], whole))
         return f"{rack.name}: {free} of {of} {self._resource} free"
 
@@ -231,18 +193,17 @@ class _Pen:
 
     def _legend(self, top: float, width: float) -> float:
         entries: list[tuple[int | str, str]] = [(_colour(place), name) for place, name in enumerate(self._named)]
-        entries += [(OTHER, OTHER)] if self._others else []
-        kinds = {box.kind for bar in self._bars for box in (bar.frame, *bar.parts)}
-        entries += [(OUTSIDE, OUTSIDE)] if OUTSIDE in kinds else []
-        entries += [(FREE, self._free())]
-        entries += [(NONE, NONE)] if NONE in kinds else []
+        entries += [(_OTHER, _OTHER)] if self._others else []
+        entries += [(_OUTSIDE, _OUTSIDE)] if _OUTSIDE in self._kinds else []
+        entries += [(_FREE, self._free())]
+        entries += [(_NONE, _NONE)] if _NONE in self._kinds else []
         x, y = 0.0, top
         for kind, name in entries:
             text = _short(name, self._most - 28)
             wide = 28 + _DIGIT * len(text)
             if x and x + wide > width:
                 x, y = 0.0, y + _LINE
-            self._bars.append(Bar(Box(x, y, 14, 10, kind)))
+            self._bars.append(_box(x, y, 14, 10, kind))
             self._labels.append(Label(x + 20, y + 9, text))
             x += wide
         y += _LINE
@@ -257,6 +218,12 @@ class _Pen:
             self._labels.append(Label(0, y + 9, f"and {len(self._remarks) - MOST_REMARKS} more"))
             y += _LINE
         return y
+
+
+def _box(x: float, y: float, width: float, height: float, kind: int | str, **more: Any) -> Box:
+    """Return a box of a workload with this colour index, or of one of the other kinds."""
+    look = _LOOKS[kind] if isinstance(kind, str) else {"colour": kind}
+    return Box(x, y, width, height, **look, **more)
 
 
 def _colour(place: int) -> int:

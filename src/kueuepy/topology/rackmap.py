@@ -12,7 +12,7 @@ from kueuepy.errors import InvalidSpecError, NotFoundError
 from kueuepy.errors.arguments import checked_methods
 from kueuepy.errors.problems import suggestion
 from kueuepy.look.escapes import escape
-from kueuepy.look.notebook import WIDTH, figure_html
+from kueuepy.look.notebook import WIDTH
 from kueuepy.look.numbers import amount, amount_beside
 from kueuepy.objects.base import quantity
 from kueuepy.tables import Columns
@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
     from kueuepy.engine.records import TreeView
+    from kueuepy.look.chart import Chart
     from kueuepy.objects import QuantityText, ResourceFlavor
     from kueuepy.session.state import SchedulerState
 
@@ -200,12 +201,15 @@ class RackMap:
             UnsupportedError: matplotlib is not installed.
             NotFoundError: No node has the resource.
         """
-        from kueuepy.topology.plot import figure  # noqa: PLC0415 - only on use
+        from kueuepy.look.plot import figure  # noqa: PLC0415 - only on use
 
-        return figure(self.drawn(resource), path, dark=dark, title=title)
+        made = figure(self.drawn(resource), dark=dark, title=title or "")
+        if path is not None:
+            made.savefig(path, dpi=2 * made.dpi)
+        return made
 
-    def drawn(self, resource: str | None = None, most: int = WIDE) -> Any:
-        """Return the map as rectangles and text labels for a renderer.
+    def drawn(self, resource: str | None = None, most: int = WIDE) -> Chart:
+        """Return the map as a chart without axes.
 
         Args:
             resource: Resource to show; by default `resource`.
@@ -223,10 +227,10 @@ class RackMap:
 
     def _repr_html_(self) -> str:
         """Return the map as HTML for notebooks."""
-        from kueuepy.topology.svg import svg  # noqa: PLC0415 - only on use
+        from kueuepy.look.svg import picture  # noqa: PLC0415 - only on use
 
-        narrow = svg(self.drawn(most=NARROW), tooltips=False)  # a phone has no pointer
-        return f"<div><p>{escape(self._in_words())}</p>{figure_html(svg(self.drawn()), narrow)}</div>"
+        drawn = picture(self.drawn(), self.drawn(most=NARROW))
+        return f"<div><p>{escape(self._in_words())}</p>{drawn._repr_html_()}</div>"
 
     def _in_words(self) -> str:
         """Return the free amount, the largest free amount in a domain of each level, and the next step."""

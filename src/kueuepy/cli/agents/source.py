@@ -6,7 +6,8 @@ from typing import Any
 import msgspec
 
 from kueuepy.cli.describe import start
-from kueuepy.cli.logs import read_jobs
+from kueuepy.cli.logs import Log
+from kueuepy.cli.options import Start
 from kueuepy.cluster import Cluster
 from kueuepy.errors import InvalidSpecError
 from kueuepy.manifest.text.sources import CLUSTER, is_live
@@ -49,7 +50,7 @@ class Source:
         """
         is_old = self._is_running and time.monotonic() - self._read_at > self._max_age
         if self._scheduler is None or is_old:
-            started = start(self.files, lenient=False, namespace="default", version=self._version)
+            started = start(self.files, Start(self._version))
             self._scheduler, self.notes = started
             self._read_at = time.monotonic()
         return self._scheduler
@@ -75,7 +76,7 @@ class Source:
             raise InvalidSpecError(
                 "simulate: jobs: is missing; it must be a list of jobs, because the source has no history"
             )
-        return read_jobs(path, "auto", censored=censored or None, option="censored")
+        return Log(censored=censored or None).read(path, "censored")
 
     @property
     def _is_running(self) -> bool:

@@ -37,7 +37,7 @@ _FIRST_LOOK = 3600 * SECOND
 _RUNNING = 2
 _PERCENTS = (5, 10, 50, 90, 95)
 _MEDIAN = 50
-_CLOSED = "assumes that no new job arrives: pass future= for an interval, or calibrate on a log"
+_CLOSED = "assumes that no new job arrives: pass future= for an interval"
 
 
 class Eta(msgspec.Struct, Framed, frozen=True):
@@ -55,11 +55,8 @@ class Eta(msgspec.Struct, Framed, frozen=True):
         seconds: The time until the workload gets quota in each future, in order of seeds; infinite if the workload has
             no quota at the horizon.
         horizon: The simulated time span.
-        coverage: The fraction of true waiting times in a log that lay within their interval; `None` if the coverage was
-            not measured (see `calibrate`).
         closed: Whether the simulated futures contain no new jobs because `future` was not given. If `closed` is true
             and other users submit jobs, the percentiles are too low, and the interval is too narrow.
-        level: The level of the intervals to which `coverage` refers.
 
     Example:
         >>> Eta("default/job", 0.0, 60.0, 300.0, 600.0, 600.0, (60.0, 300.0, 600.0), 3600.0).by("5m")
@@ -74,9 +71,7 @@ class Eta(msgspec.Struct, Framed, frozen=True):
     p95: float
     seconds: tuple[float, ...]
     horizon: float
-    coverage: float | None = None
     closed: bool = False
-    level: float = 0.9
 
     def by(self, when: Any) -> float:
         """Return the fraction of simulated futures in which the workload has quota at a given time.
@@ -94,21 +89,16 @@ class Eta(msgspec.Struct, Framed, frozen=True):
         half = f"{self.workload}: quota in {duration(self.p50)} (median)"
         if self._is_vague:
             return f"{half}{more}; {_CLOSED}"
-        return f"{half}, {duration(self.p10)} to {duration(self.p90)} (80% interval){more}{self._trust()}"
+        return f"{half}, {duration(self.p10)} to {duration(self.p90)} (80% interval){more}"
 
     @property
     def _is_vague(self) -> bool:
         """Whether the percentiles are too unreliable to be printed."""
-        return self.closed and self.coverage is None and self.p95 > 0
+        return self.closed and self.p95 > 0
 
     def to_table(self) -> Columns:
         """Return one row per simulated future: its number, and the `seconds` until the workload gets quota."""
         return table_of(("future", "seconds"), enumerate(map(float, self.seconds)))
-
-    def _trust(self) -> str:
-        if self.coverage is None:
-            return ""
-        return f"; of a log, {self.coverage:.0%} were within their {100 * self.level:.0f} % interval"
 
     def sheets(self) -> tuple[Sheet]:
         """Return a table of the percentiles."""
@@ -186,36 +176,6 @@ class _Futures:
         return Simulation(self._scheduler, table, seed=seed, record=record, **self._settings)
 
 
-class FutureSettings(RunSettings, total=False):
-    """Keyword arguments of `eta` that describe the future, in addition to those of `simulate`.
-
-    Attributes:
-        future: Jobs that will arrive, or a function that generates them from a seed.
-        horizon: The end of each simulated future, as a duration from now.
-        users: The label of workloads that names their user; used if `runtimes` is a log with a column `user`.
-    """
-
-    future: Any
-    horizon: Any
-    users: str
-
-
-class EtaSettings(FutureSettings, total=False):
-    """All keyword arguments of `eta`.
-
-    Attributes:
-        n: The number of simulated futures.
-        seed: Seed of the random number generator.
-        threads: The number of futures to simulate in parallel; by default one for each core.
-        progress: A function that is called with the number of futures simulated so far.
-    """
-
-    n: int
-    seed: int
-    threads: int | None
-    progress: Callable[[int], None] | None
-
-
 @checked
 @spelled_out(RunSettings)
 def eta(
@@ -279,6 +239,7 @@ def eta(
         return _eta_of(futures.key, [0.0] * n, end, closed=future is None)
 
     def look(number: int, stop: threading.Event) -> float:
+        # Most workloads get quota soon, so the simulated time starts short and doubles until they do.
         run, until = futures.run(number, NOTHING), min(_FIRST_LOOK, end)
         while not stop.is_set():
             run.run(until / SECOND)

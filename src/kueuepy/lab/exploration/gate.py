@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import html
-from collections.abc import Sequence
 from os import PathLike
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple, overload
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import yaml
 
@@ -17,7 +16,7 @@ from kueuepy.look.notebook import Sheet
 from kueuepy.tables.framed import Framed, table_of
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Sequence
 
     from kueuepy.simulation.result import Result
     from kueuepy.tables import Columns
@@ -54,7 +53,7 @@ class PolicyVerdict(NamedTuple):
 
 
 @checked_methods
-class PolicyCheck(Sequence[PolicyVerdict], Framed):
+class PolicyCheck(tuple[PolicyVerdict, ...], Framed):
     """The verdicts on all targets, in the order of the targets. `check_policy` creates it.
 
     Example:
@@ -63,33 +62,17 @@ class PolicyCheck(Sequence[PolicyVerdict], Framed):
         (False, ['evictions <= 5'])
     """
 
-    __slots__ = ("_verdicts",)
-
-    def __init__(self, verdicts: Iterable[PolicyVerdict]) -> None:
-        """Create a PolicyCheck from verdicts."""
-        self._verdicts = tuple(verdicts)
+    __slots__ = ()
 
     @property
     def passed(self) -> bool:
         """Whether all targets are met."""
-        return all(verdict.passed for verdict in self._verdicts)
+        return all(verdict.passed for verdict in self)
 
     @property
     def failed(self) -> tuple[PolicyVerdict, ...]:
         """The verdicts on the targets that are not met."""
-        return tuple(verdict for verdict in self._verdicts if not verdict.passed)
-
-    @overload
-    def __getitem__(self, index: int) -> PolicyVerdict: ...
-    @overload
-    def __getitem__(self, index: slice) -> tuple[PolicyVerdict, ...]: ...
-    def __getitem__(self, index: int | slice) -> PolicyVerdict | tuple[PolicyVerdict, ...]:
-        """Return one verdict, or a tuple of verdicts for a slice."""
-        return self._verdicts[index]
-
-    def __len__(self) -> int:
-        """Return the number of targets."""
-        return len(self._verdicts)
+        return tuple(verdict for verdict in self if not verdict.passed)
 
     def __repr__(self) -> str:
         """Return the number of targets that are met."""
@@ -98,16 +81,16 @@ class PolicyCheck(Sequence[PolicyVerdict], Framed):
 
     def __str__(self) -> str:
         """Return one line per target."""
-        return "\n".join(map(str, self._verdicts))
+        return "\n".join(map(str, self))
 
     def to_dicts(self) -> list[dict[str, Any]]:
         """Return the verdicts as dicts that can be written as JSON."""
-        return [verdict._asdict() for verdict in self._verdicts]
+        return [verdict._asdict() for verdict in self]
 
     def to_markdown(self) -> str:
         """Return a Markdown table, for example for a comment on a pull request. Targets that are not met come first."""
         rows = ["| promise | is | kept | |", "| --- | --- | --- | --- |"]
-        for v in sorted(self._verdicts, key=lambda verdict: verdict.passed):
+        for v in sorted(self, key=lambda verdict: verdict.passed):
             value = "no job counts" if v.value is None else f"{v.value:.6g}"
             cells = (_as_code(v.line), value, "yes" if v.passed else "**no**", _as_cell(v.why))
             rows.append(f"| {' | '.join(cells)} |")
@@ -115,7 +98,7 @@ class PolicyCheck(Sequence[PolicyVerdict], Framed):
 
     def to_table(self) -> Columns:
         """Return one row per target: `line`, `value`, `passed`, `place` and `why`."""
-        return table_of(PolicyVerdict._fields, self._verdicts)
+        return table_of(PolicyVerdict._fields, self)
 
     def sheets(self) -> tuple[Sheet]:
         """Return a table with one row per target."""

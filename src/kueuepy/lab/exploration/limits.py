@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from bisect import bisect_left
 from functools import partial
 from math import gcd
@@ -11,182 +12,66 @@ import msgspec
 
 from kueuepy._core import Quantity
 from kueuepy.cluster import Cluster
-from kueuepy.engine.nodes import path_of, roots
 from kueuepy.errors import InvalidSpecError, NotFoundError
-from kueuepy.errors.arguments import checked, checked_methods
-from kueuepy.lab.exploration.trial import HIGH, LOW, MOST_CYCLES, asking, available, has_quota, row_of, unit_of
-from kueuepy.look.notebook import Sheet
+from kueuepy.lab.exploration.answer import Fact, Guarantee, facts_of
+from kueuepy.lab.exploration.trial import HIGH, LOW, Trials, gets_quota
 from kueuepy.objects import Cohort, FlavorQuotas, LabelSelector, ResourceFlavor, ResourceGroup
-from kueuepy.scheduler import Scheduler
-from kueuepy.tables.framed import Framed, table_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
-    from kueuepy.engine.tables import QuotaTable
+    from kueuepy.lab.exploration.trial import Cell
     from kueuepy.objects import ClusterQueue
-    from kueuepy.tables import Columns
 
-Cell = tuple[str, str]
 _OUTSIDE = (
     "one flavor and resource at a time: a workload that asks for several needs all of them",
-    "workloads that do not fit what is ensured, as by their size on a node",
+    "workloads that do not fit into the guaranteed amount, as by their size on a node",
     "the time until preempted workloads have terminated",
 )
 
 
-@checked_methods
-class QuotaLimits(msgspec.Struct, Framed, frozen=True):
-    """The guaranteed quota for one flavor and resource, and the limits that would guarantee required amounts.
-
-    `limits` creates it. Amounts are written as Kubernetes quantities.
-
-    Attributes:
-        flavor_resource: The flavor and resource, as `flavor/resource`.
-        promised: The required amount of each ClusterQueue.
-        ensured: The amount that each ClusterQueue gets in the worst case under the current limits. In the worst case,
-            all other queues first use as much as they can at the highest priority; then the queue requests quota at the
-            lowest priority.
-        lending: The largest `lendingLimit` that guarantees the required amounts, for each ClusterQueue whose limit must
-            change; `None` if no lending limits guarantee the required amounts.
-        borrowing: The largest `borrowingLimit` for all ClusterQueues of the cohort trees that guarantees the required
-            amounts; a queue with a smaller limit keeps its own limit. `None` if no borrowing limit guarantees the
-            required amounts; `"unlimited"` if no borrowing limit is needed.
-        cluster: The cluster.
-        not_modelled: Effects that the result does not consider.
-
-    Example:
-        >>> from kueuepy import Cluster, ClusterQueue, ResourceFlavor
-        >>> from kueuepy.lab import limits
-        >>> teams = [ClusterQueue.of(name, {"f": {"cpu": 12}}, cohort_name="all") for name in ("a", "b")]
-        >>> found = limits(Cluster(ResourceFlavor("f"), *teams), {"a": 9}, "f/cpu")
-        >>> found.kept, found.lending
-        (False, {'a': '3'})
-        >>> limits(found.with_lending(), {"a": 9}, "f/cpu").kept
-        True
-    """
-
-    flavor_resource: str
-    promised: dict[str, str]
-    ensured: dict[str, str]
-    lending: dict[str, str] | None
-    borrowing: str | None
-    cluster: Any
-    not_modelled: tuple[str, ...] = _OUTSIDE
-
-    @property
-    def kept(self) -> bool:
-        """Whether the current limits guarantee all required amounts."""
-        return self.lending == {}
-
-    def with_lending(self) -> Cluster | None:
-        """Return the cluster with the lending limits applied; `None` if no lending limits suffice."""
-        if self.lending is None:
-            return None
-        found: Cluster = self.cluster
-        for name, limit in self.lending.items():
-            found = found.edit(f"ClusterQueue/{name}:quota[{self.flavor_resource}].lendingLimit", limit)
-        return found
-
-    def __str__(self) -> str:
-        """Return the answer as several lines of text."""
-        lines = [
-            f"{name}: promised {amount} of {self.flavor_resource}, ensured {self.ensured[name]}"
-            for name, amount in self.promised.items()
-        ]
-        lines.append(self._lending_text())
-        if not self.kept:
-            lines.append(f"borrowingLimit: {self._borrowing_text()}")
-        return "\n".join([*lines, *(f"not modelled: {text}" for text in self.not_modelled)])
-
-    def _lending_text(self) -> str:
-        if self.lending is None:
-            return "no lending limits keep the promises"
-        if not self.lending:
-            return "all promises are kept as it is"
-        return f"lendingLimit: {', '.join(f'{name} {limit}' for name, limit in self.lending.items())}"
-
-    def _borrowing_text(self) -> str:
-        if self.borrowing is None:
-            return "keeps no promise"
-        return f"{self.borrowing} for all ClusterQueues of the trees does it, too"
-
-    def to_table(self) -> Columns:
-        """Return one row per ClusterQueue: `ensured`, `promised` and `lending`, as Kubernetes quantities."""
-        lending = self.lending or {}
-        rows = [(name, own, self.promised.get(name), lending.get(name)) for name, own in self.ensured.items()]
-        return table_of(("cluster_queue", "ensured", "promised", "lending"), rows)
-
-    def sheets(self) -> tuple[Sheet, ...]:
-        """Return a table of the guaranteed amounts, the required amounts, and the limits."""
-        lending = self.lending or {}
-        rows = [
-            (name, amount, self.promised.get(name, ""), lending.get(name, "")) for name, amount in self.ensured.items()
-        ]
-        return (Sheet(("ClusterQueue", f"ensured of {self.flavor_resource}", "promised", "lendingLimit"), rows),)
-
-
-@checked
-def limits(cluster: Cluster, promises: Mapping[str, str | int | float], flavor_resource: str) -> QuotaLimits:
-    """Compute lending and borrowing limits that guarantee each ClusterQueue an amount, whatever the other queues do.
-
-    The guaranteed amount is determined by simulation: all other ClusterQueues take as much as they can, the nearest in
-    the cohort tree first, and then the queue requests quota. Quota that the queue reclaims by preemption is part of the
-    guaranteed amount. Filling the nearest queues first is the worst case, because it exhausts each of the nested limits
-    as far as possible.
-
-    Args:
-        cluster: The cluster; its workloads are ignored.
-        promises: The amount that each ClusterQueue must always get, as a number or a Kubernetes quantity.
-        flavor_resource: The flavor and resource, such as `h100/nvidia.com/gpu`.
-
-    Returns:
-        The guaranteed amounts, and the limits.
-
-    Raises:
-        NotFoundError: A ClusterQueue does not exist, or the ClusterQueue has no quota for the flavor and resource.
-        InvalidSpecError: There are no amounts, or an amount is not a quantity of 0 or more.
-
-    Example:
-        >>> from kueuepy import Cluster, ClusterQueue, ResourceFlavor
-        >>> teams = [ClusterQueue.of(name, {"f": {"cpu": 12}}, cohort_name="all") for name in ("a", "b")]
-        >>> found = limits(Cluster(ResourceFlavor("f"), *teams), {"a": 9}, "f/cpu")
-        >>> found.ensured["a"], found.lending, found.borrowing
-        ('0', {'a': '3'}, '3')
-    """
+def limits(cluster: Cluster, amounts: Mapping[str, str | int | float], flavor_resource: str) -> Guarantee:
+    """Compute lending and borrowing limits that guarantee each ClusterQueue an amount; see `guarantee`."""
     flavor, _, resource = flavor_resource.partition("/")
-    alone = _only(cluster, (flavor, resource))
-    asked = {name: _amount(name, resource, value) for name, value in promises.items()}
-    if not asked:
-        raise InvalidSpecError("limits: no promise; give one at least")
-    for name, amount in asked.items():
-        if name not in {queue.name for queue in alone.cluster_queues}:
-            raise NotFoundError(f'limits: ClusterQueue "{name}": does not exist, or has no {flavor_resource}')
-        if amount < 0:
-            raise InvalidSpecError(f'limits: "{name}": {promises[name]!r}; it must be 0 or more')
+    cell, alone = (flavor, resource), _only(cluster, (flavor, resource))
+    required = {name: _amount(name, resource, value) for name, value in amounts.items()}
+    if not required:
+        raise InvalidSpecError("guarantee: amounts is empty; there must be at least one")
+    queues = [queue.name for queue in alone.cluster_queues]
+    if missing := [name for name in required if name not in queues]:
+        raise NotFoundError(f'guarantee: ClusterQueue "{missing[0]}": does not exist, or has no {flavor_resource}')
     text = partial(Quantity.format, resource)
-    asker = _Asker((flavor, resource), asked)
-    ensured = {queue.name: _ensured(alone, queue.name, asker.flavor_resource) for queue in alone.cluster_queues}
-    lending = asker.lending(alone)
-    borrowing = asker.borrowing(alone)
-    return QuotaLimits(
-        flavor_resource,
-        {name: text(amount) for name, amount in asked.items()},
-        {name: text(amount) for name, amount in ensured.items()},
-        None if lending is None else {name: text(amount) for name, amount in lending.items()},
-        borrowing if borrowing is None or isinstance(borrowing, str) else text(borrowing),
-        cluster,
-    )
+    ensured = {name: _worst_case(alone, name, cell) for name in queues}
+    lending, borrowing = _lending(alone, required, cell), _borrowing(alone, required, cell)
+    because = [
+        f"{name} needs {text(least)} and is guaranteed {text(ensured[name])}" for name, least in required.items()
+    ]
+    if lending is None:
+        because.append("no lending limits guarantee the required amounts")
+    elif lending:
+        because.append(f"lendingLimit: {', '.join(f'{name} {text(limit)}' for name, limit in lending.items())}")
+    if borrowing is not None and math.isfinite(borrowing):
+        because.append(f"borrowingLimit: {text(int(borrowing))} for all ClusterQueues of the trees suffices, too")
+    groups = {"guaranteed": ensured, "required": required, "lendingLimit": lending or {}}
+    facts = [Fact(name, fact, amount, text(amount)) for fact, group in groups.items() for name, amount in group.items()]
+    if borrowing is not None:
+        shown = text(int(borrowing)) if math.isfinite(borrowing) else "unlimited"
+        facts.append(Fact("all", "borrowingLimit", borrowing, shown))
+    edits = {_path(name, cell, "lendingLimit"): text(limit) for name, limit in (lending or {}).items()}
+    return Guarantee("limits", lending == {}, tuple(because), facts_of(facts), _OUTSIDE, edits=edits)
 
 
 def _amount(name: str, resource: str, value: Any) -> int:
     try:
-        return Quantity(str(value)).quota(resource)
+        found = Quantity(str(value)).quota(resource)
     except ValueError as error:
-        raise InvalidSpecError(f'limits: "{name}": {value!r}; it must be an amount: {error}') from None
+        raise InvalidSpecError(f'guarantee: amounts: "{name}": {value!r}; it must be an amount: {error}') from None
+    if found < 0:
+        raise InvalidSpecError(f'guarantee: amounts: "{name}": {value!r}; it must be 0 or more')
+    return found
 
 
-def _only(cluster: Cluster, flavor_resource: Cell) -> Cluster:
+def _only(cluster: Cluster, cell: Cell) -> Cluster:
     """Return the cluster with a single flavor and resource, because other quotas do not affect the result."""
     nodes: list[ClusterQueue | Cohort] = []
     given: list[ClusterQueue | Cohort] = [*cluster.cohorts, *cluster.cluster_queues]
@@ -196,121 +81,97 @@ def _only(cluster: Cluster, flavor_resource: Cell) -> Cluster:
             for group in node.resource_groups
             for flavor in group.flavors
             for quota in flavor.resources
-            if (flavor.name, quota.name) == flavor_resource
+            if (flavor.name, quota.name) == cell
         )
         if isinstance(node, Cohort):
             nodes.append(msgspec.structs.replace(node, resource_groups=groups))
         elif groups:
             plain = {"admission_checks_strategy": (), "namespace_selector": LabelSelector()}
             nodes.append(msgspec.structs.replace(node, resource_groups=groups, **plain))
-    return Cluster(ResourceFlavor(flavor_resource[0]), *nodes, configuration=cluster.configuration)
+    return Cluster(ResourceFlavor(cell[0]), *nodes, configuration=cluster.configuration)
 
 
-def _ensured(alone: Cluster, name: str, flavor_resource: Cell) -> int:
+def _worst_case(alone: Cluster, name: str, cell: Cell) -> int:
     """Return the amount that a ClusterQueue gets after all other ClusterQueues have taken as much as they can."""
-    scheduler = Scheduler(alone, now=0)
-    for number, other in enumerate(_nearest_first(scheduler, name)):
-        if amount := available(scheduler, other, flavor_resource):
-            scheduler.submit(asking(alone, other, f"other-{number}", {flavor_resource: amount}, HIGH))
-            scheduler.settle(max_cycles=MOST_CYCLES)
-    unit = unit_of(scheduler, flavor_resource)
-    table = scheduler.quota
-    most = int(table.array("potential")[row_of(scheduler, name), table.flavor_resources.index(flavor_resource)])
+    trials = Trials(alone)
+    scheduler = trials.empty.fork()
+    # The nearest queues first: this order exhausts each of the nested limits as far as possible.
+    for number, other in enumerate(trials.others(name)):
+        if amount := trials.available(scheduler, other.name, cell):
+            gets_quota(scheduler, trials.workload(other.name, f"other-{number}", {cell: amount}, HIGH))
+    unit = trials.unit(cell)
 
-    def gets(parts: int) -> bool:
-        trial = scheduler.fork()
-        (key,) = trial.submit(asking(alone, name, "last", {flavor_resource: parts * unit}, LOW))
-        trial.settle(max_cycles=MOST_CYCLES)
-        return has_quota(trial, key)
+    def fits(parts: int) -> bool:
+        return gets_quota(scheduler.fork(), trials.workload(name, "last", {cell: parts * unit}, LOW))
 
-    return unit * _largest(gets, most // unit)
+    return unit * _largest(fits, trials.amount("potential", name, cell) // unit)
 
 
-def _largest(holds: Callable[[int], bool], most: int) -> int:
-    """Return the largest number up to `most` for which a monotone predicate holds; 0 if it holds for none."""
-    return bisect_left(range(1, most + 1), 1, key=lambda number: int(not holds(number)))
+def _largest(is_met: Callable[[int], bool], most: int) -> int:
+    """Return the largest number up to `most` for which a monotone predicate is true; 0 if there is none."""
+    return bisect_left(range(1, most + 1), 1, key=lambda number: int(not is_met(number)))
 
 
-def _nearest_first(scheduler: Scheduler, name: str) -> list[str]:
-    """Return the other ClusterQueues of the cohort tree, ordered by distance to the lowest common ancestor."""
-    nodes = scheduler.quota.nodes
-    root = roots(nodes)
-    mine = path_of(nodes, row_of(scheduler, name))
-    others = [
-        (next((place for place, row in enumerate(mine) if row in path_of(nodes, at)), len(mine)), node.name)
-        for at, node in enumerate(nodes)
-        if node.kind == "ClusterQueue" and node.name != name and node.exists and root[node.name] == root[name]
-    ]
-    return [other for _, other in sorted(others)]
+def _path(name: str, cell: Cell, field: str) -> str:
+    return f"ClusterQueue/{name}:quota[{'/'.join(cell)}].{field}"
 
 
-class _Asker:
-    """Required amounts for one flavor and resource, and the limits that guarantee them."""
+def _with(alone: Cluster, limits: Mapping[str, int], cell: Cell, field: str) -> Cluster:
+    """Return the cluster with one of the limits changed, by ClusterQueue."""
+    return alone.edit_all({_path(n, cell, field): Quantity.format(cell[1], limit) for n, limit in limits.items()})
 
-    def __init__(self, flavor_resource: Cell, asked: Mapping[str, int]) -> None:
-        self.flavor_resource, self._asked = flavor_resource, asked
 
-    def _keeps(self, alone: Cluster) -> bool:
-        return all(_ensured(alone, name, self.flavor_resource) >= amount for name, amount in self._asked.items())
+def _lending(alone: Cluster, required: Mapping[str, int], cell: Cell) -> dict[str, int] | None:
+    """Return the largest lending limits; each round lowers the limits of queues whose amount is not guaranteed."""
+    found: dict[str, int] = {}
+    # A new limit changes what other queues get, so each round checks all amounts again.
+    for _ in range(len(required) + 1):
+        changed = _with(alone, found, cell, "lendingLimit")
+        broken = {name: least for name, least in required.items() if _worst_case(changed, name, cell) < least}
+        if not broken:
+            return found
+        for name, least in broken.items():
+            limit = _lendable(_with(alone, found, cell, "lendingLimit"), name, least, cell)
+            if limit is None:
+                return None
+            found[name] = limit
+    return None
 
-    def _with(self, alone: Cluster, name: str, field: str, amount: int) -> Cluster:
-        path = f"ClusterQueue/{name}:quota[{'/'.join(self.flavor_resource)}].{field}"
-        return alone.edit(path, Quantity.format(self.flavor_resource[1], amount))
 
-    def lending(self, alone: Cluster) -> dict[str, int] | None:
-        """Return the largest lending limits; each round lowers the limits of queues whose amount is not guaranteed."""
-        found: dict[str, int] = {}
-        for _ in range(len(self._asked) + 1):
-            broken = {n: x for n, x in self._asked.items() if _ensured(alone, n, self.flavor_resource) < x}
-            if not broken:
-                return found
-            for name, amount in broken.items():
-                limit = self._lendable(alone, name, amount)
-                if limit is None:
-                    return None
-                found[name] = limit
-                alone = self._with(alone, name, "lendingLimit", limit)
+def _lendable(cluster: Cluster, name: str, least: int, cell: Cell) -> int | None:
+    """Return the largest lending limit that guarantees a queue an amount; `None` if there is no such limit."""
+    trials = Trials(cluster)
+    step = gcd(trials.unit(cell), least)
+
+    def is_met(parts: int) -> bool:
+        return _worst_case(_with(cluster, {name: parts * step}, cell, "lendingLimit"), name, cell) >= least
+
+    if not trials.has_cohort(name) or not is_met(0):
         return None
+    return step * _largest(is_met, trials.amount("nominal_quota", name, cell) // step)
 
-    def _lendable(self, cluster: Cluster, name: str, ensured: int) -> int | None:
-        """Return the largest lending limit with which a queue gets the required amount.
 
-        Return `None` if no limit is sufficient or the queue has no cohort.
-        """
-        scheduler = Scheduler(cluster, now=0)
-        table, row = scheduler.quota, row_of(scheduler, name)
-        if table.nodes[row].parent < 0:
-            return None
-        nominal = int(table.array("nominal_quota")[row, table.flavor_resources.index(self.flavor_resource)])
-        step = gcd(unit_of(scheduler, self.flavor_resource), ensured)
+def _borrowing(alone: Cluster, required: Mapping[str, int], cell: Cell) -> float | None:
+    """Return the largest borrowing limit for all queues of the trees that guarantees the amounts.
 
-        def keeps(parts: int) -> bool:
-            trial = self._with(cluster, name, "lendingLimit", parts * step)
-            return _ensured(trial, name, self.flavor_resource) >= ensured
+    Return infinity if no limit is needed, and `None` if no limit is sufficient.
+    """
 
-        return step * _largest(keeps, nominal // step) if keeps(0) else None
+    def are_met(cluster: Cluster) -> bool:
+        return all(_worst_case(cluster, name, cell) >= least for name, least in required.items())
 
-    def borrowing(self, alone: Cluster) -> int | str | None:
-        """Return the largest borrowing limit for all queues of the trees with which the amounts are guaranteed."""
-        if self._keeps(alone):
-            return "unlimited"
-        scheduler = Scheduler(alone, now=0)
-        step = gcd(unit_of(scheduler, self.flavor_resource), *self._asked.values())
-        table = scheduler.quota
-        most = int(table.array("potential")[:, table.flavor_resources.index(self.flavor_resource)].max())
-        present = self._borrowing_limits(scheduler, table)
+    if are_met(alone):
+        return math.inf
+    trials = Trials(alone)
+    step = gcd(trials.unit(cell), *required.values())
+    names = {other.name for name in required for other in trials.others(name)} | set(required)
+    present = {name: trials.amount("borrowing_limit", name, cell) for name in names if trials.has_cohort(name)}
+    most = max(trials.amount("potential", queue.name, cell) for queue in alone.cluster_queues)
 
-        def keeps(parts: int) -> bool:
-            trial = alone
-            for name, limit in present.items():
-                trial = self._with(trial, name, "borrowingLimit", min(parts * step, limit))
-            return self._keeps(trial)
+    def is_met(parts: int) -> bool:
+        # A queue with a smaller limit keeps its own limit.
+        return are_met(
+            _with(alone, {n: min(parts * step, limit) for n, limit in present.items()}, cell, "borrowingLimit")
+        )
 
-        return step * _largest(keeps, most // step) if keeps(0) else None
-
-    def _borrowing_limits(self, scheduler: Scheduler, table: QuotaTable) -> dict[str, int]:
-        """Return the current limits of all queues in the cohort trees of the queues with required amounts."""
-        limits = table.array("borrowing_limit")[:, table.flavor_resources.index(self.flavor_resource)]
-        names = {other for name in self._asked for other in (name, *_nearest_first(scheduler, name))}
-        rows = {name: row_of(scheduler, name) for name in names}
-        return {name: int(limits[row]) for name, row in rows.items() if table.nodes[row].parent >= 0}
+    return step * _largest(is_met, most // step) if is_met(0) else None

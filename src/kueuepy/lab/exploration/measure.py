@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import operator
 import re
-from typing import TYPE_CHECKING, Any, NamedTuple, get_args
+from typing import TYPE_CHECKING, Any, get_args
 
 import msgspec
 import numpy as np
@@ -27,9 +27,10 @@ if TYPE_CHECKING:
 
     from kueuepy.simulation.result import Result
 
-_WORD = re.compile(r"\w+")
-_SIGN = re.compile(r"[<>=!]")
-_OP = re.compile(r"<=|>=|==|!=|<|>")
+_OP = r"\s*(<=|>=|==|!=|<|>)(.*)"
+# The text can be untrusted: each \s* is followed by a character that is not a space, so matching takes linear time.
+_WRITTEN = re.compile(rf"(\w+)(?:\s*\(([^()]*)\))?(?:\s*\[([^][]*)\])?(?:{_OP})?", re.DOTALL)
+_CONDITION = re.compile(rf"([^<>=!]*[^<>=!\s]){_OP}", re.DOTALL)
 _AND = re.compile(r"(?<=\s)and(?=\s)")
 _PERCENTILE = re.compile(r"(first_)?wait_p(\d{1,2}|100)")
 _OPERATORS: dict[str, Callable[[Any, Any], Any]] = {
@@ -276,70 +277,31 @@ def number(text: str, where: str, figure: str = "wait_mean") -> float:
     return found / SECOND / (_HOUR if hours else 1)
 
 
-# The text can be untrusted: each step reads its part once, from left to right, so the time is linear.
-
-
-class _Written(NamedTuple):
-    """The components of `figure(group)[filter] op value`; `None` for an absent component."""
-
-    figure: str
-    group: str | None
-    filter: str | None
-    comparison: tuple[str, str] | None
-
-
-def _split(text: str) -> _Written | None:
-    """Split a metric or target in text form into its components; return `None` if the text is malformed."""
-    rest = text.strip()
-    word = _WORD.match(rest)
-    if word is None:
-        return None
-    rest = rest[word.end() :].lstrip()
-    inner: list[str | None] = []
-    for opening, closing in ("()", "[]"):
-        inside = None
-        if rest.startswith(opening):
-            inside, closed, rest = rest[1:].partition(closing)
-            rest = rest.lstrip()
-            if not closed or opening in inside:
-                return None
-        inner.append(inside)
-    comparison = _comparison(rest) if rest else None
-    return None if rest and comparison is None else _Written(word[0], inner[0], inner[1], comparison)
-
-
-def _comparison(text: str) -> tuple[str, str] | None:
-    """Return the operator at the start of a string and the value after it; `None` if either is missing."""
-    found = _OP.match(text)
-    value = text[found.end() :].strip() if found else ""
-    return (found[0], value) if found and value else None
-
-
 def _conditions(text: str, inside: str) -> tuple[Condition, ...]:
     """Return the conditions in brackets, which are separated by `and` or commas."""
     made = []
     for part in (one.strip() for clause in inside.split(",") for one in _AND.split(clause)):
-        sign = _SIGN.search(part)
-        column = part[: sign.start()].strip() if sign else ""
-        comparison = _comparison(part[sign.start() :]) if sign else None
-        if not column or comparison is None:
+        found = _CONDITION.fullmatch(part)
+        if found is None or not found[3].strip():
             raise InvalidSpecError(f"{shown(text)}: [{shown(part)[1:-1]}]; it must be such as [priority >= 100]")
-        made.append(Condition(column, *comparison))
+        made.append(Condition(found[1], found[2], found[3].strip()))
     return tuple(made)
 
 
 def _parsed(text: str) -> tuple[Measure, tuple[str, str] | None]:
     """Parse the metric in a string, and the operator and value that follow the metric, if any."""
-    found = _split(text)
-    if found is None:
+    found = _WRITTEN.fullmatch(text.strip())
+    if found is None or (found[4] and not found[5].strip()):
         raise InvalidSpecError(
             f"{shown(text)}: is not a metric; it must be such as wait_p95(team-a)[priority >= 100] <= 30m"
         )
+    figure, group, inside, op, value = found.groups()
     known = {*Kpis.__struct_fields__, *FLEET_FIGURES}
-    if found.figure not in known and not _PERCENTILE.fullmatch(found.figure):
-        raise NotFoundError(f"{shown(text)}: {_near('figure', found.figure, known)}")
-    group = tuple(part.strip() for part in (found.group or "").split(",") if part.strip())
-    return Measure(found.figure, group, _conditions(text, found.filter) if found.filter else ()), found.comparison
+    if figure not in known and not _PERCENTILE.fullmatch(figure):
+        raise NotFoundError(f"{shown(text)}: {_near('figure', figure, known)}")
+    parts = tuple(part.strip() for part in (group or "").split(",") if part.strip())
+    made = Measure(figure, parts, _conditions(text, inside) if inside else ())
+    return made, (op, value.strip()) if op else None
 
 
 def measure(text: str) -> Measure:

@@ -2,21 +2,18 @@
 
 from __future__ import annotations
 
-import math
 import textwrap
-from functools import partial
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any, Literal, Protocol
 
+import msgspec
 import numpy as np
 
 from kueuepy.errors import InvalidSpecError, NotFoundError
 from kueuepy.errors.arguments import checked_methods
-from kueuepy.look.colours import colour_of, contrast
-from kueuepy.look.escapes import plain
-from kueuepy.look.numbers import duration
+from kueuepy.look.chart import Axis, Chart, Key, Label, Line, depth_of, ends_of, names_axis, tiles
+from kueuepy.look.plot import draw
 from kueuepy.simulation.catalogue import COUNTS, figure_text, metric_of, unit_of
 from kueuepy.simulation.labels import label_of
-from kueuepy.simulation.pictures.plot import add_legend, axes_of, is_dark, is_narrow, set_title, theme_of
 from kueuepy.tables import Categorical
 
 if TYPE_CHECKING:
@@ -25,20 +22,13 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from kueuepy.lab.exploration.statistics import Estimate
+    from kueuepy.look.chart import Colour, Mark
     from kueuepy.tables import Columns
 
 
-_MOST_TICKS, _MOST_TILES = 6, 144
-_TILE = 6
-"""The number of characters in a line of a tile on narrow Axes."""
-_LABEL, _LONG = 36, 100
-"""The number of characters in a line of an axis label, and of a title."""
-_TIME_STEPS = (
-    *(0.001, 0.01, 0.1, 1, 2, 5, 10, 15, 30),
-    *(60 * count for count in (1, 2, 5, 10, 15, 30)),
-    *(3600 * count for count in (1, 2, 3, 6, 12)),
-    *(86400 * count for count in (1, 2, 5, 10)),
-)
+_MOST_KEYS, _MOST_TILES = 6, 144
+_LABEL = 36
+"""The number of characters in a line of the name of a metric on an axis."""
 
 
 class _Grid(Protocol):
@@ -81,31 +71,20 @@ class SweepPlots:
             NotFoundError: The metric or the path does not exist.
             UnsupportedError: matplotlib is not installed.
         """
-        ax = axes_of(ax)
         means, names = self._grid.means, (self._grid.named(x), self._grid.named(y))
         front = self._grid.pareto(minimise=names)
-        shade = None if colour is None else self._numbers(colour)
-        dark = is_dark(ax)
-        own = {"color": colour_of(0, dark=dark)} if shade is None else {"c": shade, "cmap": "cividis"}
-        points = ax.scatter(
-            means[names[0]], means[names[1]], edgecolors=theme_of(ax).ink, linewidths=0.6, label="policies", **own
-        )
-        # A step line: between two policies of the front, only the one to the left is known to be attainable.
+        shades = np.zeros(0) if colour is None else _scaled(self._numbers(colour))
         right, up = front[names[0]], front[names[1]]
         ordered = np.lexsort((up, right))
-        style = {"color": colour_of(1, dark=dark), "marker": "o", "fillstyle": "none", "markersize": 9}
-        ax.step(right[ordered], up[ordered], where="post", label="no policy is better in both", **style)
-        for place, right, up in zip(front["policy"], front[names[0]], front[names[1]], strict=True):
-            ax.annotate(str(place), (right, up), xytext=(4, 4), textcoords="offset points", fontsize="small")
-        if colour is not None:
-            bar = ax.figure.colorbar(points, ax=ax).ax.yaxis
-            _name_axis(bar, colour)
-            self._mark_values(bar, colour)
-        _name_axis(ax.xaxis, names[0])
-        _name_axis(ax.yaxis, names[1])
-        set_title(ax, "Policies by two metrics; lower left is best")
-        add_legend(ax)
-        return ax
+        # A step line: between two policies of the front, only the one to the left is known to be attainable.
+        steps = np.repeat(right[ordered], 2)[1:], np.repeat(up[ordered], 2)[:-1]
+        marks: list[Mark] = [Line(*steps, 1), *_dots(means[names[0]], means[names[1]], shades)]
+        for place, across, above in zip(front["policy"], right, up, strict=True):
+            marks.append(Label(float(across), float(above), str(place), 12, shift=(6, -6)))
+        keys = [Key("no policy is better in both", 1, "line")]
+        keys += [Key("policies", 0, "dot")] if colour is None else self._keys_of(colour, "dot")
+        x_axis, y_axis = (_axis(name, means[name]) for name in names)
+        return draw(Chart("Policies by two metrics; lower left is best", x_axis, y_axis, tuple(marks), tuple(keys)), ax)
 
     def curve(self, path: str, figure: str, *, ax: Any = None) -> Any:
         """Plot a metric against the values of a path.
@@ -127,33 +106,20 @@ class SweepPlots:
         """
         values = self._numbers(path)
         name = self._grid.named(figure)
-        ax = axes_of(ax)
-        dark = is_dark(ax)
         known = [place for place in range(len(values)) if place not in self._grid.errors]
         found = [self._grid.interval(place, name) for place in known]
         has_intervals = any(one.high > one.mean for one in found)
-        ax.errorbar(
-            values[known],
-            [one.mean for one in found],
-            yerr=[np.nan_to_num(one.high - one.mean) for one in found],
-            fmt="o",
-            alpha=0.7,
-            color=colour_of(0, dark=dark),
-            label="one policy, with its 95% confidence interval" if has_intervals else "one policy",
+        there, means = np.unique(values[known]), np.array([one.mean for one in found])
+        reach = np.nan_to_num(np.array([one.high for one in found]) - means)
+        mean_of = np.array([means[values[known] == at].mean() for at in there])
+        marks = [*_bars(values[known], means - reach, means + reach, 0), *_dots(values[known], means, np.zeros(0))]
+        marks.append(Line(there, mean_of, 1))
+        keys = (
+            Key("one policy, with its 95% confidence interval" if has_intervals else "one policy", 0, "dot"),
+            Key("mean of the policies with this value", 1, "line"),
         )
-        there = np.unique(values[known])
-        ax.plot(
-            there,
-            [np.mean([o.mean for o, v in zip(found, values[known], strict=True) if v == at]) for at in there],
-            color=colour_of(1, dark=dark),
-            label="mean of the policies with this value",
-        )
-        ax.set_xlabel(_lines(path))
-        _name_axis(ax.yaxis, name)
-        self._ticks(ax, path)
-        set_title(ax, f"{label_of(name)} by the value of a field")
-        add_legend(ax)
-        return ax
+        axes = self._values_axis(path, there), _axis(name, np.append(means - reach, means + reach))
+        return draw(Chart(f"{label_of(name)} by the value of a field", *axes, tuple(marks), keys), ax)
 
     def heat(self, right: str, up: str, figure: str, *, ax: Any = None) -> Any:
         """Plot a heat map of a metric against the values of two paths.
@@ -179,16 +145,17 @@ class SweepPlots:
         texts = [_labels(self._column(path)) for path in (right, up)]
         name = self._grid.named(figure)
         sides = [_ordered(labels) for labels in texts]
-        ax = axes_of(ax)
-        tiles = _mean_by_cell(self._grid.means[name], texts, sides)
-        image = ax.imshow(tiles, origin="lower", aspect="auto", cmap="cividis")
-        _write_values(ax, image, tiles, name)
-        ax.set(xlabel=_lines(right), ylabel=_lines(up))
-        ax.set_xticks(range(len(sides[0])), sides[0])
-        ax.set_yticks(range(len(sides[1])), sides[1])
-        _name_axis(ax.figure.colorbar(image, ax=ax).ax.yaxis, name)
-        set_title(ax, f"{label_of(name)} by the values of two fields")
-        return ax
+        means = _mean_by_pair(self._grid.means[name], texts, sides)
+        values = [figure_text(name, value) if value == value else "" for value in means.flat]  # noqa: PLR0124 - not NaN
+        shown = values if means.size <= _MOST_TILES else [""] * means.size
+        across, above = (names_axis(_in_words(path), side) for path, side in zip((right, up), sides, strict=True))
+        low, high = _ends(name, means)
+        keys = tuple(
+            Key(f"{word} value: {text}", "heat", opacity=depth_of(part))
+            for part, word, text in ((0.0, "lowest", low), (1.0, "highest", high))
+        )
+        title = f"{label_of(name)} by the values of two fields"
+        return draw(Chart(title, across, above, tiles(_scaled(means), shown, values), keys), ax)
 
     def parallel(self, *figures: str, ax: Any = None) -> Any:
         """Plot each policy as a line through its values and metrics, each scaled from its minimum to its maximum.
@@ -210,26 +177,15 @@ class SweepPlots:
         paths = list(dict.fromkeys(path for policy in self._grid.policies for path in policy))
         names = [*paths, *map(self._grid.named, figures)]
         columns = [self._numbers(name) for name in names]
-        ax, last = axes_of(ax), names[-1]
-        narrow = is_narrow(ax)  # then the names are below each other
         scaled = np.array([_scaled(column) for column in columns])
-        for place in range(len(self._grid.policies)):
-            ends_of = (range(len(names)), scaled[:, place])
-            ax.plot(*(ends_of[::-1] if narrow else ends_of), alpha=0.7, color=_shade(scaled[-1, place]))
-        from matplotlib.lines import Line2D  # noqa: PLC0415 - only on use
-
-        ends = zip((0.0, 1.0), ("lowest", "highest"), _ends(last, self._column(last)), strict=True)
-        keys = [Line2D([], [], color=_shade(part), label=f"{word} value: {text}") for part, word, text in ends]
-        ticks = [f"{_in_words(name)}\n{' to '.join(_ends(name, self._column(name)))}" for name in names]
-        names_axis, values_axis = (ax.yaxis, ax.xaxis) if narrow else (ax.xaxis, ax.yaxis)
-        names_axis.set_ticks(range(len(names)), ticks, fontsize="small")
-        names_axis.set_inverted(narrow)
-        values_axis.set_ticks([0, 1], ["lowest", "highest"])
-        title = textwrap.fill(plain(f"One line per policy, coloured by: {label_of(last)}"), _LABEL if narrow else _LONG)
-        legend = ax.figure.legend if narrow else partial(ax.legend, bbox_to_anchor=(0, 1.01))
-        where = "outside upper left" if narrow else "lower left"
-        legend(handles=keys, loc=where, frameon=False, title=title, alignment="left")
-        return ax
+        rows = np.arange(len(names))
+        # The names are below each other, because most of them are too long for a place beside each other.
+        marks = tuple(Line(values, rows, _shade(values[-1])) for values in scaled.T)
+        texts = [f"{_in_words(name)}\n{' to '.join(_ends(name, self._column(name)))}" for name in names]
+        down = Axis("", (len(names) - 0.7, -0.3), ticks=tuple(enumerate(texts)), names=True)
+        across = Axis("", (-0.02, 1.02), ticks=((0.0, "lowest"), (1.0, "highest")))
+        title = f"One line per policy, coloured by: {label_of(names[-1])}"
+        return draw(Chart(title, across, down, marks, tuple(self._keys_of(names[-1], "line"))), ax)
 
     def _column(self, name: str) -> Any:
         if name in {path for policy in self._grid.policies for path in policy}:
@@ -248,23 +204,39 @@ class SweepPlots:
         order = _ordered(labels)
         return np.array([order.index(label) for label in labels], np.float64)
 
-    def _mark_values(self, axis: Any, path: str) -> None:
-        """Label the values of a path on an axis, if there are few: no policy has a value between them."""
-        column = self._column(path)
-        values = np.unique(self._numbers(path))
-        if len(values) <= _MOST_TICKS and not metric_of(path):
-            axis.set_ticks(values, _ordered(_labels(column)))
+    def _keys_of(self, name: str, look: Literal["dot", "line"]) -> list[Key]:
+        """Return the legend of a path or metric by colour: each value if there are few, otherwise the ends."""
+        column, values = self._column(name), np.unique(self._numbers(name))
+        if len(values) <= _MOST_KEYS and not metric_of(name):
+            texts = [f"{name.rpartition('.')[2]}: {text}" for text in _ordered(_labels(column))]
+            return [Key(text, _shade(part), look) for text, part in zip(texts, _scaled(values), strict=False)]
+        low, high = _ends(name, column)
+        return [Key(f"lowest value: {low}", _shade(0.0), look), Key(f"highest value: {high}", _shade(1.0), look)]
 
-    def _ticks(self, ax: Any, path: str) -> None:
+    def _values_axis(self, path: str, values: Any) -> Axis:
+        """Return the axis of a path; strings are names."""
         column = self._column(path)
+        axis = Axis(_in_words(path), ends_of(values))
         if isinstance(column, Categorical):
-            order = _ordered(_labels(column))
-            ax.set_xticks(range(len(order)), order)
+            return msgspec.structs.replace(axis, ticks=tuple(enumerate(_ordered(_labels(column)))), names=True)
+        return axis
+
+
+def _dots(x: Any, y: Any, shades: Any) -> list[Line]:
+    """Return points in one colour, or each in the colour of its shade."""
+    if not len(shades):
+        return [Line(x, y, 0, dots="o", joined=False)]
+    return [Line(x[[n]], y[[n]], _shade(part), dots="o", joined=False) for n, part in enumerate(shades)]
+
+
+def _bars(x: Any, low: Any, high: Any, colour: Colour) -> list[Line]:
+    """Return the lines of confidence intervals."""
+    return [Line(np.full(2, at), np.array(ends), colour, width=1.2) for at, *ends in zip(x, low, high, strict=True)]
 
 
 def _labels(column: Any) -> list[str]:
     if isinstance(column, Categorical):
-        return ["none" if column[row] is None else plain(str(column[row])) for row in range(len(column))]
+        return ["none" if column[row] is None else str(column[row]) for row in range(len(column))]
     return [f"{value:g}" for value in column]
 
 
@@ -278,7 +250,7 @@ def _ordered(labels: list[str]) -> list[str]:
     return sorted(set(labels), key=number)
 
 
-def _mean_by_cell(values: Any, labels: Sequence[Sequence[str]], sides: Sequence[Sequence[str]]) -> NDArray[Any]:
+def _mean_by_pair(values: Any, labels: Sequence[Sequence[str]], sides: Sequence[Sequence[str]]) -> NDArray[Any]:
     """Return the mean of the values for each pair of labels; NaN for a pair without values."""
     found = np.full((len(sides[1]), len(sides[0])), np.nan)
     for row, high in enumerate(sides[1]):
@@ -305,25 +277,11 @@ def _scaled(values: Any) -> Any:
     return (values - low) / (high - low) if high > low else np.full(len(values), 0.5)
 
 
-def _shade(part: float) -> tuple[float, float, float]:
+def _shade(part: float) -> str:
     """Return a colour between blue (0, the lowest value) and orange (1, the highest value)."""
     part = 0.5 if np.isnan(part) else part
-    return (0.84 * part + 0.25 * (1 - part), 0.55 * (1 - part) + 0.37 * part, 0.85 * (1 - part))
-
-
-def _write_values(ax: Any, image: Any, tiles: Any, name: str) -> None:
-    """Write each tile's value on the tile, if there are only a few tiles."""
-    if tiles.size > _MOST_TILES:
-        return
-    from matplotlib.colors import to_hex  # noqa: PLC0415 - only on use
-
-    for (row, column), value in np.ndenumerate(tiles):
-        if not np.isnan(value):
-            tile = to_hex(image.to_rgba(value))
-            ink = "#ffffff" if contrast("#ffffff", tile) > contrast("#000000", tile) else "#000000"
-            text = figure_text(name, value)
-            text = textwrap.fill(text, _TILE) if is_narrow(ax) else text
-            ax.text(column, row, text, ha="center", va="center", color=ink, fontsize="small")
+    rgb = (0.84 * part + 0.25 * (1 - part), 0.55 * (1 - part) + 0.37 * part, 0.85 * (1 - part))
+    return "#" + "".join(f"{round(255 * share):02x}" for share in rgb)
 
 
 def plan_curve(curve: Columns, target: str, vary: str, *, ax: Any = None) -> Any:
@@ -344,48 +302,36 @@ def plan_curve(curve: Columns, target: str, vary: str, *, ax: Any = None) -> Any
     from kueuepy.lab.exploration.measure import promise  # noqa: PLC0415 - only on use
 
     wanted = promise(target)
-    ax = axes_of(ax)
-    ends = [np.nan_to_num(curve["mean"] - curve["low"]), np.nan_to_num(curve["high"] - curve["mean"])]
-    theme, figure = theme_of(ax), str(wanted.measure)
-    ax.errorbar(curve["value"], curve["mean"], yerr=ends, color=theme.others, linewidth=1, zorder=1)
-    looks = ((True, theme.good, "o", "target met"), (False, theme.bad, "X", "target missed"))
-    for kept, colour, marker, label in looks:
+    x, mean, low, high = (curve[name] for name in ("value", "mean", "low", "high"))
+    low, high = (np.where(np.isnan(end), mean, end) for end in (low, high))
+    marks: list[Mark] = list(_bars(x, low, high, "others"))
+    keys = []
+    looks: tuple[tuple[bool, str, Any, Any, str], ...] = (
+        (True, "good", "o", "dot", "target met"),
+        (False, "bad", "x", "cross", "target missed"),
+    )
+    for kept, colour, dots, look, label in looks:
         rows = curve["passed"] == kept
-        ax.scatter(curve["value"][rows], curve["mean"][rows], color=colour, marker=marker, label=label, zorder=2)
-    ax.axhline(wanted.value, linestyle="--", color=theme.ink, label=plain(target))
-    ax.set_xlabel(_lines(vary))
-    _name_axis(ax.yaxis, figure)
-    set_title(ax, "Values of a field, and whether they meet a target")
-    add_legend(ax)
-    return ax
-
-
-def _lines(path: str) -> str:
-    """Break a path such as `ClusterQueue/team:quota[h100/cpu].nominalQuota` into lines."""
-    return plain(path.replace(":", ":\n", 1).replace("].", "]\n.", 1))
+        marks.append(Line(x[rows], mean[rows], colour, dots=dots, joined=False))
+        keys.append(Key(label, colour, look))
+    across = Axis(_in_words(vary), ends_of(x))
+    marks.append(Line(np.array(across.ends), np.full(2, wanted.value), "ink", width=1.6, dashed=True))
+    up = _axis(str(wanted.measure), np.concatenate([low, high, [wanted.value]]))
+    keys.append(Key(target, "ink", "dashes"))
+    return draw(Chart("Values of a field, and whether they meet a target", across, up, tuple(marks), tuple(keys)), ax)
 
 
 def _in_words(name: str) -> str:
-    """Return the label of an axis: a metric in words, or a path broken into lines."""
-    return plain(textwrap.fill(label_of(name), _LABEL)) if metric_of(name) else _lines(name)
+    """Return a metric in words, or a path such as `ClusterQueue/team:quota[h100/cpu].nominalQuota` in lines."""
+    if metric_of(name):
+        return textwrap.fill(label_of(name), _LABEL)
+    return name.replace(":", ":\n", 1).replace("].", "]\n.", 1)
 
 
-def _time_step(wanted: float) -> float:
-    """Return the smallest step for ticks of a time axis that is at least as long as `wanted`, in seconds."""
-    return next((step for step in _TIME_STEPS if step >= wanted), math.ceil(wanted / 864000) * 864000.0)
-
-
-def _name_axis(axis: Any, name: str) -> None:
-    """Label an axis with the name of a metric and its unit; times have labels such as `1 h 30 min`."""
-    from matplotlib.ticker import FuncFormatter, MaxNLocator, MultipleLocator  # noqa: PLC0415 - only on use
-
+def _axis(name: str, values: Any) -> Axis:
+    """Return the axis of a metric; times have labels such as `1 h 30 min`."""
     unit = unit_of(name)
-    if unit == "span":
-        low, high = axis.axes.get_xlim() if axis.axis_name == "x" else axis.axes.get_ylim()
-        axis.set_major_locator(MultipleLocator(_time_step((high - low) / _MOST_TICKS)))
-        axis.set_major_formatter(FuncFormatter(lambda value, _: duration(value)))
-    elif unit == "part":
-        axis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:.3g}" if value == 0 else f"{value:.0%}"))
-    else:
-        axis.set_major_locator(MaxNLocator("auto", integer=metric_of(name) in COUNTS, steps=[1, 2, 5, 10]))
-    axis.set_label_text(f"{_in_words(name)} (h)" if unit == "hours" else _in_words(name))
+    label = f"{label_of(name)} (h)" if unit == "hours" else label_of(name)
+    if unit in ("span", "part"):
+        return Axis(label, ends_of(values), kind="duration" if unit == "span" else "share")
+    return Axis(label, ends_of(values), kind="whole" if metric_of(name) in COUNTS else "number")

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 @spelled_out(RunSettings)
 def widget(cluster: Cluster, jobs: Any, **settings: Unpack[RunSettings]) -> PlaygroundWidget:
-    """Create a Jupyter widget with the sliders of `kueuepy play`.
+    """Create a Jupyter widget with the sliders of `kueuepy serve --jobs`.
 
     The attribute `values` of the widget holds the changed values, and `cluster` the changed cluster. The method
     `result()` simulates the jobs on the changed cluster. The widget needs the extra `widget`.

@@ -43,7 +43,7 @@ class _PlaySite:
         style = part_of_view("page.css") + part_of_view("view.css")
         script = part_of_view("view.js") + part_of_view("page.js")
         body = f'<div id="play"></div>\n{data_element("knobs", [knob._asdict() for knob in playground.knobs])}'
-        self._page = document("kueuepy play", body, extra_style=style, script=script, connect="'self'").encode()
+        self._page = document("kueuepy serve", body, extra_style=style, script=script, connect="'self'").encode()
         self._policy = policy_of(extra_style=style, script=script, connect="'self'")
 
     def get(self, path: str, query: Mapping[str, str]) -> Answer | None:  # noqa: ARG002 - the page has no parameters

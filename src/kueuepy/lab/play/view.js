@@ -174,7 +174,7 @@ function playground(root, knobs, ask, {address = false} = {}) {
           more = !!found.more;
           take(found, performance.now() - begin);
         }
-      } catch (fault) { parts.error.textContent = "kueuepy play has stopped or cannot be reached"; }
+      } catch (fault) { parts.error.textContent = "kueuepy has stopped or cannot be reached"; }
     } while (again);
     busy = false;
   }
@@ -377,7 +377,7 @@ function playground(root, knobs, ask, {address = false} = {}) {
   bar.append(button("undo", "Undo", () => move(past, future)), button("redo", "Redo", () => move(future, past)),
     button("reset", "Reset", () => { for (const knob of knobs) knob.set(knob.value); commit(); changed(); change(); }),
     button("patch", "Copy as YAML patch", copyPatch));
-  if (address) bar.append(button("link", "Copy link", () => copy(location.href, "The link is copied. It opens these values while this kueuepy play runs.")));
+  if (address) bar.append(button("link", "Copy link", () => copy(location.href, "The link is copied. It opens these values while this kueuepy serve runs.")));
   part("told", "p").setAttribute("role", "status");
   part("text", "textarea", {readOnly: true, hidden: true, rows: 8}).setAttribute("aria-label", "Text to copy");
   summary.setAttribute("aria-label", "Changes and their effect");

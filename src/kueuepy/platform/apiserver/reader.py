@@ -25,7 +25,7 @@ _MANAGERS = (
     ("kueue-system", "control-plane=controller-manager"),
 )
 """Possible locations of the Deployment of Kueue's manager: a namespace (empty for all), and a label selector."""
-_HINT = "`kueuepy rbac` prints the permissions that reading a cluster needs"
+_HINT = "`kueuepy import --rbac` prints the permissions that reading a cluster needs"
 _GATES = "--feature-gates="
 _FILE = "controller_manager_config.yaml"
 

@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from kueuepy.errors import InvalidSpecError
+from kueuepy.files import is_file
 from kueuepy.objects import Timestamp
 from kueuepy.objects.times import LONGEST, moment_ns
 from kueuepy.platform.history.schema import connected, reading, unpack
@@ -171,7 +172,7 @@ class RecordedState(LiveSource):
             NotFoundError: The file cannot be read.
             InvalidSpecError: The file is not a recording, or the time is not valid.
         """
-        if name.endswith(SUFFIX) and Path(name).exists():
+        if name.endswith(SUFFIX) and is_file(name):
             return cls(Recording(name), None, name)
         path, at, text = name.rpartition(f"{SUFFIX}@")
         if not at:

@@ -8,6 +8,8 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TextIO, TypeAlias
 
+from kueuepy.files import is_directory, is_file
+
 if TYPE_CHECKING:
     from kueuepy.manifest.text.text import Text
 
@@ -64,9 +66,9 @@ def _bytes_of(source: Any) -> int | None:
     """Return the number of bytes to read; `None` if it is unknown."""
     if isinstance(source, str | os.PathLike) and not (isinstance(source, str) and "\n" in source):
         path = Path(source)
-        if path.is_dir():
+        if is_directory(path):
             return sum(found.stat().st_size for found in path.rglob("*") if found.is_file())
-        return path.stat().st_size if path.is_file() else None
+        return path.stat().st_size if is_file(path) else None
     if isinstance(source, bytes):
         return len(source)
     if isinstance(source, list | tuple):

@@ -141,7 +141,7 @@ class Watches:
 
     def _refused(self, resource: Resource, error: ApiError) -> None:
         if not resource.is_optional:
-            hint = "`kueuepy rbac` prints the permissions that a watch needs"
+            hint = "`kueuepy import --rbac` prints the permissions that a watch needs"
             refusal = ApiError.of(f"{error}; {hint}", FORBIDDEN)
             self._put(Message("error", resource.kind, refusal, 0, 0))
 

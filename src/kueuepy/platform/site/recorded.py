@@ -2,29 +2,15 @@
 
 from __future__ import annotations
 
-from collections import Counter
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 import msgspec
 
-from kueuepy._core import Quantity, pod_requests
-from kueuepy.errors import KueueError
+from kueuepy._core import Quantity
 from kueuepy.objects import SECOND
 from kueuepy.objects.times import parse_time
-from kueuepy.pages.data import (
-    ADMITTED,
-    EVICTED,
-    GONE,
-    PENDING,
-    RESERVED,
-    Events,
-    PageData,
-    SeriesData,
-    Shapes,
-    Texts,
-    WorkloadsData,
-    cells_of,
-)
+from kueuepy.pages.builder import PageBuilder
+from kueuepy.pages.data import ADMITTED, EVICTED, GONE, PENDING, RESERVED
 from kueuepy.pages.state import MOST_EXPLAINED, state_data
 from kueuepy.platform.history import Conditions, RecordedState
 from kueuepy.platform.importer import import_cluster
@@ -32,6 +18,7 @@ from kueuepy.platform.importer import import_cluster
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from kueuepy.pages.data import PageData
     from kueuepy.platform.history import Recording
 
 _Cells = dict[tuple[str, str], int]
@@ -71,13 +58,12 @@ def _gaps(recording: Recording, zero: float) -> Iterator[str]:
 class _Life(msgspec.Struct):
     """The recorded state of one Workload."""
 
-    key: str
     queue: str = ""
     local: str = ""
     priority: int = 0
     created: int = 0
     shape: int = 0
-    changes: list[tuple[int, int, int]] = []
+    changes: list[tuple[float, int, int]] = []
     held: _Cells = {}
     holder: str = ""
 
@@ -89,17 +75,10 @@ class _Replay:
     """
 
     def __init__(self, latest: PageData) -> None:
-        self._latest = latest
-        self._cells = {(cell.flavor, cell.resource): place for place, cell in enumerate(latest.cells)}
-        self._nodes: dict[tuple[str, str], int] = {
-            (node.kind, node.name): place for place, node in enumerate(latest.nodes)
-        }
+        self._made = PageBuilder(latest)
         self._leads: dict[str, str] = {}
         self._lives: dict[str, _Life] = {}
-        self._steps: dict[tuple[str, int, int], SeriesData] = {}
         self._usage: dict[tuple[int, int], int] = {}
-        self._texts, self._shapes = Texts(), Shapes()
-        self._requests: dict[bytes, dict[str, int]] = {}
         self._zero = 0
 
     def data(self, recording: Recording, end: int) -> PageData:
@@ -107,7 +86,15 @@ class _Replay:
             time = parse_time(event["received"]) or 0
             self._zero = self._zero or time
             self._take(event, max(time, self._zero))
-        return self._filled(max(end, self._zero))
+        for key, life in self._lives.items():
+            self._made.workload(
+                key, self._made.queue(life.queue), life.local, priority=life.priority,
+                created=self._seconds(life.created), shape=life.shape, changes=life.changes,
+            )  # fmt: skip
+        page = self._made.page
+        page.kind, page.zero, page.end = "recording", self._zero / SECOND, self._seconds(max(end, self._zero))
+        page.ordered = False
+        return self._made.finish()
 
     def _take(self, event: dict[str, Any], time: int) -> None:
         obj, is_gone = event["object"], event["type"] == "DELETED"
@@ -122,23 +109,20 @@ class _Replay:
             self._quota(kind, name, {} if is_gone else obj, time)
 
     def _quota(self, kind: str, name: str, obj: dict[str, Any], time: int) -> None:
-        node = self._nodes.get((kind, name))
+        node = self._made.nodes.get((kind, name))
         if node is None:  # deleted before the end of the recording
             return
-        given = dict.fromkeys((cell for what, at, cell in self._steps if what == "nominal" and at == node), 0)
+        given = dict.fromkeys((series.c for series in self._made.page.nominal if series.n == node), 0)
         for group in (obj.get("spec") or {}).get("resourceGroups") or ():
             for flavor in group.get("flavors") or ():
                 for quota in flavor.get("resources") or ():
-                    cell = self._cell(str(flavor.get("name")), str(quota.get("name")))
+                    cell = self._made.cell(str(flavor.get("name")), str(quota.get("name")))
                     given[cell] = Quantity(str(quota.get("nominalQuota") or 0)).quota(str(quota.get("name")))
         for cell, amount in given.items():
             self._step("nominal", node, cell, time, amount)
 
-    def _cell(self, flavor: str, resource: str) -> int:
-        return self._cells.setdefault((flavor, resource), len(self._cells))
-
-    def _step(self, what: str, node: int, cell: int, time: int, value: int) -> None:
-        series = self._steps.setdefault((what, node, cell), SeriesData(node, cell, [], []))
+    def _step(self, what: Literal["used", "nominal"], node: int, cell: int, time: int, value: int) -> None:
+        series = self._made.series(what, node, cell)
         at = self._seconds(time)
         if series.t and series.t[-1] == at:
             series.v[-1] = value
@@ -150,7 +134,7 @@ class _Replay:
         return round((time - self._zero) / SECOND, 3)
 
     def _workload(self, key: str, obj: dict[str, Any] | None, time: int) -> None:
-        life = self._lives.setdefault(key, _Life(key))
+        life = self._lives.setdefault(key, _Life())
         if obj is None:
             self._hold(life, "", {}, time)
             self._change(life, time, GONE, "")
@@ -161,7 +145,9 @@ class _Replay:
         life.queue = str(admission.get("clusterQueue") or self._leads.get(life.local) or life.queue)
         life.priority = int(spec.get("priority") or 0)
         life.created = parse_time(str(obj["metadata"].get("creationTimestamp"))) or time
-        life.shape = self._shape(spec.get("podSets") or ())
+        life.shape = self._made.shape(
+            (int(pod_set.get("count") or 1), pod_set.get("template") or {}) for pod_set in spec.get("podSets") or ()
+        )
         conditions = Conditions(obj)
         state = _state_of(spec, conditions)
         held = _held(admission, status) if state in (RESERVED, ADMITTED, EVICTED) else {}
@@ -169,73 +155,21 @@ class _Replay:
         self._change(life, time, state, _note(state, admission, conditions))
 
     def _change(self, life: _Life, time: int, state: int, note: str) -> None:
-        entry = (state, self._texts(note))
+        entry = (state, self._made.texts(note))
         if not life.changes or life.changes[-1][1:] != entry:
-            life.changes.append((time, *entry))
+            life.changes.append((self._seconds(time), *entry))
 
     def _hold(self, life: _Life, queue: str, held: _Cells, time: int) -> None:
         """Change the quota that a workload holds."""
         if (queue, held) == (life.holder, life.held):
             return
         for name, sign, amounts in ((life.holder, -1, life.held), (queue, 1, held)):
-            node = self._nodes.get(("ClusterQueue", name))
-            for (flavor, resource), amount in amounts.items() if node is not None else ():
-                cell = self._cell(flavor, resource)
-                place = (node or 0, cell)
+            node = self._made.queue(name)
+            for (flavor, resource), amount in amounts.items() if node >= 0 else ():
+                place = (node, self._made.cell(flavor, resource))
                 self._usage[place] = self._usage.get(place, 0) + sign * amount
                 self._step("used", *place, time, self._usage[place])
         life.holder, life.held = queue, held
-
-    def _shape(self, pod_sets: Any) -> int:
-        amounts: Counter[str] = Counter()
-        pods = 0
-        for pod_set in pod_sets:
-            count = int(pod_set.get("count") or 1)
-            pods += count
-            template = pod_set.get("template") or {}
-            key = msgspec.json.encode(template)
-            if key not in self._requests:
-                try:
-                    self._requests[key] = pod_requests(template)
-                except (KueueError, ValueError):
-                    self._requests[key] = {}
-            amounts.update({name: value * count for name, value in self._requests[key].items()})
-        return self._shapes(pods, amounts)
-
-    def _filled(self, end: int) -> PageData:
-        latest = self._latest
-        at_end = {latest.workloads.name[int(place)]: about for place, about in latest.explained.items()}
-        lives = list(self._lives.values())
-        workloads, events = WorkloadsData(), Events()
-        explained = {}
-        for place, life in enumerate(lives):
-            workloads.name.append(life.key)
-            workloads.queue.append(self._nodes.get(("ClusterQueue", life.queue), -1))
-            workloads.local.append(self._texts(life.local))
-            workloads.priority.append(life.priority)
-            workloads.created.append(self._seconds(life.created))
-            workloads.shape.append(life.shape)
-            for time, state, note in life.changes:
-                events.add(self._seconds(time), state, note)
-            events.end()
-            if life.key in at_end:
-                explained[str(place)] = at_end[life.key]
-        steps = {what: [s for (name, _, _), s in self._steps.items() if name == what] for what in ("nominal", "used")}
-        return msgspec.structs.replace(
-            latest,
-            kind="recording",
-            zero=self._zero / SECOND,
-            end=self._seconds(end),
-            cells=cells_of(self._cells),
-            nominal=steps["nominal"],
-            used=steps["used"],
-            texts=self._texts.all(),
-            shapes=self._shapes.all(),
-            workloads=workloads,
-            events=events,
-            explained=explained,
-            ordered=False,
-        )
 
 
 def _state_of(spec: dict[str, Any], conditions: Conditions) -> int:

@@ -1,117 +1,133 @@
-"""The list of pictures of a run, and where each picture is shown."""
+"""The list of charts of a run, and functions that draw them by name."""
 
 from __future__ import annotations
 
+import inspect
+import math
 from contextlib import suppress
 from copy import copy
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypedDict
+from functools import wraps
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 import msgspec
 
 from kueuepy.errors import InvalidSpecError, StateError
-from kueuepy.simulation.pictures import data, jobs
+from kueuepy.look.chart import alike
+from kueuepy.look.plot import draw
+from kueuepy.look.svg import Picture, picture, side_by_side
 from kueuepy.simulation.pictures.names import cell_of
-from kueuepy.simulation.pictures.shown import Lines, Stack
-from kueuepy.simulation.pictures.svg import Picture, picture, ranges, side_by_side
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
 
-    from kueuepy.simulation.pictures.shown import Shown
+    from kueuepy.look.chart import Chart
     from kueuepy.simulation.recorded import Recorded
 
 Place = Literal["notebook", "report", "comparison"]
-PictureName = Literal[
-    "usage",
-    "queue",
-    "shares",
-    "consumed",
-    "waits",
-    "gantt",
-    "preemptions",
-    "slowdown_by_size",
-    "clusters",
-    "dispatch",
-]
+_MOST_PIECES = 100_000
 
 
 class Kind(NamedTuple):
-    """A picture of a run.
+    """A chart of a run.
 
     Attributes:
-        data: The function that returns the data of the picture.
-        caption: The caption in a report, which describes what the picture shows.
-        places: Where the picture appears by default: in notebooks, in the report of a run, or in the report of a
+        data: The function that returns the chart.
+        caption: The caption in a report, which describes what the chart shows.
+        places: Where the chart appears by default: in notebooks, in the report of a run, or in the report of a
             comparison (there with the same axes for each policy).
     """
 
-    data: Callable[..., Shown]
+    data: Callable[..., Chart]
     caption: str
     places: tuple[Place, ...] = ()
 
 
-PICTURES: dict[PictureName, Kind] = {
-    "usage": Kind(
-        data.usage,
-        "Usage, stacked by ClusterQueue. Hatched areas are borrowed quota, and the line is the nominal quota.",
-        ("notebook", "report", "comparison"),
-    ),
-    "queue": Kind(data.queue, "Number of waiting jobs, stacked by ClusterQueue.", ("report", "comparison")),
-    "shares": Kind(data.shares, "Weighted share of each ClusterQueue."),
-    "consumed": Kind(data.consumed, "Decayed usage of each LocalQueue under admission fair sharing."),
-    "waits": Kind(
-        jobs.waits,
-        "Cumulative distribution: the fraction of jobs that waited for at most the time on the x axis.",
-        ("notebook", "report", "comparison"),
-    ),
-    "gantt": Kind(jobs.gantt, "Runs of the first jobs. Hatched parts were lost by an eviction."),
-    "preemptions": Kind(
-        jobs.preemptions,
-        "Number of evictions. Rows are the queues of victims, columns the queues of preemptors.",
-    ),
-    "slowdown_by_size": Kind(jobs.slowdown_by_size, "Bounded slowdown of jobs by their size."),
-    "clusters": Kind(
-        data.clusters,
-        "Usage, stacked by worker of a fleet. The line is the nominal quota of all workers.",
-        ("notebook", "report"),
-    ),
-    "dispatch": Kind(
-        jobs.dispatch,
-        "Workers on which the first jobs of a fleet ran. Hatched parts were lost by an eviction.",
-        ("report",),
-    ),
-}
-"""All pictures by name; `Plots` has a method for each."""
+class Plots:
+    """The charts of a simulation as matplotlib Axes.
 
+    Each method draws on `ax`, or on a new figure if `ax` is not given, and returns the Axes. The other arguments are
+    those of `Result.picture`. Text and lines use the colours of the current matplotlib style, and the colours of
+    ClusterQueues suit its background. The styles `kueuepy.look.light` and `kueuepy.look.dark` have the colours of
+    reports and pages: `with matplotlib.style.context("kueuepy.look.dark"): result.plot.usage()`.
 
-class PictureOptions(TypedDict, total=False):
-    """Options of pictures; each picture accepts the options of the `result.plot` method with the same name.
-
-    Attributes:
-        flavor_resource: The flavor and resource that `usage` and `clusters` show, such as `h100/nvidia.com/gpu`.
-        by: The column of the table of jobs by which `waits` groups the jobs.
-        flavor: The flavor whose runs `gantt` shows.
-        jobs: The largest number of jobs that `gantt` and `dispatch` show.
-        start: The time at which `gantt` and `dispatch` begin, in seconds.
-        resource: The resource that `consumed` and `slowdown_by_size` use.
-        pieces: The number of time intervals of `usage`, `queue`, `shares`, `consumed` and `clusters`.
+    Each method raises `StateError` if its table was not recorded, and `UnsupportedError` without matplotlib.
     """
 
-    flavor_resource: str | None
-    by: str
-    flavor: str | None
-    jobs: int
-    start: float
-    resource: str | None
-    pieces: int
+    def __init__(self, run: Recorded) -> None:
+        """Create the charts of a recorded simulation."""
+        self._run = run
+
+    if TYPE_CHECKING:  # `shown` adds the methods
+
+        def __getattr__(self, name: str) -> Callable[..., Any]:
+            """Return a method that draws a chart."""
 
 
-def pictures_in(place: Place) -> list[PictureName]:
+PICTURES: dict[str, Kind] = {}
+"""All charts by name; `Plots` has a method for each."""
+
+
+def shown(caption: str, *places: Place) -> Callable[[Callable[..., Chart]], Callable[..., Chart]]:
+    """Add a function to the list of charts, and a method of the same name and with the same options to `Plots`."""
+
+    def add(build: Callable[..., Chart]) -> Callable[..., Chart]:
+        name: Any = build.__name__
+        PICTURES[name] = Kind(build, caption, places)
+
+        @wraps(build)
+        def method(self: Plots, *args: Any, ax: Any = None, **options: Any) -> Any:
+            known = [option for option in inspect.signature(build).parameters if option != "run"]
+            options |= dict(zip(known, args, strict=False))
+            return draw(chart_of(self._run, name, options), ax)
+
+        of_build = inspect.signature(build)
+        run, *others = of_build.parameters.values()
+        own = [run.replace(name="self", annotation=run.empty), *others]
+        last = inspect.Parameter("ax", inspect.Parameter.KEYWORD_ONLY, default=None, annotation=Any)
+        method.__signature__ = of_build.replace(parameters=[*own, last], return_annotation=Any)  # type: ignore[attr-defined]
+        setattr(Plots, name, method)
+        return build
+
+    return add
+
+
+def pictures_in(place: Place) -> list[str]:
     """Return the names of the pictures that appear in a notebook, in a report or in a comparison."""
     return [name for name, kind in PICTURES.items() if place in kind.places]
 
 
-def drawn_if_recorded(run: Recorded, names: Iterable[PictureName]) -> dict[PictureName, Picture]:
+def chart_of(run: Recorded, name: str, options: Mapping[str, Any]) -> Chart:
+    """Return a chart of a run.
+
+    Args:
+        run: The run.
+        name: The name of the picture.
+        options: Options of the picture, such as `flavor_resource` of `usage`.
+
+    Raises:
+        InvalidSpecError: No picture has the given name, the picture does not have an option, or an option is invalid.
+        StateError: The picture needs a table that was not recorded.
+    """
+    if name not in PICTURES:
+        raise InvalidSpecError(f'picture: "{name}"; it must be one of {", ".join(PICTURES)}')
+    known = [option for option in inspect.signature(PICTURES[name].data).parameters if option != "run"]
+    for option, value in options.items():
+        if option not in known:
+            allowed = f"it must be one of {', '.join(known)}" if known else "the picture has no options"
+            raise InvalidSpecError(f"picture: {name}: {option}: is not an option; {allowed}")
+        if option in ("jobs", "pieces") and not (isinstance(value, int) and 1 <= value <= _MOST_PIECES):
+            raise InvalidSpecError(f"picture: {option}: is {value!r}; it must be a number from 1 to {_MOST_PIECES:,}")
+        if option == "start" and not (isinstance(value, int | float) and abs(value) < math.inf):
+            raise InvalidSpecError(f"picture: start: is {value!r}; it must be a number of seconds")
+    return msgspec.structs.replace(PICTURES[name].data(run, **options), policy=run.policy)
+
+
+def drawn(run: Recorded, name: str, **options: Any) -> Picture:
+    """Draw a picture of a run as SVG; the arguments and errors are those of `chart_of`."""
+    return picture(chart_of(run, name, options))
+
+
+def drawn_if_recorded(run: Recorded, names: Iterable[str]) -> dict[str, Picture]:
     """Draw the pictures whose tables were recorded."""
     found = {}
     for name in names:
@@ -120,23 +136,8 @@ def drawn_if_recorded(run: Recorded, names: Iterable[PictureName]) -> dict[Pictu
     return found
 
 
-def drawn(run: Recorded, name: PictureName, **options: Any) -> Picture:
-    """Draw a picture of a run as SVG.
-
-    Args:
-        run: The run.
-        name: Name of the picture.
-        options: Options of the picture, such as `flavor_resource` of `usage`.
-
-    Raises:
-        InvalidSpecError: No picture has the given name.
-        StateError: The picture needs a table that was not recorded.
-    """
-    return picture(msgspec.structs.replace(_data(run, name, options), policy=run.policy))
-
-
-def data_alike(runs: Sequence[Recorded], name: PictureName, **options: Any) -> list[Shown]:
-    """Return the data of the same picture for several runs, with the same units and axis ranges.
+def data_alike(runs: Sequence[Recorded], name: str, **options: Any) -> list[Chart]:
+    """Return the same chart for several runs, with the same units and axis ranges; the policies are not named.
 
     Raises:
         InvalidSpecError: No picture has the given name.
@@ -147,27 +148,11 @@ def data_alike(runs: Sequence[Recorded], name: PictureName, **options: Any) -> l
     found = []
     for run in runs:
         twin = copy(run)
-        twin.seconds = max(one.seconds for one in runs)
-        found.append(_data(twin, name, options))
-    over_axes = [one for one in found if isinstance(one, Stack | Lines)]
-    if len(over_axes) < len(found):
-        return found
-    ends = list(map(ranges, over_axes))
-    across, rising = ((min(low for low, _ in axis), max(high for _, high in axis)) for axis in zip(*ends, strict=True))
-    return [msgspec.structs.replace(one, ends=(across, rising)) for one in over_axes]
+        twin.seconds, twin.policy = max(one.seconds for one in runs), ""
+        found.append(chart_of(twin, name, options))
+    return found if any(chart.y.ticks == () or chart.y.names for chart in found) else alike(found)
 
 
-def drawn_beside(runs: Mapping[str, Recorded], name: PictureName, **options: Any) -> Picture:
-    """Draw the same picture for several runs side by side, with the same units and axis ranges.
-
-    Raises:
-        InvalidSpecError: No picture has the given name.
-        StateError: The picture needs a table that was not recorded.
-    """
+def drawn_beside(runs: Mapping[str, Recorded], name: str, **options: Any) -> Picture:
+    """Draw the same picture for several runs side by side; the arguments and errors are those of `data_alike`."""
     return side_by_side(dict(zip(runs, data_alike(list(runs.values()), name, **options), strict=True)))
-
-
-def _data(run: Recorded, name: PictureName, options: dict[str, Any]) -> Shown:
-    if name not in PICTURES:
-        raise InvalidSpecError(f'picture: "{name}"; it must be one of {", ".join(PICTURES)}')
-    return PICTURES[name].data(run, **options)

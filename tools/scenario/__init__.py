@@ -1,0 +1,1 @@
+"""Recorded scenarios: reading them, and replaying them step by step."""
