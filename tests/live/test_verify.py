@@ -221,6 +221,21 @@ def test_reclaimable_pods_of_a_recording_free_quota(tmp_path):
     assert len(agreement.decisions) == 2
 
 
+@pytest.mark.parametrize(("strategy", "different"), [("StrictFIFO", 1), ("BestEffortFIFO", 0)])
+def test_only_the_first_workload_of_a_strict_queue_is_admitted(tmp_path, strategy, different):
+    """In a BestEffortFIFO queue, the workload before it can be inadmissible, which no object shows."""
+    history = History()
+    history.submit(10, "a")
+    history.submit(11, "b")
+    history.admit(11.5, "b")
+    found = history.events
+    for event in found:
+        if event["kind"] == "ClusterQueue":
+            event["object"]["spec"]["queueingStrategy"] = strategy
+    agreement = verify(written(tmp_path / "events.jsonl", found))
+    assert agreement.counts("admission")["different"] == different
+
+
 @pytest.mark.parametrize("text", ["apiVersion: v1\nkind: List\nitems: []\n", '{"kind": "List", "items": []}'])
 def test_a_dump_is_not_a_recording(tmp_path, text):
     path = tmp_path / "dump.yaml"

@@ -183,7 +183,9 @@ class Follower:
     def ask(self, key: str, tried: Iterable[str] = (), *, changed: Iterable[Object] = ()) -> Decision | None:
         """Return the decision of a cycle whose only head is a workload, without changing anything.
 
-        The position of the workload in its queue has no influence. `None` if the workload does not exist or has quota.
+        In a BestEffortFIFO queue, the position of the workload has no influence, because no object shows which of the
+        workloads before it are inadmissible. `None` if the workload does not exist, has quota, or is not the first
+        workload of a StrictFIFO queue.
 
         Args:
             key: The key of the workload.
@@ -194,6 +196,11 @@ class Follower:
         found = state.engine.find(key)
         if found < 0 or self.is_true(key, "QuotaReserved") or self.is_true(key, "Finished"):
             return None
+        queue = self._queue_of(key)
+        if queue is not None and queue.queueing_strategy == "StrictFIFO":
+            active, _ = state.engine.queues()[queue.name]
+            if active[:1] != [key]:
+                return None
         skipped = [state.store.objects.get((ResourceFlavor, name)) for name in tried]
         replaced = [
             *(
@@ -225,16 +232,20 @@ class Follower:
 
         Nothing is yielded if no attempt was refused, because the first attempt starts with the first flavor.
         """
-        state = session_of(self.scheduler).state
         if not self.has(key) or key not in self.refused:
             return
-        workload = state.known(state.engine.find(key))
-        local = state.store.objects.get((LocalQueue, f"{workload.namespace}/{workload.queue_name}"))
-        name = local.cluster_queue if isinstance(local, LocalQueue) else ""
-        queue = state.store.objects.get((ClusterQueue, name))
-        for group in queue.resource_groups if isinstance(queue, ClusterQueue) else ():
+        queue = self._queue_of(key)
+        for group in () if queue is None else queue.resource_groups:
             names = [flavor.name for flavor in group.flavors]
             yield from (tuple(names[:count]) for count in range(1, len(names)))
+
+    def _queue_of(self, key: str) -> ClusterQueue | None:
+        """Return the ClusterQueue of a workload; `None` if there is none."""
+        state = session_of(self.scheduler).state
+        workload = state.known(state.engine.find(key))
+        local = state.store.objects.get((LocalQueue, f"{workload.namespace}/{workload.queue_name}"))
+        queue = state.store.objects.get((ClusterQueue, local.cluster_queue)) if isinstance(local, LocalQueue) else None
+        return queue if isinstance(queue, ClusterQueue) else None
 
     def consider(self, keys: Iterable[str]) -> Cycle:
         """Retry all inadmissible workloads, and run a cycle whose heads are the given workloads if possible.
