@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from kueuepy.errors.problems import Path
-    from kueuepy.manifest.decoding import Findings
+    from kueuepy.manifest.findings import Findings
     from kueuepy.manifest.schema.table import Schema
 
 _TIME = re.compile(r"(\d{4})-(\d\d)-(\d\d)[Tt](\d\d):(\d\d):(\d\d)(?:\.\d+)?(?:[Zz]|[-+]\d\d:\d\d)", re.ASCII)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from functools import cache
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import msgspec
 
@@ -133,6 +133,19 @@ def template_of(kind: str, version: str) -> tuple[Schema, Schema] | None:
     free = _with(pod_sets.items, "template", ANY)
     sets = msgspec.structs.replace(pod_sets, items=free)
     return _with(found, "spec", _with(spec, "podSets", sets)), pod_sets.items.properties["template"]
+
+
+@cache
+def pod_spec() -> Schema:
+    """Return the schema of the specs of pods outside Workloads, in which containers may lack a name or share one."""
+    found = template_of("Workload", "v1beta2")
+    assert found is not None
+    spec = found[1].properties["spec"]
+    fields = {**spec.properties, "workloadRef": ANY}  # newer than the release of Kubernetes that Kueue's CRDs use
+    for name in ("containers", "initContainers"):
+        item = msgspec.structs.replace(cast("Schema", fields[name].items), required=())
+        fields[name] = msgspec.structs.replace(fields[name], items=item, keys=())
+    return msgspec.structs.replace(spec, properties=fields, required=())
 
 
 def _with(schema: Schema, field: str, inner: Schema) -> Schema:
