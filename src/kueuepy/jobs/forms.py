@@ -1,6 +1,6 @@
 """Checks of the types of fields in metadata and pod templates, before these fields are read.
 
-An API server checks the whole object. Unknown fields are ignored here: another check reports them.
+An API server checks the types of all fields. Unknown fields are ignored: an API server may be newer than the schemas.
 """
 
 from typing import Any
@@ -14,6 +14,7 @@ from kueuepy.manifest.findings import Findings
 from kueuepy.manifest.schema.structure import conform
 from kueuepy.manifest.schema.table import METADATA, OWNER, Schema, pod_spec
 
+# For objects of Kueue's API, `review_metadata` requires these fields; of jobs, only the schema is checked.
 _OWNERS = Schema(type="array", items=msgspec.structs.replace(OWNER, required=("apiVersion", "kind")))
 _METADATA = msgspec.structs.replace(METADATA, properties={**METADATA.properties, "ownerReferences": _OWNERS})
 
