@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from kueuepy.errors import InvalidSpecError
 from kueuepy.errors.problems import ManifestError, shown
 from kueuepy.manifest.convert import from_dict, object_name, split_api_version, to_dict
-from kueuepy.manifest.decoding import Findings
+from kueuepy.manifest.findings import Findings
 from kueuepy.manifest.kinds import BY_CLASS
 from kueuepy.manifest.versions import to_v1beta2
 from kueuepy.objects import NamespacedObject, Object

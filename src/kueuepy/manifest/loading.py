@@ -10,7 +10,7 @@ from kueuepy.errors.problems import ManifestError, Problem, suggestion
 from kueuepy.manifest import collector
 from kueuepy.manifest.configuration import CONFIG_GROUP, read_configuration
 from kueuepy.manifest.convert import generated_name, in_v1beta2, object_name, read_object, split_api_version
-from kueuepy.manifest.decoding import AllValidated, Findings, Validated, named
+from kueuepy.manifest.findings import AllValidated, Findings, Validated
 from kueuepy.manifest.jobfields import unknown_fields
 from kueuepy.manifest.jobkinds import (
     DEFAULT_QUEUE,
@@ -26,6 +26,7 @@ from kueuepy.manifest.kinds import KINDS, KUEUE
 from kueuepy.manifest.leniency import complete_quotas
 from kueuepy.manifest.manifest import Manifest, Note, group
 from kueuepy.manifest.places import ReadJob
+from kueuepy.manifest.schema.examine import named
 from kueuepy.manifest.text.limits import Limits
 from kueuepy.manifest.text.reading import Item, read
 from kueuepy.manifest.text.sources import Source, items, live_parts, opened
