@@ -8,14 +8,13 @@ from __future__ import annotations
 
 import re
 import sys
-from difflib import get_close_matches
 from importlib import import_module
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from kueuepy import sources
-from kueuepy.look import notebook
+from kueuepy.look import html_renderers
 
+TYPE_CHECKING = False  # importing `typing` takes longer than the rest of `import kueuepy`
 if TYPE_CHECKING:
     import os
     from collections.abc import Callable
@@ -56,7 +55,7 @@ def facade(name: str) -> tuple[Callable[[str], object], Callable[[], list[str]],
 
 def register() -> None:
     """Register the functions that show objects in notebooks, and open running clusters and recordings."""
-    notebook.shown_by(_html)
+    html_renderers[:] = [_html]
     sources.read_by(sources.Readers(_cluster, _state, _recording))
 
 
@@ -89,6 +88,8 @@ def _missing(name: str, public: str, known: dict[str, str]) -> str:
     message = f"module {name!r} has no attribute {public!r}"
     if public.startswith("_"):
         return message
+    from difflib import get_close_matches  # noqa: PLC0415 - only needed for this message
+
     from kueuepy.errors.former import FORMER  # noqa: PLC0415 - only needed for this message
 
     if new_way := FORMER["name"].get(public):
