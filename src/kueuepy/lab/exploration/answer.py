@@ -10,7 +10,7 @@ from kueuepy.look.notebook import Sheet, repr_text
 from kueuepy.look.numbers import number
 from kueuepy.objects import Workload  # noqa: TC001 - msgspec evaluates the types of fields
 from kueuepy.tables import Columns  # noqa: TC001 - msgspec evaluates the types of fields
-from kueuepy.tables.framed import Framed, table_of
+from kueuepy.tables.columns import Framed, table_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

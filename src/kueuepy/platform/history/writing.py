@@ -77,12 +77,12 @@ class RecordingWriter:
         self._anonymiser = anonymiser
         self._users = users
         self._db = connected(path, writable=True)
-        self._begin()
-        self._check_key(str(path))
-        if source and anonymiser is None:
-            self.set_meta("source", source)
-        self.commit()
         try:
+            self._begin()
+            self._check_key(str(path))
+            if source and anonymiser is None:
+                self.set_meta("source", source)
+            self.commit()
             with reading(path):
                 self.revisions: dict[str, int] = dict(self._db.execute("SELECT kind, revision FROM watches"))
                 self._last_seen: dict[str, int] = dict(self._db.execute("SELECT kind, time FROM watches"))
