@@ -37,7 +37,6 @@ from kueuepy.simulation.model import (
     Startup,
 )
 from kueuepy.simulation.recorded import PreemptionLoop
-from kueuepy.simulation.simulate import Progress
 
 __all__ = [
     "AllAtOnce",
@@ -65,7 +64,6 @@ __all__ = [
     "PairedDifference",
     "PreemptionLoop",
     "Priority",
-    "Progress",
     "Provisioning",
     "Recording",
     "RunModel",

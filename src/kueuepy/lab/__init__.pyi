@@ -4,15 +4,11 @@ from kueuepy.lab.exploration.answer import Guarantee
 from kueuepy.lab.exploration.arrivals import Arrivals
 from kueuepy.lab.exploration.estimate import Eta, Risk, eta, risk
 from kueuepy.lab.exploration.gate import (
-    PolicyCheck,
-    PolicyVerdict,
     check_policy,
 )
-from kueuepy.lab.exploration.grid import SelectedPolicy
 from kueuepy.lab.exploration.guarantee import guarantee
 from kueuepy.lab.exploration.search import Search, search
 from kueuepy.lab.exploration.space import Uniform, sample
-from kueuepy.lab.exploration.sweep import SweepProgress
 from kueuepy.lab.exploration.waits import estimated_waits
 from kueuepy.lab.upgrade import Upgrade, compare_versions
 from kueuepy.topology import Fragmentation, fragmentation
@@ -22,12 +18,8 @@ __all__ = [
     "Eta",
     "Fragmentation",
     "Guarantee",
-    "PolicyCheck",
-    "PolicyVerdict",
     "Risk",
     "Search",
-    "SelectedPolicy",
-    "SweepProgress",
     "Uniform",
     "Upgrade",
     "check_policy",

@@ -2,13 +2,7 @@ from kueuepy.platform.importer import Import, import_cluster
 from kueuepy.platform.journal import Journal, JournaledScheduler
 from kueuepy.platform.metrics import Watch
 from kueuepy.platform.visibility import (
-    ClusterQueueStatus,
-    CohortStatus,
-    EventTable,
     Fidelity,
-    LocalQueueStatus,
-    PendingWorkload,
-    PendingWorkloadsSummary,
     SchedulerEvent,
     cluster_queue_status,
     cohort_status,
@@ -18,16 +12,10 @@ from kueuepy.platform.visibility import (
 )
 
 __all__ = [
-    "ClusterQueueStatus",
-    "CohortStatus",
-    "EventTable",
     "Fidelity",
     "Import",
     "Journal",
     "JournaledScheduler",
-    "LocalQueueStatus",
-    "PendingWorkload",
-    "PendingWorkloadsSummary",
     "SchedulerEvent",
     "Watch",
     "cluster_queue_status",
