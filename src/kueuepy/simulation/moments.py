@@ -12,7 +12,7 @@ import kueuepy.objects as kinds
 from kueuepy.objects import Timestamp
 from kueuepy.scheduler import Scheduler, scheduler_with
 from kueuepy.session.session import session_of
-from kueuepy.simulation.rows import keys_of
+from kueuepy.simulation.columns import keys_of
 
 if TYPE_CHECKING:
     from kueuepy._core import Engine
