@@ -79,7 +79,8 @@ def start(files: list[str], reading: Start = _DEFAULT, *, settle: bool = True) -
         manifest = reading.manifest(given, reading.namespace)
         has_status = not states and has_state(manifest)
         if has_status:
-            scheduler, notes = _placed(import_manifest(manifest))
+            # Time does not pass here, so a job that is evicted must stop at once.
+            scheduler, notes = _placed(import_manifest(manifest, stopping=0))
         else:
             names = not reading.lenient
             scheduler = _load(states, manifest) if states else Scheduler(Cluster.from_manifest(manifest, names=names))
