@@ -87,9 +87,11 @@ class Existing:
         Kueue creates no Workload for a finished job, nor for a job that has a Workload
         (`pkg/controller/jobframework/reconciler.go:ReconcileGenericJob`).
         """
-        new = made.workload
-        has_workload = new.key in self._keys or new.labels.get(keys.JOB_UID) in self._uids
-        return made.outcome is None and not has_workload
+        return made.outcome is None and not self.has(made)
+
+    def has(self, made: Made) -> bool:
+        """Return whether a job has a Workload."""
+        return made.workload.key in self._keys or made.workload.labels.get(keys.JOB_UID) in self._uids
 
 
 def _moved(given: ReadJob, owner: Job, problem: Problem) -> tuple[str, Problem]:
