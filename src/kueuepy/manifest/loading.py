@@ -8,6 +8,7 @@ from kueuepy.errors import DuplicateError
 from kueuepy.errors.arguments import checked
 from kueuepy.errors.problems import ManifestError, Problem, suggestion
 from kueuepy.manifest import collector
+from kueuepy.manifest.body import part
 from kueuepy.manifest.configuration import CONFIG_GROUP, read_configuration
 from kueuepy.manifest.convert import generated_name, in_v1beta2, object_name, read_object, split_api_version
 from kueuepy.manifest.decoding import AllValidated, Findings, Validated, named
@@ -205,7 +206,10 @@ class _Loader:
             findings.odd(("kind",), f'"{kind}" is not a kind of {KUEUE}; {suggestion(str(kind), known)}', "skipped")
             self._collect(findings, item, object_name(doc))
         elif not self._take_manager(item, doc):
-            self._notes.append(Note(item, (), f"{object_name(doc)}: does not bear on admission; skipped"))
+            why = "does not bear on admission"
+            if QUEUE_NAME in part(doc, "metadata", "labels"):
+                why = f"has the label {QUEUE_NAME}, but Kueue has no integration for its kind, and does not manage it"
+            self._notes.append(Note(item, (), f"{object_name(doc)}: {why}; skipped"))
 
     def _take_job(self, item: Item, doc: dict[str, Any], api_group: str) -> None:
         """Add a job, or an object that is a job only if its namespace contains a LocalQueue `default`."""
@@ -247,9 +251,9 @@ class _Loader:
         if not isinstance(text, str) or CONFIG_GROUP not in text:
             return False
         name = f"{item.where(('data', _MANAGER_FILE))}: {object_name(doc)}: data[{_MANAGER_FILE}]"
-        for part in read(name, text.encode("utf-8", "surrogatepass"), Limits(), strict=self._strict):
-            if isinstance(part.value, dict) and split_api_version(part.value)[0] == CONFIG_GROUP:
-                self.take(part)
+        for inner in read(name, text.encode("utf-8", "surrogatepass"), Limits(), strict=self._strict):
+            if isinstance(inner.value, dict) and split_api_version(inner.value)[0] == CONFIG_GROUP:
+                self.take(inner)
         return True
 
     def _review_job(self, item: Item, doc: dict[str, Any]) -> None:

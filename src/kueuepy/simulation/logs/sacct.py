@@ -33,7 +33,7 @@ def read_sacct(source: Source, map: Mapping[str, str] | None = None) -> JobColum
     | `queue` | Account; `map={"queue": "Partition"}` uses another field |
     | `submit`, `recorded_start`, `runtime` | Submit, Start, ElapsedRaw or Elapsed; times without a zone are in UTC |
     | `pods` | NNodes: one pod per node |
-    | `cpu`, `memory`, `gpu` | AllocTRES or, if it is empty, ReqTRES, divided by the nodes; without both, NCPUS and ReqMem |
+    | `cpu`, `memory`, `gpu` | AllocTRES or ReqTRES, or NCPUS and ReqMem, divided by the number of nodes |
     | `limit`, `user`, `state` | Timelimit, User, first word of State |
     | `censored` | whether the job is pending or running |
 
