@@ -184,6 +184,10 @@ class _Loader:
         api_group, version = split_api_version(doc)
         kind = doc.get("kind")
         if not (_is_word(doc.get("apiVersion")) and _is_word(kind)):
+            if "apiVersion" not in doc and "kind" not in doc and "managerConfig" in doc:
+                how = "these are values of Kueue's Helm chart; give the output of helm template with this file"
+                self._fail(item, Problem(("managerConfig", "controllerManagerConfigYaml"), "Invalid", how), "values")
+                return
             for name in ("apiVersion", "kind"):
                 if not _is_word(doc.get(name)):
                     self._fail(item, Problem((name,), "Required", "is required"), object_name(doc))
@@ -209,6 +213,8 @@ class _Loader:
             why = "does not bear on admission"
             if QUEUE_NAME in part(doc, "metadata", "labels"):
                 why = f"has the label {QUEUE_NAME}, but Kueue has no integration for its kind, and does not manage it"
+            if (api_group, kind) == ("kueue.openshift.io", "Kueue"):
+                why = "is the configuration of OpenShift's operator; give the ConfigMap that the operator makes of it"
             self._notes.append(Note(item, (), f"{object_name(doc)}: {why}; skipped"))
 
     def _take_job(self, item: Item, doc: dict[str, Any], api_group: str) -> None:
