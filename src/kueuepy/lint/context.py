@@ -20,6 +20,7 @@ _DECLARED = (
     "resource_claim_templates",
     "resource_slices",
     "resource_flavors",
+    "admission_checks",
     "cohorts",
     "cluster_queues",
     "local_queues",
