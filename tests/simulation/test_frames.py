@@ -174,7 +174,7 @@ def test_rows_instead_of_columns_are_rejected_with_the_function_for_rows():
         (5, r'column "runtime": is 5; it must be a list'),
         (None, r'column "runtime": is None; it must be a list'),
         (np.ones((3, 2)), r'column "runtime": has 2 dimensions'),
-        (np.array([1, 2, 3], "m8"), r'column "runtime": has times without a unit'),
+        (np.arange(3).view("m8"), r'column "runtime": has times without a unit'),
         (np.array([1, 2, 3], "m8[Y]"), r'row 0, column "runtime": 1; it must be a number of seconds'),
         (np.array(["-9999"] * 3, "M8[Y]"), r'row 0, column "runtime": -11969; it must be a number of seconds of 0'),
     ],
@@ -182,6 +182,19 @@ def test_rows_instead_of_columns_are_rejected_with_the_function_for_rows():
 def test_values_that_are_no_column_are_rejected(values, told):
     with pytest.raises(InvalidSpecError, match=told):
         kq.Jobs({**GIVEN, "runtime": values})
+
+
+@pytest.mark.parametrize("kind", ["u1", "u8", "i1"])
+def test_columns_of_any_integer_type_are_read(kind):
+    jobs = kq.Jobs({**GIVEN, "runtime": np.array([1, 2, 3], kind), "priority": np.array([1, 2, 3], kind)})
+    assert jobs["priority"].tolist() == jobs["runtime"].tolist() == [1, 2, 3]
+
+
+def test_missing_dates_of_strings_are_read():
+    jobs = kq.Jobs(
+        {**GIVEN, "submit": ["2024-01-01T00:00:00"] * 3, "recorded_start": ["2024-01-01T00:01:00", None, ""]}
+    )
+    assert np.isnat(jobs["recorded_start"]).tolist() == [False, True, True]
 
 
 def test_masked_values_are_missing():

@@ -369,7 +369,8 @@ class Column:
 
     def _scaled(self, numbers: NDArray[Any], kind: Kind) -> NDArray[np.int64]:
         absent = np.isnan(numbers) | (kind.never & ((numbers == -1) | (numbers == math.inf)))
-        given = np.where(absent, kind.least, numbers)
+        # A column of an unsigned type has no missing value, and cannot hold a negative `least`.
+        given = np.where(absent, kind.least, numbers) if absent.any() else numbers
         self.refuse(given < kind.least, kind.allowed if kind.dates else f"it must be {kind.least} or more")
         self.refuse(given >= kind.limit, kind.high)  # before the multiplication, which would overflow
         if given.dtype.kind != "f":
@@ -386,7 +387,7 @@ class Column:
             is_month = self._type == "m" and np.datetime_data(self.values.dtype)[0] in "YM"
             return self.values if self._type in dates and not is_month else None
         found = moments(self.coded.names) if "M" in dates else None
-        return None if found is None else np.append(found, np.datetime64("NaT"))[self.coded.codes]
+        return None if found is None else np.append(found, np.datetime64("NaT", "us"))[self.coded.codes]
 
     def _rows(self, flags: Iterable[bool]) -> NDArray[np.bool_]:
         """Return the flag of each row; the argument has a flag for each distinct value."""
