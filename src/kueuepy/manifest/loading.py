@@ -122,6 +122,15 @@ def _is_word(value: Any) -> bool:
     return isinstance(value, str) and value != ""
 
 
+def _why_skipped(doc: dict[str, Any], api_group: str) -> str:
+    """Return the reason why an object that kueuepy does not read is skipped."""
+    if (api_group, doc["kind"]) == ("kueue.openshift.io", "Kueue"):
+        return "is the configuration of OpenShift's operator; give the ConfigMap that the operator makes of it"
+    if QUEUE_NAME in part(doc, "metadata", "labels"):
+        return f"has the label {QUEUE_NAME}, but Kueue has no integration for its kind, and does not manage it"
+    return "does not bear on admission"
+
+
 class _Loader:
     """Collector of the objects, notes and problems that are found while documents are read."""
 
@@ -184,13 +193,7 @@ class _Loader:
         api_group, version = split_api_version(doc)
         kind = doc.get("kind")
         if not (_is_word(doc.get("apiVersion")) and _is_word(kind)):
-            if "apiVersion" not in doc and "kind" not in doc and "managerConfig" in doc:
-                how = "these are values of Kueue's Helm chart; give the output of helm template with this file"
-                self._fail(item, Problem(("managerConfig", "controllerManagerConfigYaml"), "Invalid", how), "values")
-                return
-            for name in ("apiVersion", "kind"):
-                if not _is_word(doc.get(name)):
-                    self._fail(item, Problem((name,), "Required", "is required"), object_name(doc))
+            self._no_object(item, doc)
             return
         if api_group == KUEUE:
             self._versions.add(version)
@@ -210,12 +213,17 @@ class _Loader:
             findings.odd(("kind",), f'"{kind}" is not a kind of {KUEUE}; {suggestion(str(kind), known)}', "skipped")
             self._collect(findings, item, object_name(doc))
         elif not self._take_manager(item, doc):
-            why = "does not bear on admission"
-            if QUEUE_NAME in part(doc, "metadata", "labels"):
-                why = f"has the label {QUEUE_NAME}, but Kueue has no integration for its kind, and does not manage it"
-            if (api_group, kind) == ("kueue.openshift.io", "Kueue"):
-                why = "is the configuration of OpenShift's operator; give the ConfigMap that the operator makes of it"
-            self._notes.append(Note(item, (), f"{object_name(doc)}: {why}; skipped"))
+            self._notes.append(Note(item, (), f"{object_name(doc)}: {_why_skipped(doc, api_group)}; skipped"))
+
+    def _no_object(self, item: Item, doc: dict[str, Any]) -> None:
+        """Report a document without apiVersion or kind."""
+        if "apiVersion" not in doc and "kind" not in doc and "managerConfig" in doc:
+            how = "these are values of Kueue's Helm chart; give the output of helm template with this file"
+            self._fail(item, Problem(("managerConfig", "controllerManagerConfigYaml"), "Invalid", how), "values")
+            return
+        for name in ("apiVersion", "kind"):
+            if not _is_word(doc.get(name)):
+                self._fail(item, Problem((name,), "Required", "is required"), object_name(doc))
 
     def _take_job(self, item: Item, doc: dict[str, Any], api_group: str) -> None:
         """Add a job, or an object that is a job only if its namespace contains a LocalQueue `default`."""
