@@ -121,4 +121,4 @@ def _amount(text: str, where: str, nodes: int, cpus: int) -> float:
     found = _AMOUNT.fullmatch(text)
     if found is None:
         raise InvalidSpecError(f'{where}: is "{text}"; it must be an amount such as 16, 4000M or 64G')
-    return float(found[1]) * _SIZES.get(found[2], 1) * {"n": nodes, "c": cpus}.get(found[3], 1)
+    return float(float(found[1]) * _SIZES.get(found[2], 1) * {"n": nodes, "c": cpus}.get(found[3], 1))
