@@ -123,9 +123,13 @@ def workloads_of_jobs(manifest: Manifest) -> list[Workload]:
     from kueuepy.jobs.convert import conversions  # noqa: PLC0415 - only jobs need it
     from kueuepy.jobs.made import Existing  # noqa: PLC0415 - only jobs need it
 
-    classes = (*manifest.workload_priority_classes, *manifest.priority_classes)
-    configuration = manifest.configuration or Configuration()
-    cluster = JobCluster.of(configuration, classes, manifest.others, manifest.namespaces, manifest.local_queues)
+    cluster = JobCluster.of(
+        manifest.configuration or Configuration(),
+        (*manifest.workload_priority_classes, *manifest.priority_classes),
+        manifest.others,
+        manifest.namespaces,
+        manifest.local_queues,
+    )
     existing, found = Existing(manifest.workloads), list(manifest.workloads)
     for made in conversions(manifest.jobs, cluster):
         pods = made.manifest.get("items") or [made.manifest]
