@@ -173,7 +173,7 @@ def test_eight_threads_on_one_scheduler_use_no_number_twice(monkeypatch):
 
 
 def test_reading_during_a_deletion_in_another_thread_is_atomic(monkeypatch):
-    pausing(monkeypatch, "kueuepy.session.store.Store.forget")
+    pausing(monkeypatch, "kueuepy.session.store.Store.forgetting")
     scheduler = kq.Scheduler(cluster())
 
     def work(number):
