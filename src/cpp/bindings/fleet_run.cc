@@ -4,13 +4,9 @@
 #include <functional>
 #include <limits>
 #include <mutex>
-#include <utility>
 
-#include "absl/cleanup/cleanup.h"
-#include "absl/status/status.h"
 #include "bindings/columns.h"
 #include "bindings/dispatch.h"
-#include "bindings/errors.h"
 #include "bindings/read.h"
 #include "bindings/run_tables.h"
 
@@ -57,23 +53,25 @@ class FleetHandle {
     run_ = std::make_unique<FleetRun>(std::move(sites), ReadFleetOptions(options));
     if (!options["external"].is_none()) SetExternal(options["external"]);
   }
-  FleetHandle(const FleetHandle& other) : kept_(other.kept_), has_external_(other.has_external_) {
+  FleetHandle(const FleetHandle& other) : kept_(other.kept_) {
     const Lock lock(other);
-    other.RequireIdle();
     run_ = std::make_unique<FleetRun>(*other.run_);
   }
   FleetHandle& operator=(const FleetHandle&) = delete;
 
   bool Advance(int64_t work, Time until) {
-    return Go([=](FleetRun& run) { return run.Run(work, until); });
+    const py::gil_scoped_release release;
+    const std::lock_guard<std::recursive_mutex> lock(mutex_);
+    return run_->Run(work, until);
   }
   // Returns 0 if no events are left, and 2 if all events at one time were processed.
   int Step(int64_t, Time until) {
-    return Go([=](FleetRun& run) { return run.RunMoment(until) ? 2 : 0; });
+    const py::gil_scoped_release release;
+    const std::lock_guard<std::recursive_mutex> lock(mutex_);
+    return run_->RunMoment(until) ? 2 : 0;
   }
   void Close() {
     const Lock lock(*this);
-    RequireIdle();
     run_->Close();
   }
   py::list Sites() const {
@@ -143,34 +141,7 @@ class FleetHandle {
     const FleetHandle& handle_;
   };
 
-  // The mutex is recursive, so that an External can read the fleet that called it.
-  void RequireIdle() const {
-    if (is_going_) {
-      ThrowIfError(absl::FailedPreconditionError(
-          "this Simulation is in use by the dispatcher that it called; a dispatcher may only read its clusters"));
-    }
-  }
-  // Advances the fleet with `go`. An exception of an External leaves a reconciliation half done, so the fleet
-  // then returns to its state before the call.
-  template <typename Advancing>
-  auto Go(Advancing go) -> decltype(go(std::declval<FleetRun&>())) {
-    const Lock lock(*this);
-    RequireIdle();
-    std::unique_ptr<FleetRun> before = has_external_ ? std::make_unique<FleetRun>(*run_) : nullptr;
-    is_going_ = true;
-    const absl::Cleanup restore = [&] {
-      is_going_ = false;
-      if (before) run_ = std::move(before);
-    };
-    const auto went = [&] {
-      const py::gil_scoped_release release;
-      return go(*run_);
-    }();
-    before = nullptr;  // It refers to the External, so this thread must hold the GIL.
-    return went;
-  }
   void SetExternal(const py::object& choose) {
-    has_external_ = true;
     run_->SetExternal([choose](const FleetRun& run, int32_t job,
                                std::vector<int32_t> clusters) -> std::optional<std::vector<int32_t>> {
       const py::gil_scoped_acquire acquire;
@@ -182,7 +153,6 @@ class FleetHandle {
 
   py::list kept_;
   std::unique_ptr<FleetRun> run_;
-  bool has_external_ = false, is_going_ = false;
   mutable std::recursive_mutex mutex_;
 };
 

@@ -14,6 +14,7 @@
 #include "lifecycle/returning.h"
 #include "lifecycle/second_pass.h"
 #include "lifecycle/waiting.h"
+#include "model/poll.h"
 #include "state/rebuild.h"
 #include "text/text.h"
 
@@ -283,7 +284,10 @@ class Rounds {
     // in Kueue too.
     for (int round = 0; round < kMostRounds && !state_.dirty.empty(); ++round) {
       Begin();
-      for (; next_ < round_.size(); ++next_) LookAt(round_[next_]);
+      for (; next_ < round_.size(); ++next_) {
+        Poll();
+        LookAt(round_[next_]);
+      }
     }
   }
 

@@ -194,12 +194,13 @@ class Journal:
             if self._connection is None or self._connection.in_transaction:
                 yield
                 return
+            before = self._end
             try:
                 self._connection.execute("BEGIN")
                 yield
-                self._commit()
+                self._commit(before)
             except BaseException:  # the calls in the block that have ended are in the Scheduler, and in the transaction
-                self._commit()
+                self._commit(before)
                 raise
 
     def mark(self) -> Mark:
@@ -326,9 +327,12 @@ class Journal:
                 "recovers everything that was acknowledged"
             )
 
-    def _commit(self) -> None:
+    def _commit(self, before: Mark) -> None:
         if self._connection is not None and self._connection.in_transaction and not self._failure:
             with self._writing() as connection:
+                if self._end == before:  # nothing was written, so there is nothing to wait for
+                    connection.rollback()
+                    return
                 file.write_end(connection, self._token, self._end.number, self._end.checksum)
                 connection.execute("COMMIT")
                 self._expect_files()
