@@ -6,6 +6,7 @@ environment.
 
 from __future__ import annotations
 
+import re
 import shutil
 import subprocess
 import sys
@@ -70,6 +71,43 @@ def test(session: nox.Session) -> None:
     """Run the rings quick and suite on the installed package."""
     _install(session, "test-all")
     session.run("python", "-m", "pytest", *(session.posargs or ["-n", "auto"]))
+
+
+@nox.session
+def dev(session: nox.Session) -> None:
+    """Install the package in editable mode: edit Python files in place; run the session again after a change in C++.
+
+    Each C++ file is compiled on its own, so that a change of one file compiles one file.
+    """
+    _install(session, "build", "test-all", package=False)
+    options = ("cmake.define.KUEUE_UNITY=OFF", "cmake.define.KUEUE_TESTING=ON", "build-dir=build/editable")
+    settings = [f"--config-settings={option}" for option in options]
+    session.install("--no-build-isolation", *settings, "--editable", ".[all]")
+
+
+@nox.session(python=nox.project.python_versions(PYPROJECT))
+def pythons(session: nox.Session) -> None:
+    """Build the package with each supported Python on the PATH, and run the ring quick with it."""
+    _install(session, "test-all")
+    session.run("python", "-m", "pytest", *(session.posargs or ["-n", "auto", "-m", "quick"]))
+
+
+@nox.session
+def oldest(session: nox.Session) -> None:
+    """Build the package and run the ring quick with the oldest versions of the dependencies that pyproject.toml allows.
+
+    The constraints are written to `build/oldest.txt`.
+    """
+    project = PYPROJECT["project"]
+    groups = nox.project.dependency_groups(PYPROJECT, "build", "test-all")
+    lists = (project["dependencies"], project["optional-dependencies"], groups)
+    lowest = re.findall(r"([\w-]+)>=([\w.]+)", str(lists))
+    constraints = ROOT / "build" / "oldest.txt"
+    constraints.parent.mkdir(exist_ok=True)
+    constraints.write_text("".join(f"{name}=={version}\n" for name, version in sorted({*lowest})), "utf-8")
+    session.env |= dict.fromkeys(("PIP_CONSTRAINT", "PIP_BUILD_CONSTRAINT"), str(constraints))
+    _install(session, "test-all")
+    session.run("python", "-m", "pytest", *(session.posargs or ["-n", "auto", "-m", "quick"]))
 
 
 @nox.session

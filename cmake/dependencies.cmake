@@ -32,23 +32,3 @@ if(SKBUILD)
   kueue_keep_headers(pybind11::pybind11_headers pybind11)
   kueue_keep_headers(Eigen3::Eigen Eigen)
 endif()
-
-# Abseil from the system, otherwise built from the pinned release. Set FETCHCONTENT_SOURCE_DIR_ABSL to build a local
-# source tree instead of the release. Set -DCMAKE_DISABLE_FIND_PACKAGE_absl=ON to ignore the system's Abseil.
-find_package(absl CONFIG QUIET)
-if(NOT absl_FOUND)
-  include(FetchContent)
-  set(ABSL_PROPAGATE_CXX_STD ON)
-  set(ABSL_ENABLE_INSTALL OFF)
-  set(BUILD_TESTING OFF)
-  FetchContent_Declare(absl
-    URL https://github.com/abseil/abseil-cpp/releases/download/20240722.0/abseil-cpp-20240722.0.tar.gz
-    URL_HASH SHA256=f50e5ac311a81382da7fa75b97310e4b9006474f9560ac46f54a9967f07d4ae3
-    DOWNLOAD_EXTRACT_TIMESTAMP ON
-    SYSTEM)
-  # Cold code: the parts of Abseil on the hot path are in its headers and are compiled with our own flags.
-  set(kueue_release_flags "${CMAKE_CXX_FLAGS_RELEASE}")
-  set(CMAKE_CXX_FLAGS_RELEASE "-O2 -DNDEBUG")
-  FetchContent_MakeAvailable(absl)
-  set(CMAKE_CXX_FLAGS_RELEASE "${kueue_release_flags}")
-endif()

@@ -18,6 +18,7 @@ names from the modules of the package, which the table lists. Each name is loade
 
 from kueuepy import _home
 
+_home.check_interpreter()
 _home.register()
 _load, __dir__, __all__ = _home.facade(__name__)
 

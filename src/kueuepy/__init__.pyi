@@ -54,7 +54,7 @@ from kueuepy.simulation.comparison import Comparison as Comparison, compare as c
 from kueuepy.simulation.report import report as report
 from kueuepy.simulation.result import Result as Result
 from kueuepy.simulation.simulate import Simulation as Simulation, simulate as simulate
-from kueuepy.simulation.stored import load_result as load_result
+from kueuepy.simulation.fleet_result import load_result as load_result
 from kueuepy.simulation.table import Jobs as Jobs
 
 __version__: str

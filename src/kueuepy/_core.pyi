@@ -37,6 +37,8 @@ from kueuepy.objects.status import CheckState, FinishReason
 
 FEATURE_GATES: dict[str, bool]
 """Feature gates that affect decisions, by Kueue's names, with their defaults."""
+VERSION: str
+"""Version of kueuepy from which the core was compiled."""
 EVENT_KINDS: tuple[str, ...]
 """Names of the event kinds."""
 RECORDS: dict[str, tuple[str, ...]]

@@ -27,6 +27,20 @@ _IMPORT = re.compile(r"^from (\S+) import (\([^)]*\)|.*)$", re.MULTILINE)
 _NAME = re.compile(r"(\w+) as \1\b")
 
 
+def check_interpreter() -> None:
+    """Raise ImportError in an interpreter that the core does not support: a sub-interpreter, or one without the GIL."""
+    # Importing the core in a sub-interpreter would wait indefinitely before Python 3.12, and importing it without the
+    # GIL would enable the GIL with only a warning.
+    if not getattr(sys, "_is_gil_enabled", lambda: True)():
+        raise ImportError("kueuepy needs the GIL; set PYTHON_GIL=1, or use a Python that is not free-threaded")
+    try:
+        interpreters = import_module("_interpreters" if sys.version_info >= (3, 13) else "_xxsubinterpreters")
+    except ModuleNotFoundError:  # a Python built without sub-interpreters
+        return
+    if interpreters.get_current() != interpreters.get_main():
+        raise ImportError("kueuepy does not support sub-interpreters; import it in the main interpreter")
+
+
 def names_of(facade: str) -> dict[str, str]:
     """Return the public names of a facade, each with the module that defines it."""
     folder = Path(__file__).parent.joinpath(*facade.split(".")[1:])

@@ -1,6 +1,7 @@
 """Common behaviour of commands: help, exit codes, errors and colour."""
 
 import io
+import platform
 import re
 import shlex
 import subprocess
@@ -10,9 +11,11 @@ from pathlib import Path
 
 import pytest
 
+from kueuepy import _core
 from kueuepy.cli import COMMANDS
 from kueuepy.cli.output import counting
 from kueuepy.errors.former import FORMER
+from kueuepy.profiles.version import COMMIT, VERSION, installed
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
 OFFLINE = ("check", "convert", "run", "explain", "whatif", "compare")
@@ -55,6 +58,13 @@ def test_the_examples_of_help_work(kueuepy, command, monkeypatch, tmp_path):
         assert ran.err == "" or "--output" in words
 
 
+def test_the_version_names_core_python_and_kueue(kueuepy):
+    built = f"(core {_core.VERSION}, Python {platform.python_version()})"
+    assert kueuepy("--version").out == (
+        f"kueuepy {installed()} {built}, deciding as kubernetes-sigs/kueue at {COMMIT} ({VERSION})\n"
+    )
+
+
 _HELP = {"__main__", "_home", "cli", "cli.streams", "look", "look.escapes", "look.notebook", "sources"}
 _PROFILES = {
     "profiles",
@@ -65,7 +75,8 @@ _PROFILES = {
     "profiles.rules",
     "profiles.version",
 }
-AT_THE_START = {"--help": _HELP, "--version": {*_HELP, *_PROFILES, "errors", "errors.kinds", "errors.problems"}}
+_VERSION = {*_HELP, *_PROFILES, "_core", "errors", "errors.kinds", "errors.problems"}
+AT_THE_START = {"--help": _HELP, "--version": _VERSION}
 """The modules that the options may import: each takes milliseconds, which the shell waits."""
 
 

@@ -189,3 +189,16 @@ def test_the_output_begins_with_the_result_in_words_and_lists_queues_like_charts
         "vision",
         "robots",
     ]
+
+
+def test_missing_columns_and_units_are_named_as_options(kueuepy, tmp_path):
+    path = tmp_path / "log.csv"
+    path.write_text("team,at,seconds,mem\na,0,nan,64\nb,5,10,32\n")
+    ran = kueuepy("jobs", "describe", path)
+    assert 'columns "queue", "submit", "runtime" are missing; there are team, at, seconds, mem' in ran.err
+    assert "--map queue=COLUMN --map submit=COLUMN --map runtime=COLUMN names others" in ran.err
+    names = ["--map", "queue=team", "--map", "submit=at", "--map", "runtime=seconds"]
+    ran = kueuepy("jobs", "describe", path, *names, "--map", "memory=mem")
+    assert "map memory to COLUMN:GB" in ran.err
+    assert "runtime is missing; treated as infinite" in ran.err
+    assert "MiB" not in kueuepy("jobs", "describe", path, *names, "--map", "memory=mem:GB").err

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from kueuepy.lab.exploration.statistics import estimate
-from kueuepy.simulation.student import student
+from kueuepy.simulation.intervals import student
 
 
 @pytest.mark.parametrize("degrees", [*range(1, 31), 31, 50, 200, 10_000])

@@ -18,7 +18,7 @@ HOSTILE_TIMES: tuple[Any, ...] = (
     -1, -(2**63), 2**63, 2**63 - 1, 2**62, 9.2e9, 9.3e9, 1e300, float("inf"), float("nan"), None, "", "x",
     "1d", "2h30m", "9999999999h", "1e308d", "2017-10-09 07:01:55", "2600-01-01", "2262-04-11T23:47:16Z", True, 0.5,
     np.int64(-(2**63)), np.uint64(2**64 - 1), np.float32(3), np.timedelta64(2**62, "s"), np.datetime64("2600"),
-    np.datetime64("NaT"), np.timedelta64(5, "m"), dt.timedelta(days=999999999), dt.date(9999, 1, 1),
+    np.datetime64("NaT", "s"), np.timedelta64(5, "m"), dt.timedelta(days=999999999), dt.date(9999, 1, 1),
     dt.datetime(9999, 1, 1, tzinfo=dt.timezone.utc), dt.date(1, 1, 1), 1e-9, [1], {"a": 1}, b"5", 10**400,
 )  # fmt: skip
 HOSTILE_AMOUNTS: tuple[Any, ...] = (

@@ -22,7 +22,7 @@ def test_missing_columns_of_a_row_have_defaults():
 
 
 def test_a_missing_value_counts_as_absent():
-    row = {"name": "a", "gpu": None, "priority": math.nan, "duration": np.datetime64("NaT")}
+    row = {"name": "a", "gpu": None, "priority": math.nan, "duration": np.datetime64("NaT", "s")}
     assert from_row(row) == from_row({"name": "a"})
 
 

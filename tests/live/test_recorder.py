@@ -24,7 +24,7 @@ from kueuepy.cli import main
 from kueuepy.errors import InvalidSpecError, NotFoundError, StateError
 from kueuepy.objects.times import parse_time
 from kueuepy.platform.apiserver import ClusterReader, Connection
-from kueuepy.platform.history import Anonymiser, RecordedState, Recording, RecordingWriter
+from kueuepy.platform.history import Anonymiser, RecordedState, Recording, RecordingWriter, reduced
 from kueuepy.platform.importer import import_cluster
 from kueuepy.platform.live.recorder import Recorder, record
 from kueuepy.platform.live.recording import read_events
@@ -111,6 +111,24 @@ def test_what_is_recorded_is_what_happened(busy, tmp_path):
             assert {(c["type"], c["status"]) for c in known} == {(c["type"], c["status"]) for c in now}
     assert not latest
     assert rows(path, "SELECT count(*) FROM gaps") == [(0,)]
+
+
+def test_the_number_of_stored_events_is_that_of_the_recording(tmp_path):
+    path, found = tmp_path / "h.db", events("cohort")
+    writer = RecordingWriter(path)
+    for event in (*found, *found):
+        if event["type"] in ("ADDED", "MODIFIED", "DELETED") and event["kind"] != "ConfigMap":
+            writer.event(event["kind"], event["type"] == "DELETED", event["object"], time.time_ns())
+    writer.close()
+    assert 0 < writer.stored < len(found)
+    assert writer.stored == len(list(Recording(path).events()))
+
+
+def test_the_usage_of_a_local_queue_is_recorded():
+    usage = {"admissionFairSharingStatus": {"consumedResources": {"cpu": "1"}, "lastUpdate": "2026-11-23T02:00:00Z"}}
+    found = {"metadata": {"name": "lq"}, "spec": {}, "status": {"pendingWorkloads": 3, "fairSharing": usage}}
+    assert reduced(found, "LocalQueue")["status"] == {"fairSharing": usage}
+    assert "status" not in reduced(found, "ClusterQueue")
 
 
 def test_an_average_transition_needs_less_than_a_kilobyte(tmp_path):

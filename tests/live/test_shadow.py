@@ -76,7 +76,7 @@ def test_a_verifier_stores_only_what_it_needs():
     verifier = shadow._verifier
     assert len(verifier._changes) < 300
     assert len(verifier._of) + len(verifier._at) < 150
-    assert len(verifier._run.made) < 100
+    assert len(verifier._made) < 100
 
 
 def now():

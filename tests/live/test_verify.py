@@ -6,12 +6,14 @@ import copy
 import gzip
 import json
 import random
+import re
 from itertools import pairwise
 from pathlib import Path
 
 import pytest
 
 from kueuepy.errors import InvalidSpecError, NotFoundError
+from kueuepy.platform.live.agreement import CAUSES
 from kueuepy.platform.live.closed import verify_closed
 from kueuepy.platform.live.recording import changes, read_events
 from kueuepy.platform.live.verify import verify
@@ -30,14 +32,55 @@ def written(path, found):
     return path
 
 
-@pytest.mark.parametrize("name", ["cohort", "racks"])
-def test_kueuepy_decides_like_the_recorded_cluster(name):
+@pytest.mark.parametrize(
+    ("name", "decisions"),
+    [("cohort", 180), ("racks", 180), ("ready", 60), ("fair", 60)],
+)
+def test_kueuepy_decides_like_the_recorded_cluster(name, decisions):
+    """`ready` waits for pods with back-off, and `fair` shares quota in a tree of cohorts with weights."""
     found = verify(DATA / f"{name}.jsonl.gz")
-    assert found.share >= 0.99
-    assert found.counts()["same"] >= 0.98 * sum(found.counts().values())
-    assert found.share_of("domains") >= 0.99
-    assert len(found.decisions) > 180
+    assert found.share == 1
+    assert found.counts()["moment"] <= 0.1 * sum(found.counts().values())
+    assert found.share_of("domains") == 1
+    assert len(found.decisions) > decisions
     assert not found.notes
+
+
+def test_a_tie_that_kueue_breaks_at_random_is_told_apart():
+    found = verify(DATA / "fair.jsonl.gz")
+    assert found.counts("preemption")["tie"] == 2
+    assert found.counts("admission")["tie"] == 0
+
+
+def test_a_preemption_for_another_workload_is_reported(tmp_path):
+    found = events("fair")
+    uids = {event["object"]["metadata"]["uid"] for event in found if event["kind"] == "Workload"}
+
+    def preempted(event):
+        status = event["object"].get("status") or {}
+        return next((one for one in status.get("conditions") or () if one["type"] == "Preempted"), None)
+
+    preempting = {
+        uid for uid in uids for event in found if f"UID: {uid}," in (preempted(event) or {}).get("message", "")
+    }
+    other = min(uids - preempting)
+    first = next(event for event in found if (preempted(event) or {}).get("status") == "True")
+    uid = re.search(r"UID: ([^,]*)", preempted(first)["message"])[1]
+    text = json.dumps(found).replace(f"UID: {uid},", f"UID: {other},")
+    agreement = verify(written(tmp_path / "events.jsonl", json.loads(text)))
+    assert agreement.counts("preemption")["different"] > 0
+    assert all(one.cause in CAUSES for one in agreement.differences)
+    assert "example:" in str(agreement)
+
+
+def test_an_interrupted_verification_returns_the_result_so_far():
+    def interrupt(done, _):
+        if done == 900:
+            raise KeyboardInterrupt
+
+    found = verify(DATA / "cohort.jsonl.gz", progress=interrupt)
+    assert 20 < len(found.decisions) < 190
+    assert "interrupted after 899 of" in found.notes[0]
 
 
 def test_a_recording_without_decisions_is_noted(tmp_path):
@@ -84,7 +127,7 @@ def test_a_decision_that_the_cluster_did_not_make_is_reported(tmp_path):
     later["received"] = "2026-11-23T02:12:00Z"
     later["object"]["metadata"] |= {"name": "later", "resourceVersion": "999999"}
     agreement = verify(written(tmp_path / "events.jsonl", [*others, *created, later]))
-    assert [one.cause for one in agreement.differences] == ["only here"]
+    assert [one.cause for one in agreement.differences] == ["only kueuepy makes the decision"]
     assert not len(agreement.decisions)
 
 
@@ -162,7 +205,7 @@ def test_decisions_in_queues_that_the_recording_lacks_are_named(tmp_path):
     agreement = verify(written(tmp_path / "events.jsonl", found[-300:]))
     assert agreement.share < 0.5
     causes = {one.cause for one in agreement.differences}
-    assert any("the recording does not contain ClusterQueue" in cause for cause in causes)
+    assert "the recording does not contain the ClusterQueue" in causes
 
 
 def test_reclaimable_pods_of_a_recording_free_quota(tmp_path):
@@ -176,6 +219,21 @@ def test_reclaimable_pods_of_a_recording_free_quota(tmp_path):
     agreement = verify(written(tmp_path / "events.jsonl", history.events))
     assert agreement.share == 1
     assert len(agreement.decisions) == 2
+
+
+@pytest.mark.parametrize(("strategy", "different"), [("StrictFIFO", 1), ("BestEffortFIFO", 0)])
+def test_only_the_first_workload_of_a_strict_queue_is_admitted(tmp_path, strategy, different):
+    """In a BestEffortFIFO queue, the workload before it can be inadmissible, which no object shows."""
+    history = History()
+    history.submit(10, "a")
+    history.submit(11, "b")
+    history.admit(11.5, "b")
+    found = history.events
+    for event in found:
+        if event["kind"] == "ClusterQueue":
+            event["object"]["spec"]["queueingStrategy"] = strategy
+    agreement = verify(written(tmp_path / "events.jsonl", found))
+    assert agreement.counts("admission")["different"] == different
 
 
 @pytest.mark.parametrize("text", ["apiVersion: v1\nkind: List\nitems: []\n", '{"kind": "List", "items": []}'])

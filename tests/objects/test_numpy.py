@@ -75,7 +75,7 @@ def test_times_of_numpy_are_exact_and_numbers_are_seconds(value, exact):
 
 
 @pytest.mark.parametrize(
-    "value", [np.datetime64("NaT"), np.datetime64("2600"), np.timedelta64(5, "s"), TRUE, np.float64("nan")]
+    "value", [np.datetime64("NaT", "s"), np.datetime64("2600"), np.timedelta64(5, "s"), TRUE, np.float64("nan")]
 )
 def test_numpy_times_beyond_64_bits_are_rejected(value):
     with pytest.raises(kq.errors.InvalidSpecError, match="time"):
@@ -84,7 +84,7 @@ def test_numpy_times_beyond_64_bits_are_rejected(value):
 
 @pytest.mark.parametrize(
     "value",
-    [np.timedelta64("NaT"), np.datetime64("2024"), np.float64("nan"), TRUE, np.timedelta64(10**6, "D")],
+    [np.timedelta64("NaT", "s"), np.datetime64("2024"), np.float64("nan"), TRUE, np.timedelta64(10**6, "D")],
 )
 def test_invalid_numpy_durations_are_rejected(value):
     with pytest.raises(kq.errors.InvalidSpecError, match="duration"):

@@ -7,7 +7,7 @@ import math
 import numpy as np
 
 from kueuepy.simulation.columns import is_resource
-from kueuepy.simulation.windows import of_cohorts
+from kueuepy.simulation.confidence import of_cohorts
 from kueuepy.tables.columns import exact, is_named
 
 NANO = 1e9
@@ -133,7 +133,7 @@ def firsts(found):
 
 
 def integrals(result, low, high):
-    """The time integrals over a window, as `kueuepy.simulation.windows.integrals` returns them."""
+    """The time integrals over a window, as `kueuepy.simulation.confidence.integrals` returns them."""
     table, found = exact(result.usage), {name: {} for name in ("nominal", "used", "borrowed", "lent", "idle")}
     by_queue, waiting, borrowing, trees = {}, [], [], {}
     for queue, cell, rows in series_of(table):

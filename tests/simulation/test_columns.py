@@ -21,10 +21,26 @@ def test_a_column_named_created_does_not_reorder_queues():
     assert len(result.by("created")) == 3
 
 
-@pytest.mark.parametrize("name", ["template", "kueuepy:created"])
-def test_reserved_columns_are_rejected_by_name(name):
-    with pytest.raises(kq.errors.InvalidSpecError, match=f'column "{name}": is a reserved name'):
-        jobs(**{name: [3, 3, 3]})
+def test_a_template_is_a_workload_in_json():
+    with pytest.raises(kq.errors.InvalidSpecError, match=r'column "template": is .*; it must be a Workload in JSON'):
+        jobs(template=[3, 3, 3])
+
+
+@pytest.mark.parametrize("convert", ["to_pandas", "to_polars", "to_arrow"])
+def test_jobs_with_workloads_of_their_own_are_read_back(convert, tmp_path):
+    for library in ("pandas", "polars", "pyarrow"):
+        pytest.importorskip(library)
+    pods = (kq.PodSet.of(requests={"cpu": 1}), kq.PodSet.of("b", requests={"cpu": 2}))
+    held = [kq.Workload(f"w{n}", queue_name="q", pod_sets=pods, priority=n) for n in range(3)]
+    table = kq.Jobs.of([{"name": "x", "queue": "q", "cpu": 1}, *held])
+    table = table._changed(**{"kueuepy:created": table.exact()["submit"] + 5})
+    table.to_parquet(tmp_path / "jobs.parquet")
+    for again in (kq.Jobs.from_frame(getattr(table, convert)()), kq.Jobs.read(tmp_path / "jobs.parquet")):
+        assert again.templates == tuple(held)
+        assert list(again) == list(table)
+        assert again.exact()["kueuepy:created"].tolist() == [5] * 4
+    there = kq.sim.cluster_of(table)
+    assert kq.simulate(there, again).fingerprint == kq.simulate(there, table).fingerprint
 
 
 def test_a_recorded_start_is_a_time():
@@ -117,13 +133,6 @@ def test_many_valid_names_are_validated_quickly():
         names[7] = bad
         expected = () if bad == "" else (("name is not a valid name in Kubernetes; see Jobs.clean", 1),)
         assert kq.Jobs({**table, "name": names}).notes == expected, bad
-
-
-def test_a_table_that_contains_workload_objects_is_not_written(tmp_path):
-    pytest.importorskip("pyarrow")
-    table = kq.Jobs.of(kq.Workload("w", queue_name="q", pod_sets=(kq.PodSet.of(requests={"cpu": 1}),)))
-    with pytest.raises(kq.errors.StateError, match="Workloads of their own"):
-        table.to_parquet(tmp_path / "jobs.parquet")
 
 
 def test_recorded_starts_are_written_and_read(tmp_path):

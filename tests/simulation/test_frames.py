@@ -137,7 +137,7 @@ def test_unusual_pandas_frames():
     twice = pd.concat([pd.DataFrame(GIVEN), pd.DataFrame({"gpu": [1, 1, 1]})], axis=1)
     with pytest.raises(InvalidSpecError, match=r'column "gpu" is there twice'):
         kq.Jobs.from_frame(twice)
-    with pytest.raises(InvalidSpecError, match=r'column "queue" is missing; there are none'):
+    with pytest.raises(InvalidSpecError, match=r'"queue", "submit", "runtime" are missing; there are none; map='):
         kq.Jobs.from_frame(pd.DataFrame())
 
 
@@ -174,7 +174,7 @@ def test_rows_instead_of_columns_are_rejected_with_the_function_for_rows():
         (5, r'column "runtime": is 5; it must be a list'),
         (None, r'column "runtime": is None; it must be a list'),
         (np.ones((3, 2)), r'column "runtime": has 2 dimensions'),
-        (np.array([1, 2, 3], "m8"), r'column "runtime": has times without a unit'),
+        (np.arange(3).view("m8"), r'column "runtime": has times without a unit'),
         (np.array([1, 2, 3], "m8[Y]"), r'row 0, column "runtime": 1; it must be a number of seconds'),
         (np.array(["-9999"] * 3, "M8[Y]"), r'row 0, column "runtime": -11969; it must be a number of seconds of 0'),
     ],
@@ -182,6 +182,19 @@ def test_rows_instead_of_columns_are_rejected_with_the_function_for_rows():
 def test_values_that_are_no_column_are_rejected(values, told):
     with pytest.raises(InvalidSpecError, match=told):
         kq.Jobs({**GIVEN, "runtime": values})
+
+
+@pytest.mark.parametrize("kind", ["u1", "u8", "i1"])
+def test_columns_of_any_integer_type_are_read(kind):
+    jobs = kq.Jobs({**GIVEN, "runtime": np.array([1, 2, 3], kind), "priority": np.array([1, 2, 3], kind)})
+    assert jobs["priority"].tolist() == jobs["runtime"].tolist() == [1, 2, 3]
+
+
+def test_missing_dates_of_strings_are_read():
+    jobs = kq.Jobs(
+        {**GIVEN, "submit": ["2024-01-01T00:00:00"] * 3, "recorded_start": ["2024-01-01T00:01:00", None, ""]}
+    )
+    assert np.isnat(jobs["recorded_start"]).tolist() == [False, True, True]
 
 
 def test_masked_values_are_missing():
@@ -249,9 +262,9 @@ def test_a_queue_in_two_namespaces_has_one_name():
 
 def test_values_of_rows_that_are_left_out_are_not_read(tmp_path):
     path = tmp_path / "jobs.csv"
-    path.write_text("queue,submit,runtime,cpu,size\na,0,1,1,5\na,0,,many,small\n")
+    path.write_text("queue,submit,runtime,cpu,size\na,0,1,1,5\na,,1,many,small\n")
     jobs = kq.Jobs.read(path)
-    assert jobs.notes == (("without queue, submit or runtime", 1),)
+    assert jobs.notes == (("without queue or submit", 1),)
     assert (jobs["cpu"].tolist(), jobs["size"].tolist()) == ([1], [5])
 
 

@@ -150,7 +150,7 @@ CELLS = st.one_of(
     st.dates(),
     st.lists(st.integers(), max_size=2),
     st.sampled_from(
-        [np.datetime64("NaT"), np.timedelta64(5, "Y"), np.datetime64("2600"), np.float32("inf"), np.str_("1h")]
+        [np.datetime64("NaT", "s"), np.timedelta64(5, "Y"), np.datetime64("2600"), np.float32("inf"), np.str_("1h")]
     ),
     st.sampled_from([10**5000, -(10**5000), object(), {}, 1j]),
 )

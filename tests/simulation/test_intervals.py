@@ -11,8 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import kueuepy as kq
-from kueuepy.simulation.intervals import BATCHES, LEAST, around, of_mean, of_percentile, of_pieces
-from kueuepy.simulation.student import student
+from kueuepy.simulation.intervals import BATCHES, LEAST, around, of_mean, of_percentile, of_pieces, student
 
 from .conftest import GPU, cluster, queue
 

@@ -30,7 +30,7 @@ def test_a_csv_file_is_read_by_column_names(tmp_path):
     assert (jobs.exact()["cpu"].tolist(), jobs[GPU].tolist()) == ([500, 2000], [1, 8])
     assert [jobs["team"][row] for row in range(2)] == ["x", "y"]
     assert jobs.span == 3600
-    assert jobs.notes == (("without queue, submit or runtime", 1),)
+    assert jobs.notes == (("without queue or submit", 1),)
 
 
 def test_columns_of_other_names_and_packed_files(tmp_path):

@@ -142,3 +142,10 @@ def test_a_missing_table_is_rejected(saved, tmp_path):
     (folder / "usage.parquet").unlink()
     with pytest.raises(kq.errors.InvalidSpecError, match=r"usage\.parquet"):
         kq.load_result(folder)
+
+
+def test_a_result_with_a_job_that_requests_nothing_is_loaded(tmp_path):
+    result = kq.simulate(cluster(queue("q", 2)), [{"queue": "q", "submit": 0, "runtime": 5, "gpu": n} for n in (0, 1)])
+    result.save(tmp_path)
+    assert "" in result.runs["flavors"].tolist()
+    assert list(kq.load_result(tmp_path).runs) == list(result.runs)

@@ -17,9 +17,10 @@ constexpr Bind* kBinds[] = {
 
 }  // namespace kueue::python
 
-PYBIND11_MODULE(_core, module, py::mod_gil_not_used()) {
+PYBIND11_MODULE(_core, module) {
   module.doc() =
       "C++ core of kueuepy: Kueue's admission decisions. Not a public API; use the package kueuepy.";
+  module.attr("VERSION") = KUEUE_VERSION;
   kueue::python::RegisterErrors();
   py::dict gates;  // Supported feature gates and their defaults.
   for (const kueue::FeatureGate& gate : kueue::kFeatureGates) gates[gate.name] = gate.is_on;

@@ -313,7 +313,7 @@ void BindTables(py::module_& module) {
 
 }  // namespace kueue::python
 
-PYBIND11_MODULE(_testing, module, py::mod_gil_not_used()) {
+PYBIND11_MODULE(_testing, module) {
   module.doc() = "Access to individual rules of the core, for kueuepy's own tests.";
   py::module_::import("kueuepy._core");  // Defines the engine class from which Tables are created.
   kueue::python::RegisterErrors();

@@ -11,6 +11,7 @@ from kueuepy.errors import InvalidSpecError
 from kueuepy.errors.problems import shown
 from kueuepy.errors.words import counted
 from kueuepy.simulation.censoring import censored_rows
+from kueuepy.simulation.columns import MissingColumnsError
 from kueuepy.simulation.table import Jobs
 
 
@@ -53,7 +54,11 @@ class Log(msgspec.Struct, frozen=True):
                 cluster = Cluster.from_manifest(Reading().manifest([path]), names=False)
                 observed = [one for one in cluster.workloads if one.status is not None and one.status.conditions]
                 return Jobs.from_workloads(path) if observed and not cluster.jobs else Jobs.from_manifests(cluster)
-            return Jobs.read(path, self.format_, columns or None)
+            try:
+                return Jobs.read(path, self.format_, columns or None)
+            except MissingColumnsError as error:
+                options = " ".join(f"--map {name}=COLUMN" for name in error.names)
+                raise InvalidSpecError(error.text(options)) from None
 
 
 def pair(option: str, given: str, allowed: tuple[str, ...] = ()) -> tuple[str, str]:

@@ -26,7 +26,7 @@ from kueuepy.platform.site import FixedFeed, PageSite, RecordingFeed, SchedulerF
 from kueuepy.platform.site.making import is_whole_recording
 from kueuepy.platform.site.recorded import recorded_data
 from kueuepy.scheduler import Scheduler
-from kueuepy.simulation.stored import load_result
+from kueuepy.simulation.fleet_result import load_result
 
 
 class _Options(NamedTuple):

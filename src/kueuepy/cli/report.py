@@ -6,8 +6,8 @@ from pathlib import Path
 
 from kueuepy.cli.output import progress, say
 from kueuepy.simulation.comparison import Comparison
+from kueuepy.simulation.fleet_result import load_result
 from kueuepy.simulation.report import report as write_report
-from kueuepy.simulation.stored import load_result
 
 
 def report(folders: list[str], *, output: str, title: str = "") -> None:

@@ -15,6 +15,7 @@ from kueuepy.objects import SECOND
 from kueuepy.simulation.columns import SPANS, name_of_row
 from kueuepy.simulation.read import Source
 from kueuepy.simulation.spans import parse_moment, parse_span
+from kueuepy.simulation.values import is_missing
 
 _WHOLE = re.compile(r"-?[0-9]{1,18}(?:\.0{1,9})?")
 _TIMES: dict[str, Callable[[str], int | None]] = {"submit": parse_moment, "duration": parse_span}
@@ -80,7 +81,7 @@ def _counts(column: str) -> bool:
 def _values(cells: Mapping[str, str | None], number: int) -> dict[str, Any]:
     """Return the values of a row as `from_row` accepts them."""
     given = {column: cell.strip() for column, cell in cells.items() if cell is not None}
-    found = {column: _value(column, cell) for column, cell in given.items() if cell and cell.lower() != "nan"}
+    found = {column: _value(column, cell) for column, cell in given.items() if not is_missing(cell)}
     if found.get("duration") in (int(_NEVER), _NEVER):  # the job does not finish
         del found["duration"]
     return {"name": name_of_row(number), **found}

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 import sys
+from inspect import cleandoc
 from typing import TYPE_CHECKING, Any
 
 import msgspec
@@ -30,7 +31,7 @@ def schema() -> dict[str, Any]:
     causes = {"type": "array", "items": {"$ref": "#/$defs/cause"}}
     parts["cause"] = _by("kind", FACTS, facts, {"causes": causes})
     parts["root_cause"] = _by("code", ROOT_FACTS, root_facts, {})
-    _allow_infinity(parts)
+    _finish(parts)
     found: dict[str, Any] = {
         "$schema": "https://json-schema.org/draft/2020-12/schema",
         "title": SCHEMA,
@@ -86,14 +87,17 @@ def _object(properties: dict[str, Any]) -> dict[str, Any]:
     return {"type": "object", "properties": properties, "required": list(properties)}
 
 
-def _allow_infinity(found: Any) -> None:
-    """Extend the schema so that each number can also be an infinity, written as a string."""
+def _finish(found: Any) -> None:
+    """Allow an infinity, written as a string, in place of each number, and remove the indentation of descriptions."""
+    if isinstance(found, dict) and isinstance(text := found.get("description"), str):
+        # Python 3.13 removes the indentation of docstrings, older versions do not.
+        found["description"] = cleandoc(text)
     for inner in found.values() if isinstance(found, dict) else found if isinstance(found, list) else ():
         if isinstance(inner, dict) and inner.get("type") == "number":
             del inner["type"]
             inner["anyOf"] = [{"type": "number"}, {"enum": ["+Inf", "-Inf"]}]
         else:
-            _allow_infinity(inner)
+            _finish(inner)
 
 
 if __name__ == "__main__":

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import platform
+
 COMMIT = "ff69552e79"
 """The commit of kubernetes-sigs/kueue whose decisions kueuepy reproduces."""
 
@@ -20,5 +22,11 @@ def installed() -> str:
 
 
 def describe() -> str:
-    """Return the version of kueuepy, and the commit and version of Kueue that it reproduces."""
-    return f"kueuepy {installed()}, deciding as kubernetes-sigs/kueue at {COMMIT} ({VERSION})"
+    """Return the versions of kueuepy, its compiled core and Python, and the commit and version of Kueue reproduced.
+
+    The versions of kueuepy and of its core differ if the core of a source tree was not rebuilt.
+    """
+    from kueuepy._core import VERSION as BUILT  # noqa: PLC0415 - so that commands start quickly
+
+    versions = f"core {BUILT}, Python {platform.python_version()}"
+    return f"kueuepy {installed()} ({versions}), deciding as kubernetes-sigs/kueue at {COMMIT} ({VERSION})"

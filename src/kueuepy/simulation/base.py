@@ -6,18 +6,29 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from kueuepy.errors import InvalidSpecError, NotFoundError
+from kueuepy.errors import InvalidSpecError
 from kueuepy.errors.arguments import briefly, checked_methods
 from kueuepy.errors.words import counted
-from kueuepy.look.notebook import repr_text
+from kueuepy.look.notebook import MOST_ROWS, Named, Sheet, repr_text
+from kueuepy.look.numbers import duration
 from kueuepy.objects import SECOND
-from kueuepy.objects.times import LATEST, LONGEST
-from kueuepy.simulation.columns import ALIASES, CREATED, check_columns, is_resource, read_column
+from kueuepy.objects.times import LATEST, LONGEST, format_time
+from kueuepy.simulation.columns import (
+    ALIASES,
+    CREATED,
+    EPOCHAL,
+    NEVER,
+    SPANS,
+    MissingColumnsError,
+    check_columns,
+    is_resource,
+    name_of,
+    read_column,
+    read_templates,
+)
 from kueuepy.simulation.distributions import draws
-from kueuepy.simulation.glance import sheet_of
 from kueuepy.simulation.grouped import Groups
 from kueuepy.simulation.names import change_notes, change_table, cleaned, name_notes
-from kueuepy.simulation.rows import name_of
 from kueuepy.simulation.spans import span
 from kueuepy.simulation.values import Column, is_unicode
 from kueuepy.tables import Categorical, Columns
@@ -29,7 +40,6 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
     from typing_extensions import Self
 
-    from kueuepy.look.notebook import Sheet
     from kueuepy.objects import Workload
     from kueuepy.simulation.columns import Note
     from kueuepy.simulation.distributions import Distribution
@@ -78,19 +88,16 @@ class JobColumns(Columns):
         if len(named) < len(columns):
             twice = sorted(name for name in columns if name in ALIASES and ALIASES[name] in columns)
             raise InvalidSpecError(f'jobs: columns "{twice[0]}" and "{ALIASES[twice[0]]}" are one; give one of them')
-        for name in ("queue", "submit", "runtime"):
-            if name not in named:
-                raise InvalidSpecError(
-                    f'jobs: column "{name}" is missing; there are {", ".join(map(str, columns)) or "none"}; '
-                    f'map={{"{name}": ...}} names another'
-                )
+        if absent := [name for name in ("queue", "submit", "runtime") if name not in named]:
+            raise MissingColumnsError(absent, columns)
         said = list(notes)
         found = {name: read_column(Column(name, values, place), said) for name, values in named.items()}
         lengths = {name: len(column) for name, column in found.items()}
         if len(set(lengths.values())) > 1:
             raise InvalidSpecError(f"jobs: columns of different length: {lengths}; all must be equally long")
         check_columns(found, place)
-        self._hold(found, (*said, *name_notes(found)))
+        templates = read_templates(found, place)
+        self._hold(found, (*said, *name_notes(found), *_small_memory(found)), templates=templates)
 
     def _hold(
         self,
@@ -181,7 +188,8 @@ class JobColumns(Columns):
             final = ALIASES.get(name, name)
             found[final] = read_column(Column(final, given, lambda row: f"jobs row {row}"), said)
         check_columns(found, lambda row: f"jobs row {row}")
-        return self._with(found, notes=tuple(said))
+        templates = read_templates(found, lambda row: f"jobs row {row}") if "template" in columns else self.templates
+        return self._with(found, notes=tuple(said), templates=templates)
 
     def head(self, n: int) -> Self:
         """Return the first `n` rows."""
@@ -333,15 +341,6 @@ class JobColumns(Columns):
         rows = self._rows("take", rows)
         return self._with({name: column[rows] for name, column in self._columns.items()})
 
-    def _rows(self, method: str, rows: Any) -> NDArray[np.intp]:
-        """Convert a boolean mask to row numbers; row numbers are returned unchanged."""
-        try:
-            found = np.arange(len(self))[np.asarray(rows if len(rows) else np.empty(0, np.intp))]
-        except (IndexError, TypeError, ValueError) as error:
-            wanted = f"a mask of {counted(len(self), 'row')}, or numbers of rows from 0 to {len(self) - 1}"
-            raise InvalidSpecError(f"Jobs.{method}: is {rows!r}; it must be {wanted}: {error}") from None
-        return np.atleast_1d(found)
-
     def clean(self) -> Self:
         """Return the jobs with unique names, and with names of jobs, queues and flavors that Kubernetes accepts.
 
@@ -402,8 +401,13 @@ class JobColumns(Columns):
         return (sheet_of(self.exact()),)
 
     def __str__(self) -> str:
-        """Return the summary, followed by the first 20 rows, as a notebook shows them."""
-        return f"{self!r}\n{repr_text(self.sheets(), self)}"
+        """Return the summary, followed by as many of the first rows as fit into 12 lines."""
+        sheet = sheet_of(self.exact())._replace(caption="", total=None)
+        for rows in range(_MOST_LINES, 0, -1):
+            text = f"{self!r}\n{repr_text((sheet._replace(rows=sheet.rows[:rows]),))}"
+            if text.count("\n") < _MOST_LINES:
+                return text
+        return repr(self)
 
     def __repr__(self) -> str:
         """Return the number of jobs, the number of queues, the time span and the notes."""
@@ -413,15 +417,48 @@ class JobColumns(Columns):
         return f"<Jobs: {number} in {self.span / 86400:.3g} days{left}>"
 
 
-def renamed(columns: Mapping[str, Any], names: Mapping[str, str] | None) -> dict[str, Any]:
-    """Rename columns: with `{"queue": "team"}`, the column `team` becomes `queue`.
+def _small_memory(columns: Mapping[str, Any]) -> list[Note]:
+    """Return a note if no job requests more than a mebibyte, as in logs whose memory is in megabytes or gigabytes."""
+    memory = columns.get("memory", np.zeros(0, np.int64))
+    number = int((memory > 0).sum())
+    what = "memory is below 1 MiB and taken for bytes; map memory to COLUMN:GB for gigabytes"
+    return [(what, number)] if number and int(memory.max()) < _MIB else []
 
-    Raises:
-        NotFoundError: The column does not exist.
-    """
-    found = dict(columns)
-    for there in (names or {}).values():
-        if there not in columns:
-            raise NotFoundError(f'map: "{there}" names no column; there are {", ".join(columns)}')
-        found.pop(there, None)
-    return {**found, **{name: columns[there] for name, there in (names or {}).items()}}
+
+_MIB, _GIB = 2**20, 2**30
+_MOST_LINES = 12
+"""The number of lines of `print`."""
+_TITLES = {"name": "Job", "queue": "LocalQueue", "submit": "Submitted", "min_pods": "Fewest pods"}
+"""The titles of columns whose name is not a title in lower case."""
+_UNITS = {"cpu": "cores", "memory": "GiB", "ephemeral-storage": "GiB"}
+
+
+def sheet_of(jobs: Columns) -> Sheet:
+    """Return the first 20 rows of the internal columns, with times such as `1 h 30 min`, and the number of rows."""
+    head = [_title(name) for name in jobs.names]
+    rows = [[_text(name, row[name]) for name in jobs.names] for row in jobs.rows(MOST_ROWS)]
+    return Sheet(tuple(head), rows, counted(len(jobs), "job"), len(jobs))
+
+
+def _title(name: str) -> str | Named:
+    """Return the title of a column in words, with its name for Python if the title does not say it."""
+    if is_resource(name):
+        return Named(f"{name} per pod", f"{name} ({_UNITS[name]})") if name in _UNITS else f"{name} per pod"
+    title = _TITLES.get(name) or name.replace("_", " ").capitalize()
+    return title if title.lower().replace(" ", "_") == name else Named(title, name)
+
+
+def _text(name: str, value: Any) -> Any:
+    if value is None:
+        return ""
+    if name in ("submit", "recorded_start"):
+        at = int(value.astype("M8[ns]").astype(np.int64)) if isinstance(value, np.datetime64) else int(value)
+        return "" if at < 0 else format_time(at) if at >= EPOCHAL else duration(at / SECOND)
+    if name in SPANS:
+        never = "never ends" if name == "runtime" else ""
+        return never if value == NEVER else duration(value / SECOND)
+    if name == "min_pods":
+        return "" if value == NEVER else value
+    if name == "cpu":
+        return f"{value / 1000:g}"
+    return f"{value / _GIB:.4g}" if name in _UNITS else value

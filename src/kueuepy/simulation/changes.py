@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Literal
 import msgspec
 import numpy as np
 
-from kueuepy.simulation.rows import keys_of
+from kueuepy.simulation.columns import keys_of
 from kueuepy.simulation.series import Series
 from kueuepy.tables.columns import exact, is_named
 

@@ -2,19 +2,24 @@
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING, Any
 
+import msgspec
 import numpy as np
 
-from kueuepy.errors import InvalidSpecError
-from kueuepy.objects import SECOND
+from kueuepy.errors import InvalidSpecError, KueueError, NotFoundError
+from kueuepy.errors.arguments import briefly
+from kueuepy.errors.problems import suggestion
+from kueuepy.manifest import from_dict, to_dict
+from kueuepy.objects import SECOND, Workload
 from kueuepy.objects.times import LATEST, LONGEST
 from kueuepy.simulation.values import SPAN, SPAN_OR_NEVER, TIME, TIME_OR_UNKNOWN, Column, Kind, amount, whole
 from kueuepy.tables import Categorical
 from kueuepy.tables.columns import concatenated
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable, Iterable, Mapping, Sequence
 
     from numpy.typing import NDArray
 
@@ -26,7 +31,7 @@ SPANS = ("runtime", "limit", "every", "cost", "restore", "grace")
 CREATED = "kueuepy:created"
 """The column of creation times from performance profiles; queues are ordered by it instead of `submit`."""
 RESERVED = ("template", CREATED)
-"""Names of columns that only the package creates."""
+"""Names of columns that only the package creates; results do not copy them."""
 EPOCHAL = 10 * 365 * 86400 * SECOND
 """A submission at least this long after 1970 is a date; an earlier one is relative to another origin."""
 NATIVE = ("cpu", "memory", "ephemeral-storage")
@@ -34,6 +39,30 @@ NEVER = -1
 """The runtime of a job that never ends, and the value of an optional span that is not set."""
 
 Note = tuple[str, int]
+
+
+class MissingColumnsError(InvalidSpecError):
+    """Columns that a table of jobs must have are missing.
+
+    Attributes:
+        names: The names of the missing columns.
+        known: The names of the columns of the table.
+    """
+
+    def __init__(self, names: Sequence[str], known: Iterable[str]) -> None:
+        """Create the error with the argument `map` as the remedy."""
+        self.names, self.known = tuple(names), tuple(known)
+        keys = ", ".join(f'"{name}": ...' for name in names)
+        super().__init__(self.text(f"map={{{keys}}}"))
+
+    def text(self, remedy: str) -> str:
+        """Return the message with a remedy in the words of the interface."""
+        several = len(self.names) > 1
+        listed = ", ".join(f'"{name}"' for name in self.names)
+        return (
+            f"jobs: {'columns' if several else 'column'} {listed} {'are' if several else 'is'} missing; "
+            f"there are {', '.join(self.known) or 'none'}; {remedy} names {'others' if several else 'another'}"
+        )
 
 
 def is_resource(name: str) -> bool:
@@ -45,19 +74,15 @@ def read_column(column: Column, notes: list[Note]) -> Any:
     """Read a column of jobs according to its name, and add a note if values are replaced with a default.
 
     Raises:
-        InvalidSpecError: The name is reserved, or a value is invalid.
+        InvalidSpecError: A value is invalid.
     """
     name = column.name
-    if name in RESERVED:
-        raise InvalidSpecError(
-            f'jobs: column "{name}": is a reserved name; it must be renamed, as with map={{"own_{name}": "{name}"}}'
-        )
     reader = _READERS.get(name) or (amount(name) if is_resource(name) else Column.kept)
     found = column.integers(reader) if isinstance(reader, Kind) else reader(column)
     absent = column.missing()
     if name in ("submit", "queue"):
         column.refuse(absent, "it must be given")
-    default = "infinite" if name == "runtime" else "0" if name == "priority" or is_resource(name) else ""
+    default = "0" if is_resource(name) else _DEFAULTS.get(name, "")
     if default and absent.any():
         notes.append((f"{name} is missing; treated as {default}", int(absent.sum())))
     notes += column.notes
@@ -90,6 +115,34 @@ def name_of_row(row: int) -> str:
     return f"j{row:07d}"
 
 
+def name_of(jobs: Columns, row: int) -> str:
+    """Return the name of a job's Workload.
+
+    Raises:
+        NotFoundError: The row does not exist.
+    """
+    if not 0 <= row < len(jobs):
+        raise NotFoundError(f"jobs: there is no row {row}; the last one is {len(jobs) - 1}")
+    return str(jobs["name"][row]) if "name" in jobs.names else name_of_row(row)
+
+
+def key_of(jobs: Columns, row: int) -> str:
+    """Return the key (`namespace/name`) of a job's Workload; the namespace is the one of its LocalQueue."""
+    return f"{str(jobs['queue'][row]).partition('/')[0]}/{name_of(jobs, row)}"
+
+
+def keys_of(jobs: Columns) -> list[str]:
+    """Return the key (`namespace/name`) of each job's Workload."""
+    queues, names = jobs["queue"], jobs["name"] if "name" in jobs.names else map(name_of_row, range(len(jobs)))
+    spaces = [name.partition("/")[0] for name in queues.names]
+    return [f"{spaces[code]}/{name}" for code, name in zip(queues.codes.tolist(), names, strict=True)]
+
+
+def row_of(name: str) -> int | None:
+    """Return the row of a job from its generated name, such as `j0000017`; `None` for any other name."""
+    return int(name[1:]) if name[:1] == "j" and name[1:].isdigit() else None
+
+
 def _runtimes(column: Column) -> NDArray[np.int64]:
     found = column.integers(SPAN_OR_NEVER)
     # `Jobs` itself returns infinity for jobs that never end.
@@ -109,6 +162,16 @@ def _uids(column: Column) -> NDArray[Any]:
     return np.array(found, object)
 
 
+def _matching(column: Column, form: re.Pattern[str], allowed: str) -> Categorical:
+    """Return texts, all of which must match a pattern."""
+    found = column.names()
+    bad = [code for code, name in enumerate(found.names) if not form.fullmatch(name)]
+    column.refuse(np.isin(found.codes, bad), f"it must be {allowed}")
+    return found
+
+
+_LABELS = re.compile(r"[^=,\s]+=[^=,\s]*(?:,[^=,\s]+=[^=,\s]*)*")
+_TOPOLOGY = re.compile(r"(?:required|preferred):\S+|unconstrained")
 _READERS: dict[str, Kind | Callable[[Column], Any]] = {
     **dict.fromkeys(SPANS, SPAN),
     "submit": TIME,
@@ -123,14 +186,69 @@ _READERS: dict[str, Kind | Callable[[Column], Any]] = {
     "uid": _uids,
     "queue": lambda column: column.names(lambda name: name if "/" in name else f"default/{name}"),
     "flavor": Column.names,
+    "node_selector": lambda column: _matching(column, _LABELS, "node labels such as disk=ssd,zone=a"),
+    "topology": lambda column: _matching(column, _TOPOLOGY, "required:LABEL, preferred:LABEL or unconstrained"),
     "namespace": Column.names,
+    "template": Column.names,
+    CREATED: TIME,
 }
 """The conversion of each column that has a meaning. The namespace of a LocalQueue is `default` if it is missing."""
+
+
+_DEFAULTS = {"runtime": "infinite", "priority": "0", "pods": "1"}
+"""The values that replace missing ones, as a note describes them."""
 
 
 def is_known(name: str) -> bool:
     """Return whether a column with the given name has a meaning in a table of jobs."""
     return name in _READERS or is_resource(name)
+
+
+def renamed(columns: Mapping[str, Any], names: Mapping[str, str] | None) -> dict[str, Any]:
+    """Rename columns, and convert numbers to seconds or bytes.
+
+    With `{"queue": "team", "memory": "mem:GB"}`, the column `team` becomes `queue`, and the numbers of the column `mem`
+    are multiplied by 1e9 and become `memory`.
+
+    Raises:
+        InvalidSpecError: A key is not a field of a job, or a value to convert is not a number.
+        NotFoundError: The column does not exist.
+    """
+    found, new = dict(columns), {}
+    for name, there in (names or {}).items():
+        if not is_known(ALIASES.get(name, name)):
+            hint = suggestion(name, [*ALIASES, *NATIVE, *(known for known in _READERS if known not in RESERVED)])
+            raise InvalidSpecError(f'map: "{name}" is not a field of a job; {hint}; other columns keep their names')
+        source, _, unit = str(there).rpartition(":") if there not in columns else (there, "", "")
+        if source not in columns or (unit and unit not in _UNITS):
+            units = f"; units are {', '.join(_UNITS)}" if source in columns else ""
+            raise NotFoundError(f'map: "{there}" names no column; there are {", ".join(columns)}{units}')
+        found.pop(source, None)
+        new[name] = _in_unit(source, columns[source], _UNITS[unit]) if unit else columns[source]
+    return {**found, **new}
+
+
+def _in_unit(name: str, values: Any, factor: int) -> Any:
+    """Return the numbers of a column multiplied by a factor.
+
+    Raises:
+        InvalidSpecError: A value is not a number.
+    """
+    column = Column(name, values, lambda row: f"jobs row {row}")
+    if column.numbers is None:
+        column.number()
+    return np.asarray(column.numbers) * float(factor)
+
+
+_UNITS = {
+    "s": 1,
+    "min": 60,
+    "h": 3600,
+    "d": 86400,
+    **{f"{letter}B": 1000**power for power, letter in enumerate(("k", "M", "G", "T"), 1)},
+    **{f"{letter}iB": 1024**power for power, letter in enumerate(("K", "M", "G", "T"), 1)},
+}
+"""The units of `renamed`, in seconds and in bytes."""
 
 
 def check_columns(columns: dict[str, Any], where: Callable[[int], str]) -> None:
@@ -172,3 +290,38 @@ def _in_namespaces(queues: Categorical, namespaces: Categorical) -> Categorical:
         for queue, space in (divmod(pair, width) for pair in pairs.tolist())
     ]
     return concatenated([Categorical(codes.astype(np.int32), names)])
+
+
+def template_texts(templates: Sequence[Workload], rows: NDArray[np.int64]) -> Categorical:
+    """Return the Workload of each row as JSON text, which `read_templates` reads; missing for a row without one."""
+    return Categorical(rows.astype(np.int32), [msgspec.json.encode(to_dict(one)).decode() for one in templates])
+
+
+def read_templates(columns: dict[str, Any], where: Callable[[int], str]) -> tuple[Workload, ...]:
+    """Return the Workloads of the column `template`, and replace the column with their indices.
+
+    Args:
+        columns: The columns by name; without the column `template`, there are no Workloads.
+        where: A function that returns the description of a row for error messages.
+
+    Raises:
+        InvalidSpecError: A value is not a Workload in JSON.
+    """
+    if "template" not in columns:
+        return ()
+    column = columns["template"]
+    columns["template"] = column.codes.astype(np.int64)
+    found = []
+    for code, text in enumerate(column.names):
+        try:
+            workload = from_dict(msgspec.json.decode(text))
+        except (KueueError, msgspec.MsgspecError):
+            workload = None
+        if not isinstance(workload, Workload):
+            row = int((column.codes == code).argmax())
+            raise InvalidSpecError(
+                f'{where(row)}, column "template": is {briefly(text)}; it must be a Workload in JSON, as to_pandas '
+                "returns it; rename a column of another meaning"
+            )
+        found.append(workload)
+    return tuple(found)

@@ -20,17 +20,17 @@ from kueuepy.look.notebook import MOST_ROWS, Sheet, repr_html, repr_text
 from kueuepy.look.numbers import duration
 from kueuepy.simulation.catalogue import FLEET_FIGURES, SHOWN, figure_text
 from kueuepy.simulation.changes import DecisionChange, JobChange, decisions_of, jobs_of, queues_of
+from kueuepy.simulation.confidence import differences
 from kueuepy.simulation.labels import titled
 from kueuepy.simulation.model import SimulateSettings
 from kueuepy.simulation.pages import words
-from kueuepy.simulation.pairs import differences
 from kueuepy.simulation.pictures.catalogue import drawn_beside
 from kueuepy.simulation.pictures.charts import PictureOptions
 from kueuepy.simulation.pictures.names import in_order
 from kueuepy.simulation.simulate import Simulation
 from kueuepy.simulation.warn import AFTER_LAST
 from kueuepy.tables import Columns
-from kueuepy.tables.framed import joined
+from kueuepy.tables.columns import joined
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence

@@ -1,26 +1,179 @@
-"""95 % confidence intervals of the metrics of a simulation."""
+"""Metrics within time windows, 95 % confidence intervals of metrics, and paired differences between results."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 import numpy as np
 
 from kueuepy.errors import InvalidSpecError, StateError
 from kueuepy.simulation.catalogue import FIGURES
+from kueuepy.simulation.grouped import Groups, sums
 from kueuepy.simulation.intervals import BATCHES, Interval, of_mean, of_percentile, of_pieces
 from kueuepy.simulation.measures import job_values, statistic
-from kueuepy.simulation.series import Series, integral_to
-from kueuepy.simulation.windows import of_cohorts
-from kueuepy.tables.columns import exact, is_named
+from kueuepy.simulation.series import Series, Steps, integral_to, lengths_between
+from kueuepy.tables.columns import exact, is_named, table_of
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from numpy.typing import NDArray
 
     from kueuepy.simulation.recorded import Recorded
+    from kueuepy.tables import Columns
+
+
+_NANO = 1e9
+
+
+def of_cohorts(run: Recorded, cell: str) -> float:
+    """Return the time-weighted mean of the nominal quota of Cohorts, without the quota of their ClusterQueues."""
+    of_queues = sum(queue["cells"].get(cell, (0, 0, 0, 0))[1] for queue in run.totals["queues"].values())
+    return _beyond(run, cell, of_queues)
+
+
+def _beyond(run: Recorded, cell: str, of_queues: float) -> float:
+    seconds = run.seconds - run.warmup
+    extra = float(run.totals["nominal"].get(cell, 0.0)) - float(of_queues)
+    return extra / _NANO / seconds if seconds > 0 and extra > 1e-9 * of_queues else 0.0
+
+
+def integrals(run: Recorded, low: float, high: float) -> dict[str, Any]:
+    """Return the time integrals over a window, as amounts multiplied by nanoseconds, from the recorded tables.
+
+    Args:
+        run: The simulation.
+        low: The beginning of the window, in seconds.
+        high: The end of the window, in seconds.
+
+    Raises:
+        StateError: The usage was not recorded.
+    """
+    if not len(run.usage):
+        raise StateError("figures: a window needs the usage; record it with Recording(usage=True)")
+    usage = Series(exact(run.usage))
+    lengths = usage.lengths(low, high)
+    totals = {name: usage.integrals(usage.column(name), lengths) * _NANO for name in ("nominal", "used", "borrowed")}
+    found: dict[str, Any] = {name: usage.by_second(total) for name, total in totals.items()}
+    by_queue: dict[str, dict[str, float]] = {}
+    for (queue, cell), total in zip(usage.keys, totals["used"].tolist(), strict=True):
+        by_queue.setdefault(queue, {})[cell] = total
+    of_queues = sums((cell, row[1]) for queue in run.totals["queues"].values() for cell, row in queue["cells"].items())
+    for cell in found["nominal"]:
+        found["nominal"][cell] += _beyond(run, cell, of_queues.get(cell, 0)) * max(0.0, high - low) * _NANO
+    waiting = usage.total(usage.column("waiting"), usage.of_queues())
+    at, borrowing = usage.total(usage.column("borrowed") > 0)
+    return {
+        **found,
+        "lent": _lent(run, usage, low, high),
+        "idle": _idle(run, low, high),
+        "waits": _integral(waiting, low, high) * _NANO,
+        "most_waiting": int(_most(waiting, low, high)),
+        "borrowing": _integral((at, np.minimum(borrowing, 1.0)), low, high) * _NANO,
+        **_blocked(run, low, high),
+        "by_queue": by_queue,
+    }
+
+
+def _integral(steps: Steps, low: float, high: float) -> float:
+    at, values = steps
+    return float((values * _lengths(at, low, high)).sum())
+
+
+def _lengths(at: NDArray[np.float64], low: float, high: float) -> NDArray[np.float64]:
+    return lengths_between(at, np.append(at[1:], [high])[: len(at)], low, high)
+
+
+def _most(steps: Steps, low: float, high: float) -> float:
+    """Return the largest value of a step function within the window, excluding values of zero duration."""
+    at, values = steps
+    return float(values[_lengths(at, low, high) > 0].max(initial=0.0))
+
+
+def _lent(run: Recorded, usage: Series, low: float, high: float) -> dict[str, float]:
+    """Return the borrowed quota that comes from unused nominal quota of other ClusterQueues, by `flavor/resource`."""
+    borrowed, nominal, used = (usage.column(name) for name in ("borrowed", "nominal", "used"))
+    trees: dict[tuple[str, str], int] = {}
+    tree_of = np.array(
+        [trees.setdefault((run.trees.get(queue, queue), cell), len(trees)) for queue, cell in usage.keys], np.int64
+    )
+    borrows = np.bincount(tree_of, usage.groups.largest(borrowed)) > 0
+    mine = borrows[tree_of][usage.groups.of]
+    rows = np.flatnonzero(mine)
+    rows = rows[np.argsort(usage.groups.rows[rows])]  # the table is in chronological order
+    groups = Groups.by(tree_of[usage.groups.of[rows]], len(trees))
+    rows = rows[groups.rows]
+    changes = [usage.changes(values)[rows] for values in (borrowed, np.maximum(nominal - used, 0))]
+    taken, unused = (groups.accumulated(change) for change in changes)
+    until = np.append(usage.at[rows[1:]], [high])[: len(rows)]
+    until[(groups.bounds[1:] - 1)[groups.sizes > 0]] = high
+    lengths = lengths_between(usage.at[rows], until, low, high)
+    totals = groups.sums(np.minimum(taken, unused) * lengths) * _NANO
+    return sums((cell, total) for (_, cell), total in zip(trees, totals.tolist(), strict=True))
+
+
+def _idle(run: Recorded, low: float, high: float) -> dict[str, float]:
+    """Return the free quota that waiting jobs requested, summed over all cohort trees, by `flavor/resource`."""
+    idle = Series(exact(run.idle), ("tree", "flavor_resource"))
+    return idle.by_second(idle.integrals(idle.column("idle"), idle.lengths(low, high)) * _NANO)
+
+
+def _blocked(run: Recorded, low: float, high: float) -> dict[str, float]:
+    """Return two integrals over ClusterQueues with waiting jobs: used quota divided by entitled quota, and time."""
+    table = Series(run.blocked, ("cluster_queue", "cluster_queue"))
+    values, lengths = table.column("blocked"), table.lengths(low, high)
+    return {
+        "blocked": float(table.integrals(np.maximum(values, 0.0), lengths).sum()) * _NANO,
+        "somebody_waits": float(table.integrals(values >= 0, lengths).sum()) * _NANO,
+    }
+
+
+def of_runs(run: Recorded, low: float, high: float, mask: NDArray[np.bool_]) -> dict[str, Any]:
+    """Return the held quota, lost work and overhead of jobs by `flavor/resource`, and their preemptions by rule.
+
+    A run is the time from one admission of a job to the release of its quota. Held quota is counted only for the time
+    of a run that lies within the window. Evictions, lost work and overhead are counted in the window in which the run
+    ends. All results are empty if runs were not recorded.
+
+    Args:
+        run: The simulation.
+        low: The beginning of the window, in seconds.
+        high: The end of the window, in seconds.
+        mask: A mask of the jobs to include.
+    """
+    runs = run.runs
+    found: dict[str, Any] = {"held": {}, "lost": {}, "overhead": {}, "rules": {}}
+    if not len(runs):
+        return found
+    cells, amounts = _amounts(run)
+    end = np.where(np.isnan(runs["end"]), run.seconds, runs["end"])
+    mine = mask[runs["job"]]
+    inside = mine & (end >= low) & ((end < high) | (high >= run.seconds))
+    held = np.where(mine, np.maximum(np.minimum(end, high) - np.maximum(runs["reserved"], low), 0.0), 0.0)
+    values = {"held": held, "lost": runs["lost"] * inside, "overhead": runs["overhead"] * inside}
+    for name, seconds in values.items():
+        sums = np.bincount(runs["assignment"], weights=seconds, minlength=len(amounts)) @ amounts * _NANO
+        found[name] = {cell: float(total) for cell, total in zip(cells, sums, strict=True) if total}
+    rules = runs["rule"]
+    counts = np.bincount(rules.codes[inside & (rules.codes >= 0)], minlength=len(rules.names))
+    found["rules"] = {name: int(count) for name, count in zip(rules.names, counts, strict=True) if count}
+    return found
+
+
+def _amounts(run: Recorded) -> tuple[list[str], NDArray[np.float64]]:
+    """Return the names of flavors and resources, and the amounts of each assignment, of shape (assignments, names)."""
+    known: dict[str, int] = {}
+    for assigned in run.totals["assigned"]:
+        for _, resource, flavor, _ in assigned:
+            known.setdefault(f"{flavor}/{resource}", len(known))
+    amounts = np.zeros((len(run.totals["assigned"]), len(known)))
+    for place, assigned in enumerate(run.totals["assigned"]):
+        for _, resource, flavor, amount in assigned:
+            amounts[place, known[f"{flavor}/{resource}"]] += amount
+    return list(known), amounts
+
 
 _HOUR = 3600
-_NANO = 1e9
 _FRACTIONS = ("goodput", "useful", "utilisation", "submission_utilisation")
 
 
@@ -130,3 +283,68 @@ def _utilisation(run: Recorded, edges: NDArray[np.float64], cell: str) -> NDArra
     used, nominal = (integral_to(*usage.total(usage.column(name), mine), edges) for name in ("used", "nominal"))
     there = np.diff(nominal + of_cohorts(run, cell) * edges)
     return np.divide(np.diff(used), there, out=np.zeros(len(there)), where=there > 0)
+
+
+class Simulated(Protocol):
+    """The tables of a result that the comparison of two policies needs."""
+
+    @property
+    def jobs(self) -> Columns:
+        """One row per job."""
+
+    @property
+    def decisions(self) -> Columns:
+        """One row per decision."""
+
+
+_MEANS = ("wait_mean", "first_wait_mean", "bounded_slowdown", "goodput")
+_NAMES = ("policy", "metric", "jobs", "first", "second", "difference", "low", "high")
+
+
+def differences(results: Mapping[str, Recorded]) -> Columns:
+    """Return the paired differences between the first policy and each other policy; see `Comparison.differences`."""
+    (_, first), *others = results.items()
+    rows = []
+    before = _by_job(first)
+    for name, second in others:
+        expect_alike(name, first, second)
+        counts = np.asarray(first.jobs["counted"]) & np.asarray(second.jobs["counted"])
+        order = np.argsort(first.jobs["submit"], kind="stable")
+        for figure, values in _by_job(second).items():
+            both = order[(counts & ~np.isnan(before[figure]) & ~np.isnan(values))[order]]
+            rows.append((name, figure, len(both), *_of_pair(before[figure][both], values[both])))
+    return table_of(_NAMES, rows)
+
+
+def expect_alike(name: str, first: Simulated, second: Simulated) -> None:
+    """Check that two results have the same jobs.
+
+    Raises:
+        InvalidSpecError: The results have different jobs.
+    """
+    pairs = ((first.jobs[column], second.jobs[column]) for column in ("submit", "runtime"))
+    if len(first.jobs) != len(second.jobs) or not all(np.array_equal(a, b, equal_nan=True) for a, b in pairs):
+        raise InvalidSpecError(
+            f'differences: "{name}" has other jobs than the first policy; both must run the same jobs'
+        )
+
+
+def _by_job(run: Recorded) -> dict[str, NDArray[np.float64]]:
+    """Return the values of the jobs by the name of the mean metric; NaN for a job without a value."""
+    values = job_values(run, np.arange(len(run.jobs)))
+    found = {name: np.full(len(run.jobs), np.nan) for name in _MEANS}
+    for name, column in found.items():
+        mask, own = values[statistic(name)[0]]
+        column[mask] = own
+    return found
+
+
+def _of_pair(first: NDArray[np.float64], second: NDArray[np.float64]) -> tuple[float, ...]:
+    if not len(first):
+        return (np.nan,) * 5
+    apart = second - first
+    try:
+        low, high, _ = of_mean(apart)
+    except InvalidSpecError:  # too few jobs
+        low = high = np.nan
+    return float(first.mean()), float(second.mean()), float(apart.mean()), float(low), float(high)

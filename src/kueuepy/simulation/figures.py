@@ -12,12 +12,11 @@ import numpy as np
 from kueuepy.errors.arguments import checked_methods
 from kueuepy.look.notebook import Sheet, repr_text
 from kueuepy.simulation.catalogue import FLEET_FIGURES, figure_text, is_shown, unit_text
-from kueuepy.simulation.confidence import Scope, interval
+from kueuepy.simulation.confidence import Scope, integrals, interval, of_runs
+from kueuepy.simulation.grouped import sums
 from kueuepy.simulation.labels import titled
 from kueuepy.simulation.measures import BOUND, job_figures, percentile
-from kueuepy.simulation.sums import sums
-from kueuepy.simulation.windows import integrals, of_runs
-from kueuepy.tables.framed import Framed, table_of
+from kueuepy.tables.columns import Framed, table_of
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

@@ -21,8 +21,7 @@ from kueuepy.session.session import session_of
 from kueuepy.simulation.censoring import expect_complete
 from kueuepy.simulation.items import check_names, jobs_of
 from kueuepy.simulation.model import Clock, RunModel, Settings, delay_options
-from kueuepy.simulation.prepare import Prepared
-from kueuepy.simulation.rows import ordered
+from kueuepy.simulation.prepare import Prepared, ordered
 from kueuepy.simulation.shapes import shapes_of
 from kueuepy.tables.columns import as_names
 

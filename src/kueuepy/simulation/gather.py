@@ -9,12 +9,11 @@ import numpy as np
 from kueuepy._core import Quantity
 from kueuepy.cluster.unmodelled import not_modelled
 from kueuepy.objects import SECOND
-from kueuepy.simulation.columns import EPOCHAL, RESERVED
+from kueuepy.simulation.columns import EPOCHAL, RESERVED, key_of
 from kueuepy.simulation.load import trees_of
 from kueuepy.simulation.measures import BOUND
 from kueuepy.simulation.recorded import TABLES, PreemptionLoop, UsageSeries
 from kueuepy.simulation.result import Result
-from kueuepy.simulation.rows import key_of
 from kueuepy.simulation.series import sampled
 from kueuepy.tables.columns import columns_of, concatenated, exact, is_named
 

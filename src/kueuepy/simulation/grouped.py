@@ -3,15 +3,31 @@
 from __future__ import annotations
 
 from itertools import pairwise
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 
 if TYPE_CHECKING:
+    from collections.abc import Hashable, Iterable
+
     from numpy.typing import NDArray
 
+K = TypeVar("K", bound="Hashable")
+N = TypeVar("N", int, float)
 _RADIX = 1 << 16
 """NumPy sorts integers below this number in linear time."""
+
+
+def sums(amounts: Iterable[tuple[K, N]]) -> dict[K, N]:
+    """Return the sum of the amounts for each key, with keys in the order of their first occurrence.
+
+    >>> sums([("a", 1), ("b", 2), ("a", 3)])
+    {'a': 4, 'b': 2}
+    """
+    found: dict[K, N] = {}
+    for key, amount in amounts:
+        found[key] = found.get(key, 0) + amount
+    return found
 
 
 def order_of(codes: NDArray[Any], count: int) -> NDArray[np.int64]:

@@ -9,9 +9,8 @@ import numpy as np
 from kueuepy.simulation.catalogue import COUNTS, unit_text
 from kueuepy.simulation.columns import is_resource
 from kueuepy.simulation.figures import evenness, hours
-from kueuepy.simulation.grouped import Groups
+from kueuepy.simulation.grouped import Groups, sums
 from kueuepy.simulation.measures import group_figures
-from kueuepy.simulation.sums import sums
 from kueuepy.tables import Columns
 from kueuepy.tables.columns import as_names, categorical, exact
 

@@ -2,27 +2,85 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
-from itertools import accumulate, chain, count
-from typing import TYPE_CHECKING, Any
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import accumulate, chain, count, groupby
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
 from kueuepy.errors import DuplicateError, InvalidSpecError, about
-from kueuepy.objects import Workload
-from kueuepy.objects.times import duration_ns
-from kueuepy.simulation.arrays import is_missing
-from kueuepy.simulation.arrow import frame_columns
+from kueuepy.objects import SECOND, Workload
+from kueuepy.objects.times import duration_ns, parse_time
 from kueuepy.simulation.base import JobColumns
 from kueuepy.simulation.columns import NEVER, SPANS, name_of_row
-from kueuepy.simulation.lifetimes import lifetime_of
-from kueuepy.simulation.read import row_columns
-from kueuepy.simulation.sums import sums
+from kueuepy.simulation.grouped import sums
+from kueuepy.simulation.values import frame_columns, is_missing, row_columns
 from kueuepy.tables import Categorical
 from kueuepy.tables.columns import categorical, concatenated
 
 if TYPE_CHECKING:
     from kueuepy.session.submission import JobContext
+
+
+class Lifetime(NamedTuple):
+    """The lifetime of a job according to the status of its Workload; times are in nanoseconds.
+
+    Attributes:
+        start: The time of the last admission, since the Unix epoch; `None` if the workload was never admitted.
+        end: The time at which the workload finished, since the Unix epoch; `None` if it has not finished.
+        past: The total time for which the workload ran before its last admission.
+        finish_reason: The reason of the Finished condition, such as `Succeeded`; empty if the workload has not
+            finished.
+    """
+
+    start: int | None
+    end: int | None
+    past: int
+    finish_reason: str
+
+    @property
+    def runtime(self) -> int | None:
+        """The duration of the last run; `None` if the workload has not finished, or was never admitted."""
+        if self.start is None or self.end is None:
+            return None
+        return max(0, self.end - self.start)
+
+
+def lifetime_of(workload: Workload) -> Lifetime:
+    """Return the lifetime of a job from the status of its Workload.
+
+    The transition time of the Admitted condition does not change when the workload finishes. Kueue adds a run to
+    `accumulatedPastExecutionTimeSeconds` when the workload loses its admission
+    (`pkg/workload/admissionchecks.go:SyncAdmittedCondition`).
+    """
+    status = workload.status
+    if status is None:
+        return Lifetime(None, None, 0, "")
+    true = {condition.type: condition for condition in status.conditions if condition.status == "True"}
+    admitted, finished = true.get("Admitted"), true.get("Finished")
+    return Lifetime(
+        None if admitted is None else admitted.last_transition_time.value,
+        None if finished is None else finished.last_transition_time.value,
+        (status.accumulated_past_execution_time_seconds or 0) * SECOND,
+        "" if finished is None else finished.reason,
+    )
+
+
+def lifetime_in(status: Any) -> Lifetime:
+    """Return the lifetime of a job from the status in a manifest; invalid fields of the status are ignored."""
+    status = status if isinstance(status, dict) else {}
+    times: dict[str, int] = {}
+    reason = ""
+    for one in status.get("conditions") or ():
+        time = parse_time(str(one.get("lastTransitionTime"))) if isinstance(one, dict) else None
+        if time is not None and one.get("status") == "True":
+            times[str(one.get("type"))] = time
+            reason = str(one.get("reason") or "") if one.get("type") == "Finished" else reason
+    past = status.get("accumulatedPastExecutionTimeSeconds")
+    return Lifetime(
+        times.get("Admitted"), times.get("Finished"), past * SECOND if isinstance(past, int) and past > 0 else 0, reason
+    )
+
 
 _ABSENT = {"pods": 1, "min_pods": NEVER, "template": -1, **dict.fromkeys(SPANS, NEVER)}
 
@@ -48,7 +106,7 @@ def jobs_of(items: Any, around: JobContext | None = None) -> JobColumns:
         raise _no_job(items)
     if isinstance(items, Mapping | Workload) or not isinstance(items, Iterable):
         items = [items]
-    return concat(_tables(list(items), around or _nowhere()))
+    return concat(list(_tables(list(items), around or _nowhere())))
 
 
 def _no_job(item: Any) -> InvalidSpecError:
@@ -63,28 +121,22 @@ def _is_frame(item: Any) -> bool:
     return hasattr(item, "to_dict") and hasattr(item, "columns")
 
 
-def _is_row(item: Any) -> bool:
-    return isinstance(item, Mapping) and "kind" not in item and "apiVersion" not in item
+def _tables(items: list[Any], around: JobContext) -> Iterator[JobColumns]:
+    """Convert the items to tables, in order; consecutive rows, and consecutive Workloads, become one table."""
+    for kind, run in groupby(items, _kind_of):
+        if kind == "table":
+            yield from map(jobs_of, run)
+        elif kind == "row":
+            yield _of_columns(row_columns([{str(key): value for key, value in item.items()} for item in run]))
+        else:
+            yield _of_workloads(run, around)
 
 
-def _tables(items: list[Any], around: JobContext) -> list[JobColumns]:
-    """Convert the items to tables, in order; consecutive rows become one table."""
-    found: list[JobColumns] = []
-    rows: list[dict[str, Any]] = []
-    for item in [*items, None]:
-        if item is not None and _is_row(item):
-            rows.append({str(key): value for key, value in item.items()})
-            continue
-        if rows:
-            found.append(_of_columns(row_columns(rows)))
-            rows = []
-        if isinstance(item, JobColumns):
-            found.append(item.exact())
-        elif _is_frame(item):
-            found.append(jobs_of(item))
-        elif item is not None:
-            found.append(_of_workloads(item, around))
-    return found
+def _kind_of(item: Any) -> str:
+    """Return whether an item is a `row`, a `table`, or a `workload` or an object that has one."""
+    if isinstance(item, Mapping):
+        return "workload" if "kind" in item or "apiVersion" in item else "row"
+    return "table" if isinstance(item, JobColumns) or _is_frame(item) else "workload"
 
 
 def _of_columns(columns: dict[str, Any]) -> JobColumns:
@@ -102,18 +154,24 @@ def _of_columns(columns: dict[str, Any]) -> JobColumns:
     return JobColumns(columns)
 
 
-def _of_workloads(item: Any, around: JobContext) -> JobColumns:
+def _of_workloads(items: Iterable[Any], around: JobContext) -> JobColumns:
     from kueuepy.jobs import Submission  # noqa: PLC0415 - only manifests need it
     from kueuepy.session.submission import submissions  # noqa: PLC0415
 
-    duration = None
-    if isinstance(item, Submission):
-        item, runs = item.workload, item.duration
-        duration = None if runs is None else duration_ns(runs, "Submission: duration")
-    if isinstance(item, str | bytes):
-        raise _no_job(item)
-    workloads = [workload for workload, *_ in submissions([item], around)]
-    return of_workloads(workloads, [duration] * len(workloads))
+    workloads: list[Workload] = []
+    durations: list[int | None] = []
+    for kind, run in groupby(items, type):
+        given = list(run)
+        if kind is str or kind is bytes:
+            raise _no_job(given[0])
+        if issubclass(kind, Submission):
+            runs = [one.duration for one in given]
+            workloads += [one.workload for one in given]
+            durations += [None if time is None else duration_ns(time, "Submission: duration") for time in runs]
+        else:
+            workloads += given if kind is Workload else [one.workload for one in submissions(given, around)]
+            durations += [None] * (len(workloads) - len(durations))
+    return of_workloads(workloads, durations)
 
 
 def _nowhere() -> JobContext:

@@ -13,8 +13,7 @@ from kueuepy.errors.arguments import checked
 from kueuepy.errors.words import counted, verb
 from kueuepy.objects import SECOND
 from kueuepy.simulation.figures import unit
-from kueuepy.simulation.grouped import Groups
-from kueuepy.simulation.sums import sums
+from kueuepy.simulation.grouped import Groups, sums
 from kueuepy.tables import Categorical, Columns
 from kueuepy.tables.columns import categorical, exact
 

@@ -13,6 +13,7 @@ from kueuepy.objects import Timestamp
 from kueuepy.scheduler import Scheduler, scheduler_with
 from kueuepy.session.session import session_of
 from kueuepy.session.store import commit
+from kueuepy.simulation.columns import keys_of
 from kueuepy.simulation.rows import keys_of
 
 if TYPE_CHECKING:

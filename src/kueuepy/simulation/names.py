@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from kueuepy.manifest.formats import is_subdomain
-from kueuepy.simulation.sums import sums
+from kueuepy.simulation.grouped import sums
 from kueuepy.tables import Categorical, Columns
 from kueuepy.tables.columns import categorical
 

@@ -13,9 +13,8 @@ from kueuepy.manifest.text.sources import is_recording, live_parts, opened
 from kueuepy.objects import SECOND, Workload
 from kueuepy.objects.times import parse_time
 from kueuepy.simulation.columns import NEVER
-from kueuepy.simulation.items import of_workloads
-from kueuepy.simulation.lifetimes import Lifetime, lifetime_in, lifetime_of
-from kueuepy.simulation.sums import sums
+from kueuepy.simulation.grouped import sums
+from kueuepy.simulation.items import Lifetime, lifetime_in, lifetime_of, of_workloads
 from kueuepy.sources import readers
 from kueuepy.tables.columns import categorical
 

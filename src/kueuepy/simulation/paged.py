@@ -12,9 +12,8 @@ from kueuepy.pages.builder import PageBuilder
 from kueuepy.pages.data import ADMITTED, GONE, PENDING, RESERVED, NodeData, PageData, WorkloadsData, looks
 from kueuepy.pages.state import MOST_EXPLAINED, state_data
 from kueuepy.profiles.version import describe
-from kueuepy.simulation.columns import is_resource
+from kueuepy.simulation.columns import is_resource, keys_of
 from kueuepy.simulation.pictures.names import colours
-from kueuepy.simulation.rows import keys_of
 from kueuepy.simulation.series import series_of
 from kueuepy.tables.columns import exact, is_named
 

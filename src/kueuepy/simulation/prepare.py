@@ -26,21 +26,50 @@ from kueuepy.session.session import session_of
 from kueuepy.session.store import commit
 from kueuepy.simulation.base import JobColumns
 from kueuepy.simulation.censoring import expect_complete
-from kueuepy.simulation.columns import CREATED
+from kueuepy.simulation.columns import CREATED, keys_of, row_of
+from kueuepy.simulation.grouped import sums
 from kueuepy.simulation.items import Names, check_names, concat, jobs_of, of_workloads
 from kueuepy.simulation.model import Delete, Edit, Evict, Finish, Priority, Settings, delay_options, moment
-from kueuepy.simulation.rows import keys_of, ordered, priority_of, row_of, rows_of_names
 from kueuepy.simulation.shapes import KnownShapes, shapes_of
 from kueuepy.simulation.spans import span
-from kueuepy.simulation.sums import sums
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
     from numpy.typing import NDArray
 
+    from kueuepy.tables import Columns
+
 
 _NAMED = 5
+
+
+def ordered(columns: dict[str, Any], order: NDArray[np.int64]) -> dict[str, Any]:
+    """Reorder the rows of columns for the core; if the order changes, a column `row` is added."""
+    if not bool((order[1:] > order[:-1]).all()):
+        columns = {"row": np.arange(len(order), dtype=np.int32), **columns}
+        columns = {name: column[order] for name, column in columns.items()}
+    found = {name: np.ascontiguousarray(column) for name, column in columns.items()}
+    return found | {name: list(map(str, found[name].tolist())) for name in ("names", "uids") if name in found}
+
+
+def rows_of_names(table: Columns) -> dict[str, int]:
+    """Return the row of each name; if a name occurs in several namespaces, return its last row."""
+    names = table["name"].tolist() if "name" in table.names else ()
+    return {str(name): row for row, name in enumerate(names)}
+
+
+def priority_of(change: Priority) -> int:
+    """Return the new priority of a `Priority` event.
+
+    Raises:
+        InvalidSpecError: The priority is not a 32-bit integer.
+    """
+    value: Any = change.priority
+    found = int(value) if isinstance(value, Integral) and not isinstance(value, bool) else None
+    if found is None or not -(2**31) <= found < 2**31:
+        raise InvalidSpecError(f"events: {change}: priority: is {value!r}; it must be a whole number of 32 bits")
+    return found
 
 
 @checked_methods

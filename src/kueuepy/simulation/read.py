@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import contextlib
+import csv
 import gzip
+import io
 import re
 import zlib
 from functools import partial
 from importlib import import_module
 from inspect import signature
+from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypedDict
 
@@ -17,12 +21,11 @@ import numpy as np
 from kueuepy.engine.cached import cached_property
 from kueuepy.errors import InvalidSpecError
 from kueuepy.errors.former import FORMER
-from kueuepy.simulation.arrays import array_of
-from kueuepy.simulation.arrow import parquet_columns
-from kueuepy.simulation.base import JobColumns, renamed
-from kueuepy.simulation.cells import csv_columns, line_of
-from kueuepy.simulation.columns import ALIASES, is_known
-from kueuepy.simulation.values import Column
+from kueuepy.errors.words import counted
+from kueuepy.simulation.base import JobColumns
+from kueuepy.simulation.columns import ALIASES, is_known, renamed
+from kueuepy.simulation.parquet import read_parquet
+from kueuepy.simulation.values import MISSING, Column, frame_columns, row_columns, values_of
 
 if TYPE_CHECKING:
     import os
@@ -37,6 +40,8 @@ _LOGS = {
     "philly-json": "",
 }
 """The formats of logs, and the columns by which a CSV file is recognized, in the order of the attempts."""
+_LARGE = 1 << 20
+"""Arrow reads texts of at least this number of characters; it takes longer to import than to read a small file."""
 FORMATS = tuple(dict.fromkeys((*_SUFFIXES.values(), *_LOGS)))
 """The names of the formats that `read` accepts."""
 
@@ -131,7 +136,10 @@ class Table:
         if name not in self.columns:
             there = ", ".join(self.columns)
             raise InvalidSpecError(f'{self.source.path.name}: column "{name}" is missing; there are {there}')
-        found = self.columns[name] = array_of(name, self.columns[name])
+        try:
+            found = self.columns[name] = values_of(name, self.columns[name])
+        except InvalidSpecError as error:
+            raise InvalidSpecError(f"{self.source.path}: {error}") from None
         return found if len(found) == len(self) else found[self.rows]
 
     def column(self, name: str) -> Column:
@@ -199,16 +207,96 @@ def _log_of(source: Source) -> str:
 
 def _read_table(format_: str, source: Source, map: Mapping[str, str] | None = None) -> JobColumns:  # noqa: A002
     is_csv = format_ == "csv"
-    columns = source.csv if is_csv else source.jsonl() if format_ == "jsonl" else parquet_columns(source.path)
+    columns = (
+        source.csv
+        if is_csv
+        else source.jsonl()
+        if format_ == "jsonl"
+        else frame_columns(read_parquet(source.path, "logs"))
+    )
     table = Table(source, {ALIASES.get(name, name): values for name, values in renamed(columns, map).items()})
-    needed = [name for name in ("queue", "submit", "runtime") if name in table.columns]
-    table = table.keep(table.given(*needed), "without queue, submit or runtime")
+    needed = [name for name in ("queue", "submit") if name in table.columns]
+    table = table.keep(table.given(*needed), "without queue or submit")
     # Only CSV has no types of its own.
     own = [name for name in table.columns if is_csv and not is_known(name)]
     return table.jobs({name: table.column(name).typed() if name in own else table[name] for name in table.columns})
 
 
-def row_columns(rows: list[dict[str, Any]]) -> dict[str, Any]:
-    """Convert rows to columns; a value is `None` if the row does not contain it."""
-    names = dict.fromkeys(name for row in rows for name in row)
-    return {name: [row.get(name) for row in rows] for name in names}
+def csv_columns(text: str, path: str) -> dict[str, Any]:
+    """Return the columns of CSV text by the names in its first line; empty lines are skipped.
+
+    Args:
+        text: The content of the file.
+        path: The name of the file, for error messages.
+
+    Raises:
+        InvalidSpecError: The text is empty, a column name occurs twice, or a line has more or fewer cells than the
+            first line. The error message names the file and the line.
+    """
+    if len(text) >= _LARGE and (found := _by_arrow(text)) is not None:
+        return found
+    reader = csv.reader(io.StringIO(text, newline=""), strict=True)
+    rows: list[list[str]] = []
+    try:
+        names = [name.strip() for name in next(reader, [])]
+        if not names:
+            raise InvalidSpecError(f"{path}: is empty; its first line must name the columns")
+        if len(set(names)) < len(names):
+            twice = next(name for name in names if names.count(name) > 1)
+            raise InvalidSpecError(f'{path}:1: column "{twice}" is there twice; name each column once')
+        for row in filter(None, reader):
+            if len(row) != len(names):
+                what = f"has {counted(len(row), 'cell')}; the first line names {len(names)}"
+                raise InvalidSpecError(f"{path}:{reader.line_num}: {what}")
+            rows.append(row)
+    except csv.Error as error:
+        raise InvalidSpecError(f"{path}: {error}") from None
+    columns = zip(*rows, strict=True) if rows else [()] * len(names)
+    return {name: np.array(cells, object) for name, cells in zip(names, columns, strict=True)}
+
+
+def line_of(text: str, row: int) -> int:
+    """Return the number of the line in which a row of CSV text ends."""
+    reader = csv.reader(io.StringIO(text, newline=""))
+    with contextlib.suppress(csv.Error):  # cells that are longer than Python's limit
+        return next(islice((reader.line_num for cells in reader if cells), row + 1, None), row + 2)
+    return row + 2
+
+
+def _by_arrow(text: str) -> dict[str, Any] | None:
+    """Return the columns of CSV text, read by pyarrow.
+
+    Return `None` if pyarrow is not installed, or if pyarrow cannot parse the text correctly: pyarrow reports errors
+    without a line number.
+    """
+    try:
+        arrow, reader = import_module("pyarrow"), import_module("pyarrow.csv")
+        header, _, rest = text.partition("\n")
+        names = [name.strip() for name in next(csv.reader([header.removesuffix("\r")], strict=True), [])]
+        body = rest.encode()
+        if not names or len(set(names)) < len(names) or "\r" in header[:-1] or "\0" in text:
+            return None
+        if (quoted := b'"' in body) and not _is_strict(body):
+            return None
+        table = reader.read_csv(
+            arrow.BufferReader(body),
+            reader.ReadOptions(use_threads=False, column_names=names),
+            reader.ParseOptions(newlines_in_values=quoted),
+            reader.ConvertOptions(
+                column_types=dict.fromkeys(names, arrow.string()), null_values=list(MISSING), strings_can_be_null=True
+            ),
+        )
+    except (ImportError, csv.Error, ValueError):  # ValueError is the base class of pyarrow.ArrowInvalid
+        return None
+    return {name: table.column(name).combine_chunks() for name in names}
+
+
+def _is_strict(body: bytes) -> bool:
+    """Return whether each quote begins or ends a cell, or is one of two quotes in a quoted cell.
+
+    In any other text, pyarrow accepts quotes that `csv` rejects.
+    """
+    cells = np.frombuffer(b"\n" + body + b"\n", np.uint8)
+    quotes = np.flatnonzero(cells == ord('"'))
+    around = np.concatenate([cells[quotes[::2] - 1], cells[quotes[1::2] + 1]])
+    return len(quotes) % 2 == 0 and bool(np.isin(around, list(b',\r\n"')).all())

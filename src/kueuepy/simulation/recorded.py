@@ -10,8 +10,7 @@ from kueuepy._core import Quantity
 from kueuepy.errors.arguments import checked_methods
 from kueuepy.errors.words import counted
 from kueuepy.look.notebook import MOST_ROWS, Sheet
-from kueuepy.simulation.columns import public_given
-from kueuepy.simulation.rows import name_of
+from kueuepy.simulation.columns import name_of, public_given
 from kueuepy.tables import Columns
 from kueuepy.tables.columns import exact, own_units, shown
 

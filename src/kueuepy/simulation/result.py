@@ -22,6 +22,7 @@ from kueuepy.look.numbers import duration
 from kueuepy.objects import SECOND
 from kueuepy.pages.state import MOST_EXPLAINED
 from kueuepy.session.session import session_of
+from kueuepy.simulation.columns import key_of
 from kueuepy.simulation.figures import Kpis, kpis_of
 from kueuepy.simulation.groups import by_column, by_queue, jain_by, tidy
 from kueuepy.simulation.measures import BOUND
@@ -34,13 +35,11 @@ from kueuepy.simulation.recorded import (
     TABLES,
     Recorded,
 )
-from kueuepy.simulation.rows import key_of
 from kueuepy.simulation.saved import text_of_facts
 from kueuepy.simulation.waiting import Waiter, beside_recorded, longest_waiting, smallest_waiting
 from kueuepy.simulation.warn import warnings_of
 from kueuepy.tables import Categorical, Columns
-from kueuepy.tables.columns import exact
-from kueuepy.tables.framed import Framed
+from kueuepy.tables.columns import Framed, exact
 
 if TYPE_CHECKING:
     import os
@@ -388,7 +387,7 @@ class Result(Recorded, Framed):
             StateError: A file cannot be written.
             UnsupportedError: pyarrow is not installed.
         """
-        from kueuepy.simulation.arrow import table_writer  # noqa: PLC0415 - only on use
+        from kueuepy.simulation.parquet import table_writer  # noqa: PLC0415 - only on use
 
         folder = Path(directory)
         try:

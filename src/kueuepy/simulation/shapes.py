@@ -86,8 +86,8 @@ def _key(shape: Workload) -> bytes:
 
 def _columns(jobs: JobColumns) -> dict[str, Any]:
     """Return the columns that determine the shape; jobs from templates differ only in the template."""
-    names = ("queue", "priority", "pods", "min_pods", "flavor", "limit", "template", *jobs.resources)
-    found = {name: jobs[name] for name in names if name in jobs.names}
+    own = ("queue", "priority", "pods", "min_pods", "flavor", "node_selector", "topology", "limit", "template")
+    found = {name: jobs[name] for name in (*own, *jobs.resources) if name in jobs.names}
     return {name: c.codes if isinstance(c, Categorical) else c for name, c in found.items()}
 
 
@@ -128,13 +128,18 @@ class _Reader:
         self._pod_sets: dict[tuple[Any, ...], PodSet] = {}
 
     def _of_pods(self, row: int) -> tuple[Any, ...]:
-        """Return the properties of a row's pods: number of pods, minimum number of pods, requests and node labels."""
+        """Return the pods of a row: their number, the smallest number, requests, node labels and topology request."""
         jobs = self._jobs
         requests = tuple((name, amount) for name in self._resources if (amount := int(jobs[name][row])))
         fewest = _value(jobs, "min_pods", row, NEVER)
-        flavor = jobs["flavor"][row] if "flavor" in jobs.names else None
-        selector = None if flavor is None else tuple(_selector(str(flavor), row, self._labels).items())
-        return _value(jobs, "pods", row, 1), None if fewest == NEVER else fewest, requests, selector
+        flavor, labels, topology = (
+            jobs[name][row] if name in jobs.names else None for name in ("flavor", "node_selector", "topology")
+        )
+        selector = {} if labels is None else dict(label.split("=") for label in labels.split(","))
+        if flavor is not None:
+            selector |= _selector(str(flavor), row, self._labels)
+        count = _value(jobs, "pods", row, 1)
+        return count, None if fewest == NEVER else fewest, requests, tuple(selector.items()), topology
 
     def shape(self, row: int) -> Workload:
         jobs = self._jobs
@@ -182,12 +187,21 @@ def _made(name: str, of_queue: str, facts: tuple[int, int], of_pods: tuple[Any, 
 
 @lru_cache(_KEPT)
 def _pod_set(
-    count: int, fewest: int | None, requests: tuple[tuple[str, int], ...], selector: tuple[tuple[str, str], ...] | None
+    count: int,
+    fewest: int | None,
+    requests: tuple[tuple[str, int], ...],
+    selector: tuple[tuple[str, str], ...],
+    topology: str | None,
 ) -> PodSet:
     """Return a pod set; CPU requests are in millicores."""
+    kind, _, level = (topology or "").partition(":")
     amounts = {name: f"{amount}m" if name == "cpu" else amount for name, amount in requests}
     return PodSet.of(
-        count=count, requests=amounts, min_count=fewest, node_selector=None if selector is None else dict(selector)
+        count=count,
+        requests=amounts,
+        min_count=fewest,
+        node_selector=dict(selector) or None,
+        topology_request={kind: level or True} if kind else None,
     )
 
 

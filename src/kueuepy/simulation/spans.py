@@ -28,6 +28,11 @@ _SLURM = re.compile(
     r"(?:(\d{1,9})-(\d{1,2})(?::(\d{1,2})(?::(\d{1,2}))?)?|(\d{1,9}):(\d\d):(\d\d))(\.\d{1,9})?", re.ASCII
 )
 _PANDAS = re.compile(r"(\d{1,9}) days?(?: \+?(\d{1,2}):(\d\d):(\d\d)(\.\d{1,9})?)?", re.ASCII)
+_WORD = re.compile(
+    r"(?<=[\d.])\s*(weeks?|days?|hours?|hrs?|minutes?|mins?|seconds?|secs?)(?![a-z]),?", re.ASCII | re.IGNORECASE
+)
+_ISO = re.compile(r"P((?:[\d.]+W)?(?:[\d.]+D)?)(?:T((?:[\d.]+H)?(?:[\d.]+M)?(?:[\d.]+S)?))?", re.ASCII)
+"""A duration in ISO 8601, without years and months, which have no fixed length."""
 _SIXTY = 60
 _CLOCK = r"\d{4}-\d\d-\d\d[ T]\d\d:\d\d:\d\d(?:\.\d{3}(?:\d{3})?)?"
 _DATE = re.compile(r"\s*\d{4}-\d\d-\d\d(?:[Tt ][\d:.,]*)?\s*(\S*)", re.ASCII)
@@ -37,8 +42,8 @@ _DATE = re.compile(r"\s*\d{4}-\d\d-\d\d(?:[Tt ][\d:.,]*)?\s*(\S*)", re.ASCII)
 def parse_span(value: Any) -> int | None:
     """Convert a time span to nanoseconds; return `None` if the value is not a time span.
 
-    The function accepts numbers of seconds, `1h30m`, `7d`, Slurm's `01:00:00` and `1-00:00:00`, and timedeltas. The
-    result may be negative, or exceed 64 bits.
+    The function accepts numbers of seconds, `1h30m`, `7d`, `2 hours`, `150 min`, `PT2H30M`, Slurm's `01:00:00` and
+    `1-00:00:00`, and timedeltas. The result may be negative, or exceed 64 bits.
 
     >>> parse_span("1d12h"), parse_span("1-12:00:00")
     (129600000000000, 129600000000000)
@@ -70,7 +75,7 @@ def _span_of_text(given: str) -> int | None:
     clock = _clock_span(text)
     if clock is not None:
         return clock
-    text, total = text.replace(" ", ""), 0
+    text, total = _in_go_units(text), 0
     for unit, seconds in _DAY_UNITS.items():
         amount, found, rest = text.partition(unit)
         if found:
@@ -85,6 +90,18 @@ def _span_of_text(given: str) -> int | None:
         return _rounded(exact * SECOND)
     parsed = parse_duration(text)
     return None if parsed is None else total + parsed
+
+
+def _in_go_units(text: str) -> str:
+    """Return a time span with the units of `parse_duration`: `2 hours`, `150 min` and `PT2H30M` as well.
+
+    >>> _in_go_units("2 hours, 30 min"), _in_go_units("P1DT2H")
+    ('2h30m', '1d2h')
+    """
+    if iso := _ISO.fullmatch(text):
+        date, clock = iso.groups()
+        return (date + (clock or "")).lower() or text
+    return _WORD.sub(lambda found: found[1][0].lower(), text).replace(" ", "")
 
 
 def _seconds(text: str) -> float | None:

@@ -9,13 +9,13 @@ from kueuepy.errors.arguments import briefly, checked_methods
 from kueuepy.errors.settings import spelled_out
 from kueuepy.manifest.text.sources import is_live
 from kueuepy.simulation import items, load
-from kueuepy.simulation.arrow import arrow_columns, frame_columns, write_parquet
-from kueuepy.simulation.base import JobColumns, renamed
 from kueuepy.simulation.censoring import completed
-from kueuepy.simulation.columns import public_column
+from kueuepy.simulation.columns import public_column, renamed, template_texts
 from kueuepy.simulation.generate import GeneratedJobs
 from kueuepy.simulation.observed import of_observed
+from kueuepy.simulation.parquet import write_jobs
 from kueuepy.simulation.read import LogOptions, read
+from kueuepy.simulation.values import frame_columns
 
 if TYPE_CHECKING:
     import os
@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from typing_extensions import Self, Unpack
 
     from kueuepy.cluster import Cluster
+    from kueuepy.simulation.base import JobColumns
     from kueuepy.tables import Columns
 
 
@@ -52,25 +53,29 @@ class Jobs(GeneratedJobs):
     | `cpu`, `memory`, any name with a `/` | request of each pod, in cores, bytes or devices | 0 |
     | `priority` | priority of the Workload | 0 |
     | `flavor` | the only flavor that the job may use | any flavor |
+    | `node_selector` | node labels that the pods require, such as `disk=ssd,zone=a` | none |
+    | `topology` | topology request: `required:LABEL`, `preferred:LABEL` or `unconstrained` | none |
     | `limit` | maximum execution time (`maximumExecutionTimeSeconds`); infinite: no limit | infinite |
     | `every`, `cost`, `restore`, `grace` | the job's own `RunModel`, in seconds; NaN: value of the simulation | NaN |
     | `namespace` | namespace of `queue`; the constructor merges it into `queue` | `default` |
     | `censored` | whether the job had not finished when it was observed: `runtime` is a lower bound | `False` |
     | `recorded_start` | start time in the log, for `Result.compare_recorded`; NaN or NaT: unknown | NaN |
-    | `template`, `kueuepy:created` | reserved for the package | |
+    | `template` | the Workload itself, as JSON text, if the other columns cannot describe it | |
+    | `kueuepy:created` | creation time of a workload of a load profile, by which queues are ordered | `submit` |
     | any other | available for grouping in `Result.by` | |
 
     The constructor, `from_frame`, `from_arrow` and `read` require the columns `submit` and `runtime`. If a row has no
-    runtime, the job never ends, and a note reports this. `read` skips rows without a runtime.
+    runtime, the job never ends, and a note reports this. `read` skips rows without a queue or a submission time. Empty
+    and blank texts, `NaN`, `nan`, `NaT`, `None`, `NA`, `N/A`, `<NA>`, `NULL` and `null` are missing values.
 
     `of` and `simulate` accept rows and DataFrames without `submit` and `runtime`. Without `submit`, a job is submitted
     at the start. Without `runtime`, a job never ends. Manifests and Workloads do not have the columns `submit` and
     `runtime`; see `from_manifests`.
 
-    The constructor accepts other units as well. Times can be numbers of seconds, strings (`1h30m`, `7d`, Slurm's
-    `1-02:30:00`, `2024-05-01T12:00:00Z`), datetimes and timedeltas. Amounts can be Kubernetes quantities. For `cpu`,
-    numbers are cores. The aliases are `gpu` for `nvidia.com/gpu`, `mem` for `memory`, `duration` for `runtime` and
-    `local_queue` for `queue`. The latest time is 2262-04-11T23:47:16Z.
+    The constructor accepts other units as well. Times can be numbers of seconds, strings (`1h30m`, `7d`, `2 hours`,
+    `PT2H30M`, Slurm's `1-02:30:00`, `2024-05-01T12:00:00Z`), datetimes and timedeltas. Amounts can be Kubernetes
+    quantities. For `cpu`, numbers are cores. The aliases are `gpu` for `nvidia.com/gpu`, `mem` for `memory`, `duration`
+    for `runtime` and `local_queue` for `queue`. The latest time is 2262-04-11T23:47:16Z.
 
     >>> jobs = Jobs({"queue": ["a", "b"], "submit": [0, 60], "runtime": ["1h", "90s"], "gpu": [1, 8]})
     >>> jobs["runtime"].tolist(), jobs["nvidia.com/gpu"].tolist(), jobs.span
@@ -93,7 +98,10 @@ class Jobs(GeneratedJobs):
             self._read = {}
         known = self._read
         if name not in known:
-            known[name] = public_column(name, self._columns)
+            if name == "template":
+                known[name] = template_texts(self.templates, self._columns[name])
+            else:
+                known[name] = public_column(name, self._columns)
         return known[name]
 
     @classmethod
@@ -124,13 +132,15 @@ class Jobs(GeneratedJobs):
             path: The file; gzip compression of logs is detected.
             format: The format. `auto` (the default) detects the format from the name of the file and, for CSV, from
                 its header.
-            map: The names of columns in the file, by the corresponding names in `Jobs`: `{"queue": "team"}`.
+            map: The names of columns in the file, by the corresponding names in `Jobs`: `{"queue": "team"}`. A unit
+                after a colon converts numbers to seconds or bytes: `{"runtime": "minutes:min", "memory": "mem:GB"}`.
+                The units are `s`, `min`, `h`, `d`, `kB` to `TB` and `KiB` to `TiB`.
             options: Options of the format.
 
         Raises:
             InvalidSpecError: The file cannot be read, the format is unknown, or a row is invalid; the message names the
                 file and the line.
-            NotFoundError: `map` names a column that does not exist.
+            NotFoundError: `map` names a column or a unit that does not exist.
             UnsupportedError: The format needs a library that is not installed.
         """
         if format == "workloads" or (format == "auto" and _has_workloads(path)):
@@ -194,13 +204,14 @@ class Jobs(GeneratedJobs):
 
     @classmethod
     def from_frame(cls, frame: Any, map: Mapping[str, str] | None = None) -> Self:  # noqa: A002
-        """Create one job for each row of a pandas or polars DataFrame, or of an Arrow table.
+        """Create one job for each row of a table of pandas, polars, pyarrow or another library that narwhals reads.
 
-        Numeric columns that already have the right type and unit are not copied.
+        Numeric columns that already have the right type and unit are not copied. The result of `to_pandas`, `to_polars`
+        or `to_arrow` is read back without a change.
 
         Args:
-            frame: The DataFrame or table; a polars LazyFrame is collected.
-            map: The names of columns in the DataFrame, by the corresponding names in `Jobs`: `{"queue": "team"}`.
+            frame: The table; a LazyFrame is collected.
+            map: The names of columns in the table, by the corresponding names in `Jobs`, as for `read`.
 
         Raises:
             InvalidSpecError: A column is missing, or contains an invalid value.
@@ -221,7 +232,7 @@ class Jobs(GeneratedJobs):
             NotFoundError: `map` names a column that does not exist.
             UnsupportedError: pyarrow is not installed.
         """
-        return cls(renamed(arrow_columns(table), map))
+        return cls(renamed(frame_columns(table), map))
 
     @classmethod
     def from_manifests(cls, manifests: Any, runtime: Any = None) -> Self:
@@ -295,7 +306,10 @@ class Jobs(GeneratedJobs):
             path: The file.
 
         Raises:
-            StateError: The file cannot be written, or the jobs contain Workloads with several pod sets.
+            StateError: The file cannot be written.
             UnsupportedError: pyarrow is not installed.
         """
-        write_parquet(self.exact(), path)
+        table = self.exact()
+        if self.templates:
+            table = table._changed(template=template_texts(self.templates, table["template"]))  # noqa: SLF001 - same room
+        write_jobs(table, path)

@@ -5,18 +5,22 @@ from __future__ import annotations
 import contextlib
 import math
 import re
-from typing import TYPE_CHECKING, Any, NamedTuple
+from collections.abc import Mapping
+from collections.abc import Set as AbstractSet
+from importlib import import_module
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
 import numpy as np
 
 from kueuepy._core import Quantity
 from kueuepy.engine.cached import cached_property
 from kueuepy.errors import InvalidSpecError, KueueError
+from kueuepy.errors.arguments import briefly
+from kueuepy.errors.libraries import imported
 from kueuepy.objects import SECOND
 from kueuepy.objects.times import LONGEST
-from kueuepy.simulation.arrays import array_of, encoded
 from kueuepy.simulation.spans import MOST, exact_ns, is_naive, moments, parse_moment, parse_span, shown
-from kueuepy.tables import Categorical
+from kueuepy.tables import Categorical, Columns
 from kueuepy.tables.columns import concatenated
 
 if TYPE_CHECKING:
@@ -24,9 +28,197 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+MISSING = ("", "NaN", "nan", "NaT", "None", "NA", "N/A", "<NA>", "NULL", "null")
+"""The texts that mean a missing value, as pandas and SQL write it."""
+_NO_COLUMN = (str, bytes, bytearray, memoryview, Mapping, AbstractSet)
+"""Types that can be iterated, but not row by row: a Set has no order, and a Mapping yields its keys."""
 _JSON_NUMBER = re.compile(r"-?(?:0|[1-9]\d{0,17})(?:\.\d+)?(?:[eE][-+]?\d{1,2})?")
 _SURROGATE = re.compile("[\ud800-\udfff]")
 _EXACT = 2**53  # floats represent all smaller integers
+
+Values: TypeAlias = "NDArray[Any] | Categorical"
+"""Numbers, times, or the distinct Python values of a column with a code for each row."""
+
+
+def values_of(name: str, values: Any) -> Values:
+    """Return a column as numbers, as times, or as distinct values in the order of their first occurrence.
+
+    Args:
+        name: The name of the column, for error messages.
+        values: A list, an iterator, an array, or a column of a DataFrame or of an Arrow table.
+
+    Raises:
+        InvalidSpecError: The values are not a column, have several dimensions, or are not UTF-8 text.
+    """
+    try:
+        found = _converted(values)
+    except UnicodeDecodeError as error:
+        raise InvalidSpecError(f'column "{name}": is not text in UTF-8: {error.reason}') from None
+    except (ValueError, OverflowError) as error:
+        raise InvalidSpecError(f'column "{name}": {error}') from None
+    if found is None:
+        raise InvalidSpecError(
+            f'column "{name}": is {briefly(values)}; it must be a list, an array or a DataFrame column'
+        )
+    return found
+
+
+def _converted(values: Any) -> Values | None:
+    """Convert a column; return `None` if the values are not a column."""
+    if isinstance(values, Categorical):
+        return values
+    if not isinstance(values, np.ndarray | list | tuple):
+        if isinstance(values, _NO_COLUMN) or not hasattr(values, "__iter__"):
+            return None
+        values = _from_library(values)
+    if isinstance(values, Categorical):
+        return values
+    if isinstance(values, np.ndarray):
+        if values.ndim != 1:
+            raise ValueError(f"has {values.ndim} dimensions; it must have one")
+        return _plain(_with_gaps(values) if isinstance(values, np.ma.MaskedArray) else values)
+    listed = list(values)
+    return _plain(np.array(listed)) if set(map(type, listed)) <= {int, float} else encoded(listed)
+
+
+def _from_library(values: Any) -> Any:
+    """Convert a column of pandas, polars, pyarrow or another library to an array, a Categorical or a list."""
+    # narwhals takes longer to import than a small table to read.
+    import narwhals.stable.v2 as nw  # noqa: PLC0415
+
+    if hasattr(values, "dictionary_encode"):
+        values = _of_arrow(values)
+    series = nw.from_native(values, series_only=True, pass_through=True)
+    if not isinstance(series, nw.Series):
+        return np.asarray(values) if hasattr(values, "__array__") else values
+    kind = series.dtype
+    if isinstance(kind, nw.Datetime) and kind.time_zone is not None:
+        series = series.dt.convert_time_zone("UTC").dt.replace_time_zone(None)
+    has_gaps = bool(series.is_null().any())
+    is_time = isinstance(kind, nw.Datetime | nw.Duration | nw.Date)
+    is_number = isinstance(kind, nw.Boolean) or (kind.is_integer() and not isinstance(kind, nw.Int128 | nw.UInt128))
+    if is_time or kind.is_float() or (is_number and not has_gaps):
+        return series.to_numpy()
+    return series.to_list()  # NumPy has no integers that are missing
+
+
+def row_columns(rows: list[dict[str, Any]]) -> dict[str, Any]:
+    """Convert rows to columns; a value is `None` if the row does not contain it."""
+    names = dict.fromkeys(name for row in rows for name in row)
+    return {name: [row.get(name) for row in rows] for name in names}
+
+
+def frame_columns(frame: Any) -> dict[str, Any]:
+    """Return the columns of a table: a DataFrame of a library that narwhals reads, or an object with an Arrow stream.
+
+    Raises:
+        InvalidSpecError: The object is not a table, or two columns have the same name.
+        UnsupportedError: The object only has an Arrow stream, and pyarrow is not installed.
+    """
+    import narwhals.stable.v2 as nw  # noqa: PLC0415 - slow, see above
+    from narwhals.exceptions import DuplicateError  # noqa: PLC0415
+
+    if isinstance(frame, Columns):
+        return {name: frame[name] for name in frame.names}
+    try:
+        found = nw.from_native(frame, pass_through=True)
+        if isinstance(found, nw.LazyFrame):
+            found = found.collect()
+        elif found is frame and hasattr(frame, "__arrow_c_stream__") and not isinstance(frame, type):
+            imported("pyarrow", "Arrow tables", '"kueuepy[arrow]"')
+            found = nw.from_arrow(frame, backend="pyarrow")
+        if not isinstance(found, nw.DataFrame):
+            raise InvalidSpecError(f"jobs: {briefly(frame)} is not a table; it must be a DataFrame or an Arrow table")
+        columns = {str(column.name): column for column in found.iter_columns()}
+        names = list(map(str, found.columns))
+    except DuplicateError:
+        names, columns = list(map(str, getattr(frame, "column_names", getattr(frame, "columns", ())))), {}
+    if len(columns) < len(names):
+        twice = next(name for place, name in enumerate(names) if name in names[:place])
+        raise InvalidSpecError(f'jobs: column "{twice}" is there twice; each must have its own name')
+    return {name: column.to_native() for name, column in columns.items()}
+
+
+def _of_arrow(column: Any) -> Any:
+    """Return an array of pyarrow as a chunked array; texts become a Categorical, which takes no Python text per row.
+
+    Raises:
+        ValueError: A string is not UTF-8 text.
+    """
+    pyarrow = import_module("pyarrow")
+    column = column if hasattr(column, "chunks") else pyarrow.chunked_array([column])
+    kind = column.type.value_type if isinstance(column.type, pyarrow.DictionaryType) else column.type
+    if str(kind) not in ("string", "large_string", "string_view"):
+        return column
+    for chunk in column.chunks:  # Parquet files may contain strings that are not UTF-8
+        getattr(chunk, "dictionary", chunk).validate(full=True)
+    coded = column.cast("string").dictionary_encode().unify_dictionaries().combine_chunks()
+    coded = coded.chunk(0) if hasattr(coded, "chunks") else coded  # some releases return a chunked array
+    codes = coded.indices.fill_null(-1).to_numpy(zero_copy_only=False)
+    return _without_missing(codes, coded.dictionary.to_pylist())
+
+
+def _plain(values: NDArray[Any] | list[Any]) -> Values:
+    """Convert an array to numbers of 64 or fewer bits, to times, or to distinct Python objects.
+
+    Raises:
+        ValueError: The array has times without a unit, or bytes that are not UTF-8 text.
+    """
+    if isinstance(values, list):
+        return encoded(values)
+    kind = values.dtype.kind
+    if kind in "mM" and np.datetime_data(values.dtype)[0] == "generic":
+        if not np.isnat(values).all():
+            raise ValueError("has times without a unit; their type must have one, such as timedelta64[s]")
+        return encoded([None] * len(values))
+    if kind == "f" and values.dtype.itemsize not in (4, 8):
+        return values.astype(np.float32 if values.dtype.itemsize < 4 else np.float64)  # noqa: PLR2004 - bytes
+    if kind in "iufbmM":
+        return values.astype(values.dtype.newbyteorder("="), copy=False)
+    return encoded(values.tolist())
+
+
+def encoded(cells: list[Any]) -> Categorical:
+    """Return the distinct values, with strings instead of bytes; missing values have the code -1.
+
+    Raises:
+        UnicodeDecodeError: Bytes are not UTF-8 text.
+    """
+    known: dict[Any, int] = {}
+    try:
+        codes = np.fromiter((known.setdefault(cell, len(known)) for cell in cells), np.int32, len(cells))
+    except TypeError:  # lists, which DataFrames may contain
+        codes, names = np.arange(len(cells), dtype=np.int32), cells
+    else:
+        names = list(known)
+    return _without_missing(codes, [value.decode() if isinstance(value, bytes) else value for value in names])
+
+
+def _without_missing(codes: NDArray[np.int32], names: list[Any]) -> Categorical:
+    """Return a column in which missing values have the code -1."""
+    own = [-1 if is_missing(value) else code for code, value in enumerate(names)]
+    return Categorical(np.array([*own, -1], np.int32)[codes] if -1 in own else codes, names)
+
+
+def is_missing(value: Any) -> bool:
+    """Return whether a cell has no value: `None`, NaN, NaT, NA, or a text that means one of these or is blank."""
+    if value is None or isinstance(value, str | bytes):
+        return value is None or (value.decode() if isinstance(value, bytes) else value).strip() in MISSING
+    try:
+        return bool(value != value)  # noqa: PLR0124
+    except (TypeError, ArithmeticError):  # pandas' NA has no truth value; a signaling NaN cannot be compared
+        return True
+    except ValueError:  # an array, which is compared by elements
+        return False
+
+
+def _with_gaps(values: np.ma.MaskedArray[Any, Any]) -> Any:
+    """Replace masked values with NaT or `None`."""
+    if values.dtype.kind not in "mM":
+        return values.tolist()
+    found = np.array(values.data)
+    found[np.ma.getmaskarray(values)] = "NaT"
+    return found
 
 
 class Kind(NamedTuple):
@@ -109,7 +301,7 @@ class Column:
         """Store a column; `where` describes a row for error messages, such as `jobs row 17 (jobs.csv:19)`."""
         self.name, self._where = name, where
         self.notes: list[tuple[str, int]] = []
-        self.values = array_of(name, values)
+        self.values = values_of(name, values)
         self._type = self.values.dtype.kind if isinstance(self.values, np.ndarray) else "O"
 
     @cached_property
@@ -127,7 +319,7 @@ class Column:
 
     @cached_property
     def numbers(self) -> NDArray[Any] | None:
-        """The values as numbers, with NaN for missing values; `None` if a value is not a number."""
+        """The values as numbers, with NaN for missing values; `None` if a value is not a number, or exceeds a float."""
         if isinstance(self.values, np.ndarray):
             return self.values if self._type in "iufb" else None
         names, codes = self.coded.names, self.coded.codes
@@ -135,7 +327,7 @@ class Column:
             if set(map(type, names)) <= {str, int} and not (codes < 0).any():  # int() would truncate floats
                 return np.array([int(name) for name in names], np.int64)[codes]
         with contextlib.suppress(TypeError, ValueError, OverflowError):
-            return np.array([*map(float, names), math.nan])[codes]
+            return np.array([*map(_float, names), math.nan])[codes]
         return None
 
     def missing(self) -> NDArray[np.bool_]:
@@ -165,6 +357,7 @@ class Column:
         is_flag = self._type == "b" or (self._type == "O" and bool in set(map(type, self.coded.names)))
         if self.numbers is not None and not (kind.dates and is_flag):
             return self._scaled(self.numbers, kind)
+        self.refuse(self._rows(_is_beyond_floats(name) and "-" not in name for name in self.coded.names), kind.high)
         exact = [_exact(value, kind) for value in self.coded.names]
         self.refuse(self._rows(value is None for value in exact), kind.allowed)
         self.refuse(self._rows(value >= kind.limit * kind.scale for value in exact), kind.high)  # type: ignore[operator]
@@ -176,7 +369,8 @@ class Column:
 
     def _scaled(self, numbers: NDArray[Any], kind: Kind) -> NDArray[np.int64]:
         absent = np.isnan(numbers) | (kind.never & ((numbers == -1) | (numbers == math.inf)))
-        given = np.where(absent, kind.least, numbers)
+        # A column of an unsigned type has no missing value, and cannot hold a negative `least`.
+        given = np.where(absent, kind.least, numbers) if absent.any() else numbers
         self.refuse(given < kind.least, kind.allowed if kind.dates else f"it must be {kind.least} or more")
         self.refuse(given >= kind.limit, kind.high)  # before the multiplication, which would overflow
         if given.dtype.kind != "f":
@@ -193,7 +387,7 @@ class Column:
             is_month = self._type == "m" and np.datetime_data(self.values.dtype)[0] in "YM"
             return self.values if self._type in dates and not is_month else None
         found = moments(self.coded.names) if "M" in dates else None
-        return None if found is None else np.append(found, np.datetime64("NaT"))[self.coded.codes]
+        return None if found is None else np.append(found, np.datetime64("NaT", "us"))[self.coded.codes]
 
     def _rows(self, flags: Iterable[bool]) -> NDArray[np.bool_]:
         """Return the flag of each row; the argument has a flag for each distinct value."""
@@ -273,5 +467,25 @@ def _request(value: Any, resource: str) -> int | None:
 
 def _number(value: Any) -> float | None:
     with contextlib.suppress(TypeError, ValueError, OverflowError):
-        return float(value)
+        return _float(value)
     return None
+
+
+def _float(value: Any) -> float:
+    """Convert a value to a number.
+
+    Raises:
+        OverflowError: The value is a text with a number for which `float` returns infinity.
+    """
+    if _is_beyond_floats(value):
+        raise OverflowError(value)
+    return float(value)
+
+
+def _is_beyond_floats(value: Any) -> bool:
+    """Return whether a value is a text with a number that is too large for a float."""
+    if not isinstance(value, str) or not any(map(str.isdigit, value)):
+        return False
+    with contextlib.suppress(ValueError):
+        return math.isinf(float(value))
+    return False

@@ -9,7 +9,7 @@ import numpy as np
 from kueuepy.errors.words import counted
 from kueuepy.look.numbers import duration
 from kueuepy.simulation.columns import is_resource
-from kueuepy.simulation.sums import sums
+from kueuepy.simulation.grouped import sums
 from kueuepy.tables.columns import exact, is_named
 
 if TYPE_CHECKING:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from kueuepy._core import arrow_stream
-from kueuepy.errors import NotFoundError
+from kueuepy.errors import InvalidSpecError, NotFoundError
 from kueuepy.errors.arguments import checked_methods
 from kueuepy.errors.libraries import imported
 from kueuepy.errors.words import counted
@@ -166,15 +166,57 @@ class Columns:
         """The names of the columns."""
         return tuple(self._columns)
 
-    def __getitem__(self, name: str) -> Column:
-        """Return a column: an array, a Categorical or a list of strings.
+    def __getitem__(self, name: Any) -> Any:
+        """Return a column by its name: an array, a Categorical or a list of strings.
+
+        A row number returns the row as a dict. A slice, a boolean mask or a list of row numbers returns a table of
+        these rows, and a list of names a table of these columns.
 
         Raises:
-            NotFoundError: The table has no column with this name.
+            NotFoundError: The table has no such column or row.
         """
-        if name not in self._columns:
-            raise NotFoundError(f'table: "{name}" names no column; it must be one of {", ".join(self._columns)}')
-        return self._column(name)
+        if isinstance(name, str):
+            if name not in self._columns:
+                raise NotFoundError(f'table: "{name}" names no column; it must be one of {", ".join(self._columns)}')
+            return self._column(name)
+        if isinstance(name, list) and name and all(isinstance(one, str) for one in name):
+            return Columns({one: self[one] for one in name})
+        try:
+            if isinstance(name, slice):
+                return self.take(list(range(len(self))[name]))
+            return self._row(range(len(self))[name]) if not hasattr(name, "__len__") else self.take(name)
+        except (IndexError, TypeError) as error:
+            raise NotFoundError(f"table: {name!r} names no rows; there are {len(self)}: {error}") from None
+
+    def take(self, rows: Any) -> Any:
+        """Return a table of the selected rows, in the given order.
+
+        Args:
+            rows: Row numbers, or a boolean mask.
+
+        Raises:
+            InvalidSpecError: A row does not exist, or `rows` has the wrong type.
+        """
+        chosen = self._rows("take", rows)
+        found = type(self).__new__(type(self))
+        Columns.__init__(found, {name: _chosen(column, chosen) for name, column in self._columns.items()})
+        return found
+
+    def _rows(self, method: str, rows: Any) -> NDArray[np.intp]:
+        """Convert a boolean mask to row numbers; row numbers are returned unchanged."""
+        import numpy as np  # noqa: PLC0415 - only on use
+
+        try:
+            found = np.arange(len(self))[np.asarray(rows if len(rows) else np.empty(0, np.intp))]
+        except (IndexError, TypeError, ValueError) as error:
+            wanted = f"a mask of {counted(len(self), 'row')}, or numbers of rows from 0 to {len(self) - 1}"
+            where = f"{type(self).__name__}.{method}"
+            raise InvalidSpecError(f"{where}: is {rows!r}; it must be {wanted}: {error}") from None
+        return np.atleast_1d(found)
+
+    def _ipython_key_completions_(self) -> list[str]:
+        """Return the names of the columns, which notebooks complete after `table["`."""
+        return list(self._columns)
 
     def _column(self, name: str) -> Column:
         """Return an existing column, with amounts in the units of the public table."""
@@ -263,6 +305,10 @@ def _plain(value: Any) -> Any:
     return value.item() if hasattr(value, "item") else value
 
 
+def _chosen(column: Column, rows: NDArray[np.intp]) -> Column:
+    return [column[row] for row in rows.tolist()] if isinstance(column, list) else column[rows]
+
+
 def _for_pandas(pandas: Any, column: Column) -> Any:
     if isinstance(column, Categorical):
         names = dict.fromkeys(column.names)
@@ -287,3 +333,81 @@ def _for_arrow(pyarrow: Any, column: Column) -> Any:
         codes = pyarrow.array(column.codes, mask=column.codes < 0)
         return pyarrow.DictionaryArray.from_arrays(codes, pyarrow.array(list(column.names)))
     return pyarrow.array(column)
+
+
+class Framed:
+    """A result with a main table, `to_table()`, which can be converted to pandas, polars and Arrow.
+
+    Notebooks show the tables that `sheets` returns.
+    """
+
+    __slots__ = ()
+    _repr_html_ = repr_html
+
+    def to_table(self) -> Columns:
+        """Return the main table of the result."""
+        raise NotImplementedError
+
+    def to_pandas(self) -> Any:
+        """Return the main table as a pandas DataFrame.
+
+        Raises:
+            UnsupportedError: pandas is not installed.
+        """
+        return self.to_table().to_pandas()
+
+    def to_polars(self) -> Any:
+        """Return the main table as a polars DataFrame.
+
+        Raises:
+            UnsupportedError: polars is not installed.
+        """
+        return self.to_table().to_polars()
+
+    def to_arrow(self) -> Any:
+        """Return the main table as a pyarrow Table.
+
+        Raises:
+            UnsupportedError: pyarrow is not installed.
+        """
+        return self.to_table().to_arrow()
+
+
+def table_of(names: Sequence[str], rows: Iterable[Sequence[Any]]) -> Columns:
+    """Create a table from rows; columns of numbers and booleans become arrays, and other columns become categorical.
+
+    >>> table_of(("a", "b"), [(1, "x"), (2, None)]).rows()
+    [{'a': 1, 'b': 'x'}, {'a': 2, 'b': None}]
+    """
+    import numpy as np  # noqa: PLC0415 - only on use
+
+    listed = [tuple(row) for row in rows]
+    found: dict[str, Any] = {}
+    for place, name in enumerate(names):
+        values = [row[place] for row in listed]
+        kinds = set(map(type, values))
+        if values and kinds <= {bool}:
+            found[name] = np.array(values, bool)
+        elif values and kinds <= {int}:
+            found[name] = np.array(values, np.int64)
+        elif values and kinds <= {int, float, type(None)} and kinds != {type(None)}:
+            found[name] = np.array([np.nan if value is None else value for value in values], np.float64)
+        else:
+            found[name] = categorical([None if value is None else str(value) for value in values])
+    return Columns(found)
+
+
+def joined(tables: Mapping[str, Columns], key: str) -> Columns:
+    """Concatenate tables with the same columns, and prepend a column with the names of the tables."""
+    import numpy as np  # noqa: PLC0415 - only on use
+
+    first = next(iter(tables.values()))
+    names = [name for name, table in tables.items() for _ in range(len(table))]
+    columns: dict[str, Any] = {key: categorical(names)}
+    for name in first.names:
+        parts = [table[name] for table in tables.values()]
+        if hasattr(parts[0], "codes"):
+            columns[name] = categorical([text for part in parts for text in part])
+        else:
+            columns[name] = np.concatenate(parts)
+    return Columns(columns)

@@ -8,7 +8,7 @@ import msgspec
 
 from kueuepy.look.notebook import Sheet, repr_text
 from kueuepy.look.numbers import number
-from kueuepy.tables.framed import Framed, table_of
+from kueuepy.tables.columns import Framed, table_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

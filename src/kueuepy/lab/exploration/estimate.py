@@ -22,7 +22,7 @@ from kueuepy.objects import SECOND
 from kueuepy.simulation.measures import percentile
 from kueuepy.simulation.model import Recording, RunSettings, moment
 from kueuepy.simulation.simulate import Simulation
-from kueuepy.tables.framed import Framed, table_of
+from kueuepy.tables.columns import Framed, table_of
 
 if TYPE_CHECKING:
     import threading

@@ -13,7 +13,7 @@ from kueuepy.errors import InvalidSpecError, KueueError
 from kueuepy.errors.arguments import checked, checked_methods
 from kueuepy.lab.exploration.measure import Promise, promise
 from kueuepy.look.notebook import Sheet
-from kueuepy.tables.framed import Framed, table_of
+from kueuepy.tables.columns import Framed, table_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence

@@ -24,8 +24,7 @@ from kueuepy.simulation.labels import interval_text, titled
 from kueuepy.simulation.model import Recording
 from kueuepy.simulation.table import Jobs
 from kueuepy.tables import Columns
-from kueuepy.tables.columns import categorical
-from kueuepy.tables.framed import Framed
+from kueuepy.tables.columns import Framed, categorical
 
 if TYPE_CHECKING:
     import os
@@ -366,11 +365,10 @@ class Sweep(Framed):
         Raises:
             UnsupportedError: pyarrow is not installed.
         """
-        from pathlib import Path  # noqa: PLC0415 - only on use
+        from kueuepy.files import write_files  # noqa: PLC0415 - only on use
+        from kueuepy.simulation.parquet import table_writer  # noqa: PLC0415 - only on use
 
-        from kueuepy.simulation.arrow import write_table  # noqa: PLC0415 - only on use
-
-        write_table(self.frame, Path(path))
+        write_files({path: table_writer(self.frame)})
 
     @property
     def plot(self) -> SweepPlots:

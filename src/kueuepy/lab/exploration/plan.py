@@ -19,7 +19,7 @@ from kueuepy.look.notebook import Sheet, repr_text
 from kueuepy.simulation.catalogue import figure_text
 from kueuepy.simulation.labels import titled
 from kueuepy.tables import Columns
-from kueuepy.tables.framed import Framed
+from kueuepy.tables.columns import Framed
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping

@@ -15,11 +15,11 @@ from kueuepy.lab.exploration.runs import NOTHING, in_order
 from kueuepy.look.numbers import duration
 from kueuepy.objects import SECOND
 from kueuepy.session.session import session_of
+from kueuepy.simulation.grouped import sums
 from kueuepy.simulation.measures import percentile
 from kueuepy.simulation.model import Edit as FieldEdit
 from kueuepy.simulation.model import moment
 from kueuepy.simulation.simulate import Simulation
-from kueuepy.simulation.sums import sums
 
 if TYPE_CHECKING:
     import threading

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import msgspec
 import numpy as np
 
-from kueuepy.simulation.student import NORMAL, student
+from kueuepy.simulation.intervals import NORMAL, student
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
+from weakref import finalize
 
 from kueuepy.errors import InvalidSpecError
 from kueuepy.files import is_file
@@ -35,10 +36,12 @@ class Recording:
         """
         self.path = Path(path)
         self._db = connected(path)
+        # Most callers read one recording and drop it; Python 3.13 warns of a connection that is dropped unclosed.
+        self._close = finalize(self, self._db.close)
 
     def close(self) -> None:
-        """Close the file."""
-        self._db.close()
+        """Close the file, which otherwise is closed when the Recording is no longer referenced."""
+        self._close()
 
     @property
     def meta(self) -> dict[str, str]:

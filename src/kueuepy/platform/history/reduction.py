@@ -46,7 +46,9 @@ def reduced(obj: dict[str, Any], kind: str) -> dict[str, Any]:
         phase = {name: value for name, value in (found.get("status") or {}).items() if name == "phase"}
         return {**found, "spec": _pod(found.get("spec") or {}), "status": phase}
     if kind != "ConfigMap":
-        found.pop("status", None)
+        status = found.pop("status", None) or {}
+        if kind == "LocalQueue" and status.get("fairSharing"):  # the usage under admission fair sharing
+            found["status"] = {"fairSharing": status["fairSharing"]}
     return found
 
 

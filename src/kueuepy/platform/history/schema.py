@@ -22,7 +22,7 @@ from __future__ import annotations
 
 import sqlite3
 import zlib
-from contextlib import contextmanager, suppress
+from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -107,28 +107,30 @@ def connected(path: str | os.PathLike[str], *, writable: bool = False) -> sqlite
         InvalidSpecError: The file is not a recording, or has a different schema version.
         StateError: The file is opened for writing while another process is reading it.
     """
-    try:
-        mode = "rwc" if writable else "ro"
-        connection = sqlite3.connect(
-            f"{Path(path).resolve().as_uri()}?mode={mode}", uri=True, isolation_level=None, check_same_thread=False
-        )
-        (application,) = connection.execute("PRAGMA application_id").fetchone()
-        (version,) = connection.execute("PRAGMA user_version").fetchone()
-        (tables,) = connection.execute("SELECT count(*) FROM sqlite_schema").fetchone()
-    except (sqlite3.DatabaseError, UnicodeDecodeError) as error:
-        if isinstance(error, sqlite3.OperationalError):
-            raise NotFoundError(f"{path}: cannot be read: {error}") from None
-        raise InvalidSpecError(f"{path}: is not a recording: {error}") from None
-    if writable and not tables:
-        _create(connection)
-    elif application != APPLICATION:
-        connection.close()
-        raise InvalidSpecError(f"{path}: is an SQLite file, but not a recording; `kueuepy record` writes recordings")
-    elif version != VERSION:
-        connection.close()
-        raise InvalidSpecError(f"{path}: is a recording of version {version}; it must be of version {VERSION}")
-    if writable:
-        _begin_writing(connection, path)
+    with ExitStack() as unless_returned:  # closes the file after any error
+        try:
+            mode = "rwc" if writable else "ro"
+            connection = sqlite3.connect(
+                f"{Path(path).resolve().as_uri()}?mode={mode}", uri=True, isolation_level=None, check_same_thread=False
+            )
+            unless_returned.callback(connection.close)
+            (application,) = connection.execute("PRAGMA application_id").fetchone()
+            (version,) = connection.execute("PRAGMA user_version").fetchone()
+            (tables,) = connection.execute("SELECT count(*) FROM sqlite_schema").fetchone()
+        except (sqlite3.DatabaseError, UnicodeDecodeError) as error:
+            if isinstance(error, sqlite3.OperationalError):
+                raise NotFoundError(f"{path}: cannot be read: {error}") from None
+            raise InvalidSpecError(f"{path}: is not a recording: {error}") from None
+        if writable and not tables:
+            _create(connection)
+        elif application != APPLICATION:
+            what = "is an SQLite file, but not a recording; `kueuepy record` writes recordings"
+            raise InvalidSpecError(f"{path}: {what}")
+        elif version != VERSION:
+            raise InvalidSpecError(f"{path}: is a recording of version {version}; it must be of version {VERSION}")
+        if writable:
+            _begin_writing(connection, path)
+        unless_returned.pop_all()
     return connection
 
 
@@ -141,7 +143,6 @@ def _begin_writing(connection: sqlite3.Connection, path: str | os.PathLike[str])
     try:
         connection.execute("PRAGMA journal_mode = WAL")
     except sqlite3.OperationalError as error:
-        connection.close()
         raise StateError(f"{path}: cannot be written while another process reads it: {error}") from None
     connection.execute("PRAGMA synchronous = FULL")
 

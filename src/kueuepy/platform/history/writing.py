@@ -52,6 +52,7 @@ class RecordingWriter:
 
     Attributes:
         revisions: The resourceVersion up to which each kind has been recorded.
+        stored: The number of events that this writer has added to the recording, as `Recording.events` returns them.
     """
 
     def __init__(
@@ -76,13 +77,14 @@ class RecordingWriter:
         """
         self._anonymiser = anonymiser
         self._users = users
+        self.stored = 0
         self._db = connected(path, writable=True)
-        self._begin()
-        self._check_key(str(path))
-        if source and anonymiser is None:
-            self.set_meta("source", source)
-        self.commit()
         try:
+            self._begin()
+            self._check_key(str(path))
+            if source and anonymiser is None:
+                self.set_meta("source", source)
+            self.commit()
             with reading(path):
                 self.revisions: dict[str, int] = dict(self._db.execute("SELECT kind, revision FROM watches"))
                 self._last_seen: dict[str, int] = dict(self._db.execute("SELECT kind, time FROM watches"))
@@ -267,6 +269,7 @@ class RecordingWriter:
             return
         row = (*place, time, revision, None if new is None else pack(new))
         self._db.execute(f"INSERT OR IGNORE INTO {table_of(place[0])} VALUES (?, ?, ?, ?, ?)", row)  # noqa: S608
+        self.stored += 1
         if new is None:
             self._objects.pop(place, None)
         else:
@@ -300,6 +303,7 @@ class RecordingWriter:
             state = pack(latest) if position + 1 == len(changes) else None
             self._db.execute(_TRANSITION, (row, at, revision, change.what, change.reason, state))
         self._workloads[uid] = _Known(row, key, revision, latest)
+        self.stored += 1
 
     def _new_workload(self, uid: str, obj: dict[str, Any], pod_sets: bytes, user: str) -> int:
         metadata, spec = obj["metadata"], obj["spec"]
@@ -327,6 +331,7 @@ class RecordingWriter:
             return
         self._db.execute("UPDATE workloads SET deleted = ? WHERE id = ?", (time, known.row))
         self._db.execute(_TRANSITION, (known.row, time, revision, "Deleted", "", None))
+        self.stored += 1
 
 
 def _revision(obj: dict[str, Any]) -> int:

@@ -14,10 +14,10 @@ from kueuepy.objects import SECOND
 from kueuepy.objects.times import Duration, duration_ns
 from kueuepy.platform.history import Conditions
 from kueuepy.platform.live.comparison import ClosedAgreement, Comparison, Made
-from kueuepy.platform.live.following import CONFIGURATION, Follower
+from kueuepy.platform.live.following import Follower
 from kueuepy.platform.live.lives import Life, recorded_lives, usual_latency, usual_release
 from kueuepy.platform.live.recorded import recorded_decisions
-from kueuepy.platform.live.recording import Change, manager_configuration, read_events, recorded_gaps
+from kueuepy.platform.live.recording import CONFIGURATION, Change, manager_configuration, read_events, recorded_gaps
 from kueuepy.platform.visibility import SchedulerEvent, drain_events
 from kueuepy.session.session import session_of
 

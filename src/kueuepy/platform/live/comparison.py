@@ -12,7 +12,7 @@ import numpy as np
 
 from kueuepy.errors.words import counted
 from kueuepy.objects import SECOND, Timestamp
-from kueuepy.platform.live.agreement import Difference
+from kueuepy.platform.live.agreement import Difference, causes_of
 from kueuepy.platform.live.following import RETRY_PERIOD
 from kueuepy.tables import Categorical, Columns
 from kueuepy.tables.columns import categorical, times
@@ -139,14 +139,7 @@ class ClosedAgreement(msgspec.Struct, frozen=True, eq=False):
             f"predicted-recorded {percents}",
             f"preemptions        {preempted or 'none'}",
         ]
-        causes = Counter(one.cause.partition(":")[0] for one in self.differences)
-        if causes:
-            told = ", ".join(f"{count} {name}" for name, count in causes.most_common())
-            lines.append(f"differences        {len(self.differences)}: {told}")
-        for one in self.differences:
-            if one.explanation:
-                lines += ["", str(one), *(f"  {line}" for line in one.explanation.splitlines())]
-        return "\n".join(lines)
+        return "\n".join([*lines, *causes_of(self.differences)])
 
     def __repr__(self) -> str:
         """Return the fraction of common admissions with the same flavors, and the number of common admissions."""
@@ -342,7 +335,7 @@ class Comparison:
         self._differences.append((time, queue, Difference(Timestamp.of(time), kind, key, what, "", explanation)))
 
     def _with_causes(self, gaps: Sequence[tuple[int, int]], notes: tuple[str, ...]) -> list[Difference]:
-        first: dict[str, Difference] = {}
+        first: set[str] = set()
         near = self._near()
         explained = 0
         done = []
@@ -351,12 +344,12 @@ class Comparison:
             tree = self._tree(queue) if queue else ""
             cause = self._outer_cause(time, one.workload, gaps, notes)
             if not cause and tree in first:
-                cause = f"follows from an earlier difference: {first[tree].workload}"
+                cause = "follows from an earlier difference"
             elif not cause and number in self._by_retry:
                 cause = "the time at which Kueue retries pending workloads, which no object shows"
             elif not cause and _is_near(near[tree], time, self._tolerance):
                 cause = "several decisions within the latency of the cluster"
-            first.setdefault(tree, one)
+            first.add(tree)
             explained += bool(one.explanation)
             text = one.explanation if explained <= self._explain else ""
             done.append(Difference(one.time, one.kind, one.workload, one.here, cause or UNEXPLAINED, text))

@@ -4,21 +4,26 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from msgspec.structs import replace
+
+from kueuepy._core import Quantity
 from kueuepy.cluster import Cluster
+from kueuepy.engine.cycle import Cycle
 from kueuepy.errors import KueueError
 from kueuepy.manifest import load
-from kueuepy.objects import SECOND
-from kueuepy.platform.apiserver import RESOURCES
+from kueuepy.objects import SECOND, ClusterQueue, Cohort, FairSharing, LocalQueue, ResourceFlavor, Taint
 from kueuepy.platform.history import Conditions
-from kueuepy.platform.live.recording import reclaimable_pods
+from kueuepy.platform.live.recording import CONFIGURATION, reclaimable_pods
 from kueuepy.scheduler import Scheduler
 from kueuepy.session.session import session_of
 from kueuepy.session.submission import SubmittedWorkload
-from kueuepy.session.workloads import is_stopping, job_stopped, take
+from kueuepy.session.workloads import await_victims, is_stopping, job_stopped, take
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Iterator
 
+    from kueuepy.engine.decisions import Decision
+    from kueuepy.objects import Object
     from kueuepy.platform.live.recording import Change
 
 RETRY_PERIOD = SECOND
@@ -26,12 +31,12 @@ RETRY_PERIOD = SECOND
 
 Source: `pkg/cache/queue/inadmissible_workloads.go:requeueBatchPeriod`.
 """
+_TRIED = Taint("kueuepy.example.com/tried", "true", "NoSchedule")
+"""A taint that no workload tolerates."""
+_TILT = 1e-6
+"""The relative change of a weight that breaks a tie of two shares, but not an inequality."""
 _UNTIL_RECORDED = "87600h"
 """The time after which pods of an evicted job terminate, unless the recording terminates them earlier."""
-_OF_CONTROLLERS = {"MultiKueueConfig", "MultiKueueCluster", "ProvisioningRequestConfig"}
-"""The kinds that only controllers of admission checks read."""
-CONFIGURATION = frozenset(resource.kind for resource in RESOURCES) - _OF_CONTROLLERS - {"Workload"}
-"""The kinds of objects, besides Workload, that influence decisions."""
 
 
 class Follower:
@@ -41,6 +46,7 @@ class Follower:
         scheduler: The cluster after the applied changes and the Scheduler's own decisions.
         due: The time at which each notified cohort tree is retried, in nanoseconds since the Unix epoch.
         notes: The changes that could not be applied, with reasons.
+        refused: The keys of the pending workloads that the cluster has tried to admit.
     """
 
     def __init__(self, scheduler: Scheduler) -> None:
@@ -48,6 +54,7 @@ class Follower:
         self.scheduler = scheduler
         self.due: dict[str, int] = {}
         self.notes: list[str] = []
+        self.refused: set[str] = set()
 
     @classmethod
     def start(cls, configuration: Iterable[dict[str, Any]]) -> Follower:
@@ -64,7 +71,7 @@ class Follower:
     def fork(self) -> Follower:
         """Return an independent copy, except for `notes`, which are shared."""
         twin = type(self)(self.scheduler.fork())
-        twin.due, twin.notes = dict(self.due), self.notes
+        twin.due, twin.notes, twin.refused = dict(self.due), self.notes, self.refused
         return twin
 
     @property
@@ -108,7 +115,7 @@ class Follower:
         session_of(self.scheduler).engine.retry(ready)
 
     def apply(self, change: Change) -> bool:
-        """Apply a change, unless it is a decision of Kueue's scheduler.
+        """Apply a change of the specification of an object, without its status.
 
         Returns:
             Whether the change can influence decisions.
@@ -119,13 +126,144 @@ class Follower:
             self._note(change, error)
             return True
 
-    def correct(self, change: Change) -> None:
-        """Set a Workload to the state that a change wrote; if the state is not valid, add a note."""
-        assert change.new is not None, "a deleted Workload has no state"
+    def adopt(self, change: Change, *, is_ahead: bool) -> bool:
+        """Take over the state that a change wrote, in every field that a later decision reads.
+
+        State that no object contains is kept: which workloads are inadmissible, the scan progress, and the preemptors.
+
+        Args:
+            change: The change.
+            is_ahead: Whether this Follower has made a decision about the Workload that the cluster writes later; the
+                outcome of this decision is kept.
+
+        Returns:
+            Whether the change can influence decisions.
+        """
         try:
-            self.set_to(change.new)
+            return self._adopt(change, is_ahead=is_ahead) if change.kind == "Workload" else self._object(change)
         except KueueError as error:
             self._note(change, error)
+            return True
+
+    def _adopt(self, change: Change, *, is_ahead: bool) -> bool:
+        key, old, new = change.key, change.old, change.new
+        if new is None:
+            if self.has(key):
+                self.scheduler.delete(key)
+            return True
+        before, after = Conditions(old), Conditions(new)
+        finished = after.true("Finished")
+        if old is None or not self.has(key) or (self.is_true(key, "Finished") and not finished):
+            self.set_to(new)
+            return True
+        if finished:
+            if not self.is_true(key, "Finished"):
+                self.finish(key, after.reason("Finished"))
+            return not before.true("Finished")
+        if after.reason("QuotaReserved").startswith("WaitingFor"):
+            self.refused.add(key)
+        elif after.true("QuotaReserved"):
+            self.refused.discard(key)
+        matters = self._spec(old, new)
+        if is_ahead:
+            return matters
+        # A workload that stays pending keeps its place in the queue, unless Kueue itself would add it again
+        # (pkg/cache/queue/cluster_queue.go:PushOrUpdate).
+        holds = after.true("QuotaReserved") or before.true("QuotaReserved") or self.is_true(key, "QuotaReserved")
+        if holds or _queueing(old) != _queueing(new):
+            self.set_to(new)
+            return True
+        return matters
+
+    def cycle(self) -> Cycle:
+        """Run one scheduling cycle without the controllers, whose writes the recording contains."""
+        state = session_of(self.scheduler).state
+        return Cycle(state.engine.decide(state.not_modelled))
+
+    def ask(self, key: str, tried: Iterable[str] = (), *, changed: Iterable[Object] = ()) -> Decision | None:
+        """Return the decision of a cycle whose only head is a workload, without changing anything.
+
+        In a BestEffortFIFO queue, the position of the workload has no influence, because no object shows which of the
+        workloads before it are inadmissible. `None` if the workload does not exist, has quota, or is not the first
+        workload of a StrictFIFO queue.
+
+        Args:
+            key: The key of the workload.
+            tried: The names of the flavors that are skipped.
+            changed: Objects that replace the objects of the same names.
+        """
+        state = session_of(self.scheduler).state
+        found = state.engine.find(key)
+        if found < 0 or self.is_true(key, "QuotaReserved") or self.is_true(key, "Finished"):
+            return None
+        queue = self._queue_of(key)
+        if queue is not None and queue.queueing_strategy == "StrictFIFO":
+            active, _ = state.engine.queues()[queue.name]
+            if active[:1] != [key]:
+                return None
+        skipped = [state.store.objects.get((ResourceFlavor, name)) for name in tried]
+        replaced = [
+            *(
+                replace(one, node_taints=(*one.node_taints, _TRIED))
+                for one in skipped
+                if isinstance(one, ResourceFlavor)
+            ),
+            *changed,
+        ]
+        engine = state.engine.fork() if replaced else state.engine
+        for obj in replaced:
+            engine.apply(obj, True)  # noqa: FBT003 - as changed
+        return engine.ask([found], state.not_modelled)[0]
+
+    def tilted(self) -> Iterator[Object]:
+        """Yield each Cohort and ClusterQueue with a slightly higher and a slightly lower weight, which breaks ties."""
+        state = session_of(self.scheduler).state
+        if state.configuration.fair_sharing is None:
+            return
+        objects = state.store.objects
+        nodes: tuple[Cohort | ClusterQueue, ...] = (*objects.of(Cohort), *objects.of(ClusterQueue))
+        for node in nodes:
+            weight = float(Quantity(node.fair_sharing.weight)) if node.fair_sharing is not None else 1.0
+            for factor in (1 + _TILT, 1 - _TILT):
+                yield replace(node, fair_sharing=FairSharing(f"{weight * factor:.9f}"))
+
+    def tried_flavors(self, key: str) -> Iterator[tuple[str, ...]]:
+        """Yield the sets of flavors that the scheduler can have tried for a pending workload before the next attempt.
+
+        Nothing is yielded if no attempt was refused, because the first attempt starts with the first flavor.
+        """
+        if not self.has(key) or key not in self.refused:
+            return
+        queue = self._queue_of(key)
+        for group in () if queue is None else queue.resource_groups:
+            names = [flavor.name for flavor in group.flavors]
+            yield from (tuple(names[:count]) for count in range(1, len(names)))
+
+    def _queue_of(self, key: str) -> ClusterQueue | None:
+        """Return the ClusterQueue of a workload; `None` if there is none."""
+        state = session_of(self.scheduler).state
+        workload = state.known(state.engine.find(key))
+        local = state.store.objects.get((LocalQueue, f"{workload.namespace}/{workload.queue_name}"))
+        queue = state.store.objects.get((ClusterQueue, local.cluster_queue)) if isinstance(local, LocalQueue) else None
+        return queue if isinstance(queue, ClusterQueue) else None
+
+    def consider(self, keys: Iterable[str]) -> Cycle:
+        """Retry all inadmissible workloads, and run a cycle whose heads are the given workloads if possible.
+
+        In a ClusterQueue without one of these workloads, the head is the first workload of the queue.
+        """
+        state = session_of(self.scheduler).state
+        for queue in state.store.objects.of(ClusterQueue):
+            state.engine.apply(queue, True)  # noqa: FBT003 - as changed, which schedules a retry
+        state.engine.retry(set(state.engine.notified_trees()))
+        for key in keys:
+            self.await_victims(key)
+        return self.cycle()
+
+    def await_victims(self, key: str) -> None:
+        """Mark a pending workload as the preemptor of its ClusterQueue."""
+        if self.has(key):
+            await_victims(session_of(self.scheduler), key)
 
     def _note(self, change: Change, error: KueueError) -> None:
         self.notes.append(f"{change.kind} {change.key} at revision {change.revision}: {error}")
@@ -165,29 +303,13 @@ class Follower:
         if change.old is None or not self.has(key):
             self.set_to(new)
             return True
-        return any([self._spec(change.old, new), self._status(key, change.old, new)])
+        return self._spec(change.old, new)
 
     def _spec(self, old: dict[str, Any], new: dict[str, Any]) -> bool:
         if old.get("spec") == new.get("spec"):
             return False
         self.scheduler.apply(*load(new, strict=False).workloads)
         return True
-
-    def _status(self, key: str, old: dict[str, Any], new: dict[str, Any]) -> bool:
-        on, before, after = self.scheduler, Conditions(old), Conditions(new)
-        if after.true("Finished"):
-            if before.true("Finished"):
-                return False
-            self.finish(key, after.reason("Finished"))
-            return True
-        matters = any([self.answer(key, old, new), self._reclaim(key, old, new)])
-        if on.configuration.wait_for_pods_ready and after.true("PodsReady") != before.true("PodsReady"):
-            on.pods_ready(key, after.true("PodsReady"))
-            matters = True
-        if before.true("QuotaReserved") and not after.true("QuotaReserved"):
-            self.release(key, new)
-            matters = True
-        return matters
 
     def finish(self, key: str, reason: str) -> None:
         """Finish a workload.
@@ -197,14 +319,6 @@ class Follower:
             reason: The recorded reason of the condition `Finished`.
         """
         self.scheduler.finish(key, reason="Succeeded" if reason == "Succeeded" else "Failed")
-
-    def _reclaim(self, key: str, old: dict[str, Any], new: dict[str, Any]) -> bool:
-        """Apply the recorded numbers of reclaimable pods, which no longer need their quota."""
-        pods = reclaimable_pods(new)
-        if pods == reclaimable_pods(old) or not pods:
-            return False
-        self.scheduler.reclaim(key, pods)
-        return True
 
     def answer(self, key: str, old: dict[str, Any], new: dict[str, Any]) -> bool:
         """Set admission checks to their recorded states.
@@ -235,19 +349,19 @@ class Follower:
             answered = True
         return answered
 
-    def release(self, key: str, new: dict[str, Any] | None = None) -> None:
-        """Release the quota of an evicted workload whose pods have terminated.
-
-        Args:
-            key: The key of the workload.
-            new: The recorded Workload, which replaces a workload that is not evicted; with `None`, a workload that is
-                not evicted is not changed.
-        """
+    def release(self, key: str) -> None:
+        """Release the quota of an evicted workload whose pods have terminated; another workload is not changed."""
         session, engine = session_of(self.scheduler), session_of(self.scheduler).engine
         engine.settle()
         if not is_stopping(session.state, engine.find(key)):
-            if new is not None:
-                self.set_to(new)
             return
         job_stopped(session, key)
         engine.settle()
+
+
+def _queueing(manifest: dict[str, Any]) -> Any:
+    """Return the fields of the status that determine whether and when a pending workload is active."""
+    status, conditions = manifest.get("status") or {}, Conditions(manifest)
+    names = ("Evicted", "Requeued", "DeactivationTarget")
+    checks = [(one.get("name"), one.get("state")) for one in status.get("admissionChecks") or ()]
+    return [conditions.get(name) for name in names], checks, status.get("requeueState"), reclaimable_pods(manifest)

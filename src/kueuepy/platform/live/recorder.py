@@ -32,9 +32,6 @@ class Recorder:
 
     Threads of `Watches` receive the events. The calling thread writes the events, which are durable 0.2 s after their
     receipt.
-
-    Attributes:
-        written: The number of events that have been written.
     """
 
     def __init__(self, reader: ClusterReader, writer: RecordingWriter, *, keep: int | None = None) -> None:
@@ -49,8 +46,12 @@ class Recorder:
         self._writer = writer
         self._keep = keep
         self._watches = Watches(reader, writer.revisions)
-        self.written = 0
         self._next_prune = self._next_configuration = 0
+
+    @property
+    def written(self) -> int:
+        """The number of events that have been written, which `Recording.events` returns."""
+        return self._writer.stored
 
     def stop(self) -> None:
         """Make `run` return after the next commit. Another thread or a signal handler can call `stop`."""
@@ -92,12 +93,10 @@ class Recorder:
     def _write(self, message: Message) -> None:
         if message.what == "list":
             self._writer.listed(message.kind, message.value, message.revision, message.time)
-            self.written += len(message.value)
         elif message.what == "bookmark":
             self._writer.bookmark(message.kind, message.revision, message.time)
         else:
             self._writer.event(message.kind, message.what == "deleted", message.value, message.time)
-            self.written += 1
 
     def _record_configuration(self, now: int) -> None:
         """Record the release of Kueue and the Configuration of its manager."""

@@ -10,16 +10,24 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import msgspec
 
 from kueuepy.errors import InvalidSpecError, NotFoundError
+from kueuepy.errors.words import counted
 from kueuepy.manifest.text.sources import is_recording
+from kueuepy.objects import Timestamp
 from kueuepy.objects.times import parse_time
-from kueuepy.platform.history import Recording
+from kueuepy.platform.apiserver import RESOURCES
+from kueuepy.platform.history import Recording, reduced
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 _MANAGER = "kueue-manager-config"
 _HINT = ", as `kubectl get --watch -o json --output-watch-events` prints it; a dump has no history to verify"
 _WRITES = {"ADDED", "MODIFIED", "DELETED"}
+_OF_CONTROLLERS = {"MultiKueueConfig", "MultiKueueCluster", "ProvisioningRequestConfig"}
+"""The kinds that only controllers of admission checks read."""
+CONFIGURATION = frozenset(resource.kind for resource in RESOURCES) - _OF_CONTROLLERS - {"Workload"}
+"""The kinds of objects, besides Workload, that influence decisions."""
+_READ = CONFIGURATION | {"Workload", "ConfigMap"}
 
 
 class Change(NamedTuple):
@@ -79,10 +87,42 @@ def recorded_gaps(path: str | os.PathLike[str]) -> list[tuple[int, int]]:
     return [(gap["since"], gap["until"]) for gap in Recording(path).gaps()]
 
 
+def gap_notes(gaps: Sequence[tuple[int, int]]) -> list[str]:
+    """Return a note about the periods in which changes might be missing; empty if there are none."""
+    if not gaps:
+        return []
+    longest = max(gaps, key=lambda gap: gap[1] - gap[0])
+    span = " to ".join(str(Timestamp.of(time)) for time in longest)
+    return [f"changes might be missing in {counted(len(gaps), 'period')} of the recording; the longest is {span}"]
+
+
 def manager_configuration(found: Iterable[Change]) -> list[dict[str, Any]]:
     """Return the last version of the ConfigMap of Kueue's manager; an empty list if there is none."""
     versions = [one.new for one in found if one.kind == "ConfigMap" and one.key.endswith(f"/{_MANAGER}")]
     return [one for one in versions if one is not None][-1:]
+
+
+class _Metadata(msgspec.Struct):
+    name: str
+    resource_version: str = msgspec.field(name="resourceVersion")
+
+
+class _Head(msgspec.Struct):
+    metadata: _Metadata
+    kind: str = ""
+
+
+class _Line(msgspec.Struct):
+    """A line of a file of watch events. The object is only decoded if its kind influences decisions."""
+
+    type: str
+    object: msgspec.Raw = msgspec.Raw(b"null")
+    received: str = ""
+    kind: str = ""
+
+
+_LINES = msgspec.json.Decoder(_Line)
+_HEADS = msgspec.json.Decoder(_Head)
 
 
 def _events(path: str, data: bytes) -> Iterator[dict[str, Any]]:
@@ -90,17 +130,23 @@ def _events(path: str, data: bytes) -> Iterator[dict[str, Any]]:
         if not line.strip():
             continue
         try:
-            event = msgspec.json.decode(line, type=dict[str, Any])
+            event = _LINES.decode(line)
         except (msgspec.DecodeError, UnicodeDecodeError) as error:
             raise InvalidSpecError(f"{path}:{number}: {error}; a line must be a watch event{_HINT}") from None
-        if event.get("type") not in (*_WRITES, "BOOKMARK", "ERROR"):
-            raise InvalidSpecError(
-                f"{path}:{number}: type: is {event.get('type')!r}; a line must be a watch event{_HINT}"
-            )
-        if event["type"] in _WRITES:
-            if fault := _fault(event):
+        if event.type not in (*_WRITES, "BOOKMARK", "ERROR"):
+            raise InvalidSpecError(f"{path}:{number}: type: is {event.type!r}; a line must be a watch event{_HINT}")
+        if event.type in _WRITES:
+            try:
+                kind = event.kind or _HEADS.decode(event.object).kind
+                obj = msgspec.json.decode(event.object) if not kind or kind in _READ else None
+            except msgspec.DecodeError:
+                obj, kind = {}, ""
+            if obj is None:
+                continue
+            found = {"received": event.received, "type": event.type, "kind": kind, "object": obj}
+            if fault := _fault(found):
                 raise InvalidSpecError(f"{path}:{number}: {fault}")
-            yield event
+            yield found
 
 
 def _fault(event: Mapping[str, Any]) -> str:
@@ -135,9 +181,9 @@ def changes(events: Iterable[Mapping[str, Any]]) -> list[Change]:
     found: list[Change] = []
     time = 0
     for event in written:
-        obj = event["object"]
+        kind = str(event.get("kind") or event["object"].get("kind"))
+        obj = reduced(event["object"], kind)
         metadata = obj["metadata"]
-        kind = str(event.get("kind") or obj.get("kind"))
         key = f"{metadata['namespace']}/{metadata['name']}" if metadata.get("namespace") else metadata["name"]
         time = max(time, _received(event) or 0)
         old = known.get((kind, key))

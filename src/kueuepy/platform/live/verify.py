@@ -3,42 +3,41 @@
 from __future__ import annotations
 
 from collections import Counter, defaultdict, deque
-from typing import TYPE_CHECKING, Any, Literal, TypeAlias
-
-import msgspec
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias, TypeVar
 
 from kueuepy.engine.decisions import Admitted, Preempting
 from kueuepy.errors.arguments import checked
+from kueuepy.errors.words import counted
 from kueuepy.objects import ClusterQueue
 from kueuepy.objects.times import Duration, Timestamp, duration_ns
 from kueuepy.platform.live.agreement import Agreement, Difference, JudgedDecision
-from kueuepy.platform.live.following import CONFIGURATION, Follower
+from kueuepy.platform.live.following import Follower
 from kueuepy.platform.live.recorded import RecordedDecision, decisions_of, placed_pods
-from kueuepy.platform.live.recording import Change, manager_configuration, read_events
+from kueuepy.platform.live.recording import (
+    CONFIGURATION,
+    Change,
+    gap_notes,
+    manager_configuration,
+    read_events,
+    recorded_gaps,
+)
 from kueuepy.session.session import session_of
 
 if TYPE_CHECKING:
     import os
-    from collections.abc import Callable, Iterable, Iterator
+    from collections.abc import Callable, Iterable, Iterator, Sequence
 
     from kueuepy.engine.decisions import Decision
     from kueuepy.platform.live.agreement import Kind
 
 _MOST_CYCLES = 1000
+_RETRY = "the time at which Kueue retries pending workloads, which no object shows"
 _CHECKPOINTS = 64
-_BETWEEN = 8
+_WRITTEN_TOGETHER = 12
+_KINDS: tuple[Kind, ...] = ("admission", "preemption", "replacement")
 Progress: TypeAlias = "Callable[[int, int], None]"
-_Outcome: TypeAlias = Literal["", "same", "moment", "different"]
-
-
-class _Run(msgspec.Struct, eq=False):
-    """A Follower, and the numbers of the recorded decisions that it has made."""
-
-    follower: Follower
-    made: frozenset[int] = frozenset()
-
-    def fork(self) -> _Run:
-        return _Run(self.follower.fork(), self.made)
+_K = TypeVar("_K")
+_Outcome: TypeAlias = Literal["same", "moment", "tie", "different"]
 
 
 @checked
@@ -76,14 +75,22 @@ def verify(
     """
     found = read_events(recording)
     uids = {one.manifest["metadata"].get("uid"): one.key for one in found if one.kind == "Workload"}
-    verifier = Verifier(manager_configuration(found), duration_ns(latency), uids)
+    gaps = recorded_gaps(recording)
+    verifier = Verifier(manager_configuration(found), duration_ns(latency), uids, gaps)
     for change in found:
         verifier.add(change)
-    for number, change in enumerate(found):
-        verifier.judge(change.time)
-        if progress is not None:
-            progress(number + 1, len(found))
-    notes = verifier.notes if verifier.judged else [*verifier.notes, "the recording has no decisions to compare"]
+    notes = [*gap_notes(gaps)]
+    number = 0
+    try:
+        for number, change in enumerate(found):
+            verifier.judge(change.time)
+            if progress is not None:
+                progress(number + 1, len(found))
+    except KeyboardInterrupt:
+        notes.append(f"interrupted after {number} of {counted(len(found), 'change')}")
+    if not verifier.judged:
+        notes.append("the recording has no decisions to compare")
+    notes = [*notes, *verifier.notes]
     return Agreement(verifier.judged, verifier.differences, dict(verifier.domains), tuple(notes))
 
 
@@ -99,35 +106,45 @@ class Verifier:
         domains: The number of admissions with the same topology domains (True) and with different ones (False).
     """
 
-    def __init__(self, configuration: Iterable[dict[str, Any]], latency: int, uids: dict[Any, str]) -> None:
+    def __init__(
+        self,
+        configuration: Iterable[dict[str, Any]],
+        latency: int,
+        uids: dict[Any, str],
+        gaps: Sequence[tuple[int, int]] = (),
+    ) -> None:
         """Create a verifier of an empty cluster.
 
         Args:
             configuration: The ConfigMap of Kueue's manager, if it is known.
             latency: The longest time between a decision and its write, in nanoseconds.
             uids: The keys of known workloads by UID.
+            gaps: The periods in which changes might be missing, in nanoseconds since the Unix epoch.
         """
-        self._latency = latency
-        self._run = _Run(Follower.start(configuration))
+        self._latency, self._gaps = latency, gaps
+        self._follower = Follower.start(configuration)
+        # Only follows the writes, in case the cluster decided before it had made the decisions that kueuepy made ahead.
+        self._written = self._follower.fork()
         self._uids = uids
         self._changes: dict[int, Change] = {}
-        self._added = self._next = self._oldest = 0
+        self._added = self._next = self._oldest = self._configured = 0
         self._found = 0
         self._first: deque[tuple[int, RecordedDecision]] = deque()
         self._at: dict[int, list[RecordedDecision]] = defaultdict(list)
         self._of: dict[tuple[Kind, str], deque[RecordedDecision]] = defaultdict(deque)
+        self._by: dict[str, deque[RecordedDecision]] = defaultdict(deque)
+        self._made: set[int] = set()
         self.judged: list[JudgedDecision] = []
         self.domains: Counter[bool] = Counter()
         self.differences: list[Difference] = []
-        self._corrected: set[int] = set()
         self._doubted: dict[tuple[Kind, str], tuple[int, Decision]] = {}
         self._reported: set[tuple[Kind, str]] = set()
-        self._checkpoints: deque[tuple[int, _Run]] = deque(maxlen=_CHECKPOINTS)
+        self._checkpoints: deque[tuple[int, Follower, Follower]] = deque(maxlen=_CHECKPOINTS)
 
     @property
     def notes(self) -> list[str]:
         """The changes that could not be applied, with reasons."""
-        return self._run.follower.notes
+        return self._follower.notes
 
     def add(self, change: Change) -> None:
         """Add the next change."""
@@ -143,6 +160,7 @@ class Verifier:
             self._first.append((index, decision))
             self._at[index].append(decision)
             self._of[decision.kind, decision.workload].append(decision)
+            self._by[decision.head].append(decision)
 
     def judge(self, until: int) -> None:
         """Process the changes up to a time at which all decisions within the latency are known.
@@ -156,15 +174,30 @@ class Verifier:
 
     def _process(self, index: int) -> None:
         change = self._changes[index]
-        self._wait(self._run, change.time, index)
+        self._wait(change.time, index)
         for decision in self._at.get(index, ()):
             self._judge(decision)
-        if change.kind == "Workload" or index in self._at:
-            self._checkpoints.append((index, self._run.fork()))
-        self._step(self._run, index)
+        if change.kind == "Workload":
+            self._checkpoints.append((index, self._follower.fork(), self._written.fork()))
+        self._written.tick(change.time)
+        self._written.adopt(change, is_ahead=False)
+        matters = self._follower.adopt(change, is_ahead=self._is_ahead(change.key, index))
+        if matters and change.kind != "Workload":
+            self._configured = change.time
+        if matters or self._doubted:
+            self._follower.notice()
+            self._decide(index + 1)
         self._report_doubts(index)
         if index % _CHECKPOINTS == 0:
             self._forget(index)
+
+    def _is_ahead(self, key: str, index: int) -> bool:
+        """Return whether kueuepy has made a decision about a workload that the cluster writes after a change."""
+        return any(
+            known.index > index and known.number in self._made
+            for kind in _KINDS
+            for known in self._of.get((kind, key), ())
+        )
 
     def _forget(self, index: int) -> None:
         """Delete the data that no later decision needs."""
@@ -177,189 +210,216 @@ class Verifier:
         while self._first and self._first[0][0] < oldest:
             _, decision = self._first.popleft()
             self._at.pop(decision.index, None)
-            own = self._of[decision.kind, decision.workload]
-            own.remove(decision)
-            if not own:
-                del self._of[decision.kind, decision.workload]
-        first = self._first[0][1].number if self._first else self._found
-        self._run.made = frozenset(number for number in self._run.made if number >= first)
-        self._corrected = {number for number in self._corrected if number >= first}
+            self._made.discard(decision.number)
+            _remove(self._of, (decision.kind, decision.workload), decision)
+            _remove(self._by, decision.head, decision)
 
-    def _wait(self, run: _Run, time: int, index: int) -> None:
+    def _wait(self, time: int, index: int) -> None:
         """Advance the clock to a change; retry inadmissible workloads whenever a retry is due."""
-        follower = run.follower
-        while follower.due and (first := min(follower.due.values())) <= time:
-            follower.tick(first)
-            follower.retry(first)
-            self._decide(run, index)
-        follower.tick(time)
+        while self._follower.due and (first := min(self._follower.due.values())) <= time:
+            self._follower.tick(first)
+            self._follower.retry(first)
+            self._decide(index)
+        self._follower.tick(time)
 
-    def _step(self, run: _Run, index: int) -> None:
-        if self._apply(run, index) or self._doubted:
-            self._decide(run, index + 1)
-
-    def _apply(self, run: _Run, index: int) -> bool:
-        matters = run.follower.apply(self._changes[index])
-        run.follower.notice()
-        return matters
-
-    def _decide(self, run: _Run, index: int, most: int = _MOST_CYCLES) -> None:
+    def _decide(self, index: int) -> None:
         """Run cycles while the recording contains their decisions within the latency.
 
         Args:
-            run: The Follower and its decisions.
             index: The index of the next change.
-            most: The maximum number of cycles.
         """
-        for before, found in _cycles(run, most):
-            expected = [self._expected(run, index, kind, key, decision) for kind, key, decision in found]
-            if not all(expected):
-                for (kind, key, decision), known in zip(found, expected, strict=True):
-                    if known is None:
-                        self._doubted.setdefault((kind, key), (run.follower.now, decision))
-                run.follower = before
+        ahead = None
+        for _ in range(_MOST_CYCLES):
+            before = self._follower.fork()
+            cycle = self._follower.cycle()
+            found = list(_decided(before, cycle))
+            if cycle.idle or (not found and cycle.ahead == ahead):
                 break
-            run.made |= {known.number for known in expected if known is not None}
-        run.follower.notice()
+            ahead = cycle.ahead if not found else None
+            known = [self._expected(index, *one) for one in found]
+            if not all(known):
+                for (kind, key, decision), one in zip(found, known, strict=True):
+                    if one is None:
+                        self._doubted.setdefault((kind, key), (self._follower.now, decision))
+                self._follower = before
+                break
+            self._made |= {one.number for one in known if one is not None}
+        self._follower.notice()
 
-    def _expected(self, run: _Run, index: int, kind: Kind, key: str, decision: Decision) -> RecordedDecision | None:
-        """Return the matching recorded decision if the cluster made it within the latency; otherwise return `None`."""
+    def _expected(self, index: int, kind: Kind, key: str, decision: Decision) -> RecordedDecision | None:
+        """Return the matching recorded decision if the cluster made it within the latency; otherwise return `None`.
+
+        The recorded decisions about one head are matched in the order of their writes.
+        """
         for known in self._of.get((kind, key), ()):
-            if known.index >= index and known.number not in run.made:
-                soon = known.time - run.follower.now <= self._latency
-                return known if soon and known.is_same(decision) and known.is_placed(decision) else None
+            if known.index >= index and known.number not in self._made:
+                soon = known.time - self._follower.now <= self._latency
+                if not soon or not known.is_same(decision) or not known.is_placed(decision):
+                    return None
+                return None if kind == "admission" and self._is_preceded(known, index) else known
         return None
+
+    def _is_preceded(self, known: RecordedDecision, index: int) -> bool:
+        """Return whether the cluster preempted workloads for a head before it made another decision about the head."""
+        return any(
+            index <= one.index < known.index and one.number not in self._made and not self._repeats(one)
+            for one in self._by.get(known.head, ())
+        )
 
     def _judge(self, decision: RecordedDecision) -> None:
         outcome: _Outcome = "same"
         there = True
-        if decision.number not in self._run.made and not self._repeats(decision):
-            before = self._run.follower.fork()
-            outcome, there = self._at_another_moment(decision)
+        if decision.number not in self._made and not self._repeats(decision):
+            before = self._follower.fork()
+            outcome, there = self._search(decision)
             if outcome == "different":
                 self.differences.append(self._difference(before, decision))
             elif not there:
                 self.differences.append(self._misplaced(before, decision))
         if any(decision.domains):
             self.domains[there] += 1
-        self.judged.append(
-            JudgedDecision(Timestamp.of(decision.time), decision.kind, decision.workload, outcome or "different")
-        )
+        self.judged.append(JudgedDecision(Timestamp.of(decision.time), decision.kind, decision.workload, outcome))
+        if decision.kind == "preemption":
+            self._follower.await_victims(decision.head)
+        self._made.add(decision.number)
         self._doubted.pop((decision.kind, decision.workload), None)
         self._reported.discard((decision.kind, decision.workload))
 
-    def _correct(self, run: _Run, decision: RecordedDecision) -> None:
-        run.made |= {decision.number}
-        self._corrected.add(decision.number)
-        run.follower.correct(self._changes[decision.index])
-
     def _repeats(self, decision: RecordedDecision) -> bool:
         """Return whether kueuepy has already preempted a workload; Kueue preempts it again if two writes conflict."""
-        return decision.kind == "preemption" and self._run.follower.is_true(decision.workload, "Evicted")
+        return decision.kind == "preemption" and self._follower.is_true(decision.workload, "Evicted")
 
-    def _at_another_moment(self, decision: RecordedDecision) -> tuple[_Outcome, bool]:
-        """Find a time within the latency at which kueuepy makes the decision, and continue from that time.
+    def _search(self, decision: RecordedDecision) -> tuple[_Outcome, bool]:
+        """Find a state within the latency in which kueuepy makes the decision.
 
         Returns:
             The outcome, and whether the topology domains are the same.
         """
         elsewhere: _Outcome = "different"
-        moments = self._moments(decision) if _has_queue(self._run.follower, decision.cluster_queue) else ()
-        for position, run in enumerate(moments):
+        for position, (state, tried) in enumerate(self._variants(decision)):
+            found = self._makes(state, decision, tried)
+            if found is None:
+                continue
             outcome: _Outcome = "same" if position == 0 else "moment"
-            found = None if decision.number in run.made else self._makes(run, decision)
-            if decision.number not in run.made:
-                if found is None:
-                    continue
-                if not decision.is_placed(found[0]):
-                    elsewhere = outcome if elsewhere == "different" else elsewhere
-                    continue
-            if found is not None and found[1]:  # the cycle also makes decisions that the cluster did not make
-                self._correct(self._run, decision)
-            else:
-                run.made |= {decision.number}
-                self._run = run
-            return outcome, True
-        self._correct(self._run, decision)
+            if decision.is_placed(found):
+                return outcome, True
+            elsewhere = outcome if elsewhere == "different" else elsewhere
+        if decision.kind == "preemption" and self._makes_in_tie(decision):
+            return "tie", True
+        if elsewhere == "different" and any(self._makes_among(state, decision) for state in self._states(decision)):
+            return "moment", True
         return elsewhere, elsewhere == "different" and not any(decision.domains)
 
-    def _moments(self, decision: RecordedDecision) -> Iterator[_Run]:
-        """Yield Followers with the same input up to the decision, but with different times of cycles and retries."""
-        yield self._run.fork()
-        early = self._run.fork()
-        early.follower.retry()
-        yield early
-        for index, checkpoint in reversed(self._checkpoints):
-            if self._changes[index].time < decision.time - self._latency:
-                break
-            run = checkpoint.fork()
-            run.follower.retry()
-            self._decide(run, index)
-            self._follow(run, index, decision.index, self._step)
-            yield run
-            # Changes may also occur between cycles that consider several heads one after the other.
-            for cycles in range(_BETWEEN):
-                run = checkpoint.fork()
-                run.follower.retry()
-                self._decide(run, index, most=cycles)
-                self._follow(run, index, decision.index, self._apply)
-                yield run
+    def _makes_in_tie(self, decision: RecordedDecision) -> bool:
+        """Return whether kueuepy makes a decision if equal shares are ordered differently.
 
-    def _follow(self, run: _Run, start: int, end: int, step: Callable[[_Run, int], object]) -> None:
-        """Apply the changes with indices from `start` to `end - 1`, and the recorded decisions among them."""
-        for index in range(start, end):
-            self._wait(run, self._changes[index].time, index)
-            for known in self._at.get(index, ()):
-                if known.number not in run.made or known.number in self._corrected:
-                    self._correct(run, known)
-            step(run, index)
-
-    def _makes(self, run: _Run, decision: RecordedDecision) -> tuple[Decision, bool] | None:
-        """Run cycles until a Follower makes a recorded decision.
-
-        Returns:
-            The decision, and whether the Follower also makes decisions that the cluster did not make; `None` if the
-            Follower does not make the recorded decision.
+        Kueue chooses one of several cohorts with the same share at random
+        (pkg/scheduler/preemption/fairsharing/ordering.go:nextTarget).
         """
-        for _, found in _cycles(run):
-            made, other = None, False
-            for kind, key, one in found:
-                if (kind, key) == (decision.kind, decision.workload) and decision.is_same(one):
-                    made = one
-                elif known := self._expected(run, decision.index, kind, key, one):
-                    run.made |= {known.number}
-                else:
-                    other = True
-            run.follower.notice()
-            if made is not None:
-                return made, other
-            if other:
-                return None
-        return None
+        return any(
+            self._is_made(state, decision, state.ask(decision.head, changed=(obj,)))
+            for state in (self._follower, self._written)
+            for obj in state.tilted()
+        )
+
+    def _makes_among(self, state: Follower, decision: RecordedDecision) -> bool:
+        """Return whether a Follower makes a decision in a cycle that considers the heads of other decisions as well.
+
+        The heads of one cycle influence each other, for example if they need the same victims.
+        """
+        near = {
+            one.head: None
+            for index in range(decision.index - _WRITTEN_TOGETHER, decision.index + _WRITTEN_TOGETHER)
+            for one in self._at.get(index, ())
+        }
+        run = state.fork()
+        found = list(_decided(state, run.consider([*near, decision.head])))
+        return any(
+            (kind, key) == (decision.kind, decision.workload) and decision.is_same(one) and decision.is_placed(one)
+            for kind, key, one in found
+        )
+
+    def _variants(self, decision: RecordedDecision) -> Iterator[tuple[Follower, tuple[str, ...]]]:
+        """Yield the states, first with all flavors, then without the flavors that the scheduler can have tried before.
+
+        Kueue continues with the next flavor after a workload was refused, and no object shows where
+        (pkg/scheduler/flavorassigner/flavorassigner.go:LastTriedFlavorIdx).
+        """
+        for state in self._states(decision):
+            yield state, ()
+        for tried in self._follower.tried_flavors(decision.head):
+            for state in self._states(decision):
+                yield state, tried
+
+    def _states(self, decision: RecordedDecision) -> Iterator[Follower]:
+        """Yield the states in which the cluster can have made a decision, the most likely state first."""
+        yield self._follower
+        # The scheduler makes a decision before it writes the decision, and writes several decisions at a time.
+        later = self._follower.fork()
+        for index in range(decision.index + 1, min(decision.index + _WRITTEN_TOGETHER, self._added)):
+            for other in self._at.get(index, ()):
+                if other.number not in self._made and other.workload != decision.workload:
+                    later.adopt(self._changes[index], is_ahead=False)
+                    yield later
+        yield self._written
+        for index, earlier, written in reversed(self._checkpoints):
+            if self._changes[index].time < decision.time - self._latency:
+                return
+            yield earlier
+            yield written
+
+    def _makes(self, state: Follower, decision: RecordedDecision, tried: tuple[str, ...] = ()) -> Decision | None:
+        """Return the decision of a Follower about the head of a recorded decision; `None` if it differs."""
+        if decision.kind == "replacement":
+            run = state.fork()
+            return next((one for one in run.cycle() if one.workload == decision.head and decision.is_same(one)), None)
+        found = state.ask(decision.head, tried)
+        return found if self._is_made(state, decision, found) else None
+
+    def _is_made(self, state: Follower, decision: RecordedDecision, found: Decision | None) -> bool:
+        """Return whether a decision of a Follower equals a recorded decision, apart from the topology domains."""
+        if found is None or not decision.is_same(found):
+            return False
+        if decision.kind == "admission":
+            return isinstance(found, Admitted)
+        if not isinstance(found, Preempting):
+            return False
+        targets = {one.workload for one in found.targets if not state.is_true(one.workload, "Evicted")}
+        victims = {one.workload for one in self._by[decision.head] if one.kind == "preemption"}
+        return decision.workload in targets and targets <= victims
 
     def _difference(self, before: Follower, decision: RecordedDecision) -> Difference:
-        here = next((one for one in before.fork().scheduler.cycle() if one.workload == decision.head), None)
         explanation = before.explanation(decision.head)
-        state = explanation.partition("\n")[0] or "no such workload here"
+        state = explanation.partition("\n")[0] or "kueuepy has no such workload"
+        here = before.ask(decision.head)
         what = f"kueuepy does not consider it: {state}" if here is None else _in_words(here)
-        cause = "a moment that no object shows" if decision.workload in self._recent(decision) else "unknown"
-        if not _has_queue(before, decision.cluster_queue):
-            cause = f"the recording does not contain ClusterQueue {decision.cluster_queue}"
+        cause = self._cause(before, decision, here)
         return Difference(Timestamp.of(decision.time), decision.kind, decision.workload, what, cause, explanation)
 
+    def _cause(self, before: Follower, decision: RecordedDecision, here: Decision | None) -> str:
+        key = decision.workload
+        if any(since - self._latency <= decision.time <= until + self._latency for since, until in self._gaps):
+            return "a gap in the recording"
+        if not _has_queue(before, decision.cluster_queue):
+            return "the recording does not contain the ClusterQueue"
+        if any(f"Workload {key} " in note for note in self.notes):
+            return "a recorded change of the workload could not be applied"
+        if decision.time - self._configured <= self._latency:
+            return "the configuration changed at that time"
+        if here is None:
+            return "kueuepy does not consider the workload"
+        if isinstance(here, Admitted):
+            return "kueuepy assigns other flavors or another number of pods"
+        if isinstance(here, Preempting):
+            return "kueuepy preempts other workloads"
+        return "kueuepy finds no capacity for the workload"
+
     def _misplaced(self, before: Follower, decision: RecordedDecision) -> Difference:
-        here = next((one for one in before.fork().scheduler.cycle() if one.workload == decision.workload), None)
+        here = next((one for one in before.fork().cycle() if one.workload == decision.workload), None)
         placed = placed_pods(here.pod_sets) if isinstance(here, Admitted) else "at another moment"
         what = f"recorded: {decision.domains}; here: {placed}"
-        return Difference(Timestamp.of(decision.time), "domains", decision.workload, what, "other domains")
-
-    def _recent(self, decision: RecordedDecision) -> set[str]:
-        """Return the keys of the objects that changed within the latency before the decision."""
-        return {
-            change.key
-            for change in map(self._changes.get, range(decision.index - _CHECKPOINTS, decision.index))
-            if change is not None and change.time >= decision.time - self._latency
-        }
+        cause = "kueuepy assigns other topology domains"
+        return Difference(Timestamp.of(decision.time), "domains", decision.workload, what, cause)
 
     def _report_doubts(self, index: int) -> None:
         """Report decisions that kueuepy makes and the cluster does not make within the latency.
@@ -374,25 +434,20 @@ class Verifier:
             del self._doubted[kind, key]
             if (kind, key) in self._reported:
                 continue
-            again = self._run.follower.fork()
-            if any(one[:2] == (kind, key) for one in _decided(self._run.follower, again.scheduler.cycle())):
+            again = self._follower.fork()
+            if any(one[:2] == (kind, key) for one in _decided(self._follower, again.cycle())):
                 self._reported.add((kind, key))
                 what = f"only kueuepy decides this: {_in_words(decision)}"
-                explanation = self._run.follower.explanation(decision.workload)
-                self.differences.append(Difference(Timestamp.of(time), kind, key, what, "only here", explanation))
+                explanation = self._follower.explanation(decision.workload)
+                waits = decision.workload in self._follower.refused
+                cause = _RETRY if waits else "only kueuepy makes the decision"
+                self.differences.append(Difference(Timestamp.of(time), kind, key, what, cause, explanation))
 
 
-def _cycles(run: _Run, most: int = _MOST_CYCLES) -> Iterator[tuple[Follower, list[tuple[Kind, str, Decision]]]]:
-    """Run cycles until a cycle is idle or changes nothing; yield the state before each cycle, and its decisions."""
-    ahead = None
-    for _ in range(most):
-        before = run.follower.fork()
-        cycle = run.follower.scheduler.cycle()
-        found = list(_decided(before, cycle))
-        if cycle.idle or (not found and cycle.ahead == ahead):
-            return
-        ahead = cycle.ahead if not found else None
-        yield before, found
+def _remove(known: dict[_K, deque[RecordedDecision]], key: _K, decision: RecordedDecision) -> None:
+    known[key].remove(decision)
+    if not known[key]:
+        del known[key]
 
 
 def _decided(before: Follower, cycle: Iterable[Decision]) -> Iterator[tuple[Kind, str, Decision]]:

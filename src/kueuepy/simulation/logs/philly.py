@@ -10,9 +10,9 @@ import numpy as np
 from kueuepy.errors import InvalidSpecError
 from kueuepy.objects import SECOND
 from kueuepy.objects.times import LONGEST
-from kueuepy.simulation.read import Source, Table, row_columns
+from kueuepy.simulation.read import Source, Table
 from kueuepy.simulation.spans import parse_moment, shown
-from kueuepy.simulation.values import SPAN, TIME, whole
+from kueuepy.simulation.values import SPAN, TIME, row_columns, whole
 
 if TYPE_CHECKING:
     from kueuepy.simulation.base import JobColumns

@@ -8,13 +8,13 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from kueuepy.errors import InvalidSpecError
+from kueuepy.simulation.confidence import expect_alike
 from kueuepy.simulation.intervals import of_mean
-from kueuepy.simulation.pairs import expect_alike
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from kueuepy.simulation.pairs import Simulated
+    from kueuepy.simulation.confidence import Simulated
 
 
 class Effect(NamedTuple):

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import platform
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -192,9 +191,7 @@ def settings(results: Mapping[str, Result], command: str) -> str:
         if any(values):
             rows.append((key, *(value or "—" for value in values)))
     rows.append(("Hash of all tables (SHA-256)", *(result.fingerprint for result in results.values())))
-    rows.append(
-        ("Versions", *[f"{describe()}; Python {platform.python_version()}, NumPy {np.__version__}"] * len(given))
-    )
+    rows.append(("Versions", *[f"{describe()}; NumPy {np.__version__}"] * len(given)))
     notes = [
         (name, what, Cell(f"{count:,}", count)) for name, result in results.items() for what, count in result.notes
     ]

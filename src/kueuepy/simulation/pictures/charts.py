@@ -15,6 +15,7 @@ from kueuepy.look.chart import Area, Axis, Box, Chart, Key, Label, Line, Rug, en
 from kueuepy.look.colours import ALL, MOST_NAMES, OTHERS
 from kueuepy.look.numbers import amount, round_duration
 from kueuepy.simulation.columns import is_resource
+from kueuepy.simulation.confidence import of_cohorts
 from kueuepy.simulation.groups import preemptions as evictions_of
 from kueuepy.simulation.pictures.catalogue import shown
 from kueuepy.simulation.pictures.names import (
@@ -30,7 +31,6 @@ from kueuepy.simulation.pictures.names import (
     workers_of,
 )
 from kueuepy.simulation.series import series_of
-from kueuepy.simulation.windows import of_cohorts
 from kueuepy.tables.columns import exact, is_named
 
 if TYPE_CHECKING:

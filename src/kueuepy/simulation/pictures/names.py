@@ -10,7 +10,7 @@ from kueuepy.errors import InvalidSpecError, StateError
 from kueuepy.look.colours import MOST_NAMES, OTHERS, places
 from kueuepy.look.numbers import unit_of
 from kueuepy.simulation.columns import is_resource
-from kueuepy.simulation.sums import sums
+from kueuepy.simulation.grouped import sums
 from kueuepy.tables.columns import as_names
 
 if TYPE_CHECKING:
