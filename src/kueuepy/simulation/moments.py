@@ -14,7 +14,6 @@ from kueuepy.scheduler import Scheduler, scheduler_with
 from kueuepy.session.session import session_of
 from kueuepy.session.store import commit
 from kueuepy.simulation.columns import keys_of
-from kueuepy.simulation.rows import keys_of
 
 if TYPE_CHECKING:
     from kueuepy._core import Engine
