@@ -1,21 +1,20 @@
 """The facade modules, and the registration of functions of rooms that import later rooms.
 
 Each public name of a facade is imported on first use, from the module that the facade's stub names.
-The stub of a facade (`sim.pyi`) is the only list of its names. Type checkers read the stub itself.
+The `__all__` of a facade's stub (`sim.pyi`) is the only list of its names. Type checkers read the stub itself.
 """
 
 from __future__ import annotations
 
 import re
 import sys
-from difflib import get_close_matches
 from importlib import import_module
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from kueuepy import sources
-from kueuepy.look import notebook
+from kueuepy.look import html_renderers
 
+TYPE_CHECKING = False  # importing `typing` takes longer than the rest of `import kueuepy`
 if TYPE_CHECKING:
     import os
     from collections.abc import Callable
@@ -24,7 +23,8 @@ FACADES = ("kueuepy", "kueuepy.answers", "kueuepy.lab", "kueuepy.platform", "kue
 _EAGER = ("kueuepy.objects", "kueuepy.errors")
 # A stub is read with a regular expression, because importing `ast` takes longer than the rest of `import kueuepy`.
 _IMPORT = re.compile(r"^from (\S+) import (\([^)]*\)|.*)$", re.MULTILINE)
-_NAME = re.compile(r"(\w+) as \1\b")
+_ALL = re.compile(r"^__all__ = \[([^\]]*)\]", re.MULTILINE)
+_NAME = re.compile(r"\w+")
 
 
 def check_interpreter() -> None:
@@ -45,8 +45,9 @@ def names_of(facade: str) -> dict[str, str]:
     """Return the public names of a facade, each with the module that defines it."""
     folder = Path(__file__).parent.joinpath(*facade.split(".")[1:])
     stub = folder / "__init__.pyi" if folder.is_dir() else folder.with_suffix(".pyi")
-    found = _IMPORT.findall(stub.read_text(encoding="utf-8"))
-    return {public: module for module, names in found for public in _NAME.findall(names)}
+    text = stub.read_text(encoding="utf-8")
+    home = {name: module for module, names in _IMPORT.findall(text) for name in _NAME.findall(names)}
+    return {public: home[public] for listed in _ALL.findall(text) for public in _NAME.findall(listed)}
 
 
 def facade(name: str) -> tuple[Callable[[str], object], Callable[[], list[str]], list[str]]:
@@ -70,7 +71,7 @@ def facade(name: str) -> tuple[Callable[[str], object], Callable[[], list[str]],
 
 def register() -> None:
     """Register the functions that show objects in notebooks, and open running clusters and recordings."""
-    notebook.shown_by(_html)
+    html_renderers[:] = [_html]
     sources.read_by(sources.Readers(_cluster, _state, _recording))
 
 
@@ -103,6 +104,8 @@ def _missing(name: str, public: str, known: dict[str, str]) -> str:
     message = f"module {name!r} has no attribute {public!r}"
     if public.startswith("_"):
         return message
+    from difflib import get_close_matches  # noqa: PLC0415 - only needed for this message
+
     from kueuepy.errors.former import FORMER  # noqa: PLC0415 - only needed for this message
 
     if new_way := FORMER["name"].get(public):

@@ -1,13 +1,33 @@
-from kueuepy.engine.cycle import Loop as Loop
-from kueuepy.engine.decisions import FlavorAttempt as FlavorAttempt, Target as Target
+from kueuepy.engine.cycle import Loop
+from kueuepy.engine.decisions import FlavorAttempt, Target
 from kueuepy.engine.tables import (
-    QueueTable as QueueTable,
-    QuotaTable as QuotaTable,
-    ShareTable as ShareTable,
-    UsageTable as UsageTable,
-    WorkloadTable as WorkloadTable,
+    QueueTable,
+    QuotaTable,
+    ShareTable,
+    UsageTable,
+    WorkloadTable,
 )
-from kueuepy.explain import Cause as Cause, RootCause as RootCause
-from kueuepy.explain.whatif import Answers as Answers, Change as Change, Difference as Difference, Outcome as Outcome
-from kueuepy.pages import Page as Page
-from kueuepy.topology import Rack as Rack, RackMap as RackMap
+from kueuepy.explain import Cause, RootCause
+from kueuepy.explain.whatif import Answers, Change, Difference, Outcome
+from kueuepy.pages import Page
+from kueuepy.topology import Rack, RackMap
+
+__all__ = [
+    "Answers",
+    "Cause",
+    "Change",
+    "Difference",
+    "FlavorAttempt",
+    "Loop",
+    "Outcome",
+    "Page",
+    "QueueTable",
+    "QuotaTable",
+    "Rack",
+    "RackMap",
+    "RootCause",
+    "ShareTable",
+    "Target",
+    "UsageTable",
+    "WorkloadTable",
+]

@@ -1,40 +1,74 @@
 from kueuepy.fleet import (
-    AllAtOnce as AllAtOnce,
-    Connect as Connect,
-    Disconnect as Disconnect,
-    External as External,
-    Incremental as Incremental,
+    AllAtOnce,
+    Connect,
+    Disconnect,
+    External,
+    Incremental,
 )
-from kueuepy.lab.exploration.statistics import Estimate as Estimate, PairedDifference as PairedDifference
+from kueuepy.lab.exploration.statistics import Estimate, PairedDifference
 from kueuepy.session.checks import (
-    CheckAnswer as CheckAnswer,
-    CheckController as CheckController,
-    CheckRequest as CheckRequest,
-    Provisioning as Provisioning,
+    CheckAnswer,
+    CheckController,
+    CheckRequest,
+    Provisioning,
 )
 from kueuepy.simulation.distributions import (
-    Constant as Constant,
-    Empirical as Empirical,
-    Exponential as Exponential,
-    LogNormal as LogNormal,
-    ShiftedExponential as ShiftedExponential,
-    Weibull as Weibull,
+    Constant,
+    Empirical,
+    Exponential,
+    LogNormal,
+    ShiftedExponential,
+    Weibull,
 )
-from kueuepy.simulation.figures import Kpis as Kpis
-from kueuepy.simulation.load import cluster_of as cluster_of
+from kueuepy.simulation.figures import Kpis
+from kueuepy.simulation.load import cluster_of
 from kueuepy.simulation.model import (
-    CheckDelay as CheckDelay,
-    Clock as Clock,
-    Delete as Delete,
-    Edit as Edit,
-    Event as Event,
-    Evict as Evict,
-    Failures as Failures,
-    Finish as Finish,
-    Priority as Priority,
-    Recording as Recording,
-    RunModel as RunModel,
-    Startup as Startup,
+    CheckDelay,
+    Clock,
+    Delete,
+    Edit,
+    Event,
+    Evict,
+    Failures,
+    Finish,
+    Priority,
+    Recording,
+    RunModel,
+    Startup,
 )
-from kueuepy.simulation.recorded import PreemptionLoop as PreemptionLoop
-from kueuepy.simulation.simulate import Progress as Progress
+from kueuepy.simulation.recorded import PreemptionLoop
+
+__all__ = [
+    "AllAtOnce",
+    "CheckAnswer",
+    "CheckController",
+    "CheckDelay",
+    "CheckRequest",
+    "Clock",
+    "Connect",
+    "Constant",
+    "Delete",
+    "Disconnect",
+    "Edit",
+    "Empirical",
+    "Estimate",
+    "Event",
+    "Evict",
+    "Exponential",
+    "External",
+    "Failures",
+    "Finish",
+    "Incremental",
+    "Kpis",
+    "LogNormal",
+    "PairedDifference",
+    "PreemptionLoop",
+    "Priority",
+    "Provisioning",
+    "Recording",
+    "RunModel",
+    "ShiftedExponential",
+    "Startup",
+    "Weibull",
+    "cluster_of",
+]

@@ -6,11 +6,21 @@ without importing `kueuepy.platform`.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
-
+TYPE_CHECKING = False  # importing `typing` takes longer than the rest of `import kueuepy`, which imports this module
 if TYPE_CHECKING:
     import os
     from collections.abc import Callable, Iterator
+    from typing import Any, Protocol
+
+    class RecordedJobs(Protocol):
+        """All Workloads of a recording."""
+
+        @property
+        def end(self) -> int:
+            """The time of the last record, in nanoseconds since the Unix epoch."""
+
+        def workloads(self) -> Iterator[tuple[dict[str, Any], int | None, str]]:
+            """Iterate over Workloads, each with the time of its deletion and its user."""
 
 
 class LiveSource:
@@ -37,18 +47,7 @@ class LiveSource:
         raise NotImplementedError
 
 
-class RecordedJobs(Protocol):
-    """All Workloads of a recording."""
-
-    @property
-    def end(self) -> int:
-        """The time of the last record, in nanoseconds since the Unix epoch."""
-
-    def workloads(self) -> Iterator[tuple[dict[str, Any], int | None, str]]:
-        """Iterate over Workloads, each with the time of its deletion and its user."""
-
-
-class Readers(NamedTuple):
+class Readers:
     """The functions that open sources.
 
     Attributes:
@@ -57,9 +56,14 @@ class Readers(NamedTuple):
         recording: Function that opens a recording with its full history.
     """
 
-    cluster: Callable[[str], LiveSource]
-    state: Callable[[str], LiveSource]
-    recording: Callable[[str | os.PathLike[str]], RecordedJobs]
+    def __init__(
+        self,
+        cluster: Callable[[str], LiveSource],
+        state: Callable[[str], LiveSource],
+        recording: Callable[[str | os.PathLike[str]], RecordedJobs],
+    ) -> None:
+        """Store the functions."""
+        self.cluster, self.state, self.recording = cluster, state, recording
 
 
 _readers: list[Readers] = []

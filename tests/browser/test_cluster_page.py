@@ -9,7 +9,7 @@ import pytest
 
 import kueuepy as kq
 from kueuepy.look import numbers
-from kueuepy.look.loopback import Server
+from kueuepy.look.serving import Server
 from kueuepy.pages import Page
 from kueuepy.pages.document import script_of_page
 from kueuepy.platform.site import PageSite, SchedulerFeed

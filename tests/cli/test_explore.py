@@ -42,7 +42,7 @@ def test_guarantee_answers_as_python(kueuepy, week, log):
     assert (limits.code, limits.json["holds"], limits.json["edits"]) == (0, True, {})
     assert kueuepy("guarantee", "safety", week, "--cluster-queue", "robots").code == 3
     missing = kueuepy("guarantee", "safety", week)
-    assert (missing.code, "safety needs cluster_queue" in missing.err) == (1, True)
+    assert (missing.code, "safety needs --cluster-queue" in missing.err) == (1, True)
     starved = kueuepy("guarantee", "starvation", week, "--jobs", log, "--period", "7d")
     assert starved.code in (0, 3)
     assert starved.out.startswith("starvation: ")

@@ -13,7 +13,7 @@ from kueuepy.errors.problems import path_text
 from kueuepy.lint import lint
 from kueuepy.manifest import dump, from_dict, to_dict
 from kueuepy.manifest.configuration import read_resources
-from kueuepy.manifest.decoding import Findings
+from kueuepy.manifest.findings import Findings
 from kueuepy.manifest.validation.devices import mapping_faults
 from kueuepy.platform.journal import Journal
 from kueuepy.selectors import compile_error, evaluate

@@ -16,6 +16,7 @@ import pytest
 import kueuepy as kq
 from exploration.conftest import CELL, GPU, NOMINAL, RECLAIM, arrivals, team
 from kueuepy.lab.exploration.runs import row_of
+from kueuepy.lab.exploration.sweep import SweepProgress
 
 BORROWING = f"ClusterQueue/team-a:quota[{CELL}].borrowingLimit"
 GRID = {RECLAIM: ["Never", "Any"], BORROWING: [0, 2, None], "jobs:scale_load": [1.0, 1.5]}
@@ -185,7 +186,7 @@ def test_a_row_runs_again_with_all_tables(teams):
 def test_progress_is_reported_at_the_end(teams):
     told = []
     kq.sweep(teams, arrivals(0), {NOMINAL: [4, -1]}, progress=told.append)
-    assert told[-1] == kq.lab.SweepProgress(2, 2, 1)
+    assert told[-1] == SweepProgress(2, 2, 1)
 
 
 def test_seeds_without_effect_are_reported(teams):

@@ -66,19 +66,19 @@ def test_a_manifest_with_any_value_in_referenced_objects_is_read_or_rejected():
             "appwrapper",
             ("components", 1, "template", "spec", "template", "spec", "containers", 0, "image"),
             5,
-            r"spec.components\[1\].template.spec.template.spec.containers\[0\].image: expected `str",
+            r"spec.components\[1\].template.spec.template.spec.containers\[0\].image: is 5, a number",
         ),
         (
             "appwrapper",
             ("components", 1, "template", "spec", "template", "spec", "containers", 0, "resources"),
             {"requests": "1"},
-            r"spec.components\[1\].template.spec.template.spec.containers\[0\].resources.requests: expected `object",
+            r"spec.components\[1\].template.spec.template.spec.containers\[0\].resources.requests: is .1., a string",
         ),
         (
             "appwrapper",
             ("components", 1, "template", "spec", "template", "metadata"),
             {"labels": 5},
-            r"spec.components\[1\].template.spec.template.metadata.labels: expected `object",
+            r"spec.components\[1\].template.spec.template.metadata.labels: is 5, a number; it must be a mapping",
         ),
     ],
 )

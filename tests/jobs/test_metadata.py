@@ -66,7 +66,7 @@ def test_annotations_copied_to_the_workload(job):
         ({}, {f"{P}prebuilt-workload-name": "A"}, 'is "A"; it must be a DNS subdomain'),
         ({}, {f"{P}admission-gated-by": "controller"}, 'has "controller"; a gate must be a name such as'),
         ({}, {f"{P}admission-gated-by": "a.b/c, a.b/c"}, "names a gate twice"),
-        ({"x": 5}, {}, "metadata.labels.x: is 5; it must be a string"),
+        ({"x": 5}, {}, "metadata.labels.x: is 5, a number; it must be a string"),
     ],
 )
 def test_invalid_labels_and_annotations_are_rejected(job, labels, annotations, problem):

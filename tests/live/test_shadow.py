@@ -64,7 +64,7 @@ def test_a_shadow_judges_a_stream_as_verify_judges_the_recording(name, jitter):
         assert sum(counts.values()) == sum(known.counts(kind).values())
         if not jitter:
             assert counts == dict(known.counts(kind))
-    assert "kueuepy_shadow_agreement_ratio 1\n" in shadow.metrics_text() or jitter
+    assert "kueuepy_shadow_agreement_ratio 1.0\n" in shadow.metrics_text() or jitter
 
 
 def test_a_verifier_stores_only_what_it_needs():
@@ -149,7 +149,7 @@ def test_decisions_of_a_running_cluster_are_compared_as_they_happen(busy):
         "default/wrong-5"
     ]
     assert "WaitingForQuota" in found[0].here
-    assert 'kueuepy_shadow_decisions_total{kind="admission",outcome="different"} 1\n' in text[0]
+    assert 'kueuepy_shadow_decisions_total{kind="admission",outcome="different"} 1.0\n' in text[0]
     assert "kueuepy_shadow_agreement_ratio 0.9375\n" in text[0]
 
 

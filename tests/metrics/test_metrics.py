@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import re
+import sys
 
 import pytest
 
 import kueuepy as kq
 from journal.cases import workload
 from kueuepy.platform.metrics import Watch
-from kueuepy.platform.metrics.text import number
 
 SECOND = 10**9
 LINE = re.compile(r"^kueue_(\w+)\{(.*)\} (\S+)$", re.MULTILINE)
@@ -333,14 +333,15 @@ def test_the_text_is_valid_for_prometheus():
     assert families == sorted(set(families))
     labels = [re.findall(r'(\w+)="', line) for line in lines if not line.startswith("#")]
     assert all([name for name in names if name != "le"] == sorted(set(names) - {"le"}) for names in labels)
-    bounds = re.findall(r'kueue_admission_wait_time_seconds_bucket.*le="([^"]+)"', "\n".join(lines))
+    bounds = re.findall(r'kueue_admission_wait_time_seconds_bucket.*[{,]le="([^"]+)"', "\n".join(lines))
     assert bounds[:4] == ["1", "2.5", "5", "10"]
     assert (len(bounds), bounds[-2:]) == (17, ["40960", "+Inf"])
     assert len(re.findall("kueue_local_queue_admission_wait_time_seconds_bucket", "\n".join(lines))) == 15
     assert any(line.endswith('resource="memory"} 6.8719476736e+10') for line in lines)
 
 
-def test_numbers_are_formatted_like_in_go():
-    written = {0: "0", 1: "1", 0.5: "0.5", 999999: "999999", 1e6: "1e+06", 1234567: "1.234567e+06", 1e-5: "1e-05"}
-    assert {value: number(value) for value in written} == written
-    assert [number(float(value)) for value in ("nan", "inf", "-inf")] == ["NaN", "+Inf", "-Inf"]
+def test_without_prometheus_client_an_error_names_the_extra(monkeypatch):
+    _, watch = watched(queue())
+    monkeypatch.setitem(sys.modules, "prometheus_client", None)
+    with pytest.raises(kq.errors.UnsupportedError, match=r"pip install \"kueuepy\[metrics\]\""):
+        watch.metrics_text()

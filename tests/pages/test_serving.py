@@ -9,7 +9,7 @@ import pytest
 
 import kueuepy as kq
 from kueuepy.cli import main
-from kueuepy.look.loopback import Server
+from kueuepy.look.serving import Server
 from kueuepy.platform.history import Recording
 from kueuepy.platform.site import FixedFeed, PageSite, RecordingFeed, SchedulerFeed
 from pages.conftest import WEEK

@@ -17,7 +17,7 @@ import kueuepy as kq
 from kueuepy.cluster.patch import patched
 from kueuepy.lab import play
 from kueuepy.lab.play import Playground, Server, answers
-from kueuepy.look import loopback
+from kueuepy.look import serving as http_serving
 from kueuepy.look.colours import colour_of
 from kueuepy.manifest.text.reading import read
 from kueuepy.simulation.pictures.names import colours
@@ -314,18 +314,18 @@ def test_connections_without_the_token_are_limited_and_do_not_block_the_user(pla
     before = threads()
     strangers = []
     with Server(playground) as serving:
-        for _ in range(5 * loopback._MOST):
+        for _ in range(5 * http_serving._MOST):
             strangers.append(socket.create_connection(("127.0.0.1", serving.port)))
             strangers[-1].sendall(b"GET / HT")
         assert asked(serving)[0] == 200
-        assert threads() - before <= loopback._MOST
+        assert threads() - before <= http_serving._MOST
     for stranger in strangers:
         stranger.close()
 
 
 def test_a_connection_with_the_token_is_not_replaced(playground, monkeypatch):
-    monkeypatch.setattr(loopback, "_MOST", 2)
-    monkeypatch.setattr(loopback, "_ROOM", 0.05)
+    monkeypatch.setattr(http_serving, "_MOST", 2)
+    monkeypatch.setattr(http_serving, "_ROOM", 0.05)
     with Server(playground) as serving:
         _, _, _, token, _ = serving.url.split("/")
         users = [http.client.HTTPConnection("127.0.0.1", serving.port, timeout=300) for _ in range(2)]

@@ -11,7 +11,7 @@ import pytest
 from kueuepy.errors import DuplicateError
 from kueuepy.manifest import ManifestError, from_dict, load, to_dict, validate_update
 from kueuepy.manifest.convert import read_object, split_api_version
-from kueuepy.manifest.decoding import Findings
+from kueuepy.manifest.findings import Findings
 from kueuepy.manifest.kinds import KINDS
 from kueuepy.manifest.schema.meaning import plain
 from kueuepy.manifest.versions import to_v1beta2

@@ -14,7 +14,7 @@ import msgspec
 from kueuepy.errors import InvalidSpecError
 from kueuepy.errors.problems import path_text, suggestion
 from kueuepy.manifest.configuration import read_resources
-from kueuepy.manifest.decoding import Findings
+from kueuepy.manifest.findings import Findings
 from kueuepy.manifest.validation import check
 from kueuepy.manifest.validation.devices import mapping_faults
 from kueuepy.objects import (

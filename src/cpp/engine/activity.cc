@@ -1,6 +1,9 @@
 #include "engine/activity.h"
 
 #include <algorithm>
+#include <iterator>
+#include <set>
+#include <string>
 
 #include "state/rebuild.h"
 
@@ -12,13 +15,14 @@ std::vector<NodeId> ActiveQueues(State& state) {
   for (NodeId node : state.forest().Queues()) {
     if (state.forest().IsActive(node)) active.push_back(node);
   }
+  std::sort(active.begin(), active.end());  // For ChangeActivity().
   return active;
 }
 
 void ChangeActivity(State& state, const std::vector<NodeId>& before) {
   state.stale = true;
   for (NodeId node : ActiveQueues(state)) {
-    if (std::find(before.begin(), before.end(), node) != before.end()) continue;
+    if (std::binary_search(before.begin(), before.end(), node)) continue;
     state.NotifyRetry(node);
     MarkQueueDirty(state, node);
   }
@@ -39,6 +43,55 @@ void MarkQueueDirty(State& state, NodeId node) {
     const bool holds = workload.admission && workload.admission->cluster_queue == node;
     if (holds || state.Local(workload.local_queue).cluster_queue == node) state.MarkDirty(id);
   }
+}
+
+namespace {
+
+// Moves the elements without a user from `deleting` to the result.
+template <typename Id, typename IsUsed>
+std::vector<Id> TakeUnused(std::set<Id>& deleting, IsUsed is_used) {
+  std::vector<Id> unused;
+  for (auto id = deleting.begin(); id != deleting.end();) {
+    const bool used = is_used(*id);
+    if (!used) unused.push_back(*id);
+    id = used ? std::next(id) : deleting.erase(id);
+  }
+  return unused;
+}
+
+}  // namespace
+
+void RemoveUnused(State& state) {
+  Deleting& deleting = state.deleting;
+  if (deleting.flavors.empty() && deleting.checks.empty() && deleting.topologies.empty()) return;
+  const std::vector<NodeId> before = ActiveQueues(state);
+  const auto any_queue = [&](auto refers) {
+    const std::vector<NodeId>& queues = state.forest().Queues();
+    return std::any_of(queues.begin(), queues.end(), [&](NodeId node) { return refers(state.Queue(node)); });
+  };
+  const auto flavor_used = [&](FlavorId id) {
+    return any_queue([id](const ClusterQueue& queue) {
+      return std::find(queue.flavors.begin(), queue.flavors.end(), id) != queue.flavors.end();
+    });
+  };
+  const auto check_used = [&](CheckId id) {
+    return any_queue([id](const ClusterQueue& queue) {
+      return std::any_of(queue.checks.begin(), queue.checks.end(),
+                         [id](const CheckIds& entry) { return entry.check == id; });
+    });
+  };
+  // Flavors first, because a flavor uses its topology.
+  for (FlavorId id : TakeUnused(deleting.flavors, flavor_used)) state.flavors[id].spec = nullptr;
+  for (CheckId id : TakeUnused(deleting.checks, check_used)) state.checks[id] = AdmissionCheckState();
+  const auto topology_used = [&](const std::string& name) {
+    for (FlavorId id : state.flavors.Ids()) {
+      if (state.Flavor(id) != nullptr && state.Flavor(id)->topology_name == name) return true;
+    }
+    return false;
+  };
+  for (const std::string& name : TakeUnused(deleting.topologies, topology_used))
+    state.topology.levels.erase(name);
+  ChangeActivity(state, before);
 }
 
 }  // namespace kueue

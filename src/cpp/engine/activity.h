@@ -19,6 +19,11 @@ void ChangeActivity(State& state, const std::vector<NodeId>& before);
 void MarkLocalQueueDirty(State& state, LocalQueueId id);
 void MarkQueueDirty(State& state, NodeId node);
 
+// Removes the deleted flavors, checks and topologies that are no longer in use. Mirrors the Reconcile methods
+// of pkg/controller/core/{resourceflavor,admissioncheck}_controller.go and
+// pkg/controller/tas/topology_controller.go.
+void RemoveUnused(State& state);
+
 }  // namespace kueue
 
 #endif  // KUEUE_ENGINE_ACTIVITY_H_

@@ -48,6 +48,7 @@ WorkloadId Engine::Submit(WorkloadObject&& object, const WorkloadStatus* status)
   state_.Record(EventKind::kCreated, id);
   state_.MarkDirty(id);
   if (workload.IsFinished()) return id;
+  if (status != nullptr) ListExisting(state_, id);
   if (IsAdmissible(state_, workload)) {
     AddOrUpdate(state_, id, /*changed=*/true);
   } else if (workload.HasQuotaReservation() && workload.admission && workload.spec->active) {
@@ -106,7 +107,7 @@ void Engine::SetStatus(WorkloadId id, const WorkloadStatus& status) {
     if (name == end) continue;
     const auto type = static_cast<ConditionType>(name - std::begin(kConditionTypeNames));
     workload.conditions.push_back({type, record.status, state_.reasons.Intern(record.reason),
-                                   Quote(record.message), record.transition});
+                                   Quote(record.message), record.transition, workload.generation});
   }
   if (!status.cluster_queue.empty()) {
     workload.admission = AdmissionFrom(state_, *workload.spec, status);
@@ -168,16 +169,15 @@ void Engine::Update(WorkloadId id, WorkloadObject object, bool changed) {
   workload.uid = std::move(object.uid);
   workload.spec = std::move(object.spec);
   // The workload controller moves a workload with devices to its new queue.
-  const bool is_listed = workload.devices != nullptr && workload.devices->listed;
-  const bool stays = (workload.queued != kNoId || is_listed) && active && !holds && !workload.IsFinished() &&
-                     NeedsDevices(state_, workload);
+  const bool stays = (workload.queued != kNoId || workload.listed) && active && !holds &&
+                     !workload.IsFinished() && NeedsDevices(state_, workload);
   if (!stays) {
     AssignLocalQueue(state_, id);
   } else if (moved) {
     NoteChange(workload);
   }
   state_.MarkDirty(id);
-  if (changed) NoteSpec(state_, workload);
+  if (changed) ++workload.generation;
   if (workload.IsFinished() && !changed) return;
   if (workload.IsFinished() || !active) {
     LeaveEverything(state_, id);

@@ -103,9 +103,7 @@ void AddStatus(const State& state, const StatusDetails& status, Mixer& mixer) {
 }
 
 void AddDevices(const DeviceQueueing& devices, Mixer& mixer) {
-  for (bool flag : {devices.listed, devices.changed, devices.ignores_requeued, devices.failed_checks,
-                    devices.respecified})
-    mixer.Add(flag);
+  for (bool flag : {devices.changed, devices.ignores_requeued, devices.failed_checks}) mixer.Add(flag);
   if (devices.charges == nullptr) return;
   for (const DeviceCharge& charge : devices.charges->pod_sets) {
     mixer.AddSet(charge.amounts, [](const auto& amount, Mixer& one) {
@@ -121,11 +119,14 @@ void AddWorkload(const State& state, WorkloadId id, Mixer& mixer) {
   mixer.Add(static_cast<int32_t>(workload.place));
   mixer.Add(workload.queue_time);
   mixer.Add(NameOf(state, workload.charged));
+  mixer.Add(workload.listed);
+  mixer.Add(workload.assigned == kNoId ? std::string() : state.local_queue_names.Name(workload.assigned));
   for (const Condition& condition : workload.conditions) {
     mixer.Add(static_cast<int32_t>(condition.type));
     mixer.Add(condition.status);
     mixer.Add(state.reasons.Name(condition.reason));
     mixer.Add(condition.transition);
+    mixer.Add(condition.generation == workload.generation);
   }
   if (workload.place == QueuePlace::kQueued || workload.place == QueuePlace::kDelayed) {
     const PendingQueue& pending = state.Queue(workload.queued).pending;

@@ -18,6 +18,7 @@ namespace kueue {
 void ApplyFlavor(State& state, ResourceFlavor spec) {
   const std::vector<NodeId> before = ActiveQueues(state);
   const FlavorId id = InternFlavor(state, spec.name);
+  state.deleting.flavors.erase(id);
   const ResourceFlavor* known = state.Flavor(id);
   const bool matches_anew = known != nullptr && !MatchAlike(*known, spec);
   const bool had_no_topology = known == nullptr || known->topology_name.empty();
@@ -25,6 +26,7 @@ void ApplyFlavor(State& state, ResourceFlavor spec) {
   const bool has_topology =
       state.config.gates.topology_aware_scheduling && !state.Flavor(id)->topology_name.empty();
   ChangeActivity(state, before);
+  RemoveUnused(state);
   if (has_topology && (matches_anew || had_no_topology)) WakeActiveQueues(state);
   if (!matches_anew) return;
   for (NodeId node : state.forest().Queues()) {
@@ -34,9 +36,8 @@ void ApplyFlavor(State& state, ResourceFlavor spec) {
 }
 
 void DeleteFlavor(State& state, const std::string& name) {
-  const std::vector<NodeId> before = ActiveQueues(state);
-  state.flavors[InternFlavor(state, name)].spec = nullptr;
-  ChangeActivity(state, before);
+  state.deleting.flavors.insert(InternFlavor(state, name));
+  RemoveUnused(state);
 }
 
 void ApplyLocalQueue(State& state, LocalQueueSpec spec) {
@@ -57,7 +58,8 @@ void ApplyLocalQueue(State& state, LocalQueueSpec spec) {
   }
   RefreshLocalQueueUsage(state, id);
   if (reweighted && node != kNoId) state.Queue(node).pending.Reorder(state.pending_tables());
-  if (queue.IsRunning() && (!was_running || moved)) AddFromLocalQueue(state, id);
+  if (queue.IsRunning() && !was_running) ListLocalQueue(state, id);
+  if (was_running && moved) AddFromLocalQueue(state, id);
   if (!queue.IsRunning()) RemoveFromLocalQueue(state, id, Progress::kForgotten);
   MarkLocalQueueDirty(state, id);
 }
@@ -103,16 +105,17 @@ void DeleteNamespace(State& state, const std::string& name) {
 
 void ApplyCheck(State& state, AdmissionCheckSpec spec) {
   const std::vector<NodeId> before = ActiveQueues(state);
-  AdmissionCheckState& check = state.checks[InternCheck(state, spec.name)];
+  const CheckId id = InternCheck(state, spec.name);
+  state.deleting.checks.erase(id);
+  AdmissionCheckState& check = state.checks[id];
   check.exists = true;
   check.spec = std::move(spec);
   ChangeActivity(state, before);
 }
 
 void DeleteCheck(State& state, const std::string& name) {
-  const std::vector<NodeId> before = ActiveQueues(state);
-  state.checks[InternCheck(state, name)] = AdmissionCheckState();
-  ChangeActivity(state, before);
+  state.deleting.checks.insert(InternCheck(state, name));
+  RemoveUnused(state);
 }
 
 }  // namespace kueue

@@ -11,6 +11,7 @@ namespace kueue {
 
 void ApplyTopology(State& state, const std::string& name, std::vector<std::string> levels) {
   const std::vector<NodeId> before = ActiveQueues(state);
+  state.deleting.topologies.erase(name);
   std::vector<std::string>& known = state.topology.levels[name];
   const bool changed = !known.empty() && known != levels;
   known = std::move(levels);
@@ -26,9 +27,8 @@ void ApplyTopology(State& state, const std::string& name, std::vector<std::strin
 }
 
 void DeleteTopology(State& state, const std::string& name) {
-  const std::vector<NodeId> before = ActiveQueues(state);
-  state.topology.levels.erase(name);
-  ChangeActivity(state, before);
+  state.deleting.topologies.insert(name);
+  RemoveUnused(state);
 }
 
 void ApplyNode(State& state, Node node, std::optional<Time> ready_since) {

@@ -146,6 +146,7 @@ void ApplyClusterQueue(State& state, ClusterQueueSpec spec, bool changed) {
   }
   state.NotifyRetry(node);
   MarkQueueDirty(state, node);
+  RemoveUnused(state);
 }
 
 void DeleteClusterQueue(State& state, const std::string& name) {
@@ -171,6 +172,7 @@ bool RemoveTerminated(State& state) {
     state.Queue(node) = ClusterQueue();
     MarkQueueDirty(state, node);
   }
+  RemoveUnused(state);
   return !gone.empty();
 }
 

@@ -102,19 +102,24 @@ void AddScaled(const State& state, NanoAmounts& sum, const NanoAmounts& amounts,
     sum[resource] += coarse ? MultiplyThousandths(amount, factor) : Multiply(amount, factor);
 }
 
-// Current usage of the LocalQueue's admitted workloads, summed over all flavors.
+// Current usage of the LocalQueue's admitted workloads, summed over all flavors. As in Kueue, the sum of one
+// flavor saturates, and the sum over flavors wraps around
+// (pkg/resources/resource.go:FlavorResourceQuantities.FlattenFlavors).
 NanoAmounts AdmittedUsage(const State& state, LocalQueueId local) {
   NanoAmounts usage;
+  std::map<FlavorResourceId, Amount> by_flavor;
   const NodeId node = state.Local(local).cluster_queue;
   if (node == kNoId) return usage;
   for (WorkloadId id : state.Queue(node).workloads) {
     const Workload& workload = state.At(id);
     if (workload.local_queue != local || !workload.IsAdmitted()) continue;
-    for (const auto& [fr, amount] : workload.usage) {
-      const ResourceId resource = state.flavor_resources[fr].second;
-      usage[resource] += ToNano(state, resource, amount.value());
-    }
+    for (const auto& [fr, amount] : workload.usage) by_flavor[fr] += amount;
   }
+  std::map<ResourceId, uint64_t> sums;
+  for (const auto& [fr, amount] : by_flavor)
+    sums[state.flavor_resources[fr].second] += static_cast<uint64_t>(amount.value());
+  for (const auto& [resource, sum] : sums)
+    usage[resource] = ToNano(state, resource, static_cast<int64_t>(sum));
   return usage;
 }
 
@@ -232,6 +237,7 @@ void TakeHistoryIn(State& state, LocalQueueId local) {
   }
   entry.history.clear();
   entry.is_sampled = true;
+  RefreshLocalQueueUsage(state, local);  // Also if no sample is due.
 }
 
 // Returns whether the LocalQueue is currently sampled.

@@ -227,8 +227,8 @@ bool Reconciliation::Deactivate(const Copy& copy) {
   State& there = copies_.EngineOf(copy).state();
   const Condition& evicted = *workload().Find(ConditionType::kEvicted);
   const std::string why = absl::StrCat("Evicted on manager: ", Render(manager(), evicted.message));
-  if (!SetCondition(there, there.At(copy.id), ConditionType::kDeactivationTarget, true,
-                    InternReason(there, "EvictedOnManagerCluster"), Quote(why))) {
+  if (SetCondition(there, there.At(copy.id), ConditionType::kDeactivationTarget, true,
+                   InternReason(there, "EvictedOnManagerCluster"), Quote(why)) == Write::kNone) {
     return false;
   }
   there.MarkDirty(copy.id);

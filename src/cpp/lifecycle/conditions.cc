@@ -24,20 +24,22 @@ Reason WithFallback(const State& state, Reason granular, Reason fallback) {
 
 }  // namespace
 
-bool SetCondition(State& state, Workload& workload, ConditionType type, bool status, Reason reason,
-                  const Message& message) {
+Write SetCondition(State& state, Workload& workload, ConditionType type, bool status, Reason reason,
+                   const Message& message) {
   for (Condition& condition : workload.conditions) {
     if (condition.type != type) continue;
-    const bool flips = condition.status != status;
-    if (!flips && condition.reason == reason && SameMessage(condition.message, message)) return false;
+    const bool flips = condition.status != status, moves_on = condition.generation != workload.generation;
+    condition.generation = workload.generation;
+    if (!flips && condition.reason == reason && SameMessage(condition.message, message))
+      return moves_on ? Write::kGeneration : Write::kNone;
     condition.status = status;
     condition.reason = reason;
     condition.message = message;
     if (flips) condition.transition = state.now;
-    return true;
+    return Write::kContent;
   }
-  workload.conditions.push_back({type, status, reason, message, state.now});
-  return true;
+  workload.conditions.push_back({type, status, reason, message, state.now, workload.generation});
+  return Write::kContent;
 }
 
 void RemoveCondition(Workload& workload, ConditionType type) {
@@ -78,7 +80,7 @@ void SetQuotaReservation(State& state, WorkloadId id, std::shared_ptr<const Admi
                QuotaReservedIn(state, admission->cluster_queue));
   workload.admission = std::move(admission);
   if (workload.devices != nullptr) AssignLocalQueue(state, id);
-  Unlist(workload);
+  workload.listed = false;
   Message ended, previously;  // A preempted workload has the same message in Evicted and Preempted.
   for (const Condition& active : workload.conditions) {
     const bool ends = active.type == ConditionType::kEvicted || active.type == ConditionType::kPreempted ||
@@ -99,12 +101,11 @@ void SetQuotaReservation(State& state, WorkloadId id, std::shared_ptr<const Admi
 bool UnsetQuotaReservation(State& state, WorkloadId id, Reason reason, const Message& message) {
   Workload& workload = state.At(id);
   const bool had = workload.HasQuotaReservation();
-  bool changed = SetCondition(state, workload, ConditionType::kQuotaReserved, false, reason, message);
-  if (workload.admission) {
-    workload.admission = nullptr;
-    changed = true;
-  }
-  if (changed) state.Record(EventKind::kPending, id);
+  const Write write = SetCondition(state, workload, ConditionType::kQuotaReserved, false, reason, message);
+  const bool had_admission = workload.admission != nullptr;
+  workload.admission = nullptr;
+  if (write == Write::kContent || had_admission) state.Record(EventKind::kPending, id);
+  bool changed = write != Write::kNone || had_admission;
   if (had) state.Record(EventKind::kReleased, id);
   if (SyncAdmitted(state, id)) changed = true;
   if (changed) state.MarkDirty(id);
@@ -145,8 +146,8 @@ bool SyncAdmitted(State& state, WorkloadId id) {
     StatusDetails& status = state.EditStatus(workload);
     status.past_execution_seconds = SaturatingAdd(status.past_execution_seconds.value_or(0), since / kSecond);
   }
-  bool changed = SetCondition(state, workload, ConditionType::kAdmitted, admits, reason, Say(sentence));
-  changed = TakeNoteOfSpec(workload) || changed;
+  const bool changed =
+      SetCondition(state, workload, ConditionType::kAdmitted, admits, reason, Say(sentence)) != Write::kNone;
   if (changed) state.MarkDirty(id);
   if (admits && !was_admitted) state.Record(EventKind::kAdmitted, id);
   return changed;

@@ -9,10 +9,12 @@
 
 namespace kueue {
 
-// Sets a condition and returns whether anything changed. The transition time of the condition changes only if
-// its status changes.
-bool SetCondition(State& state, Workload& workload, ConditionType type, bool status, Reason reason,
-                  const Message& message);
+// Sets a condition to the current generation of the spec. The transition time of the condition changes only
+// if its status changes. Returns whether anything changed: kGeneration if only the generation did, which is a
+// write of the status like any other.
+enum class Write : uint8_t { kNone, kGeneration, kContent };
+Write SetCondition(State& state, Workload& workload, ConditionType type, bool status, Reason reason,
+                   const Message& message);
 // Returns the reason of a condition, or Reason::kEmpty if the condition is absent.
 Reason ReasonIn(const Workload& workload, ConditionType type);
 void RemoveCondition(Workload& workload, ConditionType type);

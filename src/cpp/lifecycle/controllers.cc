@@ -57,13 +57,12 @@ void AfterWrite(State& state, WorkloadId id) {
 void LeaveEverything(State& state, WorkloadId id) {
   Workload& workload = state.At(id);
   RemoveFromQueue(state, id);
+  workload.listed = false;
   if (workload.devices != nullptr) AssignLocalQueue(state, id);
   ForgetDevices(workload);
   ForgetSecondPass(state, id);
   DischargeAdmission(state, id);
-  // Kueue's queue manager has no record of a workload whose devices were never counted
-  // (workloadAssignedQueues).
-  if (workload.cls != kNoId || !AsksForDevices(state, *workload.spec)) NotifyRetryFor(state, workload);
+  NotifyRetryFor(state, workload);
   if (!workload.HasQuotaReservation() || workload.IsFinished() || workload.deleted) DropPenalty(state, id);
   state.MarkDirty(id);
 }
@@ -154,12 +153,9 @@ bool SameStatus(const Workload& workload, const std::shared_ptr<const StatusDeta
   return std::all_of(conditions.begin(), conditions.end(), [&workload](const Condition& before) {
     const Condition* now = workload.Find(before.type);
     return now != nullptr && now->status == before.status && now->reason == before.reason &&
-           now->transition == before.transition && SameMessage(now->message, before.message);
+           now->transition == before.transition && now->generation == before.generation &&
+           SameMessage(now->message, before.message);
   });
-}
-
-bool IsRespecified(const Workload& workload) {
-  return workload.devices != nullptr && workload.devices->respecified;
 }
 
 // After counting the devices, Kueue's controller continues with an object without the conditions
@@ -170,10 +166,9 @@ bool ReconcileWithDevices(State& state, WorkloadId id) {
   const DeviceLook look = LookAtDevices(state, id);
   if (look.is_over) return look.changed;
   const absl::InlinedVector<Condition, 3> without = state.At(id).conditions;
-  const bool respecified = IsRespecified(state.At(id));
   const bool changed = ReconcileCounted(state, id);
   Workload& workload = state.At(id);
-  const bool wrote = !SameStatus(workload, status, without) || (respecified && !IsRespecified(workload));
+  const bool wrote = !SameStatus(workload, status, without);
   if (wrote && !SameStatus(workload, status, before)) return changed;
   workload.conditions = before;
   return changed && !wrote;
@@ -237,10 +232,10 @@ bool ReconcileJob(State& state, WorkloadId id) {
   if (state.config.wait_for_pods_ready && has_job && SyncPodsReady(state, id)) return true;
   if (workload.Status().dispatched.job != JobPlace::kHere) return ReconcileDispatchedJob(state, id);
   if (!workload.IsEvicted()) return false;
-  if (workload.Status().pods_ready)
-    state.EditStatus(workload).pods_ready = false;  // A stopped job has no pods.
+  // PodsReady stays true until the job has stopped.
+  if (workload.HasQuotaReservation() && !HasJobStopped(state, workload)) return false;
+  if (workload.Status().pods_ready) state.EditStatus(workload).pods_ready = false;
   if (!workload.HasQuotaReservation()) return false;
-  if (!HasJobStopped(state, workload)) return false;
   RemovePodsOf(state, workload);
   ReleaseEvicted(state, id);
   return true;

@@ -60,25 +60,7 @@ void NoteChange(Workload& workload) {
   if (workload.devices == nullptr || !workload.devices->changed) EditDevices(workload).changed = true;
 }
 
-void ForgetDevices(Workload& workload) {
-  const bool respecified = workload.devices != nullptr && workload.devices->respecified;
-  workload.devices = nullptr;
-  if (respecified) EditDevices(workload).respecified = true;
-}
-
-void NoteSpec(const State& state, Workload& workload) {
-  if (NeedsDevices(state, workload)) EditDevices(workload).respecified = true;
-}
-
-bool TakeNoteOfSpec(Workload& workload) {
-  if (workload.devices == nullptr || !workload.devices->respecified) return false;
-  EditDevices(workload).respecified = false;
-  return true;
-}
-
-void Unlist(Workload& workload) {
-  if (workload.devices != nullptr && workload.devices->listed) EditDevices(workload).listed = false;
-}
+void ForgetDevices(Workload& workload) { workload.devices = nullptr; }
 
 void TakeCopyOfApi(Workload& workload) {
   if (workload.devices == nullptr) return;
@@ -108,9 +90,9 @@ Reason RefusalReason(const State& state) {
 bool Refuse(State& state, WorkloadId id, const Message& message, const Message& requeued, bool says_always) {
   bool changed = UnsetQuotaReservation(state, id, RefusalReason(state), message);
   if (changed || says_always) {
-    changed =
-        SetCondition(state, state.At(id), ConditionType::kRequeued, false, Reason::kInadmissible, requeued) ||
-        changed;
+    const Write write =
+        SetCondition(state, state.At(id), ConditionType::kRequeued, false, Reason::kInadmissible, requeued);
+    changed = changed || write != Write::kNone;
   }
   if (changed) AfterWrite(state, id);
   return changed;
@@ -158,8 +140,8 @@ void CountForQuestion(State& state, WorkloadId id) {
     }
     refusal = Say(Sentence::kDevicesRefused, {outcome->refusal});
   }
-  state.At(id).conditions.push_back(
-      {ConditionType::kQuotaReserved, false, RefusalReason(state), std::move(refusal), state.now});
+  state.At(id).conditions.push_back({ConditionType::kQuotaReserved, false, RefusalReason(state),
+                                     std::move(refusal), state.now, state.At(id).generation});
 }
 
 bool IsDeviceRefusal(const Message& message) {

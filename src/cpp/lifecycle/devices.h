@@ -44,14 +44,8 @@ DeviceQueueing& EditDevices(Workload& workload);
 // Records that a workload with devices has changed, so that its next reconciliation requeues it. Workloads
 // without devices are requeued immediately instead.
 void NoteChange(Workload& workload);
-// Removes the recorded devices of a workload that is neither in its queue nor in the list of its LocalQueue.
+// Removes the recorded devices of a workload that is not in its queue.
 void ForgetDevices(Workload& workload);
-// NoteSpec() records that the spec has changed. TakeNoteOfSpec() returns whether a change was recorded, and
-// clears the record.
-void NoteSpec(const State& state, Workload& workload);
-bool TakeNoteOfSpec(Workload& workload);
-// Removes the workload from the list of its LocalQueue.
-void Unlist(Workload& workload);
 // Records that the queue's copy of the workload matches the API object again.
 void TakeCopyOfApi(Workload& workload);
 // Returns whether an admission check of the queue's copy of the workload is Retry or Rejected. Events do not

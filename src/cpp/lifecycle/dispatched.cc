@@ -32,7 +32,8 @@ void OpenPreemptionGate(State& state, WorkloadId id, const std::string& gate) {
 
 bool BlockOnPreemptionGates(State& state, WorkloadId id) {
   return SetCondition(state, state.At(id), ConditionType::kBlockedOnPreemptionGates, true,
-                      InternReason(state, "PreemptionGated"), Say(Sentence::kPreemptionGated));
+                      InternReason(state, "PreemptionGated"),
+                      Say(Sentence::kPreemptionGated)) != Write::kNone;
 }
 
 void ForgetDispatch(State& state, Workload& workload, Reason reason, const Message& message) {

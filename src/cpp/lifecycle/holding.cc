@@ -159,7 +159,7 @@ bool ReconcilePodsReadyTimeout(State& state, WorkloadId id) {
   const int64_t count = workload.Status().requeue_count.value_or(0) + 1;
   if (config.backoff_limit_count && count > *config.backoff_limit_count) {
     return SetCondition(state, workload, ConditionType::kDeactivationTarget, true,
-                        Reason::kRequeuingLimitExceeded, Say(Sentence::kRequeuingLimit));
+                        Reason::kRequeuingLimitExceeded, Say(Sentence::kRequeuingLimit)) != Write::kNone;
   }
   StatusDetails& status = state.EditStatus(workload);
   status.requeue_count = count;

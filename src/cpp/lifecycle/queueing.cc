@@ -27,12 +27,29 @@ void Activate(State& state, WorkloadId id) {
 
 namespace {
 
+// Assigns an admissible workload to the LocalQueue that its spec names, and lists it there
+// (pkg/cache/queue/manager.go:AddOrUpdateWorkloadWithoutLock). If that queue does not run, the workload keeps
+// only its assignment to this queue.
+void List(const State& state, Workload& workload) {
+  const bool runs = state.Local(workload.local_queue).IsRunning();
+  if (!runs && workload.assigned != workload.local_queue) workload.assigned = kNoId;
+  if (runs) workload.assigned = workload.local_queue;
+  workload.listed = runs;
+}
+
+// Lists a workload that a cycle requeues (pkg/cache/queue/manager.go:RequeueWorkload).
+void ListAgain(const State& state, Workload& workload) {
+  if (IsAdmissible(state, workload) && state.Local(workload.local_queue).IsRunning()) List(state, workload);
+}
+
 // Adds the workload to its queue, or handles a change of it.
 void Place(State& state, WorkloadId id, bool changed) {
   Workload& workload = state.At(id);
   const NodeId node = state.Local(workload.local_queue).IsRunning() ? state.QueueOf(workload) : kNoId;
   if (workload.queued != kNoId && workload.queued != node) RemoveFromQueue(state, id);
-  if (!IsAdmissible(state, workload) || node == kNoId) {
+  const bool admissible = IsAdmissible(state, workload);
+  if (admissible) List(state, workload);
+  if (!admissible || node == kNoId) {
     if (workload.place == QueuePlace::kNowhere) workload.queued = kNoId;
     return;
   }
@@ -76,7 +93,7 @@ void AssignLocalQueue(State& state, WorkloadId id) {
   const LocalQueueId local = LocalQueueOf(state, *workload.spec);
   if (workload.local_queue == local) return;
   RemoveFromQueue(state, id);
-  Unlist(workload);
+  workload.listed = false;
   workload.local_queue = local;
 }
 
@@ -113,8 +130,8 @@ bool AddOrUpdateCounted(State& state, WorkloadId id, const std::shared_ptr<const
       !waits || before.changed || requeued_differs || !SameCharges(before.charges.get(), charges.get());
   DeviceQueueing& devices = EditDevices(workload);
   const bool failed = HasCheckIn(workload, CheckState::kRetry) || HasCheckIn(workload, CheckState::kRejected);
-  devices = {charges, /*listed=*/true,   /*changed=*/false, /*ignores_requeued=*/true,
-             failed,  before.respecified};
+  devices = {charges, /*changed=*/false, /*ignores_requeued=*/true, failed};
+  List(state, workload);
   if (state.QueueOf(workload) == kNoId) return false;
   if (workload.place == QueuePlace::kInflight) {
     devices.changed = before.changed;
@@ -180,7 +197,6 @@ bool FollowMove(State& state, WorkloadId id) {
   if (workload.local_queue == before) return false;
   workload.progress = std::move(kept);
   workload.queued = state.Local(workload.local_queue).IsRunning() ? state.QueueOf(workload) : kNoId;
-  if (workload.queued != kNoId) EditDevices(workload).listed = true;
   return true;
 }
 
@@ -188,6 +204,7 @@ bool FollowMove(State& state, WorkloadId id) {
 
 Requeued Requeue(State& state, WorkloadId id, RequeueReason why, Reason quota_reserved_reason) {
   Workload& workload = state.At(id);
+  if (workload.devices == nullptr) ListAgain(state, workload);
   if (workload.place != QueuePlace::kInflight) {  // Removed from the queue or requeued in the meantime.
     const bool is_active = workload.place == QueuePlace::kQueued &&
                            !state.Queue(workload.queued).pending.IsInadmissible(state.workloads, id);
@@ -196,6 +213,7 @@ Requeued Requeue(State& state, WorkloadId id, RequeueReason why, Reason quota_re
   state.Queue(workload.queued).pending.Erase(state.pending_tables(), id);
   const bool moved = workload.devices != nullptr && FollowMove(state, id);
   const NodeId node = workload.queued;
+  if (workload.devices != nullptr) ListAgain(state, workload);
   if (node == kNoId) return Requeued::kAlone;
   ClusterQueue& queue = state.Queue(node);
   PendingQueue& pending = queue.pending;
@@ -230,19 +248,44 @@ Requeued Requeue(State& state, WorkloadId id, RequeueReason why, Reason quota_re
   return expired ? Requeued::kWithClass : Requeued::kAlone;
 }
 
-void AddFromLocalQueue(State& state, LocalQueueId local_id) {
-  const LocalQueue& local = state.Local(local_id);
-  if (!local.IsRunning() || local.cluster_queue == kNoId || !state.forest().IsDeclared(local.cluster_queue))
-    return;
+namespace {
+
+bool IsListable(const State& state, const Workload& workload) {
+  return IsAdmissible(state, workload) && !NeedsDevices(state, workload);
+}
+
+// Adds a listed workload of a LocalQueue that runs to its ClusterQueue, unless it is there already.
+void Enter(State& state, WorkloadId id) {
+  Workload& workload = state.At(id);
+  const NodeId node = state.QueueOf(workload);
+  if (!workload.listed || workload.place != QueuePlace::kNowhere || node == kNoId) return;
+  Classify(state, id);
+  workload.queued = node;
+  Activate(state, id);
+  state.MarkDirty(id);
+}
+
+}  // namespace
+
+void ListExisting(State& state, WorkloadId id) {
+  Workload& workload = state.At(id);
+  if (!state.Local(workload.local_queue).IsRunning()) return;
+  workload.assigned = workload.local_queue;
+  if (!IsListable(state, workload)) return;
+  workload.listed = true;
+  Enter(state, id);
+}
+
+void ListLocalQueue(State& state, LocalQueueId local_id) {
   for (WorkloadId id : state.Living()) {
-    Workload& workload = state.At(id);
-    if (workload.local_queue != local_id || workload.place != QueuePlace::kNowhere) continue;
-    if (!IsAdmissible(state, workload)) continue;
-    if (NeedsDevices(state, workload) && (workload.devices == nullptr || !workload.devices->listed)) continue;
-    Classify(state, id);
-    workload.queued = local.cluster_queue;
-    Activate(state, id);
-    state.MarkDirty(id);
+    if (state.At(id).local_queue == local_id) ListExisting(state, id);
+  }
+}
+
+void AddFromLocalQueue(State& state, LocalQueueId local_id) {
+  if (!state.Local(local_id).IsRunning()) return;
+  for (WorkloadId id : state.Living()) {
+    if (state.At(id).local_queue == local_id) Enter(state, id);
   }
 }
 
@@ -250,7 +293,7 @@ void RemoveFromLocalQueue(State& state, LocalQueueId local_id, Progress progress
   for (WorkloadId id : state.Living()) {
     Workload& workload = state.At(id);
     if (workload.local_queue != local_id) continue;
-    if (progress == Progress::kForgotten) Unlist(workload);
+    if (progress == Progress::kForgotten) workload.listed = false;
     if (workload.queued == kNoId) continue;
     std::shared_ptr<const ScanProgress> kept = workload.progress;
     RemoveFromQueue(state, id);

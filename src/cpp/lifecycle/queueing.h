@@ -64,7 +64,13 @@ void RemoveFromQueue(State& state, WorkloadId id);
 enum class Requeued : uint8_t { kActive, kWithClass, kAlone };
 // Requeues a head that a cycle has processed.
 Requeued Requeue(State& state, WorkloadId id, RequeueReason why, Reason quota_reserved_reason);
-// Adds every admissible workload of the LocalQueue to the heap of its ClusterQueue.
+// Adds a LocalQueue to the queue manager: assigns and lists its workloads, and adds the listed ones to its
+// ClusterQueue. A workload in a backoff becomes active, too, because Kueue lists all workloads that exist
+// when a LocalQueue is added (pkg/cache/queue/manager.go:addLocalQueueLocked).
+void ListLocalQueue(State& state, LocalQueueId queue);
+// The same for one workload that existed before the engine started.
+void ListExisting(State& state, WorkloadId id);
+// Adds every listed workload of the LocalQueue to the heap of its ClusterQueue.
 void AddFromLocalQueue(State& state, LocalQueueId queue);
 // Removes the workloads of the LocalQueue from its ClusterQueue. Use kKept if the LocalQueue only moves to
 // another ClusterQueue; the workloads of the LocalQueue then keep their scan progress.

@@ -42,7 +42,8 @@ bool IsRequeuedFalseBecause(const Workload& workload, Reason reason) {
 
 bool SetRequeued(State& state, WorkloadId id, bool status, Reason reason, const Message& message) {
   Workload& workload = state.At(id);
-  if (!SetCondition(state, workload, ConditionType::kRequeued, status, reason, message)) return false;
+  if (SetCondition(state, workload, ConditionType::kRequeued, status, reason, message) == Write::kNone)
+    return false;
   if (workload.HasQuotaReservation()) {
     AfterWrite(state, id);
   } else {
@@ -71,7 +72,7 @@ Outcome ReconcileActive(State& state, WorkloadId id) {
     auto spec = std::make_shared<WorkloadSpec>(*workload.spec);
     spec->active = false;
     workload.spec = std::move(spec);
-    NoteSpec(state, workload);
+    ++workload.generation;
     LeaveEverything(state, id);
     return Outcome::kChanged;
   }

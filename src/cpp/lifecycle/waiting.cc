@@ -76,9 +76,9 @@ bool SyncQuotaReservedFalse(State& state, WorkloadId id) {
   Workload& workload = state.At(id);
   const Condition* current = workload.Find(ConditionType::kQuotaReserved);
   const auto write = [&](Reason reason, const Message& message) {
-    const bool changed = SetCondition(state, workload, ConditionType::kQuotaReserved, false, reason, message);
-    if (changed) state.Record(EventKind::kPending, id);
-    return changed;
+    const Write done = SetCondition(state, workload, ConditionType::kQuotaReserved, false, reason, message);
+    if (done == Write::kContent) state.Record(EventKind::kPending, id);
+    return done != Write::kNone;
   };
   // If a gated workload is also blocked for another reason, two writers in Kueue overwrite each other's
   // reason repeatedly. Here, the reason is always the gate.
@@ -123,6 +123,7 @@ bool WaitsUnchanged(const State& state, const Workload& workload) {
   }
   bool is_refused = false, is_unadmitted = false;
   for (const Condition& condition : workload.conditions) {
+    if (condition.generation != workload.generation) return false;
     if (condition.type == ConditionType::kQuotaReserved && !condition.status &&
         IsSetByScheduler(condition.reason) && !IsStale(condition.reason)) {
       is_refused = true;

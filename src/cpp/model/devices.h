@@ -123,9 +123,6 @@ bool SameCharges(const DeviceCharges* a, const DeviceCharges* b);
 struct DeviceQueueing {
   // Charges from the last successful computation; null if there was none.
   std::shared_ptr<const DeviceCharges> charges;
-  // Whether the workload is in the list of its LocalQueue. When a ClusterQueue is created, the workloads in
-  // the lists of its LocalQueues are enqueued.
-  bool listed = false;
   // Whether the spec, reclaimable pods or conditions have changed since the workload was enqueued.
   bool changed = false;
   // Whether the queue's copy of the workload lacks the condition Requeued=False that the API object still
@@ -133,9 +130,6 @@ struct DeviceQueueing {
   bool ignores_requeued = false;
   // Whether an admission check of the queue's copy is Retry or Rejected.
   bool failed_checks = false;
-  // Whether the spec has changed since the Admitted condition was last written. The Admitted condition
-  // records the generation of the spec.
-  bool respecified = false;
 };
 
 }  // namespace kueue

@@ -66,6 +66,8 @@ struct Condition {
   Reason reason;
   Message message;
   Time transition;
+  // Generation of the spec at the last write (observedGeneration). A write with a new generation is a change.
+  int32_t generation = 0;
 };
 
 // Requests by resource, sorted by the hash of the resource name (ResourceOrder) in ascending order.
@@ -203,6 +205,9 @@ struct Workload {
   std::string name, uid;
   std::shared_ptr<const WorkloadSpec> spec;
   LocalQueueId local_queue = kNoId;
+  // LocalQueue with which the queue manager associates the workload; kNoId if it never was in a LocalQueue
+  // (pkg/cache/queue/manager.go:workloadAssignedQueues).
+  LocalQueueId assigned = kNoId;
   ClassId cls = kNoId;
   int64_t priority = 0;  // Effective priority.
   Time created = 0;
@@ -217,8 +222,12 @@ struct Workload {
   bool owned_by_single_pod = false;
   // Whether the workload is deleted; a blocked cycle may still refer to it.
   bool deleted = false;
+  // Whether the workload is in the list of its LocalQueue, from which a new ClusterQueue takes its workloads
+  // (pkg/cache/queue/local_queue.go:items). Workloads in a backoff after an eviction are not listed.
+  bool listed = false;
   bool evaluated = false;    // Whether the workload has been the head of a cycle since its last change.
   int32_t dirty_place = -1;  // Index in State::dirty; -1 if the workload is not in this list.
+  int32_t generation = 0;    // Number of changes of the spec.
   std::shared_ptr<const ScanProgress> progress;
   std::shared_ptr<const StatusDetails> status;
   // Topology usage, which is charged in addition to `usage`; null if there is none.

@@ -57,7 +57,7 @@ class FieldLists {
   KUEUE_RECORD(DeviceObjects, classes, templates, slices)
   KUEUE_RECORD(DeviceCharge, amounts, replaced)
   KUEUE_RECORD(DeviceCharges, pod_sets)
-  KUEUE_RECORD(DeviceQueueing, charges, listed, changed, ignores_requeued, failed_checks, respecified)
+  KUEUE_RECORD(DeviceQueueing, charges, changed, ignores_requeued, failed_checks)
 
   // model/pod.h
   KUEUE_RECORD(PodResourceClaim, template_name, claim_name)
@@ -125,7 +125,7 @@ class FieldLists {
   KUEUE_RECORD(WorkloadSpec, ns, queue_name, job_uid, elastic, admission_gate, replaces, priority,
                priority_boost, priority_class, preemption_gates, active, maximum_execution_time_seconds,
                pod_sets)
-  KUEUE_RECORD(Condition, type, status, reason, message, transition)
+  KUEUE_RECORD(Condition, type, status, reason, message, transition, generation)
   KUEUE_RECORD(PodSetTotals, count, requests)
   KUEUE_RECORD(PodSetAdmission::Resource, resource, flavor, usage)
   KUEUE_RECORD(PodSetAdmission, name, count, resources, topology, delayed)
@@ -137,9 +137,9 @@ class FieldLists {
   KUEUE_RECORD(Dispatched, job, suspended, active, nominated, cluster, open_gates)
   KUEUE_RECORD(StatusDetails, checks, requeue_count, requeue_at, past_execution_seconds, reclaimable,
                pods_ready, unhealthy_nodes, job_stops_at, dispatched)
-  KUEUE_RECORD(Workload, serial, name, uid, spec, local_queue, cls, priority, created, queue_time, conditions,
-               admission, charged, charged_place, usage, queued, place, owned_by_single_pod, deleted,
-               evaluated, dirty_place, progress, status, topology_usage, devices)
+  KUEUE_RECORD(Workload, serial, name, uid, spec, local_queue, assigned, cls, priority, created, queue_time,
+               conditions, admission, charged, charged_place, usage, queued, place, owned_by_single_pod,
+               deleted, listed, evaluated, dirty_place, generation, progress, status, topology_usage, devices)
   KUEUE_RECORD(WorkloadTable::Listed, serial, id)
   KUEUE_RECORD(WorkloadTable, places, free, roll, next, living)
 
@@ -196,14 +196,15 @@ class FieldLists {
   KUEUE_RECORD(ClusterPod, node, wanted, workload, by_topology, is_over, is_leaving, requests)
   KUEUE_RECORD(Topologies, levels, nodes, pods, domains, freed, waiting, made)
   KUEUE_RECORD(SecondPass, workload, iteration, due, unhealthy_nodes, admission)
+  KUEUE_RECORD(Deleting, flavors, checks, topologies)
   KUEUE_RECORD(WaitingCycle, start, passed, released)
   KUEUE_RECORD(State, config, requests, flavor_names, resource_names, namespace_names, local_queue_names,
                check_names, reasons, resource_order, cpu, pods, flavor_resource_ids, flavor_resources, quota,
-               queues, cohorts, flavors, local_queues, namespaces, checks, topology, runtime_classes, devices,
-               devices_changed, ledger, ledger_usage, workloads, workload_of_key, classes, class_of_key,
-               caches, stale, requoted, changed_nodes, only_added, added_queues, to_requeue, holds_retries,
-               scheduling_cycle, successful_cycles, waiting, stop_delay, now, record_events, events, followed,
-               second_passes, deleted, dirty)
+               queues, cohorts, flavors, local_queues, namespaces, checks, topology, deleting,
+               runtime_classes, devices, devices_changed, ledger, ledger_usage, workloads, workload_of_key,
+               classes, class_of_key, caches, stale, requoted, changed_nodes, only_added, added_queues,
+               to_requeue, holds_retries, scheduling_cycle, successful_cycles, waiting, stop_delay, now,
+               record_events, events, followed, second_passes, deleted, dirty)
 #undef KUEUE_RECORD
 
   // Caches are not saved. In saved states, the types of caches keep their original names.

@@ -223,6 +223,16 @@ bool PendingQueue::IsStickyWaiting(const WorkloadTable& workloads) const {
          !IsInadmissible(workloads, preemptor);
 }
 
+namespace {
+
+// A head leaves the list of its LocalQueue until it is requeued (pkg/cache/queue/manager.go:heads).
+void TakeInflight(Workload& workload) {
+  workload.place = QueuePlace::kInflight;
+  workload.listed = false;
+}
+
+}  // namespace
+
 WorkloadId PendingQueue::Pop(Tables tables, absl::FunctionRef<bool(LocalQueueId)> has_pending_penalty) {
   inflight_ = kNoId;
   if (heads_.empty()) return kNoId;
@@ -238,7 +248,7 @@ WorkloadId PendingQueue::Pop(Tables tables, absl::FunctionRef<bool(LocalQueueId)
     return inflight_ = PopFirst(tables.workloads);
   }
   Erase(tables, first);
-  At(tables.workloads, first).place = QueuePlace::kInflight;
+  TakeInflight(At(tables.workloads, first));
   inflight_ = first;
   return first;
 }
@@ -250,7 +260,7 @@ WorkloadId PendingQueue::PopFirst(WorkloadTable& workloads) {
   active.Erase(workloads, first);
   --active_count_;
   UpdateHead(workloads, index);
-  At(workloads, first.workload).place = QueuePlace::kInflight;
+  TakeInflight(At(workloads, first.workload));
   return first.workload;
 }
 

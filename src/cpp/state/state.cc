@@ -50,8 +50,10 @@ StatusDetails& State::EditStatus(Workload& workload) {
 }
 
 void NotifyRetryFor(State& state, const Workload& workload) {
-  if (std::as_const(state).Local(workload.local_queue).IsRunning())
-    state.NotifyRetry(state.QueueOf(workload));
+  if (workload.assigned == kNoId) return;
+  const LocalQueue& local = std::as_const(state).Local(workload.assigned);
+  if (local.IsRunning() && local.cluster_queue != kNoId && state.forest().IsDeclared(local.cluster_queue))
+    state.NotifyRetry(local.cluster_queue);
 }
 
 void RemoveDeleted(State& state) {

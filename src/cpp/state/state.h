@@ -180,6 +180,14 @@ struct Caches {
   DeviceCounts devices;
 };
 
+// Deleted objects that are still in use: the finalizer kueue.x-k8s.io/resource-in-use keeps them at work
+// until no ClusterQueue (for a topology: no flavor) refers to them.
+struct Deleting {
+  std::set<FlavorId> flavors;
+  std::set<CheckId> checks;
+  std::set<std::string> topologies;
+};
+
 // A cycle that is blocked because pods are not ready (waitForPodsReady.blockAdmission). The cycle is stored
 // as two values: the state at its start, after its heads were taken, and the number of workloads admitted so
 // far. Replaying the cycle from `start` reaches the point at which the cycle is blocked.
@@ -235,6 +243,7 @@ struct State {
   IdVector<NamespaceId, Namespace> namespaces;
   IdVector<CheckId, AdmissionCheckState> checks;
   Topologies topology;
+  Deleting deleting;
   std::map<std::string, RuntimeClass> runtime_classes;
   std::shared_ptr<const DeviceObjects> devices;  // Device objects; null if there are none.
   bool devices_changed = false;                  // Whether `devices` has changed since the last Settle().
@@ -345,8 +354,9 @@ class Trial {
   size_t quota_mark_, capacity_mark_;
 };
 
-// Like State::NotifyRetry() for the workload's queue. Does nothing if the workload's LocalQueue is stopped or
-// missing.
+// Like State::NotifyRetry() for the ClusterQueue of the LocalQueue to which the workload was last assigned.
+// Does nothing if there is none, or if that LocalQueue is stopped or missing
+// (pkg/cache/queue/manager.go:QueueAssociatedInadmissibleWorkloadsAfter).
 void NotifyRetryFor(State& state, const Workload& workload);
 // Frees the slots of deleted workloads. Does nothing while a cycle is blocked, because the cycle may refer to
 // deleted workloads.

@@ -20,6 +20,7 @@ from kueuepy.manifest.convert import object_name
 from kueuepy.manifest.places import ReadJob
 from kueuepy.manifest.text.sources import is_live, live_parts, opened
 from kueuepy.objects import LocalQueue, Workload
+from kueuepy.platform.importer import Import, has_state, import_cluster, import_manifest
 from kueuepy.scheduler import Scheduler
 from kueuepy.session.saved import is_saved
 from kueuepy.session.session import session_of
@@ -39,10 +40,12 @@ class Started(NamedTuple):
     Attributes:
         scheduler: The Scheduler.
         notes: The parts of the files that are ignored, with the reason.
+        has_status: Whether the workloads are in the state of a real cluster, in which no cycle has run since.
     """
 
     scheduler: Scheduler
     notes: tuple[str, ...]
+    has_status: bool = False
 
     def tell(self) -> Scheduler:
         """Print the notes to standard error and return the Scheduler."""
@@ -54,7 +57,8 @@ def start(files: list[str], reading: Start = _DEFAULT, *, settle: bool = True) -
     """Create a Scheduler with the objects and jobs of files, and run cycles until nothing changes.
 
     One file may be a state saved by `import --save`; the objects and jobs of the other files are then added to it. A
-    running cluster or a recording is used in its current state, without running cycles.
+    running cluster, a recording or a dump with the status of Workloads is used in its current state, without running
+    cycles.
 
     Args:
         files: Names of files or directories; `-` is standard input.
@@ -68,21 +72,26 @@ def start(files: list[str], reading: Start = _DEFAULT, *, settle: bool = True) -
     rest = [name for name in files if name not in tables]
     states = [name for name in rest if is_saved(name)]
     given = [name for name in rest if name not in states]
-    is_live_state = any(map(is_live, given))
-    if is_live_state:
+    has_status = any(map(is_live, given))
+    if has_status:
         scheduler, notes = _import(given, states, reading.kueue_version)
     else:
         manifest = reading.manifest(given, reading.namespace)
-        names = not reading.lenient
-        scheduler = _load(states, manifest) if states else Scheduler(Cluster.from_manifest(manifest, names=names))
-        notes = list(_said_of(manifest))
+        has_status = not states and has_state(manifest)
+        if has_status:
+            # Time does not pass here, so a job that is evicted must stop at once.
+            scheduler, notes = _placed(import_manifest(manifest, stopping=0))
+        else:
+            names = not reading.lenient
+            scheduler = _load(states, manifest) if states else Scheduler(Cluster.from_manifest(manifest, names=names))
+            notes = list(_said_of(manifest))
     for name in tables:
         notes += _submit(scheduler, name, reading.namespace)
     announce(scheduler.not_modelled)
-    if settle and not is_live_state:
+    if settle and not has_status:
         with progress(f"deciding about {counted(len(scheduler.keys()), 'workload')}"):
             scheduler.settle()
-    return Started(scheduler, tuple(notes))
+    return Started(scheduler, tuple(notes), has_status)
 
 
 def _submit(scheduler: Scheduler, name: str, namespace: str) -> list[str]:
@@ -118,13 +127,18 @@ def _import(given: list[str], states: list[str], version: str | None) -> tuple[S
     """
     if states:
         raise InvalidSpecError(f"{', '.join([*states, *given])}: give a saved state or a running cluster, not both")
-    from kueuepy.platform.importer import import_cluster  # noqa: PLC0415 - only for running clusters
-
     source = opened(paths(given))
     with progress(f"reading {', '.join(given)}"):
         imported = import_cluster(source, version=version, progress=lambda *_: None)
-    notes = [note for one in live_parts(source) for note in one.notes]
+    scheduler, notes = _placed(imported)
+    return scheduler, [note for one in live_parts(source) for note in one.notes] + notes
+
+
+def _placed(imported: Import) -> tuple[Scheduler, list[str]]:
+    """Return the Scheduler of an import, and notes: the number of objects that are used, and those that are not."""
     problems = imported.report.problems
+    counts = ", ".join(f"{count} {outcome}" for outcome, count in imported.report.counts.items())
+    notes = [f"Workloads and jobs of the cluster: {counts}"] if counts else []
     notes += [f"{row.kind} {row.key}: {row.reason}" for row in problems[:_PROBLEMS]]
     if len(problems) > _PROBLEMS:
         notes.append(f"{len(problems) - _PROBLEMS} more objects were not placed; kueuepy import lists them")

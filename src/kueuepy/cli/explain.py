@@ -5,6 +5,8 @@ import msgspec
 from kueuepy.cli.describe import find, start
 from kueuepy.cli.options import Start
 from kueuepy.cli.output import print_json, say
+from kueuepy.explain.whatif import outcome, outcome_text
+from kueuepy.session.session import session_of
 
 
 def explain(
@@ -24,7 +26,8 @@ def explain(
         kueuepy explain train -n team-a cluster:prod
         kubectl get clusterqueues,localqueues,cohorts,resourceflavors,workloads -A -o yaml | kueuepy explain ns/train -
     """
-    scheduler = start(files, reading, settle=not as_is).tell()
+    started = start(files, reading, settle=not as_is)
+    scheduler = started.tell()
     is_plain = "/" in workload or reading.namespace == "default"
     name = workload if is_plain else f"{reading.namespace}/{workload}"
     found = scheduler.explain(find(scheduler, name))
@@ -32,3 +35,7 @@ def explain(
         print_json(found.to_dict())
     else:
         say(str(msgspec.structs.replace(found, not_modelled=())))  # `start` has printed them
+        if started.has_status and found.verdict in ("Pending", "Preempting", "Fits"):
+            later = scheduler.fork()
+            later.settle()
+            say(f"after the next cycles: {outcome_text(outcome(session_of(later).engine, found.workload))}")

@@ -6,12 +6,12 @@ from kueuepy.cli.options import Reading
 from kueuepy.cli.output import progress
 from kueuepy.cli.shared import Censored
 from kueuepy.cli.signature import UsageError
-from kueuepy.cluster import Cluster
 from kueuepy.errors import InvalidSpecError
 from kueuepy.errors.problems import shown
 from kueuepy.errors.words import counted
 from kueuepy.simulation.censoring import censored_rows
 from kueuepy.simulation.columns import MissingColumnsError
+from kueuepy.simulation.observed import workloads_of_jobs
 from kueuepy.simulation.table import Jobs
 
 
@@ -51,9 +51,12 @@ class Log(msgspec.Struct, frozen=True):
         columns = dict(pair("--map", given) for given in self.map_)
         with progress(f"reading {path}"):
             if self.format_ == "auto" and path.endswith((".yaml", ".yml", ".json")):
-                cluster = Cluster.from_manifest(Reading().manifest([path]), names=False)
-                observed = [one for one in cluster.workloads if one.status is not None and one.status.conditions]
-                return Jobs.from_workloads(path) if observed and not cluster.jobs else Jobs.from_manifests(cluster)
+                manifest = Reading().manifest([path])
+                ran = workloads_of_jobs(manifest)
+                is_dump = any(one.status is not None and one.status.conditions for one in ran)
+                # The reader of a dump also reads statistics that a Workload does not keep.
+                source = path if is_dump and len(ran) == len(manifest.workloads) else ran
+                return Jobs.from_workloads(source) if is_dump else Jobs.from_manifests(manifest)
             try:
                 return Jobs.read(path, self.format_, columns or None)
             except MissingColumnsError as error:

@@ -15,6 +15,7 @@ from kueuepy.errors.words import counted
 from kueuepy.manifest import Manifest, load
 from kueuepy.manifest.text.sources import CLUSTER, is_live, live_parts, opened
 from kueuepy.objects import SECOND
+from kueuepy.platform.importer import has_state
 from kueuepy.simulation.spans import span
 
 if TYPE_CHECKING:
@@ -70,18 +71,18 @@ class Reading(msgspec.Struct, frozen=True):
     def cluster(self, files: list[str]) -> Cluster:
         """Read the configuration of a cluster, on which a command runs jobs from another file.
 
-        The Workloads of a running cluster or of a recording are left out, because they would never end.
+        The Workloads and jobs of a running cluster, a recording or a dump are left out, because they would never end.
 
         Raises:
             KueueError: A file cannot be read, or is not valid.
         """
         manifest = self.manifest(files)
-        live = [name for name in files if is_live(name)]
-        if live and manifest.workloads:
+        is_state = any(map(is_live, files)) or has_state(manifest)
+        if is_state and manifest.workloads:
             left = counted(len(manifest.workloads), "Workload")
-            say(f"note: {', '.join(live)}: {left} left out; the command runs the jobs that you give it", stderr=True)
-            manifest = msgspec.structs.replace(manifest, workloads=())
-        cluster = Cluster.from_manifest(manifest, names=not (self.lenient or live))
+            say(f"note: {', '.join(files)}: {left} left out; the command runs the jobs that you give it", stderr=True)
+            manifest = msgspec.structs.replace(manifest, workloads=(), jobs=())
+        cluster = Cluster.from_manifest(manifest, names=not (self.lenient or is_state))
         announce(not_modelled(cluster))
         return cluster
 

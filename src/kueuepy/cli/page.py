@@ -16,7 +16,7 @@ from kueuepy.cli.shared import Count, Port
 from kueuepy.errors import InvalidSpecError
 from kueuepy.errors.words import counted
 from kueuepy.files import is_directory, is_file
-from kueuepy.look.loopback import Server
+from kueuepy.look.serving import Server
 from kueuepy.manifest.text.sources import is_live
 from kueuepy.pages import Page
 from kueuepy.pages.data import PageData

@@ -9,7 +9,7 @@ from kueuepy.cli.options import Start
 from kueuepy.cli.output import print_json, progress, say
 from kueuepy.cli.shared import Positive
 from kueuepy.engine.cycle import Settled
-from kueuepy.engine.decisions import Pending
+from kueuepy.engine.decisions import Admitted, Pending
 from kueuepy.errors.words import counted, verb
 from kueuepy.scheduler import Scheduler
 from kueuepy.session.session import session_of
@@ -58,18 +58,31 @@ def run(
             }
         )
         return
-    rows_table("Decisions", ("cycle", "workload", "queue", "decision", "details"), _events(settled), rows)
+    rows_table("Decisions", ("cycle", "workload", "queue", "decision", "details"), _events(scheduler, settled), rows)
     why = (_why(scheduler, key) for key in waiting)
     rows_table("Pending workloads", ("workload", "reason", "message"), why, rows, len(waiting))
     rows_table("Quota in use", ("queue", "flavor", "resource", "used"), _usage(scheduler), rows)
     _summary(settled, len(waiting))
 
 
-def _events(settled: Settled) -> Iterator[tuple[Any, ...]]:
+def _events(scheduler: Scheduler, settled: Settled) -> Iterator[tuple[Any, ...]]:
     for number, cycle in enumerate(settled, start=1):
         for decision in cycle:
             if not isinstance(decision, Pending):
-                yield number, decision.workload, decision.cluster_queue, *describe(decision)
+                verdict, details = describe(decision)
+                if isinstance(decision, Admitted) and (fewer := _fewer_pods(scheduler, decision)):
+                    details = f"{fewer}; {details}"
+                yield number, decision.workload, decision.cluster_queue, verdict, details
+
+
+def _fewer_pods(scheduler: Scheduler, decision: Admitted) -> str:
+    """Return the numbers of admitted pods of a partial admission; an empty string if all pods are admitted."""
+    state = session_of(scheduler).state
+    asked = {pod_set.name: pod_set.count for pod_set in state.known(state.id_of(decision.workload)).pod_sets}
+    parts = ((pod_set.count, asked[pod_set.name]) for pod_set in decision.pod_sets)
+    return ", ".join(
+        f"{count} of {counted(most, 'pod')}" for count, most in parts if count is not None and count < most
+    )
 
 
 def _waiting(scheduler: Scheduler) -> Iterator[str]:

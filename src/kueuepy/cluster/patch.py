@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from kueuepy.errors import InvalidSpecError
 from kueuepy.errors.problems import ManifestError, shown
 from kueuepy.manifest.convert import from_dict, object_name, split_api_version, to_dict
-from kueuepy.manifest.decoding import Findings
+from kueuepy.manifest.findings import Findings
 from kueuepy.manifest.kinds import BY_CLASS
 from kueuepy.manifest.versions import to_v1beta2
 from kueuepy.objects import NamespacedObject, Object
@@ -110,7 +110,9 @@ def _current(before: Object, doc: Mapping[str, Any]) -> dict[str, Any]:
     """Return a patch converted to the fields of v1beta2, without the status, which `kubectl apply` does not change."""
     kind = BY_CLASS[type(before)]
     group, version = split_api_version(doc) if "apiVersion" in doc else (kind.group, kind.version)
-    found = {name: _plain(value) for name, value in doc.items() if name != "status"}
+    # A Node or Pod is modelled by its status, which its kubelet writes and not its user.
+    has_status = doc.get("kind") in ("Node", "Pod")
+    found = {name: _plain(value) for name, value in doc.items() if name != "status" or has_status}
     if version != kind.version:
         findings = Findings(strict=True)
         found = to_v1beta2(group, version, found, findings)

@@ -65,6 +65,10 @@ class Explanation(msgspec.Struct, frozen=True):
         """The explanation in one line."""
         held_back = any(cause.kind in ("behind", "backoff") for cause in self.causes)
         verdict = "FitsLater" if self.verdict == "Fits" and held_back else self.verdict
+        root = self.root_cause
+        # All checks are Ready: the second pass of topology-aware scheduling is open.
+        if verdict == "QuotaReserved" and root is not None and not root.facts.get("checks"):
+            verdict = "Placing"
         state = _HEADLINES.get(verdict, verdict)
         return f"{self.workload} {state}" + (f": {self.reason}" if self.reason and self.verdict == "Pending" else "")
 
@@ -93,6 +97,7 @@ _HEADLINES = {
     "Preempting": "is waiting for preempted workloads to stop",
     "Admitted": "is admitted",
     "QuotaReserved": "has quota and is waiting for admission checks",
+    "Placing": "has quota and is waiting for a topology assignment",
     "Fits": "is pending and fits now",
     "FitsLater": "is pending although it would fit",
     "Evicted": "is evicted and still holds its quota",

@@ -42,7 +42,7 @@ _MODES = {
 """Descriptions of the result for a flavor, in the present tense (now) and in the past tense (at admission)."""
 _VERDICTS = {
     "NotNeeded": "{it is a candidate}, but the other targets are sufficient",
-    "NotEnough": "{it is a candidate}, but all candidates together are not sufficient",
+    "NotEnough": "{it is a candidate}, but no set of candidates that the preemption rules allow is sufficient",
     "WithinClusterQueueNever": "{it is} in the same queue, and withinClusterQueue is Never",
     "ReclaimWithinCohortNever": "{it is} in another queue, and reclaimWithinCohort is Never",
     "PriorityNotLower": "{its priority is} not lower",

@@ -131,12 +131,12 @@ def conversions(
     for given, item in _grouped(managed, cluster.config):
         with about(given):
             made = [
-                (job, _workload(job, cluster.classes, cluster.config))
+                (job, _workload(job, cluster.classes, cluster.config), job.finished())
                 for job in _held(item, cluster.config, cluster.related)
             ]
-        for job, workload in made:
+        for job, workload, outcome in made:
             starts = item if job.manifest.get("kind") == item.get("kind") else job.manifest
-            yield Made(given, starts, workload, cluster)
+            yield Made(given, starts, workload, cluster, outcome)
 
 
 @checked

@@ -1,4 +1,7 @@
-"""Structure of metadata and pod templates, which is used to check the types of fields before they are read."""
+"""Checks of the types of fields in metadata and pod templates, before these fields are read.
+
+An API server checks the types of all fields. Unknown fields are ignored: an API server may be newer than the schemas.
+"""
 
 from typing import Any
 
@@ -7,61 +10,13 @@ import msgspec
 from kueuepy.errors import InvalidSpecError
 from kueuepy.errors.problems import steps
 from kueuepy.jobs.fields import Document
-from kueuepy.objects.readable import said_by_msgspec
+from kueuepy.manifest.findings import Findings
+from kueuepy.manifest.schema.structure import conform
+from kueuepy.manifest.schema.table import METADATA, OWNER, Schema, pod_spec
 
-_Quantities = dict[str, str | int | float] | None
-
-
-class _Form(msgspec.Struct, rename="camel"):
-    """Base class for the validated sections of a manifest. Unknown fields are ignored."""
-
-
-class _Owner(_Form):
-    kind: str
-    api_version: str
-    name: str | None = None
-    uid: str | None = None
-    controller: bool | None = None
-
-
-class _Metadata(_Form):
-    name: str | None = None
-    generate_name: str | None = None
-    namespace: str | None = None
-    uid: str | None = None
-    labels: dict[str, Any] | None = None
-    annotations: dict[str, Any] | None = None
-    owner_references: list[_Owner] | None = None
-
-
-class _Resources(_Form):
-    requests: _Quantities = None
-    limits: _Quantities = None
-
-
-class _Variable(_Form):
-    name: str
-
-
-class _Container(_Form):
-    name: str | None = None
-    image: str | None = None
-    image_pull_policy: str | None = None
-    env: list[_Variable] | None = None
-    ports: list[dict[str, Any]] | None = None
-    resources: _Resources | None = None
-
-
-class _PodSpec(_Form):
-    init_containers: list[_Container] | None = None
-    containers: list[_Container] | None = None
-    node_selector: dict[str, Any] | None = None
-    affinity: dict[str, Any] | None = None
-    tolerations: list[dict[str, Any]] | None = None
-    topology_spread_constraints: list[dict[str, Any]] | None = None
-    resource_claims: list[dict[str, Any]] | None = None
-    overhead: _Quantities = None
-    resources: _Resources | None = None
+# For objects of Kueue's API, `review_metadata` requires these fields; of jobs, only the schema is checked.
+_OWNERS = Schema(type="array", items=msgspec.structs.replace(OWNER, required=("apiVersion", "kind")))
+_METADATA = msgspec.structs.replace(METADATA, properties={**METADATA.properties, "ownerReferences": _OWNERS})
 
 
 def check_metadata(manifest: Document) -> None:
@@ -72,35 +27,33 @@ def check_metadata(manifest: Document) -> None:
     """
     metadata = manifest.get("metadata")
     name = f' "{metadata.get("name")}"' if isinstance(metadata, dict) else ""
-    _check(metadata, _Metadata | None, f"{manifest.get('kind')}{name}", "metadata")
+    _check(_METADATA, metadata, f"{manifest.get('kind')}{name}", "metadata")
 
 
 def check_template(template: Document, owner: str, path: str) -> None:
-    """Check the types of the fields that are read from a pod template.
+    """Check the types of the fields in a pod template.
 
     Raises:
         InvalidSpecError: A field has a wrong type; the message names it.
     """
-    _check(template.get("metadata"), _Metadata | None, owner, f"{path}.metadata")
+    _check(_METADATA, template.get("metadata"), owner, f"{path}.metadata")
     check_pod_spec(template["spec"], owner, f"{path}.spec")
 
 
 def check_pod_spec(spec: Document, owner: str, path: str) -> None:
-    """Check the types of the fields that are read from the spec of a pod.
+    """Check the types of the fields in the spec of a pod.
 
     Raises:
         InvalidSpecError: A field has a wrong type; the message names it.
     """
-    _check(spec, _PodSpec, owner, path)
+    _check(pod_spec(), spec, owner, path)
 
 
-def _check(value: Any, form: Any, owner: str, path: str) -> None:
-    try:
-        msgspec.convert(value, form)
-    except UnicodeEncodeError as error:
-        text = str(error.object)
-        raise InvalidSpecError(f"{owner}: {path}: has {text!r}; it must be valid Unicode").at(*steps(path)) from None
-    except msgspec.ValidationError as error:
-        problem, place = said_by_msgspec(error)
-        field = f"{path}{place}"
-        raise InvalidSpecError(f"{owner}: {field}: {problem[0].lower()}{problem[1:]}").at(*steps(field)) from None
+def _check(schema: Schema, value: Any, owner: str, path: str) -> None:
+    if value is None:
+        return
+    findings = Findings(formats=False)
+    conform(schema, value, steps(path), findings)
+    for problem in findings.problems:
+        if problem.kind != "Unknown":
+            raise InvalidSpecError(f"{owner}: {problem}").at(*problem.path)

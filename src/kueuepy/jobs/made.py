@@ -1,6 +1,6 @@
 """Workloads created from jobs, with errors that refer to the jobs as the user wrote them."""
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from functools import reduce
 from operator import getitem
@@ -8,10 +8,11 @@ from typing import Any, NamedTuple
 
 from kueuepy.errors import KueueError, about
 from kueuepy.errors.problems import ManifestError, Path, Problem, steps
+from kueuepy.jobs import keys
 from kueuepy.jobs.base import BaseJob
 from kueuepy.jobs.cluster import JobCluster
 from kueuepy.jobs.fields import Document
-from kueuepy.jobs.job import Job
+from kueuepy.jobs.job import Finished, Job
 from kueuepy.jobs.registry import adapter_for
 from kueuepy.manifest.places import ReadJob
 from kueuepy.objects import Workload
@@ -30,12 +31,14 @@ class Made(NamedTuple):
             manifest of kind List. A CronJob is replaced by the Job that it creates, and a Deployment by a Pod.
         workload: The Workload.
         cluster: The objects and settings from which the Workload was created.
+        outcome: The outcome of the job according to its status; `None` if the job has not finished.
     """
 
     given: Document
     manifest: Document
     workload: Workload
     cluster: JobCluster
+    outcome: Finished | None = None
 
     @contextmanager
     def written(self) -> Iterator[None]:
@@ -61,6 +64,34 @@ class Made(NamedTuple):
             if error.about == self.workload.key:
                 error.place(self.given.where(error.path))
             raise
+
+
+class Existing:
+    """The Workloads of a cluster, and the jobs to which they belong."""
+
+    def __init__(self, workloads: Iterable[Workload]) -> None:
+        """Index the Workloads.
+
+        The uid identifies the job of a Workload with another name, such as a slice of an elastic job.
+        """
+        self._keys = set()
+        self._uids = set()
+        for workload in workloads:
+            self._keys.add(workload.key)
+            if uid := workload.labels.get(keys.JOB_UID):
+                self._uids.add(uid)
+
+    def lacks(self, made: Made) -> bool:
+        """Return whether Kueue would create a Workload of a job.
+
+        Kueue creates no Workload for a finished job, nor for a job that has a Workload
+        (`pkg/controller/jobframework/reconciler.go:ReconcileGenericJob`).
+        """
+        return made.outcome is None and not self.has(made)
+
+    def has(self, made: Made) -> bool:
+        """Return whether a job has a Workload."""
+        return made.workload.key in self._keys or made.workload.labels.get(keys.JOB_UID) in self._uids
 
 
 def _moved(given: ReadJob, owner: Job, problem: Problem) -> tuple[str, Problem]:

@@ -11,13 +11,15 @@ from kueuepy.errors import NotFoundError
 from kueuepy.errors.arguments import checked
 from kueuepy.errors.problems import suggestion
 from kueuepy.lint.context import LintContext
-from kueuepy.lint.finding import SEVERITIES, Finding, Findings, Severity
+from kueuepy.lint.finding import SEVERITIES as SEVERITIES
+from kueuepy.lint.finding import Finding, Findings
+from kueuepy.lint.finding import Severity as Severity
 from kueuepy.lint.rule import Rule
 from kueuepy.lint.rules import RULES
 from kueuepy.manifest import Manifest
 from kueuepy.objects import Configuration, Object
 
-__all__ = ["RULES", "SEVERITIES", "Finding", "Findings", "Rule", "Severity", "lint"]
+__all__ = ["RULES", "Finding", "Findings", "Rule", "lint"]
 
 
 @checked

@@ -6,7 +6,7 @@ from kueuepy._core import Engine
 from kueuepy.engine.cached import cached_property
 from kueuepy.jobs.cluster import JobCluster
 from kueuepy.jobs.convert import conversions
-from kueuepy.jobs.made import Made
+from kueuepy.jobs.made import Existing, Made
 from kueuepy.lint.capacity import Capacity, Cell, CellQuota, cells_of
 from kueuepy.manifest import Manifest, check
 from kueuepy.manifest.places import ReadJob
@@ -20,6 +20,7 @@ _DECLARED = (
     "resource_claim_templates",
     "resource_slices",
     "resource_flavors",
+    "admission_checks",
     "cohorts",
     "cluster_queues",
     "local_queues",
@@ -57,8 +58,9 @@ class LintContext:
 
     @cached_property
     def workloads(self) -> tuple[Workload, ...]:
-        """The Workloads of the manifest and the Workloads created from its jobs."""
-        return (*self.manifest.workloads, *(made.workload for made in self._made))
+        """The unfinished Workloads of the manifest, and the Workloads that Kueue would create for its jobs."""
+        unfinished = (workload for workload in self.manifest.workloads if not workload.is_finished)
+        return (*unfinished, *(made.workload for made in self._made))
 
     @cached_property
     def _made(self) -> tuple[Made, ...]:
@@ -71,7 +73,7 @@ class LintContext:
             manifest.local_queues,
         )
         checked = []
-        for made in conversions(manifest.jobs, cluster):
+        for made in filter(Existing(manifest.workloads).lacks, conversions(manifest.jobs, cluster)):
             with made.written():
                 check(made.workload, feature_gates=configuration.gates)
             checked.append(made)

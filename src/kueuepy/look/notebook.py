@@ -10,10 +10,11 @@ import textwrap
 from numbers import Real
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from kueuepy.look import html_renderers
 from kueuepy.look.escapes import visible
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Sequence
+    from collections.abc import Iterable, Sequence
 
 
 class Named(NamedTuple):
@@ -90,17 +91,9 @@ def hidden_rows(number: int, value: object, source: str = "") -> str:
     return f"... {number:,} more row{'s' * (number != 1)}" + (f"; {known} has all" if known else "")
 
 
-_renderers: list[Callable[[Any], str]] = []
-
-
-def shown_by(render: Callable[[Any], str]) -> None:
-    """Set the function that renders objects as HTML. The package passes a function of `kueuepy.pages.html`."""
-    _renderers[:] = [render]
-
-
 def repr_html(value: object) -> str:
     """Return a value as HTML."""
-    (render,) = _renderers
+    (render,) = html_renderers
     return render(value)
 
 

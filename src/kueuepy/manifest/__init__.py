@@ -6,7 +6,9 @@ JSON form. `validate`, `check` and `validate_update` apply the validation rules 
 webhooks.
 """
 
-from kueuepy.errors.problems import LimitError, ManifestError, Problem
+from kueuepy.errors.problems import LimitError as LimitError
+from kueuepy.errors.problems import ManifestError as ManifestError
+from kueuepy.errors.problems import Problem
 from kueuepy.manifest.convert import from_dict, to_dict
 from kueuepy.manifest.dumping import dump
 from kueuepy.manifest.gates import FEATURE_GATES
@@ -17,10 +19,8 @@ from kueuepy.manifest.validation import check, validate, validate_update
 
 __all__ = [
     "FEATURE_GATES",
-    "LimitError",
     "Limits",
     "Manifest",
-    "ManifestError",
     "Note",
     "Problem",
     "check",

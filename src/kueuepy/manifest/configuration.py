@@ -12,7 +12,8 @@ import msgspec
 
 from kueuepy.errors.problems import Path
 from kueuepy.manifest.body import present
-from kueuepy.manifest.decoding import Findings, decode, hold
+from kueuepy.manifest.decoding import decode, hold
+from kueuepy.manifest.findings import Findings
 from kueuepy.manifest.shapes import many, shape
 from kueuepy.objects import (
     AdmissionFairSharing,

@@ -9,8 +9,9 @@ from kueuepy.errors import UnsupportedError
 from kueuepy.errors.arguments import checked
 from kueuepy.errors.problems import ManifestError, Problem, suggestion
 from kueuepy.manifest.body import Body, part, present
-from kueuepy.manifest.decoding import Findings, decode
+from kueuepy.manifest.decoding import decode
 from kueuepy.manifest.fields import TIME
+from kueuepy.manifest.findings import Findings
 from kueuepy.manifest.kinds import BY_CLASS, KINDS, KUEUE, Kind
 from kueuepy.manifest.schema.structure import structured
 from kueuepy.manifest.schema.table import METADATA

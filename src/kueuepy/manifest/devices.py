@@ -9,8 +9,9 @@ from typing import Any
 
 from kueuepy.errors.problems import Path
 from kueuepy.manifest.body import Body, part, present
-from kueuepy.manifest.decoding import Findings, hold
+from kueuepy.manifest.decoding import hold
 from kueuepy.manifest.fields import FieldForm
+from kueuepy.manifest.findings import Findings
 from kueuepy.manifest.shapes import many, mapping_of, shape
 
 GROUP = "resource.k8s.io"

@@ -10,7 +10,8 @@ from typing import Any
 import msgspec
 
 from kueuepy.errors.problems import Path
-from kueuepy.manifest.decoding import Findings, decode, hold
+from kueuepy.manifest.decoding import decode, hold
+from kueuepy.manifest.findings import Findings
 from kueuepy.manifest.shapes import shape
 from kueuepy.objects.times import LATEST, LONGEST, format_time, parse_time
 

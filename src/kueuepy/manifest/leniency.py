@@ -5,7 +5,7 @@ from collections.abc import Sequence
 import msgspec
 
 from kueuepy.errors.problems import Path
-from kueuepy.manifest.decoding import Findings
+from kueuepy.manifest.findings import Findings
 from kueuepy.objects import ClusterQueue, Cohort, FlavorQuotas, Object, ResourceGroup, ResourceQuota
 
 

@@ -8,9 +8,10 @@ from kueuepy.errors import DuplicateError
 from kueuepy.errors.arguments import checked
 from kueuepy.errors.problems import ManifestError, Problem, suggestion
 from kueuepy.manifest import collector
+from kueuepy.manifest.body import part
 from kueuepy.manifest.configuration import CONFIG_GROUP, read_configuration
 from kueuepy.manifest.convert import generated_name, in_v1beta2, object_name, read_object, split_api_version
-from kueuepy.manifest.decoding import AllValidated, Findings, Validated, named
+from kueuepy.manifest.findings import AllValidated, Findings, Validated
 from kueuepy.manifest.jobfields import unknown_fields
 from kueuepy.manifest.jobkinds import (
     DEFAULT_QUEUE,
@@ -26,6 +27,7 @@ from kueuepy.manifest.kinds import KINDS, KUEUE
 from kueuepy.manifest.leniency import complete_quotas
 from kueuepy.manifest.manifest import Manifest, Note, group
 from kueuepy.manifest.places import ReadJob
+from kueuepy.manifest.schema.examine import named
 from kueuepy.manifest.text.limits import Limits
 from kueuepy.manifest.text.reading import Item, read
 from kueuepy.manifest.text.sources import Source, items, live_parts, opened
@@ -121,6 +123,15 @@ def _is_word(value: Any) -> bool:
     return isinstance(value, str) and value != ""
 
 
+def _why_skipped(doc: dict[str, Any], api_group: str) -> str:
+    """Return the reason why an object that kueuepy does not read is skipped."""
+    if (api_group, doc["kind"]) == ("kueue.openshift.io", "Kueue"):
+        return "is the configuration of OpenShift's operator; give the ConfigMap that the operator makes of it"
+    if QUEUE_NAME in part(doc, "metadata", "labels"):
+        return f"has the label {QUEUE_NAME}, but Kueue has no integration for its kind, and does not manage it"
+    return "does not bear on admission"
+
+
 class _Loader:
     """Collector of the objects, notes and problems that are found while documents are read."""
 
@@ -183,9 +194,7 @@ class _Loader:
         api_group, version = split_api_version(doc)
         kind = doc.get("kind")
         if not (_is_word(doc.get("apiVersion")) and _is_word(kind)):
-            for name in ("apiVersion", "kind"):
-                if not _is_word(doc.get(name)):
-                    self._fail(item, Problem((name,), "Required", "is required"), object_name(doc))
+            self._no_object(item, doc)
             return
         if api_group == KUEUE:
             self._versions.add(version)
@@ -205,7 +214,17 @@ class _Loader:
             findings.odd(("kind",), f'"{kind}" is not a kind of {KUEUE}; {suggestion(str(kind), known)}', "skipped")
             self._collect(findings, item, object_name(doc))
         elif not self._take_manager(item, doc):
-            self._notes.append(Note(item, (), f"{object_name(doc)}: does not bear on admission; skipped"))
+            self._notes.append(Note(item, (), f"{object_name(doc)}: {_why_skipped(doc, api_group)}; skipped"))
+
+    def _no_object(self, item: Item, doc: dict[str, Any]) -> None:
+        """Report a document without apiVersion or kind."""
+        if "apiVersion" not in doc and "kind" not in doc and "managerConfig" in doc:
+            how = "these are values of Kueue's Helm chart; give the output of helm template with this file"
+            self._fail(item, Problem(("managerConfig", "controllerManagerConfigYaml"), "Invalid", how), "values")
+            return
+        for name in ("apiVersion", "kind"):
+            if not _is_word(doc.get(name)):
+                self._fail(item, Problem((name,), "Required", "is required"), object_name(doc))
 
     def _take_job(self, item: Item, doc: dict[str, Any], api_group: str) -> None:
         """Add a job, or an object that is a job only if its namespace contains a LocalQueue `default`."""
@@ -247,9 +266,9 @@ class _Loader:
         if not isinstance(text, str) or CONFIG_GROUP not in text:
             return False
         name = f"{item.where(('data', _MANAGER_FILE))}: {object_name(doc)}: data[{_MANAGER_FILE}]"
-        for part in read(name, text.encode("utf-8", "surrogatepass"), Limits(), strict=self._strict):
-            if isinstance(part.value, dict) and split_api_version(part.value)[0] == CONFIG_GROUP:
-                self.take(part)
+        for inner in read(name, text.encode("utf-8", "surrogatepass"), Limits(), strict=self._strict):
+            if isinstance(inner.value, dict) and split_api_version(inner.value)[0] == CONFIG_GROUP:
+                self.take(inner)
         return True
 
     def _review_job(self, item: Item, doc: dict[str, Any]) -> None:

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from kueuepy.errors.problems import Path
-    from kueuepy.manifest.decoding import Findings
+    from kueuepy.manifest.findings import Findings
 
 _Individual = shape("Individual", prefix=str | None, suffix=str | None, roots=list[str])
 _Values = shape("Values", universal=str | None, individual=_Individual | None)

@@ -4,10 +4,10 @@ from typing import Any
 
 from kueuepy.errors.problems import Path
 from kueuepy.manifest import placements
-from kueuepy.manifest.decoding import Findings
-from kueuepy.manifest.fields import NAMES, ZERO_TIME, FieldForm, kept, read_time
-from kueuepy.manifest.podspec import PodSpec
-from kueuepy.manifest.schema.table import METADATA
+from kueuepy.manifest.fields import NAMES, ZERO_TIME, FieldForm, read_time
+from kueuepy.manifest.findings import Findings
+from kueuepy.manifest.schema.structure import conform
+from kueuepy.manifest.schema.table import METADATA, pod_spec
 from kueuepy.objects.times import format_time
 
 _PLACE = "topologyAssignment"
@@ -147,6 +147,6 @@ def _write_local_queue_status(status: dict[str, Any] | None) -> dict[str, Any] |
 
 
 LOCAL_QUEUE_STATUS = FieldForm(_read_local_queue_status, _write_local_queue_status)
-POD_SPEC = kept(PodSpec)
+POD_SPEC = FieldForm(lambda raw, path, findings: conform(pod_spec(), raw, path, findings), lambda raw: raw)
 POD_SETS = FieldForm(lambda raw, _, __: raw, _write_pod_sets)
 STATUS = FieldForm(_read_status, _write_status)

@@ -16,7 +16,10 @@ and every function that accepts objects validates them too.
 ('research', 'Never')
 """
 
-from kueuepy.objects.base import NamespacedObject, Object, QuantityText, ResourceList
+from kueuepy.objects.base import NamespacedObject as NamespacedObject
+from kueuepy.objects.base import Object
+from kueuepy.objects.base import QuantityText as QuantityText
+from kueuepy.objects.base import ResourceList as ResourceList
 from kueuepy.objects.check import AdmissionCheck
 from kueuepy.objects.cohort import Cohort
 from kueuepy.objects.configuration import (
@@ -71,7 +74,8 @@ from kueuepy.objects.status import (
     RequeueState,
     WorkloadStatus,
 )
-from kueuepy.objects.times import SECOND, Seconds, Timestamp
+from kueuepy.objects.times import SECOND as SECOND
+from kueuepy.objects.times import Seconds, Timestamp
 from kueuepy.objects.topology import (
     HOSTNAME_LABEL,
     Topology,
@@ -85,7 +89,6 @@ from kueuepy.objects.workload import PodSet, PriorityClassRef, Workload
 
 __all__ = [
     "HOSTNAME_LABEL",
-    "SECOND",
     "Admission",
     "AdmissionCheck",
     "AdmissionCheckState",
@@ -119,7 +122,6 @@ __all__ = [
     "LocalQueueStatus",
     "MultiKueueSettings",
     "Namespace",
-    "NamespacedObject",
     "Node",
     "Object",
     "Pod",
@@ -128,7 +130,6 @@ __all__ = [
     "Preemption",
     "PriorityClass",
     "PriorityClassRef",
-    "QuantityText",
     "Quota",
     "ReclaimablePod",
     "RequeueState",
@@ -137,7 +138,6 @@ __all__ = [
     "ResourceClaimTemplate",
     "ResourceFlavor",
     "ResourceGroup",
-    "ResourceList",
     "ResourcePool",
     "ResourceQuota",
     "ResourceSlice",

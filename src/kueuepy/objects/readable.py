@@ -109,12 +109,6 @@ def _from_packed(cls: Any) -> msgspec.msgpack.Decoder[Any]:
     return msgspec.msgpack.Decoder(ready(cls), dec_hook=decode_time)
 
 
-def said_by_msgspec(error: msgspec.ValidationError) -> tuple[str, str]:
-    """Split the message of a msgspec validation error into the problem and the path of the field."""
-    problem, _, place = str(error).partition(" - at `$")
-    return problem, place.rstrip("`")
-
-
 def decoding_fault(error: msgspec.ValidationError, cls: Any) -> Fault:
     """Return the path of a field that could not be decoded, and a plain description of the problem."""
     message = str(error)

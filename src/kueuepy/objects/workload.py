@@ -165,6 +165,12 @@ class Workload(NamespacedObject, frozen=True, kw_only=True):
     owner_references: Sequence[dict[str, Any]] = ()
     status: WorkloadStatus | None = None
 
+    @property
+    def is_finished(self) -> bool:
+        """Whether the condition `Finished` is true."""
+        conditions = () if self.status is None else self.status.conditions
+        return any(condition.type == "Finished" and condition.status == "True" for condition in conditions)
+
     def without_min_counts(self) -> "Workload":
         """Return the Workload without partial admission: every `min_count` is `None`."""
         if all(pod_set.min_count is None for pod_set in self.pod_sets):

@@ -44,5 +44,8 @@ def start(
         if not isinstance(obj, Workload):
             session.do(calls.Apply(obj))
     take_all(session, (SubmittedWorkload(workload) for workload in cluster.workloads))
-    take_all(session, valid(state, of_jobs(cluster.jobs, state.job_context())))
+    if cluster.jobs:
+        from kueuepy.jobs.made import Existing  # noqa: PLC0415 - only jobs need it
+
+        take_all(session, valid(state, of_jobs(cluster.jobs, state.job_context(), Existing(cluster.workloads))))
     return session

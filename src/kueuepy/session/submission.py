@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
     from kueuepy._core import Question
     from kueuepy.cluster import Cluster
-    from kueuepy.jobs.made import Made
+    from kueuepy.jobs.made import Existing, Made
     from kueuepy.objects import Configuration, LocalQueue, Namespace, PriorityClass, WorkloadPriorityClass
 
 
@@ -169,8 +169,17 @@ def _has_no_pods(job: Mapping[str, Any]) -> bool:
     return isinstance(spec, Mapping) and spec.get("replicas") == 0
 
 
-def of_jobs(jobs: Iterable[Mapping[str, Any]], around: JobContext) -> Iterator[SubmittedWorkload]:
-    """Yield the Workloads of the jobs that Kueue manages. The Pods of a group form one Workload."""
+def of_jobs(
+    jobs: Iterable[Mapping[str, Any]], around: JobContext, existing: Existing | None = None
+) -> Iterator[SubmittedWorkload]:
+    """Yield the Workloads of the jobs that Kueue manages. The Pods of a group form one Workload.
+
+    Args:
+        jobs: Manifests of jobs.
+        around: The objects and settings that determine how a job is converted.
+        existing: The Workloads of the cluster from which the jobs were read: finished jobs and the jobs of these
+            Workloads are left out. Default: all jobs are new.
+    """
     from kueuepy.jobs import keys  # noqa: PLC0415 - only jobs need it
     from kueuepy.jobs.cluster import JobCluster  # noqa: PLC0415 - only jobs need it
     from kueuepy.jobs.convert import conversions  # noqa: PLC0415 - only jobs need it
@@ -184,7 +193,8 @@ def of_jobs(jobs: Iterable[Mapping[str, Any]], around: JobContext) -> Iterator[S
     cluster = JobCluster.of(
         around.configuration, around.priority_classes, related, around.namespaces, around.local_queues
     )
-    for made in conversions(manifests, cluster):
+    found = conversions(manifests, cluster)
+    for made in found if existing is None else filter(existing.lacks, found):
         is_pod = made.manifest.get("kind") == "Pod"
         single_pod = is_pod and keys.IS_GROUP_WORKLOAD not in made.workload.annotations
         yield SubmittedWorkload(made.workload, dict(made.manifest), single_pod, made=made)

@@ -9,9 +9,10 @@ import msgspec
 import numpy as np
 
 from kueuepy.manifest import collector, load
+from kueuepy.manifest.body import part
 from kueuepy.manifest.text.sources import is_recording, live_parts, opened
-from kueuepy.objects import SECOND, Workload
-from kueuepy.objects.times import parse_time
+from kueuepy.objects import SECOND, Condition, Configuration, Workload, WorkloadStatus
+from kueuepy.objects.times import Timestamp, parse_time
 from kueuepy.simulation.columns import NEVER
 from kueuepy.simulation.grouped import sums
 from kueuepy.simulation.items import Lifetime, lifetime_in, lifetime_of, of_workloads
@@ -110,6 +111,45 @@ def _observed(source: Any, user: str | None) -> tuple[list[Observed], int]:
         found.append(Observed(one, lifetime_in(status), _evictions(status), None, _user(one, user)))
         latest = max(latest, _latest(one), _latest_in(status))
     return found, latest
+
+
+def workloads_of_jobs(manifest: Manifest) -> list[Workload]:
+    """Return the Workloads of a dump, and those of the jobs in it that ran but have no Workload in the dump.
+
+    A job ran from the time at which it started to the time at which it ended, according to its own status; a job
+    without a start time is left out.
+    """
+    from kueuepy.jobs.cluster import JobCluster  # noqa: PLC0415 - only jobs need it
+    from kueuepy.jobs.convert import conversions  # noqa: PLC0415 - only jobs need it
+    from kueuepy.jobs.made import Existing  # noqa: PLC0415 - only jobs need it
+
+    cluster = JobCluster.of(
+        manifest.configuration or Configuration(),
+        (*manifest.workload_priority_classes, *manifest.priority_classes),
+        manifest.others,
+        manifest.namespaces,
+        manifest.local_queues,
+    )
+    existing, found = Existing(manifest.workloads), list(manifest.workloads)
+    for made in conversions(manifest.jobs, cluster):
+        pods = made.manifest.get("items") or [made.manifest]
+        starts = [time for pod in pods if (time := _time_in(pod, "startTime")) is not None]
+        if not starts or existing.has(made):
+            continue
+        conditions = [Condition("Admitted", "True", "Admitted", last_transition_time=Timestamp.of(min(starts)))]
+        if made.outcome is not None:
+            ends = (_time_in(pod, "completionTime", "endTime") or _latest_in(part(pod, "status")) for pod in pods)
+            reason, end = "Succeeded" if made.outcome.success else "Failed", Timestamp.of(max(ends))
+            conditions.append(Condition("Finished", "True", reason, last_transition_time=end))
+        status = WorkloadStatus(conditions=tuple(conditions))
+        found.append(msgspec.structs.replace(made.workload, status=status))
+    return found
+
+
+def _time_in(job: dict[str, Any], *names: str) -> int | None:
+    """Return the first of the given times in the status of a job."""
+    times = (parse_time(str(part(job, "status").get(name))) for name in names)
+    return next((time for time in times if time is not None), None)
 
 
 def _without_status(source: Any, statuses: dict[str, Any]) -> Manifest:

@@ -38,6 +38,7 @@ _LOGS = {
     "swf": "",
     "philly": "timestamp duration num_gpus cluster",
     "philly-json": "",
+    "sacct": "",
 }
 """The formats of logs, and the columns by which a CSV file is recognized, in the order of the attempts."""
 _LARGE = 1 << 20
@@ -181,10 +182,11 @@ def read(
     source, format_ = Source(path), name
     if name == "auto":
         suffix = Path(source.path.name.removesuffix(".gz")).suffix[1:]
-        if suffix not in _SUFFIXES:
+        is_sacct = suffix in ("", "txt", "log", "psv", "csv") and _is_sacct(source)
+        if suffix not in _SUFFIXES and not is_sacct:
             known = ", ".join(FORMATS)
             raise InvalidSpecError(f"{source.path}: its name has no known suffix; format= must be one of {known}")
-        format_ = _SUFFIXES[suffix]
+        format_ = "sacct" if is_sacct else _SUFFIXES[suffix]
         if format_ == "csv" and not columns:
             format_ = _log_of(source) or format_
     if name in FORMER["format"]:
@@ -198,6 +200,11 @@ def read(
     if unknown := sorted(set(more) - set(signature(reader).parameters)):
         raise InvalidSpecError(f"format {format_}: takes no option {unknown[0]!r}")
     return reader(source, **more)
+
+
+def _is_sacct(source: Source) -> bool:
+    """Return whether the first line of a file names fields of Slurm's `sacct`, separated by `|`."""
+    return {"JobID", "State"} <= {*source.text().partition("\n")[0].strip().split("|")}
 
 
 def _log_of(source: Source) -> str:

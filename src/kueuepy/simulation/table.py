@@ -120,6 +120,7 @@ class Jobs(GeneratedJobs):
         | `csv`, `parquet`, `jsonl` | one job per row, with the column names of `Jobs`; other columns are kept |
         | `swf` | Standard Workload Format of the Parallel Workloads Archive; `map={"queue": 13}`: field of the queue |
         | `philly`, `philly-json` | Microsoft's Philly trace of 2017: CSV extract, and original `cluster_job_log` |
+        | `sacct` | Slurm's accounting log, from `sacct -P`; `map={"queue": "Partition"}`: field of the queue |
 
         The recipes in the documentation ("Read traces of other systems") have functions for further traces.
 

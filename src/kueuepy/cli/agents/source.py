@@ -51,7 +51,7 @@ class Source:
         is_old = self._is_running and time.monotonic() - self._read_at > self._max_age
         if self._scheduler is None or is_old:
             started = start(self.files, Start(self._version))
-            self._scheduler, self.notes = started
+            self._scheduler, self.notes = started.scheduler, started.notes
             self._read_at = time.monotonic()
         return self._scheduler
 

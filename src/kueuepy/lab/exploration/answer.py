@@ -8,13 +8,12 @@ import msgspec
 
 from kueuepy.look.notebook import Sheet, repr_text
 from kueuepy.look.numbers import number
+from kueuepy.objects import Workload  # noqa: TC001 - msgspec evaluates the types of fields
+from kueuepy.tables import Columns  # noqa: TC001 - msgspec evaluates the types of fields
 from kueuepy.tables.columns import Framed, table_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
-
-    from kueuepy.objects import Workload
-    from kueuepy.tables import Columns
 
 _VERDICTS = {True: "yes", False: "no", None: "unknown"}
 

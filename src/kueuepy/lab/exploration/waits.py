@@ -12,7 +12,7 @@ from kueuepy.lab.exploration.arrivals import Arrivals
 from kueuepy.lab.exploration.remaining import Living, Runtimes
 from kueuepy.lab.exploration.runs import NOTHING, in_order
 from kueuepy.objects import SECOND
-from kueuepy.platform.metrics.text import OwnSeries
+from kueuepy.platform.metrics.series import OwnSeries
 from kueuepy.session.session import session_of
 from kueuepy.simulation.simulate import Simulation
 from kueuepy.simulation.spans import span

@@ -8,9 +8,9 @@ from http import HTTPStatus
 from typing import TYPE_CHECKING, Any
 
 from kueuepy.lab.play.view import part_of_view
-from kueuepy.look.loopback import Answer
-from kueuepy.look.loopback import Server as LoopbackServer
 from kueuepy.look.page import data_element, document, policy_of
+from kueuepy.look.serving import Answer
+from kueuepy.look.serving import Server as LoopbackServer
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 
 class Server(LoopbackServer):
-    """An HTTP server for the page of a playground at `url`; see `kueuepy.look.loopback.Server`."""
+    """An HTTP server for the page of a playground at `url`; see `kueuepy.look.serving.Server`."""
 
     def __init__(self, playground: Playground, port: int = 0) -> None:
         """Start to listen.

@@ -48,5 +48,8 @@ RULES: tuple[Rule, ...] = (
     devices.claim_not_counted,
     devices.no_such_devices,
     devices.uncovered,
+    sharing.scope_without_configuration,
+    limits.excluded_before_transformation,
+    workloads.never_admitted,
 )
 """All rules, ordered by id from L1 on. Ids never change; a new rule gets the next id."""

@@ -6,7 +6,7 @@ from kueuepy._core import Quantity
 from kueuepy.lint.capacity import Cell
 from kueuepy.lint.context import LintContext
 from kueuepy.lint.rule import Hit, rule
-from kueuepy.objects import ClusterQueue
+from kueuepy.objects import ClusterQueue, Configuration
 
 
 @rule("L2", "error", "A borrowing or lending limit has no effect on a queue that shares quota with no other queue.")
@@ -81,3 +81,19 @@ def _oversubscribed(context: LintContext, known: set[tuple[str, Cell]]) -> Itera
 def _text(cell: Cell, amount: int) -> str:
     text: str = Quantity.format(cell[1], amount)
     return text
+
+
+@rule("L34", "warning", "A resource with an excluded prefix is no input of a transformation.")
+def excluded_before_transformation(context: LintContext) -> Iterator[Hit]:
+    """Kueue drops excluded resources before it transforms the others (`pkg/workload/resources.go`)."""
+    resources = (context.configuration or Configuration()).resources
+    prefixes = tuple(resources.exclude_resource_prefixes)
+    for position, transformation in enumerate(resources.transformations):
+        for field, name in (("input", transformation.input), ("multiplyBy", transformation.multiply_by or "")):
+            if name and name.startswith(prefixes):
+                effect = "the transformation has no effect" if field == "input" else "the outputs are not multiplied"
+                yield Hit(
+                    "Configuration",
+                    ("resources", "transformations", position, field),
+                    f"is {name}, which excludeResourcePrefixes excludes first: {effect}; remove the prefix",
+                )

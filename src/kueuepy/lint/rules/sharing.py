@@ -80,3 +80,19 @@ def _heaviest(sharing: AdmissionFairSharing, covered: list[str]) -> str:
     others = [weight for resource, weight in weights.items() if resource not in _BYTES and weight > 0]
     heavy = (r for r in covered if r in _BYTES and others and weights[r] * _GIB > 1000 * max(others))
     return next(heavy, "")
+
+
+@rule("L33", "warning", "Admission fair sharing has no effect unless the Configuration turns it on.")
+def scope_without_configuration(context: LintContext) -> Iterator[Hit]:
+    """Without admissionFairSharing, Kueue records no usage of LocalQueues (`pkg/util/admissionfairsharing`)."""
+    configuration = context.configuration
+    if configuration is None or configuration.admission_fair_sharing is not None:
+        return
+    for queue in context.queues:
+        if queue.admission_scope == "UsageBasedAdmissionFairSharing":
+            yield Hit(
+                queue,
+                ("spec", "admissionScope", "admissionMode"),
+                "has no effect, and neither have the weights of its LocalQueues: the Configuration has no "
+                "admissionFairSharing; add it, or remove admissionScope",
+            )

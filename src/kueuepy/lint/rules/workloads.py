@@ -66,6 +66,17 @@ def head_blocks_for_ever(context: LintContext) -> Iterator[Hit]:
                 )
 
 
+@rule("L35", "warning", "A workload that can never be admitted stays pending indefinitely.")
+def never_admitted(context: LintContext) -> Iterator[Hit]:
+    """In a BestEffortFIFO queue, a workload that never fits blocks no other workload, but never starts."""
+    for queue in context.queues:
+        if queue.queueing_strategy == "StrictFIFO":
+            continue
+        for workload in context.workloads_of(queue):
+            if workload.active and (reason := _alone(context, workload)):
+                yield Hit(workload, ("spec",), f"is never admitted by {queue.name}, even by an empty cluster: {reason}")
+
+
 def _alone(context: LintContext, workload: Workload) -> str:
     """Return why a workload is not admitted even without other workloads; an empty string if it could be admitted."""
     engine = context.empty.fork()

@@ -16,7 +16,6 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 
 from kueuepy.errors.problems import shown, suggestion
-from kueuepy.manifest.decoding import as_boolean, as_integer, as_text, named
 from kueuepy.manifest.formats import fault_of_quantity
 from kueuepy.manifest.schema.table import METADATA
 
@@ -24,11 +23,12 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from kueuepy.errors.problems import Path
-    from kueuepy.manifest.decoding import Findings
+    from kueuepy.manifest.findings import Findings
     from kueuepy.manifest.schema.table import Schema
 
 _TIME = re.compile(r"(\d{4})-(\d\d)-(\d\d)[Tt](\d\d):(\d\d):(\d\d)(?:\.\d+)?(?:[Zz]|[-+]\d\d:\d\d)", re.ASCII)
 _INT64 = 2**63
+_DIGITS = 20  # length of the longest 64-bit integer, with its sign
 _SIGNIFICANT = 2**53
 _QUANTITY = "a quantity: a number, then one of n u m k M G T P E Ki Mi Gi Ti Pi Ei"
 _FORMS = {
@@ -50,6 +50,7 @@ _NAMED_TYPES = {
     "array": "a list",
     "string": "a string",
     "integer": "an integer",
+    "number": "a number",
     "boolean": "true or false",
     "integer or string": "a quantity such as 9 or 500m",
 }
@@ -60,6 +61,8 @@ def examine(schema: Schema, value: Any, path: Path, findings: Findings) -> Any:
 
     Problems are added to `findings`.
     """
+    if value is None and schema.nullable:
+        return None
     return _BY_TYPE[schema.type](schema, value, path, findings)
 
 
@@ -75,7 +78,7 @@ def _object(schema: Schema, value: Any, path: Path, findings: Findings) -> Any:
         known = schema.properties.get(name)
         if known is None:
             findings.odd((*path, str(name)), f"unknown field; {_hint(schema, str(name), path)}", "left out")
-        elif inner is not None:
+        elif inner is not None or known.nullable:
             clean[name] = examine(known, inner, (*path, name), findings)
     for name in schema.required:
         if name not in clean and schema.properties[name].default is msgspec.UNSET:
@@ -99,10 +102,9 @@ def _mapping(schema: Schema, value: dict[str, Any], path: Path, findings: Findin
         if not isinstance(name, str):
             what = "is not a string; keys must be strings: put it in quotes"
             findings.odd((*path, str(name)), what, "read so", "Invalid")
-        if inner is not None:
-            clean[str(name)] = examine(schema.items, inner, (*path, str(name)), findings)
-        elif schema.null is not msgspec.UNSET:
-            clean[str(name)] = schema.null
+        meant = schema.null if inner is None else inner
+        if meant is not msgspec.UNSET:
+            clean[str(name)] = examine(schema.items, meant, (*path, str(name)), findings)
     _count(schema, clean, path, findings)
     return clean
 
@@ -164,11 +166,11 @@ def _defaulted(schema: Schema, item: dict[str, Any], name: str) -> Any:
 def _string(schema: Schema, value: Any, path: Path, findings: Findings) -> Any:
     if schema.enum:
         if value not in schema.enum:
-            allowed = ", ".join(word for word in schema.enum if word)
+            allowed = ", ".join(str(word) for word in schema.enum if word != "")
             findings.problem(path, f"{shown(value)} is not supported; it must be one of {allowed}", "NotSupported")
         return value
     if not isinstance(value, str):
-        value = as_text(value, path, findings)
+        value = _as_text(value, path, findings)
         if not isinstance(value, str):
             return value
     if schema.format == "date-time" and not is_time(value):
@@ -210,7 +212,7 @@ def is_time(text: str) -> bool:
 def _integer(schema: Schema, value: Any, path: Path, findings: Findings) -> Any:
     number = _whole(value)
     if number is None:
-        number = _whole(as_integer(value, path, findings))
+        number = _whole(_as_integer(value, path, findings))
     if number is None:
         return value
     least, most = schema.range
@@ -231,7 +233,12 @@ def _whole(value: Any) -> int | None:
 
 
 def _boolean(_: Schema, value: Any, path: Path, findings: Findings) -> Any:
-    return value if isinstance(value, bool) else as_boolean(value, path, findings)
+    return value if isinstance(value, bool) else _as_boolean(value, path, findings)
+
+
+def _number(schema: Schema, value: Any, path: Path, findings: Findings) -> Any:
+    is_number = isinstance(value, int | float) and not isinstance(value, bool)
+    return value if is_number else _wrong_type(schema, value, path, findings)
 
 
 def _integer_or_string(schema: Schema, value: Any, path: Path, findings: Findings) -> Any:
@@ -253,9 +260,57 @@ def _integer_or_string(schema: Schema, value: Any, path: Path, findings: Finding
     return str(value)
 
 
+def _as_text(raw: Any, path: Path, findings: Findings) -> Any:
+    """Convert a number or boolean to a string in lenient mode; report any other value, and return it unchanged."""
+    detail = f"is {named(raw)}; it must be a string"
+    if raw is None or isinstance(raw, dict | list | tuple):
+        findings.problem(path, detail)
+        return raw
+    findings.odd(path, f"{detail}: put it in quotes", "read as if it were", "Invalid")
+    return str(raw).lower() if isinstance(raw, bool) else str(raw)
+
+
+def _as_integer(raw: Any, path: Path, findings: Findings) -> Any:
+    """Convert a string with an integer in lenient mode; report any other value, and return it unchanged."""
+    text = raw if isinstance(raw, str) else ""
+    digits = text.removeprefix("-")
+    is_integer = digits.isascii() and digits.isdigit() and len(text) < _DIGITS
+    return _converted(raw, int(text) if is_integer else None, "an integer", path, findings)
+
+
+def _as_boolean(raw: Any, path: Path, findings: Findings) -> Any:
+    """Convert the strings `true` and `false` in lenient mode; report any other value, and return it unchanged."""
+    return _converted(raw, {"true": True, "false": False}.get(str(raw)), "true or false", path, findings)
+
+
+def _converted(raw: Any, meant: Any, wanted: str, path: Path, findings: Findings) -> Any:
+    detail = f"is {named(raw)}; it must be {wanted}"
+    if meant is None:
+        findings.problem(path, detail)
+        return raw
+    findings.odd(path, detail, f"read as {shown(meant)}", "Invalid")
+    return meant
+
+
 def _wrong_type(schema: Schema, value: Any, path: Path, findings: Findings) -> Any:
     findings.problem(path, f"is {named(value)}; it must be {_NAMED_TYPES[schema.type]}")
     return value
+
+
+def named(raw: Any) -> str:
+    """Return a value and its type as an error message shows them."""
+    match raw:
+        case None:
+            return "null"
+        case bool():
+            return f"{str(raw).lower()}, a boolean"
+        case int() | float():
+            return f"{shown(raw)}, a number"
+        case str():
+            return f"{shown(raw)}, a string"
+        case dict():
+            return "a mapping"
+    return "a list"
 
 
 _BY_TYPE: dict[str, Callable[[Schema, Any, Path, Findings], Any]] = {
@@ -263,6 +318,7 @@ _BY_TYPE: dict[str, Callable[[Schema, Any, Path, Findings], Any]] = {
     "array": _array,
     "string": _string,
     "integer": _integer,
+    "number": _number,
     "boolean": _boolean,
     "integer or string": _integer_or_string,
     "any": lambda _, value, __, ___: value,

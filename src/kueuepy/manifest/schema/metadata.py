@@ -11,7 +11,7 @@ from kueuepy.errors.problems import shown
 from kueuepy.manifest.formats import is_label_key
 
 if TYPE_CHECKING:
-    from kueuepy.manifest.decoding import Findings
+    from kueuepy.manifest.findings import Findings
 
 _OWNERS = ("metadata", "ownerReferences")
 _OWNER_FIELDS = ("apiVersion", "kind", "name", "uid")

@@ -15,7 +15,8 @@ from kueuepy.manifest.schema.table import Schema, schema_of, template_of
 from kueuepy.manifest.schema.tolerations import review_tolerations
 
 if TYPE_CHECKING:
-    from kueuepy.manifest.decoding import Findings, Validated
+    from kueuepy.errors.problems import Path
+    from kueuepy.manifest.findings import Findings, Validated
 
 Doc = dict[str, Any]
 
@@ -70,6 +71,11 @@ def structured(kind: str, version: str, doc: Doc, findings: Findings, *, is_new:
         for path in zero_times(doc) if is_new else ():
             findings.problem(path, "is the zero time; leave it out or give a later one")
     return doc
+
+
+def conform(schema: Schema, value: Any, path: Path, findings: Findings) -> Any:
+    """Check a value that is not an object of Kueue's API; return it with the corrections of lenient mode."""
+    return value if is_valid(schema, value) else examine(schema, value, path, findings)
 
 
 def _is_valid(plan: _Plan, doc: Doc, validated: Validated) -> bool:

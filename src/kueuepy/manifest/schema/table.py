@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from functools import cache
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import msgspec
 
@@ -20,7 +20,7 @@ class Schema(msgspec.Struct, frozen=True, dict=True, eq=False, kw_only=True):
     """A structural schema: the type of a value and its constraints.
 
     Attributes:
-        type: `object`, `array`, `string`, `integer`, `boolean`, `integer or string`, or `any`.
+        type: `object`, `array`, `string`, `integer`, `boolean`, `number`, `integer or string`, or `any`.
         format: `int32`, `int64` or `date-time`; empty if the schema has no format.
         pattern: Regular expression that a string must match; empty if the schema has no pattern.
         enum: Allowed values; empty for any value.
@@ -36,6 +36,7 @@ class Schema(msgspec.Struct, frozen=True, dict=True, eq=False, kw_only=True):
         keys: Names of the fields that identify an item of a list.
         is_set: Whether the items of a list must be unique.
         null: Replacement for null values in a mapping or list; unset if null is not allowed.
+        nullable: Whether null is a value of its own; otherwise, a field that is null is absent.
     """
 
     type: str
@@ -54,6 +55,7 @@ class Schema(msgspec.Struct, frozen=True, dict=True, eq=False, kw_only=True):
     keys: tuple[str, ...] = ()
     is_set: bool = False
     null: Any = msgspec.UNSET
+    nullable: bool = False
 
     @cached_property
     def regex(self) -> str:
@@ -112,8 +114,8 @@ def schema_of(kind: str, version: str) -> Schema | None:
     if status is None or kind == "Workload":
         return found
     read = _READ_STATUS.get(kind, ())
-    free = {name: inner if name in read else _ANY for name, inner in status.properties.items()}
-    return _with(found, "status", msgspec.structs.replace(status, properties=free, required=()) if read else _ANY)
+    free = {name: inner if name in read else ANY for name, inner in status.properties.items()}
+    return _with(found, "status", msgspec.structs.replace(status, properties=free, required=()) if read else ANY)
 
 
 @cache
@@ -128,9 +130,22 @@ def template_of(kind: str, version: str) -> tuple[Schema, Schema] | None:
     pod_sets = spec.properties.get("podSets") if spec else None
     if found is None or spec is None or pod_sets is None or pod_sets.items is None:
         return None
-    free = _with(pod_sets.items, "template", _ANY)
+    free = _with(pod_sets.items, "template", ANY)
     sets = msgspec.structs.replace(pod_sets, items=free)
     return _with(found, "spec", _with(spec, "podSets", sets)), pod_sets.items.properties["template"]
+
+
+@cache
+def pod_spec() -> Schema:
+    """Return the schema of the specs of pods outside Workloads, in which containers may lack a name or share one."""
+    found = template_of("Workload", "v1beta2")
+    assert found is not None
+    spec = found[1].properties["spec"]
+    fields = {**spec.properties, "workloadRef": ANY}  # newer than the release of Kubernetes that Kueue's CRDs use
+    for name in ("containers", "initContainers"):
+        item = msgspec.structs.replace(cast("Schema", fields[name].items), required=())
+        fields[name] = msgspec.structs.replace(fields[name], items=item, keys=())
+    return msgspec.structs.replace(spec, properties=fields, required=())
 
 
 def _with(schema: Schema, field: str, inner: Schema) -> Schema:
@@ -141,7 +156,7 @@ def _text_fields(names: str) -> dict[str, Schema]:
     return dict.fromkeys(names.split(), _TEXT)
 
 
-_ANY = Schema(type="any")
+ANY = Schema(type="any", nullable=True)
 _READ_STATUS = {"LocalQueue": ("fairSharing",)}
 """Status fields that are read for kinds other than Workload. On creation, an API server drops the status unread."""
 _TEXT = Schema(type="string")

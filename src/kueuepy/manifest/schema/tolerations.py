@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from kueuepy.errors.problems import Path
-    from kueuepy.manifest.decoding import Findings
+    from kueuepy.manifest.findings import Findings
 
 _OPERATORS = ("Equal", "Exists")
 

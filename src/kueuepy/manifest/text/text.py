@@ -10,6 +10,10 @@ SURROGATE = re.compile("[\ud800-\udfff]")
 """Half of a surrogate pair, which UTF-8 cannot represent."""
 
 
+_DIRECTIVE = re.compile(rb"\{\{|%\{")
+"""The start of a directive in a template of Helm (`{{ if … }}`) or of Terraform (`%{ if … }`)."""
+
+
 class Text:
     """The bytes of YAML documents or list items, with their position in the file.
 
@@ -57,6 +61,11 @@ class Text:
 
     def fail_at(self, place: tuple[int, int], detail: str, kind: ProblemKind = "Syntax") -> NoReturn:
         """Raise an error at a line and column."""
+        if kind == "Syntax" and (found := _DIRECTIVE.search(self.data)):
+            how, directive = (
+                ("helm template", found[0].decode()) if found[0] == b"{{" else ("terraform", found[0].decode())
+            )
+            detail += f"; the file is a template with {directive} that is not rendered yet: render it with {how} first"
         raise ManifestError([(f"{self.name}:{place[0]}:{place[1]}", Problem((), kind, detail))])
 
 

@@ -6,7 +6,7 @@ Source: `apis/kueue/v1beta2/multikueue_types.go`.
 from typing import Any
 
 from kueuepy.errors.problems import shown
-from kueuepy.manifest.decoding import Findings
+from kueuepy.manifest.findings import Findings
 from kueuepy.manifest.schema.structure import structured
 from kueuepy.manifest.schema.table import schema_of
 

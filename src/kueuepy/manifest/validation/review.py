@@ -9,7 +9,7 @@ from typing import Any
 
 from kueuepy._core import Quantity
 from kueuepy.errors.problems import Path, shown
-from kueuepy.manifest.decoding import Findings, Validated
+from kueuepy.manifest.findings import Findings, Validated
 from kueuepy.manifest.formats import (
     DNS_LABEL,
     LABEL_LENGTH,

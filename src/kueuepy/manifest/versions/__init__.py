@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from kueuepy.manifest.decoding import Findings
+from kueuepy.manifest.findings import Findings
 from kueuepy.manifest.versions import v1alpha, v1beta1
 from kueuepy.manifest.versions.usage import with_usage
 

@@ -9,7 +9,7 @@ from typing import Any
 
 from kueuepy._core import Quantity
 from kueuepy.errors.problems import Path, suggestion
-from kueuepy.manifest.decoding import Findings
+from kueuepy.manifest.findings import Findings
 from kueuepy.manifest.versions import v1beta1
 
 Doc = dict[str, Any]

@@ -5,7 +5,7 @@ Source: `apis/kueue/v1beta1/*_conversion.go`.
 
 from typing import Any
 
-from kueuepy.manifest.decoding import Findings
+from kueuepy.manifest.findings import Findings
 
 Doc = dict[str, Any]
 _POLICIES = {"Borrow": "MayStopSearch", "Preempt": "MayStopSearch"}

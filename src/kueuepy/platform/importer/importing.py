@@ -11,6 +11,7 @@ from kueuepy.cluster.names import dangling
 from kueuepy.errors import KueueError
 from kueuepy.errors.arguments import checked
 from kueuepy.errors.words import counted
+from kueuepy.jobs.made import Existing
 from kueuepy.manifest import Limits, collector, load
 from kueuepy.manifest.jobkinds import QUEUE_NAME
 from kueuepy.manifest.text.sources import live_parts, opened
@@ -25,7 +26,7 @@ from kueuepy.session.submission import SubmittedWorkload, latest_time, of_jobs
 from kueuepy.session.workloads import await_victims, is_stopping, job_stopped, take
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator
 
     from kueuepy.manifest import Manifest
     from kueuepy.manifest.text.reading import Item
@@ -34,7 +35,6 @@ if TYPE_CHECKING:
 
 DUMP_LIMITS = Limits(document_bytes=2**31, nodes=500_000_000)
 """The limits on the size of a dump: 2 GiB and 500 million nodes, which are 8 and 10 times the limits of a manifest."""
-_JOB_UID = "kueue.x-k8s.io/job-uid"
 _PENDING_PREEMPTION = "Pending the preemption of "
 
 
@@ -123,18 +123,45 @@ def import_cluster(
 
     with collector.at_rest():
         manifest = load(source, strict=strict, limits=limits, pick=pick, version=version)
-        cluster = Cluster.from_manifest(manifest, names=False)
-        latest = max([latest_time(cluster), *(one.time for one in live)])
-        start = latest if now is None else moment_ns(now, earliest=0)
-        bare = msgspec.structs.replace(manifest, workloads=(), jobs=())
-        scheduler = Scheduler(Cluster.from_manifest(bare, names=False), now=start / 10**9, stopping=stopping)
-        rows = [*_take_workloads(scheduler, cluster), *_take_jobs(scheduler, cluster)]
-        _continue(scheduler, cluster, stopping)
-        rows += _take_pods(scheduler, PodImport(cluster, rules, start), pods)
+        earliest = max((one.time for one in live), default=0)
+        found = import_manifest(manifest, rules=rules, pods=pods, now=now, earliest=earliest, stopping=stopping)
     meter.finish()
-    notes = (*map(str, manifest.notes), *_missing(manifest))
     seen.update(one.release for one in live)
-    return Import(scheduler, import_report(rows), notes, max(seen, default=""))
+    return msgspec.structs.replace(found, kueue_version=max(seen, default=""))
+
+
+def import_manifest(
+    manifest: Manifest,
+    *,
+    rules: Rules = (),
+    pods: Iterable[dict[str, Any]] = (),
+    now: Moment | None = None,
+    earliest: int = 0,
+    stopping: Duration = "30s",
+) -> Import:
+    """Import the state of a cluster from a manifest that was read from a dump; see `import_cluster`.
+
+    Args:
+        manifest: The objects of the cluster, with their status.
+        rules: Rules that map pods to LocalQueues.
+        pods: The pods that Kueue does not manage.
+        now: The initial virtual time. Default: the latest time recorded in a Workload.
+        earliest: The earliest default of `now`, in nanoseconds since the Unix epoch.
+        stopping: The time that the pods of an evicted job take to terminate.
+    """
+    cluster = Cluster.from_manifest(manifest, names=False)
+    start = max(latest_time(cluster), earliest) if now is None else moment_ns(now, earliest=0)
+    bare = msgspec.structs.replace(manifest, workloads=(), jobs=())
+    scheduler = Scheduler(Cluster.from_manifest(bare, names=False), now=start / 10**9, stopping=stopping)
+    rows = [*_take_workloads(scheduler, cluster), *_take_jobs(scheduler, cluster)]
+    _continue(scheduler, cluster, stopping)
+    rows += _take_pods(scheduler, PodImport(cluster, tuple(rules), start), list(pods))
+    return Import(scheduler, import_report(rows), (*map(str, manifest.notes), *_missing(manifest)))
+
+
+def has_state(manifest: Manifest) -> bool:
+    """Return whether a manifest is a dump of a cluster: whether Kueue has set the conditions of a Workload."""
+    return any(workload.status is not None and workload.status.conditions for workload in manifest.workloads)
 
 
 def _missing(manifest: Manifest) -> Iterator[str]:
@@ -262,24 +289,23 @@ def _obstacle(
 
 
 def _take_jobs(scheduler: Scheduler, cluster: Cluster) -> Iterator[Imported]:
-    known = {workload.labels[_JOB_UID] for workload in cluster.workloads if _JOB_UID in workload.labels}
-    waiting = []
-    for job in cluster.jobs:
-        metadata = job.get("metadata") or {}
-        key = f"{metadata.get('namespace', 'default')}/{metadata.get('name', '')}"
-        if metadata.get("uid") in known:
-            yield Imported(job["kind"], key, "skipped", "it has a Workload")
-        elif _is_over(job):
-            yield Imported(job["kind"], key, "skipped", "it is over")
-        else:
-            waiting.append((key, dict(job)))  # without its position, which the outcome does not name
-    pods = [job for _, job in waiting if job["kind"] == "Pod"]
-    batches = [(job["kind"], key, [job]) for key, job in waiting if job["kind"] != "Pod"]
+    # Without its position in the file, which the outcome does not name.
+    jobs = [dict(job) for job in cluster.jobs]
+    pods = [job for job in jobs if job["kind"] == "Pod"]
+    batches = [(job["kind"], _key(job), [job]) for job in jobs if job["kind"] != "Pod"]
+    existing = Existing(cluster.workloads)
     for kind, key, batch in [*batches, *([("Pod", "*", pods)] if pods else [])]:
-        yield from _take_batch(scheduler, kind, key, batch)
+        yield from _take_batch(scheduler, kind, key, batch, existing)
 
 
-def _take_batch(scheduler: Scheduler, kind: str, key: str, jobs: list[dict[str, Any]]) -> Iterator[Imported]:
+def _key(job: dict[str, Any]) -> str:
+    metadata = job.get("metadata") or {}
+    return f"{metadata.get('namespace', 'default')}/{metadata.get('name', '')}"
+
+
+def _take_batch(
+    scheduler: Scheduler, kind: str, key: str, jobs: list[dict[str, Any]], existing: Existing
+) -> Iterator[Imported]:
     try:
         found = list(of_jobs(jobs, session_of(scheduler).state.job_context()))
     except KueueError as error:
@@ -288,8 +314,8 @@ def _take_batch(scheduler: Scheduler, kind: str, key: str, jobs: list[dict[str, 
     if not found:
         yield Imported(kind, key, "skipped", "Kueue does not manage it")
     for one in found:
-        if session_of(scheduler).engine.find(one.workload.key) >= 0:
-            yield Imported(kind, key, "skipped", "it has a Workload")
+        if one.made is not None and not existing.lacks(one.made):
+            yield Imported(kind, key, "skipped", "it is over" if one.made.outcome else "it has a Workload")
             continue
         refusal = _refusal(scheduler, one)
         yield Imported(kind, key, "not placed" if refusal else "pending", refusal or f"as Workload {one.workload.key}")
@@ -302,15 +328,6 @@ def _refusal(scheduler: Scheduler, one: SubmittedWorkload) -> str:
     except KueueError as error:
         return str(error)
     return ""
-
-
-def _is_over(job: dict[str, Any]) -> bool:
-    status = job.get("status") or {}
-    ended = ("Complete", "Failed", "Succeeded", "Completed")
-    if status.get("phase") in ended:
-        return True
-    conditions = status.get("conditions") or ()
-    return any(one.get("type") in ended and one.get("status") == "True" for one in conditions if isinstance(one, dict))
 
 
 def _take_pods(scheduler: Scheduler, placing: PodImport, pods: list[dict[str, Any]]) -> Iterator[Imported]:

@@ -13,7 +13,7 @@ from kueuepy.platform.apiserver import ClusterReader, Connection
 from kueuepy.platform.live.streaming import ChangeStream
 from kueuepy.platform.live.verify import Verifier
 from kueuepy.platform.live.watching import Watches
-from kueuepy.platform.metrics.text import OwnSeries, exposition
+from kueuepy.platform.metrics.series import OwnSeries, exposition
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence

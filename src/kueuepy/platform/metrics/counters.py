@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from kueuepy.platform.metrics.text import Histogram, Series
+from kueuepy.platform.metrics.series import Histogram, Series
 from kueuepy.profiles import has_metric
 from kueuepy.session.session import session_of
 

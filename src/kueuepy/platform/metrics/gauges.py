@@ -6,7 +6,7 @@ import math
 from typing import TYPE_CHECKING
 
 from kueuepy.engine.tables import UNLIMITED
-from kueuepy.platform.metrics.text import Series
+from kueuepy.platform.metrics.series import Series
 from kueuepy.profiles import has_metric
 from kueuepy.session.session import session_of
 

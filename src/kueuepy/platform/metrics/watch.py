@@ -10,7 +10,7 @@ from kueuepy.engine.locks import survives_fork
 from kueuepy.errors.arguments import checked_methods
 from kueuepy.platform.metrics.counters import Counters
 from kueuepy.platform.metrics.gauges import gauges
-from kueuepy.platform.metrics.text import Series, exposition
+from kueuepy.platform.metrics.series import Series, exposition
 from kueuepy.platform.visibility import EventTable, SchedulerEvent, drain_events, event_table
 from kueuepy.session.session import session_of
 
@@ -34,7 +34,7 @@ class Watch:
     >>> _ = scheduler.cycle()
     >>> [event.kind for event in watch.events]
     ['Created', 'QuotaReserved', 'Admitted']
-    >>> 'kueue_admitted_workloads_total{cluster_queue="vision",priority_class="",replica_role="standalone"} 1' in (
+    >>> 'kueue_admitted_workloads_total{cluster_queue="vision",priority_class="",replica_role="standalone"} 1.0' in (
     ...     watch.metrics_text()
     ... )
     True
@@ -79,6 +79,11 @@ class Watch:
 
         Names, labels and buckets are the same as in Kueue; `replica_role` is always `standalone`. Feature gates enable
         the series of LocalQueues, Cohorts, unadmitted workloads and scheduling hashes.
+
+        Requires the extra `metrics` (`pip install 'kueuepy[metrics]'`).
+
+        Raises:
+            UnsupportedError: prometheus_client is not installed.
 
         Source: `pkg/metrics/metrics.go`.
         """

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 import msgspec
 
 from kueuepy.errors import KueueError, StateError
-from kueuepy.look.loopback import Answer
+from kueuepy.look.serving import Answer
 from kueuepy.objects import SECOND
 from kueuepy.pages.document import Page
 from kueuepy.pages.state import explained_data, state_data
@@ -121,7 +121,7 @@ Feed: TypeAlias = SchedulerFeed | RecordingFeed | FixedFeed
 
 
 class PageSite:
-    """The page of a source, its data, and explanations, for a server of `kueuepy.look.loopback`.
+    """The page of a source, its data, and explanations, for a server of `kueuepy.look.serving`.
 
     The source is read again when the page requests its data and the last reading is older than `every` seconds. While
     no browser shows the page, the source is not read.

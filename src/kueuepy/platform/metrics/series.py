@@ -1,19 +1,21 @@
-"""Series of metrics, and the Prometheus text format."""
+"""Series of metrics, which prometheus_client writes in the Prometheus text format."""
 
 from __future__ import annotations
 
-import math
 from bisect import bisect_left
-from decimal import Decimal
 from itertools import accumulate
-from typing import TYPE_CHECKING
+from types import SimpleNamespace
+from typing import TYPE_CHECKING, Any
+
+from kueuepy.errors.libraries import imported
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
 Labels = tuple[tuple[str, str], ...]
 """Pairs of label name and value, sorted by name."""
-_PLAIN = range(-4, 6)  # exponents for which numbers are written without an exponent
+Sample = tuple[str, dict[str, str], float]
+"""The name, labels and value of one line."""
 
 
 class Series:
@@ -39,10 +41,10 @@ class Series:
     def _key(self, labels: dict[str, str]) -> Labels:
         return tuple(sorted((*labels.items(), *self.common)))
 
-    def lines(self) -> Iterator[str]:
-        """Yield a line for each value, sorted by labels."""
+    def samples(self) -> Iterator[Sample]:
+        """Yield the values, sorted by labels."""
         for labels, value in sorted(self.values.items()):
-            yield f"{self.name}{_labels(labels)} {number(value)}"
+            yield self.name, dict(labels), value
 
 
 class OwnSeries(Series):
@@ -72,48 +74,33 @@ class Histogram(Series):
         counts[bisect_left(self.bounds, seconds)] += 1
         self.values[key] = self.values.get(key, 0) + seconds
 
-    def lines(self) -> Iterator[str]:
-        """Yield the lines of buckets, sum and count for each combination of labels."""
+    def samples(self) -> Iterator[Sample]:
+        """Yield buckets, sum and count for each combination of labels."""
+        # Kueue writes a bucket's limit as 1. prometheus_client would write 1.0, which Prometheus 2 takes for another.
+        limits = [*(f"{bound:g}" for bound in self.bounds), "+Inf"]
         for labels, total in sorted(self.values.items()):
             below = list(accumulate(self.counts[labels]))
-            for bound, count in zip([*self.bounds, math.inf], below, strict=True):
-                yield f"{self.name}_bucket{_labels((*labels, ('le', number(bound))))} {number(count)}"
-            yield f"{self.name}_sum{_labels(labels)} {number(total)}"
-            yield f"{self.name}_count{_labels(labels)} {number(below[-1])}"
+            for limit, count in zip(limits, below, strict=True):
+                yield f"{self.name}_bucket", {**dict(labels), "le": limit}, count
+            yield f"{self.name}_sum", dict(labels), total
+            yield f"{self.name}_count", dict(labels), below[-1]
 
 
 def exposition(series: Iterable[Series]) -> str:
-    """Format series in the Prometheus text format 0.0.4; series without values are omitted."""
-    lines: list[str] = []
-    for one in sorted(series, key=lambda one: one.name):
-        if one.values:
-            lines += [f"# HELP {one.name} {_help(one.text)}", f"# TYPE {one.name} {one.kind}", *one.lines()]
-    return "\n".join(lines) + "\n" if lines else ""
+    """Format series in the Prometheus text format 0.0.4; series without values are omitted.
 
-
-def number(value: float) -> str:
-    """Format a number as Prometheus' Go client does: as the shortest string, with an exponent from one million on.
-
-    >>> number(16), number(0.25), number(1073741824), number(1e-5)
-    ('16', '0.25', '1.073741824e+09', '1e-05')
+    Raises:
+        UnsupportedError: prometheus_client is not installed.
     """
-    if math.isnan(value):
-        return "NaN"
-    if math.isinf(value):
-        return "+Inf" if value > 0 else "-Inf"
-    shortest = Decimal(repr(float(value))).normalize()
-    if value == 0 or shortest.adjusted() in _PLAIN:
-        return f"{shortest:f}"
-    return f"{value:.{len(shortest.as_tuple().digits) - 1}e}"
+    library = imported("prometheus_client", "metrics", '"kueuepy[metrics]"')
 
+    def family(one: Series) -> Any:
+        # prometheus_client appends the suffix of a counter to the name of the family.
+        made = library.Metric(one.name.removesuffix("_total"), one.text, one.kind)
+        for sample in one.samples():
+            made.add_sample(*sample)
+        return made
 
-def _labels(labels: Labels) -> str:
-    return "{" + ",".join(f'{name}="{_escape(value)}"' for name, value in labels) + "}" if labels else ""
-
-
-def _escape(value: str) -> str:
-    return value.replace("\\", r"\\").replace("\n", r"\n").replace('"', r"\"")
-
-
-def _help(text: str) -> str:
-    return text.replace("\\", r"\\").replace("\n", r"\n")
+    found = [family(one) for one in sorted(series, key=lambda one: one.name) if one.values]
+    text: bytes = library.generate_latest(SimpleNamespace(collect=lambda: found))
+    return text.decode()

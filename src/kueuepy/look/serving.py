@@ -1,6 +1,6 @@
-"""An HTTP server for one page on the loopback interface, protected by a token in the address.
+"""The HTTP server of pages and metrics. A service defines its requests as a `Site`, which answers paths.
 
-A service defines its requests as a `Site`, which answers the paths below the token.
+A page is served on the loopback interface only and protected by a token in its address.
 """
 
 from __future__ import annotations
@@ -123,24 +123,27 @@ class Site(Protocol):
 class Server:
     """An HTTP server for a site at `url`.
 
-    The server listens on 127.0.0.1 only and writes no files. The server rejects requests without the token in their
-    path. Requests with a different Host header, which a malicious web page could send by DNS rebinding, are rejected
-    too.
+    By default, the server listens on 127.0.0.1 only and rejects requests without the token in their path. Requests with
+    a different Host header, which a malicious web page could send by DNS rebinding, are rejected too. The server writes
+    no files.
     """
 
-    def __init__(self, site: Site, port: int = 0) -> None:
+    def __init__(self, site: Site, port: int = 0, public_host: str = "") -> None:
         """Start to listen.
 
         Args:
             site: The content to serve.
             port: Port to listen on; 0 selects a free port.
+            public_host: Host name or address to listen on, for content that every client may read: the address has no
+                token, and any Host header is accepted. Default: serve only this machine, with a token.
 
         Raises:
-            OSError: The port is in use.
+            OSError: The port is in use, or the host does not belong to this machine.
         """
-        self._token = secrets.token_urlsafe(24)
-        handler = type("Handler", (_Handler,), {"site": site, "token": self._token})
-        self._server = _Connections((_HOST, port), handler)
+        self._host = public_host or _HOST
+        self._root = "/" if public_host else f"/{secrets.token_urlsafe(24)}/"
+        handler = type("Handler", (_Handler,), {"site": site, "root": self._root, "is_public": bool(public_host)})
+        self._server = _Connections((self._host, port), handler)
         self._thread: threading.Thread | None = None
 
     @property
@@ -151,7 +154,7 @@ class Server:
     @property
     def url(self) -> str:
         """The address of the page, with its token."""
-        return f"http://{_HOST}:{self.port}/{self._token}/"
+        return f"http://{self._host}:{self.port}{self._root}"
 
     def serve(self) -> None:
         """Serve requests until `close` or Ctrl-C."""
@@ -159,7 +162,7 @@ class Server:
 
     def start(self) -> None:
         """Serve requests in a background thread."""
-        self._thread = threading.Thread(target=self.serve, name="loopback", daemon=True)
+        self._thread = threading.Thread(target=self.serve, name="kueuepy-serving", daemon=True)
         self._thread.start()
 
     def close(self) -> None:
@@ -184,7 +187,8 @@ class _Handler(BaseHTTPRequestHandler):
     """One connection."""
 
     site: Site
-    token: str
+    root: str
+    is_public: bool
     protocol_version = "HTTP/1.1"
     timeout = _STRANGER_IDLE
     server: _Connections
@@ -218,6 +222,8 @@ class _Handler(BaseHTTPRequestHandler):
 
     def _path(self) -> str | None:
         """Return the path below the token; refuse a request without the right token, Host or Origin."""
+        if self.is_public:
+            return self.path[1:]
         port = self.connection.getsockname()[1]
         hosts = {f"{_HOST}:{port}", f"localhost:{port}"}
         origin = self.headers.get("Origin")
@@ -226,7 +232,7 @@ class _Handler(BaseHTTPRequestHandler):
         ):
             self._refuse(HTTPStatus.FORBIDDEN)
             return None
-        given, wanted = self.path.encode("utf-8", "replace"), f"/{self.token}/".encode()
+        given, wanted = self.path.encode("utf-8", "replace"), self.root.encode()
         if not hmac.compare_digest(given[: len(wanted)], wanted):
             self._refuse(HTTPStatus.NOT_FOUND)
             return None
