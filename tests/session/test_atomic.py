@@ -183,7 +183,7 @@ def test_functions_may_only_read():
 
     def choose(_workload, clusters, _now):
         for call in (fleet.dispatch, lambda: fleet.manager.submit(job("k")), fleet["u"].settle):
-            with pytest.raises(kq.StateError, match="may only read"):
+            with pytest.raises(kq.errors.StateError, match="may only read"):
                 call()
         told.append(fleet.manager.keys())
         return list(clusters)
@@ -200,5 +200,5 @@ def test_a_dispatcher_that_returns_no_names(chosen):
     fleet = kq.FleetScheduler(kq.Fleet({"u": cluster()}, dispatcher=kq.sim.External(lambda *_: chosen)))
     fleet.manager.submit(job("j"))
     fleet.manager.settle()
-    with pytest.raises(kq.InvalidSpecError, match="dispatcher: chose"):
+    with pytest.raises(kq.errors.InvalidSpecError, match="dispatcher: chose"):
         fleet.dispatch()
