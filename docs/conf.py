@@ -1,5 +1,7 @@
 """Configuration of Sphinx; run `sphinx-build -n -W docs docs/_build/html`."""
 
+import __future__
+
 import ast
 import inspect
 import os
@@ -8,6 +10,7 @@ import re
 from importlib import import_module, metadata
 from pathlib import Path
 from types import ModuleType
+from typing import Protocol
 
 import nbclient
 import nbformat
@@ -57,13 +60,23 @@ nitpick_ignore_regex = [("py:.*", r"(?!kueuepy\.).*"), ("py:.*", r"kueuepy\.[a-z
 
 
 def _complete(module: ModuleType) -> None:
-    """Import the names that a module imports only for type checkers, because signatures contain them."""
+    """Import the names and define the classes that a module has only for type checkers: signatures contain them."""
     for block in ast.parse(inspect.getsource(module)).body:
-        if isinstance(block, ast.If) and ast.unparse(block.test) == "TYPE_CHECKING":
-            for line in block.body:
-                if isinstance(line, ast.ImportFrom) and str(line.module).startswith("kueuepy."):
-                    for name in line.names:
-                        setattr(module, name.asname or name.name, getattr(import_module(str(line.module)), name.name))
+        if not isinstance(block, ast.If) or ast.unparse(block.test) != "TYPE_CHECKING":
+            continue
+        for line in block.body:
+            if isinstance(line, ast.ClassDef):
+                vars(module).update(Protocol=Protocol)
+                code = compile(
+                    ast.Module([line], []), str(module.__file__), "exec", __future__.annotations.compiler_flag
+                )
+                exec(code, vars(module))  # noqa: S102 - source of this package
+            elif isinstance(line, ast.ImportFrom) and str(line.module).startswith("kueuepy."):
+                source = import_module(str(line.module))
+                for name in line.names:
+                    if not hasattr(source, name.name):
+                        _complete(source)
+                    setattr(module, name.asname or name.name, getattr(source, name.name))
 
 
 def _run_notebooks() -> None:

@@ -173,7 +173,7 @@ def test_eight_threads_on_one_scheduler_use_no_number_twice(monkeypatch):
 
 
 def test_reading_during_a_deletion_in_another_thread_is_atomic(monkeypatch):
-    pausing(monkeypatch, "kueuepy.session.store.Store.forget")
+    pausing(monkeypatch, "kueuepy.session.store.Store.forgetting")
     scheduler = kq.Scheduler(cluster())
 
     def work(number):
@@ -211,7 +211,7 @@ def test_eight_threads_on_one_watch_count_each_event_once():
         "QuotaReserved": 10 * THREADS,
         "Admitted": 10 * THREADS,
     }
-    told = 'kueue_admitted_workloads_total{cluster_queue="a",priority_class="",replica_role="standalone"} 80\n'
+    told = 'kueue_admitted_workloads_total{cluster_queue="a",priority_class="",replica_role="standalone"} 80.0\n'
     assert told in watch.metrics_text()
 
 

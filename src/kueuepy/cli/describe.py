@@ -20,7 +20,8 @@ from kueuepy.manifest.convert import object_name
 from kueuepy.manifest.places import ReadJob
 from kueuepy.manifest.text.sources import is_live, live_parts, opened
 from kueuepy.objects import LocalQueue, Workload
-from kueuepy.platform.importer import Import, has_state, import_cluster, import_manifest
+from kueuepy.platform.importer import Import, import_cluster, import_manifest
+from kueuepy.platform.importer.importing import has_state
 from kueuepy.scheduler import Scheduler
 from kueuepy.session.saved import is_saved
 from kueuepy.session.session import session_of

@@ -15,7 +15,7 @@ from kueuepy.errors.words import counted
 from kueuepy.manifest import Manifest, load
 from kueuepy.manifest.text.sources import CLUSTER, is_live, live_parts, opened
 from kueuepy.objects import SECOND
-from kueuepy.platform.importer import has_state
+from kueuepy.platform.importer.importing import has_state
 from kueuepy.simulation.spans import span
 
 if TYPE_CHECKING:

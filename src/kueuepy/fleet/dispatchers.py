@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence  # noqa: TC003 - help() shows signatures
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Literal, Union
 
 import msgspec
@@ -101,6 +101,18 @@ class On(msgspec.Struct, frozen=True):
 
     cluster: str
     what: Any
+
+
+def chosen_names(chosen: Any) -> Sequence[str] | None:
+    """Return what the function of an `External` returned.
+
+    Raises:
+        InvalidSpecError: It is not a list of names, nor `None`.
+    """
+    is_names = isinstance(chosen, list | tuple | set | frozenset | Mapping) and all(isinstance(n, str) for n in chosen)
+    if chosen is not None and not is_names:
+        raise InvalidSpecError(f"dispatcher: chose {chosen!r}; it must be a list of names of clusters, or None")
+    return None if chosen is None else list(chosen)
 
 
 _BY_NAME = {"AllAtOnce": AllAtOnce, "Incremental": Incremental, "External": External}

@@ -8,15 +8,18 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 
 from kueuepy._core import Dispatch
-from kueuepy.errors import InvalidSpecError, NotFoundError, StateError
+from kueuepy.errors import NotFoundError, StateError, UnsupportedError
 from kueuepy.errors.arguments import checked_methods
 from kueuepy.errors.problems import suggestion
-from kueuepy.fleet.dispatchers import External
+from kueuepy.fleet.dispatchers import External, chosen_names
 from kueuepy.scheduler import Scheduler
 from kueuepy.session.session import session_of
+from kueuepy.session.store import commit
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
+
+    from typing_extensions import Never
 
     from kueuepy.fleet.value import Fleet
     from kueuepy.objects.status import FinishReason
@@ -117,6 +120,7 @@ class FleetScheduler:
     def restart(self) -> None:
         """Restart MultiKueue's controllers, like a restart of Kueue on the manager; all workers are then connected."""
         engines = [(name, session_of(scheduler).engine) for name, scheduler in self.workers.items()]
+        self._engines = [session_of(self.manager).engine, *(engine for _, engine in engines)]
         checks = self.fleet.numbered_checks()
         self._dispatch = Dispatch(session_of(self.manager).engine, engines, checks, self.fleet.options())
         self._dispatch.refresh_checks()
@@ -146,10 +150,35 @@ class FleetScheduler:
             schedulers = (self.manager, *self.workers.values())
             for scheduler in schedulers:
                 stack.enter_context(session_of(scheduler).lock)
+            engines = [session_of(scheduler).engine for scheduler in schedulers]
+            if any(engine is not known for engine, known in zip(engines, self._engines, strict=True)):
+                # A change that ended with an exception has replaced an engine by a fork.
+                self._dispatch, self._engines = self._dispatch.fork(engines[0], engines[1:]), engines
             latest = max(session_of(scheduler).engine.now for scheduler in schedulers)
             for scheduler in schedulers:
                 session_of(scheduler).engine.set_now(latest)
             yield
+
+    @contextmanager
+    def _change(self) -> Iterator[None]:
+        """Execute a change of all clusters and of MultiKueue; after an exception, forks from before it replace them.
+
+        Raises:
+            StateError: The dispatcher that this fleet called tries to change it.
+        """
+        with self._locked():
+            sessions = [session_of(scheduler) for scheduler in (self.manager, *self.workers.values())]
+            for session in sessions:
+                session.expect_idle()
+            before = self.fork()
+            try:
+                yield
+            except BaseException:
+                for session, known in zip(sessions, (before.manager, *before.workers.values()), strict=True):
+                    session.state = session_of(known).state
+                self._dispatch, self._connected = before._dispatch, before._connected  # noqa: SLF001 - same class
+                self._engines = before._engines  # noqa: SLF001 - same class
+                raise
 
     def advance(self, duration: Duration) -> None:
         """Advance the clock of all clusters.
@@ -160,7 +189,7 @@ class FleetScheduler:
         Raises:
             InvalidSpecError: `duration` is not a duration, or is negative.
         """
-        with self._locked():
+        with self._change():
             for scheduler in (self.manager, *self.workers.values()):
                 scheduler.advance(duration)
 
@@ -176,7 +205,7 @@ class FleetScheduler:
             NotFoundError: An external dispatcher chose a cluster that does not exist.
             InvalidSpecError: An external dispatcher did not return a list of names.
         """
-        with self._locked():
+        with self._change():
             self._choose()
             return self._followed(self._dispatch.look())
 
@@ -186,7 +215,7 @@ class FleetScheduler:
         Returns:
             The actions on workers, in order.
         """
-        with self._locked():
+        with self._change():
             return self._followed(self._dispatch.collect())
 
     def connect(self, *clusters: str) -> None:
@@ -226,7 +255,7 @@ class FleetScheduler:
             raise StateError(
                 f"nominate: the dispatcher is {self.fleet.dispatcher!r}; only External leaves it to others"
             )
-        with self._locked():
+        with self._change():
             found = session_of(self.manager).state.id_of(workload)
             self._dispatch.nominate(found, [self._number(name) for name in clusters])
 
@@ -242,7 +271,7 @@ class FleetScheduler:
             NotFoundError: The manager has no workload with this key.
             StateError: The workload does not run on any worker.
         """
-        with self._locked():
+        with self._change():
             key = session_of(self.manager).engine.key(session_of(self.manager).state.id_of(workload))
             running = [copy.cluster for copy in self.status(key).copies if copy.has_job and copy.state == "Admitted"]
             if not running:
@@ -297,12 +326,29 @@ class FleetScheduler:
             twin.fleet, twin._connected = self.fleet, dict(self._connected)  # noqa: SLF001 - same class
             twin.manager = self.manager.fork()
             twin.workers = {name: scheduler.fork() for name, scheduler in self.workers.items()}
-            engines = [session_of(scheduler).engine for scheduler in twin.workers.values()]
-            twin._dispatch = self._dispatch.fork(session_of(twin.manager).engine, engines)  # noqa: SLF001 - of its own class
+            engines = [session_of(scheduler).engine for scheduler in (twin.manager, *twin.workers.values())]
+            twin._dispatch = self._dispatch.fork(engines[0], engines[1:])  # noqa: SLF001 - of its own class
+            twin._engines = engines  # noqa: SLF001 - of its own class
             return twin
 
+    def __copy__(self) -> FleetScheduler:
+        """Return a fork."""
+        return self.fork()
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> FleetScheduler:
+        """Return a fork."""
+        return self.fork()
+
+    def __reduce__(self) -> Never:
+        """Reject pickling.
+
+        Raises:
+            UnsupportedError: A FleetScheduler cannot be pickled.
+        """
+        raise UnsupportedError("a FleetScheduler cannot be pickled; pickle its fleet, or its manager and workers")
+
     def _set_connected(self, clusters: tuple[str, ...], *, connected: bool) -> None:
-        with self._locked():
+        with self._change():
             numbers = [self._number(name) for name in clusters]
             for name, number in zip(clusters, numbers, strict=True):
                 self._dispatch.set_connected(number, connected)
@@ -325,11 +371,12 @@ class FleetScheduler:
             waits = status.check == "Pending" and status.cluster is None and conditions.get("QuotaReserved")
             if not waits or conditions.get("Evicted") or conditions.get("Finished"):
                 continue
-            chosen = dispatcher.choose(workload, reachable, self.now)
+            with ExitStack() as asking:
+                for scheduler in (self.manager, *self.workers.values()):
+                    asking.enter_context(session_of(scheduler).asking)
+                chosen = chosen_names(dispatcher.choose(workload, reachable, self.now))
             if chosen is None:
                 continue
-            if isinstance(chosen, str):
-                raise InvalidSpecError(f"dispatcher: chose {chosen!r}; it must be a list of names of clusters, or None")
             self._dispatch.nominate(session_of(self.manager).state.id_of(key), [self._number(name) for name in chosen])
 
     def _followed(self, moves: list[tuple[str, str, str]]) -> tuple[Move, ...]:
@@ -338,7 +385,7 @@ class FleetScheduler:
             state = session_of(self.workers[cluster]).state
             known = session_of(self.manager).state.store.workloads.get(key)
             if what == "deleted":
-                state.own_store().forget(key)
+                commit(state.own_store().forgetting(key))
             elif what in ("created", "updated") and known is not None:
                 state.own_store().workloads.put(key, msgspec.structs.replace(known, status=None))
         return tuple(Move(*move) for move in moves)

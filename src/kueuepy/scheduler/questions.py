@@ -139,6 +139,7 @@ class SchedulerQuestions:
                 trial = Session(state.fork())
                 item, state = take_all(trial, new)[0], trial.state
             found = state.id_of(item)
+            state.add_admissions()
             decided = state.store.admitted.get(state.engine.key(found))
             fair = state.configuration.fair_sharing is not None
             return explain(

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import re
+from functools import partial
 from typing import TYPE_CHECKING, Any, Union
 
 import msgspec
 
 from kueuepy.engine import cycle as engine_cycle
-from kueuepy.engine.decisions import Admitted
 from kueuepy.errors import InvalidSpecError
 from kueuepy.errors.problems import path_text
 from kueuepy.objects import NamespacedObject, Object, Workload
@@ -18,7 +18,7 @@ from kueuepy.objects.ready import ready
 from kueuepy.objects.status import CheckState, FinishReason  # noqa: TC001 - msgspec reads it
 from kueuepy.objects.times import decode_time, encode_time
 from kueuepy.session.settling import settle
-from kueuepy.session.store import PASSIVE
+from kueuepy.session.store import PASSIVE, commit
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -27,6 +27,7 @@ if TYPE_CHECKING:
 
     from kueuepy._core import Question
     from kueuepy.session.state import SchedulerState
+    from kueuepy.session.store import Step
 
 _WORD = re.compile("(?<=[a-z])(?=[A-Z])")
 
@@ -40,6 +41,11 @@ class Call(msgspec.Struct, frozen=True, tag_field="call", tag=str.lower, omit_de
         Returns:
             The cycles that the call ran.
         """
+        commit(self.steps(state))
+        return ()
+
+    def steps(self, state: SchedulerState) -> Iterable[Step]:
+        """Return the steps that change the engine, and then the objects that are kept with it."""
         raise NotImplementedError
 
     @property
@@ -71,16 +77,15 @@ class Submit(Call, frozen=True):
     job: dict[str, Any] | None = None
     single_pod: bool = False
 
-    def do(self, state: SchedulerState, prepared: Question | None = None) -> Sequence[engine_cycle.Cycle]:
+    def steps(self, state: SchedulerState, prepared: Question | None = None) -> Iterable[Step]:
         """Submit the workload; `prepared` is the workload as the core has already read it."""
-        state.count = self.count + 1  # counts rejected workloads as well
-        workload = self.workload
-        state.engine.submit(workload, self.single_pod or _is_of_single_pod(workload), prepared)
-        store = state.own_store()
-        store.workloads.put(workload.key, workload)
-        if self.job is not None:
-            store.jobs.put(workload.key, self.job)
-        return ()
+        workload, store, key = self.workload, state.own_store(), self.workload.key
+        return (
+            partial(state.engine.submit, workload, self.single_pod or _is_of_single_pod(workload), prepared),
+            *store.workloads.putting(key, workload),
+            *(store.jobs.putting(key, self.job) if self.job is not None else ()),
+            partial(setattr, state, "count", self.count + 1),
+        )
 
     @property
     def key(self) -> str:
@@ -93,19 +98,17 @@ class Apply(Call, frozen=True):
 
     object: Object
 
-    def do(self, state: SchedulerState) -> Sequence[engine_cycle.Cycle]:
+    def steps(self, state: SchedulerState) -> Iterable[Step]:
         """Apply the object."""
-        obj, known = self.object, state.find(self.object)
+        obj, known, store = self.object, state.find(self.object), state.own_store()
         if isinstance(obj, Workload):
             assert isinstance(known, Workload)
             changed = with_status_of(known, obj)
-            state.engine.update(state.id_of(obj.key), changed, changed=not changed.has_spec_of(known))
-            state.own_store().workloads.put(obj.key, changed)
-            return ()
-        if not isinstance(obj, PASSIVE):
-            state.engine.apply(obj, known != obj)
-        state.own_store().objects.put((type(obj), obj.key), obj)
-        return ()
+            is_new = not changed.has_spec_of(known)
+            update = partial(state.engine.update, state.id_of(obj.key), changed, changed=is_new)
+            return (update, *store.workloads.putting(obj.key, changed))
+        put = store.objects.putting((type(obj), obj.key), obj)
+        return put if isinstance(obj, PASSIVE) else (partial(state.engine.apply, obj, known != obj), *put)
 
     @property
     def key(self) -> str:
@@ -133,14 +136,14 @@ class Remove(Call, frozen=True):
         """Return the call that deletes an object."""
         return cls(type(obj).__name__, obj.name, obj.namespace if isinstance(obj, NamespacedObject) else "")
 
-    def do(self, state: SchedulerState) -> Sequence[engine_cycle.Cycle]:
+    def steps(self, state: SchedulerState) -> Iterable[Step]:
         """Delete the object."""
         cls = kind_of(self.kind)
-        if not issubclass(cls, PASSIVE):
-            state.engine.delete_object(self.kind, self.namespace, self.name)
         key = f"{self.namespace}/{self.name}" if self.namespace else self.name
-        state.own_store().objects.drop((cls, key))
-        return ()
+        drop = state.own_store().objects.dropping((cls, key))
+        if issubclass(cls, PASSIVE):
+            return drop
+        return (partial(state.engine.delete_object, self.kind, self.namespace, self.name), *drop)
 
     @property
     def key(self) -> str:
@@ -153,13 +156,12 @@ class OfWorkload(Call, frozen=True):
 
     workload: str
 
-    def do(self, state: SchedulerState) -> Sequence[engine_cycle.Cycle]:
+    def steps(self, state: SchedulerState) -> Iterable[Step]:
         """Change the workload."""
-        self.change(state, state.engine.find(self.workload))
-        return ()
+        return self.changing(state, state.engine.find(self.workload))
 
-    def change(self, state: SchedulerState, found: int) -> None:
-        """Change the workload with the given id of the engine."""
+    def changing(self, state: SchedulerState, found: int) -> Iterable[Step]:
+        """Return the steps that change the workload with the given id of the engine."""
         raise NotImplementedError
 
     @property
@@ -174,18 +176,17 @@ class Finish(OfWorkload, frozen=True):
     reason: FinishReason = "Succeeded"
     message: str = ""
 
-    def change(self, state: SchedulerState, found: int) -> None:
+    def changing(self, state: SchedulerState, found: int) -> Iterable[Step]:
         """Finish the workload."""
-        state.engine.finish(found, self.reason, self.message)
+        return (partial(state.engine.finish, found, self.reason, self.message),)
 
 
 class Delete(OfWorkload, frozen=True):
     """Delete a workload."""
 
-    def change(self, state: SchedulerState, found: int) -> None:
+    def changing(self, state: SchedulerState, found: int) -> Iterable[Step]:
         """Delete the workload."""
-        state.engine.delete(found)
-        state.own_store().forget(self.workload)
+        return (partial(state.engine.delete, found), *state.own_store().forgetting(self.workload))
 
 
 class SetCheck(OfWorkload, frozen=True):
@@ -197,11 +198,11 @@ class SetCheck(OfWorkload, frozen=True):
     requeue_after_seconds: int | None = None
     pod_set_updates: tuple[dict[str, Any], ...] = ()
 
-    def change(self, state: SchedulerState, found: int) -> None:
+    def changing(self, state: SchedulerState, found: int) -> Iterable[Step]:
         """Set the state of the check."""
         updates = msgspec.json.encode(self.pod_set_updates).decode() if self.pod_set_updates else ""
         after = -1 if self.requeue_after_seconds is None else self.requeue_after_seconds
-        state.engine.set_check(found, self.check, self.state, self.message, after, updates)
+        return (partial(state.engine.set_check, found, self.check, self.state, self.message, after, updates),)
 
 
 class PodsReady(OfWorkload, frozen=True):
@@ -209,9 +210,9 @@ class PodsReady(OfWorkload, frozen=True):
 
     ready: bool
 
-    def change(self, state: SchedulerState, found: int) -> None:
+    def changing(self, state: SchedulerState, found: int) -> Iterable[Step]:
         """Set whether the pods are ready."""
-        state.engine.set_pods_ready(found, self.ready)
+        return (partial(state.engine.set_pods_ready, found, self.ready),)
 
 
 class StopJob(OfWorkload, frozen=True):
@@ -219,17 +220,17 @@ class StopJob(OfWorkload, frozen=True):
 
     at: int
 
-    def change(self, state: SchedulerState, found: int) -> None:
+    def changing(self, state: SchedulerState, found: int) -> Iterable[Step]:
         """Set the time of termination."""
-        state.engine.set_job_stop(found, self.at)
+        return (partial(state.engine.set_job_stop, found, self.at),)
 
 
 class AwaitVictims(OfWorkload, frozen=True):
     """Mark a pending workload as waiting for workloads that it preempted, so that its queue considers it first."""
 
-    def change(self, state: SchedulerState, found: int) -> None:
+    def changing(self, state: SchedulerState, found: int) -> Iterable[Step]:
         """Mark the workload."""
-        state.engine.set_preemptor(found)
+        return (partial(state.engine.set_preemptor, found),)
 
 
 class Reclaim(OfWorkload, frozen=True):
@@ -237,19 +238,19 @@ class Reclaim(OfWorkload, frozen=True):
 
     pods: int | dict[str, int]
 
-    def change(self, state: SchedulerState, found: int) -> None:
+    def changing(self, state: SchedulerState, found: int) -> Iterable[Step]:
         """Set the reclaimable pods."""
         names = [pod_set.name for pod_set in state.known(found).pod_sets]
-        state.engine.set_reclaimable(found, {names[0]: self.pods} if isinstance(self.pods, int) else self.pods)
+        pods = {names[0]: self.pods} if isinstance(self.pods, int) else self.pods
+        return (partial(state.engine.set_reclaimable, found, pods),)
 
 
 class Controllers(Call, frozen=True):
     """Run Kueue's controllers before the controllers of admission checks are called."""
 
-    def do(self, state: SchedulerState) -> Sequence[engine_cycle.Cycle]:
+    def steps(self, state: SchedulerState) -> Iterable[Step]:
         """Run the controllers."""
-        state.engine.settle()
-        return ()
+        return (partial(state.engine.settle),)
 
 
 class Advance(Call, frozen=True):
@@ -257,10 +258,9 @@ class Advance(Call, frozen=True):
 
     now: int
 
-    def do(self, state: SchedulerState) -> Sequence[engine_cycle.Cycle]:
+    def steps(self, state: SchedulerState) -> Iterable[Step]:
         """Set the time."""
-        state.engine.set_now(self.now)
-        return ()
+        return (partial(state.engine.set_now, self.now),)
 
 
 class Cycle(Call, frozen=True):
@@ -284,15 +284,15 @@ class Settle(Call, frozen=True):
 
 
 def _cycle(state: SchedulerState) -> engine_cycle.Cycle:
-    """Run Kueue's controllers and one cycle, and store the admissions for later explanations."""
-    state.engine.settle()
-    cycle = engine_cycle.Cycle(state.engine.decide(state.not_modelled))
-    if cycle.admitted_count:
-        store = state.own_store()
-        for decision in cycle:
-            if isinstance(decision, Admitted):
-                store.admitted.put(decision.workload, decision)
-    return cycle
+    """Run Kueue's controllers and one cycle, and keep the decisions for later explanations."""
+    if state.decided:
+        state.add_admissions()
+    engine, decided = state.engine, state.decided
+    steps = (partial(engine.settle), partial(engine.decide, state.not_modelled))
+    decided.extend(map(partial.__call__, steps))  # as `commit` does it, with the results kept in the same call
+    found = decided[-1]
+    assert found is not None
+    return engine_cycle.Cycle(found)
 
 
 def _is_of_single_pod(workload: Workload) -> bool:

@@ -26,18 +26,22 @@ def advance(session: Session, duration: Duration) -> None:
 
 def cycle(session: Session) -> Cycle:
     """Execute `Scheduler.cycle`."""
-    with session.change():
-        _answer_checks(session)
-        (done,) = session.do(calls.Cycle())
-        return done
+    with session.change(several=bool(session.state.checks)):
+        return _cycle(session)
+
+
+def _cycle(session: Session) -> Cycle:
+    _answer_checks(session)
+    (done,) = session.do(calls.Cycle())
+    return done
 
 
 def settle(session: Session, max_cycles: int | None) -> Settled:
     """Execute `Scheduler.settle`."""
-    with session.change():
+    with session.change(several=True):
         call = calls.Settle(max_cycles).checked()
         if session.state.checks:  # answers are given between cycles and recorded as calls of their own
-            return _settle(session.state.engine, lambda: cycle(session), call.max_cycles, apart=False, retries=True)
+            return _settle(session.state.engine, lambda: _cycle(session), call.max_cycles, apart=False, retries=True)
         settled = session.do(call)
         assert isinstance(settled, Settled)
         return settled
@@ -51,27 +55,21 @@ def _answer_checks(session: Session) -> None:
         answers = _answers(session)
         asks = any(said.state != "Pending" for _, _, said in answers)
         for key, name, said in answers:
-            if session.state.engine.find(key) >= 0:
-                set_check(session, key, name, said)
+            set_check(session, key, name, said)
 
 
 def _answers(session: Session) -> list[tuple[str, str, CheckAnswer]]:
-    """Return the answers that change a check, with the key of the workload and the name of the check.
-
-    A function that answers checks may itself change the Scheduler. Checks of workloads that it deletes are left out.
-    """
+    """Return the answers that change a check, with the key of the workload and the name of the check."""
     state, answers = session.state, []
     for key, name in [(state.engine.key(id), name) for id, name in state.engine.pending_checks()]:  # noqa: A001
-        if (found := state.engine.find(key)) < 0:
-            continue
         declared = state.store.objects.get((AdmissionCheck, name))
         if not isinstance(declared, AdmissionCheck) or declared.controller_name not in state.checks:
             continue
         controller = state.checks[declared.controller_name]
         request = CheckRequest(
-            state.live(found), declared, Timestamp.of(state.engine.now), parameters_of(declared, state.related)
+            state.workload(key), declared, Timestamp.of(state.engine.now), parameters_of(declared, state.related)
         )
-        with session.asking():
+        with session.asking:
             said = answer(controller, request)
         if said is not None:
             answers.append((key, name, said))

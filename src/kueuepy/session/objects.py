@@ -23,14 +23,16 @@ if TYPE_CHECKING:
 
 def submit(session: Session, items: Sequence[Any], *, keep_status: bool = False) -> Keys:
     """Execute `Scheduler.submit`."""
-    with session.change():
+    with session.lock:
         if (row := plain_row(session.state, items)) is not None:
-            return take_all(session, (row,))
+            with session.change():
+                return take_all(session, (row,))
         new = valid_submissions(session.state, items, keep_status=keep_status)
         found = [resized(session.state, one) for one in new]
-        taken = take_all(session, (one.new for one in found if one.new is not None))
-        if changed := [one.changed for one in found if one.changed is not None]:
-            apply(session, changed)
+        with session.change(several=len(found) > 1):
+            taken = take_all(session, (one.new for one in found if one.new is not None))
+            if changed := [one.changed for one in found if one.changed is not None]:
+                apply(session, changed)
         keys = Keys([one.key for one in found])
         keys.remarks = taken.remarks
         return keys
@@ -38,7 +40,7 @@ def submit(session: Session, items: Sequence[Any], *, keep_status: bool = False)
 
 def apply(session: Session, objects: Sequence[Object]) -> None:
     """Execute `Scheduler.apply`."""
-    with session.change():
+    with session.change(several=len(objects) > 1):
         state = session.state
         for obj in objects:
             expect_object("apply", obj)
@@ -65,7 +67,7 @@ def _check(state: SchedulerState, obj: Object) -> None:
 
 def remove(session: Session, objects: Sequence[Object]) -> None:
     """Execute `Scheduler.remove`."""
-    with session.change():
+    with session.change(several=len(objects) > 1):
         for obj in objects:
             expect_object("remove", obj)
             if session.state.find(obj) is None:

@@ -86,6 +86,7 @@ def to_bytes(session: Session) -> bytes:
 
 
 def _saved(state: SchedulerState) -> _Saved:
+    state.add_admissions()
     return _Saved(
         engine=state.engine.save(),
         configuration=state.configuration,

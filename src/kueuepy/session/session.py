@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
+from threading import Lock as Mutex
 from threading import RLock
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
 from kueuepy.engine.cached import cached_property
 from kueuepy.engine.locks import survives_fork
-from kueuepy.errors import KueueError
+from kueuepy.errors import StateError
 from kueuepy.session.calls import Submit
+from kueuepy.session.store import commit
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -27,13 +29,16 @@ class Log(Protocol):
     lock: RLock
 
     def group(self) -> AbstractContextManager[None]:
-        """Return a context manager whose calls are written atomically."""
+        """Return a context manager whose calls are written together."""
+
+    def mark(self) -> Any:
+        """Return a mark of what is written."""
+
+    def go_back(self, mark: Any) -> None:
+        """Discard what was written after a mark; `None` is the mark of a change that has written nothing."""
 
     def write(self, call: Call, state: SchedulerState, cycles: Sequence[Cycle]) -> None:
         """Record an executed call, with the resulting state and the cycles that it ran."""
-
-    def give_up(self, why: str) -> None:
-        """Reject all further calls."""
 
 
 class _HasSession(Protocol):
@@ -55,10 +60,6 @@ class Session:
 
     __slots__ = ("__dict__", "__weakref__", "state")  # A slot is faster to read; every question reads `state`.
 
-    _is_changing = False
-    _has_begun = False
-    _harmless: BaseException | None = None
-
     def __init__(self, state: SchedulerState, log: Log | None = None) -> None:
         """Create a session that continues from a state."""
         self.state = state
@@ -79,35 +80,37 @@ class Session:
         """The engine of the state."""
         return self.state.engine
 
-    def change(self) -> AbstractContextManager[object]:
+    @cached_property
+    def asking(self) -> Mutex:
+        """The lock to hold during the call of a user's function, which may read the state, but not change it."""
+        return Mutex()
+
+    def change(self, *, several: bool = False) -> AbstractContextManager[object]:
         """Return a context manager that executes the calls of one change atomically.
 
-        While the change is executed, no other thread can execute calls; the log records all calls of the change or
-        none.
+        While the change is executed, no other thread can execute calls. A call is atomic by itself, unless it runs
+        several cycles. For a change of several calls, and for every recorded change, a fork from before the change
+        replaces the state after any exception. The first change after a fork is expensive, so a single call, which is
+        the most frequent change, does without.
 
-        Arguments are validated before the first call is executed. If an exception other than a KueueError is raised
-        after the first call, the change can be incomplete, and the log accepts no further calls.
+        Args:
+            several: Whether the change can consist of several calls, or a call that runs several cycles.
         """
-        return self.lock if self.log is None else self._recorded_change()
+        return self._whole() if several or self.log is not None else self.lock
 
     @contextmanager
-    def _recorded_change(self) -> Iterator[None]:
-        with self.lock:
-            if self.log is None or self._is_changing:
+    def _whole(self) -> Iterator[None]:
+        log = self.log
+        with self.lock, nullcontext() if log is None else log.group():
+            before, mark = self.state.fork(), None
+            try:
+                mark = None if log is None else log.mark()
                 yield
-                return
-            with self.log.group():
-                self._is_changing, self._has_begun = True, False
-                try:
-                    yield
-                except KueueError:
-                    raise
-                except BaseException as error:
-                    if self._has_begun and error is not self._harmless:
-                        self.log.give_up(f"a call was interrupted: {error!r}")
-                    raise
-                finally:
-                    self._is_changing, self._harmless = False, None
+            except BaseException:
+                self.state = before
+                if log is not None:
+                    log.go_back(mark)
+                raise
 
     def do(self, call: Call, prepared: Question | None = None) -> Sequence[Cycle]:
         """Execute and record a validated call. Call `do` only inside `change`.
@@ -118,21 +121,26 @@ class Session:
 
         Returns:
             The cycles that the call ran.
+
+        Raises:
+            StateError: A function that this Scheduler called tries to change it.
         """
-        self._has_begun = True
-        cycles = call.do(self.state, prepared) if isinstance(call, Submit) else call.do(self.state)
+        self.expect_idle()
+        state, cycles = self.state, ()
+        if prepared is None:
+            cycles = call.do(state)
+        else:
+            assert isinstance(call, Submit)
+            commit(call.steps(state, prepared))
         if self.log is not None:
-            self.log.write(call, self.state, cycles)
+            self.log.write(call, state, cycles)
         return cycles
 
-    @contextmanager
-    def asking(self) -> Iterator[None]:
-        """Wrap the call of a user's function that runs between two calls of the session.
+    def expect_idle(self) -> None:
+        """Check that no function of the user that must not change the state is being called.
 
-        If the function raises an exception, the state remains consistent.
+        Raises:
+            StateError: Such a function is being called.
         """
-        try:
-            yield
-        except BaseException as error:
-            self._harmless = error
-            raise
+        if "asking" in self.__dict__ and self.asking.locked():
+            raise StateError("this Scheduler is in use by a function that it called; the function may only read it")

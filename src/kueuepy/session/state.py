@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from itertools import count
+from itertools import chain, count
 from typing import TYPE_CHECKING, Any
 
 from kueuepy.cluster import Cluster
 from kueuepy.cluster.unmodelled import unmodelled
+from kueuepy.engine.decisions import Admitted
 from kueuepy.errors import InvalidSpecError, NotFoundError, StateError
 from kueuepy.errors.arguments import is_text
 from kueuepy.objects import (
@@ -28,7 +29,7 @@ from kueuepy.session.submission import JobContext
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping
 
-    from kueuepy._core import Engine
+    from kueuepy._core import Decisions, Engine
     from kueuepy.objects import Configuration
     from kueuepy.session.checks import Check
     from kueuepy.session.store import Store
@@ -47,6 +48,7 @@ class SchedulerState:
             workload that is submitted without a uid.
         checks: The functions and controllers that answer admission checks, by controllerName.
         known_not_modelled: The value of `not_modelled`; `None` if the value has to be computed.
+        decided: What the steps of the latest cycles returned; the next change of the store adds the admissions to it.
     """
 
     engine: Engine
@@ -57,10 +59,12 @@ class SchedulerState:
     checks: Mapping[str, Check] = field(default_factory=dict)
     _searched: tuple[tuple[Any, ...], tuple[str, ...]] = ((), ())
     known_not_modelled: tuple[str, ...] | None = None
+    decided: list[Decisions | None] = field(default_factory=list)
     _now: Timestamp = EPOCH
 
     def fork(self) -> SchedulerState:
         """Return an independent copy, which shares data with this state until one of them changes."""
+        self.add_admissions()
         return SchedulerState(
             self.engine.fork(),
             self.configuration,
@@ -79,7 +83,19 @@ class SchedulerState:
         """
         self.known_not_modelled = None
         self.store = self.store.for_change()
+        if self.decided:
+            self.add_admissions()
         return self.store
+
+    def add_admissions(self) -> None:
+        """Store the admissions of the latest cycles, for later explanations; to store them twice changes nothing."""
+        decided = self.decided
+        if any(decisions is not None and decisions.admitted for decisions in decided):
+            self.store = self.store.for_change()
+            for decision in chain.from_iterable(decisions.all() for decisions in decided if decisions is not None):
+                if isinstance(decision, Admitted):
+                    self.store.admitted.put(decision.workload, decision)
+        decided.clear()
 
     def id_of(self, key: str) -> int:
         """Return the engine's id of a workload, by its key or, in the namespace `default`, by its name.

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Generic, TypeVar
+from functools import partial
+from typing import TYPE_CHECKING, Any, Generic, TypeAlias, TypeVar
 
 from kueuepy.objects import Object, PriorityClass, WorkloadPriorityClass
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator
 
     from typing_extensions import Self
 
@@ -22,6 +23,22 @@ _FEW = 64  # changes that a fork may always keep apart
 _PART = 8  # and the part of all items that they may be
 _NONE: dict[Any, Any] = {}  # no changes; never changed itself
 _NO_KEYS: frozenset[Any] = frozenset()
+
+Step: TypeAlias = partial[Any]
+"""A call of a function of C, with its arguments."""
+
+
+def commit(steps: Iterable[Step]) -> list[Any]:
+    """Execute steps with no line of Python between them, so that no exception of a signal handler can separate them.
+
+    Args:
+        steps: The steps. If a step raises an exception, the steps after it are not executed.
+
+    Returns:
+        The result of each step.
+    """
+    return list(map(partial.__call__, steps))
+
 
 PASSIVE = (PriorityClass, WorkloadPriorityClass)
 """Kinds that the engine does not need, because they only affect how jobs are converted."""
@@ -61,36 +78,35 @@ class CopyOnWriteDict(Generic[K, V]):
 
     def put(self, key: K, value: V) -> None:
         """Set the value of a key."""
-        if self._shared:
-            if self._own is _NONE:
-                self._own = {}
-            self._own[key] = value
-            self._fold()
-        else:
-            self._items[key] = value
+        commit(self.putting(key, value))
 
-    def drop(self, key: K) -> None:
-        """Remove a key, if it exists."""
+    def putting(self, key: K, value: V) -> list[Step]:
+        """Return the steps that set the value of a key."""
+        self._fold()
         if not self._shared:
-            self._items.pop(key, None)
-            return
-        if key in self._own:
-            del self._own[key]
+            return [partial(self._items.__setitem__, key, value)]
+        if self._own is _NONE:
+            self._own = {}
+        return [partial(self._own.__setitem__, key, value)]
+
+    def dropping(self, key: K) -> list[Step]:
+        """Return the steps that remove a key, if it exists."""
+        self._fold()
+        if not self._shared:
+            return [partial(self._items.pop, key, None)]
+        steps: list[Step] = [partial(self._own.pop, key, None)] if key in self._own else []
         if key in self._items:
             if not isinstance(self._gone, set):
                 self._gone = set()
-            self._gone.add(key)
-            self._fold()
+            steps.append(partial(self._gone.add, key))
+        return steps
 
     def _fold(self) -> None:
         """Copy the items once there are many changes, so that the amortised cost of copying is constant per change."""
         if len(self._own) + len(self._gone) > max(_FEW, len(self._items) // _PART):
-            items = dict(self._pairs())
+            folded = {"_items": dict(self._pairs()), "_gone": _NO_KEYS, "_own": _NONE, "_shared": False}
             # In this order, so that a reader in another thread finds every value.
-            self._items = items
-            self._gone = _NO_KEYS
-            self._own = _NONE
-            self._shared = False
+            commit([partial(setattr, self, name, value) for name, value in folded.items()])
 
     def _pairs(self) -> Iterator[tuple[K, V]]:
         own, gone, items = self._own, self._gone, self._items
@@ -139,15 +155,13 @@ class Declared(CopyOnWriteDict[tuple[type[Object], str], Object]):
         twin.version = self.version.copy()
         return twin
 
-    def put(self, key: tuple[type[Object], str], value: Object) -> None:
-        """Store an object by its kind and name."""
-        super().put(key, value)
-        self.version = {}
+    def putting(self, key: tuple[type[Object], str], value: Object) -> list[Step]:
+        """Return the steps that store an object by its kind and name."""
+        return [*super().putting(key, value), partial(setattr, self, "version", {})]
 
-    def drop(self, key: tuple[type[Object], str]) -> None:
-        """Remove the object with a kind and name, if it exists."""
-        super().drop(key)
-        self.version = {}
+    def dropping(self, key: tuple[type[Object], str]) -> list[Step]:
+        """Return the steps that remove the object with a kind and name, if it exists."""
+        return [*super().dropping(key), partial(setattr, self, "version", {})]
 
     def of(self, kind: type[T]) -> tuple[T, ...]:
         """Return the objects of a kind in insertion order. The objects are cached until any object is changed."""
@@ -186,7 +200,6 @@ class Store:
         """Return this store, or a store with the same contents if this one was lent."""
         return Store(self) if self._lent else self
 
-    def forget(self, key: str) -> None:
-        """Remove a workload."""
-        for shelf in (self.workloads, self.jobs, self.admitted):
-            shelf.drop(key)
+    def forgetting(self, key: str) -> list[Step]:
+        """Return the steps that remove a workload."""
+        return [step for shelf in (self.workloads, self.jobs, self.admitted) for step in shelf.dropping(key)]

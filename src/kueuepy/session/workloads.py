@@ -65,7 +65,7 @@ def valid(state: SchedulerState, new: Iterable[SubmittedWorkload]) -> list[Submi
 
 
 def take_all(session: Session, new: Iterable[SubmittedWorkload]) -> Keys:
-    """Add validated workloads atomically.
+    """Add validated workloads, as part of a change.
 
     Raises:
         DuplicateError: A workload with this key already exists.
@@ -78,9 +78,8 @@ def take_all(session: Session, new: Iterable[SubmittedWorkload]) -> Keys:
             with one.written():
                 raise DuplicateError(f'Workload "{key}": exists already; delete it first, or apply a change')
         submitted[key] = one
-    with session.change():
-        for one in submitted.values():
-            _take(session, one)
+    for one in submitted.values():
+        _take(session, one)
     keys = Keys(submitted)
     keys.remarks = tuple(_remarks(session.state, submitted.values()))
     return keys
@@ -144,9 +143,9 @@ def _remarks(state: SchedulerState, submitted: Iterable[SubmittedWorkload]) -> I
 # --- changes of existing workloads -----------------------------------------------------------------------------------
 
 
-def finish(session: Session, wanted: Iterable[calls.Finish]) -> None:
+def finish(session: Session, wanted: Sequence[calls.Finish]) -> None:
     """Execute `Scheduler.finish`."""
-    with session.change():
+    with session.change(several=len(wanted) > 1):
         done = [_resolved(session.state, call) for call in wanted]
         calls.each_once("finish", (f'Workload "{call.workload}"' for _, call in done))
         for found, call in done:
@@ -157,9 +156,9 @@ def finish(session: Session, wanted: Iterable[calls.Finish]) -> None:
             session.do(call)
 
 
-def delete(session: Session, keys: Iterable[str]) -> None:
+def delete(session: Session, keys: Sequence[str]) -> None:
     """Execute `Scheduler.delete`."""
-    with session.change():
+    with session.change(several=len(keys) > 1):
         deleted = [_resolved(session.state, calls.Delete(key))[1] for key in keys]
         calls.each_once("delete", (f'Workload "{call.workload}"' for call in deleted))
         for call in deleted:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from threading import Lock
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -12,7 +13,7 @@ from kueuepy.errors.arguments import checked_methods
 from kueuepy.errors.problems import suggestion
 from kueuepy.fleet import Connect, Disconnect, External, FleetScheduler
 from kueuepy.fleet.automation import automated
-from kueuepy.fleet.dispatchers import On
+from kueuepy.fleet.dispatchers import On, chosen_names
 from kueuepy.manifest import check
 from kueuepy.objects import SECOND, ResourceFlavor
 from kueuepy.scheduler import Scheduler
@@ -61,6 +62,7 @@ class FleetPrepared(Prepared):
             NotFoundError: Jobs name LocalQueues or clusters that do not exist.
         """
         self.settings, self.fleet, self.reached, self.threads = settings, fleet, 0, threads
+        self.asking = Lock()
         self._given = (fleet, jobs)  # type: ignore[assignment]
         self.names = (MANAGER, *fleet.clusters)
         self.bases = [Scheduler(cluster) for cluster in (fleet.manager, *fleet.workers.values())]
@@ -184,11 +186,14 @@ class FleetPrepared(Prepared):
         assert isinstance(self.fleet.dispatcher, External)
         assert self.fleet.dispatcher.choose is not None
         names = {self.fleet.clusters[number]: number for number in clusters}
-        chosen = self.fleet.dispatcher.choose(self.workload_of(row), _Clusters(self, names), (now - self.zero) / SECOND)
+        with self.asking:
+            chosen = chosen_names(
+                self.fleet.dispatcher.choose(self.workload_of(row), _Clusters(self, names), (now - self.zero) / SECOND)
+            )
         if chosen is None:
             return None
         for name in chosen:
-            if isinstance(chosen, str) or name not in names:
+            if name not in names:
                 raise NotFoundError(f'dispatcher: chose {chosen!r}; "{name}" is not one of {", ".join(names)}')
         return [names[name] for name in chosen]
 

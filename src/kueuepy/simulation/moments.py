@@ -12,6 +12,7 @@ import kueuepy.objects as kinds
 from kueuepy.objects import Timestamp
 from kueuepy.scheduler import Scheduler, scheduler_with
 from kueuepy.session.session import session_of
+from kueuepy.session.store import commit
 from kueuepy.simulation.columns import keys_of
 
 if TYPE_CHECKING:
@@ -31,7 +32,7 @@ def scheduler_of(run: Prepared) -> Scheduler:
     store = state.own_store()
     for key in store.workloads.keys():  # noqa: SIM118 - not a mapping
         if engine.find(key) < 0:
-            store.forget(key)
+            commit(store.forgetting(key))
     _change_objects(run, store, engine.now)
     for row in np.flatnonzero(np.isin(run.states, (1, 2))).tolist():
         workload = workload_of(run, row)

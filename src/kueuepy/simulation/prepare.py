@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import math
 from collections import deque
+from functools import partial
 from numbers import Integral
+from threading import Lock
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -21,6 +23,7 @@ from kueuepy.objects import LocalQueue, Object, ResourceFlavor, Workload
 from kueuepy.objects.times import LONGEST
 from kueuepy.scheduler import Scheduler
 from kueuepy.session.session import session_of
+from kueuepy.session.store import commit
 from kueuepy.simulation.base import JobColumns
 from kueuepy.simulation.censoring import expect_complete
 from kueuepy.simulation.columns import CREATED, keys_of, row_of
@@ -84,6 +87,7 @@ class Prepared:
         shapes: Unnamed Workloads, one for each group of jobs with identical requests.
         core: The simulation in the core.
         reached: The time up to which the simulation has been advanced, in nanoseconds.
+        asking: The lock that is held during the call of a user's function, which must not change the simulation.
     """
 
     def __init__(
@@ -113,6 +117,7 @@ class Prepared:
         self.settings, self.threads = settings, threads
         self._given = (cluster, jobs)
         self.reached = 0
+        self.asking = Lock()
         there = cluster if isinstance(cluster, Scheduler) else base
         self.base = Scheduler(cluster) if there is None else there.fork()  # type: ignore[arg-type]
         self.declared = self.base.cluster if isinstance(cluster, Scheduler) else cluster
@@ -183,15 +188,15 @@ class Prepared:
             yield twin
 
     def _reach(self, time: int) -> None:
-        self.reached = max(self.reached, time)
-        while self.core.advance(until=self.reached):
+        while self.core.advance(until=max(self.reached, time)):
             pass
+        self.reached = max(self.reached, time)
 
     def copy(self) -> Prepared:
         """Return an independent copy of the simulation."""
         twin = type(self).__new__(type(self))
         twin.__dict__.update(self.__dict__)
-        twin.core = self.core.copy()
+        twin.core, twin.asking = self.core.copy(), Lock()
         twin.options = {**self.options, "changes": list(self.options["changes"])}
         for name in ("shapes", "_tables", "_codes", "_later"):
             setattr(twin, name, list(getattr(self, name)))
@@ -398,18 +403,26 @@ class Prepared:
 
     def apply(self, thing: Any) -> None:
         """Apply a change at the current time."""
-        now, changes = self.now, self.options["changes"]
-        while self._applied < len(changes) and changes[self._applied][0] <= now:
-            _, what, obj, _ = changes[self._applied]
-            if what == "apply":
-                self._cluster = self._cluster.replace(obj)
-            self._applied += 1
-        steps = [(now, *step) for step in self._steps(thing)]
-        changes[self._applied : self._applied] = steps
-        self._applied += len(steps)
-        for step in steps:
-            self.core.plan(*step)
-        self._later.append((now, "apply", thing))
+        now, changes, applied, before = self.now, self.options["changes"], self._applied, self._cluster
+        try:
+            while applied < len(changes) and changes[applied][0] <= now:
+                _, what, obj, _ = changes[applied]
+                if what == "apply":
+                    self._cluster = self._cluster.replace(obj)
+                applied += 1
+            steps = [(now, *step) for step in self._steps(thing)]
+        except BaseException:
+            self._cluster = before
+            raise
+        planned, self._cluster = self._cluster, before  # until the core has the changes
+        commit(
+            (
+                *(partial(self.core.plan, *step) for step in steps),
+                partial(changes.__setitem__, slice(applied, applied), steps),
+                partial(self.__dict__.update, _applied=applied + len(steps), _cluster=planned),
+                partial(self._later.append, (now, "apply", thing)),
+            )
+        )
 
     def submit(self, given: Any) -> None:
         """Add jobs; a job whose submission time has already passed is submitted at the current time."""
@@ -419,32 +432,33 @@ class Prepared:
         if not len(new):
             return
         shapes, own_codes = self._shapes_of(new)
-        if self._known_shapes is None:
-            self._known_shapes = KnownShapes(self.shapes)
-        fresh, places = self._known_shapes.find(shapes)
+        known, names = self._known_shapes or KnownShapes(self.shapes), self._names
+        # After an exception, the lookup tables, which can be ahead of the simulation, are built again.
+        self._known_shapes = self._names = None
+        fresh, places = known.find(shapes)
         codes = places[own_codes]
-        self._add_names(new)
+        has_names = self._has_names or "name" in new.names
+        if has_names:
+            names = names or Names(self._tables)
+            names.add(new)
         columns = self._columns(new, codes)
         columns["row"] = np.arange(self.size, self.size + len(new), dtype=np.int32)
-        self.core.extend(fresh, ordered(columns, np.arange(len(new))))
-        self._known_shapes.add(fresh)
-        self.shapes += fresh
-        self.notes = tuple(sums((*self.notes, *notes)).items())
-        self._tables.append(new)
-        self._codes.append(codes)
-        self.size += len(new)
-        self._rows_of_names = None
-        self._later.append((now, "submit", given))
-
-    def _add_names(self, new: JobColumns) -> None:
-        """Add the names of new jobs; names are checked as soon as any job has an explicit name.
-
-        Raises:
-            DuplicateError: Another job has the same name.
-        """
-        self._has_names = self._has_names or "name" in new.names
-        if not self._has_names:
-            return
-        if self._names is None:
-            self._names = Names(self._tables)
-        self._names.add(new)
+        known.add(fresh)
+        commit(
+            (
+                partial(self.core.extend, fresh, ordered(columns, np.arange(len(new)))),
+                partial(self.shapes.extend, fresh),
+                partial(self._tables.append, new),
+                partial(self._codes.append, codes),
+                partial(self._later.append, (now, "submit", given)),
+                partial(
+                    self.__dict__.update,
+                    notes=tuple(sums((*self.notes, *notes)).items()),
+                    size=self.size + len(new),
+                    _known_shapes=known,
+                    _names=names,
+                    _has_names=has_names,
+                    _rows_of_names=None,
+                ),
+            )
+        )

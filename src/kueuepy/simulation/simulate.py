@@ -8,7 +8,7 @@ from functools import wraps
 from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 from kueuepy._core import Turn
-from kueuepy.errors import LoopError, UnsupportedError
+from kueuepy.errors import LoopError, StateError, UnsupportedError
 from kueuepy.errors.arguments import checked, checked_methods
 from kueuepy.fleet import Fleet
 from kueuepy.objects import SECOND
@@ -43,6 +43,19 @@ def _alone(method: Method) -> Method:
             return method(self, *arguments, **named)
 
     return cast("Method", alone)
+
+
+def _changes(method: Method) -> Method:
+    """Decorate a method of Simulation that advances or changes it; a function that it calls must not call another."""
+
+    @wraps(method)
+    def change(self: Simulation, *arguments: Any, **named: Any) -> Any:
+        with self._turn:
+            if self._run.asking.locked():
+                raise StateError("this Simulation is in use by a function that it called, which may only read it")
+            return method(self, *arguments, **named)
+
+    return cast("Method", change)
 
 
 _UNDER_WAY, _OVER = 1, 2
@@ -137,7 +150,7 @@ class Simulation:
         """The current virtual time, in seconds after the first submission."""
         return float(max(0, self._run.now - self._run.core.start)) / SECOND
 
-    @_alone
+    @_changes
     def run(self, until: Time = None, *, progress: Callable[[Progress], None] | bool | None = False) -> None:
         """Advance to a time, or until no event is left.
 
@@ -155,16 +168,17 @@ class Simulation:
         """
         run = self._run
         end = run.end_of(until)
-        run.reached = max(run.reached, 0 if until is None else end)
         tell = Teller(progress, run.size)
         try:
             while run.core.advance(until=end):
-                tell.maybe(self.progress)
+                with run.asking:
+                    tell.maybe(self.progress)
         finally:
             tell.close()
+        run.reached = max(run.reached, 0 if until is None else end)
         self._check_loop()
 
-    @_alone
+    @_changes
     def run_for(self, seconds: float) -> bool:
         """Advance the simulation for a limited wall-clock time.
 
@@ -184,7 +198,7 @@ class Simulation:
         self._check_loop()
         return goes_on
 
-    @_alone
+    @_changes
     def step(self) -> bool:
         """Advance to the next time at which an event occurs, and run the scheduling cycles that follow the event.
 
@@ -199,7 +213,7 @@ class Simulation:
         self._check_loop()
         return went == _OVER
 
-    @_alone
+    @_changes
     def apply(self, thing: Any) -> None:
         """Apply a change at the current virtual time; the next step takes it into account.
 
@@ -212,7 +226,7 @@ class Simulation:
         """
         self._run.apply(thing)
 
-    @_alone
+    @_changes
     def submit(self, jobs: JobColumns | Iterable[Any]) -> None:
         """Submit more jobs.
 
@@ -288,7 +302,7 @@ class Simulation:
         """Return the result up to the current virtual time; the simulation can continue afterwards."""
         return _result_of(self._run.copy())
 
-    @_alone
+    @_changes
     def close(self) -> Result:
         """End the simulation and return its result up to the current virtual time, without copying the state."""
         return _result_of(self._run)

@@ -5,9 +5,10 @@ from __future__ import annotations
 import os
 import sqlite3
 from contextlib import contextmanager
+from functools import partial
 from threading import Lock as Mutex
 from threading import RLock
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 from zlib import crc32
 
 import msgspec
@@ -25,6 +26,7 @@ from kueuepy.scheduler import Scheduler, scheduler_with
 from kueuepy.session import saved
 from kueuepy.session.calls import decode, encode
 from kueuepy.session.session import session_of
+from kueuepy.session.store import commit
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -40,6 +42,15 @@ if TYPE_CHECKING:
     from kueuepy.session.state import SchedulerState
 
 _TRIES = 5
+
+
+class Mark(NamedTuple):
+    """The numbers of the last call, of the call of the snapshot and of the last decision, and the last checksum."""
+
+    number: int = 0
+    snapshot: int = 0
+    decision: int = 0
+    checksum: int = 0
 
 
 @checked_methods
@@ -109,11 +120,10 @@ class Journal:
         self._connection: sqlite3.Connection | None = None
         self._scheduler: JournaledScheduler | None = None
         self._failure = ""
-        self._depth = 0
         self.lock = RLock()
         survives_fork(self)
         self._copying = Mutex()
-        self._number = self._decision = self._checksum = self._snapshot = 0
+        self._end = Mark()
 
     def scheduler(
         self,
@@ -168,7 +178,7 @@ class Journal:
     @property
     def calls(self) -> int:
         """The number of calls after the snapshot, which the next start repeats."""
-        return self._number - self._snapshot
+        return self._end.number - self._end.snapshot
 
     @contextmanager
     def group(self) -> Iterator[None]:
@@ -181,13 +191,34 @@ class Journal:
         """
         with self.lock:
             self._check()
-            self._depth += 1
-            try:
+            if self._connection is None or self._connection.in_transaction:
                 yield
-            finally:
-                self._depth -= 1
-                if self._depth == 0:
-                    self._commit()
+                return
+            before = self._end
+            try:
+                self._connection.execute("BEGIN")
+                yield
+                self._commit(before)
+            except BaseException:  # the calls in the block that have ended are in the Scheduler, and in the transaction
+                self._commit(before)
+                raise
+
+    def mark(self) -> Mark:
+        """Return a mark of what is written, in a group. A Session calls `mark` before a change."""
+        with self._writing() as connection:
+            connection.execute("SAVEPOINT change")
+        return self._end
+
+    def go_back(self, mark: Mark | None) -> None:
+        """Discard what was written after a mark. A Session calls `go_back` after an exception.
+
+        Args:
+            mark: The mark; `None` if the exception came before it was set, when nothing was written.
+        """
+        if mark is not None and self._connection is not None and self._connection.in_transaction:
+            with self._writing() as connection:
+                connection.execute("ROLLBACK TO change")
+            self._end = mark
 
     def backup(self, path: str | os.PathLike[str]) -> None:
         """Write a copy of all acknowledged calls to another file with SQLite's online backup.
@@ -221,17 +252,24 @@ class Journal:
             StateError: The file cannot be written. If this error is raised, the contents of the file are unchanged.
         """
         session = session_of(self.scheduler())
-        with self.group():
-            state = saved.to_bytes(session)
+        with self.lock:
+            state, number = saved.to_bytes(session), self._end.number
+            with self.group(), self._writing() as connection:
+                commit(
+                    (
+                        partial(connection.execute, "DELETE FROM snapshot"),
+                        partial(
+                            connection.execute,
+                            "INSERT INTO snapshot VALUES (?, ?, ?)",
+                            (number, session.engine.now, state),
+                        ),
+                        partial(connection.execute, "DELETE FROM calls"),
+                        partial(connection.execute, "DELETE FROM decisions"),
+                        partial(setattr, self, "_end", Mark(number, number, 0, crc32(state))),
+                    )
+                )
             with self._writing() as connection:
-                connection.execute("DELETE FROM snapshot")
-                connection.execute("INSERT INTO snapshot VALUES (?, ?, ?)", (self._number, session.engine.now, state))
-                connection.execute("DELETE FROM calls")
-                connection.execute("DELETE FROM decisions")
-            self._snapshot, self._decision, self._checksum = self._number, 0, crc32(state)
-            if self._depth == 1:
-                self._commit()
-                with self._writing(begin=False) as connection:
+                if not connection.in_transaction:
                     file.empty_log(connection)
 
     def write(self, call: Call, state: SchedulerState, cycles: Sequence[Cycle]) -> None:
@@ -246,24 +284,15 @@ class Journal:
             StateError: The file cannot be written.
         """
         decisions = decision_rows(state, cycles)
-        number = self._number + 1
+        number = self._end.number + 1
         row = (number, state.engine.now, type(call).__name__, call.key, encode(call))
-        checksum = file.checksum(self._checksum, row, decisions)
-        with self.group(), self._writing() as connection:
-            first = self._decision + 1
+        checksum = file.checksum(self._end.checksum, row, decisions)
+        with self._writing() as connection:
+            first = self._end.decision + 1
             numbered = ((i, number, *decision) for i, decision in enumerate(decisions, first))
             connection.executemany("INSERT INTO decisions VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)", numbered)
             connection.execute("INSERT INTO calls VALUES (?, ?, ?, ?, ?, ?)", (*row, checksum))
-            self._number, self._checksum = number, checksum
-            self._decision += len(decisions)
-
-    def give_up(self, why: str) -> None:
-        """Reject all further calls. The Scheduler calls `give_up` after a call was interrupted.
-
-        Args:
-            why: The reason, which later error messages include.
-        """
-        self._failure = self._failure or why
+            self._end = Mark(number, self._end.snapshot, self._end.decision + len(decisions), checksum)
 
     def close(self) -> None:
         """Close the file and release its lock. Afterwards, the Scheduler can still be read but not changed."""
@@ -298,10 +327,13 @@ class Journal:
                 "recovers everything that was acknowledged"
             )
 
-    def _commit(self) -> None:
+    def _commit(self, before: Mark) -> None:
         if self._connection is not None and self._connection.in_transaction and not self._failure:
-            with self._writing(begin=False) as connection:
-                file.write_end(connection, self._token, self._number, self._checksum)
+            with self._writing() as connection:
+                if self._end == before:  # nothing was written, so there is nothing to wait for
+                    connection.rollback()
+                    return
+                file.write_end(connection, self._token, self._end.number, self._end.checksum)
                 connection.execute("COMMIT")
                 self._expect_files()
 
@@ -312,15 +344,13 @@ class Journal:
             raise StateError(fault)
 
     @contextmanager
-    def _writing(self, *, begin: bool = True) -> Iterator[sqlite3.Connection]:
-        """Yield the connection in a transaction; after any error the Journal accepts no more calls."""
+    def _writing(self) -> Iterator[sqlite3.Connection]:
+        """Yield the connection; after any error the Journal accepts no more calls."""
         assert self._connection is not None
         try:
-            if begin and not self._connection.in_transaction:
-                self._connection.execute("BEGIN IMMEDIATE")
             yield self._connection
         except (sqlite3.Error, OSError, StateError) as error:
-            self.give_up(f"it cannot be written: {error}")
+            self._failure = self._failure or f"it cannot be written: {error}"
             if self._connection.in_transaction:
                 self._connection.rollback()
             self._check()
@@ -335,7 +365,7 @@ class Journal:
         else:
             raise StateError(f"{self.path}: another process keeps writing it")
         self._connection, self._token = opened
-        self._number, self._checksum, self._decision = found.last, found.checksum, found.decision
+        self._end = Mark(found.last, found.first, found.decision, found.checksum)
         self._guard = Guard(self.path, self._held)
         self._expect_files()
         return scheduler_with(JournaledScheduler, state, self)
@@ -346,7 +376,6 @@ class Journal:
         try:
             found = reading.Reading(self.path)
             state = self._saved(found.state)
-            self._snapshot = found.last
             for body, decisions in found.calls():
                 if decision_rows(state, self._decoded(body).do(state)) != decisions:
                     raise StateError(

@@ -157,7 +157,8 @@ class Reading:
         if row is None:
             raise self._damaged("it has no snapshot")
         self._expect(row, (int, int, bytes))
-        self.last: int = row[0]
+        self.first: int = row[0]
+        self.last = self.first
         self.state: bytes = row[2]
         self.checksum, self.decision = crc32(self.state), 0
 
