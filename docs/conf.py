@@ -10,7 +10,6 @@ import re
 from importlib import import_module, metadata
 from pathlib import Path
 from types import ModuleType
-from typing import Protocol
 
 import nbclient
 import nbformat
@@ -60,23 +59,21 @@ nitpick_ignore_regex = [("py:.*", r"(?!kueuepy\.).*"), ("py:.*", r"kueuepy\.[a-z
 
 
 def _complete(module: ModuleType) -> None:
-    """Import the names and define the classes that a module has only for type checkers: signatures contain them."""
+    """Define the names that a module has only for type checkers, because signatures contain them."""
     for block in ast.parse(inspect.getsource(module)).body:
         if not isinstance(block, ast.If) or ast.unparse(block.test) != "TYPE_CHECKING":
             continue
         for line in block.body:
-            if isinstance(line, ast.ClassDef):
-                vars(module).update(Protocol=Protocol)
-                code = compile(
-                    ast.Module([line], []), str(module.__file__), "exec", __future__.annotations.compiler_flag
-                )
-                exec(code, vars(module))  # noqa: S102 - source of this package
-            elif isinstance(line, ast.ImportFrom) and str(line.module).startswith("kueuepy."):
+            if isinstance(line, ast.ImportFrom) and str(line.module).startswith("kueuepy."):
                 source = import_module(str(line.module))
                 for name in line.names:
                     if not hasattr(source, name.name):
                         _complete(source)
                     setattr(module, name.asname or name.name, getattr(source, name.name))
+        if any(isinstance(line, ast.ClassDef) for line in block.body):
+            flags = __future__.annotations.compiler_flag
+            code = compile(ast.Module(block.body, []), str(module.__file__), "exec", flags)
+            exec(code, vars(module))  # noqa: S102 - source of this package
 
 
 def _run_notebooks() -> None:

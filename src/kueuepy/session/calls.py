@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from functools import partial
+from operator import methodcaller
 from typing import TYPE_CHECKING, Any, Union
 
 import msgspec
@@ -289,7 +290,7 @@ def _cycle(state: SchedulerState) -> engine_cycle.Cycle:
         state.add_admissions()
     engine, decided = state.engine, state.decided
     steps = (partial(engine.settle), partial(engine.decide, state.not_modelled))
-    decided.extend(map(partial.__call__, steps))  # as `commit` does it, with the results kept in the same call
+    decided.extend(map(methodcaller("__call__"), steps))  # as `commit` does it, with the results kept in the same call
     found = decided[-1]
     assert found is not None
     return engine_cycle.Cycle(found)

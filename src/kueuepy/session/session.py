@@ -126,7 +126,8 @@ class Session:
             StateError: A function that this Scheduler called tries to change it.
         """
         self.expect_idle()
-        state, cycles = self.state, ()
+        state = self.state
+        cycles: Sequence[Cycle] = ()
         if prepared is None:
             cycles = call.do(state)
         else:

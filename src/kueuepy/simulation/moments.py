@@ -61,7 +61,7 @@ def _change_objects(run: Prepared, store: Store, now: int) -> None:
             store.objects.put((type(thing), thing.key), thing)
         elif what == "delete":
             kind, namespace, name = thing
-            store.objects.drop((getattr(kinds, kind), f"{namespace}/{name}" if namespace else name))
+            commit(store.objects.dropping((getattr(kinds, kind), f"{namespace}/{name}" if namespace else name)))
 
 
 def workload_of(run: Prepared, row: int) -> Workload:
