@@ -202,9 +202,9 @@ def test_PR_19_PR_27_every_preemption_has_the_reason_of_its_rule(stage):
     reasons = [story.condition(name, "Preempted")[0] for name in story.evicted()]
     assert reasons == ["InCohortReclamation", "InClusterQueue"]
     counted = re.findall(
-        r'^kueue_preempted_workloads_total\{.*reason="(\w+)".*\} (\d+)$', watch.metrics_text(), re.MULTILINE
+        r'^kueue_preempted_workloads_total\{.*reason="(\w+)".*\} ([\d.]+)$', watch.metrics_text(), re.MULTILINE
     )
-    assert sorted(counted) == [("InClusterQueue", "1"), ("InCohortReclamation", "1")]
+    assert sorted(counted) == [("InClusterQueue", "1.0"), ("InCohortReclamation", "1.0")]
 
 
 def test_PR_20_the_preemptor_waits_until_its_victim_has_stopped(stage):

@@ -140,10 +140,26 @@ def test_AC_02_an_obsolete_check_is_removed(stage):
     assert story.is_true("w", "Admitted")
 
 
+def _forget(story, check):
+    """Remove the check while no queue uses it, and let the queue use it again."""
+    story.scheduler.apply(_queue())
+    story.scheduler.remove(check)
+    story.scheduler.apply(_queue(("check",)))
+
+
+def test_a_check_that_is_removed_while_a_queue_uses_it_stays_at_work(stage):
+    (check,) = _checks("check")
+    story = stage(DEFAULT, check, _queue(("check",)))
+    story.scheduler.remove(check)
+    story.submit("q", name="w")
+    story.settle()
+    assert story.is_true("w", "QuotaReserved")
+
+
 @pytest.mark.parametrize(
     ("change", "reason"),
     [
-        (lambda story, check: story.scheduler.remove(check), "AdmissionCheckNotFound"),
+        (_forget, "AdmissionCheckNotFound"),
         (
             lambda story, check: story.scheduler.apply(msgspec.structs.replace(check, active=False)),
             "AdmissionCheckInactive",

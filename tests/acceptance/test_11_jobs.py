@@ -109,7 +109,7 @@ BY_PATHS = path_kind("Sweep", "example.com/v1", [PodSetPath("trial", "spec.templ
 def test_IN_03_a_registered_custom_kind_is_read_from_manifests_and_works_like_other_kinds(kind):
     """`pkg/controller/jobframework/interface.go:GenericJob`: everything that Kueue needs for a kind."""
     (note,) = kq.load([CLUSTER, SWEEP]).notes
-    assert "does not bear on admission; skipped" in str(note)
+    assert "Kueue has no integration for its kind, and does not manage it; skipped" in str(note)
 
     register(kind, "Sweep", "example.com/v1")
     cluster = kq.load([CLUSTER, SWEEP])

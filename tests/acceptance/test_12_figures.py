@@ -57,18 +57,18 @@ def test_VM_05_metrics_of_waits_evictions_shares_and_usage(stage):
     )
     queue = '{cluster_queue="a",cohort="k",flavor="default",resource="cpu"}'
     assert {name: found[f"cluster_queue_{name}{queue}"] for name in ("nominal_quota", "resource_usage")} == {
-        "nominal_quota": "2",
-        "resource_usage": "2",
+        "nominal_quota": "2.0",
+        "resource_usage": "2.0",
     }
     assert found[f"cluster_queue_borrowing_limit{queue}"] == found[f"cluster_queue_lending_limit{queue}"] == "+Inf"
-    assert found['preempted_workloads_total{preempting_cluster_queue="b",reason="InCohortReclamation"}'] == "2"
+    assert found['preempted_workloads_total{preempting_cluster_queue="b",reason="InCohortReclamation"}'] == "2.0"
     evicted = 'cluster_queue="a",priority_class="",reason="Preempted",underlying_cause=""'
-    assert found[f"evicted_workloads_total{{{evicted}}}"] == "2"
-    assert found['pending_workloads{cluster_queue="a",status="inadmissible"}'] == "2"
+    assert found[f"evicted_workloads_total{{{evicted}}}"] == "2.0"
+    assert found['pending_workloads{cluster_queue="a",status="inadmissible"}'] == "2.0"
     # Four jobs arrived at 0 s and two at 10 s; cycles ran at 1 s and 11 s.
-    assert found['admission_wait_time_seconds_sum{cluster_queue="a",priority_class=""}'] == "4"
-    assert found['admission_wait_time_seconds_sum{cluster_queue="b",priority_class=""}'] == "2"
-    assert found['admission_wait_time_seconds_bucket{cluster_queue="a",priority_class="",le="1"}'] == "4"
+    assert found['admission_wait_time_seconds_sum{cluster_queue="a",priority_class=""}'] == "4.0"
+    assert found['admission_wait_time_seconds_sum{cluster_queue="b",priority_class=""}'] == "2.0"
+    assert found['admission_wait_time_seconds_bucket{cluster_queue="a",priority_class="",le="1"}'] == "4.0"
     assert "# TYPE kueue_admission_wait_time_seconds histogram" in text
 
 

@@ -114,11 +114,29 @@ def test_VM_02_an_inactive_queue_has_a_reason(stage):
     assert why("stopped") == (False, "Stopped", "Can't admit new workloads: is stopped.")
     assert why("checked") == (True, "Ready", "Can admit new workloads")
     on.scheduler.remove(check)
-    missing = "Can't admit new workloads: references missing AdmissionCheck(s): approval."
-    assert why("checked") == (False, "AdmissionCheckNotFound", missing)
-    on.scheduler.remove(DEFAULT)
-    missing = "Can't admit new workloads: references missing ResourceFlavor(s): default."
-    assert why("plain") == (False, "FlavorNotFound", missing)
+    assert why("checked") == (True, "Ready", "Can admit new workloads")  # it is in use
+
+
+@pytest.mark.parametrize(
+    ("kind", "reason", "missing"),
+    [
+        ("AdmissionCheck", "AdmissionCheckNotFound", "AdmissionCheck(s): approval"),
+        ("ResourceFlavor", "FlavorNotFound", "ResourceFlavor(s): default"),
+    ],
+)
+def test_VM_02_a_queue_with_a_missing_object_has_a_reason(stage, kind, reason, missing):
+    check = kq.AdmissionCheck("approval", controller_name="example.com/approval")
+    rule = kq.objects.AdmissionCheckStrategyRule("approval")
+    queue = _queue("q", 9, admission_checks_strategy=(rule,))
+    on = stage(DEFAULT, check, queue)
+    on.scheduler.remove(queue)
+    on.scheduler.remove(check if kind == "AdmissionCheck" else DEFAULT)
+    on.scheduler.apply(queue)
+    condition = cluster_queue_status(on.scheduler)["q"].conditions[0]
+    assert (condition.reason, condition.message) == (
+        reason,
+        f"Can't admit new workloads: references missing {missing}.",
+    )
 
 
 def _used(status):

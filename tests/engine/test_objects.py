@@ -72,8 +72,11 @@ def test_deleted_objects_can_be_added_again(kind):
     assert made.check() == []
     made.finish(made.find("default/holds"))
     made.settle()
-    assert made.cycle()[1] == 0
+    # A flavor that a ClusterQueue uses stays at work until it is no longer used.
+    assert made.cycle()[1] == (1 if kind == "ResourceFlavor" else 0)
     assert made.check() == []
+    if kind == "ResourceFlavor":
+        return
     made.apply(next(obj for obj in OBJECTS if type(obj).__name__ == kind))
     made.settle()
     assert made.cycle()[1] == 1, made.conditions(made.find("default/waits"))

@@ -4,7 +4,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from kueuepy import ResourceFlavor
-from kueuepy.session.store import CopyOnWriteDict, Store
+from kueuepy.session.store import CopyOnWriteDict, Store, commit
 
 KEYS = st.integers(0, 200)
 STEPS = st.lists(st.tuples(st.sampled_from(["put", "put", "drop", "fork", "switch"]), KEYS), max_size=400)
@@ -29,7 +29,7 @@ def test_forks_of_a_dict_are_plain_dicts(size, steps):
             found.put(key, number)
             expected[key] = number
         elif step == "drop":
-            found.drop(key)
+            commit(found.dropping(key))
             expected.pop(key, None)
         elif step == "fork":
             pairs.append((found.fork(), dict(expected)))
@@ -45,7 +45,7 @@ def test_a_fork_copies_no_items_to_change_one():
         first.put(key, key)
     twin = first.fork()
     twin.put(3, "other")
-    twin.drop(5)
+    commit(twin.dropping(5))
     first.put(7, "mine")
     assert twin._items is first._items
     assert (first.get(3), twin.get(3), twin.get(5), first.get(5)) == (3, "other", None, 5)
@@ -62,7 +62,7 @@ def test_forks_of_a_store_change_apart():
     first.objects.put((ResourceFlavor, "f"), ResourceFlavor("f"))
     assert twin.for_change() is twin
     twin.jobs.put("b", {"of": "twin"})
-    first.forget("a")
+    commit(first.forgetting("a"))
     assert [store.jobs.get("a") for store in (first, twin, other)] == [None, {"of": "twin"}, {"of": "all"}]
     assert [store.jobs.keys() for store in (first, twin, other)] == [(), ("a", "b"), ("a",)]
     assert [store.objects.of(ResourceFlavor) for store in (first, twin, other)] == [(ResourceFlavor("f"),), (), ()]

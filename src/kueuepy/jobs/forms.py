@@ -3,12 +3,14 @@
 An API server checks the types of all fields. Unknown fields are ignored: an API server may be newer than the schemas.
 """
 
+from functools import reduce
+from operator import getitem
 from typing import Any
 
 import msgspec
 
 from kueuepy.errors import InvalidSpecError
-from kueuepy.errors.problems import steps
+from kueuepy.errors.problems import Path, steps
 from kueuepy.jobs.fields import Document
 from kueuepy.manifest.findings import Findings
 from kueuepy.manifest.schema.structure import conform
@@ -55,5 +57,11 @@ def _check(schema: Schema, value: Any, owner: str, path: str) -> None:
     findings = Findings(formats=False)
     conform(schema, value, steps(path), findings)
     for problem in findings.problems:
-        if problem.kind != "Unknown":
+        if problem.kind != "Unknown" and not _is_quantity(value, problem.path[len(steps(path)) :]):
             raise InvalidSpecError(f"{owner}: {problem}").at(*problem.path)
+
+
+def _is_quantity(value: Any, path: Path) -> bool:
+    """Return whether a field is the text of an amount: the reader of quantities reports it at its place in a file."""
+    named = len(path) > 1 and path[-2] in ("requests", "limits", "overhead")
+    return named and isinstance(reduce(getitem, path, value), str)
