@@ -68,7 +68,7 @@ def test_VM_05_metrics_of_waits_evictions_shares_and_usage(stage):
     # Four jobs arrived at 0 s and two at 10 s; cycles ran at 1 s and 11 s.
     assert found['admission_wait_time_seconds_sum{cluster_queue="a",priority_class=""}'] == "4.0"
     assert found['admission_wait_time_seconds_sum{cluster_queue="b",priority_class=""}'] == "2.0"
-    assert found['admission_wait_time_seconds_bucket{cluster_queue="a",priority_class="",le="1"}'] == "4.0"
+    assert found['admission_wait_time_seconds_bucket{cluster_queue="a",le="1",priority_class=""}'] == "4.0"
     assert "# TYPE kueue_admission_wait_time_seconds histogram" in text
 
 

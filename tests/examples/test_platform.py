@@ -107,9 +107,9 @@ def submit(call, *given, **more):
 def gauge(call, name, queue="research"):
     """A number that the service tells Prometheus of a ClusterQueue, all statuses together."""
     text = call("GET", "/metrics")[1]
-    found = re.findall(rf'^kueue_{name}{{cluster_queue="{queue}".*}} (\d+)$', text, re.MULTILINE)
+    found = re.findall(rf'^kueue_{name}{{cluster_queue="{queue}".*}} ([\d.]+)$', text, re.MULTILINE)
     assert found, f"there is no {name} of {queue}"
-    return sum(map(int, found))
+    return sum(map(float, found))
 
 
 def test_a_client_submits_watches_and_finishes_jobs(tmp_path):

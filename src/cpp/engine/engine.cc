@@ -48,7 +48,7 @@ WorkloadId Engine::Submit(WorkloadObject&& object, const WorkloadStatus* status)
   state_.Record(EventKind::kCreated, id);
   state_.MarkDirty(id);
   if (workload.IsFinished()) return id;
-  if (status != nullptr) ListExisting(state_, id);
+  if (status != nullptr && state_.Local(local).IsRunning()) workload.assigned = local;
   if (IsAdmissible(state_, workload)) {
     AddOrUpdate(state_, id, /*changed=*/true);
   } else if (workload.HasQuotaReservation() && workload.admission && workload.spec->active) {

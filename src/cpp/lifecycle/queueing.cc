@@ -267,18 +267,14 @@ void Enter(State& state, WorkloadId id) {
 
 }  // namespace
 
-void ListExisting(State& state, WorkloadId id) {
-  Workload& workload = state.At(id);
-  if (!state.Local(workload.local_queue).IsRunning()) return;
-  workload.assigned = workload.local_queue;
-  if (!IsListable(state, workload)) return;
-  workload.listed = true;
-  Enter(state, id);
-}
-
 void ListLocalQueue(State& state, LocalQueueId local_id) {
   for (WorkloadId id : state.Living()) {
-    if (state.At(id).local_queue == local_id) ListExisting(state, id);
+    Workload& workload = state.At(id);
+    if (workload.local_queue != local_id) continue;
+    workload.assigned = local_id;
+    if (!IsListable(state, workload)) continue;
+    workload.listed = true;
+    Enter(state, id);
   }
 }
 

@@ -68,8 +68,6 @@ Requeued Requeue(State& state, WorkloadId id, RequeueReason why, Reason quota_re
 // ClusterQueue. A workload in a backoff becomes active, too, because Kueue lists all workloads that exist
 // when a LocalQueue is added (pkg/cache/queue/manager.go:addLocalQueueLocked).
 void ListLocalQueue(State& state, LocalQueueId queue);
-// The same for one workload that existed before the engine started.
-void ListExisting(State& state, WorkloadId id);
 // Adds every listed workload of the LocalQueue to the heap of its ClusterQueue.
 void AddFromLocalQueue(State& state, LocalQueueId queue);
 // Removes the workloads of the LocalQueue from its ClusterQueue. Use kKept if the LocalQueue only moves to
