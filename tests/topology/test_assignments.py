@@ -226,8 +226,8 @@ def test_errors_of_pods_and_nodes_have_their_location():
     assert text.startswith('phase: "Sad" is not supported; it must be one of')
     pod = kq.objects.Pod("p", spec={"containers": [{"resources": {"requests": {"cpu": "much"}}}], "nodeName": "N_1"})
     texts = [str(problem) for problem in validate(pod)]
-    assert texts[0].startswith('spec.nodeName: is "N_1"')
-    assert texts[1].startswith("spec.containers[0].resources.requests.cpu: ")
+    assert texts[1].startswith('spec.nodeName: is "N_1"')
+    assert texts[0].startswith("spec.containers[0].resources.requests.cpu: ")
     with pytest.raises(ManifestError, match=r'Pod "p": spec\.contianers: unknown field'):
         from_dict({**POD, "metadata": {"name": "p"}, "spec": {"contianers": []}})
 

@@ -37,6 +37,12 @@ void List(const State& state, Workload& workload) {
   workload.listed = runs;
 }
 
+bool ListIfAdmissible(const State& state, Workload& workload) {
+  if (!IsAdmissible(state, workload)) return false;
+  List(state, workload);
+  return true;
+}
+
 // Lists a workload that a cycle requeues (pkg/cache/queue/manager.go:RequeueWorkload).
 void ListAgain(const State& state, Workload& workload) {
   if (IsAdmissible(state, workload) && state.Local(workload.local_queue).IsRunning()) List(state, workload);
@@ -47,9 +53,7 @@ void Place(State& state, WorkloadId id, bool changed) {
   Workload& workload = state.At(id);
   const NodeId node = state.Local(workload.local_queue).IsRunning() ? state.QueueOf(workload) : kNoId;
   if (workload.queued != kNoId && workload.queued != node) RemoveFromQueue(state, id);
-  const bool admissible = IsAdmissible(state, workload);
-  if (admissible) List(state, workload);
-  if (!admissible || node == kNoId) {
+  if (!ListIfAdmissible(state, workload) || node == kNoId) {
     if (workload.place == QueuePlace::kNowhere) workload.queued = kNoId;
     return;
   }
