@@ -134,7 +134,7 @@ def test_a_result_without_runs_has_no_page(tmp_path):
             result.page(tmp_path / "page.html")
 
 
-@pytest.mark.parametrize("share", [0.1, 0.35, 0.6, 0.8, 1.0])
+@pytest.mark.parametrize("share", [0.1, 0.35, 0.6, 0.8, 0.95])
 def test_moments_of_a_recording_equal_the_objects_at_that_time(recording, share):
     found = Recording(recording)
     data = recorded_data(found, explained=3)

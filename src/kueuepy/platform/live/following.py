@@ -198,7 +198,7 @@ class Follower:
             return None
         queue = self._queue_of(key)
         if queue is not None and queue.queueing_strategy == "StrictFIFO":
-            active, _ = state.engine.queues()[queue.name]
+            active, _ = state.engine.queues().get(queue.name, ([], []))  # only queues with workloads are listed
             if active[:1] != [key]:
                 return None
         skipped = [state.store.objects.get((ResourceFlavor, name)) for name in tried]
