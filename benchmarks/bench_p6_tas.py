@@ -5,7 +5,7 @@ from itertools import product
 from shapes import load
 from sorts import measure_load
 
-from kueuepy.simulation.profile import FlavorShape, Level, TopologyShape, WorkloadsSet, WorkloadTemplate
+from load_profile import FlavorShape, Level, TopologyShape, WorkloadsSet, WorkloadTemplate
 
 RACK = "example.com/rack"
 HALL = TopologyShape(

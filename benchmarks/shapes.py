@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import sys
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -18,7 +20,10 @@ from kueuepy import (
     Workload,
 )
 from kueuepy._core import Engine
-from kueuepy.simulation.profile import CohortClass, Profile, QueuesSet, WorkloadsSet, WorkloadTemplate
+
+sys.path.insert(0, str(Path(__file__).parents[1] / "tools"))
+
+from load_profile import CohortClass, Profile, QueuesSet, WorkloadsSet, WorkloadTemplate
 
 LARGE = {
     "cohorts": 10,

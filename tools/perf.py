@@ -22,7 +22,7 @@ from kueuepy.errors import KueueError
 from kueuepy.look.numbers import time_left
 from kueuepy.objects import Configuration, FairSharingConfig
 from kueuepy.profiles import DEVELOPMENT, release_of
-from kueuepy.simulation.profile import Load, Profile, read_profile
+from load_profile import Load, Profile, read_profile
 
 if TYPE_CHECKING:
     from collections.abc import Callable

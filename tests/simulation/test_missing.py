@@ -1,7 +1,6 @@
 """Values that are missing, do not fit or have units, and columns under other names, in every form of input."""
 
 import json
-from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -163,12 +162,3 @@ def test_every_table_is_read_back(result_tables):
 def result_tables():
     jobs = kq.Jobs({"name": ["x", "y"], "queue": ["a", "a"], "submit": [0, 1], "runtime": [60, 5], "cpu": [1, 1]})
     return [jobs, kq.simulate(kq.sim.cluster_of(jobs), jobs).jobs]
-
-
-def test_jobs_of_a_load_profile_have_names_of_their_own():
-    jobs = kq.Jobs.profile(Path(__file__).parents[2] / "benchmarks" / "profiles" / "small.yaml").head(500)
-    assert len(set(jobs["name"].tolist())) == len(jobs)
-    again = kq.Jobs.from_frame(jobs.to_pandas())
-    assert again.exact()["kueuepy:created"].tolist() == jobs.exact()["kueuepy:created"].tolist()
-    first, second = ([table.templates[row] for row in table.exact()["template"]] for table in (jobs, again))
-    assert first == second

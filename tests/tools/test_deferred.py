@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from kueuepy._core import LockstepRun
 from kueuepy.engine.records import SimulationStats
 from kueuepy.profiles import RELEASES
-from kueuepy.simulation.profile import Profile, read_profile
+from load_profile import Profile, read_profile
 from perf import PerformanceTest
 
 SMALL = Path(__file__).parents[2] / "benchmarks" / "profiles" / "small.yaml"

@@ -11,7 +11,7 @@ import pytest
 import perf
 from kueuepy._core import Engine, VirtualRun
 from kueuepy.objects import Workload
-from kueuepy.simulation.profile import read_profile
+from load_profile import read_profile
 
 ROOT = Path(__file__).parents[2]
 PROFILE = ROOT / "benchmarks" / "profiles" / "small.yaml"

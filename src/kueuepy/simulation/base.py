@@ -15,7 +15,6 @@ from kueuepy.objects import SECOND
 from kueuepy.objects.times import LATEST, LONGEST, format_time
 from kueuepy.simulation.columns import (
     ALIASES,
-    CREATED,
     EPOCHAL,
     NEVER,
     SPANS,
@@ -211,7 +210,7 @@ class JobColumns(Columns):
         submit = self._columns["submit"]
         found = self.where((submit >= low) & (submit < high))
         own = found._columns  # noqa: SLF001 - of its own class
-        moved = {name: own[name] - low for name in ("submit", CREATED, "recorded_start") if name in own}
+        moved = {name: own[name] - low for name in ("submit", "recorded_start") if name in own}
         return found._changed(**moved)  # noqa: SLF001 - of its own class
 
     def scale_load(self, factor: float) -> Self:

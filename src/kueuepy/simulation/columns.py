@@ -28,10 +28,6 @@ if TYPE_CHECKING:
 ALIASES = {"gpu": "nvidia.com/gpu", "mem": "memory", "duration": "runtime", "local_queue": "queue"}
 """Alternative names of columns."""
 SPANS = ("runtime", "limit", "every", "cost", "restore", "grace")
-CREATED = "kueuepy:created"
-"""The column of creation times from performance profiles; queues are ordered by it instead of `submit`."""
-RESERVED = ("template", CREATED)
-"""Names of columns that only the package creates; results do not copy them."""
 EPOCHAL = 10 * 365 * 86400 * SECOND
 """A submission at least this long after 1970 is a date; an earlier one is relative to another origin."""
 NATIVE = ("cpu", "memory", "ephemeral-storage")
@@ -92,7 +88,7 @@ def read_column(column: Column, notes: list[Note]) -> Any:
 def public_column(name: str, columns: Mapping[str, Any] | Columns) -> Any:
     """Return a column of jobs in the units of the public table; dates, devices and bytes are not copied."""
     column = columns[name]
-    if name in ("submit", "recorded_start", CREATED):
+    if name in ("submit", "recorded_start"):
         absent = column < 0
         if len(column) and int(columns["submit"].min()) >= EPOCHAL:
             return (np.where(absent, _NAT, column) if absent.any() else column).view("M8[ns]")
@@ -190,7 +186,6 @@ _READERS: dict[str, Kind | Callable[[Column], Any]] = {
     "topology": lambda column: _matching(column, _TOPOLOGY, "required:LABEL, preferred:LABEL or unconstrained"),
     "namespace": Column.names,
     "template": Column.names,
-    CREATED: TIME,
 }
 """The conversion of each column that has a meaning. The namespace of a LocalQueue is `default` if it is missing."""
 
@@ -217,7 +212,7 @@ def renamed(columns: Mapping[str, Any], names: Mapping[str, str] | None) -> dict
     found, new = dict(columns), {}
     for name, there in (names or {}).items():
         if not is_known(ALIASES.get(name, name)):
-            hint = suggestion(name, [*ALIASES, *NATIVE, *(known for known in _READERS if known not in RESERVED)])
+            hint = suggestion(name, [*ALIASES, *NATIVE, *(known for known in _READERS if known != "template")])
             raise InvalidSpecError(f'map: "{name}" is not a field of a job; {hint}; other columns keep their names')
         source, _, unit = str(there).rpartition(":") if there not in columns else (there, "", "")
         if source not in columns or (unit and unit not in _UNITS):

@@ -9,7 +9,7 @@ import numpy as np
 from kueuepy._core import Quantity
 from kueuepy.cluster.unmodelled import not_modelled
 from kueuepy.objects import SECOND
-from kueuepy.simulation.columns import EPOCHAL, RESERVED, key_of
+from kueuepy.simulation.columns import EPOCHAL, key_of
 from kueuepy.simulation.load import trees_of
 from kueuepy.simulation.measures import BOUND
 from kueuepy.simulation.recorded import TABLES, PreemptionLoop, UsageSeries
@@ -171,7 +171,7 @@ def job_columns(
         began = jobs["recorded_start"].view(np.int64)
         found["recorded_start"] = np.where(began < 0, np.nan, (began - start) / SECOND)
     for name in jobs.names:
-        if name not in (*_OWN, *RESERVED, "recorded_start"):
+        if name not in (*_OWN, "template", "recorded_start"):
             found[_free(name, found, jobs.names)] = jobs[name]
     if start >= EPOCHAL:
         moments = {"submit": submit_at, "first_start": core["first_start"], "end": core["end"]}

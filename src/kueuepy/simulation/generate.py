@@ -16,10 +16,7 @@ from kueuepy.errors import InvalidSpecError
 from kueuepy.errors.arguments import checked_methods
 from kueuepy.objects import SECOND
 from kueuepy.simulation.base import JobColumns
-from kueuepy.simulation.columns import CREATED
 from kueuepy.simulation.distributions import LogNormal, distribution_of, draws
-from kueuepy.simulation.items import of_workloads
-from kueuepy.tables import Categorical
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -383,28 +380,6 @@ class GeneratedJobs(JobColumns):
             InvalidSpecError: `n` or `processors` is too small.
         """
         return cls._like(lublin_jobs(seed, n, processors, queue))
-
-    @classmethod
-    def profile(cls, path: str) -> Self:
-        """Read the workloads of a generator file of Kueue's scheduler performance test; `kind` is the workload's class.
-
-        Args:
-            path: The generator file.
-
-        Raises:
-            InvalidSpecError: The file cannot be read, or is not a generator file.
-        """
-        from kueuepy.simulation.profile import Load, read_profile  # noqa: PLC0415 - only on use
-
-        load = Load(read_profile(path))
-        columns = load.columns()
-        prototypes = [load.prototypes[shape] for shape in columns["shape"].tolist()]
-        jobs = of_workloads(prototypes, columns["runtime"].tolist())._moved_to(columns["submit"])  # noqa: SLF001
-        kinds = Categorical(columns["shape"], load.classes)
-        jobs = jobs.assign(kind=kinds)._changed(**{CREATED: columns["created"]}).sort()  # noqa: SLF001
-        # The prototypes of a class have one name, and a simulation refuses jobs of equal names.
-        names = np.array([f"{name}-{row}" for row, name in enumerate(jobs["name"].tolist())], object)
-        return cls._like(jobs._changed(name=names))  # noqa: SLF001
 
 
 def _enough(rate: float, seconds: float) -> int:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from kueuepy.errors import InvalidSpecError
 from kueuepy.errors.libraries import imported
 from kueuepy.files import write_files
-from kueuepy.simulation.columns import CREATED, SPANS
+from kueuepy.simulation.columns import SPANS
 from kueuepy.tables import Categorical
 
 if TYPE_CHECKING:
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from kueuepy.tables import Columns
 
 
-_TIMES = ("submit", "recorded_start", CREATED)
+_TIMES = ("submit", "recorded_start")
 
 
 def read_parquet(path: str | os.PathLike[str], extra: str) -> Any:

@@ -26,7 +26,7 @@ from kueuepy.session.session import session_of
 from kueuepy.session.store import commit
 from kueuepy.simulation.base import JobColumns
 from kueuepy.simulation.censoring import expect_complete
-from kueuepy.simulation.columns import CREATED, keys_of, row_of
+from kueuepy.simulation.columns import keys_of, row_of
 from kueuepy.simulation.grouped import sums
 from kueuepy.simulation.items import Names, check_names, concat, jobs_of, of_workloads
 from kueuepy.simulation.model import Delete, Edit, Evict, Finish, Priority, Settings, delay_options, moment
@@ -392,8 +392,6 @@ class Prepared:
         columns |= {name: table[name] for name in ("every", "cost", "restore", "grace") if name in table.names}
         if "elastic" in table.names:
             columns["elastic"] = np.asarray(table["elastic"]).astype(np.uint8)
-        if CREATED in table.names:
-            columns["created"] = table[CREATED]
         return columns | {f"{name}s": table[name] for name in ("name", "uid") if name in table.names}
 
     @property

@@ -61,7 +61,6 @@ class Jobs(GeneratedJobs):
     | `censored` | whether the job had not finished when it was observed: `runtime` is a lower bound | `False` |
     | `recorded_start` | start time in the log, for `Result.compare_recorded`; NaN or NaT: unknown | NaN |
     | `template` | the Workload itself, as JSON text, if the other columns cannot describe it | |
-    | `kueuepy:created` | creation time of a workload of a load profile, by which queues are ordered | `submit` |
     | any other | available for grouping in `Result.by` | |
 
     The constructor, `from_frame`, `from_arrow` and `read` require the columns `submit` and `runtime`. If a row has no
