@@ -11,7 +11,6 @@ from gymnasium.utils.env_checker import check_env  # noqa: E402
 
 import kueuepy as kq  # noqa: E402
 from kueuepy.lab import rl  # noqa: E402
-from kueuepy.simulation.moments import scheduler_of  # noqa: E402
 
 GPU = "nvidia.com/gpu"
 PATHS = [f"ClusterQueue/{name}:quota[f/{GPU}].nominalQuota" for name in ("a", "b", "c")]
@@ -79,7 +78,7 @@ def test_the_observation_matches_the_current_scheduler():
     for _ in range(2):
         observation, *_ = env.step(np.zeros(3))
     rows = observation[:-2].reshape(3, 9)
-    scheduler = scheduler_of(env._stage.run(0))
+    scheduler = env._stage.run(0).scheduler()
     for place, name in enumerate("abc"):
         workloads = [scheduler.workload(key) for key in scheduler.keys()]  # noqa: SIM118
         mine = [workload.status for workload in workloads if workload.queue_name == name]

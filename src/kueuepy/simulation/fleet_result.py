@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
 
@@ -14,7 +15,7 @@ from kueuepy.errors import InvalidSpecError
 from kueuepy.errors.arguments import checked, checked_methods
 from kueuepy.objects import SECOND
 from kueuepy.session.session import session_of
-from kueuepy.simulation.columns import key_of
+from kueuepy.simulation.columns import is_resource, key_of
 from kueuepy.simulation.figures import Kpis, hours, kpis_of
 from kueuepy.simulation.gather import facts_of, job_columns, run_columns, span_of, tables_of, weights_of
 from kueuepy.simulation.grouped import sums
@@ -315,8 +316,8 @@ class FleetResult(Result):
     @property
     def scheduler(self) -> FleetScheduler:  # type: ignore[override]
         """The fleet at the end of the simulation, as a FleetScheduler."""
-        run: Any = self._given()
-        return run.fleet_scheduler()  # type: ignore[no-any-return]
+        found: FleetScheduler = self._given().scheduler()
+        return found
 
     def shares_and_usage(self) -> tuple[dict[str, float], dict[str, dict[str, int]]]:
         """Return the weighted share and the usage of each ClusterQueue of the workers at the end of the simulation."""
@@ -336,34 +337,18 @@ class FleetResult(Result):
         Args:
             when: A time after the first submission, such as `2d`, `2d 14:00` or a number of seconds.
         """
-        run: Any = self._given().until(when)
-        return run.fleet_scheduler()  # type: ignore[no-any-return]
+        found: FleetScheduler = self._given().until(when).scheduler()
+        return found
 
     def _more_facts(self) -> dict[str, Any]:
         """Return the data that only the result of a fleet contains: the names of the workers and the remarks."""
         return {"fleet": {"clusters": self.clusters, "remarks": self.remarks}}
 
-    @cached_property
-    def waiting(self) -> tuple[Any, ...]:
-        """The ten jobs with the longest waits among those that still wait at the end, with an explanation of each."""
-        from kueuepy.simulation.waiting import Waiter, longest_waiting  # noqa: PLC0415 - only on use
-
-        if self._run is None:
-            return tuple(self._waiting)
-        rows, jobs = longest_waiting(self, 10), self.jobs
-        if not rows:
-            return ()
-        step = self.scheduler
-        found = []
-        for row in rows:
-            key = key_of(jobs, row)
-            try:
-                told = step.explain(key) if not str(jobs["submitted_to"][row] or "") else ""
-            except KeyError:
-                told = ""
-            queue, reason = jobs["cluster_queue"][row] or "", jobs["reason"][row] or ""
-            found.append(Waiter(self.name_of(row), queue, float(jobs["waited"][row]), reason, told))
-        return tuple(found)
+    def _explanation(self, scheduler: Any, row: int) -> str:
+        """Return the explanation why a job of the manager waits; empty for a job that was submitted to a worker."""
+        with suppress(KeyError):
+            return "" if self.jobs["submitted_to"][row] else super()._explanation(scheduler, row)
+        return ""
 
 
 def fleet_kpis(result: FleetResult, kpis: Kpis) -> FleetKpis:
@@ -380,7 +365,7 @@ def fleet_kpis(result: FleetResult, kpis: Kpis) -> FleetKpis:
                     wasted[cell] = wasted.get(cell, 0.0) + amount * float(held[place]) * SECOND
     starts = int(jobs["starts"].sum())
     wins = np.bincount(copies["cluster"].codes[is_named(copies["outcome"], "Won")], minlength=len(result.clusters))
-    resources = [name for name in jobs.names if "/" in name or name in ("cpu", "memory")]
+    resources = filter(is_resource, jobs.names)
     idle = {name: float((jobs[name] * jobs["pods"] * jobs["manager_idle"]).sum()) / 3600 for name in resources}
     found = FleetKpis(
         **{name: getattr(kpis, name) for name in Kpis.__struct_fields__},

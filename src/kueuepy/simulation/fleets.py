@@ -2,31 +2,28 @@
 
 from __future__ import annotations
 
-from threading import Lock
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from kueuepy._core import FleetRun, VirtualRun
-from kueuepy.errors import InvalidSpecError, NotFoundError, UnsupportedError
+from kueuepy.errors import NotFoundError, UnsupportedError
 from kueuepy.errors.arguments import checked_methods
 from kueuepy.errors.problems import suggestion
 from kueuepy.fleet import Connect, Disconnect, External, FleetScheduler
 from kueuepy.fleet.automation import automated
 from kueuepy.fleet.dispatchers import On, chosen_names
-from kueuepy.manifest import check
 from kueuepy.objects import SECOND, ResourceFlavor
-from kueuepy.scheduler import Scheduler
+from kueuepy.scheduler import Scheduler, scheduler_with
 from kueuepy.session.session import session_of
-from kueuepy.simulation.censoring import expect_complete
-from kueuepy.simulation.items import check_names, jobs_of
-from kueuepy.simulation.model import Clock, RunModel, Settings, delay_options
-from kueuepy.simulation.prepare import Prepared, ordered
+from kueuepy.simulation.columns import keys_of
+from kueuepy.simulation.model import Clock, RunModel, delay_options
+from kueuepy.simulation.prepare import Prepared
 from kueuepy.simulation.shapes import shapes_of
 from kueuepy.tables.columns import as_names
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping
+    from collections.abc import Mapping
 
     from kueuepy.fleet import Fleet
     from kueuepy.objects import Workload
@@ -39,41 +36,25 @@ MANAGER = "manager"
 class FleetPrepared(Prepared):
     """A simulation of a fleet and its current state.
 
+    A column `cluster` of the jobs contains the name of the worker to which a job is submitted directly. The settings
+    `model`, `clock` and `delays` may be dicts keyed by the name of the cluster.
+
     Attributes:
         fleet: The clusters and the dispatcher.
         names: The names of the clusters: the manager, then the workers.
         clusters: For each row, the index of the cluster to which the job is submitted.
     """
 
-    def __init__(
-        self, fleet: Fleet, jobs: JobColumns | Iterable[Any], settings: Settings, *, threads: int | None = 1
-    ) -> None:
-        """Read the input and prepare the simulation.
+    def _open(self, cluster: Fleet, base: Scheduler | None) -> list[Scheduler]:  # noqa: ARG002 - as Prepared has it
+        """Store the initial objects, and return the initial Scheduler of each cluster."""
+        self.fleet, self.declared = cluster, cluster.manager
+        self.names = (MANAGER, *cluster.clusters)
+        return list(map(Scheduler, (cluster.manager, *cluster.workers.values())))
 
-        Args:
-            fleet: The clusters and the dispatcher.
-            jobs: The jobs. A column `cluster` contains the name of the worker to which a job is submitted directly.
-            settings: The arguments other than the fleet and the jobs; `model`, `clock` and `delays` may be dicts keyed
-                by the name of the cluster.
-            threads: The number of threads; `None` for all available cores.
-
-        Raises:
-            InvalidSpecError: The input is invalid; the message names the row.
-            NotFoundError: Jobs name LocalQueues or clusters that do not exist.
-        """
-        self.settings, self.fleet, self.reached, self.threads = settings, fleet, 0, threads
-        self.asking = Lock()
-        self._given = (fleet, jobs)  # type: ignore[assignment]
-        self.names = (MANAGER, *fleet.clusters)
-        self.bases = [Scheduler(cluster) for cluster in (fleet.manager, *fleet.workers.values())]
-        self.base, self.declared = self.bases[0], fleet.manager
-        self._known: dict[int, str] = {}
-        table, self.notes = self._with_queues(jobs_of(jobs, session_of(self.base).state.job_context()))
-        check_names(table)
-        expect_complete(table)
+    def _with_known(self, table: JobColumns) -> JobColumns:
+        """Store the clusters of the jobs; the workloads of the clusters are not simulated."""
         self.clusters = self._clusters_of(table)
-        self._hold(table)
-        self.core: Any = self._start()
+        return table
 
     def _clusters_of(self, table: JobColumns) -> Any:
         """Return the index of the cluster to which each job is submitted; 0 (the manager) if the job names no cluster.
@@ -153,18 +134,9 @@ class FleetPrepared(Prepared):
             raise NotFoundError(f'events: "{name}" is not a cluster; {suggestion(name, self.names)}')
         return self.names.index(name)
 
-    def _start(self) -> FleetRun:  # type: ignore[override]
-        rows = self._columns(self.jobs, self.codes) | {"cluster": np.asarray(self.clusters, np.int32)}
-        columns = ordered(rows, self._order)
-        try:
-            runs = [
-                VirtualRun(session_of(base).engine, self.shapes, columns, options)
-                for base, options in zip(self.bases, self.sites, strict=True)
-            ]
-        except InvalidSpecError:
-            for template in self.jobs.templates:  # the error of the core does not name the Workload
-                check(template)
-            raise
+    def _start(self) -> FleetRun:
+        """Return the simulation of all clusters in the core."""
+        runs = self._runs({"cluster": np.asarray(self.clusters, np.int32)}, self.sites)
         dispatcher = self.fleet.dispatcher
         chooses = isinstance(dispatcher, External) and dispatcher.choose is not None
         options = {
@@ -197,12 +169,6 @@ class FleetPrepared(Prepared):
                 raise NotFoundError(f'dispatcher: chose {chosen!r}; "{name}" is not one of {", ".join(names)}')
         return [names[name] for name in chosen]
 
-    def workload_of(self, row: int) -> Workload:
-        """Return the Workload of a job as it was submitted."""
-        from kueuepy.simulation.moments import workload_of  # noqa: PLC0415 - circular import
-
-        return workload_of(self, row)
-
     @property
     def states(self) -> Any:
         """The state of each job, in row order: 0 not yet submitted, 1 waiting, 2 running, 3 finished, 4 deactivated."""
@@ -215,18 +181,6 @@ class FleetPrepared(Prepared):
     def tables(self) -> list[VirtualRun]:
         """Return the simulations of the clusters, for access to their tables."""
         return [VirtualRun.of(site) for site in self.core.sites]
-
-    def moments(self, times: Iterable[Any]) -> Iterator[Prepared]:
-        """Repeat the simulation from its start, and yield the same object at each given time, advanced to this time."""
-        twin = FleetPrepared(*self._given, self.settings, threads=self.threads)  # type: ignore[arg-type]
-        for when in times:
-            twin._reach(twin.end_of(when))
-            yield twin
-
-    @property
-    def now(self) -> int:
-        """The current time in nanoseconds."""
-        return max(int(self.core.now), self.zero, self.reached)
 
     def apply(self, thing: Any) -> None:
         """Reject a change: changes to a fleet must be events of the simulation.
@@ -250,15 +204,11 @@ class FleetPrepared(Prepared):
             "FleetScheduler"
         )
 
-    def fleet_scheduler(self) -> FleetScheduler:
+    def scheduler(self) -> FleetScheduler:
         """Return the fleet at the current time as a FleetScheduler; changes to it do not affect the simulation."""
         step = FleetScheduler(self.fleet)
-        for number in range(len(self.names)):
-            scheduler = self.scheduler_of(number)
-            if number == 0:
-                step.manager = scheduler
-            else:
-                step.workers[self.names[number]] = scheduler
+        step.manager, *workers = map(self.scheduler_of, range(len(self.names)))
+        step.workers.update(zip(self.fleet.clusters, workers, strict=True))
         step.restart()
         return step
 
@@ -268,9 +218,12 @@ class FleetPrepared(Prepared):
         Args:
             number: The index of the cluster; 0 is the manager.
         """
-        from kueuepy.simulation.moments import scheduler_on  # noqa: PLC0415 - circular import
-
-        return scheduler_on(self, self.bases[number], self.core.fork(number))
+        state = self._state_of(self.bases[number], self.core.fork(number))
+        rows = {key: row for row, key in enumerate(keys_of(self.jobs))}
+        for key in map(state.engine.key, state.engine.ids()):
+            if key in rows:
+                state.store.workloads.put(key, self.workload_of(rows[key]))
+        return scheduler_with(Scheduler, state)
 
 
 class _Clusters(dict[str, Any]):

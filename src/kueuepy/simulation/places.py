@@ -12,7 +12,6 @@ from kueuepy.look.chart import Axis, Chart, Key, Line, ends_of
 from kueuepy.look.plot import draw
 from kueuepy.look.svg import picture
 from kueuepy.objects import SECOND
-from kueuepy.simulation.moments import scheduler_of
 from kueuepy.simulation.pictures.charts import SINCE
 from kueuepy.simulation.pictures.names import time_unit
 from kueuepy.simulation.spans import span
@@ -150,7 +149,7 @@ def fragmentation_of(
     empty: list[int] = []
     known: tuple[str, ...] | None = None
     for twin in run.moments(moments.tolist()):
-        racks = scheduler_of(twin).topology(topology, flavor=flavor)
+        racks = twin.scheduler().topology(topology, flavor=flavor)
         if known not in (None, racks.levels):
             raise StateError(f'fragmentation: the levels of Topology "{topology}" change in the run')
         known = racks.levels

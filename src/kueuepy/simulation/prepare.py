@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import math
 from collections import deque
+from dataclasses import replace
 from functools import partial
 from numbers import Integral
 from threading import Lock
 from typing import TYPE_CHECKING, Any
 
+import msgspec
 import numpy as np
 
+import kueuepy.objects as kinds
 from kueuepy._core import VirtualRun
 from kueuepy.cluster import Cluster
 from kueuepy.engine.threads import for_cycles
@@ -19,9 +22,9 @@ from kueuepy.errors.arguments import checked_methods
 from kueuepy.errors.problems import nearest
 from kueuepy.errors.words import counted, verb
 from kueuepy.manifest import check
-from kueuepy.objects import LocalQueue, Object, ResourceFlavor, Workload
+from kueuepy.objects import LocalQueue, Object, ResourceFlavor, Timestamp, Workload
 from kueuepy.objects.times import LONGEST
-from kueuepy.scheduler import Scheduler
+from kueuepy.scheduler import Scheduler, scheduler_with
 from kueuepy.session.session import session_of
 from kueuepy.session.store import commit
 from kueuepy.simulation.base import JobColumns
@@ -38,6 +41,9 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from kueuepy._core import Engine
+    from kueuepy.fleet import Fleet
+    from kueuepy.session.state import SchedulerState
     from kueuepy.tables import Columns
 
 
@@ -92,7 +98,7 @@ class Prepared:
 
     def __init__(
         self,
-        cluster: Cluster | Scheduler,
+        cluster: Cluster | Scheduler | Fleet,
         jobs: JobColumns | Iterable[Any],
         settings: Settings,
         *,
@@ -103,7 +109,7 @@ class Prepared:
         """Read the input and prepare the simulation.
 
         Args:
-            cluster: The initial cluster.
+            cluster: The initial cluster or fleet.
             jobs: The jobs.
             settings: The arguments of the simulation other than the cluster and the jobs.
             threads: The number of threads; `None` for all available cores.
@@ -118,17 +124,9 @@ class Prepared:
         self._given = (cluster, jobs)
         self.reached = 0
         self.asking = Lock()
-        there = cluster if isinstance(cluster, Scheduler) else base
-        self.base = Scheduler(cluster) if there is None else there.fork()  # type: ignore[arg-type]
-        self.declared = self.base.cluster if isinstance(cluster, Scheduler) else cluster
-        self.bases = [self.base]
-        self.notes: tuple[tuple[str, int], ...] = ()
-        self._hold(self._all_jobs(jobs), known)
-        self.core = self._start()
-        self._cluster, self._applied = self.declared, 0
-
-    def _hold(self, table: JobColumns, known: Prepared | None = None) -> None:
-        """Store the initial jobs, their shapes, and the options of the simulation."""
+        self.bases = self._open(cluster, base)
+        self.base = self.bases[0]
+        table = self._all_jobs(jobs)
         self._tables = [table]
         self.size = len(table)
         self._order = np.argsort(table["submit"], kind="stable")
@@ -146,6 +144,15 @@ class Prepared:
         self.shapes, self._codes = list(shapes), [codes]
         self._known_shapes: KnownShapes | None = None
         self._later: list[tuple[int, str, Any]] = []
+        self.core: Any = self._start()
+        self._cluster, self._applied = self.declared, 0
+
+    def _open(self, cluster: Any, base: Scheduler | None) -> list[Scheduler]:
+        """Store the initial objects, and return the initial Scheduler of each cluster."""
+        there = cluster if isinstance(cluster, Scheduler) else base
+        found = Scheduler(cluster) if there is None else there.fork()
+        self.declared: Cluster = found.cluster if isinstance(cluster, Scheduler) else cluster
+        return [found]
 
     @property
     def jobs(self) -> JobColumns:
@@ -176,18 +183,19 @@ class Prepared:
 
     def moments(self, times: Iterable[Any]) -> Iterator[Prepared]:
         """Repeat the simulation from its start, and yield the same object at each given time, advanced to this time."""
-        twin = Prepared(*self._given, self.settings, threads=self.threads, known=self)
+        twin = type(self)(*self._given, self.settings, threads=self.threads, known=self)
         later = deque(self._later)
         for when in times:
             end = twin.end_of(when)
             while later and later[0][0] <= end:
                 at, how, thing = later.popleft()
-                twin._reach(at)
+                twin.reach(at)
                 getattr(twin, how)(thing)
-            twin._reach(end)
+            twin.reach(end)
             yield twin
 
-    def _reach(self, time: int) -> None:
+    def reach(self, time: int) -> None:
+        """Advance the simulation to a time in nanoseconds."""
         while self.core.advance(until=max(self.reached, time)):
             pass
         self.reached = max(self.reached, time)
@@ -204,6 +212,44 @@ class Prepared:
         twin._names = twin._rows_of_names = twin._known_shapes = None  # noqa: SLF001 - same class
         return twin
 
+    def scheduler(self) -> Any:
+        """Return a Scheduler that uses a fork of the simulation's engine, with the current objects and workloads."""
+        state = self._state_of(self.base, self.core.fork())
+        store = state.store
+        for key in store.workloads.keys():  # noqa: SIM118 - not a mapping
+            if state.engine.find(key) < 0:
+                commit(store.forgetting(key))
+        for at, what, thing, _ in self.options["changes"]:
+            if at > state.engine.now:
+                break
+            if what == "apply":
+                store.objects.put((type(thing), thing.key), thing)
+            elif what == "delete":
+                kind, namespace, name = thing
+                commit(store.objects.dropping((getattr(kinds, kind), f"{namespace}/{name}" if namespace else name)))
+        for row in np.flatnonzero(np.isin(self.states, (1, 2))).tolist():
+            workload = self.workload_of(row)
+            if state.engine.find(workload.key) >= 0 and store.workloads.get(workload.key) is None:
+                store.workloads.put(workload.key, workload)
+        return scheduler_with(Scheduler, state)
+
+    def _state_of(self, base: Scheduler, engine: Engine) -> SchedulerState:
+        """Return the state of a Scheduler at the current time, with the objects of an initial Scheduler."""
+        engine.set_now(self.reached)
+        state = session_of(base.fork()).state
+        state.own_store()
+        return replace(state, engine=engine, count=state.count + len(self.jobs))
+
+    def workload_of(self, row: int) -> Workload:
+        """Return the Workload of a job as it was submitted."""
+        jobs = self.jobs
+        return msgspec.structs.replace(
+            self.shapes[int(self.codes[row])],
+            name=jobs.name_of(row),
+            uid=(str(jobs["uid"][row]) if "uid" in jobs.names else "") or f"{row:012d}",
+            creation_timestamp=Timestamp.of(max(int(jobs["submit"][row]), self.zero)),
+        )
+
     @property
     def states(self) -> Any:
         """The state of each job, in row order: 0 not yet submitted, 1 waiting, 2 running, 3 finished, 4 deactivated."""
@@ -211,26 +257,27 @@ class Prepared:
 
     def _all_jobs(self, given: Any) -> JobColumns:
         """Return the jobs to simulate, followed by the unfinished workloads of the Scheduler."""
+        self.notes: tuple[tuple[str, int], ...]
         table, self.notes = self._with_queues(jobs_of(given, session_of(self.base).state.job_context()))
         check_names(table)
         expect_complete(table)
-        known = [key for key in self.base.keys() if self._lives(key)]  # noqa: SIM118 - a Scheduler is not a mapping
         self._known: dict[int, str] = {}
+        return self._with_known(table)
+
+    def _with_known(self, table: JobColumns) -> JobColumns:
+        """Append rows for the unfinished workloads of the Scheduler, except for those that have the key of a job."""
+        known = [key for key in self.base.keys() if self._lives(key)]  # noqa: SIM118 - a Scheduler is not a mapping
         if not known:
             return table
-        table = self._with_known(table, known)
-        submit = np.array(table["submit"])
-        submit[list(self._known)] = np.minimum(submit[list(self._known)], session_of(self.base).engine.now)
-        return table._moved_to(submit)  # noqa: SLF001 - of one room
-
-    def _with_known(self, table: JobColumns, known: list[str]) -> JobColumns:
-        """Append rows for the workloads with the given keys, except for workloads that have the key of a job."""
         rows = {key: row for row, key in enumerate(keys_of(table))}
         others = [key for key in known if key not in rows]
         self._known = {rows[key]: key for key in known if key in rows}
         self._known |= {len(table) + place: key for place, key in enumerate(others)}
         workloads = [self.base.workload(key) for key in others]
-        return concat([table, of_workloads(workloads, [None] * len(workloads))]) if others else table
+        table = concat([table, of_workloads(workloads, [None] * len(workloads))]) if others else table
+        submit, places = np.array(table["submit"]), list(self._known)
+        submit[places] = np.minimum(submit[places], session_of(self.base).engine.now)
+        return table._moved_to(submit)  # noqa: SLF001 - of one room
 
     def _lives(self, key: str) -> bool:
         finished = session_of(self.base).engine.condition(session_of(self.base).state.id_of(key), "Finished")
@@ -370,21 +417,25 @@ class Prepared:
             return [thing]
         raise InvalidSpecError(f"events: {thing!r}; it must be an object, an Edit, Delete, Finish, Evict or Priority")
 
-    def _start(self) -> VirtualRun:
-        columns = self._columns(self.jobs, self.codes)
+    def _start(self) -> Any:
+        """Return the simulation in the core."""
+        known = np.zeros(self.size, np.uint8)
+        known[list(self._known)] = 1
+        (core,) = self._runs({"known": known} if self._known else {}, [self.options])
         if self._known:
-            known = np.zeros(self.size, np.uint8)
-            known[list(self._known)] = 1
-            columns["known"] = known
+            core.adopt([(self._place_of(row), key) for row, key in sorted(self._known.items())])
+        return core
+
+    def _runs(self, more: dict[str, Any], options: list[dict[str, Any]]) -> list[VirtualRun]:
+        """Return a simulation of each cluster in the core, with its options; `more` are further columns of the jobs."""
+        columns = ordered(self._columns(self.jobs, self.codes) | more, self._order)
+        pairs = zip(self.bases, options, strict=True)
         try:
-            core = VirtualRun(session_of(self.base).engine, self.shapes, ordered(columns, self._order), self.options)
+            return [VirtualRun(session_of(base).engine, self.shapes, columns, own) for base, own in pairs]
         except InvalidSpecError:
             for template in self.jobs.templates:  # the error of the core does not name the Workload
                 check(template)
             raise
-        if self._known:
-            core.adopt([(self._place_of(row), key) for row, key in sorted(self._known.items())])
-        return core
 
     @staticmethod
     def _columns(table: JobColumns, codes: NDArray[np.int32]) -> dict[str, Any]:

@@ -27,7 +27,6 @@ from kueuepy.simulation.figures import Kpis, kpis_of
 from kueuepy.simulation.groups import by_column, by_queue, jain_by, tidy
 from kueuepy.simulation.measures import BOUND
 from kueuepy.simulation.model import moment
-from kueuepy.simulation.moments import scheduler_of
 from kueuepy.simulation.pages import words
 from kueuepy.simulation.pictures.catalogue import Plots, drawn, drawn_if_recorded, pictures_in
 from kueuepy.simulation.pictures.charts import PictureOptions
@@ -215,10 +214,15 @@ class Result(Recorded, Framed):
         rows = longest_waiting(self, _LONGEST)
         return tuple(map(partial(self._waiter, self.scheduler), rows)) if rows else ()
 
-    def _waiter(self, scheduler: Scheduler, row: int) -> Waiter:
-        jobs, explanation = self.jobs, str(scheduler.explain(key_of(self.jobs, row)))
+    def _waiter(self, scheduler: Any, row: int) -> Waiter:
+        jobs = self.jobs
         queue, reason = jobs["cluster_queue"][row] or "", jobs["reason"][row] or ""
+        explanation = self._explanation(scheduler, row)
         return Waiter(self.name_of(row), queue, float(jobs["waited"][row]), reason, explanation)
+
+    def _explanation(self, scheduler: Any, row: int) -> str:
+        """Return the explanation why a job waits; empty if there is none."""
+        return str(scheduler.explain(key_of(self.jobs, row)))
 
     @cached_property
     def warnings(self) -> tuple[str, ...]:
@@ -268,7 +272,8 @@ class Result(Recorded, Framed):
         Raises:
             StateError: The result was unpickled or loaded from files.
         """
-        return scheduler_of(self._given())
+        found: Scheduler = self._given().scheduler()
+        return found
 
     def shares_and_usage(self) -> tuple[dict[str, float], dict[str, dict[str, int]]]:
         """Return the weighted share and the usage of each ClusterQueue at the end of the simulation.
@@ -293,7 +298,8 @@ class Result(Recorded, Framed):
             StateError: The result was unpickled or loaded from files.
             InvalidSpecError: `when` is not a time.
         """
-        return scheduler_of(self._given().until(when))
+        found: Scheduler = self._given().until(when).scheduler()
+        return found
 
     def fragmentation(
         self, topology: str, sizes: Iterable[Mapping[str, QuantityText]], *, flavor: str | None = None, step: Any = None

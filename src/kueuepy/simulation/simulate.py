@@ -14,7 +14,6 @@ from kueuepy.fleet import Fleet
 from kueuepy.objects import SECOND
 from kueuepy.simulation.gather import result_of
 from kueuepy.simulation.model import Clock, Recording, RunModel, Settings
-from kueuepy.simulation.moments import scheduler_of
 from kueuepy.simulation.prepare import Prepared
 from kueuepy.simulation.progress import Progress, Teller
 from kueuepy.simulation.table import Jobs
@@ -294,8 +293,8 @@ class Simulation:
     @_alone
     def scheduler(self) -> Scheduler:
         """A copy of the Scheduler at the current virtual time; changes to the copy do not affect the simulation."""
-        at_now = getattr(self._run, "fleet_scheduler", None)
-        return scheduler_of(self._run) if at_now is None else at_now()
+        found: Scheduler = self._run.scheduler()
+        return found
 
     @_alone
     def result(self) -> Result:
