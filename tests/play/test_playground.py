@@ -20,7 +20,7 @@ from kueuepy.lab.play import Playground, Server, answers
 from kueuepy.look import serving as http_serving
 from kueuepy.look.colours import colour_of
 from kueuepy.manifest.text.reading import read
-from kueuepy.simulation.pictures.names import colours
+from kueuepy.simulation.pictures.catalogue import colours
 
 pytestmark = pytest.mark.filterwarnings("ignore::UserWarning")  # warnings of runs are read from their results
 LOGS = Path(__file__).parents[2] / "examples" / "logs"

@@ -13,8 +13,7 @@ import kueuepy as kq
 from kueuepy.simulation import confidence
 from kueuepy.simulation.confidence import integrals
 from kueuepy.simulation.gather import sampled
-from kueuepy.simulation.grouped import Groups
-from kueuepy.simulation.series import Series
+from kueuepy.simulation.grouped import Groups, Series
 from kueuepy.tables.columns import exact
 from kueuepy.testing import clusters
 from simulation import one_by_one

@@ -8,12 +8,11 @@ import pytest
 import kueuepy as kq
 from kueuepy.look.colours import DARK, LIGHT, class_of
 from kueuepy.look.numbers import duration
-from kueuepy.simulation.catalogue import GROUPS
-from kueuepy.simulation.labels import grouped
+from kueuepy.simulation.catalogue import GROUPS, grouped
+from kueuepy.simulation.confidence import Effects, different_decisions
 from kueuepy.simulation.pages import words
 from kueuepy.simulation.pages.compared import _change
-from kueuepy.simulation.pages.effects import Effects, different_decisions
-from kueuepy.simulation.pictures.names import colours
+from kueuepy.simulation.pictures.catalogue import colours
 
 from .conftest import GPU, cluster, queue
 

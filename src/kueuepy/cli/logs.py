@@ -11,7 +11,7 @@ from kueuepy.errors.problems import shown
 from kueuepy.errors.words import counted
 from kueuepy.simulation.censoring import censored_rows
 from kueuepy.simulation.columns import MissingColumnsError
-from kueuepy.simulation.observed import workloads_of_jobs
+from kueuepy.simulation.items import workloads_of_jobs
 from kueuepy.simulation.table import Jobs
 
 

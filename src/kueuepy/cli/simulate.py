@@ -37,13 +37,11 @@ from kueuepy.look.numbers import duration
 from kueuepy.manifest import Limits, check
 from kueuepy.manifest.places import at_place, placed
 from kueuepy.manifest.text.sources import items
-from kueuepy.simulation.catalogue import columns_shown, figure_text, is_shown
+from kueuepy.simulation.catalogue import columns_shown, figure_text, is_shown, label_of, titled
 from kueuepy.simulation.events import read_events
-from kueuepy.simulation.labels import label_of, titled
 from kueuepy.simulation.model import Clock, RunModel
 from kueuepy.simulation.pages import words
-from kueuepy.simulation.pictures.catalogue import PICTURES, drawn
-from kueuepy.simulation.pictures.names import in_order
+from kueuepy.simulation.pictures.catalogue import PICTURES, drawn, in_order
 from kueuepy.simulation.progress import Progress
 from kueuepy.simulation.report import report as write_report
 from kueuepy.simulation.result import Result, plain

@@ -36,8 +36,7 @@ from kueuepy.lab.exploration.plan import plan as make_plan
 from kueuepy.lab.exploration.space import Uniform
 from kueuepy.lab.exploration.space import sample as evenly
 from kueuepy.lab.exploration.sweep import sweep as run
-from kueuepy.simulation.catalogue import figure_text, is_shown
-from kueuepy.simulation.labels import label_of
+from kueuepy.simulation.catalogue import figure_text, is_shown, label_of
 from kueuepy.simulation.table import Jobs
 
 if TYPE_CHECKING:

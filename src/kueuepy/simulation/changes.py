@@ -9,7 +9,7 @@ import msgspec
 import numpy as np
 
 from kueuepy.simulation.columns import keys_of
-from kueuepy.simulation.series import Series
+from kueuepy.simulation.grouped import Series
 from kueuepy.tables.columns import exact, is_named
 
 if TYPE_CHECKING:

@@ -18,15 +18,13 @@ from kueuepy.explain.words import amount, share_text
 from kueuepy.fleet import Fleet
 from kueuepy.look.notebook import MOST_ROWS, Sheet, repr_html, repr_text
 from kueuepy.look.numbers import duration
-from kueuepy.simulation.catalogue import FLEET_FIGURES, SHOWN, figure_text
+from kueuepy.simulation.catalogue import FLEET_FIGURES, SHOWN, figure_text, titled
 from kueuepy.simulation.changes import DecisionChange, JobChange, decisions_of, jobs_of, queues_of
 from kueuepy.simulation.confidence import differences
-from kueuepy.simulation.labels import titled
 from kueuepy.simulation.model import SimulateSettings
 from kueuepy.simulation.pages import words
-from kueuepy.simulation.pictures.catalogue import drawn_beside
+from kueuepy.simulation.pictures.catalogue import drawn_beside, in_order
 from kueuepy.simulation.pictures.charts import PictureOptions
-from kueuepy.simulation.pictures.names import in_order
 from kueuepy.simulation.simulate import Simulation
 from kueuepy.simulation.warn import AFTER_LAST
 from kueuepy.tables import Columns

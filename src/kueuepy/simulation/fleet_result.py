@@ -20,9 +20,10 @@ from kueuepy.simulation.figures import Kpis, hours, kpis_of
 from kueuepy.simulation.gather import facts_of, job_columns, run_columns, span_of, tables_of, weights_of
 from kueuepy.simulation.grouped import sums
 from kueuepy.simulation.load import trees_of
+from kueuepy.simulation.read import Source
 from kueuepy.simulation.recorded import TABLES, PreemptionLoop, UsageSeries
 from kueuepy.simulation.result import Result
-from kueuepy.simulation.saved import read_facts
+from kueuepy.simulation.saved import read_facts, read_table
 from kueuepy.simulation.warn import warnings_of
 from kueuepy.tables import Categorical, Columns
 from kueuepy.tables.columns import columns_of, concatenated, is_named
@@ -489,9 +490,6 @@ def load_result(directory: str | os.PathLike[str]) -> Result:
         InvalidSpecError: A file is missing or damaged.
         UnsupportedError: pyarrow is not installed.
     """
-    from kueuepy.simulation.parquet import read_table  # noqa: PLC0415 - only on use
-    from kueuepy.simulation.read import Source  # noqa: PLC0415 - only on use
-
     folder = Path(directory)
     facts: Any = read_facts(folder, Source(folder / "result.json").text())
     tables = {name: kind(read_table(folder / f"{name}.parquet")) for name, kind in TABLES.items()}

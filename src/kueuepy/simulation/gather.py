@@ -10,11 +10,11 @@ from kueuepy._core import Quantity
 from kueuepy.cluster.unmodelled import not_modelled
 from kueuepy.objects import SECOND
 from kueuepy.simulation.columns import EPOCHAL, key_of
+from kueuepy.simulation.grouped import sampled
 from kueuepy.simulation.load import trees_of
 from kueuepy.simulation.measures import BOUND
 from kueuepy.simulation.recorded import TABLES, PreemptionLoop, UsageSeries
 from kueuepy.simulation.result import Result
-from kueuepy.simulation.series import sampled
 from kueuepy.tables.columns import columns_of, concatenated, exact, is_named
 
 if TYPE_CHECKING:

@@ -7,10 +7,16 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 
+from kueuepy.errors import InvalidSpecError
+from kueuepy.objects import SECOND
+from kueuepy.simulation.spans import span
+from kueuepy.tables import Categorical, Columns
+
 if TYPE_CHECKING:
-    from collections.abc import Hashable, Iterable
+    from collections.abc import Hashable, Iterable, Iterator
 
     from numpy.typing import NDArray
+
 
 K = TypeVar("K", bound="Hashable")
 N = TypeVar("N", int, float)
@@ -171,3 +177,245 @@ class Groups:
         ranks = np.ceil(sizes * percent / 100).astype(np.int64)
         found[there] = ordered[(self.bounds[:-1] + ranks - 1)[there]]
         return found
+
+
+MOST_STEPS = 10_000_000
+"""The largest number of intervals in a table."""
+
+
+Steps = tuple["NDArray[np.float64]", "NDArray[Any]"]
+"""Times in order, and a value from each of them to the next."""
+
+
+def lengths_between(
+    at: NDArray[np.float64], until: NDArray[np.float64], low: float, high: float
+) -> NDArray[np.float64]:
+    """Return, for each period between two times, the number of its seconds that lie within a window."""
+    found: NDArray[np.float64] = np.maximum(np.minimum(until, high) - np.maximum(at, low), 0.0)
+    return found
+
+
+class Series:
+    """All series of a table, one for each pair of names in two columns, found with a single sort.
+
+    Attributes:
+        table: The table, in chronological order.
+        groups: The rows of each series; every series has at least one row.
+        keys: The two names of each series.
+        first: For each series, the code of its name in the first column.
+        second: For each series, the code of its name in the second column.
+        at: The time of each row.
+    """
+
+    def __init__(self, table: Columns, by: tuple[str, str] = ("cluster_queue", "flavor_resource")) -> None:
+        """Sort the rows of a table.
+
+        Args:
+            table: A table in chronological order, with the integers that the core uses.
+            by: The names of the two columns.
+        """
+        first, second = table[by[0]], table[by[1]]
+        size = max(1, len(second.names))
+        key = first.codes.astype(np.int64) * size + second.codes
+        order = order_of(key, len(first.names) * size)
+        new = np.diff(key[order], prepend=-1) != 0
+        keys = key[order][new]
+        self.table = table
+        self.groups = Groups(order, np.cumsum(new) - 1, len(keys))
+        self.first, self.second = keys // size, keys % size
+        self.keys = [
+            (first.names[one], second.names[two])
+            for one, two in zip(self.first.tolist(), self.second.tolist(), strict=True)
+        ]
+        self.at: NDArray[np.float64] = table["seconds"][order]
+
+    def column(self, name: str) -> NDArray[Any]:
+        """Return a column of the table, with one value per position."""
+        found: NDArray[Any] = self.table[name][self.groups.rows]
+        return found
+
+    def lengths(self, low: float, high: float) -> NDArray[np.float64]:
+        """Return the seconds that each row covers in a window; a series lasts until the end of the window.
+
+        Args:
+            low: The beginning of the window, in seconds.
+            high: The end of the window, in seconds.
+        """
+        until = np.append(self.at[1:], [high])[: len(self.at)]
+        until[self.groups.bounds[1:] - 1] = high
+        return lengths_between(self.at, until, low, high)
+
+    def integrals(self, values: NDArray[Any], lengths: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Return the integral of each series.
+
+        Args:
+            values: The values, by position.
+            lengths: The seconds that each row covers, as `lengths` returns them.
+        """
+        found: NDArray[np.float64] = self.groups.sums(values * lengths)
+        return found
+
+    def changes(self, values: NDArray[Any]) -> NDArray[np.float64]:
+        """Return the change of a value at each row; a value is 0 before its first row."""
+        exact_values = values.astype(np.float64)
+        found: NDArray[np.float64] = np.diff(exact_values, prepend=0.0)
+        firsts = self.groups.firsts
+        found[firsts] = exact_values[firsts]
+        return found
+
+    def of_queues(self) -> NDArray[np.bool_]:
+        """Return a mask that selects one series per name in the first column.
+
+        Use this mask for values that are identical in all series of a name.
+        """
+        found: NDArray[np.bool_] = np.diff(self.first, prepend=-1) != 0
+        return found
+
+    def total(self, values: NDArray[Any], which: NDArray[np.bool_] | None = None) -> Steps:
+        """Return the sum of some of the series as one step function, which is 0 before its first step.
+
+        Args:
+            values: The values, by position.
+            which: A mask of the series to add; all by default.
+        """
+        change = self.changes(values)
+        rows, at = self.groups.rows, self.at
+        if which is not None:
+            mine = which[self.groups.of]
+            rows, at, change = rows[mine], at[mine], change[mine]
+        order = np.argsort(rows)  # the table is in chronological order
+        at = at[order]
+        last = np.append(np.diff(at) > 0, [True])[: len(at)]
+        return at[last], np.cumsum(change[order])[last]
+
+    def places(self, edges: NDArray[np.float64]) -> NDArray[np.int64]:
+        """Return the position of the row of each series that applies at each time; -1 before its first row.
+
+        Args:
+            edges: The times, in order.
+
+        Returns:
+            Positions of shape (series, times).
+        """
+        size, count = len(edges) + 1, self.groups.count
+        begins = self.groups.of * size + np.searchsorted(edges, self.at, side="left")
+        known = np.bincount(begins, minlength=count * size).reshape(count, size)[:, :-1].cumsum(axis=1)
+        return np.where(known > 0, self.groups.bounds[:-1, None] + known - 1, -1)
+
+    def integrals_to(self, values: NDArray[Any], edges: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Return the integral of each series up to each time, of shape (series, times).
+
+        Args:
+            values: The values, by position, which are finite.
+            edges: The times, in order.
+        """
+        if not len(values):
+            return np.zeros((0, len(edges)))
+        steps = np.append([0.0], values[:-1] * np.diff(self.at))
+        steps[self.groups.firsts] = 0.0
+        total, places = self.groups.accumulated(steps), self.places(edges)
+        return np.where(places >= 0, total[places] + values[places] * (edges - self.at[places]), 0.0)
+
+    def integrals_between(self, values: NDArray[Any], edges: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Return the integral of each series between times; infinite if the value is infinite for some of the time.
+
+        Args:
+            values: The values, by position.
+            edges: The times, in order.
+
+        Returns:
+            Integrals of shape (series, times - 1).
+        """
+        endless = np.isinf(values)
+        totals: NDArray[np.float64] = np.diff(self.integrals_to(np.where(endless, 0.0, values), edges))
+        if endless.any():
+            totals[np.diff(self.integrals_to(endless * 1.0, edges)) > 0] = np.inf
+        return totals
+
+    def by_second(self, totals: NDArray[np.float64]) -> dict[str, float]:
+        """Sum the values of all series with the same second name; the names are in the order of their first series."""
+        _, places = np.unique(self.second, return_index=True)
+        sums = np.bincount(self.second, weights=totals)
+        return {self.keys[place][1]: float(sums[self.second[place]]) for place in sorted(places.tolist())}
+
+
+def series_of(
+    table: Columns, by: tuple[str, str] = ("cluster_queue", "flavor_resource")
+) -> Iterator[tuple[str, str, NDArray[np.int64]]]:
+    """Yield the rows for each pair of names in two columns, such as ClusterQueue and `flavor/resource`.
+
+    Args:
+        table: A table in chronological order.
+        by: The names of the two columns.
+    """
+    found = Series(table, by)
+    for (first, second), rows in zip(found.keys, found.groups.parts(), strict=True):
+        yield first, second, rows
+
+
+def integral_to(begin: NDArray[Any], values: NDArray[Any], edges: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return the integral of a step function up to each edge; a value applies from its time to the next time.
+
+    Args:
+        begin: The times of the values.
+        values: The values.
+        edges: The upper limits of the integrals.
+    """
+    if not len(begin):
+        return np.zeros(len(edges))
+    # Sum of the complete steps before the edge, plus the incomplete one.
+    total = np.concatenate([[0.0], np.cumsum(values[:-1] * np.diff(begin))])
+    place = np.searchsorted(begin, edges, side="right") - 1
+    return np.where(place >= 0, total[place] + values[place] * (edges - begin[place]), 0.0)
+
+
+def resample(usage: Columns, step: Any, end: float | None = None) -> Columns:
+    """Return time-weighted means over intervals; see `UsageSeries.resample`."""
+    width = span("resample", step) / SECOND
+    last = float(usage["seconds"].max(initial=0.0)) if end is None else end
+    _require_few("resample", max(last, width), width)
+    edges = np.arange(0, max(last, width) + width * 0.999, width)
+    series, first, second = Series(usage), usage["cluster_queue"], usage["flavor_resource"]
+    count, begins = series.groups.count, edges[:-1]
+    return Columns(
+        {
+            "seconds": np.tile(begins, count),
+            "cluster_queue": Categorical(np.repeat(series.first, len(begins)).astype(np.int32), first.names),
+            "flavor_resource": Categorical(np.repeat(series.second, len(begins)).astype(np.int32), second.names),
+            **{
+                name: (series.integrals_between(series.column(name).astype(np.float64), edges) / width).ravel()
+                for name in ("used", "nominal", "borrowed", "waiting", "share")
+            },
+        }
+    )
+
+
+def _require_few(where: str, seconds: float, step: float) -> None:
+    """Check that a table would have at most `MOST_STEPS` intervals.
+
+    Raises:
+        InvalidSpecError: There are more than `MOST_STEPS` intervals.
+    """
+    if seconds / step > MOST_STEPS:
+        raise InvalidSpecError(
+            f"{where}: {step:g} s: comes {seconds / step:.3g} times; it must come at most {MOST_STEPS} times"
+        )
+
+
+def sampled(usage: Columns, step: float, end: float) -> dict[str, Any]:
+    """Return the usage of each ClusterQueue and `flavor/resource` as columns, sampled at regular times.
+
+    Args:
+        usage: The table of usage.
+        step: The time between two samples, in seconds.
+        end: The end of the simulation, in seconds.
+    """
+    _require_few("record: usage", end, step)
+    at = np.arange(0.0, end + step * 1e-9, step)
+    series = Series(usage)
+    places = series.places(at)
+    there = places >= 0
+    times = np.broadcast_to(at, places.shape)[there]
+    order = np.argsort(times, kind="stable")
+    chosen = series.groups.rows[places[there]][order]
+    return {**{name: usage[name][chosen] for name in usage.names}, "seconds": times[order]}

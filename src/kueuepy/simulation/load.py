@@ -8,22 +8,22 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from kueuepy._core import Quantity
+from kueuepy.cluster import Cluster
 from kueuepy.errors import InvalidSpecError
 from kueuepy.errors.arguments import checked
 from kueuepy.errors.words import counted, verb
-from kueuepy.objects import SECOND
-from kueuepy.simulation.figures import unit
+from kueuepy.objects import SECOND, ClusterQueue, Cohort, LocalQueue, ResourceFlavor
+from kueuepy.scheduler import Scheduler
 from kueuepy.simulation.grouped import Groups, sums
 from kueuepy.tables import Categorical, Columns
-from kueuepy.tables.columns import categorical, exact
+from kueuepy.tables.columns import categorical, exact, unit_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
 
     from numpy.typing import NDArray
 
-    from kueuepy.cluster import Cluster
-    from kueuepy.objects import ClusterQueue, Cohort
     from kueuepy.simulation.base import JobColumns
 
 _NAMED = 5
@@ -56,8 +56,6 @@ def _nominal(nodes: Iterable[ClusterQueue | Cohort]) -> dict[str, dict[str, int]
 
 
 def _quotas_of(node: ClusterQueue | Cohort) -> Iterator[tuple[str, int]]:
-    from kueuepy._core import Quantity  # noqa: PLC0415 - only on use
-
     for group in node.resource_groups:
         for flavor in group.flavors:
             yield from ((q.name, Quantity(q.nominal_quota).quota(q.name)) for q in flavor.resources)
@@ -90,7 +88,7 @@ def describe(jobs: JobColumns, cluster: Cluster | None = None) -> Columns:
     nominal = nominal_of(cluster) if cluster is not None else {}
     for resource in jobs.resources:
         own = np.array([mean[name].get(resource, 0.0) for name in queue.names])
-        columns[f"mean {resource}"] = own / unit(resource)
+        columns[f"mean {resource}"] = own / unit_of(resource)
         if cluster is not None:
             quota = np.array([nominal.get(there.get(name, ""), {}).get(resource, 0) for name in queue.names])
             columns[f"load {resource}"] = np.divide(own, quota, out=np.full(len(own), np.nan), where=quota > 0)
@@ -126,13 +124,11 @@ def _too_large(jobs: JobColumns, cluster: Cluster, there: Mapping[str, str]) -> 
         for resource, counts in large.items() if name in there else ():
             if count := int(counts[code]):
                 which = f"{counted(count, 'job')} of {name} {verb(count, 'request')} more {resource}"
-                yield f"{which} than the queue can ever get, {limits[resource][code] / unit(resource):g}"
+                yield f"{which} than the queue can ever get, {limits[resource][code] / unit_of(resource):g}"
 
 
 def _potential(cluster: Cluster) -> dict[str, dict[str, int]]:
     """Return the largest quota of a single flavor that is available to a ClusterQueue, by ClusterQueue and resource."""
-    from kueuepy.scheduler import Scheduler  # noqa: PLC0415 - only on use
-
     table = exact(Scheduler(cluster).quota)  # in millicores, as the jobs
     found: dict[str, dict[str, int]] = {}
     for row in table.rows():
@@ -196,9 +192,6 @@ def cluster_of(
     Raises:
         InvalidSpecError: `headroom` is negative or not finite, or an option is invalid.
     """
-    from kueuepy.cluster import Cluster  # noqa: PLC0415 - only on use
-    from kueuepy.objects import ClusterQueue, LocalQueue, ResourceFlavor  # noqa: PLC0415
-
     jobs = jobs.exact()
     queue, flavors, span = jobs["queue"], _flavors_of(jobs, flavor), jobs.span
     used = {flavors.names[code]: code for code in np.unique(flavors.codes).tolist()} or {flavor: 0}
@@ -245,7 +238,7 @@ def _quotas(jobs: JobColumns, rows: NDArray[np.int64], headroom: float, span: fl
     pods: Any = jobs["pods"][rows] if "pods" in jobs.names else 1
     found, runtime = {}, np.maximum(jobs["runtime"][rows], 0) / SECOND
     for resource in jobs.resources:
-        size = unit(resource)
+        size = unit_of(resource)
         asked = jobs[resource][rows] * pods
         load = float((runtime * asked).sum()) / span if span else 0.0
         found[resource] = max(-(-int(asked.max()) // size), math.ceil(round(headroom * load / size, 9)))

@@ -13,8 +13,8 @@ from kueuepy.pages.data import ADMITTED, GONE, PENDING, RESERVED, NodeData, Page
 from kueuepy.pages.state import MOST_EXPLAINED, state_data
 from kueuepy.profiles.version import describe
 from kueuepy.simulation.columns import is_resource, keys_of
-from kueuepy.simulation.pictures.names import colours
-from kueuepy.simulation.series import series_of
+from kueuepy.simulation.grouped import series_of
+from kueuepy.simulation.pictures.catalogue import colours
 from kueuepy.tables.columns import exact, is_named
 
 if TYPE_CHECKING:

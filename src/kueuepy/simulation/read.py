@@ -24,7 +24,7 @@ from kueuepy.errors.former import FORMER
 from kueuepy.errors.words import counted
 from kueuepy.simulation.base import JobColumns
 from kueuepy.simulation.columns import ALIASES, is_known, renamed
-from kueuepy.simulation.parquet import read_parquet
+from kueuepy.simulation.saved import read_parquet
 from kueuepy.simulation.values import MISSING, Column, frame_columns, row_columns, values_of
 
 if TYPE_CHECKING:

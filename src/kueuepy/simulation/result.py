@@ -23,8 +23,7 @@ from kueuepy.objects import SECOND
 from kueuepy.pages.state import MOST_EXPLAINED
 from kueuepy.session.session import session_of
 from kueuepy.simulation.columns import key_of
-from kueuepy.simulation.figures import Kpis, kpis_of
-from kueuepy.simulation.groups import by_column, by_queue, jain_by, tidy
+from kueuepy.simulation.figures import Kpis, by_column, by_queue, jain_by, kpis_of, preemptions, tidy
 from kueuepy.simulation.measures import BOUND
 from kueuepy.simulation.model import moment
 from kueuepy.simulation.pages import words
@@ -33,9 +32,12 @@ from kueuepy.simulation.pictures.charts import PictureOptions
 from kueuepy.simulation.recorded import (
     TABLES,
     Recorded,
+    Waiter,
+    beside_recorded,
+    longest_waiting,
+    smallest_waiting,
 )
-from kueuepy.simulation.saved import text_of_facts
-from kueuepy.simulation.waiting import Waiter, beside_recorded, longest_waiting, smallest_waiting
+from kueuepy.simulation.saved import plain, table_writer, text_of_facts
 from kueuepy.simulation.warn import warnings_of
 from kueuepy.tables import Categorical, Columns
 from kueuepy.tables.columns import Framed, exact
@@ -261,8 +263,6 @@ class Result(Recorded, Framed):
         Columns are `victim`, `preemptor`, `rule`, `count`, and `lost_hours` for each flavor and resource: the progress
         lost, multiplied by the quota held, in hours. Evictions that are not preemptions have no preemptor and no rule.
         """
-        from kueuepy.simulation.groups import preemptions  # noqa: PLC0415 - only on use
-
         return preemptions(self)
 
     @property
@@ -393,8 +393,6 @@ class Result(Recorded, Framed):
             StateError: A file cannot be written.
             UnsupportedError: pyarrow is not installed.
         """
-        from kueuepy.simulation.parquet import table_writer  # noqa: PLC0415 - only on use
-
         folder = Path(directory)
         try:
             folder.mkdir(parents=True, exist_ok=True)
@@ -469,21 +467,6 @@ class Result(Recorded, Framed):
 
 def _seconds(where: str, when: Any) -> float | None:
     return None if when is None else moment(where, when) / SECOND
-
-
-def plain(value: Any) -> Any:
-    """Convert a setting to a value that JSON can represent."""
-    if isinstance(value, msgspec.Struct):
-        return {"kind": type(value).__name__, **{name: plain(getattr(value, name)) for name in value.__struct_fields__}}
-    if isinstance(value, Mapping):
-        return {str(key): plain(part) for key, part in value.items()}
-    if isinstance(value, set | frozenset):
-        return sorted(map(plain, value), key=str)
-    if isinstance(value, list | tuple):
-        return [plain(part) for part in value]
-    if hasattr(value, "tolist"):  # a NumPy array or number, or a column of a DataFrame
-        return plain(value.tolist())
-    return value if value is None or isinstance(value, bool | int | float | str) else str(value)
 
 
 def _bytes_of(values: Any) -> tuple[bytes, ...]:

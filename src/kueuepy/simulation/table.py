@@ -12,9 +12,9 @@ from kueuepy.simulation import items, load
 from kueuepy.simulation.censoring import completed
 from kueuepy.simulation.columns import public_column, renamed, template_texts
 from kueuepy.simulation.generate import GeneratedJobs
-from kueuepy.simulation.observed import of_observed
-from kueuepy.simulation.parquet import write_jobs
+from kueuepy.simulation.items import of_observed
 from kueuepy.simulation.read import LogOptions, read
+from kueuepy.simulation.saved import write_jobs
 from kueuepy.simulation.values import frame_columns
 
 if TYPE_CHECKING:

@@ -131,11 +131,19 @@ def exact(table: Columns) -> Columns:
     return Columns(table._columns)  # noqa: SLF001 - of one file
 
 
+def unit_of(resource: str) -> int:
+    """Return the factor between internal and displayed units of a resource, whose flavor may precede it after a `/`.
+
+    The factor is 1000 for CPU (millicores), and otherwise 1.
+    """
+    return 1000 if resource.rpartition("/")[2] == "cpu" else 1
+
+
 def own_units(values: NDArray[Any], resources: Categorical) -> NDArray[np.float64]:
     """Convert internal amounts to the unit of each row's resource; infinite where there is no limit."""
     import numpy as np  # noqa: PLC0415 - only on use
 
-    units = np.array([*(1000 if name.rpartition("/")[2] == "cpu" else 1 for name in resources.names), 1])
+    units = np.array([*map(unit_of, resources.names), 1])
     return np.where(values == _UNLIMITED, np.inf, values / units[resources.codes])
 
 

@@ -19,8 +19,7 @@ from kueuepy.lab.exploration.policy import applied
 from kueuepy.lab.exploration.runs import result_under
 from kueuepy.lab.exploration.statistics import Estimate, PairedDifference, estimate, paired
 from kueuepy.look.notebook import MOST_ROWS, Sheet, repr_text
-from kueuepy.simulation.catalogue import COUNTS, FIGURES, figure_text, is_shown, metric_of
-from kueuepy.simulation.labels import interval_text, titled
+from kueuepy.simulation.catalogue import COUNTS, FIGURES, figure_text, interval_text, is_shown, metric_of, titled
 from kueuepy.simulation.model import Recording
 from kueuepy.simulation.table import Jobs
 from kueuepy.tables import Columns
@@ -366,7 +365,7 @@ class Sweep(Framed):
             UnsupportedError: pyarrow is not installed.
         """
         from kueuepy.files import write_files  # noqa: PLC0415 - only on use
-        from kueuepy.simulation.parquet import table_writer  # noqa: PLC0415 - only on use
+        from kueuepy.simulation.saved import table_writer  # noqa: PLC0415 - only on use
 
         write_files({path: table_writer(self.frame)})
 

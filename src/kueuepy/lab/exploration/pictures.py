@@ -12,8 +12,7 @@ from kueuepy.errors import InvalidSpecError, NotFoundError
 from kueuepy.errors.arguments import checked_methods
 from kueuepy.look.chart import Axis, Chart, Key, Label, Line, depth_of, ends_of, names_axis, tiles
 from kueuepy.look.plot import draw
-from kueuepy.simulation.catalogue import COUNTS, figure_text, metric_of, unit_of
-from kueuepy.simulation.labels import label_of
+from kueuepy.simulation.catalogue import COUNTS, figure_text, label_of, metric_of, unit_of
 from kueuepy.tables import Categorical
 
 if TYPE_CHECKING:

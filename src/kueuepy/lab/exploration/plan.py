@@ -16,8 +16,7 @@ from kueuepy.lab.exploration.measure import promise
 from kueuepy.lab.exploration.statistics import estimate
 from kueuepy.lab.exploration.sweep import SweepSettings, sweep
 from kueuepy.look.notebook import Sheet, repr_text
-from kueuepy.simulation.catalogue import figure_text
-from kueuepy.simulation.labels import titled
+from kueuepy.simulation.catalogue import figure_text, titled
 from kueuepy.tables import Columns
 from kueuepy.tables.columns import Framed
 

@@ -23,12 +23,11 @@ from kueuepy.manifest.convert import to_dict
 from kueuepy.manifest.text.writing import yaml_text
 from kueuepy.scheduler import Scheduler
 from kueuepy.session.session import session_of
-from kueuepy.simulation.catalogue import columns_shown, figure_text, is_shown, unit_of
-from kueuepy.simulation.labels import better_of, label_of
+from kueuepy.simulation.catalogue import better_of, columns_shown, figure_text, is_shown, label_of, unit_of
+from kueuepy.simulation.grouped import resample, series_of
 from kueuepy.simulation.model import Recording, RunSettings
 from kueuepy.simulation.pages.words import problem
-from kueuepy.simulation.pictures.names import colours
-from kueuepy.simulation.series import resample, series_of
+from kueuepy.simulation.pictures.catalogue import colours
 from kueuepy.simulation.simulate import Simulation
 from kueuepy.tables.columns import exact
 

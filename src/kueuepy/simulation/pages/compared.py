@@ -9,22 +9,28 @@ from kueuepy.errors.words import counted
 from kueuepy.look.colours import OTHERS, class_of
 from kueuepy.look.escapes import escape
 from kueuepy.look.numbers import duration, durations, points
-from kueuepy.simulation.catalogue import figure_text, unit_of
+from kueuepy.simulation.catalogue import better_of, figure_text, grouped, label_of, unit_of
 from kueuepy.simulation.changes import decisions_of
-from kueuepy.simulation.labels import better_of, grouped, label_of
+from kueuepy.simulation.confidence import Effects, different_decisions
 from kueuepy.simulation.pages import words
-from kueuepy.simulation.pages.charts import chart_of_each
-from kueuepy.simulation.pages.effects import Effects, different_decisions
-from kueuepy.simulation.pages.parts import about, evictions, explained, metric_cell, next_step, pending, settings
+from kueuepy.simulation.pages.parts import (
+    about,
+    chart_of_each,
+    evictions,
+    explained,
+    metric_cell,
+    next_step,
+    pending,
+    settings,
+)
 from kueuepy.simulation.pages.tables import MOST_ROWS, Cell, cards, pair, paragraph, section, table, warnings
-from kueuepy.simulation.pictures.catalogue import pictures_in
-from kueuepy.simulation.pictures.names import colours, in_order
+from kueuepy.simulation.pictures.catalogue import colours, in_order, pictures_in
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
     from kueuepy.simulation.comparison import Comparison
-    from kueuepy.simulation.pages.effects import Effect
+    from kueuepy.simulation.confidence import Effect
     from kueuepy.simulation.result import Result
 
 _TWO = 2

@@ -5,12 +5,20 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from kueuepy.look.numbers import duration, hours, share
-from kueuepy.simulation.catalogue import figure_text
+from kueuepy.simulation.catalogue import figure_text, grouped, label_of, part_text
 from kueuepy.simulation.intervals import jobs_needed
-from kueuepy.simulation.labels import grouped, label_of, part_text
 from kueuepy.simulation.pages import words
-from kueuepy.simulation.pages.charts import chart, charts
-from kueuepy.simulation.pages.parts import about, evictions, explained, next_step, pending, queues, settings
+from kueuepy.simulation.pages.parts import (
+    about,
+    chart,
+    charts,
+    evictions,
+    explained,
+    next_step,
+    pending,
+    queues,
+    settings,
+)
 from kueuepy.simulation.pages.tables import Cell, cards, paragraph, section, table, warnings
 from kueuepy.simulation.pictures.catalogue import pictures_in
 

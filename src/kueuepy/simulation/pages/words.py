@@ -10,16 +10,14 @@ import numpy as np
 from kueuepy.errors import InvalidSpecError, KueueError
 from kueuepy.errors.words import plural, verb
 from kueuepy.look.numbers import duration, durations, hours, number, points, share
-from kueuepy.simulation.catalogue import figure_text, unit_of
-from kueuepy.simulation.confidence import Simulated
-from kueuepy.simulation.labels import hours_word, interval_text, part_text
-from kueuepy.simulation.pages.effects import Effects
+from kueuepy.simulation.catalogue import figure_text, hours_word, interval_text, part_text, unit_of
+from kueuepy.simulation.confidence import Effects, Simulated
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
+    from kueuepy.simulation.confidence import Effect
     from kueuepy.simulation.figures import Kpis
-    from kueuepy.simulation.pages.effects import Effect
 
 CONFIDENCE = "95% confidence interval"
 _TWO = 2

@@ -16,21 +16,21 @@ from kueuepy.look.colours import ALL, MOST_NAMES, OTHERS
 from kueuepy.look.numbers import amount, round_duration
 from kueuepy.simulation.columns import is_resource
 from kueuepy.simulation.confidence import of_cohorts
-from kueuepy.simulation.groups import preemptions as evictions_of
-from kueuepy.simulation.pictures.catalogue import shown
-from kueuepy.simulation.pictures.names import (
+from kueuepy.simulation.figures import preemptions as evictions_of
+from kueuepy.simulation.grouped import series_of
+from kueuepy.simulation.pictures.catalogue import (
     amounts_of,
     cell_of,
     colours,
     groups,
     in_order,
     largest,
+    shown,
     shown_as,
     time_unit,
     work,
     workers_of,
 )
-from kueuepy.simulation.series import series_of
 from kueuepy.tables.columns import exact, is_named
 
 if TYPE_CHECKING:
