@@ -11,8 +11,8 @@ from kueuepy.look.numbers import duration
 from kueuepy.simulation.catalogue import GROUPS, grouped
 from kueuepy.simulation.confidence import Effects, different_decisions
 from kueuepy.simulation.pages import words
-from kueuepy.simulation.pages.compared import _change
 from kueuepy.simulation.pictures.catalogue import colours
+from kueuepy.simulation.report import _change
 
 from .conftest import GPU, cluster, queue
 

@@ -4,20 +4,343 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from itertools import islice
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
+from kueuepy.errors import InvalidSpecError
 from kueuepy.errors.arguments import checked
+from kueuepy.errors.words import counted
 from kueuepy.files import write_file
+from kueuepy.look.colours import OTHERS, class_of
 from kueuepy.look.escapes import escape
+from kueuepy.look.numbers import duration, durations, hours, points, share
 from kueuepy.look.page import document
+from kueuepy.simulation.catalogue import better_of, figure_text, label_of, part_text, unit_of
+from kueuepy.simulation.changes import decisions_of
 from kueuepy.simulation.comparison import Comparison
-from kueuepy.simulation.pages import compared, single
-from kueuepy.simulation.pages.tables import SCRIPT, STYLE
+from kueuepy.simulation.confidence import Effects, different_decisions
+from kueuepy.simulation.intervals import jobs_needed
+from kueuepy.simulation.pages import words
+from kueuepy.simulation.pages.parts import (
+    about,
+    chart,
+    chart_of_each,
+    charts,
+    evictions,
+    explained,
+    metric_cell,
+    metrics,
+    next_step,
+    pending,
+    queues,
+    settings,
+)
+from kueuepy.simulation.pages.tables import (
+    MOST_ROWS,
+    SCRIPT,
+    STYLE,
+    Cell,
+    cards,
+    pair,
+    paragraph,
+    section,
+    table,
+    warnings,
+)
+from kueuepy.simulation.pictures.catalogue import colours, in_order, pictures_in
 
 if TYPE_CHECKING:
     import os
+    from collections.abc import Iterable, Sequence
 
+    from kueuepy.simulation.confidence import Effect
+    from kueuepy.simulation.figures import Kpis
     from kueuepy.simulation.result import Result
+
+
+_ONE = "kueuepy compare and the report of several results show whether another policy is better."
+"""What a report of one policy does not answer."""
+
+
+def _of_run(result: Result, command: str) -> str:
+    """Return the body of the report, which begins with the result in sentences and ends with details and settings."""
+    drawn = charts(result, pictures_in("report"))
+    return "".join(
+        [
+            paragraph(f"{about(result, result.policy)} {_ONE}", "kq-quiet"),
+            paragraph(words.of_run(result), "kq-lead"),
+            next_step(words.problem(result)),
+            cards(_run_cards(result.kpis)),
+            warnings(result.warnings),
+            section("Usage and waiting", drawn, long=True) if drawn else "",
+            section("ClusterQueues", queues(result), long=True),
+            section("Evictions", evictions(result, chart(result, "preemptions")), long=True),
+            section("Pending jobs", pending(result), long=True),
+            section("All metrics", _run_metrics(result.kpis), long=True),
+            section("Settings and provenance", settings({"": result}, command)),
+        ]
+    )
+
+
+def _run_cards(kpis: Kpis) -> list[tuple[str, str, str]]:
+    """Return the five most important metrics: the name, the value, and the confidence interval or a remark."""
+
+    def between(name: str) -> str:
+        found = words.interval(kpis, name)
+        least = jobs_needed(name)
+        return f"{words.CONFIDENCE} {found}" if found else f"no interval: needs at least {least:,} jobs"
+
+    cell = words.busiest(kpis)
+    found = [
+        ("Mean wait", duration(kpis.wait_mean), between("wait_mean")),
+        ("95th percentile of the wait", duration(kpis.wait_p95), between("wait_p95")),
+    ]
+    if cell:
+        resource, used = cell.partition("/")[2], kpis.used_hours.get(cell, 0.0)
+        lost = kpis.lost_hours.get(cell, 0.0)
+        in_use = kpis.submission_utilisation.get(cell)
+        found += [
+            ("Quota in use", share(in_use), f"{cell}, while jobs arrive"),
+            ("Work lost by evictions", hours(resource, lost), f"{part_text(lost, used)} of the used hours"),
+        ]
+    rest = kpis.jobs - kpis.finished
+    note = "all jobs finished" if not rest else f"{rest:,} of {kpis.jobs:,} jobs did not finish"
+    return [*found, ("Evictions", f"{kpis.evictions:,}", note)]
+
+
+_INTERVALS = (
+    "The intervals are 95% confidence intervals from 32 batches of the run. Maxima have none, nor have means of "
+    "fewer than 640 jobs or 95th percentiles of fewer than 2,000 jobs. In a short run, an interval may be too "
+    "narrow, because waiting times are correlated. The small "
+    "letters are the names of the metrics in Python."
+)
+
+
+def _run_metrics(kpis: Kpis) -> str:
+    """Return all metrics in groups, with confidence intervals."""
+    values = dict(kpis.rows())
+    tables = metrics({"Value": values}, lambda name: words.interval(kpis, name))
+    return paragraph(_INTERVALS, "kq-quiet") + tables + explained(values)
+
+
+_TWO = 2
+_FIRST = 20
+_IN_CARD = 3
+"""The number of other policies in a card."""
+_SIDE_BY_SIDE = (
+    *("wait_mean", "wait_p50", "wait_p95", "longest_wait", "bounded_slowdown", "goodput", "finished"),
+    *("submission_utilisation", "borrowed_hours", "lost_hours", "evictions", "jain", "loops"),
+)
+
+
+def _of_policies(found: Comparison, command: str) -> str:
+    """Return the body of the report, which begins with the result in sentences and ends with details and settings."""
+    results = found.results
+    drawn = "".join(chart_of_each(results, name) for name in pictures_in("comparison"))
+    return "".join(
+        [
+            *_head(found),
+            warnings(f"{name}: {text}" for name, result in results.items() for text in result.warnings),
+            section("Policies side by side", _side_by_side(found), long=True),
+            *_gains(found),
+            section("Usage and waiting", drawn, long=True) if drawn else "",
+            section("Evictions", _of_each(results, evictions), long=True),
+            section("Pending jobs", _of_each(results, pending), long=True),
+            _decisions(found),
+            section("All metrics", metrics(_values(found)), long=True),
+            section("Settings and provenance", settings(results, command)),
+        ]
+    )
+
+
+def _head(found: Comparison) -> list[str]:
+    """Return the headline, the largest problem, and the cards with the main metrics."""
+    best, advice = words.recommended(found.results)
+    lead = words.of_results(found.results)
+    texts = [
+        paragraph(about(found.before), "kq-quiet"),
+        paragraph(f"{lead[0]} {advice}" if lead else advice, "kq-lead"),
+    ]
+    texts += map(paragraph, lead[1:])
+    texts.append(next_step(words.problem(found[best]), best))
+    return [*texts, paragraph(f"The cards show “{best}”:", "kq-quiet"), cards(_policy_cards(found, best))]
+
+
+def _policy_cards(found: Comparison, best: str) -> list[tuple[str, str, str]]:
+    """Return the five most important metrics of the recommended policy, each with the values of the others."""
+    cell = words.busiest(found[best].kpis)
+    names = ["wait_mean", "wait_p95", *([f"submission_utilisation {cell}", f"lost_hours {cell}"] if cell else [])]
+    values = _values(found)
+    others = [policy for policy in found.names if policy != best][:_IN_CARD]
+    items = []
+    for name in [*names, "evictions"]:
+        texts = {policy: figure_text(name, values[policy].get(name, 0)) for policy in (best, *others)}
+        note = "; ".join(f"{texts[policy]} under “{policy}”" for policy in others)
+        items.append((label_of(name.partition(" ")[0]), texts[best], note))
+    return items
+
+
+def _side_by_side(found: Comparison) -> str:
+    """Return the main metrics of all policies, with the paired differences from the first policy."""
+    values = _values(found)
+    names = dict.fromkeys(name for one in values.values() for name in one)
+    rows = []
+    paired = _paired(found)
+    chosen = [name for own in _SIDE_BY_SIDE for name in names if name.partition(" ")[0] == own]
+    first, *others = found.names
+    for name in chosen:
+        base = values[first].get(name, 0)
+        row = [metric_cell(name), Cell(figure_text(name, base), base)]
+        for other in others:
+            value = values[other].get(name, 0)
+            row.append(Cell(figure_text(name, value), value))
+            row.append(_change(name, base, value, paired.get((other, name))))
+        rows.append(row)
+    head = ["Metric", first]
+    for other in others:
+        head += [other, f"{other}: difference from {first}"]
+    caption = (
+        "Differences of means are paired: all policies run the same jobs. The second line is the 95% confidence "
+        "interval of a difference. A difference is bold and certain if its interval excludes 0, and unclear if it "
+        "contains 0. Only means of at least 640 jobs have an interval; percentiles, maxima and totals have none, so "
+        "their differences may be due to chance."
+    )
+    return paragraph(caption, "kq-quiet") + table(head, rows) + explained(names)
+
+
+def _values(found: Comparison) -> dict[str, dict[str, float]]:
+    """Return the value of each metric, by policy and metric."""
+    return {policy: dict(kpis.rows()) for policy, kpis in found.kpis.items()}
+
+
+def _paired(found: Comparison) -> dict[tuple[str, str], tuple[float, float]]:
+    """Return the confidence intervals of differences by policy and metric."""
+    try:
+        rows = found.differences().rows()
+    except InvalidSpecError:
+        return {}
+    return {(row["policy"], row["metric"]): (row["low"], row["high"]) for row in rows if row["low"] == row["low"]}
+
+
+def _change(name: str, base: float, value: float, between: tuple[float, float] | None) -> Cell:
+    """Return a cell that shows a difference, its confidence interval, and whether the difference is an improvement."""
+    change = value - base
+    text = words.change_text(name, base, value)
+    note = ""
+    clear = False
+    if between is not None:
+        low, high = between
+        is_time = name.startswith(("wait", "first_wait"))
+        note = durations(low, high) if is_time else f"{_signed(name, low)} to {_signed(name, high)}"
+        if unit_of(name) == "part":
+            note = f"{points(low)} to {points(high)} points"
+        clear = low > 0 or high < 0
+    better = better_of(name)
+    if not change or text == "no change":
+        return Cell(text, change, note)
+    if between is None and better:
+        note = "no interval"
+    word = ("better" if (change < 0) == (better == "less") else "worse") if better else ""
+    if between is not None and not clear:
+        word = "unclear"
+    return Cell(f"{text} ({word})" if word else text, change, note, clear)
+
+
+def _signed(name: str, value: float) -> str:
+    return f"-{figure_text(name, -value)}" if value < 0 else figure_text(name, value)
+
+
+def _gains(found: Comparison) -> list[str]:
+    """Return the ClusterQueues whose waits each policy shortens or lengthens, and the jobs whose waits change most."""
+    first, *others = found.names
+    parts = []
+    for other in others:
+        try:
+            effects = Effects(found[first], found[other])
+        except InvalidSpecError:
+            continue
+        less, longer = effects.numbers()
+        of_queues, number = effects.of_queues(MOST_ROWS)
+        total = effects.of_all().jobs
+        counts = (
+            f"{less:,} of {total:,} jobs wait less under “{other}” than under “{first}”, and {longer:,} wait longer."
+        )
+        counts += f" The waits of {total - less - longer:,} jobs do not change."
+        inside = paragraph(counts) + _queues(found[first], (first, other), of_queues, number)
+        lists = []
+        for longer_ in (False, True):
+            rows = effects.rows(_FIRST if other == others[-1] else _FIRST // 2, longer=longer_)
+            jobs = _jobs((found[first], found[other]), (first, other), rows)
+            title = (
+                f"{counted(len(rows), 'job')} with the largest {'increase' if longer_ else 'decrease'} under {other}"
+            )
+            lists.append(f"<div><h3>{escape(title)}</h3>{jobs}</div>")
+        inside += pair(*lists)
+        parts.append(section(f"ClusterQueues and jobs that gain or lose under {other}", inside, long=True))
+    return parts
+
+
+def _queues(run: Result, names: tuple[str, str], queues: Sequence[Effect], total: int) -> str:
+    places = colours(run)
+    rows = []
+    known = {one.name: one for one in queues}
+    for one in map(known.__getitem__, in_order(run, known)):
+        word = ("better" if one.difference < 0 else "worse") if one.is_clear or not one.has_interval else "unclear"
+        between = durations(one.low, one.high) if one.has_interval else "too few jobs for an interval"
+        change = Cell(f"{words.signed(one)} ({word})", one.difference, between, one.is_clear)
+        evicted = one.evictions[1] - one.evictions[0]
+        rows.append(
+            (
+                Cell(one.name, group=class_of(places.get(one.name, OTHERS))),
+                Cell(f"{one.jobs:,}", one.jobs),
+                Cell(duration(one.first), one.first),
+                Cell(duration(one.second), one.second),
+                change if one.difference else Cell("no change", 0.0),
+                Cell(f"{evicted:+,}" if evicted else "0", evicted),
+            )
+        )
+    head = ("ClusterQueue", "Jobs", *(f"Mean wait, {name}" for name in names), "Difference", "More evictions")
+    largest = f"The {len(queues)} ClusterQueues with the largest change of total waits, " if total > len(queues) else ""
+    caption = f"{largest}{'in' if largest else 'In'} the order of the charts: the most requested work first. "
+    caption += "An interval needs at least 640 jobs of the ClusterQueue."
+    return table(head, rows, caption, total=total)
+
+
+def _jobs(results: tuple[Result, Result], names: tuple[str, str], rows: Iterable[int]) -> str:
+    places, queues = colours(results[0]), results[0].jobs["cluster_queue"]
+    waits = [result.jobs["waited"] for result in results]
+    cells = [
+        (
+            Cell(results[0].name_of(row), group=class_of(places.get(queues[row] or "", OTHERS))),
+            *(Cell(duration(float(waited[row])), float(waited[row])) for waited in waits),
+        )
+        for row in rows
+    ]
+    return table(("Job", *names), cells) if cells else paragraph("No jobs.")
+
+
+def _decisions(found: Comparison) -> str:
+    """Return the first decisions that differ between the first and the last policy."""
+    first, last = found.names[0], found.names[-1]
+    number, until = different_decisions(found.before, found.after, 2 * _FIRST)
+    title = f"First decisions that differ{f' from {first} to {last}' if len(found.names) > _TWO else ''}"
+    if not number:
+        return section(title, paragraph("All decisions are the same."))
+    before, after = (decisions_of(result, until) for result in (found.before, found.after))
+    rows = [
+        (Cell(duration(moment[0]), moment[0]), moment[1], _moves(before.get(moment)), _moves(after.get(moment)))
+        for moment in sorted({*before, *after})
+        if before.get(moment) != after.get(moment)
+    ][:_FIRST]
+    counts = paragraph(f"{number:,} admissions and evictions happen under one of the two policies only.")
+    return section(title, counts + table(("Time", "Job", first, last), rows), long=True)
+
+
+def _moves(moves: Iterable[Any] | None) -> str:
+    return ", ".join(map(str, moves or ())) or "—"
+
+
+def _of_each(results: dict[str, Result], part: Any) -> str:
+    return "".join(f"<h3>{escape(name)}</h3>\n{part(result)}" for name, result in results.items())
 
 
 @checked
@@ -54,7 +377,7 @@ def report(
     if isinstance(results, Comparison) and len(results.names) == 1:
         results = next(islice(results.results.values(), 1))
     is_comparison = isinstance(results, Comparison)
-    body = compared.body(results, command) if isinstance(results, Comparison) else single.body(results, command)
+    body = _of_policies(results, command) if isinstance(results, Comparison) else _of_run(results, command)
     head = title or ("Policy comparison" if is_comparison else "Simulation report")
     inside = f"<main>\n<h1>{escape(head)}</h1>\n{body}</main>"
     write_file(path, document(head, inside, extra_style=STYLE, script=SCRIPT))

@@ -14,14 +14,14 @@ from kueuepy.look.escapes import escape
 from kueuepy.look.numbers import amount, duration
 from kueuepy.look.svg import FULL, HALF, NARROW, for_page
 from kueuepy.profiles.version import describe, installed
-from kueuepy.simulation.catalogue import columns_shown, figure_text, label_of
+from kueuepy.simulation.catalogue import columns_shown, figure_text, grouped, label_of
 from kueuepy.simulation.figures import hours
 from kueuepy.simulation.pages.tables import MOST_ROWS, Cell, pair, paragraph, table
 from kueuepy.simulation.pictures.catalogue import PICTURES, colours, data_alike, in_order
 from kueuepy.simulation.saved import plain
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Mapping, Sequence
 
     from kueuepy.look.chart import Chart
     from kueuepy.look.svg import Layout
@@ -143,6 +143,29 @@ def explained(names: Iterable[str]) -> str:
     """Return explanations of the metrics with these names."""
     shown = {name.partition(" ")[0] for name in names}
     return paragraph(" ".join(text for name, text in _MEANINGS.items() if name in shown), "kq-quiet")
+
+
+def metrics(values: Mapping[str, Mapping[str, float]], interval: Callable[[str], str] | None = None) -> str:
+    """Return tables of all metrics in groups.
+
+    Args:
+        values: The values by title of the column, such as a policy, and by metric.
+        interval: A function that returns the confidence interval of a metric, for a further column; optional.
+    """
+    names = dict.fromkeys(name for column in values.values() for name in column)
+    head = ("Metric", *values, *(("95% interval",) if interval else ()))
+    found = ""
+    for group, own in grouped(names).items():
+        rows = [
+            (
+                Cell(label_of(name.partition(" ")[0]), note=name),
+                *(Cell(figure_text(name, column.get(name)), column.get(name)) for column in values.values()),
+                *((interval(name),) if interval else ()),
+            )
+            for name in own
+        ]
+        found += f"<h3>{group}</h3>\n{table(head, rows)}"
+    return found
 
 
 def metric_cell(name: str) -> Cell:
