@@ -141,20 +141,6 @@ def test_jains_index_over_users():
     assert result.jain() == result.kpis.jain == 1.0
 
 
-def test_the_smallest_waiting_request_over_time():
-    rows = [(0, 100, 4), (10, 10, 3), (20, 10, 1), (30, 10, 2)]
-    jobs = [{"queue": "q", "submit": at, "runtime": run, "gpu": gpus} for at, run, gpus in rows]
-    result = kq.simulate(cluster(queue("q", 4, strategy="StrictFIFO")), jobs)
-    found = [(row["seconds"], row["amount"]) for row in result.smallest_waiting().rows()]
-    # At 100 s, the jobs of 3 and 1 GPUs start; the job of 2 starts when they end.
-    assert found == [(10.0, 3), (20.0, 1), (100.0, 2), (110.0, -1)]
-
-
-def test_an_evicted_job_waits_again(evicting):
-    found = [(row["seconds"], row["amount"]) for row in kq.simulate(*evicting).smallest_waiting(GPU).rows()]
-    assert found == [(100.0, 2), (150.0, -1), (400.0, 2), (450.0, -1)]
-
-
 def test_simulated_waits_next_to_recorded_waits():
     rows = {
         "queue": ["q", "q"],

@@ -64,7 +64,6 @@ CALLS = {
     "tidy": lambda result: result.tidy(),
     "preemptions": lambda result: result.preemptions,
     "warnings": lambda result: result.warnings,
-    "smallest_waiting": lambda result: result.smallest_waiting(),
     "resample": lambda result: result.usage.resample(result.seconds / 10),
     "at": lambda result: result.at(3600),
     "waiting": lambda result: result.waiting,

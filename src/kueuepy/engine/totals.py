@@ -5,10 +5,9 @@ Integrals are in amounts times nanoseconds, or in nanoseconds. A cell is the tex
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, TypedDict
+from typing import TypedDict
 
-if TYPE_CHECKING:
-    from kueuepy.engine.records import CellTotals, EvictionTotals, TreeTotals
+from kueuepy.engine.records import CellTotals, EvictionTotals, TreeTotals  # noqa: TC001 - msgspec looks them up
 
 
 class QueueTotals(TypedDict):

@@ -35,7 +35,6 @@ from kueuepy.simulation.recorded import (
     Waiter,
     beside_recorded,
     longest_waiting,
-    smallest_waiting,
 )
 from kueuepy.simulation.saved import plain, table_writer, text_of_facts
 from kueuepy.simulation.warn import warnings_of
@@ -179,22 +178,6 @@ class Result(Recorded, Framed):
             NotFoundError: The table of jobs does not have the column.
         """
         return self.kpis.jain if by == "cluster_queue" else jain_by(self, by)
-
-    def smallest_waiting(self, resource: str | None = None) -> Columns:
-        """Return the smallest total request among the waiting jobs of each ClusterQueue over time.
-
-        Args:
-            resource: The resource; by default, the first resource that the jobs request.
-
-        Returns:
-            Columns `seconds`, `cluster_queue` and `amount`, with one row per change. The amount is the request of all
-            pods of a job, in cores, bytes or devices. The amount is -1 while no job waits.
-
-        Raises:
-            StateError: The runs were not recorded.
-            InvalidSpecError: No job requests the resource.
-        """
-        return smallest_waiting(self, resource)
 
     def compare_recorded(self) -> Columns:
         """Return the simulated first wait of each job, and the wait that the log recorded.

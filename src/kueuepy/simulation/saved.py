@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, TypedDict
 
 import msgspec
 
+from kueuepy.engine.totals import Totals
 from kueuepy.errors import InvalidSpecError
 from kueuepy.errors.libraries import imported
 from kueuepy.files import write_files
@@ -34,40 +35,13 @@ _VERSION = 3
 _READ = (2, _VERSION)
 """Versions of the format that are read; version 2 has neither fleets nor `not_modelled`."""
 
-Cells = dict[str, float]
 
+class _Totals(Totals, total=False):
+    """The integrals of a simulation, and what the result of a fleet has besides."""
 
-class _Queue(TypedDict):
-    waits: float
-    most_waiting: int
-    blocked: float
-    somebody_waits: float
-    cells: dict[str, tuple[float, float, float, int]]
-
-
-class _Submitted(TypedDict):
-    until: int
-    used: Cells
-    nominal: Cells
-
-
-class _TotalsOfAll(TypedDict):
-    queues: dict[str, _Queue]
-    trees: list[tuple[str, str, float, float]]
-    evictions: list[tuple[str, str, str, int, Cells]]
-    nominal: Cells
-    lost: Cells
-    overhead: Cells
-    waits: float
-    most_waiting: int
-    borrowing: float
     assigned: list[list[tuple[str, str, str, int]]]
-
-
-class _Totals(_TotalsOfAll, total=False):
-    submitted: _Submitted
     dispatch_wait: int
-    copied: list[list[Cells]]
+    copied: list[list[dict[str, float]]]
 
 
 class FleetFacts(TypedDict):

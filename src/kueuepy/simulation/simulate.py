@@ -10,10 +10,13 @@ from typing import TYPE_CHECKING, Any, TypeVar, cast
 from kueuepy._core import Turn
 from kueuepy.errors import LoopError, StateError, UnsupportedError
 from kueuepy.errors.arguments import checked, checked_methods
+from kueuepy.errors.settings import spelled_out
 from kueuepy.fleet import Fleet
 from kueuepy.objects import SECOND
+from kueuepy.simulation.fleet_result import fleet_result_of
+from kueuepy.simulation.fleets import FleetPrepared
 from kueuepy.simulation.gather import result_of
-from kueuepy.simulation.model import Clock, Recording, RunModel, Settings
+from kueuepy.simulation.model import Clock, Recording, RunModel, Settings, SimulateSettings
 from kueuepy.simulation.prepare import Prepared
 from kueuepy.simulation.progress import Progress, Teller
 from kueuepy.simulation.table import Jobs
@@ -22,7 +25,7 @@ from kueuepy.simulation.warn import is_about_figures
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
 
-    from typing_extensions import Never
+    from typing_extensions import Never, Unpack
 
     from kueuepy.cluster import Cluster
     from kueuepy.scheduler import Scheduler
@@ -83,54 +86,35 @@ class Simulation:
     3
     """
 
+    @spelled_out(SimulateSettings)
     def __init__(
         self,
         cluster: Cluster | Scheduler | Fleet,
         jobs: Jobs | Iterable[Any],
         *,
-        model: RunModel = _MODEL,
-        events: Sequence[Event] = (),
-        clock: Clock = _CLOCK,
-        delays: Sequence[Delay] = (),
-        until: Time = None,
-        warmup: Time = 0,
-        seed: int = 0,
-        record: Recording = _RECORD,
-        on_loop: OnLoop = "hold",
-        missing: Missing = "error",
         threads: int | None = 1,
+        **settings: Unpack[SimulateSettings],
     ) -> None:
         """Prepare a simulation without advancing the virtual time.
 
         Args:
             cluster: The cluster, Scheduler or Fleet; see `simulate`.
             jobs: The jobs to simulate; see `simulate`.
-            model: Model of what an eviction costs.
-            events: Changes during the simulation.
-            clock: The duration of a scheduling cycle.
-            delays: Delays of admission checks and pod starts, and node failures.
-            until: Time after the first submission at which the simulation stops; `None` for no limit.
-            warmup: Length of the warm-up after the first submission. Metrics exclude it.
-            seed: Seed of the random number generator for delays.
-            record: The tables to record.
-            on_loop: How to respond to a preemption loop: `hold`, `stop` or `raise`.
-            missing: How to treat jobs whose LocalQueue does not exist: `error`, `skip` or `wait`.
             threads: The number of threads; `None` for all available cores. 1 by default, because programs often run
                 several simulations in parallel. See `simulate`.
+            settings: Keyword arguments of `simulate`: `model`, `events`, `clock`, `delays`, `until`, `warmup`, `seed`,
+                `record`, `on_loop` and `missing`.
 
         Raises:
             InvalidSpecError: An argument is invalid; the message names the row of an invalid job.
             NotFoundError: A job names a LocalQueue that does not exist, and `missing` is `error`.
         """
         self._turn = Turn("this Simulation")
-        chosen: Any = delays if isinstance(delays, dict) else tuple(delays)
-        settings = Settings(model, tuple(events), clock, chosen, until, warmup, seed, record, on_loop, missing)
-        if isinstance(cluster, Fleet):
-            from kueuepy.simulation.fleets import FleetPrepared  # noqa: PLC0415 - only for fleets
-
-            self._run: Prepared = FleetPrepared(cluster, jobs, settings, threads=threads)
-        else:
-            self._run = Prepared(cluster, jobs, settings, threads=threads)
+        delays: Any = settings.get("delays", ())
+        chosen: dict[str, Any] = {**settings, "events": tuple(settings.get("events", ()))}
+        chosen["delays"] = delays if isinstance(delays, dict) else tuple(delays)
+        kind = FleetPrepared if isinstance(cluster, Fleet) else Prepared
+        self._run: Prepared = kind(cluster, jobs, Settings(**chosen), threads=threads)
 
     @property
     @_alone
@@ -308,12 +292,7 @@ class Simulation:
 
 
 def _result_of(run: Prepared) -> Result:
-    if hasattr(run, "fleet"):
-        from kueuepy.simulation.fleet_result import fleet_result_of  # noqa: PLC0415 - only for fleets
-
-        of_fleet: Any = run
-        return fleet_result_of(of_fleet)
-    return result_of(run)
+    return fleet_result_of(run) if isinstance(run, FleetPrepared) else result_of(run)
 
 
 @checked

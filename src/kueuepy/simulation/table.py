@@ -206,6 +206,9 @@ class Jobs(GeneratedJobs):
     def from_frame(cls, frame: Any, map: Mapping[str, str] | None = None) -> Self:  # noqa: A002
         """Create one job for each row of a table of pandas, polars, pyarrow or another library that narwhals reads.
 
+        `from_arrow` is another name of this method. An object with an Arrow stream (`__arrow_c_stream__`) is a table,
+        too.
+
         Numeric columns that already have the right type and unit are not copied. The result of `to_pandas`, `to_polars`
         or `to_arrow` is read back without a change.
 
@@ -216,23 +219,11 @@ class Jobs(GeneratedJobs):
         Raises:
             InvalidSpecError: A column is missing, or contains an invalid value.
             NotFoundError: `map` names a column that does not exist.
+            UnsupportedError: The object only has an Arrow stream, and pyarrow is not installed.
         """
         return cls(renamed(frame_columns(frame), map))
 
-    @classmethod
-    def from_arrow(cls, table: Any, map: Mapping[str, str] | None = None) -> Self:  # noqa: A002
-        """Create jobs from an Arrow table, or from any object with an Arrow stream (`__arrow_c_stream__`).
-
-        Args:
-            table: The table.
-            map: The names of columns in the table, by the corresponding names in `Jobs`: `{"queue": "team"}`.
-
-        Raises:
-            InvalidSpecError: A column is missing, or contains an invalid value.
-            NotFoundError: `map` names a column that does not exist.
-            UnsupportedError: pyarrow is not installed.
-        """
-        return cls(renamed(frame_columns(table), map))
+    from_arrow = from_frame
 
     @classmethod
     def from_manifests(cls, manifests: Any, runtime: Any = None) -> Self:
