@@ -1,4 +1,4 @@
-"""Readers of job files: tables with named columns, and traces of real clusters."""
+"""Files of jobs: their text, their columns and the places of their rows."""
 
 from __future__ import annotations
 
@@ -6,26 +6,20 @@ import contextlib
 import csv
 import gzip
 import io
-import re
 import zlib
-from functools import partial
 from importlib import import_module
-from inspect import signature
 from itertools import islice
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypedDict
+from typing import TYPE_CHECKING, Any
 
 import msgspec
 import numpy as np
 
 from kueuepy.engine.cached import cached_property
 from kueuepy.errors import InvalidSpecError
-from kueuepy.errors.former import FORMER
 from kueuepy.errors.words import counted
 from kueuepy.simulation.base import JobColumns
-from kueuepy.simulation.columns import ALIASES, is_known, renamed
-from kueuepy.simulation.saved import read_parquet
-from kueuepy.simulation.values import MISSING, Column, frame_columns, row_columns, values_of
+from kueuepy.simulation.values import MISSING, Column, row_columns, values_of
 
 if TYPE_CHECKING:
     import os
@@ -33,18 +27,8 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-_SUFFIXES = {**{name: name for name in ("csv", "parquet", "jsonl", "swf")}, "pq": "parquet", "ndjson": "jsonl"}
-_LOGS = {
-    "swf": "",
-    "philly": "timestamp duration num_gpus cluster",
-    "philly-json": "",
-    "sacct": "",
-}
-"""The formats of logs, and the columns by which a CSV file is recognized, in the order of the attempts."""
 _LARGE = 1 << 20
 """Arrow reads texts of at least this number of characters; it takes longer to import than to read a small file."""
-FORMATS = tuple(dict.fromkeys((*_SUFFIXES.values(), *_LOGS)))
-"""The names of the formats that `read` accepts."""
 
 
 class Source:
@@ -163,70 +147,6 @@ class Table:
     def jobs(self, columns: Mapping[str, Any], **other: Any) -> JobColumns:
         """Return a table of jobs with the given columns, sorted by submission time."""
         return JobColumns(columns, where=self.where, notes=self.notes).sort()._with(**other)  # noqa: SLF001 - same package
-
-
-class LogOptions(TypedDict, total=False):
-    """Options of log formats; the modules in `kueuepy.simulation.logs` document them in detail.
-
-    Attributes:
-        per_pod: The largest number of GPUs of a pod, for `philly`.
-    """
-
-    per_pod: int
-
-
-def read(
-    path: str | os.PathLike[str], name: str, columns: Mapping[str, str] | None, options: Mapping[str, Any]
-) -> JobColumns:
-    """Read jobs from a file, as described at `Jobs.read`; `name` is the format, and `columns` is the argument `map`."""
-    source, format_ = Source(path), name
-    if name == "auto":
-        suffix = Path(source.path.name.removesuffix(".gz")).suffix[1:]
-        is_sacct = suffix in ("", "txt", "log", "psv", "csv") and _is_sacct(source)
-        if suffix not in _SUFFIXES and not is_sacct:
-            known = ", ".join(FORMATS)
-            raise InvalidSpecError(f"{source.path}: its name has no known suffix; format= must be one of {known}")
-        format_ = "sacct" if is_sacct else _SUFFIXES[suffix]
-        if format_ == "csv" and not columns:
-            format_ = _log_of(source) or format_
-    if name in FORMER["format"]:
-        raise InvalidSpecError(f"format: {name!r} no longer exists: {FORMER['format'][name]}")
-    if format_ not in FORMATS:
-        raise InvalidSpecError(f"format: {name!r}; it must be auto or one of {', '.join(FORMATS)}")
-    more, reader = {**options, **({} if columns is None else {"map": columns})}, partial(_read_table, format_)
-    if format_ in _LOGS:
-        (module,) = re.findall("^[a-z]+", format_)
-        reader = getattr(import_module(f"kueuepy.simulation.logs.{module}"), "read_" + format_.replace("-", "_"))
-    if unknown := sorted(set(more) - set(signature(reader).parameters)):
-        raise InvalidSpecError(f"format {format_}: takes no option {unknown[0]!r}")
-    return reader(source, **more)
-
-
-def _is_sacct(source: Source) -> bool:
-    """Return whether the first line of a file names fields of Slurm's `sacct`, separated by `|`."""
-    return {"JobID", "State"} <= {*source.text().partition("\n")[0].strip().split("|")}
-
-
-def _log_of(source: Source) -> str:
-    """Return the log whose columns a CSV file has; an empty string if there is none."""
-    return next((log for log, names in _LOGS.items() if names and {*names.split()} <= {*source.csv}), "")
-
-
-def _read_table(format_: str, source: Source, map: Mapping[str, str] | None = None) -> JobColumns:  # noqa: A002
-    is_csv = format_ == "csv"
-    columns = (
-        source.csv
-        if is_csv
-        else source.jsonl()
-        if format_ == "jsonl"
-        else frame_columns(read_parquet(source.path, "logs"))
-    )
-    table = Table(source, {ALIASES.get(name, name): values for name, values in renamed(columns, map).items()})
-    needed = [name for name in ("queue", "submit") if name in table.columns]
-    table = table.keep(table.given(*needed), "without queue or submit")
-    # Only CSV has no types of its own.
-    own = [name for name in table.columns if is_csv and not is_known(name)]
-    return table.jobs({name: table.column(name).typed() if name in own else table[name] for name in table.columns})
 
 
 def csv_columns(text: str, path: str) -> dict[str, Any]:

@@ -13,7 +13,7 @@ from kueuepy.simulation.censoring import completed
 from kueuepy.simulation.columns import public_column, renamed, template_texts
 from kueuepy.simulation.generate import GeneratedJobs
 from kueuepy.simulation.items import of_observed
-from kueuepy.simulation.read import LogOptions, read
+from kueuepy.simulation.logs import LogOptions, read
 from kueuepy.simulation.saved import write_jobs
 from kueuepy.simulation.values import frame_columns
 
@@ -124,9 +124,8 @@ class Jobs(GeneratedJobs):
         The recipes in the documentation ("Read traces of other systems") have functions for further traces.
 
         YAML and JSON files, recordings (`history.db`) and running clusters (`cluster:CONTEXT`) have the format
-        `workloads`, which is read as `from_workloads` reads it. `kueuepy.simulation.read.LogOptions` lists the options,
-        which the modules in `kueuepy.simulation.logs` document in detail. The `notes` of the result report the number
-        of rows that were left out.
+        `workloads`, which is read as `from_workloads` reads it. `kueuepy.simulation.logs.LogOptions` lists the options.
+        The `notes` of the result report the number of rows that were left out.
 
         Args:
             path: The file; gzip compression of logs is detected.

@@ -1,0 +1,442 @@
+"""Readers of files of jobs: tables with named columns, and logs of real clusters."""
+
+from __future__ import annotations
+
+import csv
+import math
+import re
+from functools import partial
+from inspect import signature
+from itertools import chain
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, TypedDict
+
+import msgspec
+import numpy as np
+
+from kueuepy.errors import InvalidSpecError
+from kueuepy.errors.former import FORMER
+from kueuepy.objects import SECOND
+from kueuepy.objects.times import LONGEST
+from kueuepy.simulation.columns import ALIASES, is_known, renamed
+from kueuepy.simulation.read import Source, Table
+from kueuepy.simulation.saved import read_parquet
+from kueuepy.simulation.spans import parse_moment, shown
+from kueuepy.simulation.values import SPAN, TIME, frame_columns, row_columns, whole
+from kueuepy.tables import Categorical
+
+if TYPE_CHECKING:
+    import os
+    from collections.abc import Callable, Iterator, Mapping
+
+    from numpy.typing import NDArray
+
+    from kueuepy.simulation.base import JobColumns
+
+
+# --- tables with named columns ----------------------------------------------------------------------------------------
+
+
+def _read_table(format_: str, source: Source, map: Mapping[str, str] | None = None) -> JobColumns:  # noqa: A002
+    """Read a file with one job per row."""
+    if is_csv := format_ == "csv":
+        columns = source.csv
+    else:
+        columns = source.jsonl() if format_ == "jsonl" else frame_columns(read_parquet(source.path, "logs"))
+    table = Table(source, {ALIASES.get(name, name): values for name, values in renamed(columns, map).items()})
+    needed = [name for name in ("queue", "submit") if name in table.columns]
+    table = table.keep(table.given(*needed), "without queue or submit")
+    # Only CSV has no types of its own.
+    own = [name for name in table.columns if is_csv and not is_known(name)]
+    return table.jobs({name: table.column(name).typed() if name in own else table[name] for name in table.columns})
+
+
+# --- the Standard Workload Format of the Parallel Workloads Archive ---------------------------------------------------
+
+_FIELDS = 18
+_MOST_ID = 2.0**53
+_QUEUES = {13: "group", 15: "queue", 16: "partition"}
+_STATUS = {0: "failed", 1: "completed", 2: "partial", 3: "partial", 4: "partial", 5: "cancelled"}
+
+
+def _read_swf(source: Source, map: Mapping[str, int] | None = None) -> JobColumns:  # noqa: A002
+    """Read a log with 18 fields per job.
+
+    | column | field |
+    | --- | --- |
+    | `submit`, `runtime` | 2, 4; a runtime of 0 s becomes 1 s |
+    | `pods` | 5 (allocated processors), or 8 if 5 is unknown; each pod requests one CPU |
+    | `memory` | 10 (requested), or 7 (used) if 10 is unknown, in KB per processor |
+    | `limit` | 9 |
+    | `queue` | 15; if it is unknown for all jobs, their queue is `jobs` |
+    | `user`, `state` | 12, 11 |
+
+    Args:
+        source: The file.
+        map: `{"queue": 13}` uses the group as the queue, and `{"queue": 16}` the partition.
+
+    Raises:
+        InvalidSpecError: A line does not have 18 numbers, or `map` is invalid.
+    """
+    chosen = dict(map or {}).pop("queue", 15)
+    if chosen not in _QUEUES or set(map or {}) - {"queue"}:
+        raise InvalidSpecError(f"map: {dict(map or {})}; of a log in SWF it must be the queue, from field 13, 15 or 16")
+    header, numbers = _numbers(source)
+    field = {number: numbers[:, number - 1] for number in range(1, _FIELDS + 1)}
+    columns_of = {str(number): values for number, values in field.items()}
+    table = Table(source, columns_of).keep(field[4] >= 0, "without a run time")
+    table = table.keep(_known(table, "5", "8") > 0, "without processors")
+    runtime = table["4"]
+    if (short := int((runtime == 0).sum())) > 0:
+        table.notes.append(("ran for 0 s, taken for 1 s", short))
+    memory = _known(table, "10", "7")
+    columns: dict[str, Any] = {
+        "queue": _names(table[str(chosen)], _QUEUES[chosen]),
+        "submit": table["2"],
+        "runtime": np.maximum(runtime, 1),
+        "pods": _known(table, "5", "8"),
+        "cpu": np.ones(len(table)),
+        "limit": _positive(table["9"]),
+        "user": _names(table["12"], "user", "user"),
+        "state": _states(table["11"]),
+    }
+    if (memory > 0).any():
+        columns["memory"] = np.maximum(memory, 0) * 1024
+    return table.jobs(columns, header=header)
+
+
+def _numbers(source: Source) -> tuple[str, NDArray[np.float64]]:
+    lines = source.text().splitlines()
+    header = "".join(f"{line}\n" for line in lines if line.startswith(";"))
+    body = {number: line for number, line in enumerate(lines, 1) if line.strip() and not line.startswith(";")}
+    source.line = list(body).__getitem__
+    try:
+        found = np.array(" ".join(body.values()).split(), np.float64)
+    except ValueError:
+        found = np.zeros(1)
+    if len(found) != len(body) * _FIELDS:
+        for number, line in body.items():
+            if not _is_job(line):
+                raise InvalidSpecError(f"{source.path}:{number}: {line.strip()!r}; a job must be {_FIELDS} numbers")
+    return header, found.reshape(-1, _FIELDS)
+
+
+def _is_job(line: str) -> bool:
+    parts = line.split()
+    try:
+        return len(list(map(float, parts))) == _FIELDS
+    except ValueError:
+        return False
+
+
+def _known(table: Table, first: str, second: str) -> NDArray[np.float64]:
+    one, other = table[first], table[second]
+    found: NDArray[np.float64] = np.where(one > 0, one, other)
+    return found
+
+
+def _positive(values: Any) -> NDArray[np.float64]:
+    found: NDArray[np.float64] = np.where(values > 0, values, np.nan)
+    return found
+
+
+def _names(values: Any, word: str, alone: str = "jobs") -> Categorical:
+    known, codes = np.unique(_whole(values), return_inverse=True)
+    names = [f"{word}-{number}" if number >= 0 else f"{word}-unknown" for number in known.tolist()]
+    return Categorical(codes.astype(np.int32), [alone] if names == [f"{word}-unknown"] else names)
+
+
+def _states(values: Any) -> Categorical:
+    known, codes = np.unique(_whole(values), return_inverse=True)
+    return Categorical(codes.astype(np.int32), [_STATUS.get(number, "unknown") for number in known.tolist()])
+
+
+def _whole(values: Any) -> NDArray[np.int64]:
+    """Return identifiers as integers; a value that is not finite or is too large becomes -1 (unknown)."""
+    known = np.isfinite(values) & (np.abs(values) < _MOST_ID)
+    return np.where(known, values, -1).astype(np.int64)
+
+
+# --- Microsoft's Philly trace of 2017 (msr-fiddle/philly-traces, CC BY 4.0): Jeon et al., ATC 2019 --------------------
+
+
+def _read_philly(source: Source, per_pod: int = 8) -> JobColumns:
+    """Read the extract of the trace in CSV form.
+
+    A job is submitted at `timestamp`, runs for `duration` and needs `num_gpus` GPUs. The column `cluster` contains the
+    queue of a job. Jobs that ran for less than one second are left out.
+
+    Args:
+        source: The file.
+        per_pod: The largest number of GPUs in a pod; 8 by default. Jobs with more GPUs have several pods. If `per_pod`
+            is 0, every job has one pod.
+
+    Raises:
+        InvalidSpecError: The file cannot be read, or is invalid.
+    """
+    table = Table(source, source.csv)
+    duration = table.column("duration").integers(SPAN)
+    gpus = table.column("num_gpus").integers(whole(0, missing=0))
+    table = table.keep(duration >= 10**9, "ran for less than 1 s")
+    duration, gpus = duration[duration >= 10**9], gpus[duration >= 10**9]
+    pods = -(-gpus // per_pod) if per_pod else np.ones_like(gpus)
+    columns: dict[str, Any] = {
+        "queue": table["cluster"],
+        "submit": table.column("timestamp").integers(TIME).view("M8[ns]"),
+        "runtime": duration.view("m8[ns]"),
+        "pods": np.maximum(pods, 1),
+        "gpu": -(-gpus // np.maximum(pods, 1)),
+    }
+    if (uneven := int((columns["gpu"] * columns["pods"] != gpus).sum())) > 0:
+        table.notes.append((f"GPUs that do not divide into pods of {per_pod}, rounded up", uneven))
+    return table.jobs(columns)
+
+
+class _Server(msgspec.Struct):
+    gpus: list[Any] | None = None
+
+
+class _Attempt(msgspec.Struct):
+    start_time: str | None = None
+    end_time: str | None = None
+    detail: list[_Server] | None = None
+
+
+class _Job(msgspec.Struct):
+    jobid: str = ""
+    vc: str | None = None
+    user: str | None = None
+    status: str | None = None
+    submitted_time: str | None = None
+    attempts: list[_Attempt] | None = None
+
+
+def _read_philly_json(source: Source) -> JobColumns:
+    """Read the original `cluster_job_log`.
+
+    The runtime of a job is the sum of the durations of its attempts. The servers and GPUs of the first attempt
+    determine the pods. The field `vc` contains the queue of a job.
+
+    Args:
+        source: The file.
+
+    Raises:
+        InvalidSpecError: The file is not a list of jobs, or a time is not a date and time.
+    """
+    jobs = source.json(list[_Job], "a JSON list of jobs")
+    rows = [_row(job, source.where(number, number)) for number, job in enumerate(jobs)]
+    table = Table(source, row_columns(rows))
+    table = table.keep(table.given("submit", "runtime"), "no attempt, or one without times")
+    table = table.keep(table["gpus"] > 0, "without GPUs")
+    gpus, pods = table["gpus"], table["pods"]
+    return table.jobs(
+        {
+            "name": table["name"],
+            "queue": table["vc"],
+            "submit": _dates(table, "submit"),
+            "runtime": table["runtime"],
+            "pods": pods,
+            "gpu": -(-gpus // pods),
+            "user": table["user"],
+            "state": table["state"],
+            "recorded_start": _dates(table, "start"),
+        }
+    )
+
+
+def _dates(table: Table, name: str) -> Any:
+    return np.array(table[name].tolist(), np.int64).view("M8[ns]")
+
+
+def _row(job: _Job, where: str) -> dict[str, Any]:
+    attempts = job.attempts or []
+    times = [(_time(one.start_time, where), _time(one.end_time, where)) for one in attempts]
+    runs = [end - start for start, end in times if start is not None and end is not None]
+    whole = bool(times) and len(runs) == len(times)
+    if min(runs, default=0) < 0:
+        raise InvalidSpecError(f"{where}: attempts: one ends before it starts; end_time must be start_time or later")
+    detail = attempts[0].detail or [] if attempts else []
+    return {
+        "name": job.jobid.replace("_", "-"),
+        "vc": job.vc,
+        "user": job.user,
+        "state": job.status,
+        "submit": _time(job.submitted_time, where),
+        "runtime": sum(runs) / SECOND if whole else None,
+        "start": times[0][0] if whole else None,
+        "gpus": sum(len(server.gpus or ()) for server in detail),
+        "pods": max(1, len(detail)),
+    }
+
+
+def _time(text: str | None, where: str) -> int | None:
+    if text in (None, "None", ""):
+        return None
+    found = parse_moment(text) if "-" in text[1:] else None
+    if found is None or not 0 <= found <= LONGEST:
+        raise InvalidSpecError(f"{where}: {shown(text)}; it must be a date and time such as 2017-10-09 07:01:55")
+    return found
+
+
+# --- Slurm, as `sacct --parsable2` prints it (https://slurm.schedmd.com/sacct.html) -----------------------------------
+
+_UNKNOWN = ("", "Unknown", "None", "UNLIMITED", "Partition_Limit", "INVALID")
+_UNFINISHED = ("PENDING", "RUNNING", "SUSPENDED", "REQUEUED", "CONFIGURING", "COMPLETING", "RESIZING")
+_SIZES = {unit: 1024**power for power, unit in enumerate("KMGTP", 1)}
+_AMOUNT = re.compile(r"([0-9.]+)([KMGTP]?)([cn]?)")
+_TASKS = re.compile(r"(.+)_\[([0-9,-]+)(?::(\d+))?(?:%\d+)?\]")
+
+
+def _read_sacct(source: Source, map: Mapping[str, str] | None = None) -> JobColumns:  # noqa: A002
+    """Read the output of `sacct -a -P -o JobID,User,Account,Submit,Start,End,Elapsed,NNodes,AllocTRES,ReqTRES,State`.
+
+    | column | field |
+    | --- | --- |
+    | `name` | JobID; `1002_1` becomes `1002-1`. Each waiting task of an array is one job |
+    | `queue` | Account; `map={"queue": "Partition"}` uses another field |
+    | `submit`, `recorded_start`, `runtime` | Submit, Start, ElapsedRaw or Elapsed; times without a zone are in UTC |
+    | `pods` | NNodes: one pod per node |
+    | `cpu`, `memory`, `gpu` | AllocTRES or ReqTRES, or NCPUS and ReqMem, divided by the number of nodes |
+    | `limit`, `user`, `state` | Timelimit, User, first word of State |
+    | `censored` | whether the job is pending or running |
+
+    Memory is in units of 1024: `64G` is 64 GiB. Steps such as `1001.batch` and jobs that ended before they started are
+    left out.
+
+    Args:
+        source: The file.
+        map: The field that contains the queue.
+
+    Raises:
+        InvalidSpecError: The file cannot be read, a field is missing, or a value is invalid; the message names the row.
+    """
+    chosen = dict(map or {})
+    queue = chosen.pop("queue", "Account")
+    lines = csv.DictReader(source.text().splitlines(), delimiter="|", quoting=csv.QUOTE_NONE)
+    if missing := [name for name in ("JobID", "State", "Submit", queue) if name not in (lines.fieldnames or ())]:
+        raise InvalidSpecError(f"{source.path}: has no field {missing[0]}; sacct prints the fields of its option -o")
+    if chosen:
+        raise InvalidSpecError(f'map: "{next(iter(chosen))}" is set by the format sacct; only the queue can be chosen')
+    entries = list(lines)
+    steps = sum("." in entry["JobID"] for entry in entries)
+    rows = list(chain.from_iterable(_jobs(entry, queue, source, at) for at, entry in enumerate(entries)))
+    table = Table(source, row_columns(rows))
+    table.notes += [("steps of jobs; left out", steps)] * bool(steps)
+    table = table.keep(table["has_run"], "ended before it started")
+    return table.jobs({name: table[name] for name in table.columns if name != "has_run"})
+
+
+def _jobs(entry: dict[str, str | None], queue: str, source: Source, at: int) -> Iterator[dict[str, Any]]:
+    """Yield the jobs of a line: none for a step, and one for each task of an array that waits as a whole."""
+    # Slurm writes several words for unknown values; a line may have fewer fields than the first one.
+    given = {name: value for name, value in entry.items() if value is not None and value not in _UNKNOWN}
+    job, state = given.get("JobID", ""), (given.get("State") or "UNKNOWN").split()[0]
+    if "." in job:
+        return
+    where = source.where(at, at)
+    nodes = int(_amount(given.get("NNodes", "1"), where, 1, 1)) or 1
+    is_open = state in _UNFINISHED
+    row: dict[str, Any] = {
+        "queue": given.get(queue),
+        "submit": given.get("Submit"),
+        "runtime": given.get("ElapsedRaw") or given.get("Elapsed"),
+        "pods": nodes,
+        **_requests(given, nodes, where),
+        "limit": given.get("Timelimit"),
+        "user": given.get("User"),
+        "state": state,
+        "censored": is_open,
+        "recorded_start": given.get("Start"),
+        "has_run": is_open or "Start" in given,
+    }
+    for name in _tasks(job):
+        yield {"name": re.sub(r"[^a-z0-9.]", "-", name.lower()), **row}
+
+
+def _tasks(job: str) -> Iterator[str]:
+    """Yield the names of the tasks of an array such as `7_[1-3,5%2]`; for any other job, its own name."""
+    array = _TASKS.fullmatch(job)
+    if array is None:
+        yield job
+        return
+    for part in array[2].split(","):
+        first, _, last = part.partition("-")
+        yield from (f"{array[1]}_{task}" for task in range(int(first), int(last or first) + 1, int(array[3] or 1)))
+
+
+def _requests(given: dict[str, str], nodes: int, where: str) -> dict[str, Any]:
+    """Return the requests of one pod, rounded up."""
+    found = dict(part.partition("=")[::2] for part in (given.get("AllocTRES") or given.get("ReqTRES") or "").split(","))
+    # Slurm lists the GPUs in total and by type, or by type only.
+    typed = [amount for name, amount in found.items() if name.startswith("gres/gpu:")]
+    gpus = [found["gres/gpu"]] if "gres/gpu" in found else typed
+    cpus = _amount(found.get("cpu") or given.get("NCPUS") or "0", where, 1, 1)
+    memory = _amount(found.get("mem") or given.get("ReqMem") or "0", where, nodes, int(cpus))
+    return {
+        "cpu": cpus / nodes,
+        "memory": math.ceil(memory / nodes),
+        "gpu": math.ceil(sum(_amount(amount, where, 1, 1) for amount in gpus) / nodes),
+    }
+
+
+def _amount(text: str, where: str, nodes: int, cpus: int) -> float:
+    """Return an amount; memory without a unit is in MiB, and may be given per node (`n`) or per CPU (`c`)."""
+    found = _AMOUNT.fullmatch(text)
+    if found is None:
+        raise InvalidSpecError(f'{where}: is "{text}"; it must be an amount such as 16, 4000M or 64G')
+    return float(float(found[1]) * _SIZES.get(found[2], 1) * {"n": nodes, "c": cpus}.get(found[3], 1))
+
+
+# --- all formats ------------------------------------------------------------------------------------------------------
+
+_READERS: dict[str, Callable[..., JobColumns]] = {
+    **{name: partial(_read_table, name) for name in ("csv", "parquet", "jsonl")},
+    "swf": _read_swf,
+    "philly": _read_philly,
+    "philly-json": _read_philly_json,
+    "sacct": _read_sacct,
+}
+"""The function that reads each format; its further arguments are the options of the format."""
+_SUFFIXES = {**{name: name for name in ("csv", "parquet", "jsonl", "swf")}, "pq": "parquet", "ndjson": "jsonl"}
+_PHILLY = {"timestamp", "duration", "num_gpus", "cluster"}
+"""The columns by which a CSV file is recognized as an extract of Philly's trace."""
+
+
+class LogOptions(TypedDict, total=False):
+    """Options of log formats; the functions in `kueuepy.simulation.logs` document them in detail.
+
+    Attributes:
+        per_pod: The largest number of GPUs of a pod, for `philly`.
+    """
+
+    per_pod: int
+
+
+def read(
+    path: str | os.PathLike[str], name: str, columns: Mapping[str, str] | None, options: Mapping[str, Any]
+) -> JobColumns:
+    """Read jobs from a file, as described at `Jobs.read`; `name` is the format, and `columns` is the argument `map`."""
+    source = Source(path)
+    if name in FORMER["format"]:
+        raise InvalidSpecError(f"format: {name!r} no longer exists: {FORMER['format'][name]}")
+    if name not in ("auto", *_READERS):
+        raise InvalidSpecError(f"format: {name!r}; it must be auto or one of {', '.join(_READERS)}")
+    format_ = _format_of(source, columns) if name == "auto" else name
+    more, reader = {**options, **({} if columns is None else {"map": columns})}, _READERS[format_]
+    if unknown := sorted(set(more) - set(signature(reader).parameters)):
+        raise InvalidSpecError(f"format {format_}: takes no option {unknown[0]!r}")
+    return reader(source, **more)
+
+
+def _format_of(source: Source, columns: Mapping[str, str] | None) -> str:
+    """Return the format of a file, from the suffix of its name and its first line."""
+    suffix = Path(source.path.name.removesuffix(".gz")).suffix[1:]
+    if suffix in ("", "txt", "log", "psv", "csv"):
+        first = source.text().partition("\n")[0].strip()
+        if {"JobID", "State"} <= {*first.split("|")}:
+            return "sacct"
+    if suffix not in _SUFFIXES:
+        known = ", ".join(_READERS)
+        raise InvalidSpecError(f"{source.path}: its name has no known suffix; format= must be one of {known}")
+    found = _SUFFIXES[suffix]
+    return "philly" if found == "csv" and not columns and {*source.csv} >= _PHILLY else found

@@ -1,1 +1,0 @@
-"""Readers of traces of real clusters, with one module per format."""
