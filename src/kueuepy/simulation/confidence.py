@@ -248,7 +248,7 @@ def _of_jobs(scope: Scope, field: str) -> Interval:
     rows = np.flatnonzero(scope.mask)
     order = rows[np.argsort(scope.run.jobs["submit"][rows], kind="stable")]
     name, percent = statistic(field)
-    _, values = job_values(scope.run, order, scope.bound)[name]
+    _, values = job_values(scope.run.jobs, order, scope.bound)[name]
     return of_mean(values) if percent is None else of_percentile(values, percent)
 
 
@@ -331,7 +331,7 @@ def expect_alike(name: str, first: Simulated, second: Simulated) -> None:
 
 def _by_job(run: Recorded) -> dict[str, NDArray[np.float64]]:
     """Return the values of the jobs by the name of the mean metric; NaN for a job without a value."""
-    values = job_values(run, np.arange(len(run.jobs)))
+    values = job_values(run.jobs, np.arange(len(run.jobs)))
     found = {name: np.full(len(run.jobs), np.nan) for name in _MEANS}
     for name, column in found.items():
         mask, own = values[statistic(name)[0]]

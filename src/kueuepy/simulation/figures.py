@@ -268,7 +268,7 @@ def kpis_of(
         mask &= (jobs["submit"] >= low) & (jobs["submit"] < (math.inf if end is None else end))
     seconds = max(0.0, high - low)
     ends = min(high, float(jobs["submit"].max(initial=0.0)))
-    of_jobs = job_figures(run, mask, bound)
+    of_jobs = job_figures(jobs, mask, bound)
     used, nominal, lost, overhead = totals["used"], totals["nominal"], part["lost"], part["overhead"]
     kept = {cell: used.get(cell, 0.0) - lost.get(cell, 0.0) - overhead.get(cell, 0.0) for cell in nominal}
     utilisation = {cell: used.get(cell, 0.0) / all_ if all_ > 0 else 0.0 for cell, all_ in nominal.items()}
@@ -443,7 +443,7 @@ def _lost_hours(evictions: Iterable[Mapping[str, float]]) -> dict[str, float]:
 
 def _figures(result: Recorded, groups: Groups) -> dict[str, NDArray[Any]]:
     """Return the metrics that are computed from individual jobs, for each group; NaN where a group has no value."""
-    found = group_figures(result, groups)
+    found = group_figures(result.jobs, groups)
     return {name: values if has.all() else np.where(has, values, np.nan) for name, (values, has) in found.items()}
 
 

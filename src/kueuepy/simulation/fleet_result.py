@@ -17,7 +17,7 @@ from kueuepy.objects import SECOND
 from kueuepy.session.session import session_of
 from kueuepy.simulation.columns import is_resource, key_of
 from kueuepy.simulation.figures import Kpis, hours, kpis_of
-from kueuepy.simulation.gather import facts_of, job_columns, run_columns, span_of, tables_of, weights_of
+from kueuepy.simulation.gather import facts_of, job_columns, loops_of, run_columns, span_of, tables_of, weights_of
 from kueuepy.simulation.grouped import sums
 from kueuepy.simulation.load import trees_of
 from kueuepy.simulation.read import Source
@@ -458,11 +458,7 @@ def _copies(run: FleetPrepared) -> CopiesTable:
 
 def _loops(run: FleetPrepared, sites: Sequence[Any]) -> tuple[PreemptionLoop, ...]:
     """Return the preemption loops of all clusters, and the workloads that are dispatched repeatedly in a loop."""
-    found = [
-        PreemptionLoop(at, period, times, tuple(sorted(key_of(run.jobs, row) for row in rows)))
-        for core in sites
-        for at, period, times, rows in core.loops()
-    ]
+    found = [loop for core in sites for loop in loops_of(run, core)]
     found += [PreemptionLoop(0.0, _LOOP_PERIOD, 1, (key_of(run.jobs, row),)) for row in run.core.dispatch_loops()]
     return tuple(found)
 

@@ -7,15 +7,12 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from kueuepy._core import Quantity
-from kueuepy.cluster.unmodelled import not_modelled
 from kueuepy.objects import SECOND
 from kueuepy.simulation.columns import EPOCHAL, key_of
 from kueuepy.simulation.grouped import sampled
-from kueuepy.simulation.load import trees_of
 from kueuepy.simulation.measures import BOUND
 from kueuepy.simulation.recorded import TABLES, PreemptionLoop, UsageSeries
-from kueuepy.simulation.result import Result
-from kueuepy.tables.columns import columns_of, concatenated, exact, is_named
+from kueuepy.tables.columns import concatenated, exact, is_named
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -30,30 +27,12 @@ if TYPE_CHECKING:
 _OWN = ("queue", "submit", "runtime", "pods", "priority", "name", "uid")
 
 
-def result_of(run: Prepared) -> Result:
-    """Return the result of a simulation and end the simulation."""
-    core = run.core
-    core.close()
-    start, now, last = span_of(run)
-    tables = tables_of(
-        run,
-        {
-            "jobs": job_columns(run.jobs, columns_of(core.jobs()), start, (now, last), run.options["warmup"] / SECOND),
-            "runs": run_columns(columns_of(core.runs())),
-            **{name: columns_of(getattr(core, name)()) for name in TABLES if name not in ("jobs", "runs")},
-        },
-    )
-    loops = tuple(
+def loops_of(run: Prepared, core: Any) -> tuple[PreemptionLoop, ...]:
+    """Return the preemption loops of a cluster."""
+    return tuple(
         PreemptionLoop(at, period, times, tuple(sorted(key_of(run.jobs, row) for row in rows)))
         for at, period, times, rows in core.loops()
     )
-    facts = {
-        "not_modelled": not_modelled(run.declared, (change[2] for change in run.options["changes"])),
-        "weights": weights_of(run.declared),
-        "trees": trees_of(run.declared),
-        **facts_of(run, tables["jobs"]),
-    }
-    return Result(tables, {**core.figures(), "assigned": core.assigned()}, loops, facts, run)
 
 
 def span_of(run: Prepared) -> tuple[int, int, int]:

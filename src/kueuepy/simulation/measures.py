@@ -14,7 +14,7 @@ from kueuepy.tables.columns import is_named
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from kueuepy.simulation.recorded import Recorded
+    from kueuepy.tables import Columns
 
 BOUND = 10.0
 """The smallest runtime for the bounded slowdown, in seconds."""
@@ -29,19 +29,18 @@ def percentile(ordered: NDArray[np.float64], percent: float) -> float:
 
 
 def job_values(
-    result: Recorded, rows: NDArray[Any], bound: float = BOUND
+    jobs: Columns, rows: NDArray[Any], bound: float = BOUND
 ) -> dict[str, tuple[NDArray[np.bool_], NDArray[np.float64]]]:
     """Return the values of individual jobs by name: waits, slowdowns, and useful fractions of lifetimes.
 
     Args:
-        result: The simulation.
+        jobs: The table of jobs of a result.
         rows: Row numbers of jobs, which determine the order of the values.
         bound: The smallest runtime for the bounded slowdown, in seconds.
 
     Returns:
         For each name, a mask of the rows that have a value, and their values.
     """
-    jobs = result.jobs
     first = jobs["first_wait"][rows]
     started = ~np.isnan(first)
     finished = is_named(jobs["state"], "Finished")[rows]
@@ -69,28 +68,28 @@ def statistic(figure: str) -> tuple[str, int | None]:
     return name, int(percent) if percent else None
 
 
-def job_figures(result: Recorded, mask: NDArray[np.bool_], bound: float = BOUND) -> dict[str, Any]:
+def job_figures(jobs: Columns, mask: NDArray[np.bool_], bound: float = BOUND) -> dict[str, Any]:
     """Return the metrics that are computed from individual jobs; a mean is `None` if no job has a value."""
-    found = group_figures(result, Groups.by(mask.astype(np.int8) - 1, 1), bound)
+    found = group_figures(jobs, Groups.by(mask.astype(np.int8) - 1, 1), bound)
     return {name: values[0].item() if has[0] else None for name, (values, has) in found.items()}
 
 
 def group_figures(
-    result: Recorded, groups: Groups, bound: float = BOUND
+    jobs: Columns, groups: Groups, bound: float = BOUND
 ) -> dict[str, tuple[NDArray[Any], NDArray[np.bool_]]]:
     """Return the metrics that are computed from individual jobs, for each group of jobs.
 
     Args:
-        result: The simulation.
+        jobs: The table of jobs of a result.
         groups: Groups of rows of the table of jobs.
         bound: The smallest runtime for the bounded slowdown, in seconds.
 
     Returns:
         For each metric, its value by group, and a mask of the groups that have a value.
     """
-    values = job_values(result, groups.rows, bound)
+    values = job_values(jobs, groups.rows, bound)
     all_ = np.ones(groups.count, bool)
-    evictions = result.jobs["evictions"][groups.rows]
+    evictions = jobs["evictions"][groups.rows]
     finished, _ = values["bounded_slowdown"]
     found: dict[str, tuple[NDArray[Any], NDArray[np.bool_]]] = {
         "jobs": (groups.sizes, all_),

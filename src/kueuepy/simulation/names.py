@@ -17,7 +17,6 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from kueuepy.simulation.columns import Note
 
 _LENGTH = 253
 _OTHER = re.compile(r"[^a-z0-9.-]+")
@@ -31,7 +30,7 @@ Change = tuple[str, str, str, int]
 """A column, a name in it, the replacement, and the number of rows."""
 
 
-def name_notes(columns: Mapping[str, Any]) -> list[Note]:
+def name_notes(columns: Mapping[str, Any]) -> list[tuple[str, int]]:
     """Add notes about names that are not valid in Kubernetes, and about names that occur twice in a namespace."""
     found = []
     for column in ("name", "queue", "flavor"):
@@ -167,7 +166,7 @@ def _free(
     return found
 
 
-def change_notes(changes: Iterable[Change]) -> list[Note]:
+def change_notes(changes: Iterable[Change]) -> list[tuple[str, int]]:
     """Return one note per column with the number of changed rows and an example."""
     found: dict[str, tuple[str, str, int]] = {}
     for column, before, after, rows in changes:

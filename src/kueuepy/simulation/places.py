@@ -12,8 +12,7 @@ from kueuepy.look.chart import Axis, Chart, Key, Line, ends_of
 from kueuepy.look.plot import draw
 from kueuepy.look.svg import picture
 from kueuepy.objects import SECOND
-from kueuepy.simulation.pictures.catalogue import time_unit
-from kueuepy.simulation.pictures.charts import SINCE
+from kueuepy.simulation.pictures.catalogue import SINCE, time_unit
 from kueuepy.simulation.spans import span
 from kueuepy.tables import Categorical, Columns
 from kueuepy.topology.fragments import text_of

@@ -23,7 +23,6 @@ if TYPE_CHECKING:
     from typing_extensions import Self
 
     from kueuepy.simulation.model import Settings
-    from kueuepy.simulation.prepare import Prepared
 
 
 _NAMED = 5
@@ -215,7 +214,7 @@ class Recorded:
         totals: dict[str, Any],
         loops: tuple[PreemptionLoop, ...],
         facts: dict[str, Any],
-        run: Prepared | None = None,
+        run: Any = None,
     ) -> None:
         """Store the tables and other data of a simulation, or of a directory that contains a saved result.
 

@@ -8,6 +8,7 @@ from functools import wraps
 from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 from kueuepy._core import Turn
+from kueuepy.cluster.unmodelled import not_modelled
 from kueuepy.errors import LoopError, StateError, UnsupportedError
 from kueuepy.errors.arguments import checked, checked_methods
 from kueuepy.errors.settings import spelled_out
@@ -15,12 +16,16 @@ from kueuepy.fleet import Fleet
 from kueuepy.objects import SECOND
 from kueuepy.simulation.fleet_result import fleet_result_of
 from kueuepy.simulation.fleets import FleetPrepared
-from kueuepy.simulation.gather import result_of
+from kueuepy.simulation.gather import facts_of, job_columns, loops_of, run_columns, span_of, tables_of, weights_of
+from kueuepy.simulation.load import trees_of
 from kueuepy.simulation.model import Clock, Recording, RunModel, Settings, SimulateSettings
 from kueuepy.simulation.prepare import Prepared
 from kueuepy.simulation.progress import Progress, Teller
+from kueuepy.simulation.recorded import TABLES
+from kueuepy.simulation.result import Result
 from kueuepy.simulation.table import Jobs
 from kueuepy.simulation.warn import is_about_figures
+from kueuepy.tables.columns import columns_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
@@ -31,7 +36,6 @@ if TYPE_CHECKING:
     from kueuepy.scheduler import Scheduler
     from kueuepy.simulation.base import JobColumns
     from kueuepy.simulation.model import Delay, Event, Missing, OnLoop, Time
-    from kueuepy.simulation.result import Result
 
 Method = TypeVar("Method", bound="Callable[..., Any]")
 
@@ -283,16 +287,36 @@ class Simulation:
     @_alone
     def result(self) -> Result:
         """Return the result up to the current virtual time; the simulation can continue afterwards."""
-        return _result_of(self._run.copy())
+        return result_of(self._run.copy())
 
     @_changes
     def close(self) -> Result:
         """End the simulation and return its result up to the current virtual time, without copying the state."""
-        return _result_of(self._run)
+        return result_of(self._run)
 
 
-def _result_of(run: Prepared) -> Result:
-    return fleet_result_of(run) if isinstance(run, FleetPrepared) else result_of(run)
+def result_of(run: Prepared) -> Result:
+    """Return the result of a simulation and end the simulation."""
+    if isinstance(run, FleetPrepared):
+        return fleet_result_of(run)
+    core = run.core
+    core.close()
+    start, now, last = span_of(run)
+    tables = tables_of(
+        run,
+        {
+            "jobs": job_columns(run.jobs, columns_of(core.jobs()), start, (now, last), run.options["warmup"] / SECOND),
+            "runs": run_columns(columns_of(core.runs())),
+            **{name: columns_of(getattr(core, name)()) for name in TABLES if name not in ("jobs", "runs")},
+        },
+    )
+    facts = {
+        "not_modelled": not_modelled(run.declared, (change[2] for change in run.options["changes"])),
+        "weights": weights_of(run.declared),
+        "trees": trees_of(run.declared),
+        **facts_of(run, tables["jobs"]),
+    }
+    return Result(tables, {**core.figures(), "assigned": core.assigned()}, loops_of(run, core), facts, run)
 
 
 @checked

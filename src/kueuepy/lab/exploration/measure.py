@@ -204,7 +204,7 @@ def _of_jobs(figure: str, result: Result, mask: NDArray[np.bool_]) -> float | No
     if not mask.any() and (known is None or known.source != "count"):
         return None
     if known is not None:
-        value = job_figures(result, mask)[figure]
+        value = job_figures(result.jobs, mask)[figure]
         return None if value is None else float(value)
     first, _, part = figure.rpartition("_p")
     waits = result.jobs["waited" if first == "wait" else "first_wait"][mask]

@@ -13,9 +13,9 @@ from kueuepy.errors import InvalidSpecError
 from kueuepy.lab.rl.knobs import Knobs
 from kueuepy.objects import SECOND
 from kueuepy.scheduler import Scheduler
-from kueuepy.simulation.gather import result_of
 from kueuepy.simulation.model import Recording, Settings
 from kueuepy.simulation.prepare import Prepared
+from kueuepy.simulation.simulate import result_of
 from kueuepy.simulation.spans import span
 from kueuepy.simulation.table import Jobs
 

@@ -32,6 +32,8 @@ if TYPE_CHECKING:
 
 Place = Literal["notebook", "report", "comparison"]
 _MOST_PIECES = 100_000
+SINCE = "Time after the first submission"
+"""The title of the time axis."""
 
 
 class Kind(NamedTuple):

@@ -19,6 +19,7 @@ from kueuepy.simulation.confidence import of_cohorts
 from kueuepy.simulation.figures import preemptions as evictions_of
 from kueuepy.simulation.grouped import series_of
 from kueuepy.simulation.pictures.catalogue import (
+    SINCE,
     amounts_of,
     cell_of,
     colours,
@@ -53,7 +54,6 @@ PictureName = Literal[
     "clusters",
     "dispatch",
 ]
-SINCE = "Time after the first submission"
 PIECES = 240
 """Maximum number of time intervals in a chart; the same for all drawings, so that they show the same values."""
 _ABOVE = 1.15
