@@ -38,8 +38,7 @@ from kueuepy.manifest import Limits, check
 from kueuepy.manifest.places import at_place, placed
 from kueuepy.manifest.text.sources import items
 from kueuepy.simulation.catalogue import columns_shown, figure_text, is_shown, label_of, titled
-from kueuepy.simulation.events import read_events
-from kueuepy.simulation.model import Clock, RunModel
+from kueuepy.simulation.model import Clock, RunModel, read_events
 from kueuepy.simulation.pages import words
 from kueuepy.simulation.pictures.catalogue import PICTURES, drawn, in_order
 from kueuepy.simulation.progress import Progress

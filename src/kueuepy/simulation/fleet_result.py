@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from contextlib import suppress
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
 
@@ -30,7 +31,7 @@ from kueuepy.tables.columns import columns_of, concatenated, is_named
 
 if TYPE_CHECKING:
     import os
-    from collections.abc import Callable, Iterable, Mapping, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
 
     from kueuepy.fleet import FleetScheduler
     from kueuepy.simulation.fleets import FleetPrepared
@@ -40,7 +41,18 @@ _STATES = ("ToCome", "Waiting", "Running", "Finished", "Deactivated")
 _WAITING, _RUNNING, _FINISHED = 1, 2, 3
 
 
-@checked_methods
+_JOINED = {
+    "decisions": ("cluster_queue", True),
+    "usage": ("cluster_queue", False),
+    "consumed": ("local_queue", True),
+    "cycles": ("", True),
+    "idle": ("tree", False),
+    "blocked": ("cluster_queue", False),
+}
+"""For each table, the column whose names get the name of the worker, and whether the table includes the manager."""
+_SUMS = ("nominal", "lost", "overhead")
+
+
 class FleetTables:
     """The tables of all clusters, joined; ClusterQueues of workers are named `worker/queue`."""
 
@@ -48,27 +60,24 @@ class FleetTables:
         """Store the simulation of the fleet and the simulations of its clusters."""
         self._run, self._sites = run, sites
 
-    def _name(self, site: int) -> Callable[[str], str]:
-        """Return a function that prepends the name of a worker to a given name."""
-        return str if site == 0 else lambda name: f"{self._run.names[site]}/{name}"
+    def name(self, site: int, name: str) -> str:
+        """Prepend the name of a worker to a name; names of the manager (site 0) are unchanged."""
+        return f"{self._run.names[site]}/{name}" if site else name
 
-    def joined(self, table: str, named: tuple[str, ...], *, manager: bool = False) -> dict[str, Any]:
-        """Return a table of all clusters in chronological order, with a column `cluster`.
+    def _renamed(self, site: int, column: Categorical) -> Categorical:
+        return Categorical(column.codes, [self.name(site, name) for name in column.names])
 
-        Args:
-            table: The name of the table.
-            named: The columns whose values get the name of the worker as a prefix.
-            manager: Whether to include the manager.
-        """
+    def joined(self, table: str) -> dict[str, Any]:
+        """Return a table of all clusters in chronological order, with a column `cluster`."""
+        named, has_manager = _JOINED[table]
         parts = []
         for site, core in enumerate(self._sites):
-            if site == 0 and not manager:
-                continue
-            columns = columns_of(getattr(core, table)())
-            for name in named:
-                columns[name] = _renamed(columns[name], self._name(site))
-            parts.append((site, columns))
-        return _ordered(_concat(parts, self._run.names))
+            if site or has_manager:
+                columns = columns_of(getattr(core, table)())
+                if named:
+                    columns[named] = self._renamed(site, columns[named])
+                parts.append((site, columns))
+        return self._concatenated(parts, "seconds")
 
     def runs(self) -> dict[str, Any]:
         """Return the runs on workers, and the manager's runs of jobs that are not dispatched."""
@@ -81,8 +90,17 @@ class FleetTables:
                 local = ~np.isnan(columns["start"])
                 columns = {name: column[local] for name, column in columns.items()}
             parts.append((site, columns))
-        found = _concat(parts, self._run.names)
-        order = np.argsort(np.nan_to_num(found["end"], nan=np.inf), kind="stable")
+        return self._concatenated(parts, "end")
+
+    def _concatenated(self, parts: Sequence[tuple[int, dict[str, Any]]], by: str) -> dict[str, Any]:
+        """Concatenate tables, add a column with the name of the cluster, and sort the rows by a time."""
+        found: dict[str, Any] = {}
+        for name, sample in parts[0][1].items():
+            columns = [columns[name] for _, columns in parts]
+            found[name] = concatenated(columns) if isinstance(sample, Categorical) else np.concatenate(columns)
+        sites = np.repeat(np.array([site for site, _ in parts], np.int32), [len(columns[by]) for _, columns in parts])
+        found["cluster"] = Categorical(sites, list(self._run.names))
+        order = np.argsort(found[by], kind="stable")  # the NaN of a run without an end comes last
         return {name: column[order] for name, column in found.items()}
 
     def jobs(self, fates: Mapping[str, Any]) -> dict[str, Any]:
@@ -90,36 +108,30 @@ class FleetTables:
         found: dict[str, Any] = {}
         for site, core in enumerate(self._sites):
             columns = columns_of(core.jobs())
-            columns["cluster_queue"] = _renamed(columns["cluster_queue"], self._name(site))
+            columns["cluster_queue"] = self._renamed(site, columns["cluster_queue"])
             mask = self._run.clusters == site
             for name, column in columns.items():
                 found[name] = column if name not in found else _chosen(mask, column, found[name])
-        return self._with_fates(found, fates)
-
-    def _with_fates(self, found: dict[str, Any], fates: Mapping[str, Any]) -> dict[str, Any]:
-        dispatched = fates["copies"] > 0
-        state = np.array(found["state"].codes)
-        held_back = dispatched & (state == _RUNNING) & (fates["runs_now"] == 0)
+        own, has_copies, state = self._is_dispatched(), fates["copies"] > 0, np.array(found["state"].codes)
+        held_back = has_copies & (state == _RUNNING) & (fates["runs_now"] == 0)
         state[held_back] = np.where(np.isnan(fates["end"][held_back]), _WAITING, _FINISHED)
-        state[self._is_dispatched() & ~dispatched & (state == _RUNNING)] = _WAITING
-        found["state"] = Categorical(state.astype(np.int32), list(_STATES))
-        for name in ("lost", "overhead"):
-            found[name] = np.where(self._is_dispatched(), fates[name], found[name])
-        for name in ("first_start", "held"):
-            found[name] = np.where(self._is_dispatched(), _nanoseconds(fates[name]), found[name])
+        state[own & ~has_copies & (state == _RUNNING)] = _WAITING
         end = _nanoseconds(fates["end"])
-        found["end"] = np.where(self._is_dispatched() & (end >= 0), end, found["end"])
-        found["runs"] = np.where(self._is_dispatched(), fates["starts"], found["runs"]).astype(np.int32)
-        return found
+        return found | {
+            "state": Categorical(state.astype(np.int32), list(_STATES)),
+            **{name: np.where(own, fates[name], found[name]) for name in ("lost", "overhead")},
+            **{name: np.where(own, _nanoseconds(fates[name]), found[name]) for name in ("first_start", "held")},
+            "end": np.where(own & (end >= 0), end, found["end"]),
+            "runs": np.where(own, fates["starts"], found["runs"]).astype(np.int32),
+        }
 
     def _is_dispatched(self) -> Any:
         """Return a mask of the jobs that the manager dispatches: the jobs whose ClusterQueue has a MultiKueue check."""
         fleet, queue = self._run.fleet, self._run.jobs["queue"]
-        checks = set(fleet.checks)
         queues = {
             q.name
             for q in fleet.manager.cluster_queues
-            if any(rule.name in checks for rule in q.admission_checks_strategy)
+            if any(rule.name in fleet.checks for rule in q.admission_checks_strategy)
         }
         keys = {local.key for local in fleet.manager.local_queues if local.cluster_queue in queues}
         codes = [code for code, name in enumerate(queue.names) if name in keys]
@@ -127,60 +139,38 @@ class FleetTables:
 
     def totals(self, jobs: Columns) -> dict[str, Any]:
         """Return the time integrals of all workers; ClusterQueues of the manager contribute only waits."""
-        views: list[dict[str, Any]] = [dict(core.figures()) for core in self._sites]
-        queues: dict[str, Any] = {}
-        trees, evictions = [], []
-        for site, view in enumerate(views):
-            name = self._name(site)
-            for queue, figures in view["queues"].items():
-                queues[name(queue)] = (
-                    figures if site else {**figures, "cells": {}, "blocked": 0.0, "somebody_waits": 0.0}
-                )
-            if site:
-                trees += [tree._replace(tree=name(tree.tree)) for tree in view["trees"]]
+        manager, *workers = (dict(core.figures()) for core in self._sites)
+        queues = {
+            name: {**figures, "cells": {}, "blocked": 0.0, "somebody_waits": 0.0}
+            for name, figures in manager["queues"].items()
+        }
+        trees, evictions = [], list(manager["evictions"])
+        for site, view in enumerate(workers, 1):
+            name = partial(self.name, site)
+            queues |= {name(queue): figures for queue, figures in view["queues"].items()}
+            trees += [tree._replace(tree=name(tree.tree)) for tree in view["trees"]]
             evictions += [
                 made._replace(victim=name(made.victim), preemptor=made.preemptor and name(made.preemptor))
                 for made in view["evictions"]
             ]
-        of_workers = views[1:]
-        submitted = [view["submitted"] for view in of_workers]
+        submitted = [view["submitted"] for view in workers]
         return {
             "queues": queues,
             "trees": trees,
             "evictions": evictions,
-            **{name: sums(item for view in of_workers for item in view[name].items()) for name in _SUMS},
-            "submitted": {
-                "until": views[0]["submitted"]["until"],
-                **{name: sums(item for one in submitted for item in one[name].items()) for name in ("used", "nominal")},
-            },
+            **_added(workers, _SUMS),
+            "submitted": {"until": manager["submitted"]["until"], **_added(submitted, ("used", "nominal"))},
             "waits": float(jobs["waited"][np.asarray(jobs["counted"])].sum()) * SECOND,
-            "most_waiting": views[0]["most_waiting"],
-            "borrowing": max((view["borrowing"] for view in of_workers), default=0.0),
+            "most_waiting": manager["most_waiting"],
+            "borrowing": max((view["borrowing"] for view in workers), default=0.0),
             "assigned": [given for core in self._sites for given in core.assigned()],
             "copied": [[_amounts(given) for given in core.assigned()] for core in self._sites[1:]],
         }
 
-    def weights(self) -> dict[str, float]:
-        """Return the fair sharing weight of each ClusterQueue."""
-        return {
-            self._name(site)(queue): weight
-            for site, cluster in enumerate(self._clusters())
-            for queue, weight in weights_of(cluster).items()
-        }
 
-    def trees(self) -> dict[str, str]:
-        """Return the root of the cohort tree of each ClusterQueue."""
-        found: dict[str, str] = {}
-        for site, cluster in enumerate(self._clusters()):
-            name = self._name(site)
-            found |= {name(queue): name(root) for queue, root in trees_of(cluster).items()}
-        return found
-
-    def _clusters(self) -> list[Any]:
-        return [self._run.fleet.manager, *self._run.fleet.workers.values()]
-
-
-_SUMS = ("nominal", "lost", "overhead")
+def _added(views: Sequence[Mapping[str, Any]], names: Iterable[str]) -> dict[str, dict[str, float]]:
+    """Return the sums of integrals by flavor and resource over clusters."""
+    return {name: sums(item for view in views for item in view[name].items()) for name in names}
 
 
 def _nanoseconds(seconds: Any) -> Any:
@@ -193,33 +183,12 @@ def _amounts(given: Iterable[tuple[str, str, str, int]]) -> dict[str, float]:
     return sums((f"{flavor}/{resource}", amount) for _, resource, flavor, amount in given)
 
 
-def _renamed(column: Categorical, name: Callable[[str], str]) -> Categorical:
-    return Categorical(column.codes, [name(str(one)) for one in column.names])
-
-
 def _chosen(mask: Any, column: Any, other: Any) -> Any:
     """Return the values of one column where a mask is true, and the values of a second column where it is false."""
     if not isinstance(column, Categorical):
         return np.where(mask, column, other)
     both = concatenated([other, column])
     return Categorical(np.where(mask, both.codes[len(other) :], both.codes[: len(other)]), both.names)
-
-
-def _concat(parts: Sequence[tuple[int, dict[str, Any]]], names: Sequence[str]) -> dict[str, Any]:
-    """Concatenate tables, and add a column with the name of the cluster."""
-    found: dict[str, Any] = {}
-    for name in parts[0][1]:
-        columns = [columns[name] for _, columns in parts]
-        found[name] = concatenated(columns) if isinstance(columns[0], Categorical) else np.concatenate(columns)
-    sizes = [len(next(iter(columns.values()))) for _, columns in parts]
-    codes_of = np.repeat(np.array([site for site, _ in parts], np.int32), sizes)
-    found["cluster"] = Categorical(codes_of, list(names))
-    return found
-
-
-def _ordered(columns: dict[str, Any]) -> dict[str, Any]:
-    order = np.argsort(columns["seconds"], kind="stable")
-    return {name: column[order] for name, column in columns.items()}
 
 
 _OUTCOMES = ("Won", "Lost", "Evicted", "Withdrawn", "Present")
@@ -394,29 +363,21 @@ def fleet_result_of(run: FleetPrepared) -> FleetResult:
     fates = core.fates()
     table = job_columns(run.jobs, gathered.jobs(fates), start, (now, last), run.options["warmup"] / SECOND)
     table |= _dispatch_columns(run, fates, table.pop("cluster", None))
-    tables = tables_of(
-        run,
-        {
-            "jobs": table,
-            "runs": gathered.runs(),
-            "decisions": gathered.joined("decisions", ("cluster_queue",), manager=True),
-            "usage": gathered.joined("usage", ("cluster_queue",)),
-            "consumed": gathered.joined("consumed", ("local_queue",), manager=True),
-            "cycles": gathered.joined("cycles", (), manager=True),
-            "idle": gathered.joined("idle", ("tree",)),
-            "blocked": gathered.joined("blocked", ("cluster_queue",)),
-        },
-    )
+    columns = {name: gathered.joined(name) for name in _JOINED}
+    tables = tables_of(run, {"jobs": table, "runs": gathered.runs(), **columns})
     totals = gathered.totals(tables["jobs"]) | {"dispatch_wait": core.dispatch_wait}
-    clusters = dict(zip(run.names, (run.fleet.manager, *run.fleet.workers.values()), strict=True))
+    clusters = list(enumerate(run.fleet.members))
+    name = gathered.name
     facts = {
         "not_modelled": [
-            f"{name}: {text}"
-            for (name, given), options in zip(clusters.items(), run.sites, strict=True)
-            for text in not_modelled(given, (change[2] for change in options["changes"]))
+            f"{run.names[site]}: {text}"
+            for site, cluster in clusters
+            for text in not_modelled(cluster, (change[2] for change in run.sites[site]["changes"]))
         ],
-        "weights": gathered.weights(),
-        "trees": gathered.trees(),
+        "weights": {name(site, queue): own for site, cluster in clusters for queue, own in weights_of(cluster).items()},
+        "trees": {
+            name(site, queue): name(site, root) for site, own in clusters for queue, root in trees_of(own).items()
+        },
         **facts_of(run, tables["jobs"], "copies"),
     }
     result = FleetResult(tables, totals, _loops(run, sites), facts, run)

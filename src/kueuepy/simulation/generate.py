@@ -7,7 +7,6 @@ choice by inverse transform sampling. The docstring of each function names the r
 from __future__ import annotations
 
 import math
-import re
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -17,6 +16,7 @@ from kueuepy.errors.arguments import checked_methods
 from kueuepy.objects import SECOND
 from kueuepy.simulation.base import JobColumns
 from kueuepy.simulation.distributions import LogNormal, distribution_of, draws
+from kueuepy.simulation.model import clock_time
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -77,26 +77,6 @@ def _incomplete_gamma(shape: float, x: Floats) -> Floats:
     return found
 
 
-def lublin_jobs(seed: int, n: int, processors: int, queue: str) -> JobColumns:
-    """Return the jobs of `Jobs.lublin`.
-
-    Raises:
-        InvalidSpecError: `n` or `processors` is too small.
-    """
-    if n < 1 or processors < 2:  # noqa: PLR2004 - a parallel machine
-        raise InvalidSpecError(f"lublin: n {n}, processors {processors}; they must be 1 and 2 or more")
-    sizes = _sizes(seed, n, processors)
-    return JobColumns(
-        {
-            "queue": [queue] * n,
-            "submit": np.floor(_arrivals(seed, n) * SECOND).astype(np.int64).view("M8[ns]"),
-            "runtime": (_runtimes(seed, sizes) * SECOND).view("m8[ns]"),
-            "pods": sizes,
-            "cpu": np.ones(n, np.int64),
-        }
-    )
-
-
 def _sizes(seed: int, n: int, processors: int) -> NDArray[np.int64]:
     largest = math.log2(processors)
     smallest = min(_SMALLEST, largest)
@@ -132,7 +112,6 @@ _PARTS = (0.932, 0.022, 0.023, 0.020, 0.0015, 0.001, 0.0005)
 """Fractions of Philly's jobs by size; `gpu_mix` divides the fraction of 16 and more GPUs among three sizes."""
 _MEDIANS = (900.0, 1800.0, 3600.0, 7200.0, 14400.0, 14400.0, 14400.0)
 _SIGMA = 1.8
-_CLOCK = re.compile(r"[0-9]{1,2}")
 
 
 def rate_of(rate: float | str) -> float:
@@ -281,16 +260,14 @@ class GeneratedJobs(JobColumns):
         Raises:
             InvalidSpecError: The rate, `peak` or `ratio` is invalid.
         """
-        hours, _, minutes = peak.partition(":")
-        if not (_CLOCK.fullmatch(hours) and _CLOCK.fullmatch(minutes)):
-            raise InvalidSpecError(f"peak: {peak!r}; it must be a time of day such as 14:00")
+        at_peak = clock_time("peak", peak) / SECOND
         if not ratio >= 1:
             raise InvalidSpecError(f"ratio: {ratio!r}; it must be 1 or more")
         mean, swing = rate_of(rate), (ratio - 1) / (ratio + 1)
         highest = mean * (1 + swing)
         count = _enough(highest, days * _DAY)
         at = np.cumsum(-np.log1p(-draws(seed, f"gap {queue}", count)) / highest)
-        phase = 2 * np.pi * (at - int(hours) * _HOUR - int(minutes) * 60) / _DAY
+        phase = 2 * np.pi * (at - at_peak) / _DAY
         taken = draws(seed, f"thin {queue}", count) * (1 + swing) < 1 + swing * np.cos(phase)
         return cls._like(_jobs(queue, at[taken & (at < days * _DAY)], runtime, requests, seed=seed, columns=columns))
 
@@ -379,7 +356,17 @@ class GeneratedJobs(JobColumns):
         Raises:
             InvalidSpecError: `n` or `processors` is too small.
         """
-        return cls._like(lublin_jobs(seed, n, processors, queue))
+        if n < 1 or processors < 2:  # noqa: PLR2004 - a parallel machine
+            raise InvalidSpecError(f"lublin: n {n}, processors {processors}; they must be 1 and 2 or more")
+        sizes = _sizes(seed, n, processors)
+        columns = {
+            "queue": [queue] * n,
+            "submit": _nanoseconds(_arrivals(seed, n)),
+            "runtime": (_runtimes(seed, sizes) * SECOND).view("m8[ns]"),
+            "pods": sizes,
+            "cpu": np.ones(n, np.int64),
+        }
+        return cls._like(JobColumns(columns))
 
 
 def _enough(rate: float, seconds: float) -> int:

@@ -3,21 +3,30 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping, Sequence  # noqa: TC003 - help() shows signatures
+from collections.abc import Callable, Mapping, Sequence
 from numbers import Integral
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, TypedDict, Union
 
 import msgspec
 import numpy as np
 
-from kueuepy.errors import InvalidSpecError
+from kueuepy.errors import InvalidSpecError, KueueError
+from kueuepy.manifest.convert import from_dict
+from kueuepy.manifest.text.limits import Limits
+from kueuepy.manifest.text.reading import read
 from kueuepy.objects import SECOND, Object
 from kueuepy.objects.times import LONGEST
 from kueuepy.simulation.distributions import TABLE, distribution_of, draws
 from kueuepy.simulation.spans import parse_span, span
 
 if TYPE_CHECKING:
+    import os
+    from collections.abc import Iterator
+
+    from kueuepy.manifest.text.reading import Item
     from kueuepy.simulation.distributions import Distribution
+
 
 Time = Any
 """A number of seconds, a string such as `90s`, `2h30m` or `1d`, or a timedelta."""
@@ -513,3 +522,73 @@ class Settings(msgspec.Struct, frozen=True):
     record: Recording = Recording()
     on_loop: OnLoop = "hold"
     missing: Missing = "error"
+
+
+def read_events(path: str | os.PathLike[str]) -> tuple[Event, ...]:
+    """Read the events of a simulation from a YAML or JSON file.
+
+    The file contains a list of events, or one event per document.
+
+    | key | value |
+    | --- | --- |
+    | `when` | time after the first submission, such as `2d` |
+    | `every`, `at`, `times` | for a repeated event: interval such as `1d`, first time such as `22:00`, count |
+    | `edit` | a mapping from paths, as in `Cluster.edit`, to values |
+    | `apply` | a Kueue object, as in a manifest |
+    | `delete` | `Kind/name` of an object |
+    | `finish`, `evict` | the name of a job |
+    | `priority` | a mapping from names of jobs to priorities |
+
+    Each event has either `when` or `every`, and exactly one of the keys from `edit` to `priority`.
+
+    Args:
+        path: The file.
+
+    Returns:
+        The events, for the argument `events` of `simulate`.
+
+    Raises:
+        InvalidSpecError: The file cannot be read, or an event is invalid; the message names the file and the line.
+    """
+    try:
+        data = Path(path).read_bytes()
+    except OSError as error:
+        raise InvalidSpecError(f"{path}: cannot be read: {error.strerror}") from None
+    found: list[Event] = []
+    for item in read(str(path), data, Limits(), strict=True):
+        found += _events(item)
+    return tuple(found)
+
+
+def _events(item: Item) -> Iterator[Event]:
+    is_list = isinstance(item.value, list)
+    for place, entry in enumerate(item.value if is_list else [item.value]):
+        where = item.where((place,) if is_list else ())
+        try:
+            yield _event(entry)
+        except KueueError as error:
+            raise InvalidSpecError(f"{where}: {error}") from None
+
+
+def _event(entry: Any) -> Event:
+    given = [name for name in _WHAT if name in entry] if isinstance(entry, Mapping) else []
+    if len(given) != 1:
+        raise InvalidSpecError(f"an event must be a mapping with one of {', '.join(_WHAT)}")
+    if unknown := [name for name in entry if name not in (*_WHEN, *_WHAT)]:
+        raise InvalidSpecError(f"{unknown[0]}: is unknown; there are {', '.join((*_WHEN, *_WHAT))}")
+    what = _WHAT[given[0]](entry[given[0]])
+    event = Event(what=what, **{name: entry[name] for name in _WHEN if name in entry})
+    event.moments("event", 0)
+    return event
+
+
+_WHEN = ("when", "every", "at", "times")
+_WHAT: dict[str, Callable[[Any], Any]] = {
+    "edit": lambda values: tuple(Edit(path, value) for path, value in values.items()),
+    "apply": from_dict,
+    "delete": lambda what: Delete(str(what)),
+    "finish": lambda job: Finish(str(job)),
+    "evict": lambda job: Evict(str(job)),
+    "priority": lambda jobs: tuple(Priority(str(job), int(priority)) for job, priority in jobs.items()),
+}
+"""The change that each key of an event in a file describes, made from the value of the key."""

@@ -17,7 +17,7 @@ from kueuepy.look.numbers import amount, round_duration
 from kueuepy.simulation.columns import is_resource
 from kueuepy.simulation.confidence import of_cohorts
 from kueuepy.simulation.figures import preemptions as evictions_of
-from kueuepy.simulation.grouped import series_of
+from kueuepy.simulation.grouped import integral_to, series_of, sums
 from kueuepy.simulation.pictures.catalogue import (
     SINCE,
     amounts_of,
@@ -117,10 +117,8 @@ class _Steps:
         finite = np.isfinite(values)
         if not finite.all():
             values = np.where(finite, values, _ABOVE * values[finite].max(initial=1.0))
-        total = np.concatenate([[0.0], np.cumsum(values[:-1] * np.diff(begin))])
-        place = np.searchsorted(begin, self.edges, side="right") - 1
-        at = np.where(place >= 0, total[place] + values[place] * (self.edges - begin[place]), 0.0)
-        means: NDArray[np.float64] = np.maximum(np.diff(at) / np.diff(self.edges), 0.0)
+        total = integral_to(begin, values, self.edges)
+        means: NDArray[np.float64] = np.maximum(np.diff(total) / np.diff(self.edges), 0.0)
         return means
 
     def corners(self, values: NDArray[Any]) -> tuple[NDArray[Any], NDArray[Any]]:
@@ -255,10 +253,7 @@ def _means(steps: _Steps, rows: dict[str, Any], column: str, names: dict[str, in
 
 def _times_of(run: Recorded, kind: str, steps: _Steps) -> NDArray[Any]:
     """Return the midpoints of the intervals that contain decisions of a kind, in the unit of the time axis."""
-    kinds = run.decisions["kind"] if len(run.decisions) else None
-    if kinds is None or kind not in kinds.names:
-        return np.zeros(0)
-    counts, _ = np.histogram(run.decisions["seconds"][is_named(kinds, kind)], steps.edges)
+    counts, _ = np.histogram(run.decisions["seconds"][is_named(run.decisions["kind"], kind)], steps.edges)
     middles: NDArray[Any] = ((steps.times[:-1] + steps.times[1:]) / 2)[counts > 0]
     return middles
 
@@ -500,10 +495,8 @@ def _lanes(begin: NDArray[np.float64], end: NDArray[np.float64]) -> list[int]:
 
 def _most(run: Recorded, pairs: list[tuple[str, str]], counts: Any, side: int) -> list[str]:
     """Return the names with the most evictions, in the order of all charts, followed by `others` for the rest."""
-    sums: dict[str, float] = {}
-    for pair, count in zip(pairs, counts.tolist(), strict=True):
-        sums[pair[side]] = sums.get(pair[side], 0.0) + count
-    order = sorted(sums, key=lambda name: (-sums[name], name))
+    totals = sums((pair[side], count) for pair, count in zip(pairs, counts.tolist(), strict=True))
+    order = sorted(totals, key=lambda name: (-totals[name], name))
     if len(order) <= MOST_NAMES:
         return in_order(run, order)
     return [*in_order(run, order[: MOST_NAMES - 1]), "others"]
