@@ -93,6 +93,7 @@ def lifetime_in(status: Any) -> Lifetime:
     )
 
 
+_NO_JOBS = JobColumns({"queue": [], "submit": [], "runtime": []})
 _ABSENT = {"pods": 1, "min_pods": NEVER, "template": -1, **dict.fromkeys(SPANS, NEVER)}
 
 
@@ -219,18 +220,13 @@ def of_workloads(workloads: Sequence[Workload], durations: Sequence[int | None])
         lifetime_of(workload).runtime if given is None else given
         for workload, given in zip(templates, durations, strict=True)
     ]
-    created = [_created(workload) for workload in templates]
-    names = np.empty(len(templates), object)
-    names[:] = [workload.name for workload in templates]
-    found = JobColumns({"queue": [], "submit": [], "runtime": []})
-    uids = np.empty(len(templates), object)
-    uids[:] = [workload.uid or "" for workload in templates]
-    return found._with(  # noqa: SLF001 - same package
+    uids = np.array([workload.uid or "" for workload in templates], object)
+    return _NO_JOBS._with(  # noqa: SLF001 - same package
         {
-            "name": names,
+            "name": np.array([workload.name for workload in templates], object),
             **({"uid": uids} if any(uids) else {}),
             "queue": categorical(f"{workload.namespace}/{workload.queue_name}" for workload in templates),
-            "submit": np.array(created, np.int64),
+            "submit": np.array([_created(workload) for workload in templates], np.int64),
             "runtime": np.array([NEVER if time is None else time for time in ran], np.int64),
             "priority": np.array([w.priority or 0 for w in templates], np.int64),
             "template": np.arange(len(templates), dtype=np.int64),
@@ -250,13 +246,11 @@ def concat(tables: Sequence[JobColumns]) -> JobColumns:
     if len(tables) == 1:
         return tables[0]
     if not tables:
-        return JobColumns({"queue": [], "submit": [], "runtime": []})
+        return _NO_JOBS
     names = dict.fromkeys(name for table in tables for name in table.names)
-    first = tables[0]
     shifts = list(accumulate((len(table.templates) for table in tables[:-1]), initial=0))
-    columns = {name: _joined(name, tables, shifts) for name in names}
-    return first._with(  # noqa: SLF001 - same package
-        columns,
+    return tables[0]._with(  # noqa: SLF001 - same package
+        {name: _joined(name, tables, shifts) for name in names},
         notes=tuple(sums(chain.from_iterable(table.notes for table in tables)).items()),
         templates=tuple(workload for table in tables for workload in table.templates),
     )
@@ -267,29 +261,24 @@ def _joined(name: str, tables: Sequence[JobColumns], shifts: Sequence[int]) -> A
     if name == "name":
         rows = count()  # a job without a name is named after its row in the result
         names = [(table["name"] if name in table.names else [None] * len(table)) for table in tables]
-        found = np.empty(sum(map(len, tables)), object)
-        found[:] = [name_of_row(row) if own is None else own for own, row in zip(chain(*names), rows, strict=False)]
-        return found
+        named = zip(chain(*names), rows, strict=False)
+        return np.array([name_of_row(row) if own is None else own for own, row in named], object)
     columns = [table[name] if name in table.names else None for table in tables]
     sample = next(column for column in columns if column is not None)
     is_text = isinstance(sample, Categorical)
     if any(column is not None and isinstance(column, Categorical) != is_text for column in columns):
         raise InvalidSpecError(f'jobs: column "{name}" holds numbers in one table and texts in another')
     if is_text:
-        return _joined_texts(columns, tables)
-    absent = "" if name == "uid" else _ABSENT.get(name, np.nan if sample.dtype.kind == "f" else 0)
+        absent = [Categorical(np.full(len(table), -1, np.int32), []) for table in tables]
+        return concatenated(none if own is None else own for own, none in zip(columns, absent, strict=True))
+    default = "" if name == "uid" else _ABSENT.get(name, np.nan if sample.dtype.kind == "f" else 0)
     parts = [
-        np.full(len(table), absent, sample.dtype) if column is None else column
+        np.full(len(table), default, sample.dtype) if column is None else column
         for column, table in zip(columns, tables, strict=True)
     ]
     if name == "template":
         parts = [np.where(part >= 0, part + shift, -1) for part, shift in zip(parts, shifts, strict=True)]
     return np.concatenate(parts)
-
-
-def _joined_texts(columns: Sequence[Categorical | None], tables: Sequence[JobColumns]) -> Categorical:
-    absent = [Categorical(np.full(len(table), -1, np.int32), []) for table in tables]
-    return concatenated(none if own is None else own for own, none in zip(columns, absent, strict=True))
 
 
 class Names:
@@ -359,29 +348,18 @@ class Observed(NamedTuple):
     user: str
 
 
-class _Row(NamedTuple):
-    """The times of a job, in nanoseconds."""
-
-    runtime: int
-    is_censored: bool
-    start: int | None
-    past: int
-    finish_reason: str
-
-
 def of_observed(source: Any, user: str | None = None) -> JobColumns:
     """Create jobs from the Workloads of a source; see `Jobs.from_workloads`."""
     found, now = _observed(source, user)
-    rows = [_row(one, now) for one in found]
-    kept = [place for place, row in enumerate(rows) if row is not None]
-    chosen = [found[place] for place in kept]
-    times = [row for row in rows if row is not None]
-    table = of_workloads(_bare(chosen), [row.runtime for row in times])
-    created = table["submit"]
-    starts = np.array([NEVER if row.start is None else row.start for row in times], np.int64)
-    past = np.array([row.past for row in times], np.int64)
-    censored = np.array([row.is_censored for row in times], bool)
-    waits = np.where(starts < 0, np.nan, np.maximum(0, starts - created - past) / SECOND)
+    outcomes = [_outcome(one, now) for one in found]
+    chosen = [one for one, outcome in zip(found, outcomes, strict=True) if outcome is not None]
+    runtimes, is_censored, finish_reasons = zip(*filter(None, outcomes), strict=True) if chosen else ((), (), ())
+    bare = [msgspec.structs.replace(one.workload, status=None, active=True) for one in chosen]  # as submitted
+    table = of_workloads(bare, runtimes)
+    starts = np.array([NEVER if one.life.start is None else one.life.start for one in chosen], np.int64)
+    past = np.array([one.life.past for one in chosen], np.int64)
+    censored = np.array(is_censored, bool)
+    waits = np.where(starts < 0, np.nan, np.maximum(0, starts - table["submit"] - past) / SECOND)
     reasons = sorted({reason for one in chosen for reason in one.evictions})
     columns = {
         "recorded_start": starts,
@@ -390,12 +368,12 @@ def of_observed(source: Any, user: str | None = None) -> JobColumns:
         "censored": censored,
         "evictions": np.array([sum(one.evictions.values()) for one in chosen], np.int64),
         **{f"evictions {name}": np.array([one.evictions.get(name, 0) for one in chosen], np.int64) for name in reasons},
-        "finish_reason": categorical(row.finish_reason for row in times),
+        "finish_reason": categorical(finish_reasons),
         "job": categorical(_job_of(one.workload) for one in chosen),
     }
     if any(one.user for one in chosen):
         columns["user"] = categorical(one.user for one in chosen)
-    notes = [(_NEVER_RAN, len(found) - len(kept)), (_UNFINISHED, int(censored.sum()))]
+    notes = [(_NEVER_RAN, len(found) - len(chosen)), (_UNFINISHED, int(censored.sum()))]
     return table._changed(**columns)._with(notes=tuple(note for note in notes if note[1])).sort()  # noqa: SLF001
 
 
@@ -512,7 +490,7 @@ def _user(workload: Workload, label: str | None) -> str:
 
 def _latest(workload: Workload) -> int:
     """Return the latest timestamp in a Workload, in nanoseconds since the Unix epoch."""
-    times = [0 if workload.creation_timestamp is None else workload.creation_timestamp.value]
+    times = [_created(workload)]
     if workload.status is not None:
         times += [condition.last_transition_time.value for condition in workload.status.conditions]
     return max(times)
@@ -525,22 +503,19 @@ def _latest_in(status: Any) -> int:
     return max([0, *(time for time in times if time is not None)])
 
 
-def _row(one: Observed, now: int) -> _Row | None:
-    """Return the times of a job; `None` if the job finished without ever being admitted."""
+def _outcome(one: Observed, now: int) -> tuple[int, bool, str] | None:
+    """Return the runtime of a job, whether it is only a lower bound, and the reason why the job ended.
+
+    Return `None` if the job finished without ever being admitted.
+    """
     life = one.life
     if life.end is not None:
-        runtime = life.runtime
-        return None if runtime is None else _Row(runtime, False, life.start, life.past, life.finish_reason)  # noqa: FBT003
+        return None if life.runtime is None else (life.runtime, False, life.finish_reason)
     if life.start is not None and one.deleted is not None:
-        return _Row(max(0, one.deleted - life.start), False, life.start, life.past, "Deleted")  # noqa: FBT003
+        return max(0, one.deleted - life.start), False, "Deleted"
     reason = "" if one.workload.active else "Deactivated"
     so_far = 0 if life.start is None else max(0, now - life.start)
-    return _Row(so_far, True, life.start, life.past, reason or ("Deleted" if one.deleted is not None else ""))  # noqa: FBT003
-
-
-def _bare(found: Sequence[Observed]) -> list[Workload]:
-    """Return the Workloads as they were submitted: active, and without a status."""
-    return [msgspec.structs.replace(one.workload, status=None, active=True) for one in found]
+    return so_far, True, reason or ("Deleted" if one.deleted is not None else "")
 
 
 def _job_of(workload: Workload) -> str:

@@ -105,9 +105,7 @@ def cleaned(jobs: Columns) -> tuple[dict[str, Any], list[Change]]:
     if "name" in jobs.names:
         spaces = _namespaces(columns["queue"])
         names, before = _clean_names(spaces, jobs["name"].tolist()), jobs["name"].tolist()
-        array = np.empty(len(names), object)
-        array[:] = names
-        columns["name"] = array
+        columns["name"] = np.array(names, object)
         pairs = (pair for pair in zip(before, names, strict=True) if pair[0] != pair[1])
         changes += [("name", *pair, rows) for pair, rows in sums((pair, 1) for pair in pairs).items()]
     return columns, changes
