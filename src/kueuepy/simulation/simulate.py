@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import time
 import warnings
-from functools import wraps
+from collections.abc import Callable  # noqa: TC003 - of a decorator
+from functools import partial, wraps
 from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 from kueuepy._core import Turn
@@ -18,7 +19,7 @@ from kueuepy.simulation.fleet_result import fleet_result_of
 from kueuepy.simulation.fleets import FleetPrepared
 from kueuepy.simulation.gather import facts_of, job_columns, loops_of, run_columns, span_of, tables_of, weights_of
 from kueuepy.simulation.load import trees_of
-from kueuepy.simulation.model import Clock, Recording, RunModel, Settings, SimulateSettings
+from kueuepy.simulation.model import Settings, SimulateSettings
 from kueuepy.simulation.prepare import Prepared
 from kueuepy.simulation.progress import Progress, Teller
 from kueuepy.simulation.recorded import TABLES
@@ -28,46 +29,38 @@ from kueuepy.simulation.warn import is_about_figures
 from kueuepy.tables.columns import columns_of
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Sequence
+    from collections.abc import Iterable
 
     from typing_extensions import Never, Unpack
 
     from kueuepy.cluster import Cluster
     from kueuepy.scheduler import Scheduler
     from kueuepy.simulation.base import JobColumns
-    from kueuepy.simulation.model import Delay, Event, Missing, OnLoop, Time
+    from kueuepy.simulation.model import Time
 
 Method = TypeVar("Method", bound="Callable[..., Any]")
 
 
-def _alone(method: Method) -> Method:
-    """Decorate a method of Simulation to raise StateError while another thread runs a method of the same object."""
+def _alone(method: Method, *, changes: bool = False) -> Method:
+    """Decorate a method of Simulation to raise StateError while another thread runs a method of the same object.
+
+    A method that `changes` the simulation must not be called by a function that the simulation itself calls, either.
+    """
 
     @wraps(method)
     def alone(self: Simulation, *arguments: Any, **named: Any) -> Any:
         with self._turn:
+            if changes and self._run.asking.locked():
+                raise StateError("this Simulation is in use by a function that it called, which may only read it")
             return method(self, *arguments, **named)
 
     return cast("Method", alone)
 
 
-def _changes(method: Method) -> Method:
-    """Decorate a method of Simulation that advances or changes it; a function that it calls must not call another."""
-
-    @wraps(method)
-    def change(self: Simulation, *arguments: Any, **named: Any) -> Any:
-        with self._turn:
-            if self._run.asking.locked():
-                raise StateError("this Simulation is in use by a function that it called, which may only read it")
-            return method(self, *arguments, **named)
-
-    return cast("Method", change)
-
-
+_changes: Callable[[Method], Method] = partial(_alone, changes=True)
 _UNDER_WAY, _OVER = 1, 2
 _WORK = 512
 """Number of heads and events between two readings of the wall clock; about a millisecond of work."""
-_MODEL, _CLOCK, _RECORD = RunModel(), Clock(), Recording()
 
 
 @checked_methods
@@ -320,23 +313,15 @@ def result_of(run: Prepared) -> Result:
 
 
 @checked
+@spelled_out(SimulateSettings)
 def simulate(
     cluster: Cluster | Scheduler | Fleet,
     jobs: Jobs | Iterable[Any],
     *,
-    model: RunModel = _MODEL,
-    events: Sequence[Event] = (),
-    clock: Clock = _CLOCK,
-    delays: Sequence[Delay] = (),
-    until: Time = None,
-    warmup: Time = 0,
-    seed: int = 0,
-    record: Recording = _RECORD,
-    on_loop: OnLoop = "hold",
     progress: bool | Callable[[Progress], None] | None = None,
-    missing: Missing = "error",
     censored: Any = None,
     threads: int | None = None,
+    **settings: Unpack[SimulateSettings],
 ) -> Result:
     """Simulate jobs on a cluster in virtual time.
 
@@ -356,22 +341,26 @@ def simulate(
             job with the same name and namespace (the namespace of the LocalQueue). A job with the name of an existing
             workload is not submitted again. A workload of the Scheduler for which no job was passed never finishes.
         jobs: A `Jobs` table, or rows, a DataFrame, Workloads or manifests.
-        model: Model of what an eviction costs. By default, an evicted job restarts from the beginning.
-        events: Changes during the simulation.
-        clock: The duration of a scheduling cycle; 0 by default.
-        delays: Delays of admission checks and pod starts, and node failures. For a Fleet, `model`, `clock` and `delays`
-            may be dicts keyed by cluster (`manager` or the name of a worker).
-        until: Stop the simulation at this time after the first submission; by default, stop when no event is left.
-        warmup: Length of the warm-up after the first submission; 0 by default. Metrics exclude the warm-up.
-        seed: Seed of the random number generator for delays; 0 by default.
-        record: The tables to record.
-        on_loop: How to respond to a preemption loop. `hold` (the default) stops admissions in the affected cohort tree
-            until another event occurs in the tree, `stop` ends the simulation, and `raise` raises LoopError.
         progress: A function that receives a `Progress` at most ten times a second. `True` shows a progress bar if tqdm
             is installed. `None` (the default) shows a progress bar in notebooks and terminals only; `False` shows none.
-        missing: How to treat jobs whose LocalQueue does not exist: `error` (the default), `skip` or `wait`.
         censored: How to estimate the full runtimes of jobs that had not finished; see `Jobs.complete`.
         threads: Number of threads of cycles with at least 64 heads; by default, all cores. The result is the same.
+        settings: The arguments below. For a Fleet, `model`, `clock` and `delays` may be dicts keyed by cluster
+            (`manager` or the name of a worker).
+
+            - `model`: model of what an eviction costs. By default, an evicted job restarts from the beginning.
+            - `events`: changes during the simulation.
+            - `clock`: the duration of a scheduling cycle; 0 by default.
+            - `delays`: delays of admission checks and pod starts, and node failures.
+            - `until`: stop the simulation at this time after the first submission; by default, stop when no event is
+              left.
+            - `warmup`: length of the warm-up after the first submission; 0 by default. Metrics exclude the warm-up.
+            - `seed`: seed of the random number generator for delays; 0 by default.
+            - `record`: the tables to record.
+            - `on_loop`: how to respond to a preemption loop. `hold` (the default) stops admissions in the affected
+              cohort tree until another event occurs in the tree, `stop` ends the simulation, and `raise` raises
+              LoopError.
+            - `missing`: how to treat jobs whose LocalQueue does not exist: `error` (the default), `skip` or `wait`.
 
     Returns:
         The recorded tables and the metrics. For a Fleet, the result is a `FleetResult`.
@@ -381,32 +370,15 @@ def simulate(
         NotFoundError: Jobs name LocalQueues that do not exist, and `missing` is `error`.
         LoopError: The simulation finds a preemption loop, and `on_loop` is `raise`.
     """
-    run = Simulation(
-        cluster,
-        jobs if censored is None else Jobs.of(jobs).complete(censored, seed),
-        model=model,
-        events=events,
-        clock=clock,
-        delays=delays,
-        until=until,
-        warmup=warmup,
-        seed=seed,
-        record=record,
-        on_loop=on_loop,
-        missing=missing,
-        threads=threads,
-    )
-    return _completed(run, progress=progress)
-
-
-def _completed(run: Simulation, *, progress: bool | Callable[[Progress], None] | None) -> Result:
-    """Run a simulation to its end. Issue the warnings of its result for the caller of `simulate`."""
+    table = jobs if censored is None else Jobs.of(jobs).complete(censored, settings.get("seed", 0))
+    run = Simulation(cluster, table, threads=threads, **settings)
     begin = time.process_time()
     run.run(progress=progress)
     result = run.close()
     result.wall["cpu_s"] = time.process_time() - begin
-    for text in (text for text in result.warnings if not is_about_figures(text)):
-        warnings.warn(text, stacklevel=3)
+    for text in result.warnings:
+        if not is_about_figures(text):
+            warnings.warn(text, stacklevel=4)  # the caller: two decorators lie between it and this frame
     return result
 
 
