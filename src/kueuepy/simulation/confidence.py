@@ -312,7 +312,10 @@ def differences(results: Mapping[str, Recorded]) -> Columns:
         order = np.argsort(first.jobs["submit"], kind="stable")
         for figure, values in _by_job(second).items():
             both = order[(counts & ~np.isnan(before[figure]) & ~np.isnan(values))[order]]
-            rows.append((name, figure, len(both), *_of_pair(before[figure][both], values[both])))
+            low, high = _between(values[both] - before[figure][both])
+            means = [float(column[both].mean()) if len(both) else np.nan for column in (before[figure], values)]
+            apart = float((values[both] - before[figure][both]).mean()) if len(both) else np.nan
+            rows.append((name, figure, len(both), *means, apart, low, high))
     return table_of(_NAMES, rows)
 
 
@@ -339,15 +342,12 @@ def _by_job(run: Recorded) -> dict[str, NDArray[np.float64]]:
     return found
 
 
-def _of_pair(first: NDArray[np.float64], second: NDArray[np.float64]) -> tuple[float, ...]:
-    if not len(first):
-        return (np.nan,) * 5
-    apart = second - first
-    try:
-        low, high, _ = of_mean(apart)
-    except InvalidSpecError:  # too few jobs
-        low = high = np.nan
-    return float(first.mean()), float(second.mean()), float(apart.mean()), float(low), float(high)
+def _between(differences: NDArray[np.float64]) -> tuple[float, float]:
+    """Return the 95 % confidence interval of a mean difference; NaN if there are too few jobs."""
+    with suppress(InvalidSpecError):
+        low, high, _ = of_mean(differences)
+        return float(low), float(high)
+    return np.nan, np.nan
 
 
 class Effect(NamedTuple):
@@ -449,12 +449,10 @@ class Effects:
     def _effect(self, name: str, rows: NDArray[np.int64]) -> Effect:
         submit = self._pair[0].jobs["submit"][rows]
         rows = rows[np.argsort(submit, kind="stable")]
-        low = high = float("nan")
-        with suppress(InvalidSpecError):  # too few jobs
-            low, high, _ = of_mean(self.difference[rows])
+        low, high = _between(self.difference[rows])
         first, second = (float(waits[rows].mean()) if len(rows) else 0.0 for waits in self._waits)
         evictions = (int(self._evictions[0][rows].sum()), int(self._evictions[1][rows].sum()))
-        return Effect(name, len(rows), first, second, float(low), float(high), evictions)
+        return Effect(name, len(rows), first, second, low, high, evictions)
 
 
 def different_decisions(first: Simulated, second: Simulated, most: int) -> tuple[int, float]:

@@ -528,14 +528,13 @@ def tidy(result: Recorded, kpis: Mapping[str, Any]) -> Columns:
 
 def preemptions(result: Recorded) -> Columns:
     """Return the evictions by ClusterQueue of victim and preemptor and by rule; see `Result.preemptions`."""
-    rows = [
-        {"victim": victim, "preemptor": preemptor, "rule": rule, "count": count, "lost": hours(lost)}
-        for victim, preemptor, rule, count, lost in result.totals["evictions"]
-    ]
-    cells = dict.fromkeys(cell for row in rows for cell in row["lost"])
-    columns: dict[str, Any] = {}
-    for name in ("victim", "preemptor", "rule"):
-        columns[name] = categorical([row[name] or None for row in rows])
-    columns["count"] = np.array([row["count"] for row in rows], np.int64)
-    columns |= {f"lost_hours {cell}": np.array([row["lost"].get(cell, 0.0) for row in rows]) for cell in cells}
+    made = result.totals["evictions"]
+    lost = [hours(one) for *_, one in made]
+    cells = dict.fromkeys(cell for own in lost for cell in own)
+    columns: dict[str, Any] = {
+        name: categorical([row[place] or None for row in made])
+        for place, name in enumerate(("victim", "preemptor", "rule"))
+    }
+    columns["count"] = np.array([row[3] for row in made], np.int64)
+    columns |= {f"lost_hours {cell}": np.array([own.get(cell, 0.0) for own in lost]) for cell in cells}
     return Columns(columns)

@@ -10,7 +10,7 @@ import numpy as np
 from kueuepy.manifest.formats import is_subdomain
 from kueuepy.simulation.grouped import sums
 from kueuepy.tables import Categorical, Columns
-from kueuepy.tables.columns import categorical
+from kueuepy.tables.columns import table_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -115,12 +115,12 @@ def _clean_texts(column: str, values: Categorical, changes: list[Change]) -> Cat
     """Replace invalid names of a categorical column; different names remain different."""
     counts = np.bincount(values.codes[values.codes >= 0], minlength=len(values.names))
     kept = {name for name in values.names if all(map(is_subdomain, _parts(column, name)))}
-    found = []
+    other, numbers, found = "jobs" if column == "queue" else column, dict[str, int](), []
     for name, rows in zip(values.names, counts.tolist(), strict=True):
         after = name
         if name not in kept:
-            other = "jobs" if column == "queue" else column
-            after = _free("/".join(valid_name(part, other) for part in _parts(column, name)), kept)
+            after = "/".join(valid_name(part, other) for part in _parts(column, name))
+            after = _numbered(after, kept, numbers) if after in kept else after
             kept.add(after)
         if after != name and rows:
             changes.append((column, name, after, rows))
@@ -131,36 +131,25 @@ def _clean_texts(column: str, values: Categorical, changes: list[Change]) -> Cat
 def _clean_names(spaces: list[str], names: list[str]) -> list[str]:
     """Replace invalid job names, and append a number to each name that already occurs in the same namespace."""
     valid = [name if is_subdomain(name) else valid_name(name) for name in names]
-    taken: dict[str, set[str]] = {}
+    taken: dict[str, set[str]] = {space: set() for space in spaces}
     for space, name in zip(spaces, valid, strict=True):
-        taken.setdefault(space, set()).add(name)
-    used: dict[str, set[str]] = {}
-    counts: dict[tuple[str, str], int] = {}
+        taken[space].add(name)
+    used, numbers = {space: set[str]() for space in taken}, {space: dict[str, int]() for space in taken}
     found = []
     for space, name in zip(spaces, valid, strict=True):
-        after, own = name, used.setdefault(space, set())
-        if name in own:
-            after = _free(name, taken[space], counts.get((space, name), 2), counts, (space, name))
-            taken[space].add(after)
-        own.add(after)
+        after = _numbered(name, taken[space], numbers[space]) if name in used[space] else name
+        used[space].add(after)
         found.append(after)
     return found
 
 
-def _free(
-    name: str,
-    taken: set[str],
-    number: int = 2,
-    counts: dict[tuple[str, str], int] | None = None,
-    key: tuple[str, str] = ("", ""),
-) -> str:
-    """Return an unused name: the name itself, or the name with an appended number, starting at `number`."""
-    if counts is None and name not in taken:
-        return name
+def _numbered(name: str, taken: set[str], numbers: dict[str, int]) -> str:
+    """Return a name that is not taken, with the next number for its name, and add it to the names that are taken."""
+    number = numbers.get(name, 2)
     while (found := f"{name[: _LENGTH - 12]}-{number}") in taken:
         number += 1
-    if counts is not None:
-        counts[key] = number + 1
+    numbers[name] = number + 1  # the search for the next name does not begin again
+    taken.add(found)
     return found
 
 
@@ -175,8 +164,4 @@ def change_notes(changes: Iterable[Change]) -> list[tuple[str, int]]:
 
 def change_table(changes: Iterable[Change]) -> Columns:
     """Return changes as a table: `column`, `before`, `after` and `rows`."""
-    listed = list(changes)
-    columns, before, after, rows = zip(*listed, strict=True) if listed else ((), (), (), ())
-    given = {"column": columns, "before": before, "after": after}
-    texts = {name: categorical([str(text) for text in values]) for name, values in given.items()}
-    return Columns({**texts, "rows": np.array(rows, np.int64)})
+    return table_of(("column", "before", "after", "rows"), changes)
