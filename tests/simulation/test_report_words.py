@@ -142,6 +142,21 @@ def test_counts_of_evictions_have_no_decimals(found, tmp_path):
     assert not [number for number in numbers if "." in number]
 
 
+def test_a_table_of_evictions_is_sorted_by_numbers_and_lists_loops(tmp_path):
+    policies = {"reclaim_within_cohort": "Any", "within_cluster_queue": "LowerPriority"}
+    queues = [queue(name, 10, cohort="loop", **policies) for name in ("a", "b")]
+    rows = [{"queue": name, "gpu": gpus, "submit": at, "runtime": 100} for at, (name, gpus) in enumerate(_LOOP)]
+    rows[2]["priority"] = 10
+    result = kq.simulate(cluster(*queues, fair_sharing=kq.FairSharingConfig()), rows)
+    kq.report(result, tmp_path / "report.html")
+    text = (tmp_path / "report.html").read_text()
+    assert f"Preemption loop: {result.loops[0].workloads[0]}" in text
+    assert all(re.fullmatch(r"-?[\d.]+(e[+-]\d+)?|inf", value) for value in re.findall(r'data-v="([^"]*)"', text))
+
+
+_LOOP = (("a", 6), ("b", 13), ("a", 8))
+
+
 def test_differences_without_a_direction_are_certain_or_unclear():
     cells = [_change("goodput", 0.5, 0.75, between) for between in ((0.05, 0.45), (-0.05, 0.55))]
     assert [(cell.text, cell.certain) for cell in cells] == [("+25.0 points", True), ("+25.0 points (unclear)", False)]

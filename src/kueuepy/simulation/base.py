@@ -222,8 +222,7 @@ class JobColumns(Columns):
         Raises:
             InvalidSpecError: The factor is not greater than 0, or a job would end after the latest representable time.
         """
-        if not 0 < factor < LONGEST:
-            raise InvalidSpecError(f"scale_load: {factor!r}; it must be more than 0")
+        _check_factor("scale_load", factor)
         first = self._columns["submit"].min() if len(self) else 0
         gaps = np.round((self._columns["submit"] - first) / factor)
         self._expect(gaps < LONGEST - np.maximum(self._columns["runtime"], 0) - first, "scale_load", "submit", factor)
@@ -238,8 +237,7 @@ class JobColumns(Columns):
         Raises:
             InvalidSpecError: The factor is not greater than 0, or a job would end after the latest representable time.
         """
-        if not 0 < factor < LONGEST:
-            raise InvalidSpecError(f"scale_runtime: {factor!r}; it must be more than 0, and at most {LONGEST}")
+        _check_factor("scale_runtime", factor)
         runtime = self._columns["runtime"]
         scaled = np.where(runtime < 0, 0, np.round(runtime * float(factor)))
         self._expect(scaled < LONGEST - self._columns["submit"], "scale_runtime", "runtime", factor)
@@ -328,18 +326,6 @@ class JobColumns(Columns):
         """
         return self.take(self._rows("where", mask(self) if callable(mask) else mask))
 
-    def take(self, rows: Any) -> Self:
-        """Return the selected rows, in the given order.
-
-        Args:
-            rows: Row numbers, or a boolean mask.
-
-        Raises:
-            InvalidSpecError: A row does not exist, or `rows` has the wrong type.
-        """
-        rows = self._rows("take", rows)
-        return self._with({name: column[rows] for name, column in self._columns.items()})
-
     def clean(self) -> Self:
         """Return the jobs with unique names, and with names of jobs, queues and flavors that Kubernetes accepts.
 
@@ -414,6 +400,11 @@ class JobColumns(Columns):
         left = "".join(f"; {counted(rows, 'row')}: {what}" for what, rows in self.notes)
         number = f"{counted(len(self), 'job')} of {counted(queues, 'queue')}"
         return f"<Jobs: {number} in {self.span / 86400:.3g} days{left}>"
+
+
+def _check_factor(method: str, factor: float) -> None:
+    if not 0 < factor < LONGEST:
+        raise InvalidSpecError(f"{method}: {factor!r}; it must be more than 0, and at most {LONGEST}")
 
 
 def _small_memory(columns: Mapping[str, Any]) -> list[Note]:

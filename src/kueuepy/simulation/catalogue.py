@@ -289,13 +289,13 @@ def interval_text(name: str, low: float, high: float) -> str:
     return f"{figure_text(name, float(low))} to {figure_text(name, float(high))}"
 
 
-def hours_word(cell: str) -> str:
+def hours_word(pair: str) -> str:
     """Return the unit of a resource multiplied by time, such as `GPU hours`.
 
     >>> hours_word("h100/nvidia.com/gpu")
     'GPU hours'
     """
-    return f"{unit_of_resource(cell.partition('/')[2])} hours"
+    return f"{unit_of_resource(pair.partition('/')[2])} hours"
 
 
 def part_text(value: float, whole: float) -> str:

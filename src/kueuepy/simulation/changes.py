@@ -213,7 +213,7 @@ def queues_of(result: Result) -> dict[str, QueueOutcome]:
             jobs=int(rows.sum()),
             admitted=int((jobs["runs"][rows] > 0).sum()),
             usage=usage,
-            mean_usage={cell: value for cell, value in mean.items() if value},
+            mean_usage={pair: value for pair, value in mean.items() if value},
             share=shares.get(name, 0.0),
             mean_share=shares.get(name, 0.0) if share is None else share,
             peak_share=peak,
@@ -242,8 +242,8 @@ def _lost(run: Recorded) -> dict[int, dict[str, float]]:
     for row in np.flatnonzero(evicted).tolist():
         lost = found.setdefault(int(runs["job"][row]), {})
         for _, resource, flavor, amount in run.totals["assigned"][int(runs["assignment"][row])]:
-            cell = f"{flavor}/{resource}"
-            lost[cell] = lost.get(cell, 0.0) + amount * float(runs["lost"][row])
+            pair = f"{flavor}/{resource}"
+            lost[pair] = lost.get(pair, 0.0) + amount * float(runs["lost"][row])
     return found
 
 
@@ -256,8 +256,8 @@ def _means(run: Recorded) -> dict[str, tuple[dict[str, float], float | None, flo
     shares = usage.groups.where(holds).sums(share[holds] * lengths[holds])
     found: dict[str, tuple[dict[str, float], float | None, float]] = {}
     rows = zip(usage.keys, means.tolist(), shares.tolist(), usage.groups.largest(share).tolist(), strict=True)
-    for (queue, cell), mean, total, peak in rows:
+    for (queue, pair), mean, total, peak in rows:
         own, _, highest = found.get(queue, ({}, None, 0.0))
-        own[cell] = float(mean)
+        own[pair] = float(mean)
         found[queue] = (own, total / seconds if seconds else None, max(highest, peak))
     return found

@@ -185,10 +185,10 @@ class Comparison:
         rows = []
         for figure in self._shown():
             values = [getattr(kpis, figure) for kpis in self.kpis.values()]
-            cells = dict.fromkeys(cell for value in values if isinstance(value, dict) for cell in value)
+            cells = dict.fromkeys(pair for value in values if isinstance(value, dict) for pair in value)
             rows += [
-                (f"{figure} {cell}", *(figure_text(f"{figure} {cell}", value.get(cell, 0.0)) for value in values))
-                for cell in cells
+                (f"{figure} {pair}", *(figure_text(f"{figure} {pair}", value.get(pair, 0.0)) for value in values))
+                for pair in cells
             ]
             if not any(isinstance(value, dict) for value in values):
                 rows.append((figure, *(figure_text(figure, value) for value in values)))
@@ -371,7 +371,7 @@ def _tell(progress: Callable[[Progress], None], place: int, number: int, own: Pr
 
 
 def _cells(outcome: QueueOutcome) -> tuple[str, ...]:
-    used = [f"{cell} {amount(cell.partition('/')[2], round(value))}" for cell, value in outcome.mean_usage.items()]
+    used = [f"{pair} {amount(pair.partition('/')[2], round(value))}" for pair, value in outcome.mean_usage.items()]
     return (
         f"{outcome.admitted}/{outcome.jobs}",
         ", ".join(used) or "0",

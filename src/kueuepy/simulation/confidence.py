@@ -26,15 +26,15 @@ if TYPE_CHECKING:
 _NANO = 1e9
 
 
-def of_cohorts(run: Recorded, cell: str) -> float:
+def of_cohorts(run: Recorded, pair: str) -> float:
     """Return the time-weighted mean of the nominal quota of Cohorts, without the quota of their ClusterQueues."""
-    of_queues = sum(queue["cells"].get(cell, (0, 0, 0, 0))[1] for queue in run.totals["queues"].values())
-    return _beyond(run, cell, of_queues)
+    of_queues = sum(queue["cells"].get(pair, (0, 0, 0, 0))[1] for queue in run.totals["queues"].values())
+    return _beyond(run, pair, of_queues)
 
 
-def _beyond(run: Recorded, cell: str, of_queues: float) -> float:
+def _beyond(run: Recorded, pair: str, of_queues: float) -> float:
     seconds = run.seconds - run.warmup
-    extra = float(run.totals["nominal"].get(cell, 0.0)) - float(of_queues)
+    extra = float(run.totals["nominal"].get(pair, 0.0)) - float(of_queues)
     return extra / _NANO / seconds if seconds > 0 and extra > 1e-9 * of_queues else 0.0
 
 
@@ -56,11 +56,11 @@ def integrals(run: Recorded, low: float, high: float) -> dict[str, Any]:
     totals = {name: usage.integrals(usage.column(name), lengths) * _NANO for name in ("nominal", "used", "borrowed")}
     found: dict[str, Any] = {name: usage.by_second(total) for name, total in totals.items()}
     by_queue: dict[str, dict[str, float]] = {}
-    for (queue, cell), total in zip(usage.keys, totals["used"].tolist(), strict=True):
-        by_queue.setdefault(queue, {})[cell] = total
-    of_queues = sums((cell, row[1]) for queue in run.totals["queues"].values() for cell, row in queue["cells"].items())
-    for cell in found["nominal"]:
-        found["nominal"][cell] += _beyond(run, cell, of_queues.get(cell, 0)) * max(0.0, high - low) * _NANO
+    for (queue, pair), total in zip(usage.keys, totals["used"].tolist(), strict=True):
+        by_queue.setdefault(queue, {})[pair] = total
+    of_queues = sums((pair, row[1]) for queue in run.totals["queues"].values() for pair, row in queue["cells"].items())
+    for pair in found["nominal"]:
+        found["nominal"][pair] += _beyond(run, pair, of_queues.get(pair, 0)) * max(0.0, high - low) * _NANO
     waiting = usage.total(usage.column("waiting"), usage.of_queues())
     at, borrowing = usage.total(usage.column("borrowed") > 0)
     return {
@@ -95,7 +95,7 @@ def _lent(run: Recorded, usage: Series, low: float, high: float) -> dict[str, fl
     borrowed, nominal, used = (usage.column(name) for name in ("borrowed", "nominal", "used"))
     trees: dict[tuple[str, str], int] = {}
     tree_of = np.array(
-        [trees.setdefault((run.trees.get(queue, queue), cell), len(trees)) for queue, cell in usage.keys], np.int64
+        [trees.setdefault((run.trees.get(queue, queue), pair), len(trees)) for queue, pair in usage.keys], np.int64
     )
     borrows = np.bincount(tree_of, usage.groups.largest(borrowed)) > 0
     mine = borrows[tree_of][usage.groups.of]
@@ -109,7 +109,7 @@ def _lent(run: Recorded, usage: Series, low: float, high: float) -> dict[str, fl
     until[(groups.bounds[1:] - 1)[groups.sizes > 0]] = high
     lengths = lengths_between(usage.at[rows], until, low, high)
     totals = groups.sums(np.minimum(taken, unused) * lengths) * _NANO
-    return sums((cell, total) for (_, cell), total in zip(trees, totals.tolist(), strict=True))
+    return sums((pair, total) for (_, pair), total in zip(trees, totals.tolist(), strict=True))
 
 
 def _idle(run: Recorded, low: float, high: float) -> dict[str, float]:
@@ -153,7 +153,7 @@ def of_runs(run: Recorded, low: float, high: float, mask: NDArray[np.bool_]) -> 
     values = {"held": held, "lost": runs["lost"] * inside, "overhead": runs["overhead"] * inside}
     for name, seconds in values.items():
         sums = np.bincount(runs["assignment"], weights=seconds, minlength=len(amounts)) @ amounts * _NANO
-        found[name] = {cell: float(total) for cell, total in zip(cells, sums, strict=True) if total}
+        found[name] = {pair: float(total) for pair, total in zip(cells, sums, strict=True) if total}
     rules = runs["rule"]
     counts = np.bincount(rules.codes[inside & (rules.codes >= 0)], minlength=len(rules.names))
     found["rules"] = {name: int(count) for name, count in zip(rules.names, counts, strict=True) if count}
@@ -211,7 +211,7 @@ def interval(scope: Scope, name: str, value: Any) -> Interval:
         InvalidSpecError: The metric does not exist or has no interval, or there are too few jobs.
         StateError: The metric needs the usage, which was not recorded.
     """
-    field, _, cell = name.partition(" ")
+    field, _, pair = name.partition(" ")
     source = FIGURES[field].source if field in FIGURES else None
     if source == "most":
         raise InvalidSpecError(f'interval: "{name}" is a maximum, for which one simulation gives no interval')
@@ -219,14 +219,14 @@ def interval(scope: Scope, name: str, value: Any) -> Interval:
         allowed = ", ".join(name for name, figure in FIGURES.items() if figure.source in ("jobs", "time"))
         raise InvalidSpecError(f'interval: "{name}" is not a figure with an interval; those are {allowed}')
     if isinstance(value, dict):
-        cell = _cell_of(name, cell, value)
-        value = value[cell]
-    elif cell:
+        pair = _pair_of(name, pair, value)
+        value = value[pair]
+    elif pair:
         raise InvalidSpecError(f'interval: "{name}": {field} is not by flavor and resource')
     if value is None:
         raise InvalidSpecError(f'interval: "{name}": no job has it')
     try:
-        low, high, doubt = _of_jobs(scope, field) if source == "jobs" else _of_time(scope, field, cell, value)
+        low, high, doubt = _of_jobs(scope, field) if source == "jobs" else _of_time(scope, field, pair, value)
     except InvalidSpecError as error:
         raise InvalidSpecError(f'interval: "{name}": {error}') from None
     # Rounding must not exclude the value; no metric is negative, and no fraction exceeds 1.
@@ -234,14 +234,14 @@ def interval(scope: Scope, name: str, value: Any) -> Interval:
     return Interval(min(max(low, 0.0), value), max(high, value), doubt)
 
 
-def _cell_of(name: str, cell: str, value: dict[str, float]) -> str:
+def _pair_of(name: str, pair: str, value: dict[str, float]) -> str:
     """Return the `flavor/resource` in the name of a metric, or the only one of the metric if the name has none."""
     known = ", ".join(value) or "none"
-    if cell and cell not in value:
-        raise InvalidSpecError(f'interval: "{name}": "{cell}" names no flavor and resource; there are {known}')
-    if not cell and len(value) != 1:
+    if pair and pair not in value:
+        raise InvalidSpecError(f'interval: "{name}": "{pair}" names no flavor and resource; there are {known}')
+    if not pair and len(value) != 1:
         raise InvalidSpecError(f'interval: "{name}": of which flavor and resource: {known}')
-    return cell or next(iter(value))
+    return pair or next(iter(value))
 
 
 def _of_jobs(scope: Scope, field: str) -> Interval:
@@ -252,7 +252,7 @@ def _of_jobs(scope: Scope, field: str) -> Interval:
     return of_mean(values) if percent is None else of_percentile(values, percent)
 
 
-def _of_time(scope: Scope, field: str, cell: str, value: float) -> Interval:
+def _of_time(scope: Scope, field: str, pair: str, value: float) -> Interval:
     if scope.some:
         raise InvalidSpecError("a figure over time has no interval for some jobs alone")
     end = scope.ends if field == "submission_utilisation" else scope.high
@@ -265,7 +265,7 @@ def _of_time(scope: Scope, field: str, cell: str, value: float) -> Interval:
         return of_pieces(value, (counts * _HOUR / np.diff(edges)).tolist())
     if not len(scope.run.usage):
         raise StateError("interval: needs the usage; record it with Recording(usage=True)")
-    pieces = _waiting(scope.run, edges) if field == "waiting_mean" else _utilisation(scope.run, edges, cell)
+    pieces = _waiting(scope.run, edges) if field == "waiting_mean" else _utilisation(scope.run, edges, pair)
     return of_pieces(value, pieces.tolist())
 
 
@@ -277,11 +277,11 @@ def _waiting(run: Recorded, edges: NDArray[np.float64]) -> NDArray[np.float64]:
     return found
 
 
-def _utilisation(run: Recorded, edges: NDArray[np.float64], cell: str) -> NDArray[np.float64]:
+def _utilisation(run: Recorded, edges: NDArray[np.float64], pair: str) -> NDArray[np.float64]:
     usage = Series(exact(run.usage))
-    mine = np.array([own == cell for _, own in usage.keys], bool)
+    mine = np.array([own == pair for _, own in usage.keys], bool)
     used, nominal = (integral_to(*usage.total(usage.column(name), mine), edges) for name in ("used", "nominal"))
-    there = np.diff(nominal + of_cohorts(run, cell) * edges)
+    there = np.diff(nominal + of_cohorts(run, pair) * edges)
     return np.divide(np.diff(used), there, out=np.zeros(len(there)), where=there > 0)
 
 

@@ -200,7 +200,7 @@ class Kpis(msgspec.Struct, Framed, frozen=True, dict=True):
         for name in self.__struct_fields__:
             value = getattr(self, name)
             if isinstance(value, dict):
-                found += [(f"{name} {cell}", part) for cell, part in value.items()]
+                found += [(f"{name} {pair}", part) for pair, part in value.items()]
             elif value is not None:
                 found.append((name, value))
         return found
@@ -233,7 +233,7 @@ def _rank(name: str) -> int:
 
 def hours(totals: dict[str, float]) -> dict[str, float]:
     """Convert totals of amount multiplied by nanoseconds to hours; totals of zero are left out."""
-    return {cell: total / unit_of(cell) / _NANO / _HOUR for cell, total in totals.items() if total}
+    return {pair: total / unit_of(pair) / _NANO / _HOUR for pair, total in totals.items() if total}
 
 
 def kpis_of(
@@ -270,9 +270,9 @@ def kpis_of(
     ends = min(high, float(jobs["submit"].max(initial=0.0)))
     of_jobs = job_figures(jobs, mask, bound)
     used, nominal, lost, overhead = totals["used"], totals["nominal"], part["lost"], part["overhead"]
-    kept = {cell: used.get(cell, 0.0) - lost.get(cell, 0.0) - overhead.get(cell, 0.0) for cell in nominal}
-    utilisation = {cell: used.get(cell, 0.0) / all_ if all_ > 0 else 0.0 for cell, all_ in nominal.items()}
-    dominant = max(utilisation, key=lambda cell: utilisation[cell], default="")
+    kept = {pair: used.get(pair, 0.0) - lost.get(pair, 0.0) - overhead.get(pair, 0.0) for pair in nominal}
+    utilisation = {pair: used.get(pair, 0.0) / all_ if all_ > 0 else 0.0 for pair, all_ in nominal.items()}
+    dominant = max(utilisation, key=lambda pair: utilisation[pair], default="")
     wasted = lost.get(dominant, 0.0) + overhead.get(dominant, 0.0)
     used_hours = hours(used)
     found = Kpis(
@@ -280,7 +280,7 @@ def kpis_of(
         seconds=seconds,
         submission_utilisation=_while_submitting(run, (low, ends, high), mask, where, utilisation),
         utilisation=utilisation,
-        effective_utilisation={cell: kept[cell] / all_ if all_ > 0 else 0.0 for cell, all_ in nominal.items()},
+        effective_utilisation={pair: kept[pair] / all_ if all_ > 0 else 0.0 for pair, all_ in nominal.items()},
         lost_hours=hours(lost),
         overhead_hours=hours(overhead),
         wasted=wasted / used[dominant] if used.get(dominant) else 0.0,
@@ -321,7 +321,7 @@ def _while_submitting(
         used = found["used"] if where is None else of_runs(run, low, ends, mask)["held"]
     else:
         return whole
-    return {cell: used.get(cell, 0.0) / nominal[cell] if nominal.get(cell, 0.0) > 0 else 0.0 for cell in whole}
+    return {pair: used.get(pair, 0.0) / nominal[pair] if nominal.get(pair, 0.0) > 0 else 0.0 for pair in whole}
 
 
 def _makespan(jobs: Columns) -> float:
@@ -337,7 +337,7 @@ def _promise(jobs: Columns, mask: NDArray[np.bool_]) -> float | None:
 
 
 def _cost(used_hours: Mapping[str, float], prices: Mapping[str, float]) -> float:
-    return sum(amount * prices.get(cell.partition("/")[0], 0.0) for cell, amount in used_hours.items())
+    return sum(amount * prices.get(pair.partition("/")[0], 0.0) for pair, amount in used_hours.items())
 
 
 def _of_run(run: Recorded) -> dict[str, Any]:
@@ -351,14 +351,14 @@ def _totals(run: Recorded) -> dict[str, Any]:
     core = run.totals
     cells = [(name, *row) for name, queue in core["queues"].items() for row in queue["cells"].items()]
     by_queue: dict[str, dict[str, float]] = {}
-    for name, cell, (used, *_) in cells:
-        by_queue.setdefault(name, {})[cell] = used
+    for name, pair, (used, *_) in cells:
+        by_queue.setdefault(name, {})[pair] = used
     return {
         "nominal": core["nominal"],
-        "used": sums((cell, used) for _, cell, (used, *_) in cells),
-        "borrowed": sums((cell, borrowed) for _, cell, (_, _, borrowed, _) in cells),
-        "idle": sums((cell, idle) for _, cell, idle, _ in core["trees"]),
-        "lent": sums((cell, lent) for _, cell, _, lent in core["trees"]),
+        "used": sums((pair, used) for _, pair, (used, *_) in cells),
+        "borrowed": sums((pair, borrowed) for _, pair, (_, _, borrowed, _) in cells),
+        "idle": sums((pair, idle) for _, pair, idle, _ in core["trees"]),
+        "lent": sums((pair, lent) for _, pair, _, lent in core["trees"]),
         **{name: core[name] for name in ("waits", "most_waiting", "borrowing")},
         **{name: sum(queue[name] for queue in core["queues"].values()) for name in ("blocked", "somebody_waits")},
         "by_queue": by_queue,
@@ -380,7 +380,7 @@ def jain(run: Recorded, used: dict[str, dict[str, float]], nominal: dict[str, fl
     for code, name in enumerate(queues.names):
         weight = run.weights.get(name, 1.0)
         if had[code] and weight:
-            parts = [total / nominal[cell] for cell, total in used.get(name, {}).items() if nominal.get(cell)]
+            parts = [total / nominal[pair] for pair, total in used.get(name, {}).items() if nominal.get(pair)]
             values.append(max(parts, default=0.0) / weight)
     return evenness(values)
 
@@ -418,7 +418,7 @@ def by_queue(result: Recorded) -> Columns:
     for victim, _, _, _, lost in result.totals["evictions"]:
         losses.setdefault(victim, []).append(lost)
     for place, name in enumerate(names):
-        row = _of_cells(totals[name]["cells"]) if name in totals else {}
+        row = _of_pairs(totals[name]["cells"]) if name in totals else {}
         for column_name, value in (row | _lost_hours(losses.get(name, ()))).items():
             if column_name not in found:
                 found[column_name] = np.full(len(names), np.nan)
@@ -426,19 +426,19 @@ def by_queue(result: Recorded) -> Columns:
     return _table("cluster_queue", names, found)
 
 
-def _of_cells(cells: Mapping[str, Any]) -> dict[str, float]:
+def _of_pairs(cells: Mapping[str, Any]) -> dict[str, float]:
     """Return the usage of a ClusterQueue by `flavor/resource`, from the time integrals of the core."""
     row = {}
-    for cell, (used, nominal, borrowed, _) in cells.items():
-        row[f"used_hours {cell}"] = _hours(cell, used)
-        row[f"borrowed_hours {cell}"] = _hours(cell, borrowed)
-        row[f"utilisation {cell}"] = used / nominal if nominal else np.nan
+    for pair, (used, nominal, borrowed, _) in cells.items():
+        row[f"used_hours {pair}"] = _hours(pair, used)
+        row[f"borrowed_hours {pair}"] = _hours(pair, borrowed)
+        row[f"utilisation {pair}"] = used / nominal if nominal else np.nan
     return row
 
 
 def _lost_hours(evictions: Iterable[Mapping[str, float]]) -> dict[str, float]:
     """Return the work that evictions lost, in hours by `flavor/resource`."""
-    return sums((f"lost_hours {cell}", _hours(cell, total)) for lost in evictions for cell, total in lost.items())
+    return sums((f"lost_hours {pair}", _hours(pair, total)) for lost in evictions for pair, total in lost.items())
 
 
 def _figures(result: Recorded, groups: Groups) -> dict[str, NDArray[Any]]:
@@ -447,8 +447,8 @@ def _figures(result: Recorded, groups: Groups) -> dict[str, NDArray[Any]]:
     return {name: values if has.all() else np.where(has, values, np.nan) for name, (values, has) in found.items()}
 
 
-def _hours(cell: str, total: float) -> float:
-    return hours({cell: total}).get(cell, 0.0)
+def _hours(pair: str, total: float) -> float:
+    return hours({pair: total}).get(pair, 0.0)
 
 
 def by_column(result: Recorded, column: str, start: float | None = None, end: float | None = None) -> Columns:
@@ -487,7 +487,7 @@ def jain_by(result: Recorded, column: str) -> float | None:
     """Return Jain's index over the dominant shares of the values of a column; see `Result.jain`."""
     values = as_names(result.jobs[column])
     counted = np.asarray(result.jobs["counted"]) & (values.codes >= 0)
-    nominal = sums((cell.partition("/")[2], total) for cell, total in result.totals["nominal"].items())
+    nominal = sums((pair.partition("/")[2], total) for pair, total in result.totals["nominal"].items())
     parts = np.zeros(len(values.names))
     for resource in (name for name in result.jobs.names if is_resource(name)):
         if nominal.get(resource):
@@ -514,12 +514,12 @@ def tidy(result: Recorded, kpis: Mapping[str, Any]) -> Columns:
     of_queues = np.array([table[name] for name in table.names[1:]], np.float64).reshape(-1, count)
     queues = categorical(["all", *table["cluster_queue"]])
     places = np.append(np.zeros(len(kpis), np.int64), np.repeat(np.arange(1, count + 1), len(names) - len(kpis)))
-    metric, cell, unit = (categorical([part[place] for part in parts]) for place in range(3))
+    metric, pair, unit = (categorical([part[place] for part in parts]) for place in range(3))
     return Columns(
         {
             "cluster_queue": queues[places],
             "metric": metric[rows],
-            "flavor_resource": cell[rows],
+            "flavor_resource": pair[rows],
             "value": np.append(whole, of_queues.T.ravel()),
             "unit": unit[rows],
         }
@@ -530,11 +530,11 @@ def preemptions(result: Recorded) -> Columns:
     """Return the evictions by ClusterQueue of victim and preemptor and by rule; see `Result.preemptions`."""
     made = result.totals["evictions"]
     lost = [hours(one) for *_, one in made]
-    cells = dict.fromkeys(cell for own in lost for cell in own)
+    cells = dict.fromkeys(pair for own in lost for pair in own)
     columns: dict[str, Any] = {
         name: categorical([row[place] or None for row in made])
         for place, name in enumerate(("victim", "preemptor", "rule"))
     }
     columns["count"] = np.array([row[3] for row in made], np.int64)
-    columns |= {f"lost_hours {cell}": np.array([own.get(cell, 0.0) for own in lost]) for cell in cells}
+    columns |= {f"lost_hours {pair}": np.array([own.get(pair, 0.0) for own in lost]) for pair in cells}
     return Columns(columns)

@@ -330,9 +330,9 @@ def fleet_kpis(result: FleetResult, kpis: Kpis) -> FleetKpis:
         mask = never & (copies["cluster"].codes == code)
         held = np.bincount(copies["assigned"][mask] + 1, weights=copies["held"][mask], minlength=len(site) + 1)[1:]
         for place, amounts in enumerate(site):
-            for cell, amount in amounts.items():
+            for pair, amount in amounts.items():
                 if place < len(held) and held[place]:
-                    wasted[cell] = wasted.get(cell, 0.0) + amount * float(held[place]) * SECOND
+                    wasted[pair] = wasted.get(pair, 0.0) + amount * float(held[place]) * SECOND
     starts = int(jobs["starts"].sum())
     wins = np.bincount(copies["cluster"].codes[is_named(copies["outcome"], "Won")], minlength=len(result.clusters))
     resources = filter(is_resource, jobs.names)

@@ -46,19 +46,17 @@ def loads(jobs: JobColumns) -> dict[str, dict[str, float]]:
     return found
 
 
-def nominal_of(cluster: Cluster) -> dict[str, dict[str, int]]:
-    """Return the nominal quota over all flavors, by ClusterQueue and resource."""
-    return _nominal(cluster.cluster_queues)
-
-
-def _nominal(nodes: Iterable[ClusterQueue | Cohort]) -> dict[str, dict[str, int]]:
-    return {node.name: sums(_quotas_of(node)) for node in nodes}
-
-
-def _quotas_of(node: ClusterQueue | Cohort) -> Iterator[tuple[str, int]]:
-    for group in node.resource_groups:
-        for flavor in group.flavors:
-            yield from ((q.name, Quantity(q.nominal_quota).quota(q.name)) for q in flavor.resources)
+def nominal_of(nodes: Iterable[ClusterQueue | Cohort]) -> dict[str, dict[str, int]]:
+    """Return the nominal quota over all flavors, by ClusterQueue or Cohort and resource."""
+    return {
+        node.name: sums(
+            (quota.name, Quantity(quota.nominal_quota).quota(quota.name))
+            for group in node.resource_groups
+            for flavor in group.flavors
+            for quota in flavor.resources
+        )
+        for node in nodes
+    }
 
 
 def trees_of(cluster: Cluster) -> dict[str, str]:
@@ -85,7 +83,7 @@ def describe(jobs: JobColumns, cluster: Cluster | None = None) -> Columns:
     }
     mean = loads(jobs)
     there = {local.key: local.cluster_queue for local in cluster.local_queues} if cluster is not None else {}
-    nominal = nominal_of(cluster) if cluster is not None else {}
+    nominal = nominal_of(cluster.cluster_queues) if cluster is not None else {}
     for resource in jobs.resources:
         own = np.array([mean[name].get(resource, 0.0) for name in queue.names])
         columns[f"mean {resource}"] = own / unit_of(resource)
@@ -151,8 +149,8 @@ def _overloads(jobs: JobColumns, cluster: Cluster, there: Mapping[str, str]) -> 
 
 def _quota_by_tree(cluster: Cluster, tree_of: Mapping[str, str]) -> dict[tuple[str, str], float]:
     above = {cohort.name: cohort.parent_name for cohort in cluster.cohorts}
-    of_queues = ((tree_of[name], amounts) for name, amounts in nominal_of(cluster).items())
-    of_cohorts = ((_root(name, above) or name, amounts) for name, amounts in _nominal(cluster.cohorts).items())
+    of_queues = ((tree_of[name], amounts) for name, amounts in nominal_of(cluster.cluster_queues).items())
+    of_cohorts = ((_root(name, above) or name, amounts) for name, amounts in nominal_of(cluster.cohorts).items())
     return _by_tree(chain(of_queues, of_cohorts))
 
 

@@ -119,15 +119,18 @@ class Amounts(Columns):
     def sheets(self) -> tuple[Sheet]:
         """Return the first rows for display, with amounts as Kubernetes writes them."""
         rows = [
-            [_cell(row["flavor_resource"], row[name]) if name in _AMOUNTS else shown(row[name]) for name in self.names]
+            [
+                _text_of(row["flavor_resource"], row[name]) if name in _AMOUNTS else shown(row[name])
+                for name in self.names
+            ]
             for row in exact(self).rows(MOST_ROWS)
         ]
         return (Sheet(self.names, rows, total=len(self)),)
 
 
-def _cell(cell: str, amount: float) -> str:
+def _text_of(pair: str, amount: float) -> str:
     """Format an internal amount as Kubernetes writes it."""
-    return "unlimited" if amount >= _UNLIMITED else Quantity.format(cell.rpartition("/")[2], round(amount))
+    return "unlimited" if amount >= _UNLIMITED else Quantity.format(pair.rpartition("/")[2], round(amount))
 
 
 _UNLIMITED = 2**63 - 1

@@ -31,16 +31,18 @@ from kueuepy.simulation.pages.parts import (
     metrics,
     next_step,
     pending,
+    queue_cell,
     queues,
     settings,
+    value_cell,
 )
 from kueuepy.simulation.pages.tables import (
     MOST_ROWS,
     SCRIPT,
     STYLE,
     Cell,
+    beside,
     cards,
-    pair,
     paragraph,
     section,
     table,
@@ -89,17 +91,17 @@ def _run_cards(kpis: Kpis) -> list[tuple[str, str, str]]:
         least = jobs_needed(name)
         return f"{words.CONFIDENCE} {found}" if found else f"no interval: needs at least {least:,} jobs"
 
-    cell = words.busiest(kpis)
+    pair = words.busiest(kpis)
     found = [
         ("Mean wait", duration(kpis.wait_mean), between("wait_mean")),
         ("95th percentile of the wait", duration(kpis.wait_p95), between("wait_p95")),
     ]
-    if cell:
-        resource, used = cell.partition("/")[2], kpis.used_hours.get(cell, 0.0)
-        lost = kpis.lost_hours.get(cell, 0.0)
-        in_use = kpis.submission_utilisation.get(cell)
+    if pair:
+        resource, used = pair.partition("/")[2], kpis.used_hours.get(pair, 0.0)
+        lost = kpis.lost_hours.get(pair, 0.0)
+        in_use = kpis.submission_utilisation.get(pair)
         found += [
-            ("Quota in use", share(in_use), f"{cell}, while jobs arrive"),
+            ("Quota in use", share(in_use), f"{pair}, while jobs arrive"),
             ("Work lost by evictions", hours(resource, lost), f"{part_text(lost, used)} of the used hours"),
         ]
     rest = kpis.jobs - kpis.finished
@@ -167,8 +169,8 @@ def _head(found: Comparison) -> list[str]:
 
 def _policy_cards(found: Comparison, best: str) -> list[tuple[str, str, str]]:
     """Return the five most important metrics of the recommended policy, each with the values of the others."""
-    cell = words.busiest(found[best].kpis)
-    names = ["wait_mean", "wait_p95", *([f"submission_utilisation {cell}", f"lost_hours {cell}"] if cell else [])]
+    pair = words.busiest(found[best].kpis)
+    names = ["wait_mean", "wait_p95", *([f"submission_utilisation {pair}", f"lost_hours {pair}"] if pair else [])]
     values = _values(found)
     others = [policy for policy in found.names if policy != best][:_IN_CARD]
     items = []
@@ -189,10 +191,10 @@ def _side_by_side(found: Comparison) -> str:
     first, *others = found.names
     for name in chosen:
         base = values[first].get(name, 0)
-        row = [metric_cell(name), Cell(figure_text(name, base), base)]
+        row = [metric_cell(name), value_cell(name, base)]
         for other in others:
             value = values[other].get(name, 0)
-            row.append(Cell(figure_text(name, value), value))
+            row.append(value_cell(name, value))
             row.append(_change(name, base, value, paired.get((other, name))))
         rows.append(row)
     head = ["Metric", first]
@@ -274,7 +276,7 @@ def _gains(found: Comparison) -> list[str]:
                 f"{counted(len(rows), 'job')} with the largest {'increase' if longer_ else 'decrease'} under {other}"
             )
             lists.append(f"<div><h3>{escape(title)}</h3>{jobs}</div>")
-        inside += pair(*lists)
+        inside += beside(*lists)
         parts.append(section(f"ClusterQueues and jobs that gain or lose under {other}", inside, long=True))
     return parts
 
@@ -290,10 +292,9 @@ def _queues(run: Result, names: tuple[str, str], queues: Sequence[Effect], total
         evicted = one.evictions[1] - one.evictions[0]
         rows.append(
             (
-                Cell(one.name, group=class_of(places.get(one.name, OTHERS))),
+                queue_cell(one.name, places),
                 Cell(f"{one.jobs:,}", one.jobs),
-                Cell(duration(one.first), one.first),
-                Cell(duration(one.second), one.second),
+                *(value_cell("wait_mean", wait) for wait in (one.first, one.second)),
                 change if one.difference else Cell("no change", 0.0),
                 Cell(f"{evicted:+,}" if evicted else "0", evicted),
             )
@@ -311,7 +312,7 @@ def _jobs(results: tuple[Result, Result], names: tuple[str, str], rows: Iterable
     cells = [
         (
             Cell(results[0].name_of(row), group=class_of(places.get(queues[row] or "", OTHERS))),
-            *(Cell(duration(float(waited[row])), float(waited[row])) for waited in waits),
+            *(value_cell("wait_mean", waited[row]) for waited in waits),
         )
         for row in rows
     ]

@@ -178,7 +178,7 @@ def _plain(values: NDArray[Any] | list[Any]) -> Values:
     return encoded(values.tolist())
 
 
-def encoded(cells: list[Any]) -> Categorical:
+def encoded(values: list[Any]) -> Categorical:
     """Return the distinct values, with strings instead of bytes; missing values have the code -1.
 
     Raises:
@@ -186,9 +186,9 @@ def encoded(cells: list[Any]) -> Categorical:
     """
     known: dict[Any, int] = {}
     try:
-        codes = np.fromiter((known.setdefault(cell, len(known)) for cell in cells), np.int32, len(cells))
+        codes = np.fromiter((known.setdefault(value, len(known)) for value in values), np.int32, len(values))
     except TypeError:  # lists, which DataFrames may contain
-        codes, names = np.arange(len(cells), dtype=np.int32), cells
+        codes, names = np.arange(len(values), dtype=np.int32), values
     else:
         names = list(known)
     return _without_missing(codes, [value.decode() if isinstance(value, bytes) else value for value in names])
@@ -201,7 +201,7 @@ def _without_missing(codes: NDArray[np.int32], names: list[Any]) -> Categorical:
 
 
 def is_missing(value: Any) -> bool:
-    """Return whether a cell has no value: `None`, NaN, NaT, NA, or a text that means one of these or is blank."""
+    """Return whether a value is missing: `None`, NaN, NaT, NA, or a text that means one of these or is blank."""
     if value is None or isinstance(value, str | bytes):
         return value is None or (value.decode() if isinstance(value, bytes) else value).strip() in MISSING
     try:

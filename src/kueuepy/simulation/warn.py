@@ -13,8 +13,6 @@ from kueuepy.simulation.grouped import sums
 from kueuepy.tables.columns import exact, is_named
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
-
     from kueuepy.simulation.figures import Kpis
     from kueuepy.simulation.recorded import Recorded
 
@@ -73,13 +71,6 @@ def _hopeless(result: Recorded) -> list[str]:
     return [f"{counted(len(rows), 'job')} can never be admitted: {named}{more}"]
 
 
-def _trees(result: Recorded, queues: Iterable[str]) -> dict[str, list[str]]:
-    found: dict[str, list[str]] = {}
-    for name in queues:
-        found.setdefault(result.trees.get(name, name), []).append(name)
-    return found
-
-
 def _loads(result: Recorded) -> list[str]:
     """Warn about cohort trees whose jobs request more than the nominal quota, so that waits grow with simulated time.
 
@@ -91,7 +82,9 @@ def _loads(result: Recorded) -> list[str]:
         return []
     runtime, span = np.nan_to_num(jobs["runtime"]), float(jobs["submit"].max(initial=0.0))
     queues = jobs["cluster_queue"]
-    trees = _trees(result, queues.names)
+    trees: dict[str, list[str]] = {}
+    for name in queues.names:
+        trees.setdefault(result.trees.get(name, name), []).append(name)
     places = {name: place for place, names in enumerate(trees.values()) for name in names}
     tree_of = np.array([*(places[name] for name in queues.names), len(trees)])[queues.codes]
     resources = [name for name in jobs.names if is_resource(name)]
@@ -103,9 +96,9 @@ def _loads(result: Recorded) -> list[str]:
     found = []
     for place, (tree, names) in enumerate(trees.items()):
         nominal = sums(
-            (cell.partition("/")[2], nominal)
+            (pair.partition("/")[2], nominal)
             for name in names
-            for cell, (_, nominal, _, _) in result.totals["queues"].get(name, {"cells": {}})["cells"].items()
+            for pair, (_, nominal, _, _) in result.totals["queues"].get(name, {"cells": {}})["cells"].items()
         )
         for resource in resources:
             quota = nominal.get(resource, 0) / 1e9 / seconds if seconds else 0.0
@@ -148,11 +141,11 @@ def _tail(result: Recorded, kpis: Kpis) -> list[str]:
     tail = result.seconds - max(last, result.warmup)
     if not _is_long(result) or tail < _TAIL * (result.seconds - result.warmup) or last <= result.warmup:
         return []
-    apart = {cell: (value, kpis.utilisation[cell]) for cell, value in kpis.submission_utilisation.items()}
-    cell, (while_, whole) = max(apart.items(), key=lambda item: item[1][0] - item[1][1], default=("", (0.0, 0.0)))
+    apart = {pair: (value, kpis.utilisation[pair]) for pair, value in kpis.submission_utilisation.items()}
+    pair, (while_, whole) = max(apart.items(), key=lambda item: item[1][0] - item[1][1], default=("", (0.0, 0.0)))
     if while_ - whole < _APART:
         return []
-    text = f"the run ends {duration(tail)} {AFTER_LAST}: utilisation {cell} includes that time and is"
+    text = f"the run ends {duration(tail)} {AFTER_LAST}: utilisation {pair} includes that time and is"
     return [f"{text} {whole:.1%}; submission_utilisation, which ends at the last submission, is {while_:.1%}"]
 
 

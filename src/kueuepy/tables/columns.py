@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 
     import numpy as np
     from numpy.typing import NDArray
+    from typing_extensions import Self
 
     from kueuepy.objects import Timestamp
 
@@ -196,7 +197,7 @@ class Columns:
         except (IndexError, TypeError) as error:
             raise NotFoundError(f"table: {name!r} names no rows; there are {len(self)}: {error}") from None
 
-    def take(self, rows: Any) -> Any:
+    def take(self, rows: Any) -> Self:
         """Return a table of the selected rows, in the given order.
 
         Args:
@@ -206,8 +207,12 @@ class Columns:
             InvalidSpecError: A row does not exist, or `rows` has the wrong type.
         """
         chosen = self._rows("take", rows)
+        return self._with({name: _chosen(column, chosen) for name, column in self._columns.items()})
+
+    def _with(self, columns: Mapping[str, Column]) -> Self:
+        """Return a table of the same class with other columns."""
         found = type(self).__new__(type(self))
-        Columns.__init__(found, {name: _chosen(column, chosen) for name, column in self._columns.items()})
+        Columns.__init__(found, columns)
         return found
 
     def _rows(self, method: str, rows: Any) -> NDArray[np.intp]:
@@ -296,14 +301,14 @@ class Columns:
 
 
 def shown(value: Any) -> Any:
-    """Format a cell for display: an empty string for `None`, and floats rounded to 6 significant digits."""
+    """Format a value for display: an empty string for `None`, and floats rounded to 6 significant digits."""
     if value is None:
         return ""
     return float(f"{value:.6g}") if isinstance(value, float) else value
 
 
 def _plain(value: Any) -> Any:
-    """Convert a cell to a Python value; dates become strings."""
+    """Convert a NumPy value to a Python value; dates become strings."""
     if getattr(getattr(value, "dtype", None), "kind", "") == "M":
         if value != value:  # noqa: PLR0124 - NaT
             return None

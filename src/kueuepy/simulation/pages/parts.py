@@ -16,7 +16,7 @@ from kueuepy.look.svg import FULL, HALF, NARROW, for_page
 from kueuepy.profiles.version import describe, installed
 from kueuepy.simulation.catalogue import columns_shown, figure_text, grouped, label_of
 from kueuepy.simulation.figures import hours
-from kueuepy.simulation.pages.tables import MOST_ROWS, Cell, pair, paragraph, table
+from kueuepy.simulation.pages.tables import MOST_ROWS, Cell, beside, paragraph, table
 from kueuepy.simulation.pictures.catalogue import PICTURES, colours, data_alike, in_order
 from kueuepy.simulation.saved import plain
 
@@ -43,7 +43,7 @@ def charts(result: Result, names: Iterable[str]) -> str:
     if len(found) % 2:
         name, shown = found[0]
         figures[0] = _figure(_drawn(shown, {"full": FULL, **_LAYOUTS}), name, "kq-first")
-    return pair(*figures) if figures else ""
+    return beside(*figures) if figures else ""
 
 
 def chart(result: Result, name: str) -> str:
@@ -62,7 +62,7 @@ def chart_of_each(results: Mapping[str, Result], name: str) -> str:
     except StateError:
         return ""
     both = zip(results, found, strict=True)
-    return _figure(pair(*(f"<div><h3>{escape(policy)}</h3>{_drawn(shown)}</div>" for policy, shown in both)), name)
+    return _figure(beside(*(f"<div><h3>{escape(policy)}</h3>{_drawn(shown)}</div>" for policy, shown in both)), name)
 
 
 def _drawn(shown: Chart, layouts: Mapping[str, Layout] = _LAYOUTS) -> str:
@@ -102,7 +102,7 @@ def about(result: Result, policy: str = "") -> str:
     if not result.seconds or not quotas:
         return text
     means = [
-        f"{amount(cell.partition('/')[2], total * 3600 / result.seconds)} of {cell}" for cell, total in quotas.items()
+        f"{amount(pair.partition('/')[2], total * 3600 / result.seconds)} of {pair}" for pair, total in quotas.items()
     ]
     more = f" and {len(means) - _QUOTAS} more" if len(means) > _QUOTAS else ""
     return f"{text} Nominal quota: {', '.join(means[:_QUOTAS])}{more}."
@@ -127,12 +127,10 @@ def queues(result: Result) -> str:
     waits = np.nan_to_num(found["wait_mean"]) * found["jobs"]
     places = colours(result)
     chosen = {str(found["cluster_queue"][row]): row for row in np.argsort(-waits, kind="stable")[:MOST_ROWS].tolist()}
-    rows = []
-    for queue in in_order(result, chosen):
-        row = chosen[queue]
-        cells = [Cell(queue, group=class_of(places.get(queue, OTHERS)))]
-        cells += [_value(name, found[name][row]) for name in names]
-        rows.append(cells)
+    rows = [
+        [queue_cell(queue, places), *(value_cell(name, found[name][chosen[queue]]) for name in names)]
+        for queue in in_order(result, chosen)
+    ]
     head: list[str | Cell] = ["ClusterQueue", *map(metric_cell, names)]
     longest = f"The {MOST_ROWS} ClusterQueues with the longest total waits, " if len(found) > MOST_ROWS else ""
     caption = f"{longest}{'in' if longest else 'In'} the order of the charts: the most requested work first."
@@ -159,7 +157,7 @@ def metrics(values: Mapping[str, Mapping[str, float]], interval: Callable[[str],
         rows = [
             (
                 Cell(label_of(name.partition(" ")[0]), note=name),
-                *(Cell(figure_text(name, column.get(name)), column.get(name)) for column in values.values()),
+                *(value_cell(name, column.get(name)) for column in values.values()),
                 *((interval(name),) if interval else ()),
             )
             for name in own
@@ -174,9 +172,15 @@ def metric_cell(name: str) -> Cell:
     return Cell(label_of(own), note=key)
 
 
-def _value(name: str, value: Any) -> Cell:
-    number = value.item()
-    return Cell(figure_text(name, number), None if number != number else number)  # noqa: PLR0124 - NaN
+def value_cell(name: str, value: Any) -> Cell:
+    """Return a cell with the value of a metric; the table is not sorted by a missing value."""
+    number = value.item() if hasattr(value, "item") else value
+    return Cell(figure_text(name, number), None if number is None or number != number else number)  # noqa: PLR0124
+
+
+def queue_cell(name: str, places: Mapping[str, int]) -> Cell:
+    """Return a cell with a ClusterQueue in the colour of the charts; `places` are the indices of the colours."""
+    return Cell(name or "—", group=class_of(places.get(name, OTHERS)) if name else "")
 
 
 def evictions(result: Result, drawn: str = "") -> str:
@@ -188,47 +192,43 @@ def evictions(result: Result, drawn: str = "") -> str:
     """
     if not result.kpis.evictions:
         return paragraph("No jobs were evicted.")
-    found, jobs = result.preemptions, result.jobs
-    rows = []
-    places = colours(result)
+    found, jobs, places = result.preemptions, result.jobs, colours(result)
     most = np.argsort(-found["count"], kind="stable")[:MOST_ROWS].tolist()
-    pairs = [{name: found[name][place] for name in found.names} for place in most]
-    order = in_order(result, {row[side] or "" for row in pairs for side in ("victim", "preemptor")})
-    pairs.sort(key=lambda row: [order.index(row[side] or "") for side in ("victim", "preemptor")])
-    for row in pairs:
-        texts = [
-            Cell(row[side] or "—", group=class_of(places.get(row[side] or "", OTHERS)) if row[side] else "")
-            for side in ("victim", "preemptor")
+    sides = ("victim", "preemptor")
+    made = [
+        {name: found[name][row] for name in found.names} | {side: found[side][row] or "" for side in sides}
+        for row in most
+    ]
+    order = in_order(result, {row[side] for row in made for side in sides})
+    made.sort(key=lambda row: [order.index(row[side]) for side in sides])
+    rows = [
+        [
+            *(queue_cell(row[side], places) for side in sides),
+            row["rule"] or "—",
+            Cell(f"{row['count']:,}", row["count"]),
+            *(value_cell(name, row[name]) for name in found.names[4:]),
         ]
-        texts.append(Cell(str(row["rule"] or "—")))
-        rest = [name for name in found.names if name not in ("victim", "preemptor", "rule")]
-        counts = [
-            Cell(f"{int(row[name]):,}" if name == "count" else figure_text(name, row[name]), row[name]) for name in rest
-        ]
-        rows.append([*texts, *counts])
-    head: list[str | Cell] = ["ClusterQueue of the victim", "ClusterQueue of the preemptor", "Rule"]
-    head += ["Evictions" if name == "count" else metric_cell(name) for name in found.names[3:]]
+        for row in made
+    ]
+    head = ["ClusterQueue of the victim", "ClusterQueue of the preemptor", "Rule", "Evictions"]
     longest = np.argsort(-jobs["evictions"].astype(np.int64), kind="stable")[:_TOP].tolist()
     worst = [
         (
             result.name_of(row),
-            Cell(queue := jobs["cluster_queue"][row] or "—", group=class_of(places.get(queue, OTHERS))),
-            Cell(f"{int(jobs['evictions'][row]):,}", int(jobs["evictions"][row])),
-            *(Cell(duration(float(jobs[name][row])), float(jobs[name][row])) for name in ("lost", "waited")),
+            queue_cell(jobs["cluster_queue"][row] or "", places),
+            Cell(f"{jobs['evictions'][row]:,}", jobs["evictions"][row]),
+            *(value_cell("wait_mean", jobs[name][row]) for name in ("lost", "waited")),
         )
         for row in longest
         if jobs["evictions"][row]
     ]
     loops = "".join(
-        paragraph(f"Preemption loop: {', '.join(map(str, loop.jobs[:_TOP]))}", "kq-warning")
-        for loop in result.loops[:_TOP]
-        if hasattr(loop, "jobs")
+        paragraph(f"Preemption loop: {', '.join(loop.workloads[:_TOP])}", "kq-warning") for loop in result.loops[:_TOP]
     )
-    own = ("Job", "ClusterQueue", "Evictions", "Lost progress", "Waited")
-    most = table(own, worst, "Jobs with most evictions.")
-    return (
-        loops + table(head, rows, total=len(found)) + (pair(drawn, f"<div>{most}</div>", alone=True) if drawn else most)
-    )
+    titles = ("Job", "ClusterQueue", "Evictions", "Lost progress", "Waited")
+    jobs_table = table(titles, worst, "Jobs with most evictions.")
+    last = beside(drawn, f"<div>{jobs_table}</div>", alone=True) if drawn else jobs_table
+    return f"{loops}{table([*head, *map(metric_cell, found.names[4:])], rows, total=len(found))}{last}"
 
 
 def pending(result: Result) -> str:

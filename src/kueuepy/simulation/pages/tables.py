@@ -97,7 +97,7 @@ def table(
         caption: The caption, which describes what the table shows.
         total: The total number of rows, if `rows` contains only the rows to show.
     """
-    kept = [[cell if isinstance(cell, Cell) else Cell(str(cell)) for cell in row] for row in rows]
+    kept = [[one if isinstance(one, Cell) else Cell(str(one)) for one in row] for row in rows]
     hidden = (len(kept) if total is None else total) - min(len(kept), MOST_ROWS)
     kept = kept[:MOST_ROWS]
     right = [bool(kept) and all(row[place].value is not None for row in kept) for place in range(len(header))]
@@ -117,13 +117,13 @@ def _head(title: str | Cell, *, side: bool) -> str:
 
 
 def _cells(row: Sequence[Cell], right: Sequence[bool], labels: Sequence[str]) -> Iterable[str]:
-    for place, (cell, side, label) in enumerate(zip(row, right, labels, strict=True)):
-        key = f'<span class="kq-key {cell.group}"></span>' if cell.group else ""
-        text = f"<strong>{escape(cell.text)}</strong>" if cell.certain else escape(cell.text)
-        note = f"<small>{escape(cell.note)}</small>" if cell.note else ""
-        value = f' data-v="{cell.value!r}"' if cell.value is not None else ""
+    for place, (one, side, label) in enumerate(zip(row, right, labels, strict=True)):
+        key = f'<span class="kq-key {one.group}"></span>' if one.group else ""
+        text = f"<strong>{escape(one.text)}</strong>" if one.certain else escape(one.text)
+        note = f"<small>{escape(one.note)}</small>" if one.note else ""
+        value = f' data-v="{one.value}"' if one.value is not None else ""
         start = f'<td data-label="{escape(label)}"' if place else '<th scope="row"'
-        kind = " class=kq-n" if side else " class=kq-short" if len(cell.text) <= _SHORT else ""
+        kind = " class=kq-n" if side else " class=kq-short" if len(one.text) <= _SHORT else ""
         yield f"{start}{kind}{value}><span>{key}{text}{note}</span></{'td' if place else 'th'}>"
 
 
@@ -133,7 +133,7 @@ def section(title: str, inside: str, *, long: bool = False) -> str:
     return f"<section{kind}><h2>{escape(title)}</h2>\n{inside}</section>\n"
 
 
-def pair(*parts: str, alone: bool = False) -> str:
+def beside(*parts: str, alone: bool = False) -> str:
     """Return parts of a page beside each other, two in a row if the page is wide enough.
 
     Args:

@@ -63,7 +63,7 @@ class Problem(NamedTuple):
 
 def busiest(kpis: Kpis) -> str:
     """Return the flavor and resource with the highest utilisation; an empty string if there is no quota."""
-    return max(kpis.utilisation, key=lambda cell: kpis.utilisation[cell], default="")
+    return max(kpis.utilisation, key=lambda pair: kpis.utilisation[pair], default="")
 
 
 def of_run(result: Measured) -> str:
@@ -76,10 +76,10 @@ def of_run(result: Measured) -> str:
         between = interval(kpis, name)
         texts.append(f"{duration(getattr(kpis, name))}{f' ({CONFIDENCE} {between})' if between else ''}")
     sentences = [f"The mean wait is {texts[0]}.", f"95% of the jobs wait at most {texts[1]}."]
-    cell = busiest(kpis)
-    if cell:
-        used = kpis.submission_utilisation.get(cell, kpis.utilisation[cell])
-        sentences.append(f"While jobs arrive, {share(used)} of the quota of {cell} is in use.")
+    pair = busiest(kpis)
+    if pair:
+        used = kpis.submission_utilisation.get(pair, kpis.utilisation[pair])
+        sentences.append(f"While jobs arrive, {share(used)} of the quota of {pair} is in use.")
     if kpis.finished < kpis.jobs:
         left = kpis.jobs - kpis.finished
         sentences.append(f"{left:,} of {kpis.jobs:,} jobs do not finish.")
@@ -187,14 +187,14 @@ def certainty(effect: Effect) -> str:
 def _costs(results: tuple[Measured, Measured]) -> str:
     """Return the difference in lost work as a verb with its object; empty if the difference is small."""
     first, second = (result.kpis for result in results)
-    cell = busiest(second)
-    used = second.used_hours.get(cell, 0.0)
-    more = second.lost_hours.get(cell, 0.0) - first.lost_hours.get(cell, 0.0)
+    pair = busiest(second)
+    used = second.used_hours.get(pair, 0.0)
+    more = second.lost_hours.get(pair, 0.0) - first.lost_hours.get(pair, 0.0)
     if not used or abs(more) < _LITTLE * used:
         return ""
-    size = hours(cell.partition("/")[2], abs(more))
+    size = hours(pair.partition("/")[2], abs(more))
     does = "costs" if more > 0 else "saves"
-    return f"{does} {part_text(abs(more), used)} of the {hours_word(cell)} ({size} of lost work)"
+    return f"{does} {part_text(abs(more), used)} of the {hours_word(pair)} ({size} of lost work)"
 
 
 def _affected(queues: Sequence[Effect]) -> str:
@@ -221,9 +221,9 @@ def interval(kpis: Kpis, name: str) -> str:
 
 def problem(result: Measured) -> Problem:
     """Return the largest problem of a simulation."""
-    kpis, cell = result.kpis, busiest(result.kpis)
-    used, resource = kpis.used_hours.get(cell, 0.0), cell.partition("/")[2]
-    lost, idle = kpis.lost_hours.get(cell, 0.0), kpis.idle_while_waiting.get(cell, 0.0)
+    kpis, pair = result.kpis, busiest(result.kpis)
+    used, resource = kpis.used_hours.get(pair, 0.0), pair.partition("/")[2]
+    lost, idle = kpis.lost_hours.get(pair, 0.0), kpis.idle_while_waiting.get(pair, 0.0)
     if kpis.loops:
         text = f"Jobs evict each other again and again: {kpis.loops} preemption {plural(kpis.loops, 'loop')}."
         return Problem(text, "read which jobs in the section Evictions, and restrict one of the preemption policies.")
@@ -231,16 +231,16 @@ def problem(result: Measured) -> Problem:
         text = f"{kpis.starved:,} {plural(kpis.starved, 'job')} {verb(kpis.starved, 'are')} never admitted, "
         return Problem(f"{text}although much later jobs are.", "read the reasons in the section Pending jobs.")
     if used and lost > _MUCH_LOST * used:
-        text = f"Evictions lose {hours(resource, lost)}, {part_text(lost, used)} of all used {hours_word(cell)}."
+        text = f"Evictions lose {hours(resource, lost)}, {part_text(lost, used)} of all used {hours_word(pair)}."
         return Problem(text, "let jobs save checkpoints, or compare preemption policies with kueuepy compare.")
     if used and idle > _MUCH_IDLE * used:
-        text = f"{hours(resource, idle)} of {cell} were free although jobs waited for them, {part_text(idle, used)} "
-        text += f"of the used {hours_word(cell)}."
+        text = f"{hours(resource, idle)} of {pair} were free although jobs waited for them, {part_text(idle, used)} "
+        text += f"of the used {hours_word(pair)}."
         return Problem(text, "compare higher borrowing limits with kueuepy sweep.")
-    return _slowest(result, cell)
+    return _slowest(result, pair)
 
 
-def _slowest(result: Measured, cell: str) -> Problem:
+def _slowest(result: Measured, pair: str) -> Problem:
     """Return a problem that names the ClusterQueue whose jobs have the longest total wait."""
     jobs = result.jobs
     counted = np.asarray(jobs["counted"])
@@ -254,7 +254,7 @@ def _slowest(result: Measured, cell: str) -> Problem:
     number_of = int((codes[there] == worst).sum())
     text = f"{names[worst]} has {share(number_of / int(there.sum()))} of the jobs, and {share(sums[worst] / total)} of "
     text += f"all waiting; the mean wait is {duration(sums[worst] / number_of)}."
-    path = f"ClusterQueue/{names[worst]}:quota[{cell}].nominalQuota"
+    path = f"ClusterQueue/{names[worst]}:quota[{pair}].nominalQuota"
     command = f"kueuepy plan --vary '{path}'"
     return Problem(text, "find the nominal quota that meets a target:", command)
 
