@@ -183,7 +183,7 @@ class GeneratedJobs(JobColumns):
         submit = np.cumsum(-np.log1p(-draws(seed, f"gap {queue}", count)) / per_second)
         if days is not None:
             submit = submit[submit < days * _DAY]
-        return cls._like(_jobs(queue, submit, runtime, requests, seed=seed, columns=columns))
+        return cls(_jobs(queue, submit, runtime, requests, seed=seed, columns=columns))
 
     @classmethod
     def bursts(
@@ -220,7 +220,7 @@ class GeneratedJobs(JobColumns):
             InvalidSpecError: The rate is invalid.
         """
         starts = np.cumsum(-np.log1p(-draws(seed, f"gap {queue}", n)) / rate_of(rate))
-        return cls._like(_jobs(queue, np.repeat(starts, size), runtime, requests, seed=seed, columns=columns))
+        return cls(_jobs(queue, np.repeat(starts, size), runtime, requests, seed=seed, columns=columns))
 
     @classmethod
     def diurnal(
@@ -269,7 +269,7 @@ class GeneratedJobs(JobColumns):
         at = np.cumsum(-np.log1p(-draws(seed, f"gap {queue}", count)) / highest)
         phase = 2 * np.pi * (at - at_peak) / _DAY
         taken = draws(seed, f"thin {queue}", count) * (1 + swing) < 1 + swing * np.cos(phase)
-        return cls._like(_jobs(queue, at[taken & (at < days * _DAY)], runtime, requests, seed=seed, columns=columns))
+        return cls(_jobs(queue, at[taken & (at < days * _DAY)], runtime, requests, seed=seed, columns=columns))
 
     @classmethod
     def gpu_mix(
@@ -310,16 +310,14 @@ class GeneratedJobs(JobColumns):
             runtime[rows] = times.nanoseconds(draws(seed, f"runtime {size}", len(rows)))
         queue = np.floor(draws(seed, "queue", len(at)) * len(queues)).astype(np.int64)
         asked = sizes[chosen]
-        return cls._like(
-            JobColumns(
-                {
-                    "queue": [queues[place] for place in queue.tolist()],
-                    "submit": _nanoseconds(at),
-                    "runtime": runtime.view("m8[ns]"),
-                    "pods": np.maximum(asked // 8, 1),
-                    "gpu": np.minimum(asked, 8),
-                }
-            )
+        return cls(
+            {
+                "queue": [queues[place] for place in queue.tolist()],
+                "submit": _nanoseconds(at),
+                "runtime": runtime.view("m8[ns]"),
+                "pods": np.maximum(asked // 8, 1),
+                "gpu": np.minimum(asked, 8),
+            }
         )
 
     @classmethod
@@ -359,14 +357,15 @@ class GeneratedJobs(JobColumns):
         if n < 1 or processors < 2:  # noqa: PLR2004 - a parallel machine
             raise InvalidSpecError(f"lublin: n {n}, processors {processors}; they must be 1 and 2 or more")
         sizes = _sizes(seed, n, processors)
-        columns = {
-            "queue": [queue] * n,
-            "submit": _nanoseconds(_arrivals(seed, n)),
-            "runtime": (_runtimes(seed, sizes) * SECOND).view("m8[ns]"),
-            "pods": sizes,
-            "cpu": np.ones(n, np.int64),
-        }
-        return cls._like(JobColumns(columns))
+        return cls(
+            {
+                "queue": [queue] * n,
+                "submit": _nanoseconds(_arrivals(seed, n)),
+                "runtime": (_runtimes(seed, sizes) * SECOND).view("m8[ns]"),
+                "pods": sizes,
+                "cpu": np.ones(n, np.int64),
+            }
+        )
 
 
 def _enough(rate: float, seconds: float) -> int:
@@ -383,21 +382,15 @@ def _jobs(
     *,
     seed: int,
     columns: Mapping[str, Any],
-) -> JobColumns:
+) -> dict[str, Any]:
+    """Return the columns of jobs of one queue, with one value or several for each further column."""
     n = len(submit)
     times = distribution_of(runtime).nanoseconds(draws(seed, f"runtime {queue}", n))
-    given = {**requests, **columns}
-    return JobColumns(
-        {
-            "queue": [queue] * n,
-            "submit": _nanoseconds(submit),
-            "runtime": times.view("m8[ns]"),
-            **{
-                name: [value] * n if not hasattr(value, "__len__") or isinstance(value, str) else value
-                for name, value in given.items()
-            },
-        }
-    )
+    given = {
+        name: [value] * n if not hasattr(value, "__len__") or isinstance(value, str) else value
+        for name, value in {**requests, **columns}.items()
+    }
+    return {"queue": [queue] * n, "submit": _nanoseconds(submit), "runtime": times.view("m8[ns]"), **given}
 
 
 def _nanoseconds(seconds: NDArray[np.float64]) -> Any:

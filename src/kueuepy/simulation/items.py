@@ -386,7 +386,7 @@ def _observed(source: Any, user: str | None) -> tuple[list[Observed], int]:
     if isinstance(workloads, tuple):  # a Cluster or a Manifest
         source = list(workloads)
     if isinstance(source, list | tuple) and source and all(isinstance(one, Workload) for one in source):
-        found = [Observed(one, lifetime_of(one), {}, None, _user(one, user)) for one in source]
+        found = [Observed(one, lifetime_of(one), {}, None, one.labels.get(user or "", "")) for one in source]
         return found, max(map(_latest, source))
     statuses: dict[str, Any] = {}
     source = opened(source)
@@ -395,7 +395,7 @@ def _observed(source: Any, user: str | None) -> tuple[list[Observed], int]:
     latest = max([0, *(one.time for one in live_parts(source))])
     for one in manifest.workloads:
         status = statuses.get(one.key)
-        found.append(Observed(one, lifetime_in(status), _evictions(status), None, _user(one, user)))
+        found.append(Observed(one, lifetime_in(status), _evictions(status), None, one.labels.get(user or "", "")))
         latest = max(latest, _latest(one), _latest_in(status))
     return found, latest
 
@@ -482,10 +482,6 @@ def _evictions(status: Any) -> dict[str, int]:
     listed = stats.get("evictions") if isinstance(stats, dict) else None
     counts = [one for one in (listed if isinstance(listed, list) else ()) if isinstance(one, dict)]
     return sums((str(one.get("reason") or ""), one["count"]) for one in counts if isinstance(one.get("count"), int))
-
-
-def _user(workload: Workload, label: str | None) -> str:
-    return "" if label is None else workload.labels.get(label, "")
 
 
 def _latest(workload: Workload) -> int:
