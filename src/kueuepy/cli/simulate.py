@@ -41,9 +41,9 @@ from kueuepy.simulation.catalogue import columns_shown, figure_text, is_shown, l
 from kueuepy.simulation.model import Clock, RunModel, read_events
 from kueuepy.simulation.pages import words
 from kueuepy.simulation.pictures.catalogue import PICTURES, drawn, in_order
-from kueuepy.simulation.progress import Progress
 from kueuepy.simulation.report import report as write_report
 from kueuepy.simulation.result import Result, plain
+from kueuepy.simulation.simulate import Progress
 from kueuepy.simulation.simulate import simulate as run
 from kueuepy.simulation.table import Jobs
 

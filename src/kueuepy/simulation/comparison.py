@@ -31,7 +31,7 @@ from kueuepy.tables import Columns
 from kueuepy.tables.columns import joined
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Sequence
+    from collections.abc import Callable, Iterable
 
     from typing_extensions import Unpack
 
@@ -39,21 +39,13 @@ if TYPE_CHECKING:
     from kueuepy.simulation.changes import JobOutcome, QueueOutcome
     from kueuepy.simulation.figures import Kpis
     from kueuepy.simulation.pictures.charts import PictureName
-    from kueuepy.simulation.progress import Progress
     from kueuepy.simulation.result import Result
+    from kueuepy.simulation.simulate import Progress
     from kueuepy.simulation.table import Jobs
 
-_HEADER = (
-    "ClusterQueue",
-    "Policy",
-    "Admitted",
-    "Mean usage",
-    "Mean share (‰)",
-    "Peak share (‰)",
-    "Mean wait",
-    "Longest wait",
-    "Evictions",
-)
+_HEADER = ("ClusterQueue", "Policy", "Admitted", "Mean wait", "Longest wait", "Evictions")
+_IN_HEADER = (0, 1, 2, 6, 7, 8)
+"""The columns of `Comparison.rows` that fit into a display of 80 characters, and their titles above."""
 _TWO = 2
 
 
@@ -210,12 +202,11 @@ class Comparison:
 
     def rows(self) -> list[tuple[str, ...]]:
         """Return rows of text, one for each ClusterQueue and policy."""
-        return [
-            (queue, self.names[i], *_cells(outcome))
-            for queue, all_ in self.queues.items()
-            for i, outcome in enumerate(all_)
-            if outcome is not None
-        ]
+        return [(queue, policy, *_cells(outcome)) for queue, policy, outcome in self._outcomes()]
+
+    def _outcomes(self) -> Iterator[tuple[str, str, QueueOutcome]]:
+        for queue, outcomes in self.queues.items():
+            yield from ((queue, *pair) for pair in zip(self.names, outcomes, strict=True) if pair[1] is not None)
 
     def to_pandas(self) -> Any:
         """Return a DataFrame with one row for each ClusterQueue and policy.
@@ -224,10 +215,8 @@ class Comparison:
             UnsupportedError: pandas is not installed.
         """
         rows = [
-            {"cluster_queue": queue, "policy": self.names[i], **msgspec.to_builtins(outcome)}
-            for queue, all_ in self.queues.items()
-            for i, outcome in enumerate(all_)
-            if outcome is not None
+            {"cluster_queue": queue, "policy": policy, **msgspec.to_builtins(outcome)}
+            for queue, policy, outcome in self._outcomes()
         ]
         names = rows[0] if rows else ()
         return Columns({name: [row[name] for row in rows] for name in names}).to_pandas()
@@ -265,11 +254,12 @@ class Comparison:
         caption = f"{number} of {jobs} {verb(number, 'have')} a different outcome{self._pair()}, largest change first"
         warned = [Sheet(("Warning",), [(text,) for text in self._warnings()])] if self._warnings() else []
         metrics = [(titled(name), *values) for name, *values in self.figures()]
+        queues = [tuple(row[at] for at in _IN_HEADER) for row in self.rows()]
         return (
             *warned,
             *self._in_words(),
             Sheet(("Metric", *self.names), metrics, source=".figures()"),
-            Sheet(*_chosen(_HEADER, self.rows()), "ClusterQueues; .rows() also has usage and shares", source=".rows()"),
+            Sheet(_HEADER, queues, "ClusterQueues; .rows() also has usage and shares", source=".rows()"),
             Sheet(("Job", first, last), changes, caption, len(self.changes), ".changes"),
         )
 
@@ -381,13 +371,6 @@ def _cells(outcome: QueueOutcome) -> tuple[str, ...]:
         duration(outcome.longest),
         str(outcome.evictions),
     )
-
-
-def _chosen(header: Sequence[str], rows: Sequence[Sequence[str]]) -> tuple[tuple[str, ...], list[tuple[str, ...]]]:
-    """Return the most important columns, which fit into a display of 80 characters."""
-    places = [header.index(name) for name in ("ClusterQueue", "Policy", "Admitted", "Mean wait")]
-    places += [header.index(name) for name in ("Longest wait", "Evictions")]
-    return tuple(header[at] for at in places), [tuple(row[at] for at in places) for row in rows]
 
 
 def _jobs(change: JobChange) -> tuple[str, str]:

@@ -44,7 +44,6 @@ if TYPE_CHECKING:
     from kueuepy._core import Engine
     from kueuepy.fleet import Fleet
     from kueuepy.session.state import SchedulerState
-    from kueuepy.tables import Columns
 
 
 _NAMED = 5
@@ -57,25 +56,6 @@ def ordered(columns: dict[str, Any], order: NDArray[np.int64]) -> dict[str, Any]
         columns = {name: column[order] for name, column in columns.items()}
     found = {name: np.ascontiguousarray(column) for name, column in columns.items()}
     return found | {name: list(map(str, found[name].tolist())) for name in ("names", "uids") if name in found}
-
-
-def rows_of_names(table: Columns) -> dict[str, int]:
-    """Return the row of each name; if a name occurs in several namespaces, return its last row."""
-    names = table["name"].tolist() if "name" in table.names else ()
-    return {str(name): row for row, name in enumerate(names)}
-
-
-def priority_of(change: Priority) -> int:
-    """Return the new priority of a `Priority` event.
-
-    Raises:
-        InvalidSpecError: The priority is not a 32-bit integer.
-    """
-    value: Any = change.priority
-    found = int(value) if isinstance(value, Integral) and not isinstance(value, bool) else None
-    if found is None or not -(2**31) <= found < 2**31:
-        raise InvalidSpecError(f"events: {change}: priority: is {value!r}; it must be a whole number of 32 bits")
-    return found
 
 
 @checked_methods
@@ -384,8 +364,10 @@ class Prepared:
             row = int(thing.job) if isinstance(thing.job, Integral) else self._row_named(str(thing.job))
             if row is None or not 0 <= row < self.size:
                 raise NotFoundError(f"events: {thing}: names no job")
-            value = priority_of(thing) if isinstance(thing, Priority) else 0
-            return [(type(thing).__name__.lower(), self._place_of(row), value)]
+            value: Any = thing.priority if isinstance(thing, Priority) else 0
+            if not isinstance(value, Integral) or isinstance(value, bool) or not -(2**31) <= value < 2**31:
+                raise InvalidSpecError(f"events: {thing}: priority: is {value!r}; it must be a whole number of 32 bits")
+            return [(type(thing).__name__.lower(), self._place_of(row), int(value))]
         return [("apply", obj, 0) for obj in self._changed(thing)]
 
     def _place_of(self, row: int) -> int:
@@ -397,7 +379,9 @@ class Prepared:
     def _row_named(self, name: str) -> int | None:
         namespace, _, own = name.rpartition("/")
         if self._rows_of_names is None:
-            self._rows_of_names = rows_of_names(self.jobs)
+            # Of several namespaces with the name, the last row counts.
+            names = self.jobs["name"].tolist() if "name" in self.jobs.names else ()
+            self._rows_of_names = {str(own): row for row, own in enumerate(names)}
         row = self._rows_of_names.get(own, row_of(own))
         if row is None or not namespace or not 0 <= row < self.size:
             return row

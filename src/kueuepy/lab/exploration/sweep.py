@@ -19,7 +19,7 @@ from kueuepy.lab.exploration.runs import Task, on_client, on_threads, row_of
 from kueuepy.lab.exploration.space import MOST, policies_of
 from kueuepy.lab.exploration.storage import Storage
 from kueuepy.simulation.model import RunSettings, Settings
-from kueuepy.simulation.progress import Teller
+from kueuepy.simulation.simulate import Teller
 from kueuepy.simulation.table import Jobs
 
 if TYPE_CHECKING:

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
     from kueuepy.objects import Configuration
     from kueuepy.simulation.changes import DecisionChange
-    from kueuepy.simulation.progress import Progress
+    from kueuepy.simulation.simulate import Progress
 
 TOGETHER = "several together"
 """Cause of a decision that no single rule or feature gate changes."""
