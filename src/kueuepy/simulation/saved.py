@@ -19,7 +19,7 @@ from kueuepy.simulation.recorded import (
     PreemptionLoop,  # noqa: TC001 - msgspec looks it up
     Waiter,  # noqa: TC001 - msgspec looks it up
 )
-from kueuepy.tables import Categorical
+from kueuepy.tables.columns import from_arrow
 
 if TYPE_CHECKING:
     import os
@@ -205,7 +205,4 @@ def _stored_column(column: Any) -> Any:
     if not str(column.type).startswith("dictionary"):
         found = column.to_numpy()
         return found.astype(object) if found.dtype.kind in "OUT" else found
-    coded = column.unify_dictionaries().combine_chunks()
-    coded = coded.chunk(0) if hasattr(coded, "chunks") else coded  # some releases return a chunked array
-    codes = coded.indices.fill_null(-1).to_numpy(zero_copy_only=False)
-    return Categorical(codes, coded.dictionary.to_pylist())
+    return from_arrow(column)

@@ -21,7 +21,7 @@ from kueuepy.objects import SECOND
 from kueuepy.objects.times import LONGEST
 from kueuepy.simulation.spans import MOST, exact_ns, is_naive, moments, parse_moment, parse_span, shown
 from kueuepy.tables import Categorical, Columns
-from kueuepy.tables.columns import concatenated
+from kueuepy.tables.columns import concatenated, from_arrow
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
@@ -152,10 +152,8 @@ def _of_arrow(column: Any) -> Any:
         return column
     for chunk in column.chunks:  # Parquet files may contain strings that are not UTF-8
         getattr(chunk, "dictionary", chunk).validate(full=True)
-    coded = column.cast("string").dictionary_encode().unify_dictionaries().combine_chunks()
-    coded = coded.chunk(0) if hasattr(coded, "chunks") else coded  # some releases return a chunked array
-    codes = coded.indices.fill_null(-1).to_numpy(zero_copy_only=False)
-    return _without_missing(codes, coded.dictionary.to_pylist())
+    coded = from_arrow(column.cast("string").dictionary_encode())
+    return _without_missing(coded.codes, list(coded.names))
 
 
 def _plain(values: NDArray[Any] | list[Any]) -> Values:

@@ -121,6 +121,13 @@ def columns_of(view: Mapping[str, Any]) -> dict[str, Column]:
     return {name: Categorical(*column) if isinstance(column, tuple) else column for name, column in view.items()}
 
 
+def from_arrow(column: Any) -> Categorical:
+    """Convert a chunked array of pyarrow with a dictionary to a column of names, with the same codes."""
+    coded = column.unify_dictionaries().combine_chunks()
+    coded = coded.chunk(0) if hasattr(coded, "chunks") else coded  # some releases return a chunked array
+    return Categorical(coded.indices.fill_null(-1).to_numpy(zero_copy_only=False), coded.dictionary.to_pylist())
+
+
 def is_named(column: Categorical, name: str) -> NDArray[np.bool_]:
     """Return a mask of the rows that have the given name."""
     found: NDArray[np.bool_] = column.codes == (list(column.names).index(name) if name in column.names else _NO_CODE)
@@ -281,8 +288,7 @@ class Columns:
         Raises:
             UnsupportedError: pyarrow is not installed.
         """
-        pyarrow = imported("pyarrow", "table", '"kueuepy[arrow]"')
-        return pyarrow.table({name: _for_arrow(pyarrow, self._column(name)) for name in self._columns})
+        return imported("pyarrow", "table", '"kueuepy[arrow]"').table(self)
 
     def __arrow_c_stream__(self, requested_schema: object = None) -> object:
         """Return an Arrow stream (Arrow PyCapsule interface); no library is needed, and numbers are not copied."""
@@ -339,13 +345,6 @@ def _for_stream(column: Column) -> Any:
     if column.dtype.kind in "mM":
         return column.astype(f"{column.dtype.kind}8[ns]")
     return column
-
-
-def _for_arrow(pyarrow: Any, column: Column) -> Any:
-    if isinstance(column, Categorical):
-        codes = pyarrow.array(column.codes, mask=column.codes < 0)
-        return pyarrow.DictionaryArray.from_arrays(codes, pyarrow.array(list(column.names)))
-    return pyarrow.array(column)
 
 
 class Framed:
