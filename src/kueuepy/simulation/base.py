@@ -107,6 +107,7 @@ class JobColumns(Columns):
     ) -> None:
         Columns.__init__(self, columns)
         for column in columns.values():
+            # Derived tables share their columns, so the columns are read-only.
             (column.codes if isinstance(column, Categorical) else column).flags.writeable = False
         self.notes, self.header, self.templates = notes, header, templates
 
@@ -205,6 +206,7 @@ class JobColumns(Columns):
             InvalidSpecError: `start` or `end` is not a time.
         """
         first = int(self._columns["submit"].min()) if len(self) else 0
+        # A sum beyond the latest time would overflow 64 bits.
         low = min(LONGEST, first + span("window: start", start))
         high = LONGEST if end is None else min(LONGEST, first + span("window: end", end))
         submit = self._columns["submit"]
@@ -224,6 +226,7 @@ class JobColumns(Columns):
         """
         _check_factor("scale_load", factor)
         first = self._columns["submit"].min() if len(self) else 0
+        # Only the gaps are divided: dates keep the day of the first submission.
         gaps = np.round((self._columns["submit"] - first) / factor)
         self._expect(gaps < LONGEST - np.maximum(self._columns["runtime"], 0) - first, "scale_load", "submit", factor)
         return self._moved_to(first + gaps.astype(np.int64))
@@ -286,6 +289,7 @@ class JobColumns(Columns):
         """
         first = int(self._columns["submit"].min()) if len(self) else 0
         day, rest = np.divmod(self._columns["submit"] - first, 86400 * SECOND)
+        # The rank of each day among random numbers is a permutation of the days.
         place = np.argsort(np.argsort(draws(seed, "shuffle_days", int(day.max(initial=-1)) + 1)))
         return self._moved_to(first + place[day] * 86400 * SECOND + rest).sort()
 
@@ -342,6 +346,7 @@ class JobColumns(Columns):
         'a-1-2'
         """
         columns, changes = cleaned(self)
+        # The notes that ask for this method are settled by it.
         kept = [note for note in self.notes if not note[0].endswith("see Jobs.clean")]
         return self._changed(**columns)._with(notes=(*kept, *change_notes(changes)))  # noqa: SLF001 - same class
 
@@ -352,6 +357,7 @@ class JobColumns(Columns):
     def sort(self) -> Self:
         """Return the jobs sorted by submission time; jobs with equal times keep their order."""
         submit = self._columns["submit"]
+        # Most logs are sorted, and are then not copied.
         return self if (submit[1:] >= submit[:-1]).all() else self.take(np.argsort(submit, kind="stable"))
 
     def moved_to(self, submit: Any) -> Self:

@@ -241,6 +241,7 @@ def label_of(name: str) -> str:
     own, *rest = map(str.strip, _PARTS.findall(name))
     text = ALL_FIGURES[own if own in ALL_FIGURES else metric].text
     if own not in ALL_FIGURES:
+        # Any percentile is described by the label of the 95th.
         text = text.replace("95th", _ordinal(int(own.rpartition("p")[2])))
     return ", ".join([text, *rest])
 

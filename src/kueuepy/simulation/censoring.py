@@ -58,6 +58,7 @@ def completed(table: JobColumns, how: Any, seed: int) -> JobColumns:
         for code, mean in means.items():
             chosen = of_queues[code]
             rest = Exponential(mean / SECOND).nanoseconds(draws(seed, f"censored {code}", len(chosen)))
+            # Half of the range is left for the time of submission.
             runtime[chosen] = np.minimum(runtime[chosen] + rest, LONGEST // 2)
     elif hasattr(how, "nanoseconds"):
         chosen = np.flatnonzero(rows)
@@ -81,6 +82,7 @@ def _means(table: JobColumns, rows: NDArray[np.bool_]) -> dict[int, float]:
     if rows.any() and not done.any():
         raise InvalidSpecError('censored: "exponential" needs at least one finished job; it must be a distribution')
     known = runtime >= 0
+    # A queue without finished jobs has no estimate of its own.
     overall = float(runtime[known].sum()) / max(1, int(done.sum()))
     of_queues = Groups.by(np.where(known, codes, -1), len(table["queue"].names))
     totals, counts = of_queues.sums(runtime[of_queues.rows]).tolist(), of_queues.sums(done[of_queues.rows]).tolist()
@@ -102,6 +104,7 @@ def _beyond(distribution: Any, lower: NDArray[np.int64], seed: int) -> NDArray[n
         if not len(left):
             return found
         found[left] = distribution.nanoseconds(draws(seed, f"censored {attempt}", len(left)))
+        # Only the rejected samples are drawn again, each round from its own stream.
         left = left[found[left] <= lower[left]]
     found[left] = np.minimum(lower[left] + np.maximum(found[left], 1), LONGEST // 2)
     return found

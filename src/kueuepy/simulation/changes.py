@@ -153,6 +153,7 @@ def jobs_of(run: Recorded) -> dict[str, JobOutcome]:
     """Return the outcome of each job by key, including the Workloads and jobs that the cluster itself contains."""
     jobs, runs, assigned, lost = run.jobs, run.runs, _assigned(run), _lost(run)
     order = np.argsort(runs["run"], kind="stable")
+    # Later runs replace earlier ones: the last reservation counts.
     last = dict(zip(runs["job"][order].tolist(), order.tolist(), strict=True))
     names = ("cluster_queue", "waited", "evictions", "reason", "submit", "end", "state")
     found = {}
@@ -166,6 +167,7 @@ def jobs_of(run: Recorded) -> dict[str, JobOutcome]:
             {} if own is None else assigned[int(runs["assignment"][own])],
             float(waited),
             int(evictions),
+            # The last reason of a job that runs is out of date.
             (reason or "") if state in (_WAITING, _DEACTIVATED) else "",
             float(submit),
             float(end) if state == "Finished" else None,

@@ -89,6 +89,7 @@ def public_column(name: str, columns: Mapping[str, Any] | Columns) -> Any:
     """Return a column of jobs in the units of the public table; dates, devices and bytes are not copied."""
     column = columns[name]
     if name in ("submit", "recorded_start"):
+        # The internal columns mark a missing time with -1.
         absent = column < 0
         if len(column) and int(columns["submit"].min()) >= EPOCHAL:
             return (np.where(absent, _NAT, column) if absent.any() else column).view("M8[ns]")
@@ -214,10 +215,12 @@ def renamed(columns: Mapping[str, Any], names: Mapping[str, str] | None) -> dict
         if not is_known(ALIASES.get(name, name)):
             hint = suggestion(name, [*ALIASES, *NATIVE, *(known for known in _READERS if known != "template")])
             raise InvalidSpecError(f'map: "{name}" is not a field of a job; {hint}; other columns keep their names')
+        # A name that contains a colon itself is preferred to a name with a unit.
         source, _, unit = str(there).rpartition(":") if there not in columns else (there, "", "")
         if source not in columns or (unit and unit not in _UNITS):
             units = f"; units are {', '.join(_UNITS)}" if source in columns else ""
             raise NotFoundError(f'map: "{there}" names no column; there are {", ".join(columns)}{units}')
+        # The renamed column must not stay under its old name, where it could have a meaning of its own.
         found.pop(source, None)
         new[name] = _in_unit(source, columns[source], _UNITS[unit]) if unit else columns[source]
     return {**found, **new}
@@ -255,6 +258,7 @@ def check_columns(columns: dict[str, Any], where: Callable[[int], str]) -> None:
     """
     if "namespace" in columns:
         columns["queue"] = _in_namespaces(columns["queue"], columns.pop("namespace"))
+    # The core multiplies requests by pods in 64 bits; the product must not overflow there.
     pods: Any = columns.get("pods")
     for name, column in columns.items() if pods is not None else ():
         if name == "min_pods" and (row := _first(column > pods)) is not None:
@@ -278,6 +282,7 @@ def _error(where: str, name: str, text: str) -> InvalidSpecError:
 
 
 def _in_namespaces(queues: Categorical, namespaces: Categorical) -> Categorical:
+    # A pair of codes is one number, so that each combination is built once; code -1 becomes 0.
     width = len(namespaces.names) + 1
     pairs, codes = np.unique(queues.codes.astype(np.int64) * width + namespaces.codes + 1, return_inverse=True)
     names = [

@@ -182,6 +182,7 @@ class Comparison:
                 (f"{figure} {pair}", *(figure_text(f"{figure} {pair}", value.get(pair, 0.0)) for value in values))
                 for pair in cells
             ]
+            # A metric of resources without any resource has no row.
             if not any(isinstance(value, dict) for value in values):
                 rows.append((figure, *(figure_text(figure, value) for value in values)))
         return rows
@@ -335,12 +336,15 @@ def compare(
     elif isinstance(after, Cluster | Fleet):
         clusters, given = dict(zip(names, (before, after), strict=True)), jobs
         if len(clusters) < len(names):
+            # Equal names would make one entry of two clusters.
             clusters = {f"{names[0]} (1)": before, f"{names[1]} (2)": after}
     else:
         raise InvalidSpecError('compare: give two clusters and jobs, or {"name": cluster, ...} and jobs')
     if not clusters:
         raise InvalidSpecError("compare: no cluster; give one at least")
+    # An iterator would be empty for the second cluster.
     table = list(given) if isinstance(given, Iterator) else given  # read once for each cluster
+    # A policy may delete a queue; its jobs then wait, instead of ending the comparison.
     settings: SimulateSettings = {"missing": "wait", **options}
     results = {}
     for place, (name, cluster) in enumerate(clusters.items()):

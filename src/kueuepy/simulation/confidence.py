@@ -60,8 +60,10 @@ def integrals(run: Recorded, low: float, high: float) -> dict[str, Any]:
         by_queue.setdefault(queue, {})[pair] = total
     of_queues = sums((pair, row[1]) for queue in run.totals["queues"].values() for pair, row in queue["cells"].items())
     for pair in found["nominal"]:
+        # The table of usage has the quota of ClusterQueues, but not that of Cohorts.
         found["nominal"][pair] += _beyond(run, pair, of_queues.get(pair, 0)) * max(0.0, high - low) * _NANO
     waiting = usage.total(usage.column("waiting"), usage.of_queues())
+    # The sum counts the queues that borrow; any one of them makes the time a time of borrowing.
     at, borrowing = usage.total(usage.column("borrowed") > 0)
     return {
         **found,
@@ -100,6 +102,7 @@ def _lent(run: Recorded, usage: Series, low: float, high: float) -> dict[str, fl
     borrows = np.bincount(tree_of, usage.groups.largest(borrowed)) > 0
     mine = borrows[tree_of][usage.groups.of]
     rows = np.flatnonzero(mine)
+    # Within a tree, the changes of several queues must be in the order of time.
     rows = rows[np.argsort(usage.groups.rows[rows])]  # the table is in chronological order
     groups = Groups.by(tree_of[usage.groups.of[rows]], len(trees))
     rows = rows[groups.rows]
@@ -146,6 +149,7 @@ def of_runs(run: Recorded, low: float, high: float, mask: NDArray[np.bool_]) -> 
     if not len(runs):
         return found
     cells, amounts = _amounts(run)
+    # A run that goes on holds its quota until the end of the simulation.
     end = np.where(np.isnan(runs["end"]), run.seconds, runs["end"])
     mine = mask[runs["job"]]
     inside = mine & (end >= low) & ((end < high) | (high >= run.seconds))
@@ -256,6 +260,7 @@ def _of_time(scope: Scope, field: str, pair: str, value: float) -> Interval:
     if scope.some:
         raise InvalidSpecError("a figure over time has no interval for some jobs alone")
     end = scope.ends if field == "submission_utilisation" else scope.high
+    # As many periods as batches of jobs, so that one theory serves both.
     edges = np.linspace(scope.low, end, BATCHES + 1)
     if not end > scope.low:
         raise InvalidSpecError("the window is empty")
@@ -484,5 +489,6 @@ def _keys(run: Simulated) -> NDArray[np.void]:
     numbers = np.array([names.get(name, 2) for name in kinds.names] or [2])
     found = np.zeros(len(rows), [("seconds", np.float64), ("job", np.int64), ("kind", np.int8)])
     found["seconds"], found["job"] = table["seconds"][rows], table["job"][rows]
+    # A deactivation takes the quota as an eviction does.
     found["kind"] = numbers[kinds.codes[rows]]
     return np.unique(found)

@@ -54,6 +54,7 @@ class _Times(msgspec.Struct, frozen=True, tag_field="distribution"):
 
     def nanoseconds(self, u: NDArray[np.float64]) -> NDArray[np.int64]:
         """Return the quantiles at `u` in whole nanoseconds, at least 1."""
+        # The largest float below the limit: the limit itself rounds up to 2**63, which no int64 holds.
         exact = np.minimum(self.seconds(u) * SECOND, np.nextafter(float(LONGEST), 0.0))
         return np.maximum(np.floor(exact), 1).astype(np.int64)
 
@@ -198,6 +199,8 @@ def distribution_of(value: Any) -> Distribution:
 
 def normal(u: NDArray[np.float64]) -> NDArray[np.float64]:
     """Return standard normal quantiles; values of u below 2^-53 are replaced with 2^-53."""
+    # The standard library has this function, so that none of statistics is required.
     inverse = NormalDist().inv_cdf
+    # random() is a multiple of 2**-53 and can be 0, whose quantile is infinite.
     least = math.ldexp(1.0, -53)
     return np.array([inverse(max(value, least)) for value in u.tolist()])

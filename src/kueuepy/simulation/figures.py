@@ -260,6 +260,7 @@ def kpis_of(
     low = run.warmup if start is None else start
     high = run.seconds if end is None else end
     whole = start is None and end is None
+    # The core integrates the whole run exactly, even if no usage was recorded.
     totals = _totals(run) if whole else integrals(run, low, high)
     part = _of_run(run) if whole and where is None else of_runs(run, low, high, mask)
     if where is not None:
@@ -267,11 +268,13 @@ def kpis_of(
     if not whole:
         mask &= (jobs["submit"] >= low) & (jobs["submit"] < (math.inf if end is None else end))
     seconds = max(0.0, high - low)
+    # After the last submission, an empty queue and not the policy lowers the utilisation.
     ends = min(high, float(jobs["submit"].max(initial=0.0)))
     of_jobs = job_figures(jobs, mask, bound)
     used, nominal, lost, overhead = totals["used"], totals["nominal"], part["lost"], part["overhead"]
     kept = {pair: used.get(pair, 0.0) - lost.get(pair, 0.0) - overhead.get(pair, 0.0) for pair in nominal}
     utilisation = {pair: used.get(pair, 0.0) / all_ if all_ > 0 else 0.0 for pair, all_ in nominal.items()}
+    # The scarcest resource decides how much of the cluster was wasted.
     dominant = max(utilisation, key=lambda pair: utilisation[pair], default="")
     wasted = lost.get(dominant, 0.0) + overhead.get(dominant, 0.0)
     used_hours = hours(used)
@@ -313,6 +316,7 @@ def _while_submitting(
     known = run.totals.get("submitted", {"until": -1})
     if not low < ends < high:
         return whole
+    # The core knows this window exactly; any other needs the recorded usage.
     if low == run.warmup and where is None and known["until"] >= 0 and ends == known["until"] / _NANO:
         used, nominal = known["used"], known["nominal"]
     elif len(run.usage):
@@ -398,6 +402,7 @@ def _starved(result: Recorded, mask: NDArray[np.bool_]) -> int:
     if started.all() or not started.any():
         return 0
     submit = jobs["submit"][mask]
+    # Ten times the 99th percentile separates starvation from a long wait.
     late = _STARVED * percentile(np.sort(first[started]), 99)
     return int((submit[~started] + late < submit[started].max()).sum())
 
@@ -405,6 +410,7 @@ def _starved(result: Recorded, mask: NDArray[np.bool_]) -> int:
 def by_queue(result: Recorded) -> Columns:
     """Return the metrics of jobs by ClusterQueue, with used, borrowed and lost hours by `flavor/resource`."""
     column, totals = result.jobs["cluster_queue"], result.totals["queues"]
+    # Queues without jobs have usage, and deleted queues have jobs.
     names = sorted({*totals, *column.names})
     places = {name: place for place, name in enumerate(names)}
     codes = np.array([*(places[name] for name in column.names), -1], np.int64)[column.codes]

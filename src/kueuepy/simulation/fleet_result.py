@@ -84,6 +84,7 @@ class FleetTables:
         parts, offset = [], 0
         for site, core in enumerate(self._sites):
             columns = run_columns(columns_of(core.runs()))
+            # Assignments of all clusters become one list, so the codes of later clusters move.
             columns["assignment"] = np.where(columns["assignment"] >= 0, columns["assignment"] + offset, -1)
             offset += len(core.assigned())
             if site == 0:
@@ -113,6 +114,7 @@ class FleetTables:
             for name, column in columns.items():
                 found[name] = column if name not in found else _chosen(mask, column, found[name])
         own, has_copies, state = self._is_dispatched(), fates["copies"] > 0, np.array(found["state"].codes)
+        # On the manager a dispatched job runs from its admission; the job itself may still wait on a worker.
         held_back = has_copies & (state == _RUNNING) & (fates["runs_now"] == 0)
         state[held_back] = np.where(np.isnan(fates["end"][held_back]), _WAITING, _FINISHED)
         state[own & ~has_copies & (state == _RUNNING)] = _WAITING
@@ -160,6 +162,7 @@ class FleetTables:
             "evictions": evictions,
             **_added(workers, _SUMS),
             "submitted": {"until": manager["submitted"]["until"], **_added(submitted, ("used", "nominal"))},
+            # A job waits until it runs on a worker, not until the manager reserves quota.
             "waits": float(jobs["waited"][np.asarray(jobs["counted"])].sum()) * SECOND,
             "most_waiting": manager["most_waiting"],
             "borrowing": max((view["borrowing"] for view in workers), default=0.0),

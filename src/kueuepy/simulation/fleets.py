@@ -67,6 +67,7 @@ class FleetPrepared(Prepared):
         values = as_names(table["cluster"])
         numbers = np.zeros(len(values.names) + 1, np.int32)
         for code, name in enumerate(values.names):
+            # The texts of a missing value, if the column was made from numbers or objects.
             if name in ("", "nan", "None"):
                 continue
             if name not in self.names:
@@ -115,6 +116,7 @@ class FleetPrepared(Prepared):
                 connections.append((self.zero + at, self._number(thing.cluster) - 1, isinstance(thing, Connect)))
                 lost = lost - {thing.cluster} if isinstance(thing, Connect) else lost | {thing.cluster}
                 reached = {name: worker for name, worker in self.fleet.workers.items() if name not in lost}
+                # The manager of a fleet with automated quotas has the sum of the connected workers.
                 quotas, _ = automated(clusters[0], reached)
                 changes += [
                     (0, self.zero + at + self.fleet.sync[thing.cluster].value, "apply", queue, 0) for queue in quotas
@@ -127,6 +129,7 @@ class FleetPrepared(Prepared):
             for name, value, number in steps:
                 own = int(self.clusters[self._order[value]]) if isinstance(value, int) else site
                 changes.append((own, self.zero + at, name, value, number))
+        # The sync delay of a worker can move a change behind later ones.
         return sorted(changes, key=lambda change: change[1]), connections
 
     def _number(self, name: str) -> int:
@@ -175,6 +178,7 @@ class FleetPrepared(Prepared):
         found = np.zeros(len(self.jobs), np.int32)
         for number, site in enumerate(self.tables()):
             mask = self.clusters == number
+            # Each core has all rows; only those submitted to its cluster count.
             found[mask] = site.jobs()["state"][0][mask]
         return found
 
@@ -209,6 +213,7 @@ class FleetPrepared(Prepared):
         step = FleetScheduler(self.fleet)
         step.manager, *workers = map(self.scheduler_of, range(len(self.names)))
         step.workers.update(zip(self.fleet.clusters, workers, strict=True))
+        # The fleet must see the state of its new Schedulers.
         step.restart()
         return step
 

@@ -39,12 +39,14 @@ def span_of(run: Prepared) -> tuple[int, int, int]:
     """Return the time of the first submission, and the last event and the end after it, in nanoseconds."""
     start, until = run.core.start, run.options["until"]
     now = max(0, run.core.now - start)
+    # Without a limit, the run ends with its last event; otherwise the time until the limit counts.
     return start, now, max(now, until - start) if until < 2**62 else now
 
 
 def tables_of(run: Prepared, columns: Mapping[str, Mapping[str, Any]]) -> dict[str, Columns]:
     """Return the tables of a result; the table of usage is sampled if the simulation has a sampling interval."""
     tables = {name: kind(columns[name]) for name, kind in TABLES.items()}
+    # The core records changes only; samples are taken from them.
     if step := run.settings.record.step():
         tables["usage"] = UsageSeries(sampled(exact(tables["usage"]), step / SECOND, span_of(run)[2] / SECOND))
     return tables
@@ -109,6 +111,7 @@ def job_columns(
     # Subtract whole nanoseconds, which is exact, so that a job without a wait has a wait of exactly 0 s.
     submit_at = submit = np.maximum(jobs["submit"] - start, 0)
     runtime = np.where(jobs["runtime"] < 0, np.nan, jobs["runtime"] / SECOND)
+    # The core adds the time with quota at the end of a run; running jobs still hold theirs.
     held = core["held"] + np.where(is_named(core["state"], "Running"), last - now, 0)
     ended = core["end"] >= 0
     life = np.where(ended, core["end"], last) - submit

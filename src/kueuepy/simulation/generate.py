@@ -69,6 +69,7 @@ def _incomplete_gamma(shape: float, x: Floats) -> Floats:
     term = np.ones_like(x)
     total = term.copy()
     step = shape
+    # The series has converged when a term no longer changes a float of 53 bits.
     while term.max() > 1e-17 * total.max():
         step += 1
         term = term * x / step
@@ -268,6 +269,7 @@ class GeneratedJobs(JobColumns):
         count = _enough(highest, days * _DAY)
         at = np.cumsum(-np.log1p(-draws(seed, f"gap {queue}", count)) / highest)
         phase = 2 * np.pi * (at - at_peak) / _DAY
+        # Thinning: an arrival at the highest rate is kept with the ratio of the rates.
         taken = draws(seed, f"thin {queue}", count) * (1 + swing) < 1 + swing * np.cos(phase)
         return cls(_jobs(queue, at[taken & (at < days * _DAY)], runtime, requests, seed=seed, columns=columns))
 
@@ -302,6 +304,7 @@ class GeneratedJobs(JobColumns):
         at = np.cumsum(-np.log1p(-draws(seed, "gap", count)) * work / (load * gpus))
         at = at[at < days * _DAY]
         chosen = np.searchsorted(np.cumsum(parts), draws(seed, "size", len(at)), side="right")
+        # The fractions may add up to slightly less than 1.
         chosen = np.minimum(chosen, len(sizes) - 1)
         runtime = np.empty(len(at), np.int64)
         for place, size in enumerate(_SIZES):
@@ -371,6 +374,7 @@ class GeneratedJobs(JobColumns):
 def _enough(rate: float, seconds: float) -> int:
     """Return a number of samples that almost surely exceeds the number of arrivals in a given time."""
     mean = rate * seconds
+    # Ten standard deviations of a Poisson variable; the addend is for small means.
     return int(mean + 10 * np.sqrt(mean) + 20)
 
 

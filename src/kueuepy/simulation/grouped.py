@@ -43,6 +43,7 @@ def order_of(codes: NDArray[Any], count: int) -> NDArray[np.int64]:
         codes: The codes, starting at 0.
         count: The number of distinct codes.
     """
+    # NumPy sorts 16-bit integers by radix, in linear time.
     small: NDArray[Any] = codes.astype(np.uint16) if count <= _RADIX else codes
     found: NDArray[np.int64] = np.argsort(small, kind="stable")
     return found
@@ -111,6 +112,7 @@ class Groups:
         Args:
             values: The values, by position in `rows`.
         """
+        # Sums of flags and of 32-bit counts need a wider type.
         wide = values.astype(np.int64) if values.dtype.kind in "bi" else values
         found: NDArray[Any] = np.add.reduceat(*self._padded(wide)) if self.count else wide[:0]
         return found
@@ -149,6 +151,7 @@ class Groups:
             values: The values, by position in `rows`.
         """
         found = np.zeros(len(values))
+        # One sum over all rows would carry rounding errors from group to group.
         for begin, end in pairwise(self.bounds.tolist()):
             if end > begin:
                 np.cumsum(values[begin:end], out=found[begin:end])
@@ -162,6 +165,7 @@ class Groups:
         """
         if self.count <= 1:
             return np.sort(values)
+        # Sorting by value and then, stably, by group is faster than sorting each group.
         order = np.argsort(values)
         return values[order[order_of(self.of[order], self.count)]]
 
@@ -218,6 +222,7 @@ class Series:
         size = max(1, len(second.names))
         key = first.codes.astype(np.int64) * size + second.codes
         order = order_of(key, len(first.names) * size)
+        # Keys are 0 or more, so the first row always begins a series.
         new = np.diff(key[order], prepend=-1) != 0
         keys = key[order][new]
         self.table = table
@@ -285,6 +290,7 @@ class Series:
             rows, at, change = rows[mine], at[mine], change[mine]
         order = np.argsort(rows)  # the table is in chronological order
         at = at[order]
+        # Of several changes at one time, only the last value lasts.
         last = np.append(np.diff(at) > 0, [True])[: len(at)]
         return at[last], np.cumsum(change[order])[last]
 
@@ -298,6 +304,7 @@ class Series:
             Positions of shape (series, times).
         """
         size, count = len(edges) + 1, self.groups.count
+        # Counting the rows before each edge finds all positions without a search for each series.
         begins = self.groups.of * size + np.searchsorted(edges, self.at, side="left")
         known = np.bincount(begins, minlength=count * size).reshape(count, size)[:, :-1].cumsum(axis=1)
         return np.where(known > 0, self.groups.bounds[:-1, None] + known - 1, -1)
@@ -326,6 +333,7 @@ class Series:
         Returns:
             Integrals of shape (series, times - 1).
         """
+        # A share is infinite while a queue of weight 0 borrows; infinity times 0 would be NaN.
         endless = np.isinf(values)
         totals: NDArray[np.float64] = np.diff(self.integrals_to(np.where(endless, 0.0, values), edges))
         if endless.any():
@@ -374,6 +382,7 @@ def resample(usage: Columns, step: Any, end: float | None = None) -> Columns:
     width = span("resample", step) / SECOND
     last = float(usage["seconds"].max(initial=0.0)) if end is None else end
     _require_few("resample", max(last, width), width)
+    # The factor keeps the last edge in spite of rounding, and adds none behind it.
     edges = np.arange(0, max(last, width) + width * 0.999, width)
     series, first, second = Series(usage), usage["cluster_queue"], usage["flavor_resource"]
     count, begins = series.groups.count, edges[:-1]

@@ -89,6 +89,7 @@ def around(centre: float, means: NDArray[np.float64], *, upper: bool = True, low
         lower: Whether the lower limit is needed.
     """
     n, spread = len(means), float(means.std(ddof=1))
+    # Equal means have no error, and infinite ones no interval.
     if not spread > 0 or not math.isfinite(spread):
         return centre, centre
     error = spread * math.sqrt(_inflation(means) / n)
@@ -103,6 +104,7 @@ def _inflation(means: NDArray[np.float64]) -> float:
     """Return the factor by which autocorrelation increases the variance of a mean, for an AR(1) process."""
     apart = means - means.mean()
     lag = float((apart[1:] * apart[:-1]).sum() / (apart * apart).sum())
+    # A negative estimate is noise, and near 1 the factor would be infinite.
     lag = min(max(lag, 0.0), _MOST_CORRELATED)
     return (1 + lag) / (1 - lag)
 
@@ -154,6 +156,7 @@ def of_percentile(values: NDArray[np.float64], percent: float) -> Interval:
         below = parts(ordered[row], "left")
         return around(_share(below, sizes), below, upper=False)[0] <= part
 
+    # The condition holds at the rank itself, where the bisection ends at the latest.
     low = _first(is_low_enough, rank + 1)
     high = n - 1 - _first(lambda place: is_high_enough(n - 1 - place), n - rank)
     beyond = parts(ordered[rank], "left" if ordered[rank] == ordered[-1] else "right")
@@ -174,6 +177,7 @@ def jobs_needed(name: str) -> int:
 
 
 def _jobs_of_percentile(part: float) -> int:
+    # round() removes the error of 1 - 0.95, which would ask for one job more.
     return max(LEAST, math.ceil(round(TAIL / min(part, 1 - part), 6)))
 
 

@@ -116,6 +116,7 @@ def jobs_of(items: Any, around: JobContext | None = None) -> JobColumns:
         return _of_columns(frame_columns(items))
     if isinstance(items, str | bytes):
         raise _no_job(items)
+    # A single row or object is a list of one.
     if isinstance(items, Mapping | Workload) or not isinstance(items, Iterable):
         items = [items]
     return concat(list(_tables(list(items), around or _nowhere())))
@@ -135,6 +136,7 @@ def _is_frame(item: Any) -> bool:
 
 def _tables(items: list[Any], around: JobContext) -> Iterator[JobColumns]:
     """Convert the items to tables, in order; consecutive rows, and consecutive Workloads, become one table."""
+    # Runs of one kind become one table; a table for each item would check the columns each time.
     for kind, run in groupby(items, _kind_of):
         if kind == "table":
             yield from map(jobs_of, run)
@@ -174,6 +176,7 @@ def _of_workloads(items: Iterable[Any], around: JobContext) -> JobColumns:
     durations: list[int | None] = []
     for kind, run in groupby(items, type):
         given = list(run)
+        # A path is the most frequent mistake, and deserves its own message.
         if kind is str or kind is bytes:
             raise _no_job(given[0])
         if issubclass(kind, Submission):
@@ -195,6 +198,7 @@ def _nowhere() -> JobContext:
 
 def of_manifests(manifests: Any, runtime: Any) -> JobColumns:
     """Create jobs from a Cluster or a list of manifests; see `Jobs.from_manifests`."""
+    # A Cluster and a Manifest have both.
     if hasattr(manifests, "workloads") and hasattr(manifests, "jobs"):
         manifests = [*manifests.workloads, *manifests.jobs]
     found = jobs_of(manifests)
@@ -248,6 +252,7 @@ def concat(tables: Sequence[JobColumns]) -> JobColumns:
     if not tables:
         return _NO_JOBS
     names = dict.fromkeys(name for table in tables for name in table.names)
+    # The templates of all tables become one tuple, so indices move by the number of templates before.
     shifts = list(accumulate((len(table.templates) for table in tables[:-1]), initial=0))
     return tables[0]._with(  # noqa: SLF001 - same package
         {name: _joined(name, tables, shifts) for name in names},
@@ -311,6 +316,7 @@ class Names:
                         f'Workload "{spaces[code]}/{name}": two jobs have this name, rows {other} and {row}; '
                         "each must have its own"
                     )
+        # Only now, so that an error leaves the names as they were.
         self._rows |= new
         self._size += len(table)
 
@@ -359,6 +365,7 @@ def of_observed(source: Any, user: str | None = None) -> JobColumns:
     starts = np.array([NEVER if one.life.start is None else one.life.start for one in chosen], np.int64)
     past = np.array([one.life.past for one in chosen], np.int64)
     censored = np.array(is_censored, bool)
+    # The time from the creation to the last admission includes earlier runs, which are not waits.
     waits = np.where(starts < 0, np.nan, np.maximum(0, starts - table["submit"] - past) / SECOND)
     reasons = sorted({reason for one in chosen for reason in one.evictions})
     columns = {
@@ -388,6 +395,7 @@ def _observed(source: Any, user: str | None) -> tuple[list[Observed], int]:
     if isinstance(source, list | tuple) and source and all(isinstance(one, Workload) for one in source):
         found = [Observed(one, lifetime_of(one), {}, None, one.labels.get(user or "", "")) for one in source]
         return found, max(map(_latest, source))
+    # A status from a cluster may be invalid, and is read leniently; the rest is validated.
     statuses: dict[str, Any] = {}
     source = opened(source)
     manifest = _without_status(source, statuses)
@@ -420,6 +428,7 @@ def workloads_of_jobs(manifest: Manifest) -> list[Workload]:
     existing, found = Existing(manifest.workloads), list(manifest.workloads)
     for made in conversions(manifest.jobs, cluster):
         pods = made.manifest.get("items") or [made.manifest]
+        # The first pod that starts ends the wait of a pod group.
         starts = [time for pod in pods if (time := _time_in(pod, "startTime")) is not None]
         if not starts or existing.has(made):
             continue
@@ -462,6 +471,7 @@ def _of_recording(recording: RecordedJobs) -> Iterator[Observed]:
     for doc, deleted, user in recording.workloads():
         metadata = doc["metadata"]
         if _key(metadata) in others:
+            # Jobs that were deleted and created again have one name, but a simulation needs distinct names.
             metadata["name"] = f"{metadata['name'][:240]}-{str(metadata.get('uid'))[:8]}"
         documents.append(doc)
         others[_key(metadata)] = (deleted, user)

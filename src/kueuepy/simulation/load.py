@@ -66,6 +66,7 @@ def trees_of(cluster: Cluster) -> dict[str, str]:
 
 
 def _root(cohort: str | None, above: dict[str, str | None]) -> str | None:
+    # A cycle of cohorts is an error of the cluster, which the Scheduler reports.
     seen = {cohort}
     while cohort and (parent := above.get(cohort)) and parent not in seen:
         seen.add(cohort := parent)
@@ -110,6 +111,7 @@ def _absent(jobs: JobColumns, there: Mapping[str, str]) -> Iterator[str]:
 def _too_large(jobs: JobColumns, cluster: Cluster, there: Mapping[str, str]) -> Iterator[str]:
     most, queue = _potential(cluster), jobs["queue"]
     pods, fewest = jobs.column("pods", 1), jobs.column("min_pods", -1)
+    # Partial admission needs no more than the smallest number of pods.
     pods = np.where(fewest > 0, fewest, pods)
     limits = {name: [most.get(there.get(own, ""), {}).get(name, 0) for own in queue.names] for name in jobs.resources}
     large = {
@@ -193,6 +195,7 @@ def cluster_of(
     jobs = jobs.exact()
     queue, flavors, span = jobs["queue"], _flavors_of(jobs, flavor), jobs.span
     used = {flavors.names[code]: code for code in np.unique(flavors.codes).tolist()} or {flavor: 0}
+    # A single flavor needs no node label to tell it from others.
     alone = [*used] == [flavor]
     objects: list[Any] = [ResourceFlavor(n) if alone else ResourceFlavor(n, node_labels={_LABEL: n}) for n in used]
     for key, rows in zip(queue.names, Groups.by(queue.codes, len(queue.names)).parts(), strict=True):
@@ -239,5 +242,6 @@ def _quotas(jobs: JobColumns, rows: NDArray[np.int64], headroom: float, span: fl
         size = unit_of(resource)
         asked = jobs[resource][rows] * pods
         load = float((runtime * asked).sum()) / span if span else 0.0
+        # The largest job must fit, however low the mean load is; 9 digits hide errors of binary fractions.
         found[resource] = max(-(-int(asked.max()) // size), math.ceil(round(headroom * load / size, 9)))
     return {resource: amount for resource, amount in found.items() if amount}

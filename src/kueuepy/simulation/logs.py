@@ -93,6 +93,7 @@ def _read_swf(source: Source, map: Mapping[str, int] | None = None) -> JobColumn
     columns: dict[str, Any] = {
         "queue": _names(table[str(chosen)], _QUEUES[chosen]),
         "submit": table["2"],
+        # The archive rounds to seconds; a job of 0 s would never hold quota.
         "runtime": np.maximum(runtime, 1),
         "pods": _known(table, "5", "8"),
         "cpu": np.ones(len(table)),
@@ -111,9 +112,11 @@ def _numbers(source: Source) -> tuple[str, NDArray[np.float64]]:
     body = {number: line for number, line in enumerate(lines, 1) if line.strip() and not line.startswith(";")}
     source.line = list(body).__getitem__
     try:
+        # One conversion of the whole log is much faster than one for each line.
         found = np.array(" ".join(body.values()).split(), np.float64)
     except ValueError:
         found = np.zeros(1)
+    # Only now are the lines examined one by one, to name the first bad one.
     if len(found) != len(body) * _FIELDS:
         for number, line in body.items():
             if not _is_job(line):
@@ -153,6 +156,7 @@ def _states(values: Any) -> Categorical:
 
 def _whole(values: Any) -> NDArray[np.int64]:
     """Return identifiers as integers; a value that is not finite or is too large becomes -1 (unknown)."""
+    # Larger floats are not exact, so that two ids could become one.
     known = np.isfinite(values) & (np.abs(values) < _MOST_ID)
     return np.where(known, values, -1).astype(np.int64)
 

@@ -98,7 +98,9 @@ def group_figures(
     for name, percents in _PERCENTILES.items():
         mask, own = values[name]
         some = groups.where(mask)
+        # The mean is taken of sorted values: its last digits must not depend on the order of the jobs.
         ordered, there = some.ordered(own), some.sizes > 0
+        # Slowdowns are named without a suffix, as the literature does.
         mean = f"{name}_mean" if name in _WAITS else name
         found[mean] = some.means(ordered), all_ if name == "wait" else there
         for p in percents:

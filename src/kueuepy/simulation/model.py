@@ -243,6 +243,7 @@ def delay_options(delays: Sequence[Delay], seed: int, changed: Callable[[Any], l
             times = _table(seed, f"check {delay.check}", delay.delay)
             fails = _parts(seed, f"fails {delay.check}")
             objects = [] if delay.capacity is None else changed(delay.capacity)
+            # The core compares the 32 bits of a draw with this bound.
             failing = int(delay.fails * _WHOLE)
             found["checks"].append(
                 {"check": delay.check, "delay": times, "fails": fails, "failing": failing, "capacity": objects}
@@ -262,10 +263,12 @@ def _failures(where: str, delay: Failures, seed: int) -> dict[str, Any]:
     if len(delay.unit) != 1 or not mtbf:
         raise InvalidSpecError(f"{where}: unit {dict(delay.unit)}, mtbf {delay.mtbf!r}; one resource and more than 0")
     ((resource, amount),) = delay.unit.items()
+    # CPU is counted in millicores, which must fit into 64 bits.
     most = LONGEST // 1000
     if not isinstance(amount, Integral) or isinstance(amount, bool) or not 1 <= amount <= most:
         raise InvalidSpecError(f"{where}: unit: {resource}: is {amount!r}; it must be a whole number from 1 to {most}")
     unit = int(amount) * 1000 if resource == "cpu" else int(amount)
+    # Exponential gaps, in units of 2**-32 of their mean.
     gaps = np.floor(-np.log1p(-draws(seed, f"failure {delay.flavor}", TABLE)) * _WHOLE).astype(np.int64)
     return {
         "flavor": delay.flavor,
@@ -452,6 +455,7 @@ def moment(where: str, value: Any, most: float = LONGEST) -> int:
     Raises:
         InvalidSpecError: The value is not a time, or is too large.
     """
+    # 1:30:00 is a span; only other texts can be days and a time of day.
     if isinstance(value, str) and ":" in value and parse_span(value) is None:
         days, _, clock = value.strip().rpartition(" ")
         found = (span(where, days, most) if days else 0) + clock_time(where, clock)

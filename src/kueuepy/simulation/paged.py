@@ -103,6 +103,7 @@ def _add_workloads(made: PageBuilder, jobs: Columns) -> None:
     resources = [name for name in jobs.names if is_resource(name)]
     asked = [jobs["pods"], *(jobs[name] for name in resources)]
     groups = np.zeros(len(jobs), np.int64)
+    # np.unique of a matrix would sort rows of all columns, which is slower.
     for column in asked:  # rows with equal requests get the same number
         _, codes = np.unique(column, return_inverse=True)
         _, groups = np.unique(groups * len(jobs) + codes, return_inverse=True)
@@ -132,6 +133,7 @@ def _add_changes(made: PageBuilder, result: Recorded) -> None:
     submitted = np.flatnonzero(~is_named(jobs["state"], "ToCome"))
     parts = [_changes(submitted, jobs["submit"][submitted], PENDING)]
     waits = ~(start <= reserved)  # `start` is NaN without an admission
+    # Three steps for each run keep its changes in order, also if they share a time.
     parts.append(_changes(job[waits], reserved[waits], RESERVED, held[waits], 3 * run[waits]))
     starts = ~np.isnan(start)
     parts.append(_changes(job[starts], start[starts], ADMITTED, held[starts], 3 * run[starts] + 1))

@@ -106,6 +106,7 @@ class FragmentationSeries(msgspec.Struct, frozen=True):
     def _shown(self, level: str) -> Chart:
         largest, seconds = self.largest(level), self.seconds
         unit, size = time_unit(float(seconds[-1]))
+        # Steps, not slopes: a value lasts until the next measurement.
         x = np.repeat(seconds / size, 2)[1:]
         lines = tuple(
             Line(x, np.repeat(values, 2)[:-1], place, name)
@@ -143,6 +144,7 @@ def fragmentation_of(
     width = max(end, 1.0) / _STEPS if step is None else span("fragmentation: step", step) / SECOND
     if not end / _MOST_STEPS <= width or width <= 0:
         raise InvalidSpecError(f"fragmentation: step: makes more than {_MOST_STEPS:,} of a run of {end:g} s")
+    # The tiny addend keeps the end itself in spite of rounding.
     moments = np.arange(0.0, end + width * 1e-9, width)
     largest: list[int] = []
     empty: list[int] = []

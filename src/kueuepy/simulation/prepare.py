@@ -51,6 +51,7 @@ _NAMED = 5
 
 def ordered(columns: dict[str, Any], order: NDArray[np.int64]) -> dict[str, Any]:
     """Reorder the rows of columns for the core; if the order changes, a column `row` is added."""
+    # The core wants jobs by submission; sorted jobs are passed on without a copy.
     if not bool((order[1:] > order[:-1]).all()):
         columns = {"row": np.arange(len(order), dtype=np.int32), **columns}
         columns = {name: column[order] for name, column in columns.items()}
@@ -184,6 +185,7 @@ class Prepared:
         """Return an independent copy of the simulation."""
         twin = type(self).__new__(type(self))
         twin.__dict__.update(self.__dict__)
+        # A function of the user that runs in one copy does not block the other.
         twin.core, twin.asking = self.core.copy(), Lock()
         twin.options = {**self.options, "changes": list(self.options["changes"])}
         for name in ("shapes", "_tables", "_codes", "_later"):
@@ -256,6 +258,7 @@ class Prepared:
         workloads = [self.base.workload(key) for key in others]
         table = concat([table, of_workloads(workloads, [None] * len(workloads))]) if others else table
         submit, places = np.array(table["submit"]), list(self._known)
+        # A workload that exists has arrived, whatever its job says.
         submit[places] = np.minimum(submit[places], session_of(self.base).engine.now)
         return table._moved_to(submit)  # noqa: SLF001 - of one room
 
@@ -282,6 +285,7 @@ class Prepared:
         places = (self._place_of_queue(str(queue[row]), clusters[row]) for row in np.flatnonzero(lost))
         counts = sums((place, 1) for place in places)
         named = [f"{place} ({counted(jobs, 'job')})" for place, jobs in counts.items()]
+        # One suggestion, for the first job, keeps the message short.
         close = nearest(str(queue[int(lost.argmax())]), known)
         hint = f'; did you mean "{close}"?' if close else ""
         more = f" and {len(named) - _NAMED} more" if len(named) > _NAMED else ""
@@ -313,6 +317,7 @@ class Prepared:
         if self.settings.on_loop not in ("hold", "stop", "raise"):
             raise InvalidSpecError(f"on_loop: {self.settings.on_loop!r}; it must be hold, stop or raise")
         submit = self.jobs["submit"]
+        # A Scheduler that has a clock of its own is not set back.
         self.zero = max(int(submit.min()) if len(submit) else 0, session_of(self.base).engine.now)
         return {
             **self.settings.record.options(),
@@ -461,6 +466,7 @@ class Prepared:
         """Add jobs; a job whose submission time has already passed is submitted at the current time."""
         now = self.now
         new, notes = self._with_queues(jobs_of(given, session_of(self.base).state.job_context()))
+        # The past cannot change any more.
         new = new._moved_to(np.maximum(new["submit"], now))  # noqa: SLF001 - of one room
         if not len(new):
             return

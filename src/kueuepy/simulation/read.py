@@ -72,6 +72,7 @@ class Source:
         """Return the content of the file as UTF-8 text, decompressed if it is gzipped."""
         try:
             data = self.path.read_bytes()
+            # The first two bytes identify gzip, whatever the name of the file is.
             return (gzip.decompress(data) if data[:2] == b"\x1f\x8b" else data).decode("utf-8-sig")
         except (OSError, EOFError, zlib.error) as error:
             why = getattr(error, "strerror", None) or error
@@ -203,6 +204,7 @@ def _by_arrow(text: str) -> dict[str, Any] | None:
         body = rest.encode()
         if not names or len(set(names)) < len(names) or "\r" in header[:-1] or "\0" in text:
             return None
+        # A line break in quotes needs the slower parser of pyarrow.
         if (quoted := b'"' in body) and not _is_strict(body):
             return None
         table = reader.read_csv(

@@ -243,12 +243,14 @@ class Recorded:
         self.policy: str = facts.get("policy", "")
         self.not_modelled: tuple[str, ...] = tuple(facts.get("not_modelled", ()))
         self._waiting = facts.get("waiting", ())
+        # A result keeps its simulation to repeat it; files and pickles do not hold one.
         self._run = run
         self.wall: dict[str, float] = {}
 
     def __deepcopy__(self, memo: dict[int, Any] | None = None) -> Self:
         """Return a copy that shares the tables, which are immutable."""
         twin = type(self).__new__(type(self))
+        # Only the wall-clock times can change.
         twin.__dict__.update(self.__dict__, wall=dict(self.wall))
         return twin
 

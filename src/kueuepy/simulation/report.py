@@ -218,6 +218,7 @@ def _paired(found: Comparison) -> dict[tuple[str, str], tuple[float, float]]:
     """Return the confidence intervals of differences by policy and metric."""
     try:
         rows = found.differences().rows()
+    # Results of different jobs can be shown side by side, but not paired.
     except InvalidSpecError:
         return {}
     return {(row["policy"], row["metric"]): (row["low"], row["high"]) for row in rows if row["low"] == row["low"]}
@@ -241,6 +242,7 @@ def _change(name: str, base: float, value: float, between: tuple[float, float] |
         return Cell(text, change, note)
     if between is None and better:
         note = "no interval"
+    # A difference is judged only if the metric has a direction.
     word = ("better" if (change < 0) == (better == "less") else "worse") if better else ""
     if between is not None and not clear:
         word = "unclear"
@@ -270,6 +272,7 @@ def _gains(found: Comparison) -> list[str]:
         inside = paragraph(counts) + _queues(found[first], (first, other), of_queues, number)
         lists = []
         for longer_ in (False, True):
+            # Of several policies, only the last has the full list; the report stays short.
             rows = effects.rows(_FIRST if other == others[-1] else _FIRST // 2, longer=longer_)
             jobs = _jobs((found[first], found[other]), (first, other), rows)
             title = (
@@ -322,6 +325,7 @@ def _jobs(results: tuple[Result, Result], names: tuple[str, str], rows: Iterable
 def _decisions(found: Comparison) -> str:
     """Return the first decisions that differ between the first and the last policy."""
     first, last = found.names[0], found.names[-1]
+    # Counted on arrays: the decisions of a large run do not fit into Python objects.
     number, until = different_decisions(found.before, found.after, 2 * _FIRST)
     title = f"First decisions that differ{f' from {first} to {last}' if len(found.names) > _TWO else ''}"
     if not number:
@@ -375,6 +379,7 @@ def report(
         StateError: The file cannot be written.
     """
     results = Comparison(results) if isinstance(results, Mapping) else results
+    # A comparison of one policy has nothing to compare.
     if isinstance(results, Comparison) and len(results.names) == 1:
         results = next(islice(results.results.values(), 1))
     is_comparison = isinstance(results, Comparison)

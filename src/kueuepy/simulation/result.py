@@ -352,6 +352,7 @@ class Result(Recorded, Framed):
         from kueuepy.pages import Page  # noqa: PLC0415 - only on use
         from kueuepy.simulation.paged import result_data  # noqa: PLC0415 - only on use
 
+        # A result from files has no Scheduler, and its page no explanations.
         scheduler = None if self._run is None else self.scheduler
         data = result_data(self, scheduler, title=title, explained=explained)
         data.notes = list(self.warnings)
@@ -457,6 +458,7 @@ def _bytes_of(values: Any) -> tuple[bytes, ...]:
     if not isinstance(values, Categorical):
         texts = values.dtype == object
         return ("\0".join(map(str, values.tolist())).encode() if texts else values.tobytes(),)
+    # Equal tables can number their names differently, for example after they were saved.
     used = np.unique(values.codes)
     names = sorted({str(values.names[code]) for code in used if code >= 0})
     places = {name: place for place, name in enumerate(names)}

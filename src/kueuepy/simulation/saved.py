@@ -90,6 +90,7 @@ def plain(value: Any) -> Any:
 
 def text_of_facts(facts: dict[str, Any]) -> str:
     """Return the text of `result.json`: JSON with a checksum of all other fields."""
+    # The checksum is of what a reader gets: keys as texts, and tuples as lists.
     plain = json.loads(json.dumps(facts))
     return json.dumps({"format": _FORMAT, "version": _VERSION, **plain, "checksum": _checksum(plain)}, indent=1)
 

@@ -43,6 +43,7 @@ def shapes_of(
     """
     codes, size = _of_rows(jobs)
     first = np.full(size, len(jobs), np.int64)
+    # The first row of a shape stands for it, so that an error names the first row.
     np.minimum.at(first, codes, np.arange(len(jobs)))
     labels = {flavor.name: flavor.node_labels for flavor in flavors}
     read = _Reader(jobs, labels, None if gates is None else tuple(sorted(gates.items())))
@@ -98,6 +99,7 @@ def _of_rows(jobs: JobColumns) -> tuple[NDArray[np.int64], int]:
         own, count = _codes(column)
         if count > 1:
             codes, size = codes * count + own, size * count
+            # The product of the numbers of values would overflow for many columns.
             if size > _SMALL:
                 codes, size = _dense(codes)
     return _dense(codes)
@@ -178,6 +180,7 @@ def _made(name: str, of_queue: str, facts: tuple[int, int], of_pods: tuple[Any, 
         queue_name=queue,
         priority=priority,
         pod_sets=(_pod_set(*of_pods),),
+        # Kueue counts whole seconds, at least one.
         maximum_execution_time_seconds=None if limit == NEVER else max(1, -(-limit // SECOND)),
     )
     known = None if gates is None else dict(gates)

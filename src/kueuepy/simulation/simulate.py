@@ -93,6 +93,7 @@ class Teller:
             last: Whether this is the last call.
         """
         now = time.monotonic()
+        # A notebook would spend more time on its display than on the simulation.
         if now - self._last < _OFTEN and not last:
             return
         self._last = now

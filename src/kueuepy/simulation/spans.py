@@ -70,6 +70,7 @@ def _rounded(nanoseconds: float) -> int | None:
 
 def _span_of_text(given: str) -> int | None:
     text = given.strip()
+    # No time needs more, and Python takes quadratic time for numbers of many digits.
     if len(text) > _LONGEST_TEXT:
         return None
     clock = _clock_span(text)
@@ -85,6 +86,7 @@ def _span_of_text(given: str) -> int | None:
             total, text = total + part, rest
     if not text:
         return total if given.strip() else None
+    # After days or weeks, a number without a unit would be ambiguous.
     exact = None if total else _seconds(text)
     if exact is not None:
         return _rounded(exact * SECOND)
@@ -143,6 +145,7 @@ def parse_moment(value: Any) -> int | None:
             found = parse_time(text)
             if found is not None:
                 return found
+            # Since Python 3.11, fromisoformat reads a number such as 20240501 as a date.
             if len(text) <= _LONGEST_TEXT and "-" in text[1:]:
                 return datetime_ns(datetime.fromisoformat(text))
     except (OverflowError, ValueError):  # not a date, or beyond pandas' range
@@ -159,6 +162,7 @@ def moments(values: Sequence[Any]) -> NDArray[np.datetime64] | None:
     with contextlib.suppress(IndexError, TypeError, ValueError):  # no values, values of other types, or no such date
         zone = str(_DATE.match(values[0])[1])  # type: ignore[index]
         form = re.compile(_CLOCK + re.escape(zone), re.ASCII)
+        # All texts have one zone, so one offset converts the whole column.
         origin = parse_moment(f"1970-01-01T00:00:00{zone}")
         if origin is not None and all(map(form.fullmatch, values)):
             local = np.array([text[: -len(zone)] for text in values] if zone else values, "M8[us]")
@@ -182,6 +186,7 @@ def _numpy_ns(value: np.datetime64 | np.timedelta64) -> int | None:
     unit, _ = np.datetime_data(value.dtype)
     if unit == "generic" or (value.dtype.kind == "m" and unit in ("Y", "M")):
         return None
+    # Any integer beyond 64 bits: the caller only compares it with its limit.
     return 2**63 if value.astype(np.int64) > 0 else -(2**63) - 1
 
 

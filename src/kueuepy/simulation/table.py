@@ -93,6 +93,7 @@ class Jobs(GeneratedJobs):
 
     def _column(self, name: str) -> Any:
         """Return a column in public units; the conversion takes place only once."""
+        # Tables are also made without the constructor, by copy and by pickle.
         if not hasattr(self, "_read"):
             self._read = {}
         known = self._read
@@ -180,6 +181,7 @@ class Jobs(GeneratedJobs):
         Source: `pkg/workload/admissionchecks.go:SyncAdmittedCondition`.
         """
         found = cls._like(of_observed(source, user))
+        # Notes say why Workloads were left out; without any, the source is probably of another kind.
         if not len(found) and not found.notes:
             raise InvalidSpecError(
                 f"{briefly(source)}: contains no Workload; read jobs of other kinds with from_manifests"

@@ -28,6 +28,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+# pandas, SQL and spreadsheets write these; a queue or user can hardly have such a name.
 MISSING = ("", "NaN", "nan", "NaT", "None", "NA", "N/A", "<NA>", "NULL", "null")
 """The texts that mean a missing value, as pandas and SQL write it."""
 _NO_COLUMN = (str, bytes, bytearray, memoryview, Mapping, AbstractSet)
@@ -78,6 +79,7 @@ def _converted(values: Any) -> Values | None:
             raise ValueError(f"has {values.ndim} dimensions; it must have one")
         return _plain(_with_gaps(values) if isinstance(values, np.ma.MaskedArray) else values)
     listed = list(values)
+    # Only plain numbers: NumPy would turn a list of numbers and texts into texts.
     return _plain(np.array(listed)) if set(map(type, listed)) <= {int, float} else encoded(listed)
 
 
@@ -86,6 +88,7 @@ def _from_library(values: Any) -> Any:
     # narwhals takes longer to import than a small table to read.
     import narwhals.stable.v2 as nw  # noqa: PLC0415
 
+    # narwhals converts texts row by row; the dictionary of pyarrow holds each text once.
     if hasattr(values, "dictionary_encode"):
         values = _of_arrow(values)
     series = nw.from_native(values, series_only=True, pass_through=True)
@@ -93,6 +96,7 @@ def _from_library(values: Any) -> Any:
         return np.asarray(values) if hasattr(values, "__array__") else values
     kind = series.dtype
     if isinstance(kind, nw.Datetime) and kind.time_zone is not None:
+        # NumPy has no time zones.
         series = series.dt.convert_time_zone("UTC").dt.replace_time_zone(None)
     has_gaps = bool(series.is_null().any())
     is_time = isinstance(kind, nw.Datetime | nw.Duration | nw.Date)
@@ -124,6 +128,7 @@ def frame_columns(frame: Any) -> dict[str, Any]:
         found = nw.from_native(frame, pass_through=True)
         if isinstance(found, nw.LazyFrame):
             found = found.collect()
+        # narwhals returns a table that it does not know unchanged.
         elif found is frame and hasattr(frame, "__arrow_c_stream__") and not isinstance(frame, type):
             imported("pyarrow", "Arrow tables", '"kueuepy[arrow]"')
             found = nw.from_arrow(frame, backend="pyarrow")
@@ -131,6 +136,7 @@ def frame_columns(frame: Any) -> dict[str, Any]:
             raise InvalidSpecError(f"jobs: {briefly(frame)} is not a table; it must be a DataFrame or an Arrow table")
         columns = {str(column.name): column for column in found.iter_columns()}
         names = list(map(str, found.columns))
+    # Some libraries raise for a repeated name, others keep one of the columns; the count below finds both.
     except DuplicateError:
         names, columns = list(map(str, getattr(frame, "column_names", getattr(frame, "columns", ())))), {}
     if len(columns) < len(names):
@@ -169,9 +175,11 @@ def _plain(values: NDArray[Any] | list[Any]) -> Values:
         if not np.isnat(values).all():
             raise ValueError("has times without a unit; their type must have one, such as timedelta64[s]")
         return encoded([None] * len(values))
+    # Half and extended precision exist in NumPy, but not in Arrow or in the core.
     if kind == "f" and values.dtype.itemsize not in (4, 8):
         return values.astype(np.float32 if values.dtype.itemsize < 4 else np.float64)  # noqa: PLR2004 - bytes
     if kind in "iufbmM":
+        # Files such as FITS hold numbers of the other byte order; the core reads native ones.
         return values.astype(values.dtype.newbyteorder("="), copy=False)
     return encoded(values.tolist())
 
@@ -182,6 +190,7 @@ def encoded(values: list[Any]) -> Categorical:
     Raises:
         UnicodeDecodeError: Bytes are not UTF-8 text.
     """
+    # A dict numbers the values in the order of their first occurrence, which does not depend on a hash seed.
     known: dict[Any, int] = {}
     try:
         codes = np.fromiter((known.setdefault(value, len(known)) for value in values), np.int32, len(values))
@@ -194,6 +203,7 @@ def encoded(values: list[Any]) -> Categorical:
 
 def _without_missing(codes: NDArray[np.int32], names: list[Any]) -> Categorical:
     """Return a column in which missing values have the code -1."""
+    # The last entry maps the code -1 to itself.
     own = [-1 if is_missing(value) else code for code, value in enumerate(names)]
     return Categorical(np.array([*own, -1], np.int32)[codes] if -1 in own else codes, names)
 
@@ -279,6 +289,7 @@ def amount(resource: str) -> Kind:
     scale, example = {"cpu": (1000, "500m"), "memory": (1, "4Gi")}.get(resource, (1, ""))
     allowed = f"a quantity of {resource} of 0 or more, such as {example}" if example else "a whole number of 0 or more"
     limit = LONGEST // scale
+    # Kubernetes rounds requests up; rounding to 6 digits first removes errors of binary fractions.
     rounded = (lambda part: np.ceil(np.round(part, 6) if scale > 1 else part)) if example else None
     high = f"it must be less than {limit}"
     return Kind(f"it must be {allowed}", lambda value: _request(value, resource), limit, high, 0, scale, rounded)
@@ -345,6 +356,7 @@ class Column:
     def integers(self, kind: Kind) -> NDArray[np.int64]:
         """Return the values as integers."""
         if (dated := self._dated(kind.dates)) is not None:
+            # Dates stay integers: a float has too few digits for nanoseconds since 1970.
             found, held = exact_ns(dated)
             absent = np.isnat(dated) | (kind.never & (found == kind.missing))
             self.refuse(~absent & (dated.view(np.int64) < 0), kind.allowed)
@@ -352,6 +364,7 @@ class Column:
             return np.where(absent, kind.missing, found)
         if self._type in "mM":  # Python's numbers and quantities accept NumPy's times
             self.refuse(~self.missing(), kind.allowed)
+        # A time of True is a mistake, but True and False are valid counts.
         is_flag = self._type == "b" or (self._type == "O" and bool in set(map(type, self.coded.names)))
         if self.numbers is not None and not (kind.dates and is_flag):
             return self._scaled(self.numbers, kind)
@@ -360,6 +373,7 @@ class Column:
         self.refuse(self._rows(value is None for value in exact), kind.allowed)
         self.refuse(self._rows(value >= kind.limit * kind.scale for value in exact), kind.high)  # type: ignore[operator]
         naive = [is_naive(value) for value in self.coded.names] if "M" in kind.dates else []
+        # Without any time zone, only differences matter; mixed dates would be hours apart.
         if True in naive and False in naive:
             rows = int(self._rows(value is True for value in naive).sum())
             self.notes.append((f"{self.name} has no time zone, unlike other rows; read as UTC", rows))
@@ -373,6 +387,7 @@ class Column:
         self.refuse(given >= kind.limit, kind.high)  # before the multiplication, which would overflow
         if given.dtype.kind != "f":
             return np.where(absent, kind.missing, given.astype(np.int64) * kind.scale)
+        # Splitting off the whole part keeps large numbers exact when they are scaled.
         floor = np.floor(given)
         if kind.rounded is None:
             self.refuse(given != floor, kind.allowed)
@@ -401,12 +416,14 @@ class Column:
 
     def names(self, change: Callable[[str], str] = str) -> Categorical:
         """Return the values as strings without surrounding spaces, each converted by a function."""
+        # Converting the distinct values is enough, however many rows have them.
         given = self.coded
         texts = [change(text_of(value).strip()) for value in given.names]
         if not is_unicode("".join(texts)):
             bad = self._rows(not is_unicode(value) for value in given.names)
             self.refuse(bad, "it must be text that UTF-8 can represent")
         found = Categorical(given.codes.copy(), texts)
+        # Values such as 3 and 3.0 have one text, and must share one code.
         return found if len(set(texts)) == len(texts) else concatenated([found])
 
     def texts(self) -> list[str]:

@@ -103,6 +103,7 @@ def _loads(result: Recorded) -> list[str]:
         for resource in resources:
             quota = nominal.get(resource, 0) / 1e9 / seconds if seconds else 0.0
             asked = float(loads[resource][place]) / span
+            # An unlimited quota is stored as a huge number.
             if quota and asked > quota and quota < 2**62:
                 found.append(
                     f"{tree}: jobs request {asked / quota:.2f} times its nominal quota of {resource}: waiting times "

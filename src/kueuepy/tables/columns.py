@@ -111,6 +111,7 @@ def concatenated(columns: Iterable[Categorical]) -> Categorical:
     parts = []
     for column in columns:
         codes = [known.setdefault(name, len(known)) for name in column.names]
+        # Most tables share their names; their codes stay valid, and the column is not copied.
         same = codes == list(range(len(codes)))
         parts.append(column.codes if same else np.array([*codes, -1], np.int32)[column.codes])
     return Categorical(np.concatenate(parts), list(known))
@@ -151,6 +152,7 @@ def own_units(values: NDArray[Any], resources: Categorical) -> NDArray[np.float6
     """Convert internal amounts to the unit of each row's resource; infinite where there is no limit."""
     import numpy as np  # noqa: PLC0415 - only on use
 
+    # The last unit is for the code -1 of a missing name.
     units = np.array([*map(unit_of, resources.names), 1])
     return np.where(values == _UNLIMITED, np.inf, values / units[resources.codes])
 
@@ -162,6 +164,7 @@ def times(values: Iterable[Timestamp | None]) -> NDArray[Any]:
     return np.array([_NAT if value is None else value.value for value in values], np.int64).view("M8[ns]")
 
 
+# NumPy stores NaT as the smallest integer, and the core an unlimited quota as the largest.
 _NAT = -(2**63)
 _UNLIMITED = 2**63 - 1
 Column = Any  # an array, a Categorical, or a list of texts
@@ -200,6 +203,7 @@ class Columns:
         try:
             if isinstance(name, slice):
                 return self.take(list(range(len(self))[name]))
+            # range() raises IndexError for a row that does not exist, and accepts negative numbers as lists do.
             return self._row(range(len(self))[name]) if not hasattr(name, "__len__") else self.take(name)
         except (IndexError, TypeError) as error:
             raise NotFoundError(f"table: {name!r} names no rows; there are {len(self)}: {error}") from None
@@ -227,6 +231,7 @@ class Columns:
         import numpy as np  # noqa: PLC0415 - only on use
 
         try:
+            # An empty list has no type, and would be an index of floats.
             found = np.arange(len(self))[np.asarray(rows if len(rows) else np.empty(0, np.intp))]
         except (IndexError, TypeError, ValueError) as error:
             wanted = f"a mask of {counted(len(self), 'row')}, or numbers of rows from 0 to {len(self) - 1}"
@@ -331,14 +336,17 @@ def _chosen(column: Column, rows: NDArray[np.intp]) -> Column:
 def _for_pandas(pandas: Any, column: Column) -> Any:
     if isinstance(column, Categorical):
         names = dict.fromkeys(column.names)
+        # pandas refuses categories that occur twice.
         if len(names) == len(column.names):
             return pandas.Categorical.from_codes(column.codes, categories=list(names))
+        # Reading the texts again gives equal names one code.
         return pandas.Categorical(column.tolist(), categories=list(names))
     return column
 
 
 def _for_stream(column: Column) -> Any:
     if isinstance(column, Categorical):
+        # A dictionary of Arrow: the texts are stored once, and the codes are not copied.
         return column.codes, list(column.names)
     if isinstance(column, list) or column.dtype == object:
         return [None if value is None else str(value) for value in column]
@@ -398,6 +406,7 @@ def table_of(names: Sequence[str], rows: Iterable[Sequence[Any]]) -> Columns:
     for place, name in enumerate(names):
         values = [row[place] for row in listed]
         kinds = set(map(type, values))
+        # The exact types matter: True is an int in Python, but not a number in a table.
         if values and kinds <= {bool}:
             found[name] = np.array(values, bool)
         elif values and kinds <= {int}:

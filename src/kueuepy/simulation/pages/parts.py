@@ -40,6 +40,7 @@ def charts(result: Result, names: Iterable[str]) -> str:
         with suppress(StateError):
             found += ((name, shown) for shown in data_alike([result], name))
     figures = [_figure(_drawn(shown), name) for name, shown in found]
+    # An odd number leaves one chart alone in a row, where it may be wider.
     if len(found) % 2:
         name, shown = found[0]
         figures[0] = _figure(_drawn(shown, {"full": FULL, **_LAYOUTS}), name, "kq-first")
@@ -126,6 +127,7 @@ def queues(result: Result) -> str:
     names = columns_shown("report queues", found.names)
     waits = np.nan_to_num(found["wait_mean"]) * found["jobs"]
     places = colours(result)
+    # The total wait, not its mean: a queue of few jobs is seldom the problem.
     chosen = {str(found["cluster_queue"][row]): row for row in np.argsort(-waits, kind="stable")[:MOST_ROWS].tolist()}
     rows = [
         [queue_cell(queue, places), *(value_cell(name, found[name][chosen[queue]]) for name in names)]
@@ -174,6 +176,7 @@ def metric_cell(name: str) -> Cell:
 
 def value_cell(name: str, value: Any) -> Cell:
     """Return a cell with the value of a metric; the table is not sorted by a missing value."""
+    # A sort key must be written as a number, which the repr of a NumPy number is not.
     number = value.item() if hasattr(value, "item") else value
     return Cell(figure_text(name, number), None if number is None or number != number else number)  # noqa: PLR0124
 
@@ -268,6 +271,7 @@ def settings(results: Mapping[str, Result], command: str) -> str:
         (name, what, Cell(f"{count:,}", count)) for name, result in results.items() for what, count in result.notes
     ]
     noted = table(("Policy", "Note about the jobs", "Rows"), notes) if notes else ""
+    # A version with a space is a build of a checkout, which no index has.
     install = f"pip install kueuepy=={installed()}\n" if " " not in installed() else ""
     again = paragraph("This repeats the simulation. The same inputs and versions give the same hash.")
     text = f"{again}<pre>{escape(install + (command or _call(results)))}</pre>\n"

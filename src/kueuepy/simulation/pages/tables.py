@@ -100,8 +100,10 @@ def table(
     kept = [[one if isinstance(one, Cell) else Cell(str(one)) for one in row] for row in rows]
     hidden = (len(kept) if total is None else total) - min(len(kept), MOST_ROWS)
     kept = kept[:MOST_ROWS]
+    # A column of numbers only is aligned by its last digit.
     right = [bool(kept) and all(row[place].value is not None for row in kept) for place in range(len(header))]
     heads = "".join(_head(name, side=side) for name, side in zip(header, right, strict=True))
+    # On a narrow screen, each value shows the title of its column.
     labels = [" ".join(filter(None, (name.text, name.note))) if isinstance(name, Cell) else name for name in header]
     body = "".join(f"<tr>{''.join(_cells(row, right, labels))}</tr>\n" for row in kept)
     title = f"<caption>{escape(caption)}</caption>" if caption else ""

@@ -96,6 +96,7 @@ def recommended(results: Mapping[str, Measured]) -> tuple[str, str]:
     if best == first:
         return first, f"Keep “{first}”: no other policy has a shorter mean wait."
     with suppress(KueueError):
+        # A shorter mean alone may be chance; the advice must not change with the seed.
         if Effects(results[first], results[best]).of_all().is_clear:
             return best, f"Use “{best}” instead of “{first}”: the mean wait is clearly shorter."
     return first, f"Keep “{first}” for now: it is not certain that “{best}” shortens the mean wait."
@@ -152,6 +153,7 @@ def of_pair(
     first, second = names
     size = duration(abs(effect.difference))
     to = f"from {duration(effect.first)} to {duration(effect.second)}"
+    # The costs need the name of their policy again if the sentence began with both.
     names_second = effect.difference == 0 or effect.is_clear
     if effect.difference == 0:
         text = f"“{second}” does not change the mean wait of {duration(effect.first)} compared with “{first}”"
@@ -224,6 +226,7 @@ def problem(result: Measured) -> Problem:
     kpis, pair = result.kpis, busiest(result.kpis)
     used, resource = kpis.used_hours.get(pair, 0.0), pair.partition("/")[2]
     lost, idle = kpis.lost_hours.get(pair, 0.0), kpis.idle_while_waiting.get(pair, 0.0)
+    # From the worst problem to the mildest: a loop makes all other numbers doubtful.
     if kpis.loops:
         text = f"Jobs evict each other again and again: {kpis.loops} preemption {plural(kpis.loops, 'loop')}."
         return Problem(text, "read which jobs in the section Evictions, and restrict one of the preemption policies.")
@@ -251,6 +254,7 @@ def _slowest(result: Measured, pair: str) -> Problem:
         return Problem("No job waited.", "try lower nominal quotas with kueuepy plan.")
     sums = np.bincount(codes[there], weights=jobs["waited"][there], minlength=len(names))
     worst = int(sums.argmax())
+    # Its part of the jobs shows whether the queue waits more than its size explains.
     number_of = int((codes[there] == worst).sum())
     text = f"{names[worst]} has {share(number_of / int(there.sum()))} of the jobs, and {share(sums[worst] / total)} of "
     text += f"all waiting; the mean wait is {duration(sums[worst] / number_of)}."

@@ -91,6 +91,7 @@ def shown(caption: str, *places: Place) -> Callable[[Callable[..., Chart]], Call
 
         of_build = inspect.signature(build)
         run, *others = of_build.parameters.values()
+        # help() and completion in notebooks read this signature.
         own = [run.replace(name="self", annotation=run.empty), *others]
         last = inspect.Parameter("ax", inspect.Parameter.KEYWORD_ONLY, default=None, annotation=Any)
         method.__signature__ = of_build.replace(parameters=[*own, last], return_annotation=Any)  # type: ignore[attr-defined]
@@ -152,11 +153,13 @@ def data_alike(runs: Sequence[Recorded], name: str, **options: Any) -> list[Char
         InvalidSpecError: No picture has the given name.
         StateError: The picture needs a table that was not recorded.
     """
+    # Policies of one cluster must show the same resource, even if each has its own busiest one.
     if name == "usage" and all(runs[0].totals["nominal"].keys() == run.totals["nominal"].keys() for run in runs):
         options = {"flavor_resource": cell_of(runs[0], None), **options}
     found = []
     for run in runs:
         twin = copy(run)
+        # Equal time axes: a shorter run ends in an empty part of its chart.
         twin.seconds, twin.policy = max(one.seconds for one in runs), ""
         found.append(chart_of(twin, name, options))
     return found if any(chart.y.ticks == () or chart.y.names for chart in found) else alike(found)

@@ -103,6 +103,7 @@ class _Steps:
         self.mean = f", mean of {round_duration(end / pieces)}"
         """The end of the chart's title, which names the length of the intervals."""
         places = np.concatenate([*rows.values(), np.zeros(0, np.int64)]).astype(np.int64)
+        # np.unique of many rows takes long, and there are certainly too many changes then.
         if len(places) <= PIECES * max(1, len(rows)):
             changes = np.unique(np.append(np.minimum(table["seconds"][places], end), [0.0, end]))
             if len(changes) <= pieces + 1:
@@ -316,6 +317,7 @@ def waits(run: Recorded, by: str = "queue") -> Chart:
 def _distribution(name: str, place: int, waited: NDArray[np.float64]) -> Line:
     ordered = np.sort(waited)
     rows = np.ceil(np.linspace(0.0, 1.0, _POINTS + 1)[1:] * len(ordered)).astype(np.int64) - 1
+    # A logarithmic axis has no 0.
     x = np.maximum(ordered[rows], _LEAST)
     last = np.append(x[1:] > x[:-1], [True])
     right, up = np.repeat(x[last], 2)[1:], np.repeat(((rows + 1) / len(ordered))[last], 2)[:-1]
@@ -417,6 +419,7 @@ def _first_runs(run: Recorded, flavor: str | None, jobs: int, start: float) -> l
         codes = [code for code, name in enumerate(flavors.names) if flavor in name.split(",")]
         chosen &= np.isin(flavors.codes, codes)
     rows = np.flatnonzero(chosen)
+    # Runs are recorded in the order of their ends.
     rows = rows[np.lexsort((rows, runs["reserved"][rows]))]
     first: set[int] = set()
     for place, job in enumerate(runs["job"][rows].tolist()):
@@ -487,6 +490,7 @@ def _lanes(begin: NDArray[np.float64], end: NDArray[np.float64]) -> list[int]:
     for at, until in zip(begin.tolist(), end.tolist(), strict=True):
         while taken and taken[0][0] <= at:
             heapq.heappush(free, heapq.heappop(taken)[1])
+        # The lowest free lane keeps the chart low, and short jobs beside long ones.
         lane = heapq.heappop(free) if free else len(taken)
         heapq.heappush(taken, (until, lane))
         found.append(lane)
