@@ -42,7 +42,8 @@ from kueuepy.simulation.model import Clock, RunModel, read_events
 from kueuepy.simulation.pages import words
 from kueuepy.simulation.pictures.catalogue import PICTURES, drawn, in_order
 from kueuepy.simulation.report import report as write_report
-from kueuepy.simulation.result import Result, plain
+from kueuepy.simulation.result import Result
+from kueuepy.simulation.saved import plain
 from kueuepy.simulation.simulate import Progress
 from kueuepy.simulation.simulate import simulate as run
 from kueuepy.simulation.table import Jobs

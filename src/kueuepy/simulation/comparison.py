@@ -206,8 +206,11 @@ class Comparison:
         return [(queue, policy, *_cells(outcome)) for queue, policy, outcome in self._outcomes()]
 
     def _outcomes(self) -> Iterator[tuple[str, str, QueueOutcome]]:
+        """Yield the outcome of each ClusterQueue under each policy that has it."""
         for queue, outcomes in self.queues.items():
-            yield from ((queue, *pair) for pair in zip(self.names, outcomes, strict=True) if pair[1] is not None)
+            for policy, outcome in zip(self.names, outcomes, strict=True):
+                if outcome is not None:
+                    yield queue, policy, outcome
 
     def to_pandas(self) -> Any:
         """Return a DataFrame with one row for each ClusterQueue and policy.

@@ -370,7 +370,7 @@ class Prepared:
             if row is None or not 0 <= row < self.size:
                 raise NotFoundError(f"events: {thing}: names no job")
             value: Any = thing.priority if isinstance(thing, Priority) else 0
-            if not isinstance(value, Integral) or isinstance(value, bool) or not -(2**31) <= value < 2**31:
+            if not isinstance(value, Integral) or isinstance(value, bool) or not -(2**31) <= int(value) < 2**31:
                 raise InvalidSpecError(f"events: {thing}: priority: is {value!r}; it must be a whole number of 32 bits")
             return [(type(thing).__name__.lower(), self._place_of(row), int(value))]
         return [("apply", obj, 0) for obj in self._changed(thing)]
@@ -437,7 +437,7 @@ class Prepared:
     @property
     def now(self) -> int:
         """The current time in nanoseconds: the time of the last event or, if later, the time reached by advancing."""
-        return max(self.core.now, self.core.start, self.reached)
+        return int(max(self.core.now, self.core.start, self.reached))
 
     def apply(self, thing: Any) -> None:
         """Apply a change at the current time."""

@@ -362,9 +362,10 @@ class Result(Recorded, Framed):
         return found
 
     def _given(self) -> Prepared:
-        if self._run is None:
+        run: Prepared | None = self._run
+        if run is None:
             raise StateError("result: was loaded from files or unpickled; run the simulation again to get a Scheduler")
-        return self._run
+        return run
 
     def save(self, directory: str | os.PathLike[str]) -> None:
         """Write the result to a directory: one Parquet file per table, and `result.json`.

@@ -262,7 +262,7 @@ class Simulation:
             if time.perf_counter() >= end:
                 break
         self._check_loop()
-        return goes_on
+        return bool(goes_on)
 
     @_changes
     def step(self) -> bool:
@@ -277,7 +277,7 @@ class Simulation:
         while (went := self._run.core.step()) == _UNDER_WAY:
             pass
         self._check_loop()
-        return went == _OVER
+        return bool(went == _OVER)
 
     @_changes
     def apply(self, thing: Any) -> None:

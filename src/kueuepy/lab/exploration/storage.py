@@ -15,7 +15,7 @@ from kueuepy.errors import InvalidSpecError
 from kueuepy.fleet import Fleet
 from kueuepy.platform.visibility.fidelity import fidelity
 from kueuepy.profiles.version import installed
-from kueuepy.simulation.result import plain
+from kueuepy.simulation.saved import plain
 from kueuepy.tables import Categorical
 
 if TYPE_CHECKING:
