@@ -283,6 +283,12 @@ def test_tables_have_a_column_of_clusters():
     assert result._repr_html_()
 
 
+def test_the_page_of_a_fleet_shows_the_queues_of_its_workers():
+    result = kq.simulate(kq.Fleet({"w1": worker(), "w2": worker()}), [job(f"j{n}", runtime="1h") for n in range(3)])
+    names = {node.name for node in result.page().data.nodes}
+    assert {"w1/main", "w2/main"} <= names
+
+
 def test_a_fleet_simulation_can_be_forked_and_questioned():
     fleet = kq.Fleet({"w1": worker(1)})
     run = kq.Simulation(fleet, [job(f"j{n}", runtime=100) for n in range(3)])

@@ -352,8 +352,8 @@ class Result(Recorded, Framed):
         from kueuepy.pages import Page  # noqa: PLC0415 - only on use
         from kueuepy.simulation.paged import result_data  # noqa: PLC0415 - only on use
 
-        # A result from files has no Scheduler, and its page no explanations.
-        scheduler = None if self._run is None else self.scheduler
+        # A result from files has no Scheduler, and a fleet has several; the page then has no explanations.
+        scheduler = None if self._run is None or hasattr(self, "clusters") else self.scheduler
         data = result_data(self, scheduler, title=title, explained=explained)
         data.notes = list(self.warnings)
         found = Page(data)
