@@ -151,7 +151,7 @@ def _runtimes(column: Column) -> NDArray[np.int64]:
 
 def _uids(column: Column) -> NDArray[Any]:
     """Return the UIDs, with an empty string where no UID is set."""
-    found = column.texts()
+    found = [uid or "" for uid in column.names()]
     first: dict[str, int] = {}
     for row, uid in enumerate(found):
         if uid and first.setdefault(uid, row) != row:
@@ -232,10 +232,7 @@ def _in_unit(name: str, values: Any, factor: int) -> Any:
     Raises:
         InvalidSpecError: A value is not a number.
     """
-    column = Column(name, values, lambda row: f"jobs row {row}")
-    if column.numbers is None:
-        column.number()
-    return np.asarray(column.numbers) * float(factor)
+    return Column(name, values, lambda row: f"jobs row {row}").plain_numbers() * factor
 
 
 _UNITS = {

@@ -97,7 +97,7 @@ def _read_swf(source: Source, map: Mapping[str, int] | None = None) -> JobColumn
         "runtime": np.maximum(runtime, 1),
         "pods": _known(table, "5", "8"),
         "cpu": np.ones(len(table)),
-        "limit": _positive(table["9"]),
+        "limit": np.where(table["9"] > 0, table["9"], np.nan),
         "user": _names(table["12"], "user", "user"),
         "state": _states(table["11"]),
     }
@@ -135,11 +135,6 @@ def _is_job(line: str) -> bool:
 def _known(table: Table, first: str, second: str) -> NDArray[np.float64]:
     one, other = table[first], table[second]
     found: NDArray[np.float64] = np.where(one > 0, one, other)
-    return found
-
-
-def _positive(values: Any) -> NDArray[np.float64]:
-    found: NDArray[np.float64] = np.where(values > 0, values, np.nan)
     return found
 
 

@@ -22,7 +22,6 @@ from kueuepy.simulation.intervals import jobs_needed
 from kueuepy.simulation.pages import words
 from kueuepy.simulation.pages.parts import (
     about,
-    chart,
     chart_of_each,
     charts,
     evictions,
@@ -75,7 +74,7 @@ def _of_run(result: Result, command: str) -> str:
             warnings(result.warnings),
             section("Usage and waiting", drawn, long=True) if drawn else "",
             section("ClusterQueues", queues(result), long=True),
-            section("Evictions", evictions(result, chart(result, "preemptions")), long=True),
+            section("Evictions", evictions(result, chart_of_each({"": result}, "preemptions")), long=True),
             section("Pending jobs", pending(result), long=True),
             section("All metrics", _run_metrics(result.kpis), long=True),
             section("Settings and provenance", settings({"": result}, command)),

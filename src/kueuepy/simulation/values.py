@@ -406,13 +406,11 @@ class Column:
         """Return the flag of each row; the argument has a flag for each distinct value."""
         return np.array([*flags, False])[self.coded.codes]
 
-    def number(self) -> NDArray[np.float64]:
-        """Return numbers of at least 0; a missing value becomes 0."""
+    def plain_numbers(self) -> NDArray[np.float64]:
+        """Return the values as numbers, with NaN for missing values."""
         if self.numbers is None:
             self.refuse(self._rows(_number(value) is None for value in self.coded.names), "it must be a number")
-        found = np.nan_to_num(np.asarray(self.numbers, np.float64), posinf=np.inf, neginf=-np.inf)
-        self.refuse(~((found >= 0) & np.isfinite(found)), "it must be 0 or more")
-        return found
+        return np.asarray(self.numbers, np.float64)
 
     def names(self, change: Callable[[str], str] = str) -> Categorical:
         """Return the values as strings without surrounding spaces, each converted by a function."""
@@ -425,10 +423,6 @@ class Column:
         found = Categorical(given.codes.copy(), texts)
         # Values such as 3 and 3.0 have one text, and must share one code.
         return found if len(set(texts)) == len(texts) else concatenated([found])
-
-    def texts(self) -> list[str]:
-        """Return the values as strings; a missing value becomes an empty string."""
-        return [name or "" for name in self.names()]
 
     def kept(self) -> NDArray[Any] | Categorical:
         """Return the values of a user-defined column: numbers, times in nanoseconds, or names."""

@@ -47,21 +47,14 @@ def charts(result: Result, names: Iterable[str]) -> str:
     return beside(*figures) if figures else ""
 
 
-def chart(result: Result, name: str) -> str:
-    """Return one chart of a result, for half of the width of the page; empty if its data were not recorded."""
-    try:
-        (found,) = data_alike([result], name)
-    except StateError:
-        return ""
-    return _figure(_drawn(found), name)
-
-
 def chart_of_each(results: Mapping[str, Result], name: str) -> str:
-    """Return a chart for each result, with equal axes; empty if a result has not recorded the data."""
+    """Return a chart of each result, with equal axes, as one figure; empty if a result has not recorded the data."""
     try:
         found = data_alike(list(results.values()), name)
     except StateError:
         return ""
+    if len(found) == 1:
+        return _figure(_drawn(found[0]), name)
     both = zip(results, found, strict=True)
     return _figure(beside(*(f"<div><h3>{escape(policy)}</h3>{_drawn(shown)}</div>" for policy, shown in both)), name)
 
