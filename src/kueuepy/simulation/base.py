@@ -82,7 +82,7 @@ class JobColumns(Columns):
         for name in columns:
             if not isinstance(name, str) or not is_unicode(name):
                 raise InvalidSpecError(f"Jobs: columns: {name!r} is not the name of a column; it must be text in UTF-8")
-        place = where or (lambda row: f"jobs row {row}")
+        location = where or (lambda row: f"jobs row {row}")
         named = {ALIASES.get(name, name): values for name, values in columns.items()}
         if len(named) < len(columns):
             twice = sorted(name for name in columns if name in ALIASES and ALIASES[name] in columns)
@@ -90,12 +90,12 @@ class JobColumns(Columns):
         if absent := [name for name in ("queue", "submit", "runtime") if name not in named]:
             raise MissingColumnsError(absent, columns)
         said = list(notes)
-        found = {name: read_column(Column(name, values, place), said) for name, values in named.items()}
+        found = {name: read_column(Column(name, values, location), said) for name, values in named.items()}
         lengths = {name: len(column) for name, column in found.items()}
         if len(set(lengths.values())) > 1:
             raise InvalidSpecError(f"jobs: columns of different length: {lengths}; all must be equally long")
-        check_columns(found, place)
-        templates = read_templates(found, place)
+        check_columns(found, location)
+        templates = read_templates(found, location)
         self._hold(found, (*said, *name_notes(found), *_small_memory(found)), templates=templates)
 
     def _hold(
@@ -290,8 +290,8 @@ class JobColumns(Columns):
         first = int(self._columns["submit"].min()) if len(self) else 0
         day, rest = np.divmod(self._columns["submit"] - first, 86400 * SECOND)
         # The rank of each day among random numbers is a permutation of the days.
-        place = np.argsort(np.argsort(draws(seed, "shuffle_days", int(day.max(initial=-1)) + 1)))
-        return self._moved_to(first + place[day] * 86400 * SECOND + rest).sort()
+        ranks = np.argsort(np.argsort(draws(seed, "shuffle_days", int(day.max(initial=-1)) + 1)))
+        return self._moved_to(first + ranks[day] * 86400 * SECOND + rest).sort()
 
     def with_runtime(self, distribution: Distribution, by: str | None = None, seed: int = 0) -> Self:
         """Return the jobs with random runtimes.

@@ -270,7 +270,7 @@ def better_of(name: str) -> str:
 def grouped(names: Iterable[str]) -> dict[str, list[str]]:
     """Return the names of metrics by group, in the order in which reports show them; unknown metrics come last."""
     group_of = {name: group for group, figures in GROUPS.items() for name in figures}
-    order = {name: place for place, name in enumerate(group_of)}
+    order = {name: index for index, name in enumerate(group_of)}
     found: dict[str, list[str]] = {}
     for name in sorted(names, key=lambda name: order.get(name.partition(" ")[0], len(order))):
         found.setdefault(group_of.get(name.partition(" ")[0], "Other"), []).append(name)

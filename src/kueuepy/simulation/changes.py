@@ -192,14 +192,14 @@ def decisions_of(run: Recorded, until: float = math.inf) -> dict[tuple[float, st
     rows = np.flatnonzero(run.decisions["seconds"] <= until).tolist()
     columns = [run.decisions[name] for name in names]
     for kind, job, at, queue, by, why, rule in ([column[row] for column in columns] for row in rows):
-        moment = float(at), keys[job]
+        key = float(at), keys[job]
         if kind == "QuotaReserved":
-            move = Move(*moment, queue or "", kind, given.get((job, at), {}))
+            move = Move(*key, queue or "", kind, given.get((job, at), {}))
         elif kind in ("Evicted", _DEACTIVATED):
-            move = Move(*moment, queue or "", "Evicted", {}, why or "", rule or "", keys[by] if by >= 0 else "")
+            move = Move(*key, queue or "", "Evicted", {}, why or "", rule or "", keys[by] if by >= 0 else "")
         else:
             continue
-        found.setdefault(moment, []).append(move)
+        found.setdefault(key, []).append(move)
     return found
 
 

@@ -156,8 +156,8 @@ class Comparison:
     def decisions(self) -> tuple[DecisionChange, ...]:
         """The decisions that differ between the first and the last policy, in chronological order."""
         before, after = decisions_of(self.before), decisions_of(self.after)
-        moments = sorted({*before, *after})
-        pairs = [(at, tuple(before.get(at, ())), tuple(after.get(at, ()))) for at in moments]
+        keys = sorted({*before, *after})
+        pairs = [(at, tuple(before.get(at, ())), tuple(after.get(at, ()))) for at in keys]
         return tuple(DecisionChange(*at, first, last) for at, first, last in pairs if first != last)
 
     @cached_property
@@ -350,20 +350,20 @@ def compare(
     # A policy may delete a queue; its jobs then wait, instead of ending the comparison.
     settings: SimulateSettings = {"missing": "wait", **options}
     results = {}
-    for place, (name, cluster) in enumerate(clusters.items()):
+    for index, (name, cluster) in enumerate(clusters.items()):
         run = Simulation(cluster, table, threads=threads, **settings)
-        told = None if progress is None else partial(_tell, progress, place, len(clusters))
-        run.run(progress=told or False)
-        if told is not None:
-            told(run.progress())
+        tell = None if progress is None else partial(_tell, progress, index, len(clusters))
+        run.run(progress=tell or False)
+        if tell is not None:
+            tell(run.progress())
         results[name] = run.result()
         results[name].policy = name
     return Comparison(results)
 
 
-def _tell(progress: Callable[[Progress], None], place: int, number: int, own: Progress) -> None:
+def _tell(progress: Callable[[Progress], None], index: int, number: int, own: Progress) -> None:
     """Report the progress of one of several simulations as a part of all of them."""
-    whole = msgspec.structs.replace(own, done=place * own.total + own.done, total=number * own.total)
+    whole = msgspec.structs.replace(own, done=index * own.total + own.done, total=number * own.total)
     progress(whole)
 
 

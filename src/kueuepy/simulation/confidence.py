@@ -171,9 +171,9 @@ def _amounts(run: Recorded) -> tuple[list[str], NDArray[np.float64]]:
         for _, resource, flavor, _ in assigned:
             known.setdefault(f"{flavor}/{resource}", len(known))
     amounts = np.zeros((len(run.totals["assigned"]), len(known)))
-    for place, assigned in enumerate(run.totals["assigned"]):
+    for index, assigned in enumerate(run.totals["assigned"]):
         for _, resource, flavor, amount in assigned:
-            amounts[place, known[f"{flavor}/{resource}"]] += amount
+            amounts[index, known[f"{flavor}/{resource}"]] += amount
     return list(known), amounts
 
 
@@ -430,7 +430,7 @@ class Effects:
         starts = np.searchsorted(codes[order], np.array([*chosen, 0]), side="left")
         ends = np.searchsorted(codes[order], np.array([*chosen, 0]), side="right")
         found = [
-            self._effect(queues.names[code], order[starts[place] : ends[place]]) for place, code in enumerate(chosen)
+            self._effect(queues.names[code], order[starts[index] : ends[index]]) for index, code in enumerate(chosen)
         ]
         return found, len(known)
 

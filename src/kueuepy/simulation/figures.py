@@ -412,8 +412,8 @@ def by_queue(result: Recorded) -> Columns:
     column, totals = result.jobs["cluster_queue"], result.totals["queues"]
     # Queues without jobs have usage, and deleted queues have jobs.
     names = sorted({*totals, *column.names})
-    places = {name: place for place, name in enumerate(names)}
-    codes = np.array([*(places[name] for name in column.names), -1], np.int64)[column.codes]
+    indices = {name: index for index, name in enumerate(names)}
+    codes = np.array([*(indices[name] for name in column.names), -1], np.int64)[column.codes]
     groups = Groups.by(np.where(np.asarray(result.jobs["counted"]), codes, -1), len(names))
     found = _figures(result, groups)
     seconds = max(result.seconds - result.warmup, 0.0)
@@ -423,12 +423,12 @@ def by_queue(result: Recorded) -> Columns:
     losses: dict[str, list[dict[str, float]]] = {}
     for victim, _, _, _, lost in result.totals["evictions"]:
         losses.setdefault(victim, []).append(lost)
-    for place, name in enumerate(names):
+    for index, name in enumerate(names):
         row = _of_pairs(totals[name]["cells"]) if name in totals else {}
         for column_name, value in (row | _lost_hours(losses.get(name, ()))).items():
             if column_name not in found:
                 found[column_name] = np.full(len(names), np.nan)
-            found[column_name][place] = value
+            found[column_name][index] = value
     return _table("cluster_queue", names, found)
 
 
@@ -519,11 +519,11 @@ def tidy(result: Recorded, kpis: Mapping[str, Any]) -> Columns:
     whole = np.array([np.nan if value is None else value for value in kpis.values()], np.float64)
     of_queues = np.array([table[name] for name in table.names[1:]], np.float64).reshape(-1, count)
     queues = categorical(["all", *table["cluster_queue"]])
-    places = np.append(np.zeros(len(kpis), np.int64), np.repeat(np.arange(1, count + 1), len(names) - len(kpis)))
-    metric, pair, unit = (categorical([part[place] for part in parts]) for place in range(3))
+    indices = np.append(np.zeros(len(kpis), np.int64), np.repeat(np.arange(1, count + 1), len(names) - len(kpis)))
+    metric, pair, unit = (categorical([part[index] for part in parts]) for index in range(3))
     return Columns(
         {
-            "cluster_queue": queues[places],
+            "cluster_queue": queues[indices],
             "metric": metric[rows],
             "flavor_resource": pair[rows],
             "value": np.append(whole, of_queues.T.ravel()),
@@ -538,8 +538,8 @@ def preemptions(result: Recorded) -> Columns:
     lost = [hours(one) for *_, one in made]
     cells = dict.fromkeys(pair for own in lost for pair in own)
     columns: dict[str, Any] = {
-        name: categorical([row[place] or None for row in made])
-        for place, name in enumerate(("victim", "preemptor", "rule"))
+        name: categorical([row[index] or None for row in made])
+        for index, name in enumerate(("victim", "preemptor", "rule"))
     }
     columns["count"] = np.array([row[3] for row in made], np.int64)
     columns |= {f"lost_hours {pair}": np.array([own.get(pair, 0.0) for own in lost]) for pair in cells}

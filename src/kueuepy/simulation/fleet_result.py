@@ -332,10 +332,10 @@ def fleet_kpis(result: FleetResult, kpis: Kpis) -> FleetKpis:
     for code, site in enumerate(result.totals["copied"]):
         mask = never & (copies["cluster"].codes == code)
         held = np.bincount(copies["assigned"][mask] + 1, weights=copies["held"][mask], minlength=len(site) + 1)[1:]
-        for place, amounts in enumerate(site):
+        for index, amounts in enumerate(site):
             for pair, amount in amounts.items():
-                if place < len(held) and held[place]:
-                    wasted[pair] = wasted.get(pair, 0.0) + amount * float(held[place]) * SECOND
+                if index < len(held) and held[index]:
+                    wasted[pair] = wasted.get(pair, 0.0) + amount * float(held[index]) * SECOND
     starts = int(jobs["starts"].sum())
     wins = np.bincount(copies["cluster"].codes[is_named(copies["outcome"], "Won")], minlength=len(result.clusters))
     resources = filter(is_resource, jobs.names)

@@ -75,7 +75,7 @@ class FleetPrepared(Prepared):
             numbers[code] = self.names.index(name)
         return numbers[values.codes]
 
-    def _place_of_queue(self, name: str, cluster: int) -> str:
+    def _text_of_queue(self, name: str, cluster: int) -> str:
         return f"{name} in {self.names[cluster]}"
 
     def _shapes_of(self, table: JobColumns) -> tuple[list[Workload], Any]:

@@ -156,8 +156,8 @@ def job_columns(
         if name not in (*_OWN, "template", "recorded_start"):
             found[_free(name, found, jobs.names)] = jobs[name]
     if start >= EPOCHAL:
-        moments = {"submit": submit_at, "first_start": core["first_start"], "end": core["end"]}
-        found |= {_free(f"{name}_time", found, ()): _times(at, start) for name, at in moments.items()}
+        times_of = {"submit": submit_at, "first_start": core["first_start"], "end": core["end"]}
+        found |= {_free(f"{name}_time", found, ()): _times(at, start) for name, at in times_of.items()}
     return found
 
 

@@ -307,15 +307,15 @@ class GeneratedJobs(JobColumns):
         # The fractions may add up to slightly less than 1.
         chosen = np.minimum(chosen, len(sizes) - 1)
         runtime = np.empty(len(at), np.int64)
-        for place, size in enumerate(_SIZES):
-            rows = np.flatnonzero(chosen == place)
-            times = LogNormal(float(medians[place]), _SIGMA)
+        for index, size in enumerate(_SIZES):
+            rows = np.flatnonzero(chosen == index)
+            times = LogNormal(float(medians[index]), _SIGMA)
             runtime[rows] = times.nanoseconds(draws(seed, f"runtime {size}", len(rows)))
         queue = np.floor(draws(seed, "queue", len(at)) * len(queues)).astype(np.int64)
         asked = sizes[chosen]
         return cls(
             {
-                "queue": [queues[place] for place in queue.tolist()],
+                "queue": [queues[index] for index in queue.tolist()],
                 "submit": _nanoseconds(at),
                 "runtime": runtime.view("m8[ns]"),
                 "pods": np.maximum(asked // 8, 1),

@@ -320,8 +320,8 @@ class Series:
             return np.zeros((0, len(edges)))
         steps = np.append([0.0], values[:-1] * np.diff(self.at))
         steps[self.groups.firsts] = 0.0
-        total, places = self.groups.accumulated(steps), self.places(edges)
-        return np.where(places >= 0, total[places] + values[places] * (edges - self.at[places]), 0.0)
+        total, indices = self.groups.accumulated(steps), self.places(edges)
+        return np.where(indices >= 0, total[indices] + values[indices] * (edges - self.at[indices]), 0.0)
 
     def integrals_between(self, values: NDArray[Any], edges: NDArray[np.float64]) -> NDArray[np.float64]:
         """Return the integral of each series between times; infinite if the value is infinite for some of the time.
@@ -342,9 +342,9 @@ class Series:
 
     def by_second(self, totals: NDArray[np.float64]) -> dict[str, float]:
         """Sum the values of all series with the same second name; the names are in the order of their first series."""
-        _, places = np.unique(self.second, return_index=True)
+        _, indices = np.unique(self.second, return_index=True)
         sums = np.bincount(self.second, weights=totals)
-        return {self.keys[place][1]: float(sums[self.second[place]]) for place in sorted(places.tolist())}
+        return {self.keys[index][1]: float(sums[self.second[index]]) for index in sorted(indices.tolist())}
 
 
 def series_of(
@@ -373,8 +373,8 @@ def integral_to(begin: NDArray[Any], values: NDArray[Any], edges: NDArray[np.flo
         return np.zeros(len(edges))
     # Sum of the complete steps before the edge, plus the incomplete one.
     total = np.concatenate([[0.0], np.cumsum(values[:-1] * np.diff(begin))])
-    place = np.searchsorted(begin, edges, side="right") - 1
-    return np.where(place >= 0, total[place] + values[place] * (edges - begin[place]), 0.0)
+    index = np.searchsorted(begin, edges, side="right") - 1
+    return np.where(index >= 0, total[index] + values[index] * (edges - begin[index]), 0.0)
 
 
 def resample(usage: Columns, step: Any, end: float | None = None) -> Columns:
@@ -422,9 +422,9 @@ def sampled(usage: Columns, step: float, end: float) -> dict[str, Any]:
     _require_few("record: usage", end, step)
     at = np.arange(0.0, end + step * 1e-9, step)
     series = Series(usage)
-    places = series.places(at)
-    there = places >= 0
-    times = np.broadcast_to(at, places.shape)[there]
+    indices = series.places(at)
+    there = indices >= 0
+    times = np.broadcast_to(at, indices.shape)[there]
     order = np.argsort(times, kind="stable")
-    chosen = series.groups.rows[places[there]][order]
+    chosen = series.groups.rows[indices[there]][order]
     return {**{name: usage[name][chosen] for name in usage.names}, "seconds": times[order]}

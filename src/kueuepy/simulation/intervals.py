@@ -158,7 +158,7 @@ def of_percentile(values: NDArray[np.float64], percent: float) -> Interval:
 
     # The condition holds at the rank itself, where the bisection ends at the latest.
     low = _first(is_low_enough, rank + 1)
-    high = n - 1 - _first(lambda place: is_high_enough(n - 1 - place), n - rank)
+    high = n - 1 - _first(lambda index: is_high_enough(n - 1 - index), n - rank)
     beyond = parts(ordered[rank], "left" if ordered[rank] == ordered[-1] else "right")
     return Interval(float(ordered[low]), float(ordered[high]), _doubt(part * (1 - part), beyond, n))
 

@@ -235,8 +235,8 @@ def delay_options(delays: Sequence[Delay], seed: int, changed: Callable[[Any], l
         InvalidSpecError: A field of a delay has an invalid value.
     """
     found: dict[str, list[Any]] = {"checks": [], "startups": [], "failures": []}
-    for place, delay in enumerate(delays):
-        where = f"delays[{place}]"
+    for index, delay in enumerate(delays):
+        where = f"delays[{index}]"
         if isinstance(delay, CheckDelay):
             if not 0 <= delay.fails <= 1:
                 raise InvalidSpecError(f"{where}: fails {delay.fails!r}; it must be from 0 to 1")
@@ -566,8 +566,8 @@ def read_events(path: str | os.PathLike[str]) -> tuple[Event, ...]:
 
 def _events(item: Item) -> Iterator[Event]:
     is_list = isinstance(item.value, list)
-    for place, entry in enumerate(item.value if is_list else [item.value]):
-        where = item.where((place,) if is_list else ())
+    for index, entry in enumerate(item.value if is_list else [item.value]):
+        where = item.where((index,) if is_list else ())
         try:
             yield _event(entry)
         except KueueError as error:

@@ -98,7 +98,7 @@ def _trees(result: Recorded) -> list[NodeData]:
 
 def _add_workloads(made: PageBuilder, jobs: Columns) -> None:
     queues, locals_ = jobs["cluster_queue"], jobs["queue"]
-    places = np.array([*map(made.queue, queues.names), -1])
+    indices = np.array([*map(made.queue, queues.names), -1])
     texts = np.array([*map(made.texts, locals_.names), 0])
     resources = [name for name in jobs.names if is_resource(name)]
     asked = [jobs["pods"], *(jobs[name] for name in resources)]
@@ -114,7 +114,7 @@ def _add_workloads(made: PageBuilder, jobs: Columns) -> None:
         shapes.append(made.shapes(pods, amounts))
     made.page.workloads = WorkloadsData(
         keys_of(jobs),
-        places[queues.codes].tolist(),
+        indices[queues.codes].tolist(),
         texts[locals_.codes].tolist(),
         jobs["priority"].tolist(),
         jobs["submit"].round(3).tolist(),

@@ -254,12 +254,12 @@ class Prepared:
         rows = {key: row for row, key in enumerate(keys_of(table))}
         others = [key for key in known if key not in rows]
         self._known = {rows[key]: key for key in known if key in rows}
-        self._known |= {len(table) + place: key for place, key in enumerate(others)}
+        self._known |= {len(table) + index: key for index, key in enumerate(others)}
         workloads = [self.base.workload(key) for key in others]
         table = concat([table, of_workloads(workloads, [None] * len(workloads))]) if others else table
-        submit, places = np.array(table["submit"]), list(self._known)
+        submit, indices = np.array(table["submit"]), list(self._known)
         # A workload that exists has arrived, whatever its job says.
-        submit[places] = np.minimum(submit[places], session_of(self.base).engine.now)
+        submit[indices] = np.minimum(submit[indices], session_of(self.base).engine.now)
         return table._moved_to(submit)  # noqa: SLF001 - of one room
 
     def _lives(self, key: str) -> bool:
@@ -282,9 +282,9 @@ class Prepared:
             return table, (*table.notes, ("wait for a LocalQueue that does not exist", number))
         if self.settings.missing == "skip":
             return table.where(~lost), (*table.notes, ("left out: their LocalQueue does not exist", number))
-        places = (self._place_of_queue(str(queue[row]), clusters[row]) for row in np.flatnonzero(lost))
-        counts = sums((place, 1) for place in places)
-        named = [f"{place} ({counted(jobs, 'job')})" for place, jobs in counts.items()]
+        names = (self._text_of_queue(str(queue[row]), clusters[row]) for row in np.flatnonzero(lost))
+        counts = sums((name, 1) for name in names)
+        named = [f"{name} ({counted(jobs, 'job')})" for name, jobs in counts.items()]
         # One suggestion, for the first job, keeps the message short.
         close = nearest(str(queue[int(lost.argmax())]), known)
         hint = f'; did you mean "{close}"?' if close else ""
@@ -298,7 +298,7 @@ class Prepared:
         """Return the index of the cluster to which each job is submitted."""
         return np.zeros(len(table), np.int32)
 
-    def _place_of_queue(self, name: str, cluster: int) -> str:  # noqa: ARG002 - as FleetPrepared has it
+    def _text_of_queue(self, name: str, cluster: int) -> str:  # noqa: ARG002 - as FleetPrepared has it
         """Return the description of a LocalQueue for error messages."""
         return name
 
@@ -354,8 +354,8 @@ class Prepared:
     def _planned(self, last: int) -> list[tuple[int, Any]]:
         """Return what all events do, with its time, in chronological order."""
         planned: list[tuple[int, Any]] = []
-        for place, event in enumerate(self.settings.events):
-            for at in event.moments(f"events[{place}]", last):
+        for index, event in enumerate(self.settings.events):
+            for at in event.moments(f"events[{index}]", last):
                 things = event.what if isinstance(event.what, list | tuple) else [event.what]
                 planned += [(at, thing) for thing in things]
         return sorted(planned, key=lambda entry: entry[0])
@@ -474,8 +474,8 @@ class Prepared:
         known, names = self._known_shapes or KnownShapes(self.shapes), self._names
         # After an exception, the lookup tables, which can be ahead of the simulation, are built again.
         self._known_shapes = self._names = None
-        fresh, places = known.find(shapes)
-        codes = places[own_codes]
+        fresh, indices = known.find(shapes)
+        codes = indices[own_codes]
         has_names = self._has_names or "name" in new.names
         if has_names:
             names = names or Names(self._tables)

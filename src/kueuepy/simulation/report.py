@@ -284,7 +284,7 @@ def _gains(found: Comparison) -> list[str]:
 
 
 def _queues(run: Result, names: tuple[str, str], queues: Sequence[Effect], total: int) -> str:
-    places = colours(run)
+    indices = colours(run)
     rows = []
     known = {one.name: one for one in queues}
     for one in map(known.__getitem__, in_order(run, known)):
@@ -294,7 +294,7 @@ def _queues(run: Result, names: tuple[str, str], queues: Sequence[Effect], total
         evicted = one.evictions[1] - one.evictions[0]
         rows.append(
             (
-                queue_cell(one.name, places),
+                queue_cell(one.name, indices),
                 Cell(f"{one.jobs:,}", one.jobs),
                 *(value_cell("wait_mean", wait) for wait in (one.first, one.second)),
                 change if one.difference else Cell("no change", 0.0),
@@ -309,11 +309,11 @@ def _queues(run: Result, names: tuple[str, str], queues: Sequence[Effect], total
 
 
 def _jobs(results: tuple[Result, Result], names: tuple[str, str], rows: Iterable[int]) -> str:
-    places, queues = colours(results[0]), results[0].jobs["cluster_queue"]
+    indices, queues = colours(results[0]), results[0].jobs["cluster_queue"]
     waits = [result.jobs["waited"] for result in results]
     cells = [
         (
-            Cell(results[0].name_of(row), group=class_of(places.get(queues[row] or "", OTHERS))),
+            Cell(results[0].name_of(row), group=class_of(indices.get(queues[row] or "", OTHERS))),
             *(value_cell("wait_mean", waited[row]) for waited in waits),
         )
         for row in rows
@@ -331,9 +331,9 @@ def _decisions(found: Comparison) -> str:
         return section(title, paragraph("All decisions are the same."))
     before, after = (decisions_of(result, until) for result in (found.before, found.after))
     rows = [
-        (Cell(duration(moment[0]), moment[0]), moment[1], _moves(before.get(moment)), _moves(after.get(moment)))
-        for moment in sorted({*before, *after})
-        if before.get(moment) != after.get(moment)
+        (Cell(duration(key[0]), key[0]), key[1], _moves(before.get(key)), _moves(after.get(key)))
+        for key in sorted({*before, *after})
+        if before.get(key) != after.get(key)
     ][:_FIRST]
     counts = paragraph(f"{number:,} admissions and evictions happen under one of the two policies only.")
     return section(title, counts + table(("Time", "Job", first, last), rows), long=True)

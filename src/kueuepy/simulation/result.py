@@ -52,8 +52,8 @@ if TYPE_CHECKING:
     from kueuepy.objects import QuantityText
     from kueuepy.pages import Page
     from kueuepy.scheduler import Scheduler
+    from kueuepy.simulation.fragmentation import FragmentationSeries
     from kueuepy.simulation.pictures.charts import PictureName
-    from kueuepy.simulation.places import FragmentationSeries
     from kueuepy.simulation.prepare import Prepared
 
 _LONGEST = 10
@@ -303,7 +303,7 @@ class Result(Recorded, Framed):
             StateError: The result was unpickled or loaded from files, or the levels of the topology change during the
                 simulation.
         """
-        from kueuepy.simulation.places import fragmentation_of  # noqa: PLC0415 - only on use
+        from kueuepy.simulation.fragmentation import fragmentation_of  # noqa: PLC0415 - only on use
 
         return fragmentation_of(self._given(), topology, sizes, flavor=flavor, step=step, end=self.seconds)
 
@@ -462,6 +462,6 @@ def _bytes_of(values: Any) -> tuple[bytes, ...]:
     # Equal tables can number their names differently, for example after they were saved.
     used = np.unique(values.codes)
     names = sorted({str(values.names[code]) for code in used if code >= 0})
-    places = {name: place for place, name in enumerate(names)}
-    table = np.array([*(places.get(str(name), -1) for name in values.names), -1], np.int32)
+    indices = {name: index for index, name in enumerate(names)}
+    table = np.array([*(indices.get(str(name), -1) for name in values.names), -1], np.int32)
     return ("\0".join(names).encode(), table[values.codes].tobytes())

@@ -161,9 +161,9 @@ def write_jobs(jobs: Columns, path: str | os.PathLike[str]) -> None:
     """
     parquet = _pyarrow("pyarrow.parquet")
     table = jobs.to_arrow()
-    for place, name in enumerate(table.column_names):
+    for index, name in enumerate(table.column_names):
         if name in (*_TIMES, "cpu", *SPANS):
-            table = table.set_column(place, name, _arrow(name, jobs[name]))
+            table = table.set_column(index, name, _arrow(name, jobs[name]))
     write_files({path: lambda file: parquet.write_table(table, file)})
 
 

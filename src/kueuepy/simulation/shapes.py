@@ -61,22 +61,22 @@ class KnownShapes:
 
     def add(self, shapes: Sequence[Workload]) -> None:
         """Add shapes after the existing shapes; their indices continue the existing indices."""
-        for place, shape in enumerate(shapes, self._size):
-            self._places.setdefault(_key(shape), place)
+        for index, shape in enumerate(shapes, self._size):
+            self._places.setdefault(_key(shape), index)
         self._size += len(shapes)
 
     def find(self, shapes: Sequence[Workload]) -> tuple[list[Workload], NDArray[np.int32]]:
         """Return the distinct new shapes, and the index of each given shape after the new shapes are added."""
         fresh: dict[bytes, Workload] = {}
         added: dict[bytes, int] = {}
-        places = np.empty(len(shapes), np.int32)
+        indices = np.empty(len(shapes), np.int32)
         for number, shape in enumerate(shapes):
             key = _key(shape)
             known = self._places.get(key)
-            places[number] = added.setdefault(key, self._size + len(added)) if known is None else known
+            indices[number] = added.setdefault(key, self._size + len(added)) if known is None else known
             if known is None:
                 fresh.setdefault(key, shape)
-        return list(fresh.values()), places
+        return list(fresh.values()), indices
 
 
 def _key(shape: Workload) -> bytes:

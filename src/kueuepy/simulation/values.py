@@ -140,7 +140,7 @@ def frame_columns(frame: Any) -> dict[str, Any]:
     except DuplicateError:
         names, columns = list(map(str, getattr(frame, "column_names", getattr(frame, "columns", ())))), {}
     if len(columns) < len(names):
-        twice = next(name for place, name in enumerate(names) if name in names[:place])
+        twice = next(name for index, name in enumerate(names) if name in names[:index])
         raise InvalidSpecError(f'jobs: column "{twice}" is there twice; each must have its own name')
     return {name: column.to_native() for name, column in columns.items()}
 
@@ -322,9 +322,9 @@ class Column:
         used = np.flatnonzero(np.bincount(found.codes + 1, minlength=1)[1:]).tolist()
         if len(used) == len(found.names):
             return found
-        place = np.full(len(found.names) + 1, -1, np.int32)
-        place[used] = np.arange(len(used))
-        return Categorical(place[found.codes], [found.names[code] for code in used])
+        index = np.full(len(found.names) + 1, -1, np.int32)
+        index[used] = np.arange(len(used))
+        return Categorical(index[found.codes], [found.names[code] for code in used])
 
     @cached_property
     def numbers(self) -> NDArray[Any] | None:

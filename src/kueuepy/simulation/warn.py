@@ -85,8 +85,8 @@ def _loads(result: Recorded) -> list[str]:
     trees: dict[str, list[str]] = {}
     for name in queues.names:
         trees.setdefault(result.trees.get(name, name), []).append(name)
-    places = {name: place for place, names in enumerate(trees.values()) for name in names}
-    tree_of = np.array([*(places[name] for name in queues.names), len(trees)])[queues.codes]
+    indices = {name: index for index, names in enumerate(trees.values()) for name in names}
+    tree_of = np.array([*(indices[name] for name in queues.names), len(trees)])[queues.codes]
     resources = [name for name in jobs.names if is_resource(name)]
     loads = {
         name: np.bincount(tree_of, exact(jobs)[name] * jobs["pods"] * runtime, minlength=len(trees))
@@ -94,7 +94,7 @@ def _loads(result: Recorded) -> list[str]:
     }
     seconds = max(result.seconds - result.warmup, 0.0)
     found = []
-    for place, (tree, names) in enumerate(trees.items()):
+    for index, (tree, names) in enumerate(trees.items()):
         nominal = sums(
             (pair.partition("/")[2], nominal)
             for name in names
@@ -102,7 +102,7 @@ def _loads(result: Recorded) -> list[str]:
         )
         for resource in resources:
             quota = nominal.get(resource, 0) / 1e9 / seconds if seconds else 0.0
-            asked = float(loads[resource][place]) / span
+            asked = float(loads[resource][index]) / span
             # An unlimited quota is stored as a huge number.
             if quota and asked > quota and quota < 2**62:
                 found.append(

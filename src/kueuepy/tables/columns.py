@@ -323,9 +323,9 @@ def _plain(value: Any) -> Any:
     if getattr(getattr(value, "dtype", None), "kind", "") == "M":
         if value != value:  # noqa: PLR0124 - NaT
             return None
-        moment = value.astype("M8[us]").item()
+        time = value.astype("M8[us]").item()
         # NumPy has dates before the year 1 and after 9999, for which Python has no type.
-        return f"{moment.isoformat()}Z" if hasattr(moment, "isoformat") else str(value)
+        return f"{time.isoformat()}Z" if hasattr(time, "isoformat") else str(value)
     return value.item() if hasattr(value, "item") else value
 
 
@@ -403,8 +403,8 @@ def table_of(names: Sequence[str], rows: Iterable[Sequence[Any]]) -> Columns:
 
     listed = [tuple(row) for row in rows]
     found: dict[str, Any] = {}
-    for place, name in enumerate(names):
-        values = [row[place] for row in listed]
+    for index, name in enumerate(names):
+        values = [row[index] for row in listed]
         kinds = set(map(type, values))
         # The exact types matter: True is an int in Python, but not a number in a table.
         if values and kinds <= {bool}:

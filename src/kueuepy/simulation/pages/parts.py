@@ -119,11 +119,11 @@ def queues(result: Result) -> str:
     found = result.queues
     names = columns_shown("report queues", found.names)
     waits = np.nan_to_num(found["wait_mean"]) * found["jobs"]
-    places = colours(result)
+    indices = colours(result)
     # The total wait, not its mean: a queue of few jobs is seldom the problem.
     chosen = {str(found["cluster_queue"][row]): row for row in np.argsort(-waits, kind="stable")[:MOST_ROWS].tolist()}
     rows = [
-        [queue_cell(queue, places), *(value_cell(name, found[name][chosen[queue]]) for name in names)]
+        [queue_cell(queue, indices), *(value_cell(name, found[name][chosen[queue]]) for name in names)]
         for queue in in_order(result, chosen)
     ]
     head: list[str | Cell] = ["ClusterQueue", *map(metric_cell, names)]
@@ -174,9 +174,9 @@ def value_cell(name: str, value: Any) -> Cell:
     return Cell(figure_text(name, number), None if number is None or number != number else number)  # noqa: PLR0124
 
 
-def queue_cell(name: str, places: Mapping[str, int]) -> Cell:
+def queue_cell(name: str, indices: Mapping[str, int]) -> Cell:
     """Return a cell with a ClusterQueue in the colour of the charts; `places` are the indices of the colours."""
-    return Cell(name or "—", group=class_of(places.get(name, OTHERS)) if name else "")
+    return Cell(name or "—", group=class_of(indices.get(name, OTHERS)) if name else "")
 
 
 def evictions(result: Result, drawn: str = "") -> str:
@@ -188,7 +188,7 @@ def evictions(result: Result, drawn: str = "") -> str:
     """
     if not result.kpis.evictions:
         return paragraph("No jobs were evicted.")
-    found, jobs, places = result.preemptions, result.jobs, colours(result)
+    found, jobs, indices = result.preemptions, result.jobs, colours(result)
     most = np.argsort(-found["count"], kind="stable")[:MOST_ROWS].tolist()
     sides = ("victim", "preemptor")
     made = [
@@ -199,7 +199,7 @@ def evictions(result: Result, drawn: str = "") -> str:
     made.sort(key=lambda row: [order.index(row[side]) for side in sides])
     rows = [
         [
-            *(queue_cell(row[side], places) for side in sides),
+            *(queue_cell(row[side], indices) for side in sides),
             row["rule"] or "—",
             Cell(f"{row['count']:,}", row["count"]),
             *(value_cell(name, row[name]) for name in found.names[4:]),
@@ -211,7 +211,7 @@ def evictions(result: Result, drawn: str = "") -> str:
     worst = [
         (
             result.name_of(row),
-            queue_cell(jobs["cluster_queue"][row] or "", places),
+            queue_cell(jobs["cluster_queue"][row] or "", indices),
             Cell(f"{jobs['evictions'][row]:,}", jobs["evictions"][row]),
             *(value_cell("wait_mean", jobs[name][row]) for name in ("lost", "waited")),
         )

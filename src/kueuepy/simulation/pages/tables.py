@@ -101,7 +101,7 @@ def table(
     hidden = (len(kept) if total is None else total) - min(len(kept), MOST_ROWS)
     kept = kept[:MOST_ROWS]
     # A column of numbers only is aligned by its last digit.
-    right = [bool(kept) and all(row[place].value is not None for row in kept) for place in range(len(header))]
+    right = [bool(kept) and all(row[index].value is not None for row in kept) for index in range(len(header))]
     heads = "".join(_head(name, side=side) for name, side in zip(header, right, strict=True))
     # On a narrow screen, each value shows the title of its column.
     labels = [" ".join(filter(None, (name.text, name.note))) if isinstance(name, Cell) else name for name in header]
@@ -119,14 +119,14 @@ def _head(title: str | Cell, *, side: bool) -> str:
 
 
 def _cells(row: Sequence[Cell], right: Sequence[bool], labels: Sequence[str]) -> Iterable[str]:
-    for place, (one, side, label) in enumerate(zip(row, right, labels, strict=True)):
+    for index, (one, side, label) in enumerate(zip(row, right, labels, strict=True)):
         key = f'<span class="kq-key {one.group}"></span>' if one.group else ""
         text = f"<strong>{escape(one.text)}</strong>" if one.certain else escape(one.text)
         note = f"<small>{escape(one.note)}</small>" if one.note else ""
         value = f' data-v="{one.value}"' if one.value is not None else ""
-        start = f'<td data-label="{escape(label)}"' if place else '<th scope="row"'
+        start = f'<td data-label="{escape(label)}"' if index else '<th scope="row"'
         kind = " class=kq-n" if side else " class=kq-short" if len(one.text) <= _SHORT else ""
-        yield f"{start}{kind}{value}><span>{key}{text}{note}</span></{'td' if place else 'th'}>"
+        yield f"{start}{kind}{value}><span>{key}{text}{note}</span></{'td' if index else 'th'}>"
 
 
 def section(title: str, inside: str, *, long: bool = False) -> str:

@@ -102,10 +102,10 @@ class _Steps:
         self.edges: NDArray[np.float64] = np.linspace(0.0, end, pieces + 1)
         self.mean = f", mean of {round_duration(end / pieces)}"
         """The end of the chart's title, which names the length of the intervals."""
-        places = np.concatenate([*rows.values(), np.zeros(0, np.int64)]).astype(np.int64)
+        indices = np.concatenate([*rows.values(), np.zeros(0, np.int64)]).astype(np.int64)
         # np.unique of many rows takes long, and there are certainly too many changes then.
-        if len(places) <= PIECES * max(1, len(rows)):
-            changes = np.unique(np.append(np.minimum(table["seconds"][places], end), [0.0, end]))
+        if len(indices) <= PIECES * max(1, len(rows)):
+            changes = np.unique(np.append(np.minimum(table["seconds"][indices], end), [0.0, end]))
             if len(changes) <= pieces + 1:
                 self.edges, self.mean = changes, ""
         unit, self._second = time_unit(run.seconds)
@@ -180,9 +180,9 @@ def queue(run: Recorded, pieces: int = PIECES) -> Chart:
     steps = _Steps(run, run.usage, rows, pieces)
     nothing = np.zeros(len(steps.edges) - 1)
     layers: _Layers = {}
-    for name, places in rows.items():
+    for name, indices in rows.items():
         group, _ = shown_as(name, names)
-        layers[group] = layers.get(group, (0.0, nothing))[0] + steps.means(places, "waiting"), nothing
+        layers[group] = layers.get(group, (0.0, nothing))[0] + steps.means(indices, "waiting"), nothing
     return _stacked("Waiting jobs", "Number of jobs", steps, layers, names=names)
 
 
@@ -212,12 +212,12 @@ def consumed(run: Recorded, resource: str | None = None, pieces: int = PIECES) -
     if resource is not None and known and resource not in known:
         raise InvalidSpecError(f'picture: resource: "{resource}"; it must be one of {", ".join(known)}')
     resource = resource or next(iter(known), "")
-    rows = {name: places for name, of, places in series if of == resource}
+    rows = {name: indices for name, of, indices in series if of == resource}
     steps = _Steps(run, run.consumed, rows, pieces)
     queues = list(dict.fromkeys([*largest(run.jobs["queue"], work(run)), *sorted(rows)]))[:MOST_NAMES]
     unit, size = amounts_of(f"/{resource}")
     size = 1.0 if resource == "cpu" else size  # the table has cores
-    lines = _means(steps, rows, "consumed", {name: place for place, name in enumerate(queues)}, size)
+    lines = _means(steps, rows, "consumed", {name: index for index, name in enumerate(queues)}, size)
     title = f"Decayed usage by LocalQueue{f' ({resource})' if resource else ''}{steps.mean}"
     return _lined(title, steps.axis, Axis(f"Usage ({unit})" if resource else "Usage", _from_zero(lines)), lines)
 
@@ -231,12 +231,12 @@ def _usage(run: Recorded, flavor_resource: str | None, pieces: int, names: dict[
     nothing = np.zeros(len(steps.edges) - 1)
     layers: _Layers = dict.fromkeys(names, (nothing, nothing)) if by else {}
     nominal = nothing if by else nothing + of_cohorts(run, flavor_resource) / size
-    for queue, places in rows.items():
+    for queue, indices in rows.items():
         name, _ = shown_as(queue.partition("/")[0] if by else queue, names)
         own, borrowed = layers.get(name, (nothing, nothing))
-        over = nothing if by else steps.means(places, "borrowed") / size
-        layers[name] = own + steps.means(places, "used") / size - over, borrowed + over
-        nominal = nominal + steps.means(places, "nominal") / size
+        over = nothing if by else steps.means(indices, "borrowed") / size
+        layers[name] = own + steps.means(indices, "used") / size - over, borrowed + over
+        nominal = nominal + steps.means(indices, "nominal") / size
     return _stacked(f"Usage of {flavor_resource}{by}", f"Usage ({unit})", steps, layers, names=names, limit=nominal)
 
 
@@ -275,8 +275,8 @@ def _first_series(run: Recorded) -> dict[str, NDArray[np.int64]]:
     Values of a whole ClusterQueue, such as `waiting` and `share`, are the same for each `flavor/resource`.
     """
     rows: dict[str, NDArray[np.int64]] = {}
-    for name, _, places in _series(run):
-        rows.setdefault(name, places)
+    for name, _, indices in _series(run):
+        rows.setdefault(name, indices)
     return rows
 
 
@@ -295,10 +295,10 @@ def waits(run: Recorded, by: str = "queue") -> Chart:
     values, names = groups(run, by)
     waited = run.jobs["waited"]
     lines = [_distribution("all jobs", ALL, waited[counts])]
-    for name, place in names.items():
+    for name, index in names.items():
         own = waited[counts & is_named(values, name)]
         if len(own):
-            lines.append(_distribution(name, place, own))
+            lines.append(_distribution(name, index, own))
     rest = counts & ~np.isin(values.codes, [values.names.index(name) for name in names])
     if rest.any():
         lines.append(_distribution(*shown_as("others", names), waited[rest]))
@@ -314,14 +314,14 @@ def waits(run: Recorded, by: str = "queue") -> Chart:
     return _lined("Distribution of waiting times", across, up, lines)
 
 
-def _distribution(name: str, place: int, waited: NDArray[np.float64]) -> Line:
+def _distribution(name: str, index: int, waited: NDArray[np.float64]) -> Line:
     ordered = np.sort(waited)
     rows = np.ceil(np.linspace(0.0, 1.0, _POINTS + 1)[1:] * len(ordered)).astype(np.int64) - 1
     # A logarithmic axis has no 0.
     x = np.maximum(ordered[rows], _LEAST)
     last = np.append(x[1:] > x[:-1], [True])
     right, up = np.repeat(x[last], 2)[1:], np.repeat(((rows + 1) / len(ordered))[last], 2)[:-1]
-    return Line(right, up, place, name, width=2.6 if place == ALL else 1.8)
+    return Line(right, up, index, name, width=2.6 if index == ALL else 1.8)
 
 
 @shown("Runs of the first jobs. Hatched parts were lost by an eviction.")
@@ -345,9 +345,9 @@ def preemptions(run: Recorded) -> Chart:
     counts, lost = np.zeros((len(rows), len(columns))), np.zeros((len(rows), len(columns)))
     for (victim, preemptor), count, own in zip(pairs, table["count"].tolist(), hours.tolist(), strict=True):
         row = rows.index(victim if victim in rows else "others")
-        place = row, columns.index(preemptor if preemptor in columns else "others")
-        counts[place] += count
-        lost[place] += own
+        index = row, columns.index(preemptor if preemptor in columns else "others")
+        counts[index] += count
+        lost[index] += own
     tips = [
         f"{rows[row]} by {columns[column]}: {int(counts[row, column]):,}, {lost[row, column]:.3g} h lost"
         for row, column in np.ndindex(counts.shape)
@@ -375,8 +375,8 @@ def slowdown_by_size(run: Recorded, resource: str | None = None) -> Chart:
     sizes, numbers = np.unique(power[kept], return_counts=True)
     groups_ = [np.sort(slow[kept & (power == size)]) for size in sizes]
     lines = [
-        Line(2.0**sizes, np.array([own[-(-len(own) * percent // 100) - 1] for own in groups_]), place, name, dots="o")
-        for percent, name, place in _PERCENTILES
+        Line(2.0**sizes, np.array([own[-(-len(own) * percent // 100) - 1] for own in groups_]), index, name, dots="o")
+        for percent, name, index in _PERCENTILES
     ]
     texts = [_size_text(resource, size, number) for size, number in zip(sizes.tolist(), numbers.tolist(), strict=True)]
     unit = "pods" if resource is None else amounts_of(f"/{resource}")[0]
@@ -422,9 +422,9 @@ def _first_runs(run: Recorded, flavor: str | None, jobs: int, start: float) -> l
     # Runs are recorded in the order of their ends.
     rows = rows[np.lexsort((rows, runs["reserved"][rows]))]
     first: set[int] = set()
-    for place, job in enumerate(runs["job"][rows].tolist()):
+    for index, job in enumerate(runs["job"][rows].tolist()):
         if len(first) == jobs and job not in first:
-            return list(rows[:place].tolist())
+            return list(rows[:index].tolist())
         first.add(job)
     return list(rows.tolist())
 
@@ -462,17 +462,17 @@ def _runs(
     free = 0
     for group in groups_:
         lanes = _lanes(begins[group], ends[group])
-        for place, lane in zip(group, (free + lane for lane in lanes), strict=True):
-            name, colour = shown_as(names[place], known)
+        for index, lane in zip(group, (free + lane for lane in lanes), strict=True):
+            name, colour = shown_as(names[index], known)
             groups_of[name] = colour
-            at, end, size = begins[place] / second, ends[place] / second, lost[place] / second
-            cut = runs["outcome"][kept[place]] in ("Preempted", "Evicted")
+            at, end, size = begins[index] / second, ends[index] / second, lost[index] / second
+            cut = runs["outcome"][kept[index]] in ("Preempted", "Evicted")
             parts = (Box(end - size, lane + 0.05, size, 0.9, colour, hatched=True),) if cut else ()
-            boxes.append(Box(at, lane + 0.05, end - at, 0.9, colour, run.name_of(int(jobs[place])), parts))
+            boxes.append(Box(at, lane + 0.05, end - at, 0.9, colour, run.name_of(int(jobs[index])), parts))
             if cut:
                 evicted.append(Line(np.full(2, end), np.array([lane, lane + 1.0]), "ink", width=1.6))
         free += max(lanes, default=-1) + 1
-    keys = [Key(name, place) for name, place in sorted(groups_of.items(), key=lambda pair: (pair[1] < 0, pair[1]))]
+    keys = [Key(name, index) for name, index in sorted(groups_of.items(), key=lambda pair: (pair[1] < 0, pair[1]))]
     if evicted:
         keys += [Key("evicted", "ink", "line"), Key("lost progress", OTHERS, "hatch")]
     span = (float(begins.min()) / second, float(ends.max()) / second) if kept else (0.0, 1.0)

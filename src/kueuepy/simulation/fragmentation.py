@@ -53,8 +53,8 @@ class FragmentationSeries(msgspec.Struct, frozen=True):
     @property
     def seconds(self) -> NDArray[np.float64]:
         """The times of the table, in seconds after the first submission."""
-        moments: NDArray[np.float64] = np.unique(self.table["seconds"])
-        return moments
+        times: NDArray[np.float64] = np.unique(self.table["seconds"])
+        return times
 
     def largest(self, level: str = "", *, empty: bool = False) -> NDArray[np.int64]:
         """Return the size of the largest job that fits into one domain of a level, over time.
@@ -109,8 +109,8 @@ class FragmentationSeries(msgspec.Struct, frozen=True):
         # Steps, not slopes: a value lasts until the next measurement.
         x = np.repeat(seconds / size, 2)[1:]
         lines = tuple(
-            Line(x, np.repeat(values, 2)[:-1], place, name)
-            for place, (name, values) in enumerate(zip(self.sizes, largest, strict=True))
+            Line(x, np.repeat(values, 2)[:-1], index, name)
+            for index, (name, values) in enumerate(zip(self.sizes, largest, strict=True))
         )
         where = f"in one {level}" if level else "in all"
         title = f"Largest job that fits {where} of {self.topology}, by pod requests"
@@ -145,11 +145,11 @@ def fragmentation_of(
     if not end / _MOST_STEPS <= width or width <= 0:
         raise InvalidSpecError(f"fragmentation: step: makes more than {_MOST_STEPS:,} of a run of {end:g} s")
     # The tiny addend keeps the end itself in spite of rounding.
-    moments = np.arange(0.0, end + width * 1e-9, width)
+    times = np.arange(0.0, end + width * 1e-9, width)
     largest: list[int] = []
     empty: list[int] = []
     known: tuple[str, ...] | None = None
-    for twin in run.moments(moments.tolist()):
+    for twin in run.moments(times.tolist()):
         racks = twin.scheduler().topology(topology, flavor=flavor)
         if known not in (None, racks.levels):
             raise StateError(f'fragmentation: the levels of Topology "{topology}" change in the run')
@@ -158,11 +158,11 @@ def fragmentation_of(
             largest += racks.largest(size).values()
             empty += racks.largest(size, empty=True).values()
     levels, texts = (*racks.levels, ""), tuple(map(text_of, asked))
-    shape = (len(moments), len(texts), len(levels))
-    at, pod, level = (places.ravel() for places in np.indices(shape))
+    shape = (len(times), len(texts), len(levels))
+    at, pod, level = (indices.ravel() for indices in np.indices(shape))
     table = Columns(
         {
-            "seconds": moments[at],
+            "seconds": times[at],
             "pod": Categorical(pod.astype(np.int32), list(texts)),
             "level": Categorical(level.astype(np.int32), list(levels)),
             "largest": np.array(largest, dtype=np.int64),
