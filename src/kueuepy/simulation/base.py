@@ -162,8 +162,7 @@ class JobColumns(Columns):
             name: The name of the column.
             default: The default value.
         """
-        found: NDArray[np.int64] = self._columns[name] if name in self.names else np.full(len(self), default, np.int64)
-        return found
+        return self._columns[name] if name in self.names else np.full(len(self), default, np.int64)
 
     def assign(self, **columns: Any) -> Self:
         """Return a table with additional or replaced columns.

@@ -278,8 +278,7 @@ def _waiting(run: Recorded, edges: NDArray[np.float64]) -> NDArray[np.float64]:
     """Return the mean number of waiting jobs in each interval between consecutive time edges."""
     usage = Series(exact(run.usage))
     total = integral_to(*usage.total(usage.column("waiting"), usage.of_queues()), edges)
-    found: NDArray[np.float64] = np.diff(total) / np.diff(edges)
-    return found
+    return np.diff(total) / np.diff(edges)
 
 
 def _utilisation(run: Recorded, edges: NDArray[np.float64], pair: str) -> NDArray[np.float64]:

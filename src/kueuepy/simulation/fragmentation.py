@@ -53,8 +53,7 @@ class FragmentationSeries(msgspec.Struct, frozen=True):
     @property
     def seconds(self) -> NDArray[np.float64]:
         """The times of the table, in seconds after the first submission."""
-        times: NDArray[np.float64] = np.unique(self.table["seconds"])
-        return times
+        return np.unique(self.table["seconds"])
 
     def largest(self, level: str = "", *, empty: bool = False) -> NDArray[np.int64]:
         """Return the size of the largest job that fits into one domain of a level, over time.

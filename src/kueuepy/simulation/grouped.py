@@ -45,8 +45,7 @@ def order_of(codes: NDArray[Any], count: int) -> NDArray[np.int64]:
     """
     # NumPy sorts 16-bit integers by radix, in linear time.
     small: NDArray[Any] = codes.astype(np.uint16) if count <= _RADIX else codes
-    found: NDArray[np.int64] = np.argsort(small, kind="stable")
-    return found
+    return np.argsort(small, kind="stable")
 
 
 class Groups:
@@ -82,8 +81,7 @@ class Groups:
     @property
     def sizes(self) -> NDArray[np.int64]:
         """The number of rows of each group."""
-        found: NDArray[np.int64] = np.diff(self.bounds)
-        return found
+        return np.diff(self.bounds)
 
     @property
     def firsts(self) -> NDArray[np.bool_]:
@@ -114,8 +112,7 @@ class Groups:
         """
         # Sums of flags and of 32-bit counts need a wider type.
         wide = values.astype(np.int64) if values.dtype.kind in "bi" else values
-        found: NDArray[Any] = np.add.reduceat(*self._padded(wide)) if self.count else wide[:0]
-        return found
+        return np.add.reduceat(*self._padded(wide)) if self.count else wide[:0]
 
     def largest(self, values: NDArray[Any]) -> NDArray[Any]:
         """Return the largest value of each group; 0 for a group that is empty or has no positive value.
@@ -123,8 +120,7 @@ class Groups:
         Args:
             values: The values, by position in `rows`.
         """
-        found: NDArray[Any] = np.maximum.reduceat(*self._padded(values)) if self.count else values[:0]
-        return found
+        return np.maximum.reduceat(*self._padded(values)) if self.count else values[:0]
 
     def _padded(self, values: NDArray[Any]) -> tuple[NDArray[Any], NDArray[np.int64]]:
         """Return the values with a 0 inserted before each group, and the positions of the zeros.
@@ -257,8 +253,7 @@ class Series:
             values: The values, by position.
             lengths: The seconds that each row covers, as `lengths` returns them.
         """
-        found: NDArray[np.float64] = self.groups.sums(values * lengths)
-        return found
+        return self.groups.sums(values * lengths)
 
     def changes(self, values: NDArray[Any]) -> NDArray[np.float64]:
         """Return the change of a value at each row; a value is 0 before its first row."""

@@ -119,8 +119,7 @@ class _Steps:
         if not finite.all():
             values = np.where(finite, values, _ABOVE * values[finite].max(initial=1.0))
         total = integral_to(begin, values, self.edges)
-        means: NDArray[np.float64] = np.maximum(np.diff(total) / np.diff(self.edges), 0.0)
-        return means
+        return np.maximum(np.diff(total) / np.diff(self.edges), 0.0)
 
     def corners(self, values: NDArray[Any]) -> tuple[NDArray[Any], NDArray[Any]]:
         """Return the corners of a line that has one value in each interval."""
@@ -255,8 +254,7 @@ def _means(steps: _Steps, rows: dict[str, Any], column: str, names: dict[str, in
 def _times_of(run: Recorded, kind: str, steps: _Steps) -> NDArray[Any]:
     """Return the midpoints of the intervals that contain decisions of a kind, in the unit of the time axis."""
     counts, _ = np.histogram(run.decisions["seconds"][is_named(run.decisions["kind"], kind)], steps.edges)
-    middles: NDArray[Any] = ((steps.times[:-1] + steps.times[1:]) / 2)[counts > 0]
-    return middles
+    return ((steps.times[:-1] + steps.times[1:]) / 2)[counts > 0]
 
 
 def _ordered(found: Mapping[str, Any], names: dict[str, int]) -> list[str]:
