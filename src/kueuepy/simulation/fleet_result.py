@@ -289,8 +289,7 @@ class FleetResult(Result):
     @property
     def scheduler(self) -> FleetScheduler:  # type: ignore[override]
         """The fleet at the end of the simulation, as a FleetScheduler."""
-        found: FleetScheduler = self._given().scheduler()
-        return found
+        return self._given().scheduler()  # type: ignore[return-value]
 
     def shares_and_usage(self) -> tuple[dict[str, float], dict[str, dict[str, int]]]:
         """Return the weighted share and the usage of each ClusterQueue of the workers at the end of the simulation."""
@@ -310,8 +309,7 @@ class FleetResult(Result):
         Args:
             when: A time after the first submission, such as `2d`, `2d 14:00` or a number of seconds.
         """
-        found: FleetScheduler = self._given().until(when).scheduler()
-        return found
+        return self._given().until(when).scheduler()  # type: ignore[return-value]
 
     def _more_facts(self) -> dict[str, Any]:
         """Return the data that only the result of a fleet contains: the names of the workers and the remarks."""

@@ -208,7 +208,7 @@ class FleetPrepared(Prepared):
             "FleetScheduler"
         )
 
-    def scheduler(self) -> FleetScheduler:
+    def scheduler(self) -> FleetScheduler:  # type: ignore[override]
         """Return the fleet at the current time as a FleetScheduler; changes to it do not affect the simulation."""
         step = FleetScheduler(self.fleet)
         step.manager, *workers = map(self.scheduler_of, range(len(self.names)))

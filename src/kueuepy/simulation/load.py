@@ -139,21 +139,16 @@ def _potential(cluster: Cluster) -> dict[str, dict[str, int]]:
 
 
 def _overloads(jobs: JobColumns, cluster: Cluster, there: Mapping[str, str]) -> list[str]:
-    tree_of = trees_of(cluster)
+    tree_of, above = trees_of(cluster), {cohort.name: cohort.parent_name for cohort in cluster.cohorts}
     asked = _by_tree((tree_of.get(there.get(name, ""), ""), own) for name, own in loads(jobs).items())
-    quota = _quota_by_tree(cluster, tree_of)
+    of_queues = ((tree_of[name], own) for name, own in nominal_of(cluster.cluster_queues).items())
+    of_cohorts = ((_root(name, above) or name, own) for name, own in nominal_of(cluster.cohorts).items())
+    quota = _by_tree(chain(of_queues, of_cohorts))
     return [
         f"{tree}: a load of {mean / quota[tree, resource]:.2f} on {resource}: waits grow with the length of the run"
         for (tree, resource), mean in asked.items()
         if quota.get((tree, resource)) and mean > quota[tree, resource]
     ]
-
-
-def _quota_by_tree(cluster: Cluster, tree_of: Mapping[str, str]) -> dict[tuple[str, str], float]:
-    above = {cohort.name: cohort.parent_name for cohort in cluster.cohorts}
-    of_queues = ((tree_of[name], amounts) for name, amounts in nominal_of(cluster.cluster_queues).items())
-    of_cohorts = ((_root(name, above) or name, amounts) for name, amounts in nominal_of(cluster.cohorts).items())
-    return _by_tree(chain(of_queues, of_cohorts))
 
 
 def _by_tree(amounts: Iterable[tuple[str, Mapping[str, float]]]) -> dict[tuple[str, str], float]:

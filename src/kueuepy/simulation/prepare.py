@@ -194,7 +194,7 @@ class Prepared:
         twin._names = twin._rows_of_names = twin._known_shapes = None  # noqa: SLF001 - same class
         return twin
 
-    def scheduler(self) -> Any:
+    def scheduler(self) -> Scheduler:
         """Return a Scheduler that uses a fork of the simulation's engine, with the current objects and workloads."""
         state = self._state_of(self.base, self.core.fork())
         store = state.store

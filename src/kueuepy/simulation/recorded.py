@@ -228,10 +228,8 @@ class Recorded:
             facts: Notes, duration, settings and counts.
             run: The simulation; `None` if the result was loaded from files.
         """
-        self.jobs, self.runs, self.decisions, self.usage, self.consumed, self.cycles = (
-            tables[name] for name in TABLES if name not in ("idle", "blocked")
-        )
-        self.idle, self.blocked = tables["idle"], tables["blocked"]
+        self.jobs, self.runs, self.decisions, self.usage, *others = (tables[name] for name in TABLES)
+        self.consumed, self.cycles, self.idle, self.blocked = others
         self.totals, self.loops = totals, loops
         self.notes: tuple[tuple[str, int], ...] = tuple((what, rows) for what, rows in facts["notes"])
         self.seconds: float = facts["seconds"]

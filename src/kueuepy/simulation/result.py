@@ -255,8 +255,7 @@ class Result(Recorded, Framed):
         Raises:
             StateError: The result was unpickled or loaded from files.
         """
-        found: Scheduler = self._given().scheduler()
-        return found
+        return self._given().scheduler()
 
     def shares_and_usage(self) -> tuple[dict[str, float], dict[str, dict[str, int]]]:
         """Return the weighted share and the usage of each ClusterQueue at the end of the simulation.
@@ -281,8 +280,7 @@ class Result(Recorded, Framed):
             StateError: The result was unpickled or loaded from files.
             InvalidSpecError: `when` is not a time.
         """
-        found: Scheduler = self._given().until(when).scheduler()
-        return found
+        return self._given().until(when).scheduler()
 
     def fragmentation(
         self, topology: str, sizes: Iterable[Mapping[str, QuantityText]], *, flavor: str | None = None, step: Any = None

@@ -360,8 +360,7 @@ class Simulation:
     @_alone
     def scheduler(self) -> Scheduler:
         """A copy of the Scheduler at the current virtual time; changes to the copy do not affect the simulation."""
-        found: Scheduler = self._run.scheduler()
-        return found
+        return self._run.scheduler()
 
     @_alone
     def result(self) -> Result:
