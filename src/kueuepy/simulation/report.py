@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from importlib.resources import files
 from itertools import islice
 from typing import TYPE_CHECKING, Any
 
@@ -37,8 +38,6 @@ from kueuepy.simulation.pages.parts import (
 )
 from kueuepy.simulation.pages.tables import (
     MOST_ROWS,
-    SCRIPT,
-    STYLE,
     Cell,
     beside,
     cards,
@@ -58,6 +57,8 @@ if TYPE_CHECKING:
     from kueuepy.simulation.result import Result
 
 
+_BESIDE = ("report.css", "report.js")
+"""The style sheet of a report, and the script that sorts its tables."""
 _ONE = "kueuepy compare and the report of several results show whether another policy is better."
 """What a report of one policy does not answer."""
 
@@ -385,4 +386,5 @@ def report(
     body = _of_policies(results, command) if isinstance(results, Comparison) else _of_run(results, command)
     head = title or ("Policy comparison" if is_comparison else "Simulation report")
     inside = f"<main>\n<h1>{escape(head)}</h1>\n{body}</main>"
-    write_file(path, document(head, inside, extra_style=STYLE, script=SCRIPT))
+    style, script = (f"\n{files('kueuepy.simulation.pages').joinpath(name).read_text('utf-8')}" for name in _BESIDE)
+    write_file(path, document(head, inside, extra_style=style, script=script))

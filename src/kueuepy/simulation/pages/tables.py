@@ -13,57 +13,6 @@ _SHORT = 20
 """The number of characters up to which a cell stays in one line."""
 MOST_ROWS = 50
 """The number of rows of a table that a report shows."""
-SCRIPT = """
-for (const table of document.querySelectorAll("table[data-sortable]")) {
-  for (const head of table.tHead.rows[0].cells) {
-    const button = document.createElement("button");
-    button.append(...head.childNodes);
-    button.title = "Sort by this column";
-    head.append(button);
-    button.addEventListener("click", () => {
-      const body = table.tBodies[0], place = head.cellIndex;
-      const down = head.getAttribute("aria-sort") === "ascending" ? -1 : 1;
-      for (const other of table.tHead.rows[0].cells) other.removeAttribute("aria-sort");
-      head.setAttribute("aria-sort", down === 1 ? "ascending" : "descending");
-      const value = (row) => {
-        const cell = row.cells[place];
-        return cell.dataset.v === undefined ? cell.textContent : +cell.dataset.v;
-      };
-      const order = (a, b) => { const x = value(a), y = value(b); return down * (x < y ? -1 : x > y ? 1 : 0); };
-      body.append(...[...body.rows].sort(order));
-    });
-  }
-}
-"""
-STYLE = """
-.kq-full, .kq-narrow { display: none; }
-.kq-first { grid-column: 1 / -1; }
-.kq-pair { display: grid; gap: 0 1.5rem; grid-template-columns: repeat(auto-fit, minmax(min(100%, 30rem), 1fr)); }
-p, pre, figcaption { overflow-wrap: anywhere; }
-th, td { overflow-wrap: break-word; }
-.kq-lead { font-size: 1.15rem; line-height: 1.45; }
-td strong { font-weight: 600; }
-td small, th small { color: var(--kq-quiet); display: block; font-weight: normal; }
-thead small, .kq-short { white-space: nowrap; }
-th[scope=row] { font-weight: normal; }
-@media (min-width: 74rem) { .kq-first .kq-full { display: block; } .kq-first .kq-half { display: none; } }
-@media (max-width: 40rem) { .kq-half { display: none; } .kq-narrow { display: block; }
-table, caption, tbody, tr, tr > * { display: block; }
-thead { display: none; }
-tr { border-bottom: 1px solid var(--kq-line); padding: .4rem 0; }
-tbody tr > * { border: 0; padding: .1rem 0; text-align: left; white-space: normal; }
-tbody td { align-items: baseline; display: grid; gap: 0 .7rem; grid-template-columns: 9.5rem minmax(0, 1fr); }
-tbody tr > td.kq-n { text-align: left; }
-td[data-label]::before { color: var(--kq-quiet); content: attr(data-label); font-size: .875rem; }
-tbody td > span, td[data-label]::before { min-width: 0; overflow-wrap: anywhere; white-space: normal; }
-tbody th[scope=row] { font-weight: 600; } }
-@media print { .kq-pair { grid-template-columns: repeat(2, minmax(0, 1fr)); }
-.kq-half, .kq-first .kq-full, .kq-first .kq-narrow { display: none; } .kq-narrow, .kq-first .kq-half { display: block; }
-.kq-first svg { width: 100%; } .kq-alone { grid-template-columns: minmax(0, 1fr); }
-p, td, pre, figcaption, thead small { overflow-wrap: anywhere; } td.kq-n, td.kq-short { overflow-wrap: normal; }
-table { font-size: 8.5pt; } th, td { padding-right: .5rem; } td.kq-n, thead small { white-space: normal; }
-.kq-lead { font-size: 12pt; } }
-"""
 
 
 class Cell(NamedTuple):
