@@ -20,32 +20,7 @@ from kueuepy.simulation.changes import decisions_of
 from kueuepy.simulation.comparison import Comparison
 from kueuepy.simulation.confidence import Effects, different_decisions
 from kueuepy.simulation.intervals import jobs_needed
-from kueuepy.simulation.pages import words
-from kueuepy.simulation.pages.parts import (
-    about,
-    chart_of_each,
-    charts,
-    evictions,
-    explained,
-    metric_cell,
-    metrics,
-    next_step,
-    pending,
-    queue_cell,
-    queues,
-    settings,
-    value_cell,
-)
-from kueuepy.simulation.pages.tables import (
-    MOST_ROWS,
-    Cell,
-    beside,
-    cards,
-    paragraph,
-    section,
-    table,
-    warnings,
-)
+from kueuepy.simulation.pages import parts, tables, words
 from kueuepy.simulation.pictures.catalogue import colours, in_order, pictures_in
 
 if TYPE_CHECKING:
@@ -65,20 +40,22 @@ _ONE = "kueuepy compare and the report of several results show whether another p
 
 def _of_run(result: Result, command: str) -> str:
     """Return the body of the report, which begins with the result in sentences and ends with details and settings."""
-    drawn = charts(result, pictures_in("report"))
+    drawn = parts.charts(result, pictures_in("report"))
     return "".join(
         [
-            paragraph(f"{about(result, result.policy)} {_ONE}", "kq-quiet"),
-            paragraph(words.of_run(result), "kq-lead"),
-            next_step(words.problem(result)),
-            cards(_run_cards(result.kpis)),
-            warnings(result.warnings),
-            section("Usage and waiting", drawn, long=True) if drawn else "",
-            section("ClusterQueues", queues(result), long=True),
-            section("Evictions", evictions(result, chart_of_each({"": result}, "preemptions")), long=True),
-            section("Pending jobs", pending(result), long=True),
-            section("All metrics", _run_metrics(result.kpis), long=True),
-            section("Settings and provenance", settings({"": result}, command)),
+            tables.paragraph(f"{parts.about(result, result.policy)} {_ONE}", "kq-quiet"),
+            tables.paragraph(words.of_run(result), "kq-lead"),
+            parts.next_step(words.problem(result)),
+            tables.cards(_run_cards(result.kpis)),
+            tables.warnings(result.warnings),
+            tables.section("Usage and waiting", drawn, long=True) if drawn else "",
+            tables.section("ClusterQueues", parts.queues(result), long=True),
+            tables.section(
+                "Evictions", parts.evictions(result, parts.chart_of_each({"": result}, "preemptions")), long=True
+            ),
+            tables.section("Pending jobs", parts.pending(result), long=True),
+            tables.section("All metrics", _run_metrics(result.kpis), long=True),
+            tables.section("Settings and provenance", parts.settings({"": result}, command)),
         ]
     )
 
@@ -120,8 +97,8 @@ _INTERVALS = (
 def _run_metrics(kpis: Kpis) -> str:
     """Return all metrics in groups, with confidence intervals."""
     values = dict(kpis.rows())
-    tables = metrics({"Value": values}, lambda name: words.interval(kpis, name))
-    return paragraph(_INTERVALS, "kq-quiet") + tables + explained(values)
+    shown = parts.metrics({"Value": values}, lambda name: words.interval(kpis, name))
+    return tables.paragraph(_INTERVALS, "kq-quiet") + shown + parts.explained(values)
 
 
 _TWO = 2
@@ -137,19 +114,19 @@ _SIDE_BY_SIDE = (
 def _of_policies(found: Comparison, command: str) -> str:
     """Return the body of the report, which begins with the result in sentences and ends with details and settings."""
     results = found.results
-    drawn = "".join(chart_of_each(results, name) for name in pictures_in("comparison"))
+    drawn = "".join(parts.chart_of_each(results, name) for name in pictures_in("comparison"))
     return "".join(
         [
             *_head(found),
-            warnings(f"{name}: {text}" for name, result in results.items() for text in result.warnings),
-            section("Policies side by side", _side_by_side(found), long=True),
+            tables.warnings(f"{name}: {text}" for name, result in results.items() for text in result.warnings),
+            tables.section("Policies side by side", _side_by_side(found), long=True),
             *_gains(found),
-            section("Usage and waiting", drawn, long=True) if drawn else "",
-            section("Evictions", _of_each(results, evictions), long=True),
-            section("Pending jobs", _of_each(results, pending), long=True),
+            tables.section("Usage and waiting", drawn, long=True) if drawn else "",
+            tables.section("Evictions", _of_each(results, parts.evictions), long=True),
+            tables.section("Pending jobs", _of_each(results, parts.pending), long=True),
             _decisions(found),
-            section("All metrics", metrics(_values(found)), long=True),
-            section("Settings and provenance", settings(results, command)),
+            tables.section("All metrics", parts.metrics(_values(found)), long=True),
+            tables.section("Settings and provenance", parts.settings(results, command)),
         ]
     )
 
@@ -159,12 +136,12 @@ def _head(found: Comparison) -> list[str]:
     best, advice = words.recommended(found.results)
     lead = words.of_results(found.results)
     texts = [
-        paragraph(about(found.before), "kq-quiet"),
-        paragraph(f"{lead[0]} {advice}" if lead else advice, "kq-lead"),
+        tables.paragraph(parts.about(found.before), "kq-quiet"),
+        tables.paragraph(f"{lead[0]} {advice}" if lead else advice, "kq-lead"),
     ]
-    texts += map(paragraph, lead[1:])
-    texts.append(next_step(words.problem(found[best]), best))
-    return [*texts, paragraph(f"The cards show “{best}”:", "kq-quiet"), cards(_policy_cards(found, best))]
+    texts += map(tables.paragraph, lead[1:])
+    texts.append(parts.next_step(words.problem(found[best]), best))
+    return [*texts, tables.paragraph(f"The cards show “{best}”:", "kq-quiet"), tables.cards(_policy_cards(found, best))]
 
 
 def _policy_cards(found: Comparison, best: str) -> list[tuple[str, str, str]]:
@@ -191,10 +168,10 @@ def _side_by_side(found: Comparison) -> str:
     first, *others = found.names
     for name in chosen:
         base = values[first].get(name, 0)
-        row = [metric_cell(name), value_cell(name, base)]
+        row = [parts.metric_cell(name), parts.value_cell(name, base)]
         for other in others:
             value = values[other].get(name, 0)
-            row.append(value_cell(name, value))
+            row.append(parts.value_cell(name, value))
             row.append(_change(name, base, value, paired.get((other, name))))
         rows.append(row)
     head = ["Metric", first]
@@ -206,7 +183,7 @@ def _side_by_side(found: Comparison) -> str:
         "contains 0. Only means of at least 640 jobs have an interval; percentiles, maxima and totals have none, so "
         "their differences may be due to chance."
     )
-    return paragraph(caption, "kq-quiet") + table(head, rows) + explained(names)
+    return tables.paragraph(caption, "kq-quiet") + tables.table(head, rows) + parts.explained(names)
 
 
 def _values(found: Comparison) -> dict[str, dict[str, float]]:
@@ -224,7 +201,7 @@ def _paired(found: Comparison) -> dict[tuple[str, str], tuple[float, float]]:
     return {(row["policy"], row["metric"]): (row["low"], row["high"]) for row in rows if row["low"] == row["low"]}
 
 
-def _change(name: str, base: float, value: float, between: tuple[float, float] | None) -> Cell:
+def _change(name: str, base: float, value: float, between: tuple[float, float] | None) -> tables.Cell:
     """Return a cell that shows a difference, its confidence interval, and whether the difference is an improvement."""
     change = value - base
     text = words.change_text(name, base, value)
@@ -239,14 +216,14 @@ def _change(name: str, base: float, value: float, between: tuple[float, float] |
         clear = low > 0 or high < 0
     better = better_of(name)
     if not change or text == "no change":
-        return Cell(text, change, note)
+        return tables.Cell(text, change, note)
     if between is None and better:
         note = "no interval"
     # A difference is judged only if the metric has a direction.
     word = ("better" if (change < 0) == (better == "less") else "worse") if better else ""
     if between is not None and not clear:
         word = "unclear"
-    return Cell(f"{text} ({word})" if word else text, change, note, clear)
+    return tables.Cell(f"{text} ({word})" if word else text, change, note, clear)
 
 
 def _signed(name: str, value: float) -> str:
@@ -256,20 +233,20 @@ def _signed(name: str, value: float) -> str:
 def _gains(found: Comparison) -> list[str]:
     """Return the ClusterQueues whose waits each policy shortens or lengthens, and the jobs whose waits change most."""
     first, *others = found.names
-    parts = []
+    sections: list[str] = []
     for other in others:
         try:
             effects = Effects(found[first], found[other])
         except InvalidSpecError:
             continue
         less, longer = effects.numbers()
-        of_queues, number = effects.of_queues(MOST_ROWS)
+        of_queues, number = effects.of_queues(tables.MOST_ROWS)
         total = effects.of_all().jobs
         counts = (
             f"{less:,} of {total:,} jobs wait less under “{other}” than under “{first}”, and {longer:,} wait longer."
         )
         counts += f" The waits of {total - less - longer:,} jobs do not change."
-        inside = paragraph(counts) + _queues(found[first], (first, other), of_queues, number)
+        inside = tables.paragraph(counts) + _queues(found[first], (first, other), of_queues, number)
         lists = []
         for longer_ in (False, True):
             # Of several policies, only the last has the full list; the report stays short.
@@ -279,9 +256,9 @@ def _gains(found: Comparison) -> list[str]:
                 f"{counted(len(rows), 'job')} with the largest {'increase' if longer_ else 'decrease'} under {other}"
             )
             lists.append(f"<div><h3>{escape(title)}</h3>{jobs}</div>")
-        inside += beside(*lists)
-        parts.append(section(f"ClusterQueues and jobs that gain or lose under {other}", inside, long=True))
-    return parts
+        inside += tables.beside(*lists)
+        sections.append(tables.section(f"ClusterQueues and jobs that gain or lose under {other}", inside, long=True))
+    return sections
 
 
 def _queues(run: Result, names: tuple[str, str], queues: Sequence[Effect], total: int) -> str:
@@ -291,22 +268,22 @@ def _queues(run: Result, names: tuple[str, str], queues: Sequence[Effect], total
     for one in map(known.__getitem__, in_order(run, known)):
         word = ("better" if one.difference < 0 else "worse") if one.is_clear or not one.has_interval else "unclear"
         between = durations(one.low, one.high) if one.has_interval else "too few jobs for an interval"
-        change = Cell(f"{words.signed(one)} ({word})", one.difference, between, one.is_clear)
+        change = tables.Cell(f"{words.signed(one)} ({word})", one.difference, between, one.is_clear)
         evicted = one.evictions[1] - one.evictions[0]
         rows.append(
             (
-                queue_cell(one.name, indices),
-                Cell(f"{one.jobs:,}", one.jobs),
-                *(value_cell("wait_mean", wait) for wait in (one.first, one.second)),
-                change if one.difference else Cell("no change", 0.0),
-                Cell(f"{evicted:+,}" if evicted else "0", evicted),
+                parts.queue_cell(one.name, indices),
+                tables.Cell(f"{one.jobs:,}", one.jobs),
+                *(parts.value_cell("wait_mean", wait) for wait in (one.first, one.second)),
+                change if one.difference else tables.Cell("no change", 0.0),
+                tables.Cell(f"{evicted:+,}" if evicted else "0", evicted),
             )
         )
     head = ("ClusterQueue", "Jobs", *(f"Mean wait, {name}" for name in names), "Difference", "More evictions")
     largest = f"The {len(queues)} ClusterQueues with the largest change of total waits, " if total > len(queues) else ""
     caption = f"{largest}{'in' if largest else 'In'} the order of the charts: the most requested work first. "
     caption += "An interval needs at least 640 jobs of the ClusterQueue."
-    return table(head, rows, caption, total=total)
+    return tables.table(head, rows, caption, total=total)
 
 
 def _jobs(results: tuple[Result, Result], names: tuple[str, str], rows: Iterable[int]) -> str:
@@ -314,12 +291,12 @@ def _jobs(results: tuple[Result, Result], names: tuple[str, str], rows: Iterable
     waits = [result.jobs["waited"] for result in results]
     cells = [
         (
-            Cell(results[0].name_of(row), group=class_of(indices.get(queues[row] or "", OTHERS))),
-            *(value_cell("wait_mean", waited[row]) for waited in waits),
+            tables.Cell(results[0].name_of(row), group=class_of(indices.get(queues[row] or "", OTHERS))),
+            *(parts.value_cell("wait_mean", waited[row]) for waited in waits),
         )
         for row in rows
     ]
-    return table(("Job", *names), cells) if cells else paragraph("No jobs.")
+    return tables.table(("Job", *names), cells) if cells else tables.paragraph("No jobs.")
 
 
 def _decisions(found: Comparison) -> str:
@@ -329,15 +306,15 @@ def _decisions(found: Comparison) -> str:
     number, until = different_decisions(found.before, found.after, 2 * _FIRST)
     title = f"First decisions that differ{f' from {first} to {last}' if len(found.names) > _TWO else ''}"
     if not number:
-        return section(title, paragraph("All decisions are the same."))
+        return tables.section(title, tables.paragraph("All decisions are the same."))
     before, after = (decisions_of(result, until) for result in (found.before, found.after))
     rows = [
-        (Cell(duration(key[0]), key[0]), key[1], _moves(before.get(key)), _moves(after.get(key)))
+        (tables.Cell(duration(key[0]), key[0]), key[1], _moves(before.get(key)), _moves(after.get(key)))
         for key in sorted({*before, *after})
         if before.get(key) != after.get(key)
     ][:_FIRST]
-    counts = paragraph(f"{number:,} admissions and evictions happen under one of the two policies only.")
-    return section(title, counts + table(("Time", "Job", first, last), rows), long=True)
+    counts = tables.paragraph(f"{number:,} admissions and evictions happen under one of the two policies only.")
+    return tables.section(title, counts + tables.table(("Time", "Job", first, last), rows), long=True)
 
 
 def _moves(moves: Iterable[Any] | None) -> str:

@@ -1,1 +1,1 @@
-"""The sections of a report: headlines (`words`), effects of a policy (`effects`), and tables and charts as HTML."""
+"""The sections of a report: headlines (`words`), parts of both kinds of reports (`parts`), and HTML (`tables`)."""

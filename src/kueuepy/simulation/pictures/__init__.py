@@ -1,1 +1,1 @@
-"""Pictures of a run: their data (`data`, `jobs`), and drawing with matplotlib (`plot`) or as SVG (`svg`)."""
+"""Pictures of a run: their list, names and colours (`catalogue`), and what each shows (`charts`)."""
