@@ -345,7 +345,7 @@ class JobColumns(Columns):
         'a-1-2'
         """
         columns, changes = cleaned(self)
-        # The notes that ask for this method are settled by it.
+        # Cleaning settles the notes that ask for it.
         kept = [note for note in self.notes if not note[0].endswith("see Jobs.clean")]
         return self._changed(**columns)._with(notes=(*kept, *change_notes(changes)))  # noqa: SLF001 - same class
 

@@ -258,6 +258,32 @@ class Recorded:
         """Return the state without the simulation, which cannot be pickled."""
         return {**self.__dict__, "_run": None}
 
+    def compare_recorded(self) -> Columns:
+        """Return the simulated first wait of each job, and the wait that the log recorded.
+
+        Returns:
+            Columns `job`, `cluster_queue`, `recorded_wait`, `first_wait` and `difference` (simulated minus recorded),
+            with times in seconds. Each job with a recorded start has one row.
+
+        Raises:
+            StateError: The log contains no start times.
+        """
+        if "recorded_start" not in self.jobs.names:
+            raise StateError("compare_recorded: the jobs have no column recorded_start: their log does not tell starts")
+        recorded = self.jobs["recorded_start"] - self.jobs["submit"]
+        rows = np.flatnonzero(~np.isnan(recorded) & np.asarray(self.jobs["counted"]))
+        queues: Any = self.jobs["cluster_queue"]
+        first = self.jobs["first_wait"][rows]
+        return Columns(
+            {
+                "job": self.jobs["job"][rows],
+                "cluster_queue": queues[rows],
+                "recorded_wait": recorded[rows],
+                "first_wait": first,
+                "difference": first - recorded[rows],
+            }
+        )
+
     def name_of(self, row: int) -> str:
         """Return the name of a job's Workload.
 
@@ -298,30 +324,3 @@ def longest_waiting(run: Recorded, most: int) -> list[int]:
     rows = np.flatnonzero(is_named(run.jobs["state"], "Waiting"))
     found: list[int] = rows[np.lexsort((rows, -run.jobs["waited"][rows]))][:most].tolist()
     return found
-
-
-def beside_recorded(run: Recorded) -> Columns:
-    """Return the first wait of each job in the simulation and in its log.
-
-    Returns:
-        Columns `job`, `cluster_queue`, `recorded_wait`, `first_wait` and `difference`, with times in seconds. There is
-        one row for each job that started according to the log.
-
-    Raises:
-        StateError: The log contains no start times.
-    """
-    if "recorded_start" not in run.jobs.names:
-        raise StateError("compare_recorded: the jobs have no column recorded_start: their log does not tell starts")
-    recorded = run.jobs["recorded_start"] - run.jobs["submit"]
-    rows = np.flatnonzero(~np.isnan(recorded) & np.asarray(run.jobs["counted"]))
-    queues: Any = run.jobs["cluster_queue"]
-    first = run.jobs["first_wait"][rows]
-    return Columns(
-        {
-            "job": run.jobs["job"][rows],
-            "cluster_queue": queues[rows],
-            "recorded_wait": recorded[rows],
-            "first_wait": first,
-            "difference": first - recorded[rows],
-        }
-    )

@@ -33,7 +33,6 @@ from kueuepy.simulation.recorded import (
     TABLES,
     Recorded,
     Waiter,
-    beside_recorded,
     longest_waiting,
 )
 from kueuepy.simulation.saved import plain, table_writer, text_of_facts
@@ -178,18 +177,6 @@ class Result(Recorded, Framed):
             NotFoundError: The table of jobs does not have the column.
         """
         return self.kpis.jain if by == "cluster_queue" else jain_by(self, by)
-
-    def compare_recorded(self) -> Columns:
-        """Return the simulated first wait of each job, and the wait that the log recorded.
-
-        Returns:
-            Columns `job`, `cluster_queue`, `recorded_wait`, `first_wait` and `difference` (simulated minus recorded),
-            with times in seconds. Each job with a recorded start has one row.
-
-        Raises:
-            StateError: The log contains no start times.
-        """
-        return beside_recorded(self)
 
     @cached_property
     def waiting(self) -> tuple[Waiter, ...]:

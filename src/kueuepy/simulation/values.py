@@ -88,7 +88,7 @@ def _from_library(values: Any) -> Any:
     # narwhals takes longer to import than a small table to read.
     import narwhals.stable.v2 as nw  # noqa: PLC0415
 
-    # narwhals converts texts row by row; the dictionary of pyarrow holds each text once.
+    # narwhals returns a text for each row; the dictionary of pyarrow holds each text once.
     if hasattr(values, "dictionary_encode"):
         values = _of_arrow(values)
     series = nw.from_native(values, series_only=True, pass_through=True)
@@ -175,7 +175,7 @@ def _plain(values: NDArray[Any] | list[Any]) -> Values:
         if not np.isnat(values).all():
             raise ValueError("has times without a unit; their type must have one, such as timedelta64[s]")
         return encoded([None] * len(values))
-    # Half and extended precision exist in NumPy, but not in Arrow or in the core.
+    # The core and the exporters have floats of 32 and 64 bits only.
     if kind == "f" and values.dtype.itemsize not in (4, 8):
         return values.astype(np.float32 if values.dtype.itemsize < 4 else np.float64)  # noqa: PLR2004 - bytes
     if kind in "iufbmM":
