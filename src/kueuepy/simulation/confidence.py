@@ -300,12 +300,16 @@ class Simulated(Protocol):
     def decisions(self) -> Columns:
         """One row per decision."""
 
+    @property
+    def kpis(self) -> Any:
+        """The metrics of the whole simulation, `Kpis`."""
+
 
 _MEANS = ("wait_mean", "first_wait_mean", "bounded_slowdown", "goodput")
 _NAMES = ("policy", "metric", "jobs", "first", "second", "difference", "low", "high")
 
 
-def differences(results: Mapping[str, Recorded]) -> Columns:
+def differences(results: Mapping[str, Simulated]) -> Columns:
     """Return the paired differences between the first policy and each other policy; see `Comparison.differences`."""
     (_, first), *others = results.items()
     rows = []
@@ -336,7 +340,7 @@ def expect_alike(name: str, first: Simulated, second: Simulated) -> None:
         )
 
 
-def _by_job(run: Recorded) -> dict[str, NDArray[np.float64]]:
+def _by_job(run: Simulated) -> dict[str, NDArray[np.float64]]:
     """Return the values of the jobs by the name of the mean metric; NaN for a job without a value."""
     values = job_values(run.jobs, np.arange(len(run.jobs)))
     found = {name: np.full(len(run.jobs), np.nan) for name in _MEANS}

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from contextlib import suppress
-from typing import TYPE_CHECKING, NamedTuple, Protocol
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
@@ -16,7 +16,7 @@ from kueuepy.simulation.confidence import Effects, Simulated
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from kueuepy.simulation.confidence import Effect
+    from kueuepy.simulation.confidence import Effect, Simulated
     from kueuepy.simulation.figures import Kpis
 
 CONFIDENCE = "95% confidence interval"
@@ -27,14 +27,6 @@ _LITTLE = 0.0005
 """The part of the used hours below which a change of the lost work is not worth a sentence."""
 _MUCH_LOST, _MUCH_IDLE = 0.02, 0.05
 """The part of the used hours from which lost work, and quota that is free while jobs wait, is the largest problem."""
-
-
-class Measured(Simulated, Protocol):
-    """A result with its metrics."""
-
-    @property
-    def kpis(self) -> Kpis:
-        """The metrics of the whole simulation."""
 
 
 class Problem(NamedTuple):
@@ -66,7 +58,7 @@ def busiest(kpis: Kpis) -> str:
     return max(kpis.utilisation, key=lambda pair: kpis.utilisation[pair], default="")
 
 
-def of_run(result: Measured) -> str:
+def of_run(result: Simulated) -> str:
     """Return the headline of a report of one simulation."""
     kpis = result.kpis
     if not kpis.jobs:
@@ -86,7 +78,7 @@ def of_run(result: Measured) -> str:
     return " ".join(sentences)
 
 
-def recommended(results: Mapping[str, Measured]) -> tuple[str, str]:
+def recommended(results: Mapping[str, Simulated]) -> tuple[str, str]:
     """Return the name of the policy to use, and a sentence that recommends it.
 
     The first policy is replaced only by a policy whose mean wait is clearly shorter.
@@ -102,11 +94,11 @@ def recommended(results: Mapping[str, Measured]) -> tuple[str, str]:
     return first, f"Keep “{first}” for now: it is not certain that “{best}” shortens the mean wait."
 
 
-def _by_wait(results: Mapping[str, Measured]) -> list[str]:
+def _by_wait(results: Mapping[str, Simulated]) -> list[str]:
     return sorted(results, key=lambda name: results[name].kpis.wait_mean)
 
 
-def of_policies(results: Mapping[str, Measured]) -> str:
+def of_policies(results: Mapping[str, Simulated]) -> str:
     """Return the headline of a comparison: the policy with the lowest mean wait, and the certainty of this result."""
     best, after, *_ = _by_wait(results)
     text = (
@@ -120,7 +112,7 @@ def of_policies(results: Mapping[str, Measured]) -> str:
     return f"{text}, {signed(effect)} ({certainty(effect)})."
 
 
-def of_results(results: Mapping[str, Measured]) -> list[str]:
+def of_results(results: Mapping[str, Simulated]) -> list[str]:
     """Return the headline of a comparison: of several policies the best one, and the difference of the first and last.
 
     Args:
@@ -140,7 +132,7 @@ def of_results(results: Mapping[str, Measured]) -> list[str]:
 
 
 def of_pair(
-    names: tuple[str, str], results: tuple[Measured, Measured], queues: Sequence[Effect], effect: Effect
+    names: tuple[str, str], results: tuple[Simulated, Simulated], queues: Sequence[Effect], effect: Effect
 ) -> str:
     """Return the headline of a comparison of two policies.
 
@@ -186,7 +178,7 @@ def certainty(effect: Effect) -> str:
     return "too few jobs for an interval"
 
 
-def _costs(results: tuple[Measured, Measured]) -> str:
+def _costs(results: tuple[Simulated, Simulated]) -> str:
     """Return the difference in lost work as a verb with its object; empty if the difference is small."""
     first, second = (result.kpis for result in results)
     pair = busiest(second)
@@ -221,7 +213,7 @@ def interval(kpis: Kpis, name: str) -> str:
     return interval_text(name, low, high)
 
 
-def problem(result: Measured) -> Problem:
+def problem(result: Simulated) -> Problem:
     """Return the largest problem of a simulation."""
     kpis, pair = result.kpis, busiest(result.kpis)
     used, resource = kpis.used_hours.get(pair, 0.0), pair.partition("/")[2]
@@ -243,7 +235,7 @@ def problem(result: Measured) -> Problem:
     return _slowest(result, pair)
 
 
-def _slowest(result: Measured, pair: str) -> Problem:
+def _slowest(result: Simulated, pair: str) -> Problem:
     """Return a problem that names the ClusterQueue whose jobs have the longest total wait."""
     jobs = result.jobs
     counted = np.asarray(jobs["counted"])
