@@ -100,3 +100,14 @@ def test_ctrl_c_interrupts_the_run():
     finally:
         signal.setitimer(signal.ITIMER_REAL, 0)
         signal.signal(signal.SIGALRM, previous)
+
+
+def test_a_warning_of_simulate_names_the_line_of_its_caller():
+    with pytest.warns(UserWarning, match="can never be admitted") as found:
+        kq.simulate(cluster(queue("q", 4)), [{"queue": "q", "gpu": 5, "runtime": 1}])
+    assert {warning.filename for warning in found} == {__file__}
+
+
+def test_an_unknown_setting_of_simulate_is_named():
+    with pytest.raises(kq.errors.InvalidSpecError, match=r'simulate: "modle" is not .* did you mean "model"'):
+        kq.simulate(cluster(queue("q", 4)), [], modle=kq.sim.RunModel())
