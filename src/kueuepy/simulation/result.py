@@ -8,7 +8,6 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
 
-import msgspec
 import numpy as np
 
 from kueuepy.engine.cached import cached_property
@@ -35,7 +34,7 @@ from kueuepy.simulation.recorded import (
     Waiter,
     longest_waiting,
 )
-from kueuepy.simulation.saved import plain, table_writer, text_of_facts
+from kueuepy.simulation.saved import FACTS, plain, table_writer, text_of_facts
 from kueuepy.simulation.warn import warnings_of
 from kueuepy.tables import Categorical, Columns
 from kueuepy.tables.columns import Framed, exact
@@ -371,22 +370,8 @@ class Result(Recorded, Framed):
         contents: dict[str | os.PathLike[str], Write] = {
             folder / f"{name}.parquet": table_writer(exact(getattr(self, name))) for name in self._tables
         }
-        facts = {
-            "seconds": self.seconds,
-            "warmup": self.warmup,
-            "notes": self.notes,
-            "settings": plain(self.settings),
-            "stats": self.stats,
-            "weights": self.weights,
-            "trees": self.trees,
-            "totals": self.totals,
-            "loops": [msgspec.to_builtins(loop) for loop in self.loops],
-            "waiting": [msgspec.to_builtins(waiter) for waiter in self.waiting],
-            "fingerprint": self.fingerprint,
-            "not_modelled": self.not_modelled,
-            **({"policy": self.policy} if self.policy else {}),
-            **self._more_facts(),
-        }
+        facts = {name: getattr(self, name) for name in FACTS} | {"settings": plain(self.settings)}
+        facts |= ({"policy": self.policy} if self.policy else {}) | self._more_facts()
         text = text_of_facts(facts).encode()
         contents[folder / "result.json"] = lambda file: file.write(text)
         write_files(contents)

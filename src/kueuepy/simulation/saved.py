@@ -73,6 +73,10 @@ class Facts(_FactsOfAll, total=False):
     fleet: FleetFacts
 
 
+FACTS = (*_FactsOfAll.__annotations__, "not_modelled")
+"""The attributes of each result that `result.json` contains."""
+
+
 def plain(value: Any) -> Any:
     """Convert a setting to a value that JSON can represent."""
     if isinstance(value, msgspec.Struct):
@@ -91,7 +95,7 @@ def plain(value: Any) -> Any:
 def text_of_facts(facts: dict[str, Any]) -> str:
     """Return the text of `result.json`: JSON with a checksum of all other fields."""
     # The checksum is of what a reader gets: keys as texts, and tuples as lists.
-    plain = json.loads(json.dumps(facts))
+    plain = json.loads(json.dumps(facts, default=msgspec.to_builtins))
     return json.dumps({"format": _FORMAT, "version": _VERSION, **plain, "checksum": _checksum(plain)}, indent=1)
 
 
