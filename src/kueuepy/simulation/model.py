@@ -367,9 +367,6 @@ class Edit(msgspec.Struct, frozen=True):
     value: Any
 
 
-What = Union[Object, Delete, Finish, Evict, Priority, Edit]  # noqa: UP007 - evaluated at run time
-
-
 MOST_MOMENTS = 1_000_000
 """The largest number of occurrences of a repeated event."""
 
