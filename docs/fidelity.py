@@ -14,7 +14,8 @@ ROOT = Path(__file__).resolve().parent.parent
 PAGE = ROOT / "docs" / "fidelity.md"
 sys.path.insert(0, str(ROOT / "src"))
 
-from kueuepy.profiles.coverage import FIELDS, GATES, LATER_GATES  # noqa: E402 - of this checkout
+from kueuepy.cluster.unmodelled import fields as fields_of_kinds  # noqa: E402 - of this checkout
+from kueuepy.profiles.coverage import GATES, LATER_GATES  # noqa: E402
 from kueuepy.profiles.gates import DEFAULTS  # noqa: E402
 from kueuepy.profiles.releases import RELEASES  # noqa: E402
 
@@ -70,7 +71,7 @@ def gates() -> str:
 def fields() -> str:
     """Return the table of the fields of Kueue's API and of its configuration file."""
     rows = ["| kind | effect | fields |", "| --- | --- | --- |"]
-    for kind, paths in FIELDS.items():
+    for kind, paths in fields_of_kinds().items():
         for effect in EFFECTS:
             listed: dict[str, list[str]] = {}
             for path, coverage in paths.items():

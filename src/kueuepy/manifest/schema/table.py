@@ -103,6 +103,11 @@ def _numbered(number: int) -> Schema:
     )
 
 
+def custom_resources(version: str) -> dict[str, Schema]:
+    """Return the schema of the CustomResourceDefinition of each kind in a version of Kueue's API."""
+    return {kind: _numbered(numbers[version]) for kind, numbers in _table()["kinds"].items() if version in numbers}
+
+
 @cache
 def schema_of(kind: str, version: str) -> Schema | None:
     """Return the schema of a kind in a version of Kueue's API, including its metadata; `None` if it does not exist."""
