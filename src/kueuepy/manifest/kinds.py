@@ -1,22 +1,18 @@
-"""The kinds of objects, and the rules by which each Python class flattens the fields of a manifest.
+"""The kinds of objects, and the parts of their manifests that their classes do not contain as they are."""
 
-The fields of a class are the fields of `metadata` and of one section of the manifest, usually `spec`. For classes with
-a different structure, this module defines how their fields correspond to the manifest.
-"""
-
-from collections.abc import Callable, Mapping
-from typing import Any
+from collections.abc import Callable
 
 import msgspec
 
 import kueuepy.objects as api
-from kueuepy.manifest import devices
-from kueuepy.manifest import fields as form
-from kueuepy.manifest.body import Body, part, present
-from kueuepy.manifest.workloadfields import LOCAL_QUEUE_STATUS, POD_SETS, POD_SPEC, STATUS
+from kueuepy.manifest import devices, placements
+from kueuepy.manifest.body import Body, part
+from kueuepy.manifest.forms import NULL, Form, form_of
+from kueuepy.manifest.schema.table import METADATA
 from kueuepy.objects import NamespacedObject, Object
 
 KUEUE = "kueue.x-k8s.io"
+_EPOCH = "1970-01-01T00:00:00Z"
 
 
 class Kind(msgspec.Struct, frozen=True, kw_only=True):
@@ -26,21 +22,17 @@ class Kind(msgspec.Struct, frozen=True, kw_only=True):
         cls: Python class of the kind.
         group: API group; empty for Kubernetes' core API.
         version: API version in which objects are written.
-        place: Section that contains the fields of the class, usually `spec`; empty for the top level.
-        forms: Converters for fields whose form differs between manifest and class.
-        metadata: Fields of the class that are part of the metadata.
-        body: Function that collects the fields of the class from several sections.
-        spread: Function that distributes the fields of the class to the sections; the inverse of `body`.
+        is_open: Whether a manifest may have other fields than those of the class.
+        read: Function that computes fields from other parts of the manifest, before the fields are collected.
+        write: The inverse of `read`; the function changes the manifest.
     """
 
     cls: type[Object]
     group: str = KUEUE
     version: str = "v1beta2"
-    place: str = "spec"
-    forms: Mapping[str, form.FieldForm] = {}
-    metadata: tuple[str, ...] = ()
-    body: Callable[[Body], Body] | None = None
-    spread: Callable[[Body], Body] | None = None
+    is_open: bool = False
+    read: Callable[[Body], Body] | None = None
+    write: Callable[[Body], None] | None = None
 
     @property
     def name(self) -> str:
@@ -57,187 +49,189 @@ class Kind(msgspec.Struct, frozen=True, kw_only=True):
         """Whether objects of the kind are namespaced."""
         return issubclass(self.cls, NamespacedObject)
 
-
-def _is_true(doc: Body, condition: str, *, unknown: bool) -> bool:
-    """Return whether a condition is true in the object's status; return `unknown` if the status has no conditions."""
-    conditions = part(doc, "status").get("conditions")
-    if not isinstance(conditions, list) or not conditions:
-        return unknown
-    return any(isinstance(c, dict) and c.get("type") == condition and c.get("status") == "True" for c in conditions)
+    @property
+    def form(self) -> Form:
+        """The places of the fields of the class."""
+        return form_of(self.cls)
 
 
-def _condition(name: str, *, true: bool) -> Body:
-    return {"conditions": [{"type": name, "status": "True" if true else "False"}]}
+def _conditions(doc: Body) -> list[Body]:
+    found = part(doc, "status").get("conditions")
+    return [one for one in found if isinstance(one, dict)] if isinstance(found, list) else []
 
 
-def _quota_body(doc: Body) -> Body:
-    """Return the spec of a Cohort or a ClusterQueue, with the effective quotas from its status."""
-    spec, found = doc.get("spec") or {}, part(doc, "status", "effectiveQuotas")
-    return {**spec, "effectiveQuotas": found} if found and isinstance(spec, dict) else spec
+def _read_queue(doc: Body) -> Body:
+    """Return a ClusterQueue with a namespace selector; if it is absent, it selects no namespace, not all."""
+    return {**doc, "spec": {"namespaceSelector": NULL, **part(doc, "spec")}}
 
 
-def _quota_spread(body: Body) -> Body:
-    found = body.pop("effectiveQuotas", None)
-    return {"spec": body} | ({"status": {"effectiveQuotas": found}} if found else {})
+def _write_queue(doc: Body) -> None:
+    spec = doc.setdefault("spec", {})
+    if spec.setdefault("namespaceSelector", {}) is None:
+        del spec["namespaceSelector"]
 
 
-def _selector_body(doc: Body) -> Body:
-    """Return the fields of a ClusterQueue. An absent namespace selector becomes `None`, which selects no namespace."""
-    body = _quota_body(doc)
-    return {"namespaceSelector": None, **body} if isinstance(body, dict) else body
+def _read_check(doc: Body) -> Body:
+    states = [one.get("status") == "True" for one in _conditions(doc) if one.get("type") == "Active"]
+    return {**doc, "@active": any(states) or not _conditions(doc)}
 
 
-def _selector_spread(body: Body) -> Body:
-    selector = body.get("namespaceSelector", {})
-    return _quota_spread({**body, "namespaceSelector": selector} if selector is not None else body)
-
-
-_INACTIVE = {
-    "conditions": [
-        {
-            "type": "Active",
-            "status": "False",
-            "reason": "Inactive",
-            "message": "",
-            "lastTransitionTime": "1970-01-01T00:00:00Z",
-        }
-    ]
-}
-
-
-def _check_body(doc: Body) -> Body:
-    return {**part(doc, "spec"), "active": _is_true(doc, "Active", unknown=True)}
-
-
-def _check_spread(body: Body) -> Body:
-    active = body.pop("active", True)
-    spec = {"spec": body} if body else {}
-    return spec if active else {**spec, "status": _INACTIVE}
+def _write_check(doc: Body) -> None:
+    if not doc.pop("@active", True):
+        reason = {"reason": "Inactive", "message": "", "lastTransitionTime": _EPOCH}
+        doc["status"] = {"conditions": [{"type": "Active", "status": "False", **reason}]}
 
 
 _NO_CONDITION = {"type": "MemoryPressure", "status": "False"}
 """Condition written for a Node without a condition `Ready`; a Node without any conditions would be read as ready."""
 
 
-def _statuses(*conditions: Any) -> Body:
-    """Return the status of each condition other than `Ready`, by condition type."""
-    named = (c for c in conditions if isinstance(c, dict) and isinstance(c.get("type"), str))
-    return {c["type"]: c.get("status") for c in named if c["type"] != "Ready"}
+def _read_node(doc: Body) -> Body:
+    conditions = _conditions(doc)
+    ready = next((one for one in conditions if one.get("type") == "Ready"), None)
+    others = {
+        one["type"]: one.get("status")
+        for one in conditions
+        if isinstance(one.get("type"), str) and one["type"] != "Ready"
+    }
+    if ready is None and others == {_NO_CONDITION["type"]: _NO_CONDITION["status"]}:
+        others = {}
+    found: Body = {**doc, "@otherConditions": others or None}
+    if ready is not None:
+        found["@ready"] = ready.get("status") == "True"
+        found["@readyUnknown"] = True if ready.get("status") not in ("True", "False") else None
+        found["@readySince"] = ready.get("lastTransitionTime")
+    elif conditions:
+        found["@ready"] = NULL
+    return found
 
 
-def _node_body(doc: Body) -> Body:
-    spec, status = part(doc, "spec"), part(doc, "status")
-    picked: dict[str, Any] = {name: spec.get(name) for name in ("taints", "unschedulable")}
-    picked.update({name: status.get(name) for name in ("capacity", "allocatable")})
-    conditions = status.get("conditions")
-    listed = conditions if isinstance(conditions, list) else ()
-    found = next((c for c in listed if isinstance(c, dict) and c.get("type") == "Ready"), None)
-    picked = present(picked)
-    if conditions:
-        picked["ready"] = found and found.get("status") == "True"
-    if found and found.get("status") not in ("True", "False"):
-        picked["readyUnknown"] = True
-    others = _statuses(*listed)
-    if others and (found or others != _statuses(_NO_CONDITION)):
-        picked["otherConditions"] = others
-    if found and found.get("lastTransitionTime") is not None:
-        picked["readySince"] = found["lastTransitionTime"]
-    return picked
+def _write_node(doc: Body) -> None:
+    ready, unknown, since = (doc.pop(f"@{name}", default) for name, default in _READY)
+    others = [{"type": name, "status": value} for name, value in doc.pop("@otherConditions", {}).items()]
+    state: Body = {"type": "Ready", "status": "True" if ready else "Unknown" if unknown else "False"}
+    if since is not None:
+        state["lastTransitionTime"] = since
+    conditions = [*([] if ready is None else [state]), *others] or [_NO_CONDITION]
+    doc["spec"] = doc.get("spec", {})
+    doc["status"] = {**doc.get("status", {}), "conditions": conditions}
 
 
-def _node_spread(body: Body) -> Body:
-    spec = {name: body[name] for name in ("taints", "unschedulable") if name in body}
-    status: Body = {name: body[name] for name in ("capacity", "allocatable") if name in body}
-    ready = body.get("ready", True)
-    others = [{"type": name, "status": value} for name, value in body.get("otherConditions", {}).items()]
-    mine = [] if ready is None else _condition("Ready", true=ready)["conditions"]
-    if mine and not ready and body.get("readyUnknown"):
-        mine[0]["status"] = "Unknown"
-    if mine and "readySince" in body:
-        mine[0]["lastTransitionTime"] = body["readySince"]
-    status["conditions"] = [*mine, *others] or [_NO_CONDITION]
-    return {"spec": spec, "status": status}
+_READY = (("ready", True), ("readyUnknown", False), ("readySince", None))
 
 
-def _pod_body(doc: Body) -> Body:
-    phase = part(doc, "status").get("phase")
-    return {"spec": part(doc, "spec"), **({} if phase is None else {"phase": phase})}
+def _read_local_queue(doc: Body) -> Body:
+    usage = part(doc, "status", "fairSharing", "admissionFairSharingStatus", "consumedResources")
+    return doc if usage else {**doc, "status": None}
 
 
-def _pod_spread(body: Body) -> Body:
-    return {"spec": body.get("spec", {}), "status": {"phase": body.get("phase", "Running")}}
+def _write_local_queue(doc: Body) -> None:
+    if usage := part(doc, "status", "fairSharing", "admissionFairSharingStatus"):
+        usage["lastUpdate"] = _EPOCH
+        doc["status"]["fairSharing"]["weightedShare"] = 0
 
 
-def _runtime_class_body(doc: Body) -> Body:
-    fixed = part(doc, "overhead").get("podFixed")
-    return {"handler": doc.get("handler") or "", **({} if fixed is None else {"overhead": fixed})}
+def _read_workload(doc: Body) -> Body:
+    """Return a Workload with the slices of topology assignments expanded to domains."""
+    assignments = part(doc, "status", "admission").get("podSetAssignments", ())
+    if not any(one.get("topologyAssignment") for one in assignments):
+        return doc
+    read = [_with_topology(one, placements.read) for one in assignments]
+    admission = {**doc["status"]["admission"], "podSetAssignments": read}
+    return {**doc, "status": {**doc["status"], "admission": admission}}
 
 
-def _runtime_class_spread(body: Body) -> Body:
-    overhead = {"overhead": {"podFixed": body["overhead"]}} if "overhead" in body else {}
-    return {"handler": body.get("handler", ""), **overhead}
+def _with_topology(assignment: Body, change: Callable[[Body], Body]) -> Body:
+    topology = assignment.get("topologyAssignment")
+    return {**assignment, "topologyAssignment": change(topology)} if topology else assignment
 
 
-_DEVICES = (
-    Kind(cls=cls, group=devices.GROUP, version="v1", forms=forms, body=body, spread=spread)
-    for cls, forms, body, spread in (
-        (api.DeviceClass, {"selectors": devices.SELECTORS}, None, None),
-        (
-            api.ResourceClaimTemplate,
-            {"requests": devices.TEMPLATE_REQUESTS},
-            devices.template_body,
-            devices.template_spread,
-        ),
-        (api.ResourceClaim, {"requests": devices.CLAIM_REQUESTS}, devices.claim_body, devices.claim_spread),
-        (api.ResourceSlice, {"devices": devices.DEVICES}, devices.slice_body, devices.slice_spread),
-    )
+def _write_workload(doc: Body) -> None:
+    """Add the fields that the API requires, and compress the domains of topology assignments to slices."""
+    spec, status = doc.setdefault("spec", {}), doc.get("status") or {}
+    if "podSets" in spec:
+        spec["podSets"] = [
+            {"name": "main", "count": 1, **one, "template": _complete(one.get("template", {}))}
+            for one in spec["podSets"]
+        ]
+    for name in ("conditions", "admissionChecks"):
+        if name in status:
+            status[name] = [{"message": "", "lastTransitionTime": _EPOCH, **one} for one in status[name]]
+    admission = status.get("admission") or {}
+    if "podSetAssignments" in admission:
+        admission["podSetAssignments"] = [
+            _with_topology(one, placements.write) for one in admission["podSetAssignments"]
+        ]
+
+
+_TEMPLATE_METADATA = {"annotations", "finalizers", "labels", "name", "namespace"}
+
+
+def _complete(template: Body) -> Body:
+    """Return a pod template as the API requires it: with a list of named containers, and without unset metadata."""
+    metadata = template.get("metadata")
+    if isinstance(metadata, dict) and not metadata.keys() <= _TEMPLATE_METADATA:
+        dropped = METADATA.properties.keys() - _TEMPLATE_METADATA
+        template = {**template, "metadata": {name: metadata[name] for name in metadata if name not in dropped}}
+    spec = template.get("spec")
+    if not isinstance(spec, dict):
+        return template
+    containers = spec.get("containers", [])
+    if containers is None:
+        containers = []
+    elif isinstance(containers, list | tuple) and any("name" not in one for one in containers if isinstance(one, dict)):
+        containers = [
+            {"name": f"container-{position}", **one} if isinstance(one, dict) else one
+            for position, one in enumerate(containers)
+        ]
+    return {**template, "spec": {**spec, "containers": containers}}
+
+
+def _write_pod(doc: Body) -> None:
+    doc.setdefault("spec", {})
+    doc.setdefault("status", {}).setdefault("phase", "Running")
+
+
+def _read_runtime(doc: Body) -> Body:
+    return {**doc, "handler": doc.get("handler") or ""}
+
+
+def _write_runtime(doc: Body) -> None:
+    doc.setdefault("handler", "")
+
+
+_RESOURCE = {"group": devices.GROUP, "version": "v1"}
+_CORE = {"group": "", "version": "v1"}
+_KINDS = (
+    Kind(cls=api.ResourceFlavor),
+    Kind(cls=api.ClusterQueue, read=_read_queue, write=_write_queue),
+    Kind(cls=api.Cohort),
+    Kind(cls=api.LocalQueue, read=_read_local_queue, write=_write_local_queue),
+    Kind(cls=api.Workload, read=_read_workload, write=_write_workload),
+    Kind(cls=api.AdmissionCheck, read=_read_check, write=_write_check),
+    Kind(cls=api.Topology),
+    Kind(cls=api.WorkloadPriorityClass),
+    Kind(cls=api.PriorityClass, group="scheduling.k8s.io", version="v1"),
+    Kind(
+        cls=api.RuntimeClass,
+        group="node.k8s.io",
+        version="v1",
+        is_open=True,
+        read=_read_runtime,
+        write=_write_runtime,
+    ),
+    Kind(cls=api.DeviceClass, **_RESOURCE),
+    Kind(cls=api.ResourceClaimTemplate, **_RESOURCE, is_open=True, read=devices.read_claim),
+    Kind(cls=api.ResourceClaim, **_RESOURCE, is_open=True, read=devices.read_claim),
+    Kind(cls=api.ResourceSlice, **_RESOURCE, read=devices.read_slice, write=devices.write_slice),
+    Kind(cls=api.Namespace, **_CORE, is_open=True),
+    Kind(cls=api.LimitRange, **_CORE),
+    Kind(cls=api.Node, **_CORE, is_open=True, read=_read_node, write=_write_node),
+    Kind(cls=api.Pod, **_CORE, is_open=True, write=_write_pod),
 )
 
-KINDS: dict[tuple[str, str], Kind] = {
-    (kind.group, kind.name): kind
-    for kind in (
-        Kind(cls=api.ResourceFlavor),
-        Kind(
-            cls=api.ClusterQueue,
-            forms={
-                "admissionChecksStrategy": form.ADMISSION_CHECKS,
-                "admissionScope": form.ADMISSION_SCOPE,
-                "concurrentAdmissionPolicy": form.CONCURRENT_ADMISSION,
-            },
-            body=_selector_body,
-            spread=_selector_spread,
-        ),
-        Kind(cls=api.Cohort, body=_quota_body, spread=_quota_spread),
-        Kind(cls=api.LocalQueue, forms={"status": LOCAL_QUEUE_STATUS}),
-        Kind(
-            cls=api.Workload,
-            metadata=("ownerReferences",),
-            forms={"podSets": POD_SETS, "preemptionGates": form.NAMES, "status": STATUS},
-        ),
-        Kind(cls=api.AdmissionCheck, forms={"parameters": form.PARAMETERS}, body=_check_body, spread=_check_spread),
-        Kind(cls=api.Topology, forms={"levels": form.LEVELS}),
-        Kind(cls=api.WorkloadPriorityClass, place=""),
-        Kind(cls=api.PriorityClass, group="scheduling.k8s.io", version="v1", place=""),
-        Kind(
-            cls=api.RuntimeClass,
-            group="node.k8s.io",
-            version="v1",
-            place="",
-            body=_runtime_class_body,
-            spread=_runtime_class_spread,
-        ),
-        *_DEVICES,
-        Kind(cls=api.Namespace, group="", version="v1", body=lambda _: {}),
-        Kind(cls=api.LimitRange, group="", version="v1"),
-        Kind(
-            cls=api.Node, group="", version="v1", forms={"readySince": form.TIME}, body=_node_body, spread=_node_spread
-        ),
-        Kind(
-            cls=api.Pod, group="", version="v1", place="", forms={"spec": POD_SPEC}, body=_pod_body, spread=_pod_spread
-        ),
-    )
-}
+KINDS: dict[tuple[str, str], Kind] = {(kind.group, kind.name): kind for kind in _KINDS}
 """All kinds with a Python class, by API group and name."""
 
-BY_CLASS: dict[type[Object], Kind] = {kind.cls: kind for kind in KINDS.values()}
+BY_CLASS: dict[type[Object], Kind] = {kind.cls: kind for kind in _KINDS}
 """All kinds by Python class."""

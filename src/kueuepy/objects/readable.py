@@ -19,9 +19,9 @@ T = TypeVar("T")
 Fault: TypeAlias = tuple[tuple[str | int, ...], str]
 """Path of a field, with the names used in the encoded form, and a description of the problem."""
 
-_EXPECTED = re.compile(r"Expected `([^`]+)`(?: ([<>]=) (-?\d+))?(?:, got `([^`]+)`)?(?: - at (`key` in )?`\$([^`]*)`)?")
-_ENUM = re.compile(r"Invalid enum value (.+?) - at `\$([^`]*)`")
-_LENGTH = re.compile(r"Expected `(str|array|object)` of length ([<>])= (\d+)(?: - at `\$(.*)`)?")
+_EXPECTED = re.compile(r"Expected `([^`]+)`(?: ([<>]=) (-?\d+))?(?:, got `([^`]+)`)?")
+_ENUM = re.compile(r"Invalid enum value (.+)")
+_LENGTH = re.compile(r"Expected `(str|array|object)` of length ([<>])= (\d+)")
 _PARTS = {"str": "characters", "array": "items", "object": "keys"}
 _WORDS = {
     "str": "a string",
@@ -111,22 +111,22 @@ def _from_packed(cls: Any) -> msgspec.msgpack.Decoder[Any]:
 
 def decoding_fault(error: msgspec.ValidationError, cls: Any) -> Fault:
     """Return the path of a field that could not be decoded, and a plain description of the problem."""
-    message = str(error)
+    message, _, place = str(error).partition(" - at `")
+    path = steps(place.partition("$")[2].rstrip("`"))
     if found := _ENUM.fullmatch(message):
-        value, path = found[1], steps(found[2])
-        return path, f"is {value}; it must be one of {', '.join(_allowed(cls, path)) or 'those of its type'}"
+        return path, f"is {found[1]}; it must be one of {', '.join(_allowed(cls, path)) or 'those of its type'}"
     if found := _LENGTH.fullmatch(message):
         size = "most" if found[2] == "<" else "least"
-        return steps(found[4] or ""), f"has a wrong length; it must have at {size} {found[3]} {_PARTS[found[1]]}"
+        return path, f"has a wrong length; it must have at {size} {found[3]} {_PARTS[found[1]]}"
     found = _EXPECTED.fullmatch(message)
     if not found:
-        return (), message
-    wanted, sign, limit, got, key, place = found.groups(default="")
-    path = steps(place)
+        return path, message
+    wanted, sign, limit, got = found.groups(default="")
     if sign:
         return path, f"is out of range; it must be {limit} at {'most' if sign == '<=' else 'least'}"
     words = " or ".join(_WORDS.get(word, word) for word in wanted.split(" | "))
-    within = "holds a key that is" if key else "holds a value that is" if "[...]" in place else "is"
+    is_key = place.startswith("key` in")
+    within = "holds a key that is" if is_key else "holds a value that is" if "[...]" in place else "is"
     return path, f"{within} {_WORDS.get(got, got)}; it must be {words}"
 
 

@@ -16,6 +16,7 @@ import msgspec
 
 from kueuepy.manifest.formats import fault_of_quantity
 from kueuepy.objects.ready import ready
+from kueuepy.objects.times import parse_duration
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -47,6 +48,8 @@ def type_of(schema: Schema) -> Any:
             return _limited(int, ge=least, le=most)
         case "boolean":
             return bool
+        case "number":
+            return float
         case "any":
             return Any
         case "integer or string":
@@ -72,7 +75,9 @@ def _struct(schema: Schema) -> type[msgspec.Struct]:
     fields.sort(key=lambda field: field[2].default is not msgspec.NODEFAULT)
     hook = _hook(schema)
     namespace = {"__post_init__": hook} if hook else None
-    return msgspec.defstruct("Compiled", fields, namespace=namespace, forbid_unknown_fields=True, gc=False)
+    return msgspec.defstruct(
+        "Compiled", fields, namespace=namespace, forbid_unknown_fields=not schema.is_open, gc=False
+    )
 
 
 def _hook(schema: Schema) -> Callable[[Any], None] | None:
@@ -124,6 +129,8 @@ def _form(schema: Schema) -> Callable[[Any], object] | None:
     """Return a function that checks a string against its schema's format or pattern; `None` if no check is needed."""
     if schema.format == "date-time":
         return _TIME.fullmatch
+    if schema.format == "duration":
+        return lambda value: parse_duration(value) is not None
     if not schema.pattern or schema.enum:
         return None
     search, known = schema.compiled.search, set[str]()

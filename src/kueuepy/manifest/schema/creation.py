@@ -15,8 +15,8 @@ from typing import TYPE_CHECKING, Any
 
 from kueuepy._core import Quantity
 from kueuepy.manifest.body import part
-from kueuepy.manifest.fields import ZERO_TIME
 from kueuepy.manifest.formats import QUANTITY, fault_of_quantity
+from kueuepy.manifest.forms import ZERO_TIME
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -18,6 +18,7 @@ import msgspec
 from kueuepy.errors.problems import shown, suggestion
 from kueuepy.manifest.formats import fault_of_quantity
 from kueuepy.manifest.schema.table import METADATA
+from kueuepy.objects.times import parse_duration
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -76,6 +77,8 @@ def _object(schema: Schema, value: Any, path: Path, findings: Findings) -> Any:
         if findings.full:
             return value
         known = schema.properties.get(name)
+        if known is None and schema.is_open:
+            continue
         if known is None:
             findings.odd((*path, str(name)), f"unknown field; {_hint(schema, str(name), path)}", "left out")
         elif inner is not None or known.nullable:
@@ -175,6 +178,8 @@ def _string(schema: Schema, value: Any, path: Path, findings: Findings) -> Any:
             return value
     if schema.format == "date-time" and not is_time(value):
         findings.problem(path, f"is {shown(value)}; it must be a time such as 2026-01-31T12:00:00Z")
+    if schema.format == "duration" and parse_duration(value) is None:
+        findings.problem(path, f"is {shown(value)}; it must be a duration such as 5m or 1h30m")
     if not findings.formats:
         return value
     if not schema.pattern or schema.compiled.search(value):

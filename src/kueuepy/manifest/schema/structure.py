@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 
+from kueuepy.manifest.forms import ZERO_TIME
+from kueuepy.manifest.placements import review_placement
 from kueuepy.manifest.schema.compiled import is_valid
 from kueuepy.manifest.schema.creation import as_created, zero_times
 from kueuepy.manifest.schema.examine import examine
@@ -97,6 +99,13 @@ def _review_status(status: Doc | None, findings: Findings) -> None:
     """Check the rules for a Workload's status that can no longer be checked once the Python object exists."""
     if not status:
         return
+    for position, condition in enumerate(status.get("conditions", ())):
+        if condition["lastTransitionTime"] == ZERO_TIME:
+            findings.problem(("status", "conditions", position, "lastTransitionTime"), "is the zero time", "Required")
+    for position, assignment in enumerate(status.get("admission", {}).get("podSetAssignments", ())):
+        if "topologyAssignment" in assignment:
+            path = ("status", "admission", "podSetAssignments", position, "topologyAssignment")
+            review_placement(assignment["topologyAssignment"], path, findings)
     for position, check in enumerate(status.get("admissionChecks", ())):
         for index, update in enumerate(check.get("podSetUpdates", ())):
             path = ("status", "admissionChecks", position, "podSetUpdates", index, "tolerations")

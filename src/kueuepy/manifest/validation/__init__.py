@@ -12,7 +12,8 @@ import kueuepy.objects as api
 from kueuepy.errors import about
 from kueuepy.errors.arguments import checked
 from kueuepy.errors.problems import ManifestError, Problem
-from kueuepy.manifest.convert import read_object, settled, to_dict
+from kueuepy.manifest.convert import read_object, to_dict
+from kueuepy.manifest.forms import path_in_manifest
 from kueuepy.manifest.kinds import BY_CLASS, KUEUE, Kind
 from kueuepy.manifest.schema.structure import structured
 from kueuepy.manifest.schema.table import METADATA
@@ -238,5 +239,4 @@ def _to_dict(obj: Object) -> Any:
 def _review_fault(kind: Kind, fault: Fault | None, review: Review) -> None:
     if fault is not None:
         path, detail = fault
-        place = (kind.place,) if path and kind.place else ()
-        review.problems.append(settled(kind, Problem((*place, *path), "Invalid", detail)))
+        review.problem(path_in_manifest(kind.form, path), detail)
