@@ -220,7 +220,7 @@ def spread(form: Form, flat: Mapping[str, Any], doc: Doc) -> Doc:
         if field.others:
             _section(doc, field.steps).update(value)
         else:
-            written = _written(field, value)
+            written = _written(field, value) if field.inner or field.many else value
             if written or not (field.inner and written == {}):
                 _section(doc, field.steps[:-1])[field.steps[-1]] = written
     return doc
