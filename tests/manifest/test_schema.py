@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
+import crds
 from kueuepy.manifest import ManifestError, from_dict, load, validate_update
-from kueuepy.manifest.schema import generate
 from kueuepy.objects import PodSet, Workload
 
 TIME = "2026-01-01T00:00:00Z"
@@ -193,7 +193,7 @@ def test_the_table_keeps_each_schema_once(tmp_path: Any):
     spec = {"type": "object", "properties": {"a": text, "b": dict(text)}, "required": ["a"]}
     version = {"name": "v1", "schema": {"openAPIV3Schema": {"type": "object", "properties": {"spec": spec}}}}
     (tmp_path / "crd.yaml").write_text(json.dumps({"spec": {"names": {"kind": "Thing"}, "versions": [version]}}))
-    assert generate.table(tmp_path) == {
+    assert crds.table(tmp_path) == {
         "kinds": {"Thing": {"v1": 2}},
         "schemas": [
             {"type": "string", "maxLength": 5},

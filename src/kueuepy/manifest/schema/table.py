@@ -1,4 +1,4 @@
-"""Schemas of the kinds of Kueue's API, read from `table.json`, which `generate.py` writes."""
+"""Schemas of the kinds of Kueue's API, read from `table.json`, which `tools/crds.py` writes."""
 
 from __future__ import annotations
 
