@@ -15,7 +15,10 @@ from typing import Any
 import yaml
 
 _TABLE = Path(__file__).parent.parent / "src" / "kueuepy" / "manifest" / "schema" / "table.json"
-_KEPT = ["type", "format", "pattern", "enum", "default", "minimum", "maximum", "minLength", "maxLength", "minItems", "maxItems", "maxProperties", "required"]
+_KEPT = (
+    *("type", "format", "pattern", "enum", "default", "minimum", "maximum", "minLength", "maxLength"),
+    *("minItems", "maxItems", "maxProperties", "required"),
+)
 _LIST_KEYS = "x-kubernetes-list-map-keys"
 
 

@@ -9,8 +9,8 @@ import pytest
 
 import kueuepy as kq
 from kueuepy.cli import main
-from kueuepy.cluster.unmodelled import fields
-from kueuepy.profiles.coverage import GATES, LATER_GATES, PREEMPTION_CONFIG
+from kueuepy.cluster.unmodelled import PREEMPTION_CONFIG, fields
+from kueuepy.profiles.gates import COVERAGE, LATER
 
 INVENTORY = Path(__file__).parents[1] / "golden" / "kueue"
 TEAMS = "examples/seeds/002/two-teams.yaml"
@@ -35,7 +35,7 @@ def gated(name, on=True):  # noqa: FBT002 - as in a file
 def test_every_feature_gate_of_kueue_is_listed_with_its_effect():
     mirrored = set((INVENTORY / "gates.txt").read_text().split())
     listed = kq.fidelity().feature_gates
-    assert set(listed) == mirrored | set(LATER_GATES)
+    assert set(listed) == mirrored | set(LATER)
     assert all(gate.effective or gate.note for gate in listed.values())
 
 
@@ -60,7 +60,7 @@ def test_the_page_lists_every_gate_and_field():
 # --- what is reported -------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("gate", sorted(name for name in GATES if GATES[name].effect == "not modelled"))
+@pytest.mark.parametrize("gate", sorted(name for name in COVERAGE if COVERAGE[name].effect == "not modelled"))
 def test_a_gate_that_is_not_modelled_is_reported_if_it_differs_from_its_default(gate):
     if gate not in kq.fidelity().feature_gates or gate in ("ManagedJobsNamespaceSelectorAlwaysRespected", "MultiKueue"):
         return

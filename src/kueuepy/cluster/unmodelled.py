@@ -8,7 +8,7 @@ from kueuepy.errors.problems import Path, path_text
 from kueuepy.manifest.schema.table import custom_resources
 from kueuepy.objects import ClusterQueue, Cohort, Configuration
 from kueuepy.profiles import DEFAULTS
-from kueuepy.profiles.coverage import GATES, LATER_GATES, PREEMPTION_CONFIG, Coverage
+from kueuepy.profiles.gates import COVERAGE, Coverage
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -16,6 +16,9 @@ if TYPE_CHECKING:
     from kueuepy.cluster.cluster import Cluster
     from kueuepy.manifest.schema.table import Schema
     from kueuepy.objects import AdmissionCheck
+
+PREEMPTION_CONFIG = "kueue.x-k8s.io/preemption-config-name"
+"""Annotation of a ClusterQueue that names its PreemptionConfig."""
 
 _MULTIKUEUE = "kueue.x-k8s.io/multikueue"
 _CONFIGURATION = """
@@ -82,8 +85,8 @@ _LATER = (
 _QUOTAS = "Kueue would use this field instead of spec.resourceGroups"
 _NOT_MODELLED = {
     "ClusterQueue": {
-        "spec.concurrentAdmissionPolicy": GATES["ConcurrentAdmission"].note,
-        f"metadata.annotations[{PREEMPTION_CONFIG}]": LATER_GATES["ConfigurablePreemptions"],
+        "spec.concurrentAdmissionPolicy": COVERAGE["ConcurrentAdmission"].note,
+        f"metadata.annotations[{PREEMPTION_CONFIG}]": COVERAGE["ConfigurablePreemptions"].note,
         "status.effectiveQuotas": _QUOTAS,
     },
     "Cohort": {"status.effectiveQuotas": _QUOTAS},
@@ -124,19 +127,19 @@ def unmodelled(
     configuration = configuration or Configuration()
     defaults = DEFAULTS[configuration.release]
     for name, on in configuration.feature_gates.items():
-        if name in GATES and GATES[name].effect == "not modelled" and on != defaults.get(name, on):
+        if name in COVERAGE and COVERAGE[name].effect == "not modelled" and on != defaults.get(name, on):
             if name == "MultiKueue" and not any(c.controller_name == _MULTIKUEUE for c in checks):
                 continue
             value = str(on).lower()
-            said = GATES[name].note or f"Kueue's rules with the gate set to {value} apply there"
+            said = COVERAGE[name].note or f"Kueue's rules with the gate set to {value} apply there"
             yield Unmodelled(None, ("featureGates", name), f"is {value}, which is not modelled: {said}")
     off = {name for name, on in configuration.feature_gates.items() if not on}
     for queue in queues:
         if queue.concurrent_admission_policy and "ConcurrentAdmission" not in off:
-            note = GATES["ConcurrentAdmission"].note
+            note = COVERAGE["ConcurrentAdmission"].note
             yield Unmodelled(queue, ("spec", "concurrentAdmissionPolicy"), f"is not modelled: {note}")
         if PREEMPTION_CONFIG in queue.annotations and "ConfigurablePreemptions" not in off:
-            note = LATER_GATES["ConfigurablePreemptions"]
+            note = COVERAGE["ConfigurablePreemptions"].note
             yield Unmodelled(queue, ("metadata", "annotations", PREEMPTION_CONFIG), f"is not modelled: {note}")
     owners: tuple[ClusterQueue | Cohort, ...] = (*queues, *cohorts)
     for owner in owners:
