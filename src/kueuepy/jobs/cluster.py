@@ -9,9 +9,9 @@ from dataclasses import dataclass, field
 
 from kueuepy.errors import InvalidSpecError, NotFoundError, about
 from kueuepy.jobs.base import BaseJob
+from kueuepy.jobs.checks import check_metadata
 from kueuepy.jobs.fields import Document
 from kueuepy.jobs.fields import manifests as given_manifests
-from kueuepy.jobs.forms import check_metadata
 from kueuepy.jobs.integrations.serving import Deployment
 from kueuepy.jobs.ownership import (
     Owners,

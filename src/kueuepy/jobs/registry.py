@@ -12,10 +12,8 @@ from kueuepy.jobs.integrations.batch import BatchJob, CronJob
 from kueuepy.jobs.integrations.jobset import JobSet
 from kueuepy.jobs.integrations.kubeflow import JAXJob, MPIJob, PaddleJob, PyTorchJob, TFJob, XGBoostJob
 from kueuepy.jobs.integrations.leaderworkerset import LeaderWorkerSet
-from kueuepy.jobs.integrations.pod import Pod
-from kueuepy.jobs.integrations.pod_group import PodGroup
-from kueuepy.jobs.integrations.ray_cluster import RayCluster, RayService
-from kueuepy.jobs.integrations.ray_job import RayJob
+from kueuepy.jobs.integrations.pod import Pod, PodGroup
+from kueuepy.jobs.integrations.ray import RayCluster, RayJob, RayService
 from kueuepy.jobs.integrations.serving import Deployment, StatefulSet
 from kueuepy.jobs.integrations.spark import SparkApplication
 from kueuepy.jobs.integrations.trainjob import TrainJob

@@ -1,12 +1,14 @@
 """`load`: read files, strings and parsed objects into a Manifest."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from operator import itemgetter
 from typing import Any, NoReturn, TypeAlias
 
+import msgspec
+
 from kueuepy.errors import DuplicateError
 from kueuepy.errors.arguments import checked
-from kueuepy.errors.problems import ManifestError, Problem, suggestion
+from kueuepy.errors.problems import ManifestError, Path, Problem, suggestion
 from kueuepy.manifest import collector
 from kueuepy.manifest.body import part
 from kueuepy.manifest.configuration import CONFIG_GROUP, read_configuration
@@ -24,7 +26,6 @@ from kueuepy.manifest.jobkinds import (
     with_queue_label,
 )
 from kueuepy.manifest.kinds import KINDS, KUEUE
-from kueuepy.manifest.leniency import complete_quotas
 from kueuepy.manifest.manifest import Manifest, Note, group
 from kueuepy.manifest.places import ReadJob
 from kueuepy.manifest.schema.examine import named
@@ -34,10 +35,20 @@ from kueuepy.manifest.text.sources import Source, items, live_parts, opened
 from kueuepy.manifest.text.text import Text, unpaired_surrogate
 from kueuepy.manifest.validation import called, review_names, review_object
 from kueuepy.manifest.validation.configuration import review_configuration
-from kueuepy.manifest.validation.parameters import review_parameters
+from kueuepy.manifest.validation.other import review_parameters
 from kueuepy.manifest.validation.review import Review
 from kueuepy.manifest.versions import OLD_VERSIONS, with_usage
-from kueuepy.objects import Configuration, LocalQueue, Object, Workload
+from kueuepy.objects import (
+    ClusterQueue,
+    Cohort,
+    Configuration,
+    FlavorQuotas,
+    LocalQueue,
+    Object,
+    ResourceGroup,
+    ResourceQuota,
+    Workload,
+)
 from kueuepy.objects.namespace import NAMESPACE_NAME_LABEL
 from kueuepy.profiles import DEVELOPMENT, Release, release_of
 from kueuepy.sources import LiveSource
@@ -414,3 +425,34 @@ class _Loader:
                 self._position = self._positions[place]
                 self._collect(review, item, called(obj))
         return configuration
+
+
+def complete_quotas(obj: Object, findings: Findings) -> Object:
+    """Add a quota of 0 for each missing pair of flavor and covered resource, and sort the quotas by resource."""
+    if not isinstance(obj, ClusterQueue | Cohort):
+        return obj
+    groups = tuple(
+        _complete_group(group, ("spec", "resourceGroups", position), findings)
+        for position, group in enumerate(obj.resource_groups)
+    )
+    return obj if groups == obj.resource_groups else msgspec.structs.replace(obj, resource_groups=groups)
+
+
+def _complete_group(group: ResourceGroup, path: Path, findings: Findings) -> ResourceGroup:
+    flavors = tuple(
+        _complete_flavor(quotas, group.covered_resources, (*path, "flavors", position), findings)
+        for position, quotas in enumerate(group.flavors)
+    )
+    return msgspec.structs.replace(group, flavors=flavors)
+
+
+def _complete_flavor(quotas: FlavorQuotas, covered: Sequence[str], path: Path, findings: Findings) -> FlavorQuotas:
+    given = {quota.name: quota for quota in quotas.resources}
+    if not given.keys() <= set(covered) or len(given) < len(quotas.resources):
+        return quotas
+    for name in covered:
+        if name not in given:
+            detail = f'flavor "{quotas.name}" has no quota for covered resource {name}'
+            findings.odd((*path, "resources"), detail, "taken as 0", "Required")
+    complete = tuple(given.get(name) or ResourceQuota(name, 0) for name in covered)
+    return msgspec.structs.replace(quotas, resources=complete)

@@ -2,8 +2,8 @@ from kueuepy.objects.base import NamespacedObject as NamespacedObject
 from kueuepy.objects.base import Object
 from kueuepy.objects.base import QuantityText as QuantityText
 from kueuepy.objects.base import ResourceList as ResourceList
-from kueuepy.objects.check import AdmissionCheck
-from kueuepy.objects.cohort import Cohort
+from kueuepy.objects.queue import AdmissionCheck
+from kueuepy.objects.queue import Cohort
 from kueuepy.objects.configuration import (
     AdmissionFairSharing,
     CapacitySource,

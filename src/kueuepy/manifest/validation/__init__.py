@@ -17,7 +17,7 @@ from kueuepy.manifest.forms import path_in_manifest
 from kueuepy.manifest.kinds import BY_CLASS, KUEUE, Kind
 from kueuepy.manifest.schema.structure import structured
 from kueuepy.manifest.schema.table import METADATA
-from kueuepy.manifest.validation import devices, flavor, other, queue, update, workload
+from kueuepy.manifest.validation import devices, other, queue, update, workload
 from kueuepy.manifest.validation.configuration import review_configuration
 from kueuepy.manifest.validation.review import Review
 from kueuepy.objects import Configuration, Namespace, NamespacedObject, Object
@@ -28,7 +28,7 @@ __all__ = ["check", "check_read", "review_names", "review_object", "validate", "
 
 
 _RULES: dict[type[Object], Callable[[Any, Review], None]] = {
-    api.ResourceFlavor: flavor.review_flavor,
+    api.ResourceFlavor: other.review_flavor,
     api.ClusterQueue: queue.review_cluster_queue,
     api.Cohort: queue.review_cohort,
     api.Workload: workload.review_workload,

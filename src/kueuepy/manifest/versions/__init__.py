@@ -5,7 +5,7 @@ from typing import Any
 from kueuepy.manifest import devices
 from kueuepy.manifest.findings import Findings
 from kueuepy.manifest.versions import v1alpha, v1beta1
-from kueuepy.manifest.versions.usage import with_usage
+from kueuepy.manifest.versions.v1alpha import with_usage
 
 __all__ = ["OLD_VERSIONS", "VERSIONS", "to_v1beta2", "with_usage"]
 

@@ -7,10 +7,13 @@ cohort. In v1beta2, a nominal quota of `min` and a borrowing limit of `max - min
 
 from typing import Any
 
-from kueuepy._core import Quantity
+import msgspec
+
+from kueuepy._core import Quantity, pod_requests
 from kueuepy.errors.problems import Path, suggestion
 from kueuepy.manifest.findings import Findings
 from kueuepy.manifest.versions import v1beta1
+from kueuepy.objects import Object, PodSetAssignment, Workload
 
 Doc = dict[str, Any]
 _FLAVOR_FIELDS = ("apiVersion", "kind", "metadata", "labels", "nodeSelector", "taints")
@@ -194,3 +197,35 @@ def _admission(admission: Doc, pod_sets: Any) -> Doc:
     ]
     rest = {name: value for name, value in admission.items() if name != "podSetFlavors"}
     return {**rest, "podSetAssignments": assignments}
+
+
+_MOST = 2**63 - 1
+
+
+def with_usage(obj: Object) -> Object:
+    """Add the resource usage of the pod sets, computed from their requests for resources with an assigned flavor."""
+    if not isinstance(obj, Workload) or obj.status is None or obj.status.admission is None:
+        return obj
+    templates = {pod_set.name: pod_set.template for pod_set in obj.pod_sets}
+    admission = obj.status.admission
+    assignments = tuple(
+        _used(assignment, templates.get(assignment.name)) for assignment in admission.pod_set_assignments
+    )
+    admission = msgspec.structs.replace(admission, pod_set_assignments=assignments)
+    return msgspec.structs.replace(obj, status=msgspec.structs.replace(obj.status, admission=admission))
+
+
+def _used(assignment: PodSetAssignment, template: dict[str, Any] | None) -> PodSetAssignment:
+    if template is None or assignment.resource_usage or assignment.count is None:
+        return assignment
+    try:
+        requests = pod_requests(template)
+    except ValueError:
+        # A quantity is invalid; validation reports it later.
+        return assignment
+    usage = {
+        name: Quantity.format(name, min(amount * assignment.count, _MOST))
+        for name, amount in requests.items()
+        if name in assignment.flavors
+    }
+    return msgspec.structs.replace(assignment, resource_usage=usage)
