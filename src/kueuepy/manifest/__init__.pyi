@@ -3,7 +3,7 @@ from kueuepy.errors.problems import ManifestError as ManifestError
 from kueuepy.errors.problems import Problem
 from kueuepy.manifest.convert import from_dict, to_dict
 from kueuepy.manifest.dumping import dump
-from kueuepy.manifest.gates import FEATURE_GATES
+from kueuepy.profiles.gates import FEATURE_GATES
 from kueuepy.manifest.loading import load
 from kueuepy.manifest.manifest import Manifest, Note
 from kueuepy.manifest.text.limits import Limits

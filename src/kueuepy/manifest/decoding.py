@@ -9,8 +9,7 @@ from kueuepy.manifest.findings import Findings
 from kueuepy.manifest.forms import Form, decode_text, path_in_manifest
 from kueuepy.manifest.schema.classes import schema_of_class
 from kueuepy.manifest.schema.structure import conform
-from kueuepy.objects.readable import decoding_fault
-from kueuepy.objects.ready import ready
+from kueuepy.objects.readable import decoding_fault, ready
 
 T = TypeVar("T")
 

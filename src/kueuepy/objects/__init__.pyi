@@ -34,7 +34,7 @@ from kueuepy.objects.devices import (
 from kueuepy.objects.flavor import ResourceFlavor, Taint, Toleration
 from kueuepy.objects.namespace import LimitRange, LimitRangeItem, Namespace, RuntimeClass
 from kueuepy.objects.node import Node, Pod, nodes
-from kueuepy.objects.priority import PriorityClass, WorkloadPriorityClass
+from kueuepy.objects.workload import PriorityClass, WorkloadPriorityClass
 from kueuepy.objects.queue import (
     AdmissionCheckStrategyRule,
     BorrowWithinCohort,

@@ -1,18 +1,19 @@
-"""Checks that a value can be decoded again after it is encoded.
+"""Thread-safe preparation of classes for decoding, and checks that a value can be decoded again after it is encoded.
 
 The fields must have their declared types, and fields without a declared type must hold plain data.
 """
 
+import os
 import re
 from collections.abc import Iterable, Mapping
 from functools import cache
+from threading import Lock
 from typing import Any, TypeAlias, TypeVar, get_args
 
 import msgspec
 
 from kueuepy.errors.arguments import briefly
 from kueuepy.errors.problems import steps
-from kueuepy.objects.ready import ready
 from kueuepy.objects.times import Seconds, Timestamp, decode_time, encode_time
 
 T = TypeVar("T")
@@ -134,3 +135,38 @@ def _allowed(cls: Any, path: tuple[str | int, ...]) -> list[str]:
     """Return the allowed values of an enumerated field at the top level of a struct; empty for other fields."""
     types = {field.encode_name: field.type for field in msgspec.structs.fields(cls)}
     return [str(word) for word in get_args(types.get(path[0]))] if len(path) == 1 and path[0] in types else []
+
+
+_lock = Lock()
+_ready: set[Any] = set()
+"""The classes whose decoding plan is complete.
+
+When msgspec decodes a class for the first time, it builds a plan and publishes it before it is complete. Another thread
+that uses the incomplete plan can crash, so `ready` must be called with a class before its objects are decoded.
+"""
+
+
+def _renew_lock() -> None:
+    """Replace the lock in a forked child process, because another thread may have held the lock during the fork."""
+    global _lock  # noqa: PLW0603
+    _lock = Lock()
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_renew_lock)
+
+
+def ready(cls: T) -> T:
+    """Prepare a class for decoding by any thread.
+
+    Args:
+        cls: A class, or a type composed of classes.
+
+    Returns:
+        The class `cls`, unchanged.
+    """
+    if cls not in _ready:
+        with _lock:
+            msgspec.json.Decoder(cls)
+            _ready.add(cls)
+    return cls

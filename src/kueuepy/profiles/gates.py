@@ -166,6 +166,9 @@ def _tables() -> tuple[dict[Release, dict[str, bool]], dict[Release, frozenset[s
 DEFAULTS, LOCKED = _tables()
 """By release: the default of each gate, and the gates whose state can no longer be changed."""
 
+FEATURE_GATES: dict[str, bool] = DEFAULTS[RELEASES[-1]]
+"""Default of every feature gate of the development version of Kueue, by name."""
+
 
 _BECAME = {
     "DynamicResourceAllocation": "KueueDRAIntegration",

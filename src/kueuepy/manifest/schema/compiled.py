@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 import msgspec
 
 from kueuepy.manifest.formats import fault_of_quantity
-from kueuepy.objects.ready import ready
+from kueuepy.objects.readable import ready
 from kueuepy.objects.times import parse_duration
 
 if TYPE_CHECKING:

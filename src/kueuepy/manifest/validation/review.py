@@ -19,8 +19,8 @@ from kueuepy.manifest.formats import (
     is_label_value,
     is_subdomain,
 )
-from kueuepy.manifest.gates import FEATURE_GATES
 from kueuepy.objects import QuantityText
+from kueuepy.profiles.gates import FEATURE_GATES
 
 _INT32 = 2**31
 _REMEMBERED = 4096  # size of the caches of names and quantities, so that deleted workloads do not use memory
