@@ -112,8 +112,7 @@ def to_dict(obj: Object) -> dict[str, Any]:
     namespace = {"namespace": obj.namespace} if isinstance(obj, NamespacedObject) else {}
     doc: Body = {"apiVersion": kind.api_version, "kind": kind.name, "metadata": {"name": obj.name, **namespace}}
     spread(kind.form, msgspec.to_builtins(obj, enc_hook=encode_text), doc)
-    if kind.write:
-        kind.write(doc)
+    doc = kind.write(doc) if kind.write else doc
     status = doc.pop("status", None)
     return {**doc, "status": status} if status else doc
 

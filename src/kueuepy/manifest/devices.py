@@ -4,29 +4,19 @@ Version v1beta2 of `resource.k8s.io` has the same form as v1. In v1beta1, the fi
 itself, and the fields of a device are in the section `basic`.
 """
 
-from collections.abc import Callable
 from typing import Any
 
-from kueuepy.manifest.body import Body
+from kueuepy.manifest.body import Body, changed
 
 GROUP = "resource.k8s.io"
 _OLD = ("v1beta1", "v1alpha3")
 
 
-def _changed(doc: Any, path: tuple[str, ...], change: Callable[[Any], Any]) -> Any:
-    """Return an object in which the items of the list at a path are changed; other values stay as they are."""
-    if not path:
-        return [change(one) if isinstance(one, dict) else one for one in doc] if isinstance(doc, list) else doc
-    if not isinstance(doc, dict) or path[0] not in doc:
-        return doc
-    return {**doc, path[0]: _changed(doc[path[0]], path[1:], change)}
-
-
 _REQUESTS = {
-    "ResourceClaim": ("spec", "devices", "requests"),
-    "ResourceClaimTemplate": ("spec", "spec", "devices", "requests"),
+    "ResourceClaim": ("spec", "devices", "requests", "*"),
+    "ResourceClaimTemplate": ("spec", "spec", "devices", "requests", "*"),
 }
-_DEVICES = ("spec", "devices")
+_ATTRIBUTES = ("spec", "devices", "*", "attributes")
 
 
 def to_v1(version: str, doc: Body) -> Body:
@@ -34,24 +24,24 @@ def to_v1(version: str, doc: Body) -> Body:
     if version not in _OLD:
         return doc
     kind = str(doc.get("kind"))
-    change, path = (_device, _DEVICES) if kind == "ResourceSlice" else (_request, _REQUESTS.get(kind))
-    return _changed(doc, path, change) if path else doc
+    change, path = (_device, _ATTRIBUTES[:-1]) if kind == "ResourceSlice" else (_request, _REQUESTS.get(kind))
+    return changed(doc, path, change) if path else doc
 
 
-def _request(request: Body) -> Body:
-    if request.get("firstAvailable") or "exactly" in request:
+def _request(request: Any) -> Any:
+    if not isinstance(request, dict) or request.get("firstAvailable") or "exactly" in request:
         return request
     return {"name": request.get("name"), "exactly": {k: v for k, v in request.items() if k != "name"}}
 
 
-def _device(device: Body) -> Body:
-    basic = device.get("basic")
+def _device(device: Any) -> Any:
+    basic = device.get("basic") if isinstance(device, dict) else None
     return {"name": device.get("name"), **basic} if isinstance(basic, dict) else device
 
 
 def read_claim(doc: Body) -> Body:
     """Return a claim, or a template of claims, with the defaults of its requests."""
-    return _changed(doc, _REQUESTS[doc["kind"]], _with_defaults)
+    return changed(doc, _REQUESTS[doc["kind"]], _with_defaults)
 
 
 def _with_defaults(request: Body) -> Body:
@@ -66,18 +56,12 @@ def _with_defaults(request: Body) -> Body:
 
 def read_slice(doc: Body) -> Body:
     """Return a ResourceSlice whose attributes are plain values, except for versions."""
-    return _changed(doc, _DEVICES, lambda device: _with_attributes(device, _read_attribute))
+    return changed(doc, _ATTRIBUTES, lambda found: {name: _read_attribute(one) for name, one in found.items()})
 
 
-def write_slice(doc: Body) -> None:
-    """Write the attributes of the devices with their types."""
-    doc["spec"] = _changed(doc["spec"], _DEVICES[1:], lambda device: _with_attributes(device, _write_attribute))
-
-
-def _with_attributes(device: Body, change: Callable[[Any], Any]) -> Body:
-    if "attributes" not in device:
-        return device
-    return {**device, "attributes": {name: change(one) for name, one in device["attributes"].items()}}
+def write_slice(doc: Body) -> Body:
+    """Return a ResourceSlice whose attributes have their types."""
+    return changed(doc, _ATTRIBUTES, lambda found: {name: _write_attribute(one) for name, one in found.items()})
 
 
 def _read_attribute(attribute: Body) -> Any:

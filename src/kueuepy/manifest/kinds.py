@@ -6,7 +6,7 @@ import msgspec
 
 import kueuepy.objects as api
 from kueuepy.manifest import devices, placements
-from kueuepy.manifest.body import Body, part
+from kueuepy.manifest.body import Body, changed, part, present
 from kueuepy.manifest.forms import NULL, Form, form_of
 from kueuepy.manifest.schema.table import METADATA
 from kueuepy.objects import NamespacedObject, Object
@@ -24,7 +24,7 @@ class Kind(msgspec.Struct, frozen=True, kw_only=True):
         version: API version in which objects are written.
         is_open: Whether a manifest may have other fields than those of the class.
         read: Function that computes fields from other parts of the manifest, before the fields are collected.
-        write: The inverse of `read`; the function changes the manifest.
+        write: The inverse of `read`.
     """
 
     cls: type[Object]
@@ -32,7 +32,7 @@ class Kind(msgspec.Struct, frozen=True, kw_only=True):
     version: str = "v1beta2"
     is_open: bool = False
     read: Callable[[Body], Body] | None = None
-    write: Callable[[Body], None] | None = None
+    write: Callable[[Body], Body] | None = None
 
     @property
     def name(self) -> str:
@@ -65,10 +65,9 @@ def _read_queue(doc: Body) -> Body:
     return {**doc, "spec": {"namespaceSelector": NULL, **part(doc, "spec")}}
 
 
-def _write_queue(doc: Body) -> None:
-    spec = doc.setdefault("spec", {})
-    if spec.setdefault("namespaceSelector", {}) is None:
-        del spec["namespaceSelector"]
+def _write_queue(doc: Body) -> Body:
+    spec = part(doc, "spec")
+    return {**doc, "spec": present({**spec, "namespaceSelector": spec.get("namespaceSelector", {})})}
 
 
 def _read_check(doc: Body) -> Body:
@@ -76,10 +75,11 @@ def _read_check(doc: Body) -> Body:
     return {**doc, "@active": any(states) or not _conditions(doc)}
 
 
-def _write_check(doc: Body) -> None:
-    if not doc.pop("@active", True):
-        reason = {"reason": "Inactive", "message": "", "lastTransitionTime": _EPOCH}
-        doc["status"] = {"conditions": [{"type": "Active", "status": "False", **reason}]}
+def _write_check(doc: Body) -> Body:
+    if doc.pop("@active", True):
+        return doc
+    reason = {"reason": "Inactive", "message": "", "lastTransitionTime": _EPOCH}
+    return {**doc, "status": {"conditions": [{"type": "Active", "status": "False", **reason}]}}
 
 
 _NO_CONDITION = {"type": "MemoryPressure", "status": "False"}
@@ -106,15 +106,14 @@ def _read_node(doc: Body) -> Body:
     return found
 
 
-def _write_node(doc: Body) -> None:
+def _write_node(doc: Body) -> Body:
     ready, unknown, since = (doc.pop(f"@{name}", default) for name, default in _READY)
     others = [{"type": name, "status": value} for name, value in doc.pop("@otherConditions", {}).items()]
     state: Body = {"type": "Ready", "status": "True" if ready else "Unknown" if unknown else "False"}
     if since is not None:
         state["lastTransitionTime"] = since
     conditions = [*([] if ready is None else [state]), *others] or [_NO_CONDITION]
-    doc["spec"] = doc.get("spec", {})
-    doc["status"] = {**doc.get("status", {}), "conditions": conditions}
+    return {**doc, "spec": part(doc, "spec"), "status": {**part(doc, "status"), "conditions": conditions}}
 
 
 _READY = (("ready", True), ("readyUnknown", False), ("readySince", None))
@@ -125,43 +124,32 @@ def _read_local_queue(doc: Body) -> Body:
     return doc if usage else {**doc, "status": None}
 
 
-def _write_local_queue(doc: Body) -> None:
-    if usage := part(doc, "status", "fairSharing", "admissionFairSharingStatus"):
-        usage["lastUpdate"] = _EPOCH
-        doc["status"]["fairSharing"]["weightedShare"] = 0
+def _write_local_queue(doc: Body) -> Body:
+    return changed(doc, ("status", "fairSharing"), lambda usage: _complete_usage(usage["admissionFairSharingStatus"]))
+
+
+def _complete_usage(usage: Body) -> Body:
+    return {"admissionFairSharingStatus": {**usage, "lastUpdate": _EPOCH}, "weightedShare": 0}
+
+
+_TOPOLOGY = ("status", "admission", "podSetAssignments", "*", "topologyAssignment")
 
 
 def _read_workload(doc: Body) -> Body:
     """Return a Workload with the slices of topology assignments expanded to domains."""
-    assignments = part(doc, "status", "admission").get("podSetAssignments", ())
-    if not any(one.get("topologyAssignment") for one in assignments):
-        return doc
-    read = [_with_topology(one, placements.read) for one in assignments]
-    admission = {**doc["status"]["admission"], "podSetAssignments": read}
-    return {**doc, "status": {**doc["status"], "admission": admission}}
+    return changed(doc, _TOPOLOGY, placements.read)
 
 
-def _with_topology(assignment: Body, change: Callable[[Body], Body]) -> Body:
-    topology = assignment.get("topologyAssignment")
-    return {**assignment, "topologyAssignment": change(topology)} if topology else assignment
-
-
-def _write_workload(doc: Body) -> None:
-    """Add the fields that the API requires, and compress the domains of topology assignments to slices."""
-    spec, status = doc.setdefault("spec", {}), doc.get("status") or {}
-    if "podSets" in spec:
-        spec["podSets"] = [
-            {"name": "main", "count": 1, **one, "template": _complete(one.get("template", {}))}
-            for one in spec["podSets"]
-        ]
+def _write_workload(doc: Body) -> Body:
+    """Return a Workload with the fields that the API requires, and with domains compressed to slices."""
     for name in ("conditions", "admissionChecks"):
-        if name in status:
-            status[name] = [{"message": "", "lastTransitionTime": _EPOCH, **one} for one in status[name]]
-    admission = status.get("admission") or {}
-    if "podSetAssignments" in admission:
-        admission["podSetAssignments"] = [
-            _with_topology(one, placements.write) for one in admission["podSetAssignments"]
-        ]
+        doc = changed(doc, ("status", name, "*"), lambda one: {"message": "", "lastTransitionTime": _EPOCH, **one})
+    doc = changed({**doc, "spec": part(doc, "spec")}, ("spec", "podSets", "*"), _complete_pod_set)
+    return changed(doc, _TOPOLOGY, placements.write)
+
+
+def _complete_pod_set(pod_set: Body) -> Body:
+    return {"name": "main", "count": 1, **pod_set, "template": _complete(pod_set.get("template", {}))}
 
 
 _TEMPLATE_METADATA = {"annotations", "finalizers", "labels", "name", "namespace"}
@@ -187,17 +175,12 @@ def _complete(template: Body) -> Body:
     return {**template, "spec": {**spec, "containers": containers}}
 
 
-def _write_pod(doc: Body) -> None:
-    doc.setdefault("spec", {})
-    doc.setdefault("status", {}).setdefault("phase", "Running")
+def _write_pod(doc: Body) -> Body:
+    return {**doc, "spec": part(doc, "spec"), "status": {"phase": "Running", **part(doc, "status")}}
 
 
-def _read_runtime(doc: Body) -> Body:
+def _with_handler(doc: Body) -> Body:
     return {**doc, "handler": doc.get("handler") or ""}
-
-
-def _write_runtime(doc: Body) -> None:
-    doc.setdefault("handler", "")
 
 
 _RESOURCE = {"group": devices.GROUP, "version": "v1"}
@@ -217,8 +200,8 @@ _KINDS = (
         group="node.k8s.io",
         version="v1",
         is_open=True,
-        read=_read_runtime,
-        write=_write_runtime,
+        read=_with_handler,
+        write=_with_handler,
     ),
     Kind(cls=api.DeviceClass, **_RESOURCE),
     Kind(cls=api.ResourceClaimTemplate, **_RESOURCE, is_open=True, read=devices.read_claim),
