@@ -6,10 +6,7 @@ from kueuepy.jobs.fields import Document as Document
 from kueuepy.jobs.fields import Section
 from kueuepy.jobs.job import Finished, Job
 from kueuepy.jobs.naming import workload_name as workload_name
-from kueuepy.jobs.ownership import Unmanaged
-from kueuepy.jobs.ownership import find_ancestor as find_ancestor
-from kueuepy.jobs.ownership import is_managed as is_managed
-from kueuepy.jobs.ownership import with_defaults as with_defaults
+from kueuepy.jobs.cluster import Unmanaged
 from kueuepy.jobs.podset_info import pod_set_infos as pod_set_infos
 from kueuepy.jobs.priority import AnyPriorityClass as AnyPriorityClass
 from kueuepy.jobs.priority import Priority as Priority
