@@ -169,7 +169,7 @@ class Section:
         Raises:
             InvalidSpecError: The field is not a list of mappings.
         """
-        values = dict(enumerate(self.items(key)))
+        values: dict[Any, Any] = dict(enumerate(self.items(key)))
         listed = Section(self.owner, self.at(key), values)
         return [Section(self.owner, listed.at(i), listed._typed(i, dict, "a mapping", {})) for i in values]
 

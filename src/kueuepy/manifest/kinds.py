@@ -1,6 +1,7 @@
 """The kinds of objects, and the parts of their manifests that their classes do not contain as they are."""
 
 from collections.abc import Callable
+from typing import Any
 
 import msgspec
 
@@ -183,8 +184,8 @@ def _with_handler(doc: Body) -> Body:
     return {**doc, "handler": doc.get("handler") or ""}
 
 
-_RESOURCE = {"group": devices.GROUP, "version": "v1"}
-_CORE = {"group": "", "version": "v1"}
+_RESOURCE: dict[str, Any] = {"group": devices.GROUP, "version": "v1"}
+_CORE: dict[str, Any] = {"group": "", "version": "v1"}
 _KINDS = (
     Kind(cls=api.ResourceFlavor),
     Kind(cls=api.ClusterQueue, read=_read_queue, write=_write_queue),

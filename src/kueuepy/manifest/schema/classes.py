@@ -13,7 +13,7 @@ from kueuepy.manifest.schema.table import ANY, FLAG, INTEGER, METADATA, STRING, 
 from kueuepy.objects import CounterConsumption, Device, DeviceCapacity, Pod, Seconds, Timestamp
 
 if TYPE_CHECKING:
-    from collections.abc import Hashable
+    from collections.abc import Callable, Hashable
 
     from kueuepy.manifest.forms import Field, Form
     from kueuepy.manifest.kinds import Kind
@@ -22,12 +22,6 @@ _SIMPLE = {inspect.StrType: STRING, inspect.IntType: INTEGER, inspect.BoolType: 
 _ATTRIBUTE = {"string": STRING, "int": INTEGER, "bool": FLAG, "version": STRING} | dict.fromkeys(
     ("strings", "ints", "bools", "versions"), ANY
 )
-_FREE = {
-    (Pod, "spec"): pod_spec,
-    (Device, "attributes"): lambda: _values(Schema(type="object", properties=_ATTRIBUTE)),
-    (Device, "capacity"): lambda: _values(schema_of_class(DeviceCapacity)),
-}
-"""The schemas of fields to which the class gives no type."""
 _REQUIRED = {(CounterConsumption, "counters")}
 """Fields that have a default in the class, but that the API requires."""
 
@@ -77,6 +71,14 @@ def _schema(kind: inspect.Type) -> Schema:
         case inspect.FloatType():
             return Schema(type="number")
     return _SIMPLE.get(type(kind), ANY)
+
+
+_FREE: dict[tuple[type, str], Callable[[], Schema]] = {
+    (Pod, "spec"): pod_spec,
+    (Device, "attributes"): lambda: _values(Schema(type="object", properties=_ATTRIBUTE)),
+    (Device, "capacity"): lambda: _values(schema_of_class(DeviceCapacity)),
+}
+"""The schemas of fields to which the class gives no type."""
 
 
 def _struct(kind: inspect.StructType) -> Schema:

@@ -118,8 +118,8 @@ def _review_status(status: Doc | None, findings: Findings) -> None:
             review_placement(assignment["topologyAssignment"], path, findings)
     for position, check in enumerate(status.get("admissionChecks", ())):
         for index, update in enumerate(check.get("podSetUpdates", ())):
-            path = ("status", "admissionChecks", position, "podSetUpdates", index, "tolerations")
-            review_tolerations(update.get("tolerations", ()), path, findings)
+            place = ("status", "admissionChecks", position, "podSetUpdates", index, "tolerations")
+            review_tolerations(update.get("tolerations", ()), place, findings)
     if "clusterName" in status and status.get("nominatedClusterNames"):
         findings.problem(("status",), "has clusterName and nominatedClusterNames; it must have at most one of them")
 

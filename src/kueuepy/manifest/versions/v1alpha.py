@@ -92,7 +92,7 @@ def _groups(resources: Any, path: Path, findings: Findings, *, has_cohort: bool)
         flavors = resource["flavors"]
         names = tuple(flavor.get("name") or "default" for flavor in flavors)
         _check_codependence(names, list(groups), (*path, position, "flavors"), findings)
-        new = {"coveredResources": [], "flavors": [{"name": name, "resources": []} for name in names]}
+        new: Doc = {"coveredResources": [], "flavors": [{"name": name, "resources": []} for name in names]}
         group = groups.setdefault(names, new)
         group["coveredResources"].append(resource["name"])
         for index, flavor in enumerate(flavors):
