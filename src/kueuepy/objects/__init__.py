@@ -8,6 +8,9 @@ Times are datetimes in UTC. Durations are numbers of seconds. Constructors also 
 seconds since the Unix epoch for times, and timedeltas for durations. Quantities are stored as written, for example
 `"500m"`.
 
+Further classes for parts of objects, such as `DeviceRequest`, can be imported from this module too. They are documented
+with the objects that contain them.
+
 Constructors convert times and durations, and do not validate other values. `kueuepy.manifest.check` validates objects,
 and every function that accepts objects validates them too.
 
