@@ -1,7 +1,7 @@
-"""The place of each field of a class in a manifest.
+"""The path of each field of a class in a manifest.
 
 A class of an object combines fields of several sections, and leaves out mappings that have only one field. The table
-`PLACES` contains the paths that differ from the names of the fields. A path such as `spec.levels[].nodeLabel` leads
+`PATHS` contains the paths that differ from the names of the fields. A path such as `spec.levels[].nodeLabel` leads
 through mappings, the items of lists (`[]`) and the values of mappings (`{}`).
 """
 
@@ -47,7 +47,7 @@ _DEVICE = (
 _USAGE = "fairSharing.admissionFairSharingStatus.consumedResources"
 _SELECTOR = {"deviceSelector": "deviceSelector.cel.expression"}
 
-PLACES: dict[type, Mapping[str, str]] = {
+PATHS: dict[type, Mapping[str, str]] = {
     api.ClusterQueue: {
         "admissionChecksStrategy": "spec.admissionChecksStrategy.admissionChecks",
         "admissionScope": "spec.admissionScope.admissionMode",
@@ -105,7 +105,7 @@ The section of an object is `spec`, unless the entry with an empty name contains
 
 
 class Field(msgspec.Struct, frozen=True):
-    """The place of one field of a class.
+    """The path of one field of a class in a manifest.
 
     Attributes:
         name: The name of the field in camelCase.
@@ -146,14 +146,15 @@ class Form(msgspec.Struct, frozen=True, eq=False):
 @cache
 def form_of(cls: type) -> Form:
     """Return the form of the manifests of a class."""
-    places = PLACES.get(cls, {})
+    paths = PATHS.get(cls, {})
     is_object = issubclass(cls, api.Object)
-    base = places.get("", "spec" if is_object else "")
+    base = paths.get("", "spec" if is_object else "")
     fields = {}
     for known in msgspec.structs.fields(cls):
         name = known.encode_name
         at = f"metadata.{name}" if is_object and name in _METADATA else f"{base}.{name}" if base else name
-        path, _, others = places.get(name, at).partition("*")
+        path, _, others = paths.get(name, at).partition("*")
+        # Without a mark in its path, a list or mapping of classes with forms of their own is converted item by item.
         container, cls_inside = _struct_in(known.type)
         inner = _own(cls_inside) if cls_inside else None
         if inner and "[]" not in path and "{}" not in path:
@@ -169,7 +170,7 @@ def _own(cls: type) -> Form | None:
     """Return the form of a class, or `None` if a manifest has the form of the class."""
     form = form_of(cls)
     is_plain = all(one.steps == (name,) and not (one.inner or one.is_time) for name, one in form.fields.items())
-    return None if is_plain and cls not in PLACES else form
+    return None if is_plain and cls not in PATHS else form
 
 
 def _struct_in(hint: Any) -> tuple[str, type | None]:
@@ -186,6 +187,7 @@ def _struct_in(hint: Any) -> tuple[str, type | None]:
 
 def gathered(form: Form, doc: Doc) -> Doc:
     """Return the fields of a class from a manifest that conforms to its schema."""
+    # One loop without calls: a dump of a cluster has tens of thousands of Workloads.
     found: Doc = {}
     for name, field in form.fields.items():
         value: Any = doc
@@ -201,14 +203,16 @@ def gathered(form: Form, doc: Doc) -> Doc:
             elif field.many:
                 value = {key: _item(field, item) for key, item in value.items()}
             elif field.inner is not None:
-                value = gathered(field.inner, value) or None
+                value = gathered(field.inner, value)
+                # Kueue's controllers write a status to every object; one that says nothing of interest is none.
+                value = value if value or name != "status" else None
             if value is not None and not (value == ZERO_TIME and field.is_time):
                 found[name] = None if value is NULL else value
     return found
 
 
 def _item(field: Field, item: Any) -> Any:
-    for step in field.rest:
+    for step in field.rest:  # the schema requires these fields
         item = item[step]
     return item if field.inner is None else gathered(field.inner, item)
 
