@@ -42,12 +42,11 @@ def read_object(kind: Kind, doc: Body, findings: Findings) -> Object | None:
     """Create the Python object for an object in its current version; `None` if `findings` contains problems."""
     if kind.group != KUEUE:  # `structured` has already examined objects of Kueue's API
         doc = conform(schema_of_kind(kind), doc, (), findings)
-        if findings.problems:
-            return None
-    flat = gathered(kind.form, kind.read(doc) if kind.read else doc)
-    if not flat.get("name"):
+    if "metadata" not in doc or (isinstance(doc["metadata"], dict) and not doc["metadata"].get("name")):
         findings.problem(("metadata", "name"), "is required", "Required")
+    if findings.problems:
         return None
+    flat = gathered(kind.form, kind.read(doc) if kind.read else doc)
     if "namespace" in flat and not (kind.namespaced and flat["namespace"]):
         del flat["namespace"]
     found = decoded(kind.form, flat, (), findings)

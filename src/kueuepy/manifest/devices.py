@@ -6,7 +6,7 @@ itself, and the fields of a device are in the section `basic`.
 
 from typing import Any
 
-from kueuepy.manifest.body import Body, changed
+from kueuepy.manifest.body import Body, changed, part
 
 GROUP = "resource.k8s.io"
 _OLD = ("v1beta1", "v1alpha3")
@@ -44,6 +44,14 @@ def read_claim(doc: Body) -> Body:
     return changed(doc, _REQUESTS[doc["kind"]], _with_defaults)
 
 
+def write_claim(doc: Body) -> Body:
+    """Return a claim, or a template of claims, with the section `devices` that the API requires."""
+    spec = part(doc, "spec")
+    if doc["kind"] == "ResourceClaimTemplate":
+        return {**doc, "spec": {**spec, "spec": {"devices": {}, **part(spec, "spec")}}}
+    return {**doc, "spec": {"devices": {}, **spec}}
+
+
 def _with_defaults(request: Body) -> Body:
     exact = request.get("exactly", {})
     mode = exact.get("allocationMode") or "ExactCount"
@@ -61,6 +69,7 @@ def read_slice(doc: Body) -> Body:
 
 def write_slice(doc: Body) -> Body:
     """Return a ResourceSlice whose attributes have their types."""
+    doc = changed(doc, ("spec", "devices", "*", "consumesCounters", "*"), lambda one: {"counters": {}, **one})
     return changed(doc, _ATTRIBUTES, lambda found: {name: _write_attribute(one) for name, one in found.items()})
 
 

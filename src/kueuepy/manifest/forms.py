@@ -197,7 +197,7 @@ def gathered(form: Form, doc: Doc) -> Doc:
                 break
         else:
             if field.others:
-                value = {other: value[other] for other in field.others if other in value} or None
+                value = {other: value[other] for other in field.others if value.get(other) is not None} or None
             elif field.many == "[]":
                 value = [_item(field, item) for item in value]
             elif field.many:

@@ -73,7 +73,9 @@ def _write_queue(doc: Body) -> Body:
 
 def _read_check(doc: Body) -> Body:
     states = [one.get("status") == "True" for one in _conditions(doc) if one.get("type") == "Active"]
-    return {**doc, "@active": any(states) or not _conditions(doc)}
+    conditions = part(doc, "status").get("conditions")
+    is_unknown = not (isinstance(conditions, list) and conditions)
+    return {**doc, "@active": any(states) or is_unknown}
 
 
 def _write_check(doc: Body) -> Body:
@@ -90,11 +92,7 @@ _NO_CONDITION = {"type": "MemoryPressure", "status": "False"}
 def _read_node(doc: Body) -> Body:
     conditions = _conditions(doc)
     ready = next((one for one in conditions if one.get("type") == "Ready"), None)
-    others = {
-        one["type"]: one.get("status")
-        for one in conditions
-        if isinstance(one.get("type"), str) and one["type"] != "Ready"
-    }
+    others = {one["type"]: one.get("status", "") for one in conditions if one.get("type", "Ready") != "Ready"}
     if ready is None and others == {_NO_CONDITION["type"]: _NO_CONDITION["status"]}:
         others = {}
     found: Body = {**doc, "@otherConditions": others or None}
@@ -205,8 +203,8 @@ _KINDS = (
         write=_with_handler,
     ),
     Kind(cls=api.DeviceClass, **_RESOURCE),
-    Kind(cls=api.ResourceClaimTemplate, **_RESOURCE, is_open=True, read=devices.read_claim),
-    Kind(cls=api.ResourceClaim, **_RESOURCE, is_open=True, read=devices.read_claim),
+    Kind(cls=api.ResourceClaimTemplate, **_RESOURCE, is_open=True, read=devices.read_claim, write=devices.write_claim),
+    Kind(cls=api.ResourceClaim, **_RESOURCE, is_open=True, read=devices.read_claim, write=devices.write_claim),
     Kind(cls=api.ResourceSlice, **_RESOURCE, read=devices.read_slice, write=devices.write_slice),
     Kind(cls=api.Namespace, **_CORE, is_open=True),
     Kind(cls=api.LimitRange, **_CORE),

@@ -22,6 +22,7 @@ Fault: TypeAlias = tuple[tuple[str | int, ...], str]
 
 _EXPECTED = re.compile(r"Expected `([^`]+)`(?: ([<>]=) (-?\d+))?(?:, got `([^`]+)`)?")
 _ENUM = re.compile(r"Invalid enum value (.+)")
+_MISSING = re.compile(r"Object missing required field `([^`]+)`")
 _LENGTH = re.compile(r"Expected `(str|array|object)` of length ([<>])= (\d+)")
 _PARTS = {"str": "characters", "array": "items", "object": "keys"}
 _WORDS = {
@@ -119,6 +120,8 @@ def decoding_fault(error: msgspec.ValidationError, cls: Any) -> Fault:
     if found := _LENGTH.fullmatch(message):
         size = "most" if found[2] == "<" else "least"
         return path, f"has a wrong length; it must have at {size} {found[3]} {_PARTS[found[1]]}"
+    if found := _MISSING.fullmatch(message):
+        return (*path, found[1]), "is required"
     found = _EXPECTED.fullmatch(message)
     if not found:
         return path, message

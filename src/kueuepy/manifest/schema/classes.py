@@ -9,8 +9,8 @@ import msgspec
 from msgspec import inspect
 
 from kueuepy.manifest.forms import form_of
-from kueuepy.manifest.schema.table import ANY, FLAG, INTEGER, METADATA, STRING, Schema, pod_spec
-from kueuepy.objects import CounterConsumption, Device, DeviceCapacity, Pod, Seconds, Timestamp
+from kueuepy.manifest.schema.table import ANY, FLAG, INTEGER, METADATA, STRING, Schema, pod_spec, with_fields
+from kueuepy.objects import CounterConsumption, Device, DeviceCapacity, Node, Pod, Seconds, Timestamp
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Hashable
@@ -24,6 +24,10 @@ _ATTRIBUTE = {"string": STRING, "int": INTEGER, "bool": FLAG, "version": STRING}
 )
 _REQUIRED = {(CounterConsumption, "counters")}
 """Fields that have a default in the class, but that the API requires."""
+
+
+_CONDITION = {"type": STRING, "status": STRING, "lastTransitionTime": Schema(type="string", format="date-time")}
+_CONDITIONS = Schema(type="array", items=Schema(type="object", properties=_CONDITION, is_open=True))
 
 
 @cache
@@ -42,6 +46,8 @@ def schema_of_kind(kind: Kind) -> Schema:
     found = msgspec.structs.replace(
         found, properties=fields | ({"status": ANY} if is_flat else {}), is_open=not is_flat
     )
+    if kind.cls is Node:  # the fields that `kinds` computes from the conditions are not in the form
+        found = with_fields(found, status=with_fields(fields["status"], conditions=_CONDITIONS))
     return _opened(found, kind.form) if kind.is_open else found
 
 
@@ -104,7 +110,7 @@ def _field(cls: type, field: Field, schema: Schema) -> Schema:
 
 
 def _values(item: Schema) -> Schema:
-    return Schema(type="object", items=item)
+    return Schema(type="object", items=item, null=None)
 
 
 class _Tree:
