@@ -14,7 +14,7 @@ from kueuepy.manifest.body import part
 from kueuepy.manifest.configuration import CONFIG_GROUP, read_configuration
 from kueuepy.manifest.convert import generated_name, in_v1beta2, object_name, read_object, split_api_version
 from kueuepy.manifest.findings import AllValidated, Findings, Validated
-from kueuepy.manifest.jobfields import unknown_fields
+from kueuepy.manifest.jobfields import review_fields
 from kueuepy.manifest.jobkinds import (
     DEFAULT_QUEUE,
     QUEUE_NAME,
@@ -285,8 +285,7 @@ class _Loader:
     def _review_job(self, item: Item, doc: dict[str, Any]) -> None:
         """Report fields of a job that the job's kind does not define."""
         findings = Findings(strict=self._strict)
-        for path, known in unknown_fields(doc):
-            findings.odd(path, f"unknown field; {suggestion(str(path[-1]), known)}", "left out")
+        review_fields(doc, findings)
         self._collect(findings, item, object_name(doc))
 
     def _parameters(self, item: Item, doc: dict[str, Any], version: str) -> dict[str, Any]:
