@@ -157,7 +157,7 @@ def fits(value: Any, hint: Any, names: _Names) -> bool:
         return value is None
     if origin is Any or not isinstance(origin, type):
         return True
-    if isinstance(value, str):
+    if isinstance(value, str):  # a string is a sequence of strings, but never meant as one
         return isinstance(value, origin) and not parts and is_text(value)
     if getattr(origin, "_is_protocol", False) and origin.__module__.startswith("kueuepy"):
         return all(hasattr(value, name) for name in {*vars(origin), *origin.__annotations__} if name[0] != "_")
@@ -193,6 +193,7 @@ class _Names(dict[str, Any]):
 
     def __missing__(self, name: str) -> Any:
         loaded = [module for path, module in list(sys.modules.items()) if path.startswith("kueuepy")]
+        # Modules of this package come last: they could have an unrelated object with the name of a builtin.
         for module in (builtins, typing, collections.abc, os, *loaded):
             if name in vars(module):
                 return vars(module)[name]

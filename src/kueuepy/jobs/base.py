@@ -468,6 +468,7 @@ class BaseJob:
             raise at.error(keys.PREBUILT_WORKLOAD_NAME, f"is not supported for {self.kind}; leave it out")
         checks.check_subdomain(metadata, field, keys.PREBUILT_WORKLOAD_NAME)
 
+    # Sections share their data with the manifest, so every change is made to a copy.
     def _copy(self) -> Section:
         """Return a copy of the manifest, to be changed."""
         return self._section(copy.deepcopy(self.manifest))

@@ -116,7 +116,7 @@ class JobCluster:
         reference = _controller(manifest)
         is_owned = reference is not None and self._manages_kind(_kind(reference))
         has_queue = _namespace(manifest) in self.default_queues and self.selects(manifest)
-        if has_queue and kind == "Pod":
+        if has_queue and kind == "Pod":  # the search for owners is left to the kinds that need it
             has_queue = self.ancestor(manifest) is None
         added = {}
         if has_queue and not _label(manifest, keys.QUEUE_NAME) and (kind == "Pod" or not is_owned):
@@ -206,6 +206,7 @@ class JobCluster:
             if reference is None or not _is_known_owner(reference):
                 return topmost
             kind = _kind(reference)
+            # An owner is in the namespace of the object that it owns.
             key = (*kind, _namespace(manifest), str(reference.get("name")))
             owner = self.owners.get(key)
             if owner is None:
@@ -327,6 +328,7 @@ def new_jobs(
             with about(item):
                 made = created(item, cluster.config, queue_name_annotation=queue_name_annotation)
                 new.append((item, made if made.get("kind") == "Pod" else cluster.defaulted(made)))
+    # Pods are last, because the defaults of their owners decide whether an owner is managed.
     cluster.owners.clear()
     cluster.own((*cluster.related, *(made for _, made in new)))
     for position, (item, made) in enumerate(new):

@@ -76,6 +76,7 @@ def read_configuration(
     is_given = "waitForPodsReady" in doc or release.minor >= _WAITS_SINCE
     is_off = part(doc, "featureGates").get("DisableWaitForPodsReady") is True or not is_given
     wait = None if is_off or not _is_on(doc, "waitForPodsReady", version) else _wait(doc, version)
+    # Without a default in v1beta2, absent strategies are an error that the rules report.
     fair = part(doc, "fairSharing").get("preemptionStrategies") or (_BOTH if version == "v1beta1" else ())
     has_fair = "fairSharing" in doc and _is_on(doc, "fairSharing", version)
     selector = LabelSelectorRequirement(NAMESPACE_NAME_LABEL, "NotIn", ("kube-system", namespace))
@@ -147,7 +148,7 @@ def write_configuration(configuration: Configuration) -> dict[str, Any]:
     spread(form_of(Configuration), msgspec.to_builtins(configuration, enc_hook=encode_text), doc)
     for name in [name for name in doc if name.startswith("@")]:
         del doc[name]
-    if configuration.frameworks is not None:
+    if configuration.frameworks is not None:  # a tuple in the encoded form; YAML has lists
         doc["integrations"] = {"frameworks": list(configuration.frameworks)}
     if wait:  # a file without recoveryTimeout has the value of timeout
         doc["waitForPodsReady"] = {"recoveryTimeout": "0s", **present(doc["waitForPodsReady"])}

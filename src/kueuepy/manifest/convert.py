@@ -112,7 +112,7 @@ def to_dict(obj: Object) -> dict[str, Any]:
     doc: Body = {"apiVersion": kind.api_version, "kind": kind.name, "metadata": {"name": obj.name, **namespace}}
     spread(kind.form, msgspec.to_builtins(obj, enc_hook=encode_text), doc)
     doc = kind.write(doc) if kind.write else doc
-    status = doc.pop("status", None)
+    status = doc.pop("status", None)  # kubectl prints it last
     return {**doc, "status": status} if status else doc
 
 

@@ -187,7 +187,7 @@ def _struct_in(hint: Any) -> tuple[str, type | None]:
 
 def gathered(form: Form, doc: Doc) -> Doc:
     """Return the fields of a class from a manifest that conforms to its schema."""
-    # One loop without calls: a dump of a cluster has tens of thousands of Workloads.
+    # One loop, with calls only where they are needed: a dump of a cluster has tens of thousands of Workloads.
     found: Doc = {}
     for name, field in form.fields.items():
         value: Any = doc
@@ -196,19 +196,23 @@ def gathered(form: Form, doc: Doc) -> Doc:
             if value is None:
                 break
         else:
-            if field.others:
-                value = {other: value[other] for other in field.others if value.get(other) is not None} or None
-            elif field.many == "[]":
-                value = [_item(field, item) for item in value]
-            elif field.many:
-                value = {key: _item(field, item) for key, item in value.items()}
-            elif field.inner is not None:
-                value = gathered(field.inner, value)
-                # Kueue's controllers write a status to every object; one that says nothing of interest is none.
-                value = value if value or name != "status" else None
+            if field.many or field.inner is not None or field.others:
+                value = _inside(field, value)
             if value is not None and not (value == ZERO_TIME and field.is_time):
                 found[name] = None if value is NULL else value
     return found
+
+
+def _inside(field: Field, value: Any) -> Any:
+    if field.others:
+        return {other: value[other] for other in field.others if value.get(other) is not None} or None
+    if field.many:
+        if field.many == "[]":
+            return [_item(field, item) for item in value]
+        return {key: _item(field, item) for key, item in value.items()}
+    found = gathered(field.inner, value) if field.inner is not None else value
+    # Kueue's controllers write a status to every object; a status without any field of the class counts as absent.
+    return found if found or field.name != "status" else None
 
 
 def _item(field: Field, item: Any) -> Any:

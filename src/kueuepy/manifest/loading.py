@@ -110,6 +110,7 @@ def load(
         DuplicateError: Two objects of the same kind have the same name.
         NotFoundError: A file does not exist.
     """
+    # A cluster is connected first, because its release decides about the defaults of all other sources.
     source = opened(source)
     live = live_parts(source)
     version = version or next((one.release for one in live if one.release), DEVELOPMENT)
@@ -199,7 +200,7 @@ class _Loader:
             self._fail(item, Problem(("items",), "Invalid", f"is {named(doc['items'])}; it must be a list"), "List")
         elif self._pick is None or not self._pick(item):
             self._take_object(item, item.value)
-        item.value = None
+        item.value = None  # a dump of a large cluster need not be in memory twice
 
     def _take_object(self, item: Item, doc: dict[str, Any], *, decided: bool = False) -> None:
         api_group, version = split_api_version(doc)
@@ -413,6 +414,7 @@ class _Loader:
             self._collect(review, item, "Configuration")
         elif self._release.name != DEVELOPMENT:
             configuration = Configuration(version=self._release.name)
+        # A Configuration with problems may name unknown gates, so the defaults apply.
         gates = configuration.gates if configuration and not self._problems else {}
         validated = Validated()
         for place, (obj, item) in self._objects.items():

@@ -168,7 +168,7 @@ def ready(cls: T) -> T:
     Returns:
         The class `cls`, unchanged.
     """
-    if cls not in _ready:
+    if cls not in _ready:  # without the lock in the usual case; a second preparation does no harm
         with _lock:
             msgspec.json.Decoder(cls)
             _ready.add(cls)

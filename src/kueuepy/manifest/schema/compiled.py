@@ -71,7 +71,9 @@ def _struct(schema: Schema) -> type[msgspec.Struct]:
         kind = type_of(inner)
         value = inner.default if isinstance(inner.default, str | int) else msgspec.UNSET
         default = msgspec.field(name=name) if is_required else msgspec.field(name=name, default=value)
+        # Names of fields can be keywords of Python, so the attributes are numbered.
         fields.append((f"f{position}", kind if is_required else kind | msgspec.UnsetType, default))
+    # msgspec, like Python, wants fields without a default first; the names hide this order.
     fields.sort(key=lambda field: field[2].default is not msgspec.NODEFAULT)
     hook = _hook(schema)
     namespace = {"__post_init__": hook} if hook else None
@@ -141,7 +143,7 @@ def _form(schema: Schema) -> Callable[[Any], object] | None:
             return True
         if search(value) is None or (is_quantity and fault_of_quantity(value)):
             return False
-        if len(known) >= _REMEMBERED:
+        if len(known) >= _REMEMBERED:  # emptied at once, because an order of use would cost more than it saves
             known.clear()
         known.add(value)
         return True

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 _TIME = re.compile(r"(\d{4})-(\d\d)-(\d\d)[Tt](\d\d):(\d\d):(\d\d)(?:\.\d+)?(?:[Zz]|[-+]\d\d:\d\d)", re.ASCII)
 _INT64 = 2**63
 _DIGITS = 20  # length of the longest 64-bit integer, with its sign
-_SIGNIFICANT = 2**53
+_SIGNIFICANT = 2**53  # above, a float no longer represents every integer
 _QUANTITY = "a quantity: a number, then one of n u m k M G T P E Ki Mi Gi Ti Pi Ei"
 _FORMS = {
     r"^[a-z0-9]([-a-z0-9]*[a-z0-9])?$": "a DNS label: at most 63 of a-z, 0-9 and -, with a letter or digit at each end",
@@ -74,7 +74,7 @@ def _object(schema: Schema, value: Any, path: Path, findings: Findings) -> Any:
         return _mapping(schema, value, path, findings)
     clean: dict[str, Any] = {}
     for name, inner in value.items():
-        if findings.full:
+        if findings.full:  # a malformed object can have a million fields
             return value
         known = schema.properties.get(name)
         if known is None and schema.is_open:
@@ -139,6 +139,7 @@ def _count(schema: Schema, value: Any, path: Path, findings: Findings) -> None:
 
 def _once(schema: Schema, value: list[Any], path: Path, findings: Findings) -> None:
     """Check that no item of a list occurs twice. Items are compared by their keys if the schema defines keys."""
+    # Items are compared as JSON, because mappings are not hashable.
     seen: set[str] = set()
     for position, item in enumerate(value):
         known, place = _key(schema, item), (*path, position)

@@ -108,6 +108,7 @@ class Events:
             self.text.fail_at((self.text.line + place[0], place[1]), detail)
         parser = yaml.cyaml.CParser(self._source) if self._is_fast else PythonParser(self._source)
         is_suspect = _SUSPECT.search(self._source)
+        # The `try` is outside of the loop: an exception of the code that consumes the events does not get here.
         try:
             while (event := parser.get_event()) is not None:
                 self.mark = event.start_mark
