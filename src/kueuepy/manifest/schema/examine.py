@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 
 from kueuepy.errors.problems import shown, suggestion
-from kueuepy.manifest.formats import fault_of_quantity
+from kueuepy.manifest.formats import KEY_FORM, LABEL_FORM, SUBDOMAIN_FORM, fault_of_quantity
 from kueuepy.manifest.schema.table import METADATA
 from kueuepy.objects.times import parse_duration
 
@@ -33,16 +33,14 @@ _DIGITS = 20  # length of the longest 64-bit integer, with its sign
 _SIGNIFICANT = 2**53  # above, a float no longer represents every integer
 _QUANTITY = "a quantity: a number, then one of n u m k M G T P E Ki Mi Gi Ti Pi Ei"
 _FORMS = {
-    r"^[a-z0-9]([-a-z0-9]*[a-z0-9])?$": "a DNS label: at most 63 of a-z, 0-9 and -, with a letter or digit at each end",
-    r"^[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*$": (
-        "a DNS subdomain: at most 253 of a-z, 0-9, - and ., with a letter or digit at each end"
-    ),
+    r"^[a-z0-9]([-a-z0-9]*[a-z0-9])?$": LABEL_FORM,
+    r"^[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*$": SUBDOMAIN_FORM,
     r"^(?i)[a-z]([-a-z0-9]*[a-z0-9])?$": "the name of a kind",
     r"^[A-Za-z]([A-Za-z0-9_,:]*[A-Za-z0-9_])?$": "one word of letters, digits and _ , :",
     (
         r"^([a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*/)?"
         r"(([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9])$"
-    ): "a label key: letters, digits, -, _ and ., if need be after a DNS subdomain and /",
+    ): KEY_FORM,
 }
 """Descriptions of the patterns in Kueue's schemas."""
 _NAMES = frozenset(list(_FORMS)[:2])

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 
 from kueuepy.errors.problems import shown
-from kueuepy.manifest.formats import LABEL_LENGTH, is_label_key
+from kueuepy.manifest.formats import KEY_FORM, is_label_key
 from kueuepy.manifest.forms import ZERO_TIME
 from kueuepy.manifest.placements import review_placement
 from kueuepy.manifest.schema.compiled import is_valid
@@ -186,8 +186,7 @@ def review_tolerations(tolerations: Iterable[dict[str, Any]], path: Path, findin
         if key is None and operator != "Exists":
             findings.problem((*place, "operator"), "must be Exists where there is no key, which stands for all keys")
         if key and not is_label_key(key):
-            detail = f"is {shown(key)}; it must be a label key: at most {LABEL_LENGTH} letters, digits, -, _ and ., "
-            findings.problem((*place, "key"), f"{detail}if need be after a DNS subdomain and /")
+            findings.problem((*place, "key"), f"is {shown(key)}; it must be {KEY_FORM}")
         if operator == "Exists" and "value" in toleration:
             findings.problem((*place, "value"), "must be absent where operator is Exists")
         if "tolerationSeconds" in toleration and effect != "NoExecute":
