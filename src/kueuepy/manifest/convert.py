@@ -11,7 +11,7 @@ from kueuepy.errors.problems import ManifestError
 from kueuepy.manifest.body import Body, part
 from kueuepy.manifest.decoding import decoded
 from kueuepy.manifest.findings import Findings
-from kueuepy.manifest.forms import encode_text, gathered, spread
+from kueuepy.manifest.forms import encode_text, form_of, gathered, spread
 from kueuepy.manifest.kinds import BY_CLASS, KINDS, KUEUE, Kind
 from kueuepy.manifest.schema.classes import schema_of_kind
 from kueuepy.manifest.schema.structure import conform, structured
@@ -46,10 +46,10 @@ def read_object(kind: Kind, doc: Body, findings: Findings) -> Object | None:
         findings.problem(("metadata", "name"), "is required", "Required")
     if findings.problems:
         return None
-    flat = gathered(kind.form, kind.read(doc) if kind.read else doc)
+    flat = gathered(form_of(kind.cls), kind.read(doc) if kind.read else doc)
     if "namespace" in flat and not (kind.namespaced and flat["namespace"]):
         del flat["namespace"]
-    found = decoded(kind.form, flat, (), findings)
+    found = decoded(form_of(kind.cls), flat, (), findings)
     return None if findings.problems else found
 
 
@@ -110,7 +110,7 @@ def to_dict(obj: Object) -> dict[str, Any]:
     kind = BY_CLASS[type(obj)]
     namespace = {"namespace": obj.namespace} if isinstance(obj, NamespacedObject) else {}
     doc: Body = {"apiVersion": kind.api_version, "kind": kind.name, "metadata": {"name": obj.name, **namespace}}
-    spread(kind.form, msgspec.to_builtins(obj, enc_hook=encode_text), doc)
+    spread(form_of(kind.cls), msgspec.to_builtins(obj, enc_hook=encode_text), doc)
     doc = kind.write(doc) if kind.write else doc
     status = doc.pop("status", None)  # kubectl prints it last
     return {**doc, "status": status} if status else doc

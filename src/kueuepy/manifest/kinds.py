@@ -8,7 +8,7 @@ import msgspec
 import kueuepy.objects as api
 from kueuepy.manifest import devices, placements
 from kueuepy.manifest.body import Body, changed, part, present
-from kueuepy.manifest.forms import NULL, Form, form_of
+from kueuepy.manifest.forms import NULL
 from kueuepy.manifest.schema.table import METADATA
 from kueuepy.objects import NamespacedObject, Object
 
@@ -49,11 +49,6 @@ class Kind(msgspec.Struct, frozen=True, kw_only=True):
     def namespaced(self) -> bool:
         """Whether objects of the kind are namespaced."""
         return issubclass(self.cls, NamespacedObject)
-
-    @property
-    def form(self) -> Form:
-        """The places of the fields of the class."""
-        return form_of(self.cls)
 
 
 def _conditions(doc: Body) -> list[Body]:

@@ -190,7 +190,7 @@ class _Loader:
         self._position += 1
         if not isinstance(doc, dict):
             self._fail(item, Problem((), "Invalid", "is not a mapping; an object has apiVersion, kind and metadata"))
-        elif not self._is_served(item) and not item.text.size and (path := unpaired_surrogate(doc)) is not None:
+        elif not item.text.size and not self._is_served(item) and (path := unpaired_surrogate(doc)) is not None:
             name = object_name(doc).encode("utf-8", "replace").decode()
             self._fail(item, Problem(path, "Invalid", "must be valid Unicode, without unpaired surrogates"), name)
         elif str(doc.get("kind")).endswith("List") and (doc.get("items") is None or isinstance(doc["items"], list)):
@@ -310,7 +310,7 @@ class _Loader:
         self._configuration = (*found, item)
 
     def _read(self, item: Item, doc: dict[str, Any], api_group: str, version: str) -> None:
-        validated = AllValidated() if self._is_served(item) else self._validated
+        validated = AllValidated() if self._served and self._is_served(item) else self._validated
         findings = Findings(strict=self._strict, validated=validated)
         obj: Object | None = None
         body = in_v1beta2(api_group, version, self._named(item, doc), findings, is_new=True)

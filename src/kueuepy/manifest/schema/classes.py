@@ -48,7 +48,7 @@ def schema_of_kind(kind: Kind) -> Schema:
     )
     if kind.cls is Node:  # the fields that `kinds` computes from the conditions are not in the form
         found = with_fields(found, status=with_fields(fields["status"], conditions=_CONDITIONS))
-    return _opened(found, kind.form) if kind.is_open else found
+    return _opened(found, form_of(kind.cls)) if kind.is_open else found
 
 
 def _opened(schema: Schema, form: Form) -> Schema:

@@ -94,7 +94,9 @@ class Nodes:
             elif isinstance(event, yaml.AliasEvent):
                 self._alias(event.anchor)
             elif isinstance(event, yaml.CollectionEndEvent):
-                self._leave()
+                closed = self._open.pop().container
+                if self._open[-1].merging:
+                    self._merge(self._open[-1], closed if isinstance(closed, list) else [closed])
             else:
                 self._enter({} if isinstance(event, yaml.MappingStartEvent) else [], event.anchor)
         return self._root[0] if self._root else None
@@ -128,14 +130,6 @@ class Nodes:
         self._add(container)
         self._open.append(_Open(container, isinstance(container, dict)))
 
-    def _leave(self) -> None:
-        """Complete the innermost collection, and count merged content towards the limits."""
-        closed = self._open.pop()
-        top = self._open[-1]
-        if top.merging:
-            sources = closed.container if isinstance(closed.container, list) else [closed.container]
-            self._merge(top, sources)
-
     def _scalar(self, event: Any) -> None:
         text: str = event.value
         top, most = self._open[-1], self._limits.scalar_bytes
@@ -162,7 +156,11 @@ class Nodes:
             self._name(top, key)
         else:
             self._count += 1
-            self._add(value)
+            if top.is_mapping and not top.merging:  # the usual case of `_add`
+                top.container[top.key] = value
+                top.key = None
+            else:
+                self._add(value)
             if top.merging:
                 self._merge(top, [value])
 

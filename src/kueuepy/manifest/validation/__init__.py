@@ -13,7 +13,7 @@ from kueuepy.errors import about
 from kueuepy.errors.arguments import checked
 from kueuepy.errors.problems import ManifestError, Problem
 from kueuepy.manifest.convert import read_object, to_dict
-from kueuepy.manifest.forms import path_in_manifest
+from kueuepy.manifest.forms import form_of, path_in_manifest
 from kueuepy.manifest.kinds import BY_CLASS, KUEUE, Kind
 from kueuepy.manifest.schema.structure import structured
 from kueuepy.manifest.schema.table import METADATA
@@ -167,7 +167,8 @@ def _review_metadata(obj: Object, review: Review) -> None:
         review.subdomain(obj.name, ("metadata", "name"))
     if isinstance(obj, NamespacedObject):
         review.label(obj.namespace, ("metadata", "namespace"))
-    review.labels(obj.labels, ("metadata", "labels"))
+    if obj.labels:
+        review.labels(obj.labels, ("metadata", "labels"))
     review.annotations(obj.annotations, ("metadata", "annotations"))
 
 
@@ -239,4 +240,4 @@ def _to_dict(obj: Object) -> Any:
 def _review_fault(kind: Kind, fault: Fault | None, review: Review) -> None:
     if fault is not None:
         path, detail = fault
-        review.problem(path_in_manifest(kind.form, path), detail)
+        review.problem(path_in_manifest(form_of(kind.cls), path), detail)
