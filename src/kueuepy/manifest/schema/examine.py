@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
 _TIME = re.compile(r"(\d{4})-(\d\d)-(\d\d)[Tt](\d\d):(\d\d):(\d\d)(?:\.\d+)?(?:[Zz]|[-+]\d\d:\d\d)", re.ASCII)
 _INT64 = 2**63
-_DIGITS = 20  # length of the longest 64-bit integer, with its sign
+_INTEGER = re.compile(r"-?[0-9]{1,19}", re.ASCII)  # 19 digits have every integer of 64 bits; its range is checked later
 _SIGNIFICANT = 2**53  # above, a float no longer represents every integer
 _QUANTITY = "a quantity: a number, then one of n u m k M G T P E Ki Mi Gi Ti Pi Ei"
 _FORMS = {
@@ -216,7 +216,8 @@ def is_time(text: str) -> bool:
 def _integer(schema: Schema, value: Any, path: Path, findings: Findings) -> Any:
     number = _whole(value)
     if number is None:
-        number = _whole(_as_integer(value, path, findings))
+        meant = int(value) if isinstance(value, str) and _INTEGER.fullmatch(value) else None
+        number = _whole(_converted(value, meant, "an integer", path, findings))
     if number is None:
         return value
     least, most = schema.range
@@ -237,7 +238,9 @@ def _whole(value: Any) -> int | None:
 
 
 def _boolean(_: Schema, value: Any, path: Path, findings: Findings) -> Any:
-    return value if isinstance(value, bool) else _as_boolean(value, path, findings)
+    if isinstance(value, bool):
+        return value
+    return _converted(value, {"true": True, "false": False}.get(str(value)), "true or false", path, findings)
 
 
 def _number(schema: Schema, value: Any, path: Path, findings: Findings) -> Any:
@@ -274,20 +277,8 @@ def _as_text(raw: Any, path: Path, findings: Findings) -> Any:
     return str(raw).lower() if isinstance(raw, bool) else str(raw)
 
 
-def _as_integer(raw: Any, path: Path, findings: Findings) -> Any:
-    """Convert a string with an integer in lenient mode; report any other value, and return it unchanged."""
-    text = raw if isinstance(raw, str) else ""
-    digits = text.removeprefix("-")
-    is_integer = digits.isascii() and digits.isdigit() and len(text) < _DIGITS
-    return _converted(raw, int(text) if is_integer else None, "an integer", path, findings)
-
-
-def _as_boolean(raw: Any, path: Path, findings: Findings) -> Any:
-    """Convert the strings `true` and `false` in lenient mode; report any other value, and return it unchanged."""
-    return _converted(raw, {"true": True, "false": False}.get(str(raw)), "true or false", path, findings)
-
-
 def _converted(raw: Any, meant: Any, wanted: str, path: Path, findings: Findings) -> Any:
+    """Return what a string means in lenient mode; report a value of a wrong type without a meaning."""
     detail = f"is {named(raw)}; it must be {wanted}"
     if meant is None:
         findings.problem(path, detail)
