@@ -14,8 +14,8 @@ ROOT = Path(__file__).resolve().parent.parent
 PAGE = ROOT / "docs" / "fidelity.md"
 sys.path.insert(0, str(ROOT / "src"))
 
-from kueuepy.profiles.coverage import FIELDS, GATES, LATER_GATES  # noqa: E402 - of this checkout
-from kueuepy.profiles.gates import DEFAULTS  # noqa: E402
+from kueuepy.cluster.unmodelled import fields as fields_of_kinds  # noqa: E402 - of this checkout
+from kueuepy.profiles.gates import COVERAGE, DEFAULTS, LATER  # noqa: E402
 from kueuepy.profiles.releases import RELEASES  # noqa: E402
 
 EFFECTS = ("modelled", "no effect", "not modelled")
@@ -59,10 +59,10 @@ def gates() -> str:
     defaults = DEFAULTS[RELEASES[-1]]
     for effect in EFFECTS:
         for name in sorted(defaults):
-            if GATES[name].effect == effect:
-                newer = " (this gate is newer than the mirrored commit)" if name in LATER_GATES else ""
+            if COVERAGE[name].effect == effect:
+                newer = " (this gate is newer than the mirrored commit)" if name in LATER else ""
                 rows.append(
-                    f"| {effect} | `{name}` | {'yes' if defaults[name] else 'no'} | {GATES[name].note}{newer} |"
+                    f"| {effect} | `{name}` | {'yes' if defaults[name] else 'no'} | {COVERAGE[name].note}{newer} |"
                 )
     return "\n".join(rows) + "\n"
 
@@ -70,7 +70,7 @@ def gates() -> str:
 def fields() -> str:
     """Return the table of the fields of Kueue's API and of its configuration file."""
     rows = ["| kind | effect | fields |", "| --- | --- | --- |"]
-    for kind, paths in FIELDS.items():
+    for kind, paths in fields_of_kinds().items():
         for effect in EFFECTS:
             listed: dict[str, list[str]] = {}
             for path, coverage in paths.items():

@@ -246,7 +246,7 @@ def test_a_component_of_the_package_uses_only_earlier_components_and_the_core(ro
     order = rooms("errors")
     later = set(order[order.index(room) + 1 :])
     used = {(name, other) for name, others in ARROWS.items() if room_of(name) == room for other in others}
-    assert used or room in {"errors", "sources"}
+    assert used or room in {"errors", "_stubs", "sources"}
     assert {(name, other) for name, other in used if room_of(other) in later or other in ENTRANCES} == set()
 
 
@@ -329,12 +329,7 @@ def test_files_of_a_folder_do_not_share_a_prefix():
         for other in path.parent.glob("*.py")
         if path.stem.startswith(f"{other.stem}_") and other.stem != "__init__"
     }
-    assert prefixed == {
-        "src/kueuepy/jobs/integrations/appwrapper_pods.py",
-        "src/kueuepy/jobs/integrations/pod_group.py",
-        "src/kueuepy/jobs/integrations/spark_pod.py",
-        "src/kueuepy/jobs/topology_check.py",
-    }
+    assert prefixed == set()
 
 
 FUNCTIONS = [

@@ -16,11 +16,11 @@ names from the modules of the package, which the table lists. Each name is loade
 | `kueuepy.jobs`, `kueuepy.manifest` | manifests of jobs and of Kueue's objects |
 """
 
-from kueuepy import _home
+from kueuepy import _home, _stubs
 
 _home.check_interpreter()
 _home.register()
-_load, __dir__, __all__ = _home.facade(__name__)
+_load, __dir__, __all__ = _stubs.facade(__name__)
 
 
 def __getattr__(name: str) -> object:

@@ -1,30 +1,16 @@
-"""The facade modules, and the registration of functions of rooms that import later rooms.
-
-Each public name of a facade is imported on first use, from the module that the facade's stub names.
-The `__all__` of a facade's stub (`sim.pyi`) is the only list of its names. Type checkers read the stub itself.
-"""
+"""Checks of the interpreter, and the registration of functions for rooms that precede the functions' own rooms."""
 
 from __future__ import annotations
 
-import re
 import sys
 from importlib import import_module
-from pathlib import Path
 
-from kueuepy import sources
+from kueuepy import _stubs, sources
 from kueuepy.look import html_renderers
 
 TYPE_CHECKING = False  # importing `typing` takes longer than the rest of `import kueuepy`
 if TYPE_CHECKING:
     import os
-    from collections.abc import Callable
-
-FACADES = ("kueuepy", "kueuepy.answers", "kueuepy.lab", "kueuepy.platform", "kueuepy.sim")
-_EAGER = ("kueuepy.objects", "kueuepy.errors")
-# A stub is read with a regular expression, because importing `ast` takes longer than the rest of `import kueuepy`.
-_IMPORT = re.compile(r"^from (\S+) import (\([^)]*\)|.*)$", re.MULTILINE)
-_ALL = re.compile(r"^__all__ = \[([^\]]*)\]", re.MULTILINE)
-_NAME = re.compile(r"\w+")
 
 
 def check_interpreter() -> None:
@@ -41,37 +27,10 @@ def check_interpreter() -> None:
         raise ImportError("kueuepy does not support sub-interpreters; import it in the main interpreter")
 
 
-def names_of(facade: str) -> dict[str, str]:
-    """Return the public names of a facade, each with the module that defines it."""
-    folder = Path(__file__).parent.joinpath(*facade.split(".")[1:])
-    stub = folder / "__init__.pyi" if folder.is_dir() else folder.with_suffix(".pyi")
-    text = stub.read_text(encoding="utf-8")
-    home = {name: module for module, names in _IMPORT.findall(text) for name in _NAME.findall(names)}
-    return {public: home[public] for listed in _ALL.findall(text) for public in _NAME.findall(listed)}
-
-
-def facade(name: str) -> tuple[Callable[[str], object], Callable[[], list[str]], list[str]]:
-    """Return `__getattr__`, `__dir__` and `__all__` of a facade module."""
-    home = names_of(name)
-    public_names = sorted(home)
-
-    def load(public: str) -> object:
-        """Import a public name and cache it."""
-        if public not in home:
-            raise AttributeError(_missing(name, public, home), name=public, obj=sys.modules[name])
-        module = home[public]
-        # `from kueuepy import sim` names a module, which is not an attribute until it is imported.
-        is_module = module in FACADES
-        found: object = import_module(f"{module}.{public}") if is_module else getattr(import_module(module), public)
-        setattr(sys.modules[name], public, found)
-        return found
-
-    return load, lambda: public_names, public_names
-
-
 def register() -> None:
-    """Register the functions that show objects in notebooks, and open running clusters and recordings."""
+    """Register the functions that show objects in notebooks, open clusters and recordings, and answer unknown names."""
     html_renderers[:] = [_html]
+    _stubs.missing[:] = [_missing]
     sources.read_by(sources.Readers(_cluster, _state, _recording))
 
 
@@ -100,18 +59,17 @@ def _recording(path: str | os.PathLike[str]) -> sources.RecordedJobs:
 
 
 def _missing(name: str, public: str, known: dict[str, str]) -> str:
-    """Return the error message for an unknown name in a facade, with a suggestion: another facade or a similar name."""
+    """Return the error message for an unknown name in a module, with a suggestion: another module or a similar name."""
     message = f"module {name!r} has no attribute {public!r}"
-    if public.startswith("_"):
-        return message
     from difflib import get_close_matches  # noqa: PLC0415 - only needed for this message
 
+    from kueuepy.errors import __all__ as errors  # noqa: PLC0415 - only needed for this message
     from kueuepy.errors.former import FORMER  # noqa: PLC0415 - only needed for this message
 
     if new_way := FORMER["name"].get(public):
         return f"{message}: {new_way}"
-    others = {place: list(names_of(place)) for place in FACADES if place != name}
-    others |= {place: import_module(place).__all__ for place in _EAGER}
+    others = {place: list(_stubs.names_of(place)) for place in (*_stubs.FACADES, *_stubs.ROOMS) if place != name}
+    others["kueuepy.errors"] = errors
     places = [place for place, names in others.items() if public in names]
     close = get_close_matches(public, known, 1)
     guess = f"{places[0]}.{public}" if places else f"{name}.{close[0]}" if close else ""

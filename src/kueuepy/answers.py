@@ -3,6 +3,6 @@
 The records that programs use most often, such as `Admitted` and `Explanation`, are in `kueuepy` itself.
 """
 
-from kueuepy import _home
+from kueuepy import _stubs
 
-__getattr__, __dir__, __all__ = _home.facade(__name__)
+__getattr__, __dir__, __all__ = _stubs.facade(__name__)

@@ -3,6 +3,6 @@
 `simulate` and `Jobs` are in `kueuepy` itself.
 """
 
-from kueuepy import _home
+from kueuepy import _stubs
 
-__getattr__, __dir__, __all__ = _home.facade(__name__)
+__getattr__, __dir__, __all__ = _stubs.facade(__name__)

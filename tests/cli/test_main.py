@@ -65,7 +65,7 @@ def test_the_version_names_core_python_and_kueue(kueuepy):
     )
 
 
-_HELP = {"__main__", "_home", "cli", "cli.streams", "look", "look.escapes", "look.notebook", "sources"}
+_HELP = {"__main__", "_home", "_stubs", "cli", "cli.streams", "look", "look.escapes", "look.notebook", "sources"}
 _PROFILES = {
     "profiles",
     "profiles.gates",

@@ -9,8 +9,8 @@ import pytest
 
 import kueuepy as kq
 from kueuepy.cli import main
-from kueuepy.manifest.schema.table import _numbered, _table
-from kueuepy.profiles.coverage import FIELDS, GATES, LATER_GATES, PREEMPTION_CONFIG
+from kueuepy.cluster.unmodelled import PREEMPTION_CONFIG, fields
+from kueuepy.profiles.gates import COVERAGE, LATER
 
 INVENTORY = Path(__file__).parents[1] / "golden" / "kueue"
 TEAMS = "examples/seeds/002/two-teams.yaml"
@@ -29,52 +29,38 @@ def gated(name, on=True):  # noqa: FBT002 - as in a file
     return kq.Cluster(FLAVOR, team(), configuration=kq.Configuration(feature_gates={name: on}))
 
 
-def leaves(schema, path=""):
-    if path.endswith("podSets[].template"):
-        yield path
-    elif schema.type == "array" and schema.items is not None:
-        yield from leaves(schema.items, f"{path}[]")
-    elif schema.properties:
-        for name, inner in schema.properties.items():
-            if path or name not in ("apiVersion", "kind", "metadata"):
-                yield from leaves(inner, f"{path}.{name}" if path else name)
-    else:
-        yield path
-
-
 # --- the list is complete ---------------------------------------------------------------------------------------------
 
 
 def test_every_feature_gate_of_kueue_is_listed_with_its_effect():
     mirrored = set((INVENTORY / "gates.txt").read_text().split())
     listed = kq.fidelity().feature_gates
-    assert set(listed) == mirrored | set(LATER_GATES)
+    assert set(listed) == mirrored | set(LATER)
     assert all(gate.effective or gate.note for gate in listed.values())
 
 
 def test_every_field_of_kueues_api_is_listed_with_its_effect():
-    fields = kq.fidelity().fields
-    known = {kind: set(leaves(_numbered(numbers["v1beta2"]))) for kind, numbers in _table()["kinds"].items()}
-    known["Configuration"] = set((INVENTORY / "configuration.txt").read_text().split())
-    later = {f"metadata.annotations[{PREEMPTION_CONFIG}]", "status.effectiveQuotas"}
-    assert {kind: set(paths) - later for kind, paths in fields.items()} == known
+    listed = (line.split() for line in (INVENTORY / "fields.txt").read_text().splitlines())
+    known = {(kind, path): effect.replace("-", " ") for kind, path, effect in listed}
+    assert {(kind, path): how.effect for kind, paths in fields().items() for path, how in paths.items()} == known
+    assert kq.fidelity().fields == fields()
 
 
 def test_every_field_that_is_not_modelled_has_a_reason():
-    assert [path for paths in FIELDS.values() for path, how in paths.items() if how == ("not modelled", "")] == []
+    assert [path for paths in fields().values() for path, how in paths.items() if how == ("not modelled", "")] == []
 
 
 def test_the_page_lists_every_gate_and_field():
     page = (Path(__file__).parents[2] / "docs" / "fidelity.md").read_text(encoding="utf-8")
     listed = re.sub(r"\s+", " ", page)
     assert [name for name in kq.fidelity().feature_gates if f"`{name}`" not in listed] == []
-    assert [path for paths in FIELDS.values() for path in paths if f"`{path}`" not in listed] == []
+    assert [path for paths in fields().values() for path in paths if f"`{path}`" not in listed] == []
 
 
 # --- what is reported -------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("gate", sorted(name for name in GATES if GATES[name].effect == "not modelled"))
+@pytest.mark.parametrize("gate", sorted(name for name in COVERAGE if COVERAGE[name].effect == "not modelled"))
 def test_a_gate_that_is_not_modelled_is_reported_if_it_differs_from_its_default(gate):
     if gate not in kq.fidelity().feature_gates or gate in ("ManagedJobsNamespaceSelectorAlwaysRespected", "MultiKueue"):
         return

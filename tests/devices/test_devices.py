@@ -589,3 +589,16 @@ def test_the_count_of_a_request_is_defaulted_as_by_the_api(exactly, count):
     read = from_dict({"apiVersion": "resource.k8s.io/v1", "kind": "ResourceClaimTemplate", **body})
     assert read.requests[0].count == count
     assert read.requests[0].first_available is None
+
+
+def test_empty_parts_of_device_objects_survive_writing_and_reading():
+    consumed = kq.objects.CounterConsumption("set")
+    pool = kq.objects.ResourcePool("p")
+    device = kq.objects.Device("d", consumes_counters=[consumed])
+    for one in (
+        kq.objects.ResourceSlice("s", driver=GPU, pool=pool, devices=[device]),
+        kq.objects.ResourceClaim("c"),
+        kq.objects.ResourceClaimTemplate("t"),
+    ):
+        assert from_dict(to_dict(one)) == one
+    assert to_dict(kq.objects.ResourceClaim("c"))["spec"] == {"devices": {}}

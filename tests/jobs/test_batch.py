@@ -4,7 +4,7 @@ import pytest
 
 from kueuepy.errors import InvalidSpecError
 from kueuepy.jobs import adapter_for, apply_patch, start_patch, stop_patch, suspend, to_workload
-from kueuepy.jobs.indexes import terminal_indexes
+from kueuepy.jobs.numbers import terminal_indexes
 from kueuepy.objects import Configuration, PodSetAssignment, ReclaimablePod
 
 MIN = "kueue.x-k8s.io/job-min-parallelism"

@@ -4,7 +4,7 @@ import pytest
 
 from kueuepy.errors import InvalidSpecError, NotFoundError
 from kueuepy.jobs import adapter_for, apply_patch, start_patch, suspend, to_workload
-from kueuepy.jobs.integrations.trainer_runtime import merged
+from kueuepy.jobs.integrations.trainjob import merged
 from kueuepy.objects import PriorityClass, PriorityClassRef, ReclaimablePod
 
 OFFSET = "kueue.x-k8s.io/pod-index-offset"

@@ -3,13 +3,26 @@
 import pytest
 
 from kueuepy.errors import InvalidSpecError, NotFoundError
-from kueuepy.jobs import find_ancestor, is_managed, to_workloads, with_defaults
+from kueuepy.jobs import to_workloads
+from kueuepy.jobs.cluster import JobCluster
 from kueuepy.objects import Configuration, LabelSelector, LocalQueue, Namespace, WorkloadPriorityClass
 
 QUEUE = "kueue.x-k8s.io/queue-name"
 JOBSET, WRAPPER, JOB = ("jobset.x-k8s.io/v1alpha2", "JobSet"), ("workload.codeflare.dev/v1beta2", "AppWrapper"), None
 ALL = Configuration(manage_jobs_without_queue_name=True)
 NONE = Configuration()
+
+
+def find_ancestor(job, owners, config=NONE):
+    return JobCluster.of(config).own(owners).ancestor(job)
+
+
+def is_managed(job, *, config, owners=(), namespaces=()):
+    return JobCluster.of(config, namespaces=namespaces).own(owners).why_unmanaged(job) is None
+
+
+def with_defaults(job, queues=(), classes=()):
+    return JobCluster.of(NONE, classes, local_queues=queues).defaulted(job)
 
 
 def thing(kind, name, *, owner=None, queue=None, namespace="team-a"):
@@ -36,7 +49,7 @@ def test_the_topmost_managed_owner_is_queued(queues, all_jobs, expected):
     wrapper = thing(WRAPPER, "wrapper", queue=queues[0])
     jobset = thing(JOBSET, "jobset", owner=wrapper, queue=queues[1])
     job = thing(JOB, "job", owner=jobset, queue="q")
-    found = find_ancestor(job, [wrapper, jobset, job], all_jobs=all_jobs)
+    found = find_ancestor(job, [wrapper, jobset, job], ALL if all_jobs else NONE)
     assert (found and found["metadata"]["name"]) == expected
     assert is_managed(job, config=ALL if all_jobs else NONE, owners=[wrapper, jobset]) is (expected is None)
 
@@ -104,13 +117,14 @@ def test_a_job_with_an_owner_gets_no_defaults():
     jobset = thing(JOBSET, "jobset")
     job = thing(JOB, "job", owner=jobset)
     classes = [WorkloadPriorityClass("default", value=1)]
-    assert with_defaults(job, has_default_queue=True, classes=classes) == job
-    labels = with_defaults(jobset, has_default_queue=True, classes=classes)["metadata"]["labels"]
+    queues = [LocalQueue("default", namespace="team-a", cluster_queue="c")]
+    assert with_defaults(job, queues, classes) == job
+    labels = with_defaults(jobset, queues, classes)["metadata"]["labels"]
     assert labels == {QUEUE: "default", "kueue.x-k8s.io/priority-class": "default"}
     assert with_defaults(jobset) == jobset
     pod = thing(("v1", "Pod"), "pod")
     pod["metadata"]["annotations"] = {"kueue.x-k8s.io/pod-suspending-parent": "deployment"}
-    assert with_defaults(pod, has_default_queue=True, classes=classes) == pod
+    assert with_defaults(pod, queues, classes) == pod
 
 
 def test_jobs_of_a_managed_jobset_have_no_workloads(example):

@@ -4,7 +4,7 @@ import pytest
 
 from kueuepy.errors import InvalidSpecError
 from kueuepy.jobs import adapter_for, apply_patch, start_patch, stop_patch, suspend, to_workload
-from kueuepy.jobs.integrations.spark_pod import java_memory
+from kueuepy.jobs.integrations.spark import java_memory
 
 TAS = "workload.codeflare.dev.appwrapper/tas-"
 

@@ -278,3 +278,10 @@ def test_there_are_80_gates_and_four_newer_ones(refused: Callable[[str], list[st
     assert len(FEATURE_GATES) == 80 + 4
     assert sum(FEATURE_GATES.values()) == 59
     assert refused("apiVersion: config.kueue.x-k8s.io/v1beta2\nkind: Configuration\nfeatureGates: {A: on}\n")
+
+
+def test_an_empty_source_of_a_device_class_is_a_source_without_fields():
+    mapping = {"name": "gpus", "deviceClassNames": ["gpu.example.com"], "sources": [{"counter": {}}]}
+    gates = {"KueueDRAIntegrationPartitionableDevices": True}
+    found = problems(featureGates=gates, resources={"deviceClassMappings": [mapping]})
+    assert "resources.deviceClassMappings[0].sources[0].counter.name: Required value" in found

@@ -467,3 +467,28 @@ def test_a_text_in_utf_16_is_rejected_by_name(encoding):
     text = "kind: List\n".encode(encoding)
     with pytest.raises(ManifestError, match=r"f\.yaml:1:1: this is UTF-16; save it as UTF-8"):
         list(read("f.yaml", b"\xfe\xff" * (encoding == "utf-16-be") + text, Limits(), strict=True))
+
+
+def test_conditions_of_a_node_are_examined_with_their_paths():
+    status = {"conditions": [{"type": "Ready", "status": True}], "nodeInfo": {}}
+    node = {"apiVersion": "v1", "kind": "Node", "metadata": {"name": "n"}, "status": status}
+    with pytest.raises(
+        ManifestError, match=r"status\.conditions\[0\]\.status: is true, a boolean; it must be a string"
+    ):
+        load(node)
+    status["conditions"] = [{"type": "Ready", "status": "True"}, {"type": "DiskPressure", "status": None}]
+    (found,) = load(node).nodes
+    assert (found.ready, found.other_conditions) == (True, {"DiskPressure": ""})
+
+
+def test_an_admission_without_a_cluster_queue_is_rejected_by_the_field():
+    admission = {"podSetAssignments": []}
+    raw = {
+        "apiVersion": "kueue.x-k8s.io/v1beta2",
+        "kind": "Workload",
+        "metadata": {"name": "w"},
+        "spec": {"podSets": [{"name": "main", "count": 1, "template": {"spec": {"containers": []}}}]},
+        "status": {"admission": admission},
+    }
+    with pytest.raises(ManifestError, match=r"status\.admission\.clusterQueue: is required"):
+        load(raw)

@@ -7,9 +7,9 @@ from typing import Any
 
 import pytest
 
+import crds
 from kueuepy.manifest import ManifestError, from_dict, load, validate_update
-from kueuepy.manifest.schema import generate
-from kueuepy.objects import PodSet, Workload
+from kueuepy.objects import PodSet, RequeueState, Workload
 
 TIME = "2026-01-01T00:00:00Z"
 
@@ -193,7 +193,7 @@ def test_the_table_keeps_each_schema_once(tmp_path: Any):
     spec = {"type": "object", "properties": {"a": text, "b": dict(text)}, "required": ["a"]}
     version = {"name": "v1", "schema": {"openAPIV3Schema": {"type": "object", "properties": {"spec": spec}}}}
     (tmp_path / "crd.yaml").write_text(json.dumps({"spec": {"names": {"kind": "Thing"}, "versions": [version]}}))
-    assert generate.table(tmp_path) == {
+    assert crds.table(tmp_path) == {
         "kinds": {"Thing": {"v1": 2}},
         "schemas": [
             {"type": "string", "maxLength": 5},
@@ -213,3 +213,12 @@ def test_the_zero_time_counts_as_absent():
     assert found.status.requeue_state.requeue_at is None
     zero = {"type": "A", "status": "True", "reason": "r", "message": "", "lastTransitionTime": "0001-01-01T00:00:00Z"}
     assert fields({**workload(), "status": {"conditions": [zero]}}) == ["status.conditions[0].lastTransitionTime"]
+
+
+def test_an_empty_requeue_state_is_kept_and_an_empty_status_is_not():
+    raw = {**workload(), "status": {"requeueState": {}}}
+    (found,) = load(raw).workloads
+    assert found.status is not None
+    assert found.status.requeue_state == RequeueState()
+    (found,) = load({**workload(), "status": {"schedulingStats": {"evictions": []}}}).workloads
+    assert found.status is None

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 import kueuepy as kq
-from kueuepy import _home
+from kueuepy import _stubs
 from kueuepy.errors.former import FORMER
 
 FACADES = ["kueuepy", "kueuepy.answers", "kueuepy.lab", "kueuepy.platform", "kueuepy.sim"]
@@ -41,8 +41,8 @@ def test_a_stub_lists_exactly_the_names_that_it_imports(name):
     imports = [node for node in body if isinstance(node, ast.ImportFrom)]
     (listed,) = [ast.literal_eval(node.value) for node in body if isinstance(node, ast.Assign)]
     assert listed == sorted(listed)
-    assert {alias.name: node.module for node in imports for alias in node.names} == _home.names_of(name)
-    assert set(listed) == set(_home.names_of(name))
+    assert {alias.name: node.module for node in imports for alias in node.names} == _stubs.names_of(name)
+    assert set(listed) == set(_stubs.names_of(name))
 
 
 def test_no_name_is_in_two_facades():
@@ -78,7 +78,7 @@ def test_an_error_names_the_facade_that_has_a_name(module, name, guess):
 
 
 @pytest.mark.parametrize("name", FORMER["name"])
-@pytest.mark.parametrize("module", [kq, kq.lab, kq.platform])
+@pytest.mark.parametrize("module", [kq, kq.lab, kq.platform, kq.jobs, kq.manifest])
 def test_a_removed_name_is_answered_with_the_new_way(module, name):
     with pytest.raises(AttributeError) as caught:
         getattr(module, name)

@@ -223,7 +223,7 @@ def test_a_pod_with_a_queue_is_a_job():
 
 def test_errors_of_pods_and_nodes_have_their_location():
     (text,) = map(str, validate(kq.objects.Pod("p", phase="Sad")))
-    assert text.startswith('phase: "Sad" is not supported; it must be one of')
+    assert text.startswith('status.phase: "Sad" is not supported; it must be one of')
     requests = {"containers": [{"resources": {"requests": {"cpu": "much"}}}]}
     (text,) = map(str, validate(kq.objects.Pod("p", spec=requests)))
     assert text.startswith("spec.containers[0].resources.requests.cpu: ")

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import msgspec
 
-from kueuepy.cluster.given import complete, flat
 from kueuepy.cluster.names import check_names
 from kueuepy.errors import InvalidSpecError, NotFoundError
 from kueuepy.errors.arguments import checked, checked_methods
@@ -38,7 +38,7 @@ from kueuepy.profiles import release_of
 
 if TYPE_CHECKING:
     import os
-    from collections.abc import Callable, Iterable, Iterator, Mapping
+    from collections.abc import Callable, Iterator
 
     from kueuepy.manifest.text.sources import Source
 
@@ -463,3 +463,29 @@ def dump(cluster: Cluster, path: str | os.PathLike[str] | None = None) -> str:
     if not isinstance(cluster, Cluster):
         raise InvalidSpecError(f"dump: {cluster!r} is not a Cluster; make one of objects: Cluster(*objects)")
     return dump_manifest(cluster.written, path)
+
+
+def flat(objects: Iterable[Object | Iterable[Object]]) -> Iterator[Object]:
+    """Yield the objects of nested iterables.
+
+    Raises:
+        InvalidSpecError: An item is not an object.
+    """
+    for obj in objects:
+        if isinstance(obj, Object):
+            yield obj
+        elif isinstance(obj, Iterable) and not isinstance(obj, str | bytes | Mapping):
+            yield from flat(obj)
+        else:
+            raise InvalidSpecError(f"Cluster: {obj!r} is not an object; use kueuepy.load for manifests")
+
+
+def complete(declared: Manifest) -> Manifest:
+    """Return the manifest with the LocalQueues and Namespaces that a Cluster adds if they are missing."""
+    queues = declared.local_queues or tuple(
+        LocalQueue(queue.name, cluster_queue=queue.name) for queue in declared.cluster_queues
+    )
+    names = dict.fromkeys(("default", *(queue.namespace for queue in queues)))
+    known = {namespace.name for namespace in declared.namespaces}
+    added = (Namespace(name) for name in names if name not in known)
+    return msgspec.structs.replace(declared, local_queues=queues, namespaces=(*declared.namespaces, *added))

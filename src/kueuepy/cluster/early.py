@@ -7,14 +7,17 @@ fields that did not exist yet. The order of heads within a cycle also differed, 
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING
+from functools import partial
+from typing import TYPE_CHECKING, Any
 
 import msgspec
 
 from kueuepy.cluster import Cluster
 from kueuepy.errors import InvalidSpecError
 from kueuepy.errors.arguments import checked
-from kueuepy.objects import ClusterQueue, Cohort, FlavorFungibility, Preemption
+from kueuepy.manifest.body import changed
+from kueuepy.manifest.convert import from_dict, to_dict
+from kueuepy.objects import FlavorFungibility, Preemption
 from kueuepy.profiles import RELEASES
 
 if TYPE_CHECKING:
@@ -85,44 +88,31 @@ EARLY = {"v1alpha1": "v0.1", "v1alpha2": "v0.2", "v1beta1": "v0.6"}
 """A typical release for the manifests of each API version."""
 
 
-def _edit_queues(manifest: Manifest, edit: Callable[[ClusterQueue], ClusterQueue]) -> Manifest:
-    return msgspec.structs.replace(manifest, cluster_queues=tuple(map(edit, manifest.cluster_queues)))
+def _with(manifest: Manifest, **fields: Any) -> Manifest:
+    queues = tuple(msgspec.structs.replace(queue, **fields) for queue in manifest.cluster_queues)
+    return msgspec.structs.replace(manifest, cluster_queues=queues)
 
 
-def _lends_all(queue: ClusterQueue | Cohort) -> tuple[object, ...]:
-    return tuple(
-        msgspec.structs.replace(
-            group,
-            flavors=tuple(
-                msgspec.structs.replace(
-                    flavor,
-                    resources=tuple(msgspec.structs.replace(quota, lending_limit=None) for quota in flavor.resources),
-                )
-                for flavor in group.flavors
-            ),
-        )
-        for group in queue.resource_groups
-    )
+def _lending_all(manifest: Manifest) -> Manifest:
+    def without_limit(quota: dict[str, Any]) -> dict[str, Any]:
+        return {name: value for name, value in quota.items() if name != "lendingLimit"}
+
+    path = ("spec", "resourceGroups", "*", "flavors", "*", "resources", "*")
+    queues = (from_dict(changed(to_dict(queue), path, without_limit)) for queue in manifest.cluster_queues)
+    return msgspec.structs.replace(manifest, cluster_queues=tuple(queues))
 
 
 def _without_fair_sharing(manifest: Manifest) -> Manifest:
     own = manifest.configuration
-    if own is None:
-        return manifest
-    return msgspec.structs.replace(manifest, configuration=msgspec.structs.replace(own, fair_sharing=None))
+    none = None if own is None else msgspec.structs.replace(own, fair_sharing=None)
+    return msgspec.structs.replace(manifest, configuration=none)
 
 
 _EDITS: dict[str, Callable[[Manifest], Manifest]] = {
-    "no_preemption": lambda manifest: _edit_queues(
-        manifest, lambda queue: msgspec.structs.replace(queue, preemption=Preemption())
-    ),
-    "first_flavor_that_fits": lambda manifest: _edit_queues(
-        manifest, lambda queue: msgspec.structs.replace(queue, flavor_fungibility=FlavorFungibility())
-    ),
+    "no_preemption": partial(_with, preemption=Preemption()),
+    "first_flavor_that_fits": partial(_with, flavor_fungibility=FlavorFungibility()),
     "no_fair_sharing": _without_fair_sharing,
-    "all_quota_is_lent": lambda manifest: _edit_queues(
-        manifest, lambda queue: msgspec.structs.replace(queue, resource_groups=_lends_all(queue))
-    ),
+    "all_quota_is_lent": _lending_all,
     "cohorts_are_flat": lambda manifest: msgspec.structs.replace(manifest, cohorts=()),
 }
 assert _EDITS.keys() == {rule.name for rule in EARLY_RULES}

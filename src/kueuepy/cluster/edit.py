@@ -43,18 +43,23 @@ _KINDS: dict[str, Any] = {
 """The fields of a Configuration that contain nested objects, with the classes of these objects."""
 
 
+def _parsed(path: str) -> re.Match[str]:
+    found = _PATH.fullmatch(path)
+    if found is None or (found["name"] is None) != (found["kind"] == _CONFIGURATION):
+        raise InvalidSpecError(f'edit: "{path}"; it must be such as ClusterQueue/team-a:preemption.withinClusterQueue')
+    return found
+
+
 def edited(
     objects: Iterable[Object], configuration: Configuration, path: str, value: Any
 ) -> tuple[list[Object], Configuration | None]:
     """Return the objects that an edit changes, and the changed Configuration or `None`; see `Cluster.edit`."""
-    found = _PATH.fullmatch(path)
-    if found is None or (found["name"] is None) != (found["kind"] == _CONFIGURATION):
-        raise InvalidSpecError(f'edit: "{path}"; it must be such as ClusterQueue/team-a:preemption.withinClusterQueue')
+    found = _parsed(path)
     if found["kind"] == _CONFIGURATION:
         return [], _configured(configuration, path, found["field"], value)
     there = list(objects)
     chosen = _named(there, path, found)
-    return [_changed(obj, path, found["field"], value, _cells(there, obj)) for obj in chosen], None
+    return [_changed(obj, path, found["field"], value, _quotas(there, obj)) for obj in chosen], None
 
 
 def edited_all(
@@ -67,17 +72,15 @@ def edited_all(
     there, before = list(objects), configuration
     docs: dict[int, dict[str, Any]] = {}
     for path, given in values.items():
-        value = without_numpy(given)
-        found = _PATH.fullmatch(path)
-        if found is None or found["name"] is None:
-            _, changed = edited(there, configuration, path, value)
-            configuration = changed or configuration
+        value, found = without_numpy(given), _parsed(path)
+        if found["kind"] == _CONFIGURATION:
+            configuration = _configured(configuration, path, found["field"], value)
             continue
         for obj in _named(there, path, found):
             if not any(obj is one for one in there):
                 there.append(obj)
             doc = docs.setdefault(id(obj), to_dict(obj))
-            _set(doc.setdefault("spec", {}), path, found["field"], value, _cells(there, obj))
+            _set(doc.setdefault("spec", {}), path, found["field"], value, _quotas(there, obj))
     made = [_read(obj, docs[id(obj)], values) for obj in there if id(obj) in docs]
     for obj in made:
         check_read(obj)
@@ -90,10 +93,8 @@ def _read(obj: Object, doc: dict[str, Any], values: Mapping[str, Any]) -> Object
         return from_dict(doc)
     except InvalidSpecError as error:
         for path, value in values.items():
-            found = _PATH.fullmatch(path)
-            if found is None or found["name"] is None or type(obj).__name__ != found["kind"]:
-                continue
-            if _matching([obj], found["name"]):
+            found = _parsed(path)
+            if type(obj).__name__ == found["kind"] and _matching([obj], found["name"]):
                 obj = _changed(obj, path, found["field"], value)
         raise InvalidSpecError(f"edit: {error}") from None
 
@@ -105,8 +106,8 @@ def named(objects: Iterable[Object], path: str) -> list[Object]:
         NotFoundError: The path selects no object.
         InvalidSpecError: The path does not select objects.
     """
-    found = _PATH.fullmatch(path)
-    if found is None or found["name"] is None:
+    found = _parsed(path)
+    if found["kind"] == _CONFIGURATION:
         raise InvalidSpecError(f'edit: "{path}"; it must be such as ClusterQueue/team-a:preemption.withinClusterQueue')
     return _named(list(objects), path, found)
 
@@ -176,7 +177,7 @@ def _near(what: str, name: str, known: set[str]) -> str:
     return f'"{name}" names no {what}' + (f'; did you mean "{close}"?' if close else "")
 
 
-def _cells(objects: Iterable[Object], obj: Object) -> frozenset[tuple[str, str]]:
+def _quotas(objects: Iterable[Object], obj: Object) -> frozenset[tuple[str, str]]:
     """Return the flavors and resources with a quota in any queue; a Cohort's quota can be set only for these."""
     if not isinstance(obj, Cohort):
         return frozenset()
@@ -184,10 +185,12 @@ def _cells(objects: Iterable[Object], obj: Object) -> frozenset[tuple[str, str]]
     return frozenset((row.name, quota.name) for group in groups for row in group.flavors for quota in row.resources)
 
 
-def _changed(obj: Object, path: str, field: str, value: Any, cells: frozenset[tuple[str, str]] = frozenset()) -> Object:
+def _changed(
+    obj: Object, path: str, field: str, value: Any, quotas: frozenset[tuple[str, str]] = frozenset()
+) -> Object:
     """Return the object with a changed field, validated like a manifest."""
     doc = to_dict(obj)
-    _set(doc.setdefault("spec", {}), path, field, value, cells)
+    _set(doc.setdefault("spec", {}), path, field, value, quotas)
     try:
         return from_dict(doc)
     except InvalidSpecError as error:
@@ -208,13 +211,13 @@ def _steps(path: str, field: str) -> list[tuple[str, str | None]]:
 
 
 def _set(
-    spec: dict[str, Any], path: str, field: str, value: Any, cells: frozenset[tuple[str, str]] = frozenset()
+    spec: dict[str, Any], path: str, field: str, value: Any, quotas: frozenset[tuple[str, str]] = frozenset()
 ) -> None:
     steps = _steps(path, field)
     here: Any = spec
     if steps[0][0] == _QUOTA and steps[0][1] is not None:
         flavor, _, resource = steps[0][1].partition("/")
-        if (flavor, resource) in cells:
+        if (flavor, resource) in quotas:
             _cover(spec, flavor, resource)
         here = _quota(spec, path, steps[0][1])
         steps = steps[1:] or [("nominalQuota", None)]
@@ -257,9 +260,9 @@ def _into(value: Any, path: str, selector: str | None) -> Any:
     raise NotFoundError(f'edit: "{path}": {_near("item", selector, set(names))}')
 
 
-def _quota(spec: dict[str, Any], path: str, cell: str) -> dict[str, Any]:
+def _quota(spec: dict[str, Any], path: str, flavor_resource: str) -> dict[str, Any]:
     """Return the quota of `flavor/resource` from the resource group that contains it."""
-    flavor, _, resource = cell.partition("/")
+    flavor, _, resource = flavor_resource.partition("/")
     known = set()
     for group in spec.get("resourceGroups", ()):
         for of_flavor in group.get("flavors", ()):
@@ -268,7 +271,7 @@ def _quota(spec: dict[str, Any], path: str, cell: str) -> dict[str, Any]:
                 if (of_flavor["name"], quota["name"]) == (flavor, resource):
                     found: dict[str, Any] = quota
                     return found
-    raise NotFoundError(f'edit: "{path}": {_near("quota", cell, known)}')
+    raise NotFoundError(f'edit: "{path}": {_near("quota", flavor_resource, known)}')
 
 
 def _cover(spec: dict[str, Any], flavor: str, resource: str) -> None:

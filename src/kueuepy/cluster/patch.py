@@ -120,7 +120,7 @@ def _current(before: Object, doc: Mapping[str, Any]) -> dict[str, Any]:
             raise ManifestError([(object_name(doc), problem) for problem in findings.problems])
         found.pop("status", None)
     spec = found.get("spec")
-    if kind.place and spec is not None and not isinstance(spec, dict):
+    if spec is not None and not isinstance(spec, dict):
         raise InvalidSpecError(f"{object_name(doc)}: spec: is {shown(spec)}; it must be a mapping")
     return {**found, "apiVersion": kind.api_version}
 

@@ -5,17 +5,94 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, NamedTuple
 
 from kueuepy.errors.problems import Path, path_text
+from kueuepy.manifest.schema.table import custom_resources
 from kueuepy.objects import ClusterQueue, Cohort, Configuration
 from kueuepy.profiles import DEFAULTS
-from kueuepy.profiles.coverage import FIELDS, GATES, PREEMPTION_CONFIG
+from kueuepy.profiles.gates import COVERAGE, Coverage
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
     from kueuepy.cluster.cluster import Cluster
+    from kueuepy.manifest.schema.table import Schema
     from kueuepy.objects import AdmissionCheck
 
+PREEMPTION_CONFIG = "kueue.x-k8s.io/preemption-config-name"
+"""Annotation of a ClusterQueue that names its PreemptionConfig."""
+
 _MULTIKUEUE = "kueue.x-k8s.io/multikueue"
+_CONFIGURATION = """
+    namespace metrics.localQueueMetrics.enable metrics.localQueueMetrics.localQueueSelector
+    manageJobsWithoutQueueName managedJobsNamespaceSelector waitForPodsReady.timeout waitForPodsReady.blockAdmission
+    waitForPodsReady.requeuingStrategy.timestamp waitForPodsReady.requeuingStrategy.backoffLimitCount
+    waitForPodsReady.requeuingStrategy.backoffBaseSeconds waitForPodsReady.requeuingStrategy.backoffMaxSeconds
+    waitForPodsReady.recoveryTimeout integrations.frameworks[] multiKueue.gcInterval multiKueue.origin
+    multiKueue.workerLostTimeout multiKueue.dispatcherName multiKueue.incrementalDispatcherConfig.stepSize
+    fairSharing.preemptionStrategies[] admissionFairSharing.usageHalfLifeTime
+    admissionFairSharing.usageSamplingInterval admissionFairSharing.resourceWeights resources.quotaCheckStrategy
+    resources.excludeResourcePrefixes[] resources.transformations[].input resources.transformations[].strategy
+    resources.transformations[].multiplyBy resources.transformations[].outputs resources.deviceClassMappings[].name
+    resources.deviceClassMappings[].deviceClassNames[] resources.deviceClassMappings[].sources[].counter.name
+    resources.deviceClassMappings[].sources[].counter.driver
+    resources.deviceClassMappings[].sources[].counter.deviceSelector
+    resources.deviceClassMappings[].sources[].capacity.name
+    resources.deviceClassMappings[].sources[].capacity.driver
+    resources.deviceClassMappings[].sources[].capacity.deviceSelector featureGates
+"""
+"""The fields of the configuration file that kueuepy models; it has no CustomResourceDefinition."""
+
+_WITHOUT_EFFECT = {
+    "Configuration": """
+        webhook.port webhook.host webhook.certDir leaderElection metrics.bindAddress metrics.enableClusterQueueResources
+        metrics.customLabels[].name metrics.customLabels[].sourceLabelKey metrics.customLabels[].sourceAnnotationKey
+        metrics.customLabels[].sourceKind metrics.customLabels[].trackedValues[] health.healthProbeBindAddress
+        health.readinessEndpointName health.livenessEndpointName pprofBindAddress controller.groupKindConcurrency
+        controller.cacheSyncTimeout tls.minVersion tls.cipherSuites[] tls.curvePreferences[]
+        internalCertManagement.enable internalCertManagement.webhookServiceName internalCertManagement.webhookSecretName
+        clientConnection.qps clientConnection.burst integrations.externalFrameworks[] integrations.labelKeysToCopy[]
+        multiKueue.externalFrameworks[].name multiKueue.clusterProfile.accessProviders[].name
+        multiKueue.clusterProfile.accessProviders[].execConfig multiKueue.clusterProfile.credentialsProviders[]
+        objectRetentionPolicies.workloads.afterFinished objectRetentionPolicies.workloads.afterDeactivatedByKueue
+        visibilityServer.bindAddress visibilityServer.bindPort
+    """,
+    "AdmissionCheck": """
+        status.conditions[].lastTransitionTime status.conditions[].message status.conditions[].observedGeneration
+        status.conditions[].reason
+    """,
+    "ClusterQueue": "status.conditions[].observedGeneration",
+    "LocalQueue": """
+        status.conditions[].observedGeneration status.fairSharing.admissionFairSharingStatus.lastUpdate
+    """,
+    "MultiKueueCluster": "spec status",
+    "ResourceFlavor": "spec.nodeTaints[].timeAdded spec.tolerations[].tolerationSeconds",
+    "WorkloadPriorityClass": "description",
+    "Workload": """
+        spec.podSets[].topologyRequest.podIndexLabel spec.podSets[].topologyRequest.subGroupCount
+        spec.podSets[].topologyRequest.subGroupIndexLabel spec.priorityClassRef.group
+        status.admissionChecks[].podSetUpdates[].tolerations[].tolerationSeconds status.conditions[].observedGeneration
+        status.preemptionGates[].lastTransitionTime status.resourceRequests status.schedulingStats
+    """,
+}
+"""The fields, with their inner fields, on which no decision depends."""
+
+_LATER = (
+    ("ClusterQueue", f"metadata.annotations[{PREEMPTION_CONFIG}]"),
+    ("ClusterQueue", "status.effectiveQuotas"),
+    ("Cohort", "status.effectiveQuotas"),
+)
+"""Fields that are newer than the mirrored commit, and so not in its CustomResourceDefinitions."""
+
+_QUOTAS = "Kueue would use this field instead of spec.resourceGroups"
+_NOT_MODELLED = {
+    "ClusterQueue": {
+        "spec.concurrentAdmissionPolicy": COVERAGE["ConcurrentAdmission"].note,
+        f"metadata.annotations[{PREEMPTION_CONFIG}]": COVERAGE["ConfigurablePreemptions"].note,
+        "status.effectiveQuotas": _QUOTAS,
+    },
+    "Cohort": {"status.effectiveQuotas": _QUOTAS},
+    "ProvisioningRequestConfig": {"spec": "no controller runs; the caller sets the state of the check"},
+}
+"""The fields, with their inner fields, on which a decision may depend, and the consequence."""
 
 
 class Unmodelled(NamedTuple):
@@ -50,25 +127,24 @@ def unmodelled(
     configuration = configuration or Configuration()
     defaults = DEFAULTS[configuration.release]
     for name, on in configuration.feature_gates.items():
-        if name in GATES and GATES[name].effect == "not modelled" and on != defaults.get(name, on):
+        if name in COVERAGE and COVERAGE[name].effect == "not modelled" and on != defaults.get(name, on):
             if name == "MultiKueue" and not any(c.controller_name == _MULTIKUEUE for c in checks):
                 continue
             value = str(on).lower()
-            said = GATES[name].note or f"Kueue's rules with the gate set to {value} apply there"
+            said = COVERAGE[name].note or f"Kueue's rules with the gate set to {value} apply there"
             yield Unmodelled(None, ("featureGates", name), f"is {value}, which is not modelled: {said}")
     off = {name for name, on in configuration.feature_gates.items() if not on}
     for queue in queues:
         if queue.concurrent_admission_policy and "ConcurrentAdmission" not in off:
-            note = GATES["ConcurrentAdmission"].note
+            note = COVERAGE["ConcurrentAdmission"].note
             yield Unmodelled(queue, ("spec", "concurrentAdmissionPolicy"), f"is not modelled: {note}")
         if PREEMPTION_CONFIG in queue.annotations and "ConfigurablePreemptions" not in off:
-            note = FIELDS["ClusterQueue"][f"metadata.annotations[{PREEMPTION_CONFIG}]"].note
+            note = COVERAGE["ConfigurablePreemptions"].note
             yield Unmodelled(queue, ("metadata", "annotations", PREEMPTION_CONFIG), f"is not modelled: {note}")
     owners: tuple[ClusterQueue | Cohort, ...] = (*queues, *cohorts)
     for owner in owners:
         if owner.effective_quotas and "DynamicQuotaOrchestration" not in off:
-            note = FIELDS["ClusterQueue"]["status.effectiveQuotas"].note
-            yield Unmodelled(owner, ("status", "effectiveQuotas"), f"is not modelled: {note}")
+            yield Unmodelled(owner, ("status", "effectiveQuotas"), f"is not modelled: {_QUOTAS}")
 
 
 def not_modelled(cluster: Cluster, changed: Iterable[object] = ()) -> tuple[str, ...]:
@@ -83,3 +159,33 @@ def not_modelled(cluster: Cluster, changed: Iterable[object] = ()) -> tuple[str,
     cohorts = [*cluster.cohorts, *(obj for obj in later if isinstance(obj, Cohort))]
     found = unmodelled(cluster.configuration, queues, cohorts, cluster.admission_checks)
     return tuple(dict.fromkeys(map(str, found)))
+
+
+def _leaves(schema: Schema, path: str = "") -> Iterator[str]:
+    """Yield the paths of the fields of a kind; a pod template counts as one field."""
+    if schema.type == "array" and schema.items is not None:
+        yield from _leaves(schema.items, f"{path}[]")
+    elif schema.properties and not path.endswith("podSets[].template"):
+        for name, inner in schema.properties.items():
+            if path or name not in ("apiVersion", "kind", "metadata"):
+                yield from _leaves(inner, f"{path}.{name}" if path else name)
+    else:
+        yield path
+
+
+def _covered(kind: str, path: str) -> Coverage:
+    """Return the effect of a field, from the entry of the field itself or of a field that contains it."""
+    found: dict[str, Coverage] = {name: Coverage("no effect") for name in _WITHOUT_EFFECT.get(kind, "").split()}
+    found |= {name: Coverage("not modelled", note) for name, note in _NOT_MODELLED.get(kind, {}).items()}
+    return next(
+        (found[name] for name in found if f"{path}.".startswith((f"{name}.", f"{name}["))), Coverage("modelled")
+    )
+
+
+def fields() -> dict[str, dict[str, Coverage]]:
+    """Return the fields of Kueue's API and of its configuration file, by kind and path, each with its effect."""
+    found = {kind: list(_leaves(schema)) for kind, schema in custom_resources("v1beta2").items()}
+    found["Configuration"] = [*_CONFIGURATION.split(), *_WITHOUT_EFFECT["Configuration"].split()]
+    for kind, path in _LATER:
+        found[kind].append(path)
+    return {kind: {path: _covered(kind, path) for path in paths} for kind, paths in found.items()}

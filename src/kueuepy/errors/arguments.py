@@ -22,7 +22,7 @@ from typing import TYPE_CHECKING, Any, Literal, ParamSpec, TypeVar, Union, get_a
 from kueuepy.errors import InvalidSpecError, KueueError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterable
 
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -37,7 +37,13 @@ def checked(function: Callable[P, R]) -> Callable[P, R]:
 
     A method without arguments is returned unchanged.
     """
-    if _has_no_arguments(function):
+    code = getattr(function, "__code__", None)
+    takes_more = inspect.CO_VARARGS | inspect.CO_VARKEYWORDS
+    if (
+        code
+        and code.co_varnames[:1] == ("self",)
+        and not (code.co_argcount + code.co_kwonlyargcount > 1 or code.co_flags & takes_more)
+    ):
         return function
 
     @wraps(function)
@@ -53,15 +59,6 @@ def checked(function: Callable[P, R]) -> Callable[P, R]:
     return run
 
 
-def _has_no_arguments(function: Callable[..., Any]) -> bool:
-    """Return whether a callable is a method whose only parameter is `self`."""
-    if not inspect.isfunction(function):
-        return False
-    code = function.__code__
-    has_others = code.co_kwonlyargcount or code.co_flags & (inspect.CO_VARARGS | inspect.CO_VARKEYWORDS)
-    return not has_others and code.co_varnames[: code.co_argcount] == ("self",)
-
-
 def raise_fault(function: Callable[..., Any], args: tuple[Any, ...], options: dict[str, Any], error: Exception) -> None:
     """Raise an error that names the argument of a wrong type, if there is one.
 
@@ -74,12 +71,28 @@ def raise_fault(function: Callable[..., Any], args: tuple[Any, ...], options: di
     Raises:
         InvalidSpecError: An argument has a wrong type, or is nested too deeply.
     """
-    fault = _fault(function, args, options)
-    own = inspect.signature(function).parameters.keys() & {"self", "cls"}
-    if not fault and isinstance(error, RecursionError) and len(args) + len(options) > len(own):
-        fault = f"{_name(function)}: an argument is nested too deeply"
-    if fault:
-        raise InvalidSpecError(fault) from error
+    signature = inspect.signature(function)
+    called = function.__qualname__.removesuffix(".__init__")
+    try:
+        given = signature.bind(*args, **options).arguments
+    except TypeError:  # a wrong number of arguments
+        given = {}
+    names = _Names(inspect.unwrap(function).__globals__)
+    for name, value in given.items():
+        parameter = signature.parameters[name]
+        if parameter.kind is not parameter.VAR_KEYWORD:
+            several = value if parameter.kind is parameter.VAR_POSITIONAL else (value,)
+            _expect(several, parameter.annotation, names, f"{called}: {name}", error)
+    if isinstance(error, RecursionError) and len(args) + len(options) > len(
+        signature.parameters.keys() & {"self", "cls"}
+    ):
+        raise InvalidSpecError(f"{called}: an argument is nested too deeply") from error
+
+
+def _expect(values: Iterable[Any], hint: Any, names: _Names, where: str, error: Exception) -> None:
+    for value in values:
+        if not fits(value, hint, names):
+            raise InvalidSpecError(f"{where}: is {briefly(value)}; it must be {hint}") from error
 
 
 def checks_itself(function: F) -> F:
@@ -115,35 +128,10 @@ def checked_fields(post_init: Callable[[Any], None]) -> Callable[[Any], None]:
         except Exception as error:
             names = _Names(post_init.__globals__)
             for name, hint in type(self).__annotations__.items():
-                value = getattr(self, name)
-                if not fits(value, _hint(hint, names), names):
-                    where = f"{type(self).__name__}: {name}"
-                    raise InvalidSpecError(f"{where}: is {briefly(value)}; it must be {hint}") from error
+                _expect((getattr(self, name),), hint, names, f"{type(self).__name__}: {name}", error)
             raise
 
     return run
-
-
-def _fault(function: Callable[..., Any], args: tuple[Any, ...], options: dict[str, Any]) -> str:
-    """Return a message that names the argument of a wrong type.
-
-    The message is empty if all arguments match their annotations, or if the number of arguments is wrong.
-    """
-    signature = inspect.signature(function)
-    try:
-        given = signature.bind(*args, **options).arguments
-    except TypeError:
-        return ""
-    names = _Names(inspect.unwrap(function).__globals__)
-    for name, value in given.items():
-        parameter = signature.parameters[name]
-        hint = _hint(parameter.annotation, names)
-        several = parameter.kind is parameter.VAR_POSITIONAL
-        for one in value if several else (value,):
-            if parameter.kind is not parameter.VAR_KEYWORD and not fits(one, hint, names):
-                where = f"{_name(function)}: {name}"
-                return f"{where}: is {briefly(one)}; it must be {parameter.annotation}"
-    return ""
 
 
 def briefly(value: Any) -> str:
@@ -155,36 +143,26 @@ def briefly(value: Any) -> str:
     return text if len(text) <= _MOST else f"{text[:_MOST]}..."
 
 
-def _name(function: Callable[..., Any]) -> str:
-    return function.__qualname__.removesuffix(".__init__")
-
-
 def fits(value: Any, hint: Any, names: _Names) -> bool:
     """Return whether a value matches an annotation, as far as this can be determined without consuming the value."""
-    hint = _hint(hint, names)
+    hint = _evaluated(hint, names)
     origin, parts = get_origin(hint) or hint, get_args(hint)
-    if Any in (hint, origin):
-        return True
-    if hint is None or hint is type(None):
-        return value is None
     if origin in (Union, types.UnionType):
         return any(fits(value, part, names) for part in parts)
-    if origin is Literal:
-        return isinstance(value, str | int | None) and value in parts
     if origin is typing.Annotated:
         return fits(value, parts[0], names)
-    if origin is collections.abc.Callable:
-        return callable(value)
-    if not isinstance(origin, type):
+    if origin is Literal:
+        return isinstance(value, str | int | None) and value in parts
+    if hint is None:
+        return value is None
+    if origin is Any or not isinstance(origin, type):
         return True
+    if isinstance(value, str):  # a string is a sequence of strings, but never meant as one
+        return isinstance(value, origin) and not parts and is_text(value)
     if getattr(origin, "_is_protocol", False) and origin.__module__.startswith("kueuepy"):
         return all(hasattr(value, name) for name in {*vars(origin), *origin.__annotations__} if name[0] != "_")
-    if isinstance(value, str):
-        return isinstance(value, origin) and not parts and is_text(value)
-    if origin in (int, float) and isinstance(value, bool):
-        return False
-    if origin is float and isinstance(value, int):
-        return True
+    if origin in (int, float) and type(value) in (int, bool):  # an int is a float, too; a bool is neither
+        return type(value) is int
     try:
         return isinstance(value, origin) and _elements_fit(value, parts, names)
     except TypeError:  # a protocol that does not support isinstance
@@ -214,28 +192,20 @@ class _Names(dict[str, Any]):
     """
 
     def __missing__(self, name: str) -> Any:
-        if hasattr(builtins, name):
-            return getattr(builtins, name)
         loaded = [module for path, module in list(sys.modules.items()) if path.startswith("kueuepy")]
-        for module in (typing, collections.abc, os, *loaded):
+        # Modules of this package come last: they could have an unrelated object with the name of a builtin.
+        for module in (builtins, typing, collections.abc, os, *loaded):
             if name in vars(module):
                 return vars(module)[name]
-        return _Unloaded
+        return type(name, (), {})  # stands for the class, which has no instance
 
 
-class _Unloaded:
-    """A placeholder for a class whose module is not loaded."""
-
-
-def _hint(annotation: Any, names: _Names) -> Any:
+def _evaluated(annotation: Any, names: _Names) -> Any:
     """Return the type of an annotation; `Any` if it cannot be evaluated."""
-    if isinstance(annotation, typing.ForwardRef):
-        annotation = annotation.__forward_arg__
-    if annotation is inspect.Parameter.empty:
-        return Any
-    if not isinstance(annotation, str):
-        return annotation
+    text = getattr(annotation, "__forward_arg__", annotation)
+    if not isinstance(text, str):
+        return Any if annotation is inspect.Parameter.empty else annotation
     try:
-        return eval(annotation, {}, names)  # noqa: S307 - an annotation of this package
+        return eval(text, {}, names)  # noqa: S307 - an annotation of this package
     except Exception:  # noqa: BLE001 - an annotation that cannot be evaluated matches anything
         return Any

@@ -5,51 +5,6 @@ with which Kueue starts and stops a job. To support a custom kind, derive a clas
 `path_kind`, or implement the protocol `Job`, and pass the class to `register`.
 """
 
-from kueuepy.jobs.base import BaseJob, PodSetSource
-from kueuepy.jobs.convert import to_workload, to_workloads, unmanaged
-from kueuepy.jobs.custom import PathJob as PathJob
-from kueuepy.jobs.custom import PodSetPath, path_kind
-from kueuepy.jobs.fields import Document as Document
-from kueuepy.jobs.fields import Section
-from kueuepy.jobs.job import Finished, Job
-from kueuepy.jobs.naming import workload_name as workload_name
-from kueuepy.jobs.ownership import Unmanaged
-from kueuepy.jobs.ownership import find_ancestor as find_ancestor
-from kueuepy.jobs.ownership import is_managed as is_managed
-from kueuepy.jobs.ownership import with_defaults as with_defaults
-from kueuepy.jobs.podset_info import pod_set_infos as pod_set_infos
-from kueuepy.jobs.priority import AnyPriorityClass as AnyPriorityClass
-from kueuepy.jobs.priority import Priority as Priority
-from kueuepy.jobs.priority import resolve_priority as resolve_priority
-from kueuepy.jobs.registry import JobType as JobType
-from kueuepy.jobs.registry import adapter_for, kinds, register
-from kueuepy.jobs.registry import is_known as is_known
-from kueuepy.jobs.row import Submission, from_row
-from kueuepy.jobs.running import apply_patch, start_patch, stop_patch, suspend
-from kueuepy.jobs.template import PodSetInfo
-from kueuepy.jobs.topology import PodIndex
+from kueuepy._stubs import facade
 
-__all__ = [
-    "BaseJob",
-    "Finished",
-    "Job",
-    "PodIndex",
-    "PodSetInfo",
-    "PodSetPath",
-    "PodSetSource",
-    "Section",
-    "Submission",
-    "Unmanaged",
-    "adapter_for",
-    "apply_patch",
-    "from_row",
-    "kinds",
-    "path_kind",
-    "register",
-    "start_patch",
-    "stop_patch",
-    "suspend",
-    "to_workload",
-    "to_workloads",
-    "unmanaged",
-]
+__getattr__, __dir__, __all__ = facade(__name__)

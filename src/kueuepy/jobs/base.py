@@ -1,4 +1,4 @@
-"""Base class for kinds of jobs whose manifests contain pod templates and a field that suspends the job."""
+"""Base classes for kinds of jobs: those that Kueue suspends, and those whose jobs or pods it suspends instead."""
 
 import copy
 import re
@@ -8,9 +8,9 @@ from dataclasses import dataclass, field
 from typing import ClassVar
 
 from kueuepy.errors import InvalidSpecError
-from kueuepy.jobs import checks, keys, naming, patch, topology_check
+from kueuepy.jobs import checks, keys, naming, patch, topology
+from kueuepy.jobs.checks import check_pod_spec
 from kueuepy.jobs.fields import Document, Section, manifests, with_text_quantities, without_nulls
-from kueuepy.jobs.forms import check_pod_spec
 from kueuepy.jobs.job import Finished, Job
 from kueuepy.jobs.template import PodSetInfo, add_gate, inject, restore, sanitized
 from kueuepy.jobs.topology import PodIndex, topology_request
@@ -282,10 +282,10 @@ class BaseJob:
         """
         multi_layer = self.gate("TASMultiLayerTopology")
         for slot in self.checked_slots(self.slots(self._copy())):
-            topology_check.check_template(slot.metadata, multi_layer=multi_layer)
-            topology_check.check_slice_size(slot.metadata, slot.count, multi_layer=multi_layer)
+            topology.check_template(slot.metadata, multi_layer=multi_layer)
+            topology.check_slice_size(slot.metadata, slot.count, multi_layer=multi_layer)
         if self.checks_groups:
-            topology_check.check_groups(self.owner, self.pod_sets())
+            topology.check_groups(self.owner, self.pod_sets())
 
     def checked_slots(self, slots: Sequence[PodSetSource]) -> Sequence[PodSetSource]:
         """Return the pod set sources whose topology annotations Kueue's webhook validates; by default, all sources."""
@@ -468,6 +468,7 @@ class BaseJob:
             raise at.error(keys.PREBUILT_WORKLOAD_NAME, f"is not supported for {self.kind}; leave it out")
         checks.check_subdomain(metadata, field, keys.PREBUILT_WORKLOAD_NAME)
 
+    # Sections share their data with the manifest, so every change is made to a copy.
     def _copy(self) -> Section:
         """Return a copy of the manifest, to be changed."""
         return self._section(copy.deepcopy(self.manifest))
@@ -500,3 +501,39 @@ class BaseJob:
         min_count = slot.min_count if self.gate("PartialAdmission") else None
         request = self.request(slot.metadata, slot.index)
         return PodSet(slot.name.lower(), slot.count, min_count, sanitized(template), request)
+
+
+class ParentJob(BaseJob):
+    """An object that Kueue neither suspends nor starts.
+
+    Instead, Kueue suspends the jobs or pods that the object creates.
+    """
+
+    def validate(self) -> None:
+        """Apply the validation rules for the object's metadata.
+
+        The jobs that the object creates are validated separately.
+        """
+        self.check_metadata()
+
+    def is_suspended(self) -> bool:
+        """Return `False`: Kueue suspends the jobs or pods that the object creates, not the object."""
+        return False
+
+    def passed_labels(self) -> dict[str, str]:
+        """Return the labels with the queue and the priority class, which the object's pods inherit."""
+        return {key: self.labels[key] for key in (keys.QUEUE_NAME, keys.PRIORITY_CLASS) if self.labels.get(key)}
+
+    def suspended(self) -> Document:
+        """Return the manifest with the changes that the object's jobs or pods inherit."""
+        root = self._copy()
+        self.on_suspended(root)
+        return root.data
+
+    def start_patch(self, infos: Sequence[PodSetInfo]) -> Document:  # noqa: ARG002 unused
+        """Return an empty patch: Kueue starts the jobs or pods that the object creates, not the object."""
+        return {}
+
+    def stop_patch(self, pod_sets: Sequence[PodSet]) -> Document | None:  # noqa: ARG002 unused
+        """Return an empty patch: Kueue stops the jobs or pods that the object creates, not the object."""
+        return {}

@@ -1,33 +1,64 @@
 """Objects of a cluster that determine whether and how Kueue manages a job, and defaults for new jobs.
 
-Source: `pkg/controller/jobframework/defaults.go` and the webhooks of the kinds, for newly created jobs.
+Source: `pkg/controller/jobframework/integrationmanager.go:isKnownOwner,getJobTypeForOwner`,
+`reconciler.go:FindAncestorJobManagedByKueue,ReconcileGenericJob`, `utils.go:WorkloadShouldBeSuspended`, `defaults.go`,
+and for pods `pkg/controller/jobs/pod/pod_webhook.go:Default` and `pod_controller.go:Skip`.
 """
 
 from collections.abc import Iterable, Iterator
 from contextlib import suppress
 from dataclasses import dataclass, field
+from enum import Enum
 
 from kueuepy.errors import InvalidSpecError, NotFoundError, about
+from kueuepy.jobs import keys
 from kueuepy.jobs.base import BaseJob
+from kueuepy.jobs.checks import check_metadata
 from kueuepy.jobs.fields import Document
 from kueuepy.jobs.fields import manifests as given_manifests
-from kueuepy.jobs.forms import check_metadata
-from kueuepy.jobs.integrations.serving import Deployment
-from kueuepy.jobs.ownership import (
-    Owners,
-    Unmanaged,
-    find_ancestor,
-    is_enabled,
-    selects,
-    should_suspend,
-    why_unmanaged,
-    with_defaults,
-)
-from kueuepy.jobs.priority import AnyPriorityClass
-from kueuepy.jobs.registry import adapter_for
+from kueuepy.jobs.integrations.serving import Deployment, is_held_by_another
+from kueuepy.jobs.priority import DEFAULT_CLASS, AnyPriorityClass, has_default_class
+from kueuepy.jobs.registry import adapter_for, is_known
 from kueuepy.manifest.body import part
-from kueuepy.manifest.jobkinds import DEFAULT_QUEUE, with_queue_label
+from kueuepy.manifest.jobkinds import DEFAULT_QUEUE, FRAMEWORKS, PODS_BY, framework_of, with_queue_label
 from kueuepy.objects import Configuration, LocalQueue, Namespace
+from kueuepy.objects.namespace import NAMESPACE_NAME_LABEL
+
+_LIMIT = 10
+_REPLICA_SET = ("apps/v1", "ReplicaSet")
+_UNMANAGED = {("v1", "List"), ("batch/v1", "CronJob")}
+"""Kinds that this library reads, but for which Kueue has no integration."""
+_IN_ANY_NAMESPACE = ("LeaderWorkerSet", "StatefulSet")
+"""Kinds whose reconcilers manage objects with a queue name in every namespace."""
+
+
+class Unmanaged(Enum):
+    """Reason why a job gets no Workload of its own.
+
+    >>> template = {"spec": {"containers": []}}
+    >>> job = {"apiVersion": "batch/v1", "kind": "Job", "metadata": {"name": "a"}, "spec": {"template": template}}
+    >>> JobCluster.of(Configuration()).why_unmanaged(job).name
+    'QUEUE'
+
+    Attributes:
+        NAMESPACE: `managedJobsNamespaceSelector` does not select the namespace of the job.
+        OWNER: An owner of the job has a Workload, which covers all objects of that owner.
+        QUEUE: The job has no queue name, and Kueue does not manage jobs without a queue name
+            (`manageJobsWithoutQueueName`).
+        MARK: The job is a pod that its owner marked as suspended, but it lacks the label for pods managed by Kueue.
+        DELETED: The job is being deleted.
+        FRAMEWORK: The kind of the job is not one of the managed kinds in the Configuration.
+        GATE: Kueue supports the kind only if a feature gate is on, and the gate is off
+            (`pkg/controller/jobs/sparkapplication`).
+    """
+
+    NAMESPACE = "its namespace is not selected by managedJobsNamespaceSelector"
+    OWNER = "an owner of it has a Workload"
+    QUEUE = f"it has no label {keys.QUEUE_NAME}"
+    MARK = f"it has the annotation {keys.SUSPENDING_PARENT} without the label {keys.MANAGED}"
+    DELETED = "it is being deleted"
+    FRAMEWORK = "its kind is not among integrations.frameworks of the Configuration"
+    GATE = "the feature gate of its kind, SparkApplicationIntegration, is off"
 
 
 @dataclass
@@ -38,9 +69,10 @@ class JobCluster:
         config: The Configuration.
         classes: WorkloadPriorityClasses and PriorityClasses.
         related: Manifests of objects that the jobs refer to, or that own the jobs.
-        namespaces: Namespaces with their labels.
+        namespaces: Namespaces with their labels. A namespace that is not included is assumed to have only the label
+            with its name.
         default_queues: Names of the namespaces with a LocalQueue named `default`.
-        owners: Index of the manifests that may own jobs.
+        owners: The manifests that may own jobs, by the identity that owner references contain.
     """
 
     config: Configuration
@@ -48,14 +80,14 @@ class JobCluster:
     related: tuple[Document, ...]
     namespaces: tuple[Namespace, ...]
     default_queues: frozenset[str]
-    owners: Owners = field(default_factory=lambda: Owners(()))
+    owners: dict[tuple[str, ...], Document] = field(default_factory=dict)
 
     @classmethod
     def of(
         cls,
         config: Configuration,
-        classes: Iterable[AnyPriorityClass],
-        related: Iterable[Document],
+        classes: Iterable[AnyPriorityClass] = (),
+        related: Iterable[Document] = (),
         namespaces: Iterable[Namespace] = (),
         local_queues: Iterable[LocalQueue] = (),
     ) -> "JobCluster":
@@ -63,28 +95,78 @@ class JobCluster:
         defaults = frozenset(queue.namespace for queue in local_queues if queue.name == DEFAULT_QUEUE)
         return cls(config, tuple(classes), given_manifests(related), tuple(namespaces), defaults)
 
+    def own(self, manifests: Iterable[Document]) -> "JobCluster":
+        """Add manifests that may own jobs, and return the instance. Of several for one object, the last one counts."""
+        self.owners.update((_key(manifest), manifest) for manifest in manifests)
+        return self
+
     def defaulted(self, manifest: Document) -> Document:
-        """Return a new job, or a list of jobs, with the default queue and the default priority class."""
-        if manifest.get("kind") == "List":
+        """Return a new job, or a list of jobs, with the default queue and the default priority class.
+
+        A job that already names a queue and a priority class does not change. A job whose owner is of a managed kind
+        gets no default queue and no default priority class. A pod whose owner is of a managed kind still gets the
+        default queue. A pod or StatefulSet that another object has marked as suspended gets neither.
+        """
+        kind = manifest.get("kind")
+        if kind == "List":
             return manifest | {"items": [self.defaulted(item) for item in _items(manifest)]}
-        namespace = part(manifest, "metadata").get("namespace") or "default"
-        has_default_queue = namespace in self.default_queues and selects(self.config, manifest, self.namespaces)
-        if has_default_queue and manifest.get("kind") == "Pod":
-            has_default_queue = self._ancestor(manifest) is None
-        return with_defaults(
-            manifest,
-            has_default_queue=has_default_queue,
-            classes=self.classes,
-            defaults_class=self.config.enabled("WorkloadPriorityClassDefaulting"),
-            config=self.config,
-        )
+        is_marked = kind == "Pod" and _annotation(manifest, keys.SUSPENDING_PARENT) is not None
+        if is_marked or (kind == "StatefulSet" and is_held_by_another(manifest)) or not self.enables(manifest):
+            return manifest
+        reference = _controller(manifest)
+        is_owned = reference is not None and self._manages_kind(_kind(reference))
+        has_queue = _namespace(manifest) in self.default_queues and self.selects(manifest)
+        if has_queue and kind == "Pod":  # the search for owners is left to the kinds that need it
+            has_queue = self.ancestor(manifest) is None
+        added = {}
+        if has_queue and not _label(manifest, keys.QUEUE_NAME) and (kind == "Pod" or not is_owned):
+            added[keys.QUEUE_NAME] = DEFAULT_QUEUE
+        has_class = is_owned or _label(manifest, keys.PRIORITY_CLASS)
+        if self.config.enabled("WorkloadPriorityClassDefaulting") and not has_class and has_default_class(self.classes):
+            added[keys.PRIORITY_CLASS] = DEFAULT_CLASS
+        if not added:
+            return manifest
+        metadata = part(manifest, "metadata")
+        return manifest | {"metadata": {**metadata, "labels": {**(metadata.get("labels") or {}), **added}}}
 
     def why_unmanaged(self, manifest: Document) -> Unmanaged | None:
-        """Return the reason why a job gets no Workload; for a Deployment, return the reason for its pods."""
+        """Return the reason why a job gets no Workload of its own; `None` if it gets one.
+
+        A Deployment never gets a Workload of its own. For a Deployment, return the reason for its pods.
+
+        Raises:
+            NotFoundError: An owner that could be managed is not in `owners`.
+            InvalidSpecError: The owner references form a cycle, or the chain of owners is too long.
+        """
         pod = self._pod_of(manifest)
-        return why_unmanaged(
-            manifest if pod is None else pod, config=self.config, owners=self.owners, namespaces=self.namespaces
-        )
+        job = manifest if pod is None else pod
+        kind = job.get("kind")
+        if not self.enables(job):
+            return Unmanaged.FRAMEWORK
+        if kind == "SparkApplication" and not self.config.enabled("SparkApplicationIntegration"):
+            return Unmanaged.GATE
+        has_queue = bool(_label(job, keys.QUEUE_NAME))
+        if not (self.selects(job) or (has_queue and kind in _IN_ANY_NAMESPACE)):
+            return Unmanaged.NAMESPACE
+        if _is_deleted(job):
+            return Unmanaged.DELETED
+        if kind == "Pod":
+            reason = self._why_pod_unmanaged(job)
+        else:
+            reason = None if self.ancestor(job) is None else Unmanaged.OWNER
+        if reason is None and not (has_queue or self.config.manage_jobs_without_queue_name):
+            reason = Unmanaged.QUEUE
+        return reason
+
+    def _why_pod_unmanaged(self, pod: Document) -> Unmanaged | None:
+        """Return the reason why Kueue ignores a pod regardless of its queue name; `None` if there is none."""
+        is_marked = _label(pod, keys.MANAGED) == "true"
+        parent = _annotation(pod, keys.SUSPENDING_PARENT)
+        if not (parent or self.enables(pod, implied=False)):
+            return Unmanaged.FRAMEWORK
+        if parent is not None:
+            return None if is_marked else Unmanaged.MARK
+        return None if is_marked or self.ancestor(pod) is None else Unmanaged.OWNER
 
     def managed(self, manifest: Document) -> list[Document]:
         """Return the job in a list, or an empty list if it gets no Workload.
@@ -101,9 +183,71 @@ class JobCluster:
             return []
         return [manifest] if pod is None else _replicas(manifest, pod, self.config)
 
-    def _ancestor(self, manifest: Document) -> Document | None:
-        all_jobs = self.config.manage_jobs_without_queue_name
-        return find_ancestor(manifest, self.owners, all_jobs=all_jobs, config=self.config)
+    def ancestor(self, manifest: Document) -> Document | None:
+        """Return the topmost owner of a job that Kueue manages; `None` if no owner is managed.
+
+        An owner is managed if its kind is managed, and if the owner has a queue name or Kueue manages all jobs. The
+        search ends at an owner of a kind without an integration in Kueue, or at an owner whose UID differs from the UID
+        in the reference.
+
+        Raises:
+            NotFoundError: An owner of a supported kind is not in `owners`.
+            InvalidSpecError: The owner references form a cycle, or the chain of owners is too long.
+        """
+        current, topmost = manifest, None
+        seen: list[tuple[str, ...]] = []
+        while True:
+            if _key(current) in seen:
+                raise InvalidSpecError(
+                    f"{_describe(manifest)}: metadata.ownerReferences: go in a circle; they must end"
+                )
+            seen.append(_key(current))
+            reference = _controller(current)
+            if reference is None or not _is_known_owner(reference):
+                return topmost
+            kind = _kind(reference)
+            # An owner is in the namespace of the object that it owns.
+            key = (*kind, _namespace(manifest), str(reference.get("name")))
+            owner = self.owners.get(key)
+            if owner is None:
+                raise NotFoundError(
+                    f'{_describe(current)}: metadata.ownerReferences: "{key[-1]}" names no {kind[1]}; it must be given'
+                )
+            if part(owner, "metadata").get("uid") != reference.get("uid"):
+                return topmost
+            is_queued = self.config.manage_jobs_without_queue_name or _label(owner, keys.QUEUE_NAME)
+            if self._manages_kind(kind) and is_queued:
+                topmost = owner
+            current = owner
+            if len(seen) > _LIMIT:
+                raise InvalidSpecError(
+                    f"{_describe(manifest)}: metadata.ownerReferences: go up more than {_LIMIT} levels; "
+                    "that is too deep"
+                )
+
+    def selects(self, manifest: Document) -> bool:
+        """Return whether `managedJobsNamespaceSelector` selects the namespace of a job."""
+        name = _namespace(manifest)
+        labels = next((namespace.labels for namespace in self.namespaces if namespace.name == name), {})
+        return self.config.managed_jobs_namespace_selector.matches({NAMESPACE_NAME_LABEL: name} | labels)
+
+    def enables(self, manifest: Document, *, implied: bool = True) -> bool:
+        """Return whether a kind is managed. Custom kinds are always managed.
+
+        With `implied`, pods also count as managed if any kind that creates pods is managed, because Kueue then enables
+        its pod integration implicitly.
+
+        Source: `pkg/controller/jobframework/setup.go:setupControllers`, `collectImplicitlyEnabledIntegrations`.
+        """
+        enabled = self.config.frameworks
+        if enabled is None:
+            return True
+        framework = framework_of(str(manifest.get("apiVersion")), str(manifest.get("kind")))
+        is_implied = implied and framework == "pod" and any(name in enabled for name in PODS_BY)
+        return framework in enabled or is_implied or framework not in FRAMEWORKS
+
+    def _manages_kind(self, kind: tuple[str, str]) -> bool:
+        return _is_known_kind(kind) and self.enables({"apiVersion": kind[0], "kind": kind[1]})
 
     def _check_unmanaged(self, manifest: Document) -> None:
         """Apply the validation rules of Kueue's webhooks to a job without a Workload.
@@ -111,7 +255,7 @@ class JobCluster:
         The webhooks validate new jobs of managed kinds in managed namespaces. Objects that the job refers to may be
         missing.
         """
-        is_seen = is_enabled(manifest, self.config) and selects(self.config, manifest, self.namespaces)
+        is_seen = self.enables(manifest) and self.selects(manifest)
         job = adapter_for(manifest, config=self.config, related=self.related) if is_seen else None
         if isinstance(job, BaseJob) and not job.is_stored:
             with suppress(NotFoundError):
@@ -129,16 +273,24 @@ class JobCluster:
         job = adapter_for(manifest, config=self.config)
         if not (isinstance(job, Deployment) and job.root.section("spec").count("replicas", 1)):
             return None
-        is_suspended = should_suspend(manifest, config=self.config, owners=self.owners, namespaces=self.namespaces)
-        template = Deployment(job.suspended(), config=self.config) if is_suspended else job
+        template = Deployment(job.suspended(), config=self.config) if self._suspends(manifest) else job
         replica_set = {
             "apiVersion": "apps/v1",
             "kind": "ReplicaSet",
             "metadata": {"name": job.name, "namespace": job.namespace, "uid": f"{job.uid}-replicas"},
         }
-        self.owners.add(manifest)
-        self.owners.add(_owned(replica_set, manifest))
+        self.own((manifest, _owned(replica_set, manifest)))
         return self.defaulted(_owned(next(template.pods()), replica_set))
+
+    def _suspends(self, manifest: Document) -> bool:
+        """Return whether Kueue's webhook suspends a new job. This function does not support pods.
+
+        Source: `pkg/controller/jobframework/utils.go:WorkloadShouldBeSuspended`.
+        """
+        if not self.enables(manifest) or self.ancestor(manifest) is not None:
+            return False
+        manages_all = self.config.manage_jobs_without_queue_name and self.selects(manifest)
+        return bool(_label(manifest, keys.QUEUE_NAME)) or manages_all
 
 
 def _owned(manifest: Document, owner: Document) -> Document:
@@ -176,7 +328,9 @@ def new_jobs(
             with about(item):
                 made = created(item, cluster.config, queue_name_annotation=queue_name_annotation)
                 new.append((item, made if made.get("kind") == "Pod" else cluster.defaulted(made)))
-    cluster.owners = Owners((*cluster.related, *(made for _, made in new)))
+    # Pods are last, because the defaults of their owners decide whether an owner is managed.
+    cluster.owners.clear()
+    cluster.own((*cluster.related, *(made for _, made in new)))
     for position, (item, made) in enumerate(new):
         if made.get("kind") == "Pod":
             with about(item):
@@ -220,3 +374,54 @@ def _items(manifest: Document) -> Iterator[Document]:
         return
     for item in manifest.get("items") or ():
         yield from _items(item)
+
+
+def _is_deleted(manifest: Document) -> bool:
+    """Return whether a job is being deleted. The result is always `False` for a pod that belongs to a group."""
+    is_member = manifest.get("kind") == "Pod" and (
+        _label(manifest, keys.POD_GROUP_NAME) or _annotation(manifest, keys.POD_GROUP_NAME)
+    )
+    is_deleted = bool(part(manifest, "metadata").get("deletionTimestamp"))
+    return is_deleted and not is_member and manifest.get("kind") not in _IN_ANY_NAMESPACE
+
+
+def _is_known_owner(reference: Document) -> bool:
+    # A Pod of a Deployment is owned by a ReplicaSet.
+    kind = _kind(reference)
+    return _is_known_kind(kind) or kind == _REPLICA_SET
+
+
+def _kind(reference: Document) -> tuple[str, str]:
+    return str(reference.get("apiVersion")), str(reference.get("kind"))
+
+
+def _is_known_kind(kind: tuple[str, str]) -> bool:
+    return is_known(*kind) and kind not in _UNMANAGED
+
+
+def _controller(manifest: Document) -> Document | None:
+    references = part(manifest, "metadata").get("ownerReferences")
+    found = references if isinstance(references, list) else ()
+    return next((one for one in found if isinstance(one, dict) and one.get("controller")), None)
+
+
+def _label(manifest: Document, key: str) -> str:
+    return str(part(manifest, "metadata", "labels").get(key) or "")
+
+
+def _annotation(manifest: Document, key: str) -> str | None:
+    value = part(manifest, "metadata", "annotations").get(key)
+    return None if value is None else str(value)
+
+
+def _namespace(manifest: Document) -> str:
+    return str(part(manifest, "metadata").get("namespace") or "default")
+
+
+def _key(manifest: Document) -> tuple[str, ...]:
+    name = part(manifest, "metadata").get("name")
+    return str(manifest.get("apiVersion")), str(manifest.get("kind")), _namespace(manifest), str(name)
+
+
+def _describe(manifest: Document) -> str:
+    return f'{manifest.get("kind")} "{_namespace(manifest)}/{part(manifest, "metadata").get("name")}"'

@@ -10,12 +10,11 @@ from kueuepy.errors import InvalidSpecError, about
 from kueuepy.errors.arguments import checked
 from kueuepy.jobs import checks, keys
 from kueuepy.jobs.base import MAX_POD_SETS
-from kueuepy.jobs.cluster import JobCluster, checked_manifest, created, new_jobs
+from kueuepy.jobs.cluster import JobCluster, Unmanaged, checked_manifest, created, new_jobs
 from kueuepy.jobs.fields import Document
 from kueuepy.jobs.integrations.pod import Pod
 from kueuepy.jobs.job import Job
 from kueuepy.jobs.made import Made
-from kueuepy.jobs.ownership import Unmanaged
 from kueuepy.jobs.priority import AnyPriorityClass, resolve_priority
 from kueuepy.jobs.registry import adapter_for
 from kueuepy.objects import Configuration, LocalQueue, Namespace, Workload

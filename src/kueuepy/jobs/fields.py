@@ -110,8 +110,8 @@ class Section:
         Raises:
             InvalidSpecError: The field is not a mapping.
         """
-        value = self.data.get(key)
-        return None if value is None else Section(self.owner, self.at(key), self._mapping(key, value))
+        value = self._typed(key, dict, "a mapping")
+        return None if value is None else Section(self.owner, self.at(key), value)
 
     def part(self, key: str) -> "Section":
         """Return the mapping in a field; an empty mapping, which is not part of the manifest, if the field is absent.
@@ -169,9 +169,9 @@ class Section:
         Raises:
             InvalidSpecError: The field is not a list of mappings.
         """
-        values = self.items(key)
-        inner = Section(self.owner, self.at(key), {})
-        return [Section(self.owner, inner.at(i), inner._mapping(i, value)) for i, value in enumerate(values)]
+        values: dict[Any, Any] = dict(enumerate(self.items(key)))
+        listed = Section(self.owner, self.at(key), values)
+        return [Section(self.owner, listed.at(i), listed._typed(i, dict, "a mapping", {})) for i in values]
 
     def items(self, key: str) -> list[Any]:
         """Return the items of a list field; empty if the field is absent.
@@ -179,12 +179,8 @@ class Section:
         Raises:
             InvalidSpecError: The field is not a list.
         """
-        values = self.data.get(key)
-        if values is None:
-            return []
-        if not isinstance(values, list):
-            raise self.error(key, f"is {values!r}; it must be a list")
-        return values
+        found: list[Any] = self._typed(key, list, "a list", [])
+        return found
 
     def integer(self, key: str, default: int | None = None) -> int:
         """Return the 32-bit integer in a field, or the default if the field is absent.
@@ -192,13 +188,11 @@ class Section:
         Raises:
             InvalidSpecError: The field is not an integer, or is absent without a default.
         """
-        value = self.data.get(key)
+        value: int | None = self._typed(key, int, "a whole number of 32 bits", default)
         if value is None:
-            if default is None:
-                raise self.error(key, "is missing; it must be given")
-            return default
-        if isinstance(value, bool) or not isinstance(value, int) or not -(2**31) <= value < 2**31:
-            raise self.error(key, f"is {value!r}; it must be a whole number of 32 bits")
+            raise self.error(key, "is missing; it must be given")
+        if not -(2**31) <= value < 2**31:
+            raise self.error(key, f"is {value}; it must be a whole number of 32 bits")
         return value
 
     def count(self, key: str, default: int | None = None) -> int:
@@ -218,12 +212,7 @@ class Section:
         Raises:
             InvalidSpecError: The field is not a string.
         """
-        value = self.data.get(key)
-        if value is None:
-            return default
-        if not isinstance(value, str):
-            raise self.error(key, f"is {value!r}; it must be a string")
-        return value
+        return str(self._typed(key, str, "a string", default))
 
     def flag(self, key: str) -> bool:
         """Return the boolean in a field; `False` if the field is absent.
@@ -231,10 +220,7 @@ class Section:
         Raises:
             InvalidSpecError: The field is not a boolean.
         """
-        value = self.data.get(key, False)
-        if not isinstance(value, bool):
-            raise self.error(key, f"is {value!r}; it must be true or false")
-        return value
+        return bool(self._typed(key, bool, "true or false"))
 
     def texts(self, key: str) -> dict[str, str]:
         """Return a mapping of strings, such as labels, annotations or a selector; empty if the field is absent.
@@ -242,13 +228,8 @@ class Section:
         Raises:
             InvalidSpecError: The field is not a mapping of strings.
         """
-        found = self.find(key)
-        if found is None:
-            return {}
-        for name, value in found.data.items():
-            if not isinstance(value, str):
-                raise found.error(name, f"is {value!r}; it must be a string (quote it)")
-        return dict(found.data)
+        found = self.part(key)
+        return {name: found._typed(name, str, "a string (quote it)") for name in found.data}  # noqa: SLF001 - of its own class
 
     def conditions(self) -> Iterator["Section"]:
         """Iterate over the conditions of a status that are true.
@@ -258,7 +239,11 @@ class Section:
         """
         return (condition for condition in self.sections("conditions") if condition.text("status") == "True")
 
-    def _mapping(self, key: str | int, value: Any) -> Document:
-        if not isinstance(value, dict):
-            raise self.error(key, f"is {value!r}; it must be a mapping")
+    def _typed(self, key: Any, kind: type, wanted: str, default: Any = None) -> Any:
+        """Return the value of a field, or the default if it is absent; a boolean is not an integer."""
+        value = self.data.get(key)
+        if value is None:
+            return default
+        if not isinstance(value, kind) or (isinstance(value, bool) and kind is not bool):
+            raise self.error(key, f"is {value!r}; it must be {wanted}")
         return value

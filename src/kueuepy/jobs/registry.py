@@ -6,19 +6,20 @@ from typing import Protocol
 from kueuepy.errors import DuplicateError, InvalidSpecError, UnsupportedError
 from kueuepy.errors.arguments import checked
 from kueuepy.errors.problems import suggestion
+from kueuepy.jobs.base import BaseJob
 from kueuepy.jobs.fields import Document
-from kueuepy.jobs.integrations.appwrapper import AppWrapper
-from kueuepy.jobs.integrations.batch import BatchJob, CronJob
-from kueuepy.jobs.integrations.jobset import JobSet
-from kueuepy.jobs.integrations.kubeflow import JAXJob, MPIJob, PaddleJob, PyTorchJob, TFJob, XGBoostJob
-from kueuepy.jobs.integrations.leaderworkerset import LeaderWorkerSet
-from kueuepy.jobs.integrations.pod import Pod
-from kueuepy.jobs.integrations.pod_group import PodGroup
-from kueuepy.jobs.integrations.ray_cluster import RayCluster, RayService
-from kueuepy.jobs.integrations.ray_job import RayJob
-from kueuepy.jobs.integrations.serving import Deployment, StatefulSet
-from kueuepy.jobs.integrations.spark import SparkApplication
-from kueuepy.jobs.integrations.trainjob import TrainJob
+from kueuepy.jobs.integrations import (
+    appwrapper,
+    batch,
+    jobset,
+    kubeflow,
+    leaderworkerset,
+    pod,
+    ray,
+    serving,
+    spark,
+    trainjob,
+)
 from kueuepy.jobs.job import Job
 from kueuepy.manifest import jobkinds
 from kueuepy.objects import Configuration
@@ -29,6 +30,7 @@ class JobType(Protocol):
 
     >>> template = {"spec": {"containers": []}}
     >>> job = {"apiVersion": "batch/v1", "kind": "Job", "metadata": {"name": "a"}, "spec": {"template": template}}
+    >>> from kueuepy.jobs.integrations.batch import BatchJob
     >>> job_type: JobType = BatchJob
     >>> job_type(job, config=Configuration(), related=()).owner
     'Job "default/a"'
@@ -48,30 +50,14 @@ class JobType(Protocol):
 
 
 _NO_CONFIGURATION = Configuration()
-_BUILT_IN = (
-    AppWrapper,
-    BatchJob,
-    CronJob,
-    Deployment,
-    JAXJob,
-    JobSet,
-    LeaderWorkerSet,
-    MPIJob,
-    PaddleJob,
-    Pod,
-    PodGroup,
-    PyTorchJob,
-    RayCluster,
-    RayJob,
-    RayService,
-    SparkApplication,
-    StatefulSet,
-    TFJob,
-    TrainJob,
-    XGBoostJob,
-)
+_MODULES = (appwrapper, batch, jobset, kubeflow, leaderworkerset, pod, ray, serving, spark, trainjob)
 _types: dict[tuple[str, str], JobType] = {
-    (version, job_type.kind): job_type for job_type in _BUILT_IN for version in job_type.api_versions
+    (version, found.kind): found
+    for module in _MODULES
+    for found in vars(module).values()
+    # A base class of several kinds has no kind of its own.
+    if isinstance(found, type) and issubclass(found, BaseJob) and "kind" in vars(found)
+    for version in found.api_versions
 }
 
 
@@ -83,6 +69,7 @@ def register(job_type: JobType, kind: str, *api_versions: str) -> None:
 
     A kind that is already supported cannot be replaced:
 
+    >>> from kueuepy.jobs.integrations.batch import BatchJob
     >>> register(BatchJob, "Job", "batch/v1")  # doctest: +IGNORE_EXCEPTION_DETAIL
     Traceback (most recent call last):
     DuplicateError: kind "Job" of batch/v1: is registered already; a kind is read by one class

@@ -4,6 +4,6 @@
 are in `kueuepy` itself.
 """
 
-from kueuepy import _home
+from kueuepy import _stubs
 
-__getattr__, __dir__, __all__ = _home.facade(__name__)
+__getattr__, __dir__, __all__ = _stubs.facade(__name__)

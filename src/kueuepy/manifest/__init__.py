@@ -6,28 +6,6 @@ JSON form. `validate`, `check` and `validate_update` apply the validation rules 
 webhooks.
 """
 
-from kueuepy.errors.problems import LimitError as LimitError
-from kueuepy.errors.problems import ManifestError as ManifestError
-from kueuepy.errors.problems import Problem
-from kueuepy.manifest.convert import from_dict, to_dict
-from kueuepy.manifest.dumping import dump
-from kueuepy.manifest.gates import FEATURE_GATES
-from kueuepy.manifest.loading import load
-from kueuepy.manifest.manifest import Manifest, Note
-from kueuepy.manifest.text.limits import Limits
-from kueuepy.manifest.validation import check, validate, validate_update
+from kueuepy._stubs import facade
 
-__all__ = [
-    "FEATURE_GATES",
-    "Limits",
-    "Manifest",
-    "Note",
-    "Problem",
-    "check",
-    "dump",
-    "from_dict",
-    "load",
-    "to_dict",
-    "validate",
-    "validate_update",
-]
+__getattr__, __dir__, __all__ = facade(__name__)

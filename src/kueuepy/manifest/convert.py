@@ -7,23 +7,16 @@ import msgspec
 
 from kueuepy.errors import UnsupportedError
 from kueuepy.errors.arguments import checked
-from kueuepy.errors.problems import ManifestError, Problem, suggestion
-from kueuepy.manifest.body import Body, part, present
-from kueuepy.manifest.decoding import decode
-from kueuepy.manifest.fields import TIME
+from kueuepy.errors.problems import ManifestError
+from kueuepy.manifest.body import Body, part
+from kueuepy.manifest.decoding import decoded
 from kueuepy.manifest.findings import Findings
+from kueuepy.manifest.forms import encode_text, form_of, gathered, spread
 from kueuepy.manifest.kinds import BY_CLASS, KINDS, KUEUE, Kind
-from kueuepy.manifest.schema.structure import structured
-from kueuepy.manifest.schema.table import METADATA
+from kueuepy.manifest.schema.classes import schema_of_kind
+from kueuepy.manifest.schema.structure import conform, structured
 from kueuepy.manifest.versions import OLD_VERSIONS, to_v1beta2, with_usage
-from kueuepy.objects import Object
-from kueuepy.objects.times import encode_time, format_time
-
-_METADATA = ("name", "namespace", "labels", "annotations", "uid")
-_TIMES = ("creationTimestamp", "deletionTimestamp")
-_METADATA_FIELDS = frozenset((*_METADATA, *_TIMES))
-_KNOWN_METADATA = frozenset((*METADATA.properties, "clusterName"))
-_ENVELOPE = frozenset(("apiVersion", "kind", "metadata", "status"))
+from kueuepy.objects import NamespacedObject, Object
 
 
 def in_v1beta2(group: str, version: str, doc: Body, findings: Findings, *, is_new: bool) -> Body | None:
@@ -46,104 +39,18 @@ def in_v1beta2(group: str, version: str, doc: Body, findings: Findings, *, is_ne
 
 
 def read_object(kind: Kind, doc: Body, findings: Findings) -> Object | None:
-    """Create the Python object for an object in version v1beta2; return `None` if `findings` contains problems."""
-    body = _body(kind, doc, findings)
-    flat = _metadata(kind, doc, findings)
-    if body is None or flat is None:
-        return None
-    if kind.group != KUEUE:
-        for name in _METADATA_FIELDS.intersection(body):
-            findings.odd(("spec", name), f"unknown field; {name} belongs to metadata", "left out")
-    place = (kind.place,) if kind.place else ()
-    for name, value in body.items():
-        written = kind.forms.get(name)
-        if value is not None and written:
-            path = ("status",) if name == "status" else (*place, name)
-            value = written.read(value, path, findings)  # noqa: PLW2901
-            if value is None:
-                continue
-        flat.setdefault(name, value)
-    before = len(findings.problems), len(findings.notes)
-    found = decode(kind.cls, flat, place, findings)
-    _settle_paths(kind, findings, *before)
-    return None if findings.problems else found
-
-
-def _body(kind: Kind, doc: Body, findings: Findings) -> Body | None:
-    spec = doc.get(kind.place) if kind.place else {}
-    if spec is not None and not isinstance(spec, dict):
-        findings.problem((kind.place,), "must be a mapping")
-        return None
-    if kind.body:
-        body = kind.body(doc)
-    elif not kind.place:
-        body = {name: value for name, value in doc.items() if name not in _ENVELOPE}
-    else:
-        body = dict(spec or {})
-    if "status" in kind.forms and doc.get("status") is not None:
-        body["status"] = doc["status"]
-    return body
-
-
-def _metadata(kind: Kind, doc: Body, findings: Findings) -> Body | None:
-    metadata = doc.get("metadata")
-    if not isinstance(metadata, dict):
+    """Create the Python object for an object in its current version; `None` if `findings` contains problems."""
+    if kind.group != KUEUE:  # `structured` has already examined objects of Kueue's API
+        doc = conform(schema_of_kind(kind), doc, (), findings)
+    if "metadata" not in doc or (isinstance(doc["metadata"], dict) and not doc["metadata"].get("name")):
         findings.problem(("metadata", "name"), "is required", "Required")
+    if findings.problems:
         return None
-    flat: Body = {}
-    if kind.group == KUEUE:  # the schema has already checked all fields
-        flat = {name: metadata[name] for name in (*_METADATA, *kind.metadata) if name in metadata}
-        for name in _TIMES:
-            if name in metadata:
-                flat[name] = TIME.read(metadata[name], ("metadata", name), findings)
-        return _placed(kind, flat)
-    for name, value in metadata.items():
-        if name in _METADATA or name in kind.metadata:
-            if value is not None:
-                flat[name] = value
-        elif name in _TIMES:
-            if value is not None:
-                flat[name] = TIME.read(value, ("metadata", name), findings)
-        elif name not in _KNOWN_METADATA:
-            hint = suggestion(str(name), _KNOWN_METADATA)
-            findings.odd(("metadata", str(name)), f"unknown field; {hint}", "left out")
-    return _placed(kind, flat)
-
-
-def _placed(kind: Kind, flat: Body) -> Body:
-    if not flat.get("name"):
-        flat.pop("name", None)
-    if (not kind.namespaced and "namespace" in flat) or flat.get("namespace") == "":
+    flat = gathered(form_of(kind.cls), kind.read(doc) if kind.read else doc)
+    if "namespace" in flat and not (kind.namespaced and flat["namespace"]):
         del flat["namespace"]
-    return flat
-
-
-def _settle_paths(kind: Kind, findings: Findings, problems: int, notes: int) -> None:
-    """Change the paths in the latest findings to paths in the manifest.
-
-    The location of some fields in the Python class differs from the location in the manifest.
-    """
-    if len(findings.problems) == problems and len(findings.notes) == notes:
-        return
-    findings.problems[problems:] = [settled(kind, problem) for problem in findings.problems[problems:]]
-    findings.notes[notes:] = [settled(kind, problem) for problem in findings.notes[notes:]]
-
-
-def settled(kind: Kind, problem: Problem) -> Problem:
-    """Return a copy of a problem in which the field path refers to the manifest instead of the Python class."""
-    place = (kind.place,) if kind.place else ()
-    path = problem.path
-    if path[: len(place)] != place or len(path) == len(place):
-        return problem
-    field, rest = path[len(place)], path[len(place) + 1 :]
-    if field in _METADATA_FIELDS:
-        return msgspec.structs.replace(problem, path=("metadata", field, *rest))
-    if field == "status":
-        return msgspec.structs.replace(problem, path=(field, *rest))
-    inner = kind.forms[field].inner if isinstance(field, str) and field in kind.forms else ""
-    if inner and rest[:1] != (inner,):
-        return msgspec.structs.replace(problem, path=(*place, field, inner, *rest))
-    return problem
+    found = decoded(form_of(kind.cls), flat, (), findings)
+    return None if findings.problems else found
 
 
 def split_api_version(doc: Mapping[str, Any]) -> tuple[str, str]:
@@ -201,23 +108,12 @@ def to_dict(obj: Object) -> dict[str, Any]:
         The dict.
     """
     kind = BY_CLASS[type(obj)]
-    flat: Body = msgspec.to_builtins(obj, enc_hook=encode_time)
-    metadata = {name: flat.pop(name) for name in (*_METADATA, *kind.metadata) if name in flat}
-    if kind.namespaced:
-        metadata.setdefault("namespace", "default")
-    for name in _TIMES:
-        if (time := flat.pop(name, None)) is not None:
-            metadata[name] = format_time(time)
-    written = {name: kind.forms[name].write(value) if name in kind.forms else value for name, value in flat.items()}
-    status = written.pop("status", None)
-    if kind.spread:
-        rest = kind.spread(written)
-    else:
-        body = present(written)
-        rest = ({kind.place: body} if body else {}) if kind.place else body
-    if status:
-        rest["status"] = status
-    return {"apiVersion": kind.api_version, "kind": kind.name, "metadata": metadata, **rest}
+    namespace = {"namespace": obj.namespace} if isinstance(obj, NamespacedObject) else {}
+    doc: Body = {"apiVersion": kind.api_version, "kind": kind.name, "metadata": {"name": obj.name, **namespace}}
+    spread(form_of(kind.cls), msgspec.to_builtins(obj, enc_hook=encode_text), doc)
+    doc = kind.write(doc) if kind.write else doc
+    status = doc.pop("status", None)  # kubectl prints it last
+    return {**doc, "status": status} if status else doc
 
 
 def generated_name(prefix: str, number: int) -> str:

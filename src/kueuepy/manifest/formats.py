@@ -14,6 +14,11 @@ DNS_SUBDOMAIN = re.compile(rf"{_LABEL}(\.{_LABEL})*")
 _LABEL_WORD = re.compile(r"[A-Za-z0-9]([-A-Za-z0-9_.]*[A-Za-z0-9])?")
 SUBDOMAIN_LENGTH = 253
 LABEL_LENGTH = 63
+_ENDS = "with a letter or digit at each end"
+LABEL_FORM = f"a DNS label: at most {LABEL_LENGTH} of a-z, 0-9 and -, {_ENDS}"
+SUBDOMAIN_FORM = f"a DNS subdomain: at most {SUBDOMAIN_LENGTH} of a-z, 0-9, - and ., {_ENDS}"
+KEY_FORM = f"a label key: at most {LABEL_LENGTH} letters, digits, -, _ and ., if need be after a DNS subdomain and /"
+VALUE_FORM = f"a label value: at most {LABEL_LENGTH} letters, digits, -, _ and ., {_ENDS}"
 _HTTP_PATH = re.compile(r"[A-Za-z0-9/\-._~%!$&'()*+,;=:]+")
 _NUMBER = r"(([0-9]+(\.[0-9]*)?)|(\.[0-9]+))"
 QUANTITY = re.compile(rf"[+-]?{_NUMBER}(([KMGTPE]i)|[numkMGTPE]|([eE][+-]?{_NUMBER}))?")

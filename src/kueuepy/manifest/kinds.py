@@ -1,22 +1,19 @@
-"""The kinds of objects, and the rules by which each Python class flattens the fields of a manifest.
+"""The kinds of objects, and the parts of their manifests that their classes do not contain as they are."""
 
-The fields of a class are the fields of `metadata` and of one section of the manifest, usually `spec`. For classes with
-a different structure, this module defines how their fields correspond to the manifest.
-"""
-
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from typing import Any
 
 import msgspec
 
 import kueuepy.objects as api
-from kueuepy.manifest import devices
-from kueuepy.manifest import fields as form
-from kueuepy.manifest.body import Body, part, present
-from kueuepy.manifest.workloadfields import LOCAL_QUEUE_STATUS, POD_SETS, POD_SPEC, STATUS
+from kueuepy.manifest import devices, placements
+from kueuepy.manifest.body import Body, changed, part, present
+from kueuepy.manifest.forms import NULL
+from kueuepy.manifest.schema.table import METADATA
 from kueuepy.objects import NamespacedObject, Object
 
 KUEUE = "kueue.x-k8s.io"
+_EPOCH = "1970-01-01T00:00:00Z"
 
 
 class Kind(msgspec.Struct, frozen=True, kw_only=True):
@@ -26,21 +23,17 @@ class Kind(msgspec.Struct, frozen=True, kw_only=True):
         cls: Python class of the kind.
         group: API group; empty for Kubernetes' core API.
         version: API version in which objects are written.
-        place: Section that contains the fields of the class, usually `spec`; empty for the top level.
-        forms: Converters for fields whose form differs between manifest and class.
-        metadata: Fields of the class that are part of the metadata.
-        body: Function that collects the fields of the class from several sections.
-        spread: Function that distributes the fields of the class to the sections; the inverse of `body`.
+        is_open: Whether a manifest may have other fields than those of the class.
+        read: Function that computes fields from other parts of the manifest, before the fields are collected.
+        write: The inverse of `read`.
     """
 
     cls: type[Object]
     group: str = KUEUE
     version: str = "v1beta2"
-    place: str = "spec"
-    forms: Mapping[str, form.FieldForm] = {}
-    metadata: tuple[str, ...] = ()
-    body: Callable[[Body], Body] | None = None
-    spread: Callable[[Body], Body] | None = None
+    is_open: bool = False
+    read: Callable[[Body], Body] | None = None
+    write: Callable[[Body], Body] | None = None
 
     @property
     def name(self) -> str:
@@ -58,186 +51,164 @@ class Kind(msgspec.Struct, frozen=True, kw_only=True):
         return issubclass(self.cls, NamespacedObject)
 
 
-def _is_true(doc: Body, condition: str, *, unknown: bool) -> bool:
-    """Return whether a condition is true in the object's status; return `unknown` if the status has no conditions."""
+def _conditions(doc: Body) -> list[Body]:
+    found = part(doc, "status").get("conditions")
+    return [one for one in found if isinstance(one, dict)] if isinstance(found, list) else []
+
+
+def _read_queue(doc: Body) -> Body:
+    """Return a ClusterQueue with a namespace selector; if it is absent, it selects no namespace, not all."""
+    return {**doc, "spec": {"namespaceSelector": NULL, **part(doc, "spec")}}
+
+
+def _write_queue(doc: Body) -> Body:
+    spec = part(doc, "spec")
+    return {**doc, "spec": present({**spec, "namespaceSelector": spec.get("namespaceSelector", {})})}
+
+
+def _read_check(doc: Body) -> Body:
+    states = [one.get("status") == "True" for one in _conditions(doc) if one.get("type") == "Active"]
     conditions = part(doc, "status").get("conditions")
-    if not isinstance(conditions, list) or not conditions:
-        return unknown
-    return any(isinstance(c, dict) and c.get("type") == condition and c.get("status") == "True" for c in conditions)
+    is_unknown = not (isinstance(conditions, list) and conditions)
+    return {**doc, "@active": any(states) or is_unknown}
 
 
-def _condition(name: str, *, true: bool) -> Body:
-    return {"conditions": [{"type": name, "status": "True" if true else "False"}]}
-
-
-def _quota_body(doc: Body) -> Body:
-    """Return the spec of a Cohort or a ClusterQueue, with the effective quotas from its status."""
-    spec, found = doc.get("spec") or {}, part(doc, "status", "effectiveQuotas")
-    return {**spec, "effectiveQuotas": found} if found and isinstance(spec, dict) else spec
-
-
-def _quota_spread(body: Body) -> Body:
-    found = body.pop("effectiveQuotas", None)
-    return {"spec": body} | ({"status": {"effectiveQuotas": found}} if found else {})
-
-
-def _selector_body(doc: Body) -> Body:
-    """Return the fields of a ClusterQueue. An absent namespace selector becomes `None`, which selects no namespace."""
-    body = _quota_body(doc)
-    return {"namespaceSelector": None, **body} if isinstance(body, dict) else body
-
-
-def _selector_spread(body: Body) -> Body:
-    selector = body.get("namespaceSelector", {})
-    return _quota_spread({**body, "namespaceSelector": selector} if selector is not None else body)
-
-
-_INACTIVE = {
-    "conditions": [
-        {
-            "type": "Active",
-            "status": "False",
-            "reason": "Inactive",
-            "message": "",
-            "lastTransitionTime": "1970-01-01T00:00:00Z",
-        }
-    ]
-}
-
-
-def _check_body(doc: Body) -> Body:
-    return {**part(doc, "spec"), "active": _is_true(doc, "Active", unknown=True)}
-
-
-def _check_spread(body: Body) -> Body:
-    active = body.pop("active", True)
-    spec = {"spec": body} if body else {}
-    return spec if active else {**spec, "status": _INACTIVE}
+def _write_check(doc: Body) -> Body:
+    if doc.pop("@active", True):
+        return doc
+    reason = {"reason": "Inactive", "message": "", "lastTransitionTime": _EPOCH}
+    return {**doc, "status": {"conditions": [{"type": "Active", "status": "False", **reason}]}}
 
 
 _NO_CONDITION = {"type": "MemoryPressure", "status": "False"}
 """Condition written for a Node without a condition `Ready`; a Node without any conditions would be read as ready."""
 
 
-def _statuses(*conditions: Any) -> Body:
-    """Return the status of each condition other than `Ready`, by condition type."""
-    named = (c for c in conditions if isinstance(c, dict) and isinstance(c.get("type"), str))
-    return {c["type"]: c.get("status") for c in named if c["type"] != "Ready"}
+def _read_node(doc: Body) -> Body:
+    conditions = _conditions(doc)
+    ready = next((one for one in conditions if one.get("type") == "Ready"), None)
+    others = {one["type"]: one.get("status", "") for one in conditions if one.get("type", "Ready") != "Ready"}
+    if ready is None and others == {_NO_CONDITION["type"]: _NO_CONDITION["status"]}:
+        others = {}
+    found: Body = {**doc, "@otherConditions": others or None}
+    if ready is not None:
+        found["@ready"] = ready.get("status") == "True"
+        found["@readyUnknown"] = True if ready.get("status") not in ("True", "False") else None
+        found["@readySince"] = ready.get("lastTransitionTime")
+    elif conditions:
+        found["@ready"] = NULL
+    return found
 
 
-def _node_body(doc: Body) -> Body:
-    spec, status = part(doc, "spec"), part(doc, "status")
-    picked: dict[str, Any] = {name: spec.get(name) for name in ("taints", "unschedulable")}
-    picked.update({name: status.get(name) for name in ("capacity", "allocatable")})
-    conditions = status.get("conditions")
-    listed = conditions if isinstance(conditions, list) else ()
-    found = next((c for c in listed if isinstance(c, dict) and c.get("type") == "Ready"), None)
-    picked = present(picked)
-    if conditions:
-        picked["ready"] = found and found.get("status") == "True"
-    if found and found.get("status") not in ("True", "False"):
-        picked["readyUnknown"] = True
-    others = _statuses(*listed)
-    if others and (found or others != _statuses(_NO_CONDITION)):
-        picked["otherConditions"] = others
-    if found and found.get("lastTransitionTime") is not None:
-        picked["readySince"] = found["lastTransitionTime"]
-    return picked
+def _write_node(doc: Body) -> Body:
+    ready, unknown, since = (doc.pop(f"@{name}", default) for name, default in _READY)
+    others = [{"type": name, "status": value} for name, value in doc.pop("@otherConditions", {}).items()]
+    state: Body = {"type": "Ready", "status": "True" if ready else "Unknown" if unknown else "False"}
+    if since is not None:
+        state["lastTransitionTime"] = since
+    conditions = [*([] if ready is None else [state]), *others] or [_NO_CONDITION]
+    return {**doc, "spec": part(doc, "spec"), "status": {**part(doc, "status"), "conditions": conditions}}
 
 
-def _node_spread(body: Body) -> Body:
-    spec = {name: body[name] for name in ("taints", "unschedulable") if name in body}
-    status: Body = {name: body[name] for name in ("capacity", "allocatable") if name in body}
-    ready = body.get("ready", True)
-    others = [{"type": name, "status": value} for name, value in body.get("otherConditions", {}).items()]
-    mine = [] if ready is None else _condition("Ready", true=ready)["conditions"]
-    if mine and not ready and body.get("readyUnknown"):
-        mine[0]["status"] = "Unknown"
-    if mine and "readySince" in body:
-        mine[0]["lastTransitionTime"] = body["readySince"]
-    status["conditions"] = [*mine, *others] or [_NO_CONDITION]
-    return {"spec": spec, "status": status}
+_READY = (("ready", True), ("readyUnknown", False), ("readySince", None))
 
 
-def _pod_body(doc: Body) -> Body:
-    phase = part(doc, "status").get("phase")
-    return {"spec": part(doc, "spec"), **({} if phase is None else {"phase": phase})}
+def _read_local_queue(doc: Body) -> Body:
+    usage = part(doc, "status", "fairSharing", "admissionFairSharingStatus", "consumedResources")
+    return doc if usage else {**doc, "status": None}
 
 
-def _pod_spread(body: Body) -> Body:
-    return {"spec": body.get("spec", {}), "status": {"phase": body.get("phase", "Running")}}
+def _write_local_queue(doc: Body) -> Body:
+    return changed(doc, ("status", "fairSharing"), lambda usage: _complete_usage(usage["admissionFairSharingStatus"]))
 
 
-def _runtime_class_body(doc: Body) -> Body:
-    fixed = part(doc, "overhead").get("podFixed")
-    return {"handler": doc.get("handler") or "", **({} if fixed is None else {"overhead": fixed})}
+def _complete_usage(usage: Body) -> Body:
+    return {"admissionFairSharingStatus": {**usage, "lastUpdate": _EPOCH}, "weightedShare": 0}
 
 
-def _runtime_class_spread(body: Body) -> Body:
-    overhead = {"overhead": {"podFixed": body["overhead"]}} if "overhead" in body else {}
-    return {"handler": body.get("handler", ""), **overhead}
+_TOPOLOGY = ("status", "admission", "podSetAssignments", "*", "topologyAssignment")
 
 
-_DEVICES = (
-    Kind(cls=cls, group=devices.GROUP, version="v1", forms=forms, body=body, spread=spread)
-    for cls, forms, body, spread in (
-        (api.DeviceClass, {"selectors": devices.SELECTORS}, None, None),
-        (
-            api.ResourceClaimTemplate,
-            {"requests": devices.TEMPLATE_REQUESTS},
-            devices.template_body,
-            devices.template_spread,
-        ),
-        (api.ResourceClaim, {"requests": devices.CLAIM_REQUESTS}, devices.claim_body, devices.claim_spread),
-        (api.ResourceSlice, {"devices": devices.DEVICES}, devices.slice_body, devices.slice_spread),
-    )
+def _read_workload(doc: Body) -> Body:
+    """Return a Workload with the slices of topology assignments expanded to domains."""
+    return changed(doc, _TOPOLOGY, placements.read)
+
+
+def _write_workload(doc: Body) -> Body:
+    """Return a Workload with the fields that the API requires, and with domains compressed to slices."""
+    for name in ("conditions", "admissionChecks"):
+        doc = changed(doc, ("status", name, "*"), lambda one: {"message": "", "lastTransitionTime": _EPOCH, **one})
+    doc = changed({**doc, "spec": part(doc, "spec")}, ("spec", "podSets", "*"), _complete_pod_set)
+    return changed(doc, _TOPOLOGY, placements.write)
+
+
+def _complete_pod_set(pod_set: Body) -> Body:
+    return {"name": "main", "count": 1, **pod_set, "template": _complete(pod_set.get("template", {}))}
+
+
+_TEMPLATE_METADATA = {"annotations", "finalizers", "labels", "name", "namespace"}
+
+
+def _complete(template: Body) -> Body:
+    """Return a pod template as the API requires it: with a list of named containers, and without unset metadata."""
+    metadata = template.get("metadata")
+    if isinstance(metadata, dict) and not metadata.keys() <= _TEMPLATE_METADATA:
+        dropped = METADATA.properties.keys() - _TEMPLATE_METADATA
+        template = {**template, "metadata": {name: metadata[name] for name in metadata if name not in dropped}}
+    spec = template.get("spec")
+    if not isinstance(spec, dict):
+        return template
+    containers = spec.get("containers", [])
+    if containers is None:
+        containers = []
+    elif isinstance(containers, list | tuple) and any("name" not in one for one in containers if isinstance(one, dict)):
+        containers = [
+            {"name": f"container-{position}", **one} if isinstance(one, dict) else one
+            for position, one in enumerate(containers)
+        ]
+    return {**template, "spec": {**spec, "containers": containers}}
+
+
+def _write_pod(doc: Body) -> Body:
+    return {**doc, "spec": part(doc, "spec"), "status": {"phase": "Running", **part(doc, "status")}}
+
+
+def _with_handler(doc: Body) -> Body:
+    return {**doc, "handler": doc.get("handler") or ""}
+
+
+_RESOURCE: dict[str, Any] = {"group": devices.GROUP, "version": "v1"}
+_CORE: dict[str, Any] = {"group": "", "version": "v1"}
+_KINDS = (
+    Kind(cls=api.ResourceFlavor),
+    Kind(cls=api.ClusterQueue, read=_read_queue, write=_write_queue),
+    Kind(cls=api.Cohort),
+    Kind(cls=api.LocalQueue, read=_read_local_queue, write=_write_local_queue),
+    Kind(cls=api.Workload, read=_read_workload, write=_write_workload),
+    Kind(cls=api.AdmissionCheck, read=_read_check, write=_write_check),
+    Kind(cls=api.Topology),
+    Kind(cls=api.WorkloadPriorityClass),
+    Kind(cls=api.PriorityClass, group="scheduling.k8s.io", version="v1"),
+    Kind(
+        cls=api.RuntimeClass,
+        group="node.k8s.io",
+        version="v1",
+        is_open=True,
+        read=_with_handler,
+        write=_with_handler,
+    ),
+    Kind(cls=api.DeviceClass, **_RESOURCE),
+    Kind(cls=api.ResourceClaimTemplate, **_RESOURCE, is_open=True, read=devices.read_claim, write=devices.write_claim),
+    Kind(cls=api.ResourceClaim, **_RESOURCE, is_open=True, read=devices.read_claim, write=devices.write_claim),
+    Kind(cls=api.ResourceSlice, **_RESOURCE, read=devices.read_slice, write=devices.write_slice),
+    Kind(cls=api.Namespace, **_CORE, is_open=True),
+    Kind(cls=api.LimitRange, **_CORE),
+    Kind(cls=api.Node, **_CORE, is_open=True, read=_read_node, write=_write_node),
+    Kind(cls=api.Pod, **_CORE, is_open=True, write=_write_pod),
 )
 
-KINDS: dict[tuple[str, str], Kind] = {
-    (kind.group, kind.name): kind
-    for kind in (
-        Kind(cls=api.ResourceFlavor),
-        Kind(
-            cls=api.ClusterQueue,
-            forms={
-                "admissionChecksStrategy": form.ADMISSION_CHECKS,
-                "admissionScope": form.ADMISSION_SCOPE,
-                "concurrentAdmissionPolicy": form.CONCURRENT_ADMISSION,
-            },
-            body=_selector_body,
-            spread=_selector_spread,
-        ),
-        Kind(cls=api.Cohort, body=_quota_body, spread=_quota_spread),
-        Kind(cls=api.LocalQueue, forms={"status": LOCAL_QUEUE_STATUS}),
-        Kind(
-            cls=api.Workload,
-            metadata=("ownerReferences",),
-            forms={"podSets": POD_SETS, "preemptionGates": form.NAMES, "status": STATUS},
-        ),
-        Kind(cls=api.AdmissionCheck, forms={"parameters": form.PARAMETERS}, body=_check_body, spread=_check_spread),
-        Kind(cls=api.Topology, forms={"levels": form.LEVELS}),
-        Kind(cls=api.WorkloadPriorityClass, place=""),
-        Kind(cls=api.PriorityClass, group="scheduling.k8s.io", version="v1", place=""),
-        Kind(
-            cls=api.RuntimeClass,
-            group="node.k8s.io",
-            version="v1",
-            place="",
-            body=_runtime_class_body,
-            spread=_runtime_class_spread,
-        ),
-        *_DEVICES,
-        Kind(cls=api.Namespace, group="", version="v1", body=lambda _: {}),
-        Kind(cls=api.LimitRange, group="", version="v1"),
-        Kind(
-            cls=api.Node, group="", version="v1", forms={"readySince": form.TIME}, body=_node_body, spread=_node_spread
-        ),
-        Kind(
-            cls=api.Pod, group="", version="v1", place="", forms={"spec": POD_SPEC}, body=_pod_body, spread=_pod_spread
-        ),
-    )
-}
+KINDS: dict[tuple[str, str], Kind] = {(kind.group, kind.name): kind for kind in _KINDS}
 """All kinds with a Python class, by API group and name."""
 
-BY_CLASS: dict[type[Object], Kind] = {kind.cls: kind for kind in KINDS.values()}
+BY_CLASS: dict[type[Object], Kind] = {kind.cls: kind for kind in _KINDS}
 """All kinds by Python class."""

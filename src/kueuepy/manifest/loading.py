@@ -1,18 +1,20 @@
 """`load`: read files, strings and parsed objects into a Manifest."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from operator import itemgetter
 from typing import Any, NoReturn, TypeAlias
 
+import msgspec
+
 from kueuepy.errors import DuplicateError
 from kueuepy.errors.arguments import checked
-from kueuepy.errors.problems import ManifestError, Problem, suggestion
+from kueuepy.errors.problems import ManifestError, Path, Problem, suggestion
 from kueuepy.manifest import collector
 from kueuepy.manifest.body import part
 from kueuepy.manifest.configuration import CONFIG_GROUP, read_configuration
 from kueuepy.manifest.convert import generated_name, in_v1beta2, object_name, read_object, split_api_version
 from kueuepy.manifest.findings import AllValidated, Findings, Validated
-from kueuepy.manifest.jobfields import unknown_fields
+from kueuepy.manifest.jobfields import review_fields
 from kueuepy.manifest.jobkinds import (
     DEFAULT_QUEUE,
     QUEUE_NAME,
@@ -24,7 +26,6 @@ from kueuepy.manifest.jobkinds import (
     with_queue_label,
 )
 from kueuepy.manifest.kinds import KINDS, KUEUE
-from kueuepy.manifest.leniency import complete_quotas
 from kueuepy.manifest.manifest import Manifest, Note, group
 from kueuepy.manifest.places import ReadJob
 from kueuepy.manifest.schema.examine import named
@@ -34,10 +35,20 @@ from kueuepy.manifest.text.sources import Source, items, live_parts, opened
 from kueuepy.manifest.text.text import Text, unpaired_surrogate
 from kueuepy.manifest.validation import called, review_names, review_object
 from kueuepy.manifest.validation.configuration import review_configuration
-from kueuepy.manifest.validation.parameters import review_parameters
+from kueuepy.manifest.validation.other import review_parameters
 from kueuepy.manifest.validation.review import Review
 from kueuepy.manifest.versions import OLD_VERSIONS, with_usage
-from kueuepy.objects import Configuration, LocalQueue, Object, Workload
+from kueuepy.objects import (
+    ClusterQueue,
+    Cohort,
+    Configuration,
+    FlavorQuotas,
+    LocalQueue,
+    Object,
+    ResourceGroup,
+    ResourceQuota,
+    Workload,
+)
 from kueuepy.objects.namespace import NAMESPACE_NAME_LABEL
 from kueuepy.profiles import DEVELOPMENT, Release, release_of
 from kueuepy.sources import LiveSource
@@ -99,6 +110,7 @@ def load(
         DuplicateError: Two objects of the same kind have the same name.
         NotFoundError: A file does not exist.
     """
+    # A cluster is connected first, because its release decides about the defaults of all other sources.
     source = opened(source)
     live = live_parts(source)
     version = version or next((one.release for one in live if one.release), DEVELOPMENT)
@@ -178,7 +190,7 @@ class _Loader:
         self._position += 1
         if not isinstance(doc, dict):
             self._fail(item, Problem((), "Invalid", "is not a mapping; an object has apiVersion, kind and metadata"))
-        elif not self._is_served(item) and not item.text.size and (path := unpaired_surrogate(doc)) is not None:
+        elif not item.text.size and not self._is_served(item) and (path := unpaired_surrogate(doc)) is not None:
             name = object_name(doc).encode("utf-8", "replace").decode()
             self._fail(item, Problem(path, "Invalid", "must be valid Unicode, without unpaired surrogates"), name)
         elif str(doc.get("kind")).endswith("List") and (doc.get("items") is None or isinstance(doc["items"], list)):
@@ -188,7 +200,7 @@ class _Loader:
             self._fail(item, Problem(("items",), "Invalid", f"is {named(doc['items'])}; it must be a list"), "List")
         elif self._pick is None or not self._pick(item):
             self._take_object(item, item.value)
-        item.value = None
+        item.value = None  # a dump of a large cluster need not be in memory twice
 
     def _take_object(self, item: Item, doc: dict[str, Any], *, decided: bool = False) -> None:
         api_group, version = split_api_version(doc)
@@ -274,8 +286,7 @@ class _Loader:
     def _review_job(self, item: Item, doc: dict[str, Any]) -> None:
         """Report fields of a job that the job's kind does not define."""
         findings = Findings(strict=self._strict)
-        for path, known in unknown_fields(doc):
-            findings.odd(path, f"unknown field; {suggestion(str(path[-1]), known)}", "left out")
+        review_fields(doc, findings)
         self._collect(findings, item, object_name(doc))
 
     def _parameters(self, item: Item, doc: dict[str, Any], version: str) -> dict[str, Any]:
@@ -299,7 +310,7 @@ class _Loader:
         self._configuration = (*found, item)
 
     def _read(self, item: Item, doc: dict[str, Any], api_group: str, version: str) -> None:
-        validated = AllValidated() if self._is_served(item) else self._validated
+        validated = AllValidated() if self._served and self._is_served(item) else self._validated
         findings = Findings(strict=self._strict, validated=validated)
         obj: Object | None = None
         body = in_v1beta2(api_group, version, self._named(item, doc), findings, is_new=True)
@@ -403,6 +414,7 @@ class _Loader:
             self._collect(review, item, "Configuration")
         elif self._release.name != DEVELOPMENT:
             configuration = Configuration(version=self._release.name)
+        # A Configuration with problems may name unknown gates, so the defaults apply.
         gates = configuration.gates if configuration and not self._problems else {}
         validated = Validated()
         for place, (obj, item) in self._objects.items():
@@ -414,3 +426,34 @@ class _Loader:
                 self._position = self._positions[place]
                 self._collect(review, item, called(obj))
         return configuration
+
+
+def complete_quotas(obj: Object, findings: Findings) -> Object:
+    """Add a quota of 0 for each missing pair of flavor and covered resource, and sort the quotas by resource."""
+    if not isinstance(obj, ClusterQueue | Cohort):
+        return obj
+    groups = tuple(
+        _complete_group(group, ("spec", "resourceGroups", position), findings)
+        for position, group in enumerate(obj.resource_groups)
+    )
+    return obj if groups == obj.resource_groups else msgspec.structs.replace(obj, resource_groups=groups)
+
+
+def _complete_group(group: ResourceGroup, path: Path, findings: Findings) -> ResourceGroup:
+    flavors = tuple(
+        _complete_flavor(quotas, group.covered_resources, (*path, "flavors", position), findings)
+        for position, quotas in enumerate(group.flavors)
+    )
+    return msgspec.structs.replace(group, flavors=flavors)
+
+
+def _complete_flavor(quotas: FlavorQuotas, covered: Sequence[str], path: Path, findings: Findings) -> FlavorQuotas:
+    given = {quota.name: quota for quota in quotas.resources}
+    if not given.keys() <= set(covered) or len(given) < len(quotas.resources):
+        return quotas
+    for name in covered:
+        if name not in given:
+            detail = f'flavor "{quotas.name}" has no quota for covered resource {name}'
+            findings.odd((*path, "resources"), detail, "taken as 0", "Required")
+    complete = tuple(given.get(name) or ResourceQuota(name, 0) for name in covered)
+    return msgspec.structs.replace(quotas, resources=complete)

@@ -14,8 +14,6 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 
-from kueuepy.manifest.decoding import hold
-from kueuepy.manifest.shapes import many, shape
 from kueuepy.objects import HOSTNAME_LABEL
 
 if TYPE_CHECKING:
@@ -24,12 +22,6 @@ if TYPE_CHECKING:
     from kueuepy.errors.problems import Path
     from kueuepy.manifest.findings import Findings
 
-_Individual = shape("Individual", prefix=str | None, suffix=str | None, roots=list[str])
-_Values = shape("Values", universal=str | None, individual=_Individual | None)
-_Counts = shape("Counts", universal=int | None, individual=list[int] | None)
-_Slice = shape("Slice", domainCount=int, valuesPerLevel=many(_Values), podCounts=_Counts)
-_Assignment = shape("TopologyAssignment", levels=list[str], slices=many(_Slice))
-
 _MOST_IN_A_SLICE = 100_000
 _MOST_SLICES = 1_000
 _MOST_PODS = 2**31 - 1
@@ -37,50 +29,39 @@ _MOST_PODS = 2**31 - 1
 Domain = tuple[tuple[str, ...], int]
 
 
-def read(raw: Any, path: Path, findings: Findings) -> Any:
+def read(assignment: dict[str, Any]) -> dict[str, Any]:
     """Expand the slices of a TopologyAssignment."""
-    before = len(findings.problems)
-    held = hold(_Assignment, raw, path, findings)
-    if held is None or len(findings.problems) > before:
-        return None
-    levels, domains = held.get("levels") or [], []
-    if not levels:
-        findings.problem((*path, "levels"), "is empty; list the levels of the domains")
-    for position, part in enumerate(held.get("slices") or ()):
-        if not _is_whole(part, len(levels), (*path, "slices", position), findings):
-            return None
-        domains += [{"values": values, "count": count} for values, count in _domains(part)]
-    return {"levels": levels, "domains": domains}
+    domains = [one for part in assignment.get("slices", ()) for one in _domains(part)]
+    return {"levels": assignment["levels"], "domains": [{"values": v, "count": count} for v, count in domains]}
 
 
-def _is_whole(part: dict[str, Any], levels: int, path: Path, findings: Findings) -> bool:
-    """Return whether a slice has one value per domain and level, and one number of pods per domain."""
-    count, per_level, pods = part.get("domainCount"), part.get("valuesPerLevel") or [], part.get("podCounts") or {}
-    if not isinstance(count, int) or not 1 <= count <= _MOST_PODS:
-        findings.problem((*path, "domainCount"), f"is {count}; it must be a whole number from 1 to {_MOST_PODS}")
-        return False
+def review_placement(assignment: dict[str, Any], path: Path, findings: Findings) -> None:
+    """Check that each slice has one value per domain and level, and one number of pods per domain."""
+    for position, part in enumerate(assignment.get("slices", ())):
+        if fault := _fault(part, len(assignment["levels"])):
+            place, detail = fault
+            findings.problem((*path, "slices", position, *place), detail)
+            return
+
+
+def _fault(part: dict[str, Any], levels: int) -> tuple[Path, str] | None:
+    count, per_level, pods = part["domainCount"], part["valuesPerLevel"], part["podCounts"]
+    if count > _MOST_PODS:
+        return ("domainCount",), f"is {count}; it must be a whole number from 1 to {_MOST_PODS}"
     if len(per_level) != levels:
-        findings.problem((*path, "valuesPerLevel"), f"has {len(per_level)} items; there must be one for each level")
-        return False
+        return ("valuesPerLevel",), f"has {len(per_level)} items; there must be one for each level"
     for position, values in enumerate(per_level):
         each = values.get("individual")
-        if (values.get("universal") is None) == (each is None) or (each is not None and _roots(each) != count):
-            place = (*path, "valuesPerLevel", position)
-            findings.problem(place, f"must have either universal, or individual with {count} roots (domainCount)")
-            return False
+        if ("universal" in values) == (each is not None) or (each is not None and len(each["roots"]) != count):
+            detail = f"must have either universal, or individual with {count} roots (domainCount)"
+            return ("valuesPerLevel", position), detail
     counts = pods.get("individual")
-    if (pods.get("universal") is None) == (counts is None) or (counts is not None and len(counts) != count):
-        findings.problem((*path, "podCounts"), f"must have either universal, or individual of {count} (domainCount)")
-        return False
+    if ("universal" in pods) == (counts is not None) or (counts is not None and len(counts) != count):
+        return ("podCounts",), f"must have either universal, or individual of {count} (domainCount)"
     if counts is None and _is_one_domain(part) and pods["universal"] * count > _MOST_PODS:
         said = f"has {count} times {pods['universal']} pods (domainCount); they must be {_MOST_PODS} at most"
-        findings.problem((*path, "podCounts", "universal"), said)
-        return False
-    return True
-
-
-def _roots(individual: dict[str, Any]) -> int:
-    return len(individual.get("roots") or ())
+        return ("podCounts", "universal"), said
+    return None
 
 
 def _is_one_domain(part: dict[str, Any]) -> bool:

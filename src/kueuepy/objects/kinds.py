@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import kueuepy.objects as all_objects
+import kueuepy.objects as api
 from kueuepy.errors import InvalidSpecError
-from kueuepy.objects import Object
+from kueuepy.objects.base import Object
 
 KINDS: dict[str, type[Object]] = {
-    name: cls for name, cls in vars(all_objects).items() if isinstance(cls, type) and issubclass(cls, Object)
+    name: cls for name in api.__all__ if isinstance(cls := getattr(api, name), type) and issubclass(cls, Object)
 }
 """Every class of API objects, by its name."""
 

@@ -1,27 +1,29 @@
-"""Checks that a value can be decoded again after it is encoded.
+"""Thread-safe preparation of classes for decoding, and checks that a value can be decoded again after it is encoded.
 
 The fields must have their declared types, and fields without a declared type must hold plain data.
 """
 
+import os
 import re
 from collections.abc import Iterable, Mapping
 from functools import cache
+from threading import Lock
 from typing import Any, TypeAlias, TypeVar, get_args
 
 import msgspec
 
 from kueuepy.errors.arguments import briefly
 from kueuepy.errors.problems import steps
-from kueuepy.objects.ready import ready
 from kueuepy.objects.times import Seconds, Timestamp, decode_time, encode_time
 
 T = TypeVar("T")
 Fault: TypeAlias = tuple[tuple[str | int, ...], str]
 """Path of a field, with the names used in the encoded form, and a description of the problem."""
 
-_EXPECTED = re.compile(r"Expected `([^`]+)`(?: ([<>]=) (-?\d+))?(?:, got `([^`]+)`)?(?: - at (`key` in )?`\$([^`]*)`)?")
-_ENUM = re.compile(r"Invalid enum value (.+?) - at `\$([^`]*)`")
-_LENGTH = re.compile(r"Expected `(str|array|object)` of length ([<>])= (\d+)(?: - at `\$(.*)`)?")
+_EXPECTED = re.compile(r"Expected `([^`]+)`(?: ([<>]=) (-?\d+))?(?:, got `([^`]+)`)?")
+_ENUM = re.compile(r"Invalid enum value (.+)")
+_MISSING = re.compile(r"Object missing required field `([^`]+)`")
+_LENGTH = re.compile(r"Expected `(str|array|object)` of length ([<>])= (\d+)")
 _PARTS = {"str": "characters", "array": "items", "object": "keys"}
 _WORDS = {
     "str": "a string",
@@ -111,22 +113,24 @@ def _from_packed(cls: Any) -> msgspec.msgpack.Decoder[Any]:
 
 def decoding_fault(error: msgspec.ValidationError, cls: Any) -> Fault:
     """Return the path of a field that could not be decoded, and a plain description of the problem."""
-    message = str(error)
+    message, _, place = str(error).partition(" - at `")
+    path = steps(place.partition("$")[2].rstrip("`"))
     if found := _ENUM.fullmatch(message):
-        value, path = found[1], steps(found[2])
-        return path, f"is {value}; it must be one of {', '.join(_allowed(cls, path)) or 'those of its type'}"
+        return path, f"is {found[1]}; it must be one of {', '.join(_allowed(cls, path)) or 'those of its type'}"
     if found := _LENGTH.fullmatch(message):
         size = "most" if found[2] == "<" else "least"
-        return steps(found[4] or ""), f"has a wrong length; it must have at {size} {found[3]} {_PARTS[found[1]]}"
+        return path, f"has a wrong length; it must have at {size} {found[3]} {_PARTS[found[1]]}"
+    if found := _MISSING.fullmatch(message):
+        return (*path, found[1]), "is required"
     found = _EXPECTED.fullmatch(message)
     if not found:
-        return (), message
-    wanted, sign, limit, got, key, place = found.groups(default="")
-    path = steps(place)
+        return path, message
+    wanted, sign, limit, got = found.groups(default="")
     if sign:
         return path, f"is out of range; it must be {limit} at {'most' if sign == '<=' else 'least'}"
     words = " or ".join(_WORDS.get(word, word) for word in wanted.split(" | "))
-    within = "holds a key that is" if key else "holds a value that is" if "[...]" in place else "is"
+    is_key = place.startswith("key` in")
+    within = "holds a key that is" if is_key else "holds a value that is" if "[...]" in place else "is"
     return path, f"{within} {_WORDS.get(got, got)}; it must be {words}"
 
 
@@ -134,3 +138,38 @@ def _allowed(cls: Any, path: tuple[str | int, ...]) -> list[str]:
     """Return the allowed values of an enumerated field at the top level of a struct; empty for other fields."""
     types = {field.encode_name: field.type for field in msgspec.structs.fields(cls)}
     return [str(word) for word in get_args(types.get(path[0]))] if len(path) == 1 and path[0] in types else []
+
+
+_lock = Lock()
+_ready: set[Any] = set()
+"""The classes whose decoding plan is complete.
+
+When msgspec decodes a class for the first time, it builds a plan and publishes it before it is complete. Another thread
+that uses the incomplete plan can crash, so `ready` must be called with a class before its objects are decoded.
+"""
+
+
+def _renew_lock() -> None:
+    """Replace the lock in a forked child process, because another thread may have held the lock during the fork."""
+    global _lock  # noqa: PLW0603
+    _lock = Lock()
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_renew_lock)
+
+
+def ready(cls: T) -> T:
+    """Prepare a class for decoding by any thread.
+
+    Args:
+        cls: A class, or a type composed of classes.
+
+    Returns:
+        The class `cls`, unchanged.
+    """
+    if cls not in _ready:  # without the lock in the usual case; a second preparation does no harm
+        with _lock:
+            msgspec.json.Decoder(cls)
+            _ready.add(cls)
+    return cls

@@ -1,9 +1,8 @@
 """The supported releases of Kueue, and the differences between them."""
 
 from kueuepy.profiles.gates import DEFAULTS, DEPENDENCIES, LOCKED, effective
-from kueuepy.profiles.images import release_of_image
 from kueuepy.profiles.metrics import METRICS_SINCE, has_metric
-from kueuepy.profiles.releases import DEVELOPMENT, RELEASES, Release, release_of
+from kueuepy.profiles.releases import DEVELOPMENT, RELEASES, Release, release_of, release_of_image
 from kueuepy.profiles.rules import RULES, Rule, open_answers, rules_of
 
 __all__ = [

@@ -1,4 +1,4 @@
-"""The supported releases of Kueue."""
+"""The supported releases of Kueue, and the release in the name of a container image."""
 
 import re
 from functools import cache
@@ -66,3 +66,19 @@ def release_of(version: str) -> Release:
             return release
     known = ", ".join(release.name for release in RELEASES)
     raise InvalidSpecError(f"version: {version!r} has no profile; it must be one of {known}, or a patch of one")
+
+
+_MANAGER = re.compile(r"(?:[^@]*/)?kueue(?:-controller-manager)?:(v0\.[0-9]+\.[0-9]+)(?:[-@].*)?")
+
+
+def release_of_image(image: object) -> str:
+    """Return the release in the tag of an image of Kueue's manager; an empty string if the tag contains no release.
+
+    >>> release_of_image("registry.k8s.io/kueue/kueue:v0.17.3")
+    'v0.17'
+    """
+    found = _MANAGER.fullmatch(image) if isinstance(image, str) else None
+    try:
+        return "" if found is None else release_of(found[1]).name
+    except InvalidSpecError:  # a release without a profile
+        return ""

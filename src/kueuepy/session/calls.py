@@ -14,8 +14,7 @@ from kueuepy.errors import InvalidSpecError
 from kueuepy.errors.problems import path_text
 from kueuepy.objects import NamespacedObject, Object, Workload
 from kueuepy.objects.kinds import kind_of
-from kueuepy.objects.readable import read_again
-from kueuepy.objects.ready import ready
+from kueuepy.objects.readable import read_again, ready
 from kueuepy.objects.status import CheckState, FinishReason  # noqa: TC001 - msgspec reads it
 from kueuepy.objects.times import decode_time, encode_time
 from kueuepy.session.settling import settle

@@ -31,7 +31,7 @@ import msgspec
 from kueuepy.errors import InvalidSpecError
 from kueuepy.manifest.decoding import decode
 from kueuepy.manifest.validation.review import Review
-from kueuepy.manifest.validation.status import review_updates
+from kueuepy.manifest.validation.workload import review_updates
 from kueuepy.objects import SECOND, AdmissionCheck, Toleration, Workload
 from kueuepy.objects.status import CheckState
 from kueuepy.objects.times import Duration, Timestamp, duration_ns

@@ -17,7 +17,7 @@ from kueuepy.errors.arguments import checked
 from kueuepy.files import write_file
 from kueuepy.objects import Configuration, Object, Workload
 from kueuepy.objects.kinds import KINDS
-from kueuepy.objects.ready import ready
+from kueuepy.objects.readable import ready
 from kueuepy.objects.times import decode_time, encode_time
 from kueuepy.session.state import SchedulerState
 from kueuepy.session.store import Store

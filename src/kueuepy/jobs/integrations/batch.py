@@ -8,11 +8,9 @@ from collections.abc import Mapping, Sequence
 from typing import ClassVar
 
 from kueuepy.jobs import keys
-from kueuepy.jobs.base import BaseJob, PodSetSource
+from kueuepy.jobs.base import BaseJob, ParentJob, PodSetSource
 from kueuepy.jobs.fields import Document, Section
-from kueuepy.jobs.indexes import terminal_indexes
-from kueuepy.jobs.numbers import signed, wrapped
-from kueuepy.jobs.parent import ParentJob
+from kueuepy.jobs.numbers import signed, terminal_indexes, wrapped
 from kueuepy.jobs.template import PodSetInfo
 from kueuepy.jobs.topology import PodIndex, parse_bool
 from kueuepy.objects import PodSet, ReclaimablePod

@@ -6,11 +6,10 @@ Source: `pkg/controller/jobs/leaderworkerset/leaderworkerset_reconciler.go` and 
 from collections.abc import Sequence
 
 from kueuepy.jobs import keys
-from kueuepy.jobs.base import PodSetSource
+from kueuepy.jobs.base import ParentJob, PodSetSource
 from kueuepy.jobs.fields import Document, Section
 from kueuepy.jobs.integrations.serving import group_pod, group_workload_annotations
 from kueuepy.jobs.numbers import signed
-from kueuepy.jobs.parent import ParentJob
 from kueuepy.jobs.topology import PodIndex
 from kueuepy.manifest.jobkinds import BUILT_IN, framework_of
 

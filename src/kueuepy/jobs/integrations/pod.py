@@ -1,21 +1,25 @@
-"""Plain Pods without an owner that Kueue manages. Each Pod is a job with one pod.
+"""Plain Pods without an owner that Kueue manages: single Pods, each of which is a job, and groups of Pods.
 
-Source: `pkg/controller/jobs/pod/pod_controller.go` and `pod_webhook.go` for single pods.
+Source: `pkg/controller/jobs/pod/pod_controller.go` and `pod_webhook.go`; for groups `constructGroupPodSets`,
+`validatePodGroupMetadata`, `ConstructComposableWorkload`, `Run`, `Stop`, `Finished`, `ReclaimablePods`.
 """
 
 import copy
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import Iterable, Sequence
 
-from kueuepy.jobs import keys, topology_check
-from kueuepy.jobs.base import BaseJob, PodSetSource
+from kueuepy.errors import InvalidSpecError
+from kueuepy.jobs import keys, topology
+from kueuepy.jobs.base import MAX_POD_SETS, BaseJob, PodSetSource
+from kueuepy.jobs.checks import check_pod_spec
 from kueuepy.jobs.fields import Document, Section
-from kueuepy.jobs.forms import check_pod_spec
 from kueuepy.jobs.job import Finished
+from kueuepy.jobs.numbers import unsigned, wrapped
 from kueuepy.jobs.role import role_hash
 from kueuepy.jobs.template import PodSetInfo, add_gate, has_gate, inject, remove_gate
 from kueuepy.jobs.topology import PodIndex, parse_count
 from kueuepy.manifest.formats import is_subdomain
-from kueuepy.objects import PodSet
+from kueuepy.objects import Configuration, PodSet, ReclaimablePod
 
 _TERMINATED = ("Succeeded", "Failed")
 
@@ -77,7 +81,7 @@ class Pod(BaseJob):
         The size of a slice is not limited to one pod, because the pod's group may contain more pods.
         """
         metadata = self.root.section("metadata")
-        topology_check.check_template(metadata, multi_layer=self.gate("TASMultiLayerTopology"))
+        topology.check_template(metadata, multi_layer=self.gate("TASMultiLayerTopology"))
 
     def validate(self) -> None:
         """Check the labels that Kueue sets, and that the metadata of the pod's group is complete."""
@@ -172,3 +176,214 @@ class Pod(BaseJob):
     def finished(self) -> Finished | None:
         """Determine the outcome of the pod from its phase."""
         return Finished(self.status().text("message"), self.phase == "Succeeded") if self.is_terminated else None
+
+
+_NO_CONFIGURATION = Configuration()
+
+
+class PodGroup(BaseJob):
+    """The pods of one group, as a manifest of kind List.
+
+    There is one pod set per role, sorted by the hashes of the roles.
+
+    Attributes:
+        pods: The pods, in the order of the list.
+    """
+
+    kind = "List"
+    api_versions = ("v1",)
+
+    def __init__(
+        self, manifest: Document, *, config: Configuration = _NO_CONFIGURATION, related: Iterable[Document] = ()
+    ) -> None:
+        """Create a group from a List of its pods.
+
+        Raises:
+            InvalidSpecError: The list is empty, or its pods are not all in the same group.
+        """
+        super().__init__(manifest, config=config, related=related)
+        items = Section("List", "", self.manifest).sections("items")
+        self.pods = [Pod(item.data, config=config, related=related) for item in items]
+        groups = sorted({f"{pod.namespace}/{pod.group_name}" for pod in self.pods})
+        if len(groups) != 1 or groups[0].endswith("/"):
+            found = ", ".join(groups) if self.pods else "no pods"
+            raise InvalidSpecError(f"List: items: has {found}; it must have the pods of one group")
+
+    @property
+    def root(self) -> Section:
+        """The first pod, whose labels and annotations represent the group."""
+        return Section(self.owner, "items[0]", self.pods[0].manifest)
+
+    @property
+    def name(self) -> str:
+        """The name of the group."""
+        return self.pods[0].group_name
+
+    @property
+    def namespace(self) -> str:
+        """The namespace of the group."""
+        return self.pods[0].namespace
+
+    @property
+    def owner(self) -> str:
+        """The group's name in error messages: `pod group "team-a/train"`."""
+        return f'pod group "{self.namespace}/{self.name}"'
+
+    @property
+    def total_count(self) -> int:
+        """Return the total number of pods in the group, from the annotation of the first pod.
+
+        Raises:
+            InvalidSpecError: The annotation is missing, or is not an integer greater than 0.
+        """
+        return self.pods[0].total_count()
+
+    @property
+    def is_fast(self) -> bool:
+        """Whether the group can be admitted before all its pods exist (fast admission)."""
+        return self.annotations.get(keys.POD_GROUP_FAST_ADMISSION) == "true"
+
+    @property
+    def is_serving(self) -> bool:
+        """Whether the group runs indefinitely."""
+        return self.annotations.get(keys.POD_GROUP_SERVING) == "true"
+
+    def workload_name(self) -> str:
+        """Return the name of the prebuilt Workload, or the name of the group."""
+        return self.prebuilt_workload_name() or self.name
+
+    def workload_labels(self) -> dict[str, str]:
+        """Return no labels: the Workload does not belong to a single pod."""
+        return {}
+
+    def workload_annotations(self) -> dict[str, str]:
+        """Return the annotation that marks a Workload as the Workload of a pod group."""
+        return {keys.IS_GROUP_WORKLOAD: "true"}
+
+    def members(self) -> list[Pod]:
+        """Return the runnable pods, limited to the group size. Running pods and older pods take precedence."""
+        runnable = [pod for pod in self.pods if pod.is_runnable]
+        if len(runnable) <= self.total_count:
+            return runnable
+        return sorted(runnable, key=_keeping_order)[: self.total_count]
+
+    def slots(self, root: Section) -> Sequence[PodSetSource]:  # noqa: ARG002 each pod has its own manifest
+        """Return a pod set source for the first pod of each role; with fast admission, only for the first pod."""
+        members = self.members()
+        if self.is_fast:
+            members = members[:1]
+        counts = Counter({pod.role: wrapped(self.total_count) for pod in members}) if self.is_fast else _roles(members)
+        firsts = {pod.role: pod for pod in reversed(members)}
+        index = PodIndex(keys.POD_GROUP_POD_INDEX)
+        return [
+            PodSetSource(role, counts[role], _copy(firsts[role]), index=index, keeps_metadata=False)
+            for role in sorted(counts)
+        ]
+
+    def validate(self) -> None:
+        """Check that the group is complete, and that its pods agree on the queue and the size of the group."""
+        for pod in self.pods:
+            pod.validate()
+        total = self.total_count
+        index = self.labels.get(keys.POD_GROUP_POD_INDEX)
+        number = None if index is None else unsigned(index)
+        if index is not None and (number is None or number >= total):
+            raise (
+                self.root.section("metadata")
+                .section("labels")
+                .error(keys.POD_GROUP_POD_INDEX, f'is "{index}"; it must be a whole number less than {total}')
+            )
+        if not self.is_fast and len(self.members()) < total:
+            raise InvalidSpecError(
+                f"{self.owner}: has {len(self.members())} runnable pods; it must have {total}, as"
+                f" {keys.POD_GROUP_TOTAL_COUNT} says"
+            )
+        for pod in (pod for pod in self.pods if pod.phase != "Failed"):
+            if pod.queue_name() != self.queue_name():
+                raise InvalidSpecError(
+                    f'{self.owner}: pods "{self.pods[0].name}" and "{pod.name}" have different queue names,'
+                    f' "{self.queue_name()}" and "{pod.queue_name()}"; they must have the same'
+                )
+            other = pod.total_count()
+            if other != total:
+                raise InvalidSpecError(
+                    f'{self.owner}: pods "{self.pods[0].name}" and "{pod.name}" say that the group has {total} and'
+                    f" {other} pods; they must say the same"
+                )
+        if len(self.slots(self.root)) > MAX_POD_SETS:
+            raise InvalidSpecError(f"{self.owner}: has more than {MAX_POD_SETS} roles; it must have at most so many")
+
+    def is_suspended(self) -> bool:
+        """Return whether any pod is gated or has terminated."""
+        return any(pod.is_suspended() for pod in self.pods)
+
+    def suspended(self) -> Document:
+        """Return a List of the pods with scheduling gates added."""
+        return self._list(pod.suspended() for pod in self.pods)
+
+    def started(self, infos: Sequence[PodSetInfo]) -> Document:
+        """Return a List of the pods, each with the changes for its role.
+
+        Raises:
+            InvalidSpecError: There is no PodSetInfo for a role, or a PodSetInfo conflicts with a pod.
+        """
+        by_role = {info.name: info for info in infos}
+        for pod in self.pods:
+            if pod.is_gated and pod.role not in by_role:
+                raise InvalidSpecError(
+                    f'{pod.owner}: its role "{pod.role}" is not admitted; it must be one of {", ".join(by_role)}'
+                )
+        return self._list(pod.ungated(by_role[pod.role]) if pod.is_gated else pod.manifest for pod in self.pods)
+
+    def stopped(self, pod_sets: Sequence[PodSet]) -> Document | None:
+        """Return a List of the pods that remain after Kueue deletes the running pods; `None` if no pod remains."""
+        left = [manifest for pod in self.pods if (manifest := pod.stopped(pod_sets)) is not None]
+        return self._list(left) if left else None
+
+    def reclaimable_pods(self) -> tuple[ReclaimablePod, ...]:
+        """Return the number of succeeded pods per role; empty for a group that runs indefinitely."""
+        if self.is_serving:
+            return ()
+        succeeded = _roles(pod for pod in self.pods if pod.phase == "Succeeded")
+        return tuple(ReclaimablePod(role, count) for role, count in succeeded.items())
+
+    def finished(self) -> Finished | None:
+        """Return the outcome: the group has finished when all pods have succeeded.
+
+        A group is also finished when all its pods have terminated and one of them is marked as not retriable. A
+        finished group always counts as successful.
+        """
+        succeeded, total = sum(pod.phase == "Succeeded" for pod in self.pods), self.total_count
+        may_replace = all(pod.annotations.get(keys.RETRIABLE_IN_GROUP) != "false" for pod in self.pods)
+        is_over = all(pod.is_terminated for pod in self.pods) and not may_replace
+        if self.is_serving or not (succeeded == total or is_over):
+            return None
+        return Finished(f"Pods succeeded: {succeeded}/{total}.", success=True)
+
+    def pods_ready(self) -> bool:
+        """Return whether the group is complete and all its pods are ready."""
+        return len(self.pods) >= self.total_count and all(pod.pods_ready() for pod in self.pods)
+
+    def _section(self, manifest: Document) -> Section:
+        return Section(self.owner, "", manifest)
+
+    def _list(self, items: Iterable[Document]) -> Document:
+        return copy.deepcopy(self.manifest | {"items": list(items)})
+
+
+def _roles(pods: Iterable[Pod]) -> Counter[str]:
+    """Return the number of pods per role, in the order of the first pod of each role."""
+    return Counter(pod.role for pod in pods)
+
+
+def _copy(pod: Pod) -> Section:
+    return Section(pod.owner, "", copy.deepcopy(pod.manifest))
+
+
+def _keeping_order(pod: Pod) -> tuple[bool, bool, str]:
+    """Return the sort key for excess pods.
+
+    Pods that Kueue has marked, pods without a gate, and older pods are kept first.
+    """
+    metadata = pod.root.section("metadata")
+    return keys.MANAGED not in metadata.items("finalizers"), pod.is_gated, metadata.text("creationTimestamp")

@@ -8,12 +8,10 @@ import copy
 from collections.abc import Iterator, Sequence
 
 from kueuepy.jobs import keys
-from kueuepy.jobs.base import PodSetSource
+from kueuepy.jobs.base import ParentJob, PodSetSource
 from kueuepy.jobs.fields import Document, Section
-from kueuepy.jobs.integrations.pod import Pod
-from kueuepy.jobs.integrations.pod_group import PodGroup
+from kueuepy.jobs.integrations.pod import Pod, PodGroup
 from kueuepy.jobs.job import Job
-from kueuepy.jobs.parent import ParentJob
 from kueuepy.jobs.topology import PodIndex
 from kueuepy.manifest.body import part
 

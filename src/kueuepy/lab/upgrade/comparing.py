@@ -11,7 +11,7 @@ from kueuepy.cluster import Cluster
 from kueuepy.cluster.early import EARLY_RULES, OLDEST, EarlyRule, as_then, early_rules, is_early
 from kueuepy.errors.arguments import checked
 from kueuepy.profiles import DEFAULTS, LOCKED, RULES, Release, Rule, effective, release_of
-from kueuepy.profiles.coverage import GATES_MODELLED
+from kueuepy.profiles.gates import COVERAGE
 from kueuepy.simulation.comparison import Comparison, compare
 
 if TYPE_CHECKING:
@@ -203,7 +203,7 @@ def _without(cluster: Cluster, first: Release, second: Release) -> Iterator[tupl
 def _gates(cluster: Cluster, first: Release, second: Release) -> Iterator[tuple[str, bool]]:
     """Yield the gates that affect decisions and whose defaults differ, with the default in the second release."""
     old, new = effective(first, {}), effective(second, {})
-    for name in sorted(GATES_MODELLED):
+    for name in sorted(name for name, gate in COVERAGE.items() if gate.effect == "modelled"):
         if old.get(name) != new.get(name) and name not in cluster.configuration.feature_gates:
             yield name, new.get(name, False)
 

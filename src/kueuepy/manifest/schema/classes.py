@@ -1,26 +1,61 @@
 """Schemas of Python classes, so that one function examines the values of Kueue's API and of every other class."""
 
-from collections.abc import Hashable
+from __future__ import annotations
+
 from functools import cache
-from typing import cast
+from typing import TYPE_CHECKING, cast
 
 import msgspec
 from msgspec import inspect
 
-from kueuepy.manifest.schema.table import ANY, Schema
+from kueuepy.manifest.forms import form_of
+from kueuepy.manifest.schema.table import ANY, FLAG, INTEGER, METADATA, STRING, Schema, pod_spec, with_fields
+from kueuepy.objects import CounterConsumption, Device, DeviceCapacity, Node, Pod, Seconds, Timestamp
 
-_SIMPLE = {
-    inspect.StrType: "string",
-    inspect.IntType: "integer",
-    inspect.FloatType: "number",
-    inspect.BoolType: "boolean",
-}
+if TYPE_CHECKING:
+    from collections.abc import Callable, Hashable
+
+    from kueuepy.manifest.forms import Field, Form
+    from kueuepy.manifest.kinds import Kind
+
+_SIMPLE = {inspect.StrType: STRING, inspect.IntType: INTEGER, inspect.BoolType: FLAG}
+_ATTRIBUTE = {"string": STRING, "int": INTEGER, "bool": FLAG, "version": STRING} | dict.fromkeys(
+    ("strings", "ints", "bools", "versions"), ANY
+)
+_REQUIRED = {(CounterConsumption, "counters")}
+"""Fields that have a default in the class, but that the API requires."""
+
+
+_CONDITION = {"type": STRING, "status": STRING, "lastTransitionTime": Schema(type="string", format="date-time")}
+_CONDITIONS = Schema(type="array", items=Schema(type="object", properties=_CONDITION, is_open=True))
 
 
 @cache
 def schema_of_class(cls: Hashable) -> Schema:
-    """Return the schema of the values that msgspec decodes to a class or to another type."""
+    """Return the schema of the manifests that are decoded to a class or to another type."""
     return _schema(inspect.type_info(cls))
+
+
+@cache
+def schema_of_kind(kind: Kind) -> Schema:
+    """Return the schema of a kind that is not in the table."""
+    found = schema_of_class(kind.cls)
+    fields = {**found.properties, "apiVersion": ANY, "kind": ANY, "metadata": METADATA}
+    # The status of most kinds, and any section without a field of the class, is of no interest.
+    is_flat = "spec" not in fields and not kind.is_open
+    found = msgspec.structs.replace(
+        found, properties=fields | ({"status": ANY} if is_flat else {}), is_open=not is_flat
+    )
+    if kind.cls is Node:  # the fields that `kinds` computes from the conditions are not in the form
+        found = with_fields(found, status=with_fields(fields["status"], conditions=_CONDITIONS))
+    return _opened(found, form_of(kind.cls)) if kind.is_open else found
+
+
+def _opened(schema: Schema, form: Form) -> Schema:
+    """Return a schema that allows any further fields beside those of the form."""
+    inner = {step for field in form.fields.values() for step in field.steps[:-1]} - {"metadata"}
+    opened = {name: _opened(one, form) if name in inner else one for name, one in schema.properties.items()}
+    return msgspec.structs.replace(schema, properties=opened, is_open=True)
 
 
 def _schema(kind: inspect.Type) -> Schema:
@@ -28,9 +63,7 @@ def _schema(kind: inspect.Type) -> Schema:
         case inspect.UnionType():
             return _union(kind)
         case inspect.StructType():
-            required = tuple(field.encode_name for field in kind.fields if field.required)
-            fields = {field.encode_name: _schema(field.type) for field in kind.fields}
-            return Schema(type="object", properties=fields, required=required)
+            return _struct(kind)
         case inspect.DictType():
             # In Go, null for a string is an empty string; null for any other value is a value of the wrong type.
             null = "" if isinstance(kind.value_type, inspect.StrType) else None
@@ -39,8 +72,70 @@ def _schema(kind: inspect.Type) -> Schema:
             return Schema(type="array", items=_schema(kind.item_type))
         case inspect.LiteralType():
             return Schema(type="string", enum=cast("tuple[str, ...]", tuple(kind.values)))
-    name = _SIMPLE.get(type(kind))
-    return Schema(type=name) if name else ANY
+        case inspect.CustomType() if kind.cls in (Timestamp, Seconds):
+            return Schema(type="string", format="date-time" if kind.cls is Timestamp else "duration")
+        case inspect.FloatType():
+            return Schema(type="number")
+    return _SIMPLE.get(type(kind), ANY)
+
+
+_FREE: dict[tuple[type, str], Callable[[], Schema]] = {
+    (Pod, "spec"): pod_spec,
+    (Device, "attributes"): lambda: _values(Schema(type="object", properties=_ATTRIBUTE)),
+    (Device, "capacity"): lambda: _values(schema_of_class(DeviceCapacity)),
+}
+"""The schemas of fields to which the class gives no type."""
+
+
+def _struct(kind: inspect.StructType) -> Schema:
+    form, tree = form_of(kind.cls), _Tree()
+    for known, field in zip(kind.fields, form.fields.values(), strict=True):
+        if not field.steps[:1] or field.steps[0][0] != "@":
+            tree.add(
+                field,
+                _field(kind.cls, field, _schema(known.type)),
+                is_required=known.required or (kind.cls, field.name) in _REQUIRED,
+            )
+    return tree.schema()
+
+
+def _field(cls: type, field: Field, schema: Schema) -> Schema:
+    """Return the schema of a field, in the form that it has in a manifest."""
+    if (cls, field.name) in _FREE:
+        return _FREE[cls, field.name]()
+    item = schema.items
+    for step in reversed(field.rest):
+        item = Schema(type="object", properties={step: cast("Schema", item)}, required=(step,))
+    return msgspec.structs.replace(schema, items=item)
+
+
+def _values(item: Schema) -> Schema:
+    return Schema(type="object", items=item, null=None)
+
+
+class _Tree:
+    """The fields of a class at their places, from which a schema is made."""
+
+    def __init__(self) -> None:
+        self.inner: dict[str, _Tree | Schema] = {}
+        self.required: list[str] = []
+
+    def add(self, field: Field, schema: Schema, *, is_required: bool) -> None:
+        """Add a field."""
+        tree = self
+        for step in field.steps if field.others else field.steps[:-1]:
+            tree = cast("_Tree", tree.inner.setdefault(step, _Tree()))
+        if field.others:
+            tree.inner.update(dict.fromkeys(field.others, ANY))
+            return
+        tree.inner[field.steps[-1]] = schema
+        if is_required:
+            tree.required.append(field.steps[-1])
+
+    def schema(self) -> Schema:
+        """Return the schema of the fields."""
+        properties = {name: one if isinstance(one, Schema) else one.schema() for name, one in self.inner.items()}
+        return Schema(type="object", properties=properties, required=tuple(self.required))
 
 
 def _union(kind: inspect.UnionType) -> Schema:
@@ -50,4 +145,4 @@ def _union(kind: inspect.UnionType) -> Schema:
         found = Schema(type="string", enum=tuple(word for option in options for word in option.enum))
     elif len(options) > 1:
         found = Schema(type="integer or string")
-    return msgspec.structs.replace(found, nullable=kind.includes_none)
+    return found

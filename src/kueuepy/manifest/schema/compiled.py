@@ -15,7 +15,8 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 import msgspec
 
 from kueuepy.manifest.formats import fault_of_quantity
-from kueuepy.objects.ready import ready
+from kueuepy.objects.readable import ready
+from kueuepy.objects.times import parse_duration
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -47,6 +48,8 @@ def type_of(schema: Schema) -> Any:
             return _limited(int, ge=least, le=most)
         case "boolean":
             return bool
+        case "number":
+            return float
         case "any":
             return Any
         case "integer or string":
@@ -68,11 +71,15 @@ def _struct(schema: Schema) -> type[msgspec.Struct]:
         kind = type_of(inner)
         value = inner.default if isinstance(inner.default, str | int) else msgspec.UNSET
         default = msgspec.field(name=name) if is_required else msgspec.field(name=name, default=value)
+        # Names of fields can be keywords of Python, so the attributes are numbered.
         fields.append((f"f{position}", kind if is_required else kind | msgspec.UnsetType, default))
+    # msgspec, like Python, wants fields without a default first; the names hide this order.
     fields.sort(key=lambda field: field[2].default is not msgspec.NODEFAULT)
     hook = _hook(schema)
     namespace = {"__post_init__": hook} if hook else None
-    return msgspec.defstruct("Compiled", fields, namespace=namespace, forbid_unknown_fields=True, gc=False)
+    return msgspec.defstruct(
+        "Compiled", fields, namespace=namespace, forbid_unknown_fields=not schema.is_open, gc=False
+    )
 
 
 def _hook(schema: Schema) -> Callable[[Any], None] | None:
@@ -124,6 +131,8 @@ def _form(schema: Schema) -> Callable[[Any], object] | None:
     """Return a function that checks a string against its schema's format or pattern; `None` if no check is needed."""
     if schema.format == "date-time":
         return _TIME.fullmatch
+    if schema.format == "duration":
+        return lambda value: parse_duration(value) is not None
     if not schema.pattern or schema.enum:
         return None
     search, known = schema.compiled.search, set[str]()
@@ -134,7 +143,7 @@ def _form(schema: Schema) -> Callable[[Any], object] | None:
             return True
         if search(value) is None or (is_quantity and fault_of_quantity(value)):
             return False
-        if len(known) >= _REMEMBERED:
+        if len(known) >= _REMEMBERED:  # emptied at once, because an order of use would cost more than it saves
             known.clear()
         known.add(value)
         return True

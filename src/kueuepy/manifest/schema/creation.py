@@ -11,15 +11,12 @@ from __future__ import annotations
 
 import math
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from kueuepy._core import Quantity
-from kueuepy.manifest.body import part
-from kueuepy.manifest.fields import ZERO_TIME
+from kueuepy.manifest.body import changed, part
 from kueuepy.manifest.formats import QUANTITY, fault_of_quantity
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
+from kueuepy.manifest.forms import ZERO_TIME
 
 Doc = dict[str, Any]
 _FINALIZER = "kueue.x-k8s.io/resource-in-use"
@@ -37,42 +34,14 @@ def as_created(version: str, doc: Doc) -> Doc:
     spec = doc.get("spec")
     if not isinstance(spec, dict) or _is_finalized(doc):
         return doc
-    spec = _at(spec, ("resourceGroups", "*", "flavors", "*", "resources", "*"), _quota)
-    spec = _at(spec, ("fairSharing",), lambda sharing: _amounts(sharing, ("weight",)))
-    spec = _at(spec, ("namespaceSelector", "matchExpressions", "*", "values", "*"), _same, "")
+    spec = changed(spec, ("resourceGroups", "*", "flavors", "*", "resources", "*"), _quota)
+    spec = changed(spec, ("fairSharing",), lambda sharing: _amounts(sharing, ("weight",)))
+    spec = changed(
+        spec, ("namespaceSelector", "matchExpressions", "*", "values", "*"), lambda text: "" if text is None else text
+    )
     if version == "v1beta1":
         spec = _converted(spec)
     return doc if spec is doc["spec"] else {**doc, "spec": spec}
-
-
-def _at(value: Any, path: tuple[str, ...], change: Callable[[Any], Any], null: Any = None) -> Any:
-    """Apply a function to the values at a path.
-
-    Args:
-        value: The value to change.
-        path: Names of nested fields; `*` stands for all items of a list.
-        change: The function.
-        null: Replacement for null items of a list.
-    """
-    if not path:
-        return change(value)
-    if path[0] == "*":
-        if not isinstance(value, list):
-            return value
-        items = [_at(null if item is None and path[1:] == () else item, path[1:], change, null) for item in value]
-        return value if all(map(_is, items, value)) else items
-    if not isinstance(value, dict) or value.get(path[0]) is None:
-        return value
-    inner = _at(value[path[0]], path[1:], change, null)
-    return value if inner is value[path[0]] else {**value, path[0]: inner}
-
-
-def _same(value: Any) -> Any:
-    return value
-
-
-def _is(one: Any, other: Any) -> bool:
-    return one is other
 
 
 def _quota(quota: Any) -> Any:
@@ -87,14 +56,14 @@ def _amounts(value: Any, fields: tuple[str, ...]) -> Any:
     """Return a mapping with the quantities in the given fields formatted as in Go."""
     if not isinstance(value, dict):
         return value
-    changed = {}
+    given = {}
     for name in fields:
         amount = value.get(name)
         if isinstance(amount, str | float) or (isinstance(amount, int) and abs(amount) >= 2**63):
             written = _written(amount)
             if written != amount:
-                changed[name] = written
-    return {**value, **changed} if changed else value
+                given[name] = written
+    return {**value, **given} if given else value
 
 
 def _written(amount: str | float) -> Any:
@@ -110,7 +79,7 @@ def _written(amount: str | float) -> Any:
 def _converted(spec: Doc) -> Doc:
     """Return the spec of v1beta1 after the conversion to v1beta2 and back."""
     for path, names in _OPTIONAL_TEXTS.items():
-        spec = _at(spec, path, partial(_without_empty, names))
+        spec = changed(spec, path, partial(_without_empty, names))
     scope = spec.get("admissionScope")
     if isinstance(scope, dict) and scope.get("admissionMode") is None:
         spec = {**spec, "admissionScope": {**scope, "admissionMode": ""}}

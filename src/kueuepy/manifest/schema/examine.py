@@ -16,8 +16,9 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 
 from kueuepy.errors.problems import shown, suggestion
-from kueuepy.manifest.formats import fault_of_quantity
+from kueuepy.manifest.formats import KEY_FORM, LABEL_FORM, SUBDOMAIN_FORM, fault_of_quantity
 from kueuepy.manifest.schema.table import METADATA
+from kueuepy.objects.times import parse_duration
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -28,20 +29,18 @@ if TYPE_CHECKING:
 
 _TIME = re.compile(r"(\d{4})-(\d\d)-(\d\d)[Tt](\d\d):(\d\d):(\d\d)(?:\.\d+)?(?:[Zz]|[-+]\d\d:\d\d)", re.ASCII)
 _INT64 = 2**63
-_DIGITS = 20  # length of the longest 64-bit integer, with its sign
-_SIGNIFICANT = 2**53
+_INTEGER = re.compile(r"-?[0-9]{1,19}", re.ASCII)  # 19 digits have every integer of 64 bits; its range is checked later
+_SIGNIFICANT = 2**53  # above, a float no longer represents every integer
 _QUANTITY = "a quantity: a number, then one of n u m k M G T P E Ki Mi Gi Ti Pi Ei"
 _FORMS = {
-    r"^[a-z0-9]([-a-z0-9]*[a-z0-9])?$": "a DNS label: at most 63 of a-z, 0-9 and -, with a letter or digit at each end",
-    r"^[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*$": (
-        "a DNS subdomain: at most 253 of a-z, 0-9, - and ., with a letter or digit at each end"
-    ),
+    r"^[a-z0-9]([-a-z0-9]*[a-z0-9])?$": LABEL_FORM,
+    r"^[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*$": SUBDOMAIN_FORM,
     r"^(?i)[a-z]([-a-z0-9]*[a-z0-9])?$": "the name of a kind",
     r"^[A-Za-z]([A-Za-z0-9_,:]*[A-Za-z0-9_])?$": "one word of letters, digits and _ , :",
     (
         r"^([a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*/)?"
         r"(([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9])$"
-    ): "a label key: letters, digits, -, _ and ., if need be after a DNS subdomain and /",
+    ): KEY_FORM,
 }
 """Descriptions of the patterns in Kueue's schemas."""
 _NAMES = frozenset(list(_FORMS)[:2])
@@ -73,9 +72,11 @@ def _object(schema: Schema, value: Any, path: Path, findings: Findings) -> Any:
         return _mapping(schema, value, path, findings)
     clean: dict[str, Any] = {}
     for name, inner in value.items():
-        if findings.full:
+        if findings.full:  # a malformed object can have a million fields
             return value
         known = schema.properties.get(name)
+        if known is None and schema.is_open:
+            continue
         if known is None:
             findings.odd((*path, str(name)), f"unknown field; {_hint(schema, str(name), path)}", "left out")
         elif inner is not None or known.nullable:
@@ -136,6 +137,7 @@ def _count(schema: Schema, value: Any, path: Path, findings: Findings) -> None:
 
 def _once(schema: Schema, value: list[Any], path: Path, findings: Findings) -> None:
     """Check that no item of a list occurs twice. Items are compared by their keys if the schema defines keys."""
+    # Items are compared as JSON, because mappings are not hashable.
     seen: set[str] = set()
     for position, item in enumerate(value):
         known, place = _key(schema, item), (*path, position)
@@ -175,6 +177,8 @@ def _string(schema: Schema, value: Any, path: Path, findings: Findings) -> Any:
             return value
     if schema.format == "date-time" and not is_time(value):
         findings.problem(path, f"is {shown(value)}; it must be a time such as 2026-01-31T12:00:00Z")
+    if schema.format == "duration" and parse_duration(value) is None:
+        findings.problem(path, f"is {shown(value)}; it must be a duration such as 5m or 1h30m")
     if not findings.formats:
         return value
     if not schema.pattern or schema.compiled.search(value):
@@ -212,7 +216,8 @@ def is_time(text: str) -> bool:
 def _integer(schema: Schema, value: Any, path: Path, findings: Findings) -> Any:
     number = _whole(value)
     if number is None:
-        number = _whole(_as_integer(value, path, findings))
+        meant = int(value) if isinstance(value, str) and _INTEGER.fullmatch(value) else None
+        number = _whole(_converted(value, meant, "an integer", path, findings))
     if number is None:
         return value
     least, most = schema.range
@@ -233,7 +238,9 @@ def _whole(value: Any) -> int | None:
 
 
 def _boolean(_: Schema, value: Any, path: Path, findings: Findings) -> Any:
-    return value if isinstance(value, bool) else _as_boolean(value, path, findings)
+    if isinstance(value, bool):
+        return value
+    return _converted(value, {"true": True, "false": False}.get(str(value)), "true or false", path, findings)
 
 
 def _number(schema: Schema, value: Any, path: Path, findings: Findings) -> Any:
@@ -270,20 +277,8 @@ def _as_text(raw: Any, path: Path, findings: Findings) -> Any:
     return str(raw).lower() if isinstance(raw, bool) else str(raw)
 
 
-def _as_integer(raw: Any, path: Path, findings: Findings) -> Any:
-    """Convert a string with an integer in lenient mode; report any other value, and return it unchanged."""
-    text = raw if isinstance(raw, str) else ""
-    digits = text.removeprefix("-")
-    is_integer = digits.isascii() and digits.isdigit() and len(text) < _DIGITS
-    return _converted(raw, int(text) if is_integer else None, "an integer", path, findings)
-
-
-def _as_boolean(raw: Any, path: Path, findings: Findings) -> Any:
-    """Convert the strings `true` and `false` in lenient mode; report any other value, and return it unchanged."""
-    return _converted(raw, {"true": True, "false": False}.get(str(raw)), "true or false", path, findings)
-
-
 def _converted(raw: Any, meant: Any, wanted: str, path: Path, findings: Findings) -> Any:
+    """Return what a string means in lenient mode; report a value of a wrong type without a meaning."""
     detail = f"is {named(raw)}; it must be {wanted}"
     if meant is None:
         findings.problem(path, detail)

@@ -17,22 +17,11 @@ if TYPE_CHECKING:
     from kueuepy.manifest.schema.table import Schema
 
 _ZEROES = frozenset(
-    [
-        "hostNetwork",
-        "hostPID",
-        "hostIPC",
-        "stdin",
-        "stdinOnce",
-        "tty",
-        "readOnly",
-        "hostPort",
-        "initialDelaySeconds",
-        "timeoutSeconds",
-        "periodSeconds",
-        "successThreshold",
-        "failureThreshold",
+    (
+        *("hostNetwork", "hostPID", "hostIPC", "stdin", "stdinOnce", "tty", "readOnly", "hostPort"),
+        *("initialDelaySeconds", "timeoutSeconds", "periodSeconds", "successThreshold", "failureThreshold"),
         "terminationMessagePath",
-    ]
+    )
 )
 """Fields for which Go does not distinguish zero from absent."""
 _ABSENT: tuple[Any, ...] = (None, "", [], {})

@@ -1,4 +1,10 @@
-"""Validation of objects of Kueue's API against their schemas, which an API server performs before all other rules."""
+"""Validation of objects of Kueue's API against their schemas, which an API server performs before all other rules.
+
+The rules for tolerations and for metadata, which distinguish absent from empty strings, are checked here too.
+
+Source: `k8s.io/apimachinery/pkg/api/validation/objectmeta.go`, the CEL rules of `tolerations` in
+`apis/kueue/v1beta2/resourceflavor_types.go`, and `pkg/webhooks/workload_webhook.go:validateTolerations`.
+"""
 
 from __future__ import annotations
 
@@ -7,16 +13,22 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 
+from kueuepy.errors.problems import shown
+from kueuepy.manifest.formats import KEY_FORM, is_label_key
+from kueuepy.manifest.forms import ZERO_TIME
+from kueuepy.manifest.placements import review_placement
 from kueuepy.manifest.schema.compiled import is_valid
 from kueuepy.manifest.schema.creation import as_created, zero_times
 from kueuepy.manifest.schema.examine import examine
-from kueuepy.manifest.schema.metadata import review_metadata
 from kueuepy.manifest.schema.table import Schema, schema_of, template_of
-from kueuepy.manifest.schema.tolerations import review_tolerations
+from kueuepy.objects.flavor import TAINT_EFFECTS
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     from kueuepy.errors.problems import Path
     from kueuepy.manifest.findings import Findings, Validated
+
 
 Doc = dict[str, Any]
 
@@ -57,8 +69,9 @@ def structured(kind: str, version: str, doc: Doc, findings: Findings, *, is_new:
     plan = _plan(kind, version)
     if plan is None or (kind == "Workload" and doc in findings.validated):
         return doc
-    if is_new and kind == "ClusterQueue":
+    if is_new and kind == "ClusterQueue":  # mutating webhooks run before the schema is checked
         doc = as_created(version, doc)
+    # Nearly all objects of a dump are valid; only the others are worth a walk that finds and names each problem.
     if not _is_valid(plan, doc, findings.validated):
         doc = examine(plan.schema, doc, (), findings)
         if findings.problems or not isinstance(doc, dict):
@@ -97,9 +110,84 @@ def _review_status(status: Doc | None, findings: Findings) -> None:
     """Check the rules for a Workload's status that can no longer be checked once the Python object exists."""
     if not status:
         return
+    for position, condition in enumerate(status.get("conditions", ())):
+        if condition["lastTransitionTime"] == ZERO_TIME:
+            findings.problem(("status", "conditions", position, "lastTransitionTime"), "is the zero time", "Required")
+    for position, assignment in enumerate(status.get("admission", {}).get("podSetAssignments", ())):
+        if "topologyAssignment" in assignment:
+            path = ("status", "admission", "podSetAssignments", position, "topologyAssignment")
+            review_placement(assignment["topologyAssignment"], path, findings)
     for position, check in enumerate(status.get("admissionChecks", ())):
         for index, update in enumerate(check.get("podSetUpdates", ())):
-            path = ("status", "admissionChecks", position, "podSetUpdates", index, "tolerations")
-            review_tolerations(update.get("tolerations", ()), path, findings)
+            place = ("status", "admissionChecks", position, "podSetUpdates", index, "tolerations")
+            review_tolerations(update.get("tolerations", ()), place, findings)
     if "clusterName" in status and status.get("nominatedClusterNames"):
         findings.problem(("status",), "has clusterName and nominatedClusterNames; it must have at most one of them")
+
+
+_OWNERS = ("metadata", "ownerReferences")
+_OWNER_FIELDS = ("apiVersion", "kind", "name", "uid")
+_MANAGED = ("metadata", "managedFields")
+
+
+def review_metadata(metadata: dict[str, Any] | None, findings: Findings) -> None:
+    """Check all metadata other than the name, the labels and the annotations."""
+    if not metadata:
+        return
+    if finalizers := metadata.get("finalizers"):
+        for position, name in enumerate(finalizers):
+            if not is_label_key(name):
+                detail = (
+                    f"is {shown(name)}; it must be a name as labels have them, such as kueue.x-k8s.io/resource-in-use"
+                )
+                findings.problem(("metadata", "finalizers", position), detail)
+    if owners := metadata.get("ownerReferences"):
+        for position, owner in enumerate(owners):
+            _review_owner(owner, position, findings)
+        if len(owners) > 1 and (controllers := sum(owner.get("controller") is True for owner in owners)) > 1:
+            findings.problem(_OWNERS, f"names {controllers} controllers; at most one may be the controller")
+    for position, entry in enumerate(metadata.get("managedFields", ())):
+        if entry.get("operation") not in ("Apply", "Update"):
+            detail = f"{shown(entry.get('operation'))} is not supported; it must be one of Apply, Update"
+            findings.problem((*_MANAGED, position, "operation"), detail, "NotSupported")
+        if entry.get("fieldsType") not in (None, "", "FieldsV1"):
+            detail = f"{shown(entry['fieldsType'])} is not supported; it must be FieldsV1"
+            findings.problem((*_MANAGED, position, "fieldsType"), detail, "NotSupported")
+
+
+def _review_owner(owner: dict[str, Any], position: int, findings: Findings) -> None:
+    """Check one owner reference.
+
+    As in Kubernetes, the path of a problem names the list of owner references, but not the position in the list.
+    """
+    version, kind = owner.get("apiVersion", ""), owner.get("kind")
+    if not (version and kind and owner.get("name") and owner.get("uid")):
+        missing = " and no ".join(field for field in _OWNER_FIELDS if not owner.get(field))
+        findings.problem(_OWNERS, f"item {position} has no {missing}", "Required")
+    if version.count("/") > 1:
+        detail = f"item {position} has apiVersion {shown(version)}; it must be a group, / and a version"
+        findings.problem(_OWNERS, detail)
+    if kind == "Event" and version == "v1":
+        findings.problem(_OWNERS, f"item {position} is an Event; it must not own other objects")
+
+
+_OPERATORS = ("Equal", "Exists")
+
+
+def review_tolerations(tolerations: Iterable[dict[str, Any]], path: Path, findings: Findings) -> None:
+    """Check a list of tolerations that already conforms to its schema."""
+    for position, toleration in enumerate(tolerations):
+        place = (*path, position)
+        operator, effect, key = (toleration.get(name) for name in ("operator", "effect", "key"))
+        for name, value, words in (("operator", operator, _OPERATORS), ("effect", effect, TAINT_EFFECTS)):
+            if value is not None and value not in words:
+                detail = f"{shown(value)} is not supported; it must be one of {', '.join(words)}, or absent"
+                findings.problem((*place, name), detail, "NotSupported")
+        if key is None and operator != "Exists":
+            findings.problem((*place, "operator"), "must be Exists where there is no key, which stands for all keys")
+        if key and not is_label_key(key):
+            findings.problem((*place, "key"), f"is {shown(key)}; it must be {KEY_FORM}")
+        if operator == "Exists" and "value" in toleration:
+            findings.problem((*place, "value"), "must be absent where operator is Exists")
+        if "tolerationSeconds" in toleration and effect != "NoExecute":
+            findings.problem((*place, "effect"), "must be NoExecute where tolerationSeconds is set")

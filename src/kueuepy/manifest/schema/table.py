@@ -1,4 +1,4 @@
-"""Schemas of the kinds of Kueue's API, read from `table.json`, which `generate.py` writes."""
+"""Schemas of the kinds of Kueue's API, read from `table.json`, which `tools/crds.py` writes."""
 
 from __future__ import annotations
 
@@ -37,6 +37,7 @@ class Schema(msgspec.Struct, frozen=True, dict=True, eq=False, kw_only=True):
         is_set: Whether the items of a list must be unique.
         null: Replacement for null values in a mapping or list; unset if null is not allowed.
         nullable: Whether null is a value of its own; otherwise, a field that is null is absent.
+        is_open: Whether an object may have fields that are not in `properties`; they are left out.
     """
 
     type: str
@@ -56,6 +57,7 @@ class Schema(msgspec.Struct, frozen=True, dict=True, eq=False, kw_only=True):
     is_set: bool = False
     null: Any = msgspec.UNSET
     nullable: bool = False
+    is_open: bool = False
 
     @cached_property
     def regex(self) -> str:
@@ -103,19 +105,24 @@ def _numbered(number: int) -> Schema:
     )
 
 
+def custom_resources(version: str) -> dict[str, Schema]:
+    """Return the schema of the CustomResourceDefinition of each kind in a version of Kueue's API."""
+    return {kind: _numbered(numbers[version]) for kind, numbers in _table()["kinds"].items() if version in numbers}
+
+
 @cache
 def schema_of(kind: str, version: str) -> Schema | None:
     """Return the schema of a kind in a version of Kueue's API, including its metadata; `None` if it does not exist."""
     number = _table()["kinds"].get(kind, {}).get(version)
     if number is None:
         return None
-    found = _with(_numbered(number), "metadata", METADATA)
+    found = with_fields(_numbered(number), metadata=METADATA)
     status = found.properties.get("status")
     if status is None or kind == "Workload":
         return found
     read = _READ_STATUS.get(kind, ())
     free = {name: inner if name in read else ANY for name, inner in status.properties.items()}
-    return _with(found, "status", msgspec.structs.replace(status, properties=free, required=()) if read else ANY)
+    return with_fields(found, status=msgspec.structs.replace(status, properties=free, required=()) if read else ANY)
 
 
 @cache
@@ -130,9 +137,9 @@ def template_of(kind: str, version: str) -> tuple[Schema, Schema] | None:
     pod_sets = spec.properties.get("podSets") if spec else None
     if found is None or spec is None or pod_sets is None or pod_sets.items is None:
         return None
-    free = _with(pod_sets.items, "template", ANY)
+    free = with_fields(pod_sets.items, template=ANY)
     sets = msgspec.structs.replace(pod_sets, items=free)
-    return _with(found, "spec", _with(spec, "podSets", sets)), pod_sets.items.properties["template"]
+    return with_fields(found, spec=with_fields(spec, podSets=sets)), pod_sets.items.properties["template"]
 
 
 @cache
@@ -148,25 +155,26 @@ def pod_spec() -> Schema:
     return msgspec.structs.replace(spec, properties=fields, required=())
 
 
-def _with(schema: Schema, field: str, inner: Schema) -> Schema:
-    return msgspec.structs.replace(schema, properties={**schema.properties, field: inner})
+def with_fields(schema: Schema, **fields: Schema) -> Schema:
+    """Return a copy of a schema in which some fields are added or replaced."""
+    return msgspec.structs.replace(schema, properties={**schema.properties, **fields})
 
 
 def _text_fields(names: str) -> dict[str, Schema]:
-    return dict.fromkeys(names.split(), _TEXT)
+    return dict.fromkeys(names.split(), STRING)
 
 
 ANY = Schema(type="any", nullable=True)
 _READ_STATUS = {"LocalQueue": ("fairSharing",)}
 """Status fields that are read for kinds other than Workload. On creation, an API server drops the status unread."""
-_TEXT = Schema(type="string")
-_FLAG = Schema(type="boolean")
-_INTEGER = Schema(type="integer", format="int64")
-_TEXTS = Schema(type="object", items=_TEXT, null="")
+STRING = Schema(type="string")
+FLAG = Schema(type="boolean")
+INTEGER = Schema(type="integer", format="int64")
+_TEXTS = Schema(type="object", items=STRING, null="")
 _TIME = Schema(type="string", format="date-time")
 OWNER = Schema(
     type="object",
-    properties={**_text_fields("apiVersion kind name uid"), "controller": _FLAG, "blockOwnerDeletion": _FLAG},
+    properties={**_text_fields("apiVersion kind name uid"), "controller": FLAG, "blockOwnerDeletion": FLAG},
 )
 _MANAGED = Schema(
     type="object",
@@ -180,14 +188,14 @@ METADATA = Schema(
     type="object",
     properties={
         **_text_fields("name generateName namespace selfLink uid resourceVersion"),
-        "generation": _INTEGER,
+        "generation": INTEGER,
         "creationTimestamp": _TIME,
         "deletionTimestamp": _TIME,
-        "deletionGracePeriodSeconds": _INTEGER,
+        "deletionGracePeriodSeconds": INTEGER,
         "labels": _TEXTS,
         "annotations": _TEXTS,
         "ownerReferences": Schema(type="array", items=OWNER),
-        "finalizers": Schema(type="array", items=_TEXT, null=""),
+        "finalizers": Schema(type="array", items=STRING, null=""),
         "managedFields": Schema(type="array", items=_MANAGED),
     },
 )

@@ -14,6 +14,7 @@ from yaml.parser import Parser
 from yaml.reader import Reader
 from yaml.scanner import Scanner
 
+from kueuepy.errors import KueueError
 from kueuepy.errors.problems import LimitError, ProblemKind
 from kueuepy.manifest.text.text import SURROGATE, Text
 
@@ -33,6 +34,8 @@ _TAB_IN_BLOCK = re.compile(rf"[|>][-+]?(?:[ \t][^{_BREAKS}]*)?[{_BREAKS}](?: *[{
 _BLANKS = re.compile(rf"[ \t{_BREAKS}]*")
 _BARE_TAG = re.compile(r"(?:&\S+\s+)?!(?:\s|\Z)")
 _TIGHT_COLON = re.compile(r":[,?\[\]{}]")
+_SUSPECT = re.compile(r"[\t!&\\?|>]|:[,?\[\]{}]")
+"""What a text contains if the parsers may read any of its scalars differently."""
 
 _NO_TOKEN = "found character that cannot start any token"  # noqa: S105 - PyYAML's words
 
@@ -104,10 +107,32 @@ class Events:
             detail = f"U+{ord(found.group()):04X} is not allowed; write it as an escape in quotes"
             self.text.fail_at((self.text.line + place[0], place[1]), detail)
         parser = yaml.cyaml.CParser(self._source) if self._is_fast else PythonParser(self._source)
-        while (event := self._next(parser)) is not None:
-            self.mark = event.start_mark
-            if self._is_content(event):
-                yield event
+        is_suspect = _SUSPECT.search(self._source)
+        # The `try` is outside of the loop: an exception of the code that consumes the events does not get here.
+        try:
+            while (event := parser.get_event()) is not None:
+                self.mark = event.start_mark
+                if isinstance(event, yaml.ScalarEvent):
+                    if is_suspect:
+                        self._check_scalar(event)
+                elif isinstance(event, yaml.CollectionStartEvent):
+                    if event.tag is not None:
+                        self._check_tag(event.tag)
+                    self._flow += bool(self._flow or event.flow_style)
+                elif isinstance(event, yaml.CollectionEndEvent):
+                    self._flow -= bool(self._flow)
+                elif isinstance(event, yaml.DocumentStartEvent):
+                    self._documents += 1
+                    if self._documents > 1:
+                        self.fail("another document starts here; write --- before it")
+                if isinstance(event, yaml.NodeEvent | yaml.CollectionEndEvent):
+                    yield event
+        except yaml.MarkedYAMLError as error:
+            self._fail_as(error)
+        except (ValueError, OverflowError) as error:
+            if isinstance(error, KueueError):
+                raise
+            self.fail("an escape behind this stands for no character")
 
     def place(self) -> tuple[int, int]:
         """The line and column of the start of the last event, both starting at 1."""
@@ -116,14 +141,6 @@ class Events:
     def fail(self, detail: str, kind: ProblemKind = "Syntax") -> NoReturn:
         """Raise an error at the position of the last parser event."""
         self.text.fail_at(self.place(), detail, kind)
-
-    def _next(self, parser: Any) -> Any:
-        try:
-            return parser.get_event()
-        except yaml.MarkedYAMLError as error:
-            self._fail_as(error)
-        except (ValueError, OverflowError):
-            self.fail("an escape behind this stands for no character")
 
     def _fail_as(self, error: yaml.MarkedYAMLError) -> NoReturn:
         """Convert an error of a parser to a ManifestError, and raise it.
@@ -146,38 +163,27 @@ class Events:
         self.mark = mark
         self.fail(detail)
 
-    def _is_content(self, event: Any) -> bool:
-        """Return whether an event carries content, and track the nesting of brackets."""
-        if isinstance(event, yaml.ScalarEvent):
-            self._check_tag(event)
-            self._check_tabs(event)
-            if event.style == '"':
-                self._check_escapes(event)
-            return True
-        if isinstance(event, yaml.CollectionStartEvent):
-            self._check_tag(event)
-            self._flow += bool(self._flow or event.flow_style)
-        elif isinstance(event, yaml.CollectionEndEvent):
-            self._flow -= bool(self._flow)
-        elif isinstance(event, yaml.DocumentStartEvent):
-            self._documents += 1
-            if self._documents > 1:
-                self.fail("another document starts here; write --- before it")
-        return isinstance(event, yaml.NodeEvent | yaml.CollectionEndEvent)
-
-    def _check_tag(self, event: Any) -> None:
+    def _check_tag(self, tag: str) -> None:
         """Raise an error for a tag that Kubernetes' parser interprets differently, or that JSON cannot represent."""
-        tag, start = event.tag, event.start_mark.index
-        is_scalar = isinstance(event, yaml.ScalarEvent)
-        if is_scalar and self._source[start : start + 1] in ("!", "&"):
-            # libyaml's parser does not report this tag.
-            tag = "!" if _BARE_TAG.match(self._source, start, event.end_mark.index) else tag
-        if tag is None:
-            return
         if tag not in _KNOWN_TAGS:
             self.fail(f"tag {tag} is not supported; remove it")
-        if is_scalar and not event.value and not event.style:
-            self.fail("a tag stands before nothing; remove it, or write a value")
+
+    def _check_scalar(self, event: Any) -> None:
+        """Raise an error for a scalar that Kubernetes' parser reads differently."""
+        start, end = event.start_mark.index, event.end_mark.index
+        tag = event.tag
+        if self._source[start : start + 1] in ("!", "&") and _BARE_TAG.match(self._source, start, end):
+            tag = "!"  # libyaml's parser does not report this tag
+        if tag is not None:
+            self._check_tag(tag)
+            if not event.value and not event.style:
+                self.fail("a tag stands before nothing; remove it, or write a value")
+        if event.style in ("|", ">"):
+            self._check_block(self._source.index(event.style, start), end)
+        elif event.style == '"':
+            self._check_escapes(event)
+        elif not event.style:
+            self._check_plain(event.value, start, end)
 
     def _check_escapes(self, event: Any) -> None:
         """Raise an error for an escape sequence that one of the parsers does not accept."""
@@ -193,15 +199,10 @@ class Events:
         if _TAB_IN_BLOCK.match(self._source, start, end):
             self.fail("a tab begins the first line of this text; say after | or > by how many blanks it is indented")
 
-    def _check_tabs(self, event: Any) -> None:
-        """Raise an error for a scalar whose end the parsers find at different positions, mostly because of tabs."""
-        start, end = event.start_mark.index, event.end_mark.index
-        if event.style in ("|", ">"):
-            self._check_block(self._source.index(event.style, start), end)
-        if event.style:
-            return
+    def _check_plain(self, text: str, start: int, end: int) -> None:
+        """Raise an error for a plain scalar whose end the parsers find at different positions."""
         blanks = _BLANKS.match(self._source, end)
         if _TAB_FIRST.search(self._source, start, blanks.end() if blanks else end):
             self.fail("a tab begins a line in this text or behind it; use blanks, or put the text in quotes")
-        if self._flow and ("?" in event.value or _TIGHT_COLON.match(self._source, end)):
+        if self._flow and ("?" in text or _TIGHT_COLON.match(self._source, end)):
             self.fail("a question mark, or a colon and no blank, in a string in brackets; put the string in quotes")

@@ -7,14 +7,17 @@ Source: `vendor/go.yaml.in/yaml/v2/decode.go` for merges, aliases and duplicate 
 keys.
 """
 
+import re
+from functools import lru_cache
 from typing import Any, NoReturn
 
+import msgspec
 import yaml
 
 from kueuepy.errors.problems import LimitError, Path, shown
 from kueuepy.manifest.text.events import Events
 from kueuepy.manifest.text.limits import Limits
-from kueuepy.manifest.text.scalars import Scalar, TagError, key_text, resolve, tagged
+from kueuepy.manifest.text.scalars import NUMBER_START, WORDS, Scalar, TagError, key_text, resolve, tagged
 from kueuepy.manifest.text.text import Text
 
 _MIN_ALIAS_NODES = 1000
@@ -41,30 +44,24 @@ def parse(text: Text, limits: Limits, *, strict: bool, libyaml: bool = True) -> 
     return Nodes(Events(text, libyaml=libyaml), limits, strict=strict).value()
 
 
-class _Open:
+class _Open(msgspec.Struct):
     """A mapping or list that is not complete yet.
 
     Attributes:
         container: The mapping or list.
+        is_mapping: Whether it is a mapping.
         key: The key of the next value, in a mapping.
         merging: Whether the next value is the value of `<<`.
         merged: Whether the mapping has a key `<<`.
         inherited: The keys that were merged by `<<`.
     """
 
-    __slots__ = ("container", "inherited", "key", "merged", "merging")
-
-    def __init__(self, container: Container) -> None:
-        """Create an empty collection."""
-        self.container = container
-        self.key: str | None = None
-        self.merging = self.merged = False
-        self.inherited: set[str] = set()
-
-    @property
-    def wants_key(self) -> bool:
-        """Whether the next value is a key."""
-        return self.key is None and not self.merging and isinstance(self.container, dict)
+    container: Any
+    is_mapping: bool
+    key: str | None = None
+    merging: bool = False
+    merged: bool = False
+    inherited: set[str] = msgspec.field(default_factory=set)
 
 
 class Nodes:
@@ -83,7 +80,7 @@ class Nodes:
         self._limits = limits
         self._strict = strict
         self._root: list[Any] = []
-        self._open = [_Open(self._root)]
+        self._open = [_Open(self._root, is_mapping=False)]
         self._anchors: dict[str, tuple[Any, str | None]] = {}
         self._spent = self._count = 0
         # The entry keeps the container alive, so that the id of a replaced container is not reused.
@@ -97,7 +94,9 @@ class Nodes:
             elif isinstance(event, yaml.AliasEvent):
                 self._alias(event.anchor)
             elif isinstance(event, yaml.CollectionEndEvent):
-                self._leave()
+                closed = self._open.pop().container
+                if self._open[-1].merging:
+                    self._merge(self._open[-1], closed if isinstance(closed, list) else [closed])
             else:
                 self._enter({} if isinstance(event, yaml.MappingStartEvent) else [], event.anchor)
         return self._root[0] if self._root else None
@@ -115,68 +114,55 @@ class Nodes:
         return found
 
     def _place(self, step: str | int) -> None:
+        container = self._open[-1].container
         if self._places is not None:
-            container = self._open[-1].container
             self._places.setdefault(id(container), (container, {}))[1][step] = self._events.place()[0]
 
     def _enter(self, container: Container, anchor: str | None) -> None:
         if len(self._open) > self._limits.depth:
             self._exceed("depth", self._limits.depth, f"mappings and lists are nested {len(self._open):,} deep")
-        if self._open[-1].wants_key:
+        top = self._open[-1]
+        if top.is_mapping and top.key is None and not top.merging:
             self._no_key()
         if anchor:
             self._anchors[anchor] = (container, None)
         self._count += 1
         self._add(container)
-        self._open.append(_Open(container))
-
-    def _leave(self) -> None:
-        """Complete the innermost collection, and count merged content towards the limits."""
-        closed = self._open.pop()
-        top = self._open[-1]
-        if top.merging:
-            sources = closed.container if isinstance(closed.container, list) else [closed.container]
-            self._merge(top, sources)
+        self._open.append(_Open(container, isinstance(container, dict)))
 
     def _scalar(self, event: Any) -> None:
         text: str = event.value
-        top = self._open[-1]
-        self._check_length(text)
-        value, key = self._meaning(event, needs_key=top.wants_key or event.anchor is not None)
-        if event.anchor:
-            self._anchors[event.anchor] = (value, key)
-        if not top.wants_key:
-            self._count += 1
-            self._add(value)
-            if top.merging:
-                self._merge(top, [value])
-        elif text == _MERGE and event.implicit[0]:
-            self._take_merge(top)
-        else:
-            self._name(top, key)
-
-    def _meaning(self, event: Any, *, needs_key: bool) -> tuple[Scalar, str | None]:
-        """Return the value of a scalar, and the key that the scalar represents."""
-        text: str = event.value
+        top, most = self._open[-1], self._limits.scalar_bytes
+        # A character has at most 4 bytes, so most texts need not be encoded to know that they are short enough.
+        if len(text) > most // 4 and (length := len(text.encode("utf-8", "surrogatepass"))) > most:
+            self._exceed("scalar_bytes", most, f"a string has {length:,} bytes")
+        value: Scalar = text
         if event.tag is not None:
             try:
-                value: Scalar = tagged(event.tag, text)
+                value = tagged(event.tag, text)
             except TagError as error:
                 self._events.fail(str(error))
         elif event.implicit[0]:
-            value = resolve(text)
-        else:
-            value = text
-        if isinstance(value, str):
-            return value, text
-        if isinstance(value, float) and not needs_key and value - value != 0:
+            value = resolve(text) if text in WORDS or text[0] in NUMBER_START else text
+        wants_key = top.is_mapping and top.key is None and not top.merging
+        key = text if isinstance(value, str) else key_text(text) if wants_key or event.anchor else None
+        if event.anchor:
+            self._anchors[event.anchor] = (value, key)
+        elif isinstance(value, float) and not wants_key and value - value != 0:
             self._events.fail(f"{text} is not a number in JSON; put it in quotes if it is meant as a string")
-        return value, key_text(text) if needs_key else None
-
-    def _check_length(self, text: str) -> None:
-        most = self._limits.scalar_bytes
-        if len(text) > most // 4 and (length := len(text.encode("utf-8", "surrogatepass"))) > most:
-            self._exceed("scalar_bytes", most, f"a string has {length:,} bytes")
+        if wants_key and text == _MERGE and event.implicit[0]:
+            self._take_merge(top)
+        elif wants_key:
+            self._name(top, key)
+        else:
+            self._count += 1
+            if top.is_mapping and not top.merging:  # the usual case of `_add`
+                top.container[top.key] = value
+                top.key = None
+            else:
+                self._add(value)
+            if top.merging:
+                self._merge(top, [value])
 
     def _name(self, top: _Open, key: str | None) -> None:
         """Set the key of the next value."""
@@ -187,7 +173,8 @@ class Nodes:
         elif self._strict and key in top.container:
             self._events.fail(f"key {shown(key)} is given twice in one mapping; give it once", "Duplicate")
         top.key = key
-        self._place(key)
+        if self._places is not None:
+            self._place(key)
 
     def _no_key(self) -> NoReturn:
         what = "null, a fraction, a mapping or a list"
@@ -197,7 +184,8 @@ class Nodes:
         """Add a value. The value of a `<<` key is merged when the value is complete."""
         top = self._open[-1]
         if isinstance(top.container, list):
-            self._place(len(top.container))
+            if self._places is not None:
+                self._place(len(top.container))
             top.container.append(value)
         elif top.key is not None:
             top.container[top.key] = value
@@ -231,7 +219,7 @@ class Nodes:
         if any(value is collection.container for collection in self._open):
             self._events.fail(f'alias "*{name}" is part of what it stands for')
         top = self._open[-1]
-        if top.wants_key:
+        if top.is_mapping and top.key is None and not top.merging:
             self._name(top, key)
         else:
             copied = self._copy(value)
@@ -268,3 +256,34 @@ class Nodes:
 
     def _exceed(self, limit: str, allowed: int, what: str) -> NoReturn:
         raise LimitError(self._events.text.name, limit, allowed, what, self._events.place())
+
+
+_NO_LIMITS = Limits(depth=2**31, alias_nodes=2**31, alias_ratio=2**31, scalar_bytes=2**31)
+_ESCAPE = re.compile(rb"\\(u[dD][89a-fA-F][0-9a-fA-F]{2}|.)")
+
+
+def line_of(text: Text, path: Path) -> int:
+    """Return the line of a field, or of its innermost parent in the text.
+
+    Raises:
+        ManifestError: The text is not YAML.
+    """
+    return _read(text).line_of(path)
+
+
+@lru_cache(maxsize=2)
+def _read(text: Text) -> Nodes:
+    """Parse a text, and cache the result for further searches.
+
+    In JSON, escape sequences that differ in YAML are replaced.
+    """
+    source = _ESCAPE.sub(_as_yaml, text.data).decode()
+    nodes = Nodes(Events(text, source), _NO_LIMITS, strict=False, marking=True)
+    nodes.value()
+    return nodes
+
+
+def _as_yaml(escape: re.Match[bytes]) -> bytes:
+    """Return a replacement of the same length for a JSON escape sequence that YAML does not support."""
+    code = escape[1]
+    return rb"\u0041" if len(code) > 1 else b"//" if code == b"/" else escape[0]

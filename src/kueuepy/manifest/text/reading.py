@@ -49,7 +49,7 @@ class Item:
         """Return the file and line of a field, or of its innermost parent in the text."""
         if not self.text.size:
             return self.text.name
-        from kueuepy.manifest.text.lines import line_of  # noqa: PLC0415 - PyYAML is imported where it is needed
+        from kueuepy.manifest.text.exact import line_of  # noqa: PLC0415 - PyYAML is imported where it is needed
 
         try:
             line = line_of(self.text, self.prefix + path)

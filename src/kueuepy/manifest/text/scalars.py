@@ -32,7 +32,7 @@ _NOT_FINITE = {
 _INTEGER = re.compile(r"[-+]?(?:0[xX][0-9a-fA-F]+|0[bB][01]+|0[oO]?[0-7]+|0|[1-9][0-9]*)")
 _FLOAT = re.compile(r"[-+]?(?:\.[0-9]+|[0-9]+(?:\.[0-9]*)?)(?:[eE][-+]?[0-9]+)?")
 _BARE_FLOAT = re.compile(r"\.[0-9]+(?:_[0-9]+)*(?:[eE][-+]?[0-9]+(?:_[0-9]+)*)?")
-_NUMBER_START = frozenset("+-.0123456789")
+NUMBER_START = frozenset("+-.0123456789")
 _MOST_DIGITS = 70  # a signed 64-bit integer in base 2, with its prefix
 _UINT64 = 2**64
 _INT64 = 2**63
@@ -50,7 +50,7 @@ def resolve(text: str) -> Scalar:
     """
     if text in WORDS:
         return WORDS[text]
-    if text[0] not in _NUMBER_START:
+    if text[0] not in NUMBER_START:
         return text
     if text in _NOT_FINITE:
         return _NOT_FINITE[text]

@@ -17,7 +17,7 @@ Source: TypeAlias = One | Iterable[One]
 """A path, a directory, a string, an open file, a parsed object, a running cluster, or an iterable of these.
 
 `cluster:` is the cluster of the current kubeconfig context, `cluster:NAME` that of another context, and `cluster:in`
-the cluster in which the process runs. A path of a recording, such as `history.db`, or of a moment of it, such as
+the cluster in which the process runs. A path of a recording, such as `history.db`, or of one of its times, such as
 `history.db@2026-11-20T10:00:00Z`, is also accepted.
 """
 

@@ -12,11 +12,12 @@ import kueuepy.objects as api
 from kueuepy.errors import about
 from kueuepy.errors.arguments import checked
 from kueuepy.errors.problems import ManifestError, Problem
-from kueuepy.manifest.convert import read_object, settled, to_dict
+from kueuepy.manifest.convert import read_object, to_dict
+from kueuepy.manifest.forms import form_of, path_in_manifest
 from kueuepy.manifest.kinds import BY_CLASS, KUEUE, Kind
 from kueuepy.manifest.schema.structure import structured
 from kueuepy.manifest.schema.table import METADATA
-from kueuepy.manifest.validation import devices, flavor, other, queue, update, workload
+from kueuepy.manifest.validation import devices, other, queue, update, workload
 from kueuepy.manifest.validation.configuration import review_configuration
 from kueuepy.manifest.validation.review import Review
 from kueuepy.objects import Configuration, Namespace, NamespacedObject, Object
@@ -27,7 +28,7 @@ __all__ = ["check", "check_read", "review_names", "review_object", "validate", "
 
 
 _RULES: dict[type[Object], Callable[[Any, Review], None]] = {
-    api.ResourceFlavor: flavor.review_flavor,
+    api.ResourceFlavor: other.review_flavor,
     api.ClusterQueue: queue.review_cluster_queue,
     api.Cohort: queue.review_cohort,
     api.Workload: workload.review_workload,
@@ -166,7 +167,8 @@ def _review_metadata(obj: Object, review: Review) -> None:
         review.subdomain(obj.name, ("metadata", "name"))
     if isinstance(obj, NamespacedObject):
         review.label(obj.namespace, ("metadata", "namespace"))
-    review.labels(obj.labels, ("metadata", "labels"))
+    if obj.labels:
+        review.labels(obj.labels, ("metadata", "labels"))
     review.annotations(obj.annotations, ("metadata", "annotations"))
 
 
@@ -238,5 +240,4 @@ def _to_dict(obj: Object) -> Any:
 def _review_fault(kind: Kind, fault: Fault | None, review: Review) -> None:
     if fault is not None:
         path, detail = fault
-        place = (kind.place,) if path and kind.place else ()
-        review.problems.append(settled(kind, Problem((*place, *path), "Invalid", detail)))
+        review.problem(path_in_manifest(form_of(kind.cls), path), detail)

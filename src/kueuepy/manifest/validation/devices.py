@@ -5,7 +5,7 @@ Source: `pkg/config/validation.go:validateDeviceClassMappings`, `k8s.io/api/reso
 
 import json
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
 from kueuepy.errors.problems import Path
 from kueuepy.manifest.formats import DNS_LABEL, DNS_SUBDOMAIN
@@ -124,7 +124,7 @@ def _label_key_faults(key: str) -> Iterator[str]:
     elif not prefix:
         yield "prefix part must be non-empty"
     else:
-        yield from (f"prefix part {fault}" for fault in _subdomain_faults(prefix))
+        yield from (f"prefix part {fault}" for fault in _faults(prefix, *_SUBDOMAIN))
     if not name:
         yield "name part must be non-empty"
     elif len(name.encode()) > _MOST_WORD:
@@ -133,11 +133,15 @@ def _label_key_faults(key: str) -> Iterator[str]:
         yield f"name part {_WORD_RULE}"
 
 
-def _subdomain_faults(text: str) -> Iterator[str]:
-    if len(text.encode()) > _MOST_NAME:
-        yield f"must be no more than {_MOST_NAME} characters"
-    if not DNS_SUBDOMAIN.fullmatch(text):
-        yield _SUBDOMAIN_RULE
+def _faults(text: str, most: int, pattern: re.Pattern[str], rule: str) -> Iterator[str]:
+    if len(text.encode()) > most:
+        yield f"must be no more than {most} characters"
+    if not pattern.fullmatch(text):
+        yield rule
+
+
+_SUBDOMAIN = (_MOST_NAME, DNS_SUBDOMAIN, _SUBDOMAIN_RULE)
+_LABEL = (_MOST_WORD, DNS_LABEL, _LABEL_RULE)
 
 
 def _classes(path: Path, mapping: DeviceClassMapping, classes: _Classes) -> Iterator[Fault]:
@@ -164,44 +168,49 @@ def _sources(path: Path, sources: Sequence[DeviceClassSource], gates: Mapping[st
         elif source.counter is not None and source.capacity is not None:
             yield _invalid(place, "counter+capacity", alone)
         elif source.counter is not None:
-            yield from _counter((*place, "counter"), source.counter, gates)
+            yield from _source((*place, "counter"), source.counter, gates, _counter_name)
         elif source.capacity is not None:
-            yield from _capacity((*place, "capacity"), source.capacity, gates)
+            yield from _source((*place, "capacity"), source.capacity, gates, _qualified)
     single = [s for s in sources if (s.counter is None) != (s.capacity is None)]
     if any(s.counter for s in single) and any(s.capacity for s in single):
         yield path, f"Invalid value: {len(sources)}: cannot mix counter and capacity sources in the same mapping"
 
 
-def _counter(path: Path, source: CounterSource, gates: Mapping[str, bool]) -> Iterator[Fault]:
-    if not gates.get("KueueDRAIntegrationPartitionableDevices"):
-        yield (
-            path,
-            ("Invalid value: true: counter sources require KueueDRAIntegrationPartitionableDevices to be enabled"),
-        )
+_GATES = {
+    "counter": "KueueDRAIntegrationPartitionableDevices",
+    "capacity": "KueueDRAIntegrationConsumableCapacity",
+}
+
+
+def _source(
+    path: Path,
+    source: CounterSource | CapacitySource,
+    gates: Mapping[str, bool],
+    name_faults: Callable[[Path, str], Iterator[Fault]],
+) -> Iterator[Fault]:
+    kind = str(path[-1])
+    if not gates.get(_GATES[kind]):
+        yield path, f"Invalid value: true: {kind} sources require {_GATES[kind]} to be enabled"
         return
-    if not source.name:
-        yield (*path, "name"), "Required value"
-    elif reasons := ",".join(_dns_label_faults(source.name)):
-        yield _invalid((*path, "name"), source.name, reasons)
-    yield from _devices(path, source)
+    yield from name_faults((*path, "name"), source.name)
+    if not source.driver:
+        yield (*path, "driver"), "Required value"
+    elif len(source.driver.encode()) > _MOST_DRIVER:
+        yield _invalid((*path, "driver"), source.driver, f"must not exceed {_MOST_DRIVER} characters")
+    elif reasons := ",".join(_faults(source.driver, *_SUBDOMAIN)):
+        yield _invalid((*path, "driver"), source.driver, reasons)
+    selector = (*path, "deviceSelector", "cel", "expression")
+    if not source.device_selector:
+        yield selector, "Required value"
+    elif error := compile_error(source.device_selector):
+        yield _invalid(selector, source.device_selector, f"CEL compilation failed: {error}")
 
 
-def _dns_label_faults(text: str) -> Iterator[str]:
-    if len(text.encode()) > _MOST_WORD:
-        yield f"must be no more than {_MOST_WORD} characters"
-    if not DNS_LABEL.fullmatch(text):
-        yield _LABEL_RULE
-
-
-def _capacity(path: Path, source: CapacitySource, gates: Mapping[str, bool]) -> Iterator[Fault]:
-    if not gates.get("KueueDRAIntegrationConsumableCapacity"):
-        yield (
-            path,
-            ("Invalid value: true: capacity sources require KueueDRAIntegrationConsumableCapacity to be enabled"),
-        )
-        return
-    yield from _qualified((*path, "name"), source.name)
-    yield from _devices(path, source)
+def _counter_name(path: Path, name: str) -> Iterator[Fault]:
+    if not name:
+        yield path, "Required value"
+    elif reasons := ",".join(_faults(name, *_LABEL)):
+        yield _invalid(path, name, reasons)
 
 
 def _qualified(path: Path, name: str) -> Iterator[Fault]:
@@ -216,7 +225,7 @@ def _qualified(path: Path, name: str) -> Iterator[Fault]:
     else:
         if len(domain.encode()) > _MOST_DRIVER:
             yield path, f"Too long: may not be more than {_MOST_DRIVER} bytes"
-        for reason in _subdomain_faults(domain.lower()):
+        for reason in _faults(domain.lower(), *_SUBDOMAIN):
             yield _invalid(path, domain, reason)
     if not identifier:
         yield _invalid(path, "", "the name must not be empty")
@@ -229,20 +238,6 @@ def _identifier(path: Path, text: str) -> Iterator[Fault]:
         yield path, f"Too long: may not be more than {_MOST_IDENTIFIER} bytes"
     if not _IDENTIFIER.fullmatch(text):
         yield _invalid(path, text, _IDENTIFIER_RULE)
-
-
-def _devices(path: Path, source: CounterSource | CapacitySource) -> Iterator[Fault]:
-    if not source.driver:
-        yield (*path, "driver"), "Required value"
-    elif len(source.driver.encode()) > _MOST_DRIVER:
-        yield _invalid((*path, "driver"), source.driver, f"must not exceed {_MOST_DRIVER} characters")
-    elif reasons := ",".join(_subdomain_faults(source.driver)):
-        yield _invalid((*path, "driver"), source.driver, reasons)
-    selector = (*path, "deviceSelector", "cel", "expression")
-    if not source.device_selector:
-        yield selector, "Required value"
-    elif error := compile_error(source.device_selector):
-        yield _invalid(selector, source.device_selector, f"CEL compilation failed: {error}")
 
 
 # --- objects ---------------------------------------------------------------------------------------------------------

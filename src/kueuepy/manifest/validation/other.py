@@ -1,22 +1,33 @@
-"""Validation rules for Topologies, priority classes and Kubernetes objects.
+"""Validation rules for flavors, Topologies, priority classes, Kubernetes objects, and parameters of admission checks.
 
-Source: the CRDs of `apis/kueue/v1beta2`, and Kubernetes' own types.
+Parameters of admission checks have no Python class and are stored as dicts.
+
+Source: `pkg/webhooks/resourceflavor_webhook.go`, the CRDs of `apis/kueue/v1beta2`,
+`apis/kueue/v1beta2/multikueue_types.go`, and Kubernetes' own types.
 """
 
-from kueuepy.errors.problems import Path
-from kueuepy.manifest.validation.flavor import review_taints
-from kueuepy.manifest.validation.podset import review_pod_spec
+from collections.abc import Iterable
+from typing import Any
+
+from kueuepy.errors.problems import Path, shown
+from kueuepy.manifest.findings import Findings
+from kueuepy.manifest.schema.structure import structured
+from kueuepy.manifest.schema.table import schema_of
 from kueuepy.manifest.validation.review import Review
+from kueuepy.manifest.validation.workload import review_pod_spec
 from kueuepy.objects import (
     HOSTNAME_LABEL,
     LimitRange,
     Node,
     Pod,
     PriorityClass,
+    ResourceFlavor,
     ResourceList,
     RuntimeClass,
+    Taint,
     Topology,
 )
+from kueuepy.objects.flavor import TAINT_EFFECTS
 
 _LIMIT_FIELDS = {
     "max": "max",
@@ -70,3 +81,54 @@ def review_pod(pod: Pod, review: Review) -> None:
 def _review_quantities(quantities: ResourceList, path: Path, review: Review) -> None:
     for name, value in quantities.items():
         review.quantity(value, (*path, name))
+
+
+def review_flavor(flavor: ResourceFlavor, review: Review) -> None:
+    """Check a ResourceFlavor."""
+    review.labels(flavor.node_labels, ("spec", "nodeLabels"))
+    review_taints(flavor.node_taints, ("spec", "nodeTaints"), review)
+    if flavor.topology_name is not None and not flavor.node_labels:
+        review.problem(("spec", "nodeLabels"), "is empty; a flavor with a topology needs at least one node label")
+
+
+def review_taints(taints: Iterable[Taint], path: Path, review: Review) -> None:
+    """Check a list of taints."""
+    seen = set()
+    for position, taint in enumerate(taints):
+        place = (*path, position)
+        review.label_key(taint.key, (*place, "key"))
+        review.label_value(taint.value, (*place, "value"))
+        review.one_of(taint.effect, TAINT_EFFECTS, (*place, "effect"))
+        if (taint.key, taint.effect) in seen:
+            review.problem(place, f"{taint.key} with {taint.effect} occurs twice; give each pair once", "Duplicate")
+        seen.add((taint.key, taint.effect))
+
+
+def review_parameters(version: str, doc: dict[str, Any], findings: Findings) -> dict[str, Any]:
+    """Validate an object, and return it without nulls. Problems are added to `findings`."""
+    kind = str(doc.get("kind"))
+    if schema_of(kind, version) is None:
+        findings.problem(("apiVersion",), f"is of version {shown(version)}; it must be v1beta1 or v1beta2")
+        return doc
+    doc = structured(kind, version, doc, findings)
+    if findings.problems:
+        return doc
+    spec = doc.get("spec")
+    if kind == "MultiKueueConfig" and spec:
+        _review_config(spec, findings)
+    elif kind == "MultiKueueCluster" and version != "v1beta1" and "clusterSource" in (spec or {}):
+        _review_cluster(doc["spec"]["clusterSource"], findings)
+    return doc
+
+
+def _review_config(spec: dict[str, Any], findings: Findings) -> None:
+    path = ("spec", "clusters")
+    clusters = spec.get("clusters", ())
+    if len(set(clusters)) < len(clusters):
+        findings.problem(path, "names a cluster twice; each may occur once", "Duplicate")
+
+
+def _review_cluster(source: dict[str, Any], findings: Findings) -> None:
+    if len(source) != 1:
+        path = ("spec", "clusterSource")
+        findings.problem(path, f"has {len(source)} of kubeConfig and clusterProfileRef; it must have one of them")

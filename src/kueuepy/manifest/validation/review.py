@@ -12,15 +12,18 @@ from kueuepy.errors.problems import Path, shown
 from kueuepy.manifest.findings import Findings, Validated
 from kueuepy.manifest.formats import (
     DNS_LABEL,
+    KEY_FORM,
+    LABEL_FORM,
     LABEL_LENGTH,
     QUANTITY,
-    SUBDOMAIN_LENGTH,
+    SUBDOMAIN_FORM,
+    VALUE_FORM,
     is_label_key,
     is_label_value,
     is_subdomain,
 )
-from kueuepy.manifest.gates import FEATURE_GATES
 from kueuepy.objects import QuantityText
+from kueuepy.profiles.gates import FEATURE_GATES
 
 _INT32 = 2**31
 _REMEMBERED = 4096  # size of the caches of names and quantities, so that deleted workloads do not use memory
@@ -90,38 +93,22 @@ class Review(Findings):
     def subdomain(self, name: str | None, path: Path) -> None:
         """Check that a name is a DNS subdomain; `None` is valid."""
         if name is not None and not is_subdomain(name):
-            detail = (
-                f"is {shown(name)}; it must be a DNS subdomain: at most {SUBDOMAIN_LENGTH} of a-z, 0-9, - and ., "
-                "with a letter or digit at each end"
-            )
-            self.odd(path, detail, "taken as it is", "Invalid")
+            self.odd(path, f"is {shown(name)}; it must be {SUBDOMAIN_FORM}", "taken as it is", "Invalid")
 
     def label(self, name: str, path: Path) -> None:
         """Check that a name is a DNS label."""
         if not (len(name) <= LABEL_LENGTH and DNS_LABEL.fullmatch(name)):
-            detail = (
-                f"is {shown(name)}; it must be a DNS label: at most {LABEL_LENGTH} of a-z, 0-9 and -, "
-                "with a letter or digit at each end"
-            )
-            self.odd(path, detail, "taken as it is", "Invalid")
+            self.odd(path, f"is {shown(name)}; it must be {LABEL_FORM}", "taken as it is", "Invalid")
 
     def label_key(self, key: str, path: Path) -> None:
         """Check that a string is a valid label key. Names of resources have the same form as label keys."""
         if not is_label_key(key):
-            self.problem(
-                path,
-                f"is {shown(key)}; it must be a label key: at most {LABEL_LENGTH} letters, digits, -, _ and ., "
-                "if need be after a DNS subdomain and /",
-            )
+            self.problem(path, f"is {shown(key)}; it must be {KEY_FORM}")
 
     def label_value(self, value: str, path: Path) -> None:
         """Check that a string is a valid label value."""
         if not is_label_value(value):
-            self.problem(
-                path,
-                f"is {shown(value)}; it must be a label value: at most {LABEL_LENGTH} letters, digits, -, _ and ., "
-                "with a letter or digit at each end",
-            )
+            self.problem(path, f"is {shown(value)}; it must be {VALUE_FORM}")
 
     def labels(self, labels: Mapping[str, str], path: Path) -> None:
         """Check the keys and values of labels."""

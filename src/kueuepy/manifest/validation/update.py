@@ -13,10 +13,8 @@ from kueuepy.errors.problems import Path
 from kueuepy.manifest.convert import to_dict
 from kueuepy.manifest.schema.meaning import same_pod_sets, same_status
 from kueuepy.manifest.validation import queue as queues
-from kueuepy.manifest.validation.elastic import is_elastic, is_replacement
 from kueuepy.manifest.validation.review import Review
-from kueuepy.manifest.validation.status import admitted_counts
-from kueuepy.manifest.validation.workload import gates_of
+from kueuepy.manifest.validation.workload import admitted_counts, gates_of, is_elastic, is_replacement
 from kueuepy.objects import (
     HOSTNAME_LABEL,
     Admission,

@@ -2,9 +2,10 @@
 
 from typing import Any
 
+from kueuepy.manifest import devices
 from kueuepy.manifest.findings import Findings
 from kueuepy.manifest.versions import v1alpha, v1beta1
-from kueuepy.manifest.versions.usage import with_usage
+from kueuepy.manifest.versions.v1alpha import with_usage
 
 __all__ = ["OLD_VERSIONS", "VERSIONS", "to_v1beta2", "with_usage"]
 
@@ -16,10 +17,12 @@ VERSIONS = (*OLD_VERSIONS, "v1beta1", "v1beta2")
 
 
 def to_v1beta2(group: str, version: str, doc: dict[str, Any], findings: Findings) -> dict[str, Any]:
-    """Convert an object to the form of v1beta2. Objects of other API groups are returned unchanged.
+    """Convert an object to the form of v1beta2, or a device object to that of v1; other objects are returned unchanged.
 
     Values of a wrong type are left unchanged; they are reported when the result is read as v1beta2.
     """
+    if group == devices.GROUP:
+        return devices.to_v1(version, doc)
     if group != "kueue.x-k8s.io" or version == "v1beta2":
         return doc
     if version == "v1beta1":

@@ -7,15 +7,31 @@ cohort. In v1beta2, a nominal quota of `min` and a borrowing limit of `max - min
 
 from typing import Any
 
-from kueuepy._core import Quantity
+import msgspec
+
+from kueuepy._core import Quantity, pod_requests
 from kueuepy.errors.problems import Path, suggestion
 from kueuepy.manifest.findings import Findings
+from kueuepy.manifest.schema.structure import conform
+from kueuepy.manifest.schema.table import STRING, Schema
 from kueuepy.manifest.versions import v1beta1
+from kueuepy.objects import Object, PodSetAssignment, Workload
 
 Doc = dict[str, Any]
 _FLAVOR_FIELDS = ("apiVersion", "kind", "metadata", "labels", "nodeSelector", "taints")
-_MAX_RESOURCES = 16
-_MAX_FLAVORS = 16
+_QUOTA = Schema(type="object", properties=dict.fromkeys(("min", "max"), Schema(type="integer or string")))
+_FLAVORS = Schema(
+    type="array",
+    items=Schema(type="object", properties={"name": STRING, "quota": _QUOTA}),
+    min_items=1,
+    max_items=16,
+)
+_RESOURCES = Schema(
+    type="array",
+    items=Schema(type="object", properties={"name": STRING, "flavors": _FLAVORS}, required=("name", "flavors")),
+    max_items=16,
+)
+"""The resources of a ClusterQueue, each with a minimum and a maximum quota for each flavor."""
 
 
 def convert(doc: Doc, findings: Findings) -> Doc:
@@ -68,48 +84,22 @@ def _cluster_queue(spec: Doc, findings: Findings) -> Doc:
 
 def _groups(resources: Any, path: Path, findings: Findings, *, has_cohort: bool) -> list[Doc]:
     """Create one resource group for all resources that list the same flavors in the same order."""
-    if not _is_table(resources, path, findings):
+    resources = conform(_RESOURCES, resources, path, findings)
+    if findings.problems:
         return []
     groups: dict[tuple[str, ...], Doc] = {}
     for position, resource in enumerate(resources):
         flavors = resource["flavors"]
-        names = tuple(str(flavor.get("name") or "default") for flavor in flavors)
+        names = tuple(flavor.get("name") or "default" for flavor in flavors)
         _check_codependence(names, list(groups), (*path, position, "flavors"), findings)
-        new = {"coveredResources": [], "flavors": [{"name": name, "resources": []} for name in names]}
+        new: Doc = {"coveredResources": [], "flavors": [{"name": name, "resources": []} for name in names]}
         group = groups.setdefault(names, new)
         group["coveredResources"].append(resource["name"])
         for index, flavor in enumerate(flavors):
             place = (*path, position, "flavors", index, "quota")
-            quota = _quota(resource["name"], flavor.get("quota") or {}, place, findings, has_cohort=has_cohort)
+            quota = _quota(resource["name"], flavor.get("quota", {}), place, findings, has_cohort=has_cohort)
             group["flavors"][index]["resources"].append(quota)
     return list(groups.values())
-
-
-def _is_table(resources: Any, path: Path, findings: Findings) -> bool:
-    """Return whether the resources are a list of mappings that each have a name and a list of flavors."""
-    before = len(findings.problems)
-    if not isinstance(resources, list):
-        findings.problem(path, "must be a list")
-        return False
-    if len(resources) > _MAX_RESOURCES:
-        findings.problem(path, f"has {len(resources)} resources; at most {_MAX_RESOURCES} are allowed", "TooMany")
-    for position, resource in enumerate(resources):
-        place = (*path, position)
-        if not isinstance(resource, dict) or not isinstance(resource.get("name"), str):
-            findings.problem((*place, "name"), "is required", "Required")
-            continue
-        _check_fields(resource, ("name", "flavors"), place, findings)
-        flavors = resource.get("flavors")
-        if not isinstance(flavors, list) or not all(isinstance(flavor, dict) for flavor in flavors):
-            findings.problem((*place, "flavors"), "must be a list of mappings")
-            continue
-        if len(flavors) > _MAX_FLAVORS or not flavors:
-            findings.problem((*place, "flavors"), f"has {len(flavors)} flavors; it must have 1 to {_MAX_FLAVORS}")
-        for index, flavor in enumerate(flavors):
-            _check_fields(flavor, ("name", "quota"), (*place, "flavors", index), findings)
-            if not isinstance(flavor.get("quota") or {}, dict):
-                findings.problem((*place, "flavors", index, "quota"), "must be a mapping")
-    return len(findings.problems) == before
 
 
 def _check_fields(raw: Doc, known: tuple[str, ...], path: Path, findings: Findings) -> None:
@@ -132,7 +122,6 @@ def _check_codependence(names: tuple[str, ...], others: list[tuple[str, ...]], p
 
 def _quota(resource: str, quota: Doc, path: Path, findings: Findings, *, has_cohort: bool) -> Doc:
     """Convert a minimum and a maximum quota to a nominal quota and a borrowing limit."""
-    _check_fields(quota, ("min", "max"), path, findings)
     least, most = quota.get("min"), quota.get("max")
     found: Doc = {"name": resource, "nominalQuota": 0 if least is None else least}
     if most is None:
@@ -194,3 +183,35 @@ def _admission(admission: Doc, pod_sets: Any) -> Doc:
     ]
     rest = {name: value for name, value in admission.items() if name != "podSetFlavors"}
     return {**rest, "podSetAssignments": assignments}
+
+
+_MOST = 2**63 - 1
+
+
+def with_usage(obj: Object) -> Object:
+    """Add the resource usage of the pod sets, computed from their requests for resources with an assigned flavor."""
+    if not isinstance(obj, Workload) or obj.status is None or obj.status.admission is None:
+        return obj
+    templates = {pod_set.name: pod_set.template for pod_set in obj.pod_sets}
+    admission = obj.status.admission
+    assignments = tuple(
+        _used(assignment, templates.get(assignment.name)) for assignment in admission.pod_set_assignments
+    )
+    admission = msgspec.structs.replace(admission, pod_set_assignments=assignments)
+    return msgspec.structs.replace(obj, status=msgspec.structs.replace(obj.status, admission=admission))
+
+
+def _used(assignment: PodSetAssignment, template: dict[str, Any] | None) -> PodSetAssignment:
+    if template is None or assignment.resource_usage or assignment.count is None:
+        return assignment
+    try:
+        requests = pod_requests(template)
+    except ValueError:
+        # A quantity is invalid; validation reports it later.
+        return assignment
+    usage = {
+        name: Quantity.format(name, min(amount * assignment.count, _MOST))
+        for name, amount in requests.items()
+        if name in assignment.flavors
+    }
+    return msgspec.structs.replace(assignment, resource_usage=usage)

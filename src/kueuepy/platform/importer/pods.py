@@ -23,7 +23,7 @@ from kueuepy.objects import (
     Workload,
     WorkloadStatus,
 )
-from kueuepy.objects.ready import ready
+from kueuepy.objects.readable import ready
 from kueuepy.platform.importer.report import Imported
 
 if TYPE_CHECKING:

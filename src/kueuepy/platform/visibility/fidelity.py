@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import msgspec
 
+from kueuepy.cluster.unmodelled import fields
 from kueuepy.errors.arguments import checked
 from kueuepy.profiles import DEFAULTS, Rule, open_answers, release_of, rules_of
-from kueuepy.profiles.coverage import FIELDS, GATES, Coverage, Effect
+from kueuepy.profiles.gates import COVERAGE, Coverage, Effect
 from kueuepy.profiles.version import COMMIT, VERSION, installed
 
 LEFT_OUT = {
@@ -108,8 +109,8 @@ def fidelity(version: str = VERSION) -> Fidelity:
         commit=COMMIT,
         version=release.newest,
         api_versions=("v1alpha1", "v1alpha2", "v1beta1", "v1beta2"),
-        feature_gates={name: Gate(on, *GATES[name]) for name, on in DEFAULTS[release].items()},
-        fields=FIELDS,
+        feature_gates={name: Gate(on, *COVERAGE[name]) for name, on in DEFAULTS[release].items()},
+        fields=fields(),
         job_kinds=tuple(f"{version} {kind}" for version, kind in kinds()),
         left_out=LEFT_OUT,
         replayed=REPLAYED,

@@ -1,6 +1,6 @@
 """Write `table.json`: the structural schemas of Kueue's custom resources, without descriptions and CEL rules.
 
-Run this module on a checkout of Kueue: `python -m kueuepy.manifest.schema.generate KUEUE/config/components/crd/bases`.
+Run this script on a checkout of Kueue: `python tools/crds.py KUEUE/config/components/crd/bases`.
 The CustomResourceDefinitions in this directory contain every field with its type, including the fields of pod
 templates.
 
@@ -14,20 +14,10 @@ from typing import Any
 
 import yaml
 
+_TABLE = Path(__file__).parent.parent / "src" / "kueuepy" / "manifest" / "schema" / "table.json"
 _KEPT = (
-    "type",
-    "format",
-    "pattern",
-    "enum",
-    "default",
-    "minimum",
-    "maximum",
-    "minLength",
-    "maxLength",
-    "minItems",
-    "maxItems",
-    "maxProperties",
-    "required",
+    *("type", "format", "pattern", "enum", "default", "minimum", "maximum", "minLength", "maxLength"),
+    *("minItems", "maxItems", "maxProperties", "required"),
 )
 _LIST_KEYS = "x-kubernetes-list-map-keys"
 
@@ -73,11 +63,11 @@ def table(folder: Path) -> dict[str, Any]:
 
 
 def main(folder: str) -> None:
-    """Write the table to the directory of this file, with one schema per line."""
+    """Write the table to the package, with one schema per line."""
     found = table(Path(folder))
     kinds = json.dumps(found["kinds"])
     schemas = ",\n".join(json.dumps(schema, separators=(",", ":")) for schema in found["schemas"])
-    Path(__file__).with_name("table.json").write_text(f'{{"kinds": {kinds},\n"schemas": [\n{schemas}\n]}}\n')
+    _TABLE.write_text(f'{{"kinds": {kinds},\n"schemas": [\n{schemas}\n]}}\n')
 
 
 if __name__ == "__main__":

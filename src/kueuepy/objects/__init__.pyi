@@ -1,0 +1,125 @@
+from kueuepy.objects.base import NamespacedObject as NamespacedObject
+from kueuepy.objects.base import Object
+from kueuepy.objects.base import QuantityText as QuantityText
+from kueuepy.objects.base import ResourceList as ResourceList
+from kueuepy.objects.queue import AdmissionCheck
+from kueuepy.objects.queue import Cohort
+from kueuepy.objects.configuration import (
+    AdmissionFairSharing,
+    CapacitySource as CapacitySource,
+    Configuration,
+    CounterSource as CounterSource,
+    DeviceClassMapping as DeviceClassMapping,
+    DeviceClassSource as DeviceClassSource,
+    FairSharingConfig,
+    MultiKueueSettings as MultiKueueSettings,
+    RequeuingStrategy as RequeuingStrategy,
+    Resources,
+    ResourceTransformation as ResourceTransformation,
+    WaitForPodsReady,
+)
+from kueuepy.objects.devices import (
+    CapacityRange as CapacityRange,
+    CapacityRequestPolicy as CapacityRequestPolicy,
+    CounterConsumption as CounterConsumption,
+    Device as Device,
+    DeviceCapacity as DeviceCapacity,
+    DeviceClass,
+    DeviceRequest as DeviceRequest,
+    ResourceClaim,
+    ResourceClaimTemplate,
+    ResourcePool as ResourcePool,
+    ResourceSlice,
+)
+from kueuepy.objects.flavor import ResourceFlavor, Taint, Toleration
+from kueuepy.objects.namespace import LimitRange, LimitRangeItem as LimitRangeItem, Namespace, RuntimeClass
+from kueuepy.objects.node import Node, Pod, nodes
+from kueuepy.objects.workload import PriorityClass, WorkloadPriorityClass
+from kueuepy.objects.queue import (
+    AdmissionCheckStrategyRule,
+    BorrowWithinCohort,
+    ClusterQueue,
+    FairSharing,
+    FlavorFungibility,
+    LocalQueue,
+    LocalQueueStatus as LocalQueueStatus,
+    Preemption,
+)
+from kueuepy.objects.quota import FlavorQuotas, Quota, ResourceGroup, ResourceQuota
+from kueuepy.objects.selector import LabelSelector, LabelSelectorRequirement
+from kueuepy.objects.status import (
+    Admission,
+    AdmissionCheckState,
+    Condition,
+    PodSetAssignment,
+    ReclaimablePod as ReclaimablePod,
+    RequeueState as RequeueState,
+    WorkloadStatus,
+)
+from kueuepy.objects.times import SECOND as SECOND
+from kueuepy.objects.times import Seconds, Timestamp
+from kueuepy.objects.topology import (
+    HOSTNAME_LABEL,
+    Topology,
+    TopologyAssignment,
+    TopologyDomain as TopologyDomain,
+    preferred,
+    required,
+    unconstrained,
+)
+from kueuepy.objects.workload import PodSet, PriorityClassRef, Workload
+
+__all__ = [
+    "HOSTNAME_LABEL",
+    "Admission",
+    "AdmissionCheck",
+    "AdmissionCheckState",
+    "AdmissionCheckStrategyRule",
+    "AdmissionFairSharing",
+    "BorrowWithinCohort",
+    "ClusterQueue",
+    "Cohort",
+    "Condition",
+    "Configuration",
+    "DeviceClass",
+    "FairSharing",
+    "FairSharingConfig",
+    "FlavorFungibility",
+    "FlavorQuotas",
+    "LabelSelector",
+    "LabelSelectorRequirement",
+    "LimitRange",
+    "LocalQueue",
+    "Namespace",
+    "Node",
+    "Object",
+    "Pod",
+    "PodSet",
+    "PodSetAssignment",
+    "Preemption",
+    "PriorityClass",
+    "PriorityClassRef",
+    "Quota",
+    "ResourceClaim",
+    "ResourceClaimTemplate",
+    "ResourceFlavor",
+    "ResourceGroup",
+    "ResourceQuota",
+    "ResourceSlice",
+    "Resources",
+    "RuntimeClass",
+    "Seconds",
+    "Taint",
+    "Timestamp",
+    "Toleration",
+    "Topology",
+    "TopologyAssignment",
+    "WaitForPodsReady",
+    "Workload",
+    "WorkloadPriorityClass",
+    "WorkloadStatus",
+    "nodes",
+    "preferred",
+    "required",
+    "unconstrained",
+]
