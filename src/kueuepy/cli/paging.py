@@ -3,11 +3,12 @@
 import hashlib
 import json
 from collections import OrderedDict
-from collections.abc import Mapping, Sequence
-from typing import Any, NamedTuple
+from collections.abc import Mapping
+from typing import Any
 
 import msgspec
 
+from kueuepy.cli.tools import Answer
 from kueuepy.errors import NotFoundError
 
 MOST_BYTES = 2000
@@ -15,13 +16,6 @@ MOST_BYTES = 2000
 _ANSWERS = 32
 _FOR_CURSOR = 60
 _LENGTHS = (600, 300, 150, 60, 20)
-
-
-class Answer(NamedTuple):
-    """The answer of a tool: fields of the first page, and items that fill the pages."""
-
-    fields: Mapping[str, Any]
-    items: Sequence[Any] = ()
 
 
 def pages_of(answer: Answer, key: str) -> list[str]:
