@@ -5,7 +5,6 @@ import os
 import re
 import shutil
 import sys
-import textwrap
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
@@ -19,7 +18,7 @@ from kueuepy.errors import InvalidSpecError
 from kueuepy.errors.problems import ManifestError, Problem
 from kueuepy.files import write_file
 from kueuepy.look.escapes import visible
-from kueuepy.look.notebook import blocks
+from kueuepy.look.notebook import Named, Sheet, repr_text
 from kueuepy.look.numbers import time_left
 
 OK = 0
@@ -34,10 +33,6 @@ _WIDE = 10_000
 """Columns of output to a file or a pipe, so that no line is wrapped or cut."""
 _BAR = 20
 """The number of characters of a progress bar."""
-_LONG = 32
-"""The number of characters from which a cell may be broken into lines in a terminal."""
-_TITLE = 18
-"""The number of characters in a line of the title of a column."""
 _ENDLESS = re.compile(r"\S{400,}")
 """A word that a message does not quote in full: a file name has at most 255 characters."""
 _QUOTED = 80
@@ -119,56 +114,17 @@ def problem_data(found: tuple[str, Problem]) -> dict[str, str]:
     return {"where": where, "field": problem.field, "kind": problem.kind, "message": problem.detail}
 
 
-def table(title: str, columns: Sequence[str], rows: Iterable[Sequence[Any]]) -> None:
+def table(title: str, columns: Sequence[str | Named], rows: Iterable[Sequence[Any]]) -> None:
     """Print a table; numeric columns are right-aligned.
 
     In a terminal, long cells are broken into lines, and columns that do not fit are printed below the others.
     """
-    lines = [["" if cell is None else visible(str(cell)) for cell in row] for row in rows]
-    heads = list(map(visible, columns))
-    right = [bool(cells) and all(map(_is_number, cells)) for cells in zip(*lines, strict=True)] or [False] * len(heads)
-    widths = [max(map(len, "\n".join(texts).split("\n"))) for texts in zip(heads, *lines, strict=True)]
-    least = [min(width, _LONG) for width in widths]
-    room = shutil.get_terminal_size().columns if sys.stdout.isatty() else _WIDE
-    for number, places in enumerate(blocks(least, 1, room)):
-        if number or title:
-            say(("" if number else title, "bold"))
-        left = room - sum(least[at] for at in places) - 2 * (len(places) - 1)
-        shown = {}
-        for at in places:
-            shown[at] = least[at] + max(0, min(widths[at] - least[at], left))
-            left -= shown[at] - least[at]
-        for line in _aligned(heads, shown, right, bottom=True):
-            say((line, "bold"))
-        for cells in lines:
-            for line in _aligned(cells, shown, right):
-                say(line)
-
-
-def _aligned(
-    cells: Sequence[str], widths: dict[int, int], right: Sequence[bool], *, bottom: bool = False
-) -> Iterator[str]:
-    """Yield the lines of some cells of a row, in columns of the given widths, aligned at the top or at the bottom."""
-    parts = []
-    for at, width in widths.items():
-        lines = cells[at].split("\n")
-        parts.append([part for line in lines for part in (textwrap.wrap(line, width) if len(line) > width else [line])])
-    height = max(map(len, parts))
-    for part in parts:
-        blank = [""] * (height - len(part))
-        part[:] = [*blank, *part] if bottom else [*part, *blank]
-    for texts in zip(*parts, strict=True):
-        places = zip(texts, widths.items(), strict=True)
-        yield "  ".join(f"{text:{'>' if right[at] else '<'}{width}}" for text, (at, width) in places).rstrip()
-
-
-def in_lines(title: str) -> str:
-    """Break the title of a column into short lines."""
-    return textwrap.fill(title, _TITLE, break_long_words=False)
-
-
-def _is_number(text: str) -> bool:
-    return text.lstrip("-").replace(".", "", 1).isdigit()
+    cells = [["" if cell is None else cell for cell in row] for row in rows]
+    width = shutil.get_terminal_size().columns if sys.stdout.isatty() else _WIDE
+    if title:
+        say(title, style="bold")
+    for line in repr_text([Sheet(columns, cells)], width=width, most=len(cells)).splitlines():
+        say(line)
 
 
 def print_json(value: Any) -> None:

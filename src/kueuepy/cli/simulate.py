@@ -17,7 +17,6 @@ from kueuepy.cli.output import (
     counting,
     expect_other_file,
     fail,
-    in_lines,
     print_json,
     say,
     table,
@@ -39,7 +38,7 @@ from kueuepy.manifest.places import at_place, placed
 from kueuepy.manifest.text.sources import items
 from kueuepy.simulation.catalogue import columns_shown, figure_text, is_shown
 from kueuepy.simulation.events import read_events
-from kueuepy.simulation.labels import label_of, titled
+from kueuepy.simulation.labels import titled
 from kueuepy.simulation.model import Clock, RunModel
 from kueuepy.simulation.pages import words
 from kueuepy.simulation.pictures.catalogue import PICTURES, drawn
@@ -224,12 +223,11 @@ def tell_result(found: Result) -> None:
         texts = [words.of_run(found), *words.problem(found).lines()]
         say(f"{repr_text([Sheet(('Result',), [(text,) for text in texts])])}\n")
     values = [(name, value) for name, value in found.kpis.rows() if is_shown("run", name)]
-    rows = [(str(titled(name)), name, figure_text(name, value)) for name, value in values]
-    table("", ("Metric", "Name", "Value"), rows)
+    table("", ("Metric", "Value"), [(titled(name), figure_text(name, value)) for name, value in values])
     say("")
     queues = found.queues
     names = ["cluster_queue", *columns_shown("run queues", queues.names)]
-    heads = ["ClusterQueue", *(in_lines(label_of(name)) for name in names[1:])]
+    heads = ["ClusterQueue", *map(titled, names[1:])]
     shown = {row["cluster_queue"]: row for row in queues.rows()}
     rows_ = [[_text(name, shown[queue][name]) for name in names] for queue in in_order(found, shown)]
     table("", heads, rows_)

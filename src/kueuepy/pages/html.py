@@ -63,7 +63,7 @@ def sheet_html(sheet: Sheet, value: object = None) -> str:
         if size > MOST_BYTES // 2:
             break
         body.append(line)
-    hidden = sheet.hidden + len(shown) - len(body)
+    hidden = sheet.hidden(MOST_ROWS) + len(shown) - len(body)
     more = (
         f'<tr><td colspan="{len(sheet.header)}">{_text(hidden_rows(hidden, value, sheet.source))}</td></tr>'
         if hidden

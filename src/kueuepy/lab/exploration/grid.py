@@ -388,10 +388,16 @@ class Sweep(Framed):
 
     def sheets(self) -> tuple[Sheet, ...]:
         """Return the warnings, and the first 20 policies with their values and the means of the main metrics."""
-        warned = [Sheet(("Warning",), [(text,) for text in self.warnings])] if self.warnings else []
+        said = (("Warning", self.warnings), ("Result", self._in_words()))
+        about = [Sheet((name,), [(text,) for text in texts]) for name, texts in said if texts]
+        return (*about, self.sheet(self.means, MOST_ROWS))
+
+    def sheet(self, means: Columns, most: int) -> Sheet:
+        """Return the first policies of `means` or `pareto`, with their values and the means of the main metrics."""
         first = [name for name in self.figures if is_shown("sweep", name) or name.partition(" ")[0] not in FIGURES]
         first.sort(key=lambda name: "wait" not in name)  # waits first
-        found = self.means.rows(MOST_ROWS)
+        found = means.rows(most)
+        # A metric that is equal for all policies does not help to choose one.
         shown = [name for name in first if len(found) < _FEWEST or len({_cell(name, row[name]) for row in found}) > 1]
         names = ["policy", *self._paths(), *shown, *(["error"] if self.errors else [])]
         rows = [[_cell(name, row[name]) for name in names] for row in found]
@@ -400,8 +406,7 @@ class Sweep(Framed):
             note += ", including those that are equal for all policies"
         note = f"Means over seeds; {note}" if len(self.seeds) > 1 else note
         heads = {"policy": "Policy", "error": "Error"}
-        said = [Sheet(("Result",), [(text,) for text in self._in_words()])] if self._in_words() else []
-        return (*warned, *said, Sheet([heads.get(name) or titled(name) for name in names], rows, note, len(self.means)))
+        return Sheet([heads.get(name) or titled(name) for name in names], rows, note, len(means))
 
     def _in_words(self) -> list[str]:
         """Return the policy with the shortest mean wait and its certainty, and the next step, as sentences."""
