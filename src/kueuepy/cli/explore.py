@@ -1,16 +1,13 @@
 """`kueuepy import --jobs`, `guarantee` and `eta`: a configuration for a log, and analyses by many simulations."""
 
-from collections.abc import Callable
 from typing import Any, Literal
 
 import msgspec
 
 from kueuepy.cli.describe import find, start
 from kueuepy.cli.logs import Log, pair
-from kueuepy.cli.options import Start
-from kueuepy.cli.output import ANSWER_IS_NO, OK, counting, expect_other_file, print_json, say
-from kueuepy.cli.shared import Count, Positive
-from kueuepy.cli.signature import UsageError
+from kueuepy.cli.options import Count, Positive, Start
+from kueuepy.cli.output import UsageError, counting, expect_other_file, print_answer, say
 from kueuepy.cluster import dump
 from kueuepy.errors import InvalidSpecError
 from kueuepy.lab.exploration.arrivals import Arrivals
@@ -129,11 +126,8 @@ def guarantee(
         if question in ("shrink", "delays"):
             options["progress"] = show
         found = guaranteed(question, scheduler or reading.cluster(files), **options)
-    if json:
-        print_json({**msgspec.structs.asdict(found), "facts": found.facts.rows()})
-    else:
-        say(str(found))
-    return ANSWER_IS_NO if found.holds is False else OK
+    data = {**msgspec.structs.asdict(found), "facts": found.facts.rows()}
+    return print_answer(found, data, json=json, is_negative=found.holds is False)
 
 
 def eta(
@@ -169,24 +163,12 @@ def eta(
     if history is not None:
         known = Jobs.from_workloads(history, user=users or None)
         coming = coming or Arrivals(known, _arriving(horizon), since=scheduler.now % 86400)
-    with counting("futures simulated") as show:
-        found = when_admitted(
-            scheduler,
-            key,
-            known,
-            future=coming,
-            n=futures,
-            seed=seed,
-            horizon=horizon,
-            users=users,
-            progress=_of(show, futures),
-        )
-    if json:
-        print_json(found)
-    else:
-        say(str(found))
-        if coming is None:
-            say("note: without --future no other jobs arrive, so the estimate is too early", stderr=True)
+    options = {"future": coming, "n": futures, "seed": seed, "horizon": horizon, "users": users}
+    with counting("futures simulated", futures) as show:
+        found = when_admitted(scheduler, key, known, progress=show, **options)
+    print_answer(found, found, json=json)
+    if coming is None and not json:
+        say("note: without --future no other jobs arrive, so the estimate is too early", stderr=True)
 
 
 def risk(
@@ -211,26 +193,11 @@ def risk(
     """
     scheduler = start(files, reading).tell()
     key = find(scheduler, workload)
+    options = {"within": within, "future": _coming(future), "n": futures, "seed": seed}
     known = None if runtimes is None else _known(runtimes)
-    with counting("futures simulated") as show:
-        found = risk_of_eviction(
-            scheduler,
-            key,
-            within=within,
-            future=_coming(future),
-            runtimes=known,
-            n=futures,
-            seed=seed,
-            progress=_of(show, futures),
-        )
-    if json:
-        print_json(found)
-    else:
-        say(str(found))
-
-
-def _of(show: Callable[..., None] | None, total: int) -> Callable[[int], None] | None:
-    return None if show is None else lambda done: show(done, total)
+    with counting("futures simulated", futures) as show:
+        found = risk_of_eviction(scheduler, key, runtimes=known, progress=show, **options)
+    print_answer(found, found, json=json)
 
 
 def _known(text: str) -> Any:

@@ -4,7 +4,9 @@ import math
 import os
 import re
 import shutil
+import signal
 import sys
+import threading
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
@@ -14,7 +16,7 @@ from typing import Any, TextIO
 
 import msgspec
 
-from kueuepy.errors import InvalidSpecError
+from kueuepy.errors import InvalidSpecError, KueueError
 from kueuepy.errors.problems import ManifestError, Problem
 from kueuepy.files import write_file
 from kueuepy.look.escapes import visible
@@ -36,6 +38,10 @@ _BAR = 20
 _ENDLESS = re.compile(r"\S{400,}")
 """A word that a message does not quote in full: a file name has at most 255 characters."""
 _QUOTED = 80
+
+
+class UsageError(KueueError):
+    """The command line is not valid."""
 
 
 def _paint(text: str, style: str, stream: TextIO) -> str:
@@ -139,6 +145,22 @@ def print_json(value: Any) -> None:
     sys.stdout.write(msgspec.json.format(encoded, indent=2).decode() + "\n")
 
 
+def print_answer(found: object, data: Any, *, json: bool, is_negative: bool = False) -> int:
+    """Print an answer as its text, or the data with `--json`, and return the exit code.
+
+    Args:
+        found: The answer.
+        data: The data for JSON.
+        json: Whether to print JSON.
+        is_negative: Whether the command exits with `ANSWER_IS_NO`.
+    """
+    if json:
+        print_json(data)
+    else:
+        say(str(found))
+    return ANSWER_IS_NO if is_negative else OK
+
+
 def as_data(value: Any) -> Any:
     """Convert a value to JSON data; records become objects with their Python field names."""
     if isinstance(value, msgspec.Struct):
@@ -165,35 +187,54 @@ def progress(what: str) -> Iterator[None]:
 
 
 @contextmanager
-def counting(unit: str) -> Iterator[Callable[..., None] | None]:
-    """Yield a function that shows a progress bar with the time left, or `None` if standard error is not a terminal.
+def counting(unit: str, total: int = 0) -> Iterator[Callable[..., None]]:
+    """Yield a function that shows a progress bar with the time left, if standard error is a terminal.
 
-    The function accepts the number of finished units of work, the total, and a note.
+    The function accepts the `Progress` of a simulation or a sweep, or the number of finished units of work and the
+    total.
 
     Args:
         unit: The unit of work and what was done with it, such as `jobs done`.
+        total: The total, if only the number of finished units is passed to the function.
     """
-    if not sys.stderr.isatty():
-        yield None
-        return
+    watched = sys.stderr.isatty()
     begin, before, last = time.monotonic(), None, 0
 
-    def show(done: int, total: int, more: str = "") -> None:
+    def show(progress: Any, total: int = total) -> None:
         nonlocal begin, before, last
+        if not watched:
+            return
+        done, total = (progress, total) if isinstance(progress, int) else (progress.done, progress.total)
         if done < last:  # the next part of a command, with a total of its own
             begin, before = time.monotonic(), None
         before = max(done - 1, 0) if before is None else before  # a stored sweep begins with finished simulations
         last = done
         left = time_left(time.monotonic() - begin, done - before, total - before)
         bar = ("█" * (_BAR * done // max(total, 1))).ljust(_BAR, "░")
-        text = f"{bar} {done:,} of {total:,} {unit}{more}{f', about {left} left' if left else ''}"
+        waiting = f", {progress.waiting:,} waiting or running" if hasattr(progress, "waiting") else ""
+        text = f"{bar} {done:,} of {total:,} {unit}{waiting}{f', about {left} left' if left else ''}"
         sys.stderr.write(f"\r{text}\x1b[K")
         sys.stderr.flush()
 
     try:
         yield show
     finally:
-        sys.stderr.write("\r\x1b[K")
+        if watched:
+            sys.stderr.write("\r\x1b[K")
+
+
+@contextmanager
+def until_interrupted(stop: Callable[[], None]) -> Iterator[None]:
+    """Call a function when the process is interrupted or asked to terminate, as long as the context lasts."""
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    handlers = {one: signal.signal(one, lambda *_: stop()) for one in (signal.SIGINT, signal.SIGTERM)}
+    try:
+        yield
+    finally:
+        for one, handler in handlers.items():
+            signal.signal(one, handler)
 
 
 def save_figure(figure: Any, path: str) -> None:

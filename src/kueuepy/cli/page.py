@@ -1,6 +1,7 @@
-"""`kueuepy page` and `kueuepy serve`: the page of a cluster as a file, or served and kept up to date."""
+"""`kueuepy page`, `serve` and `report`: pages of a cluster and of results, as a file or served and kept up to date."""
 
 import shlex
+import sys
 import webbrowser
 from collections.abc import Callable, Hashable
 from functools import partial
@@ -10,9 +11,8 @@ from typing import Annotated, NamedTuple
 from msgspec import Meta
 
 from kueuepy.cli.describe import start
-from kueuepy.cli.options import Start
+from kueuepy.cli.options import Count, Port, Start
 from kueuepy.cli.output import progress, say
-from kueuepy.cli.shared import Count, Port
 from kueuepy.errors import InvalidSpecError
 from kueuepy.errors.words import counted
 from kueuepy.files import is_directory, is_file
@@ -26,7 +26,9 @@ from kueuepy.platform.site import FixedFeed, PageSite, RecordingFeed, SchedulerF
 from kueuepy.platform.site.making import is_whole_recording
 from kueuepy.platform.site.recorded import recorded_data
 from kueuepy.scheduler import Scheduler
+from kueuepy.simulation.comparison import Comparison
 from kueuepy.simulation.fleet_result import load_result
+from kueuepy.simulation.report import report as write_report
 
 
 class _Options(NamedTuple):
@@ -179,3 +181,30 @@ def _command(sources: list[str], options: _Options) -> str:
     settings += f" --kueue-version {reading.kueue_version}" if reading.kueue_version else ""
     settings += f" -n {reading.namespace}" if reading.namespace != "default" else ""
     return f"kueuepy explain {{name}} {shlex.join(sources)}{settings}"
+
+
+def report(folders: list[str], *, output: str, title: str = "") -> None:
+    """Write a report of one simulation, or a comparison of several, as one self-contained HTML file.
+
+    The report begins with the result in words, and ends with all metrics, their confidence intervals and the settings.
+    The middle of the report contains charts, evictions, and the pending jobs with their reasons. A comparison shows the
+    policies side by side, and lists the queues and jobs that wait longer or less.
+
+    Options:
+        folders (DIR): Directory written by kueuepy simulate --out; several directories are compared.
+        output (FILE): HTML file to write.
+        title (TEXT): Title of the report.
+
+    Examples:
+        kueuepy report results/ -o report.html
+        kueuepy report today/ tomorrow/ -o difference.html --title 'Reclaim within the cohort?'
+    """
+    with progress("reading the results"):
+        found = {folder: load_result(folder) for folder in folders}
+    named = {Path(folder).name or folder: result for folder, result in found.items()}
+    results = named if len(named) == len(found) else found
+    with progress("writing the report"):
+        single = len(results) == 1
+        chosen = next(iter(results.values())) if single else Comparison(results)
+        write_report(chosen, output, title, shlex.join(["kueuepy", *sys.argv[1:]]))
+    say(f"written to {output}")

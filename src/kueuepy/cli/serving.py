@@ -6,12 +6,10 @@ from functools import partial
 from pathlib import Path
 
 from kueuepy.cli.describe import start
-from kueuepy.cli.interrupts import until_interrupted
 from kueuepy.cli.logs import Log
-from kueuepy.cli.options import Reading, Start, seconds_of
-from kueuepy.cli.output import say
+from kueuepy.cli.options import Port, Positive, Reading, Start, seconds_of
+from kueuepy.cli.output import say, until_interrupted
 from kueuepy.cli.page import serve_page
-from kueuepy.cli.shared import Port, Positive
 from kueuepy.errors import ApiError
 from kueuepy.errors.words import counted, plural
 from kueuepy.lab.exploration.waits import estimated_waits, wait_series

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple, NoReturn, get_args, 
 
 import msgspec
 
-from kueuepy.errors import KueueError
+from kueuepy.cli.output import UsageError
 from kueuepy.errors.former import FORMER
 from kueuepy.errors.problems import shown, suggestion
 
@@ -35,10 +35,6 @@ _SHORT = {"help": "-h", "namespace": "-n", "output": "-o", "futures": "-N"}
 _METAVARS = {int: "N", float: "X"}
 _WIDEST, _INDENT = 100, 27
 """The most characters in a line of help, and the column at which the descriptions of options begin."""
-
-
-class UsageError(KueueError):
-    """The command line is not valid."""
 
 
 class Docstring(NamedTuple):
@@ -168,9 +164,9 @@ def options_of(function: Command) -> list[Option]:
 
     A parameter whose type is a Struct of msgspec stands for several options: the fields of the Struct.
     """
-    from kueuepy.cli import shared  # noqa: PLC0415 - only its docstring is read
+    from kueuepy.cli import options  # noqa: PLC0415 - only its docstring is read
 
-    described = Docstring.of(shared).options | Docstring.of(function).options
+    described = Docstring.of(options).options | Docstring.of(function).options
     hints = get_type_hints(function, include_extras=True)
     found = []
     for name, parameter in inspect.signature(function).parameters.items():

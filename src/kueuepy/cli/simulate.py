@@ -3,13 +3,12 @@
 import shlex
 import sys
 import warnings
-from collections.abc import Callable
 from functools import partial
 from pathlib import Path
 from typing import Any, Literal
 
 from kueuepy.cli.logs import Log, pair
-from kueuepy.cli.options import Reading
+from kueuepy.cli.options import Positive, Reading
 from kueuepy.cli.output import (
     ANSWER_IS_NO,
     OK,
@@ -21,7 +20,6 @@ from kueuepy.cli.output import (
     say,
     table,
 )
-from kueuepy.cli.shared import Positive
 from kueuepy.cluster import Cluster
 from kueuepy.cluster.patch import patched
 from kueuepy.cluster.unmodelled import not_modelled
@@ -43,7 +41,6 @@ from kueuepy.simulation.model import Clock, RunModel
 from kueuepy.simulation.pages import words
 from kueuepy.simulation.pictures.catalogue import PICTURES, drawn
 from kueuepy.simulation.pictures.names import in_order
-from kueuepy.simulation.progress import Progress
 from kueuepy.simulation.report import report as write_report
 from kueuepy.simulation.result import Result, plain
 from kueuepy.simulation.simulate import simulate as run
@@ -153,7 +150,7 @@ def _run(cluster: Cluster, jobs: Jobs, options: dict[str, Any]) -> Result:
     """Simulate jobs, show the progress, and report the parts that are not modelled, also those that events add."""
     with counting("jobs done") as show, warnings.catch_warnings():
         warnings.simplefilter("ignore", UserWarning)  # they are in the result
-        found = run(cluster, jobs, progress=_waiting(show) if show else False, **options)
+        found = run(cluster, jobs, progress=show, **options)
     announce(found.not_modelled)
     return found
 
@@ -181,11 +178,6 @@ def _print(found: Result, verdicts: Any, *, json: bool) -> None:
         tell_result(found)
         for verdict in verdicts or ():
             say(str(verdict), style="" if verdict.passed else "red")
-
-
-def _waiting(show: Callable[..., None]) -> Callable[[Progress], None]:
-    """Return a function that shows the progress of a simulation."""
-    return lambda progress: show(progress.done, progress.total, f", {progress.waiting:,} waiting or running")
 
 
 def _write(found: Result, out: str | None, report: str | None, pictures: list[tuple[Any, str]]) -> None:

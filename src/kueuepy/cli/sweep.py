@@ -10,10 +10,11 @@ from typing import TYPE_CHECKING, Any
 import yaml
 
 from kueuepy.cli.logs import Log, pair
-from kueuepy.cli.options import Reading
+from kueuepy.cli.options import Positive, Reading
 from kueuepy.cli.output import (
     ANSWER_IS_NO,
     OK,
+    UsageError,
     counting,
     expect_other_file,
     print_json,
@@ -22,8 +23,6 @@ from kueuepy.cli.output import (
     say,
     table,
 )
-from kueuepy.cli.shared import Positive
-from kueuepy.cli.signature import UsageError
 from kueuepy.cluster import Cluster, dump
 from kueuepy.errors import InvalidSpecError
 from kueuepy.errors.libraries import imported
@@ -110,7 +109,7 @@ def sweep(
             threads=threads,
             on=client,
             storage=storage,
-            progress=False if show is None else lambda progress: show(progress.done, progress.total),
+            progress=show,
             until=until,
             warmup=warmup,
         )
@@ -267,7 +266,7 @@ def plan(
             seeds=seeds,
             threads=threads,
             storage=storage,
-            progress=False if show is None else lambda progress: show(progress.done, progress.total),
+            progress=show,
         )
     if output is not None and isinstance(found.cluster, Cluster):
         dump(found.cluster, output)

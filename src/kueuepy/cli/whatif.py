@@ -7,10 +7,8 @@ import yaml
 
 from kueuepy.cli.describe import describe, jobs_of, plain, rows_table, start
 from kueuepy.cli.logs import pair
-from kueuepy.cli.options import Start, paths
-from kueuepy.cli.output import ANSWER_IS_NO, OK, announce, print_json, progress, say
-from kueuepy.cli.shared import Positive
-from kueuepy.cli.signature import UsageError
+from kueuepy.cli.options import Positive, Start, paths
+from kueuepy.cli.output import ANSWER_IS_NO, OK, UsageError, announce, print_json, progress, say
 from kueuepy.cluster.cluster import of_release
 from kueuepy.cluster.patch import Patched, named_by, patched
 from kueuepy.engine.decisions import Admitted, Preempting

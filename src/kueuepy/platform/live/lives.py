@@ -9,8 +9,10 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 
 from kueuepy.platform.history import Conditions
-from kueuepy.platform.live.recorded import RecordedDecision  # noqa: TC001 - msgspec reads it
-from kueuepy.platform.live.recording import reclaimable_pods
+from kueuepy.platform.live.recording import (
+    RecordedDecision,
+    reclaimable_pods,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
