@@ -6,7 +6,7 @@ import webbrowser
 from collections.abc import Callable, Hashable
 from functools import partial
 from pathlib import Path
-from typing import Annotated, NamedTuple
+from typing import Annotated, Any, NamedTuple
 
 from msgspec import Meta
 
@@ -19,12 +19,11 @@ from kueuepy.files import is_directory, is_file
 from kueuepy.look.serving import Server
 from kueuepy.manifest.text.sources import is_live
 from kueuepy.pages import Page
-from kueuepy.pages.data import PageData
-from kueuepy.pages.state import MOST_EXPLAINED, state_data
+from kueuepy.pages.state import MOST_EXPLAINED
 from kueuepy.platform.history import Recording
 from kueuepy.platform.site import FixedFeed, PageSite, RecordingFeed, SchedulerFeed
 from kueuepy.platform.site.making import is_whole_recording
-from kueuepy.platform.site.recorded import recorded_data
+from kueuepy.platform.site.serving import Feed
 from kueuepy.scheduler import Scheduler
 from kueuepy.simulation.comparison import Comparison
 from kueuepy.simulation.fleet_result import load_result
@@ -61,18 +60,8 @@ def page(
         kueuepy page history.db -o week.html
     """
     options = _Options(title, reading, as_is)
-    name = ", ".join(sources)
-    if _is_result(sources):
-        with progress("reading the result"):
-            data = _of_result(sources[0], title)
-    elif _is_recording(sources):
-        with progress("reading the recording"):
-            data = recorded_data(Recording(sources[0]), title=title, source=name, explained=explain)
-    else:
-        scheduler, notes = _started(sources, options)
-        with progress("explaining the pending workloads"):
-            data = state_data(scheduler, title=title, source=name, explained=explain)
-        data.notes = list(notes)
+    with progress(f"reading {', '.join(sources)}"):
+        data = _feed(sources, options, explain).read()
     data.command = _command(sources, options)
     Page(data).save(output)
     size = Path(output).stat().st_size / 1e6 if Path(output).is_file() else 0.0
@@ -102,20 +91,13 @@ def serve(
         kueuepy serve history.db --port 8000
         kueuepy serve examples/seeds/002/two-teams.yaml examples/seeds/002/jobs.csv --no-browser
     """
-    options = _Options(title, reading, as_is)
-    about = {"title": title, "source": ", ".join(sources)}
-    feed: FixedFeed | RecordingFeed | SchedulerFeed
     if "-" in sources:
         raise InvalidSpecError("-: standard input cannot be read again; give a file")
-    if _is_result(sources):
-        feed = FixedFeed(_of_result(sources[0], title))
-    elif _is_recording(sources):
-        feed = RecordingFeed(Recording(sources[0]), **about)
-    else:
-        feed = SchedulerFeed(lambda: _started(sources, options), lambda: _stamp(sources), **about)
-    with progress(f"reading {about['source']}"):
-        site = PageSite(feed, every)
-    serve_page(partial(Server, site), port, about["source"], browser=browser)
+    name = ", ".join(sources)
+    with progress(f"reading {name}"):
+        # A served page requests further explanations when needed.
+        site = PageSite(_feed(sources, _Options(title, reading, as_is), 50), every)
+    serve_page(partial(Server, site), port, name, browser=browser)
 
 
 def serve_page(listen: Callable[[int], Server], port: int, title: str, *, browser: bool) -> None:
@@ -143,19 +125,21 @@ def _is_result(sources: list[str]) -> bool:
     return len(sources) == 1 and is_file(Path(sources[0]) / "result.json")
 
 
-def _of_result(folder: str, title: str) -> PageData:
-    data = load_result(folder).page(title=title).data
-    data.source = folder
-    return data
+def _feed(sources: list[str], options: _Options, explained: int) -> Feed:
+    """Return the source of a page, which contains a number of explanations."""
+    about: dict[str, Any] = {"title": options.title, "source": ", ".join(sources), "explained": explained}
+    if _is_result(sources):
+        data = load_result(sources[0]).page(title=options.title).data
+        data.source = sources[0]
+        return FixedFeed(data)
+    if len(sources) == 1 and is_whole_recording(sources[0]):
+        return RecordingFeed(Recording(sources[0]), **about)
 
+    def started() -> tuple[Scheduler, tuple[str, ...]]:
+        found = start(sources, options.reading, settle=not options.as_is)
+        return found.scheduler, found.notes
 
-def _is_recording(sources: list[str]) -> bool:
-    return len(sources) == 1 and is_whole_recording(sources[0])
-
-
-def _started(sources: list[str], options: _Options) -> tuple[Scheduler, tuple[str, ...]]:
-    found = start(sources, options.reading, settle=not options.as_is)
-    return found.scheduler, found.notes
+    return SchedulerFeed(started, lambda: _stamp(sources), **about)
 
 
 def _stamp(sources: list[str]) -> Hashable:

@@ -28,15 +28,12 @@ if TYPE_CHECKING:
     from kueuepy.platform.history import Recording
     from kueuepy.scheduler import Scheduler
 
-_EXPLAINED = 50
-"""Number of explanations that a served page contains initially; the page requests further explanations when needed."""
-
 
 class SchedulerFeed:
     """A cluster or files, read as a Scheduler."""
 
     def __init__(
-        self, read: Callable[[], tuple[Scheduler, tuple[str, ...]]], stamp: Callable[[], Hashable], **about: str
+        self, read: Callable[[], tuple[Scheduler, tuple[str, ...]]], stamp: Callable[[], Hashable], **about: Any
     ) -> None:
         """Store the functions that read the source.
 
@@ -44,7 +41,7 @@ class SchedulerFeed:
             read: A function that returns the Scheduler, and notes for the reader.
             stamp: A function whose return value changes whenever the source changes. `stamp` returns `None` if a change
                 of the source can be detected only by reading the source again.
-            about: The `title` and `source` of the page.
+            about: The `title` and `source` of the page, and the number of `explained` workloads.
         """
         self._read, self._about, self.stamp = read, about, stamp
         self._scheduler: Scheduler | None = None
@@ -52,7 +49,7 @@ class SchedulerFeed:
     def read(self) -> PageData:
         """Read the source."""
         self._scheduler, notes = self._read()
-        data = state_data(self._scheduler, explained=_EXPLAINED, **self._about)
+        data = state_data(self._scheduler, **self._about)
         data.notes = list(notes)
         return data
 
@@ -65,8 +62,8 @@ class SchedulerFeed:
 class RecordingFeed:
     """A recording, to which another process can still be writing."""
 
-    def __init__(self, recording: Recording, **about: str) -> None:
-        """Store the recording, and the `title` and `source` of the page."""
+    def __init__(self, recording: Recording, **about: Any) -> None:
+        """Store the recording, and the `title` and `source` of the page and the number of `explained` workloads."""
         self._recording, self._about = recording, about
         self._zero = 0
         self._known: tuple[float, Scheduler] | None = None
@@ -77,7 +74,7 @@ class RecordingFeed:
 
     def read(self) -> PageData:
         """Read the whole recording."""
-        data = recorded_data(self._recording, explained=_EXPLAINED, **self._about)
+        data = recorded_data(self._recording, **self._about)
         self._zero = round((data.zero or 0.0) * SECOND)
         self._known = None
         return data

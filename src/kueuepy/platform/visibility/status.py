@@ -41,11 +41,11 @@ class ActiveCondition(msgspec.Struct, frozen=True):
 
 
 class ResourceUsage(msgspec.Struct, frozen=True):
-    """Usage of a resource; `borrowed` is the amount above the nominal quota, if the queue is in a cohort."""
+    """Usage of a resource; `borrowed` is the amount above the nominal quota. A LocalQueue does not have it."""
 
     name: str
     total: str
-    borrowed: str = "0"
+    borrowed: str | msgspec.UnsetType = msgspec.UNSET
 
 
 class FlavorUsage(msgspec.Struct, frozen=True):
@@ -90,20 +90,6 @@ class ClusterQueueStatus(_Status, frozen=True):
         return self.conditions[0].status == "True"
 
 
-class LocalQueueResourceUsage(msgspec.Struct, frozen=True):
-    """Usage of a resource by the workloads of a LocalQueue."""
-
-    name: str
-    total: str
-
-
-class LocalQueueFlavorUsage(msgspec.Struct, frozen=True):
-    """Usage of the resources of a flavor by the workloads of a LocalQueue."""
-
-    name: str
-    resources: tuple[LocalQueueResourceUsage, ...]
-
-
 class AdmissionFairSharingStatus(msgspec.Struct, frozen=True, rename="camel"):
     """The decayed usage of a LocalQueue by resource, and the time of its last update."""
 
@@ -137,8 +123,8 @@ class LocalQueueStatus(_Status, frozen=True):
     pending_workloads: int
     reserving_workloads: int
     admitted_workloads: int
-    flavors_reservation: tuple[LocalQueueFlavorUsage, ...]
-    flavors_usage: tuple[LocalQueueFlavorUsage, ...]
+    flavors_reservation: tuple[FlavorUsage, ...]
+    flavors_usage: tuple[FlavorUsage, ...]
     fair_sharing: LocalQueueFairSharingStatus | None = None
 
     @property
@@ -181,8 +167,8 @@ def local_queue_status(scheduler: Scheduler) -> dict[str, LocalQueueStatus]:
             pending_workloads=view.active + view.inadmissible if view.runs else 0,
             reserving_workloads=view.reserving,
             admitted_workloads=view.admitted,
-            flavors_reservation=tuple(_local_usage(view.holdings, text, admitted=False)),
-            flavors_usage=tuple(_local_usage(view.holdings, text, admitted=True)),
+            flavors_reservation=tuple(_usage(view.holdings, text, admitted=False)),
+            flavors_usage=tuple(_usage(view.holdings, text, admitted=True)),
             fair_sharing=None if view.consumed is None else _consumed(view.consumed),
         )
         for view in session_of(scheduler).engine.local_queue_status()
@@ -227,20 +213,17 @@ def _formatter(scheduler: Scheduler) -> Formatter:
     return lambda name, amount: Quantity.format(name, amount, name in names)
 
 
-def _usage(flavors: list[FlavorHolding], text: Formatter, *, admitted: bool, lends: bool) -> Iterable[FlavorUsage]:
+def _usage(
+    flavors: list[FlavorHolding], text: Formatter, *, admitted: bool, lends: bool | None = None
+) -> Iterable[FlavorUsage]:
+    """Yield the usage of flavors; `lends` is whether a ClusterQueue is in a cohort, and `None` for a LocalQueue."""
     for flavor, resources in flavors:
         used = []
-        for name, reserved, of_admitted, nominal, _, _ in resources:
+        for name, reserved, of_admitted, nominal, *_ in resources:
             total = of_admitted if admitted else reserved
-            borrowed = max(0, total - nominal) if lends else 0
-            used.append(ResourceUsage(name, text(name, total), text(name, borrowed)))
+            borrowed = msgspec.UNSET if lends is None else text(name, max(0, total - nominal) if lends else 0)
+            used.append(ResourceUsage(name, text(name, total), borrowed))
         yield FlavorUsage(flavor, tuple(used))
-
-
-def _local_usage(flavors: list[FlavorHolding], text: Formatter, *, admitted: bool) -> Iterable[LocalQueueFlavorUsage]:
-    for usage in _usage(flavors, text, admitted=admitted, lends=False):
-        used = tuple(LocalQueueResourceUsage(resource.name, resource.total) for resource in usage.resources)
-        yield LocalQueueFlavorUsage(usage.name, used)
 
 
 def _consumed(afs: ConsumedView) -> LocalQueueFairSharingStatus:
