@@ -15,7 +15,7 @@ from kueuepy.cli import main
 from kueuepy.errors import InvalidSpecError
 from kueuepy.lab.exploration.arrivals import Arrivals
 from kueuepy.lab.exploration.remaining import Runtimes
-from kueuepy.lab.exploration.survival import KaplanMeier
+from kueuepy.lab.exploration.remaining import KaplanMeier
 from kueuepy.objects.times import parse_time
 from kueuepy.platform.history import RecordingWriter
 from kueuepy.platform.metrics.serving import MetricsServer

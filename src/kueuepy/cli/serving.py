@@ -12,7 +12,7 @@ from kueuepy.cli.output import say, until_interrupted
 from kueuepy.cli.page import serve_page
 from kueuepy.errors import ApiError
 from kueuepy.errors.words import counted, plural
-from kueuepy.lab.exploration.waits import estimated_waits, wait_series
+from kueuepy.lab.exploration.estimate import estimated_waits, wait_series
 from kueuepy.lab.play import Playground, Server
 from kueuepy.objects import SECOND
 from kueuepy.platform.metrics import Watch

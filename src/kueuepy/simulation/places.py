@@ -17,7 +17,7 @@ from kueuepy.simulation.pictures.charts import SINCE
 from kueuepy.simulation.pictures.names import time_unit
 from kueuepy.simulation.spans import span
 from kueuepy.tables import Categorical, Columns
-from kueuepy.topology.fragments import text_of
+from kueuepy.topology.rackmap import text_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping

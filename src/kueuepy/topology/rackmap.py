@@ -303,3 +303,8 @@ def _nobody(declared: Sequence[ResourceFlavor], flavor: str | None) -> str:
     return (
         f"no ResourceFlavor uses it; {'flavors use ' + ', '.join(known) if known else 'no flavor has a topologyName'}"
     )
+
+
+def text_of(requests: Mapping[str, Any]) -> str:
+    """Format the requests of a pod."""
+    return ", ".join(f"{name} {amount}" for name, amount in requests.items()) or "nothing"

@@ -7,12 +7,12 @@ from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-import yaml
-
 from kueuepy.errors import InvalidSpecError, KueueError
 from kueuepy.errors.arguments import checked, checked_methods
 from kueuepy.lab.exploration.measure import Promise, promise
 from kueuepy.look.notebook import Sheet
+from kueuepy.manifest.text.limits import Limits
+from kueuepy.manifest.text.reading import read
 from kueuepy.tables.columns import Framed, table_of
 
 if TYPE_CHECKING:
@@ -187,51 +187,26 @@ def read_promises(path: str | PathLike[str]) -> list[Written]:
         InvalidSpecError: The file cannot be read or is malformed; the message names file and line.
         NotFoundError: A target names a metric that does not exist.
     """
-    document = _document(path)
-    if not isinstance(document, yaml.SequenceNode) or not document.value:
-        raise InvalidSpecError(f"{path}: it must be a list of promises, such as - wait_p95(team-a) <= 30m")
-    return [_written(str(path), node) for node in document.value]
-
-
-def _document(path: str | PathLike[str]) -> yaml.Node | None:
     try:
-        return yaml.compose(Path(path).read_text(encoding="utf-8"), Loader=yaml.SafeLoader)
+        data = Path(path).read_bytes()
     except OSError as error:
         raise InvalidSpecError(f"{path}: cannot be read: {error.strerror}") from None
-    except UnicodeDecodeError as error:
-        raise InvalidSpecError(f"{path}: is not valid UTF-8: {error.reason} at byte {error.start}") from None
-    except yaml.MarkedYAMLError as error:
-        line = f":{error.problem_mark.line + 1}" if error.problem_mark else ""
-        raise InvalidSpecError(f"{path}{line}: is not valid YAML: {error.problem}") from None
-    except (yaml.YAMLError, RecursionError) as error:
-        what = "it is nested too deeply" if isinstance(error, RecursionError) else error
-        raise InvalidSpecError(f"{path}: is not valid YAML: {what}") from None
+    entries = list(read(str(path), data, Limits(), strict=True))
+    if len(entries) != 1 or not isinstance(entries[0].value, list) or not entries[0].value:
+        raise InvalidSpecError(f"{path}: it must be a list of promises, such as - wait_p95(team-a) <= 30m")
+    return [_written(entries[0].where((place,)), entry) for place, entry in enumerate(entries[0].value)]
 
 
-def _fields(place: str, node: yaml.MappingNode) -> dict[str, yaml.Node]:
-    """Return the fields `promise` and `why` of a mapping, and reject unknown fields."""
-    names = [key.value if isinstance(key, yaml.ScalarNode) else "a key that is not a string" for key, _ in node.value]
-    fields = dict(zip(names, (value for _, value in node.value), strict=True))
+def _written(place: str, entry: Any) -> Written:
+    fields = entry if isinstance(entry, dict) else {"promise": entry}
     if set(fields) - {"promise", "why"} or "promise" not in fields:
         found = ", ".join(map(str, fields)) or "no field"
         raise InvalidSpecError(f"{place}: has {found}; it must have promise, and may have why")
-    if len(fields) < len(names):
-        raise InvalidSpecError(f"{place}: has {', '.join(names)}; it must have each field once")
-    if "why" in fields and not isinstance(fields["why"], yaml.ScalarNode):
-        raise InvalidSpecError(f"{place}: why is not a string; it must be one")
-    return fields
-
-
-def _written(path: str, node: yaml.Node) -> Written:
-    place = f"{path}:{node.start_mark.line + 1}"
-    why = ""
-    if isinstance(node, yaml.MappingNode):
-        fields = _fields(place, node)
-        why = fields["why"].value if "why" in fields else ""
-        node = fields["promise"]
-    if not isinstance(node, yaml.ScalarNode):
-        raise InvalidSpecError(f"{place}: is not a string; it must be such as wait_p95(team-a) <= 30m")
+    for name, value in fields.items():
+        if not isinstance(value, str):
+            what = "is not a string" if name == "promise" else f"{name} is not a string"
+            raise InvalidSpecError(f"{place}: {what}; it must be such as wait_p95(team-a) <= 30m")
     try:
-        return Written(promise(node.value), place, why)
+        return Written(promise(fields["promise"]), place, fields.get("why", ""))
     except KueueError as error:
         raise type(error)(f"{place}: {error}") from None
