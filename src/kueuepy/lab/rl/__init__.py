@@ -7,9 +7,11 @@ import gymnasium
 
 from kueuepy.lab.rl.baselines import Baseline, DoNothing, HillClimber, Proportional, play
 from kueuepy.lab.rl.quota import QuotaEnv
-from kueuepy.lab.rl.vector import QuotaVectorEnv, vector
+from kueuepy.lab.rl.vector import QuotaVectorEnv
 
 ID = "kueuepy/Quota-v0"
+vector = QuotaVectorEnv
+"""The short name of `QuotaVectorEnv`, such as `rl.vector(16, cluster, jobs)`."""
 
 if ID not in gymnasium.registry:
     gymnasium.register(

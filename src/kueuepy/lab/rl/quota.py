@@ -10,11 +10,11 @@ import numpy as np
 from kueuepy._core import Turn
 from kueuepy.errors import UnsupportedError
 from kueuepy.errors.settings import spelled_out
-from kueuepy.lab.rl.example import completed
-from kueuepy.lab.rl.stage import GUESSES, EpisodeSettings, Game, Stage
+from kueuepy.lab.rl.example import game_of
+from kueuepy.lab.rl.stage import GUESSES, QuotaOptions, Stage
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Callable, Sequence
 
     from numpy.typing import NDArray
     from typing_extensions import Never, Unpack
@@ -68,21 +68,13 @@ class QuotaEnv(gymnasium.Env[Any, Any]):
 
     metadata = {"render_modes": []}  # noqa: RUF012 - as Gymnasium declares it
 
-    @spelled_out(EpisodeSettings, GUESSES)
+    @spelled_out(QuotaOptions, GUESSES)
     def __init__(
         self,
         cluster: Cluster | None = None,
         jobs: Jobs | Callable[[int], Any] | None = None,
         edit: Sequence[str] | None = None,
-        *,
-        choose: Mapping[str, Sequence[Any]] | None = None,
-        interval: Any = "10m",
-        episode: Any = "1d",
-        step: float = 4,
-        bounds: Mapping[str, tuple[int, int]] | None = None,
-        conserve: bool = True,
-        reward: Callable[[dict[str, float], dict[str, float]], float] | None = None,
-        **settings: Unpack[EpisodeSettings],
+        **options: Unpack[QuotaOptions],
     ) -> None:
         """Create the environment.
 
@@ -94,29 +86,14 @@ class QuotaEnv(gymnasium.Env[Any, Any]):
             edit: Paths of the numeric fields that actions change, in the syntax of `Cluster.edit`; each path must
                 select an integer field of exactly one object. Without `edit` and `choose`, the actions change the
                 nominal quotas of all ClusterQueues.
-            choose: Allowed values of fields, such as stop policies or queueing strategies, by path. A path may match
-                several objects, as in `ClusterQueue/*:queueingStrategy`. Each list must contain the value that the
-                cluster has.
-            interval: Time between two actions.
-            episode: Duration of an episode.
-            step: Amount by which an action of 1 changes a number.
-            bounds: Minimum and maximum by path. The default minimum is 0. With `conserve`, the default maximum is the
-                sum of the initial values of the field; otherwise, it is twice the initial value.
-            conserve: Whether to keep the sum of all values of a field, such as
-                `quota[h100/nvidia.com/gpu].nominalQuota`, constant, so that actions only move quota between objects.
-            reward: A function that replaces the default reward. The function receives two dicts, before and after the
-                interval, with the keys `waiting` (current number of waiting jobs) and, accumulated since the start of
-                the episode, `waited` (job-seconds), `arrivals`, `evictions` and `lost` (lost quota, as seconds of the
-                total nominal quota). Each value is a total over all queues.
-            settings: Further arguments of `simulate`, such as `model` and `clock`.
+            options: The arguments that `kueuepy.lab.rl.stage.QuotaOptions` lists, and those of `simulate`, such as
+                `model` and `clock`.
 
         Raises:
             NotFoundError: A path matches no field.
             InvalidSpecError: A path does not refer to an integer, or an argument is not valid.
         """
-        cluster, jobs, edit = completed(cluster, jobs, edit, chooses=bool(choose))
-        game = Game(cluster, jobs, edit, choose, interval, episode, step, bounds, conserve, reward)
-        self._stage = Stage(1, game, settings)
+        self._stage = Stage(1, *game_of(cluster, jobs, edit, options))
         self.paths = (*self._stage.knobs.paths, *self._stage.knobs.choices)
         self.queues = self._stage.queues
         self.observation_space = self._stage.observation_space()

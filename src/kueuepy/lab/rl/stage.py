@@ -52,7 +52,25 @@ class EpisodeSettings(TypedDict, total=False):
 
 
 class QuotaOptions(EpisodeSettings, total=False):
-    """Keyword arguments of `QuotaEnv`, in addition to those of `simulate`; `QuotaEnv` documents them."""
+    """Keyword arguments of `QuotaEnv` and `QuotaVectorEnv`, in addition to those of `simulate`.
+
+    Attributes:
+        choose: Allowed values of fields, such as stop policies or queueing strategies, by path. A path may match
+            several objects, as in `ClusterQueue/*:queueingStrategy`. Each list must contain the value that the
+            cluster has.
+        interval: Time between two actions. Default: 10 minutes.
+        episode: Duration of an episode. Default: 1 day.
+        step: Amount by which an action of 1 changes a number. Default: 4.
+        bounds: Minimum and maximum by path. The default minimum is 0. With `conserve`, the default maximum is the
+            sum of the initial values of the field; otherwise, it is twice the initial value.
+        conserve: Whether to keep the sum of all values of a field, such as
+            `quota[h100/nvidia.com/gpu].nominalQuota`, constant, so that actions only move quota between objects.
+            Default: True.
+        reward: A function that replaces the default reward. The function receives two dicts, before and after the
+            interval, with the keys `waiting` (current number of waiting jobs) and, accumulated since the start of
+            the episode, `waited` (job-seconds), `arrivals`, `evictions` and `lost` (lost quota, as seconds of the
+            total nominal quota). Each value is a total over all queues.
+    """
 
     choose: Mapping[str, Sequence[Any]] | None
     interval: Any

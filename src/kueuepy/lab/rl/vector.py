@@ -15,8 +15,8 @@ from kueuepy._core import Turn
 from kueuepy.engine.threads import cores
 from kueuepy.errors import InvalidSpecError, UnsupportedError
 from kueuepy.errors.settings import spelled_out
-from kueuepy.lab.rl.example import completed
-from kueuepy.lab.rl.stage import GUESSES, TERMS, Game, QuotaOptions, Stage
+from kueuepy.lab.rl.example import game_of
+from kueuepy.lab.rl.stage import GUESSES, TERMS, QuotaOptions, Stage
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -33,6 +33,12 @@ class QuotaVectorEnv(VectorEnv[Any, Any, Any]):
 
     A step runs all simulations in parallel on `threads` threads, without holding Python's global interpreter lock. Only
     one thread may call the vector environment at a time; concurrent calls raise `StateError`.
+
+    >>> import kueuepy.lab.rl as rl
+    >>> envs = rl.QuotaVectorEnv(2, threads=1)
+    >>> observations, info = envs.reset(seed=0)  # the environments have the seeds 0 and 1
+    >>> observations.shape
+    (2, 29)
 
     Attributes:
         paths: The paths of the numeric fields that actions change, followed by the paths of the choices.
@@ -69,10 +75,7 @@ class QuotaVectorEnv(VectorEnv[Any, Any, Any]):
         """
         if num_envs < 1 or (threads is not None and threads < 1):
             raise InvalidSpecError(f"{num_envs} environments on {threads} threads: each must be 1 or more")
-        cluster, jobs, edit = completed(cluster, jobs, edit, chooses=bool(options.get("choose")))
-        given: dict[str, Any] = {name: value for name, value in options.items() if name in Game._fields}
-        settings = {name: value for name, value in options.items() if name not in Game._fields}
-        self._stage = Stage(num_envs, Game(cluster, jobs, edit, **given), settings, threads or cores())
+        self._stage = Stage(num_envs, *game_of(cluster, jobs, edit, options), threads or cores())
         self.num_envs = num_envs
         self.paths = (*self._stage.knobs.paths, *self._stage.knobs.choices)
         self.queues = self._stage.queues
@@ -223,36 +226,3 @@ class QuotaVectorEnv(VectorEnv[Any, Any, Any]):
 def _masked(columns: dict[str, Any], mask: NDArray[np.bool_]) -> dict[str, Any]:
     """Return the columns and, for each column, a mask of the environments whose info contains it."""
     return {**columns, **{f"_{name}": mask.copy() for name in columns}}
-
-
-class VectorOptions(QuotaOptions, total=False):
-    """Keyword arguments of `QuotaVectorEnv`, which documents them."""
-
-    threads: int | None
-    autoreset_mode: str | AutoresetMode
-
-
-@spelled_out(VectorOptions, GUESSES)
-def vector(
-    n: int,
-    cluster: Cluster | None = None,
-    jobs: Jobs | Callable[[int], Any] | None = None,
-    edit: Sequence[str] | None = None,
-    **options: Unpack[VectorOptions],
-) -> QuotaVectorEnv:
-    """Create a vector environment.
-
-    Args:
-        n: Number of environments.
-        cluster: The cluster, as for `QuotaEnv`.
-        jobs: The jobs, as for `QuotaEnv`.
-        edit: Paths of the numeric fields that actions change, as for `QuotaEnv`.
-        options: Keyword arguments of `QuotaVectorEnv` and `QuotaEnv`.
-
-    >>> import kueuepy.lab.rl as rl
-    >>> envs = rl.vector(2, threads=1)
-    >>> observations, info = envs.reset(seed=0)  # the environments have the seeds 0 and 1
-    >>> observations.shape
-    (2, 29)
-    """
-    return QuotaVectorEnv(n, cluster, jobs, edit, **options)
