@@ -6,7 +6,7 @@ import pytest
 
 import kueuepy as kq
 from exploration.conftest import RECLAIM, arrivals
-from kueuepy.lab.exploration.gate import PolicyCheck, PolicyVerdict, read_promises
+from kueuepy.lab.exploration.measure import PolicyCheck, PolicyVerdict, read_promises
 
 
 @pytest.fixture
@@ -87,7 +87,7 @@ def test_a_missing_file_is_reported(result, tmp_path):
         ("- ? [promise, why]\n  : loops == 0\n", "yaml:1:5: .*cannot be a key"),
         ("- ? {a: b}\n  : loops == 0\n- loops == 0\n", "yaml:1:5: .*cannot be a key"),
         ("- promise: loops == 0\n  why: [a, b]\n", "why is not a string"),
-        ("- promise: loops == 0\n  promise: loops == 1\n", "key \"promise\" is given twice"),
+        ("- promise: loops == 0\n  promise: loops == 1\n", 'key "promise" is given twice'),
         ("- {}\n", "has no field; it must have promise"),
         ("- [loops == 0]\n", "is not a string"),
         ("- " + "[" * 100_000, "nested too deep"),

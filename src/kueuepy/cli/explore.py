@@ -10,10 +10,10 @@ from kueuepy.cli.options import Count, Positive, Start
 from kueuepy.cli.output import UsageError, counting, expect_other_file, print_answer, say
 from kueuepy.cluster import dump
 from kueuepy.errors import InvalidSpecError
-from kueuepy.lab.exploration.arrivals import Arrivals
 from kueuepy.lab.exploration.estimate import eta as when_admitted
 from kueuepy.lab.exploration.estimate import risk as risk_of_eviction
 from kueuepy.lab.exploration.guarantee import guarantee as guaranteed
+from kueuepy.lab.exploration.remaining import Arrivals
 from kueuepy.objects import SECOND
 from kueuepy.simulation.load import cluster_of as make_cluster
 from kueuepy.simulation.model import Edit

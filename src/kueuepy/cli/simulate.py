@@ -27,8 +27,8 @@ from kueuepy.errors import InvalidSpecError, LoopError
 from kueuepy.errors.libraries import imported
 from kueuepy.errors.words import plural
 from kueuepy.files import is_file
-from kueuepy.lab.exploration.gate import check_policy as hold
-from kueuepy.lab.exploration.gate import read_promises
+from kueuepy.lab.exploration.measure import check_policy as hold
+from kueuepy.lab.exploration.measure import read_promises
 from kueuepy.look.notebook import Sheet, repr_text
 from kueuepy.look.numbers import duration
 from kueuepy.manifest import Limits, check

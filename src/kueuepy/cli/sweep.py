@@ -29,8 +29,8 @@ from kueuepy.errors.libraries import imported
 from kueuepy.files import write_file
 from kueuepy.lab.exploration.grid import Sweep
 from kueuepy.lab.exploration.plan import plan as make_plan
-from kueuepy.lab.exploration.space import Uniform
-from kueuepy.lab.exploration.space import sample as evenly
+from kueuepy.lab.exploration.policy import Uniform
+from kueuepy.lab.exploration.policy import sample as evenly
 from kueuepy.lab.exploration.sweep import sweep as run
 from kueuepy.simulation.catalogue import figure_text
 from kueuepy.simulation.table import Jobs

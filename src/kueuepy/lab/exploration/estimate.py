@@ -12,8 +12,7 @@ from kueuepy.errors import InvalidSpecError, StateError
 from kueuepy.errors.arguments import checked
 from kueuepy.errors.settings import spelled_out
 from kueuepy.errors.words import counted
-from kueuepy.lab.exploration.arrivals import Arrivals
-from kueuepy.lab.exploration.remaining import Living, Runtimes
+from kueuepy.lab.exploration.remaining import Arrivals, Living, Runtimes
 from kueuepy.lab.exploration.runs import NOTHING, in_order
 from kueuepy.lab.exploration.statistics import wilson
 from kueuepy.lab.exploration.trial import one_key

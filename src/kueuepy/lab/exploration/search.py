@@ -11,7 +11,7 @@ from kueuepy.errors.libraries import imported
 from kueuepy.errors.settings import spelled_out
 from kueuepy.lab.exploration.grid import Sweep
 from kueuepy.lab.exploration.measure import promise
-from kueuepy.lab.exploration.space import Space, Uniform, sample
+from kueuepy.lab.exploration.policy import Space, Uniform, sample
 from kueuepy.lab.exploration.sweep import SweepSettings, sweep
 
 if TYPE_CHECKING:

@@ -14,9 +14,8 @@ from kueuepy.errors.arguments import checked
 from kueuepy.errors.settings import spelled_out
 from kueuepy.lab.exploration.grid import Sweep
 from kueuepy.lab.exploration.measure import measure
-from kueuepy.lab.exploration.policy import JobsBySeed, Setup, check_path
+from kueuepy.lab.exploration.policy import MOST, JobsBySeed, Setup, check_path, policies_of
 from kueuepy.lab.exploration.runs import Task, on_client, on_threads, row_of
-from kueuepy.lab.exploration.space import MOST, policies_of
 from kueuepy.lab.exploration.storage import Storage
 from kueuepy.simulation.model import RunSettings, Settings
 from kueuepy.simulation.progress import Teller
