@@ -16,7 +16,7 @@ from kueuepy.errors import InvalidSpecError
 from kueuepy.lab.exploration.remaining import Arrivals, KaplanMeier, Runtimes
 from kueuepy.objects.times import parse_time
 from kueuepy.platform.history import RecordingWriter
-from kueuepy.platform.metrics.serving import MetricsServer
+from kueuepy.platform.metrics.series import MetricsServer
 from live.server import events
 
 

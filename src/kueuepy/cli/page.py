@@ -22,8 +22,7 @@ from kueuepy.pages import Page
 from kueuepy.pages.state import MOST_EXPLAINED
 from kueuepy.platform.history import Recording
 from kueuepy.platform.site import FixedFeed, PageSite, RecordingFeed, SchedulerFeed
-from kueuepy.platform.site.making import is_whole_recording
-from kueuepy.platform.site.serving import Feed
+from kueuepy.platform.site.serving import Feed, is_whole_recording
 from kueuepy.scheduler import Scheduler
 from kueuepy.simulation.comparison import Comparison
 from kueuepy.simulation.fleet_result import load_result

@@ -16,8 +16,7 @@ from kueuepy.lab.exploration.estimate import estimated_waits, wait_series
 from kueuepy.lab.play import Playground, Server
 from kueuepy.objects import SECOND
 from kueuepy.platform.metrics import Watch
-from kueuepy.platform.metrics.series import OwnSeries, Series, exposition
-from kueuepy.platform.metrics.serving import MetricsServer
+from kueuepy.platform.metrics.series import MetricsServer, OwnSeries, Series, exposition
 from kueuepy.simulation.spans import span
 from kueuepy.simulation.table import Jobs
 

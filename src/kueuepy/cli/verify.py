@@ -16,7 +16,7 @@ from kueuepy.platform.live.recorder import Recorder
 from kueuepy.platform.live.recorder import record as record_cluster
 from kueuepy.platform.live.shadow import Shadow
 from kueuepy.platform.live.verify import verify as verify_recording
-from kueuepy.platform.metrics.serving import MetricsServer
+from kueuepy.platform.metrics.series import MetricsServer
 from kueuepy.simulation.spans import span
 
 

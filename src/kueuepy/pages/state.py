@@ -15,7 +15,6 @@ from kueuepy.engine.tables import queue_table, workload_table
 from kueuepy.errors import KueueError
 from kueuepy.look.colours import places
 from kueuepy.objects import SECOND, ResourceFlavor
-from kueuepy.pages.builder import PageBuilder
 from kueuepy.pages.data import (
     ADMITTED,
     EVICTED,
@@ -24,6 +23,7 @@ from kueuepy.pages.data import (
     Causes,
     LimitData,
     NodeData,
+    PageBuilder,
     PageData,
     RackData,
     SeriesData,

@@ -6,8 +6,7 @@ Importing the package registers `kueuepy/Quota-v0` with Gymnasium. The extra `rl
 import gymnasium
 
 from kueuepy.lab.rl.baselines import Baseline, DoNothing, HillClimber, Proportional, play
-from kueuepy.lab.rl.quota import QuotaEnv
-from kueuepy.lab.rl.vector import QuotaVectorEnv
+from kueuepy.lab.rl.quota import QuotaEnv, QuotaVectorEnv
 
 ID = "kueuepy/Quota-v0"
 vector = QuotaVectorEnv
@@ -15,7 +14,7 @@ vector = QuotaVectorEnv
 
 if ID not in gymnasium.registry:
     gymnasium.register(
-        ID, entry_point="kueuepy.lab.rl.quota:QuotaEnv", vector_entry_point="kueuepy.lab.rl.vector:QuotaVectorEnv"
+        ID, entry_point="kueuepy.lab.rl.quota:QuotaEnv", vector_entry_point="kueuepy.lab.rl.quota:QuotaVectorEnv"
     )
 
 __all__ = ["Baseline", "DoNothing", "HillClimber", "Proportional", "QuotaEnv", "QuotaVectorEnv", "play", "vector"]

@@ -15,14 +15,17 @@ from kueuepy.objects.times import Duration, duration_ns
 from kueuepy.platform.history import Conditions
 from kueuepy.platform.live.comparison import Comparison, Made
 from kueuepy.platform.live.following import Follower
-from kueuepy.platform.live.lives import Life, recorded_lives, usual_latency, usual_release
 from kueuepy.platform.live.recording import (
     CONFIGURATION,
     Change,
+    Life,
     manager_configuration,
     read_events,
     recorded_decisions,
     recorded_gaps,
+    recorded_lives,
+    usual_latency,
+    usual_release,
 )
 from kueuepy.platform.visibility import SchedulerEvent, drain_events
 from kueuepy.session.session import session_of

@@ -23,8 +23,7 @@ if TYPE_CHECKING:
 
     from kueuepy.platform.live.agreement import Kind
     from kueuepy.platform.live.following import Follower
-    from kueuepy.platform.live.lives import Life, Run
-    from kueuepy.platform.live.recording import RecordedDecision
+    from kueuepy.platform.live.recording import Life, RecordedDecision, Run
     from kueuepy.platform.visibility import SchedulerEvent
 
 UNEXPLAINED = "another rule, or an input that the recording lacks"

@@ -9,8 +9,7 @@ import msgspec
 from kueuepy._core import Quantity
 from kueuepy.objects import SECOND
 from kueuepy.objects.times import parse_time
-from kueuepy.pages.builder import PageBuilder
-from kueuepy.pages.data import ADMITTED, EVICTED, GONE, PENDING, RESERVED
+from kueuepy.pages.data import ADMITTED, EVICTED, GONE, PENDING, RESERVED, PageBuilder
 from kueuepy.pages.state import MOST_EXPLAINED, state_data
 from kueuepy.platform.history import Conditions, RecordedState
 from kueuepy.platform.importer import import_cluster
