@@ -29,8 +29,8 @@ from kueuepy.session.session import session_of
 if TYPE_CHECKING:
     from kueuepy.cli.rows import Rows
 
+# The number of objects that could not be imported which are listed.
 _PROBLEMS = 5
-"""The number of objects that could not be imported which are listed."""
 _TABLES = (".csv", ".csv.gz")
 _DEFAULT = Start()
 

@@ -31,12 +31,12 @@ NOT_MODELLED = 4
 
 SEVERITY_STYLES = {"error": "bold red", "warning": "yellow", "note": "cyan"}
 _CODES = {"bold": 1, "dim": 2, "red": 31, "yellow": 33, "cyan": 36}
+# Columns of output to a file or a pipe, so that no line is wrapped or cut.
 _WIDE = 10_000
-"""Columns of output to a file or a pipe, so that no line is wrapped or cut."""
+# The number of characters of a progress bar.
 _BAR = 20
-"""The number of characters of a progress bar."""
+# A word that a message does not quote in full: a file name has at most 255 characters.
 _ENDLESS = re.compile(r"\S{400,}")
-"""A word that a message does not quote in full: a file name has at most 255 characters."""
 _QUOTED = 80
 
 

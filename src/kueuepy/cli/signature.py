@@ -33,8 +33,8 @@ _NAMES = re.compile(r"(?:[a-z_]+: )+")
 _NUMBER = re.compile(r"-\.?\d")
 _SHORT = {"help": "-h", "namespace": "-n", "output": "-o", "futures": "-N"}
 _METAVARS = {int: "N", float: "X"}
+# The most characters in a line of help, and the column at which the descriptions of options begin.
 _WIDEST, _INDENT = 100, 27
-"""The most characters in a line of help, and the column at which the descriptions of options begin."""
 
 
 class Docstring(NamedTuple):

@@ -70,8 +70,8 @@ class Sheets(tuple[Sheet, ...]):
 
 WIDTH = 80
 """The number of characters in a line of `print`, unless a single column is wider."""
+# The number of characters from which a cell may be broken into lines: at first, and if the table is still too wide.
 _LONG_TEXT, _SHORT_TEXT = 24, 16
-"""The number of characters from which a cell may be broken into lines: at first, and if the table is still too wide."""
 _NUMBER = re.compile(r"-?[\d,]+(\.\d+)?|nan|-?inf")
 _SWITCH = (
     ".kq-figure{container-type:inline-size}.kq-figure svg{max-width:100%;height:auto}"

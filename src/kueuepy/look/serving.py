@@ -25,12 +25,12 @@ _HOST = "127.0.0.1"
 _LONGEST = 256 * 1024
 _DIGITS = len(str(_LONGEST))
 _IDLE = 60
+# Idle timeout in seconds of a connection that has not sent the token.
 _STRANGER_IDLE = 10
-"""Idle timeout in seconds of a connection that has not sent the token."""
+# Maximum number of connections, each with its thread; a browser opens up to six.
 _MOST = 32
-"""Maximum number of connections, each with its thread; a browser opens up to six."""
+# Time in seconds that a new connection waits until the connection that it replaces has ended.
 _ROOM = 1.0
-"""Time in seconds that a new connection waits until the connection that it replaces has ended."""
 
 
 class _Connections(ThreadingHTTPServer):

@@ -47,8 +47,8 @@ MOST_EXPLAINED = 300
 """The default number of explanations in a page; each explanation takes a few milliseconds in a large cluster."""
 _MOST_DOMAINS = 4_000
 _STATES = {"Pending": PENDING, "QuotaReserved": RESERVED, "Admitted": ADMITTED, "Evicted": EVICTED}
+# Times of less than a year after the Unix epoch are virtual times without a date.
 _DATED = 365 * 86400
-"""Times of less than a year after the Unix epoch are virtual times without a date."""
 
 
 def state_data(scheduler: Scheduler, *, title: str = "", source: str = "", explained: int = MOST_EXPLAINED) -> PageData:

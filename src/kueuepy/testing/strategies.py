@@ -37,13 +37,13 @@ if TYPE_CHECKING:
     from kueuepy.objects.queue import ReclaimWithinCohort, WithinClusterQueue
 
 
+# The minimum number of units in the largest quota of a resource, if the quota can be divided into this number.
 _STEPS = 6
-"""The minimum number of units in the largest quota of a resource, if the quota can be divided into this number."""
 _MOST_STEPS = 24
+# The maximum number of units that a pod requests.
 _MOST = 8
-"""The maximum number of units that a pod requests."""
+# The resource that counts pods, which pods do not request.
 _PODS = "pods"
-"""The resource that counts pods, which pods do not request."""
 
 Requests = dict[str, "int | str"]
 

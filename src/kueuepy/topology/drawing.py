@@ -33,10 +33,10 @@ MOST_NAMED = 7
 MOST_REMARKS = 8
 WIDE, NARROW = 1040, 356
 """Width of a map in pixels, from which racks continue in the next line: for wide and for narrow screens."""
+# The first colour of a workload: a workload does not look like one of the three largest queues.
 _FIRST_COLOUR = 3
-"""The first colour of a workload: a workload does not look like one of the three largest queues."""
+# Width of a character, in pixels.
 _DIGIT = 6.2
-"""Width of a character, in pixels."""
 _COLUMN = 16  # bars in one column of a rack
 _GAP, _RACK_GAP, _BLOCK_GAP = 2, 24, 40
 _HEAD, _FOOT, _LINE = 16, 16, 18

@@ -28,8 +28,8 @@ if TYPE_CHECKING:
     from kueuepy.objects import QuantityText, ResourceFlavor
     from kueuepy.session.state import SchedulerState
 
+# Words for levels whose label is not a word.
 _LEVELS = {"kubernetes.io/hostname": "node"}
-"""Words for levels whose label is not a word."""
 _EVERYWHERE = frozenset(("cpu", "memory", "pods", "ephemeral-storage"))
 
 

@@ -39,8 +39,8 @@ if TYPE_CHECKING:
     from kueuepy.tables import Columns
 
 QUANTILES = (0.1, 0.5, 0.9)
+# The number of simulated jobs from which the quantiles of a queue are meaningful.
 _LEAST = 20
-"""The number of simulated jobs from which the quantiles of a queue are meaningful."""
 _FIRST_LOOK = 3600 * SECOND
 _RUNNING = 2
 _PERCENTS = (5, 10, 50, 90, 95)

@@ -46,10 +46,10 @@ ALIKE = (
     "lambda seed: jobs.shuffle_days(seed)"
 )
 """The warning that the seeds of a sweep give identical results."""
+# The number of policies from which a sweep has a best one.
 _FEWEST = 2
-"""The number of policies from which a sweep has a best one."""
+# With at least this many policies and one seed, a warning says that the best policy may be best by chance.
 _MANY = 10
-"""With at least this many policies and one seed, a warning says that the best policy may be best by chance."""
 
 
 class SelectedPolicy(msgspec.Struct, frozen=True):

@@ -44,8 +44,8 @@ if TYPE_CHECKING:
 
 
 _HOUR = 3600
+# The maximum number of groups. Each group needs two simulations.
 _MOST = 1000
-"""The maximum number of groups. Each group needs two simulations."""
 _NOT_IN_DELAYS = (
     "random variation: all simulations run the same jobs once, so that there is no confidence interval",
     "delays of several groups together, which are not the sum of the delays of each",

@@ -27,8 +27,8 @@ if TYPE_CHECKING:
 
 
 _MOST_KEYS, _MOST_TILES = 6, 144
+# The number of characters in a line of the name of a metric on an axis.
 _LABEL = 36
-"""The number of characters in a line of the name of a metric on an axis."""
 
 
 class _Grid(Protocol):

@@ -31,10 +31,10 @@ if TYPE_CHECKING:
     from kueuepy.fleet import Fleet
     from kueuepy.lab.exploration.measure import Promise
 
+# The maximum number of simulations for which all values are tried by default.
 _ALL = 64
-"""The maximum number of simulations for which all values are tried by default."""
+# The number of values per round of a search, which does not depend on the number of cores.
 _AT_ONCE = 3
-"""The number of values per round of a search, which does not depend on the number of cores."""
 
 
 @guessed(table="curve", best="value")

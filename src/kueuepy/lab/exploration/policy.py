@@ -31,13 +31,13 @@ Policy = Mapping[str, Any]
 """Values by path."""
 S = TypeVar("S", bound=msgspec.Struct)
 
+# The transformations of `jobs:` paths, in the order in which they are applied.
 _JOBS: dict[str, Callable[[Jobs, Any, int], Jobs]] = {
     "shuffle_days": lambda jobs, value, _: jobs.shuffle_days(value),
     "thin": lambda jobs, value, seed: jobs.thin(value, seed),
     "scale_runtime": lambda jobs, value, _: jobs.scale_runtime(value),
     "scale_load": lambda jobs, value, _: jobs.scale_load(value),
 }
-"""The transformations of `jobs:` paths, in the order in which they are applied."""
 _SEED = "seed"
 _DELAY = re.compile(r"delays\[(\d+)\]")
 
@@ -223,8 +223,8 @@ class Uniform(msgspec.Struct, frozen=True):
         return self.low + self.step * math.floor(u * (math.floor((self.high - self.low) / self.step) + 1))
 
 
+# The number of distinct fractions to which the points of the Sobol sequence are rounded.
 _DIGITS = 1 << 30
-"""The number of distinct fractions to which the points of the Sobol sequence are rounded."""
 
 Space = Mapping[str, "Uniform | Sequence[Any]"]
 """For each path, a range or a list of equally likely values."""

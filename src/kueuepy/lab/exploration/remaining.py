@@ -35,8 +35,8 @@ if TYPE_CHECKING:
 _OTHERS = ""
 
 
+# The number of finished jobs from which a user of a queue has runtimes of their own.
 _ENOUGH = 20
-"""The number of finished jobs from which a user of a queue has runtimes of their own."""
 
 
 class KaplanMeier:

@@ -35,8 +35,8 @@ Row = dict[str, Any]
 """The results of a run: `figures` by name, `wall_s` (seconds), and `error`, which is `None` if there was none."""
 _BATCH_SECONDS = 1.0
 _RESTART_SECONDS = 60.0
+# Raised if the scheduler of a Dask cluster is restarted or cannot be reached.
 _LOST = (CancelledError, OSError)
-"""Raised if the scheduler of a Dask cluster is restarted or cannot be reached."""
 
 
 class Task(msgspec.Struct, frozen=True):

@@ -24,8 +24,8 @@ if TYPE_CHECKING:
     from kueuepy.lab.exploration.grid import SelectedPolicy
     from kueuepy.lab.exploration.measure import Promise
 
+# The number of policies per round, which does not depend on the number of cores.
 _AT_ONCE = 4
-"""The number of policies per round, which does not depend on the number of cores."""
 
 
 class Search(Sweep):

@@ -309,8 +309,8 @@ def _borrowing(alone: Cluster, required: Mapping[str, int], cell: Cell) -> float
     return step * _largest(is_met, most // step) if is_met(0) else None
 
 
+# The number of workloads in a random series.
 _LENGTH = 12
-"""The number of workloads in a random series."""
 _NOT_IN_SAFETY = (
     "quotas, policies and cohorts stay as they are; no priority of a workload is changed",
     "evictions other than preemption: by admission checks, pods that are not ready, failed nodes and stopPolicy",

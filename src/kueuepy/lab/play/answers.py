@@ -42,15 +42,15 @@ if TYPE_CHECKING:
     from kueuepy.simulation.result import Result
 
 Value = int | float | str | None
+# Number of time steps of the usage chart.
 _POINTS = 120
-"""Number of time steps of the usage chart."""
 _GIB, _MIB = 1 << 30, 1 << 20
 _FIELDS = ("nominalQuota", "borrowingLimit", "lendingLimit")
 _FACTS = ("used", "nominal", "borrowed", "waiting")
 _MOST_WEIGHT = 10
 _SOON = 0.012
+# Number of the last part, which runs until the end of the simulation.
 _LAST = 3
-"""Number of the last part, which runs until the end of the simulation."""
 
 
 class Knob(NamedTuple):

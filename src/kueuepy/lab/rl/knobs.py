@@ -16,8 +16,8 @@ if TYPE_CHECKING:
     from kueuepy.cluster import Cluster
     from kueuepy.objects import Object
 
+# Maximum number of combinations of an object's bounds to validate.
 _CORNERS = 256
-"""Maximum number of combinations of an object's bounds to validate."""
 
 
 class Knobs:

@@ -23,10 +23,10 @@ FORBIDDEN = 403
 NOT_FOUND = 404
 _OK = 200
 _ATTEMPTS = 4
+# Timeouts, in seconds, for connecting and for reading. The read timeout limits pauses within a response.
 _CONNECT, _READ = 10.0, 60.0
-"""Timeouts, in seconds, for connecting and for reading. The read timeout limits pauses within a response."""
+# The name of the source that stands for the cluster in which the process runs.
 _INSIDE = "in"
-"""The name of the source that stands for the cluster in which the process runs."""
 
 
 def kubeconfig_path() -> str:

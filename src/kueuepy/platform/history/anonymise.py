@@ -18,14 +18,14 @@ _KEPT_LABELS = ("kueue.x-k8s.io/job-uid", "kueue.x-k8s.io/max-exec-time-seconds"
 _PREEMPTOR = re.compile(r"\(UID: [0-9a-fA-F-]*, JobUID: [0-9a-fA-F-]*\)")
 _BYTES = 32
 _LETTERS = 12
+# The kind of name that each field contains.
 _REFERENCES = {
     **dict.fromkeys(("clusterQueue", "cohort", "cohortName", "parent", "parentName"), "queue"),
     "queueName": "local",
     **dict.fromkeys((_HOSTNAME, "nodeName"), "node"),
 }
-"""The kind of name that each field contains."""
+# The beginning of the annotations that identify pods which Kueue placed in a topology.
 _TOPOLOGY = "kueue.x-k8s.io/podset-"
-"""The beginning of the annotations that identify pods which Kueue placed in a topology."""
 _SELECTORS = {"namespaceSelector", "managedJobsNamespaceSelector"}
 _MANAGER_FILE = "controller_manager_config.yaml"
 

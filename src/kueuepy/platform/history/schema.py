@@ -73,8 +73,8 @@ def unpack(data: bytes) -> Any:
     return msgspec.json.decode(zlib.decompress(data))
 
 
+# Exceptions that values of an unexpected type cause.
 _DAMAGE = (ArithmeticError, AttributeError, LookupError, TypeError, ValueError)
-"""Exceptions that values of an unexpected type cause."""
 
 
 @contextmanager

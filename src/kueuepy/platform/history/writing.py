@@ -26,8 +26,8 @@ _WORKLOAD = (
 _TRANSITION = "INSERT INTO transitions (workload, time, revision, what, reason, state) VALUES (?, ?, ?, ?, ?, ?)"
 
 
+# The longest time from a write to its receipt: a lost event may have been written before the last one was received.
 _DELIVERY = 5 * SECOND
-"""The longest time from a write to its receipt: a lost event may have been written before the last one was received."""
 
 
 class _Known(NamedTuple):

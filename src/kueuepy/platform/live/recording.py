@@ -33,8 +33,8 @@ _PREEMPTOR = re.compile(r"\(UID: ([^,)]*)")
 _MANAGER = "kueue-manager-config"
 _HINT = ", as `kubectl get --watch -o json --output-watch-events` prints it; a dump has no history to verify"
 _WRITES = {"ADDED", "MODIFIED", "DELETED"}
+# The kinds that only controllers of admission checks read.
 _OF_CONTROLLERS = {"MultiKueueConfig", "MultiKueueCluster", "ProvisioningRequestConfig"}
-"""The kinds that only controllers of admission checks read."""
 CONFIGURATION = frozenset(resource.kind for resource in RESOURCES) - _OF_CONTROLLERS - {"Workload"}
 """The kinds of objects, besides Workload, that influence decisions."""
 _READ = CONFIGURATION | {"Workload", "ConfigMap"}

@@ -25,8 +25,8 @@ if TYPE_CHECKING:
     from kueuepy.platform.live.watching import Message
 
 _BATCH = 0.2
+# The longest delay between the events of different watches.
 _HOLD = 3 * SECOND // 2
-"""The longest delay between the events of different watches."""
 
 
 _ORDER = {resource.kind: position for position, resource in enumerate(RESOURCES)}

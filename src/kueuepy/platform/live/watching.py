@@ -21,8 +21,8 @@ if TYPE_CHECKING:
 
     from kueuepy.platform.apiserver import ClusterReader, Resource
 
+# The time in seconds after which the server should end a watch; a new watch then continues from the same version.
 _WATCH = 280
-"""The time in seconds after which the server should end a watch; a new watch then continues from the same version."""
 _LONGEST_WAIT = 30.0
 _BUFFER = 20_000
 

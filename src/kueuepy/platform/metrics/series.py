@@ -110,8 +110,8 @@ def exposition(series: Iterable[Series]) -> str:
 
 
 _PORTS = 65536
+# The media type of the Prometheus text format.
 _KIND = "text/plain; version=0.0.4; charset=utf-8"
-"""The media type of the Prometheus text format."""
 
 
 class MetricsServer(Server):

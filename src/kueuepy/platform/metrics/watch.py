@@ -125,8 +125,8 @@ _DURATIONS_OF_NO_LOCAL_QUEUE = {
     "workload_eviction_latency_seconds": "Time from eviction until the quota is released, in seconds.",
     "pods_ready_to_evicted_time_seconds": "Time from the readiness of all pods to eviction, in seconds.",
 }
+# Histograms with 16 buckets; all others have 14 (`pkg/metrics/metrics.go:InitMetricVectors`).
 _LONG = ("admission_wait_time_seconds", "execution_time_seconds", "local_queue_execution_time_seconds")
-"""Histograms with 16 buckets; all others have 14 (`pkg/metrics/metrics.go:InitMetricVectors`)."""
 _RESULTS = {"NewTargets": "new_targets", "DeferredFit": "deferred_fit", "Skipped": "skipped"}
 _DEACTIVATED = "DeactivatedDueTo"
 
