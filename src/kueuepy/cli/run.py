@@ -106,9 +106,9 @@ def _why(scheduler: Scheduler, key: str) -> tuple[str, str, str]:
 
 
 def _usage(scheduler: Scheduler) -> Iterator[tuple[str, str, str, str]]:
-    for queue, cells in session_of(scheduler).engine.usage().items():
-        for cell, amount in cells.items():
-            flavor, _, resource = cell.partition("/")
+    for queue, amounts in session_of(scheduler).engine.usage().items():
+        for pair, amount in amounts.items():
+            flavor, _, resource = pair.partition("/")
             yield queue, flavor, resource, Quantity.format(resource, amount)
 
 

@@ -101,17 +101,17 @@ class _State:
         totals = np.maximum(tables.nominal_quota.sum(axis=0), 1)
         for place, row in enumerate(self._order):
             is_queue = self._nodes[row].kind == "ClusterQueue"
-            for cell in np.flatnonzero(shown[row]).tolist():
-                nominal, used = int(tables.nominal_quota[row, cell]), int(tables.usage[row, cell])
-                borrow, lend = limit(tables.borrowing_limit[row, cell]), limit(tables.lending_limit[row, cell])
+            for pair in np.flatnonzero(shown[row]).tolist():
+                nominal, used = int(tables.nominal_quota[row, pair]), int(tables.usage[row, pair])
+                borrow, lend = limit(tables.borrowing_limit[row, pair]), limit(tables.lending_limit[row, pair])
                 if nominal:
-                    page.nominal.append(SeriesData(place, cell, [0], [nominal]))
+                    page.nominal.append(SeriesData(place, pair, [0], [nominal]))
                 if is_queue:
-                    weights[self._nodes[row].name] += nominal / float(totals[cell])
+                    weights[self._nodes[row].name] += nominal / float(totals[pair])
                 if is_queue and used:
-                    page.used.append(SeriesData(place, cell, [0], [used]))
+                    page.used.append(SeriesData(place, pair, [0], [used]))
                 if borrow is not None or lend is not None:
-                    page.limits.append(LimitData(place, cell, borrow, lend))
+                    page.limits.append(LimitData(place, pair, borrow, lend))
         looks(page.nodes, places(weights))
 
     def _workloads(self, made: PageBuilder, explained: int) -> None:

@@ -184,7 +184,7 @@ def shrink(
     )
     facts = [Fact(key, "order of removal", place) for place, key in enumerate(leaving, 1)]
     above = sums(item for key in leaving for item in _amounts(after, key))
-    facts += [Fact(cell, "above quota", amount) for cell, amount in above.items()]
+    facts += [Fact(pair, "above quota", amount) for pair, amount in above.items()]
     return Guarantee("shrink", not late, because, facts_of([*facts, *_times(seconds, seed)]), _NOT_IN_SHRINK)
 
 

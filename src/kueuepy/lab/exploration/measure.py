@@ -61,16 +61,16 @@ def figures_of(result: Result) -> dict[str, float]:
     `preemptions` has one per rule. Simulations of a fleet also have metrics for dispatching.
     """
     found: dict[str, float] = {}
-    cells = sorted(result.totals["nominal"])
+    pairs = sorted(result.totals["nominal"])
     parts_of: dict[str, Sequence[str]] = {
         "preemptions": get_args(PreemptionReason),
         "won": getattr(result, "clusters", ()),
-        "manager_idle": sorted({cell.partition("/")[2] for cell in cells}),
+        "manager_idle": sorted({pair.partition("/")[2] for pair in pairs}),
     }
     for name in result.kpis.__struct_fields__:
         value = getattr(result.kpis, name)
         if isinstance(value, dict):
-            found |= {f"{name} {part}": float(value.get(part, 0.0)) for part in parts_of.get(name, cells)}
+            found |= {f"{name} {part}": float(value.get(part, 0.0)) for part in parts_of.get(name, pairs)}
         elif name != "cost":
             found[name] = math.nan if value is None else float(value)
     return found
@@ -166,14 +166,14 @@ class Promise(msgspec.Struct, frozen=True):
 
 class _Parts(msgspec.Struct, frozen=True):
     queue: str | None = None
-    cell: str | None = None
+    pair: str | None = None
     of_jobs: tuple[Condition, ...] = ()
 
     @staticmethod
     def of(measure: Measure, result: Result) -> _Parts:
-        queue = cell = None
+        queue = pair = None
         of_jobs = []
-        cells, queues = set(result.totals["nominal"]), set(result.trees)
+        pairs, queues = set(result.totals["nominal"]), set(result.trees)
         locals_ = set(map(str, result.jobs["queue"].names))
         for part in measure.group:
             column, equals, value = part.partition("=")
@@ -181,13 +181,13 @@ class _Parts(msgspec.Struct, frozen=True):
                 of_jobs.append(Condition(column.strip(), "==", value.strip(" =")))
             elif part in queues:
                 queue = part
-            elif part in cells or measure.figure == "preemptions":
-                cell = part
+            elif part in pairs or measure.figure == "preemptions":
+                pair = part
             elif part in locals_:
                 of_jobs.append(Condition("queue", "==", part))
             else:
-                raise NotFoundError(f'"{measure}": {_near("queue or flavor/resource", part, cells | queues | locals_)}')
-        return _Parts(queue, cell, tuple(of_jobs))
+                raise NotFoundError(f'"{measure}": {_near("queue or flavor/resource", part, pairs | queues | locals_)}')
+        return _Parts(queue, pair, tuple(of_jobs))
 
     def mask(self, result: Result, conditions: Iterable[Condition]) -> NDArray[np.bool_]:
         own = (Condition("cluster_queue", "==", self.queue),) if self.queue is not None else ()
@@ -226,7 +226,7 @@ def _of_queue(measure: Measure, result: Result, parts: _Parts) -> float | None:
     table = result.queues
     place = table["cluster_queue"].names.index(parts.queue)
     names = [name for name in table.names if name.partition(" ")[0] == measure.figure]
-    chosen = [name for name in names if parts.cell is None or name == f"{measure.figure} {parts.cell}"]
+    chosen = [name for name in names if parts.pair is None or name == f"{measure.figure} {parts.pair}"]
     if not chosen and measure.figure in Kpis.__struct_fields__ and names:
         return 0.0
     if len(chosen) != 1:
@@ -243,17 +243,17 @@ def _of_run(measure: Measure, result: Result, parts: _Parts) -> float | None:
         raise NotFoundError(f'"{measure}": {_near("metric", measure.figure, set(known))}')
     value = getattr(result.kpis, measure.figure)
     if not isinstance(value, dict):
-        if parts.cell is not None:
+        if parts.pair is not None:
             raise InvalidSpecError(f'"{measure}": {measure.figure} is not by resource')
         return None if value is None else float(value)
-    if parts.cell is not None:
-        return float(value.get(parts.cell, 0))
+    if parts.pair is not None:
+        return float(value.get(parts.pair, 0))
     if measure.figure == "preemptions":
         return float(sum(value.values()))
-    cells = sorted(result.totals["nominal"])
-    if len(cells) != 1:
-        raise InvalidSpecError(f'"{measure}": of which resource: {", ".join(cells)}')
-    return float(value.get(cells[0], 0))
+    pairs = sorted(result.totals["nominal"])
+    if len(pairs) != 1:
+        raise InvalidSpecError(f'"{measure}": of which resource: {", ".join(pairs)}')
+    return float(value.get(pairs[0], 0))
 
 
 def number(text: str, where: str, figure: str = "wait_mean") -> float:

@@ -46,7 +46,7 @@ LOW = -1_000_000_000
 """A priority lower than that of all other workloads."""
 # Endless preemption changes no answer, so a bounded number of cycles is enough.
 MOST_CYCLES = 200
-Cell = tuple[str, str]
+FlavorResource = tuple[str, str]
 """A flavor and a resource."""
 
 
@@ -70,12 +70,12 @@ def without_workloads(cluster: Cluster) -> Cluster:
     return cluster.without(*cluster.workloads) if cluster.workloads else cluster
 
 
-def cells_of(owner: ClusterQueue | Cohort) -> list[Cell]:
+def pairs_of(owner: ClusterQueue | Cohort) -> list[FlavorResource]:
     """Return the flavor and resource of each quota of a ClusterQueue or Cohort, in order."""
-    return [cell for cells in cells_by_flavor(owner) for cell in cells]
+    return [pair for pairs in pairs_by_flavor(owner) for pair in pairs]
 
 
-def cells_by_flavor(owner: ClusterQueue | Cohort) -> list[list[Cell]]:
+def pairs_by_flavor(owner: ClusterQueue | Cohort) -> list[list[FlavorResource]]:
     """Return the flavors and resources of a ClusterQueue or Cohort, with one list per flavor."""
     return [[(f.name, r.name) for r in f.resources] for group in owner.resource_groups for f in group.flavors]
 
@@ -96,16 +96,16 @@ class Trials:
             node.name: row for row, node in enumerate(self._quota.nodes) if node.kind == "ClusterQueue" and node.exists
         }
 
-    def amount(self, fact: str, queue: str, cell: Cell) -> int:
+    def amount(self, fact: str, queue: str, pair: FlavorResource) -> int:
         """Return an amount of the table of quotas, such as `nominal_quota`, in the engine's units."""
-        return int(self._quota.array(fact)[self._rows[queue], self._quota.flavor_resources.index(cell)])
+        return int(self._quota.array(fact)[self._rows[queue], self._quota.flavor_resources.index(pair)])
 
-    def available(self, scheduler: Scheduler, queue: str, cell: Cell) -> int:
+    def available(self, scheduler: Scheduler, queue: str, pair: FlavorResource) -> int:
         """Return the amount that a ClusterQueue could still use without preemption, in the engine's units."""
         table = scheduler.usage
-        if cell not in table.flavor_resources:
+        if pair not in table.flavor_resources:
             return 0
-        return max(0, int(table.array("available")[self._rows[queue], table.flavor_resources.index(cell)]))
+        return max(0, int(table.array("available")[self._rows[queue], table.flavor_resources.index(pair)]))
 
     def has_cohort(self, queue: str) -> bool:
         """Return whether a ClusterQueue has a Cohort."""
@@ -123,14 +123,14 @@ class Trials:
         tree = [one for one in self._cluster.cluster_queues if one.name != queue and root[one.name] == root[queue]]
         return sorted(tree, key=distance)
 
-    def unit(self, cell: Cell) -> int:
+    def unit(self, pair: FlavorResource) -> int:
         """Return the greatest common divisor of all quotas and limits of a flavor and resource."""
-        column = self._quota.flavor_resources.index(cell)
+        column = self._quota.flavor_resources.index(pair)
         facts = ("nominal_quota", "borrowing_limit", "lending_limit")
         amounts = (int(value) for fact in facts for value in self._quota.array(fact)[:, column] if value != UNLIMITED)
         return gcd(*amounts) or 1
 
-    def workload(self, queue: str, name: str, amounts: dict[Cell, int], priority: int) -> Workload:
+    def workload(self, queue: str, name: str, amounts: dict[FlavorResource, int], priority: int) -> Workload:
         """Return a workload of one pod that requests amounts of one flavor from a ClusterQueue.
 
         The pod tolerates all taints and selects the flavor's nodes by their labels.
@@ -165,7 +165,7 @@ _NOT_IN_LIMITS = (
 def limits(cluster: Cluster, amounts: Mapping[str, str | int | float], flavor_resource: str) -> Guarantee:
     """Compute lending and borrowing limits that guarantee each ClusterQueue an amount; see `guarantee`."""
     flavor, _, resource = flavor_resource.partition("/")
-    cell, alone = (flavor, resource), _only(cluster, (flavor, resource))
+    pair, alone = (flavor, resource), _only(cluster, (flavor, resource))
     required = {name: _amount(name, resource, value) for name, value in amounts.items()}
     if not required:
         raise InvalidSpecError("guarantee: amounts is empty; there must be at least one")
@@ -173,8 +173,8 @@ def limits(cluster: Cluster, amounts: Mapping[str, str | int | float], flavor_re
     if missing := [name for name in required if name not in queues]:
         raise NotFoundError(f'guarantee: ClusterQueue "{missing[0]}": does not exist, or has no {flavor_resource}')
     text = partial(Quantity.format, resource)
-    ensured = {name: _worst_case(alone, name, cell) for name in queues}
-    lending, borrowing = _lending(alone, required, cell), _borrowing(alone, required, cell)
+    ensured = {name: _worst_case(alone, name, pair) for name in queues}
+    lending, borrowing = _lending(alone, required, pair), _borrowing(alone, required, pair)
     because = [
         f"{name} needs {text(least)} and is guaranteed {text(ensured[name])}" for name, least in required.items()
     ]
@@ -189,7 +189,7 @@ def limits(cluster: Cluster, amounts: Mapping[str, str | int | float], flavor_re
     if borrowing is not None:
         shown = text(int(borrowing)) if math.isfinite(borrowing) else "unlimited"
         facts.append(Fact("all", "borrowingLimit", borrowing, shown))
-    edits = {_path(name, cell, "lendingLimit"): text(limit) for name, limit in (lending or {}).items()}
+    edits = {_path(name, pair, "lendingLimit"): text(limit) for name, limit in (lending or {}).items()}
     return Guarantee("limits", lending == {}, tuple(because), facts_of(facts), _NOT_IN_LIMITS, edits=edits)
 
 
@@ -203,7 +203,7 @@ def _amount(name: str, resource: str, value: Any) -> int:
     return found
 
 
-def _only(cluster: Cluster, cell: Cell) -> Cluster:
+def _only(cluster: Cluster, pair: FlavorResource) -> Cluster:
     """Return the cluster with a single flavor and resource, because other quotas do not affect the result."""
     nodes: list[ClusterQueue | Cohort] = []
     given: list[ClusterQueue | Cohort] = [*cluster.cohorts, *cluster.cluster_queues]
@@ -213,30 +213,30 @@ def _only(cluster: Cluster, cell: Cell) -> Cluster:
             for group in node.resource_groups
             for flavor in group.flavors
             for quota in flavor.resources
-            if (flavor.name, quota.name) == cell
+            if (flavor.name, quota.name) == pair
         )
         if isinstance(node, Cohort):
             nodes.append(msgspec.structs.replace(node, resource_groups=groups))
         elif groups:
             plain = {"admission_checks_strategy": (), "namespace_selector": LabelSelector()}
             nodes.append(msgspec.structs.replace(node, resource_groups=groups, **plain))
-    return Cluster(ResourceFlavor(cell[0]), *nodes, configuration=cluster.configuration)
+    return Cluster(ResourceFlavor(pair[0]), *nodes, configuration=cluster.configuration)
 
 
-def _worst_case(alone: Cluster, name: str, cell: Cell) -> int:
+def _worst_case(alone: Cluster, name: str, pair: FlavorResource) -> int:
     """Return the amount that a ClusterQueue gets after all other ClusterQueues have taken as much as they can."""
     trials = Trials(alone)
     scheduler = trials.empty.fork()
     # The nearest queues first: this order exhausts each of the nested limits as far as possible.
     for number, other in enumerate(trials.others(name)):
-        if amount := trials.available(scheduler, other.name, cell):
-            gets_quota(scheduler, trials.workload(other.name, f"other-{number}", {cell: amount}, HIGH))
-    unit = trials.unit(cell)
+        if amount := trials.available(scheduler, other.name, pair):
+            gets_quota(scheduler, trials.workload(other.name, f"other-{number}", {pair: amount}, HIGH))
+    unit = trials.unit(pair)
 
     def fits(parts: int) -> bool:
-        return gets_quota(scheduler.fork(), trials.workload(name, "last", {cell: parts * unit}, LOW))
+        return gets_quota(scheduler.fork(), trials.workload(name, "last", {pair: parts * unit}, LOW))
 
-    return unit * _largest(fits, trials.amount("potential", name, cell) // unit)
+    return unit * _largest(fits, trials.amount("potential", name, pair) // unit)
 
 
 def _largest(is_met: Callable[[int], bool], most: int) -> int:
@@ -244,66 +244,66 @@ def _largest(is_met: Callable[[int], bool], most: int) -> int:
     return bisect_left(range(1, most + 1), 1, key=lambda number: int(not is_met(number)))
 
 
-def _path(name: str, cell: Cell, field: str) -> str:
-    return f"ClusterQueue/{name}:quota[{'/'.join(cell)}].{field}"
+def _path(name: str, pair: FlavorResource, field: str) -> str:
+    return f"ClusterQueue/{name}:quota[{'/'.join(pair)}].{field}"
 
 
-def _with(alone: Cluster, limits: Mapping[str, int], cell: Cell, field: str) -> Cluster:
+def _with(alone: Cluster, limits: Mapping[str, int], pair: FlavorResource, field: str) -> Cluster:
     """Return the cluster with one of the limits changed, by ClusterQueue."""
-    return alone.edit_all({_path(n, cell, field): Quantity.format(cell[1], limit) for n, limit in limits.items()})
+    return alone.edit_all({_path(n, pair, field): Quantity.format(pair[1], limit) for n, limit in limits.items()})
 
 
-def _lending(alone: Cluster, required: Mapping[str, int], cell: Cell) -> dict[str, int] | None:
+def _lending(alone: Cluster, required: Mapping[str, int], pair: FlavorResource) -> dict[str, int] | None:
     """Return the largest lending limits; each round lowers the limits of queues whose amount is not guaranteed."""
     found: dict[str, int] = {}
     # A new limit changes what other queues get, so each round checks all amounts again.
     for _ in range(len(required) + 1):
-        changed = _with(alone, found, cell, "lendingLimit")
-        broken = {name: least for name, least in required.items() if _worst_case(changed, name, cell) < least}
+        changed = _with(alone, found, pair, "lendingLimit")
+        broken = {name: least for name, least in required.items() if _worst_case(changed, name, pair) < least}
         if not broken:
             return found
         for name, least in broken.items():
-            limit = _lendable(_with(alone, found, cell, "lendingLimit"), name, least, cell)
+            limit = _lendable(_with(alone, found, pair, "lendingLimit"), name, least, pair)
             if limit is None:
                 return None
             found[name] = limit
     return None
 
 
-def _lendable(cluster: Cluster, name: str, least: int, cell: Cell) -> int | None:
+def _lendable(cluster: Cluster, name: str, least: int, pair: FlavorResource) -> int | None:
     """Return the largest lending limit that guarantees a queue an amount; `None` if there is no such limit."""
     trials = Trials(cluster)
-    step = gcd(trials.unit(cell), least)
+    step = gcd(trials.unit(pair), least)
 
     def is_met(parts: int) -> bool:
-        return _worst_case(_with(cluster, {name: parts * step}, cell, "lendingLimit"), name, cell) >= least
+        return _worst_case(_with(cluster, {name: parts * step}, pair, "lendingLimit"), name, pair) >= least
 
     if not trials.has_cohort(name) or not is_met(0):
         return None
-    return step * _largest(is_met, trials.amount("nominal_quota", name, cell) // step)
+    return step * _largest(is_met, trials.amount("nominal_quota", name, pair) // step)
 
 
-def _borrowing(alone: Cluster, required: Mapping[str, int], cell: Cell) -> float | None:
+def _borrowing(alone: Cluster, required: Mapping[str, int], pair: FlavorResource) -> float | None:
     """Return the largest borrowing limit for all queues of the trees that guarantees the amounts.
 
     Return infinity if no limit is needed, and `None` if no limit is sufficient.
     """
 
     def are_met(cluster: Cluster) -> bool:
-        return all(_worst_case(cluster, name, cell) >= least for name, least in required.items())
+        return all(_worst_case(cluster, name, pair) >= least for name, least in required.items())
 
     if are_met(alone):
         return math.inf
     trials = Trials(alone)
-    step = gcd(trials.unit(cell), *required.values())
+    step = gcd(trials.unit(pair), *required.values())
     names = {other.name for name in required for other in trials.others(name)} | set(required)
-    present = {name: trials.amount("borrowing_limit", name, cell) for name in names if trials.has_cohort(name)}
-    most = max(trials.amount("potential", queue.name, cell) for queue in alone.cluster_queues)
+    present = {name: trials.amount("borrowing_limit", name, pair) for name in names if trials.has_cohort(name)}
+    most = max(trials.amount("potential", queue.name, pair) for queue in alone.cluster_queues)
 
     def is_met(parts: int) -> bool:
         # A queue with a smaller limit keeps its own limit.
         return are_met(
-            _with(alone, {n: min(parts * step, limit) for n, limit in present.items()}, cell, "borrowingLimit")
+            _with(alone, {n: min(parts * step, limit) for n, limit in present.items()}, pair, "borrowingLimit")
         )
 
     return step * _largest(is_met, most // step) if is_met(0) else None
@@ -353,8 +353,8 @@ def _reclaimers(trials: Trials, queue: ClusterQueue) -> list[ClusterQueue]:
 
 def _proof(trials: Trials, queue: ClusterQueue) -> tuple[list[str], list[str]]:
     """Return the reasons why there is no proof (none if there is one), and the facts on which a proof rests."""
-    cells = cells_of(queue)
-    if not any(trials.amount("potential", queue.name, cell) > 0 for cell in cells):
+    pairs = pairs_of(queue)
+    if not any(trials.amount("potential", queue.name, pair) > 0 for pair in pairs):
         return [], ["it has no quota, nor could it borrow any: nothing is ever admitted to it"]
     gaps, reasons = [], ["withinClusterQueue is Never: its own workloads preempt none of it"]
     if queue.preemption.within_cluster_queue != "Never":
@@ -363,7 +363,7 @@ def _proof(trials: Trials, queue: ClusterQueue) -> tuple[list[str], list[str]]:
     if not reclaimers:
         reasons.append("no other ClusterQueue of its tree reclaims")
     for other in reclaimers:
-        shared = [cell for cell in cells if cell in cells_of(other)]
+        shared = [pair for pair in pairs if pair in pairs_of(other)]
         for flavor, resource in shared:
             nominal, most = _nominal_and_most(trials, queue.name, (flavor, resource))
             # Only queues that use more than their nominal quota are subject to reclamation.
@@ -378,9 +378,9 @@ def _proof(trials: Trials, queue: ClusterQueue) -> tuple[list[str], list[str]]:
     return gaps, reasons
 
 
-def _nominal_and_most(trials: Trials, queue: str, cell: Cell) -> tuple[int, int]:
+def _nominal_and_most(trials: Trials, queue: str, pair: FlavorResource) -> tuple[int, int]:
     """Return the nominal quota of a queue, and the maximum that it could ever use."""
-    return trials.amount("nominal_quota", queue, cell), trials.amount("potential", queue, cell)
+    return trials.amount("nominal_quota", queue, pair), trials.amount("potential", queue, pair)
 
 
 def _planned(trials: Trials, queue: ClusterQueue) -> Iterator[list[Workload]]:
@@ -388,44 +388,44 @@ def _planned(trials: Trials, queue: ClusterQueue) -> Iterator[list[Workload]]:
     own = [queue] if queue.preemption.within_cluster_queue != "Never" else []
     filled: list[Workload] = []
     full = trials.empty.fork()
-    for cells in cells_by_flavor(queue):
-        amounts = {cell: amount for cell in cells if (amount := trials.available(full, queue.name, cell)) > 0}
+    for pairs in pairs_by_flavor(queue):
+        amounts = {pair: amount for pair in pairs if (amount := trials.available(full, queue.name, pair)) > 0}
         if amounts:
             filled.append(trials.workload(queue.name, f"resident-{len(filled)}", amounts, LOW))
             full.submit(filled[-1])
             full.settle(max_cycles=MOST_CYCLES)
     for other in (*own, *_reclaimers(trials, queue)):
-        for cells in cells_by_flavor(other):
-            for wanted in _wanted(trials, other.name, cells):
+        for pairs in pairs_by_flavor(other):
+            for wanted in _wanted(trials, other.name, pairs):
                 yield [*filled, trials.workload(other.name, "preemptor", wanted, HIGH)]
 
 
-def _wanted(trials: Trials, queue: str, cells: list[Cell]) -> Iterator[dict[Cell, int]]:
+def _wanted(trials: Trials, queue: str, pairs: list[FlavorResource]) -> Iterator[dict[FlavorResource, int]]:
     """Yield the amounts that a test workload requests in order to preempt.
 
     The first amounts are the nominal quota of the queue, and the later amounts are the maximum that the queue can use.
     Each amount is requested for all resources of a flavor at once, and then for one resource at a time.
     """
-    limits = {cell: _nominal_and_most(trials, queue, cell) for cell in cells}
+    limits = {pair: _nominal_and_most(trials, queue, pair) for pair in pairs}
     for place in (0, 1):
-        if whole := {cell: limit[place] for cell, limit in limits.items() if limit[place] > 0}:
+        if whole := {pair: limit[place] for pair, limit in limits.items() if limit[place] > 0}:
             yield whole
-            yield from ({cell: amount} for cell, amount in whole.items())
+            yield from ({pair: amount} for pair, amount in whole.items())
 
 
 def _random(trials: Trials, queue: ClusterQueue, n: int, seed: int) -> Iterator[list[Workload]]:
     """Yield series of workloads with random sizes and priorities, for all queues of the cohort tree."""
     places = []
     for one in (queue, *trials.others(queue.name)):
-        for cells in cells_by_flavor(one):
-            most = {cell: trials.amount("potential", one.name, cell) // trials.unit(cell) for cell in cells}
-            places.append((one.name, {cell: units for cell, units in most.items() if units > 0}))
+        for pairs in pairs_by_flavor(one):
+            most = {pair: trials.amount("potential", one.name, pair) // trials.unit(pair) for pair in pairs}
+            places.append((one.name, {pair: units for pair, units in most.items() if units > 0}))
     for trial in range(n):
         rng = np.random.Generator(np.random.PCG64([seed, trial]))
         series = []
         for number in range(_LENGTH):
             name, most = places[int(rng.integers(len(places)))]
-            amounts = {cell: trials.unit(cell) * int(rng.integers(1, units + 1)) for cell, units in most.items()}
+            amounts = {pair: trials.unit(pair) * int(rng.integers(1, units + 1)) for pair, units in most.items()}
             if amounts:
                 series.append(trials.workload(name, f"w{number}", amounts, int(rng.integers(4))))
         yield series
