@@ -167,6 +167,7 @@ def _command(name: str, words: list[str], program: Program) -> int:
     if name not in COMMANDS:
         raise output.UsageError(_unknown(name))
     entry = COMMANDS[name]
+    # Help is printed even if the rest of the command line is not valid.
     if {"-h", "--help"} & {*words}:
         others = {word: _loaded(path) for word, path in entry.others.items()}
         text = signature.help_text(f"{program.name} {name}", _loaded(entry.function), others)
@@ -198,6 +199,7 @@ def _unknown(name: str) -> str:
 def _selected(entry: Entry, words: list[str]) -> tuple[Any, list[str]]:
     """Return the function that the words of a command line select, and the words for its parameters."""
     for key, path in entry.others.items():
+        # `--job FILE` and `cluster:CONTEXT` stay in the command line, because the selected function reads them.
         if key[-1] in "=:" and any(f"{word}=".startswith(key) for word in words):
             return _loaded(path), words
         if key in (words if key.startswith("-") else words[:1]):

@@ -145,6 +145,7 @@ def reading_changes(manifest: Manifest, files: list[str], before: str, after: st
     """Return a line for each field of the files that another release rejects or reads differently."""
     own = manifest.configuration or Configuration(version=release_of(_profile(before)).name)
     then_by = release_of(_profile(after))
+    # A gate that a release does not have is an error in its Configuration.
     known = DEFAULTS[then_by]
     changed = [
         f"Configuration: featureGates.{name}: {then_by} has no such gate, and rejects it"

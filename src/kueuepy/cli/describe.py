@@ -222,6 +222,7 @@ def find(scheduler: Scheduler, name: str) -> str:
     keys = scheduler.keys()
     where, slash, last = name.rpartition("/")
     inside = [key for key in keys if not slash or where in _places(scheduler, key)]
+    # The name of a Workload that Kueue makes for a job: the kind, the name and a hash.
     made = re.compile(rf"[a-z]+-{re.escape(last)}(\d{{5}})?-[0-9a-f]{{5}}")
     for found in (
         [key for key in keys if key == name],

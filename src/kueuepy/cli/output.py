@@ -46,6 +46,7 @@ class UsageError(KueueError):
 
 def _paint(text: str, style: str, stream: TextIO) -> str:
     """Return a text in a style, on terminals that show colours."""
+    # NO_COLOR and TERM=dumb are conventions that most command lines follow.
     plain = "NO_COLOR" in os.environ or os.environ.get("TERM") == "dumb" or not stream.isatty()
     codes = ";".join(str(_CODES[name]) for name in style.split())
     return text if plain or not (codes and text) else f"\x1b[{codes}m{text}\x1b[0m"

@@ -143,6 +143,7 @@ def _feed(sources: list[str], options: _Options, explained: int) -> Feed:
 
 def _stamp(sources: list[str]) -> Hashable:
     """Return the times and sizes of all files; `None` if one of the sources is a cluster, which must be read."""
+    # Only reading a cluster shows whether it has changed.
     if any(map(is_live, sources)):
         return None
     found = []

@@ -20,6 +20,7 @@ _LENGTHS = (600, 300, 150, 60, 20)
 
 def pages_of(answer: Answer, key: str) -> list[str]:
     """Return the pages of an answer as JSON; each but the last has the field `next_cursor`."""
+    # Half of a page for each item and for the fields of the first page, so that every page has at least one item.
     items = [_shortened(item, MOST_BYTES // 2) for item in answer.items]
     fields = _shortened({**answer.fields, **({"total": len(items)} if items else {})}, MOST_BYTES // 2)
     groups: list[tuple[Any, list[Any]]] = [(fields, [])]

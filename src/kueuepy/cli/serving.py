@@ -71,6 +71,7 @@ def serve_metrics(
     Examples:
         kueuepy serve cluster:prod --metrics 0.0.0.0:9090 --history history.db
     """
+    # A signal handler sets the event, which ends the pause between two estimates at once.
     ended = threading.Event()
     seconds = seconds_of(stop_after)
     pause = span("--every", every) / SECOND
@@ -97,5 +98,6 @@ def serve_metrics(
                 break
             try:
                 estimate()
+            # A cluster that cannot be reached for a while must not end the metrics.
             except ApiError as error:
                 say(f"note: {error}; the last estimate is served", stderr=True)

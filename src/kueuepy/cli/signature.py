@@ -134,6 +134,7 @@ class Option(NamedTuple):
 
     def add_to(self, parser: argparse.ArgumentParser, *, optional: bool) -> None:
         """Add the option to a parser."""
+        # An absent option has no value, so that the default in the signature applies.
         given: dict[str, Any] = {"default": argparse.SUPPRESS, "dest": self.name}
         if self.is_flag:
             for flag in self.flags:
@@ -218,10 +219,12 @@ def parse(command: str, function: Command, words: Sequence[str], optional: Itera
         UsageError: An option is unknown, a required one is missing, or a value has another form.
     """
     options = options_of(function)
+    # An abbreviation would become ambiguous when a command gets another option.
     parser = _Parser(command, add_help=False, allow_abbrev=False)
     for one in options:
         one.add_to(parser, optional=one.name in optional)
     _expect_known(command, [flag for one in options if not one.is_argument for flag in one.flags], words)
+    # Options may stand between arguments, as in kubectl.
     found = vars(parser.parse_intermixed_args(list(words)))
     for one in options:
         if one.is_argument and found.get(one.name) in (None, []):  # argparse sets absent arguments

@@ -133,6 +133,7 @@ def _edits(scheduler: Scheduler, file: str, reading: Start, *, replace: bool) ->
     Raises:
         KueueError: The file cannot be read, or a changed object is not valid.
     """
+    # Partial objects are merged into existing ones, so that they are taken out before the file is validated.
     there = objects_of(scheduler)
     changed: list[tuple[Item, dict[str, Any]]] = []
 

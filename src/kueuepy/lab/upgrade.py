@@ -149,6 +149,7 @@ def compare_versions(
     old, new = _under(then, first, {}), _under(wanted, second, {})
     comparison = compare(old, new, items, names=(name, later), progress=progress)
     causes: dict[tuple[float, str], list[str]] = {}
+    # Without a difference, there is no cause to search for, and each cause costs a simulation.
     if comparison.decisions:
         taken_back = ((rule.name, _under(_other(cluster, before, rule, earlier), first, {})) for rule in early)
         forwards = dict(chain(taken_back, _alone(then, first, second)))

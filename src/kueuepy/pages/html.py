@@ -60,6 +60,7 @@ def sheet_html(sheet: Sheet, value: object = None) -> str:
     for row in shown:
         line = "<tr>" + "".join(map(_cell, row, sheet.header)) + "</tr>"
         size += len(line.encode())
+        # A notebook stores its output, so that a table must stay small.
         if size > MOST_BYTES // 2:
             break
         body.append(line)

@@ -191,6 +191,7 @@ def _racks(found: RackMap) -> RackData:
     resource = found.resource
     unit, per = units_of(resource), per_unit(resource)
     levels = list(found.levels)
+    # Without the lowest level, a map of many nodes stays readable, and the page small.
     while len(levels) > 1 and sum(len(rack.values) <= len(levels) for rack in found.racks) > _MOST_DOMAINS:
         levels.pop()
     made = RackData(found.topology, found.flavor, unit, per, levels, [], [])

@@ -67,6 +67,7 @@ class _Pen:
         self._depth = depths[-1] if depths else 1
         cells = [rack for rack in racks if len(rack.values) == self._depth]
         self._cells = sorted(cells, key=lambda rack: tuple(map(_natural, rack.values)))
+        # There is space for the name of each host in a small topology only.
         self._labelled = len(cells) <= _FEW
         self._width, self._height = (90, 18) if self._labelled else (34, 11)
         self._column = _FEW if self._labelled and most < WIDE else _COLUMN

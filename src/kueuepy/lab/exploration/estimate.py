@@ -164,6 +164,7 @@ class _Futures:
     def __init__(
         self, scheduler: Scheduler, item: Any, runtimes: Any, future: Any, settings: RunSettings, *, users: str = ""
     ) -> None:
+        # A fork, because the workload may be submitted to it.
         self._scheduler = scheduler.fork()
         self.key = one_key(self._scheduler, item)
         self.living = Living(self._scheduler, users)
@@ -330,6 +331,7 @@ def risk(
         run.run(end / SECOND)
         return _first_eviction(run.result().decisions, futures.row)
 
+    # Identical futures need one simulation, whose answer has no sampling error.
     total = 1 if futures.is_certain else n
     found = [rule for rule in in_order(look, range(seed, seed + total), threads, progress) if rule is not None]
     low, high = wilson(len(found), total) if total > 1 else (float(len(found)), float(len(found)))
@@ -382,6 +384,7 @@ def estimated_waits(
     state = scheduler.fork()
     living, runtimes = Living(state, users), Runtimes(history)
     now = session_of(state).engine.now
+    # Arrivals begin at the current time of day, because most logs have a daily pattern.
     coming = Arrivals(history, horizon, since=now / SECOND % 86400)
     end, last = (span(f"estimated_waits: {name}", given) for name, given in (("horizon", horizon), ("within", within)))
 

@@ -259,6 +259,7 @@ class Sweep(Framed):
         down, up = ([names] if isinstance(names, str) else list(names) for names in (minimise, maximise))
         if not down and not up:
             raise InvalidSpecError("pareto: give the figures to minimise or maximise")
+        # Maximising a metric is minimising its negative.
         costs = np.column_stack([*(self._means(name) for name in down), *(-self._means(name) for name in up)])
         there = np.flatnonzero(~np.isnan(costs).any(axis=1))
         front: list[int] = [
@@ -285,6 +286,7 @@ class Sweep(Framed):
             NotFoundError: The metric does not exist.
             InvalidSpecError: `where` is not a condition.
         """
+        # An undefined mean (NaN) is never the best.
         values = self._means(figure) * (-1 if largest else 1)
         allowed = ~np.isnan(values)
         for condition in promises(where) if where else ():

@@ -227,6 +227,7 @@ def _of_queue(measure: Measure, result: Result, parts: _Parts) -> float | None:
     place = table["cluster_queue"].names.index(parts.queue)
     names = [name for name in table.names if name.partition(" ")[0] == measure.figure]
     chosen = [name for name in names if parts.pair is None or name == f"{measure.figure} {parts.pair}"]
+    # A queue that never used the flavor and resource has no column for it.
     if not chosen and measure.figure in Kpis.__struct_fields__ and names:
         return 0.0
     if len(chosen) != 1:

@@ -271,4 +271,5 @@ def _narrow(look: Callable[[Iterable[int]], None], good: Callable[[int], bool], 
         kept = [place for place in inner if good(place)]
         found = min([*kept, found])
         below = max([below, *(place for place in inner if place < found)])
+    # The neighbours show whether the assumption that larger values are better holds near the answer.
     look((found - 1, found + 1))

@@ -161,6 +161,7 @@ def _changed(setup: Setup, of_jobs: Mapping[str, Any], seed: int) -> Jobs:
 
 def _plain(value: Any) -> Any:
     """Return a value in the form of a manifest: fractions as strings, and Python numbers instead of NumPy numbers."""
+    # Manifests have fractions as text: a float such as 0.1 is not exact.
     value = value.item() if hasattr(value, "item") else value
     if isinstance(value, float):
         return int(value) if value.is_integer() else repr(value)

@@ -143,6 +143,7 @@ class Runtimes:
         if part >= 1 and _OTHERS in self._by_queue and name != _OTHERS:
             name, distribution = self._of(_OTHERS)
             part = self._part(name, distribution, ran)
+        # No known runtime is longer, and 0 ns is not a runtime.
         if part >= 1:
             return 1
         whole = self._whole(name, part + u * (1 - part))
@@ -323,6 +324,7 @@ class Arrivals:
             for start in range(first - first % _DAY + self._of_day, last, _DAY)
             if first <= start and start + _DAY <= last
         ]
+        # Whole days keep the daily pattern; a shorter log has none that could be kept.
         self._block = _DAY if len(days) > 1 else last - first
         self._starts = days if len(days) > 1 else [first]
 

@@ -99,6 +99,7 @@ def on_threads(
         threads: The number of threads; `None` for the number of available cores.
     """
     stop, number = threading.Event(), number_of_threads(threads)
+    # Without a pool, Ctrl-C interrupts the simulation itself.
     if number == 1 or len(tasks) == 1:
         for task in tasks:
             yield task, work(task, stop)

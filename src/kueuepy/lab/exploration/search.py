@@ -158,6 +158,7 @@ class _Study:
             for condition in conditions:
                 value = float(grid.means[str(condition.measure)][place])
                 trial.set_constraint(condition.text, _violation(condition, value))
+            # Optuna accepts no NaN as the value of a trial.
             if math.isnan(values[place]):
                 self.study.tell(trial, state=self._fail)
             else:
@@ -168,6 +169,7 @@ def _violation(condition: Promise, value: float) -> float:
     """Return by how much a value violates a condition; 0 if it satisfies the condition."""
     if condition.holds(value):
         return 0.0
+    # An undefined metric is worse than any defined one.
     return 1e9 if math.isnan(value) else max(abs(value - condition.value), 1e-9)
 
 

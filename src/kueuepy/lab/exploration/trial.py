@@ -141,6 +141,7 @@ class Trials:
         pods = PodSet.of(
             requests={resource: Quantity.format(resource, amount) for (_, resource), amount in amounts.items()},
             node_selector=labels,
+            # Taints and node labels must not exclude the flavor, because only its quota is tested.
             tolerations=[Toleration(operator="Exists")],
         )
         return Workload(name, namespace=local.namespace, queue_name=local.name, pod_sets=(pods,), priority=priority)
@@ -273,6 +274,7 @@ def _lending(alone: Cluster, required: Mapping[str, int], pair: FlavorResource) 
 def _lendable(cluster: Cluster, name: str, least: int, pair: FlavorResource) -> int | None:
     """Return the largest lending limit that guarantees a queue an amount; `None` if there is no such limit."""
     trials = Trials(cluster)
+    # Limits between two multiples of the step admit the same amounts.
     step = gcd(trials.unit(pair), least)
 
     def is_met(parts: int) -> bool:

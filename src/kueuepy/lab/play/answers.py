@@ -195,6 +195,7 @@ class Playground:
             raise InvalidSpecError(f"play: part {part!r}; it must be an integer of 0 or more")
         known, self._going = self._going, None
         asked = {**values}
+        # Other values, or part 0, start a new simulation.
         run = known[1] if known is not None and part and known[0] == asked else self._begin(asked)
         if run.run_for(_SOON * 4 ** min(part, _LAST)) and part < _LAST:
             self._going = asked, run
@@ -269,6 +270,7 @@ def _patch_of(manifest: dict[str, Any], paths: set[str], values: Mapping[str, Va
     """Return the fields of a manifest that sliders change, with `null` for limits that were removed."""
     spec = manifest.get("spec") or {}
     kept: dict[str, Any] = {}
+    # A merge patch replaces a whole list, so that all resource groups are written.
     if any("quota[" in path for path in paths):
         kept["resourceGroups"] = spec["resourceGroups"]
         removed = {path.partition(":")[2] for path in paths if values[path] is None}

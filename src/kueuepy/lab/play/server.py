@@ -62,6 +62,7 @@ class _PlaySite:
         question = question_of(body)
         if question is None:
             return Answer("text/plain", b"", status=HTTPStatus.BAD_REQUEST)
+        # The playground continues one simulation, which two requests must not share.
         with self._one_at_a_time:
             found = self._playground.reply(question)
         return Answer("application/json", json.dumps(found, allow_nan=False).encode())

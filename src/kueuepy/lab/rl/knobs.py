@@ -129,6 +129,7 @@ class Knobs:
                 (self.low[at], self.high[at]) if at < known else range(len(self.choices[self._all[at]]))
                 for at in settings
             ]
+            # Fields are valid between their bounds if they are valid at all corners, of which there may be too many.
             for values in islice(product(*ranges), _CORNERS):
                 self.made(place, values)
 

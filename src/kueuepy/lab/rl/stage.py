@@ -151,6 +151,7 @@ class Stage:
         """Return the observation space of a single simulation."""
         low = np.zeros(self._environments.width, np.float32)
         high = np.full(len(low), _LARGEST, np.float32)
+        # The sine and the cosine of the time of day.
         low[-2:], high[-2:] = -1, 1
         return gymnasium.spaces.Box(low, high, dtype=np.float32)
 
@@ -224,6 +225,7 @@ class Stage:
 
     def go(self) -> None:
         """Simulate the current interval of each simulation that has started or received an action."""
+        # Arrays that a caller has got before must not change.
         observations, facts = self.observations.copy(), self.facts.copy()
         while not self._environments.go(self._threads, observations, facts):
             pass

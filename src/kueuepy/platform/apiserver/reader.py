@@ -82,6 +82,7 @@ class ClusterReader(LiveSource):
         self.time = time.time_ns()
         if self.configuration is not None:
             yield self.configuration
+        # Nodes and Pods are many, and only topologies need them.
         has_topology = False
         for resource in RESOURCES:
             if resource.kind in OF_TOPOLOGY and not has_topology:

@@ -56,6 +56,7 @@ class Anonymiser:
         """
         try:
             try:
+                # O_EXCL: of two processes that start at the same time, one creates the key and the other reads it.
                 descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
             except FileExistsError:
                 key = Path(path).read_bytes()
@@ -98,6 +99,7 @@ class Anonymiser:
         return {**found, "metadata": metadata}
 
     def _hash(self, kind: str, name: str) -> str:
+        # A keyed hash: without the key, a guessed name cannot be compared with its hash.
         return hmac.new(self._key, f"{kind}\0{name}".encode(), hashlib.sha256).hexdigest()[:_LETTERS]
 
     def _metadata(self, metadata: dict[str, Any], kind: str) -> dict[str, Any]:

@@ -42,6 +42,7 @@ def reduced(obj: dict[str, Any], kind: str) -> dict[str, Any]:
     found = dict(obj)
     metadata = {name: value for name, value in (obj.get("metadata") or {}).items() if name in _METADATA}
     annotations = metadata.pop("annotations", None) or {}
+    # Other annotations are large, such as the last applied configuration, and can contain secrets.
     kept = {name: value for name, value in annotations.items() if _KUEUE in name}
     found["metadata"] = metadata | ({"annotations": kept} if kept else {})
     if kind == "Workload":

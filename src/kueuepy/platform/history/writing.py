@@ -187,6 +187,7 @@ class RecordingWriter:
         run("DELETE FROM pod_sets WHERE hash NOT IN (SELECT pod_sets FROM workloads)")
         self.commit()
         self._pod_sets = {row[0] for row in run("SELECT hash FROM pod_sets")}
+        # Each row of the result frees one page.
         run("PRAGMA incremental_vacuum").fetchall()
 
     def close(self) -> None:
@@ -196,6 +197,7 @@ class RecordingWriter:
 
     def _begin(self) -> None:
         if not self._db.in_transaction:
+            # A deferred transaction could fail at its first write, when another process has begun one.
             self._db.execute("BEGIN IMMEDIATE")
 
     def _check_key(self, path: str) -> None:
@@ -263,6 +265,7 @@ class RecordingWriter:
         known = self._objects.get(place)
         if known is not None and revision <= known[0]:
             return
+        # Many writes change only fields that influence no decision, such as heartbeats of nodes.
         digest = None if new is None else _digest(new)
         if (known is None and new is None) or (known is not None and digest == known[1]):
             return

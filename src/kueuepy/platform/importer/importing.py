@@ -157,6 +157,7 @@ def import_manifest(
     """
     cluster = Cluster.from_manifest(manifest, names=False)
     start = max(latest_time(cluster), earliest) if now is None else moment_ns(now, earliest=0)
+    # Workloads are taken one by one, so that one that cannot be placed does not prevent the import.
     bare = msgspec.structs.replace(manifest, workloads=(), jobs=())
     scheduler = Scheduler(Cluster.from_manifest(bare, names=False), now=start / 10**9, stopping=stopping)
     rows = [*_take_workloads(scheduler, cluster), *_take_jobs(scheduler, cluster)]

@@ -304,6 +304,7 @@ def kendall_tau(first: NDArray[np.int64], second: NDArray[np.int64]) -> float:
     n = len(first)
     seen: list[int] = []
     inversions = 0
+    # Each pair in the wrong order is an inversion, which a sorted list counts by bisection.
     for position, value in enumerate(second[np.argsort(first)].tolist()):
         inversions += position - bisect_left(seen, value)
         insort(seen, value)

@@ -113,6 +113,7 @@ class _Loop:
         self._alive: dict[str, Life] = {}
         self._run_of: dict[str, int] = {}
         self._stage: Counter[str] = Counter()
+        # Deleted in the cluster, but still running here.
         self._deleted: set[str] = set()
         self._due: list[_Due] = []
         self._numbers = count()

@@ -84,6 +84,7 @@ def read_events(path: str | os.PathLike[str]) -> list[Change]:
         return changes(Recording(path).events())
     try:
         data = Path(path).read_bytes()
+        # The content shows whether it is compressed, whatever the name of the file is.
         data = gzip.decompress(data) if data[:2] == b"\x1f\x8b" else data
     except (OSError, EOFError) as error:
         raise NotFoundError(f"{path}: cannot be read: {getattr(error, 'strerror', None) or error}") from error
@@ -195,6 +196,7 @@ def changes(events: Iterable[Mapping[str, Any]]) -> list[Change]:
         obj = reduced(event["object"], kind)
         metadata = obj["metadata"]
         key = f"{metadata['namespace']}/{metadata['name']}" if metadata.get("namespace") else metadata["name"]
+        # Watches have different delays; time must not go back within a recording.
         time = max(time, _received(event) or 0)
         old = known.get((kind, key))
         revision = int(metadata["resourceVersion"])

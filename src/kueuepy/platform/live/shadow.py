@@ -123,6 +123,7 @@ class ChangeStream:
     def _change(self, event: _Event) -> Iterator[Change]:
         place = (event.kind, event.key)
         old = self._known.get(place)
+        # A list repeats versions that a watch has sent.
         if old is not None and int(old["metadata"]["resourceVersion"]) >= event.revision:
             return
         if event.new is not None:
@@ -243,6 +244,7 @@ class Shadow:
             self._causes.update(one.cause for one in found)
             self._verifier.judged.clear()
             self._verifier.differences.clear()
+            # A shadow may run for months.
             del self._verifier.notes[:-1000]
         return found
 

@@ -52,6 +52,7 @@ class Watch:
         """
         self._scheduler = scheduler
         self._lock = RLock()
+        # A child process must not inherit a lock that another thread of its parent holds.
         survives_fork(self, "_lock")
         self._events: deque[SchedulerEvent] = deque(maxlen=history)
         self._counters = Counters(scheduler)

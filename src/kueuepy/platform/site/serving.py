@@ -166,6 +166,7 @@ class PageSite:
             return
         try:
             stamp = self._feed.stamp()
+            # `None`: only reading shows whether the source has changed.
             if stamp is None or stamp != self._stamp:
                 self._read()
             self._fault = ""
