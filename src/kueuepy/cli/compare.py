@@ -137,7 +137,7 @@ def upgrade(
     if json:
         print_json(_upgrade_data(found, read))
     else:
-        _tell(found, read, rows)
+        _print_compared(found, read, rows)
     return ANSWER_IS_NO if exit_code and (found.changes or read) else OK
 
 
@@ -178,7 +178,7 @@ def _number(value: Any) -> float | str:
     return float(value) if isinstance(value, float) else str(value)
 
 
-def _tell(found: Upgrade, read: list[str], rows: int) -> None:
+def _print_compared(found: Upgrade, read: list[str], rows: int) -> None:
     shown = []
     for change in found.changes:
         when, job = f"{change.decision.seconds:g} s", change.decision.workload

@@ -48,7 +48,7 @@ class Started(NamedTuple):
     notes: tuple[str, ...]
     has_status: bool = False
 
-    def tell(self) -> Scheduler:
+    def noted(self) -> Scheduler:
         """Print the notes to standard error and return the Scheduler."""
         say_notes(self.notes)
         return self.scheduler

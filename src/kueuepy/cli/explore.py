@@ -107,7 +107,7 @@ def guarantee(
         kueuepy guarantee delays examples/week/teams.yaml --jobs examples/week/jobs.csv
         kueuepy guarantee safety examples/week/teams.yaml --cluster-queue robots
     """
-    scheduler = start(files, reading).tell() if question == "shrink" else None
+    scheduler = start(files, reading).noted() if question == "shrink" else None
     options: dict[str, Any] = {
         "cluster_queue": cluster_queue,
         "amounts": dict(pair("--amount", text) for text in amount) or None,
@@ -157,7 +157,7 @@ def eta(
     """
     if (runtimes is None) == (history is None):
         raise UsageError("--runtimes or --history: one of them must be given, and only one")
-    scheduler = start(files, reading).tell()
+    scheduler = start(files, reading).noted()
     key = find(scheduler, workload)
     known, coming = (_known(runtimes), _coming(future)) if runtimes is not None else (None, _coming(future))
     if history is not None:
@@ -191,7 +191,7 @@ def risk(
     Examples:
         kueuepy eta --risk a-1 examples/seeds/002/two-teams-reclaim.yaml examples/seeds/002/jobs.csv --within 12h
     """
-    scheduler = start(files, reading).tell()
+    scheduler = start(files, reading).noted()
     key = find(scheduler, workload)
     options = {"within": within, "future": _coming(future), "n": futures, "seed": seed}
     known = None if runtimes is None else _known(runtimes)

@@ -39,7 +39,7 @@ def run(
     """
     found = start(files, reading, settle=False)
     scheduler = found.scheduler
-    found.tell()
+    found.noted()
     with progress(f"deciding about {counted(len(scheduler.keys()), 'workload')}"):
         settled = scheduler.settle(max_cycles=cycles)
     waiting = list(_waiting(scheduler))
@@ -143,7 +143,7 @@ def explain(
         kubectl get clusterqueues,localqueues,cohorts,resourceflavors,workloads -A -o yaml | kueuepy explain ns/train -
     """
     started = start(files, reading, settle=not as_is)
-    scheduler = started.tell()
+    scheduler = started.noted()
     is_plain = "/" in workload or reading.namespace == "default"
     name = workload if is_plain else f"{reading.namespace}/{workload}"
     found = scheduler.explain(find(scheduler, name))

@@ -75,7 +75,7 @@ def serve_metrics(
     ended = threading.Event()
     seconds = seconds_of(stop_after)
     pause = span("--every", every) / SECOND
-    told = [""]
+    served = [""]
 
     def estimate() -> None:
         began = time.time()
@@ -87,11 +87,11 @@ def serve_metrics(
         )
         when.set(began)
         series: list[Series] = [wait_series(waits), when, *Watch(scheduler).series()]
-        told[0] = exposition(series)
+        served[0] = exposition(series)
 
     estimate()
     end = None if seconds is None else time.monotonic() + seconds
-    with MetricsServer(metrics, lambda: told[0]) as server, until_interrupted(ended.set):
+    with MetricsServer(metrics, lambda: served[0]) as server, until_interrupted(ended.set):
         say(f"metrics: {server.url}; press Ctrl-C to stop", stderr=True)
         while not ended.wait(pause if end is None else max(0.0, min(pause, end - time.monotonic()))):
             if end is not None and time.monotonic() >= end:

@@ -115,8 +115,8 @@ class Option(NamedTuple):
         """The description with the default, for help."""
         if self.is_required:
             return self.help if self.is_argument else f"{self.help}  [required]"
-        told = self.default not in (None, False, True, "", ())
-        return f"{self.help}  [default: {self.default}]" if told else self.help
+        is_shown = self.default not in (None, False, True, "", ())
+        return f"{self.help}  [default: {self.default}]" if is_shown else self.help
 
     def read(self, text: str) -> Any:
         """Convert the text of a value.

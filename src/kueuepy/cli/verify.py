@@ -80,21 +80,21 @@ def follow(
     """
     context = context_of(cluster)
     seconds = seconds_of(stop_after)
-    told = _Told(span("--every", every) / SECOND)
+    findings = _Findings(span("--every", every) / SECOND)
     found = Shadow.open(context, latency=latency)
-    told.shadow = found
+    findings.shadow = found
     with nullcontext() if metrics is None else MetricsServer(metrics, found.metrics_text) as server:
         say(f"following {cluster}; press Ctrl-C to stop", stderr=True)
         if server is not None:
             say(f"metrics: {server.url}", stderr=True)
         with until_interrupted(found.stop):
-            found.run(seconds, told.tell)
-    told.summary()
+            found.run(seconds, findings.add)
+    findings.summary()
     say_notes(found.notes[:20])
     return ANSWER_IS_NO if at_least is not None and found.share < at_least else OK
 
 
-class _Told:
+class _Findings:
     """What the command prints while it follows a cluster."""
 
     shadow: Shadow
@@ -103,7 +103,7 @@ class _Told:
         self._every = every
         self._next = time.monotonic() + every
 
-    def tell(self, differences: Sequence[Difference]) -> None:
+    def add(self, differences: Sequence[Difference]) -> None:
         for one in differences:
             say(str(one))
         if time.monotonic() >= self._next:

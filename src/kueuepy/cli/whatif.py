@@ -56,7 +56,7 @@ def whatif(
         raise UsageError("whatif: one of --job, --edit and --set is required")
     if replace and edit is None:
         raise UsageError("--replace: needs --edit")
-    scheduler = start(files, reading, settle=not as_is).tell()
+    scheduler = start(files, reading, settle=not as_is).noted()
     changed = [] if edit is None else _edits(scheduler, edit, reading, replace=replace)
     if set_:
         changed.append(dict(_value(text) for text in set_))
@@ -97,7 +97,7 @@ def admissions(
         largest: Print the largest pod count with which the first pod set would be admitted.
         preempting: Count a job as admitted even if it must preempt other workloads.
     """
-    scheduler = start(files, reading, settle=not as_is).tell()
+    scheduler = start(files, reading, settle=not as_is).noted()
     ask = _largest if largest else _try
     with jobs_of([job], namespace=reading.namespace) as found:
         items = [item.workload if isinstance(item, Submission) else item for item in found]

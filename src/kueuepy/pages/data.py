@@ -129,7 +129,7 @@ class ExplainedData(msgspec.Struct):
 
 
 class PageData(msgspec.Struct):
-    """A cluster at one moment or over a period.
+    """A cluster at one time or over a period.
 
     Times are in seconds after the beginning of the period. Amounts are integers in the core's units. `cells` contains
     the factors to convert these amounts to display units.
@@ -139,7 +139,7 @@ class PageData(msgspec.Struct):
         source: The source as the user wrote it.
         kind: `state` for one moment, `result` for a simulation, `recording` for a recorded cluster.
         zero: The Unix time of time 0, in seconds; `None` for a simulation without calendar dates.
-        end: The end of the period; 0 if the page shows a single moment.
+        end: The end of the period; 0 if the page shows a single time.
         made: The version of kueuepy that created the page.
         notes: Remarks for the reader, for example about objects that could not be read.
         cells: The flavors and resources.

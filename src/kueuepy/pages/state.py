@@ -1,4 +1,4 @@
-"""The data of a page about a Scheduler at one moment."""
+"""The data of a page about a Scheduler at one time."""
 
 from __future__ import annotations
 

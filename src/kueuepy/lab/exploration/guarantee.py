@@ -80,9 +80,9 @@ def delays(
     masks = [np.ones(len(table), bool)]
     masks += [groups.codes != code for code in range(n)]
     masks += [groups.codes == code for code in range(n)]
-    tell = None if progress is None else lambda done: progress(done, len(masks))
+    report = None if progress is None else lambda done: progress(done, len(masks))
     counts = np.bincount(groups.codes, minlength=n)
-    means = np.array(in_order(waits, masks, threads, tell)) / counts
+    means = np.array(in_order(waits, masks, threads, report)) / counts
     return _delays_answer(list(groups.names), counts, means[0], means[0] - means[1 : n + 1], means[0] - means[n + 1 :])
 
 
@@ -172,8 +172,8 @@ def shrink(
                 return run.now
         return math.inf
 
-    tell = None if progress is None else lambda done: progress(done, n)
-    seconds = in_order(look, range(seed, seed + n), threads, tell)
+    report = None if progress is None else lambda done: progress(done, n)
+    seconds = in_order(look, range(seed, seed + n), threads, report)
     low, middle, high = (duration(percentile(np.sort(seconds), percent)) for percent in _PERCENTS)
     late = sum(map(math.isinf, seconds))
     more = f"; not within {duration(end)} in {late} of {n}" if late else ""

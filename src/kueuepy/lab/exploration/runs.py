@@ -129,10 +129,10 @@ def in_order(
         progress: A function that is called with the number of finished tasks, at most ten times per second.
     """
     found: dict[int, R] = {}
-    tell = Teller(progress or False, len(tasks))
+    report = Teller(progress or False, len(tasks))
     for place, result in on_threads(lambda place, stop: work(tasks[place], stop), range(len(tasks)), threads):
         found[place] = result
-        tell.maybe(lambda: len(found), last=len(found) == len(tasks))
+        report.maybe(lambda: len(found), last=len(found) == len(tasks))
     return [found[place] for place in range(len(tasks))]
 
 

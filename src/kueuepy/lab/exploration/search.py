@@ -124,7 +124,7 @@ def search(
         for begin in range(0, trials, _AT_ONCE):
             proposals = asked.ask(min(_AT_ONCE, trials - begin))
             grids.append(sweep(cluster, jobs, [policy for _, policy in proposals], figures=figures, **options))
-            asked.tell([trial for trial, _ in proposals], grids[-1], objective, conditions)
+            asked.report([trial for trial, _ in proposals], grids[-1], objective, conditions)
     policies = [policy for grid in grids for policy in grid.policies]
     found = Search(grids[0].setup, policies, grids[0].seeds, [row for grid in grids for row in grid.rows])
     found.objective, found.subject_to, found.largest = objective, tuple(subject_to), largest
@@ -151,7 +151,7 @@ class _Study:
         values = self._space[path]
         return asked if isinstance(values, Uniform) else values[asked]
 
-    def tell(self, trials: Sequence[Any], grid: Sweep, objective: str, conditions: Sequence[Promise]) -> None:
+    def report(self, trials: Sequence[Any], grid: Sweep, objective: str, conditions: Sequence[Promise]) -> None:
         """Report the results of the trials to Optuna; a trial without a value of the metric is reported as failed."""
         values = grid.means[grid.named(objective)].tolist()
         for place, trial in enumerate(trials):

@@ -183,7 +183,7 @@ def _check(policies: Sequence[Any], seeds: Sequence[int], limit: int, threads: i
 
 
 def _collect(
-    runs: Iterable[tuple[Task, Row]], rows: dict[int, Row], kept: Storage | None, tell: Teller, total: int
+    runs: Iterable[tuple[Task, Row]], rows: dict[int, Row], kept: Storage | None, report: Teller, total: int
 ) -> None:
     """Add each row to `rows` and to the storage as soon as its simulation is finished, and report the progress."""
 
@@ -195,6 +195,6 @@ def _collect(
             rows[task.place] = row
             if kept is not None:
                 kept.keep(task, row)
-            tell.maybe(progress, last=len(rows) == total)
+            report.maybe(progress, last=len(rows) == total)
     finally:
-        tell.close()
+        report.close()

@@ -94,25 +94,25 @@ class ProgressReporter:
             progress: A function; by default, a bar on standard error if it is a terminal.
         """
         self._total = _bytes_of(source)
-        self._tell = progress or (draw_bar if sys.stderr.isatty() else None)
+        self._progress = progress or (draw_bar if sys.stderr.isatty() else None)
         self._done = self._percent = 0
         self._text: Text | None = None
 
     def count(self, text: Text) -> None:
         """Count the bytes of the text from which an object was read."""
-        if text is self._text or self._tell is None or not self._total:
+        if text is self._text or self._progress is None or not self._total:
             return
         self._text = text
         self._done += text.size
         percent = 100 * self._done // self._total
         if percent > self._percent and self._done < self._total:
             self._percent = percent
-            self._tell(self._done, self._total)
+            self._progress(self._done, self._total)
 
     def finish(self) -> None:
         """Report that everything has been read and placed."""
-        if self._tell is not None and self._total:
-            self._tell(self._total, self._total)
+        if self._progress is not None and self._total:
+            self._progress(self._total, self._total)
 
 
 def draw_bar(done: int, total: int) -> None:

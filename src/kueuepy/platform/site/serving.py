@@ -56,7 +56,7 @@ class SchedulerFeed:
         data.notes = list(notes)
         return data
 
-    def explain(self, name: str, seconds: float) -> Explanation:  # noqa: ARG002 - there is one moment
+    def explain(self, name: str, seconds: float) -> Explanation:  # noqa: ARG002 - there is one time
         """Return the explanation of a workload's state."""
         assert self._scheduler is not None, "the page is read first"
         return self._scheduler.explain(name)
