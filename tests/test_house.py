@@ -421,7 +421,7 @@ READERS_OF_MESSAGES = {
     "src/kueuepy/cli/output.py",  # shortens endless words for display
     "src/kueuepy/cli/signature.py",  # spells the arguments that a message names as options
     "src/kueuepy/platform/journal/lock.py",  # sqlite3, before Python 3.11
-    "src/kueuepy/platform/live/recorded.py",  # recorded from Kueue: only the message names the preemptor
+    "src/kueuepy/platform/live/recording.py",  # recorded from Kueue: only the message names the preemptor
     "src/kueuepy/objects/readable.py",  # msgspec
     "src/kueuepy/selectors/evaluation.py",  # the CEL library
 }

@@ -12,10 +12,9 @@ import anyio
 import pytest
 from mcp import ClientSession, StdioServerParameters, stdio_client
 
-from kueuepy.cli.agents.pages import MOST_BYTES, Answer, Pages, pages_of
-from kueuepy.cli.agents.server import Agents
-from kueuepy.cli.agents.source import Source
-from kueuepy.cli.agents.tools import TOOLS
+from kueuepy.cli.mcp import Agents
+from kueuepy.cli.paging import MOST_BYTES, Pages, pages_of
+from kueuepy.cli.tools import TOOLS, Answer, Source
 from kueuepy.errors import KueueError
 
 ROOT = Path(__file__).parents[2]

@@ -6,7 +6,7 @@ import pytest
 
 import kueuepy as kq
 from exploration.conftest import RECLAIM, arrivals
-from kueuepy.lab.exploration.gate import PolicyCheck, PolicyVerdict, read_promises
+from kueuepy.lab.exploration.measure import PolicyCheck, PolicyVerdict, read_promises
 
 
 @pytest.fixture
@@ -54,8 +54,8 @@ def test_a_target_without_matching_jobs_is_missed(result):
         ("- [loops == 0]\n", "yaml:1: is not a string"),
         ("- {promis: loops == 0}\n", "yaml:1: has promis; it must have promise"),
         ("loops == 0\n", "must be a list"),
-        ("- loops == 0\n- 'x\n", "yaml:3: is not valid YAML"),
-        ("- \0\n", "is not valid YAML"),
+        ("- loops == 0\n- 'x\n", "yaml:2:3: found unexpected end of stream"),
+        ("- \0\n", "yaml:1:3: control character 0x00 is not allowed"),
         ("", "must be a list"),
         ("[]\n", "must be a list"),
         ("- wait_p95 <= nan\n", 'yaml:1: .*"nan"; it must be a number'),
@@ -84,13 +84,13 @@ def test_a_missing_file_is_reported(result, tmp_path):
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("- ? [promise, why]\n  : loops == 0\n", "has a key that is not a string; it must have promise"),
-        ("- ? {a: b}\n  : loops == 0\n- loops == 0\n", "has a key that is not a string"),
+        ("- ? [promise, why]\n  : loops == 0\n", "yaml:1:5: .*cannot be a key"),
+        ("- ? {a: b}\n  : loops == 0\n- loops == 0\n", "yaml:1:5: .*cannot be a key"),
         ("- promise: loops == 0\n  why: [a, b]\n", "why is not a string"),
-        ("- promise: loops == 0\n  promise: loops == 1\n", "each field once"),
+        ("- promise: loops == 0\n  promise: loops == 1\n", 'key "promise" is given twice'),
         ("- {}\n", "has no field; it must have promise"),
         ("- [loops == 0]\n", "is not a string"),
-        ("- " + "[" * 100_000, "nested too deeply|is not valid YAML"),
+        ("- " + "[" * 100_000, "nested too deep"),
     ],
 )
 def test_invalid_entries_of_a_file_are_rejected_with_their_line(tmp_path, text, message):

@@ -13,12 +13,10 @@ import kueuepy as kq
 from exploration.conftest import GPU
 from kueuepy.cli import main
 from kueuepy.errors import InvalidSpecError
-from kueuepy.lab.exploration.arrivals import Arrivals
-from kueuepy.lab.exploration.remaining import Runtimes
-from kueuepy.lab.exploration.survival import KaplanMeier
+from kueuepy.lab.exploration.remaining import Arrivals, KaplanMeier, Runtimes
 from kueuepy.objects.times import parse_time
 from kueuepy.platform.history import RecordingWriter
-from kueuepy.platform.metrics.serving import MetricsServer
+from kueuepy.platform.metrics.series import MetricsServer
 from live.server import events
 
 

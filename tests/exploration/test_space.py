@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import kueuepy as kq
-from kueuepy.lab.exploration.space import policies_of
+from kueuepy.lab.exploration.policy import policies_of
 
 
 def test_a_dict_describes_all_combinations_with_the_last_path_fastest():

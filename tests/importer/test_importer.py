@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import io
 import json
 
 import pytest
@@ -11,7 +10,7 @@ import kueuepy as kq
 from importer.dumps import admitted, cluster_queue, condition, dump, local_queue, outcomes, pod, workload
 from kueuepy.errors import InvalidSpecError
 from kueuepy.platform.importer import by_label, import_cluster
-from kueuepy.platform.importer.progress import bar
+from kueuepy.platform.importer.report import draw_bar
 from kueuepy.platform.visibility import cluster_queue_status
 
 
@@ -72,7 +71,7 @@ def test_a_second_import_changes_nothing():
     assert again.report.counts == {"admitted": 3, "skipped": 3}
 
 
-def test_the_progress_bar_reaches_the_end(tmp_path):
+def test_the_progress_bar_reaches_the_end(tmp_path, capsys):
     path = tmp_path / "dump.json"
     path.write_text(json.dumps(dump(*(workload(f"w{i}") for i in range(200)))))
     told: list[tuple[int, int]] = []
@@ -80,11 +79,9 @@ def test_the_progress_bar_reaches_the_end(tmp_path):
     assert told == sorted(told)
     assert len(told) > 20
     assert told[-1] == (path.stat().st_size,) * 2
-    out = io.StringIO()
-    draw = bar(out)
-    draw(1, 4)
-    draw(4, 4)
-    assert out.getvalue() == f"\r[{'#' * 10}{'.' * 30}]  25 %\r[{'#' * 40}] 100 %\n"
+    draw_bar(1, 4)
+    draw_bar(4, 4)
+    assert capsys.readouterr().err == f"\r[{'#' * 10}{'.' * 30}]  25 %\r[{'#' * 40}] 100 %\n"
 
 
 def test_no_progress_bar_without_a_terminal(capsys):

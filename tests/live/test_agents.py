@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from kueuepy.cli.agents.server import Agents
-from kueuepy.cli.agents.source import Source
+from kueuepy.cli.mcp import Agents
+from kueuepy.cli.tools import Source
 from kueuepy.errors import KueueError
 
 RECORDING = str(Path(__file__).parents[2] / "examples" / "live" / "history.db")

@@ -15,7 +15,8 @@ import kueuepy as kq
 from kueuepy.cli import main
 from kueuepy.objects.times import parse_time
 from kueuepy.platform.history import RecordingWriter
-from kueuepy.platform.live.comparison import UNEXPLAINED, kendall_tau
+from kueuepy.platform.live.agreement import kendall_tau
+from kueuepy.platform.live.comparison import UNEXPLAINED
 from live.server import events
 
 DATA = Path(__file__).parent / "data"

@@ -19,7 +19,7 @@ from kueuepy.objects.times import parse_time
 from kueuepy.platform.apiserver import RESOURCES
 from kueuepy.platform.live.shadow import Shadow
 from kueuepy.platform.live.watching import Message
-from kueuepy.platform.metrics.serving import MetricsServer
+from kueuepy.platform.metrics.series import MetricsServer
 from live.server import Store, events
 from live.test_closed import CONFIGURATION, workload
 from live.test_recorder import START

@@ -57,9 +57,9 @@ class Program:
 
 COMMANDS = {
     "check": Entry("check.check", "Validate objects and report surprising settings."),
-    "convert": Entry("convert.convert", "Convert objects of any API version to v1beta2."),
+    "convert": Entry("check.convert", "Convert objects of any API version to v1beta2."),
     "run": Entry("run.run", "Admit jobs until nothing changes, and show decisions and reasons."),
-    "explain": Entry("explain.explain", "Explain why a workload is pending or admitted."),
+    "explain": Entry("run.explain", "Explain why a workload is pending or admitted."),
     "whatif": Entry(
         "whatif.whatif",
         "Test whether a job would be admitted, or what a change would do.",
@@ -70,14 +70,14 @@ COMMANDS = {
         "Import the state of a cluster, or make a configuration for a log of jobs.",
         {"--rbac": "importing.rbac", "--jobs=": "explore.cluster_of"},
     ),
-    "record": Entry("record.record", "Record the history of a cluster."),
+    "record": Entry("verify.record", "Record the history of a cluster."),
     "verify": Entry(
         "verify.verify",
         "Compare the decisions of a recorded or running cluster with those of kueuepy.",
         {"cluster:": "verify.follow"},
     ),
     "mcp": Entry("mcp.mcp", "Answer the questions of AI agents about a cluster."),
-    "upgrade": Entry("upgrade.upgrade", "Compare the decisions of two releases of Kueue."),
+    "upgrade": Entry("compare.upgrade", "Compare the decisions of two releases of Kueue."),
     "compare": Entry("compare.compare", "Compare the results of jobs under two policies."),
     "simulate": Entry("simulate.simulate", "Simulate jobs on a cluster configuration."),
     "sweep": Entry("sweep.sweep", "Simulate jobs under many policies, and find the best policy."),
@@ -92,9 +92,9 @@ COMMANDS = {
         "Serve the page of a cluster, sliders for its quotas, or metrics.",
         {"--jobs=": "serving.play", "--metrics=": "serving.serve_metrics"},
     ),
-    "report": Entry("report.report", "Write an HTML report of simulation results."),
+    "report": Entry("page.report", "Write an HTML report of simulation results."),
     "jobs": Entry(
-        "jobs.describe", "Describe or convert a log of jobs.", {"convert": "jobs.convert", "describe": "jobs.describe"}
+        "logs.describe", "Describe or convert a log of jobs.", {"convert": "logs.convert", "describe": "logs.describe"}
     ),
 }
 _ABOUT = """\
@@ -148,7 +148,7 @@ def _run(words: list[str], program: Program) -> int:
 
         sys.stdout.write(f"{describe()}\n")
         return 0
-    from kueuepy.cli import output, signature  # noqa: PLC0415 - `--help` does not need them
+    from kueuepy.cli import output  # noqa: PLC0415 - `--help` does not need them
     from kueuepy.errors import KueueError  # noqa: PLC0415
 
     json = "--json" in rest
@@ -157,16 +157,17 @@ def _run(words: list[str], program: Program) -> int:
         return output.exit_code(_command(name, rest, program))
     except KueueError as error:
         output.fail(error, json=json)
-        return _WRONG_COMMAND_LINE if isinstance(error, signature.UsageError) else _WRONG_INPUT
+        return _WRONG_COMMAND_LINE if isinstance(error, output.UsageError) else _WRONG_INPUT
 
 
 def _command(name: str, words: list[str], program: Program) -> int:
-    from kueuepy.cli import signature  # noqa: PLC0415 - `--help` does not need them
+    from kueuepy.cli import output, signature  # noqa: PLC0415 - `--help` does not need them
     from kueuepy.errors import KueueError  # noqa: PLC0415
 
     if name not in COMMANDS:
-        raise signature.UsageError(_unknown(name))
+        raise output.UsageError(_unknown(name))
     entry = COMMANDS[name]
+    # Help is printed even if the rest of the command line is not valid.
     if {"-h", "--help"} & {*words}:
         others = {word: _loaded(path) for word, path in entry.others.items()}
         text = signature.help_text(f"{program.name} {name}", _loaded(entry.function), others)
@@ -198,6 +199,7 @@ def _unknown(name: str) -> str:
 def _selected(entry: Entry, words: list[str]) -> tuple[Any, list[str]]:
     """Return the function that the words of a command line select, and the words for its parameters."""
     for key, path in entry.others.items():
+        # `--job FILE` and `cluster:CONTEXT` stay in the command line, because the selected function reads them.
         if key[-1] in "=:" and any(f"{word}=".startswith(key) for word in words):
             return _loaded(path), words
         if key in (words if key.startswith("-") else words[:1]):

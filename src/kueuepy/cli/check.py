@@ -1,14 +1,27 @@
-"""`kueuepy check`: validate objects and report surprising settings."""
+"""`kueuepy check`: validate objects and report surprising settings; `kueuepy convert`: convert them to v1beta2."""
 
+import sys
 from collections import Counter
 from typing import Literal
 
 from kueuepy.cli.options import Start
-from kueuepy.cli.output import ANSWER_IS_NO, OK, SEVERITY_STYLES, WRONG_INPUT, fail, print_json, problem_data, say
+from kueuepy.cli.output import (
+    ANSWER_IS_NO,
+    OK,
+    SEVERITY_STYLES,
+    WRONG_INPUT,
+    fail,
+    print_json,
+    problem_data,
+    say,
+    say_notes,
+)
 from kueuepy.errors import InvalidSpecError
 from kueuepy.errors.words import counted, verb
+from kueuepy.files import write_file
 from kueuepy.lint import SEVERITIES, Finding, Findings, lint
-from kueuepy.manifest import Manifest, ManifestError
+from kueuepy.manifest import Limits, Manifest, ManifestError, dump
+from kueuepy.manifest.text.sources import items
 
 
 def check(
@@ -85,3 +98,37 @@ def _count(manifest: Manifest) -> int:
 def _print(finding: Finding) -> None:
     before, severity, after = str(finding).partition(f"{finding.severity} {finding.rule}:")
     say((before, "dim"), (severity, SEVERITY_STYLES[finding.severity]), after)
+
+
+def convert(
+    files: list[str],
+    *,
+    to: Literal["v1beta2"] = "v1beta2",
+    output: str | None = None,
+    reading: Start,
+    json: bool = False,
+) -> None:
+    """Convert objects of v1alpha1, v1alpha2, v1beta1 or v1beta2 to equivalent YAML of v1beta2.
+
+    Notes about skipped or corrected input go to standard error.
+
+    Options:
+        files (FILE): YAML or JSON file, directory of them, - (stdin), or cluster:CONTEXT.
+        to: API version of the converted objects.
+        output (FILE): Output file; by default, standard output.
+
+    Examples:
+        kueuepy convert examples/seeds/000/max.yaml
+        kueuepy convert examples/seeds/004/research-pool.yaml --output research-pool.yaml
+    """
+    manifest = reading.manifest(files, reading.namespace)
+    say_notes(map(str, manifest.notes))
+    text = dump(manifest)
+    if json:
+        documents = [item.value for item in items(text, Limits(), strict=True)]
+        print_json({"apiVersion": "v1", "kind": "List", "items": documents})
+    elif output is None:
+        sys.stdout.write(text)
+    else:
+        write_file(output, text)
+        say(f"{output}: written in {to}", stderr=True)

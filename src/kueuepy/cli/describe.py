@@ -29,8 +29,8 @@ from kueuepy.session.session import session_of
 if TYPE_CHECKING:
     from kueuepy.cli.rows import Rows
 
+# The number of objects that could not be imported which are listed.
 _PROBLEMS = 5
-"""The number of objects that could not be imported which are listed."""
 _TABLES = (".csv", ".csv.gz")
 _DEFAULT = Start()
 
@@ -48,7 +48,7 @@ class Started(NamedTuple):
     notes: tuple[str, ...]
     has_status: bool = False
 
-    def tell(self) -> Scheduler:
+    def noted(self) -> Scheduler:
         """Print the notes to standard error and return the Scheduler."""
         say_notes(self.notes)
         return self.scheduler
@@ -222,6 +222,7 @@ def find(scheduler: Scheduler, name: str) -> str:
     keys = scheduler.keys()
     where, slash, last = name.rpartition("/")
     inside = [key for key in keys if not slash or where in _places(scheduler, key)]
+    # The name of a Workload that Kueue makes for a job: the kind, the name and a hash.
     made = re.compile(rf"[a-z]+-{re.escape(last)}(\d{{5}})?-[0-9a-f]{{5}}")
     for found in (
         [key for key in keys if key == name],

@@ -1,22 +1,19 @@
 """`kueuepy import --jobs`, `guarantee` and `eta`: a configuration for a log, and analyses by many simulations."""
 
-from collections.abc import Callable
 from typing import Any, Literal
 
 import msgspec
 
 from kueuepy.cli.describe import find, start
 from kueuepy.cli.logs import Log, pair
-from kueuepy.cli.options import Start
-from kueuepy.cli.output import ANSWER_IS_NO, OK, counting, expect_other_file, print_json, say
-from kueuepy.cli.shared import Count, Positive
-from kueuepy.cli.signature import UsageError
+from kueuepy.cli.options import Count, Positive, Start
+from kueuepy.cli.output import UsageError, counting, expect_other_file, print_answer, say
 from kueuepy.cluster import dump
 from kueuepy.errors import InvalidSpecError
-from kueuepy.lab.exploration.arrivals import Arrivals
 from kueuepy.lab.exploration.estimate import eta as when_admitted
 from kueuepy.lab.exploration.estimate import risk as risk_of_eviction
 from kueuepy.lab.exploration.guarantee import guarantee as guaranteed
+from kueuepy.lab.exploration.remaining import Arrivals
 from kueuepy.objects import SECOND
 from kueuepy.simulation.load import cluster_of as make_cluster
 from kueuepy.simulation.model import Edit
@@ -110,7 +107,7 @@ def guarantee(
         kueuepy guarantee delays examples/week/teams.yaml --jobs examples/week/jobs.csv
         kueuepy guarantee safety examples/week/teams.yaml --cluster-queue robots
     """
-    scheduler = start(files, reading).tell() if question == "shrink" else None
+    scheduler = start(files, reading).noted() if question == "shrink" else None
     options: dict[str, Any] = {
         "cluster_queue": cluster_queue,
         "amounts": dict(pair("--amount", text) for text in amount) or None,
@@ -129,11 +126,8 @@ def guarantee(
         if question in ("shrink", "delays"):
             options["progress"] = show
         found = guaranteed(question, scheduler or reading.cluster(files), **options)
-    if json:
-        print_json({**msgspec.structs.asdict(found), "facts": found.facts.rows()})
-    else:
-        say(str(found))
-    return ANSWER_IS_NO if found.holds is False else OK
+    data = {**msgspec.structs.asdict(found), "facts": found.facts.rows()}
+    return print_answer(found, data, json=json, is_negative=found.holds is False)
 
 
 def eta(
@@ -163,30 +157,18 @@ def eta(
     """
     if (runtimes is None) == (history is None):
         raise UsageError("--runtimes or --history: one of them must be given, and only one")
-    scheduler = start(files, reading).tell()
+    scheduler = start(files, reading).noted()
     key = find(scheduler, workload)
     known, coming = (_known(runtimes), _coming(future)) if runtimes is not None else (None, _coming(future))
     if history is not None:
         known = Jobs.from_workloads(history, user=users or None)
         coming = coming or Arrivals(known, _arriving(horizon), since=scheduler.now % 86400)
-    with counting("futures simulated") as show:
-        found = when_admitted(
-            scheduler,
-            key,
-            known,
-            future=coming,
-            n=futures,
-            seed=seed,
-            horizon=horizon,
-            users=users,
-            progress=_of(show, futures),
-        )
-    if json:
-        print_json(found)
-    else:
-        say(str(found))
-        if coming is None:
-            say("note: without --future no other jobs arrive, so the estimate is too early", stderr=True)
+    options = {"future": coming, "n": futures, "seed": seed, "horizon": horizon, "users": users}
+    with counting("futures simulated", futures) as show:
+        found = when_admitted(scheduler, key, known, progress=show, **options)
+    print_answer(found, found, json=json)
+    if coming is None and not json:
+        say("note: without --future no other jobs arrive, so the estimate is too early", stderr=True)
 
 
 def risk(
@@ -209,28 +191,13 @@ def risk(
     Examples:
         kueuepy eta --risk a-1 examples/seeds/002/two-teams-reclaim.yaml examples/seeds/002/jobs.csv --within 12h
     """
-    scheduler = start(files, reading).tell()
+    scheduler = start(files, reading).noted()
     key = find(scheduler, workload)
+    options = {"within": within, "future": _coming(future), "n": futures, "seed": seed}
     known = None if runtimes is None else _known(runtimes)
-    with counting("futures simulated") as show:
-        found = risk_of_eviction(
-            scheduler,
-            key,
-            within=within,
-            future=_coming(future),
-            runtimes=known,
-            n=futures,
-            seed=seed,
-            progress=_of(show, futures),
-        )
-    if json:
-        print_json(found)
-    else:
-        say(str(found))
-
-
-def _of(show: Callable[..., None] | None, total: int) -> Callable[[int], None] | None:
-    return None if show is None else lambda done: show(done, total)
+    with counting("futures simulated", futures) as show:
+        found = risk_of_eviction(scheduler, key, runtimes=known, progress=show, **options)
+    print_answer(found, found, json=json)
 
 
 def _known(text: str) -> Any:

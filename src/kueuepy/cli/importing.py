@@ -7,10 +7,8 @@ from typing import Any
 import msgspec
 import yaml
 
-from kueuepy.cli.options import paths
-from kueuepy.cli.output import ANSWER_IS_NO, OK, expect_other_file, print_json, say, say_notes, table
-from kueuepy.cli.shared import Positive
-from kueuepy.cli.signature import UsageError
+from kueuepy.cli.options import Positive, paths
+from kueuepy.cli.output import ANSWER_IS_NO, OK, UsageError, expect_other_file, print_json, say, say_notes, table
 from kueuepy.errors import InvalidSpecError
 from kueuepy.errors.problems import shown
 from kueuepy.errors.words import counted

@@ -92,6 +92,7 @@ def _split(words: list[str]) -> tuple[dict[str, str], list[str]]:
             rest.append(word)
         else:
             value = value if equals else next(left, "")
+            # kubectl's -o is a format, and -o of a command is a file: the value tells them apart.
             if _FLAGS[name] != "output" or value in _FORMATS:
                 flags[_FLAGS[name]] = value
             else:
@@ -135,6 +136,7 @@ def _as_yaml(words: list[str], plugin: _Plugin) -> int:
     with redirect_stdout(out):
         code = execute(words, plugin)
     if text := out.getvalue():
+        # Help and texts before an error are not JSON.
         is_json = text.startswith(("{", "["))
         sys.stdout.write(yaml.safe_dump(json.loads(text), sort_keys=False, allow_unicode=True) if is_json else text)
     return code

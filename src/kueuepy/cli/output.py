@@ -4,8 +4,9 @@ import math
 import os
 import re
 import shutil
+import signal
 import sys
-import textwrap
+import threading
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
@@ -15,11 +16,11 @@ from typing import Any, TextIO
 
 import msgspec
 
-from kueuepy.errors import InvalidSpecError
+from kueuepy.errors import InvalidSpecError, KueueError
 from kueuepy.errors.problems import ManifestError, Problem
 from kueuepy.files import write_file
 from kueuepy.look.escapes import visible
-from kueuepy.look.notebook import blocks
+from kueuepy.look.notebook import Named, Sheet, repr_text
 from kueuepy.look.numbers import time_left
 
 OK = 0
@@ -30,21 +31,22 @@ NOT_MODELLED = 4
 
 SEVERITY_STYLES = {"error": "bold red", "warning": "yellow", "note": "cyan"}
 _CODES = {"bold": 1, "dim": 2, "red": 31, "yellow": 33, "cyan": 36}
+# Columns of output to a file or a pipe, so that no line is wrapped or cut.
 _WIDE = 10_000
-"""Columns of output to a file or a pipe, so that no line is wrapped or cut."""
+# The number of characters of a progress bar.
 _BAR = 20
-"""The number of characters of a progress bar."""
-_LONG = 32
-"""The number of characters from which a cell may be broken into lines in a terminal."""
-_TITLE = 18
-"""The number of characters in a line of the title of a column."""
+# A word that a message does not quote in full: a file name has at most 255 characters.
 _ENDLESS = re.compile(r"\S{400,}")
-"""A word that a message does not quote in full: a file name has at most 255 characters."""
 _QUOTED = 80
+
+
+class UsageError(KueueError):
+    """The command line is not valid."""
 
 
 def _paint(text: str, style: str, stream: TextIO) -> str:
     """Return a text in a style, on terminals that show colours."""
+    # NO_COLOR and TERM=dumb are conventions that most command lines follow.
     plain = "NO_COLOR" in os.environ or os.environ.get("TERM") == "dumb" or not stream.isatty()
     codes = ";".join(str(_CODES[name]) for name in style.split())
     return text if plain or not (codes and text) else f"\x1b[{codes}m{text}\x1b[0m"
@@ -119,56 +121,17 @@ def problem_data(found: tuple[str, Problem]) -> dict[str, str]:
     return {"where": where, "field": problem.field, "kind": problem.kind, "message": problem.detail}
 
 
-def table(title: str, columns: Sequence[str], rows: Iterable[Sequence[Any]]) -> None:
+def table(title: str, columns: Sequence[str | Named], rows: Iterable[Sequence[Any]]) -> None:
     """Print a table; numeric columns are right-aligned.
 
     In a terminal, long cells are broken into lines, and columns that do not fit are printed below the others.
     """
-    lines = [["" if cell is None else visible(str(cell)) for cell in row] for row in rows]
-    heads = list(map(visible, columns))
-    right = [bool(cells) and all(map(_is_number, cells)) for cells in zip(*lines, strict=True)] or [False] * len(heads)
-    widths = [max(map(len, "\n".join(texts).split("\n"))) for texts in zip(heads, *lines, strict=True)]
-    least = [min(width, _LONG) for width in widths]
-    room = shutil.get_terminal_size().columns if sys.stdout.isatty() else _WIDE
-    for number, places in enumerate(blocks(least, 1, room)):
-        if number or title:
-            say(("" if number else title, "bold"))
-        left = room - sum(least[at] for at in places) - 2 * (len(places) - 1)
-        shown = {}
-        for at in places:
-            shown[at] = least[at] + max(0, min(widths[at] - least[at], left))
-            left -= shown[at] - least[at]
-        for line in _aligned(heads, shown, right, bottom=True):
-            say((line, "bold"))
-        for cells in lines:
-            for line in _aligned(cells, shown, right):
-                say(line)
-
-
-def _aligned(
-    cells: Sequence[str], widths: dict[int, int], right: Sequence[bool], *, bottom: bool = False
-) -> Iterator[str]:
-    """Yield the lines of some cells of a row, in columns of the given widths, aligned at the top or at the bottom."""
-    parts = []
-    for at, width in widths.items():
-        lines = cells[at].split("\n")
-        parts.append([part for line in lines for part in (textwrap.wrap(line, width) if len(line) > width else [line])])
-    height = max(map(len, parts))
-    for part in parts:
-        blank = [""] * (height - len(part))
-        part[:] = [*blank, *part] if bottom else [*part, *blank]
-    for texts in zip(*parts, strict=True):
-        places = zip(texts, widths.items(), strict=True)
-        yield "  ".join(f"{text:{'>' if right[at] else '<'}{width}}" for text, (at, width) in places).rstrip()
-
-
-def in_lines(title: str) -> str:
-    """Break the title of a column into short lines."""
-    return textwrap.fill(title, _TITLE, break_long_words=False)
-
-
-def _is_number(text: str) -> bool:
-    return text.lstrip("-").replace(".", "", 1).isdigit()
+    cells = [["" if cell is None else cell for cell in row] for row in rows]
+    width = shutil.get_terminal_size().columns if sys.stdout.isatty() else _WIDE
+    if title:
+        say(title, style="bold")
+    for line in repr_text([Sheet(columns, cells)], width=width, most=len(cells)).splitlines():
+        say(line)
 
 
 def print_json(value: Any) -> None:
@@ -181,6 +144,22 @@ def print_json(value: Any) -> None:
         value = {"not_modelled": _unmodelled.texts, **value}
     encoded = msgspec.json.encode(as_data(value), enc_hook=str)
     sys.stdout.write(msgspec.json.format(encoded, indent=2).decode() + "\n")
+
+
+def print_answer(found: object, data: Any, *, json: bool, is_negative: bool = False) -> int:
+    """Print an answer as its text, or the data with `--json`, and return the exit code.
+
+    Args:
+        found: The answer.
+        data: The data for JSON.
+        json: Whether to print JSON.
+        is_negative: Whether the command exits with `ANSWER_IS_NO`.
+    """
+    if json:
+        print_json(data)
+    else:
+        say(str(found))
+    return ANSWER_IS_NO if is_negative else OK
 
 
 def as_data(value: Any) -> Any:
@@ -209,35 +188,54 @@ def progress(what: str) -> Iterator[None]:
 
 
 @contextmanager
-def counting(unit: str) -> Iterator[Callable[..., None] | None]:
-    """Yield a function that shows a progress bar with the time left, or `None` if standard error is not a terminal.
+def counting(unit: str, total: int = 0) -> Iterator[Callable[..., None]]:
+    """Yield a function that shows a progress bar with the time left, if standard error is a terminal.
 
-    The function accepts the number of finished units of work, the total, and a note.
+    The function accepts the `Progress` of a simulation or a sweep, or the number of finished units of work and the
+    total.
 
     Args:
         unit: The unit of work and what was done with it, such as `jobs done`.
+        total: The total, if only the number of finished units is passed to the function.
     """
-    if not sys.stderr.isatty():
-        yield None
-        return
+    watched = sys.stderr.isatty()
     begin, before, last = time.monotonic(), None, 0
 
-    def show(done: int, total: int, more: str = "") -> None:
+    def show(progress: Any, total: int = total) -> None:
         nonlocal begin, before, last
+        if not watched:
+            return
+        done, total = (progress, total) if isinstance(progress, int) else (progress.done, progress.total)
         if done < last:  # the next part of a command, with a total of its own
             begin, before = time.monotonic(), None
         before = max(done - 1, 0) if before is None else before  # a stored sweep begins with finished simulations
         last = done
         left = time_left(time.monotonic() - begin, done - before, total - before)
         bar = ("█" * (_BAR * done // max(total, 1))).ljust(_BAR, "░")
-        text = f"{bar} {done:,} of {total:,} {unit}{more}{f', about {left} left' if left else ''}"
+        waiting = f", {progress.waiting:,} waiting or running" if hasattr(progress, "waiting") else ""
+        text = f"{bar} {done:,} of {total:,} {unit}{waiting}{f', about {left} left' if left else ''}"
         sys.stderr.write(f"\r{text}\x1b[K")
         sys.stderr.flush()
 
     try:
         yield show
     finally:
-        sys.stderr.write("\r\x1b[K")
+        if watched:
+            sys.stderr.write("\r\x1b[K")
+
+
+@contextmanager
+def until_interrupted(stop: Callable[[], None]) -> Iterator[None]:
+    """Call a function when the process is interrupted or asked to terminate, as long as the context lasts."""
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    handlers = {one: signal.signal(one, lambda *_: stop()) for one in (signal.SIGINT, signal.SIGTERM)}
+    try:
+        yield
+    finally:
+        for one, handler in handlers.items():
+            signal.signal(one, handler)
 
 
 def save_figure(figure: Any, path: str) -> None:

@@ -1,32 +1,32 @@
-"""`kueuepy page` and `kueuepy serve`: the page of a cluster as a file, or served and kept up to date."""
+"""`kueuepy page`, `serve` and `report`: pages of a cluster and of results, as a file or served and kept up to date."""
 
 import shlex
+import sys
 import webbrowser
 from collections.abc import Callable, Hashable
 from functools import partial
 from pathlib import Path
-from typing import Annotated, NamedTuple
+from typing import Annotated, Any, NamedTuple
 
 from msgspec import Meta
 
 from kueuepy.cli.describe import start
-from kueuepy.cli.options import Start
+from kueuepy.cli.options import Count, Port, Start
 from kueuepy.cli.output import progress, say
-from kueuepy.cli.shared import Count, Port
 from kueuepy.errors import InvalidSpecError
 from kueuepy.errors.words import counted
 from kueuepy.files import is_directory, is_file
 from kueuepy.look.serving import Server
 from kueuepy.manifest.text.sources import is_live
 from kueuepy.pages import Page
-from kueuepy.pages.data import PageData
-from kueuepy.pages.state import MOST_EXPLAINED, state_data
+from kueuepy.pages.state import MOST_EXPLAINED
 from kueuepy.platform.history import Recording
 from kueuepy.platform.site import FixedFeed, PageSite, RecordingFeed, SchedulerFeed
-from kueuepy.platform.site.making import is_whole_recording
-from kueuepy.platform.site.recorded import recorded_data
+from kueuepy.platform.site.serving import Feed, is_whole_recording
 from kueuepy.scheduler import Scheduler
+from kueuepy.simulation.comparison import Comparison
 from kueuepy.simulation.fleet_result import load_result
+from kueuepy.simulation.report import report as write_report
 
 
 class _Options(NamedTuple):
@@ -59,18 +59,8 @@ def page(
         kueuepy page history.db -o week.html
     """
     options = _Options(title, reading, as_is)
-    name = ", ".join(sources)
-    if _is_result(sources):
-        with progress("reading the result"):
-            data = _of_result(sources[0], title)
-    elif _is_recording(sources):
-        with progress("reading the recording"):
-            data = recorded_data(Recording(sources[0]), title=title, source=name, explained=explain)
-    else:
-        scheduler, notes = _started(sources, options)
-        with progress("explaining the pending workloads"):
-            data = state_data(scheduler, title=title, source=name, explained=explain)
-        data.notes = list(notes)
+    with progress(f"reading {', '.join(sources)}"):
+        data = _feed(sources, options, explain).read()
     data.command = _command(sources, options)
     Page(data).save(output)
     size = Path(output).stat().st_size / 1e6 if Path(output).is_file() else 0.0
@@ -100,20 +90,13 @@ def serve(
         kueuepy serve history.db --port 8000
         kueuepy serve examples/seeds/002/two-teams.yaml examples/seeds/002/jobs.csv --no-browser
     """
-    options = _Options(title, reading, as_is)
-    about = {"title": title, "source": ", ".join(sources)}
-    feed: FixedFeed | RecordingFeed | SchedulerFeed
     if "-" in sources:
         raise InvalidSpecError("-: standard input cannot be read again; give a file")
-    if _is_result(sources):
-        feed = FixedFeed(_of_result(sources[0], title))
-    elif _is_recording(sources):
-        feed = RecordingFeed(Recording(sources[0]), **about)
-    else:
-        feed = SchedulerFeed(lambda: _started(sources, options), lambda: _stamp(sources), **about)
-    with progress(f"reading {about['source']}"):
-        site = PageSite(feed, every)
-    serve_page(partial(Server, site), port, about["source"], browser=browser)
+    name = ", ".join(sources)
+    with progress(f"reading {name}"):
+        # A served page requests further explanations when needed.
+        site = PageSite(_feed(sources, _Options(title, reading, as_is), 50), every)
+    serve_page(partial(Server, site), port, name, browser=browser)
 
 
 def serve_page(listen: Callable[[int], Server], port: int, title: str, *, browser: bool) -> None:
@@ -141,23 +124,26 @@ def _is_result(sources: list[str]) -> bool:
     return len(sources) == 1 and is_file(Path(sources[0]) / "result.json")
 
 
-def _of_result(folder: str, title: str) -> PageData:
-    data = load_result(folder).page(title=title).data
-    data.source = folder
-    return data
+def _feed(sources: list[str], options: _Options, explained: int) -> Feed:
+    """Return the source of a page, which contains a number of explanations."""
+    about: dict[str, Any] = {"title": options.title, "source": ", ".join(sources), "explained": explained}
+    if _is_result(sources):
+        data = load_result(sources[0]).page(title=options.title).data
+        data.source = sources[0]
+        return FixedFeed(data)
+    if len(sources) == 1 and is_whole_recording(sources[0]):
+        return RecordingFeed(Recording(sources[0]), **about)
 
+    def started() -> tuple[Scheduler, tuple[str, ...]]:
+        found = start(sources, options.reading, settle=not options.as_is)
+        return found.scheduler, found.notes
 
-def _is_recording(sources: list[str]) -> bool:
-    return len(sources) == 1 and is_whole_recording(sources[0])
-
-
-def _started(sources: list[str], options: _Options) -> tuple[Scheduler, tuple[str, ...]]:
-    found = start(sources, options.reading, settle=not options.as_is)
-    return found.scheduler, found.notes
+    return SchedulerFeed(started, lambda: _stamp(sources), **about)
 
 
 def _stamp(sources: list[str]) -> Hashable:
     """Return the times and sizes of all files; `None` if one of the sources is a cluster, which must be read."""
+    # Only reading a cluster shows whether it has changed.
     if any(map(is_live, sources)):
         return None
     found = []
@@ -179,3 +165,30 @@ def _command(sources: list[str], options: _Options) -> str:
     settings += f" --kueue-version {reading.kueue_version}" if reading.kueue_version else ""
     settings += f" -n {reading.namespace}" if reading.namespace != "default" else ""
     return f"kueuepy explain {{name}} {shlex.join(sources)}{settings}"
+
+
+def report(folders: list[str], *, output: str, title: str = "") -> None:
+    """Write a report of one simulation, or a comparison of several, as one self-contained HTML file.
+
+    The report begins with the result in words, and ends with all metrics, their confidence intervals and the settings.
+    The middle of the report contains charts, evictions, and the pending jobs with their reasons. A comparison shows the
+    policies side by side, and lists the queues and jobs that wait longer or less.
+
+    Options:
+        folders (DIR): Directory written by kueuepy simulate --out; several directories are compared.
+        output (FILE): HTML file to write.
+        title (TEXT): Title of the report.
+
+    Examples:
+        kueuepy report results/ -o report.html
+        kueuepy report today/ tomorrow/ -o difference.html --title 'Reclaim within the cohort?'
+    """
+    with progress("reading the results"):
+        found = {folder: load_result(folder) for folder in folders}
+    named = {Path(folder).name or folder: result for folder, result in found.items()}
+    results = named if len(named) == len(found) else found
+    with progress("writing the report"):
+        single = len(results) == 1
+        chosen = next(iter(results.values())) if single else Comparison(results)
+        write_report(chosen, output, title, shlex.join(["kueuepy", *sys.argv[1:]]))
+    say(f"written to {output}")

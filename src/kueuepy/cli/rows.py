@@ -22,8 +22,8 @@ _TIMES: dict[str, Callable[[str], int | None]] = {"submit": parse_moment, "durat
 _NEVER = "-1"
 _TEXTS = ("name", "namespace", "queue")
 _ALIASES = {"runtime": "duration", "local_queue": "queue", "mem": "memory"}
+# Columns that only a simulation uses, for example to group jobs.
 _OF_SIMULATION = ("elastic", "template", "flavor", "user", *SPANS)
-"""Columns that only a simulation uses, for example to group jobs."""
 
 
 class Rows(list[Submission]):

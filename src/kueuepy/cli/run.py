@@ -1,16 +1,18 @@
-"""`kueuepy run`: admit jobs until nothing changes, and show decisions and reasons."""
+"""`kueuepy run`: admit jobs, and show decisions and reasons; `kueuepy explain`: explain the state of a workload."""
 
 from collections.abc import Iterator
 from typing import Any
 
+import msgspec
+
 from kueuepy._core import Quantity
-from kueuepy.cli.describe import describe, plain, rows_table, start
-from kueuepy.cli.options import Start
+from kueuepy.cli.describe import describe, find, plain, rows_table, start
+from kueuepy.cli.options import Positive, Start
 from kueuepy.cli.output import print_json, progress, say
-from kueuepy.cli.shared import Positive
 from kueuepy.engine.cycle import Settled
 from kueuepy.engine.decisions import Admitted, Pending
 from kueuepy.errors.words import counted, verb
+from kueuepy.explain.whatif import outcome, outcome_text
 from kueuepy.scheduler import Scheduler
 from kueuepy.session.session import session_of
 
@@ -37,7 +39,7 @@ def run(
     """
     found = start(files, reading, settle=False)
     scheduler = found.scheduler
-    found.tell()
+    found.noted()
     with progress(f"deciding about {counted(len(scheduler.keys()), 'workload')}"):
         settled = scheduler.settle(max_cycles=cycles)
     waiting = list(_waiting(scheduler))
@@ -104,9 +106,9 @@ def _why(scheduler: Scheduler, key: str) -> tuple[str, str, str]:
 
 
 def _usage(scheduler: Scheduler) -> Iterator[tuple[str, str, str, str]]:
-    for queue, cells in session_of(scheduler).engine.usage().items():
-        for cell, amount in cells.items():
-            flavor, _, resource = cell.partition("/")
+    for queue, amounts in session_of(scheduler).engine.usage().items():
+        for pair, amount in amounts.items():
+            flavor, _, resource = pair.partition("/")
             yield queue, flavor, resource, Quantity.format(resource, amount)
 
 
@@ -121,3 +123,35 @@ def _summary(settled: Settled, waiting: int) -> None:
         say(str(loop), style="bold red")
     if not settled.loops and not settled.finished:
         say("further cycles would change the state", style="yellow")
+
+
+def explain(
+    workload: str,
+    files: list[str],
+    *,
+    as_is: bool = False,
+    reading: Start,
+    json: bool = False,
+) -> None:
+    """Explain why a workload is pending, admitted or evicted.
+
+    For a pending workload, this includes the shortage in each flavor and changes that would admit it.
+
+    Examples:
+        kueuepy explain a-4 examples/seeds/002/two-teams.yaml examples/seeds/002/jobs.csv
+        kueuepy explain train -n team-a cluster:prod
+        kubectl get clusterqueues,localqueues,cohorts,resourceflavors,workloads -A -o yaml | kueuepy explain ns/train -
+    """
+    started = start(files, reading, settle=not as_is)
+    scheduler = started.noted()
+    is_plain = "/" in workload or reading.namespace == "default"
+    name = workload if is_plain else f"{reading.namespace}/{workload}"
+    found = scheduler.explain(find(scheduler, name))
+    if json:
+        print_json(found.to_dict())
+    else:
+        say(str(msgspec.structs.replace(found, not_modelled=())))  # `start` has printed them
+        if started.has_status and found.verdict in ("Pending", "Preempting", "Fits"):
+            later = scheduler.fork()
+            later.settle()
+            say(f"after the next cycles: {outcome_text(outcome(session_of(later).engine, found.workload))}")

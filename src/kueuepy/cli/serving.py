@@ -6,20 +6,17 @@ from functools import partial
 from pathlib import Path
 
 from kueuepy.cli.describe import start
-from kueuepy.cli.interrupts import until_interrupted
 from kueuepy.cli.logs import Log
-from kueuepy.cli.options import Reading, Start, seconds_of
-from kueuepy.cli.output import say
+from kueuepy.cli.options import Port, Positive, Reading, Start, seconds_of
+from kueuepy.cli.output import say, until_interrupted
 from kueuepy.cli.page import serve_page
-from kueuepy.cli.shared import Port, Positive
 from kueuepy.errors import ApiError
 from kueuepy.errors.words import counted, plural
-from kueuepy.lab.exploration.waits import estimated_waits, wait_series
+from kueuepy.lab.exploration.estimate import estimated_waits, wait_series
 from kueuepy.lab.play import Playground, Server
 from kueuepy.objects import SECOND
 from kueuepy.platform.metrics import Watch
-from kueuepy.platform.metrics.series import OwnSeries, Series, exposition
-from kueuepy.platform.metrics.serving import MetricsServer
+from kueuepy.platform.metrics.series import MetricsServer, OwnSeries, Series, exposition
 from kueuepy.simulation.spans import span
 from kueuepy.simulation.table import Jobs
 
@@ -74,10 +71,11 @@ def serve_metrics(
     Examples:
         kueuepy serve cluster:prod --metrics 0.0.0.0:9090 --history history.db
     """
+    # A signal handler sets the event, which ends the pause between two estimates at once.
     ended = threading.Event()
     seconds = seconds_of(stop_after)
     pause = span("--every", every) / SECOND
-    told = [""]
+    served = [""]
 
     def estimate() -> None:
         began = time.time()
@@ -89,16 +87,17 @@ def serve_metrics(
         )
         when.set(began)
         series: list[Series] = [wait_series(waits), when, *Watch(scheduler).series()]
-        told[0] = exposition(series)
+        served[0] = exposition(series)
 
     estimate()
     end = None if seconds is None else time.monotonic() + seconds
-    with MetricsServer(metrics, lambda: told[0]) as server, until_interrupted(ended.set):
+    with MetricsServer(metrics, lambda: served[0]) as server, until_interrupted(ended.set):
         say(f"metrics: {server.url}; press Ctrl-C to stop", stderr=True)
         while not ended.wait(pause if end is None else max(0.0, min(pause, end - time.monotonic()))):
             if end is not None and time.monotonic() >= end:
                 break
             try:
                 estimate()
+            # A cluster that cannot be reached for a while must not end the metrics.
             except ApiError as error:
                 say(f"note: {error}; the last estimate is served", stderr=True)

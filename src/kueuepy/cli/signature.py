@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple, NoReturn, get_args, 
 
 import msgspec
 
-from kueuepy.errors import KueueError
+from kueuepy.cli.output import UsageError
 from kueuepy.errors.former import FORMER
 from kueuepy.errors.problems import shown, suggestion
 
@@ -33,12 +33,8 @@ _NAMES = re.compile(r"(?:[a-z_]+: )+")
 _NUMBER = re.compile(r"-\.?\d")
 _SHORT = {"help": "-h", "namespace": "-n", "output": "-o", "futures": "-N"}
 _METAVARS = {int: "N", float: "X"}
+# The most characters in a line of help, and the column at which the descriptions of options begin.
 _WIDEST, _INDENT = 100, 27
-"""The most characters in a line of help, and the column at which the descriptions of options begin."""
-
-
-class UsageError(KueueError):
-    """The command line is not valid."""
 
 
 class Docstring(NamedTuple):
@@ -119,8 +115,8 @@ class Option(NamedTuple):
         """The description with the default, for help."""
         if self.is_required:
             return self.help if self.is_argument else f"{self.help}  [required]"
-        told = self.default not in (None, False, True, "", ())
-        return f"{self.help}  [default: {self.default}]" if told else self.help
+        is_shown = self.default not in (None, False, True, "", ())
+        return f"{self.help}  [default: {self.default}]" if is_shown else self.help
 
     def read(self, text: str) -> Any:
         """Convert the text of a value.
@@ -138,6 +134,7 @@ class Option(NamedTuple):
 
     def add_to(self, parser: argparse.ArgumentParser, *, optional: bool) -> None:
         """Add the option to a parser."""
+        # An absent option has no value, so that the default in the signature applies.
         given: dict[str, Any] = {"default": argparse.SUPPRESS, "dest": self.name}
         if self.is_flag:
             for flag in self.flags:
@@ -168,9 +165,9 @@ def options_of(function: Command) -> list[Option]:
 
     A parameter whose type is a Struct of msgspec stands for several options: the fields of the Struct.
     """
-    from kueuepy.cli import shared  # noqa: PLC0415 - only its docstring is read
+    from kueuepy.cli import options  # noqa: PLC0415 - only its docstring is read
 
-    described = Docstring.of(shared).options | Docstring.of(function).options
+    described = Docstring.of(options).options | Docstring.of(function).options
     hints = get_type_hints(function, include_extras=True)
     found = []
     for name, parameter in inspect.signature(function).parameters.items():
@@ -222,10 +219,12 @@ def parse(command: str, function: Command, words: Sequence[str], optional: Itera
         UsageError: An option is unknown, a required one is missing, or a value has another form.
     """
     options = options_of(function)
+    # An abbreviation would become ambiguous when a command gets another option.
     parser = _Parser(command, add_help=False, allow_abbrev=False)
     for one in options:
         one.add_to(parser, optional=one.name in optional)
     _expect_known(command, [flag for one in options if not one.is_argument for flag in one.flags], words)
+    # Options may stand between arguments, as in kubectl.
     found = vars(parser.parse_intermixed_args(list(words)))
     for one in options:
         if one.is_argument and found.get(one.name) in (None, []):  # argparse sets absent arguments

@@ -3,13 +3,12 @@
 import shlex
 import sys
 import warnings
-from collections.abc import Callable
 from functools import partial
 from pathlib import Path
 from typing import Any, Literal
 
 from kueuepy.cli.logs import Log, pair
-from kueuepy.cli.options import Reading
+from kueuepy.cli.options import Positive, Reading
 from kueuepy.cli.output import (
     ANSWER_IS_NO,
     OK,
@@ -17,12 +16,10 @@ from kueuepy.cli.output import (
     counting,
     expect_other_file,
     fail,
-    in_lines,
     print_json,
     say,
     table,
 )
-from kueuepy.cli.shared import Positive
 from kueuepy.cluster import Cluster
 from kueuepy.cluster.patch import patched
 from kueuepy.cluster.unmodelled import not_modelled
@@ -30,21 +27,20 @@ from kueuepy.errors import InvalidSpecError, LoopError
 from kueuepy.errors.libraries import imported
 from kueuepy.errors.words import plural
 from kueuepy.files import is_file
-from kueuepy.lab.exploration.gate import check_policy as hold
-from kueuepy.lab.exploration.gate import read_promises
+from kueuepy.lab.exploration.measure import check_policy as hold
+from kueuepy.lab.exploration.measure import read_promises
 from kueuepy.look.notebook import Sheet, repr_text
 from kueuepy.look.numbers import duration
 from kueuepy.manifest import Limits, check
 from kueuepy.manifest.places import at_place, placed
 from kueuepy.manifest.text.sources import items
-from kueuepy.simulation.catalogue import columns_shown, figure_text, is_shown, label_of, titled
+from kueuepy.simulation.catalogue import columns_shown, figure_text, is_shown, titled
 from kueuepy.simulation.model import Clock, RunModel, read_events
 from kueuepy.simulation.pages import words
 from kueuepy.simulation.pictures.catalogue import PICTURES, drawn, in_order
 from kueuepy.simulation.report import report as write_report
 from kueuepy.simulation.result import Result
 from kueuepy.simulation.saved import plain
-from kueuepy.simulation.simulate import Progress
 from kueuepy.simulation.simulate import simulate as run
 from kueuepy.simulation.table import Jobs
 
@@ -152,7 +148,7 @@ def _run(cluster: Cluster, jobs: Jobs, options: dict[str, Any]) -> Result:
     """Simulate jobs, show the progress, and report the parts that are not modelled, also those that events add."""
     with counting("jobs done") as show, warnings.catch_warnings():
         warnings.simplefilter("ignore", UserWarning)  # they are in the result
-        found = run(cluster, jobs, progress=_waiting(show) if show else False, **options)
+        found = run(cluster, jobs, progress=show, **options)
     announce(found.not_modelled)
     return found
 
@@ -180,11 +176,6 @@ def _print(found: Result, verdicts: Any, *, json: bool) -> None:
         tell_result(found)
         for verdict in verdicts or ():
             say(str(verdict), style="" if verdict.passed else "red")
-
-
-def _waiting(show: Callable[..., None]) -> Callable[[Progress], None]:
-    """Return a function that shows the progress of a simulation."""
-    return lambda progress: show(progress.done, progress.total, f", {progress.waiting:,} waiting or running")
 
 
 def _write(found: Result, out: str | None, report: str | None, pictures: list[tuple[Any, str]]) -> None:
@@ -222,12 +213,11 @@ def tell_result(found: Result) -> None:
         texts = [words.of_run(found), *words.problem(found).lines()]
         say(f"{repr_text([Sheet(('Result',), [(text,) for text in texts])])}\n")
     values = [(name, value) for name, value in found.kpis.rows() if is_shown("run", name)]
-    rows = [(str(titled(name)), name, figure_text(name, value)) for name, value in values]
-    table("", ("Metric", "Name", "Value"), rows)
+    table("", ("Metric", "Value"), [(titled(name), figure_text(name, value)) for name, value in values])
     say("")
     queues = found.queues
     names = ["cluster_queue", *columns_shown("run queues", queues.names)]
-    heads = ["ClusterQueue", *(in_lines(label_of(name)) for name in names[1:])]
+    heads = ["ClusterQueue", *map(titled, names[1:])]
     shown = {row["cluster_queue"]: row for row in queues.rows()}
     rows_ = [[_text(name, shown[queue][name]) for name in names] for queue in in_order(found, shown)]
     table("", heads, rows_)

@@ -81,6 +81,7 @@ def guarded(run: Callable[[], int]) -> int:
         sys.stdout, sys.stderr = given
         if err_raw is not None:
             err.flush()
+        # A stream that is closed later must not raise the error again.
         for raw in (out_raw, err_raw):
             if raw is not None:
                 raw.drops = True

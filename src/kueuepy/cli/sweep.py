@@ -1,7 +1,6 @@
 """`kueuepy sweep`: simulate jobs under many policies; `kueuepy plan`: find the smallest value that meets a target."""
 
 import csv
-import math
 import re
 from collections.abc import Callable
 from contextlib import contextmanager
@@ -11,38 +10,33 @@ from typing import TYPE_CHECKING, Any
 import yaml
 
 from kueuepy.cli.logs import Log, pair
-from kueuepy.cli.options import Reading
+from kueuepy.cli.options import Positive, Reading
 from kueuepy.cli.output import (
     ANSWER_IS_NO,
     OK,
+    UsageError,
     counting,
     expect_other_file,
-    in_lines,
     print_json,
     progress,
     save_figure,
     say,
     table,
 )
-from kueuepy.cli.shared import Positive
-from kueuepy.cli.signature import UsageError
 from kueuepy.cluster import Cluster, dump
 from kueuepy.errors import InvalidSpecError
 from kueuepy.errors.libraries import imported
 from kueuepy.files import write_file
 from kueuepy.lab.exploration.grid import Sweep
-from kueuepy.lab.exploration.measure import promise
 from kueuepy.lab.exploration.plan import plan as make_plan
-from kueuepy.lab.exploration.space import Uniform
-from kueuepy.lab.exploration.space import sample as evenly
+from kueuepy.lab.exploration.policy import Uniform
+from kueuepy.lab.exploration.policy import sample as evenly
 from kueuepy.lab.exploration.sweep import sweep as run
-from kueuepy.simulation.catalogue import figure_text, is_shown, label_of
+from kueuepy.simulation.catalogue import figure_text
 from kueuepy.simulation.table import Jobs
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
-
-    from kueuepy.tables import Columns
 
 _RANGE = re.compile(r"(-?[0-9.]+?)\.\.(-?[0-9.]+?)(?::([0-9.]+))?")
 
@@ -115,7 +109,7 @@ def sweep(
             threads=threads,
             on=client,
             storage=storage,
-            progress=False if show is None else lambda progress: show(progress.done, progress.total),
+            progress=show,
             until=until,
             warmup=warmup,
         )
@@ -131,7 +125,12 @@ def sweep(
             {"policies": len(grid.policies), "seeds": list(grid.seeds), "rows": grid.frame.rows(), "best": chosen}
         )
     else:
-        _tell(grid, front, rows)
+        for text in grid.warnings:
+            say(f"warning: {text}", style="yellow")
+        sheet = grid.sheet(front, rows)
+        table("", sheet.header, sheet.rows)
+        if len(front) > rows:
+            say(f"and {len(front) - rows} more")
         _tell_best(grid, chosen, best, where)
     return ANSWER_IS_NO if chosen is None else OK
 
@@ -197,24 +196,6 @@ def _workers(address: str | None) -> "Iterator[Any]":
         raise InvalidSpecError(f"--dask {address}: cannot be reached: {error}") from None
     with client:
         yield client
-
-
-def _tell(grid: Sweep, front: "Columns", rows: int) -> None:
-    for text in grid.warnings:
-        say(f"warning: {text}", style="yellow")
-    paths = list(dict.fromkeys(path for policy in grid.policies for path in policy))
-    shown = [name for name in grid.figures if is_shown("sweep", name) or "(" in name]
-    lines = [
-        [
-            row["policy"],
-            *(row[path] for path in paths),
-            *(figure_text(name, row[name]) for name in shown),
-        ]
-        for row in front.rows(rows)
-    ]
-    table("", ("Policy", *paths, *map(_heading, shown)), lines)
-    if len(front) > rows:
-        say(f"and {len(front) - rows} more")
 
 
 def _save(grid: Sweep, path: str) -> None:
@@ -285,7 +266,7 @@ def plan(
             seeds=seeds,
             threads=threads,
             storage=storage,
-            progress=False if show is None else lambda progress: show(progress.done, progress.total),
+            progress=show,
         )
     if output is not None and isinstance(found.cluster, Cluster):
         dump(found.cluster, output)
@@ -295,21 +276,5 @@ def plan(
         facts = {name: getattr(found, name) for name in ("target", "vary", "value", "monotone", "exhaustive")}
         print_json({**facts, "curve": found.curve.rows()})
     else:
-        figure = str(promise(target).measure)
-        rows = [
-            [row["value"], figure_text(figure, row["mean"]), _interval(figure, row), "yes" if row["passed"] else "no"]
-            for row in found.curve.rows()
-        ]
-        table("", (vary.rpartition(".")[2], _heading(figure), "95% interval", "Target met"), rows)
-        say(repr(found)[len("<Plan: ") : -1], style="bold")
+        say(str(found))
     return ANSWER_IS_NO if found.value is None else OK
-
-
-def _heading(figure: str) -> str:
-    """Return the header of the column of a metric: its title, and the name that options accept."""
-    return f"{in_lines(label_of(figure))}\n{figure}"
-
-
-def _interval(figure: str, row: dict[str, Any]) -> str:
-    ends = (row["low"], row["high"])
-    return "" if any(map(math.isnan, ends)) else " to ".join(figure_text(figure, end) for end in ends)

@@ -1,22 +1,22 @@
-"""`kueuepy verify`: measure how far the decisions of kueuepy agree with a recorded cluster."""
+"""`kueuepy verify`: compare the decisions of kueuepy with those of a cluster; `kueuepy record`: record a cluster."""
 
 import time
 from collections.abc import Sequence
-from contextlib import nullcontext
-from typing import Any
+from contextlib import ExitStack, nullcontext
 
-from kueuepy.cli.interrupts import until_interrupted
-from kueuepy.cli.options import context_of, seconds_of
-from kueuepy.cli.output import ANSWER_IS_NO, OK, counting, print_json, say, say_notes
-from kueuepy.cli.shared import Count, Fraction
+from kueuepy.cli.options import Count, Fraction, context_of, seconds_of
+from kueuepy.cli.output import ANSWER_IS_NO, OK, counting, print_answer, say, say_notes, until_interrupted
+from kueuepy.errors import InvalidSpecError
 from kueuepy.errors.words import counted
+from kueuepy.manifest.text.sources import is_recording
 from kueuepy.objects import SECOND
-from kueuepy.platform.live.agreement import Agreement, Difference
+from kueuepy.platform.live.agreement import Agreement, ClosedAgreement, Difference
 from kueuepy.platform.live.closed import verify_closed
-from kueuepy.platform.live.comparison import ClosedAgreement
+from kueuepy.platform.live.recorder import Recorder
+from kueuepy.platform.live.recorder import record as record_cluster
 from kueuepy.platform.live.shadow import Shadow
 from kueuepy.platform.live.verify import verify as verify_recording
-from kueuepy.platform.metrics.serving import MetricsServer
+from kueuepy.platform.metrics.series import MetricsServer
 from kueuepy.simulation.spans import span
 
 
@@ -44,32 +44,15 @@ def verify(
         kueuepy verify tests/live/data/cohort.jsonl.gz --closed --explained 1
         kueuepy verify history.db --at-least 0.99
     """
-    if closed:
-        with counting("recorded changes applied") as show:
-            outcomes = verify_closed(recording, tolerance=latency, explained=explained, progress=show)
-        return _tell(outcomes, _closed_data(outcomes), at_least, json=json)
+    found: Agreement | ClosedAgreement
     with counting("recorded changes applied") as show:
-        found = verify_recording(recording, latency=latency, progress=show)
-    return _tell(found, {"decisions": found.decisions.rows()}, at_least, json=json)
-
-
-def _closed_data(found: ClosedAgreement) -> dict[str, Any]:
-    return {
-        "order": found.order,
-        "latency_seconds": found.latency,
-        "late_seconds": {f"p{percent:g}": late for percent, late in found.timing().items()},
-        "preemptions": found.preemptions,
-        "admissions": found.admissions.rows(),
-    }
-
-
-def _tell(found: Agreement | ClosedAgreement, data: dict[str, Any], at_least: float | None, *, json: bool) -> int:
-    if json:
-        print_json({"agreement": found.share, **data, "differences": found.differences, "notes": found.notes})
-    else:
-        say_notes(found.notes)
-        say(str(found))
-    return ANSWER_IS_NO if at_least is not None and found.share < at_least else OK
+        if closed:
+            found = verify_closed(recording, tolerance=latency, explained=explained, progress=show)
+        else:
+            found = verify_recording(recording, latency=latency, progress=show)
+    data = {"agreement": found.share, **found.to_dict(), "differences": found.differences, "notes": found.notes}
+    say_notes(() if json else found.notes)
+    return print_answer(found, data, json=json, is_negative=at_least is not None and found.share < at_least)
 
 
 def follow(
@@ -97,21 +80,21 @@ def follow(
     """
     context = context_of(cluster)
     seconds = seconds_of(stop_after)
-    told = _Told(span("--every", every) / SECOND)
+    findings = _Findings(span("--every", every) / SECOND)
     found = Shadow.open(context, latency=latency)
-    told.shadow = found
+    findings.shadow = found
     with nullcontext() if metrics is None else MetricsServer(metrics, found.metrics_text) as server:
         say(f"following {cluster}; press Ctrl-C to stop", stderr=True)
         if server is not None:
             say(f"metrics: {server.url}", stderr=True)
         with until_interrupted(found.stop):
-            found.run(seconds, told.tell)
-    told.summary()
+            found.run(seconds, findings.add)
+    findings.summary()
     say_notes(found.notes[:20])
     return ANSWER_IS_NO if at_least is not None and found.share < at_least else OK
 
 
-class _Told:
+class _Findings:
     """What the command prints while it follows a cluster."""
 
     shadow: Shadow
@@ -120,7 +103,7 @@ class _Told:
         self._every = every
         self._next = time.monotonic() + every
 
-    def tell(self, differences: Sequence[Difference]) -> None:
+    def add(self, differences: Sequence[Difference]) -> None:
         for one in differences:
             say(str(one))
         if time.monotonic() >= self._next:
@@ -132,3 +115,50 @@ class _Told:
         now = time.strftime("%Y-%m-%d %H:%M:%S", time.gmtime())
         different = sum(count for (_, outcome), count in found.counts.items() if outcome == "different")
         say(f"{now} {counted(found.total, 'decision')}, {100 * found.share:.1f}% agree, {different} differ")
+
+
+def record(
+    cluster: str,
+    *,
+    out: str,
+    keep: str | None = None,
+    anonymise: str | None = None,
+    users: str = "",
+    stop_after: str | None = None,
+) -> None:
+    """Record the history of a cluster in an SQLite file, until the command is interrupted.
+
+    Other commands accept FILE as the cluster at the end of the recording, FILE@TIME as the cluster at a given time, and
+    --jobs FILE as the job history of the cluster. The command only reads the cluster. It does not record environment
+    variables and commands of pods.
+
+    Options:
+        cluster (CLUSTER): Cluster to record: cluster:CONTEXT, or cluster: for the current context.
+        out (FILE): Recording to create or continue; its name must end with .db.
+        keep (TIME): How long to keep deleted Workloads, e.g. 90d; by default, indefinitely.
+        anonymise (FILE): Replace names with keyed hashes; the key is read from this file, which is created if missing.
+
+    Examples:
+        kueuepy record cluster:prod --out history.db --keep 90d
+        kueuepy record cluster:in --out /data/history.db --anonymise /keys/names --users team.example.com/user
+    """
+    context = context_of(cluster)
+    if not is_recording(out) or "@" in out:
+        raise InvalidSpecError(f"{out}: its name must end with .db and contain no @")
+    running = ExitStack()
+
+    def begin(recorder: Recorder) -> None:
+        say(f"recording {cluster} in {out}; press Ctrl-C to stop", stderr=True)
+        running.enter_context(until_interrupted(recorder.stop))
+
+    with running:
+        written = record_cluster(
+            context,
+            out,
+            keep=None if keep is None else span("--keep", keep) / SECOND,
+            anonymise=anonymise,
+            users=users,
+            seconds=seconds_of(stop_after),
+            on_start=begin,
+        )
+    say(f"{out}: {counted(written, 'event')} written")

@@ -7,10 +7,8 @@ import yaml
 
 from kueuepy.cli.describe import describe, jobs_of, plain, rows_table, start
 from kueuepy.cli.logs import pair
-from kueuepy.cli.options import Start, paths
-from kueuepy.cli.output import ANSWER_IS_NO, OK, announce, print_json, progress, say
-from kueuepy.cli.shared import Positive
-from kueuepy.cli.signature import UsageError
+from kueuepy.cli.options import Positive, Start, paths
+from kueuepy.cli.output import ANSWER_IS_NO, OK, UsageError, announce, print_json, progress, say
 from kueuepy.cluster.cluster import of_release
 from kueuepy.cluster.patch import Patched, named_by, patched
 from kueuepy.engine.decisions import Admitted, Preempting
@@ -58,7 +56,7 @@ def whatif(
         raise UsageError("whatif: one of --job, --edit and --set is required")
     if replace and edit is None:
         raise UsageError("--replace: needs --edit")
-    scheduler = start(files, reading, settle=not as_is).tell()
+    scheduler = start(files, reading, settle=not as_is).noted()
     changed = [] if edit is None else _edits(scheduler, edit, reading, replace=replace)
     if set_:
         changed.append(dict(_value(text) for text in set_))
@@ -99,7 +97,7 @@ def admissions(
         largest: Print the largest pod count with which the first pod set would be admitted.
         preempting: Count a job as admitted even if it must preempt other workloads.
     """
-    scheduler = start(files, reading, settle=not as_is).tell()
+    scheduler = start(files, reading, settle=not as_is).noted()
     ask = _largest if largest else _try
     with jobs_of([job], namespace=reading.namespace) as found:
         items = [item.workload if isinstance(item, Submission) else item for item in found]
@@ -135,6 +133,7 @@ def _edits(scheduler: Scheduler, file: str, reading: Start, *, replace: bool) ->
     Raises:
         KueueError: The file cannot be read, or a changed object is not valid.
     """
+    # Partial objects are merged into existing ones, so that they are taken out before the file is validated.
     there = objects_of(scheduler)
     changed: list[tuple[Item, dict[str, Any]]] = []
 

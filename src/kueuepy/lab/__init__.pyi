@@ -1,27 +1,17 @@
 from kueuepy.explain.whatif import workloads_over_quota
 from kueuepy.lab import play, rl
-from kueuepy.lab.exploration.answer import Guarantee
-from kueuepy.lab.exploration.arrivals import Arrivals
-from kueuepy.lab.exploration.estimate import Eta, Risk, eta, risk
-from kueuepy.lab.exploration.gate import (
-    check_policy,
-)
+from kueuepy.lab.exploration.remaining import Arrivals
+from kueuepy.lab.exploration.estimate import estimated_waits, eta, risk
+from kueuepy.lab.exploration.fragments import fragmentation
+from kueuepy.lab.exploration.measure import check_policy
 from kueuepy.lab.exploration.guarantee import guarantee
-from kueuepy.lab.exploration.search import Search, search
-from kueuepy.lab.exploration.space import Uniform, sample
-from kueuepy.lab.exploration.waits import estimated_waits
-from kueuepy.lab.upgrade import Upgrade, compare_versions
-from kueuepy.topology import Fragmentation, fragmentation
+from kueuepy.lab.exploration.search import search
+from kueuepy.lab.exploration.policy import Uniform, sample
+from kueuepy.lab.upgrade import compare_versions
 
 __all__ = [
     "Arrivals",
-    "Eta",
-    "Fragmentation",
-    "Guarantee",
-    "Risk",
-    "Search",
     "Uniform",
-    "Upgrade",
     "check_policy",
     "compare_versions",
     "estimated_waits",

@@ -19,8 +19,8 @@ Ends: TypeAlias = tuple[float, float]
 Ticks: TypeAlias = tuple[tuple[float, str], ...]
 _TICKS = 5
 _FEW_DECADES = 1.5
+# The shade of a tile above which its text has the colour of the background.
 _DARK = 0.5
-"""The shade of a tile above which its text has the colour of the background."""
 _TIME_STEPS = (
     *(0.001, 0.01, 0.1, 1, 2, 5, 10, 15, 30),
     *(60 * count for count in (1, 2, 5, 10, 15, 30)),

@@ -5,8 +5,8 @@ from __future__ import annotations
 import html
 import re
 
+# Control characters except tabs and line breaks, characters that change the direction of text, and surrogates.
 _ACTIVE = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069\ud800-\udfff]")
-"""Control characters except tabs and line breaks, characters that change the direction of text, and surrogates."""
 _ONE_BYTE = 0x100
 
 

@@ -6,8 +6,8 @@ classes differently.
 
 from __future__ import annotations
 
+import re
 import textwrap
-from numbers import Real
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from kueuepy.look import html_renderers
@@ -53,10 +53,9 @@ class Sheet(NamedTuple):
     total: int | None = None
     source: str = ""
 
-    @property
-    def hidden(self) -> int:
-        """The number of rows that are not shown."""
-        return max(0, (len(self.rows) if self.total is None else self.total) - MOST_ROWS)
+    def hidden(self, most: int) -> int:
+        """Return the number of rows that are not shown if at most `most` rows are."""
+        return max(0, (len(self.rows) if self.total is None else self.total) - most)
 
 
 class Sheets(tuple[Sheet, ...]):
@@ -71,8 +70,9 @@ class Sheets(tuple[Sheet, ...]):
 
 WIDTH = 80
 """The number of characters in a line of `print`, unless a single column is wider."""
+# The number of characters from which a cell may be broken into lines: at first, and if the table is still too wide.
 _LONG_TEXT, _SHORT_TEXT = 24, 16
-"""The number of characters from which a cell may be broken into lines: at first, and if the table is still too wide."""
+_NUMBER = re.compile(r"-?[\d,]+(\.\d+)?|nan|-?inf")
 _SWITCH = (
     ".kq-figure{container-type:inline-size}.kq-figure svg{max-width:100%;height:auto}"
     "@container (max-width:640px){.kq-large{display:none}.kq-small{display:block!important}}"
@@ -110,9 +110,16 @@ def figure_html(wide: str, narrow: str) -> str:
     )
 
 
-def repr_text(sheets: Iterable[Sheet], value: object = None) -> str:
-    """Return tables as plain text, with the same cells as in a notebook."""
-    return "\n\n".join(_table_text(sheet, value) for sheet in sheets)
+def repr_text(sheets: Iterable[Sheet], value: object = None, *, width: int = WIDTH, most: int = MOST_ROWS) -> str:
+    """Return tables as plain text, with the same cells as in a notebook.
+
+    Args:
+        sheets: The tables.
+        value: The value to which the tables belong, for the note about rows that are not shown.
+        width: The maximum number of characters in a line, unless a single column is wider.
+        most: The maximum number of rows of each table.
+    """
+    return "\n\n".join(_table_text(sheet, value, width, most) for sheet in sheets)
 
 
 class _Column(NamedTuple):
@@ -137,43 +144,43 @@ class _Column(NamedTuple):
         return max(len(word) for text in (*self.head, *self.cells) for word in text.split(" "))
 
 
-def _columns(sheet: Sheet) -> Iterable[_Column]:
+def _columns(sheet: Sheet, most: int) -> Iterable[_Column]:
     """Return the columns of a table; a column of names with titles becomes two columns."""
-    rows = sheet.rows[:MOST_ROWS]
+    rows = sheet.rows[:most]
     for place, head in enumerate(sheet.header):
         cells = [row[place] for row in rows]
         titles = (visible(head.title), visible(head.name)) if isinstance(head, Named) else (visible(str(head)), "")
-        yield _Column(
-            titles, [visible(str(cell)) for cell in cells], bool(cells) and all(isinstance(c, Real) for c in cells)
-        )
+        texts = [visible(str(cell)) for cell in cells]
+        yield _Column(titles, texts, bool(texts) and all(map(_NUMBER.fullmatch, texts)))
         if any(isinstance(cell, Named) for cell in cells):
             yield _Column(("Name", ""), [visible(cell.name) if isinstance(cell, Named) else "" for cell in cells])
 
 
-def _table_text(sheet: Sheet, value: object) -> str:
-    columns = list(_columns(sheet))
-    widths = _fitted(columns)
+def _table_text(sheet: Sheet, value: object, width: int, most: int) -> str:
+    columns = list(_columns(sheet, most))
+    widths = _fitted(columns, width)
     heads = list(zip(*(column.head for column in columns), strict=True))
     lines = [*heads, *zip(*(column.cells for column in columns), strict=True)]
     right = [column.is_right for column in columns]
-    parts = ["\n".join(_block(lines, widths, right, places)) for places in blocks(widths, _keys(columns))]
-    note = [hidden_rows(sheet.hidden, value, sheet.source)] if sheet.hidden else []
-    return "\n".join([*textwrap.wrap(visible(sheet.caption), WIDTH), "\n\n".join(parts), *note])
+    parts = ["\n".join(_block(lines, widths, right, places)) for places in blocks(widths, _keys(columns), width)]
+    hidden = sheet.hidden(most)
+    note = [hidden_rows(hidden, value, sheet.source)] if hidden else []
+    return "\n".join([*textwrap.wrap(visible(sheet.caption), width), "\n\n".join(parts), *note])
 
 
-def _fitted(columns: Sequence[_Column]) -> list[int]:
+def _fitted(columns: Sequence[_Column], most: int) -> list[int]:
     """Return the widths of the columns; if a line is too long, columns with long strings become narrower."""
     for least in (_LONG_TEXT, _SHORT_TEXT):
-        widths = _narrowed(columns, least)
-        if sum(widths) + 2 * (len(widths) - 1) <= WIDTH:
+        widths = _narrowed(columns, least, most)
+        if sum(widths) + 2 * (len(widths) - 1) <= most:
             return widths
-    return _narrowed(columns, _LONG_TEXT)
+    return _narrowed(columns, _LONG_TEXT, most)
 
 
-def _narrowed(columns: Sequence[_Column], least: int) -> list[int]:
+def _narrowed(columns: Sequence[_Column], least: int, most: int) -> list[int]:
     widths = [column.width for column in columns]
     for place in sorted(range(len(widths)), key=lambda place: -widths[place]):
-        excess = sum(widths) + 2 * (len(widths) - 1) - WIDTH
+        excess = sum(widths) + 2 * (len(widths) - 1) - most
         if excess > 0 and widths[place] > least:
             widths[place] = max(columns[place].word, least, widths[place] - excess)
     return widths
@@ -198,10 +205,10 @@ def _keys(columns: Sequence[_Column]) -> int:
     return 1 if len(set(names)) == len(names) or len(columns) == 1 else 2
 
 
-def blocks(widths: Sequence[int], keys: int, most: int = WIDTH) -> list[list[int]]:
+def blocks(widths: Sequence[int], keys: int, most: int) -> list[list[int]]:
     """Divide the columns of a table into blocks, each of which begins with the columns that name the rows.
 
-    >>> blocks([10, 30, 30, 30], 1)
+    >>> blocks([10, 30, 30, 30], 1, 80)
     [[0, 1, 2], [0, 3]]
 
     Args:

@@ -76,6 +76,7 @@ def data_element(name: str, value: Any) -> str:
         name: The id of the element.
         value: The data.
     """
+    # `</script>` in a name would end the element.
     text = msgspec.json.encode(value).decode().replace("<", "\\u003c")
     return f'<script type="application/json" id="{escape(name)}">{text}</script>'
 

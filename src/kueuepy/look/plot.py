@@ -15,17 +15,17 @@ if TYPE_CHECKING:
     from kueuepy.look.chart import Axis, Chart, Colour, Key, Mark
 
 _HATCH = "////"
+# The width of a figure, in inches, from which the legend is beside the Axes.
 _NARROW = 6.0
-"""The width of a figure, in inches, from which the legend is beside the Axes."""
+# The number of characters in a line of a title, on narrow and on wide Axes.
 _SHORT_LINE, _LINE = 32, 90
-"""The number of characters in a line of a title, on narrow and on wide Axes."""
+# The number of characters of a name on the x axis that needs no slanted text.
 _SHORT_NAME = 6
-"""The number of characters of a name on the x axis that needs no slanted text."""
+# Luminance above which a background counts as light: as far from black as from white, by contrast.
 _MIDDLE = 0.18
-"""Luminance above which a background counts as light: as far from black as from white, by contrast."""
 _PIXELS = 100
+# Pixels per inch, and points per pixel, of a drawing without axes.
 _POINTS = 72 / _PIXELS
-"""Pixels per inch, and points per pixel, of a drawing without axes."""
 
 
 def axes_of(ax: Any = None) -> Any:

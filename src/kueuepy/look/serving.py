@@ -25,12 +25,12 @@ _HOST = "127.0.0.1"
 _LONGEST = 256 * 1024
 _DIGITS = len(str(_LONGEST))
 _IDLE = 60
+# Idle timeout in seconds of a connection that has not sent the token.
 _STRANGER_IDLE = 10
-"""Idle timeout in seconds of a connection that has not sent the token."""
+# Maximum number of connections, each with its thread; a browser opens up to six.
 _MOST = 32
-"""Maximum number of connections, each with its thread; a browser opens up to six."""
+# Time in seconds that a new connection waits until the connection that it replaces has ended.
 _ROOM = 1.0
-"""Time in seconds that a new connection waits until the connection that it replaces has ended."""
 
 
 class _Connections(ThreadingHTTPServer):
@@ -226,6 +226,7 @@ class _Handler(BaseHTTPRequestHandler):
             return self.path[1:]
         port = self.connection.getsockname()[1]
         hosts = {f"{_HOST}:{port}", f"localhost:{port}"}
+        # Other web pages that the browser shows must not send requests (CSRF, DNS rebinding).
         origin = self.headers.get("Origin")
         if self.headers.get("Host") not in hosts or (
             origin is not None and origin not in {f"http://{host}" for host in hosts}
@@ -233,10 +234,12 @@ class _Handler(BaseHTTPRequestHandler):
             self._refuse(HTTPStatus.FORBIDDEN)
             return None
         given, wanted = self.path.encode("utf-8", "replace"), self.root.encode()
+        # A comparison in constant time: response times must not reveal the token.
         if not hmac.compare_digest(given[: len(wanted)], wanted):
             self._refuse(HTTPStatus.NOT_FOUND)
             return None
         self.server.has_token(self.connection)
+        # A page polls now and then; strangers get less time.
         self.connection.settimeout(_IDLE)
         return self.path[len(wanted) :]
 
@@ -250,6 +253,7 @@ class _Handler(BaseHTTPRequestHandler):
         self.send_header("Content-Length", str(len(answer.body)))
         self.send_header("Cache-Control", "no-store")
         self.send_header("Content-Security-Policy", f"{answer.policy}; frame-ancestors 'none'")
+        # The address contains the token, which links must not reveal.
         self.send_header("Referrer-Policy", "no-referrer")
         self.send_header("X-Content-Type-Options", "nosniff")
         if answer.tag:

@@ -24,18 +24,18 @@ if TYPE_CHECKING:
     from kueuepy.look.chart import Axis, Chart, Colour, Key, Mark
 
 _ROW = 18
+# The height of an entry of the legend, and of a line of the title.
 _LINE = 16
-"""The height of an entry of the legend, and of a line of the title."""
+# Width of a character of a label and of the title, in pixels.
 _WIDE_DIGIT, _BOLD_DIGIT = 6.6, 7.4
-"""Width of a character of a label and of the title, in pixels."""
+# The number of characters of an entry in the legend, and of entries.
 _ENTRY, _MOST_ENTRIES = 24, 26
-"""The number of characters of an entry in the legend, and of entries."""
+# The width of an entry in a legend below a chart, in pixels; there are at least two entries in a row.
 _KEY = 188
-"""The width of an entry in a legend below a chart, in pixels; there are at least two entries in a row."""
 _MOST_LEFT = 150
 _GAP = 24
+# The number of charts in a row of several charts.
 _BESIDE = 2
-"""The number of charts in a row of several charts."""
 _CROSS = "m-3.2 -3.2l6.4 6.4m0 -6.4l-6.4 6.4"
 _STYLE_ELEMENT = re.compile("<style>.*?</style>")
 

@@ -23,7 +23,7 @@ _STYLE = "cluster.css"
 
 @checked_methods
 class Page:
-    """A page that shows a cluster at one moment, or over a period with a time slider.
+    """A page that shows a cluster at one time, or over a period with a time slider.
 
     The page is one HTML file, which works without a server and loads no other files. Notebooks can also display the
     page.

@@ -27,12 +27,13 @@ if TYPE_CHECKING:
 MOST_LINES = 200
 MOST_BYTES = 200_000
 _LONGEST_TEXT = 400
+# The number of characters up to which a cell stays in one line.
 _SHORT_TEXT = 24
-"""The number of characters up to which a cell stays in one line."""
+# Where the path of a field in a header may be broken.
 _BREAKS = re.compile(r"([/:.])(?=\w)")
-"""Where the path of a field in a header may be broken."""
+# The number of columns of a table of metrics, which fits into a narrow cell of a notebook.
 _METRICS = 2
-"""The number of columns of a table of metrics, which fits into a narrow cell of a notebook."""
+# The style of all other tables: in a narrow cell, each row is a block.
 _STACK = (
     ".kq-stack{container-type:inline-size}@container (max-width:480px){"
     ".kq-stack :is(table,caption,tbody,tr,td){display:block!important;text-align:left!important}"
@@ -43,7 +44,6 @@ _STACK = (
     '.kq-stack td[data-label]::before{content:attr(data-label)": ";opacity:.75}'
     ".kq-stack td:first-child:not(:only-child){font-weight:bold}.kq-stack td:first-child::before{content:none}}"
 )
-"""The style of all other tables: in a narrow cell, each row is a block."""
 
 
 @singledispatch
@@ -60,10 +60,11 @@ def sheet_html(sheet: Sheet, value: object = None) -> str:
     for row in shown:
         line = "<tr>" + "".join(map(_cell, row, sheet.header)) + "</tr>"
         size += len(line.encode())
+        # A notebook stores its output, so that a table must stay small.
         if size > MOST_BYTES // 2:
             break
         body.append(line)
-    hidden = sheet.hidden + len(shown) - len(body)
+    hidden = sheet.hidden(MOST_ROWS) + len(shown) - len(body)
     more = (
         f'<tr><td colspan="{len(sheet.header)}">{_text(hidden_rows(hidden, value, sheet.source))}</td></tr>'
         if hidden

@@ -1,4 +1,4 @@
-"""The data of a page about a Scheduler at one moment."""
+"""The data of a page about a Scheduler at one time."""
 
 from __future__ import annotations
 
@@ -15,7 +15,6 @@ from kueuepy.engine.tables import queue_table, workload_table
 from kueuepy.errors import KueueError
 from kueuepy.look.colours import places
 from kueuepy.objects import SECOND, ResourceFlavor
-from kueuepy.pages.builder import PageBuilder
 from kueuepy.pages.data import (
     ADMITTED,
     EVICTED,
@@ -24,6 +23,7 @@ from kueuepy.pages.data import (
     Causes,
     LimitData,
     NodeData,
+    PageBuilder,
     PageData,
     RackData,
     SeriesData,
@@ -47,8 +47,8 @@ MOST_EXPLAINED = 300
 """The default number of explanations in a page; each explanation takes a few milliseconds in a large cluster."""
 _MOST_DOMAINS = 4_000
 _STATES = {"Pending": PENDING, "QuotaReserved": RESERVED, "Admitted": ADMITTED, "Evicted": EVICTED}
+# Times of less than a year after the Unix epoch are virtual times without a date.
 _DATED = 365 * 86400
-"""Times of less than a year after the Unix epoch are virtual times without a date."""
 
 
 def state_data(scheduler: Scheduler, *, title: str = "", source: str = "", explained: int = MOST_EXPLAINED) -> PageData:
@@ -101,17 +101,17 @@ class _State:
         totals = np.maximum(tables.nominal_quota.sum(axis=0), 1)
         for place, row in enumerate(self._order):
             is_queue = self._nodes[row].kind == "ClusterQueue"
-            for cell in np.flatnonzero(shown[row]).tolist():
-                nominal, used = int(tables.nominal_quota[row, cell]), int(tables.usage[row, cell])
-                borrow, lend = limit(tables.borrowing_limit[row, cell]), limit(tables.lending_limit[row, cell])
+            for pair in np.flatnonzero(shown[row]).tolist():
+                nominal, used = int(tables.nominal_quota[row, pair]), int(tables.usage[row, pair])
+                borrow, lend = limit(tables.borrowing_limit[row, pair]), limit(tables.lending_limit[row, pair])
                 if nominal:
-                    page.nominal.append(SeriesData(place, cell, [0], [nominal]))
+                    page.nominal.append(SeriesData(place, pair, [0], [nominal]))
                 if is_queue:
-                    weights[self._nodes[row].name] += nominal / float(totals[cell])
+                    weights[self._nodes[row].name] += nominal / float(totals[pair])
                 if is_queue and used:
-                    page.used.append(SeriesData(place, cell, [0], [used]))
+                    page.used.append(SeriesData(place, pair, [0], [used]))
                 if borrow is not None or lend is not None:
-                    page.limits.append(LimitData(place, cell, borrow, lend))
+                    page.limits.append(LimitData(place, pair, borrow, lend))
         looks(page.nodes, places(weights))
 
     def _workloads(self, made: PageBuilder, explained: int) -> None:
@@ -191,6 +191,7 @@ def _racks(found: RackMap) -> RackData:
     resource = found.resource
     unit, per = units_of(resource), per_unit(resource)
     levels = list(found.levels)
+    # Without the lowest level, a map of many nodes stays readable, and the page small.
     while len(levels) > 1 and sum(len(rack.values) <= len(levels) for rack in found.racks) > _MOST_DOMAINS:
         levels.pop()
     made = RackData(found.topology, found.flavor, unit, per, levels, [], [])

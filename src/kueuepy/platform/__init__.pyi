@@ -1,9 +1,7 @@
-from kueuepy.platform.importer import Import, import_cluster
+from kueuepy.platform.importer import import_cluster
 from kueuepy.platform.journal import Journal, JournaledScheduler
 from kueuepy.platform.metrics import Watch
 from kueuepy.platform.visibility import (
-    Fidelity,
-    SchedulerEvent,
     cluster_queue_status,
     cohort_status,
     local_queue_status,
@@ -12,11 +10,8 @@ from kueuepy.platform.visibility import (
 )
 
 __all__ = [
-    "Fidelity",
-    "Import",
     "Journal",
     "JournaledScheduler",
-    "SchedulerEvent",
     "Watch",
     "cluster_queue_status",
     "cohort_status",

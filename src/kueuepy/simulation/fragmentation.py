@@ -15,7 +15,7 @@ from kueuepy.objects import SECOND
 from kueuepy.simulation.pictures.catalogue import SINCE, time_unit
 from kueuepy.simulation.spans import span
 from kueuepy.tables import Categorical, Columns
-from kueuepy.topology.fragments import text_of
+from kueuepy.topology.rackmap import text_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping

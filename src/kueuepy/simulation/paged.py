@@ -8,8 +8,7 @@ import numpy as np
 
 from kueuepy.errors import StateError
 from kueuepy.objects import SECOND
-from kueuepy.pages.builder import PageBuilder
-from kueuepy.pages.data import ADMITTED, GONE, PENDING, RESERVED, NodeData, PageData, WorkloadsData, looks
+from kueuepy.pages.data import ADMITTED, GONE, PENDING, RESERVED, NodeData, PageBuilder, PageData, WorkloadsData, looks
 from kueuepy.pages.state import MOST_EXPLAINED, state_data
 from kueuepy.profiles.version import describe
 from kueuepy.simulation.columns import is_resource, keys_of

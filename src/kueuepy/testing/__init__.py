@@ -21,10 +21,10 @@ Requires the extra `testing` (`pip install 'kueuepy[testing]'`).
 
 from kueuepy.testing.machine import SchedulerMachine
 from kueuepy.testing.strategies import clusters, edits, jobs, workloads
-from kueuepy.testing.traces import Arrival, drive, traces
+from kueuepy.testing.traces import Arrival as Arrival
+from kueuepy.testing.traces import drive, traces
 
 __all__ = [
-    "Arrival",
     "SchedulerMachine",
     "clusters",
     "drive",

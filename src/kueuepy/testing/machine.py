@@ -113,6 +113,7 @@ class SchedulerMachine(RuleBasedStateMachine):
     @rule()
     def fork(self) -> None:
         """Fork the Scheduler, check that changes to the original do not affect the fork, and continue with the fork."""
+        # The fingerprint covers the whole state, also what no query shows.
         before = session_of(self.scheduler).engine.fingerprint()
         twin = self.scheduler.fork()
         self.scheduler.cycle()

@@ -104,6 +104,7 @@ def drive(scheduler: Scheduler, trace: Iterable[Arrival]) -> dict[str, float]:
         scheduler.advance(start + now - scheduler.now)
         while ends and ends[0][0] <= now:
             _, key, admitted = heapq.heappop(ends)
+            # After an eviction, the workload has another end, and this one is void.
             if _admitted_at(scheduler, key) == admitted:
                 scheduler.finish(key)
                 finished[key] = now

@@ -33,10 +33,10 @@ MOST_NAMED = 7
 MOST_REMARKS = 8
 WIDE, NARROW = 1040, 356
 """Width of a map in pixels, from which racks continue in the next line: for wide and for narrow screens."""
+# The first colour of a workload: a workload does not look like one of the three largest queues.
 _FIRST_COLOUR = 3
-"""The first colour of a workload: a workload does not look like one of the three largest queues."""
+# Width of a character, in pixels.
 _DIGIT = 6.2
-"""Width of a character, in pixels."""
 _COLUMN = 16  # bars in one column of a rack
 _GAP, _RACK_GAP, _BLOCK_GAP = 2, 24, 40
 _HEAD, _FOOT, _LINE = 16, 16, 18
@@ -67,6 +67,7 @@ class _Pen:
         self._depth = depths[-1] if depths else 1
         cells = [rack for rack in racks if len(rack.values) == self._depth]
         self._cells = sorted(cells, key=lambda rack: tuple(map(_natural, rack.values)))
+        # There is space for the name of each host in a small topology only.
         self._labelled = len(cells) <= _FEW
         self._width, self._height = (90, 18) if self._labelled else (34, 11)
         self._column = _FEW if self._labelled and most < WIDE else _COLUMN

@@ -28,8 +28,8 @@ if TYPE_CHECKING:
     from kueuepy.objects import QuantityText, ResourceFlavor
     from kueuepy.session.state import SchedulerState
 
+# Words for levels whose label is not a word.
 _LEVELS = {"kubernetes.io/hostname": "node"}
-"""Words for levels whose label is not a word."""
 _EVERYWHERE = frozenset(("cpu", "memory", "pods", "ephemeral-storage"))
 
 
@@ -289,6 +289,7 @@ def rack_map(state: SchedulerState, name: str, flavor: str | None = None) -> Rac
         raise InvalidSpecError(
             f'Topology "{name}": is used by {len(found)} flavors; pass flavor, one of {", ".join(found)}'
         )
+    # A fork keeps the state of this moment, which the map reads later.
     engine = state.engine.fork()
     tree = engine.topology_tree(found[0])
     if tree is None:
@@ -303,3 +304,8 @@ def _nobody(declared: Sequence[ResourceFlavor], flavor: str | None) -> str:
     return (
         f"no ResourceFlavor uses it; {'flavors use ' + ', '.join(known) if known else 'no flavor has a topologyName'}"
     )
+
+
+def text_of(requests: Mapping[str, Any]) -> str:
+    """Format the requests of a pod."""
+    return ", ".join(f"{name} {amount}" for name, amount in requests.items()) or "nothing"

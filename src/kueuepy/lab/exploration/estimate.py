@@ -1,4 +1,4 @@
-"""Estimate when a workload gets quota, and whether it is evicted, from many simulated futures."""
+"""Estimate when a workload gets quota, whether it is evicted, and the next waits, from many simulated futures."""
 
 from __future__ import annotations
 
@@ -12,27 +12,35 @@ from kueuepy.errors import InvalidSpecError, StateError
 from kueuepy.errors.arguments import checked
 from kueuepy.errors.settings import spelled_out
 from kueuepy.errors.words import counted
-from kueuepy.lab.exploration.remaining import Living, Runtimes
+from kueuepy.lab.exploration.remaining import Arrivals, Living, Runtimes
 from kueuepy.lab.exploration.runs import NOTHING, in_order
 from kueuepy.lab.exploration.statistics import wilson
 from kueuepy.lab.exploration.trial import one_key
 from kueuepy.look.notebook import Sheet
 from kueuepy.look.numbers import duration
 from kueuepy.objects import SECOND
+from kueuepy.platform.metrics.series import OwnSeries
+from kueuepy.session.session import session_of
 from kueuepy.simulation.measures import percentile
 from kueuepy.simulation.model import Recording, RunSettings, moment
 from kueuepy.simulation.simulate import Simulation
+from kueuepy.simulation.spans import span
 from kueuepy.tables.columns import Framed, table_of
 
 if TYPE_CHECKING:
     import threading
     from collections.abc import Callable, Sequence
 
+    from numpy.typing import NDArray
     from typing_extensions import Unpack
 
     from kueuepy.scheduler import Scheduler
+    from kueuepy.simulation.table import Jobs
     from kueuepy.tables import Columns
 
+QUANTILES = (0.1, 0.5, 0.9)
+# The number of simulated jobs from which the quantiles of a queue are meaningful.
+_LEAST = 20
 _FIRST_LOOK = 3600 * SECOND
 _RUNNING = 2
 _PERCENTS = (5, 10, 50, 90, 95)
@@ -156,6 +164,7 @@ class _Futures:
     def __init__(
         self, scheduler: Scheduler, item: Any, runtimes: Any, future: Any, settings: RunSettings, *, users: str = ""
     ) -> None:
+        # A fork, because the workload may be submitted to it.
         self._scheduler = scheduler.fork()
         self.key = one_key(self._scheduler, item)
         self.living = Living(self._scheduler, users)
@@ -174,6 +183,11 @@ class _Futures:
         """Return the simulation of one future, before its first event."""
         table = self.living.and_coming(self._runtimes, self._future, seed)
         return Simulation(self._scheduler, table, seed=seed, record=record, **self._settings)
+
+
+def _expect_futures(function: str, n: int) -> None:
+    if n < 1:
+        raise InvalidSpecError(f"{function}: n {n}; it must be 1 or more")
 
 
 @checked
@@ -231,8 +245,7 @@ def eta(
         >>> eta(scheduler, "second", "10m", n=5).p50
         600.0
     """
-    if n < 1:
-        raise InvalidSpecError(f"eta: n {n}; it must be 1 or more")
+    _expect_futures("eta", n)
     futures = _Futures(scheduler, workload, runtimes, future, settings, users=users)
     end = moment("eta: horizon", horizon)
     if futures.living.has_quota(futures.key):
@@ -309,8 +322,7 @@ def risk(
         >>> risk(scheduler, "low", future=[urgent]).rules
         {'InClusterQueue': 1.0}
     """
-    if n < 1:
-        raise InvalidSpecError(f"risk: n {n}; it must be 1 or more")
+    _expect_futures("risk", n)
     futures = _Futures(scheduler, workload, runtimes, future, settings)
     end = moment("risk: within", within)
 
@@ -319,6 +331,7 @@ def risk(
         run.run(end / SECOND)
         return _first_eviction(run.result().decisions, futures.row)
 
+    # Identical futures need one simulation, whose answer has no sampling error.
     total = 1 if futures.is_certain else n
     found = [rule for rule in in_order(look, range(seed, seed + total), threads, progress) if rule is not None]
     low, high = wilson(len(found), total) if total > 1 else (float(len(found)), float(len(found)))
@@ -332,3 +345,71 @@ def _first_eviction(decisions: Any, row: int) -> str | None:
     if not len(rows):
         return None
     return decisions["rule"][rows[0]] or str(decisions["reason"][rows[0]])
+
+
+@checked
+def estimated_waits(
+    scheduler: Scheduler,
+    history: Jobs,
+    *,
+    within: Any = "1h",
+    horizon: Any = "1d",
+    n: int = 40,
+    seed: int = 0,
+    threads: int | None = None,
+    users: str = "",
+) -> dict[str, NDArray[np.float64]]:
+    """Estimate the waits of the jobs that arrive next, by LocalQueue.
+
+    Each of `n` simulated futures draws arrivals from the history (`Arrivals`) and the remaining runtimes of the current
+    workloads, given how long they have run.
+
+    Args:
+        scheduler: The Scheduler with the current state; the function does not modify it.
+        history: Jobs as they ran, from `Jobs.read` of a recording.
+        within: The function returns the waits of jobs that arrive within this time from now. Default: 1 hour.
+        horizon: The time span to simulate; a job that still waits at the end has an infinite wait. Default: 1 day.
+        n: The number of simulated futures. Default: 40.
+        seed: The seed of the first simulated future. Default: 0.
+        threads: The number of futures to simulate in parallel. Default: the number of available cores.
+        users: The label of workloads that names their user. Default: none.
+
+    Returns:
+        The waits in seconds by LocalQueue (`namespace/name`), for queues with 20 or more simulated jobs.
+
+    Raises:
+        InvalidSpecError: The history is empty, or an argument is not valid.
+    """
+    _expect_futures("estimated_waits", n)
+    state = scheduler.fork()
+    living, runtimes = Living(state, users), Runtimes(history)
+    now = session_of(state).engine.now
+    # Arrivals begin at the current time of day, because most logs have a daily pattern.
+    coming = Arrivals(history, horizon, since=now / SECOND % 86400)
+    end, last = (span(f"estimated_waits: {name}", given) for name, given in (("horizon", horizon), ("within", within)))
+
+    def look(number: int, _: threading.Event) -> list[tuple[str, float]]:
+        jobs = coming(number).exact()
+        run = Simulation(state, living.and_coming(runtimes, jobs, number), seed=number, record=NOTHING)
+        run.run(end / SECOND)
+        started = run.result().jobs["first_start"][len(living.workloads) :]
+        queue, submit = jobs["queue"], jobs["submit"]
+        waits = np.where(np.isnan(started), np.inf, np.maximum(started - submit / SECOND, 0.0)).tolist()
+        return [(queue[row], waits[row]) for row in np.flatnonzero(submit < last).tolist()]
+
+    found: dict[str, list[float]] = {}
+    for waits in in_order(look, range(seed, seed + n), threads):
+        for queue, wait in waits:
+            found.setdefault(queue, []).append(wait)
+    return {queue: np.sort(waits) for queue, waits in sorted(found.items()) if len(waits) >= _LEAST}
+
+
+def wait_series(waits: dict[str, NDArray[np.float64]]) -> OwnSeries:
+    """Return the quantiles of waits as the series `kueuepy_estimated_wait_seconds`."""
+    text = "Estimated waiting time of the next jobs of a LocalQueue, in seconds; from Monte Carlo simulations"
+    series = OwnSeries("estimated_wait_seconds", "gauge", text)
+    for queue, values in waits.items():
+        for quantile in QUANTILES:
+            place = min(len(values) - 1, int(quantile * len(values)))
+            series.set(float(values[place]), queue=queue, quantile=f"{quantile:g}")
+    return series

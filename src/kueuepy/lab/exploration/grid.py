@@ -45,10 +45,10 @@ ALIKE = (
     "lambda seed: jobs.shuffle_days(seed)"
 )
 """The warning that the seeds of a sweep give identical results."""
+# The number of policies from which a sweep has a best one.
 _FEWEST = 2
-"""The number of policies from which a sweep has a best one."""
+# With at least this many policies and one seed, a warning says that the best policy may be best by chance.
 _MANY = 10
-"""With at least this many policies and one seed, a warning says that the best policy may be best by chance."""
 
 
 class SelectedPolicy(msgspec.Struct, frozen=True):
@@ -258,6 +258,7 @@ class Sweep(Framed):
         down, up = ([names] if isinstance(names, str) else list(names) for names in (minimise, maximise))
         if not down and not up:
             raise InvalidSpecError("pareto: give the figures to minimise or maximise")
+        # Maximising a metric is minimising its negative.
         costs = np.column_stack([*(self._means(name) for name in down), *(-self._means(name) for name in up)])
         there = np.flatnonzero(~np.isnan(costs).any(axis=1))
         front: list[int] = [
@@ -284,6 +285,7 @@ class Sweep(Framed):
             NotFoundError: The metric does not exist.
             InvalidSpecError: `where` is not a condition.
         """
+        # An undefined mean (NaN) is never the best.
         values = self._means(figure) * (-1 if largest else 1)
         allowed = ~np.isnan(values)
         for condition in promises(where) if where else ():
@@ -387,10 +389,16 @@ class Sweep(Framed):
 
     def sheets(self) -> tuple[Sheet, ...]:
         """Return the warnings, and the first 20 policies with their values and the means of the main metrics."""
-        warned = [Sheet(("Warning",), [(text,) for text in self.warnings])] if self.warnings else []
+        said = (("Warning", self.warnings), ("Result", self._in_words()))
+        about = [Sheet((name,), [(text,) for text in texts]) for name, texts in said if texts]
+        return (*about, self.sheet(self.means, MOST_ROWS))
+
+    def sheet(self, means: Columns, most: int) -> Sheet:
+        """Return the first policies of `means` or `pareto`, with their values and the means of the main metrics."""
         first = [name for name in self.figures if is_shown("sweep", name) or name.partition(" ")[0] not in FIGURES]
         first.sort(key=lambda name: "wait" not in name)  # waits first
-        found = self.means.rows(MOST_ROWS)
+        found = means.rows(most)
+        # A metric that is equal for all policies does not help to choose one.
         shown = [name for name in first if len(found) < _FEWEST or len({_cell(name, row[name]) for row in found}) > 1]
         names = ["policy", *self._paths(), *shown, *(["error"] if self.errors else [])]
         rows = [[_cell(name, row[name]) for name in names] for row in found]
@@ -399,8 +407,7 @@ class Sweep(Framed):
             note += ", including those that are equal for all policies"
         note = f"Means over seeds; {note}" if len(self.seeds) > 1 else note
         heads = {"policy": "Policy", "error": "Error"}
-        said = [Sheet(("Result",), [(text,) for text in self._in_words()])] if self._in_words() else []
-        return (*warned, *said, Sheet([heads.get(name) or titled(name) for name in names], rows, note, len(self.means)))
+        return Sheet([heads.get(name) or titled(name) for name in names], rows, note, len(means))
 
     def _in_words(self) -> list[str]:
         """Return the policy with the shortest mean wait and its certainty, and the next step, as sentences."""

@@ -2,29 +2,217 @@
 
 from __future__ import annotations
 
+import math
 from inspect import Parameter, signature
 from typing import TYPE_CHECKING, Any, Literal
+
+import msgspec
+import numpy as np
 
 from kueuepy.errors import InvalidSpecError
 from kueuepy.errors.arguments import checked
 from kueuepy.errors.settings import spelled_out
-from kueuepy.lab.exploration.delays import delays
-from kueuepy.lab.exploration.limits import limits
-from kueuepy.lab.exploration.safety import safety
-from kueuepy.lab.exploration.shrink import shrink
+from kueuepy.explain.whatif import edited, workloads_over_quota
+from kueuepy.lab.exploration.answer import Fact, Guarantee, facts_of
+from kueuepy.lab.exploration.remaining import Living, Runtimes
+from kueuepy.lab.exploration.runs import NOTHING, in_order
 from kueuepy.lab.exploration.starvation import starvation
+from kueuepy.lab.exploration.sweep import setup_of
+from kueuepy.lab.exploration.trial import limits, safety
+from kueuepy.look.numbers import duration, number
+from kueuepy.objects import SECOND
 from kueuepy.scheduler import Scheduler
-from kueuepy.simulation.model import RunSettings
+from kueuepy.session.session import session_of
+from kueuepy.simulation.grouped import sums
+from kueuepy.simulation.measures import percentile
+from kueuepy.simulation.model import Edit as FieldEdit
+from kueuepy.simulation.model import RunSettings, moment
+from kueuepy.simulation.simulate import Simulation
+from kueuepy.tables import Categorical
+from kueuepy.tables.columns import categorical
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    import threading
+    from collections.abc import Callable, Iterator, Mapping, Sequence
 
+    from numpy.typing import NDArray
     from typing_extensions import Unpack
 
     from kueuepy.cluster import Cluster
     from kueuepy.explain.whatif import Edit
-    from kueuepy.lab.exploration.answer import Guarantee
-    from kueuepy.simulation.model import Edit as FieldEdit
+    from kueuepy.simulation.table import Jobs
+
+
+_HOUR = 3600
+# The maximum number of groups. Each group needs two simulations.
+_MOST = 1000
+_NOT_IN_DELAYS = (
+    "random variation: all simulations run the same jobs once, so that there is no confidence interval",
+    "delays of several groups together, which are not the sum of the delays of each",
+)
+
+
+def delays(
+    cluster: Cluster,
+    jobs: Any,
+    by: str = "cluster_queue",
+    threads: int | None = None,
+    progress: Callable[[int, int], None] | None = None,
+    **settings: Unpack[RunSettings],
+) -> Guarantee:
+    """Measure how much the jobs of each group delay the jobs of the other groups; see `guarantee`."""
+    setup = setup_of(cluster, jobs, settings)
+    table = setup.jobs_of(0)
+    groups = _groups(cluster, table, by)
+    n = len(groups.names)
+    if not 1 <= n <= _MOST:
+        raise InvalidSpecError(f'guarantee: "{by}" makes {n} groups; there must be 1 to {_MOST:,}')
+    options = {**msgspec.structs.asdict(setup.settings), "record": NOTHING}
+
+    def waits(chosen: NDArray[np.bool_], stop: threading.Event) -> Any:
+        if not chosen.any() or stop.is_set():
+            return np.zeros(n)
+        run = Simulation(cluster, table.where(chosen), **options)
+        run.run()
+        return np.bincount(groups.codes[chosen], run.result().jobs["waited"], minlength=n)
+
+    # All jobs, then the jobs without each group, then each group alone.
+    masks = [np.ones(len(table), bool)]
+    masks += [groups.codes != code for code in range(n)]
+    masks += [groups.codes == code for code in range(n)]
+    report = None if progress is None else lambda done: progress(done, len(masks))
+    counts = np.bincount(groups.codes, minlength=n)
+    means = np.array(in_order(waits, masks, threads, report)) / counts
+    return _delays_answer(list(groups.names), counts, means[0], means[0] - means[1 : n + 1], means[0] - means[n + 1 :])
+
+
+def _delays_answer(
+    names: list[str],
+    counts: NDArray[np.int64],
+    waits: NDArray[np.float64],
+    caused: NDArray[np.float64],
+    by_all: NDArray[np.float64],
+) -> Guarantee:
+    """Return the answer for mean waits, and the delays in seconds: row r and column c is the delay of c by r."""
+    # Without its own jobs, a group has no wait to compare with.
+    np.fill_diagonal(caused, 0.0)
+    total, alone = caused @ counts / _HOUR, np.diagonal(by_all)
+    causes, delayed = (np.argsort(-values, kind="stable").tolist() for values in (total, alone))
+    because = ["No group delays the other groups."]
+    if is_delayed := bool(total[causes[0]] > 0):
+        added = number(float(total[causes[0]]))
+        because = [f"{names[causes[0]]} delays the others most: its jobs add {added} h of waiting."]
+        if alone[delayed[0]] > 0:
+            longer = f"{duration(float(alone[delayed[0]]))} longer on average than without the jobs of the others."
+            because.append(f"{names[delayed[0]]} is delayed most: each of its jobs waits {longer}")
+    facts = [Fact(names[row], "adds in total", total[row] * _HOUR) for row in causes]
+    facts += [Fact(names[row], "delayed by all others", alone[row]) for row in delayed]
+    facts += [Fact(names[row], f"delays {names[c]}", caused[row, c]) for row in causes for c in delayed if c != row]
+    facts += [Fact(name, "waits", waits[place]) for place, name in enumerate(names)]
+    return Guarantee("delays", not is_delayed, tuple(because), facts_of(map(_with_unit, facts)), _NOT_IN_DELAYS)
+
+
+def _with_unit(fact: Fact) -> Fact:
+    """Return the fact with its time in words; a negative delay means that the group shortens waits."""
+    sign = "-" if fact.value < 0 else ""
+    return fact._replace(detail=f"{sign}{duration(abs(float(fact.value)))}")
+
+
+def _groups(cluster: Cluster, jobs: Jobs, by: str) -> Categorical:
+    """Return the names of the groups that contain at least one job, and the index of each job's group among them."""
+    column = jobs["queue" if by == "cluster_queue" else by]
+    if not isinstance(column, Categorical):
+        column = categorical(map(str, column.tolist()))
+    leads = {queue.key: queue.cluster_queue for queue in cluster.local_queues} if by == "cluster_queue" else {}
+    texts = np.array([*(leads.get(name, name) for name in map(str, column.names)), "none"])[column.codes]
+    names, codes = np.unique(texts, return_inverse=True)
+    return Categorical(codes.astype(np.int32), names.tolist())
+
+
+_SHOWN = 10
+_PERCENTS = (10, 50, 90)
+_NOT_IN_SHRINK = (
+    "runtimes are drawn from what was given: of a log that has little in common with today's jobs they are wrong",
+    "workloads that are removed by hand, and autoscalers",
+)
+
+
+def shrink(
+    scheduler: Scheduler,
+    edits: Sequence[Edit | FieldEdit],
+    *,
+    runtimes: Any,
+    future: Any = None,
+    n: int = 50,
+    seed: int = 0,
+    horizon: Any = "30d",
+    threads: int | None = None,
+    progress: Callable[[int, int], None] | None = None,
+    **settings: Unpack[RunSettings],
+) -> Guarantee:
+    """Estimate how long usage stays above quota after edits that reduce quota; see `guarantee`."""
+    if n < 1:
+        raise InvalidSpecError(f"guarantee: n {n}; it must be 1 or more")
+    after = scheduler.fork()
+    for edit in edits:
+        for one in _objects(after, edit):
+            after = edited(after, one)
+    end = moment("guarantee: horizon", horizon) / SECOND
+    living, known = Living(after), Runtimes(runtimes)
+    leaving = workloads_over_quota(after)
+    # If usage is within quota now, no future has to be simulated: admissions respect the reduced quota.
+    if not leaving:
+        at_once = facts_of(_times([0.0] * n, seed))
+        return Guarantee("shrink", True, ("usage is within quota at once",), at_once, _NOT_IN_SHRINK)  # noqa: FBT003 - a verdict
+
+    def look(number: int, stop: threading.Event) -> float:
+        run = Simulation(after, living.and_coming(known, future, number), seed=number, record=NOTHING, **settings)
+        while not stop.is_set() and run.step() and run.now <= end:
+            if not workloads_over_quota(run.scheduler):
+                return run.now
+        return math.inf
+
+    report = None if progress is None else lambda done: progress(done, n)
+    seconds = in_order(look, range(seed, seed + n), threads, report)
+    low, middle, high = (duration(percentile(np.sort(seconds), percent)) for percent in _PERCENTS)
+    late = sum(map(math.isinf, seconds))
+    more = f"; not within {duration(end)} in {late} of {n}" if late else ""
+    rest = f" and {len(leaving) - _SHOWN} more" if leaving[_SHOWN:] else ""
+    because = (
+        f"within quota after {middle} (median), {low} to {high} (80% interval){more}",
+        f"{len(leaving)} would have to be removed for that at once: {', '.join(leaving[:_SHOWN])}{rest}",
+    )
+    facts = [Fact(key, "order of removal", place) for place, key in enumerate(leaving, 1)]
+    above = sums(item for key in leaving for item in _amounts(after, key))
+    facts += [Fact(pair, "above quota", amount) for pair, amount in above.items()]
+    return Guarantee("shrink", not late, because, facts_of([*facts, *_times(seconds, seed)]), _NOT_IN_SHRINK)
+
+
+def _times(seconds: list[float], seed: int) -> list[Fact]:
+    """Return the percentiles of the time until usage is within quota, and the time of each simulated future."""
+    ordered = np.sort(seconds)
+    found = [Fact("all futures", f"p{percent}", float(percentile(ordered, percent))) for percent in _PERCENTS]
+    found += [Fact(f"future {number}", "within quota after", each) for number, each in enumerate(seconds, seed)]
+    return [fact._replace(detail=duration(fact.value)) for fact in found]
+
+
+def _amounts(scheduler: Scheduler, key: str) -> Iterator[tuple[str, int]]:
+    admission = session_of(scheduler).engine.admission(session_of(scheduler).state.id_of(key))
+    for pod_set in admission.pod_sets if admission is not None else ():
+        for resource, (flavor, amount) in pod_set.resources.items():
+            yield f"{flavor}/{resource}", amount
+
+
+def _objects(scheduler: Scheduler, edit: Edit | FieldEdit) -> list[Edit]:
+    """Return an edit in a form that `whatif` accepts; a field edit becomes the objects that it changes."""
+    if not isinstance(edit, FieldEdit):
+        return [edit]
+    cluster = scheduler.cluster
+    before = list(cluster.objects())
+    after = cluster.edit(edit.path, edit.value)
+    changed: list[Edit] = [obj for obj in after.objects() if obj not in before]
+    return changed if after.configuration == cluster.configuration else [*changed, after.configuration]
+
 
 _ANALYSES: dict[str, Callable[..., Guarantee]] = {
     "safety": safety,

@@ -1,24 +1,32 @@
-"""Metrics and targets in text form, such as `wait_p95(team-a)[priority >= 100] <= 30m`."""
+"""Metrics and targets in text form, such as `wait_p95(team-a)[priority >= 100] <= 30m`, and checks of results."""
 
 from __future__ import annotations
 
+import html
 import math
 import operator
 import re
-from typing import TYPE_CHECKING, Any, get_args
+from os import PathLike
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple, get_args
 
 import msgspec
 import numpy as np
 
 from kueuepy.engine.decisions.kinds import PreemptionReason
-from kueuepy.errors import InvalidSpecError, NotFoundError
+from kueuepy.errors import InvalidSpecError, KueueError, NotFoundError
+from kueuepy.errors.arguments import checked, checked_methods
 from kueuepy.errors.problems import nearest, shown
+from kueuepy.look.notebook import Sheet
+from kueuepy.manifest.text.limits import Limits
+from kueuepy.manifest.text.reading import read
 from kueuepy.objects import SECOND
 from kueuepy.simulation.catalogue import FIGURES, FLEET_FIGURES, unit_of
 from kueuepy.simulation.figures import Kpis
 from kueuepy.simulation.measures import job_figures, percentile
 from kueuepy.simulation.spans import parse_span
 from kueuepy.tables import Categorical
+from kueuepy.tables.columns import Framed, table_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
@@ -26,6 +34,8 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from kueuepy.simulation.result import Result
+    from kueuepy.tables import Columns
+
 
 _OP = r"\s*(<=|>=|==|!=|<|>)(.*)"
 # The text can be untrusted: each \s* is followed by a character that is not a space, so matching takes linear time.
@@ -51,16 +61,16 @@ def figures_of(result: Result) -> dict[str, float]:
     `preemptions` has one per rule. Simulations of a fleet also have metrics for dispatching.
     """
     found: dict[str, float] = {}
-    cells = sorted(result.totals["nominal"])
+    pairs = sorted(result.totals["nominal"])
     parts_of: dict[str, Sequence[str]] = {
         "preemptions": get_args(PreemptionReason),
         "won": getattr(result, "clusters", ()),
-        "manager_idle": sorted({cell.partition("/")[2] for cell in cells}),
+        "manager_idle": sorted({pair.partition("/")[2] for pair in pairs}),
     }
     for name in result.kpis.__struct_fields__:
         value = getattr(result.kpis, name)
         if isinstance(value, dict):
-            found |= {f"{name} {part}": float(value.get(part, 0.0)) for part in parts_of.get(name, cells)}
+            found |= {f"{name} {part}": float(value.get(part, 0.0)) for part in parts_of.get(name, pairs)}
         elif name != "cost":
             found[name] = math.nan if value is None else float(value)
     return found
@@ -156,14 +166,14 @@ class Promise(msgspec.Struct, frozen=True):
 
 class _Parts(msgspec.Struct, frozen=True):
     queue: str | None = None
-    cell: str | None = None
+    pair: str | None = None
     of_jobs: tuple[Condition, ...] = ()
 
     @staticmethod
     def of(measure: Measure, result: Result) -> _Parts:
-        queue = cell = None
+        queue = pair = None
         of_jobs = []
-        cells, queues = set(result.totals["nominal"]), set(result.trees)
+        pairs, queues = set(result.totals["nominal"]), set(result.trees)
         locals_ = set(map(str, result.jobs["queue"].names))
         for part in measure.group:
             column, equals, value = part.partition("=")
@@ -171,13 +181,13 @@ class _Parts(msgspec.Struct, frozen=True):
                 of_jobs.append(Condition(column.strip(), "==", value.strip(" =")))
             elif part in queues:
                 queue = part
-            elif part in cells or measure.figure == "preemptions":
-                cell = part
+            elif part in pairs or measure.figure == "preemptions":
+                pair = part
             elif part in locals_:
                 of_jobs.append(Condition("queue", "==", part))
             else:
-                raise NotFoundError(f'"{measure}": {_near("queue or flavor/resource", part, cells | queues | locals_)}')
-        return _Parts(queue, cell, tuple(of_jobs))
+                raise NotFoundError(f'"{measure}": {_near("queue or flavor/resource", part, pairs | queues | locals_)}')
+        return _Parts(queue, pair, tuple(of_jobs))
 
     def mask(self, result: Result, conditions: Iterable[Condition]) -> NDArray[np.bool_]:
         own = (Condition("cluster_queue", "==", self.queue),) if self.queue is not None else ()
@@ -216,7 +226,8 @@ def _of_queue(measure: Measure, result: Result, parts: _Parts) -> float | None:
     table = result.queues
     place = table["cluster_queue"].names.index(parts.queue)
     names = [name for name in table.names if name.partition(" ")[0] == measure.figure]
-    chosen = [name for name in names if parts.cell is None or name == f"{measure.figure} {parts.cell}"]
+    chosen = [name for name in names if parts.pair is None or name == f"{measure.figure} {parts.pair}"]
+    # A queue that never used the flavor and resource has no column for it.
     if not chosen and measure.figure in Kpis.__struct_fields__ and names:
         return 0.0
     if len(chosen) != 1:
@@ -233,17 +244,17 @@ def _of_run(measure: Measure, result: Result, parts: _Parts) -> float | None:
         raise NotFoundError(f'"{measure}": {_near("metric", measure.figure, set(known))}')
     value = getattr(result.kpis, measure.figure)
     if not isinstance(value, dict):
-        if parts.cell is not None:
+        if parts.pair is not None:
             raise InvalidSpecError(f'"{measure}": {measure.figure} is not by resource')
         return None if value is None else float(value)
-    if parts.cell is not None:
-        return float(value.get(parts.cell, 0))
+    if parts.pair is not None:
+        return float(value.get(parts.pair, 0))
     if measure.figure == "preemptions":
         return float(sum(value.values()))
-    cells = sorted(result.totals["nominal"])
-    if len(cells) != 1:
-        raise InvalidSpecError(f'"{measure}": of which resource: {", ".join(cells)}')
-    return float(value.get(cells[0], 0))
+    pairs = sorted(result.totals["nominal"])
+    if len(pairs) != 1:
+        raise InvalidSpecError(f'"{measure}": of which resource: {", ".join(pairs)}')
+    return float(value.get(pairs[0], 0))
 
 
 def number(text: str, where: str, figure: str = "wait_mean") -> float:
@@ -356,3 +367,193 @@ def promises(text: str) -> tuple[Promise, ...]:
             parts.append(text[begin : found.start()])
             begin = read
     return tuple(promise(part) for part in (*parts, text[begin:]))
+
+
+class PolicyVerdict(NamedTuple):
+    """The result of one target.
+
+    Attributes:
+        line: The target as it was written, such as `wait_p95(team-a) <= 30m`.
+        value: The value of the metric; `None` if it is undefined because no job is counted. An undefined metric does
+            not meet the target.
+        passed: Whether the target is met.
+        place: The file and line of the target, such as `promises.yaml:3`.
+        why: The author's comment on the target.
+
+    Example:
+        >>> print(PolicyVerdict("loops == 0", 0.0, True))
+        kept: loops == 0: it is 0
+    """
+
+    line: str
+    value: float | None
+    passed: bool
+    place: str = ""
+    why: str = ""
+
+    def __str__(self) -> str:
+        """Return the verdict in one line."""
+        found = "no job counts" if self.value is None else f"it is {self.value:.6g}"
+        place = f"{self.place}: " if self.place else ""
+        why = f" ({self.why})" if self.why else ""
+        return f"{place}{'kept' if self.passed else 'BROKEN'}: {self.line}: {found}{why}"
+
+
+@checked_methods
+class PolicyCheck(tuple[PolicyVerdict, ...], Framed):
+    """The verdicts on all targets, in the order of the targets. `check_policy` creates it.
+
+    Example:
+        >>> found = PolicyCheck([PolicyVerdict("loops == 0", 0.0, True), PolicyVerdict("evictions <= 5", 9.0, False)])
+        >>> found.passed, [verdict.line for verdict in found.failed]
+        (False, ['evictions <= 5'])
+    """
+
+    __slots__ = ()
+
+    @property
+    def passed(self) -> bool:
+        """Whether all targets are met."""
+        return all(verdict.passed for verdict in self)
+
+    @property
+    def failed(self) -> tuple[PolicyVerdict, ...]:
+        """The verdicts on the targets that are not met."""
+        return tuple(verdict for verdict in self if not verdict.passed)
+
+    def __repr__(self) -> str:
+        """Return the number of targets that are met."""
+        kept = len(self) - len(self.failed)
+        return f"<Gate: {'passed' if self.passed else 'not passed'}, {kept} of {len(self)} promises kept>"
+
+    def __str__(self) -> str:
+        """Return one line per target."""
+        return "\n".join(map(str, self))
+
+    def to_dicts(self) -> list[dict[str, Any]]:
+        """Return the verdicts as dicts that can be written as JSON."""
+        return [verdict._asdict() for verdict in self]
+
+    def to_markdown(self) -> str:
+        """Return a Markdown table, for example for a comment on a pull request. Targets that are not met come first."""
+        rows = ["| promise | is | kept | |", "| --- | --- | --- | --- |"]
+        for v in sorted(self, key=lambda verdict: verdict.passed):
+            value = "no job counts" if v.value is None else f"{v.value:.6g}"
+            cells = (_as_code(v.line), value, "yes" if v.passed else "**no**", _as_cell(v.why))
+            rows.append(f"| {' | '.join(cells)} |")
+        return "\n".join(rows)
+
+    def to_table(self) -> Columns:
+        """Return one row per target: `line`, `value`, `passed`, `place` and `why`."""
+        return table_of(PolicyVerdict._fields, self)
+
+    def sheets(self) -> tuple[Sheet]:
+        """Return a table with one row per target."""
+        rows = [(v.line, "" if v.value is None else f"{v.value:.6g}", "yes" if v.passed else "no", v.why) for v in self]
+        return (Sheet(("promise", "is", "kept", "why"), rows),)
+
+
+def _as_cell(text: str) -> str:
+    return html.escape(" ".join(text.split())).replace("|", "&#124;")
+
+
+def _as_code(text: str) -> str:
+    """Return text as code in a Markdown table cell.
+
+    Special characters are escaped if the text contains a backtick, a pipe or a backslash.
+    """
+    line = " ".join(text.split())
+    if not set(line) & set("`|\\"):
+        return f"`{line}`"
+    return f"<code>{''.join(one if one.isalnum() or one == ' ' else f'&#{ord(one)};' for one in line)}</code>"
+
+
+class Written(NamedTuple):
+    """A target in a file: the parsed target, its file and line, and the author's comment."""
+
+    promise: Promise
+    place: str
+    why: str
+
+
+@checked
+def check_policy(result: Result, promises: str | PathLike[str] | Sequence[str | Written]) -> PolicyCheck:
+    """Check whether a simulation result meets performance targets.
+
+    Args:
+        result: The result of a simulation.
+        promises: The targets as strings such as `wait_p95(team-a)[priority >= 100] <= 30m`; the result of
+            `read_promises`; or the path of a YAML file with a list of targets. Each item of the file is a string, or a
+            mapping with `promise` and an optional comment `why`.
+
+    Returns:
+        The verdict on each target.
+
+    Raises:
+        InvalidSpecError: There are no targets, or the file cannot be read or is malformed; the message names file and
+            line.
+        NotFoundError: A target names a metric, queue or resource that does not exist.
+
+    Example:
+        >>> from kueuepy import Cluster, ClusterQueue, ResourceFlavor, simulate
+        >>> cluster = Cluster(ResourceFlavor("h100"), ClusterQueue.of("team", {"h100": {"nvidia.com/gpu": 2}}))
+        >>> rows = [{"queue": "team", "submit": 60 * n, "runtime": "1h", "gpu": 1} for n in range(3)]
+        >>> print(check_policy(simulate(cluster, rows), ["wait_p95(team) <= 30m", "loops == 0"]))
+        BROKEN: wait_p95(team) <= 30m: it is 3480
+        kept: loops == 0: it is 0
+    """
+    written = read_promises(promises) if isinstance(promises, str | PathLike) else texts(promises)
+    if not written:
+        raise InvalidSpecError("gate: no promise; give one at least")
+    return PolicyCheck(_verdict(result, item) for item in written)
+
+
+def _verdict(result: Result, written: Written) -> PolicyVerdict:
+    try:
+        value = written.promise.measure.of(result)
+    except KueueError as error:
+        raise type(error)(f"{written.place}: {error}" if written.place else str(error)) from None
+    return PolicyVerdict(written.promise.text, value, written.promise.holds(value), written.place, written.why)
+
+
+def texts(promises: Iterable[str | Written]) -> list[Written]:
+    """Parse targets; items that `read_promises` has parsed are returned unchanged."""
+    return [text if isinstance(text, Written) else Written(promise(text), "", "") for text in promises]
+
+
+def read_promises(path: str | PathLike[str]) -> list[Written]:
+    """Read the targets of a YAML file.
+
+    Args:
+        path: The file.
+
+    Returns:
+        The targets with their file and line.
+
+    Raises:
+        InvalidSpecError: The file cannot be read or is malformed; the message names file and line.
+        NotFoundError: A target names a metric that does not exist.
+    """
+    try:
+        data = Path(path).read_bytes()
+    except OSError as error:
+        raise InvalidSpecError(f"{path}: cannot be read: {error.strerror}") from None
+    entries = list(read(str(path), data, Limits(), strict=True))
+    if len(entries) != 1 or not isinstance(entries[0].value, list) or not entries[0].value:
+        raise InvalidSpecError(f"{path}: it must be a list of promises, such as - wait_p95(team-a) <= 30m")
+    return [_written(entries[0].where((place,)), entry) for place, entry in enumerate(entries[0].value)]
+
+
+def _written(place: str, entry: Any) -> Written:
+    fields = entry if isinstance(entry, dict) else {"promise": entry}
+    if set(fields) - {"promise", "why"} or "promise" not in fields:
+        found = ", ".join(map(str, fields)) or "no field"
+        raise InvalidSpecError(f"{place}: has {found}; it must have promise, and may have why")
+    for name, value in fields.items():
+        if not isinstance(value, str):
+            what = "is not a string" if name == "promise" else f"{name} is not a string"
+            raise InvalidSpecError(f"{place}: {what}; it must be such as wait_p95(team-a) <= 30m")
+    try:
+        return Written(promise(fields["promise"]), place, fields.get("why", ""))
+    except KueueError as error:
+        raise type(error)(f"{place}: {error}") from None

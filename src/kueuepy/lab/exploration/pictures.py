@@ -26,8 +26,8 @@ if TYPE_CHECKING:
 
 
 _MOST_KEYS, _MOST_TILES = 6, 144
+# The number of characters in a line of the name of a metric on an axis.
 _LABEL = 36
-"""The number of characters in a line of the name of a metric on an axis."""
 
 
 class _Grid(Protocol):
@@ -72,7 +72,7 @@ class SweepPlots:
         """
         means, names = self._grid.means, (self._grid.named(x), self._grid.named(y))
         front = self._grid.pareto(minimise=names)
-        shades = np.zeros(0) if colour is None else _scaled(self._numbers(colour))
+        shades = np.zeros(0) if colour is None else _scaled(self._values(colour).numbers)
         right, up = front[names[0]], front[names[1]]
         ordered = np.lexsort((up, right))
         # A step line: between two policies of the front, only the one to the left is known to be attainable.
@@ -81,7 +81,7 @@ class SweepPlots:
         for place, across, above in zip(front["policy"], right, up, strict=True):
             marks.append(Label(float(across), float(above), str(place), 12, shift=(6, -6)))
         keys = [Key("no policy is better in both", 1, "line")]
-        keys += [Key("policies", 0, "dot")] if colour is None else self._keys_of(colour, "dot")
+        keys += [Key("policies", 0, "dot")] if colour is None else self._values(colour).keys("dot")
         x_axis, y_axis = (_axis(name, means[name]) for name in names)
         return draw(Chart("Policies by two metrics; lower left is best", x_axis, y_axis, tuple(marks), tuple(keys)), ax)
 
@@ -103,8 +103,8 @@ class SweepPlots:
             NotFoundError: The metric or the path does not exist.
             UnsupportedError: matplotlib is not installed.
         """
-        values = self._numbers(path)
-        name = self._grid.named(figure)
+        field = self._values(path)
+        values, name = field.numbers, self._grid.named(figure)
         known = [place for place in range(len(values)) if place not in self._grid.errors]
         found = [self._grid.interval(place, name) for place in known]
         has_intervals = any(one.high > one.mean for one in found)
@@ -117,7 +117,7 @@ class SweepPlots:
             Key("one policy, with its 95% confidence interval" if has_intervals else "one policy", 0, "dot"),
             Key("mean of the policies with this value", 1, "line"),
         )
-        axes = self._values_axis(path, there), _axis(name, np.append(means - reach, means + reach))
+        axes = field.axis(there), _axis(name, np.append(means - reach, means + reach))
         return draw(Chart(f"{label_of(name)} by the value of a field", *axes, tuple(marks), keys), ax)
 
     def heat(self, right: str, up: str, figure: str, *, ax: Any = None) -> Any:
@@ -141,14 +141,13 @@ class SweepPlots:
         """
         if right == up:
             raise InvalidSpecError(f'heat: "{right}" twice; give two paths')
-        texts = [_labels(self._column(path)) for path in (right, up)]
+        fields = [self._values(path) for path in (right, up)]
         name = self._grid.named(figure)
-        sides = [_ordered(labels) for labels in texts]
-        means = _mean_by_pair(self._grid.means[name], texts, sides)
+        means = _mean_by_pair(self._grid.means[name], *fields)
         values = [figure_text(name, value) if value == value else "" for value in means.flat]  # noqa: PLR0124 - not NaN
         shown = values if means.size <= _MOST_TILES else [""] * means.size
-        across, above = (names_axis(_in_words(path), side) for path, side in zip((right, up), sides, strict=True))
-        low, high = _ends(name, means)
+        across, above = (names_axis(_in_words(field.name), field.order) for field in fields)
+        low, high = _Values(name, means.ravel()).ends
         keys = tuple(
             Key(f"{word} value: {text}", "heat", opacity=depth_of(part))
             for part, word, text in ((0.0, "lowest", low), (1.0, "highest", high))
@@ -174,51 +173,61 @@ class SweepPlots:
         if not figures:
             raise InvalidSpecError("parallel: no figure; give one at least")
         paths = list(dict.fromkeys(path for policy in self._grid.policies for path in policy))
-        names = [*paths, *map(self._grid.named, figures)]
-        columns = [self._numbers(name) for name in names]
-        scaled = np.array([_scaled(column) for column in columns])
-        rows = np.arange(len(names))
+        columns = [self._values(name) for name in (*paths, *map(self._grid.named, figures))]
+        scaled = np.array([_scaled(column.numbers) for column in columns])
+        rows = np.arange(len(columns))
         # The names are below each other, because most of them are too long for a place beside each other.
         marks = tuple(Line(values, rows, _shade(values[-1])) for values in scaled.T)
-        texts = [f"{_in_words(name)}\n{' to '.join(_ends(name, self._column(name)))}" for name in names]
-        down = Axis("", (len(names) - 0.7, -0.3), ticks=tuple(enumerate(texts)), names=True)
+        texts = [f"{_in_words(column.name)}\n{' to '.join(column.ends)}" for column in columns]
+        down = Axis("", (len(columns) - 0.7, -0.3), ticks=tuple(enumerate(texts)), names=True)
         across = Axis("", (-0.02, 1.02), ticks=((0.0, "lowest"), (1.0, "highest")))
-        title = f"One line per policy, coloured by: {label_of(names[-1])}"
-        return draw(Chart(title, across, down, marks, tuple(self._keys_of(names[-1], "line"))), ax)
+        title = f"One line per policy, coloured by: {label_of(columns[-1].name)}"
+        return draw(Chart(title, across, down, marks, tuple(columns[-1].keys("line"))), ax)
 
-    def _column(self, name: str) -> Any:
+    def _values(self, name: str) -> _Values:
+        """Return the values of a path or a metric, one for each policy."""
         if name in {path for policy in self._grid.policies for path in policy}:
-            return self._grid.means[name]
+            return _Values(name, self._grid.means[name])
         try:
-            return self._grid.means[self._grid.named(name)]
+            return _Values(name, self._grid.means[self._grid.named(name)])
         except NotFoundError:
             raise NotFoundError(f'sweep: "{name}" is neither a path nor a figure of it') from None
 
-    def _numbers(self, name: str) -> Any:
-        """Return the values of a path or a metric as numbers; strings are numbered in sorted order."""
-        column = self._column(name)
-        if not isinstance(column, Categorical):
-            return np.asarray(column, np.float64)
-        labels = _labels(column)
-        order = _ordered(labels)
-        return np.array([order.index(label) for label in labels], np.float64)
 
-    def _keys_of(self, name: str, look: Literal["dot", "line"]) -> list[Key]:
-        """Return the legend of a path or metric by colour: each value if there are few, otherwise the ends."""
-        column, values = self._column(name), np.unique(self._numbers(name))
-        if len(values) <= _MOST_KEYS and not metric_of(name):
-            texts = [f"{name.rpartition('.')[2]}: {text}" for text in _ordered(_labels(column))]
+class _Values:
+    """The values of a path or a metric as numbers and labels; strings are numbered in sorted order."""
+
+    def __init__(self, name: str, column: Any) -> None:
+        self.name, self.is_text = name, isinstance(column, Categorical)
+        # Rows of a Categorical are texts or None; other columns are numbers.
+        each = [column[row] for row in range(len(column))] if self.is_text else [f"{value:g}" for value in column]
+        self.labels = ["none" if label is None else str(label) for label in each]
+        self.order = sorted(set(self.labels), key=_number_first)
+        self.numbers = np.array([self.order.index(label) for label in self.labels] if self.is_text else column, float)
+
+    @property
+    def ends(self) -> tuple[str, str]:
+        """The minimum and maximum as text with units."""
+        if self.is_text:
+            return self.order[0], self.order[-1]
+        low, high = float(np.nanmin(self.numbers)), float(np.nanmax(self.numbers))
+        if metric_of(self.name) in COUNTS and low.is_integer() and high.is_integer():
+            low, high = int(low), int(high)
+        return figure_text(self.name, low), figure_text(self.name, high)
+
+    def keys(self, look: Literal["dot", "line"]) -> list[Key]:
+        """Return the legend by colour: each value if there are few, otherwise the ends."""
+        values = np.unique(self.numbers)
+        if len(values) <= _MOST_KEYS and not metric_of(self.name):
+            texts = [f"{self.name.rpartition('.')[2]}: {text}" for text in self.order]
             return [Key(text, _shade(part), look) for text, part in zip(texts, _scaled(values), strict=False)]
-        low, high = _ends(name, column)
+        low, high = self.ends
         return [Key(f"lowest value: {low}", _shade(0.0), look), Key(f"highest value: {high}", _shade(1.0), look)]
 
-    def _values_axis(self, path: str, values: Any) -> Axis:
+    def axis(self, values: Any) -> Axis:
         """Return the axis of a path; strings are names."""
-        column = self._column(path)
-        axis = Axis(_in_words(path), ends_of(values))
-        if isinstance(column, Categorical):
-            return msgspec.structs.replace(axis, ticks=tuple(enumerate(_ordered(_labels(column)))), names=True)
-        return axis
+        axis = Axis(_in_words(self.name), ends_of(values))
+        return msgspec.structs.replace(axis, ticks=tuple(enumerate(self.order)), names=True) if self.is_text else axis
 
 
 def _dots(x: Any, y: Any, shades: Any) -> list[Line]:
@@ -233,42 +242,23 @@ def _bars(x: Any, low: Any, high: Any, colour: Colour) -> list[Line]:
     return [Line(np.full(2, at), np.array(ends), colour, width=1.2) for at, *ends in zip(x, low, high, strict=True)]
 
 
-def _labels(column: Any) -> list[str]:
-    if isinstance(column, Categorical):
-        return ["none" if column[row] is None else str(column[row]) for row in range(len(column))]
-    return [f"{value:g}" for value in column]
+def _number_first(label: str) -> tuple[int, float, str]:
+    """Return a sort key of a label: numbers by value, then texts."""
+    try:
+        return (0, float(label), "")
+    except ValueError:
+        return (1, 0.0, label)
 
 
-def _ordered(labels: list[str]) -> list[str]:
-    def number(label: str) -> tuple[int, float, str]:
-        try:
-            return (0, float(label), "")
-        except ValueError:
-            return (1, 0.0, label)
-
-    return sorted(set(labels), key=number)
-
-
-def _mean_by_pair(values: Any, labels: Sequence[Sequence[str]], sides: Sequence[Sequence[str]]) -> NDArray[Any]:
+def _mean_by_pair(values: Any, across: _Values, above: _Values) -> NDArray[Any]:
     """Return the mean of the values for each pair of labels; NaN for a pair without values."""
-    found = np.full((len(sides[1]), len(sides[0])), np.nan)
-    for row, high in enumerate(sides[1]):
-        for column, wide in enumerate(sides[0]):
-            own = [value for value, *pair in zip(values, *labels, strict=True) if pair == [wide, high]]
-            if there := [value for value in own if not np.isnan(value)]:
-                found[row, column] = np.mean(there)
+    found = np.full((len(above.order), len(across.order)), np.nan)
+    for row, high in enumerate(above.order):
+        for column, wide in enumerate(across.order):
+            pairs = zip(values, across.labels, above.labels, strict=True)
+            if own := [value for value, *pair in pairs if pair == [wide, high] and not np.isnan(value)]:
+                found[row, column] = np.mean(own)
     return found
-
-
-def _ends(name: str, column: Any) -> tuple[str, str]:
-    """Return the minimum and maximum of a column as text with units."""
-    if isinstance(column, Categorical):
-        ordered = _ordered(_labels(column))
-        return ordered[0], ordered[-1]
-    low, high = float(np.nanmin(column)), float(np.nanmax(column))
-    if metric_of(name) in COUNTS and low.is_integer() and high.is_integer():
-        low, high = int(low), int(high)
-    return figure_text(name, low), figure_text(name, high)
 
 
 def _scaled(values: Any) -> Any:

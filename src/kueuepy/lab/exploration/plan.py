@@ -11,9 +11,8 @@ from kueuepy.errors import InvalidSpecError, NotFoundError
 from kueuepy.errors.arguments import checked, checked_methods
 from kueuepy.errors.guesses import guessed
 from kueuepy.errors.settings import spelled_out
-from kueuepy.lab.exploration.grid import ALIKE
+from kueuepy.lab.exploration.grid import ALIKE, Sweep
 from kueuepy.lab.exploration.measure import promise
-from kueuepy.lab.exploration.statistics import estimate
 from kueuepy.lab.exploration.sweep import SweepSettings, sweep
 from kueuepy.look.notebook import Sheet, repr_text
 from kueuepy.simulation.catalogue import figure_text, titled
@@ -21,19 +20,19 @@ from kueuepy.tables import Columns
 from kueuepy.tables.columns import Framed
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping
+    from collections.abc import Callable, Iterable, Sequence
 
-    from numpy.typing import NDArray
     from typing_extensions import Unpack
 
     from kueuepy.cluster import Cluster
     from kueuepy.fleet import Fleet
     from kueuepy.lab.exploration.measure import Promise
+    from kueuepy.lab.exploration.runs import Row
 
+# The maximum number of simulations for which all values are tried by default.
 _ALL = 64
-"""The maximum number of simulations for which all values are tried by default."""
+# The number of values per round of a search, which does not depend on the number of cores.
 _AT_ONCE = 3
-"""The number of values per round of a search, which does not depend on the number of cores."""
 
 
 @guessed(table="curve", best="value")
@@ -61,29 +60,27 @@ class Plan(Framed):
         (2, True)
     """
 
-    def __init__(
-        self, cluster: Cluster | Fleet, target: Promise, vary: str, tried: Mapping[Any, Any], every: int
-    ) -> None:
-        """Create a Plan from the metric of each tried value.
+    def __init__(self, grid: Sweep, target: Promise, vary: str, every: int) -> None:
+        """Create a Plan from a sweep.
 
         Args:
-            cluster: The cluster.
+            grid: The sweep of the tried values, in ascending order.
             target: The target.
             vary: The path of the field to vary.
-            tried: For each value, the metric for each seed.
             every: The total number of values in the range.
         """
-        self._cluster = cluster
-        self.target, self.vary = target.text, vary
+        self._grid, self.target, self.vary = grid, target.text, vary
         self._figure = str(target.measure)
-        self._tried = dict(sorted(tried.items()))
-        self._passed = {value: all(map(target.holds, seeds)) for value, seeds in self._tried.items()}
-        good = [value for value, passed in self._passed.items() if passed]
-        self.value = good[0] if good else None
-        self.monotone = sorted(self._passed.values()) == list(self._passed.values())
-        self.exhaustive = len(tried) == every
-        self.errors: dict[Any, str] = {}
-        self.warnings: tuple[str, ...] = ()
+        self._values = [policy[vary] for policy in grid.policies]
+        n = len(grid.seeds)
+        kept = [target.holds(row["figures"].get(self._figure)) for row in grid.rows]
+        self._passed = [all(kept[i * n : (i + 1) * n]) for i in range(len(self._values))]
+        self.value = next((value for value, passed in zip(self._values, self._passed, strict=True) if passed), None)
+        self.monotone = sorted(self._passed) == self._passed
+        self.exhaustive = len(self._values) == every
+        self.errors = {self._values[place]: text for place, text in grid.errors.items()}
+        # The warning that the best of many policies is partly lucky does not apply to values in order.
+        self.warnings = tuple(text for text in grid.warnings if text == ALIKE)
 
     @property
     def curve(self) -> Columns:
@@ -92,16 +89,13 @@ class Plan(Framed):
         The columns are `value`, `mean`, `low`, `high`, `seeds` (the number of seeds for which the metric is defined)
         and `passed`. The interval is NaN for a single seed, or if all seeds give the same result.
         """
-        drawn = ALIKE not in self.warnings
-        found = [estimate(np.array(seeds, np.float64), drawn=drawn) for seeds in self._tried.values()]
+        found = [self._grid.interval(place, self._figure) for place in range(len(self._values))]
         return Columns(
             {
-                "value": np.array(list(self._tried)),
-                "mean": np.array([one.mean for one in found]),
-                "low": np.array([one.low for one in found]),
-                "high": np.array([one.high for one in found]),
+                "value": np.array(self._values),
+                **{name: np.array([getattr(one, name) for one in found]) for name in ("mean", "low", "high")},
                 "seeds": np.array([one.n for one in found], np.int64),
-                "passed": np.array(list(self._passed.values()), bool),
+                "passed": np.array(self._passed, bool),
             }
         )
 
@@ -117,7 +111,7 @@ class Plan(Framed):
     @property
     def cluster(self) -> Cluster | Fleet | None:
         """The cluster with the value that was found; `None` if no value meets the target."""
-        return None if self.value is None else self._cluster.edit_all({self.vary: self.value})
+        return None if self.value is None else self._grid.cluster(self._values.index(self.value))
 
     def plot(self, *, ax: Any = None) -> Any:
         """Plot the tried values with their confidence intervals, and the bound of the target.
@@ -136,7 +130,7 @@ class Plan(Framed):
         return plan_curve(self.curve, self.target, self.vary, ax=ax)
 
     def _answer(self) -> str:
-        tried = f"{'all' if self.exhaustive else 'of'} {len(self._tried)} values tried"
+        tried = f"{'all' if self.exhaustive else 'of'} {len(self._values)} values tried"
         odd = "" if self.monotone else "; not monotone: some larger values break it"
         odd += f"; {len(self.errors)} are not valid" if self.errors else ""
         answer = f"no value meets {self.target}" if self.value is None else f"{self.value} meets {self.target}"
@@ -144,7 +138,7 @@ class Plan(Framed):
 
     def _next(self) -> list[str]:
         """Return how sure the answer is, and the next step, as sentences."""
-        one = all(len(seeds) == 1 for seeds in self._tried.values())
+        one = len(self._grid.seeds) == 1
         sure = ["Each value ran with one seed, so that there is no confidence interval."] if one else []
         step = "Next step: .cluster is the configuration with this value; kueuepy.dump writes it."
         wider = "Next step: plan a larger range, or change another field."
@@ -161,22 +155,14 @@ class Plan(Framed):
     def sheets(self) -> tuple[Sheet, ...]:
         """Return the warnings, the answer, and the curve in readable units."""
         warned = [Sheet(("Warning",), [(text,) for text in self.warnings])] if self.warnings else []
-        rows = [
-            (row["value"], *(figure_text(self._figure, row[name]) for name in ("mean", "low", "high")), row["seeds"])
-            for row in self.curve.rows()
-        ]
-        passed = ["yes" if passed else "no" for passed in self._passed.values()]
-        field = self.vary.rpartition(".")[2]
-        head = (field, titled(self._figure), "95% from", "to", "Seeds", "Target met")
-        return (
-            *warned,
-            Sheet((self.target,), [(text,) for text in (self._answer(), *self._next())]),
-            Sheet(
-                head,
-                [(*row, text) for row, text in zip(rows, passed, strict=True)],
-                "Means over seeds" if any(seeds > 1 for *_, seeds in rows) else "",
-            ),
-        )
+        rows = []
+        for row in self.curve.rows():
+            mean = (figure_text(self._figure, row[name]) for name in ("mean", "low", "high"))
+            rows.append((row["value"], *mean, row["seeds"], "yes" if row["passed"] else "no"))
+        head = (self.vary.rpartition(".")[2], titled(self._figure), "95% from", "to", "Seeds", "Target met")
+        note = "Means over seeds" if len(self._grid.seeds) > 1 else ""
+        answer = Sheet((self.target,), [(text,) for text in (self._answer(), *self._next())])
+        return (*warned, answer, Sheet(head, rows, note))
 
 
 @checked
@@ -228,23 +214,19 @@ def plan(
     if not step > 0 or not low <= high:
         raise InvalidSpecError(f"plan: {low} to {high} by {step}; low must be at most high, and step more than 0")
     values = [low + place * step for place in range(math.floor((high - low) / step) + 1)]
-    tried: dict[Any, NDArray[np.float64]] = {}
-    errors: dict[Any, str] = {}
-    warned: dict[str, None] = {}
+    tried: dict[int, Sequence[Row]] = {}
     name = str(wanted.measure)
+    grids: list[Sweep] = []
 
     def look(places: Iterable[int]) -> None:
         fresh = [values[place] for place in places if 0 <= place < len(values) and values[place] not in tried]
         if fresh:
-            found = sweep(cluster, jobs, [{vary: value} for value in fresh], figures=[name], **options)
-            figures = [row["figures"].get(name, math.nan) for row in found.rows]
-            n = len(found.seeds)
-            tried.update({value: np.array(figures[i * n : (i + 1) * n]) for i, value in enumerate(fresh)})
-            errors.update({fresh[i]: text for i, text in found.errors.items()})
-            warned.update(dict.fromkeys(text for text in found.warnings if text == ALIKE))
+            grids.append(sweep(cluster, jobs, [{vary: value} for value in fresh], figures=[name], **options))
+            n = len(grids[-1].seeds)
+            tried.update({value: grids[-1].rows[i * n : (i + 1) * n] for i, value in enumerate(fresh)})
 
     def good(place: int) -> bool:
-        return all(map(wanted.holds, tried[values[place]].tolist()))
+        return all(wanted.holds(row["figures"].get(name)) for row in tried[values[place]])
 
     seeds = options.get("seeds", 1)
     runs = len(values) * (seeds if isinstance(seeds, int) else len(seeds))
@@ -252,12 +234,13 @@ def plan(
         look(range(len(values)))
     else:
         _narrow(look, good, len(values) - 1)
-    if len(errors) == len(tried):
-        kind, _, text = errors[min(errors)].partition(": ")
+    ordered = sorted(tried)
+    rows = [row for value in ordered for row in tried[value]]
+    grid = Sweep(grids[0].setup, [{vary: value} for value in ordered], grids[0].seeds, rows)
+    if len(grid.errors) == len(tried):
+        kind, _, text = grid.errors[0].partition(": ")
         raise {"NotFoundError": NotFoundError}.get(kind, InvalidSpecError)(f"plan: {text}")
-    answer = Plan(cluster, wanted, vary, tried, len(values))
-    answer.errors, answer.warnings = dict(sorted(errors.items())), tuple(warned)
-    return answer
+    return Plan(grid, wanted, vary, len(values))
 
 
 def _narrow(look: Callable[[Iterable[int]], None], good: Callable[[int], bool], found: int) -> None:
@@ -270,4 +253,5 @@ def _narrow(look: Callable[[Iterable[int]], None], good: Callable[[int], bool], 
         kept = [place for place in inner if good(place)]
         found = min([*kept, found])
         below = max([below, *(place for place in inner if place < found)])
+    # The neighbours show whether the assumption that larger values are better holds near the answer.
     look((found - 1, found + 1))

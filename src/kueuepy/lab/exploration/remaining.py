@@ -1,22 +1,25 @@
-"""Draw the remaining runtimes of jobs, given how long they have already run."""
+"""Runtimes and arrivals of jobs, drawn from those of a log (runtimes of unfinished jobs after Kaplan and Meier)."""
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from kueuepy.errors import NotFoundError
-from kueuepy.lab.exploration.survival import KaplanMeier
+from kueuepy.errors import InvalidSpecError, NotFoundError
+from kueuepy.errors.arguments import checked_methods
 from kueuepy.objects import SECOND
+from kueuepy.objects.times import LONGEST
 from kueuepy.session.session import session_of
 from kueuepy.simulation.base import JobColumns
-from kueuepy.simulation.censoring import censored_rows
+from kueuepy.simulation.censoring import COLUMN, censored_rows
 from kueuepy.simulation.columns import NEVER
 from kueuepy.simulation.distributions import TABLE, Empirical, distribution_of, draws
 from kueuepy.simulation.grouped import Groups
 from kueuepy.simulation.items import concat
+from kueuepy.simulation.spans import span
 from kueuepy.simulation.table import Jobs
 from kueuepy.tables import Categorical
 from kueuepy.tables.columns import categorical
@@ -28,11 +31,62 @@ if TYPE_CHECKING:
     from kueuepy.scheduler import Scheduler
     from kueuepy.simulation.distributions import Distribution
 
+
 _OTHERS = ""
 
 
+# The number of finished jobs from which a user of a queue has runtimes of their own.
 _ENOUGH = 20
-"""The number of finished jobs from which a user of a queue has runtimes of their own."""
+
+
+class KaplanMeier:
+    """The distribution of runtimes, some of which are only known to be longer than the observed time.
+
+    The product-limit estimate does not reach 1 if the longest observed runtime belongs to an unfinished job. Beyond the
+    longest runtime of an unfinished job, the distribution is exponential, with a mean of the total runtime divided by
+    the number of finished jobs.
+
+    >>> import numpy as np
+    >>> known = KaplanMeier(np.array([60.0, 60.0, 120.0, 300.0]), np.array([True, False, True, True]))
+    >>> known.part(60), known.part(120), known.quantile(0.5)
+    (0.25, 0.625, 120.0)
+
+    Attributes:
+        times: The runtimes of finished jobs in seconds, ascending and distinct.
+        fractions: The estimated fraction of runtimes up to each of `times`.
+        mean: The mean of the exponential tail, in seconds.
+    """
+
+    def __init__(self, seconds: NDArray[np.float64], finished: NDArray[np.bool_]) -> None:
+        """Estimate the distribution.
+
+        Args:
+            seconds: The runtimes, of which at least one belongs to a finished job.
+            finished: Whether each job has finished; otherwise, its runtime is a lower bound.
+        """
+        self.times, counts = np.unique(seconds[finished], return_counts=True)
+        at_risk = len(seconds) - np.searchsorted(np.sort(seconds), self.times, side="left")
+        self.fractions = 1 - np.cumprod(1 - counts / at_risk)
+        self.mean = max(float(seconds.sum()) / int(finished.sum()), 1e-9)
+
+    def part(self, seconds: float) -> float:
+        """Return the estimated fraction of runtimes that are not longer than a time."""
+        place = int(np.searchsorted(self.times, seconds, side="right"))
+        if place == 0:
+            return 0.0
+        known = float(self.fractions[place - 1])
+        if place < len(self.times) or known >= 1:
+            return known
+        return 1 - (1 - known) * math.exp(-(seconds - float(self.times[-1])) / self.mean)
+
+    def quantile(self, u: float) -> float:
+        """Return the quantile `u` of the runtimes, in seconds; `u` is in the interval [0, 1)."""
+        place = int(np.searchsorted(self.fractions, u, side="right"))
+        if place < len(self.times):
+            return float(self.times[place])
+        rest = 1 - float(self.fractions[-1])
+        beyond = 0.0 if rest <= 0 else -self.mean * math.log(max((1 - u) / rest, 1e-300))
+        return min(float(self.times[-1]) + max(beyond, 0.0), LONGEST / SECOND)
 
 
 class Runtimes:
@@ -89,6 +143,7 @@ class Runtimes:
         if part >= 1 and _OTHERS in self._by_queue and name != _OTHERS:
             name, distribution = self._of(_OTHERS)
             part = self._part(name, distribution, ran)
+        # No known runtime is longer, and 0 ns is not a runtime.
         if part >= 1:
             return 1
         whole = self._whole(name, part + u * (1 - part))
@@ -225,3 +280,96 @@ def _ran(workload: Workload, now: int) -> float | None:
     conditions = () if workload.status is None else workload.status.conditions
     since = next(c.last_transition_time.value for c in conditions if c.type == "Admitted")
     return max(0, now - since) / SECOND
+
+
+_DAY = 86400 * SECOND
+_MOST = 20_000
+
+
+@checked_methods
+class Arrivals:
+    """Random future arrivals with the pattern of a recorded period, for `eta` and `risk`.
+
+    A future consists of blocks of the recorded period in random order, each with the jobs that were submitted in the
+    block. If the period is longer than two days, each block is one day long and begins at the time of day at which the
+    future begins. A job that had not finished gets a runtime drawn from the Kaplan-Meier estimate for its queue.
+
+    >>> rows = [{"queue": "team", "submit": 600 * n, "runtime": 60, "cpu": 1} for n in range(100)]
+    >>> len(Arrivals(Jobs.of(rows), "1h")(0))
+    6
+    """
+
+    def __init__(self, jobs: Jobs, horizon: Any = "2d", *, since: Any = 0) -> None:
+        """Read the arrival pattern of a log.
+
+        Args:
+            jobs: The jobs of the period. If the `submit` times are seconds, they count from midnight at the start of
+                the first day.
+            horizon: The length of the period in which jobs arrive. A simulated future has at most 20,000 jobs.
+            since: The time of day at which the futures begin: seconds or a string such as `14h`.
+
+        Raises:
+            InvalidSpecError: There are no jobs, or a time is not valid.
+        """
+        if not len(jobs):
+            raise InvalidSpecError("Arrivals: jobs: is empty; there must be at least one job")
+        table = jobs.exact()
+        self._jobs = _complete(table)
+        self._submit: NDArray[np.int64] = self._jobs["submit"]
+        self._horizon = span("Arrivals: horizon", horizon)
+        self._of_day = span("Arrivals: since", since) % _DAY
+        first, last = int(self._submit.min()), int(self._submit.max()) + 1
+        days = [
+            start
+            for start in range(first - first % _DAY + self._of_day, last, _DAY)
+            if first <= start and start + _DAY <= last
+        ]
+        # Whole days keep the daily pattern; a shorter log has none that could be kept.
+        self._block = _DAY if len(days) > 1 else last - first
+        self._starts = days if len(days) > 1 else [first]
+
+    def __call__(self, seed: int) -> Jobs:
+        """Return the jobs of one simulated future; their `submit` times count from now.
+
+        Args:
+            seed: Seed of the random number generator.
+        """
+        count = -(-self._horizon // self._block)
+        chosen = draws(seed, "arrivals", 2 * count)
+        parts: list[JobColumns] = []
+        left = _MOST
+        for number in range(count):
+            start = self._starts[int(chosen[2 * number] * len(self._starts))]
+            if len(self._starts) == 1:  # a short period is rotated
+                start += int(chosen[2 * number + 1] * self._block)
+            end = min(self._block, self._horizon - number * self._block)
+            part = self._part(start, end, number * self._block)
+            if len(part) > left:
+                part = part.take(np.arange(left))
+            parts.append(part)
+            left -= len(part)
+            if not left:
+                break
+        whole = concat(parts)
+        return Jobs._like(whole)  # noqa: SLF001 - as the class methods of Jobs
+
+    def _part(self, start: int, length: int, offset: int) -> JobColumns:
+        """Return the jobs of a block, with their submission times shifted to an offset."""
+        after = (self._submit - start) % self._block if len(self._starts) == 1 else self._submit - start
+        rows = np.flatnonzero((after >= 0) & (after < length))
+        rows = rows[np.argsort(after[rows], kind="stable")]
+        return self._jobs.take(rows)._moved_to(after[rows] + offset)  # noqa: SLF001 - exact
+
+
+def _complete(table: JobColumns) -> JobColumns:
+    """Return the jobs with drawn runtimes for unfinished jobs, without the columns that describe previous runs."""
+    rows = np.flatnonzero(censored_rows(table))
+    runtime = np.array(table["runtime"])
+    if len(rows):
+        known = Runtimes(table)
+        queue = table["queue"]
+        for row, u in zip(rows.tolist(), draws(0, "censored", len(rows)).tolist(), strict=True):
+            ran = max(int(runtime[row]), 0)
+            runtime[row] = ran + known.remaining(queue.names[queue.codes[row]], ran / SECOND, u)
+    found = {name: table[name] for name in table.names if name != COLUMN}
+    return table._with({**found, "runtime": runtime})  # noqa: SLF001 - exact

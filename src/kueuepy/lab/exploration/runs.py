@@ -34,8 +34,8 @@ Row = dict[str, Any]
 """The results of a run: `figures` by name, `wall_s` (seconds), and `error`, which is `None` if there was none."""
 _BATCH_SECONDS = 1.0
 _RESTART_SECONDS = 60.0
+# Raised if the scheduler of a Dask cluster is restarted or cannot be reached.
 _LOST = (CancelledError, OSError)
-"""Raised if the scheduler of a Dask cluster is restarted or cannot be reached."""
 
 
 class Task(msgspec.Struct, frozen=True):
@@ -98,6 +98,7 @@ def on_threads(
         threads: The number of threads; `None` for the number of available cores.
     """
     stop, number = threading.Event(), number_of_threads(threads)
+    # Without a pool, Ctrl-C interrupts the simulation itself.
     if number == 1 or len(tasks) == 1:
         for task in tasks:
             yield task, work(task, stop)
@@ -127,10 +128,10 @@ def in_order(
         progress: A function that is called with the number of finished tasks, at most ten times per second.
     """
     found: dict[int, R] = {}
-    tell = Teller(progress or False, len(tasks))
+    report = Teller(progress or False, len(tasks))
     for place, result in on_threads(lambda place, stop: work(tasks[place], stop), range(len(tasks)), threads):
         found[place] = result
-        tell.maybe(lambda: len(found), last=len(found) == len(tasks))
+        report.maybe(lambda: len(found), last=len(found) == len(tasks))
     return [found[place] for place in range(len(tasks))]
 
 

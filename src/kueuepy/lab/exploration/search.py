@@ -11,7 +11,7 @@ from kueuepy.errors.libraries import imported
 from kueuepy.errors.settings import spelled_out
 from kueuepy.lab.exploration.grid import Sweep
 from kueuepy.lab.exploration.measure import promise
-from kueuepy.lab.exploration.space import Space, Uniform, sample
+from kueuepy.lab.exploration.policy import Space, Uniform, sample
 from kueuepy.lab.exploration.sweep import SweepSettings, sweep
 
 if TYPE_CHECKING:
@@ -24,8 +24,8 @@ if TYPE_CHECKING:
     from kueuepy.lab.exploration.grid import SelectedPolicy
     from kueuepy.lab.exploration.measure import Promise
 
+# The number of policies per round, which does not depend on the number of cores.
 _AT_ONCE = 4
-"""The number of policies per round, which does not depend on the number of cores."""
 
 
 class Search(Sweep):
@@ -124,7 +124,7 @@ def search(
         for begin in range(0, trials, _AT_ONCE):
             proposals = asked.ask(min(_AT_ONCE, trials - begin))
             grids.append(sweep(cluster, jobs, [policy for _, policy in proposals], figures=figures, **options))
-            asked.tell([trial for trial, _ in proposals], grids[-1], objective, conditions)
+            asked.report([trial for trial, _ in proposals], grids[-1], objective, conditions)
     policies = [policy for grid in grids for policy in grid.policies]
     found = Search(grids[0].setup, policies, grids[0].seeds, [row for grid in grids for row in grid.rows])
     found.objective, found.subject_to, found.largest = objective, tuple(subject_to), largest
@@ -151,13 +151,14 @@ class _Study:
         values = self._space[path]
         return asked if isinstance(values, Uniform) else values[asked]
 
-    def tell(self, trials: Sequence[Any], grid: Sweep, objective: str, conditions: Sequence[Promise]) -> None:
+    def report(self, trials: Sequence[Any], grid: Sweep, objective: str, conditions: Sequence[Promise]) -> None:
         """Report the results of the trials to Optuna; a trial without a value of the metric is reported as failed."""
         values = grid.means[grid.named(objective)].tolist()
         for place, trial in enumerate(trials):
             for condition in conditions:
                 value = float(grid.means[str(condition.measure)][place])
                 trial.set_constraint(condition.text, _violation(condition, value))
+            # Optuna accepts no NaN as the value of a trial.
             if math.isnan(values[place]):
                 self.study.tell(trial, state=self._fail)
             else:
@@ -168,6 +169,7 @@ def _violation(condition: Promise, value: float) -> float:
     """Return by how much a value violates a condition; 0 if it satisfies the condition."""
     if condition.holds(value):
         return 0.0
+    # An undefined metric is worse than any defined one.
     return 1e9 if math.isnan(value) else max(abs(value - condition.value), 1e-9)
 
 

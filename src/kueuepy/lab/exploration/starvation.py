@@ -127,6 +127,7 @@ class _Periodic:
             (table["cluster_queue"][at], self._relative(by_key[key], number), bool(table["inadmissible"][at]))
             for at, key in enumerate(table["key"])
         )
+        # Sums of floating-point times differ in the last digits although the states are the same.
         done = np.round(jobs["held"] - jobs["lost"] - jobs["overhead"], 6).tolist()
         begun = dict(zip(scheduler.workloads["key"], scheduler.workloads["reserved"].tolist(), strict=True))
         there = [(key, row, self._relative(row, number)) for key, row in by_key.items()]

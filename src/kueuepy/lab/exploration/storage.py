@@ -93,6 +93,7 @@ class _Kept(TypedDict):
 
 
 def _row(key: str, text: Any, checksum: Any) -> Row:
+    # The checksum finds rows that were damaged or edited, which a sweep would otherwise return as results.
     if not isinstance(text, str) or checksum != _checksum(key, text):
         raise ValueError(f"{str(text)[:40]!r} is not a row that a sweep wrote; delete the file")
     return dict(msgspec.convert(json.loads(text), _Kept))
@@ -111,6 +112,7 @@ def _print_of(setup: Setup, measures: Sequence[Measure]) -> str:
         *fleet,
         json.dumps(plain(setup.settings)),
         *map(str, measures),
+        # Another version of kueuepy or of Kueue's rules may give other rows.
         installed(),
         fidelity().commit,
     ]

@@ -14,9 +14,8 @@ from kueuepy.errors.arguments import checked
 from kueuepy.errors.settings import spelled_out
 from kueuepy.lab.exploration.grid import Sweep
 from kueuepy.lab.exploration.measure import measure
-from kueuepy.lab.exploration.policy import JobsBySeed, Setup, check_path
+from kueuepy.lab.exploration.policy import MOST, JobsBySeed, Setup, check_path, policies_of
 from kueuepy.lab.exploration.runs import Task, on_client, on_threads, row_of
-from kueuepy.lab.exploration.space import MOST, policies_of
 from kueuepy.lab.exploration.storage import Storage
 from kueuepy.simulation.model import RunSettings, Settings
 from kueuepy.simulation.simulate import Teller
@@ -184,7 +183,7 @@ def _check(policies: Sequence[Any], seeds: Sequence[int], limit: int, threads: i
 
 
 def _collect(
-    runs: Iterable[tuple[Task, Row]], rows: dict[int, Row], kept: Storage | None, tell: Teller, total: int
+    runs: Iterable[tuple[Task, Row]], rows: dict[int, Row], kept: Storage | None, report: Teller, total: int
 ) -> None:
     """Add each row to `rows` and to the storage as soon as its simulation is finished, and report the progress."""
 
@@ -196,6 +195,6 @@ def _collect(
             rows[task.place] = row
             if kept is not None:
                 kept.keep(task, row)
-            tell.maybe(progress, last=len(rows) == total)
+            report.maybe(progress, last=len(rows) == total)
     finally:
-        tell.close()
+        report.close()

@@ -17,7 +17,7 @@ from kueuepy.errors import InvalidSpecError, KueueError
 from kueuepy.errors.arguments import checked_methods
 from kueuepy.errors.settings import spelled_out
 from kueuepy.lab.exploration.sweep import setup_of
-from kueuepy.lab.exploration.trial import cells_of
+from kueuepy.lab.exploration.trial import pairs_of
 from kueuepy.look.colours import OTHERS, class_of, colour_of
 from kueuepy.manifest.convert import to_dict
 from kueuepy.manifest.text.writing import yaml_text
@@ -41,15 +41,15 @@ if TYPE_CHECKING:
     from kueuepy.simulation.result import Result
 
 Value = int | float | str | None
+# Number of time steps of the usage chart.
 _POINTS = 120
-"""Number of time steps of the usage chart."""
 _GIB, _MIB = 1 << 30, 1 << 20
 _FIELDS = ("nominalQuota", "borrowingLimit", "lendingLimit")
 _FACTS = ("used", "nominal", "borrowed", "waiting")
 _MOST_WEIGHT = 10
 _SOON = 0.012
+# Number of the last part, which runs until the end of the simulation.
 _LAST = 3
-"""Number of the last part, which runs until the end of the simulation."""
 
 
 class Knob(NamedTuple):
@@ -194,6 +194,7 @@ class Playground:
             raise InvalidSpecError(f"play: part {part!r}; it must be an integer of 0 or more")
         known, self._going = self._going, None
         asked = {**values}
+        # Other values, or part 0, start a new simulation.
         run = known[1] if known is not None and part and known[0] == asked else self._begin(asked)
         if run.run_for(_SOON * 4 ** min(part, _LAST)) and part < _LAST:
             self._going = asked, run
@@ -255,9 +256,9 @@ class Playground:
         step = max(seconds / _POINTS, 1.0)
         table = resample(exact(result.usage), step, result.seconds)
         found: dict[str, Any] = {"step": step, "points": 0, "all": max(1, math.ceil(seconds / step)), "rows": []}
-        for queue, cell, rows in series_of(table):
+        for queue, pair, rows in series_of(table):
             means = {name: np.round(table[name][rows], 3).tolist() for name in _FACTS}
-            found["rows"].append({"queue": queue, "cell": cell, **means})
+            found["rows"].append({"queue": queue, "cell": pair, **means})
             found["points"] = max(found["points"], len(rows))
         places = self._colours or colours(result)
         found["rows"].sort(key=lambda row: (places.get(row["queue"], len(places)), row["queue"]))
@@ -268,14 +269,15 @@ def _patch_of(manifest: dict[str, Any], paths: set[str], values: Mapping[str, Va
     """Return the fields of a manifest that sliders change, with `null` for limits that were removed."""
     spec = manifest.get("spec") or {}
     kept: dict[str, Any] = {}
+    # A merge patch replaces a whole list, so that all resource groups are written.
     if any("quota[" in path for path in paths):
         kept["resourceGroups"] = spec["resourceGroups"]
         removed = {path.partition(":")[2] for path in paths if values[path] is None}
         for group in kept["resourceGroups"]:
             for flavor in group["flavors"]:
                 for quota in flavor["resources"]:
-                    cell = f"quota[{flavor['name']}/{quota['name']}]"
-                    quota.update({field: None for field in _FIELDS if f"{cell}.{field}" in removed})
+                    path = f"quota[{flavor['name']}/{quota['name']}]"
+                    quota.update({field: None for field in _FIELDS if f"{path}.{field}" in removed})
     if any(path.endswith(":fairSharing.weight") for path in paths):
         kept["fairSharing"] = spec["fairSharing"]
     metadata = {"name": manifest["metadata"]["name"]}
@@ -345,18 +347,18 @@ def _knobs(cluster: Cluster) -> Iterator[Knob]:
     parents = {queue.name: queue.cohort_name for queue in cluster.cluster_queues}
     parents |= {cohort.name: cohort.parent_name for cohort in cluster.cohorts}
     for obj in objects:
-        for cell in cells_of(obj):
+        for pair in pairs_of(obj):
             for field in _FIELDS if parents[obj.name] else _FIELDS[:1]:
-                yield _quota_knob(cluster, obj, field, cell, totals[cell])
+                yield _quota_knob(cluster, obj, field, pair, totals[pair])
         if fair and parents[obj.name]:
             yield _weight_knob(obj)
 
 
 def _quota_knob(
-    cluster: Cluster, obj: ClusterQueue | Cohort, field: str, cell: tuple[str, str], amounts: list[int]
+    cluster: Cluster, obj: ClusterQueue | Cohort, field: str, pair: tuple[str, str], amounts: list[int]
 ) -> Knob:
     """Return the slider of a quota or limit; its maximum is twice the sum of all quotas and limits."""
-    name, resource = "/".join(cell), cell[1]
+    name, resource = "/".join(pair), pair[1]
     unit, suffix = _unit(resource, amounts)
     path = f"{type(obj).__name__}/{obj.name}:quota[{name}].{field}"
     given = value_at(cluster.objects(), path)

@@ -5,9 +5,9 @@ from __future__ import annotations
 import json
 import threading
 from http import HTTPStatus
+from importlib.resources import files
 from typing import TYPE_CHECKING, Any
 
-from kueuepy.lab.play.view import part_of_view
 from kueuepy.look.page import data_element, document, policy_of
 from kueuepy.look.serving import Answer
 from kueuepy.look.serving import Server as LoopbackServer
@@ -16,6 +16,11 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from kueuepy.lab.play.answers import Playground
+
+
+def part_of_view(name: str) -> str:
+    """Return the contents of a file of the page or the widget."""
+    return files("kueuepy.lab.play").joinpath(name).read_text(encoding="utf-8")
 
 
 class Server(LoopbackServer):
@@ -57,6 +62,7 @@ class _PlaySite:
         question = question_of(body)
         if question is None:
             return Answer("text/plain", b"", status=HTTPStatus.BAD_REQUEST)
+        # The playground continues one simulation, which two requests must not share.
         with self._one_at_a_time:
             found = self._playground.reply(question)
         return Answer("application/json", json.dumps(found, allow_nan=False).encode())

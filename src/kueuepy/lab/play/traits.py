@@ -8,7 +8,7 @@ import anywidget
 import traitlets
 
 from kueuepy.errors.arguments import checked_methods
-from kueuepy.lab.play.view import part_of_view
+from kueuepy.lab.play.server import part_of_view
 from kueuepy.look.colours import tokens
 
 if TYPE_CHECKING:

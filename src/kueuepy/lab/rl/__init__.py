@@ -6,14 +6,15 @@ Importing the package registers `kueuepy/Quota-v0` with Gymnasium. The extra `rl
 import gymnasium
 
 from kueuepy.lab.rl.baselines import Baseline, DoNothing, HillClimber, Proportional, play
-from kueuepy.lab.rl.quota import QuotaEnv
-from kueuepy.lab.rl.vector import QuotaVectorEnv, vector
+from kueuepy.lab.rl.quota import QuotaEnv, QuotaVectorEnv
 
 ID = "kueuepy/Quota-v0"
+vector = QuotaVectorEnv
+"""The short name of `QuotaVectorEnv`, such as `rl.vector(16, cluster, jobs)`."""
 
 if ID not in gymnasium.registry:
     gymnasium.register(
-        ID, entry_point="kueuepy.lab.rl.quota:QuotaEnv", vector_entry_point="kueuepy.lab.rl.vector:QuotaVectorEnv"
+        ID, entry_point="kueuepy.lab.rl.quota:QuotaEnv", vector_entry_point="kueuepy.lab.rl.quota:QuotaVectorEnv"
     )
 
 __all__ = ["Baseline", "DoNothing", "HillClimber", "Proportional", "QuotaEnv", "QuotaVectorEnv", "play", "vector"]

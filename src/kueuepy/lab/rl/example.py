@@ -7,26 +7,28 @@ from typing import TYPE_CHECKING, Any
 from kueuepy._core import Quantity
 from kueuepy.cluster import Cluster
 from kueuepy.errors import InvalidSpecError
+from kueuepy.lab.rl.stage import Game
 from kueuepy.objects import ClusterQueue, Preemption, ResourceFlavor
 from kueuepy.simulation.table import Jobs
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
 _TEAMS = {"robots": 4, "speech": 8, "vision": 8}
 _GPU = "nvidia.com/gpu"
 
 
-def completed(
-    cluster: Cluster | None, jobs: Any, edit: Sequence[str] | None, *, chooses: bool
-) -> tuple[Cluster, Any, Sequence[str]]:
-    """Return the arguments of `QuotaEnv`, with the example instead of a missing cluster and missing jobs.
+def game_of(
+    cluster: Cluster | None, jobs: Any, edit: Sequence[str] | None, options: Mapping[str, Any]
+) -> tuple[Game, dict[str, Any]]:
+    """Return the arguments of `QuotaEnv`, with the example instead of missing ones, and those of `simulate`.
 
     Args:
         cluster: The cluster, or `None`.
         jobs: The jobs, or `None`.
-        edit: The paths of numeric fields; with `None`, the nominal quotas of all ClusterQueues unless `chooses`.
-        chooses: Whether the actions choose among the values of other fields.
+        edit: The paths of numeric fields; by default, the nominal quotas of all ClusterQueues unless the actions choose
+            among values of other fields.
+        options: The keyword arguments of `QuotaEnv`.
 
     Raises:
         InvalidSpecError: Only the cluster or only the jobs are given.
@@ -35,7 +37,9 @@ def completed(
         raise InvalidSpecError("QuotaEnv: pass both cluster and jobs, or neither to use the example")
     if cluster is None:
         cluster, jobs = example_cluster(), example_jobs
-    return cluster, jobs, _nominal_quotas(cluster) if edit is None and not chooses else edit or ()
+    edit = _nominal_quotas(cluster) if edit is None and not options.get("choose") else edit or ()
+    own = {name: value for name, value in options.items() if name in Game._fields}
+    return Game(cluster, jobs, edit, **own), {name: value for name, value in options.items() if name not in own}
 
 
 def _nominal_quotas(cluster: Cluster) -> list[str]:

@@ -16,8 +16,8 @@ if TYPE_CHECKING:
     from kueuepy.cluster import Cluster
     from kueuepy.objects import Object
 
+# Maximum number of combinations of an object's bounds to validate.
 _CORNERS = 256
-"""Maximum number of combinations of an object's bounds to validate."""
 
 
 class Knobs:
@@ -129,6 +129,7 @@ class Knobs:
                 (self.low[at], self.high[at]) if at < known else range(len(self.choices[self._all[at]]))
                 for at in settings
             ]
+            # Fields are valid between their bounds if they are valid at all corners, of which there may be too many.
             for values in islice(product(*ranges), _CORNERS):
                 self.made(place, values)
 

@@ -52,7 +52,25 @@ class EpisodeSettings(TypedDict, total=False):
 
 
 class QuotaOptions(EpisodeSettings, total=False):
-    """Keyword arguments of `QuotaEnv`, in addition to those of `simulate`; `QuotaEnv` documents them."""
+    """Keyword arguments of `QuotaEnv` and `QuotaVectorEnv`, in addition to those of `simulate`.
+
+    Attributes:
+        choose: Allowed values of fields, such as stop policies or queueing strategies, by path. A path may match
+            several objects, as in `ClusterQueue/*:queueingStrategy`. Each list must contain the value that the
+            cluster has.
+        interval: Time between two actions. Default: 10 minutes.
+        episode: Duration of an episode. Default: 1 day.
+        step: Amount by which an action of 1 changes a number. Default: 4.
+        bounds: Minimum and maximum by path. The default minimum is 0. With `conserve`, the default maximum is the
+            sum of the initial values of the field; otherwise, it is twice the initial value.
+        conserve: Whether to keep the sum of all values of a field, such as
+            `quota[h100/nvidia.com/gpu].nominalQuota`, constant, so that actions only move quota between objects.
+            Default: True.
+        reward: A function that replaces the default reward. The function receives two dicts, before and after the
+            interval, with the keys `waiting` (current number of waiting jobs) and, accumulated since the start of
+            the episode, `waited` (job-seconds), `arrivals`, `evictions` and `lost` (lost quota, as seconds of the
+            total nominal quota). Each value is a total over all queues.
+    """
 
     choose: Mapping[str, Sequence[Any]] | None
     interval: Any
@@ -133,6 +151,7 @@ class Stage:
         """Return the observation space of a single simulation."""
         low = np.zeros(self._environments.width, np.float32)
         high = np.full(len(low), _LARGEST, np.float32)
+        # The sine and the cosine of the time of day.
         low[-2:], high[-2:] = -1, 1
         return gymnasium.spaces.Box(low, high, dtype=np.float32)
 
@@ -206,6 +225,7 @@ class Stage:
 
     def go(self) -> None:
         """Simulate the current interval of each simulation that has started or received an action."""
+        # Arrays that a caller has got before must not change.
         observations, facts = self.observations.copy(), self.facts.copy()
         while not self._environments.go(self._threads, observations, facts):
             pass

@@ -23,10 +23,10 @@ FORBIDDEN = 403
 NOT_FOUND = 404
 _OK = 200
 _ATTEMPTS = 4
+# Timeouts, in seconds, for connecting and for reading. The read timeout limits pauses within a response.
 _CONNECT, _READ = 10.0, 60.0
-"""Timeouts, in seconds, for connecting and for reading. The read timeout limits pauses within a response."""
+# The name of the source that stands for the cluster in which the process runs.
 _INSIDE = "in"
-"""The name of the source that stands for the cluster in which the process runs."""
 
 
 def kubeconfig_path() -> str:
@@ -88,10 +88,12 @@ class Connection:
         configuration.retries = urllib3.Retry(
             total=5,
             connect=2,
+            # A redirect could send the credentials to another server.
             redirect=0,
             backoff_factor=0.2,
             allowed_methods=frozenset(("GET",)),
             status_forcelist=(429, 502, 503, 504),
+            # `_refusal` reports the message of the last answer instead.
             raise_on_status=False,
         )
         self.name = name
@@ -123,6 +125,7 @@ class Connection:
                 file = kubeconfig or kubeconfig_path()
                 context = context or str((config.list_kube_config_contexts(file)[1] or {}).get("name", ""))
                 name = f"cluster:{context}"
+                # `persist_config=False`: refreshed tokens are not written into the kubeconfig.
                 config.load_kube_config(
                     config_file=file, context=context or None, client_configuration=found, persist_config=False
                 )
@@ -194,6 +197,7 @@ class Connection:
             try:
                 found = self._page(path, selector, token)
             except ApiError as error:
+                # The token of a long list expires with its version (410).
                 if error.status != GONE or not token or restarts == _ATTEMPTS:
                     raise
                 restarts += 1

@@ -18,13 +18,13 @@ if TYPE_CHECKING:
 
     from kueuepy.platform.apiserver.resources import Resource
 
+# The versions of Kueue's API that this package reads, in order of preference.
 _VERSIONS = ("v1beta2", "v1beta1", "v1alpha1")
-"""The versions of Kueue's API that this package reads, in order of preference."""
+# Possible locations of the Deployment of Kueue's manager: a namespace (empty for all), and a label selector.
 _MANAGERS = (
     ("", "app.kubernetes.io/name=kueue"),
     ("kueue-system", "control-plane=controller-manager"),
 )
-"""Possible locations of the Deployment of Kueue's manager: a namespace (empty for all), and a label selector."""
 _HINT = "`kueuepy import --rbac` prints the permissions that reading a cluster needs"
 _GATES = "--feature-gates="
 _FILE = "controller_manager_config.yaml"
@@ -82,6 +82,7 @@ class ClusterReader(LiveSource):
         self.time = time.time_ns()
         if self.configuration is not None:
             yield self.configuration
+        # Nodes and Pods are many, and only topologies need them.
         has_topology = False
         for resource in RESOURCES:
             if resource.kind in OF_TOPOLOGY and not has_topology:

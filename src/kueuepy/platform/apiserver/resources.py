@@ -1,4 +1,4 @@
-"""The kinds that are read from a cluster, and the permissions that are required to read them."""
+"""The objects of a running cluster that influence Kueue's decisions, and the permissions that reading them needs."""
 
 from __future__ import annotations
 

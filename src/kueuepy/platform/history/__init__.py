@@ -2,8 +2,7 @@
 
 from kueuepy.platform.history.anonymise import Anonymiser
 from kueuepy.platform.history.reading import RecordedState, Recording
-from kueuepy.platform.history.reduction import reduced
-from kueuepy.platform.history.transitions import Conditions
+from kueuepy.platform.history.reduction import Conditions, reduced
 from kueuepy.platform.history.writing import RecordingWriter
 
 __all__ = ["Anonymiser", "Conditions", "RecordedState", "Recording", "RecordingWriter", "reduced"]

@@ -18,14 +18,14 @@ _KEPT_LABELS = ("kueue.x-k8s.io/job-uid", "kueue.x-k8s.io/max-exec-time-seconds"
 _PREEMPTOR = re.compile(r"\(UID: [0-9a-fA-F-]*, JobUID: [0-9a-fA-F-]*\)")
 _BYTES = 32
 _LETTERS = 12
+# The kind of name that each field contains.
 _REFERENCES = {
     **dict.fromkeys(("clusterQueue", "cohort", "cohortName", "parent", "parentName"), "queue"),
     "queueName": "local",
     **dict.fromkeys((_HOSTNAME, "nodeName"), "node"),
 }
-"""The kind of name that each field contains."""
+# The beginning of the annotations that identify pods which Kueue placed in a topology.
 _TOPOLOGY = "kueue.x-k8s.io/podset-"
-"""The beginning of the annotations that identify pods which Kueue placed in a topology."""
 _SELECTORS = {"namespaceSelector", "managedJobsNamespaceSelector"}
 _MANAGER_FILE = "controller_manager_config.yaml"
 
@@ -56,6 +56,7 @@ class Anonymiser:
         """
         try:
             try:
+                # O_EXCL: of two processes that start at the same time, one creates the key and the other reads it.
                 descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
             except FileExistsError:
                 key = Path(path).read_bytes()
@@ -98,6 +99,7 @@ class Anonymiser:
         return {**found, "metadata": metadata}
 
     def _hash(self, kind: str, name: str) -> str:
+        # A keyed hash: without the key, a guessed name cannot be compared with its hash.
         return hmac.new(self._key, f"{kind}\0{name}".encode(), hashlib.sha256).hexdigest()[:_LETTERS]
 
     def _metadata(self, metadata: dict[str, Any], kind: str) -> dict[str, Any]:

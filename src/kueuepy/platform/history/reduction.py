@@ -1,8 +1,14 @@
-"""Reduction of objects to the parts that influence decisions, so that recordings are small and contain no secrets."""
+"""The parts of objects that influence decisions, and the events between two versions of a Workload."""
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from kueuepy.objects.times import parse_time
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
 
 _POD_FIELDS = (
     "affinity",
@@ -36,6 +42,7 @@ def reduced(obj: dict[str, Any], kind: str) -> dict[str, Any]:
     found = dict(obj)
     metadata = {name: value for name, value in (obj.get("metadata") or {}).items() if name in _METADATA}
     annotations = metadata.pop("annotations", None) or {}
+    # Other annotations are large, such as the last applied configuration, and can contain secrets.
     kept = {name: value for name, value in annotations.items() if _KUEUE in name}
     found["metadata"] = metadata | ({"annotations": kept} if kept else {})
     if kind == "Workload":
@@ -101,3 +108,81 @@ def content(obj: dict[str, Any]) -> dict[str, Any]:
     """Return an object without the fields that every write changes."""
     metadata = {k: v for k, v in (obj.get("metadata") or {}).items() if k not in ("resourceVersion", "generation")}
     return {**obj, "metadata": metadata}
+
+
+class Conditions(dict[str, "dict[str, Any]"]):
+    """The conditions of a Workload's manifest by type."""
+
+    def __init__(self, manifest: Mapping[str, Any] | None) -> None:
+        """Read the conditions; a manifest without a status has no conditions."""
+        status = (manifest or {}).get("status") or {}
+        super().__init__({one["type"]: one for one in status.get("conditions") or () if "type" in one})
+
+    def true(self, name: str) -> bool:
+        """Return whether the status of a condition is True."""
+        return bool(self.get(name, {}).get("status") == "True")
+
+    def reason(self, name: str) -> str:
+        """Return the reason of a condition; empty if the condition does not exist."""
+        return str(self.get(name, {}).get("reason", ""))
+
+
+class Transition(NamedTuple):
+    """An event of a Workload.
+
+    Attributes:
+        what: The event, such as `Admitted`.
+        reason: The reason of the condition; empty if there is none.
+        time: The time recorded in the condition, in nanoseconds since the Unix epoch; `None` if the condition records
+            no time.
+    """
+
+    what: str
+    reason: str
+    time: int | None
+
+
+_CONDITIONS = ("QuotaReserved", "Admitted", "Evicted", "Requeued", "PodsReady", "Finished")
+
+
+def transitions(old: dict[str, Any] | None, new: dict[str, Any]) -> list[Transition]:
+    """Return the events between two versions of a Workload, in the order of their times.
+
+    Args:
+        old: The earlier version; `None` if the Workload is new.
+        new: The later version.
+
+    Returns:
+        The events; empty if no difference can influence decisions.
+    """
+    before, after = Conditions(old), Conditions(new)
+    found: list[Transition] = []
+    if old is None:
+        found.append(Transition("Submitted", "", _time_of(new.get("metadata") or {}, "creationTimestamp")))
+    if before.true("QuotaReserved") and not after.true("QuotaReserved"):
+        found.append(Transition("Released", after.reason("QuotaReserved"), _time_of(after.get("QuotaReserved", {}))))
+    for name in filter(after.true, _CONDITIONS):
+        reason, time = after.reason(name), _time_of(after[name])
+        if not before.true(name) or (before.reason(name), _time_of(before[name])) != (reason, time):
+            found.append(Transition(name, reason, time))
+    found.sort(key=lambda one: -1 if one.what == "Submitted" else one.time or 0)
+    if not found and old is not None and _relevant(old) != _relevant(new):
+        found.append(Transition("Changed", "", None))
+    return found
+
+
+def _time_of(record: dict[str, Any], name: str = "lastTransitionTime") -> int | None:
+    text = record.get(name)
+    return parse_time(text) if isinstance(text, str) else None
+
+
+def _relevant(workload: dict[str, Any]) -> Any:
+    """Return the fields that influence decisions, without messages, which each scheduling attempt can change."""
+    status = workload.get("status") or {}
+    conditions = [
+        (one.get("type"), one.get("status"), one.get("reason"), "preempt" in str(one.get("message")))
+        for one in status.get("conditions") or ()
+    ]
+    checks = [{**one, "message": ""} for one in status.get("admissionChecks") or ()]
+    rest = {k: v for k, v in status.items() if k not in ("conditions", "admissionChecks", "resourceRequests")}
+    return workload.get("spec"), conditions, checks, rest

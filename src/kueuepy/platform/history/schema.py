@@ -73,8 +73,8 @@ def unpack(data: bytes) -> Any:
     return msgspec.json.decode(zlib.decompress(data))
 
 
+# Exceptions that values of an unexpected type cause.
 _DAMAGE = (ArithmeticError, AttributeError, LookupError, TypeError, ValueError)
-"""Exceptions that values of an unexpected type cause."""
 
 
 @contextmanager
@@ -121,6 +121,7 @@ def connected(path: str | os.PathLike[str], *, writable: bool = False) -> sqlite
             if isinstance(error, sqlite3.OperationalError):
                 raise NotFoundError(f"{path}: cannot be read: {error}") from None
             raise InvalidSpecError(f"{path}: is not a recording: {error}") from None
+        # A new file, or an empty one that a killed process has left.
         if writable and not tables:
             _create(connection)
         elif application != APPLICATION:
@@ -144,6 +145,7 @@ def _begin_writing(connection: sqlite3.Connection, path: str | os.PathLike[str])
         connection.execute("PRAGMA journal_mode = WAL")
     except sqlite3.OperationalError as error:
         raise StateError(f"{path}: cannot be written while another process reads it: {error}") from None
+    # A committed event survives a power failure.
     connection.execute("PRAGMA synchronous = FULL")
 
 

@@ -10,9 +10,8 @@ import msgspec
 from kueuepy.errors import InvalidSpecError
 from kueuepy.objects import SECOND
 from kueuepy.objects.times import parse_time
-from kueuepy.platform.history.reduction import content, reduced
+from kueuepy.platform.history.reduction import content, reduced, transitions
 from kueuepy.platform.history.schema import closed, connected, pack, reading, table_of, unpack
-from kueuepy.platform.history.transitions import transitions
 
 if TYPE_CHECKING:
     import os
@@ -27,8 +26,8 @@ _WORKLOAD = (
 _TRANSITION = "INSERT INTO transitions (workload, time, revision, what, reason, state) VALUES (?, ?, ?, ?, ?, ?)"
 
 
+# The longest time from a write to its receipt: a lost event may have been written before the last one was received.
 _DELIVERY = 5 * SECOND
-"""The longest time from a write to its receipt: a lost event may have been written before the last one was received."""
 
 
 class _Known(NamedTuple):
@@ -188,6 +187,7 @@ class RecordingWriter:
         run("DELETE FROM pod_sets WHERE hash NOT IN (SELECT pod_sets FROM workloads)")
         self.commit()
         self._pod_sets = {row[0] for row in run("SELECT hash FROM pod_sets")}
+        # Each row of the result frees one page.
         run("PRAGMA incremental_vacuum").fetchall()
 
     def close(self) -> None:
@@ -197,6 +197,7 @@ class RecordingWriter:
 
     def _begin(self) -> None:
         if not self._db.in_transaction:
+            # A deferred transaction could fail at its first write, when another process has begun one.
             self._db.execute("BEGIN IMMEDIATE")
 
     def _check_key(self, path: str) -> None:
@@ -264,6 +265,7 @@ class RecordingWriter:
         known = self._objects.get(place)
         if known is not None and revision <= known[0]:
             return
+        # Many writes change only fields that influence no decision, such as heartbeats of nodes.
         digest = None if new is None else _digest(new)
         if (known is None and new is None) or (known is not None and digest == known[1]):
             return

@@ -17,8 +17,14 @@ from kueuepy.manifest.jobkinds import QUEUE_NAME
 from kueuepy.manifest.text.sources import live_parts, opened
 from kueuepy.objects.times import Duration, Moment, moment_ns
 from kueuepy.platform.importer.pods import PodImport, Rules
-from kueuepy.platform.importer.progress import Progress, ProgressReporter, terminal_bar
-from kueuepy.platform.importer.report import Imported, ImportReport, Outcome, import_report
+from kueuepy.platform.importer.report import (
+    Imported,
+    ImportReport,
+    Outcome,
+    Progress,
+    ProgressReporter,
+    import_report,
+)
 from kueuepy.profiles import release_of_image
 from kueuepy.scheduler import Scheduler
 from kueuepy.session.session import session_of
@@ -110,7 +116,7 @@ def import_cluster(
     rules = tuple(rules)
     source = opened(source)
     live = live_parts(source)
-    meter = ProgressReporter(source, progress or terminal_bar())
+    meter = ProgressReporter(source, progress)
     seen: set[str] = set()
 
     def pick(item: Item) -> bool:
@@ -151,6 +157,7 @@ def import_manifest(
     """
     cluster = Cluster.from_manifest(manifest, names=False)
     start = max(latest_time(cluster), earliest) if now is None else moment_ns(now, earliest=0)
+    # Workloads are taken one by one, so that one that cannot be placed does not prevent the import.
     bare = msgspec.structs.replace(manifest, workloads=(), jobs=())
     scheduler = Scheduler(Cluster.from_manifest(bare, names=False), now=start / 10**9, stopping=stopping)
     rows = [*_take_workloads(scheduler, cluster), *_take_jobs(scheduler, cluster)]

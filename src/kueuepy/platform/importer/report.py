@@ -1,16 +1,27 @@
-"""The outcome of an import for each object, as a table."""
+"""The progress of an import, and its outcome for each object as a table."""
 
 from __future__ import annotations
 
+import os
+import sys
 from collections import Counter
-from typing import TYPE_CHECKING, Literal, TypeAlias
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 import msgspec
 
+from kueuepy.files import is_directory, is_file
 from kueuepy.tables import Columns
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
+
+    from kueuepy.manifest.text.text import Text
+
+Progress: TypeAlias = Callable[[int, int], None]
+"""A function of the number of bytes read and the total number of bytes; in the last call, the two numbers are equal."""
+_WIDTH = 40
 
 Outcome: TypeAlias = Literal["admitted", "reserved", "pending", "finished", "imported", "skipped", "not placed"]
 """The outcome for an object.
@@ -70,3 +81,56 @@ class ImportReport(Columns):
 def import_report(rows: Sequence[Imported]) -> ImportReport:
     """Return the table of the given rows."""
     return ImportReport({name: [getattr(row, name) for row in rows] for name in Imported.__struct_fields__})
+
+
+class ProgressReporter:
+    """A counter of the bytes read, which reports every percent."""
+
+    def __init__(self, source: Any, progress: Progress | None) -> None:
+        """Create the reporter, which reports nothing if the total size is unknown.
+
+        Args:
+            source: The source of an import.
+            progress: A function; by default, a bar on standard error if it is a terminal.
+        """
+        self._total = _bytes_of(source)
+        self._progress = progress or (draw_bar if sys.stderr.isatty() else None)
+        self._done = self._percent = 0
+        self._text: Text | None = None
+
+    def count(self, text: Text) -> None:
+        """Count the bytes of the text from which an object was read."""
+        if text is self._text or self._progress is None or not self._total:
+            return
+        self._text = text
+        self._done += text.size
+        percent = 100 * self._done // self._total
+        if percent > self._percent and self._done < self._total:
+            self._percent = percent
+            self._progress(self._done, self._total)
+
+    def finish(self) -> None:
+        """Report that everything has been read and placed."""
+        if self._progress is not None and self._total:
+            self._progress(self._total, self._total)
+
+
+def draw_bar(done: int, total: int) -> None:
+    """Draw a progress bar on standard error, over the previous one."""
+    filled = _WIDTH * done // total
+    end = "\n" if done == total else ""
+    sys.stderr.write(f"\r[{'#' * filled}{'.' * (_WIDTH - filled)}] {100 * done // total:3d} %{end}")
+    sys.stderr.flush()
+
+
+def _bytes_of(source: Any) -> int:
+    """Return the number of bytes to read; 0 if it is unknown."""
+    if isinstance(source, list | tuple):
+        sizes = list(map(_bytes_of, source))
+        return sum(sizes) if all(sizes) else 0
+    if isinstance(source, bytes):
+        return len(source)
+    if not isinstance(source, str | os.PathLike) or (isinstance(source, str) and "\n" in source):
+        return 0
+    paths = Path(source).rglob("*") if is_directory(source) else [Path(source)]
+    return sum(path.stat().st_size for path in paths if is_file(path))

@@ -1,8 +1,7 @@
 """Running clusters, recordings of clusters, and the agreement of kueuepy's decisions with a cluster's decisions."""
 
-from kueuepy.platform.live.agreement import Agreement
+from kueuepy.platform.live.agreement import Agreement, ClosedAgreement
 from kueuepy.platform.live.closed import verify_closed
-from kueuepy.platform.live.comparison import ClosedAgreement
 from kueuepy.platform.live.connecting import LiveCluster, connect
 from kueuepy.platform.live.following import Follower
 from kueuepy.platform.live.recorder import Recorder, record

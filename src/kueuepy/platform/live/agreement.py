@@ -2,18 +2,24 @@
 
 from __future__ import annotations
 
+from bisect import bisect_left, insort
 from collections import Counter
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 import msgspec
+import numpy as np
 
 from kueuepy.errors.words import counted
-from kueuepy.objects import Timestamp  # noqa: TC001 - msgspec reads it
-from kueuepy.tables import Columns
+from kueuepy.objects import SECOND, Timestamp
+from kueuepy.tables import Categorical, Columns
 from kueuepy.tables.columns import times
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
+
+    from numpy.typing import NDArray
+
+_PERCENTS = (5, 25, 50, 75, 95)
 
 Kind: TypeAlias = Literal["admission", "preemption", "replacement", "domains"]
 """The kind of a decision.
@@ -158,6 +164,10 @@ class Agreement:
             return Counter({"same": self._domains.get(True, 0), "different": self._domains.get(False, 0)})
         return Counter(one.outcome for one in self._decisions if kind in (None, one.kind))
 
+    def to_dict(self) -> dict[str, Any]:
+        """Return the decisions as data for JSON."""
+        return {"decisions": self.decisions.rows()}
+
     def __str__(self) -> str:
         """Return the number of decisions by kind, and the causes of the differences with an example each."""
         kinds: tuple[Kind, ...] = ("admission", "preemption", "replacement", "domains")
@@ -174,3 +184,128 @@ class Agreement:
     def __repr__(self) -> str:
         """Return the fraction of decisions that agree, and the number of decisions."""
         return f"<Agreement: {100 * self.share:.1f}% of {len(self._decisions)} decisions>"
+
+
+class ClosedAgreement(msgspec.Struct, frozen=True, eq=False):
+    """The agreement of kueuepy's own run with a recorded cluster. `verify_closed` returns an object of this class.
+
+    Attributes:
+        admissions: One row per admission that the cluster or kueuepy made: `workload`, `queue` (the ClusterQueue),
+            `recorded` and `predicted` (times; NaT if that side did not make the admission), `flavors` and `domains`
+            (whether both sides assigned the same ones), `first` (whether it is the first admission of the workload),
+            and `there` and `here` (the position of the admission in the order of the cluster and of kueuepy).
+            `recorded` is the time at which the write was received, minus `latency`.
+        latency: The time that the cluster needs to make and write a decision, in seconds.
+        preemptions: The number of preemptions by outcome: `same`, `other victims`, `only there`, `only here`.
+        differences: All differences in chronological order; the first differences have explanations.
+        notes: Recorded changes that could not be applied.
+    """
+
+    admissions: Columns
+    preemptions: dict[str, int]
+    differences: tuple[Difference, ...]
+    latency: float
+    notes: tuple[str, ...] = ()
+
+    @property
+    def share(self) -> float:
+        """The fraction of common admissions (made by both sides) that have the same flavors.
+
+        The fraction is 1 if there are no common admissions.
+        """
+        return self._share_of("flavors")
+
+    @property
+    def share_of_domains(self) -> float:
+        """The fraction of common admissions (made by both sides) that have the same topology domains.
+
+        The fraction is 1 if there are no common admissions.
+        """
+        return self._share_of("domains")
+
+    def _share_of(self, column: str) -> float:
+        same = self.admissions[column][self._both]
+        return float(same.mean()) if len(same) else 1.0
+
+    @property
+    def order(self) -> dict[str, float]:
+        """For each ClusterQueue with two or more first admissions, Kendall's rank correlation of their order."""
+        rows = np.flatnonzero(self._both & self.admissions["first"])
+        queue: Categorical = self.admissions["queue"]
+        found = {}
+        for code, name in enumerate(queue.names):
+            own = rows[queue.codes[rows] == code]
+            if len(own) > 1:
+                predicted, recorded = (self.admissions[name][own] for name in ("here", "there"))
+                found[str(name)] = kendall_tau(recorded, predicted)
+        return dict(sorted(found.items()))
+
+    def timing(self, *percents: float) -> dict[float, float]:
+        """Return percentiles of the difference between predicted and recorded time of common admissions, in seconds.
+
+        Args:
+            percents: The percentiles; 5, 25, 50, 75 and 95 by default.
+        """
+        late = self.late
+        return {percent: float(np.percentile(late, percent)) if len(late) else 0.0 for percent in percents or _PERCENTS}
+
+    @property
+    def late(self) -> NDArray[np.float64]:
+        """The predicted minus the recorded time of each admission that both sides made, in seconds."""
+        rows = self._both
+        late = self.admissions["predicted"][rows] - self.admissions["recorded"][rows]
+        return np.asarray(late.astype(np.int64) / SECOND, np.float64)
+
+    @property
+    def _both(self) -> NDArray[np.bool_]:
+        known = ~np.isnat(self.admissions["recorded"]) & ~np.isnat(self.admissions["predicted"])
+        return np.asarray(known, np.bool_)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the metrics and the admissions as data for JSON."""
+        return {
+            "order": self.order,
+            "latency_seconds": self.latency,
+            "late_seconds": {f"p{percent:g}": late for percent, late in self.timing().items()},
+            "preemptions": self.preemptions,
+            "admissions": self.admissions.rows(),
+        }
+
+    def __str__(self) -> str:
+        """Return the metrics in several lines, and the differences that have an explanation."""
+        both = int(self._both.sum())
+        there = int((~np.isnat(self.admissions["recorded"])).sum()) - both
+        here = len(self.admissions) - both - there
+        order = ", ".join(f"{name} {tau:.3f}" for name, tau in self.order.items())
+        percents = ", ".join(f"{percent:g}%: {late:+.2f} s" for percent, late in self.timing().items())
+        preempted = ", ".join(f"{count} {name}" for name, count in self.preemptions.items() if count)
+        lines = [
+            f"admissions         {both} in both, {there} only there, {here} only here",
+            f"same flavors       {100 * self.share:.1f}%",
+            f"same domains       {100 * self.share_of_domains:.1f}%",
+            f"order              Kendall's tau by ClusterQueue: {order or 'too few admissions'}",
+            f"latency there      {self.latency:.2f} s (median of admissions that waited for nothing)",
+            f"predicted-recorded {percents}",
+            f"preemptions        {preempted or 'none'}",
+        ]
+        return "\n".join([*lines, *causes_of(self.differences)])
+
+    def __repr__(self) -> str:
+        """Return the fraction of common admissions with the same flavors, and the number of common admissions."""
+        return f"<ClosedAgreement: {100 * self.share:.1f}% of {int(self._both.sum())} admissions>"
+
+
+def kendall_tau(first: NDArray[np.int64], second: NDArray[np.int64]) -> float:
+    """Return Kendall's rank correlation of two sequences without ties, from -1 to 1, in O(n log n) comparisons.
+
+    >>> kendall_tau(np.array([1, 2, 3]), np.array([1, 3, 2])) == 1 - 2 / 3
+    True
+    """
+    n = len(first)
+    seen: list[int] = []
+    inversions = 0
+    # Each pair in the wrong order is an inversion, which a sorted list counts by bisection.
+    for position, value in enumerate(second[np.argsort(first)].tolist()):
+        inversions += position - bisect_left(seen, value)
+        insort(seen, value)
+    return 1 - 4 * inversions / (n * (n - 1))

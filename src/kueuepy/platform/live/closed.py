@@ -13,11 +13,20 @@ from kueuepy.errors.arguments import checked
 from kueuepy.objects import SECOND
 from kueuepy.objects.times import Duration, duration_ns
 from kueuepy.platform.history import Conditions
-from kueuepy.platform.live.comparison import ClosedAgreement, Comparison, Made
+from kueuepy.platform.live.comparison import Comparison, Made
 from kueuepy.platform.live.following import Follower
-from kueuepy.platform.live.lives import Life, recorded_lives, usual_latency, usual_release
-from kueuepy.platform.live.recorded import recorded_decisions
-from kueuepy.platform.live.recording import CONFIGURATION, Change, manager_configuration, read_events, recorded_gaps
+from kueuepy.platform.live.recording import (
+    CONFIGURATION,
+    Change,
+    Life,
+    manager_configuration,
+    read_events,
+    recorded_decisions,
+    recorded_gaps,
+    recorded_lives,
+    usual_latency,
+    usual_release,
+)
 from kueuepy.platform.visibility import SchedulerEvent, drain_events
 from kueuepy.session.session import session_of
 
@@ -25,6 +34,7 @@ if TYPE_CHECKING:
     import os
     from collections.abc import Callable, Sequence
 
+    from kueuepy.platform.live.agreement import ClosedAgreement
     from kueuepy.platform.live.verify import Progress
 
 _MOST_CYCLES = 1000
@@ -103,6 +113,7 @@ class _Loop:
         self._alive: dict[str, Life] = {}
         self._run_of: dict[str, int] = {}
         self._stage: Counter[str] = Counter()
+        # Deleted in the cluster, but still running here.
         self._deleted: set[str] = set()
         self._due: list[_Due] = []
         self._numbers = count()
@@ -161,7 +172,7 @@ class _Loop:
     def _take(self, index: int, change: Change) -> None:
         """Apply a recorded input."""
         if change.kind != "Workload":
-            self._comparison.configured(change)
+            self._comparison.configured(change.time)
             self._follower.apply(change)
             return
         life = self._life_at[index]

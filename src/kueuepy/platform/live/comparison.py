@@ -7,30 +7,26 @@ from collections import Counter, defaultdict
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-import msgspec
 import numpy as np
 
+from kueuepy.engine.nodes import nodes_of, roots
 from kueuepy.errors.words import counted
 from kueuepy.objects import SECOND, Timestamp
-from kueuepy.platform.live.agreement import Difference, causes_of
+from kueuepy.platform.live.agreement import ClosedAgreement, Difference
 from kueuepy.platform.live.following import RETRY_PERIOD
-from kueuepy.tables import Categorical, Columns
+from kueuepy.session.session import session_of
+from kueuepy.tables import Columns
 from kueuepy.tables.columns import categorical, times
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
-
-    from numpy.typing import NDArray
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
 
     from kueuepy.platform.live.agreement import Kind
     from kueuepy.platform.live.following import Follower
-    from kueuepy.platform.live.lives import Life, Run
-    from kueuepy.platform.live.recorded import RecordedDecision
-    from kueuepy.platform.live.recording import Change
+    from kueuepy.platform.live.recording import Life, RecordedDecision, Run
     from kueuepy.platform.visibility import SchedulerEvent
 
 UNEXPLAINED = "another rule, or an input that the recording lacks"
-_PERCENTS = (5, 25, 50, 75, 95)
 
 
 class Made(NamedTuple):
@@ -47,103 +43,29 @@ class Made(NamedTuple):
     pod_sets: Sequence[Any]
 
 
-class ClosedAgreement(msgspec.Struct, frozen=True, eq=False):
-    """The agreement of kueuepy's own run with a recorded cluster. `verify_closed` returns an object of this class.
+class _Preemption(NamedTuple):
+    """The workloads that a preemptor evicted between two of its admissions, beginning at a time."""
 
-    Attributes:
-        admissions: One row per admission that the cluster or kueuepy made: `workload`, `queue` (the ClusterQueue),
-            `recorded` and `predicted` (times; NaT if that side did not make the admission), `flavors` and `domains`
-            (whether both sides assigned the same ones), `first` (whether it is the first admission of the workload),
-            and `there` and `here` (the position of the admission in the order of the cluster and of kueuepy).
-            `recorded` is the time at which the write was received, minus `latency`.
-        latency: The time that the cluster needs to make and write a decision, in seconds.
-        preemptions: The number of preemptions by outcome: `same`, `other victims`, `only there`, `only here`.
-        differences: All differences in chronological order; the first differences have explanations.
-        notes: Recorded changes that could not be applied.
-    """
+    time: int
+    queue: str
+    victims: set[str]
+    explanation: str = ""
 
-    admissions: Columns
-    preemptions: dict[str, int]
-    differences: tuple[Difference, ...]
-    latency: float
-    notes: tuple[str, ...] = ()
 
-    @property
-    def share(self) -> float:
-        """The fraction of common admissions (made by both sides) that have the same flavors.
+class _Found(NamedTuple):
+    """A difference before its cause is known; the time is in nanoseconds since the Unix epoch."""
 
-        The fraction is 1 if there are no common admissions.
-        """
-        return self._share_of("flavors")
+    time: int
+    queue: str
+    kind: Kind
+    key: str
+    here: str
+    explanation: str
+    by_retry: bool
 
-    @property
-    def share_of_domains(self) -> float:
-        """The fraction of common admissions (made by both sides) that have the same topology domains.
 
-        The fraction is 1 if there are no common admissions.
-        """
-        return self._share_of("domains")
-
-    def _share_of(self, column: str) -> float:
-        same = self.admissions[column][self._both]
-        return float(same.mean()) if len(same) else 1.0
-
-    @property
-    def order(self) -> dict[str, float]:
-        """For each ClusterQueue with two or more first admissions, Kendall's rank correlation of their order."""
-        rows = np.flatnonzero(self._both & self.admissions["first"])
-        queue: Categorical = self.admissions["queue"]
-        found = {}
-        for code, name in enumerate(queue.names):
-            own = rows[queue.codes[rows] == code]
-            if len(own) > 1:
-                predicted, recorded = (self.admissions[name][own] for name in ("here", "there"))
-                found[str(name)] = kendall_tau(recorded, predicted)
-        return dict(sorted(found.items()))
-
-    def timing(self, *percents: float) -> dict[float, float]:
-        """Return percentiles of the difference between predicted and recorded time of common admissions, in seconds.
-
-        Args:
-            percents: The percentiles; 5, 25, 50, 75 and 95 by default.
-        """
-        late = self.late
-        return {percent: float(np.percentile(late, percent)) if len(late) else 0.0 for percent in percents or _PERCENTS}
-
-    @property
-    def late(self) -> NDArray[np.float64]:
-        """The predicted minus the recorded time of each admission that both sides made, in seconds."""
-        rows = self._both
-        late = self.admissions["predicted"][rows] - self.admissions["recorded"][rows]
-        return np.asarray(late.astype(np.int64) / SECOND, np.float64)
-
-    @property
-    def _both(self) -> NDArray[np.bool_]:
-        known = ~np.isnat(self.admissions["recorded"]) & ~np.isnat(self.admissions["predicted"])
-        return np.asarray(known, np.bool_)
-
-    def __str__(self) -> str:
-        """Return the metrics in several lines, and the differences that have an explanation."""
-        both = int(self._both.sum())
-        there = int((~np.isnat(self.admissions["recorded"])).sum()) - both
-        here = len(self.admissions) - both - there
-        order = ", ".join(f"{name} {tau:.3f}" for name, tau in self.order.items())
-        percents = ", ".join(f"{percent:g}%: {late:+.2f} s" for percent, late in self.timing().items())
-        preempted = ", ".join(f"{count} {name}" for name, count in self.preemptions.items() if count)
-        lines = [
-            f"admissions         {both} in both, {there} only there, {here} only here",
-            f"same flavors       {100 * self.share:.1f}%",
-            f"same domains       {100 * self.share_of_domains:.1f}%",
-            f"order              Kendall's tau by ClusterQueue: {order or 'too few admissions'}",
-            f"latency there      {self.latency:.2f} s (median of admissions that waited for nothing)",
-            f"predicted-recorded {percents}",
-            f"preemptions        {preempted or 'none'}",
-        ]
-        return "\n".join([*lines, *causes_of(self.differences)])
-
-    def __repr__(self) -> str:
-        """Return the fraction of common admissions with the same flavors, and the number of common admissions."""
-        return f"<ClosedAgreement: {100 * self.share:.1f}% of {int(self._both.sum())} admissions>"
+_NO_PREEMPTION = _Preemption(0, "", set())
+_COLUMNS = ("workload", "queue", "recorded", "predicted", "flavors", "domains", "first", "there", "here")
 
 
 class Comparison:
@@ -174,32 +96,14 @@ class Comparison:
         self._explain = self._left = explained
         self._made: dict[tuple[int, int], tuple[int, Made]] = {}
         self._explained: dict[tuple[int, int], str] = {}
-        self._preempted: dict[tuple[str, int], set[str]] = defaultdict(set)
-        self._since: dict[tuple[str, int], tuple[int, str, str]] = {}
+        self._preempted: dict[tuple[str, int], _Preemption] = {}
         self._admissions: Counter[str] = Counter()
-        self._differences: list[tuple[int, str, Difference]] = []
-        self._by_retry: set[int] = set()
-        self._cohorts: dict[str, str] = {}
-        self._parents: dict[str, str] = {}
+        self._differences: list[_Found] = []
         self._configured: list[int] = []
 
-    def configured(self, change: Change) -> None:
-        """Record a change of the configuration."""
-        insort(self._configured, change.time)
-        spec = (change.new or {}).get("spec") or {}
-        if change.kind == "ClusterQueue":
-            self._cohorts[change.key] = str(spec.get("cohortName") or spec.get("cohort") or "")
-        elif change.kind == "Cohort":
-            self._parents[change.key] = str(spec.get("parentName") or spec.get("parent") or "")
-
-    def _tree(self, queue: str) -> str:
-        """Return the root cohort of a ClusterQueue, or the ClusterQueue itself if it has no cohort."""
-        found = self._cohorts.get(queue) or ""
-        seen: set[str] = set()
-        while found and self._parents.get(found) and found not in seen:
-            seen.add(found)
-            found = self._parents[found]
-        return f"cohort {found}" if found else queue
+    def configured(self, time: int) -> None:
+        """Record the time of a change of the configuration."""
+        insort(self._configured, time)
 
     def made(self, life: Life, number: int, made: Made) -> None:
         """Compare an admission of kueuepy's own run with the recorded admission.
@@ -209,37 +113,32 @@ class Comparison:
             number: The index of the admission among the admissions in `life`.
             made: The admission.
         """
-        place = (id(life), number)
-        self._made[place] = (len(self._made), made)
+        self._made[id(life), number] = (len(self._made), made)
         self._admissions[life.key] += 1
-        run = life.runs[number] if number < len(life.runs) else None
-        if run is None:
-            explanation = self._explanation(life.key)
-            self._differ((made.time, made.cluster_queue), "admission", life.key, "admitted only here", explanation)
+        if number >= len(life.runs):
+            self._differ(made.time, made.cluster_queue, life.key, "admitted only here", self._explanation(life.key))
             return
-        if run.decision is None:
+        run = life.runs[number]
+        if run.decision is None or not (what := _difference(run, made, self._latency, self._tolerance)):
             return
-        what = _difference(run, made, self._latency, self._tolerance)
-        if what:
-            time = min(made.time, run.reserved - self._latency)
-            if run.decision.assigns(made.pod_sets) and abs(made.time - run.reserved) <= self._tolerance + RETRY_PERIOD:
-                self._by_retry.add(len(self._differences))
-            explanation = self._explained.pop(place, "") or self._explanation(life.key)
-            self._differ((time, made.cluster_queue), "admission", life.key, what, explanation)
+        is_near = abs(made.time - run.reserved) <= self._tolerance + RETRY_PERIOD
+        explanation = self._explained.pop((id(life), number), "") or self._explanation(life.key)
+        time = min(made.time, run.reserved - self._latency)
+        by_retry = is_near and run.decision.assigns(made.pod_sets)
+        self._differ(time, made.cluster_queue, life.key, what, explanation, by_retry=by_retry)
 
     def expect(self, life: Life, number: int) -> None:
         """Explain a workload that the cluster has admitted but kueuepy's own run has not."""
-        place = (id(life), number)
-        if place not in self._made:
-            self._explained[place] = self._explanation(life.key)
+        if (id(life), number) not in self._made:
+            self._explained[id(life), number] = self._explanation(life.key)
 
     def preempted(self, event: SchedulerEvent) -> None:
         """Record a preemption of kueuepy's own run, which evicted a workload."""
         place = (event.preemptor, self._admissions[event.preemptor])
-        self._preempted[place].add(event.workload)
-        if place not in self._since:
+        if place not in self._preempted:
             explanation = self._explanation(event.preemptor)
-            self._since[place] = (event.time.value, event.preemptor_cluster_queue, explanation)
+            self._preempted[place] = _Preemption(event.time.value, event.preemptor_cluster_queue, set(), explanation)
+        self._preempted[place].victims.add(event.workload)
 
     def result(self, gaps: Sequence[tuple[int, int]], notes: tuple[str, ...]) -> ClosedAgreement:
         """Return the agreement at the end of the run.
@@ -248,112 +147,113 @@ class Comparison:
             gaps: The periods in which changes might be missing from the recording, in nanoseconds since the Unix epoch.
             notes: Recorded changes that could not be applied.
         """
-        rows = self._rows()
-        preemptions = self._preemptions()
-        differences = tuple(self._with_causes(gaps, notes))
-        return ClosedAgreement(rows, preemptions, differences, self._latency / SECOND, notes)
-
-    def _rows(self) -> Columns:
-        table: dict[str, list[Any]] = defaultdict(list)
-        for life in self._lives:
-            runs = [run for run in life.runs if run.decision is not None]
-            skipped = len(life.runs) - len(runs)
-            number = skipped
-            while number < len(life.runs) or (id(life), number) in self._made:
-                self._row(table, life, number, first=number == skipped)
-                number += 1
-        return Columns(
+        rows = [row for life in self._lives for row in self._rows(life)]
+        columns = dict(zip(_COLUMNS, zip(*rows, strict=True), strict=True)) if rows else dict.fromkeys(_COLUMNS, ())
+        admissions = Columns(
             {
-                "workload": table["workload"],
-                "queue": categorical(table["queue"]),
-                "recorded": times(table["recorded"]),
-                "predicted": times(table["predicted"]),
-                **{name: np.array(table[name], np.bool_) for name in ("flavors", "domains", "first")},
-                **{name: np.array(table[name], np.int64) for name in ("there", "here")},
+                "workload": list(columns["workload"]),
+                "queue": categorical(columns["queue"]),
+                **{name: times(list(columns[name])) for name in ("recorded", "predicted")},
+                **{name: np.array(columns[name], np.bool_) for name in ("flavors", "domains", "first")},
+                **{name: np.array(columns[name], np.int64) for name in ("there", "here")},
             }
         )
+        preemptions = self._preemptions()
+        differences = tuple(self._with_causes(gaps, notes))
+        return ClosedAgreement(admissions, preemptions, differences, self._latency / SECOND, notes)
 
-    def _row(self, table: dict[str, list[Any]], life: Life, number: int, *, first: bool) -> None:
-        run = life.runs[number] if number < len(life.runs) else None
-        decision = None if run is None else run.decision
-        position, made = self._made.get((id(life), number), (-1, None))
-        table["workload"].append(life.key)
-        table["queue"].append(made.cluster_queue if made is not None else decision.cluster_queue if decision else "")
-        table["recorded"].append(None if run is None else Timestamp.of(run.reserved - self._latency))
-        table["predicted"].append(None if made is None else Timestamp.of(made.time))
-        flavors = domains = False
-        if made is not None and decision is not None:
-            flavors, domains = decision.assigns(made.pod_sets), decision.places(made.pod_sets)
-        table["flavors"].append(flavors)
-        table["domains"].append(domains)
-        table["first"].append(first)
-        table["there"].append(-1 if decision is None else decision.number)
-        table["here"].append(position)
-        if made is None and decision is not None:
-            explained = self._explained.pop((id(life), number), "")
-            where = (decision.time - self._latency, decision.cluster_queue)
-            self._differ(where, "admission", life.key, "not admitted here", explained)
+    def _rows(self, life: Life) -> Iterator[tuple[Any, ...]]:
+        """Yield the admissions of a workload that either side made, in the order of `_COLUMNS`."""
+        # A workload that had quota when the recording began has runs without a decision, which come first.
+        number = skipped = sum(run.decision is None for run in life.runs)
+        while number < len(life.runs) or (id(life), number) in self._made:
+            run = life.runs[number] if number < len(life.runs) else None
+            decision = None if run is None else run.decision
+            position, made = self._made.get((id(life), number), (-1, None))
+            flavors = domains = False
+            if made is not None and decision is not None:
+                flavors, domains = decision.assigns(made.pod_sets), decision.places(made.pod_sets)
+            elif decision is not None:
+                explained = self._explained.pop((id(life), number), "")
+                time = decision.time - self._latency
+                self._differ(time, decision.cluster_queue, life.key, "not admitted here", explained)
+            yield (
+                life.key,
+                made.cluster_queue if made is not None else decision.cluster_queue if decision is not None else "",
+                None if run is None else Timestamp.of(run.reserved - self._latency),
+                None if made is None else Timestamp.of(made.time),
+                flavors,
+                domains,
+                number == skipped,
+                -1 if decision is None else decision.number,
+                position,
+            )
+            number += 1
 
     def _preemptions(self) -> dict[str, int]:
         """Compare the workloads that each preemptor evicted between two of its admissions."""
-        there: dict[tuple[str, int], set[str]] = defaultdict(set)
-        first: dict[tuple[str, int], RecordedDecision] = {}
+        there: dict[tuple[str, int], _Preemption] = {}
         admissions: Counter[str] = Counter()
         for one in self._decisions:
             if one.kind == "admission":
                 admissions[one.workload] += 1
             elif one.kind == "preemption":
-                place = (one.head, admissions[one.head])
-                there[place].add(one.workload)
-                first.setdefault(place, one)
+                first = _Preemption(one.time - self._latency, one.cluster_queue, set())
+                there.setdefault((one.head, admissions[one.head]), first).victims.add(one.workload)
         counts = dict.fromkeys(("same", "other victims", "only there", "only here"), 0)
-        for place in [*there, *(place for place in self._preempted if place not in there)]:
-            outcome = _outcome(there.get(place), self._preempted.get(place))
-            counts[outcome] += 1
-            if outcome != "same":
-                self._other_preemption(place, there.get(place), first.get(place))
+        for place in dict.fromkeys([*there, *self._preempted]):
+            recorded, own = there.get(place, _NO_PREEMPTION), self._preempted.get(place, _NO_PREEMPTION)
+            if recorded.victims == own.victims:
+                counts["same"] += 1
+                continue
+            only = "only here" if not recorded.victims else "only there" if not own.victims else "other victims"
+            counts[only] += 1
+            here, in_cluster = (", ".join(sorted(one.victims)) or "nothing" for one in (own, recorded))
+            what = f"preempts {here} here, {in_cluster} in the cluster"
+            time, queue = own.time or recorded.time, own.queue or recorded.queue
+            self._differ(time, queue, place[0], what, own.explanation, kind="preemption")
         return counts
-
-    def _other_preemption(
-        self, place: tuple[str, int], there: set[str] | None, recorded: RecordedDecision | None
-    ) -> None:
-        time, queue, explanation = self._since.get(place, (0, "", ""))
-        if recorded is not None:
-            time, queue = time or recorded.time - self._latency, queue or recorded.cluster_queue
-        here = self._preempted.get(place)
-        what = f"preempts {_names(here)} here, {_names(there)} in the cluster"
-        self._differ((time, queue), "preemption", place[0], what, explanation)
 
     def _explanation(self, key: str) -> str:
         """Return an explanation, or an empty string if enough differences have been explained."""
         return self._follower.explanation(key) if self._left > 0 else ""
 
-    def _differ(self, where: tuple[int, str], kind: Kind, key: str, what: str, explanation: str) -> None:
-        if explanation:
-            self._left -= 1
-        time, queue = where
-        self._differences.append((time, queue, Difference(Timestamp.of(time), kind, key, what, "", explanation)))
+    def _differ(
+        self,
+        time: int,
+        queue: str,
+        key: str,
+        here: str,
+        explanation: str,
+        *,
+        kind: Kind = "admission",
+        by_retry: bool = False,
+    ) -> None:
+        self._left -= bool(explanation)
+        self._differences.append(_Found(time, queue, kind, key, here, explanation, by_retry))
 
-    def _with_causes(self, gaps: Sequence[tuple[int, int]], notes: tuple[str, ...]) -> list[Difference]:
+    def _with_causes(self, gaps: Sequence[tuple[int, int]], notes: tuple[str, ...]) -> Iterator[Difference]:
+        trees = roots(nodes_of(session_of(self._follower.scheduler).engine))
+        times: dict[str, list[int]] = defaultdict(list)
+        for decision in self._decisions:
+            times[trees.get(decision.cluster_queue, decision.cluster_queue)].append(decision.time - self._latency)
+        # The order of two decisions of a cohort tree within the tolerance is not known.
+        near = {tree: [a for a, b in pairwise(sorted(own)) if b - a <= self._tolerance] for tree, own in times.items()}
         first: set[str] = set()
-        near = self._near()
         explained = 0
-        done = []
-        for number in sorted(range(len(self._differences)), key=lambda number: self._differences[number][0]):
-            time, queue, one = self._differences[number]
-            tree = self._tree(queue) if queue else ""
-            cause = self._outer_cause(time, one.workload, gaps, notes)
+        for one in sorted(self._differences, key=lambda one: one.time):
+            tree = trees.get(one.queue, one.queue)
+            cause = self._outer_cause(one.time, one.key, gaps, notes)
             if not cause and tree in first:
                 cause = "follows from an earlier difference"
-            elif not cause and number in self._by_retry:
+            elif not cause and one.by_retry:
                 cause = "the time at which Kueue retries pending workloads, which no object shows"
-            elif not cause and _is_near(near[tree], time, self._tolerance):
+            elif not cause and _is_near(near.get(tree, ()), one.time, self._tolerance):
                 cause = "several decisions within the latency of the cluster"
             first.add(tree)
             explained += bool(one.explanation)
             text = one.explanation if explained <= self._explain else ""
-            done.append(Difference(one.time, one.kind, one.workload, one.here, cause or UNEXPLAINED, text))
-        return done
+            yield Difference(Timestamp.of(one.time), one.kind, one.key, one.here, cause or UNEXPLAINED, text)
 
     def _outer_cause(self, time: int, key: str, gaps: Sequence[tuple[int, int]], notes: tuple[str, ...]) -> str:
         reach = self._latency + self._tolerance
@@ -364,17 +264,6 @@ class Comparison:
         if _is_near(self._configured, time, self._tolerance):
             return "the configuration changed at that time"
         return ""
-
-    def _near(self) -> dict[str, list[int]]:
-        """Return, by cohort tree, the times of recorded decisions that precede another one within the tolerance."""
-        times: dict[str, list[int]] = defaultdict(list)
-        for one in self._decisions:
-            times[self._tree(one.cluster_queue)].append(one.time - self._latency)
-        near: dict[str, list[int]] = defaultdict(list)
-        for tree, own in times.items():
-            own.sort()
-            near[tree] = [a for a, b in pairwise(own) if b - a <= self._tolerance]
-        return near
 
 
 def _difference(run: Run, made: Made, latency: int, tolerance: int) -> str:
@@ -397,30 +286,3 @@ def _pods(assigned: Iterable[tuple[int | None, Mapping[str, str]]]) -> str:
 def _is_near(ordered: Sequence[int], time: int, reach: int) -> bool:
     place = bisect_left(ordered, time - reach)
     return place < len(ordered) and ordered[place] <= time + reach
-
-
-def _outcome(there: set[str] | None, here: set[str] | None) -> str:
-    if there is None:
-        return "only here"
-    if here is None:
-        return "only there"
-    return "same" if there == here else "other victims"
-
-
-def _names(victims: set[str] | None) -> str:
-    return ", ".join(sorted(victims)) if victims else "nothing"
-
-
-def kendall_tau(first: NDArray[np.int64], second: NDArray[np.int64]) -> float:
-    """Return Kendall's rank correlation of two sequences without ties, from -1 to 1, in O(n log n) comparisons.
-
-    >>> kendall_tau(np.array([1, 2, 3]), np.array([1, 3, 2])) == 1 - 2 / 3
-    True
-    """
-    n = len(first)
-    seen: list[int] = []
-    inversions = 0
-    for position, value in enumerate(second[np.argsort(first)].tolist()):
-        inversions += position - bisect_left(seen, value)
-        insort(seen, value)
-    return 1 - 4 * inversions / (n * (n - 1))

@@ -46,6 +46,7 @@ class LiveCluster:
         Returns:
             A new Scheduler; changes to the Scheduler do not affect the LiveCluster.
         """
+        # A fork, so that callers cannot change the state that `explain` reads.
         return self._now().scheduler.fork()
 
     def explain(self, workload: str) -> Explanation:

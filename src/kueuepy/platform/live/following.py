@@ -31,12 +31,12 @@ RETRY_PERIOD = SECOND
 
 Source: `pkg/cache/queue/inadmissible_workloads.go:requeueBatchPeriod`.
 """
+# A taint that no workload tolerates.
 _TRIED = Taint("kueuepy.example.com/tried", "true", "NoSchedule")
-"""A taint that no workload tolerates."""
+# The relative change of a weight that breaks a tie of two shares, but not an inequality.
 _TILT = 1e-6
-"""The relative change of a weight that breaks a tie of two shares, but not an inequality."""
+# The time after which pods of an evicted job terminate, unless the recording terminates them earlier.
 _UNTIL_RECORDED = "87600h"
-"""The time after which pods of an evicted job terminate, unless the recording terminates them earlier."""
 
 
 class Follower:

@@ -21,8 +21,8 @@ if TYPE_CHECKING:
 
     from kueuepy.platform.live.watching import Message
 
+# The longest time in seconds between the receipt of an event and its commit.
 _BATCH = 0.2
-"""The longest time in seconds between the receipt of an event and its commit."""
 _PRUNE_EVERY = 3600 * SECOND
 _CONFIGURATION_EVERY = 600 * SECOND
 

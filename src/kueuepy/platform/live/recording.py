@@ -1,30 +1,40 @@
-"""The recorded history of a cluster: every version of its objects, in the order of their writes."""
+"""The recorded history of a cluster: writes of objects in their order, the decisions and the lives of workloads."""
 
 from __future__ import annotations
 
 import gzip
 import os
+import re
+from collections import defaultdict
 from pathlib import Path
+from statistics import median_low
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import msgspec
 
-from kueuepy.errors import InvalidSpecError, NotFoundError
+from kueuepy.engine.decisions import Admitted
+from kueuepy.errors import InvalidSpecError, KueueError, NotFoundError
 from kueuepy.errors.words import counted
+from kueuepy.manifest import load
 from kueuepy.manifest.text.sources import is_recording
 from kueuepy.objects import Timestamp
 from kueuepy.objects.times import parse_time
 from kueuepy.platform.apiserver import RESOURCES
-from kueuepy.platform.history import Recording, reduced
+from kueuepy.platform.history import Conditions, Recording, reduced
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
 
+    from kueuepy.engine.decisions import Decision
+    from kueuepy.platform.live.agreement import Kind
+
+
+_PREEMPTOR = re.compile(r"\(UID: ([^,)]*)")
 _MANAGER = "kueue-manager-config"
 _HINT = ", as `kubectl get --watch -o json --output-watch-events` prints it; a dump has no history to verify"
 _WRITES = {"ADDED", "MODIFIED", "DELETED"}
+# The kinds that only controllers of admission checks read.
 _OF_CONTROLLERS = {"MultiKueueConfig", "MultiKueueCluster", "ProvisioningRequestConfig"}
-"""The kinds that only controllers of admission checks read."""
 CONFIGURATION = frozenset(resource.kind for resource in RESOURCES) - _OF_CONTROLLERS - {"Workload"}
 """The kinds of objects, besides Workload, that influence decisions."""
 _READ = CONFIGURATION | {"Workload", "ConfigMap"}
@@ -74,6 +84,7 @@ def read_events(path: str | os.PathLike[str]) -> list[Change]:
         return changes(Recording(path).events())
     try:
         data = Path(path).read_bytes()
+        # The content shows whether it is compressed, whatever the name of the file is.
         data = gzip.decompress(data) if data[:2] == b"\x1f\x8b" else data
     except (OSError, EOFError) as error:
         raise NotFoundError(f"{path}: cannot be read: {getattr(error, 'strerror', None) or error}") from error
@@ -185,6 +196,7 @@ def changes(events: Iterable[Mapping[str, Any]]) -> list[Change]:
         obj = reduced(event["object"], kind)
         metadata = obj["metadata"]
         key = f"{metadata['namespace']}/{metadata['name']}" if metadata.get("namespace") else metadata["name"]
+        # Watches have different delays; time must not go back within a recording.
         time = max(time, _received(event) or 0)
         old = known.get((kind, key))
         revision = int(metadata["resourceVersion"])
@@ -212,3 +224,284 @@ def reclaimable_pods(manifest: Mapping[str, Any]) -> dict[str, int]:
     """Return, for each pod set, the number of pods that no longer need their quota."""
     found = (manifest.get("status") or {}).get("reclaimablePods") or ()
     return {str(one["name"]): int(one.get("count") or 0) for one in found if "name" in one}
+
+
+class RecordedDecision(msgspec.Struct, eq=False):
+    """A decision of the cluster's scheduler.
+
+    Attributes:
+        number: The index of the decision among the recorded decisions.
+        index: The index of the change that records the decision.
+        time: The time at which the change that records the decision was received, in nanoseconds since the Unix epoch.
+        kind: The kind of the decision.
+        workload: The workload that was admitted, preempted or moved, `namespace/name`.
+        head: The workload that the scheduler considered: the preemptor for a preemption, otherwise the workload itself.
+        assigned: For each pod set, the number of pods and the flavor of each resource.
+        domains: For each pod set, the topology domains and their numbers of pods; `None` without a topology.
+        cluster_queue: The ClusterQueue in which the workload has or had quota.
+    """
+
+    number: int
+    index: int
+    time: int
+    kind: Kind
+    workload: str
+    head: str
+    assigned: dict[str, tuple[int | None, dict[str, str]]] = {}
+    domains: list[Any] = []
+    cluster_queue: str = ""
+
+    def is_same(self, decision: Decision) -> bool:
+        """Return whether a decision equals the recorded decision, regardless of the topology domains."""
+        if self.head != decision.workload:
+            return False
+        return self.assigns(decision.pod_sets) if isinstance(decision, Admitted) else True
+
+    def assigns(self, pod_sets: Iterable[Any]) -> bool:
+        """Return whether pod set assignments have the recorded numbers of pods and flavors."""
+        assigned = {one.name: (one.count, dict(one.flavors)) for one in pod_sets}
+        return all(
+            name in assigned and flavors == assigned[name][1] and count in (None, assigned[name][0])
+            for name, (count, flavors) in self.assigned.items()
+        )
+
+    def is_placed(self, decision: Decision) -> bool:
+        """Return whether a decision assigns the recorded topology domains."""
+        return not any(self.domains) or (isinstance(decision, Admitted) and self.places(decision.pod_sets))
+
+    def places(self, pod_sets: Iterable[Any]) -> bool:
+        """Return whether pod set assignments have the recorded topology domains."""
+        return not any(self.domains) or placed_pods(pod_sets) == self.domains
+
+
+def recorded_decisions(changes: Sequence[Change], uids: Mapping[Any, str]) -> Iterator[RecordedDecision]:
+    """Yield the decisions of the scheduler in a recording: quota reservations, preemptions and node replacements.
+
+    Args:
+        changes: The recording.
+        uids: The keys of the workloads by UID.
+    """
+    number = 0
+    for index, change in enumerate(changes):
+        for decision in decisions_of(change, index, number, uids):
+            yield decision
+            number += 1
+
+
+def decisions_of(change: Change, index: int, number: int, uids: Mapping[Any, str]) -> Iterator[RecordedDecision]:
+    """Yield the decisions of the scheduler that one change records.
+
+    Args:
+        change: The change.
+        index: The index of the change.
+        number: The number of the first decision.
+        uids: The keys of the workloads by UID.
+    """
+    if change.kind != "Workload" or change.new is None or change.old is None:
+        return
+    before, after = Conditions(change.old), Conditions(change.new)
+    found: list[tuple[Kind, str]] = []
+    if after.true("QuotaReserved"):
+        if not before.true("QuotaReserved"):
+            found.append(("admission", change.key))
+        elif _placed(change.old) != _placed(change.new):
+            found.append(("replacement", change.key))
+    if after.true("Evicted") and not before.true("Evicted") and after.reason("Evicted") == "Preempted":
+        by = _PREEMPTOR.search(after["Evicted"].get("message", ""))
+        found.append(("preemption", uids.get(by[1], "") if by else ""))
+    domains = _recorded_domains(change.new) if found and found[0][0] != "preemption" else []
+    queue = str(((change.new.get("status") or {}).get("admission") or {}).get("clusterQueue") or "")
+    assigned = {one["name"]: (one.get("count"), dict(one.get("flavors") or {})) for one in assignments(change.new)}
+    for kind, head in found:
+        yield RecordedDecision(number, index, change.time, kind, change.key, head, assigned, domains, queue)
+        number += 1
+
+
+def _placed(manifest: dict[str, Any]) -> list[Any]:
+    return [one.get("topologyAssignment") for one in assignments(manifest)]
+
+
+def _recorded_domains(manifest: dict[str, Any]) -> list[Any]:
+    if not any(_placed(manifest)):
+        return []
+    try:
+        (workload,) = load(manifest, strict=False).workloads
+    except KueueError:  # the follower notes it
+        return []
+    assert workload.status is not None, "it has an admission"
+    assert workload.status.admission is not None, "it has an admission"
+    return placed_pods(workload.status.admission.pod_set_assignments)
+
+
+def placed_pods(pod_sets: Iterable[Any]) -> list[Any]:
+    """Return the topology domains of each pod set with their numbers of pods; `None` without a topology."""
+    placed = [one.topology_assignment for one in pod_sets]
+    return [None if one is None else [(domain.values, domain.count) for domain in one.domains] for one in placed]
+
+
+class Answer(msgspec.Struct, eq=False):
+    """Recorded answers to the admission checks of a workload.
+
+    Attributes:
+        after: The time since the reservation of quota, in nanoseconds.
+        old: The Workload before the answers of the check controllers.
+        new: The Workload with the answers of the check controllers.
+    """
+
+    after: int
+    old: dict[str, Any]
+    new: dict[str, Any]
+
+
+class Run(msgspec.Struct, eq=False):
+    """A quota reservation and the events that followed it. All times are in nanoseconds.
+
+    Attributes:
+        decision: The recorded decision; `None` if the workload had quota when the recording began.
+        reserved: The time of the reservation since the Unix epoch.
+        admitted: The time of the admission since the Unix epoch; `None` if the workload was not admitted.
+        answers: The answers to admission checks.
+        ready: For each change of the condition `PodsReady`: the time since the admission, and whether pods are ready.
+        reclaimed: For each change of the reclaimable pods: the time since the admission, and the reclaimable pods.
+        evicted: The time of the eviction since the Unix epoch; `None` if the workload was not evicted.
+        released: The time from the eviction to the release of the quota; `None` if the quota was not released.
+    """
+
+    decision: RecordedDecision | None
+    reserved: int
+    admitted: int | None = None
+    answers: list[Answer] = []
+    ready: list[tuple[int, bool]] = []
+    reclaimed: list[tuple[int, dict[str, int]]] = []
+    evicted: int | None = None
+    released: int | None = None
+
+
+class Life(msgspec.Struct, eq=False):
+    """A recorded Workload from its submission to its deletion.
+
+    Attributes:
+        key: `namespace/name`.
+        index: The index of the change that submitted the Workload.
+        submitted: The time of the change that submitted the Workload, in nanoseconds since the Unix epoch.
+        runs: The reservations of quota.
+        runtime: The time from the last admission until the job finished, in nanoseconds; `None` if the job did not
+            finish, or finished without an admission.
+        reason: The reason of the condition `Finished`; empty if the job did not finish.
+        waited: Whether Kueue found at least once that the workload does not fit before Kueue reserved quota for it.
+        by_kueue: The indices of changes in which Kueue deactivated the workload.
+        deactivated: The index of the last change that deactivated the workload; -1 if there is none.
+    """
+
+    key: str
+    index: int
+    submitted: int
+    runs: list[Run] = []
+    runtime: int | None = None
+    reason: str = ""
+    waited: bool = False
+    by_kueue: set[int] = set()
+    deactivated: int = -1
+
+    def run(self, number: int) -> Run | None:
+        """Return the recorded run with the given number, or the last run; `None` if there is no run."""
+        return self.runs[min(number, len(self.runs) - 1)] if self.runs else None
+
+
+def recorded_lives(changes: Sequence[Change], decisions: Iterable[RecordedDecision]) -> dict[int, Life]:
+    """Return the life to which each change of a Workload belongs, by the index of the change."""
+    reserving = {one.index: one for one in decisions if one.kind == "admission"}
+    alive: dict[str, Life] = {}
+    found: dict[int, Life] = {}
+    for index, change in enumerate(changes):
+        if change.kind != "Workload":
+            continue
+        known = alive.get(change.key)
+        if known is None or change.old is None or _uid(change.old) != _uid(change.manifest):
+            known = Life(change.key, index, change.time)
+        alive[change.key] = found[index] = known
+        if change.new is None:
+            del alive[change.key]
+            continue
+        _add_write(known, change, index, reserving.get(index))
+    return found
+
+
+def _uid(manifest: dict[str, Any]) -> Any:
+    return manifest["metadata"].get("uid")
+
+
+def _add_write(life: Life, change: Change, index: int, decision: RecordedDecision | None) -> None:
+    """Add one write of a Workload to its life."""
+    assert change.new is not None, "deletions are no writes"
+    old, new, time = change.old or {}, change.new, change.time
+    before, after = Conditions(old), Conditions(new)
+    if after.true("QuotaReserved") and not before.true("QuotaReserved"):
+        life.runs.append(Run(decision, time))
+    elif not life.runs and "QuotaReserved" in after:
+        life.waited = True
+    run = life.runs[-1] if life.runs else None
+    if run is not None:
+        _continue(run, change, before, after)
+    if (old.get("spec") or {}).get("active", True) and not (new.get("spec") or {}).get("active", True):
+        life.deactivated = index
+    if after.true("Evicted") and after.reason("Evicted").startswith("DeactivatedDueTo") and life.deactivated >= 0:
+        life.by_kueue.add(life.deactivated)
+    if _is_new(before, after, "Finished"):
+        life.reason = after.reason("Finished") or "Succeeded"
+        ends = run is not None and run.admitted is not None and run.released is None
+        life.runtime = time - run.admitted if ends and run is not None and run.admitted is not None else None
+
+
+def _continue(run: Run, change: Change, before: Conditions, after: Conditions) -> None:
+    old, new, time = change.old or {}, change.manifest, change.time
+    if run.admitted is None and after.true("Admitted"):
+        run.admitted = time
+    if _answers(old) != _answers(new) and run.evicted is None:
+        run.answers.append(Answer(time - run.reserved, old, new))
+    since = time - (run.admitted if run.admitted is not None else run.reserved)
+    if before.true("PodsReady") != after.true("PodsReady") and after.true("QuotaReserved"):
+        run.ready.append((since, after.true("PodsReady")))
+    pods = reclaimable_pods(new)
+    if pods and pods != reclaimable_pods(old):
+        run.reclaimed.append((since, pods))
+    if _is_new(before, after, "Evicted"):
+        run.evicted = time
+    if before.true("QuotaReserved") and not after.true("QuotaReserved") and run.released is None:
+        run.released = time - (time if run.evicted is None else run.evicted)
+
+
+def _is_new(before: Conditions, after: Conditions, name: str) -> bool:
+    return after.true(name) and not before.true(name)
+
+
+def _answers(manifest: dict[str, Any]) -> list[tuple[Any, Any]]:
+    checks = (manifest.get("status") or {}).get("admissionChecks") or ()
+    return [(one.get("name"), one.get("state")) for one in checks if one.get("state") != "Pending"]
+
+
+def usual_latency(lives: Iterable[Life], changes: Sequence[Change]) -> int:
+    """Return the median time from submission to quota, in nanoseconds, of the workloads that did not have to wait.
+
+    A workload did not have to wait if every attempt found that it fits, and if no other workload of its LocalQueue was
+    pending when it was submitted.
+    """
+    pending: dict[str, list[tuple[int, int]]] = defaultdict(list)
+    alone: list[int] = []
+    for life in sorted(lives, key=lambda one: one.index):
+        start = life.runs[0].reserved if life.runs else 2**63 - 1
+        manifest = changes[life.index].manifest
+        queue = f"{manifest['metadata'].get('namespace')}/{manifest.get('spec', {}).get('queueName')}"
+        pending[queue] = [one for one in pending[queue] if one[1] > life.submitted]
+        if life.runs and life.runs[0].decision is not None and not life.waited and not pending[queue]:
+            alone.append(start - life.submitted)
+        pending[queue].append((life.submitted, start))
+    return median_low(alone) if alone else 0
+
+
+def usual_release(lives: Iterable[Life]) -> int:
+    """Return the median time that evicted workloads kept their quota, in nanoseconds."""
+    times = [
+        run.released for life in lives for run in life.runs if run.released is not None and run.evicted is not None
+    ]
+    return median_low(times) if times else 0

@@ -12,12 +12,14 @@ from kueuepy.objects import ClusterQueue
 from kueuepy.objects.times import Duration, Timestamp, duration_ns
 from kueuepy.platform.live.agreement import Agreement, Difference, JudgedDecision
 from kueuepy.platform.live.following import Follower
-from kueuepy.platform.live.recorded import RecordedDecision, decisions_of, placed_pods
 from kueuepy.platform.live.recording import (
     CONFIGURATION,
     Change,
+    RecordedDecision,
+    decisions_of,
     gap_notes,
     manager_configuration,
+    placed_pods,
     read_events,
     recorded_gaps,
 )

@@ -21,8 +21,8 @@ if TYPE_CHECKING:
 
     from kueuepy.platform.apiserver import ClusterReader, Resource
 
+# The time in seconds after which the server should end a watch; a new watch then continues from the same version.
 _WATCH = 280
-"""The time in seconds after which the server should end a watch; a new watch then continues from the same version."""
 _LONGEST_WAIT = 30.0
 _BUFFER = 20_000
 
@@ -68,6 +68,7 @@ class Watches:
         self.reader = reader
         self.kinds: tuple[str, ...] = ()
         self.stopped = threading.Event()
+        # A bound: a slow consumer must slow down the watches, not fill the memory.
         self._messages: queue.Queue[Message] = queue.Queue(_BUFFER)
         self._received = dict(received or {})
 
@@ -127,6 +128,7 @@ class Watches:
                 self._watch(resource, path)
                 failures = 0
             except ApiError as error:  # noqa: PERF203 - of one request
+                # The version has expired: list the kind again.
                 if error.status == GONE:
                     self._received.pop(resource.kind, None)
                     continue
@@ -134,6 +136,7 @@ class Watches:
                     self._refused(resource, error)
                     return
                 failures += 1
+                # Random waits, so that the watches of all kinds do not return at the same time.
                 self.stopped.wait(min(_LONGEST_WAIT, 0.1 * 2**failures) * random.uniform(0.5, 1))  # noqa: S311
             except Exception as error:  # noqa: BLE001 - `messages` raises it
                 self._put(Message("error", resource.kind, error, 0, 0))

@@ -158,9 +158,9 @@ class _Gauges:
             self._set("local_queue_status", one == status, **of, active=one)
         for flavor, resources in view.holdings:
             for resource, reserved, used, *_ in resources:
-                cell = {**of, "flavor": flavor, "resource": resource}
-                self._set("local_queue_resource_reservation", _units(resource, reserved), **cell)
-                self._set("local_queue_resource_usage", _units(resource, used), **cell)
+                by_flavor = {**of, "flavor": flavor, "resource": resource}
+                self._set("local_queue_resource_reservation", _units(resource, reserved), **by_flavor)
+                self._set("local_queue_resource_usage", _units(resource, used), **by_flavor)
         if view.consumed is not None:
             queue = view.cluster_queue
             self._set("local_queue_admission_fair_sharing_usage", view.consumed[0], **of, cluster_queue=queue)

@@ -8,13 +8,16 @@ from typing import TYPE_CHECKING
 
 from kueuepy.engine.locks import survives_fork
 from kueuepy.errors.arguments import checked_methods
-from kueuepy.platform.metrics.counters import Counters
 from kueuepy.platform.metrics.gauges import gauges
-from kueuepy.platform.metrics.series import Series, exposition
+from kueuepy.platform.metrics.series import Histogram, Series, exposition
 from kueuepy.platform.visibility import EventTable, SchedulerEvent, drain_events, event_table
+from kueuepy.profiles import has_metric
 from kueuepy.session.session import session_of
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from kueuepy.objects import Timestamp
     from kueuepy.scheduler import Scheduler
 
 
@@ -49,6 +52,7 @@ class Watch:
         """
         self._scheduler = scheduler
         self._lock = RLock()
+        # A child process must not inherit a lock that another thread of its parent holds.
         survives_fork(self, "_lock")
         self._events: deque[SchedulerEvent] = deque(maxlen=history)
         self._counters = Counters(scheduler)
@@ -95,3 +99,165 @@ class Watch:
         with self._lock:
             self.poll()
             return [*self._counters.series, *gauges(self._scheduler)]
+
+
+_TOTALS = {
+    "quota_reserved_workloads_total": "Number of quota reservations.",
+    "admitted_workloads_total": "Number of admissions.",
+    "finished_workloads_total": "Number of finished workloads.",
+    "evicted_workloads_total": "Number of evictions, by reason and underlying cause.",
+}
+_TOTALS_OF_NO_LOCAL_QUEUE = {
+    "admission_attempts_total": "Number of scheduling cycles with heads; the result is success if a head got quota.",
+    "evicted_workloads_once_total": "Number of workloads evicted for this reason; each workload counts once.",
+    "preempted_workloads_total": "Number of preemptions, by ClusterQueue of the preempting workload.",
+    "preemption_target_recomputations_total": "Number of repeated searches because targets overlapped.",
+    "cohort_subtree_admitted_workloads_total": "Number of admissions in the subtree of a Cohort.",
+}
+_DURATIONS = {
+    "quota_reserved_wait_time_seconds": "Time from creation or requeuing to quota reservation, in seconds.",
+    "admission_wait_time_seconds": "Time from creation or requeuing to admission, in seconds.",
+    "admission_checks_wait_time_seconds": "Time from quota reservation to admission with admission checks, in seconds.",
+    "ready_wait_time_seconds": "Time from creation or requeuing until all pods are ready, in seconds.",
+    "admitted_until_ready_wait_time_seconds": "Time from admission until all pods are ready, in seconds.",
+    "execution_time_seconds": "Total time for which finished workloads were admitted, in seconds.",
+}
+_DURATIONS_OF_NO_LOCAL_QUEUE = {
+    "workload_eviction_latency_seconds": "Time from eviction until the quota is released, in seconds.",
+    "pods_ready_to_evicted_time_seconds": "Time from the readiness of all pods to eviction, in seconds.",
+}
+# Histograms with 16 buckets; all others have 14 (`pkg/metrics/metrics.go:InitMetricVectors`).
+_LONG = ("admission_wait_time_seconds", "execution_time_seconds", "local_queue_execution_time_seconds")
+_RESULTS = {"NewTargets": "new_targets", "DeferredFit": "deferred_fit", "Skipped": "skipped"}
+_DEACTIVATED = "DeactivatedDueTo"
+
+
+class Counters:
+    """Counters and histograms of the events that were counted since the object was created."""
+
+    def __init__(self, scheduler: Scheduler) -> None:
+        """Create the counters with the value 0."""
+        self._engine = session_of(scheduler).engine
+        self._release = scheduler.configuration.release
+        self._local = scheduler.configuration.enabled("LocalQueueMetrics")
+        totals = {**_TOTALS_OF_NO_LOCAL_QUEUE, **self._twice(_TOTALS)}
+        durations = {**_DURATIONS_OF_NO_LOCAL_QUEUE, **self._twice(_DURATIONS)}
+        self._totals = {name: Series(name, "counter", text) for name, text in totals.items()}
+        self._durations = {name: Histogram(name, text, 16 if name in _LONG else 14) for name, text in durations.items()}
+        self._skips = Series("admission_cycle_preemption_skips", "gauge", "Preemptors that had to stand back.")
+        self._skips_in: dict[str, int] = {}
+        self._evicted: dict[str, set[tuple[str, str]]] = {}
+        self._cycles = self._engine.cycle_counts()
+
+    @property
+    def series(self) -> list[Series]:
+        """The counters and histograms that exist in the release."""
+        every = (*self._totals.values(), *self._durations.values(), self._skips)
+        return [series for series in every if has_metric(self._release, series.name)]
+
+    def count(self, events: Iterable[SchedulerEvent]) -> None:
+        """Update the counters with events, in order."""
+        admitted = []
+        for event in events:
+            self._count(event)
+            if event.kind == "Admitted":
+                admitted.append(event)
+        self._count_subtrees(admitted)
+        cycles = self._engine.cycle_counts()
+        for result, now, before in zip(("success", "inadmissible"), cycles, self._cycles, strict=True):
+            if now > before:
+                self._totals["admission_attempts_total"].add(now - before, result=result)
+        self._cycles = cycles
+
+    def _twice(self, texts: dict[str, str]) -> dict[str, str]:
+        """Return metrics of ClusterQueues, each followed by its variant for LocalQueues."""
+        return {**texts, **({f"local_queue_{name}": text for name, text in texts.items()} if self._local else {})}
+
+    def _count(self, event: SchedulerEvent) -> None:
+        match event.kind:
+            case "QuotaReserved":
+                self._add("quota_reserved_workloads_total", event)
+                self._observe("quota_reserved_wait_time_seconds", event, event.queued_since)
+            case "Admitted":
+                self._add("admitted_workloads_total", event)
+                self._observe("admission_wait_time_seconds", event, event.queued_since)
+                self._observe("admission_checks_wait_time_seconds", event, event.since)
+            case "PodsReady" if event.reason == "Started":
+                self._observe("ready_wait_time_seconds", event, event.queued_since)
+                self._observe("admitted_until_ready_wait_time_seconds", event, event.since)
+            case "Evicted":
+                self._count_eviction(event)
+            case "QuotaReleased" if event.since is not None:
+                of = {"cluster_queue": event.cluster_queue, "reason": event.reason}
+                self._durations["workload_eviction_latency_seconds"].observe(event.time.value - event.since.value, **of)
+            case "PreemptionSkipped":
+                self._count_skip(event)
+            case "TargetsRecomputed":
+                of = {"cluster_queue": event.cluster_queue, "result": _RESULTS[event.underlying_cause]}
+                self._totals["preemption_target_recomputations_total"].add(**of)
+            case "Finished":
+                self._add("finished_workloads_total", event)
+                self._observe("execution_time_seconds", event, event.since)
+            case "Deleted":
+                self._evicted.pop(event.workload, None)
+
+    def _count_eviction(self, event: SchedulerEvent) -> None:
+        reason = "Deactivated" if event.reason.startswith(_DEACTIVATED) else event.reason
+        why = {"reason": reason, "underlying_cause": event.underlying_cause}
+        self._add("evicted_workloads_total", event, **why)
+        if event.since is not None:
+            ran = self._durations["pods_ready_to_evicted_time_seconds"]
+            ran.observe(event.time.value - event.since.value, cluster_queue=event.cluster_queue, **why)
+        known = self._evicted.setdefault(event.workload, set())
+        if (reason, event.underlying_cause) not in known:
+            known.add((reason, event.underlying_cause))
+            once = self._totals["evicted_workloads_once_total"]
+            once.add(cluster_queue=event.cluster_queue, priority_class=_priority_class(event), **why)
+        if event.preemptor:
+            by = {"preempting_cluster_queue": event.preemptor_cluster_queue, "reason": event.preemption_reason}
+            self._totals["preempted_workloads_total"].add(**by)
+
+    def _count_skip(self, event: SchedulerEvent) -> None:
+        """Count skipped preemptions.
+
+        The metric of a ClusterQueue is the number of skipped preemptions in the last cycle that skipped any for this
+        queue.
+        """
+        queue = {"cluster_queue": event.cluster_queue}
+        if self._skips_in.get(event.cluster_queue) != event.cycle:
+            self._skips_in[event.cluster_queue] = event.cycle
+            self._skips.set(0, **queue)
+        self._skips.add(**queue)
+
+    def _count_subtrees(self, admitted: list[SchedulerEvent]) -> None:
+        """Count admissions for all Cohorts above the ClusterQueues."""
+        if not admitted:
+            return
+        parents = {cohort.name: cohort.parent for cohort in self._engine.cohort_status() if cohort.root}
+        parents_of_queues = {queue.name: queue.cohort for queue in self._engine.cluster_queue_status()}
+        for event in admitted:
+            cohort = parents_of_queues.get(event.cluster_queue, "")
+            while cohort in parents:
+                of = {"cohort": cohort, "priority_class": _priority_class(event)}
+                self._totals["cohort_subtree_admitted_workloads_total"].add(**of)
+                cohort = parents[cohort]
+
+    def _add(self, name: str, event: SchedulerEvent, **more: str) -> None:
+        more = {**more, "priority_class": _priority_class(event)}
+        self._totals[name].add(cluster_queue=event.cluster_queue, **more)
+        if self._local:
+            self._totals[f"local_queue_{name}"].add(name=event.local_queue, namespace=event.namespace, **more)
+
+    def _observe(self, name: str, event: SchedulerEvent, since: Timestamp | None) -> None:
+        """If `since` is known, observe the time from `since` to the event for its ClusterQueue and LocalQueue."""
+        if since is None:
+            return
+        lasted, of = event.time.value - since.value, {"priority_class": _priority_class(event)}
+        self._durations[name].observe(lasted, cluster_queue=event.cluster_queue, **of)
+        if self._local:
+            local = self._durations[f"local_queue_{name}"]
+            local.observe(lasted, name=event.local_queue, namespace=event.namespace, **of)
+
+
+def _priority_class(event: SchedulerEvent) -> str:
+    return event.priority_class.rpartition("/")[2]

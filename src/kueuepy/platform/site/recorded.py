@@ -9,8 +9,7 @@ import msgspec
 from kueuepy._core import Quantity
 from kueuepy.objects import SECOND
 from kueuepy.objects.times import parse_time
-from kueuepy.pages.builder import PageBuilder
-from kueuepy.pages.data import ADMITTED, EVICTED, GONE, PENDING, RESERVED
+from kueuepy.pages.data import ADMITTED, EVICTED, GONE, PENDING, RESERVED, PageBuilder
 from kueuepy.pages.state import MOST_EXPLAINED, state_data
 from kueuepy.platform.history import Conditions, RecordedState
 from kueuepy.platform.importer import import_cluster
@@ -116,13 +115,13 @@ class _Replay:
         for group in (obj.get("spec") or {}).get("resourceGroups") or ():
             for flavor in group.get("flavors") or ():
                 for quota in flavor.get("resources") or ():
-                    cell = self._made.cell(str(flavor.get("name")), str(quota.get("name")))
-                    given[cell] = Quantity(str(quota.get("nominalQuota") or 0)).quota(str(quota.get("name")))
-        for cell, amount in given.items():
-            self._step("nominal", node, cell, time, amount)
+                    pair = self._made.cell(str(flavor.get("name")), str(quota.get("name")))
+                    given[pair] = Quantity(str(quota.get("nominalQuota") or 0)).quota(str(quota.get("name")))
+        for pair, amount in given.items():
+            self._step("nominal", node, pair, time, amount)
 
-    def _step(self, what: Literal["used", "nominal"], node: int, cell: int, time: int, value: int) -> None:
-        series = self._made.series(what, node, cell)
+    def _step(self, what: Literal["used", "nominal"], node: int, pair: int, time: int, value: int) -> None:
+        series = self._made.series(what, node, pair)
         at = self._seconds(time)
         if series.t and series.t[-1] == at:
             series.v[-1] = value

@@ -1,9 +1,10 @@
-"""The page of a source that can change, served on the loopback interface."""
+"""Pages of Schedulers, clusters and recordings, as a file or served on the loopback interface while they change."""
 
 from __future__ import annotations
 
 import hashlib
 import math
+import os
 import threading
 import time
 from http import HTTPStatus
@@ -11,32 +12,31 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 import msgspec
 
+from kueuepy.cluster import Cluster
 from kueuepy.errors import KueueError, StateError
+from kueuepy.errors.arguments import checked
 from kueuepy.look.serving import Answer
+from kueuepy.manifest.text.sources import is_recording, live_parts, opened
 from kueuepy.objects import SECOND
 from kueuepy.pages.document import Page
-from kueuepy.pages.state import explained_data, state_data
-from kueuepy.platform.history import RecordedState
+from kueuepy.pages.state import MOST_EXPLAINED, explained_data, state_data
+from kueuepy.platform.history import RecordedState, Recording
 from kueuepy.platform.importer import import_cluster
 from kueuepy.platform.site.recorded import recorded_data
+from kueuepy.scheduler import Scheduler
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Hashable, Mapping
 
     from kueuepy.explain import Explanation
     from kueuepy.pages.data import PageData
-    from kueuepy.platform.history import Recording
-    from kueuepy.scheduler import Scheduler
-
-_EXPLAINED = 50
-"""Number of explanations that a served page contains initially; the page requests further explanations when needed."""
 
 
 class SchedulerFeed:
     """A cluster or files, read as a Scheduler."""
 
     def __init__(
-        self, read: Callable[[], tuple[Scheduler, tuple[str, ...]]], stamp: Callable[[], Hashable], **about: str
+        self, read: Callable[[], tuple[Scheduler, tuple[str, ...]]], stamp: Callable[[], Hashable], **about: Any
     ) -> None:
         """Store the functions that read the source.
 
@@ -44,7 +44,7 @@ class SchedulerFeed:
             read: A function that returns the Scheduler, and notes for the reader.
             stamp: A function whose return value changes whenever the source changes. `stamp` returns `None` if a change
                 of the source can be detected only by reading the source again.
-            about: The `title` and `source` of the page.
+            about: The `title` and `source` of the page, and the number of `explained` workloads.
         """
         self._read, self._about, self.stamp = read, about, stamp
         self._scheduler: Scheduler | None = None
@@ -52,11 +52,11 @@ class SchedulerFeed:
     def read(self) -> PageData:
         """Read the source."""
         self._scheduler, notes = self._read()
-        data = state_data(self._scheduler, explained=_EXPLAINED, **self._about)
+        data = state_data(self._scheduler, **self._about)
         data.notes = list(notes)
         return data
 
-    def explain(self, name: str, seconds: float) -> Explanation:  # noqa: ARG002 - there is one moment
+    def explain(self, name: str, seconds: float) -> Explanation:  # noqa: ARG002 - there is one time
         """Return the explanation of a workload's state."""
         assert self._scheduler is not None, "the page is read first"
         return self._scheduler.explain(name)
@@ -65,8 +65,8 @@ class SchedulerFeed:
 class RecordingFeed:
     """A recording, to which another process can still be writing."""
 
-    def __init__(self, recording: Recording, **about: str) -> None:
-        """Store the recording, and the `title` and `source` of the page."""
+    def __init__(self, recording: Recording, **about: Any) -> None:
+        """Store the recording, and the `title` and `source` of the page and the number of `explained` workloads."""
         self._recording, self._about = recording, about
         self._zero = 0
         self._known: tuple[float, Scheduler] | None = None
@@ -77,7 +77,7 @@ class RecordingFeed:
 
     def read(self) -> PageData:
         """Read the whole recording."""
-        data = recorded_data(self._recording, explained=_EXPLAINED, **self._about)
+        data = recorded_data(self._recording, **self._about)
         self._zero = round((data.zero or 0.0) * SECOND)
         self._known = None
         return data
@@ -166,6 +166,7 @@ class PageSite:
             return
         try:
             stamp = self._feed.stamp()
+            # `None`: only reading shows whether the source has changed.
             if stamp is None or stamp != self._stamp:
                 self._read()
             self._fault = ""
@@ -197,3 +198,66 @@ class PageSite:
         except KueueError as error:
             found = {"error": str(error)}
         return Answer("application/json", msgspec.json.encode(found))
+
+
+@checked
+def page(
+    source: Any, path: str | os.PathLike[str] | None = None, *, title: str = "", explained: int = MOST_EXPLAINED
+) -> Page:
+    """Return a page of a cluster: one HTML file that works without a server and loads no other files.
+
+    The page shows the cohort trees with their quota, the pending workloads and why each is pending, the running
+    workloads, and the racks. The page of a simulation or of a recording has a time slider.
+
+    >>> from kueuepy import Cluster, ClusterQueue, ResourceFlavor, Scheduler
+    >>> scheduler = Scheduler(Cluster(ResourceFlavor("f"), ClusterQueue.of("team", {"f": {"cpu": 4}})))
+    >>> keys = scheduler.submit({"name": "job", "queue": "team", "cpu": 9})
+    >>> settled = scheduler.settle()
+    >>> page(scheduler, "/dev/null", title="Two teams")
+    <Page 'Two teams': 1 workload>
+
+    Args:
+        source: A Scheduler, a Cluster, a Result, a LiveCluster, a recording such as `history.db`, or any other source
+            that `kueuepy.platform.import_cluster` accepts.
+        path: The file to write. Default: no file is written.
+        title: The title of the page.
+        explained: The number of pending workloads with a full explanation in the page: the first workloads of each
+            queue.
+
+    Returns:
+        The page, which a notebook displays inline.
+
+    Raises:
+        StateError: The file cannot be written, or a Result does not contain the runs or the usage.
+        KueueError: The source cannot be read.
+    """
+    if not isinstance(source, Scheduler | Cluster) and callable(getattr(source, "page", None)):
+        made: Page = source.page(path, title=title, explained=explained)
+        return made
+    found = Page(_data(source, title, explained))
+    if path is not None:
+        found.save(path)
+    return found
+
+
+def _data(source: Any, title: str, explained: int) -> PageData:
+    if isinstance(source, Scheduler):
+        return state_data(source, title=title, explained=explained)
+    if isinstance(source, Cluster):
+        return state_data(Scheduler(source), title=title, explained=explained)
+    if is_whole_recording(source):
+        return recorded_data(Recording(source), title=title, source=str(source), explained=explained)
+    source = opened(source)
+    imported = import_cluster(source, progress=lambda *_: None)
+    name = ", ".join(one.name for one in live_parts(source))
+    data = state_data(imported.scheduler, title=title, source=name, explained=explained)
+    data.notes = [*(note for one in live_parts(source) for note in one.notes), *imported.notes]
+    return data
+
+
+def is_whole_recording(source: object) -> bool:
+    """Return whether a source is the name of a recording without a time."""
+    if not isinstance(source, str | os.PathLike):
+        return False
+    name = os.fspath(source)
+    return isinstance(name, str) and is_recording(name) and "@" not in os.path.basename(name)  # noqa: PTH119 - text

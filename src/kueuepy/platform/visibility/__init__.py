@@ -3,14 +3,16 @@
 from kueuepy.platform.visibility.dump import state_dump
 from kueuepy.platform.visibility.events import EventTable, SchedulerEvent, drain_events, event_table
 from kueuepy.platform.visibility.fidelity import Fidelity, fidelity
-from kueuepy.platform.visibility.pending import PendingWorkload, PendingWorkloadsSummary, pending_workloads
 from kueuepy.platform.visibility.status import (
     ClusterQueueStatus,
     CohortStatus,
     LocalQueueStatus,
+    PendingWorkload,
+    PendingWorkloadsSummary,
     cluster_queue_status,
     cohort_status,
     local_queue_status,
+    pending_workloads,
 )
 
 __all__ = [

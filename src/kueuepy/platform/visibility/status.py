@@ -1,26 +1,27 @@
-"""The status of ClusterQueues, LocalQueues and Cohorts, as Kueue's controllers write it."""
+"""The status of queues, and pending workloads, as Kueue's controllers and its visibility API show them."""
 
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import msgspec
 
-from kueuepy._core import Quantity
+from kueuepy._core import Engine, Quantity
+from kueuepy.errors import InvalidSpecError, NotFoundError
 from kueuepy.errors.arguments import checked
-from kueuepy.objects.times import format_time
+from kueuepy.objects.times import Timestamp, format_time
 from kueuepy.session.session import session_of
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
+    from collections.abc import Callable, Iterable, Iterator
 
     from kueuepy.engine.records import ConsumedView, FlavorHolding
     from kueuepy.objects.status import ConditionStatus
     from kueuepy.scheduler import Scheduler
 
-    Formatter = Callable[[str, int], str]
 
+Formatter: TypeAlias = "Callable[[str, int], str]"
 _MOST = 2**63 - 1
 
 
@@ -41,11 +42,11 @@ class ActiveCondition(msgspec.Struct, frozen=True):
 
 
 class ResourceUsage(msgspec.Struct, frozen=True):
-    """Usage of a resource; `borrowed` is the amount above the nominal quota, if the queue is in a cohort."""
+    """Usage of a resource; `borrowed` is the amount above the nominal quota. A LocalQueue does not have it."""
 
     name: str
     total: str
-    borrowed: str = "0"
+    borrowed: str | msgspec.UnsetType = msgspec.UNSET
 
 
 class FlavorUsage(msgspec.Struct, frozen=True):
@@ -90,20 +91,6 @@ class ClusterQueueStatus(_Status, frozen=True):
         return self.conditions[0].status == "True"
 
 
-class LocalQueueResourceUsage(msgspec.Struct, frozen=True):
-    """Usage of a resource by the workloads of a LocalQueue."""
-
-    name: str
-    total: str
-
-
-class LocalQueueFlavorUsage(msgspec.Struct, frozen=True):
-    """Usage of the resources of a flavor by the workloads of a LocalQueue."""
-
-    name: str
-    resources: tuple[LocalQueueResourceUsage, ...]
-
-
 class AdmissionFairSharingStatus(msgspec.Struct, frozen=True, rename="camel"):
     """The decayed usage of a LocalQueue by resource, and the time of its last update."""
 
@@ -137,8 +124,8 @@ class LocalQueueStatus(_Status, frozen=True):
     pending_workloads: int
     reserving_workloads: int
     admitted_workloads: int
-    flavors_reservation: tuple[LocalQueueFlavorUsage, ...]
-    flavors_usage: tuple[LocalQueueFlavorUsage, ...]
+    flavors_reservation: tuple[FlavorUsage, ...]
+    flavors_usage: tuple[FlavorUsage, ...]
     fair_sharing: LocalQueueFairSharingStatus | None = None
 
     @property
@@ -181,8 +168,8 @@ def local_queue_status(scheduler: Scheduler) -> dict[str, LocalQueueStatus]:
             pending_workloads=view.active + view.inadmissible if view.runs else 0,
             reserving_workloads=view.reserving,
             admitted_workloads=view.admitted,
-            flavors_reservation=tuple(_local_usage(view.holdings, text, admitted=False)),
-            flavors_usage=tuple(_local_usage(view.holdings, text, admitted=True)),
+            flavors_reservation=tuple(_usage(view.holdings, text, admitted=False)),
+            flavors_usage=tuple(_usage(view.holdings, text, admitted=True)),
             fair_sharing=None if view.consumed is None else _consumed(view.consumed),
         )
         for view in session_of(scheduler).engine.local_queue_status()
@@ -227,22 +214,186 @@ def _formatter(scheduler: Scheduler) -> Formatter:
     return lambda name, amount: Quantity.format(name, amount, name in names)
 
 
-def _usage(flavors: list[FlavorHolding], text: Formatter, *, admitted: bool, lends: bool) -> Iterable[FlavorUsage]:
+def _usage(
+    flavors: list[FlavorHolding], text: Formatter, *, admitted: bool, lends: bool | None = None
+) -> Iterable[FlavorUsage]:
+    """Yield the usage of flavors; `lends` is whether a ClusterQueue is in a cohort, and `None` for a LocalQueue."""
     for flavor, resources in flavors:
         used = []
-        for name, reserved, of_admitted, nominal, _, _ in resources:
+        for name, reserved, of_admitted, nominal, *_ in resources:
             total = of_admitted if admitted else reserved
-            borrowed = max(0, total - nominal) if lends else 0
-            used.append(ResourceUsage(name, text(name, total), text(name, borrowed)))
+            borrowed = msgspec.UNSET if lends is None else text(name, max(0, total - nominal) if lends else 0)
+            used.append(ResourceUsage(name, text(name, total), borrowed))
         yield FlavorUsage(flavor, tuple(used))
-
-
-def _local_usage(flavors: list[FlavorHolding], text: Formatter, *, admitted: bool) -> Iterable[LocalQueueFlavorUsage]:
-    for usage in _usage(flavors, text, admitted=admitted, lends=False):
-        used = tuple(LocalQueueResourceUsage(resource.name, resource.total) for resource in usage.resources)
-        yield LocalQueueFlavorUsage(usage.name, used)
 
 
 def _consumed(afs: ConsumedView) -> LocalQueueFairSharingStatus:
     _, last_update, consumed = afs
     return LocalQueueFairSharingStatus(AdmissionFairSharingStatus(consumed, format_time(last_update)))
+
+
+DEFAULT_LIMIT = 1000
+"""Default number of listed workloads (`pkg/constants/constants.go:DefaultPendingWorkloadsLimit`)."""
+MAX_LIMIT = 100_000
+"""Maximum number of listed workloads (`pkg/visibility/storage/utils.go`)."""
+
+
+class OwnerReference(msgspec.Struct, frozen=True, rename="camel"):
+    """A reference to the job of a workload."""
+
+    api_version: str
+    kind: str
+    name: str
+    uid: str
+
+
+class PendingWorkload(msgspec.Struct, frozen=True):
+    """A pending workload.
+
+    Attributes:
+        name: The name of the workload.
+        namespace: The namespace of the workload.
+        creation_timestamp: The workload's creation time, as a datetime.
+        priority: The workload's priority, without a boost.
+        local_queue_name: The name of the workload's LocalQueue.
+        position_in_cluster_queue: Number of workloads ahead of the workload in its ClusterQueue.
+        position_in_local_queue: Number of workloads ahead of the workload in its LocalQueue.
+        owner_references: The workload's job, if a job was submitted to the Scheduler.
+    """
+
+    name: str
+    namespace: str
+    creation_timestamp: Timestamp
+    priority: int
+    local_queue_name: str
+    position_in_cluster_queue: int
+    position_in_local_queue: int
+    owner_references: tuple[OwnerReference, ...] = ()
+
+    @property
+    def key(self) -> str:
+        """The key of the workload, `namespace/name`."""
+        return f"{self.namespace}/{self.name}"
+
+    def manifest(self) -> dict[str, Any]:
+        """Return the workload in the format of the visibility API."""
+        owners = [msgspec.to_builtins(owner) for owner in self.owner_references]
+        return {
+            "metadata": {
+                "name": self.name,
+                "namespace": self.namespace,
+                "creationTimestamp": str(self.creation_timestamp),
+                **({"ownerReferences": owners} if owners else {}),
+            },
+            "priority": self.priority,
+            "localQueueName": self.local_queue_name,
+            "positionInClusterQueue": self.position_in_cluster_queue,
+            "positionInLocalQueue": self.position_in_local_queue,
+        }
+
+
+class PendingWorkloadsSummary(msgspec.Struct, frozen=True):
+    """A list of pending workloads.
+
+    Attributes:
+        items: The workloads, in the order of their ClusterQueue.
+    """
+
+    items: tuple[PendingWorkload, ...] = ()
+
+    def manifest(self) -> dict[str, Any]:
+        """Return the summary in the format of the visibility API."""
+        return {
+            "apiVersion": "visibility.kueue.x-k8s.io/v1beta2",
+            "kind": "PendingWorkloadsSummary",
+            "metadata": {},
+            "items": [item.manifest() for item in self.items],
+        }
+
+
+@checked
+def pending_workloads(
+    source: Scheduler | Engine,
+    *,
+    cluster_queue: str | None = None,
+    local_queue: str | None = None,
+    limit: int = DEFAULT_LIMIT,
+    offset: int = 0,
+) -> PendingWorkloadsSummary:
+    """Return the pending workloads of a ClusterQueue or a LocalQueue, including inadmissible ones.
+
+    If the queue uses admission fair sharing, the workloads are ordered by the usage of their LocalQueues first. Among
+    workloads with the same usage, a workload that waits for the workloads that it preempted is first. Remaining ties
+    are broken by priority, then by queue order timestamp, then by UID. Positions count from 0 in the whole queue,
+    independent of `offset`.
+
+    Source: `pkg/visibility/storage/pending_workloads_{cq,lq}.go`.
+
+    Args:
+        source: A Scheduler or an engine.
+        cluster_queue: The name of a ClusterQueue.
+        local_queue: Alternatively, a LocalQueue as `namespace/name`; a name without a namespace refers to the namespace
+            `default`.
+        limit: Maximum number of workloads, at most 100,000; 0 means 1,000.
+        offset: Number of workloads to skip at the start.
+
+    Returns:
+        The pending workloads in queue order.
+
+    Raises:
+        NotFoundError: The queue does not exist, or the LocalQueue is stopped: Kueue's queue manager removes a stopped
+            LocalQueue (`pkg/controller/core/localqueue_controller.go`), and the visibility API returns 404.
+        InvalidSpecError: Both queues are given, or neither queue is given.
+    """
+    if (cluster_queue is None) == (local_queue is None):
+        raise InvalidSpecError("pending workloads: name either a ClusterQueue or a LocalQueue")
+    engine = source if isinstance(source, Engine) else session_of(source).engine
+    limit, offset = min(limit, MAX_LIMIT) or DEFAULT_LIMIT, max(offset, 0)
+    if cluster_queue is not None:
+        found = _waiting(engine, cluster_queue)
+    else:
+        assert local_queue is not None
+        found = _of_local_queue(engine, local_queue)
+    page = found[offset : offset + max(limit, 0)]
+    return PendingWorkloadsSummary(tuple(page if isinstance(source, Engine) else _with_owners(source, page)))
+
+
+def _waiting(engine: Engine, cluster_queue: str) -> list[PendingWorkload]:
+    views = engine.pending_workloads(cluster_queue)
+    if views is None:
+        raise NotFoundError(f'ClusterQueue "{cluster_queue}": there is no such ClusterQueue')
+    return [
+        PendingWorkload(
+            view.name,
+            view.namespace,
+            Timestamp.of(view.created),
+            view.priority,
+            view.local_queue,
+            position,
+            view.position,
+        )
+        for position, view in enumerate(views)
+    ]
+
+
+def _with_owners(source: Scheduler, page: Iterable[PendingWorkload]) -> Iterator[PendingWorkload]:
+    jobs = session_of(source).state.store.jobs
+    for waiting in page:
+        job = jobs.get(waiting.key)
+        if job is None:
+            yield waiting
+            continue
+        metadata = job.get("metadata") or {}
+        owner = OwnerReference(job["apiVersion"], job["kind"], metadata.get("name", ""), metadata.get("uid", ""))
+        yield msgspec.structs.replace(waiting, owner_references=(owner,))
+
+
+def _of_local_queue(engine: Engine, key: str) -> list[PendingWorkload]:
+    namespace, name = key.split("/", 1) if "/" in key else ("default", key)
+    for view in engine.local_queue_status():
+        if (view.namespace, view.name) == (namespace, name):
+            if not view.runs:
+                raise NotFoundError(f'LocalQueue "{key}": is stopped; Kueue\'s visibility API does not find it')
+            waiting = _waiting(engine, view.cluster_queue) if view.is_found else []
+            return [item for item in waiting if (item.namespace, item.local_queue_name) == (namespace, name)]
+    raise NotFoundError(f'LocalQueue "{namespace}/{name}": there is no such LocalQueue')

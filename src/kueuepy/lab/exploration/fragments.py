@@ -6,7 +6,7 @@ pods. `BestFit` disables TASProfileMixed, and `Balanced` enables TASBalancedPlac
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any
 
 import msgspec
 
@@ -14,14 +14,14 @@ from kueuepy.errors import InvalidSpecError
 from kueuepy.errors.arguments import checked
 from kueuepy.look.notebook import Sheet, repr_html, repr_text
 from kueuepy.tables import Columns
+from kueuepy.topology.rackmap import text_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
-    from typing_extensions import Self
-
-    from kueuepy.objects import Configuration, QuantityText, Workload
-    from kueuepy.topology.rackmap import RackMap
+    from kueuepy.objects import QuantityText, Workload
+    from kueuepy.scheduler import Scheduler
+    from kueuepy.topology import RackMap
 
 NOW = "now"
 PROFILES: dict[str, dict[str, bool]] = {
@@ -109,38 +109,9 @@ class Fragmentation(msgspec.Struct, frozen=True):
     _repr_html_ = repr_html
 
 
-class Runs(Protocol):
-    """The methods of a Scheduler that this module uses."""
-
-    @property
-    def configuration(self) -> Configuration:
-        """The Configuration."""
-
-    def topology(self, name: str, *, flavor: str | None = None) -> RackMap:
-        """Return the current state of a topology."""
-
-    def with_configuration(self, configuration: Configuration) -> Self:
-        """Return a copy with the same objects and workloads but with a different Configuration."""
-
-    def keys(self) -> tuple[str, ...]:
-        """Return the keys of all workloads."""
-
-    def workload(self, key: str) -> Workload:
-        """Return a Workload with its status."""
-
-    def delete(self, *keys: str) -> None:
-        """Delete workloads."""
-
-    def submit(self, *items: Any) -> tuple[str, ...]:
-        """Submit workloads and return their keys."""
-
-    def settle(self) -> object:
-        """Run cycles until nothing changes."""
-
-
 @checked
 def fragmentation(
-    scheduler: Runs,
+    scheduler: Scheduler,
     name: str,
     sizes: Iterable[Mapping[str, QuantityText]],
     *,
@@ -180,7 +151,7 @@ def _rows(found: RackMap, profile: str, sizes: Sequence[dict[str, Any]], unplace
         yield from (Row(profile, size, level, count, empty[level], unplaced) for level, count in now.items())
 
 
-def _replaced(scheduler: Runs, gates: dict[str, bool]) -> tuple[Runs, int]:
+def _replaced(scheduler: Scheduler, gates: dict[str, bool]) -> tuple[Scheduler, int]:
     """Place all placed workloads again under different feature gates.
 
     Also return the number of workloads that do not fit.
@@ -204,8 +175,3 @@ def _has_place(workload: Workload) -> bool:
 def _reserved(workload: Workload) -> int:
     assert workload.status is not None
     return next(c.last_transition_time.value for c in workload.status.conditions if c.type == "QuotaReserved")
-
-
-def text_of(requests: Mapping[str, Any]) -> str:
-    """Format the requests of a pod."""
-    return ", ".join(f"{name} {amount}" for name, amount in requests.items()) or "nothing"

@@ -3,11 +3,12 @@
 import hashlib
 import json
 from collections import OrderedDict
-from collections.abc import Mapping, Sequence
-from typing import Any, NamedTuple
+from collections.abc import Mapping
+from typing import Any
 
 import msgspec
 
+from kueuepy.cli.tools import Answer
 from kueuepy.errors import NotFoundError
 
 MOST_BYTES = 2000
@@ -17,15 +18,9 @@ _FOR_CURSOR = 60
 _LENGTHS = (600, 300, 150, 60, 20)
 
 
-class Answer(NamedTuple):
-    """The answer of a tool: fields of the first page, and items that fill the pages."""
-
-    fields: Mapping[str, Any]
-    items: Sequence[Any] = ()
-
-
 def pages_of(answer: Answer, key: str) -> list[str]:
     """Return the pages of an answer as JSON; each but the last has the field `next_cursor`."""
+    # Half of a page for each item and for the fields of the first page, so that every page has at least one item.
     items = [_shortened(item, MOST_BYTES // 2) for item in answer.items]
     fields = _shortened({**answer.fields, **({"total": len(items)} if items else {})}, MOST_BYTES // 2)
     groups: list[tuple[Any, list[Any]]] = [(fields, [])]

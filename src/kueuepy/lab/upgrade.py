@@ -1,4 +1,4 @@
-"""Comparison of the decisions of two releases of Kueue for the same jobs."""
+"""Comparison of releases of Kueue: decisions that differ for the same jobs, and the rules that cause them."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 
 from kueuepy.cluster import Cluster
-from kueuepy.cluster.early import EARLY_RULES, OLDEST, EarlyRule, as_then, early_rules, is_early
+from kueuepy.cluster.early import EARLY, EARLY_RULES, OLDEST, EarlyRule, as_then, early_rules, is_early
 from kueuepy.errors.arguments import checked
 from kueuepy.profiles import DEFAULTS, LOCKED, RULES, Release, Rule, effective, release_of
 from kueuepy.profiles.gates import COVERAGE
@@ -20,6 +20,20 @@ if TYPE_CHECKING:
     from kueuepy.objects import Configuration
     from kueuepy.simulation.changes import DecisionChange
     from kueuepy.simulation.simulate import Progress
+
+__all__ = [
+    "EARLY",
+    "EARLY_RULES",
+    "OLDEST",
+    "EarlyRule",
+    "GateChange",
+    "Upgrade",
+    "VersionChange",
+    "as_then",
+    "compare_versions",
+    "gate_changes",
+    "is_early",
+]
 
 TOGETHER = "several together"
 """Cause of a decision that no single rule or feature gate changes."""
@@ -135,6 +149,7 @@ def compare_versions(
     old, new = _under(then, first, {}), _under(wanted, second, {})
     comparison = compare(old, new, items, names=(name, later), progress=progress)
     causes: dict[tuple[float, str], list[str]] = {}
+    # Without a difference, there is no cause to search for, and each cause costs a simulation.
     if comparison.decisions:
         taken_back = ((rule.name, _under(_other(cluster, before, rule, earlier), first, {})) for rule in early)
         forwards = dict(chain(taken_back, _alone(then, first, second)))
