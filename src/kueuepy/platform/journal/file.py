@@ -12,7 +12,9 @@ kueuepy, and `user_version` is the version of the file layout.
 
 Each start of a writer creates a new token, which is written with every transaction. The token shows whether a `-wal`
 file belongs to the database file. A previous token is accepted only until the database file itself contains the new
-token, and the `-wal` file contains no transaction of another writer.
+token, and the `-wal` file contains no transaction of another writer. A token ends with its own checksum, because a
+power failure during a checkpoint can leave a page of the database file half old and half new. SQLite replaces such a
+page by the page in the `-wal` file, so its token means nothing.
 """
 
 from __future__ import annotations
@@ -105,6 +107,16 @@ def decision_rows(state: SchedulerState, cycles: Sequence[Cycle]) -> list[Decisi
     return rows
 
 
+def _new_token() -> str:
+    text = secrets.token_hex(8)
+    return f"{text}{crc32(text.encode()):08x}"
+
+
+def is_token(text: object) -> bool:
+    """Return whether a value read from the database file is a whole token."""
+    return isinstance(text, str) and f"{crc32(text[:-8].encode()):08x}" == text[-8:]
+
+
 def create(path: Path, at: int, state: bytes, lock: str) -> None:
     """Create a journal that begins with a saved state. The file is created atomically.
 
@@ -123,7 +135,7 @@ def create(path: Path, at: int, state: bytes, lock: str) -> None:
             f"PRAGMA application_id = {APPLICATION_ID}; PRAGMA user_version = {VERSION}; BEGIN; {_SCHEMA} COMMIT;"
         )
         connection.execute("INSERT INTO snapshot VALUES (0, ?, ?)", (at, state))
-        row = (secrets.token_hex(8), lock, crc32(state))
+        row = (_new_token(), lock, crc32(state))
         connection.execute("INSERT INTO writer VALUES (?, '', ?, 0, ?)", row)
         connection.execute("PRAGMA journal_mode = WAL")
 
@@ -155,7 +167,7 @@ def backup(journal: Path, path: Path) -> None:
     ):
         source.backup(target)
         # With a token of its own, the copy never accepts a `-wal` file of the journal.
-        target.execute("UPDATE writer SET token = ?, before = '', lock = ''", (secrets.token_hex(8),))
+        target.execute("UPDATE writer SET token = ?, before = '', lock = ''", (_new_token(),))
 
 
 @contextmanager
@@ -228,7 +240,8 @@ def open_for_writing(
         connection.execute(f"PRAGMA synchronous = {'FULL' if durability == 'power' else 'NORMAL'}")
         connection.execute("PRAGMA wal_autocheckpoint = 8192")
         connection.execute("PRAGMA cache_spill = OFF")  # write no page to the WAL before the commit
-        token = secrets.token_hex(8)
+        connection.execute("PRAGMA secure_delete = FAST")  # leave no previous token in an unused part of a page
+        token = _new_token()
         sql = "UPDATE writer SET token = ?, before = ?, lock = ? WHERE token = ? AND number = ?"
         if connection.execute(sql, (token, read.before, lock, read.token, read.number)).rowcount != 1:
             connection.close()
