@@ -37,7 +37,6 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from kueuepy.engine.cycle import Cycle
-    from kueuepy.session.state import SchedulerState
 
 APPLICATION_ID = 0x4B554555
 VERSION = 2
@@ -69,6 +68,14 @@ class End(NamedTuple):
     checksum: int
 
 
+class Snapshot(NamedTuple):
+    """The row of the table `snapshot`: a saved state, the number of its last call and its virtual time."""
+
+    number: int
+    at: int
+    state: bytes
+
+
 _encoder = msgspec.msgpack.Encoder()
 _json = msgspec.json.Encoder(order="deterministic")
 
@@ -84,16 +91,16 @@ def checksum(before: int, row: Sequence[object], decisions: Sequence[DecisionRow
     return crc32(_encoder.encode((row, decisions)), before)
 
 
-def decision_rows(state: SchedulerState, cycles: Sequence[Cycle]) -> list[DecisionRow]:
+def decision_rows(count: int, cycles: Sequence[Cycle]) -> list[DecisionRow]:
     """Return the rows of `decisions` for a sequence of cycles.
 
     Args:
-        state: The state after the last cycle.
+        count: The number of all cycles until the last of these, without idle cycles.
         cycles: The cycles; idle cycles have no rows.
     """
     rows: list[DecisionRow] = []
     busy = [cycle for cycle in cycles if not cycle.idle]
-    for at, cycle in enumerate(busy, sum(state.engine.cycle_counts()) - len(busy) + 1):
+    for at, cycle in enumerate(busy, count - len(busy) + 1):
         for decision in cycle:
             flavors = targets = reason = ""
             if isinstance(decision, Admitted):
@@ -268,6 +275,13 @@ def _expect_nobody(path: Path) -> None:
                 f"it is in use, and its lock {path}-lock was not there; close it where it is open, as another Journal "
                 "may write it"
             ) from None
+
+
+def write_snapshot(connection: sqlite3.Connection, snapshot: Snapshot) -> None:
+    """Replace the snapshot, and delete the calls before it, in the current transaction."""
+    for table in ("snapshot", "calls", "decisions"):
+        connection.execute(f"DELETE FROM {table}")  # noqa: S608 - names of our own
+    connection.execute("INSERT INTO snapshot VALUES (?, ?, ?)", snapshot)
 
 
 def write_end(connection: sqlite3.Connection, token: str, number: int, checksum: int) -> None:
