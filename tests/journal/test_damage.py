@@ -93,24 +93,6 @@ def test_a_file_truncated_anywhere_is_rejected_and_unchanged(tmp_path, written):
         assert path.read_bytes() == whole[:end]
 
 
-def test_a_torn_log_restores_the_calls_acknowledged_before_it(tmp_path, cluster):
-    path, states = tmp_path / "live" / "j.db", []
-    path.parent.mkdir()
-    with Journal(path) as journal:
-        scheduler = journal.scheduler(cluster)
-        for i in range(4):
-            states.append(to_bytes(scheduler))
-            scheduler.submit(workload(f"w{i}"))
-        states.append(to_bytes(scheduler))
-        log = path.with_name("j.db-wal").read_bytes()
-        main = path.read_bytes()
-    for end in range(0, len(log), 331):
-        torn = copy(path, tmp_path / "torn", main)
-        torn.with_name("j.db-wal").write_bytes(log[:end])
-        assert opened(torn) in states
-        shutil.rmtree(torn.parent)
-
-
 def test_no_flipped_bit_changes_the_restored_state(tmp_path, written):
     path, states = written
     whole = path.read_bytes()

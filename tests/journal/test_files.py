@@ -22,9 +22,6 @@ from kueuepy.errors import InvalidSpecError, StateError
 from kueuepy.platform.journal import Journal
 from saved import to_bytes
 
-BLOCK = 4096
-HEAD, FRAME = 32, 24 + BLOCK
-
 
 def outside(script, path):
     """Run Python code with a path in another process; return its output."""
@@ -187,92 +184,6 @@ def test_a_writer_superseded_by_another_stops_writing(tmp_path, cluster):
     assert names_in(path) == []
 
 
-# Damaged logs.
-
-
-@pytest.fixture
-def crashed(tmp_path):
-    """Kill a journal after 30 calls; return the files of its folder."""
-    path = tmp_path / "crashed" / "j.db"
-    path.parent.mkdir()
-    killed(path, submitting(*(f"w{i}" for i in range(30))))
-    return path
-
-
-def flipped(path, folder, position):
-    folder.mkdir(exist_ok=True)
-    for suffix in ("", "-wal"):
-        shutil.copy(f"{path}{suffix}", folder)
-    log = folder / f"{path.name}-wal"
-    data = bytearray(log.read_bytes())
-    data[position] ^= 1 << (position % 8)
-    log.write_bytes(data)
-    return folder / path.name
-
-
-def test_a_flipped_bit_in_the_log_is_rejected_and_unchanged(tmp_path, crashed):
-    damaged = flipped(crashed, tmp_path / "flipped", 100)
-    before = contents(damaged.parent)
-    with pytest.raises(InvalidSpecError, match=r"frame 1 of its log is damaged.*not changed"):
-        names_in(damaged)
-    assert contents(damaged.parent) == before
-
-
-def test_no_flipped_bit_in_the_log_loses_more_than_the_last_call(tmp_path, crashed):
-    size = Path(f"{crashed}-wal").stat().st_size
-    whole = [f"w{i}" for i in range(30)]
-    refused = 0
-    for position in {*range(0, HEAD + 24, 3), *range(HEAD, size, 1511), *range(size - FRAME, size, 1021)}:
-        damaged = flipped(crashed, tmp_path / "flipped", position)
-        try:
-            # The last frame is the end of the last call: damage cannot be distinguished from an incomplete write.
-            assert names_in(damaged) == (whole[:-1] if position >= size - FRAME else whole), position
-        except InvalidSpecError:
-            refused += 1
-        shutil.rmtree(damaged.parent)
-    assert refused > 100
-
-
-def test_a_flipped_bit_in_a_group_is_rejected(tmp_path):
-    path = tmp_path / "j.db"
-
-    def act(journal):
-        scheduler = journal.scheduler(small_cluster())
-        with journal.group():
-            for i in range(60):
-                scheduler.submit(workload(f"w{i}"))
-
-    killed(path, act)
-    damaged = flipped(path, tmp_path / "flipped", HEAD + 2 * FRAME + 100)
-    with pytest.raises(InvalidSpecError, match="frame 3 of its log is damaged"):
-        names_in(damaged)
-
-
-def test_after_a_power_loss_the_acknowledged_calls_are_restored(tmp_path):
-    """Any blocks of the last transaction may be missing on the disk; all earlier ones were synced."""
-    path, sizes = tmp_path / "j.db", tmp_path / "size"
-
-    def act(journal):
-        scheduler = journal.scheduler(small_cluster())
-        scheduler.submit(workload("known"), workload("known-2"))
-        sizes.write_text(str(Path(f"{path}-wal").stat().st_size))
-        scheduler.submit(workload("last", annotations={"why": "x" * 40_000}))
-
-    killed(path, act)
-    synced, log = int(sizes.read_text()), Path(f"{path}-wal").read_bytes()
-    blocks = range(-(-synced // BLOCK), -(-len(log) // BLOCK))
-    assert len(blocks) > 6
-    for lost in range(1, 2 ** len(blocks), 5):
-        torn = bytearray(log)
-        for i, block in enumerate(blocks):
-            if lost >> i & 1:
-                torn[block * BLOCK : (block + 1) * BLOCK] = bytes(len(torn[block * BLOCK : (block + 1) * BLOCK]))
-        copy = flipped(path, tmp_path / "torn", 0)
-        Path(f"{copy}-wal").write_bytes(torn)
-        assert names_in(copy) in (["known", "known-2"], ["known", "known-2", "last"]), lost
-        shutil.rmtree(copy.parent)
-
-
 # A log of another file.
 
 
@@ -350,28 +261,6 @@ def test_a_journal_opens_while_a_reader_is_connected(tmp_path):
         killed(path, submitting(name))
     reader.close()
     assert names_in(path) == ["a", "b", "c", "d"]
-
-
-def test_log_frames_of_another_writer_kept_by_a_reader_are_not_reported_as_damage(tmp_path):
-    """A writer was killed with an unacknowledged call in the log; the next writer overwrote it."""
-    path = tmp_path / "j.db"
-    killed(path, submitting("a"))
-    reader = sqlite3.connect(path, isolation_level=None)
-    reader.execute("BEGIN")
-    reader.execute("SELECT count(*) FROM calls").fetchone()
-    killed(path, submitting("b", "c"))
-    log = Path(f"{path}-wal")
-    main, kept = path.read_bytes(), log.read_bytes()
-    reader.close()
-    path.write_bytes(main)
-    log.write_bytes(kept + kept[-2 * FRAME :])
-    assert names_in(path) == ["a", "b", "c"]
-    # Without the reader, log frames that do not match are damage.
-    killed(path, submitting("d", "e"))
-    kept = log.read_bytes()
-    log.write_bytes(kept + kept[-2 * FRAME :])
-    with pytest.raises(InvalidSpecError, match="of its log is damaged"):
-        names_in(path)
 
 
 # Copies.

@@ -141,9 +141,7 @@ def test_cycles_start_the_threads_only_if_two_trees_have_heads():
             [kq.ClusterQueue.of(f"q{n}", {"f": {"cpu": 1}}, cohort_name=name) for n, name in enumerate(names)],
         )
         scheduler = kq.Scheduler(cluster, threads=number)
-        # One by one: a call with several workloads forks the state, and trees that share pages are not independent.
-        for n in range(len(names)):
-            scheduler.submit(kq.Workload(f"w{n}", queue_name=f"q{n}"))
+        scheduler.submit([kq.Workload(f"w{n}", queue_name=f"q{n}") for n in range(len(names))])
         before = len(list(TASKS.iterdir()))
         assert len(list(scheduler.cycle())) == len(names)
         return len(list(TASKS.iterdir())) - before, scheduler

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from functools import partial
-from operator import methodcaller
 from typing import TYPE_CHECKING, Any, Union
 
 import msgspec
@@ -18,7 +17,7 @@ from kueuepy.objects.readable import read_again, ready
 from kueuepy.objects.status import CheckState, FinishReason  # noqa: TC001 - msgspec reads it
 from kueuepy.objects.times import decode_time, encode_time
 from kueuepy.session.settling import settle
-from kueuepy.session.store import PASSIVE, commit
+from kueuepy.session.store import PASSIVE, commit, executed
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -41,12 +40,15 @@ class Call(msgspec.Struct, frozen=True, tag_field="call", tag=str.lower, omit_de
         Returns:
             The cycles that the call ran.
         """
-        commit(self.steps(state))
-        return ()
+        return self.cycles_of(commit(self.steps(state)))
 
-    def steps(self, state: SchedulerState) -> Iterable[Step]:
+    def steps(self, state: SchedulerState) -> Sequence[Step]:
         """Return the steps that change the engine, and then the objects that are kept with it."""
         raise NotImplementedError
+
+    def cycles_of(self, results: Sequence[Any]) -> Sequence[engine_cycle.Cycle]:  # noqa: ARG002 - most calls run none
+        """Return the cycles that the call ran, from the results of its steps."""
+        return ()
 
     @property
     def key(self) -> str:
@@ -77,7 +79,7 @@ class Submit(Call, frozen=True):
     job: dict[str, Any] | None = None
     single_pod: bool = False
 
-    def steps(self, state: SchedulerState, prepared: Question | None = None) -> Iterable[Step]:
+    def steps(self, state: SchedulerState, prepared: Question | None = None) -> Sequence[Step]:
         """Submit the workload; `prepared` is the workload as the core has already read it."""
         workload, store, key = self.workload, state.own_store(), self.workload.key
         return (
@@ -98,7 +100,7 @@ class Apply(Call, frozen=True):
 
     object: Object
 
-    def steps(self, state: SchedulerState) -> Iterable[Step]:
+    def steps(self, state: SchedulerState) -> Sequence[Step]:
         """Apply the object."""
         obj, known, store = self.object, state.find(self.object), state.own_store()
         if isinstance(obj, Workload):
@@ -136,7 +138,7 @@ class Remove(Call, frozen=True):
         """Return the call that deletes an object."""
         return cls(type(obj).__name__, obj.name, obj.namespace if isinstance(obj, NamespacedObject) else "")
 
-    def steps(self, state: SchedulerState) -> Iterable[Step]:
+    def steps(self, state: SchedulerState) -> Sequence[Step]:
         """Delete the object."""
         cls = kind_of(self.kind)
         key = f"{self.namespace}/{self.name}" if self.namespace else self.name
@@ -156,11 +158,11 @@ class OfWorkload(Call, frozen=True):
 
     workload: str
 
-    def steps(self, state: SchedulerState) -> Iterable[Step]:
+    def steps(self, state: SchedulerState) -> Sequence[Step]:
         """Change the workload."""
         return self.changing(state, state.engine.find(self.workload))
 
-    def changing(self, state: SchedulerState, found: int) -> Iterable[Step]:
+    def changing(self, state: SchedulerState, found: int) -> Sequence[Step]:
         """Return the steps that change the workload with the given id of the engine."""
         raise NotImplementedError
 
@@ -176,7 +178,7 @@ class Finish(OfWorkload, frozen=True):
     reason: FinishReason = "Succeeded"
     message: str = ""
 
-    def changing(self, state: SchedulerState, found: int) -> Iterable[Step]:
+    def changing(self, state: SchedulerState, found: int) -> Sequence[Step]:
         """Finish the workload."""
         return (partial(state.engine.finish, found, self.reason, self.message),)
 
@@ -184,7 +186,7 @@ class Finish(OfWorkload, frozen=True):
 class Delete(OfWorkload, frozen=True):
     """Delete a workload."""
 
-    def changing(self, state: SchedulerState, found: int) -> Iterable[Step]:
+    def changing(self, state: SchedulerState, found: int) -> Sequence[Step]:
         """Delete the workload."""
         return (partial(state.engine.delete, found), *state.own_store().forgetting(self.workload))
 
@@ -198,7 +200,7 @@ class SetCheck(OfWorkload, frozen=True):
     requeue_after_seconds: int | None = None
     pod_set_updates: tuple[dict[str, Any], ...] = ()
 
-    def changing(self, state: SchedulerState, found: int) -> Iterable[Step]:
+    def changing(self, state: SchedulerState, found: int) -> Sequence[Step]:
         """Set the state of the check."""
         updates = msgspec.json.encode(self.pod_set_updates).decode() if self.pod_set_updates else ""
         after = -1 if self.requeue_after_seconds is None else self.requeue_after_seconds
@@ -210,7 +212,7 @@ class PodsReady(OfWorkload, frozen=True):
 
     ready: bool
 
-    def changing(self, state: SchedulerState, found: int) -> Iterable[Step]:
+    def changing(self, state: SchedulerState, found: int) -> Sequence[Step]:
         """Set whether the pods are ready."""
         return (partial(state.engine.set_pods_ready, found, self.ready),)
 
@@ -220,7 +222,7 @@ class StopJob(OfWorkload, frozen=True):
 
     at: int
 
-    def changing(self, state: SchedulerState, found: int) -> Iterable[Step]:
+    def changing(self, state: SchedulerState, found: int) -> Sequence[Step]:
         """Set the time of termination."""
         return (partial(state.engine.set_job_stop, found, self.at),)
 
@@ -228,7 +230,7 @@ class StopJob(OfWorkload, frozen=True):
 class AwaitVictims(OfWorkload, frozen=True):
     """Mark a pending workload as waiting for workloads that it preempted, so that its queue considers it first."""
 
-    def changing(self, state: SchedulerState, found: int) -> Iterable[Step]:
+    def changing(self, state: SchedulerState, found: int) -> Sequence[Step]:
         """Mark the workload."""
         return (partial(state.engine.set_preemptor, found),)
 
@@ -238,7 +240,7 @@ class Reclaim(OfWorkload, frozen=True):
 
     pods: int | dict[str, int]
 
-    def changing(self, state: SchedulerState, found: int) -> Iterable[Step]:
+    def changing(self, state: SchedulerState, found: int) -> Sequence[Step]:
         """Set the reclaimable pods."""
         names = [pod_set.name for pod_set in state.known(found).pod_sets]
         pods = {names[0]: self.pods} if isinstance(self.pods, int) else self.pods
@@ -248,7 +250,7 @@ class Reclaim(OfWorkload, frozen=True):
 class Controllers(Call, frozen=True):
     """Run Kueue's controllers before the controllers of admission checks are called."""
 
-    def steps(self, state: SchedulerState) -> Iterable[Step]:
+    def steps(self, state: SchedulerState) -> Sequence[Step]:
         """Run the controllers."""
         return (partial(state.engine.settle),)
 
@@ -258,7 +260,7 @@ class Advance(Call, frozen=True):
 
     now: int
 
-    def steps(self, state: SchedulerState) -> Iterable[Step]:
+    def steps(self, state: SchedulerState) -> Sequence[Step]:
         """Set the time."""
         return (partial(state.engine.set_now, self.now),)
 
@@ -266,9 +268,17 @@ class Advance(Call, frozen=True):
 class Cycle(Call, frozen=True):
     """Run one scheduling cycle."""
 
-    def do(self, state: SchedulerState) -> Sequence[engine_cycle.Cycle]:
-        """Run the cycle."""
-        return [_cycle(state)]
+    def steps(self, state: SchedulerState) -> Sequence[Step]:
+        """Run Kueue's controllers and one cycle, and keep the decisions for later explanations."""
+        if state.decided:
+            state.add_admissions()
+        engine, decided = state.engine, state.decided
+        run = executed((partial(engine.settle), partial(engine.decide, state.not_modelled)))
+        return (partial(decided.extend, run), partial(decided.__getitem__, -1))
+
+    def cycles_of(self, results: Sequence[Any]) -> Sequence[engine_cycle.Cycle]:
+        """Return the cycle."""
+        return [engine_cycle.Cycle(results[1])]
 
 
 class Settle(Call, frozen=True):
@@ -276,23 +286,16 @@ class Settle(Call, frozen=True):
 
     max_cycles: int | None = None
 
-    def do(self, state: SchedulerState) -> Sequence[engine_cycle.Cycle]:
-        """Run the cycles; the result is a `Settled`."""
+    def steps(self, state: SchedulerState) -> Sequence[Step]:
+        """Run the cycles; this step alone executes Python."""
         waits = state.configuration.wait_for_pods_ready
         apart = waits is None or not waits.block_admission
-        return settle(state.engine, lambda: _cycle(state), self.max_cycles, apart=apart)
+        return (partial(settle, state.engine, lambda: Cycle().do(state)[0], self.max_cycles, apart=apart),)
 
-
-def _cycle(state: SchedulerState) -> engine_cycle.Cycle:
-    """Run Kueue's controllers and one cycle, and keep the decisions for later explanations."""
-    if state.decided:
-        state.add_admissions()
-    engine, decided = state.engine, state.decided
-    steps = (partial(engine.settle), partial(engine.decide, state.not_modelled))
-    decided.extend(map(methodcaller("__call__"), steps))  # as `commit` does it, with the results kept in the same call
-    found = decided[-1]
-    assert found is not None
-    return engine_cycle.Cycle(found)
+    def cycles_of(self, results: Sequence[Any]) -> Sequence[engine_cycle.Cycle]:
+        """Return the cycles, a `Settled`."""
+        settled: engine_cycle.Settled = results[0]
+        return settled
 
 
 def _is_of_single_pod(workload: Workload) -> bool:

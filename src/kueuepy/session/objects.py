@@ -12,7 +12,7 @@ from kueuepy.objects import Object, Workload
 from kueuepy.session import calls
 from kueuepy.session.elastic import resized
 from kueuepy.session.submission import Keys, SubmittedWorkload
-from kueuepy.session.workloads import delete, plain_row, take_all, valid_submissions
+from kueuepy.session.workloads import plain_row, take_all, valid_submissions
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -29,10 +29,11 @@ def submit(session: Session, items: Sequence[Any], *, keep_status: bool = False)
                 return take_all(session, (row,))
         new = valid_submissions(session.state, items, keep_status=keep_status)
         found = [resized(session.state, one) for one in new]
-        with session.change(several=len(found) > 1):
-            taken = take_all(session, (one.new for one in found if one.new is not None))
-            if changed := [one.changed for one in found if one.changed is not None]:
-                apply(session, changed)
+        changed = [one.changed for one in found if one.changed is not None]
+        with session.change(several=keep_status and len(found) > 1):
+            for obj in changed:
+                _check(session.state, obj)
+            taken = take_all(session, (one.new for one in found if one.new is not None), changed)
         keys = Keys([one.key for one in found])
         keys.remarks = taken.remarks
         return keys
@@ -67,17 +68,13 @@ def _check(state: SchedulerState, obj: Object) -> None:
 
 def remove(session: Session, objects: Sequence[Object]) -> None:
     """Execute `Scheduler.remove`."""
-    with session.change(several=len(objects) > 1):
+    with session.change():
         for obj in objects:
             expect_object("remove", obj)
             if session.state.find(obj) is None:
                 raise NotFoundError(f'{type(obj).__name__} "{obj.key}": there is no such object')
         calls.each_once("remove", (f'{type(obj).__name__} "{obj.key}"' for obj in objects))
-        for obj in objects:
-            if isinstance(obj, Workload):
-                delete(session, [obj.key])
-            else:
-                session.do(calls.Remove.of(obj))
+        session.do(*(calls.Delete(obj.key) if isinstance(obj, Workload) else calls.Remove.of(obj) for obj in objects))
 
 
 def expect_object(method: str, obj: object) -> None:

@@ -2,43 +2,44 @@
 
 from __future__ import annotations
 
-from contextlib import contextmanager, nullcontext
+from contextlib import contextmanager
+from functools import partial
 from threading import Lock as Mutex
 from threading import RLock
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol, TypeAlias
 
 from kueuepy.engine.cached import cached_property
 from kueuepy.engine.locks import survives_fork
 from kueuepy.errors import StateError
-from kueuepy.session.calls import Submit
-from kueuepy.session.store import commit
+from kueuepy.session.store import commit, executed
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
     from contextlib import AbstractContextManager
 
-    from kueuepy._core import Engine, Question
+    from kueuepy._core import Engine
     from kueuepy.engine.cycle import Cycle
     from kueuepy.session.calls import Call
     from kueuepy.session.state import SchedulerState
+    from kueuepy.session.store import Step
+
+Done: TypeAlias = "tuple[Call, list[Any]]"
+"""An executed call, and the results of its steps: last the virtual time and the numbers of cycles after the call."""
 
 
 class Log(Protocol):
-    """A log that records calls, such as a `Journal`."""
+    """A log that records calls, such as a `Journal`.
+
+    Attributes:
+        lock: The lock of the log and of its session.
+        done: The executed calls that are not written yet.
+    """
 
     lock: RLock
+    done: list[Done]
 
     def group(self) -> AbstractContextManager[None]:
-        """Return a context manager whose calls are written together."""
-
-    def mark(self) -> Any:
-        """Return a mark of what is written."""
-
-    def go_back(self, mark: Any) -> None:
-        """Discard what was written after a mark; `None` is the mark of a change that has written nothing."""
-
-    def write(self, call: Call, state: SchedulerState, cycles: Sequence[Cycle]) -> None:
-        """Record an executed call, with the resulting state and the cycles that it ran."""
+        """Return a context manager that holds the lock, and at its end writes the executed calls together."""
 
 
 class _HasSession(Protocol):
@@ -86,56 +87,55 @@ class Session:
         return Mutex()
 
     def change(self, *, several: bool = False) -> AbstractContextManager[object]:
-        """Return a context manager that executes the calls of one change atomically.
+        """Return a context manager for one change, during which no other thread can execute calls.
 
-        While the change is executed, no other thread can execute calls. A call is atomic by itself, unless it runs
-        several cycles. For a change of several calls, and for every recorded change, a fork from before the change
-        replaces the state after any exception. The first change after a fork is expensive, so a single call, which is
-        the most frequent change, does without.
+        One execution of `do` is atomic by itself. For a change of several executions, or a call that runs several
+        cycles, a fork from before the change replaces the state after any exception. The first change after a fork is
+        expensive, and cycles nominate on one thread while forks share pages, so other changes do without.
 
         Args:
-            several: Whether the change can consist of several calls, or a call that runs several cycles.
+            several: Whether the change can consist of several executions of `do`, or a call that runs several cycles.
         """
-        return self._whole() if several or self.log is not None else self.lock
+        if several:
+            return self._whole()
+        return self.lock if self.log is None else self.log.group()
 
     @contextmanager
     def _whole(self) -> Iterator[None]:
-        log = self.log
-        with self.lock, nullcontext() if log is None else log.group():
-            before, mark = self.state.fork(), None
+        with self.change():
+            before, done = self.state.fork(), [] if self.log is None else self.log.done
+            undo = (partial(setattr, self, "state", before), partial(done.__delitem__, slice(len(done), None)))
             try:
-                mark = None if log is None else log.mark()
                 yield
             except BaseException:
-                self.state = before
-                if log is not None:
-                    log.go_back(mark)
+                commit(undo)
                 raise
 
-    def do(self, call: Call, prepared: Question | None = None) -> Sequence[Cycle]:
-        """Execute and record a validated call. Call `do` only inside `change`.
+    def do(self, *calls: Call) -> Sequence[Cycle]:
+        """Execute validated calls, and record them. Call `do` only inside `change`.
 
         Args:
-            call: The call.
-            prepared: The workload of a `Submit`, if the core has already read it. Default: none.
+            calls: The calls; of several, only the first may raise an exception.
 
         Returns:
-            The cycles that the call ran.
+            The cycles that the last call ran.
 
         Raises:
             StateError: A function that this Scheduler called tries to change it.
         """
+        return self.execute([(call, call.steps(self.state)) for call in calls])
+
+    def execute(self, calls: Sequence[tuple[Call, Sequence[Step]]]) -> Sequence[Cycle]:
+        """Execute calls as `do` does, given the steps of each."""
         self.expect_idle()
-        state = self.state
-        cycles: Sequence[Cycle] = ()
-        if prepared is None:
-            cycles = call.do(state)
-        else:
-            assert isinstance(call, Submit)
-            commit(call.steps(state, prepared))
-        if self.log is not None:
-            self.log.write(call, state, cycles)
-        return cycles
+        if not calls:
+            return ()
+        engine, done = self.engine, [] if self.log is None else self.log.done
+        ended = (partial(getattr, engine, "now"), partial(engine.cycle_counts))
+        results = map(list, [executed((*steps, *ended)) for _, steps in calls])
+        # This line executes all steps and records their results, with no line of Python between them; see `commit`.
+        done.extend(zip([call for call, _ in calls], results, strict=True))
+        return calls[-1][0].cycles_of(done[-1][1])
 
     def expect_idle(self) -> None:
         """Check that no function of the user that must not change the state is being called.

@@ -37,7 +37,12 @@ def commit(steps: Iterable[Step]) -> list[Any]:
     Returns:
         The result of each step.
     """
-    return list(map(partial.__call__, steps))
+    return list(executed(steps))
+
+
+def executed(steps: Iterable[Step]) -> Iterator[Any]:
+    """Return an iterator that executes each step when its result is asked for."""
+    return map(partial.__call__, steps)
 
 
 PASSIVE = (PriorityClass, WorkloadPriorityClass)

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import msgspec
 
+from kueuepy._core import Question
 from kueuepy.engine.rows import from_plain_row
 from kueuepy.errors import DuplicateError, InvalidSpecError, StateError
 from kueuepy.manifest import check
@@ -23,6 +24,7 @@ if TYPE_CHECKING:
     from kueuepy.session.checks import CheckAnswer
     from kueuepy.session.session import Session
     from kueuepy.session.state import SchedulerState
+    from kueuepy.session.store import Step
 
 W = TypeVar("W", bound=calls.OfWorkload)
 
@@ -49,7 +51,7 @@ def plain_row(state: SchedulerState, items: Sequence[Any]) -> SubmittedWorkload 
     prepared = question_of_row(items[0], state.covered)
     if prepared is None:
         return None
-    return SubmittedWorkload(from_plain_row(items[0], _next_uid(state), state.now()), prepared=prepared)
+    return SubmittedWorkload(from_plain_row(items[0], _uid(state.count), state.now()), prepared=prepared)
 
 
 def valid(state: SchedulerState, new: Iterable[SubmittedWorkload]) -> list[SubmittedWorkload]:
@@ -64,8 +66,8 @@ def valid(state: SchedulerState, new: Iterable[SubmittedWorkload]) -> list[Submi
     return found
 
 
-def take_all(session: Session, new: Iterable[SubmittedWorkload]) -> Keys:
-    """Add validated workloads, as part of a change.
+def take_all(session: Session, new: Iterable[SubmittedWorkload], changed: Sequence[Workload] = ()) -> Keys:
+    """Add validated workloads, and then change others, as part of a change.
 
     Raises:
         DuplicateError: A workload with this key already exists.
@@ -78,8 +80,7 @@ def take_all(session: Session, new: Iterable[SubmittedWorkload]) -> Keys:
             with one.written():
                 raise DuplicateError(f'Workload "{key}": exists already; delete it first, or apply a change')
         submitted[key] = one
-    for one in submitted.values():
-        _take(session, one)
+    add(session, list(submitted.values()), changed)
     keys = Keys(submitted)
     keys.remarks = tuple(_remarks(session.state, submitted.values()))
     return keys
@@ -93,34 +94,50 @@ def take(session: Session, one: SubmittedWorkload) -> None:
         InvalidSpecError: The engine cannot read the workload.
     """
     with session.change():
-        _take(session, one)
+        add(session, [one])
 
 
-def _take(session: Session, one: SubmittedWorkload) -> None:
-    """Add a workload as part of a change."""
+def add(session: Session, new: Sequence[SubmittedWorkload], changed: Sequence[Workload] = ()) -> None:
+    """Add workloads, and then change others, as part of a change; one execution, unless a new workload has a status.
+
+    Raises:
+        InvalidSpecError: The engine cannot read a workload.
+    """
     state = session.state
-    workload = _identified(state, one.workload)
-    with one.written():
-        session.do(calls.Submit(workload, state.count, one.job, one.single_pod), one.prepared)
+    if any(one.workload.status is not None for one in new):
+        for one in new:  # the engine reads a status only when it adds the workload, so each of them may raise
+            with one.written():
+                session.do(_submit(state, one, state.count))
+        session.do(*map(calls.Apply, changed))
+        return
+    pairs: list[tuple[calls.Call, Sequence[Step]]] = []
+    for count, one in enumerate(new, state.count):
+        with one.written():
+            call = _submit(state, one, count)
+            pairs.append((call, call.steps(state, one.prepared or Question(call.workload))))
+    for obj in changed:
+        Question(obj)  # raises the error of an unreadable workload before anything changes
+        pairs.append((calls.Apply(obj), calls.Apply(obj).steps(state)))
+    session.execute(pairs)
 
 
-def _identified(state: SchedulerState, workload: Workload) -> Workload:
-    """Return the workload as an API server stores it, with a uid and a creation time.
+def _submit(state: SchedulerState, one: SubmittedWorkload, count: int) -> calls.Submit:
+    """Return the call that submits a workload as an API server stores it, with a uid and a creation time.
 
     Without the feature gate PartialAdmission, minCounts are removed (`pkg/webhooks/workload_webhook.go:Default`).
     """
+    workload = one.workload
     if (plain := workload.without_min_counts()) is not workload and not state.configuration.enabled("PartialAdmission"):
         workload = plain
-    if workload.uid and workload.creation_timestamp is not None:
-        return workload
-    created = workload.creation_timestamp or state.now()
-    uid = workload.uid or _next_uid(state)
-    return msgspec.structs.replace(workload, uid=uid, creation_timestamp=created)
+    if not workload.uid or workload.creation_timestamp is None:
+        created, uid = workload.creation_timestamp or state.now(), workload.uid or _uid(count)
+        workload = msgspec.structs.replace(workload, uid=uid, creation_timestamp=created)
+    return calls.Submit(workload, count, one.job, one.single_pod)
 
 
-def _next_uid(state: SchedulerState) -> str:
-    """Return the uid of the next workload that is submitted without a uid."""
-    return f"00000000-0000-4000-8000-{state.count + 1:012d}"
+def _uid(count: int) -> str:
+    """Return the uid of a workload that is submitted without a uid, after the given number of workloads."""
+    return f"00000000-0000-4000-8000-{count + 1:012d}"
 
 
 def _without_status(one: SubmittedWorkload) -> SubmittedWorkload:
@@ -145,24 +162,22 @@ def _remarks(state: SchedulerState, submitted: Iterable[SubmittedWorkload]) -> I
 
 def finish(session: Session, wanted: Sequence[calls.Finish]) -> None:
     """Execute `Scheduler.finish`."""
-    with session.change(several=len(wanted) > 1):
+    with session.change():
         done = [_resolved(session.state, call) for call in wanted]
         calls.each_once("finish", (f'Workload "{call.workload}"' for _, call in done))
         for found, call in done:
             finished = session.state.engine.condition(found, "Finished")
             if finished is not None and finished[0]:
                 raise StateError(f'Workload "{call.workload}": is finished already')
-        for _, call in done:
-            session.do(call)
+        session.do(*(call for _, call in done))
 
 
 def delete(session: Session, keys: Sequence[str]) -> None:
     """Execute `Scheduler.delete`."""
-    with session.change(several=len(keys) > 1):
+    with session.change():
         deleted = [_resolved(session.state, calls.Delete(key))[1] for key in keys]
         calls.each_once("delete", (f'Workload "{call.workload}"' for call in deleted))
-        for call in deleted:
-            session.do(call)
+        session.do(*deleted)
 
 
 def set_check(session: Session, key: str, name: str, said: CheckAnswer) -> None:

@@ -12,7 +12,9 @@ kueuepy, and `user_version` is the version of the file layout.
 
 Each start of a writer creates a new token, which is written with every transaction. The token shows whether a `-wal`
 file belongs to the database file. A previous token is accepted only until the database file itself contains the new
-token, and the `-wal` file contains no transaction of another writer.
+token, and the `-wal` file contains no transaction of another writer. A token ends with its own checksum, because a
+power failure during a checkpoint can leave a page of the database file half old and half new. SQLite replaces such a
+page by the page in the `-wal` file, so its token means nothing.
 """
 
 from __future__ import annotations
@@ -35,7 +37,6 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from kueuepy.engine.cycle import Cycle
-    from kueuepy.session.state import SchedulerState
 
 APPLICATION_ID = 0x4B554555
 VERSION = 2
@@ -67,6 +68,14 @@ class End(NamedTuple):
     checksum: int
 
 
+class Snapshot(NamedTuple):
+    """The row of the table `snapshot`: a saved state, the number of its last call and its virtual time."""
+
+    number: int
+    at: int
+    state: bytes
+
+
 _encoder = msgspec.msgpack.Encoder()
 _json = msgspec.json.Encoder(order="deterministic")
 
@@ -82,16 +91,16 @@ def checksum(before: int, row: Sequence[object], decisions: Sequence[DecisionRow
     return crc32(_encoder.encode((row, decisions)), before)
 
 
-def decision_rows(state: SchedulerState, cycles: Sequence[Cycle]) -> list[DecisionRow]:
+def decision_rows(count: int, cycles: Sequence[Cycle]) -> list[DecisionRow]:
     """Return the rows of `decisions` for a sequence of cycles.
 
     Args:
-        state: The state after the last cycle.
+        count: The number of all cycles until the last of these, without idle cycles.
         cycles: The cycles; idle cycles have no rows.
     """
     rows: list[DecisionRow] = []
     busy = [cycle for cycle in cycles if not cycle.idle]
-    for at, cycle in enumerate(busy, sum(state.engine.cycle_counts()) - len(busy) + 1):
+    for at, cycle in enumerate(busy, count - len(busy) + 1):
         for decision in cycle:
             flavors = targets = reason = ""
             if isinstance(decision, Admitted):
@@ -103,6 +112,16 @@ def decision_rows(state: SchedulerState, cycles: Sequence[Cycle]) -> list[Decisi
             verdict = type(decision).__name__
             rows.append((at, verdict, decision.workload, decision.cluster_queue, reason, flavors, targets))
     return rows
+
+
+def _new_token() -> str:
+    text = secrets.token_hex(8)
+    return f"{text}{crc32(text.encode()):08x}"
+
+
+def is_token(text: object) -> bool:
+    """Return whether a value read from the database file is a whole token."""
+    return isinstance(text, str) and f"{crc32(text[:-8].encode()):08x}" == text[-8:]
 
 
 def create(path: Path, at: int, state: bytes, lock: str) -> None:
@@ -123,7 +142,7 @@ def create(path: Path, at: int, state: bytes, lock: str) -> None:
             f"PRAGMA application_id = {APPLICATION_ID}; PRAGMA user_version = {VERSION}; BEGIN; {_SCHEMA} COMMIT;"
         )
         connection.execute("INSERT INTO snapshot VALUES (0, ?, ?)", (at, state))
-        row = (secrets.token_hex(8), lock, crc32(state))
+        row = (_new_token(), lock, crc32(state))
         connection.execute("INSERT INTO writer VALUES (?, '', ?, 0, ?)", row)
         connection.execute("PRAGMA journal_mode = WAL")
 
@@ -155,7 +174,7 @@ def backup(journal: Path, path: Path) -> None:
     ):
         source.backup(target)
         # With a token of its own, the copy never accepts a `-wal` file of the journal.
-        target.execute("UPDATE writer SET token = ?, before = '', lock = ''", (secrets.token_hex(8),))
+        target.execute("UPDATE writer SET token = ?, before = '', lock = ''", (_new_token(),))
 
 
 @contextmanager
@@ -228,7 +247,8 @@ def open_for_writing(
         connection.execute(f"PRAGMA synchronous = {'FULL' if durability == 'power' else 'NORMAL'}")
         connection.execute("PRAGMA wal_autocheckpoint = 8192")
         connection.execute("PRAGMA cache_spill = OFF")  # write no page to the WAL before the commit
-        token = secrets.token_hex(8)
+        connection.execute("PRAGMA secure_delete = FAST")  # leave no previous token in an unused part of a page
+        token = _new_token()
         sql = "UPDATE writer SET token = ?, before = ?, lock = ? WHERE token = ? AND number = ?"
         if connection.execute(sql, (token, read.before, lock, read.token, read.number)).rowcount != 1:
             connection.close()
@@ -255,6 +275,13 @@ def _expect_nobody(path: Path) -> None:
                 f"it is in use, and its lock {path}-lock was not there; close it where it is open, as another Journal "
                 "may write it"
             ) from None
+
+
+def write_snapshot(connection: sqlite3.Connection, snapshot: Snapshot) -> None:
+    """Replace the snapshot, and delete the calls before it, in the current transaction."""
+    for table in ("snapshot", "calls", "decisions"):
+        connection.execute(f"DELETE FROM {table}")  # noqa: S608 - names of our own
+    connection.execute("INSERT INTO snapshot VALUES (?, ?, ?)", snapshot)
 
 
 def write_end(connection: sqlite3.Connection, token: str, number: int, checksum: int) -> None:

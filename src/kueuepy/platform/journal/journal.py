@@ -8,7 +8,7 @@ from contextlib import contextmanager
 from functools import partial
 from threading import Lock as Mutex
 from threading import RLock
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 from zlib import crc32
 
 import msgspec
@@ -19,7 +19,7 @@ from kueuepy.errors.arguments import checked_methods
 from kueuepy.errors.words import counted
 from kueuepy.platform.journal import file, reading
 from kueuepy.platform.journal.declared import reconcile
-from kueuepy.platform.journal.file import decision_rows
+from kueuepy.platform.journal.file import Snapshot, decision_rows
 from kueuepy.platform.journal.lock import Guard, Lock, resolved
 from kueuepy.platform.journal.scheduler import JournaledScheduler
 from kueuepy.scheduler import Scheduler, scheduler_with
@@ -29,16 +29,16 @@ from kueuepy.session.session import session_of
 from kueuepy.session.store import commit
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterator
 
     from typing_extensions import Self
 
     from kueuepy.cluster import Cluster
-    from kueuepy.engine.cycle import Cycle
     from kueuepy.objects.times import Moment
     from kueuepy.platform.journal.declared import OnChange
     from kueuepy.platform.journal.file import Durability
     from kueuepy.session.calls import Call
+    from kueuepy.session.session import Done
     from kueuepy.session.state import SchedulerState
 
 _TRIES = 5
@@ -68,6 +68,7 @@ class Journal:
         durability: `"power"` or `"process"`.
         lock: The lock that each call on the Journal or its Scheduler acquires; a group holds the lock until the group
             ends.
+        done: The calls of the current group, which are written at its end.
 
     Example:
         >>> import tempfile
@@ -124,6 +125,9 @@ class Journal:
         survives_fork(self)
         self._copying = Mutex()
         self._end = Mark()
+        self.done: list[Done] = []
+        self._is_grouped = False
+        self._snapshot: Snapshot | None = None
 
     def scheduler(
         self,
@@ -178,7 +182,7 @@ class Journal:
     @property
     def calls(self) -> int:
         """The number of calls after the snapshot, which the next start repeats."""
-        return self._end.number - self._end.snapshot
+        return self._end.number - self._end.snapshot + len(self.done)
 
     @contextmanager
     def group(self) -> Iterator[None]:
@@ -191,34 +195,16 @@ class Journal:
         """
         with self.lock:
             self._check()
-            if self._connection is None or self._connection.in_transaction:
+            if self._connection is None or self._is_grouped:
                 yield
                 return
-            before = self._end
             try:
-                self._connection.execute("BEGIN")
+                self._is_grouped = True
                 yield
-                self._commit(before)
-            except BaseException:  # the calls in the block that have ended are in the Scheduler, and in the transaction
-                self._commit(before)
+                self._commit()
+            except BaseException:  # the calls that have ended are in the Scheduler, so they are written
+                self._commit()
                 raise
-
-    def mark(self) -> Mark:
-        """Return a mark of what is written, in a group. A Session calls `mark` before a change."""
-        with self._writing() as connection:
-            connection.execute("SAVEPOINT change")
-        return self._end
-
-    def go_back(self, mark: Mark | None) -> None:
-        """Discard what was written after a mark. A Session calls `go_back` after an exception.
-
-        Args:
-            mark: The mark; `None` if the exception came before it was set, when nothing was written.
-        """
-        if mark is not None and self._connection is not None and self._connection.in_transaction:
-            with self._writing() as connection:
-                connection.execute("ROLLBACK TO change")
-            self._end = mark
 
     def backup(self, path: str | os.PathLike[str]) -> None:
         """Write a copy of all acknowledged calls to another file with SQLite's online backup.
@@ -253,46 +239,13 @@ class Journal:
         """
         session = session_of(self.scheduler())
         with self.lock:
-            state, number = saved.to_bytes(session), self._end.number
-            with self.group(), self._writing() as connection:
-                commit(
-                    (
-                        partial(connection.execute, "DELETE FROM snapshot"),
-                        partial(
-                            connection.execute,
-                            "INSERT INTO snapshot VALUES (?, ?, ?)",
-                            (number, session.engine.now, state),
-                        ),
-                        partial(connection.execute, "DELETE FROM calls"),
-                        partial(connection.execute, "DELETE FROM decisions"),
-                        partial(setattr, self, "_end", Mark(number, number, 0, crc32(state))),
-                    )
-                )
-            with self._writing() as connection:
-                if not connection.in_transaction:
+            with self.group():
+                session.expect_idle()
+                snapshot = Snapshot(self._end.number + len(self.done), session.engine.now, saved.to_bytes(session))
+                commit((partial(setattr, self, "_snapshot", snapshot), partial(self.done.clear)))
+            if not self._is_grouped:
+                with self._writing() as connection:
                     file.empty_log(connection)
-
-    def write(self, call: Call, state: SchedulerState, cycles: Sequence[Cycle]) -> None:
-        """Record a completed call and its decisions. The Scheduler calls `write` itself.
-
-        Args:
-            call: The call.
-            state: The state after the call.
-            cycles: The cycles that the call ran.
-
-        Raises:
-            StateError: The file cannot be written.
-        """
-        decisions = decision_rows(state, cycles)
-        number = self._end.number + 1
-        row = (number, state.engine.now, type(call).__name__, call.key, encode(call))
-        checksum = file.checksum(self._end.checksum, row, decisions)
-        with self._writing() as connection:
-            first = self._end.decision + 1
-            numbered = ((i, number, *decision) for i, decision in enumerate(decisions, first))
-            connection.executemany("INSERT INTO decisions VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)", numbered)
-            connection.execute("INSERT INTO calls VALUES (?, ?, ?, ?, ?, ?)", (*row, checksum))
-            self._end = Mark(number, self._end.snapshot, self._end.decision + len(decisions), checksum)
 
     def close(self) -> None:
         """Close the file and release its lock. Afterwards, the Scheduler can still be read but not changed."""
@@ -327,15 +280,43 @@ class Journal:
                 "recovers everything that was acknowledged"
             )
 
-    def _commit(self, before: Mark) -> None:
-        if self._connection is not None and self._connection.in_transaction and not self._failure:
-            with self._writing() as connection:
-                if self._end == before:  # nothing was written, so there is nothing to wait for
-                    connection.rollback()
-                    return
-                file.write_end(connection, self._token, self._end.number, self._end.checksum)
-                connection.execute("COMMIT")
-                self._expect_files()
+    def _commit(self) -> None:
+        """End a group, and write its calls. If an exception ends this method, it can be repeated."""
+        self._is_grouped = False
+        if not (self.done or self._snapshot) or self._failure:
+            return
+        with self._writing() as connection:
+            if connection.in_transaction:
+                connection.rollback()
+            connection.execute("BEGIN")
+            end = self._end
+            if self._snapshot is not None:
+                file.write_snapshot(connection, self._snapshot)
+                end = Mark(self._snapshot.number, self._snapshot.number, 0, crc32(self._snapshot.state))
+            for call, results in self.done:
+                end = self._write(connection, end, call, results)
+            file.write_end(connection, self._token, end.number, end.checksum)
+            commit(
+                (
+                    partial(connection.execute, "COMMIT"),
+                    partial(setattr, self, "_end", end),
+                    partial(setattr, self, "_snapshot", None),
+                    partial(self.done.clear),
+                )
+            )
+            self._expect_files()
+
+    def _write(self, connection: sqlite3.Connection, end: Mark, call: Call, results: list[Any]) -> Mark:
+        """Write a call after the given mark, with its decisions; return the mark after it."""
+        *_, at, counts = results
+        decisions = decision_rows(sum(counts), call.cycles_of(results))
+        number = end.number + 1
+        row = (number, at, type(call).__name__, call.key, encode(call))
+        checksum = file.checksum(end.checksum, row, decisions)
+        numbered = ((i, number, *decision) for i, decision in enumerate(decisions, end.decision + 1))
+        connection.executemany("INSERT INTO decisions VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)", numbered)
+        connection.execute("INSERT INTO calls VALUES (?, ?, ?, ?, ?, ?)", (*row, checksum))
+        return Mark(number, end.snapshot, end.decision + len(decisions), checksum)
 
     def _expect_files(self) -> None:
         """Raise an error if a file was removed or replaced, because commits to a removed or replaced file are lost."""
@@ -377,7 +358,8 @@ class Journal:
             found = reading.Reading(self.path)
             state = self._saved(found.state)
             for body, decisions in found.calls():
-                if decision_rows(state, self._decoded(body).do(state)) != decisions:
+                cycles = self._decoded(body).do(state)
+                if decision_rows(sum(state.engine.cycle_counts()), cycles) != decisions:
                     raise StateError(
                         f"{self.path}: this release decides otherwise at call {found.last} than is written; open it "
                         "with the release that wrote it, and compact it there"

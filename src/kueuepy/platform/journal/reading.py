@@ -9,8 +9,7 @@ from typing import TYPE_CHECKING
 from zlib import crc32
 
 from kueuepy.errors import InvalidSpecError, StateError, UnsupportedError
-from kueuepy.platform.journal.file import APPLICATION_ID, VERSION, End, checksum, connected
-from kueuepy.platform.journal.log import fault_of
+from kueuepy.platform.journal.file import APPLICATION_ID, VERSION, End, checksum, connected, is_token
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -24,8 +23,8 @@ def check(path: Path) -> str:
     """Check that a file is a journal in the format of this release. The function changes neither the file nor its WAL.
 
     Returns:
-        The token in the database file, regardless of the WAL; an empty string if only the WAL contains a token, which
-        is possible after a crash during a checkpoint.
+        The token in the database file, regardless of the WAL; an empty string if only the WAL contains a whole token,
+        which is possible after a crash during a checkpoint.
 
     Raises:
         InvalidSpecError: The file is not a journal, cannot be read, or is truncated.
@@ -66,7 +65,7 @@ def check(path: Path) -> str:
             raise damaged(path, error) from None
         if row is None and not torn:
             raise InvalidSpecError(f"{path}: is damaged: the row of its writer is missing; it is not changed")
-        return "" if row is None else str(row[0])
+        return row[0] if row is not None and is_token(row[0]) else ""
 
 
 def _has_log(path: Path) -> bool:
@@ -120,10 +119,10 @@ class Reading:
             InvalidSpecError: The journal is damaged, or the `-wal` file does not belong to it.
             UnsupportedError: The format version of the journal is not supported.
         """
-        token, fault = check(path), fault_of(Path(f"{path}-wal"))
+        token = check(path)
         self._connection, self._path = open_for_reading(path), path
         try:
-            self._begin(token, fault)
+            self._begin(token)
         except BaseException:
             self._connection.close()
             raise
@@ -132,7 +131,7 @@ class Reading:
         """Close the connection."""
         self._connection.close()
 
-    def _begin(self, token: str, fault: str) -> None:
+    def _begin(self, token: str) -> None:
         connection, path = self._connection, self._path
         end = connection.execute("SELECT token, before, lock, number, checksum FROM writer").fetchone()
         if end is None:
@@ -144,8 +143,6 @@ class Reading:
                 f"{path}: the log {path}-wal belongs to another file, or to another state of this one; it is not "
                 "changed; remove the log to use the file without it, or restore the file that it belongs to"
             )
-        if fault and not self.end.before:
-            raise self._damaged(fault)
         # Until a checkpoint writes the next token to the database file, the file holds one of these.
         self.end = self.end._replace(
             before=" ".join(dict.fromkeys([self.end.token, *(token or self.end.before).split()]))
