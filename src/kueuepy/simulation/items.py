@@ -19,6 +19,7 @@ from kueuepy.objects.times import Timestamp, duration_ns, parse_time
 from kueuepy.simulation.base import JobColumns
 from kueuepy.simulation.columns import NEVER, SPANS, name_of_row
 from kueuepy.simulation.grouped import sums
+from kueuepy.simulation.shapes import content_key
 from kueuepy.simulation.values import frame_columns, is_missing, row_columns
 from kueuepy.sources import readers
 from kueuepy.tables import Categorical
@@ -26,6 +27,8 @@ from kueuepy.tables.columns import categorical, concatenated
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
+
+    from numpy.typing import NDArray
 
     from kueuepy.manifest import Manifest
     from kueuepy.manifest.text.reading import Item
@@ -219,24 +222,57 @@ def of_workloads(workloads: Sequence[Workload], durations: Sequence[int | None])
         durations: The runtime of each Workload in nanoseconds. For `None`, a finished Workload has the runtime of its
             last run, and any other Workload never ends.
     """
-    templates = tuple(workloads)
+    given, (templates, codes) = tuple(workloads), _distinct(workloads)
     ran = [
-        lifetime_of(workload).runtime if given is None else given
-        for workload, given in zip(templates, durations, strict=True)
+        lifetime_of(workload).runtime if duration is None else duration
+        for workload, duration in zip(given, durations, strict=True)
     ]
-    uids = np.array([workload.uid or "" for workload in templates], object)
+    uids = np.array([workload.uid or "" for workload in given], object)
     return _NO_JOBS._with(  # noqa: SLF001 - same package
         {
-            "name": np.array([workload.name for workload in templates], object),
+            "name": np.array([workload.name for workload in given], object),
             **({"uid": uids} if any(uids) else {}),
-            "queue": categorical(f"{workload.namespace}/{workload.queue_name}" for workload in templates),
-            "submit": np.array([_created(workload) for workload in templates], np.int64),
+            "queue": categorical(f"{workload.namespace}/{workload.queue_name}" for workload in given),
+            "submit": np.array([_created(workload) for workload in given], np.int64),
             "runtime": np.array([NEVER if time is None else time for time in ran], np.int64),
-            "priority": np.array([w.priority or 0 for w in templates], np.int64),
-            "template": np.arange(len(templates), dtype=np.int64),
+            "priority": np.array([w.priority or 0 for w in given], np.int64),
+            "template": codes,
         },
         templates=templates,
     )
+
+
+def _distinct(workloads: Sequence[Workload]) -> tuple[tuple[Workload, ...], NDArray[np.int64]]:
+    """Return a Workload of each distinct specification, and for each Workload the index of the one that equals it.
+
+    Equal are Workloads that differ only in what a job has of its own: the name, the UID, the creation time and the
+    status. Encoding a Workload is expensive, so Workloads that share their pod sets are encoded once.
+    """
+    kept: list[Workload] = []
+    found: dict[bytes, int] = {}
+    by_parts: dict[tuple[Any, ...], int] = {}
+    codes = np.empty(len(workloads), np.int64)
+    for row, workload in enumerate(workloads):
+        parts = tuple(_identity(getattr(workload, field)) for field in _OF_SPEC)
+        code = by_parts.get(parts)
+        if code is None:
+            code = by_parts[parts] = found.setdefault(content_key(workload), len(kept))
+            if code == len(kept):
+                kept.append(workload)
+        codes[row] = code
+    return tuple(kept), codes
+
+
+def _identity(value: Any) -> Any:
+    """Return a value that is the same for values that are known to be equal without a comparison of their contents."""
+    if isinstance(value, tuple):
+        return tuple(map(id, value))
+    return value if value is None or isinstance(value, str | int) else id(value)
+
+
+_OF_SPEC = tuple(
+    field for field in Workload.__struct_fields__ if field not in ("name", "uid", "creation_timestamp", "status")
+)
 
 
 def _created(workload: Workload) -> int:
@@ -327,8 +363,17 @@ def check_names(table: JobColumns) -> None:
     Raises:
         DuplicateError: Two jobs have the same namespace and name.
     """
-    if "name" in table.names:
-        Names([table])
+    if "name" not in table.names:
+        return
+    queues, names = table["queue"], table["name"].tolist()
+    spaces = [name.partition("/")[0] for name in queues.names]
+    keys = (
+        names
+        if len({*spaces}) == 1
+        else [(spaces[code], name) for code, name in zip(queues.codes.tolist(), names, strict=True)]
+    )
+    if len({*keys}) < len(table):
+        Names([table])  # raises the error, which names the rows
 
 
 _NEVER_RAN = "finished without an admission; left out"

@@ -46,8 +46,8 @@ def shapes_of(
     # The first row of a shape stands for it, so that an error names the first row.
     np.minimum.at(first, codes, np.arange(len(jobs)))
     labels = {flavor.name: flavor.node_labels for flavor in flavors}
-    read = _Reader(jobs, labels, None if gates is None else tuple(sorted(gates.items())))
-    return [read.shape(row) for row in first.tolist()], codes.astype(np.int32)
+    read = _Reader(jobs, first, labels, None if gates is None else tuple(sorted(gates.items())))
+    return read.shapes(), codes.astype(np.int32)
 
 
 class KnownShapes:
@@ -62,7 +62,7 @@ class KnownShapes:
     def add(self, shapes: Sequence[Workload]) -> None:
         """Add shapes after the existing shapes; their indices continue the existing indices."""
         for index, shape in enumerate(shapes, self._size):
-            self._places.setdefault(_key(shape), index)
+            self._places.setdefault(content_key(shape), index)
         self._size += len(shapes)
 
     def find(self, shapes: Sequence[Workload]) -> tuple[list[Workload], NDArray[np.int32]]:
@@ -71,7 +71,7 @@ class KnownShapes:
         added: dict[bytes, int] = {}
         indices = np.empty(len(shapes), np.int32)
         for number, shape in enumerate(shapes):
-            key = _key(shape)
+            key = content_key(shape)
             known = self._places.get(key)
             indices[number] = added.setdefault(key, self._size + len(added)) if known is None else known
             if known is None:
@@ -79,7 +79,7 @@ class KnownShapes:
         return list(fresh.values()), indices
 
 
-def _key(shape: Workload) -> bytes:
+def content_key(shape: Workload) -> bytes:
     """Return a key that identical shapes share; the key excludes the fields that identify a Workload."""
     unnamed = msgspec.structs.replace(shape, name="", uid="", creation_timestamp=None, status=None)
     return msgspec.msgpack.encode(unnamed, enc_hook=repr)
@@ -125,35 +125,41 @@ def _dense(codes: NDArray[np.int64]) -> tuple[NDArray[np.int64], int]:
 
 
 class _Reader:
-    def __init__(self, jobs: JobColumns, labels: dict[str, Any], gates: Gates) -> None:
-        self._jobs, self._labels, self._gates, self._resources = jobs, labels, gates, jobs.resources
+    def __init__(self, jobs: JobColumns, rows: NDArray[np.int64], labels: dict[str, Any], gates: Gates) -> None:
+        self._jobs, self._rows, self._labels, self._gates = jobs, rows.tolist(), labels, gates
+        # As lists, because reading one item of an array is slow.
+        self._values: dict[str, list[Any]] = {
+            name: jobs[name][rows].tolist() for name in (*_columns(jobs), "name") if name in jobs.names
+        }
         self._pod_sets: dict[tuple[Any, ...], PodSet] = {}
 
-    def _of_pods(self, row: int) -> tuple[Any, ...]:
-        """Return the pods of a row: their number, the smallest number, requests, node labels and topology request."""
-        jobs = self._jobs
-        requests = tuple((name, amount) for name in self._resources if (amount := int(jobs[name][row])))
-        fewest = _value(jobs, "min_pods", row, NEVER)
-        flavor, labels, topology = (
-            jobs[name][row] if name in jobs.names else None for name in ("flavor", "node_selector", "topology")
-        )
+    def _value(self, name: str, place: int, default: Any) -> Any:
+        return self._values[name][place] if name in self._values else default
+
+    def _of_pods(self, place: int) -> tuple[Any, ...]:
+        """Return the pods of a shape: their number, the smallest number, requests, node labels, topology request."""
+        requests = tuple((name, amount) for name in self._jobs.resources if (amount := int(self._values[name][place])))
+        fewest, labels = self._value("min_pods", place, NEVER), self._value("node_selector", place, None)
+        flavor = self._value("flavor", place, None)
         selector = {} if labels is None else dict(label.split("=") for label in labels.split(","))
         if flavor is not None:
-            selector |= _selector(str(flavor), row, self._labels)
-        count = _value(jobs, "pods", row, 1)
+            selector |= _selector(flavor, self._rows[place], self._labels)
+        count, topology = self._value("pods", place, 1), self._value("topology", place, None)
         return count, None if fewest == NEVER else fewest, requests, tuple(selector.items()), topology
 
-    def shape(self, row: int) -> Workload:
-        jobs = self._jobs
-        template = int(jobs["template"][row]) if "template" in jobs.names else -1
+    def shapes(self) -> list[Workload]:
+        return [self._shape(place) for place in range(len(self._rows))]
+
+    def _shape(self, place: int) -> Workload:
+        jobs, row, template = self._jobs, self._rows[place], self._value("template", place, -1)
         if template >= 0:
             return msgspec.structs.replace(jobs.templates[template], status=None)
-        of_pods = self._of_pods(row)
+        of_pods = self._of_pods(place)
         # A user's name is included because it must be validated; generated names are valid and would defeat the cache.
-        name = jobs.name_of(row) if "name" in jobs.names else name_of_row(0)
-        facts = (_value(jobs, "priority", row, 0), _value(jobs, "limit", row, NEVER))
+        name = str(self._values["name"][place]) if "name" in self._values else name_of_row(0)
+        facts = (self._value("priority", place, 0), self._value("limit", place, NEVER))
         try:
-            found = _made(name, str(jobs["queue"][row]), facts, of_pods, self._gates)
+            found = _made(name, self._values["queue"][place], facts, of_pods, self._gates)
         except InvalidSpecError as error:
             raise InvalidSpecError(f"jobs row {row}: {error}") from None
         # Equal pod sets must be one object: the core identifies the class of a Workload by it.
@@ -206,10 +212,6 @@ def _pod_set(
         node_selector=dict(selector) or None,
         topology_request={kind: level or True} if kind else None,
     )
-
-
-def _value(jobs: JobColumns, name: str, row: int, default: int) -> int:
-    return int(jobs[name][row]) if name in jobs.names else default
 
 
 def _selector(flavor: str, row: int, labels: dict[str, Any]) -> dict[str, str]:
