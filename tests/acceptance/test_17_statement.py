@@ -78,8 +78,9 @@ def test_LP_09_the_list_of_effective_feature_gates_matches_the_sources():
     table = (ROOT / "src" / "cpp" / "model" / "config.h").read_text(encoding="utf-8")
     fields = dict(re.findall(r'\{"(\w+)",\s*&FeatureGates::(\w+)', table))
     asked = {name for name, field in fields.items() if re.search(rf"gates\.{field}\b", core)}
+    reads = re.compile(r'(?:enabled|gate|gates\.get|"featureGates"\)\.get)\((?:\S+, )?"(\w+)"\)')
     for path in (ROOT / "src" / "kueuepy").rglob("*.py"):
-        asked |= set(re.findall(r'(?:enabled|gate|gates\.get)\((?:\S+, )?"(\w+)"\)', path.read_text(encoding="utf-8")))
+        asked |= set(reads.findall(path.read_text(encoding="utf-8")))
     only_validated = {"ConcurrentAdmission"}  # its fields are validated but affect no decision
     removed = {  # gates of earlier releases
         *("DynamicResourceAllocation", "DRAExtendedResources"),

@@ -151,7 +151,7 @@ class _Reader:
         return [self._shape(place) for place in range(len(self._rows))]
 
     def _shape(self, place: int) -> Workload:
-        jobs, row, template = self._jobs, self._rows[place], self._value("template", place, -1)
+        jobs, row, template = self._jobs, self._rows[place], int(self._value("template", place, -1))
         if template >= 0:
             return msgspec.structs.replace(jobs.templates[template], status=None)
         of_pods = self._of_pods(place)
