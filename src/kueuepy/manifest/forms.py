@@ -229,7 +229,8 @@ def spread(form: Form, flat: Mapping[str, Any], doc: Doc) -> Doc:
             _section(doc, field.steps).update(value)
         else:
             written = _written(field, value) if field.inner or field.many else value
-            if written or not (field.inner and written == {}):
+            # An empty status is read as absent; in other fields, an empty mapping differs from a missing one.
+            if written or field.name != "status":
                 _section(doc, field.steps[:-1])[field.steps[-1]] = written
     return doc
 
