@@ -1,204 +1,422 @@
-"""After an exception at any line of a call, the state is that before the call or after it, and the next call works."""
+"""The proof by lines: after an exception at any line of a call, the state is that before the call or after it.
+
+Each test raises an exception at lines of the package, one place in each run: `KeyboardInterrupt`, as a signal handler
+does, at all of them, and `MemoryError` at every tenth. Afterwards, the next call must work.
+"""
 
 from __future__ import annotations
 
+import contextlib
+import copy
+import pickle
+import shutil
 import sys
+import tempfile
+from itertools import count
 from pathlib import Path
+from zlib import crc32
 
+import msgspec
 import pytest
 
 import kueuepy as kq
 from kueuepy.platform import Journal
 from kueuepy.session.session import session_of
+from saved import to_bytes
 
-SOURCES = str(Path(kq.__file__).parent)
-SAMPLE = 25
+SOURCES = (str(Path(kq.__file__).parent), contextlib.__file__)
+SAMPLE = 30
 """Places of a call in the ring `suite`."""
 
+# An exception in a finalizer is not raised, but only reported.
+pytestmark = pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")
+everywhere = pytest.mark.parametrize("is_long", [False, pytest.param(True, marks=pytest.mark.long)])
 
-def raising(call, at, error=KeyboardInterrupt):
-    """Call, and raise an exception at the given line of the package; return whether the call had so many lines."""
-    left, raised = at, False
+
+def traced(call, at_line):
+    """Call, and call `at_line` at each line of the package; after it returns True, tracing ends."""
+    is_over = False
 
     def line(_frame, event, _):
-        nonlocal left, raised
-        if event == "line" and not raised:
-            left -= 1
-            if left == 0:
-                raised = True
-                raise error
+        nonlocal is_over
+        if event == "line" and not is_over:
+            is_over = at_line()
         return line
 
-    sys.settrace(lambda frame, _event, _: line if frame.f_code.co_filename.startswith(SOURCES) and not raised else None)
+    def begin(frame, _event, _):
+        return line if not is_over and frame.f_code.co_filename.startswith(SOURCES) else None
+
+    sys.settrace(begin)
     try:
-        call()
+        return call()
+    finally:
+        sys.settrace(None)
+
+
+def raising(call, at, error):
+    """Call, and raise an exception at the given line; return whether it was raised out of the call."""
+    lines, raised = count(1), []
+
+    def raise_there():
+        if next(lines) == at:
+            raised.append(at)
+            raise error
+        return bool(raised)
+
+    try:
+        traced(call, raise_there)
     except error:
-        pass
-    finally:
-        sys.settrace(None)
-    return raised
+        return True
+    return False
 
 
-def lines_of(call):
-    """Return the number of lines of a call."""
-    count = 0
+def places(call, *, is_long, sample=SAMPLE):
+    """Return the lines at which to raise, each with an exception."""
+    lines = count()
+    traced(call, lambda: next(lines) < 0)
+    number = next(lines)
+    step = 1 if is_long else max(1, number // sample)
+    return [(at, KeyboardInterrupt) for at in range(1, number + 1, step)] + [
+        (at, MemoryError) for at in range(1, number + 1, 10 * step)
+    ]
 
-    def line(_frame, event, _):
-        nonlocal count
-        count += event == "line"
-        return line
 
-    sys.settrace(lambda frame, _event, _: line if frame.f_code.co_filename.startswith(SOURCES) else None)
-    try:
-        call()
-    finally:
-        sys.settrace(None)
-    return count
+# Schedulers.
+
+
+def job(name, queue="a", **more):
+    return {"name": name, "queue": queue, "cpu": 1, **more}
+
+
+def elastic(pods):
+    metadata = {
+        "name": "elastic",
+        "labels": {"kueue.x-k8s.io/queue-name": "b"},
+        "annotations": {"kueue.x-k8s.io/elastic-job": "true"},
+    }
+    container = {"name": "c", "image": "i", "resources": {"requests": {"cpu": "100m"}}}
+    template = {"spec": {"restartPolicy": "Never", "containers": [container]}}
+    spec = {"parallelism": pods, "completions": pods, "suspend": True, "template": template}
+    return {"apiVersion": "batch/v1", "kind": "Job", "metadata": metadata, "spec": spec}
+
+
+def queue(name, cpu=4, cohort="x", **more):
+    preemption = kq.Preemption("Any", "LowerPriority")
+    return kq.ClusterQueue.of(name, {"d": {"cpu": cpu}}, cohort_name=cohort, preemption=preemption, **more)
 
 
 def cluster():
-    queues = [kq.ClusterQueue.of(name, {"d": {"cpu": 4}}, cohort_name="x") for name in "ab"]
-    return kq.Cluster(kq.ResourceFlavor("d"), queues)
+    rule = kq.objects.AdmissionCheckStrategyRule("budget")
+    check = kq.AdmissionCheck("budget", controller_name="example.com/budget")
+    queues = [queue("a"), queue("b"), queue("c", admission_checks_strategy=[rule]), queue("alone", 1, "y")]
+    gates = {"ElasticJobsViaWorkloadSlices": True}
+    return kq.Cluster(kq.ResourceFlavor("d"), check, queues, configuration=kq.Configuration(feature_gates=gates))
 
 
-def job(name, queue="a"):
-    return {"name": name, "queue": queue, "cpu": 1}
+def begun(scheduler):
+    """Bring a Scheduler into a state with pending, admitted, evicted, checked and elastic workloads."""
+    scheduler.submit([job(f"w{n}", "ab"[n % 2]) for n in range(4)])
+    scheduler.submit(elastic(2), job("checked", "c"), job("evicted", "alone"))
+    scheduler.settle()
+    scheduler.submit(job("evicts", "alone", priority=9))
+    scheduler.cycle()
+    scheduler.submit(
+        job("late", "b"), kq.Workload("big", queue_name="a", pod_sets=[kq.PodSet.of(count=3, requests={"cpu": "9"})])
+    )
+    return scheduler
 
 
 def seen(scheduler):
-    """Everything that a Scheduler tells about its state, from the engine and from the objects kept with it."""
-    session = session_of(scheduler)
+    """Everything that a Scheduler shows of its state, from the engine and from the objects kept with it."""
     rows = scheduler.workloads.rows()
-    assert {row["key"] for row in rows} == set(scheduler.keys())
-    declared = tuple(str(queue.resource_groups) for queue in scheduler.cluster.cluster_queues)
-    return session.engine.fingerprint(), scheduler.keys(), declared, str(scheduler.usage.rows()), scheduler.now
+    keys = scheduler.keys()
+    assert {row["key"] for row in rows} == set(keys)
+    assert session_of(scheduler).engine.check() == []
+    quotas = {row["name"]: row["nominal_quota"] for row in scheduler.quota.rows() if row["kind"] == "ClusterQueue"}
+    for declared in scheduler.cluster.cluster_queues:  # one that was deleted in use may still have quota
+        assert quotas[declared.name] == float(declared.resource_groups[0].flavors[0].resources[0].nominal_quota)
+    state = session_of(scheduler).state
+    return (
+        tuple(state.checks),
+        crc32(to_bytes(scheduler)),
+        scheduler.fingerprint(),
+        keys,
+        str(scheduler.usage.rows()),
+        str(rows),
+    )
+
+
+def approve(_workload):
+    return "Ready"
 
 
 CALLS = {
-    "submit": lambda s: s.submit(job("new")),
-    "submit many": lambda s: s.submit([job("new"), job("other", "b")]),
-    "delete": lambda s: s.delete("w1"),
-    "delete many": lambda s: s.delete("w1", "w2"),
+    "submit a row": lambda s: s.submit(job("new")),
+    "submit rows": lambda s: s.submit([job("new"), job("other", "b")]),
+    "submit workloads": lambda s: s.submit(kq.Workload("new", queue_name="a"), kq.Workload("other", queue_name="no")),
+    "submit a status": lambda s: s.submit(
+        *(msgspec.structs.replace(s.workload(name), name=f"new-{name}", uid="") for name in ("w1", "w3")),
+        keep_status=True,
+    ),
+    "shrink an elastic job": lambda s: s.submit(elastic(1), job("new")),
+    "grow an elastic job": lambda s: s.submit(elastic(3), job("new")),
+    "apply a queue": lambda s: s.apply(queue("a", 2)),
+    "apply objects": lambda s: s.apply(queue("a", 2), queue("new"), kq.LocalQueue("new", cluster_queue="new")),
+    "apply a workload": lambda s: s.apply(kq.Workload("new", queue_name="a")),
+    "patch": lambda s: s.patch({"kind": "ClusterQueue", "metadata": {"name": "a"}, "spec": {"cohortName": "y"}}),
+    "remove": lambda s: s.remove(kq.LocalQueue("b"), kq.ClusterQueue("b"), kq.Workload("w0")),
+    "answer_checks": lambda s: s.answer_checks({"example.com/budget": approve}),
     "finish": lambda s: s.finish("w0", "w1"),
-    "apply": lambda s: s.apply(kq.ClusterQueue.of("a", {"d": {"cpu": 2}}, cohort_name="x")),
-    "remove": lambda s: s.remove(kq.ClusterQueue("b")),
-    "advance": lambda s: s.advance(5),
+    "delete": lambda s: s.delete("w1"),
+    "delete several": lambda s: s.delete("w1", "elastic", "evicts"),
+    "set_check": lambda s: s.set_check("checked", "budget", "Retry", message="later", requeue_after="5m"),
+    "pods_ready": lambda s: s.pods_ready("checked"),
+    "job_stopped": lambda s: s.job_stopped("evicted", 5),
+    "reclaim": lambda s: s.reclaim("big", 2),
+    "advance": lambda s: s.advance(40),
     "cycle": lambda s: s.cycle(),
     "settle": lambda s: s.settle(),
+    "cycle with checks": lambda s: s.cycle(),
+    "settle with checks": lambda s: s.settle(),
+}
+READS = {
+    "explain": lambda s: str(s.explain("late")),
+    "explain a row": lambda s: str(s.explain(job("new"))),
+    "try_admit": lambda s: s.try_admit(job("new")),
+    "whatif": lambda s: str(s.whatif(queue("a", 9))),
+    "fork": lambda s: s.fork().settle(),
+    "with_configuration": lambda s: s.with_configuration(kq.Configuration()),
+    "pickle": lambda s: pickle.loads(pickle.dumps(s)),  # noqa: S301 - our own
+    "copy": copy.deepcopy,
+    "print": str,
 }
 
 
-def places(call, is_long):
-    count = lines_of(call)
-    return range(1, count + 1) if is_long else range(1, count + 1, max(1, count // SAMPLE))
+def made():
+    return begun(kq.Scheduler(cluster(), stopping=30))
 
 
-def expect_atomic(made, call, error, *, is_long):
-    """Check a call on a Scheduler, which `made` returns anew."""
-    before, done = seen(made()), made()
-    call(done)
-    after, measured = seen(done), made()
-    for at in places(lambda: call(measured), is_long):
-        scheduler = made()
-        if raising(lambda: call(scheduler), at, error):  # noqa: B023 - called at once
-            assert seen(scheduler) in (before, after), at
-            assert scheduler.submit(job("next")) == ("default/next",)
-    return before, after
-
-
-@pytest.mark.parametrize("error", [KeyboardInterrupt, MemoryError])
+@everywhere
 @pytest.mark.parametrize("name", CALLS)
-@pytest.mark.parametrize("is_long", [False, pytest.param(True, marks=pytest.mark.long)])
-def test_calls_of_a_scheduler(name, error, is_long):
-    base = kq.Scheduler(cluster())
-    base.submit([job(f"w{n}", "ab"[n % 2]) for n in range(4)])
-    base.cycle()
-    expect_atomic(base.fork, CALLS[name], error, is_long=is_long)
+def test_calls_of_a_scheduler(name, is_long):
+    base, call = made(), CALLS[name]
+    if name.endswith("with checks"):
+        base.answer_checks({"example.com/budget": approve})
+    done = base.fork()
+    call(done)
+    states = seen(base), seen(done)
+    assert states[0] != states[1]
+    for at, error in places(lambda: call(base.fork()), is_long=is_long):
+        scheduler = base.fork()
+        if raising(lambda: call(scheduler), at, error):  # noqa: B023 - called at once
+            assert seen(scheduler) in states, (name, at, error)
+            assert scheduler.submit(job("next")) == ("default/next",)
+            scheduler.settle()
+            seen(scheduler)
 
 
-@pytest.mark.parametrize("name", ["submit", "delete many", "apply", "settle", "compact"])
-@pytest.mark.parametrize("is_long", [False, pytest.param(True, marks=pytest.mark.long)])
-def test_calls_of_a_journal(tmp_path, name, is_long):
-    call = CALLS.get(name, lambda scheduler: scheduler.journal.compact())
-    numbers = iter(range(10**9))
-
-    def begun():
-        journal = Journal(tmp_path / f"{next(numbers)}.db", durability="process")
-        scheduler = journal.scheduler(cluster())
-        scheduler.submit([job(f"w{n}", "ab"[n % 2]) for n in range(4)])
-        return journal, scheduler
-
-    journal, scheduler = begun()
-    count = lines_of(lambda: call(scheduler))
-    journal.close()
-    for at in range(1, count + 1, 1 if is_long else max(1, count // 30)):
-        journal, scheduler = begun()
-        raising(lambda: call(scheduler), at)  # noqa: B023 - called at once
-        scheduler.submit(job("next"))
-        told = seen(scheduler)
-        journal.close()
-        with Journal(journal.path, durability="process") as again:
-            assert seen(again.scheduler()) == told, at
-        journal.path.unlink()
+@everywhere
+@pytest.mark.parametrize("name", READS)
+def test_questions_to_a_scheduler(name, is_long):
+    base, call = made(), READS[name]
+    scheduler, told = base.fork(), seen(base)
+    for at, error in places(lambda: call(base.fork()), is_long=is_long):
+        raising(lambda: call(scheduler), at, error)
+        assert seen(scheduler) == told, (at, error)
+    call(scheduler)
 
 
-def test_calls_of_a_fleet():
-    def made():
-        fleet = kq.FleetScheduler(kq.Fleet({"u": cluster(), "v": cluster()}))
-        fleet.manager.submit(job("j"))
-        fleet.manager.settle()
-        return fleet
-
-    def state(fleet):
-        return [seen(scheduler) for scheduler in (fleet.manager, *fleet.workers.values())]
-
-    before, done, measured = state(made()), made(), made()
-    done.dispatch()
-    after = state(done)
-    for at in places(measured.dispatch, is_long=False):
-        fleet = made()
-        raising(fleet.dispatch, at)
-        assert state(fleet) in (before, after), at
-        fleet.dispatch()
-        assert state(fleet) == after
+# Journals.
 
 
-def test_submissions_to_a_simulation():
-    rows = [{"queue": "a", "submit": 10 * n, "runtime": 25, "cpu": 1, "name": f"j{n}"} for n in range(6)]
-    base = kq.Simulation(cluster(), rows)
-    base.run(12)
-    extra = [{"queue": "a", "submit": 15, "runtime": 5, "cpu": 2, "name": f"e{n}"} for n in range(2)]
-    measured = base.fork()
-    for at in places(lambda: measured.submit(extra), is_long=False):
+def group(scheduler):
+    with scheduler.journal.group():
+        scheduler.submit(job("new"))
+        scheduler.cycle()
+        scheduler.delete("w1")
+
+
+JOURNAL_CALLS = {
+    **{name: call for name, call in CALLS.items() if name not in ("answer_checks", "apply a workload", "delete")},
+    "compact": lambda s: s.journal.compact(),
+    "backup": lambda s: s.journal.backup(s.journal.path.with_name("backup.db")),
+    "open again": lambda s: s.journal.scheduler(cluster(), on_change="apply"),
+    "group": group,
+}
+
+
+@pytest.fixture
+def memory():
+    """A folder in memory if there is one, where journals are made sooner."""
+    shared = Path("/dev/shm")  # noqa: S108 - a folder of its own in there
+    with tempfile.TemporaryDirectory(dir=shared if shared.is_dir() else None) as folder:
+        yield Path(folder)
+
+
+def stored(path, folder):
+    """What a new process reads if this one is killed now: the state from copies of the files."""
+    for suffix in ("", "-wal"):
+        with contextlib.suppress(FileNotFoundError):
+            shutil.copy(f"{path}{suffix}", folder / f"copy.db{suffix}")
+    with Journal(folder / "copy.db", durability="process") as journal:
+        return seen(journal.scheduler())
+
+
+@everywhere
+@pytest.mark.parametrize("name", JOURNAL_CALLS)
+def test_calls_of_a_journal(memory, name, is_long):
+    call, numbers = JOURNAL_CALLS[name], count()
+    start = memory / "start.db"
+    with Journal(start, durability="process") as journal:
+        begun(journal.scheduler(kq.Scheduler(cluster(), stopping=30)))
+
+    @contextlib.contextmanager
+    def opened():
+        folder = memory / str(next(numbers))
+        folder.mkdir()
+        shutil.copy(start, folder / "j.db")
+        with Journal(folder / "j.db", durability="process") as journal:
+            scheduler = journal.scheduler()
+            if name.endswith("with checks"):
+                scheduler.answer_checks({"example.com/budget": approve})
+            yield scheduler, folder
+
+    with opened() as (scheduler, _):
+        states = [seen(scheduler)]
+        if name == "group":
+            for step in (lambda: scheduler.submit(job("new")), scheduler.cycle):
+                step()
+                states.append(seen(scheduler))
+            scheduler.delete("w1")
+        else:
+            call(scheduler)
+        states.append(seen(scheduler))
+    with opened() as (scheduler, _):
+        chosen = places(lambda: call(scheduler), is_long=is_long, sample=SAMPLE // 5)
+    for at, error in chosen:
+        with opened() as (scheduler, folder):
+            raising(lambda: call(scheduler), at, error)
+            told = seen(scheduler)
+            assert told in states, (name, at, error)
+            assert stored(folder / "j.db", folder)[1:] == told[1:], (name, at, error)
+            scheduler.submit(job("next"))
+            assert stored(folder / "j.db", folder)[1:] == seen(scheduler)[1:], (name, at, error)
+        shutil.rmtree(folder)
+
+
+# Fleets.
+
+
+def fleet():
+    worker = kq.Cluster(kq.ResourceFlavor("d"), [queue(name) for name in "ab"])
+    made = kq.FleetScheduler(kq.Fleet({"u": worker, "v": worker}, dispatcher=kq.sim.External()))
+    for name in ("there", "gone", "new"):
+        made.manager.submit(job(name))
+    made.manager.settle()
+    made.nominate("there", ["u", "v"])
+    made.nominate("gone", ["u"])
+    made.dispatch()
+    made["u"].settle()
+    made.dispatch()
+    made.manager.delete("gone")
+    made.nominate("new", ["v"])
+    return made
+
+
+FLEET_CALLS = {
+    "advance": lambda f: f.advance("5m"),
+    "dispatch": lambda f: f.dispatch(),
+    "collect_garbage": lambda f: f.collect_garbage(),
+    "connect": lambda f: f.connect("u", "v"),
+    "disconnect": lambda f: f.disconnect("u", "v"),
+    "nominate": lambda f: f.nominate("new", ["u"]),
+    "finish": lambda f: f.finish("there"),
+    "restart": lambda f: f.restart(),
+    "status": lambda f: f.status("there"),
+    "explain": lambda f: f.explain("there"),
+    "fork": lambda f: f.fork().dispatch(),
+    "settle on a worker": lambda f: f["v"].settle(),
+}
+
+
+def seen_fleet(made):
+    names = ("there", "new")
+    return [seen(one) for one in (made.manager, *made.workers.values())], [str(made.status(name)) for name in names]
+
+
+@everywhere
+@pytest.mark.parametrize("name", FLEET_CALLS)
+def test_calls_of_a_fleet(name, is_long):
+    base, call = fleet(), FLEET_CALLS[name]
+
+    def later(made):
+        """The state after further calls, which shows the connections and what MultiKueue's controllers remember."""
+        twin = made.fork()
+        return [seen_fleet(made), str(twin.dispatch()), str(twin.collect_garbage()), seen_fleet(twin)]
+
+    done = base.fork()
+    call(done)
+    states = later(base), later(done)
+    for at, error in places(lambda: call(base.fork()), is_long=is_long):
+        made = base.fork()
+        raising(lambda: call(made), at, error)  # noqa: B023 - called at once
+        assert later(made) in states, (name, at, error)
+
+
+# Simulations.
+
+
+def simulation(clusters):
+    rows = [{"queue": "a", "submit": 10 * n, "runtime": 25, "cpu": 3, "name": f"j{n}"} for n in range(8)]
+    made = kq.Simulation(clusters, rows)
+    made.run(32)
+    return made
+
+
+EXTRA = [{"queue": "a", "submit": 35, "runtime": 5, "cpu": 2, "name": f"e{n}"} for n in range(2)]
+OF_CLUSTERS = {
+    "submit": lambda r: r.submit(EXTRA),
+    "apply": lambda r: r.apply(queue("a", 3)),
+    "edit": lambda r: r.apply(kq.sim.Edit("ClusterQueue/a:quota[d/cpu].nominalQuota", 6)),
+    "finish": lambda r: r.apply(kq.sim.Finish("j3")),
+}
+RUN_CALLS = {
+    "run": lambda r: r.run(60),
+    "run with progress": lambda r: r.run(60, progress=lambda _: None),
+    "run_for": lambda r: r.run_for(60),
+    "step": lambda r: r.step(),
+    "fork": lambda r: r.fork().run(),
+    "result": lambda r: r.result(),
+    "scheduler": lambda r: r.scheduler,
+    "progress": lambda r: r.progress(),
+    "states": lambda r: r.states,
+    "jobs": lambda r: r.jobs,
+}
+RUNS = {
+    "a cluster": lambda: simulation(kq.Cluster(kq.ResourceFlavor("d"), queue("a"))),
+    "a fleet": lambda: simulation(kq.Fleet({name: kq.Cluster(kq.ResourceFlavor("d"), queue("a", 2)) for name in "uv"})),
+}
+
+
+def ended(run):
+    """The result after the run has gone on to its end."""
+    twin = run.fork()
+    twin.run()
+    table = twin.result().jobs
+    return [str(table[name].tolist()) for name in ("name", "submit", "first_start", "end")], len(run.jobs)
+
+
+@everywhere
+@pytest.mark.parametrize(
+    ("kind", "name"),
+    [("a cluster", name) for name in OF_CLUSTERS] + [(kind, name) for kind in RUNS for name in RUN_CALLS],
+)
+def test_calls_of_a_simulation(kind, name, is_long):
+    base, call = RUNS[kind](), (OF_CLUSTERS | RUN_CALLS)[name]
+    done = base.fork()
+    call(done)
+    states = ended(base), ended(done)
+    for at, error in places(lambda: call(base.fork()), is_long=is_long):
         run = base.fork()
-        raising(lambda: run.submit(extra), at)  # noqa: B023 - called at once
-        if len(run.jobs) == len(rows):
-            run.submit(extra)
-        run.run()
-        assert run.result().stats["finished"] == len(rows) + len(extra)
-
-
-def test_functions_may_only_read():
-    told = []
-
-    def choose(_workload, clusters, _now):
-        for call in (fleet.dispatch, lambda: fleet.manager.submit(job("k")), fleet["u"].settle):
-            with pytest.raises(kq.errors.StateError, match="may only read"):
-                call()
-        told.append(fleet.manager.keys())
-        return list(clusters)
-
-    fleet = kq.FleetScheduler(kq.Fleet({"u": cluster()}, dispatcher=kq.sim.External(choose)))
-    fleet.manager.submit(job("j"))
-    fleet.manager.settle()
-    assert [move.what for move in fleet.dispatch()] == ["created"]
-    assert told == [("default/j",)]
-
-
-@pytest.mark.parametrize("chosen", [5, True, [["a"]], "u"])
-def test_a_dispatcher_that_returns_no_names(chosen):
-    fleet = kq.FleetScheduler(kq.Fleet({"u": cluster()}, dispatcher=kq.sim.External(lambda *_: chosen)))
-    fleet.manager.submit(job("j"))
-    fleet.manager.settle()
-    with pytest.raises(kq.errors.InvalidSpecError, match="dispatcher: chose"):
-        fleet.dispatch()
+        raising(lambda: call(run), at, error)  # noqa: B023 - called at once
+        assert ended(run) in states, (name, at, error)
