@@ -101,3 +101,16 @@ def test_a_duration_that_a_release_reads_differently_is_shown_in_seconds(tmp_pat
     assert 'Configuration: wait_for_pods_ready: is read as {"timeout":1800.0,' in capsys.readouterr().out.replace(
         "\n", ""
     )
+
+
+def test_a_patch_release_is_told_apart_from_the_one_whose_profile_is_used(tmp_path, capsys):
+    path = tmp_path / "jobs.csv"
+    path.write_text("queue,submit,runtime,cpu\n", "utf-8")
+    arguments = ["upgrade", LENDING, "--jobs", str(path)]
+
+    assert main([*arguments, "--from", "v0.18.4", "--to", "v0.18.6"]) == 4
+    out = capsys.readouterr().out
+    assert out.startswith("not modelled: v0.18.4 is compared as v0.18.6, without the rules that changed since: ")
+    assert "flavors_without_candidates_compete (v0.18.5)" in out
+    assert out.count("is compared as") == 1
+    assert main([*arguments, "--from", "v0.17", "--to", "v0.18"]) == 0

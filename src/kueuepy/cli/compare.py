@@ -18,7 +18,7 @@ from kueuepy.errors.words import counted, verb
 from kueuepy.lab.upgrade import Upgrade, compare_versions
 from kueuepy.manifest import Manifest, load
 from kueuepy.objects import Configuration
-from kueuepy.profiles import DEFAULTS, release_of
+from kueuepy.profiles import DEFAULTS, RULES, release_of
 from kueuepy.simulation.changes import QueueOutcome
 from kueuepy.simulation.comparison import Comparison
 from kueuepy.simulation.comparison import compare as compare_policies
@@ -130,7 +130,7 @@ def upgrade(
         kueuepy upgrade examples/seeds/002/two-teams.yaml --jobs examples/seeds/002/jobs.csv --from v0.17 --to v0.19
     """
     manifest = load(paths(files), strict=not lenient, version=_profile(from_))
-    announce(not_modelled(Cluster.from_manifest(manifest, names=False)))
+    announce([*_of_patches(from_), *_of_patches(to), *not_modelled(Cluster.from_manifest(manifest, names=False))])
     read = reading_changes(manifest, files, from_, to, lenient=lenient)
     with jobs_of(jobs) as items, counting("jobs done") as show:
         found = compare_versions(Cluster.from_manifest(manifest, names=False), items, from_, to, progress=show)
@@ -162,6 +162,22 @@ def reading_changes(manifest: Manifest, files: list[str], before: str, after: st
         if name != "version" and old != new:
             changed.append(f"Configuration: {name}: is read as {_short(new)}, not {_short(old)}")
     return changed
+
+
+def _of_patches(version: str) -> list[str]:
+    """Return a note if rules changed between a version and the patch release whose profile is used for it."""
+    release, (_, _, patch) = release_of(_profile(version)), version.removeprefix("v").partition(".")[2].partition(".")
+    if not patch.isdecimal() or is_early(version):
+        return []
+    since = [
+        f"{rule.name} ({fixed})"
+        for rule in RULES
+        for fixed in rule.fixed
+        if release_of(fixed) == release and int(patch) < int(fixed.rpartition(".")[2]) <= release.patch
+    ]
+    if not since:
+        return []
+    return [f"{version} is compared as {release.newest}, without the rules that changed since: {', '.join(since)}"]
 
 
 def _profile(version: str) -> str:
