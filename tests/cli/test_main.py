@@ -162,8 +162,16 @@ def test_a_long_argument_is_not_quoted_in_full(kueuepy):
 INTERRUPTED = """
 import os, signal, sys, threading, time
 delay, *words = sys.argv[1:]
-from kueuepy.cli import main
+from kueuepy.cli import execute, main
+def has_begun():
+    # A function called by execute() runs, so the command handles interrupts.
+    frame = sys._current_frames()[threading.main_thread().ident].f_back
+    while frame and frame.f_code is not execute.__code__:
+        frame = frame.f_back
+    return frame is not None
 def interrupt():
+    while not has_begun():
+        time.sleep(0.0005)
     time.sleep(float(delay))
     os.kill(os.getpid(), signal.SIGINT)
 threading.Thread(target=interrupt, daemon=True).start()

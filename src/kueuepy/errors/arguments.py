@@ -50,7 +50,7 @@ def checked(function: Callable[P, R]) -> Callable[P, R]:
     def run(*args: P.args, **options: P.kwargs) -> R:
         try:
             return function(*args, **options)
-        except KueueError:
+        except (KueueError, MemoryError):  # no argument causes a lack of memory
             raise
         except Exception as error:
             raise_fault(function, args, options, error)
@@ -123,7 +123,7 @@ def checked_fields(post_init: Callable[[Any], None]) -> Callable[[Any], None]:
     def run(self: Any) -> None:
         try:
             post_init(self)
-        except KueueError:
+        except (KueueError, MemoryError):
             raise
         except Exception as error:
             names = _Names(post_init.__globals__)
