@@ -19,7 +19,7 @@ from kueuepy.objects.times import Timestamp, duration_ns, parse_time
 from kueuepy.simulation.base import JobColumns
 from kueuepy.simulation.columns import NEVER, SPANS, name_of_row
 from kueuepy.simulation.grouped import sums
-from kueuepy.simulation.shapes import content_key
+from kueuepy.simulation.shapes import KnownShapes
 from kueuepy.simulation.values import frame_columns, is_missing, row_columns
 from kueuepy.sources import readers
 from kueuepy.tables import Categorical
@@ -27,8 +27,6 @@ from kueuepy.tables.columns import categorical, concatenated
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
-
-    from numpy.typing import NDArray
 
     from kueuepy.manifest import Manifest
     from kueuepy.manifest.text.reading import Item
@@ -222,7 +220,9 @@ def of_workloads(workloads: Sequence[Workload], durations: Sequence[int | None])
         durations: The runtime of each Workload in nanoseconds. For `None`, a finished Workload has the runtime of its
             last run, and any other Workload never ends.
     """
-    given, (templates, codes) = tuple(workloads), _distinct(workloads)
+    given = tuple(workloads)
+    # One template for all jobs that differ only in the name, the UID, the creation time and the status.
+    templates, codes = KnownShapes(()).find(given)
     ran = [
         lifetime_of(workload).runtime if duration is None else duration
         for workload, duration in zip(given, durations, strict=True)
@@ -236,43 +236,10 @@ def of_workloads(workloads: Sequence[Workload], durations: Sequence[int | None])
             "submit": np.array([_created(workload) for workload in given], np.int64),
             "runtime": np.array([NEVER if time is None else time for time in ran], np.int64),
             "priority": np.array([w.priority or 0 for w in given], np.int64),
-            "template": codes,
+            "template": codes.astype(np.int64),
         },
-        templates=templates,
+        templates=tuple(templates),
     )
-
-
-def _distinct(workloads: Sequence[Workload]) -> tuple[tuple[Workload, ...], NDArray[np.int64]]:
-    """Return a Workload of each distinct specification, and for each Workload the index of the one that equals it.
-
-    Equal are Workloads that differ only in what a job has of its own: the name, the UID, the creation time and the
-    status. Encoding a Workload is expensive, so Workloads that share their pod sets are encoded once.
-    """
-    kept: list[Workload] = []
-    found: dict[bytes, int] = {}
-    by_parts: dict[tuple[Any, ...], int] = {}
-    codes = np.empty(len(workloads), np.int64)
-    for row, workload in enumerate(workloads):
-        parts = tuple(_identity(getattr(workload, field)) for field in _OF_SPEC)
-        code = by_parts.get(parts)
-        if code is None:
-            code = by_parts[parts] = found.setdefault(content_key(workload), len(kept))
-            if code == len(kept):
-                kept.append(workload)
-        codes[row] = code
-    return tuple(kept), codes
-
-
-def _identity(value: Any) -> Any:
-    """Return a value that is the same for values that are known to be equal without a comparison of their contents."""
-    if isinstance(value, tuple):
-        return tuple(map(id, value))
-    return value if value is None or isinstance(value, str | int) else id(value)
-
-
-_OF_SPEC = tuple(
-    field for field in Workload.__struct_fields__ if field not in ("name", "uid", "creation_timestamp", "status")
-)
 
 
 def _created(workload: Workload) -> int:

@@ -62,7 +62,7 @@ class KnownShapes:
     def add(self, shapes: Sequence[Workload]) -> None:
         """Add shapes after the existing shapes; their indices continue the existing indices."""
         for index, shape in enumerate(shapes, self._size):
-            self._places.setdefault(content_key(shape), index)
+            self._places.setdefault(_key(shape), index)
         self._size += len(shapes)
 
     def find(self, shapes: Sequence[Workload]) -> tuple[list[Workload], NDArray[np.int32]]:
@@ -71,7 +71,7 @@ class KnownShapes:
         added: dict[bytes, int] = {}
         indices = np.empty(len(shapes), np.int32)
         for number, shape in enumerate(shapes):
-            key = content_key(shape)
+            key = _key(shape)
             known = self._places.get(key)
             indices[number] = added.setdefault(key, self._size + len(added)) if known is None else known
             if known is None:
@@ -79,7 +79,7 @@ class KnownShapes:
         return list(fresh.values()), indices
 
 
-def content_key(shape: Workload) -> bytes:
+def _key(shape: Workload) -> bytes:
     """Return a key that identical shapes share; the key excludes the fields that identify a Workload."""
     unnamed = msgspec.structs.replace(shape, name="", uid="", creation_timestamp=None, status=None)
     return msgspec.msgpack.encode(unnamed, enc_hook=repr)
