@@ -7,6 +7,7 @@ from fractions import Fraction
 import pytest
 
 import kueuepy as kq
+from kueuepy.errors.arguments import checked
 
 QUEUE = {"apiVersion": "kueue.x-k8s.io/v1beta1", "kind": "Queue", "metadata": {"name": "a"}}
 
@@ -33,6 +34,15 @@ def test_an_argument_of_a_wrong_type_is_reported(call, told, scheduler):
     with pytest.raises(kq.KueueError) as caught:
         call(scheduler)
     assert told in str(caught.value)
+
+
+def test_a_lack_of_memory_is_not_reported_as_an_argument_of_a_wrong_type():
+    @checked
+    def run(_number: int) -> None:
+        raise MemoryError
+
+    with pytest.raises(MemoryError):
+        run("text")
 
 
 def test_a_method_of_one_item_accepts_its_argument_by_name(scheduler):

@@ -50,7 +50,7 @@ def checked(function: Callable[P, R]) -> Callable[P, R]:
     def run(*args: P.args, **options: P.kwargs) -> R:
         try:
             return function(*args, **options)
-        except (KueueError, MemoryError):  # no argument causes a lack of memory
+        except KueueError:
             raise
         except Exception as error:
             raise_fault(function, args, options, error)
@@ -91,7 +91,8 @@ def raise_fault(function: Callable[..., Any], args: tuple[Any, ...], options: di
 
 def _expect(values: Iterable[Any], hint: Any, names: _Names, where: str, error: Exception) -> None:
     for value in values:
-        if not fits(value, hint, names):
+        # No argument causes a lack of memory.
+        if not isinstance(error, MemoryError) and not fits(value, hint, names):
             raise InvalidSpecError(f"{where}: is {briefly(value)}; it must be {hint}") from error
 
 
@@ -123,7 +124,7 @@ def checked_fields(post_init: Callable[[Any], None]) -> Callable[[Any], None]:
     def run(self: Any) -> None:
         try:
             post_init(self)
-        except (KueueError, MemoryError):
+        except KueueError:
             raise
         except Exception as error:
             names = _Names(post_init.__globals__)
