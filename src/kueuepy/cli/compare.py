@@ -18,7 +18,7 @@ from kueuepy.errors.words import counted, verb
 from kueuepy.lab.upgrade import Upgrade, compare_versions
 from kueuepy.manifest import Manifest, load
 from kueuepy.objects import Configuration
-from kueuepy.profiles import DEFAULTS, RULES, release_of
+from kueuepy.profiles import DEFAULTS, ended_since, release_of
 from kueuepy.simulation.changes import QueueOutcome
 from kueuepy.simulation.comparison import Comparison
 from kueuepy.simulation.comparison import compare as compare_policies
@@ -166,18 +166,10 @@ def reading_changes(manifest: Manifest, files: list[str], before: str, after: st
 
 def _of_patches(version: str) -> list[str]:
     """Return a note if rules changed between a version and the patch release whose profile is used for it."""
-    release, (_, _, patch) = release_of(_profile(version)), version.removeprefix("v").partition(".")[2].partition(".")
-    if not patch.isdecimal() or is_early(version):
-        return []
-    since = [
-        f"{rule.name} ({fixed})"
-        for rule in RULES
-        for fixed in rule.fixed
-        if release_of(fixed) == release and int(patch) < int(fixed.rpartition(".")[2]) <= release.patch
-    ]
-    if not since:
-        return []
-    return [f"{version} is compared as {release.newest}, without the rules that changed since: {', '.join(since)}"]
+    since = () if is_early(version) else ended_since(version)
+    newest = release_of(_profile(version)).newest
+    changed = f"{version} is compared as {newest}, without the rules that changed since: {', '.join(since)}"
+    return [changed] if since else []
 
 
 def _profile(version: str) -> str:

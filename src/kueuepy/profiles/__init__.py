@@ -3,7 +3,7 @@
 from kueuepy.profiles.gates import DEFAULTS, DEPENDENCIES, LOCKED, effective
 from kueuepy.profiles.metrics import METRICS_SINCE, has_metric
 from kueuepy.profiles.releases import DEVELOPMENT, RELEASES, Release, release_of, release_of_image
-from kueuepy.profiles.rules import RULES, Rule, open_answers, rules_of
+from kueuepy.profiles.rules import RULES, Rule, ended_since, open_answers, rules_of
 
 __all__ = [
     "DEFAULTS",
@@ -16,6 +16,7 @@ __all__ = [
     "Release",
     "Rule",
     "effective",
+    "ended_since",
     "has_metric",
     "open_answers",
     "release_of",

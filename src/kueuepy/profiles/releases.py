@@ -68,6 +68,12 @@ def release_of(version: str) -> Release:
     raise InvalidSpecError(f"version: {version!r} has no profile; it must be one of {known}, or a patch of one")
 
 
+def patch_of(version: str) -> int | None:
+    """Return the patch number in a version such as `v0.18.2`; `None` if the version has none."""
+    found = _VERSION.fullmatch(version)
+    return int(found[2]) if found and found[2] else None
+
+
 _MANAGER = re.compile(r"(?:[^@]*/)?kueue(?:-controller-manager)?:(v0\.[0-9]+\.[0-9]+)(?:[-@].*)?")
 
 

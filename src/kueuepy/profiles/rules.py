@@ -9,7 +9,7 @@ from typing import Literal
 
 import msgspec
 
-from kueuepy.profiles.releases import RELEASES, Release, release_of
+from kueuepy.profiles.releases import RELEASES, Release, patch_of, release_of
 
 
 class Rule(msgspec.Struct, frozen=True):
@@ -36,10 +36,12 @@ class Rule(msgspec.Struct, frozen=True):
         >>> [release.name for release in RELEASES if rule.holds_in(release)]
         ['v0.15', 'v0.16', 'v0.17']
         """
-        by_minor = {release_of(version).minor: int(version.rpartition(".")[2]) for version in self.fixed}
-        if release.minor in by_minor:
-            return release.patch < by_minor[release.minor]
-        return release.minor < min(by_minor)
+        fixed = self.fixed_in(release)
+        return release < min(map(release_of, self.fixed)) if fixed is None else release.patch < fixed
+
+    def fixed_in(self, release: Release) -> int | None:
+        """Return the first patch of a minor release without the rule; `None` if the rule was removed in no patch."""
+        return next((patch_of(version) for version in self.fixed if release_of(version) == release), None)
 
 
 RULES = (
@@ -252,6 +254,21 @@ def open_answers(release: Release) -> tuple[str, ...]:
 def rules_of(release: Release) -> tuple[Rule, ...]:
     """Return the rules that apply in a release; an empty tuple for the mirrored commit."""
     return tuple(rule for rule in RULES if rule.holds_in(release))
+
+
+def ended_since(version: str) -> tuple[str, ...]:
+    """Return the rules that hold in a patch release, but not in the patch release whose profile is used for it.
+
+    >>> ended_since("v0.18.5")
+    ('pooled_entry_penalties (v0.18.6)', 'moved_pods_are_uncounted (v0.18.6)')
+    """
+    release, patch = release_of(version), patch_of(version)
+    ends = [(rule.name, rule.fixed_in(release)) for rule in RULES]
+    return tuple(
+        f"{name} (v0.{release.minor}.{end})"
+        for name, end in ends
+        if patch is not None and end is not None and patch < end <= release.patch
+    )
 
 
 assert not rules_of(RELEASES[-1]), "the mirrored commit differs from itself"
