@@ -10,14 +10,12 @@ from __future__ import annotations
 import math
 from array import array
 from itertools import product
-from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import msgspec
 
 from kueuepy.errors import InvalidSpecError
-from kueuepy.manifest.text.limits import Limits
-from kueuepy.manifest.text.reading import read
+from kueuepy.manifest.text.reading import read_file
 from kueuepy.objects import (
     ClusterQueue,
     LocalQueue,
@@ -135,11 +133,7 @@ def read_profile(path: str) -> Profile:
     Raises:
         InvalidSpecError: The file cannot be read, or is not a profile; the message names the file and the field.
     """
-    try:
-        data = Path(path).read_bytes()
-    except OSError as error:
-        raise InvalidSpecError(f"{path}: cannot be read: {error.strerror}") from None
-    document = next((item.value for item in read(path, data, Limits(), strict=True)), None)
+    document = next((item.value for item in read_file(path)), None)
     try:
         profile = msgspec.convert(document, Profile, strict=False)
     except msgspec.ValidationError as error:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Mapping, Sequence
 from numbers import Integral
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, TypedDict, Union
 
 import msgspec
@@ -13,8 +12,7 @@ import numpy as np
 
 from kueuepy.errors import InvalidSpecError, KueueError
 from kueuepy.manifest.convert import from_dict
-from kueuepy.manifest.text.limits import Limits
-from kueuepy.manifest.text.reading import read
+from kueuepy.manifest.text.reading import read_file
 from kueuepy.objects import SECOND, Object
 from kueuepy.objects.times import LONGEST
 from kueuepy.simulation.distributions import TABLE, distribution_of, draws
@@ -551,12 +549,8 @@ def read_events(path: str | os.PathLike[str]) -> tuple[Event, ...]:
     Raises:
         InvalidSpecError: The file cannot be read, or an event is invalid; the message names the file and the line.
     """
-    try:
-        data = Path(path).read_bytes()
-    except OSError as error:
-        raise InvalidSpecError(f"{path}: cannot be read: {error.strerror}") from None
     found: list[Event] = []
-    for item in read(str(path), data, Limits(), strict=True):
+    for item in read_file(path):
         found += _events(item)
     return tuple(found)
 

@@ -7,7 +7,6 @@ import math
 import operator
 import re
 from os import PathLike
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple, get_args
 
 import msgspec
@@ -18,8 +17,7 @@ from kueuepy.errors import InvalidSpecError, KueueError, NotFoundError
 from kueuepy.errors.arguments import checked, checked_methods
 from kueuepy.errors.problems import nearest, shown
 from kueuepy.look.notebook import Sheet
-from kueuepy.manifest.text.limits import Limits
-from kueuepy.manifest.text.reading import read
+from kueuepy.manifest.text.reading import read_file
 from kueuepy.objects import SECOND
 from kueuepy.simulation.catalogue import FIGURES, FLEET_FIGURES, unit_of
 from kueuepy.simulation.figures import Kpis
@@ -534,11 +532,7 @@ def read_promises(path: str | PathLike[str]) -> list[Written]:
         InvalidSpecError: The file cannot be read or is malformed; the message names file and line.
         NotFoundError: A target names a metric that does not exist.
     """
-    try:
-        data = Path(path).read_bytes()
-    except OSError as error:
-        raise InvalidSpecError(f"{path}: cannot be read: {error.strerror}") from None
-    entries = list(read(str(path), data, Limits(), strict=True))
+    entries = list(read_file(path))
     if len(entries) != 1 or not isinstance(entries[0].value, list) or not entries[0].value:
         raise InvalidSpecError(f"{path}: it must be a list of promises, such as - wait_p95(team-a) <= 30m")
     return [_written(entries[0].where((place,)), entry) for place, entry in enumerate(entries[0].value)]

@@ -1,5 +1,7 @@
 """Reading of objects from files and strings, with the positions of all fields."""
 
+import os
+import pathlib
 import re
 from codecs import getincrementaldecoder
 from collections.abc import Iterator
@@ -9,6 +11,7 @@ from typing import Any, NamedTuple
 import msgspec
 
 from kueuepy._core import has_controls, marks
+from kueuepy.errors import InvalidSpecError
 from kueuepy.errors.problems import LimitError, ManifestError, Path
 from kueuepy.manifest.text.fast import FastReader
 from kueuepy.manifest.text.jsontext import json_value
@@ -88,6 +91,21 @@ def read(name: str, data: bytes, limits: Limits, *, strict: bool) -> Iterator[It
     _check_bytes(name, data, limits)
     for text in _documents(name, data):
         yield from _document(text, ReadOptions(limits, strict=strict))
+
+
+def read_file(path: str | os.PathLike[str]) -> Iterator[Item]:
+    """Iterate over the documents of a file that contains no objects of the API, such as a list of events.
+
+    Raises:
+        InvalidSpecError: The file cannot be read.
+        ManifestError: The file is not YAML or JSON in UTF-8.
+        LimitError: The file exceeds a default limit.
+    """
+    try:
+        data = pathlib.Path(path).read_bytes()
+    except OSError as error:
+        raise InvalidSpecError(f"{path}: cannot be read: {error.strerror}") from None
+    return read(str(path), data, Limits(), strict=True)
 
 
 def _check_bytes(name: str, data: bytes, limits: Limits) -> None:
