@@ -449,7 +449,7 @@ def load_result(directory: str | os.PathLike[str]) -> Result:
         UnsupportedError: pyarrow is not installed.
     """
     folder = Path(directory)
-    facts: Any = read_facts(folder, Source(folder / "result.json").text())
+    facts: Any = read_facts(folder, Source(folder / "result.json").text)
     tables = {name: kind(read_table(folder / f"{name}.parquet")) for name, kind in TABLES.items()}
     cls = FleetResult if "fleet" in facts else Result
     found = cls(tables, facts["totals"], tuple(facts["loops"]), facts)

@@ -107,7 +107,7 @@ def _read_swf(source: Source, map: Mapping[str, int] | None = None) -> JobColumn
 
 
 def _numbers(source: Source) -> tuple[str, NDArray[np.float64]]:
-    lines = source.text().splitlines()
+    lines = source.text.splitlines()
     header = "".join(f"{line}\n" for line in lines if line.startswith(";"))
     body = {number: line for number, line in enumerate(lines, 1) if line.strip() and not line.startswith(";")}
     source.line = list(body).__getitem__
@@ -311,7 +311,7 @@ def _read_sacct(source: Source, map: Mapping[str, str] | None = None) -> JobColu
     """
     chosen = dict(map or {})
     queue = chosen.pop("queue", "Account")
-    lines = csv.DictReader(source.text().splitlines(), delimiter="|", quoting=csv.QUOTE_NONE)
+    lines = csv.DictReader(source.text.splitlines(), delimiter="|", quoting=csv.QUOTE_NONE)
     if missing := [name for name in ("JobID", "State", "Submit", queue) if name not in (lines.fieldnames or ())]:
         raise InvalidSpecError(f"{source.path}: has no field {missing[0]}; sacct prints the fields of its option -o")
     if chosen:
@@ -431,7 +431,7 @@ def _format_of(source: Source, columns: Mapping[str, str] | None) -> str:
     """Return the format of a file, from the suffix of its name and its first line."""
     suffix = Path(source.path.name.removesuffix(".gz")).suffix[1:]
     if suffix in ("", "txt", "log", "psv", "csv"):
-        first = source.text().partition("\n")[0].strip()
+        first = source.text.partition("\n")[0].strip()
         if {"JobID", "State"} <= {*first.split("|")}:
             return "sacct"
     if suffix not in _SUFFIXES:

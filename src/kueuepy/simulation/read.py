@@ -47,20 +47,20 @@ class Source:
     @cached_property
     def csv(self) -> dict[str, Any]:
         """The columns of a CSV file as text."""
-        text = self.text()
+        text = self.text
         self.line = lambda row: line_of(text, row)
         return csv_columns(text, str(self.path))
 
     def jsonl(self) -> dict[str, Any]:
         """Return the columns of a file with a JSON object in each line."""
-        lines = {number: line for number, line in enumerate(self.text().split("\n"), 1) if line.strip()}
+        lines = {number: line for number, line in enumerate(self.text.split("\n"), 1) if line.strip()}
         self.line = list(lines).__getitem__
         allowed = "a line must be a JSON object"
         return row_columns([self._decoded(line, dict[str, Any], allowed, f":{at}") for at, line in lines.items()])
 
     def json(self, kind: Any, what: str) -> Any:
         """Decode the file as JSON of a given type, which `what` describes for error messages."""
-        return self._decoded(self.text(), kind, f"it must be {what}")
+        return self._decoded(self.text, kind, f"it must be {what}")
 
     def _decoded(self, text: str, kind: Any, allowed: str, place: str = "") -> Any:
         try:
@@ -68,8 +68,9 @@ class Source:
         except (msgspec.MsgspecError, RecursionError, ValueError) as error:
             raise InvalidSpecError(f"{self.path}{place}: {error}; {allowed}") from None
 
+    @cached_property
     def text(self) -> str:
-        """Return the content of the file as UTF-8 text, decompressed if it is gzipped."""
+        """The content of the file as UTF-8 text, decompressed if it is gzipped."""
         try:
             data = self.path.read_bytes()
             # The first two bytes identify gzip, whatever the name of the file is.
