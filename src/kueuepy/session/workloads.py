@@ -117,7 +117,8 @@ def add(session: Session, new: Sequence[SubmittedWorkload], changed: Sequence[Wo
             pairs.append((call, call.steps(state, one.prepared or Question(call.workload))))
     for obj in changed:
         Question(obj)  # raises the error of an unreadable workload before anything changes
-        pairs.append((calls.Apply(obj), calls.Apply(obj).steps(state)))
+        apply = calls.Apply(obj)
+        pairs.append((apply, apply.steps(state)))
     session.execute(pairs)
 
 
