@@ -10,14 +10,12 @@ import re
 import sys
 from pathlib import Path
 
+from kueuepy.cluster.unmodelled import fields as fields_of_kinds
+from kueuepy.profiles.gates import COVERAGE, DEFAULTS, LATER
+from kueuepy.profiles.releases import RELEASES
+
 ROOT = Path(__file__).resolve().parent.parent
 PAGE = ROOT / "docs" / "fidelity.md"
-sys.path.insert(0, str(ROOT / "src"))
-
-from kueuepy.cluster.unmodelled import fields as fields_of_kinds  # noqa: E402 - of this checkout
-from kueuepy.profiles.gates import COVERAGE, DEFAULTS, LATER  # noqa: E402
-from kueuepy.profiles.releases import RELEASES  # noqa: E402
-
 EFFECTS = ("modelled", "no effect", "not modelled")
 END = "<!-- end -->\n"
 _CITATION = re.compile(
