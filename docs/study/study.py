@@ -91,7 +91,7 @@ METRICS = {
     "idle_while_waiting": 1,
     "borrowed_hours": 1,
 }
-"""Metrics of `kueuepy.sim.Kpis`, with the factor to the unit of the study: hours, per cent, counts or GPU-hours."""
+"""Metrics of `Kpis`, with the factor to the unit of the study: hours, per cent, counts or GPU-hours."""
 OWN = ("entitled", "late", "late_p95", "late_p99", "late_max")
 """Metrics of jobs that are entitled to quota; see `entitled`."""
 

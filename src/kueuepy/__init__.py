@@ -8,7 +8,6 @@ names from the modules of the package, which the table lists. Each name is loade
 | `kueuepy` | clusters, objects, `Scheduler`, decisions, `Jobs`, `simulate`, `compare`, `sweep`, `plan`, fleets |
 | `kueuepy.objects` | every object of Kueue's API, and helpers such as `nodes` and `required` |
 | `kueuepy.errors` | `KueueError` and its subclasses |
-| `kueuepy.answers` | records that a Scheduler's methods return, and its tables |
 | `kueuepy.sim` | descriptions of a simulation: eviction costs, delays, failures, events, distributions |
 | `kueuepy.lab` | questions that need many simulations: `search`, `eta`, `risk`, `safety`, `limits`, `rl`, `play`, … |
 | `kueuepy.platform` | `Journal`, metrics, statuses, and the import of live clusters |

@@ -1,5 +1,4 @@
 from kueuepy import (
-    answers,
     errors,
     jobs,
     lab,
@@ -10,18 +9,16 @@ from kueuepy import (
 )
 from kueuepy._core import Quantity, Question
 from kueuepy.cluster import Cluster, dump, load
-from kueuepy.engine.cycle import Cycle, Settled
 from kueuepy.engine.decisions import (
     Admitted,
     Decision,
     Pending,
     Preempting,
+    Target,
 )
 from kueuepy.errors import KueueError
-from kueuepy.explain import Explanation
 from kueuepy.fleet import Fleet, FleetScheduler
-from kueuepy.lab.exploration.grid import Sweep
-from kueuepy.lab.exploration.plan import Plan, plan
+from kueuepy.lab.exploration.plan import plan
 from kueuepy.lab.exploration.sweep import sweep
 from kueuepy.objects import (
     AdmissionCheck,
@@ -65,9 +62,7 @@ __all__ = [
     "Cohort",
     "Comparison",
     "Configuration",
-    "Cycle",
     "Decision",
-    "Explanation",
     "FairSharing",
     "FairSharingConfig",
     "FlavorQuotas",
@@ -79,7 +74,6 @@ __all__ = [
     "Namespace",
     "Node",
     "Pending",
-    "Plan",
     "PodSet",
     "Preempting",
     "Preemption",
@@ -91,15 +85,13 @@ __all__ = [
     "ResourceQuota",
     "Result",
     "Scheduler",
-    "Settled",
     "Simulation",
-    "Sweep",
     "Taint",
+    "Target",
     "Toleration",
     "Topology",
     "Workload",
     "WorkloadPriorityClass",
-    "answers",
     "compare",
     "dump",
     "errors",

@@ -16,7 +16,7 @@ TYPE_CHECKING = False  # importing `typing` takes longer than the rest of `impor
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-FACADES = ("kueuepy", "kueuepy.answers", "kueuepy.lab", "kueuepy.platform", "kueuepy.sim")
+FACADES = ("kueuepy", "kueuepy.lab", "kueuepy.platform", "kueuepy.sim")
 ROOMS = ("kueuepy.jobs", "kueuepy.manifest", "kueuepy.objects")
 """The modules of single rooms, whose names users import too."""
 

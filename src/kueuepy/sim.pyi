@@ -5,11 +5,8 @@ from kueuepy.fleet import (
     External,
     Incremental,
 )
-from kueuepy.lab.exploration.statistics import Estimate, PairedDifference
 from kueuepy.session.checks import (
     CheckAnswer,
-    CheckController,
-    CheckRequest,
     Provisioning,
 )
 from kueuepy.simulation.distributions import (
@@ -20,7 +17,6 @@ from kueuepy.simulation.distributions import (
     ShiftedExponential,
     Weibull,
 )
-from kueuepy.simulation.figures import Kpis
 from kueuepy.simulation.load import cluster_of
 from kueuepy.simulation.model import (
     CheckDelay,
@@ -36,14 +32,11 @@ from kueuepy.simulation.model import (
     RunModel,
     Startup,
 )
-from kueuepy.simulation.recorded import PreemptionLoop
 
 __all__ = [
     "AllAtOnce",
     "CheckAnswer",
-    "CheckController",
     "CheckDelay",
-    "CheckRequest",
     "Clock",
     "Connect",
     "Constant",
@@ -51,7 +44,6 @@ __all__ = [
     "Disconnect",
     "Edit",
     "Empirical",
-    "Estimate",
     "Event",
     "Evict",
     "Exponential",
@@ -59,10 +51,7 @@ __all__ = [
     "Failures",
     "Finish",
     "Incremental",
-    "Kpis",
     "LogNormal",
-    "PairedDifference",
-    "PreemptionLoop",
     "Priority",
     "Provisioning",
     "Recording",

@@ -216,7 +216,7 @@ def test_PR_20_the_preemptor_waits_until_its_victim_has_stopped(stage):
     assert decision == kq.Preempting(
         workload="default/high",
         cluster_queue="q",
-        targets=(kq.answers.Target("default/low", "InClusterQueue", "q"),),
+        targets=(kq.Target("default/low", "InClusterQueue", "q"),),
         reason="WaitingForPreemptedWorkloads",
         message=decision.message,
         attempts=decision.attempts,

@@ -49,7 +49,7 @@ def test_FS_13_the_preemptee_is_admitted_instead_of_the_preemptor(stage, strateg
     assert [decision.workload for decision in back.admitted] == ["default/w-borrower"]
     (preempting,) = taken.preempting
     assert preempting.workload == "default/w-incoming"
-    assert preempting.targets == (kq.answers.Target("default/w-borrower", "InCohortFairSharing", "borrowing"),)
+    assert preempting.targets == (kq.Target("default/w-borrower", "InCohortFairSharing", "borrowing"),)
     assert "default/w-base" in {f"default/{name}" for name in story.running()}
 
 

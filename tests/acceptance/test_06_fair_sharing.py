@@ -134,7 +134,7 @@ def test_FS_06_less_than_initial_share(stage):
     story.settle()
     story.submit("b", 1, {"cpu": 6}, name="six")
     (decision,) = story.scheduler.cycle()
-    assert decision.targets == (kq.answers.Target("default/whole", "InCohortFairSharing", "a"),)
+    assert decision.targets == (kq.Target("default/whole", "InCohortFairSharing", "a"),)
     assert _compared(story, "six") == [(750, 1000, 0, True)]
 
 

@@ -177,7 +177,7 @@ def test_AF_06_the_local_queue_with_most_usage_is_preempted_first_whatever_its_p
         story.settle()
     story.submit("lq-b", 1, {"cpu": 2}, name="urgent", priority=5)
     (decision,) = story.scheduler.cycle()
-    assert decision.targets == (kq.answers.Target(f"default/{victim}", "InClusterQueue", "cq"),)
+    assert decision.targets == (kq.Target(f"default/{victim}", "InClusterQueue", "cq"),)
 
 
 def test_AF_07_decayed_usage_is_recorded_for_each_local_queue():

@@ -75,7 +75,7 @@ def test_WI_03_the_explanation_of_a_preemption_has_the_rule_and_each_candidate(s
         "default/a-peer": ("PriorityNotLower", None),
     }
     (decision,) = story.scheduler.cycle()
-    assert decision.targets == (kq.answers.Target("default/b-lower", "InCohortReclamation", "b"),)
+    assert decision.targets == (kq.Target("default/b-lower", "InCohortReclamation", "b"),)
 
 
 def test_WI_04_try_admit_returns_flavors_targets_or_the_reason(stage):
@@ -89,7 +89,7 @@ def test_WI_04_try_admit_returns_flavors_targets_or_the_reason(stage):
         return story.scheduler.try_admit(kq.Workload("w", queue_name="q", pod_sets=pods, priority=priority))
 
     assert ask(1, 0).flavors == {"main": {"cpu": "default"}}
-    assert ask(2, 1).targets == (kq.answers.Target("default/low", "InClusterQueue", "q"),)
+    assert ask(2, 1).targets == (kq.Target("default/low", "InClusterQueue", "q"),)
     assert (ask(2, 0).reason, ask(5, 0).reason) == ("WaitingForQuota", "ExceedsMaxQuota")
     assert story.scheduler.keys() == ("default/low",)
 

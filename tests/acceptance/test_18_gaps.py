@@ -33,7 +33,7 @@ def test_GAP_02_a_job_is_checked_before_it_is_submitted():
     scheduler.submit({"name": "low", "queue": "a", "cpu": 6})
     scheduler.settle()
     asked = scheduler.try_admit({"name": "new", "queue": "a", "cpu": 4, "priority": 1})
-    assert asked.targets == (kq.answers.Target("default/low", "InClusterQueue", "a"),)
+    assert asked.targets == (kq.Target("default/low", "InClusterQueue", "a"),)
     assert scheduler.keys() == ("default/low",)
 
 

@@ -6,6 +6,7 @@ import pytest
 
 import kueuepy as kq
 from fuzz.documents import hold
+from kueuepy.engine.cycle import Cycle
 from kueuepy.manifest import load
 from kueuepy.simulation.items import jobs_of
 from saved import from_bytes, to_bytes
@@ -148,7 +149,7 @@ def test_settling_many_kinds_of_workloads_that_do_not_fit_checks_few_states():
 
     def run():
         engine.settle()
-        return kq.Cycle(engine.decide())
+        return Cycle(engine.decide())
 
     settled = settle(engine, run)
     assert settled.finished

@@ -124,7 +124,7 @@ def test_a_fair_preemption_is_explained_with_the_compared_shares(tree):
     assert f"{FINAL}: share of left with the request 150 ≤ share of right without it 200 (before: 300)" in text
     assert f"{INITIAL}: share of left with the request 150 < share of right with it 200" in text
     (decision,) = tree.cycle()
-    assert decision.targets == (kq.answers.Target("default/x2", "InCohortFairSharing", "x"),)
+    assert decision.targets == (kq.Target("default/x2", "InCohortFairSharing", "x"),)
 
 
 def test_a_queue_with_weight_0_preempts_no_workloads_of_others(tree):

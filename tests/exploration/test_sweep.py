@@ -16,6 +16,7 @@ import pytest
 import kueuepy as kq
 from exploration.conftest import CELL, GPU, NOMINAL, RECLAIM, arrivals, team
 from kueuepy.lab.exploration.runs import row_of
+from kueuepy.lab.exploration.statistics import PairedDifference
 from kueuepy.lab.exploration.sweep import SweepProgress
 
 BORROWING = f"ClusterQueue/team-a:quota[{CELL}].borrowingLimit"
@@ -57,7 +58,7 @@ def test_all_policies_see_the_same_draws_for_the_same_seed(teams):
     grid = kq.sweep(teams, arrivals(0), {"jobs:thin": [1.0, 1.0, 0.5]}, seeds=2, delays=delays)
     waits = grid.frame["wait_mean"]
     assert waits[0] == waits[2] != waits[1] == waits[3]
-    assert grid.difference(0, 1, "wait_mean") == kq.sim.PairedDifference(0, 0, 0, 2, 0, 0)
+    assert grid.difference(0, 1, "wait_mean") == PairedDifference(0, 0, 0, 2, 0, 0)
     assert grid.frame["jobs"][4] == grid.frame["jobs"][0] * len(arrivals(0).thin(0.5)) // 80
 
 

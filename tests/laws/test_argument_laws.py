@@ -34,12 +34,10 @@ EXCEPT = {
     "jobs.PodIndex": "is for classes of one's own",
     "jobs.PodSetInfo": "is for classes of one's own",
     "jobs.PodSetPath": "is for classes of one's own",
-    "jobs.Section": "is for classes of one's own",
     "jobs.PodSetSource": "is for classes of one's own",
     "jobs.register": "lasts for the whole process",
     "jobs.path_kind": "lasts for the whole process",
     "lint.Findings": "is a list",
-    "objects.Seconds": "is constructed as a float",
     "objects.Timestamp": "is constructed as a datetime",
     "CheckRequest": "is a tuple",
 }

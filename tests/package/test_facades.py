@@ -11,7 +11,7 @@ import kueuepy as kq
 from kueuepy import _stubs
 from kueuepy.errors.former import FORMER
 
-FACADES = ["kueuepy", "kueuepy.answers", "kueuepy.lab", "kueuepy.platform", "kueuepy.sim"]
+FACADES = ["kueuepy", "kueuepy.lab", "kueuepy.platform", "kueuepy.sim"]
 OTHERS = ["kueuepy.errors", "kueuepy.objects", "kueuepy.jobs", "kueuepy.platform.live", "kueuepy.manifest"]
 
 
@@ -54,7 +54,6 @@ def test_no_name_is_in_two_facades():
     # The objects and errors that most programs need are at the top too.
     allowed = {public for public in kq.__all__ if public in {*kq.objects.__all__, *kq.errors.__all__}}
     assert {public: found for public, found in twice.items() if public not in allowed} == {
-        "Change": {"kueuepy.answers", "kueuepy.platform.live"},
         "dump": {"kueuepy", "kueuepy.manifest"},
         "load": {"kueuepy", "kueuepy.manifest"},
     }
@@ -85,7 +84,7 @@ def test_a_removed_name_is_answered_with_the_new_way(module, name):
     assert str(caught.value).endswith(f"has no attribute '{name}': {FORMER['name'][name]}")
 
 
-@pytest.mark.parametrize("module", [kq, kq.sim, kq.lab, kq.platform, kq.answers])
+@pytest.mark.parametrize("module", [kq, kq.sim, kq.lab, kq.platform])
 def test_an_unfamiliar_name_has_no_suggestion(module):
     with pytest.raises(AttributeError, match=r"^module '[\w.]+' has no attribute 'zzzz'$"):
         module.zzzz  # noqa: B018

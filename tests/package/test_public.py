@@ -18,7 +18,7 @@ MODULES = sorted(
     if path.stem != "__main__" and ">>> " in path.read_text(encoding="utf-8")
 )
 
-PUBLIC = [kq, kq.answers, kq.errors, kq.jobs, kq.lab, kq.live, kq.manifest, kq.objects, kq.platform, kq.sim]
+PUBLIC = [kq, kq.errors, kq.jobs, kq.lab, kq.live, kq.manifest, kq.objects, kq.platform, kq.sim]
 
 
 def test_every_public_name_exists_and_is_documented():

@@ -1,6 +1,7 @@
 import re
 
 import kueuepy as kq
+from kueuepy.explain import Cause, Explanation
 from kueuepy.look.notebook import Named, Sheet
 from kueuepy.pages.html import MOST_BYTES, sheet_html
 from teams import DEFAULT, queue, workload
@@ -10,13 +11,13 @@ def test_names_are_escaped_in_all_html():
     evil = "<script>alert(1)</script>"
     decisions = [
         kq.Pending(workload=evil, reason="WaitingForQuota", cluster_queue=evil, message=evil),
-        kq.Preempting(workload=evil, targets=(kq.answers.Target(evil, "InClusterQueue", evil),), cluster_queue=evil),
+        kq.Preempting(workload=evil, targets=(kq.Target(evil, "InClusterQueue", evil),), cluster_queue=evil),
         kq.Admitted(evil, evil, (kq.objects.PodSetAssignment(evil, {"cpu": evil}),)),
     ]
-    cause = kq.answers.Cause("x", evil, {}, (kq.answers.Cause("y", evil),))
+    cause = Cause("x", evil, {}, (Cause("y", evil),))
     shown = [d._repr_html_() for d in decisions]
     shown += [
-        kq.Explanation(evil, evil, "Pending", evil, "", ("", ""), (cause,))._repr_html_(),
+        Explanation(evil, evil, "Pending", evil, "", ("", ""), (cause,))._repr_html_(),
         sheet_html(Sheet([evil], [[evil]], evil)),
     ]
     for html in shown:

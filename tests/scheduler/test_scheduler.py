@@ -65,7 +65,7 @@ def test_a_preemptor_names_its_targets_and_the_rule():
     (decision,) = scheduler.cycle()
     match decision:
         case kq.Preempting(name, (target,)):
-            assert (name, target) == ("default/high", kq.answers.Target("default/low", "InClusterQueue", "a"))
+            assert (name, target) == ("default/high", kq.Target("default/low", "InClusterQueue", "a"))
     assert scheduler.settle().admitted[0].workload == "default/high"
 
 

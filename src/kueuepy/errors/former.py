@@ -8,9 +8,40 @@ from __future__ import annotations
 _RECIPE = 'copy the function that reads it from docs/howto.md, section "Read traces of other systems"'
 _TRACES = "acme alibaba alibaba2020 alibaba2023 alibaba2025 alibaba2026-spot batsim borg2019 dlrm helios openb pai"
 
+# Classes that programs receive and do not create, by the module that defines them.
+_RECEIVED = {
+    "kueuepy.engine.cycle": "Cycle Loop Settled",
+    "kueuepy.engine.decisions": "FlavorAttempt",
+    "kueuepy.engine.tables": "QueueTable QuotaTable ShareTable UsageTable WorkloadTable",
+    "kueuepy.explain": "Cause Explanation RootCause",
+    "kueuepy.explain.whatif": "Answers Change Difference Outcome",
+    "kueuepy.lab.exploration.answer": "Guarantee",
+    "kueuepy.lab.exploration.estimate": "Eta Risk",
+    "kueuepy.lab.exploration.fragments": "Fragmentation",
+    "kueuepy.lab.exploration.grid": "SelectedPolicy Sweep",
+    "kueuepy.lab.exploration.measure": "PolicyCheck PolicyVerdict",
+    "kueuepy.lab.exploration.plan": "Plan",
+    "kueuepy.lab.exploration.search": "Search",
+    "kueuepy.lab.exploration.statistics": "Estimate PairedDifference",
+    "kueuepy.lab.exploration.sweep": "SweepProgress",
+    "kueuepy.lab.upgrade": "Upgrade",
+    "kueuepy.pages": "Page",
+    "kueuepy.platform.importer": "Import",
+    "kueuepy.platform.journal": "JournaledScheduler",
+    "kueuepy.platform.visibility": "ClusterQueueStatus CohortStatus EventTable Fidelity PendingWorkload"
+    " PendingWorkloadsSummary SchedulerEvent",
+    "kueuepy.session.checks": "CheckController CheckRequest",
+    "kueuepy.simulation.figures": "Kpis",
+    "kueuepy.simulation.recorded": "PreemptionLoop",
+    "kueuepy.simulation.simulate": "Progress",
+    "kueuepy.topology": "Rack RackMap",
+}
+
 FORMER: dict[str, dict[str, str]] = {
     # Attributes of the public modules: an old name is answered in whichever of them it is looked up.
     "name": {
+        **{name: f"import it from {module}" for module, names in _RECEIVED.items() for name in names.split()},
+        "answers": "import Target from kueuepy, and other classes from the modules that docs/api/answers.md names",
         "Calibration": "benchmarks/eta_coverage.py in a checkout measures the coverage of eta",
         "CycleCost": "simulate with Recording(cycles=True), whose table cycles has the heads of each cycle",
         "DelayMatrix": 'use kueuepy.lab.guarantee("delays", ...)',
@@ -27,26 +58,7 @@ FORMER: dict[str, dict[str, str]] = {
         "shrink": 'use kueuepy.lab.guarantee("shrink", ...)',
         "starvation": 'use kueuepy.lab.guarantee("starvation", ...)',
         "victim_sets": "use Scheduler.explain, which lists the preemption candidates and targets of a workload",
-        "ClusterQueueStatus": "import it from kueuepy.platform.visibility",
-        "CohortStatus": "import it from kueuepy.platform.visibility",
-        "EventTable": "import it from kueuepy.platform.visibility",
-        "Eta": "import it from kueuepy.lab.exploration.estimate",
-        "Fidelity": "import it from kueuepy.platform.visibility",
-        "Fragmentation": "import it from kueuepy.lab.exploration.fragments",
-        "Guarantee": "import it from kueuepy.lab.exploration.answer",
-        "Import": "import it from kueuepy.platform.importer",
-        "Risk": "import it from kueuepy.lab.exploration.estimate",
-        "SchedulerEvent": "import it from kueuepy.platform.visibility",
-        "Search": "import it from kueuepy.lab.exploration.search",
-        "Upgrade": "import it from kueuepy.lab.upgrade",
         "LocalQueueStatus": "import it from kueuepy.platform.visibility, or the object's status from kueuepy.objects",
-        "PendingWorkload": "import it from kueuepy.platform.visibility",
-        "PendingWorkloadsSummary": "import it from kueuepy.platform.visibility",
-        "PolicyCheck": "import it from kueuepy.lab.exploration.measure",
-        "PolicyVerdict": "import it from kueuepy.lab.exploration.measure",
-        "Progress": "import it from kueuepy.simulation.simulate",
-        "SelectedPolicy": "import it from kueuepy.lab.exploration.grid",
-        "SweepProgress": "import it from kueuepy.lab.exploration.sweep",
         "persist": "use Scheduler.save and Scheduler.load",
         "Mutator": "use hypothesis or a fuzzer; kueuepy's own is tests/fuzz/mutation.py in a checkout",
         "ScenarioError": "run python tools/replay.py in a checkout",

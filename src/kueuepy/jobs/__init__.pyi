@@ -3,7 +3,7 @@ from kueuepy.jobs.convert import to_workload, to_workloads, unmanaged
 from kueuepy.jobs.custom import PathJob as PathJob
 from kueuepy.jobs.custom import PodSetPath, path_kind
 from kueuepy.jobs.fields import Document as Document
-from kueuepy.jobs.fields import Section
+from kueuepy.jobs.fields import Section as Section
 from kueuepy.jobs.job import Finished as Finished, Job
 from kueuepy.jobs.naming import workload_name as workload_name
 from kueuepy.jobs.cluster import Unmanaged as Unmanaged
@@ -25,7 +25,6 @@ __all__ = [
     "PodIndex",
     "PodSetPath",
     "PodSetSource",
-    "Section",
     "adapter_for",
     "apply_patch",
     "from_row",

@@ -57,7 +57,8 @@ from kueuepy.objects.status import (
     WorkloadStatus,
 )
 from kueuepy.objects.times import SECOND as SECOND
-from kueuepy.objects.times import Seconds, Timestamp
+from kueuepy.objects.times import Seconds as Seconds
+from kueuepy.objects.times import Timestamp
 from kueuepy.objects.topology import (
     HOSTNAME_LABEL,
     Topology,
@@ -108,7 +109,6 @@ __all__ = [
     "ResourceSlice",
     "Resources",
     "RuntimeClass",
-    "Seconds",
     "Taint",
     "Timestamp",
     "Toleration",

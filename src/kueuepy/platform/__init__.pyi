@@ -1,5 +1,5 @@
 from kueuepy.platform.importer import import_cluster
-from kueuepy.platform.journal import Journal, JournaledScheduler
+from kueuepy.platform.journal import Journal
 from kueuepy.platform.metrics import Watch
 from kueuepy.platform.visibility import (
     cluster_queue_status,
@@ -11,7 +11,6 @@ from kueuepy.platform.visibility import (
 
 __all__ = [
     "Journal",
-    "JournaledScheduler",
     "Watch",
     "cluster_queue_status",
     "cohort_status",
