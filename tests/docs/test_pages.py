@@ -100,7 +100,6 @@ def test_every_public_name_is_in_the_reference():
 @pytest.mark.parametrize(
     "room",
     [
-        "answers",
         "errors",
         "jobs",
         "lab",

@@ -89,14 +89,14 @@ def test_a_long_run_is_answered_in_parts(philly, monkeypatch):
     assert seconds[0] < whole["seconds"] / 20
     assert {**found[3], "ms": 0} == {**whole, "ms": 0}
     # The chart of a part equals this part of the final chart.
-    rows = {(row["queue"], row["cell"]): row for row in whole["series"]["rows"]}
+    rows = {(row["queue"], row["pair"]): row for row in whole["series"]["rows"]}
     for one in found[:3]:
         series = one["series"]
         assert (series["step"], series["all"]) == (whole["series"]["step"], whole["series"]["all"])
         over = int(one["seconds"] // series["step"])
         assert series["points"] <= over + 1
         for row in series["rows"]:
-            assert row["used"][:over] == rows[row["queue"], row["cell"]]["used"][:over]
+            assert row["used"][:over] == rows[row["queue"], row["pair"]]["used"][:over]
     assert len(json.dumps(whole)) < 64 * 1024
 
 
@@ -136,7 +136,7 @@ def test_amounts_keep_their_units_and_fair_sharing_adds_weights():
     )
     jobs = [{"queue": "a", "submit": 0, "runtime": 60, "cpu": 1, "memory": "1Gi"}]
     played = Playground(cluster, jobs)
-    knobs = {(knob.owner, knob.what, knob.cell): knob for knob in played.knobs}
+    knobs = {(knob.owner, knob.what, knob.pair): knob for knob in played.knobs}
     cpu, memory = knobs["a", "nominalQuota", "f/cpu"], knobs["a", "lendingLimit", "f/memory"]
     assert (cpu.value, cpu.suffix) == (1500, "m")
     assert (memory.value, memory.suffix) == (32, "Gi")
@@ -198,7 +198,7 @@ def test_patches_keep_units_and_name_removed_limits():
         kq.ResourceFlavor("f"), queues, configuration=kq.Configuration(fair_sharing=kq.FairSharingConfig())
     )
     played = Playground(cluster, [{"queue": "a", "submit": 0, "runtime": 60, "cpu": 1, "memory": "1Gi"}])
-    knobs = {(knob.owner, knob.what, knob.cell): knob.path for knob in played.knobs}
+    knobs = {(knob.owner, knob.what, knob.pair): knob.path for knob in played.knobs}
     values = {
         knobs["a", "nominalQuota", "f/cpu"]: 2500,
         knobs["a", "lendingLimit", "f/memory"]: None,

@@ -203,8 +203,8 @@ def _selected(entry: Entry, words: list[str]) -> tuple[Any, list[str]]:
         if key[-1] in "=:" and any(f"{word}=".startswith(key) for word in words):
             return _loaded(path), words
         if key in (words if key.startswith("-") else words[:1]):
-            place = words.index(key)
-            return _loaded(path), [*words[:place], *words[place + 1 :]]
+            position = words.index(key)
+            return _loaded(path), [*words[:position], *words[position + 1 :]]
     return _loaded(entry.function), words
 
 

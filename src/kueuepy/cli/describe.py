@@ -154,8 +154,8 @@ def _said_of(manifest: Manifest) -> Iterator[str]:
     from kueuepy.lint.rules.workloads import left_alone  # noqa: PLC0415
 
     for finding in left_alone.findings(LintContext(manifest)):
-        place = f"{finding.where}: " if finding.where else ""
-        yield f"{place}{finding.object}: {finding.message}"
+        where = f"{finding.where}: " if finding.where else ""
+        yield f"{where}{finding.object}: {finding.message}"
 
 
 def _load(states: list[str], manifest: Manifest) -> Scheduler:

@@ -126,7 +126,7 @@ def table(title: str, columns: Sequence[str | Named], rows: Iterable[Sequence[An
 
     In a terminal, long cells are broken into lines, and columns that do not fit are printed below the others.
     """
-    cells = [["" if cell is None else cell for cell in row] for row in rows]
+    cells = [["" if entry is None else entry for entry in row] for row in rows]
     width = shutil.get_terminal_size().columns if sys.stdout.isatty() else _WIDE
     if title:
         say(title, style="bold")

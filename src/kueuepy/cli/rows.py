@@ -55,11 +55,11 @@ def rows_of(name: str, *, namespace: str = "default") -> Iterator[Rows]:
     ignored = [column for column in columns if not _counts(column)]
     found, numbers = Rows(), dict[str, int]()
 
-    def place(error: KueueError) -> KueueError | None:
+    def located(error: KueueError) -> KueueError | None:
         number = numbers.get(error.about) if isinstance(error.about, str) else None
         return None if number is None else at_place(error, source.place(number))
 
-    with placed(place):
+    with placed(located):
         for number, cells in enumerate(zip(*columns.values(), strict=True)):
             values = _values(dict(zip(columns, cells, strict=True)), number)
             try:
@@ -80,24 +80,24 @@ def _counts(column: str) -> bool:
 
 def _values(cells: Mapping[str, str | None], number: int) -> dict[str, Any]:
     """Return the values of a row as `from_row` accepts them."""
-    given = {column: cell.strip() for column, cell in cells.items() if cell is not None}
-    found = {column: _value(column, cell) for column, cell in given.items() if not is_missing(cell)}
+    given = {column: value.strip() for column, value in cells.items() if value is not None}
+    found = {column: _value(column, value) for column, value in given.items() if not is_missing(value)}
     if found.get("duration") in (int(_NEVER), _NEVER):  # the job does not finish
         del found["duration"]
     return {"name": name_of_row(number), **found}
 
 
-def _value(column: str, cell: str) -> int | str | Fraction:
-    """Return the number of a cell, its time in seconds, or its text."""
-    if _WHOLE.fullmatch(cell) and column not in _TEXTS:
-        return int(cell.partition(".")[0])
-    time = _TIMES[column](cell) if column in _TIMES and not _is_number(cell) else None
-    return cell if time is None else Fraction(time, SECOND)
+def _value(column: str, value: str) -> int | str | Fraction:
+    """Return a text of a column as a number, as a time in seconds, or unchanged."""
+    if _WHOLE.fullmatch(value) and column not in _TEXTS:
+        return int(value.partition(".")[0])
+    time = _TIMES[column](value) if column in _TIMES and not _is_number(value) else None
+    return value if time is None else Fraction(time, SECOND)
 
 
-def _is_number(cell: str) -> bool:
+def _is_number(value: str) -> bool:
     try:
-        float(cell)
+        float(value)
     except ValueError:
         return False
     return True

@@ -262,9 +262,9 @@ def in_options(message: str, options: Iterable[Option], words: Sequence[str]) ->
     flags = {one.name.rstrip("_"): one.flags[-1] for one in options if not one.is_argument}
     names = _NAMES.match(message)
     parts = names[0].split(": ")[:-1] if names else []
-    place = max((at for at, part in enumerate(parts) if part in flags and part not in words), default=None)
-    if place is not None:
-        message = ": ".join([flags[parts[place]], *parts[place + 1 :], message[len(names[0]) if names else 0 :]])
+    index = max((at for at, part in enumerate(parts) if part in flags and part not in words), default=None)
+    if index is not None:
+        message = ": ".join([flags[parts[index]], *parts[index + 1 :], message[len(names[0]) if names else 0 :]])
     spelled = {name: flag for name, flag in flags.items() if "_" in name}  # in no other sentence
     return re.sub(r"\b[a-z]+_[a-z_]+\b", lambda found: spelled.get(found[0], found[0]), message)
 

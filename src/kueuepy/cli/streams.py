@@ -2,7 +2,7 @@
 
 If the reader of a pipe stops, the remaining output is dropped and the command ends normally. Characters that the
 encoding lacks are replaced. Failing to write standard output, for example to a full disk or a closed descriptor, is an
-error. Failures of standard error are ignored, because there is no other place to report them.
+error. Failures of standard error are ignored, because there is nowhere else to report them.
 """
 
 import errno

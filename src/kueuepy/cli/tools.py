@@ -383,8 +383,8 @@ class Tool:
             return msgspec.convert(dict(given), self._kind)
         except msgspec.ValidationError as error:
             path, problem = decoding_fault(error, self._kind)
-            place = ".".join(map(str, path))
-            raise InvalidSpecError(f"{self.name}: {f'{place}: ' if place else ''}{problem}") from None
+            where = ".".join(map(str, path))
+            raise InvalidSpecError(f"{self.name}: {f'{where}: ' if where else ''}{problem}") from None
 
     def ask(self, source: Source, arguments: Any) -> Answer:
         """Return the answer for arguments that `read` has converted."""

@@ -7,11 +7,11 @@ from kueuepy._core import Engine, Quantity, Tables
 from kueuepy.errors.problems import Path
 from kueuepy.objects import ClusterQueue, Cohort, QuantityText
 
-Cell: TypeAlias = tuple[str, str]
+FlavorResource: TypeAlias = tuple[str, str]
 """A flavor and a resource, by name."""
 
 
-class CellQuota(NamedTuple):
+class PairQuota(NamedTuple):
     """The quota for a flavor and resource, in the scheduler's integer units, and the path of the quota in its object.
 
     Attributes:
@@ -27,19 +27,19 @@ class CellQuota(NamedTuple):
     path: Path = ()
 
 
-def cells_of(owner: ClusterQueue | Cohort) -> dict[Cell, CellQuota]:
+def quotas_of(owner: ClusterQueue | Cohort) -> dict[FlavorResource, PairQuota]:
     """Return the quotas of a queue or cohort by flavor and resource."""
-    return dict(_cells(owner))
+    return dict(_quotas(owner))
 
 
-def _cells(owner: ClusterQueue | Cohort) -> Iterator[tuple[Cell, CellQuota]]:
+def _quotas(owner: ClusterQueue | Cohort) -> Iterator[tuple[FlavorResource, PairQuota]]:
     for number, group in enumerate(owner.resource_groups):
         for flavor_number, flavor in enumerate(group.flavors):
             for position, quota in enumerate(flavor.resources):
-                place = ("resourceGroups", number, "flavors", flavor_number, "resources", position)
+                path = ("resourceGroups", number, "flavors", flavor_number, "resources", position)
                 limits = (quota.nominal_quota, quota.borrowing_limit, quota.lending_limit)
                 nominal, borrowing, lending = (_amount(quota.name, limit) for limit in limits)
-                yield (flavor.name, quota.name), CellQuota(nominal or 0, borrowing, lending, ("spec", *place))
+                yield (flavor.name, quota.name), PairQuota(nominal or 0, borrowing, lending, ("spec", *path))
 
 
 def _amount(resource: str, quantity: QuantityText | None) -> int | None:
@@ -62,28 +62,28 @@ class Capacity:
         tables = Tables(engine)
         self._parents = [parent for _, _, parent, *_ in tables.nodes]
         self._rows = {name: row for row, (name, kind, *_) in enumerate(tables.nodes) if kind == "ClusterQueue"}
-        self._columns = {cell: column for column, cell in enumerate(tables.cells)}
+        self._columns = {pair: column for column, pair in enumerate(tables.cells)}
         self._potential, self._subtree, self._guaranteed = tables.potential, tables.subtree_quota, tables.guaranteed
 
-    def largest(self, queue: str, cell: Cell) -> int:
+    def largest(self, queue: str, pair: FlavorResource) -> int:
         """Return the largest amount of a flavor and resource that a queue can use.
 
         Source: `pkg/cache/scheduler/resource_node.go:potentialAvailable`.
         """
-        return self._largest(self._rows[queue], cell)
+        return self._largest(self._rows[queue], pair)
 
-    def borrowable(self, queue: str, cell: Cell) -> int:
+    def borrowable(self, queue: str, pair: FlavorResource) -> int:
         """Return the largest amount that a queue could borrow if it had no borrowing limit."""
         parent = self._parents[self._rows[queue]]
-        return self._largest(parent, cell) - self.lent(queue, cell) if parent >= 0 else 0
+        return self._largest(parent, pair) - self.lent(queue, pair) if parent >= 0 else 0
 
-    def lent(self, queue: str, cell: Cell) -> int:
+    def lent(self, queue: str, pair: FlavorResource) -> int:
         """Return the largest amount of a flavor and resource that a queue can lend."""
-        row, column = self._rows[queue], self._columns.get(cell)
+        row, column = self._rows[queue], self._columns.get(pair)
         if column is None or self._parents[row] < 0:
             return 0
         return int(self._subtree[row, column]) - int(self._guaranteed[row, column])
 
-    def _largest(self, row: int, cell: Cell) -> int:
-        column = self._columns.get(cell)
+    def _largest(self, row: int, pair: FlavorResource) -> int:
+        column = self._columns.get(pair)
         return 0 if column is None else int(self._potential[row, column])

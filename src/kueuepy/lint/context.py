@@ -7,7 +7,7 @@ from kueuepy.engine.cached import cached_property
 from kueuepy.jobs.cluster import JobCluster
 from kueuepy.jobs.convert import conversions
 from kueuepy.jobs.made import Existing, Made
-from kueuepy.lint.capacity import Capacity, Cell, CellQuota, cells_of
+from kueuepy.lint.capacity import Capacity, FlavorResource, PairQuota, quotas_of
 from kueuepy.manifest import Manifest, check
 from kueuepy.manifest.places import ReadJob
 from kueuepy.objects import ClusterQueue, Cohort, Configuration, ResourceFlavor, Workload
@@ -121,17 +121,17 @@ class LintContext:
         root = self.roots[queue.name]
         return [other for other in self.queues if root and other is not queue and self.roots[other.name] == root]
 
-    def cells(self, queue: ClusterQueue) -> dict[Cell, CellQuota]:
+    def cells(self, queue: ClusterQueue) -> dict[FlavorResource, PairQuota]:
         """Return the quotas of a ClusterQueue by flavor and resource."""
-        return self._cells[queue.name]
+        return self._quotas[queue.name]
 
     @cached_property
-    def _cells(self) -> dict[str, dict[Cell, CellQuota]]:
-        return {queue.name: cells_of(queue) for queue in self.queues}
+    def _quotas(self) -> dict[str, dict[FlavorResource, PairQuota]]:
+        return {queue.name: quotas_of(queue) for queue in self.queues}
 
-    def quota(self, cohort: Cohort, cell: Cell) -> int:
+    def quota(self, cohort: Cohort, pair: FlavorResource) -> int:
         """Return the nominal quota defined by the Cohort itself."""
-        return cells_of(cohort).get(cell, CellQuota()).nominal
+        return quotas_of(cohort).get(pair, PairQuota()).nominal
 
     @cached_property
     def capacity(self) -> Capacity:
@@ -148,16 +148,16 @@ class LintContext:
                 engine.apply(obj)
         return engine
 
-    def may_borrow(self, queue: ClusterQueue, cell: Cell) -> bool:
+    def may_borrow(self, queue: ClusterQueue, pair: FlavorResource) -> bool:
         """Return whether a queue can use more of a flavor and resource than its nominal quota."""
-        limit = self.cells(queue)[cell].borrowing_limit
-        return limit != 0 and bool(self.roots[queue.name]) and self.capacity.borrowable(queue.name, cell) > 0
+        limit = self.cells(queue)[pair].borrowing_limit
+        return limit != 0 and bool(self.roots[queue.name]) and self.capacity.borrowable(queue.name, pair) > 0
 
-    def reclaimers(self, queue: ClusterQueue) -> Iterator[tuple[ClusterQueue, Cell]]:
+    def reclaimers(self, queue: ClusterQueue) -> Iterator[tuple[ClusterQueue, FlavorResource]]:
         """Yield the queues that can reclaim quota from a queue, each with the first reclaimable flavor and resource."""
         for other in self.others(queue):
             if other.preemption.reclaim_within_cohort != "Never":
                 mine, theirs = self.cells(queue), self.cells(other)
-                shared = (cell for cell in mine if cell in theirs and self.capacity.lent(other.name, cell) > 0)
-                if cell := next((cell for cell in shared if self.may_borrow(queue, cell)), None):
-                    yield other, cell
+                shared = (pair for pair in mine if pair in theirs and self.capacity.lent(other.name, pair) > 0)
+                if pair := next((pair for pair in shared if self.may_borrow(queue, pair)), None):
+                    yield other, pair

@@ -36,10 +36,10 @@ class Finding(msgspec.Struct, frozen=True, kw_only=True):
     where: str = ""
 
     def __str__(self) -> str:
-        """Format the finding as one line: place, severity, rule, object, field and message."""
-        place = f"{self.where}: " if self.where else ""
+        """Format the finding as one line: location, severity, rule, object, field and message."""
+        start = f"{self.where}: " if self.where else ""
         field = f"{self.field}: " if self.field else ""
-        return f"{place}{self.severity} {self.rule}: {self.object}: {field}{self.message}"
+        return f"{start}{self.severity} {self.rule}: {self.object}: {field}{self.message}"
 
 
 @checked_methods

@@ -168,7 +168,7 @@ def ends_of(values: Any, *, zero: bool = False, log: bool = False) -> Ends:
 
 def names_axis(label: str, names: Sequence[str]) -> Axis:
     """Return an axis with a name in the middle of each unit."""
-    ticks = tuple((place + 0.5, name) for place, name in enumerate(names))
+    ticks = tuple((position + 0.5, name) for position, name in enumerate(names))
     return Axis(label, (0.0, float(len(names) or 1)), ticks=ticks, names=True)
 
 
@@ -186,8 +186,8 @@ def tiles(shades: Any, texts: Sequence[str], tips: Sequence[str]) -> tuple[Mark,
         tips: The tooltip of each tile.
     """
     marks: list[Mark] = []
-    for place, (part, text, tip) in enumerate(zip(shades.ravel().tolist(), texts, tips, strict=True)):
-        y, x = divmod(place, shades.shape[1])
+    for position, (part, text, tip) in enumerate(zip(shades.ravel().tolist(), texts, tips, strict=True)):
+        y, x = divmod(position, shades.shape[1])
         depth = 0.0 if math.isnan(part) else depth_of(part)
         marks.append(Box(x + 0.01, y + 0.01, 0.98, 0.98, "heat", tip, opacity=depth, edge="solid"))
         ink = "paper" if part > _DARK else "ink"
@@ -213,7 +213,7 @@ def ticks_of(axis: Axis) -> Ticks:
         return tuple((at, f"{at:g}") for at in _round_powers(low, high))
     step = _step(axis, (high - low) / _TICKS)
     first, last = math.ceil(low / step - 1e-9), math.floor(high / step + 1e-9)
-    return tuple((place * step, _text(axis, place * step)) for place in range(first, last + 1))
+    return tuple((position * step, _text(axis, position * step)) for position in range(first, last + 1))
 
 
 def _round_powers(low: float, high: float) -> list[float]:

@@ -92,7 +92,7 @@ def places(weights: Mapping[str, float]) -> dict[str, int]:
         weights: The weight of each group.
     """
     order = sorted(weights, key=lambda name: (-weights[name], name))
-    return {name: place for place, name in enumerate(order[:MOST_NAMES])}
+    return {name: position for position, name in enumerate(order[:MOST_NAMES])}
 
 
 def luminance(colour: str) -> float:
@@ -135,7 +135,7 @@ def picture_style() -> str:
 
 
 def _classes() -> str:
-    groups = [*(str(place + 1) for place in range(MOST_NAMES)), "others"]
+    groups = [*(str(position + 1) for position in range(MOST_NAMES)), "others"]
     named = [*groups, "paper", "ink", "quiet", "soft", "good", "bad", "heat"]
     shapes = "".join(f".kq-{name}{{--kq-group:var(--kq-{name});fill:var(--kq-{name})}}" for name in groups)
     shapes += "".join(f"svg .kq-{name}{{fill:var(--kq-{name})}}" for name in named[len(groups) :])
@@ -154,5 +154,5 @@ def class_of(colour: int | str) -> str:
 
 
 def _variables(theme: Theme, groups: tuple[str, ...]) -> str:
-    named = {**theme._asdict(), **{str(place): colour for place, colour in enumerate(groups, 1)}}
+    named = {**theme._asdict(), **{str(position): colour for position, colour in enumerate(groups, 1)}}
     return "".join(f"--kq-{name}:{colour};" for name, colour in named.items())

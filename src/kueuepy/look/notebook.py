@@ -41,7 +41,7 @@ class Sheet(NamedTuple):
 
     Attributes:
         header: The titles of the columns.
-        rows: The rows, each with one cell per column; the first `MOST_ROWS` of a long table suffice.
+        rows: The rows, each with one entry per column; the first `MOST_ROWS` of a long table suffice.
         caption: The title of the table; an empty string for none.
         total: The number of rows of the whole table; `None` if `rows` is complete.
         source: The attribute or method that returns the whole table, if it is not the value's method `to_pandas`.
@@ -131,7 +131,7 @@ class _Column(NamedTuple):
 
     @property
     def width(self) -> int:
-        """The number of characters of the longest cell; a title above a name, and the name, may have two lines."""
+        """The number of characters of the longest entry; a title above a name, and the name, may have two lines."""
         title, name = self.head
         if not name:
             return max(len(title), *map(len, self.cells), 0)
@@ -147,13 +147,13 @@ class _Column(NamedTuple):
 def _columns(sheet: Sheet, most: int) -> Iterable[_Column]:
     """Return the columns of a table; a column of names with titles becomes two columns."""
     rows = sheet.rows[:most]
-    for place, head in enumerate(sheet.header):
-        cells = [row[place] for row in rows]
+    for index, head in enumerate(sheet.header):
+        cells = [row[index] for row in rows]
         titles = (visible(head.title), visible(head.name)) if isinstance(head, Named) else (visible(str(head)), "")
-        texts = [visible(str(cell)) for cell in cells]
+        texts = [visible(str(entry)) for entry in cells]
         yield _Column(titles, texts, bool(texts) and all(map(_NUMBER.fullmatch, texts)))
-        if any(isinstance(cell, Named) for cell in cells):
-            yield _Column(("Name", ""), [visible(cell.name) if isinstance(cell, Named) else "" for cell in cells])
+        if any(isinstance(entry, Named) for entry in cells):
+            yield _Column(("Name", ""), [visible(entry.name) if isinstance(entry, Named) else "" for entry in cells])
 
 
 def _table_text(sheet: Sheet, value: object, width: int, most: int) -> str:
@@ -179,10 +179,10 @@ def _fitted(columns: Sequence[_Column], most: int) -> list[int]:
 
 def _narrowed(columns: Sequence[_Column], least: int, most: int) -> list[int]:
     widths = [column.width for column in columns]
-    for place in sorted(range(len(widths)), key=lambda place: -widths[place]):
+    for index in sorted(range(len(widths)), key=lambda index: -widths[index]):
         excess = sum(widths) + 2 * (len(widths) - 1) - most
-        if excess > 0 and widths[place] > least:
-            widths[place] = max(columns[place].word, least, widths[place] - excess)
+        if excess > 0 and widths[index] > least:
+            widths[index] = max(columns[index].word, least, widths[index] - excess)
     return widths
 
 
@@ -219,10 +219,10 @@ def blocks(widths: Sequence[int], keys: int, most: int) -> list[list[int]]:
     start = list(range(keys))
     begin = sum(widths[:keys]) + 2 * (keys - 1)
     found, used = [list(start)], begin
-    for place, width in enumerate(widths[keys:], keys):
+    for index, width in enumerate(widths[keys:], keys):
         if used + 2 + width > most and len(found[-1]) > keys:
             found.append(list(start))
             used = begin
-        found[-1].append(place)
+        found[-1].append(index)
         used += 2 + width
     return found

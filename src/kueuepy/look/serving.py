@@ -197,8 +197,8 @@ class _Handler(BaseHTTPRequestHandler):
         path = self._path()
         if path is None:
             return
-        place, _, query = path.partition("?")
-        self._reply(self.site.get(place, dict(parse_qsl(query))))
+        name, _, query = path.partition("?")
+        self._reply(self.site.get(name, dict(parse_qsl(query))))
 
     def do_POST(self) -> None:
         path = self._path()

@@ -182,11 +182,11 @@ def _legend(keys: tuple[Key, ...], layout: Layout, hatching: str) -> tuple[str, 
     """Draw the legend beside or below a chart; return the SVG and the height of the chart."""
     bottom, beside = layout.top + layout.height + layout.below, max(2, int(layout.full // _KEY))
     if layout.legend:
-        corners = [(layout.left + layout.width + 18, layout.top + _ROW * place) for place in range(len(keys))]
+        corners = [(layout.left + layout.width + 18, layout.top + _ROW * index) for index in range(len(keys))]
         height = max(bottom, layout.top + _ROW * len(keys) + 10)
     else:
         wide = layout.full // beside
-        corners = [(8 + wide * (place % beside), bottom + _ROW * (place // beside)) for place in range(len(keys))]
+        corners = [(8 + wide * (index % beside), bottom + _ROW * (index // beside)) for index in range(len(keys))]
         height = bottom + (_ROW * -(-len(keys) // beside) + 4 if keys else 0)
     most = _ENTRY if layout.legend else int((layout.full / beside - 34) / _WIDE_DIGIT)
     return "".join(_entry(at, key, most, hatching) for at, key in zip(corners, keys, strict=True)), height
@@ -205,16 +205,16 @@ def _entry(corner: tuple[float, float], key: Key, most: int, hatching: str) -> s
     return f'{mark}<text x="{x + 22:g}" y="{y + 10:g}">{_shown(key.name, most)}</text>'
 
 
-def _rectangle(place: str, look: Box | Key, hatching: str, *, hatched: bool, title: str = "") -> str:
+def _rectangle(index: str, look: Box | Key, hatching: str, *, hatched: bool, title: str = "") -> str:
     """Draw a filled rectangle, and the hatching on it."""
     pale = f' fill-opacity="{look.opacity:.2f}"' if look.opacity < 1 else ""
     edge = ""
     if isinstance(look, Box) and look.edge:
         dashes = ' stroke-dasharray="2"' if look.edge == "dashed" else ""
         edge = f' stroke="{colour_of("others")}"{dashes}'
-    over = f'<rect {place} fill="url(#{hatching})"/>' if hatched else ""
+    over = f'<rect {index} fill="url(#{hatching})"/>' if hatched else ""
     end = f">{title}</rect>" if title else "/>"
-    return f"<rect {place} {_fill(look.colour)}{pale}{edge}{end}{over}"
+    return f"<rect {index} {_fill(look.colour)}{pale}{edge}{end}{over}"
 
 
 def _dot(x: float, y: float, colour: Colour, look: str) -> str:
@@ -286,17 +286,17 @@ class _Frame:
         body = [f'<path d="{frame}" {_stroke("ink")} stroke-width="1"/>']
         space = self.layout.width / max(len(ticks), 1) - 4
         end = 0.0
-        for place, lines in ticks:
+        for index, lines in ticks:
             half = max(map(len, lines)) * _WIDE_DIGIT / 2
             if self._x.names:
                 half = min(half, space / 2)
-            if place - half < end:
+            if index - half < end:
                 continue
-            end = place + half + (0 if self._x.names else 6)
-            body.append(f'<path d="M{place:g} {bottom:g}v4" {_stroke("ink")} stroke-width="1"/>')
+            end = index + half + (0 if self._x.names else 6)
+            body.append(f'<path d="M{index:g} {bottom:g}v4" {_stroke("ink")} stroke-width="1"/>')
             for row, line in enumerate(lines):
                 text = _shown(line, int(space / _WIDE_DIGIT) if self._x.names else len(line))
-                inside = min(place, full - half - 2)
+                inside = min(index, full - half - 2)
                 body.append(f'<text x="{inside:g}" y="{bottom + 16 + 13 * row:g}" text-anchor="middle">{text}</text>')
         below = 46 if any(lines[1:] for _, lines in ticks) else 36
         label = _short(self._x.label, int((full - 16) / _WIDE_DIGIT))
@@ -308,10 +308,10 @@ class _Frame:
         """Draw the labels of the y axis."""
         left, body = self.layout.left, []
         for at, text in ticks_of(self._y):
-            place, lines = float(self.down(at)), text.split("\n")
-            body.append(f'<path d="M{left - 4:g} {place:g}h4" {_stroke("ink")} stroke-width="1"/>')
+            index, lines = float(self.down(at)), text.split("\n")
+            body.append(f'<path d="M{left - 4:g} {index:g}h4" {_stroke("ink")} stroke-width="1"/>')
             for row, line in enumerate(lines):
-                y = place + 4 + 13 * (row - (len(lines) - 1) / 2)
+                y = index + 4 + 13 * (row - (len(lines) - 1) / 2)
                 shown = _shown(line, int((left - 30) / _WIDE_DIGIT))
                 body.append(f'<text x="{left - 7:g}" y="{y:g}" text-anchor="end">{shown}</text>')
         middle = self.layout.top + self.layout.height / 2
@@ -380,9 +380,9 @@ def _box(box: Box, frame: _Frame) -> str:
         for scale, at, size in ((frame.right, box.x, box.width), (frame.down, box.y, box.height))
     )
     # A run of seconds in a chart of days stays visible.
-    place = f'x="{left:g}" y="{one:g}" width="{max(right - left, 0.6):.4g}" height="{max(other - one, 0.8):.4g}"'
+    index = f'x="{left:g}" y="{one:g}" width="{max(right - left, 0.6):.4g}" height="{max(other - one, 0.8):.4g}"'
     title = f"<title>{escape(box.title)}</title>" if box.title else ""
-    whole = _rectangle(place, box, frame.hatching, hatched=box.hatched, title="" if box.parts else title)
+    whole = _rectangle(index, box, frame.hatching, hatched=box.hatched, title="" if box.parts else title)
     return f"<g>{title}{whole}{''.join(_box(part, frame) for part in box.parts)}</g>" if box.parts else whole
 
 

@@ -238,7 +238,7 @@ class Causes:
     def __init__(self, known: Iterable[tuple[str, Sequence[int]]] = ()) -> None:
         """Create a list that starts with the causes that were collected earlier."""
         self._known: dict[tuple[str, tuple[int, ...]], int] = {
-            (text, tuple(below)): place for place, (text, below) in enumerate(known)
+            (text, tuple(below)): position for position, (text, below) in enumerate(known)
         }
 
     def explained(self, found: Explanation) -> ExplainedData:
@@ -305,17 +305,17 @@ class PageBuilder:
         """
         self.page, self._configuration = page, configuration
         self.nodes: dict[tuple[str, str], int] = {
-            (node.kind, node.name): place for place, node in enumerate(page.nodes)
+            (node.kind, node.name): position for position, node in enumerate(page.nodes)
         }
-        self.cells = {(cell.flavor, cell.resource): place for place, cell in enumerate(page.cells)}
+        self.cells = {(pair.flavor, pair.resource): position for position, pair in enumerate(page.cells)}
         self.texts, self.shapes = Texts(), Shapes()
         self._causes = Causes(page.causes)
-        self._explained = {page.workloads.name[int(place)]: about for place, about in page.explained.items()}
+        self._explained = {page.workloads.name[int(position)]: about for position, about in page.explained.items()}
         self._series: dict[tuple[str, int, int], SeriesData] = {}
         self._requests: dict[bytes, dict[str, int]] = {}
         page.workloads, page.events, page.used, page.nominal = WorkloadsData(), Events(), [], []
 
-    def cell(self, flavor: str, resource: str) -> int:
+    def pair(self, flavor: str, resource: str) -> int:
         """Return the index of a flavor and resource."""
         return self.cells.setdefault((flavor, resource), len(self.cells))
 
@@ -323,11 +323,11 @@ class PageBuilder:
         """Return the row of a ClusterQueue; -1 if there is none with this name."""
         return self.nodes.get(("ClusterQueue", name or ""), -1)
 
-    def series(self, what: str, node: int, cell: int) -> SeriesData:
+    def series(self, what: str, node: int, pair: int) -> SeriesData:
         """Return the series `used` or `nominal` of a node, flavor and resource, which is empty at first."""
-        key = what, node, cell
+        key = what, node, pair
         if key not in self._series:
-            self._series[key] = SeriesData(node, cell, [], [])
+            self._series[key] = SeriesData(node, pair, [], [])
             getattr(self.page, what).append(self._series[key])
         return self._series[key]
 

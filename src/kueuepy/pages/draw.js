@@ -45,7 +45,7 @@ function setText(node, text) {
   if (node.textContent !== text) node.textContent = text;
 }
 
-// A table whose rows are used again for other workloads, because drawing a moment must be quick. A column is [heading,
+// A table whose rows are used again for other workloads, because drawing a time must be quick. A column is [heading,
 // class, function of a row that returns its text]; the first one is a button that calls `open` with the row.
 function listing(caption, columns, open) {
   const table = make("table", {role: "table", className: "rows"});
@@ -58,17 +58,17 @@ function listing(caption, columns, open) {
   table.append(make("thead", {role: "rowgroup"}, head), body);
   const newLine = () => {
     const line = {row: null}, cells = columns.map(([text, kind], column) => {
-      const cell = make("td", {className: kind, role: "cell"}), inside = make("bdi");
-      cell.dataset.label = text;
-      if (column) cell.append(inside);
+      const box = make("td", {className: kind, role: "cell"}), inside = make("bdi");
+      box.dataset.label = text;
+      if (column) box.append(inside);
       else {
         const button = make("button", {type: "button", className: "open"}, inside);
         button.addEventListener("click", () => open(line.row));
-        cell.append(button);
+        box.append(button);
       }
-      return {cell, inside};
+      return {box, inside};
     });
-    line.node = make("tr", {role: "row"}, ...cells.map(one => one.cell));
+    line.node = make("tr", {role: "row"}, ...cells.map(one => one.box));
     line.show = row => {
       line.row = row;
       columns.forEach(([, , text], column) => setText(cells[column].inside, text(row)));
@@ -117,7 +117,7 @@ function causeList(causes, indices) {
   return list;
 }
 
-// A chart over time with a mark at the selected moment: an area, and a line that limits it.
+// A chart over time with a mark at the selected time: an area, and a line that limits it.
 function strip(title, at, values, limit, text) {
   const wide = 1000, high = 60, top = Math.max(1e-9, ...values, ...(limit || [0]));
   const x = i => (wide * i / (at.length - 1)).toFixed(1), y = value => (high * (1 - value / top)).toFixed(1);

@@ -71,7 +71,7 @@ def sheet_html(sheet: Sheet, value: object = None) -> str:
         else ""
     )
     first = shown[0] if shown else sheet.header
-    head = "".join(_cell(name, tag="th", like=cell) for name, cell in zip(sheet.header, first, strict=True))
+    head = "".join(_cell(name, tag="th", like=entry) for name, entry in zip(sheet.header, first, strict=True))
     return _table(sheet.caption, head, [*body, more])
 
 
@@ -180,25 +180,25 @@ def tree_html(scheduler: Scheduler, caption: str, now: float | None = None) -> s
     sheet = sheet_of(scheduler.usage, scheduler.workloads, caption, now)
     lines = lines_of(scheduler.usage, scheduler.workloads)
     rows = []
-    for cells, depth, used, own, place in lines[:MOST_ROWS]:
+    for cells, depth, used, own, colour in lines[:MOST_ROWS]:
         name = f'<td style="text-align:left;padding-left:{1.2 * depth + 0.5:.1f}em">{_text(cells[0])}</td>'
-        rows.append(f"<tr>{name}{''.join(map(_cell, cells[1:], NAMES[1:]))}<td>{_bar(used, own, place)}</td></tr>")
+        rows.append(f"<tr>{name}{''.join(map(_cell, cells[1:], NAMES[1:]))}<td>{_bar(used, own, colour)}</td></tr>")
     if hidden := len(lines) - len(rows):
         rows.append(f'<tr><td colspan="6">{_text(hidden_rows(hidden, scheduler, sheet.source))}</td></tr>')
     like = lines[0].cells if lines else NAMES
-    heads = [_cell(name, tag="th", like=cell) for name, cell in zip(NAMES, like, strict=True)]
+    heads = [_cell(name, tag="th", like=entry) for name, entry in zip(NAMES, like, strict=True)]
     head = "".join([*heads, "<th></th>"])
     return f"<style>{picture_style()}</style>{_table(sheet.caption, head, rows)}"
 
 
-def _bar(used: int, own: int, place: int | None) -> str:
+def _bar(used: int, own: int, colour: int | None) -> str:
     """Return a bar in the colour of a ClusterQueue, or in grey for a Cohort; borrowed quota is hatched."""
     whole = max(used, own, 1)
-    colour = "var(--kq-others)" if place is None else f"var(--{class_of(place)})"
-    hatched = f"repeating-linear-gradient(135deg,{colour} 0 3px,var(--kq-paper) 3px 5px)"
+    shade = "var(--kq-others)" if colour is None else f"var(--{class_of(colour)})"
+    hatched = f"repeating-linear-gradient(135deg,{shade} 0 3px,var(--kq-paper) 3px 5px)"
     inside = "".join(
         f'<div style="width:{amount / whole:.1%};height:100%;background:{background}"></div>'
-        for amount, background in ((min(used, own), colour), (max(used - own, 0), hatched))
+        for amount, background in ((min(used, own), shade), (max(used - own, 0), hatched))
         if amount
     )
     return (

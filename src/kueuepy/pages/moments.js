@@ -1,4 +1,4 @@
-// The state of the cluster at one moment, from the columns of the data. Nothing here touches the document.
+// The state of the cluster at one time, from the columns of the data. Nothing here touches the document.
 "use strict";
 
 const [PENDING, RESERVED, ADMITTED, EVICTED, GONE] = [1, 2, 3, 4, 5];
@@ -53,10 +53,10 @@ function clusterMoments(data) {
     return {state, row, pending, running};
   }
 
-  function valuesAt(series, cell, t) {
+  function valuesAt(series, pair, t) {
     const found = new Float64Array(nodes.length);
     for (const one of series) {
-      if (one.c !== cell) continue;
+      if (one.c !== pair) continue;
       const at = lastAt(one.t, t);
       if (at >= 0) found[one.n] = one.v[at];
     }
@@ -66,14 +66,14 @@ function clusterMoments(data) {
   // Returns the quota of each node for one flavor and resource. Nominal quota and usage of a Cohort are sums over the
   // queues below, with its own quota. Kueue does not record whose quota a queue borrows: what the queues of a tree
   // borrow is divided among those that may lend, in proportion to their unused quota.
-  function quota(cell, t) {
-    const nominal = valuesAt(data.nominal, cell, t), used = valuesAt(data.used, cell, t);
+  function quota(pair, t) {
+    const nominal = valuesAt(data.nominal, pair, t), used = valuesAt(data.used, pair, t);
     const borrowed = new Float64Array(nodes.length), lent = new Float64Array(nodes.length);
     const asked = new Float64Array(nodes.length), free = new Float64Array(nodes.length);
     nodes.forEach((node, row) => {
       if (node.parent < 0 && !hasBelow[row]) return;
       borrowed[row] = node.kind === "ClusterQueue" ? Math.max(0, used[row] - nominal[row]) : 0;
-      const most = limitOf.get(row * cells + cell), unused = Math.max(0, nominal[row] - used[row]);
+      const most = limitOf.get(row * cells + pair), unused = Math.max(0, nominal[row] - used[row]);
       lent[row] = most && most.lend !== null ? Math.min(unused, most.lend) : unused;
       asked[rootOf[row]] += borrowed[row];
       free[rootOf[row]] += lent[row];
@@ -116,11 +116,11 @@ function clusterMoments(data) {
   }
 
   // Returns the largest total usage, total nominal quota and number of pending workloads in each of `steps` intervals.
-  function overview(cell, steps) {
+  function overview(pair, steps) {
     const at = Array.from({length: steps + 1}, (_, i) => data.end * i / steps);
     const sums = series => {
       const changes = [];
-      for (const one of series) if (one.c === cell) one.t.forEach((t, k) => changes.push([t, one.v[k] - (k ? one.v[k - 1] : 0)]));
+      for (const one of series) if (one.c === pair) one.t.forEach((t, k) => changes.push([t, one.v[k] - (k ? one.v[k - 1] : 0)]));
       return largest(changes, at);
     };
     const pending = [];

@@ -4,16 +4,16 @@
 function clusterPage(root, first) {
   const {number, duration, precise, count, counted} = kqNumbers;
   let data = first, moments = clusterMoments(data), strips = [], tag = "";
-  const view = {t: data.end, cell: 0, node: -1, words: "", folded: new Set(), focus: 0, playing: false};
+  const view = {t: data.end, pair: 0, node: -1, words: "", folded: new Set(), focus: 0, playing: false};
   const ui = {};
 
   const isPeriod = () => data.end > 0;
-  const amount = value => number(value / (data.cells[view.cell] || {per: 1}).per);
-  const cellName = cell => `${cell.flavor}: ${cell.resource}`;
+  const amount = value => number(value / (data.cells[view.pair] || {per: 1}).per);
+  const pairName = pair => `${pair.flavor}: ${pair.resource}`;
   const key = node => `${node.kind}/${node.name}`;
 
-  // A moment in words: the time since the beginning, and the date if the source has one.
-  function moment(t) {
+  // A time in words: the time since the beginning, and the date if the source has one.
+  function timeText(t) {
     if (data.zero === null) return `${precise(t)} after the first submission`;
     const date = new Date(Math.round((data.zero + t) * 1000)).toISOString().replace("T", " ").slice(0, 19) + " UTC";
     return isPeriod() ? `${date}, ${precise(t)} after the beginning` : date;
@@ -62,17 +62,17 @@ function clusterPage(root, first) {
     const bar = quotaBar(node.kind === "Cohort" ? "cohort" : node.look);
     const line = make("tr", {role: "row", "aria-level": depth + 1}, name, make("td", {className: "quota", role: "gridcell"}, bar));
     for (const title of ["Used", "Nominal", "Borrowed", "Lent", "Pending", "Running"]) {
-      const cell = make("td", {className: "kq-n", role: "gridcell"});
-      cell.dataset.label = title;
-      texts.push(cell);
-      line.append(cell);
+      const box = make("td", {className: "kq-n", role: "gridcell"});
+      box.dataset.label = title;
+      texts.push(box);
+      line.append(box);
     }
     if (moments.hasBelow[row]) line.setAttribute("aria-expanded", String(!view.folded.has(key(node))));
     line.dataset.row = row;
     line.addEventListener("click", () => { view.focus = row; choose(view.node === row ? -1 : row); });
     const show = (quota, now) => {
       const facts = {nominal: quota.nominal[row], used: quota.used[row], borrowed: quota.borrowed[row], lent: quota.lent[row]};
-      bar.show(facts, quotaText(facts, (data.cells[view.cell] || {unit: ""}).unit));
+      bar.show(facts, quotaText(facts, (data.cells[view.pair] || {unit: ""}).unit));
       const shown = [amount(facts.used), amount(facts.nominal), facts.borrowed > 0 ? amount(facts.borrowed) : "—",
         lentText(row, facts.lent, quota), count(now.pending[row]), count(now.running[row])];
       shown.forEach((text, place) => setText(texts[place], text));
@@ -107,7 +107,7 @@ function clusterPage(root, first) {
       ui.tree.replaceChildren(...tree.rows.map(one => one.line));
       if (had) focusRow(view.focus);
     }
-    const quota = quotaOf(view.cell);
+    const quota = quotaOf(view.pair);
     for (const one of tree.rows) one.show(quota, now);
   }
 
@@ -219,10 +219,10 @@ function clusterPage(root, first) {
     const asked = data.shapes[data.workloads.shape[i]].amounts, parts = [];
     for (const [resource, amount] of Object.entries(asked)) {
       let nominal = 0, used = 0, unit = null;
-      data.cells.forEach((cell, place) => {
-        if (cell.resource !== resource) return;
+      data.cells.forEach((pair, place) => {
+        if (pair.resource !== resource) return;
         const quota = quotaOf(place);
-        unit = cell;
+        unit = pair;
         nominal += quota.nominal[node];
         used += quota.used[node];
       });
@@ -232,10 +232,10 @@ function clusterPage(root, first) {
   }
 
   const quotas = {t: null, of: new Map()};
-  function quotaOf(cell) { // of the moment, once for all rows
+  function quotaOf(pair) { // of the selected time, once for all rows
     if (quotas.t !== view.t || quotas.data !== data) Object.assign(quotas, {t: view.t, data, of: new Map()});
-    if (!quotas.of.has(cell)) quotas.of.set(cell, moments.quota(cell, view.t));
-    return quotas.of.get(cell);
+    if (!quotas.of.has(pair)) quotas.of.set(pair, moments.quota(pair, view.t));
+    return quotas.of.get(pair);
   }
 
   const isolated = text => make("bdi", {text});
@@ -275,10 +275,10 @@ function clusterPage(root, first) {
 
   async function why(i, now, state) {
     const place = ui.why, name = data.workloads.name[i], about = state === PENDING ? explanationOf(i) : null;
-    const told = (headline, message, causes, indices) => place.replaceChildren(
+    const render = (headline, message, causes, indices) => place.replaceChildren(
       make("h3", {text: headline}), ...(message ? [make("p", {text: message})] : []), causeList(causes, indices));
     if (about) {
-      told(about.headline, about.message, data.causes, about.causes);
+      render(about.headline, about.message, data.causes, about.causes);
       return undefined;
     }
     if (state === PENDING) place.append(make("h3", {text: "Reason"}), make("p", {text: reasonOf(i, now)}));
@@ -289,7 +289,7 @@ function clusterPage(root, first) {
         const answer = await fetch(`explain?${new URLSearchParams({name, t: view.t})}`);
         const found = await answer.json();
         if (ui.why !== place) return undefined;
-        if (found.error) waiting.textContent = found.error; else told(found.headline, found.message, found.texts, found.causes);
+        if (found.error) waiting.textContent = found.error; else render(found.headline, found.message, found.texts, found.causes);
       } catch { waiting.textContent = "kueuepy serve has stopped or cannot be reached."; }
       return undefined;
     }
@@ -297,7 +297,7 @@ function clusterPage(root, first) {
     const missing = data.kind === "result"
       ? "The page contains explanations for the end of the simulation. In Python, result.at(time).explain(name) explains any other time."
       : data.kind === "recording" && view.t !== data.end
-        ? "The reason is the one that the cluster had written at that moment. kueuepy serve explains every moment of a recording."
+        ? "The reason is the one that the cluster had written at that time. kueuepy serve explains every time of a recording."
         : command ? "The page contains the whole explanation of the first pending workloads of each queue. This command explains this one:" : "";
     if (missing) place.append(make("p", {className: "kq-quiet", text: missing}));
     if (command && data.kind !== "result") place.append(make("pre", {}, make("code", {text: command})));
@@ -341,10 +341,10 @@ function clusterPage(root, first) {
   function drawStrips() {
     const steps = 400;
     if (!isPeriod()) { ui.strips.replaceChildren(); strips = []; return; }
-    const all = moments.overview(view.cell, steps), cell = data.cells[view.cell];
-    const text = value => `${amount(value)} ${cell ? cell.unit : ""}`;
+    const all = moments.overview(view.pair, steps), pair = data.cells[view.pair];
+    const text = value => `${amount(value)} ${pair ? pair.unit : ""}`;
     strips = [
-      strip(`Usage of ${cell ? cellName(cell) : "quota"}; the line is the nominal quota of all queues`, all.at, all.used, all.nominal, text),
+      strip(`Usage of ${pair ? pairName(pair) : "quota"}; the line is the nominal quota of all queues`, all.at, all.used, all.nominal, text),
       strip("Pending workloads", all.at, all.pending, null, count),
     ];
     ui.strips.replaceChildren(...strips.map(one => one.node), timeAxis(data.end));
@@ -356,8 +356,8 @@ function clusterPage(root, first) {
     ui.slider.max = data.end;
     ui.slider.step = data.end / 1000;
     ui.slider.value = view.t;
-    ui.slider.setAttribute("aria-valuetext", moment(view.t));
-    ui.when.textContent = moment(view.t);
+    ui.slider.setAttribute("aria-valuetext", timeText(view.t));
+    ui.when.textContent = timeText(view.t);
     for (const one of strips) one.move(view.t / data.end);
   }
 
@@ -398,12 +398,12 @@ function clusterPage(root, first) {
     remember();
   }
 
-  // The address has the moment, the queue and the resource, so that a link opens the same view.
+  // The address has the time, the queue and the resource, so that a link opens the same view.
   function remember() {
     const state = new URLSearchParams();
     if (view.t !== data.end) state.set("t", view.t.toFixed(3));
     if (view.node >= 0) state.set("node", key(data.nodes[view.node]));
-    if (view.cell !== view.first) state.set("cell", cellName(data.cells[view.cell]));
+    if (view.pair !== view.first) state.set("pair", pairName(data.cells[view.pair]));
     clearTimeout(ui.later); // browsers limit the number of changes of the address
     ui.later = setTimeout(() => {
       try { history.replaceState(null, "", `#${state}`); } catch { /* a frame without an address */ }
@@ -412,10 +412,10 @@ function clusterPage(root, first) {
 
   // The flavor and resource that is shown first: the highest share of used quota; devices in use before cores and bytes.
   function busiest() {
-    const sum = (series, cell) => series.reduce((total, one) => one.c === cell ? total + one.v.reduce((a, b) => Math.max(a, b), 0) : total, 0);
+    const sum = (series, pair) => series.reduce((total, one) => one.c === pair ? total + one.v.reduce((a, b) => Math.max(a, b), 0) : total, 0);
     let best = 0, most = -1;
-    data.cells.forEach((cell, place) => {
-      const isDevice = !["cpu", "memory", "ephemeral-storage"].includes(cell.resource);
+    data.cells.forEach((pair, place) => {
+      const isDevice = !["cpu", "memory", "ephemeral-storage"].includes(pair.resource);
       const share = Math.min(1, sum(data.used, place) / (sum(data.nominal, place) || 1));
       const weight = share + (isDevice && share > 0 ? 0.5 : 0);
       if (weight > most) [best, most] = [place, weight];
@@ -427,9 +427,9 @@ function clusterPage(root, first) {
     const state = new URLSearchParams(location.hash.slice(1)), t = Number(state.get("t") || NaN);
     if (t >= 0 && t <= data.end) view.t = t;
     view.node = data.nodes.findIndex(node => key(node) === state.get("node"));
-    const cell = data.cells.findIndex(one => cellName(one) === state.get("cell"));
+    const pair = data.cells.findIndex(one => pairName(one) === state.get("pair"));
     view.first = busiest();
-    view.cell = cell < 0 ? view.first : cell;
+    view.pair = pair < 0 ? view.first : pair;
     if (view.node >= 0) view.focus = view.node;
   }
 
@@ -437,9 +437,9 @@ function clusterPage(root, first) {
     document.title = data.title;
     ui.title.textContent = data.title;
     ui.source.textContent = [data.policy ? `Policy: ${data.policy} (kueuepy compare shows whether another policy is better)` : "", data.source, isPeriod() ? "" : data.zero === null ? "" : moment(0)].filter(Boolean).join(", ");
-    ui.cell.replaceChildren(...data.cells.map((cell, row) => make("option", {value: row, text: cellName(cell)})));
-    ui.cell.value = view.cell;
-    ui.unit.textContent = data.cells.length ? `Amounts in ${data.cells[view.cell].unit}` : "No quota is defined.";
+    ui.pair.replaceChildren(...data.cells.map((pair, row) => make("option", {value: row, text: pairName(pair)})));
+    ui.pair.value = view.pair;
+    ui.unit.textContent = data.cells.length ? `Amounts in ${data.cells[view.pair].unit}` : "No quota is defined.";
     ui.notes.hidden = !data.notes.length;
     ui.notes.replaceChildren(make("summary", {text: counted(data.notes.length, "note")}), make("ul", {}, ...data.notes.map(text => make("li", {text}))));
     ui.made.textContent = data.made;
@@ -458,7 +458,7 @@ function clusterPage(root, first) {
     ui.problem = make("p", {className: "problem"});
     ui.fault = make("p", {className: "kq-warning", role: "alert", hidden: true});
     ui.notes = make("details", {className: "notes"});
-    ui.cell = make("select");
+    ui.pair = make("select");
     ui.search = make("input", {type: "search", placeholder: "name, queue or reason"});
     ui.clear = button("Show all workloads", "Show all workloads", () => { ui.search.value = view.words = ""; choose(-1); });
     ui.unit = make("p", {className: "kq-quiet"});
@@ -493,14 +493,14 @@ function clusterPage(root, first) {
       make("header", {}, ui.title, ui.source, ui.sums, ui.problem, ui.fault, ui.notes),
       ui.time,
       make("main", {},
-        make("section", {"aria-label": "Quota"}, make("div", {className: "controls"}, field("Flavor and resource", ui.cell), ui.unit), make("div", {className: "kq-scroll"}, table), legend),
+        make("section", {"aria-label": "Quota"}, make("div", {className: "controls"}, field("Flavor and resource", ui.pair), ui.unit), make("div", {className: "kq-scroll"}, table), legend),
         make("section", {"aria-label": "Workloads"}, make("div", {className: "controls"}, field("Find workloads", ui.search), ui.clear), ...ui.pending.parts,
           make("p", {className: "kq-quiet", text: "A reason is the message of Kueue at the last scheduling attempt of the workload; quota may have changed since. InCohortReclamation: a ClusterQueue takes back quota that others of its cohort borrowed."}), ...ui.running.parts),
         ui.racks),
       make("footer", {}, ui.made), ui.dialog);
     ui.slider.addEventListener("input", () => { play(false); seek(+ui.slider.value >= data.end - data.end / 2000 ? data.end : +ui.slider.value); });
     ui.play.addEventListener("click", () => play(!view.playing));
-    ui.cell.addEventListener("change", () => { view.cell = +ui.cell.value; describe(); drawStrips(); draw(); });
+    ui.pair.addEventListener("change", () => { view.pair = +ui.pair.value; describe(); drawStrips(); draw(); });
     ui.search.addEventListener("input", () => { view.words = ui.search.value.trim(); ui.pending.first(); ui.running.first(); draw(); });
     ui.dialog.addEventListener("click", event => { if (event.target === ui.dialog) ui.dialog.close(); });
     ui.dialog.querySelector("form").addEventListener("submit", event => { event.preventDefault(); ui.dialog.close(); });
@@ -508,14 +508,14 @@ function clusterPage(root, first) {
 
   // Replaces the data and keeps the view: the selected node and resource, and the end of the period if it was shown.
   function replace(next) {
-    const atEnd = view.t === data.end, node = view.node < 0 ? "" : key(data.nodes[view.node]), cell = data.cells[view.cell];
+    const atEnd = view.t === data.end, node = view.node < 0 ? "" : key(data.nodes[view.node]), pair = data.cells[view.pair];
     const focus = data.nodes[view.focus] ? key(data.nodes[view.focus]) : "";
     data = next;
     moments = clusterMoments(data);
     view.t = atEnd ? data.end : Math.min(view.t, data.end);
     view.node = data.nodes.findIndex(one => key(one) === node);
     view.focus = Math.max(0, data.nodes.findIndex(one => key(one) === focus));
-    view.cell = Math.max(0, data.cells.findIndex(one => cell && cellName(one) === cellName(cell)));
+    view.pair = Math.max(0, data.cells.findIndex(one => pair && pairName(one) === pairName(pair)));
     show();
   }
 

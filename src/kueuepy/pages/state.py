@@ -79,7 +79,7 @@ class _State:
         page = PageData(title or "Cluster", source, "state", zero, 0.0, describe(), ordered=True, nodes=self._tree())
         made = PageBuilder(page, self._scheduler.configuration)
         for flavor, resource in self._tables.cells:
-            made.cell(flavor, resource)
+            made.pair(flavor, resource)
         self._quotas(made)
         self._workloads(made, explained)
         page.racks = list(racks_of(self._scheduler))
@@ -87,7 +87,7 @@ class _State:
 
     def _tree(self) -> list[NodeData]:
         inactive = {queue.name: queue.message for queue in self._engine.cluster_queue_status() if queue.why_inactive}
-        places = {row: place for place, row in enumerate(self._order)}
+        places = {row: position for position, row in enumerate(self._order)}
         made = []
         for node in (self._nodes[row] for row in self._order):
             note = inactive.get(node.name, "") if node.kind == "ClusterQueue" else ""
@@ -99,19 +99,19 @@ class _State:
         shown = (tables.nominal_quota != 0) | (tables.usage != 0)
         weights = {node.name: 0.0 for node in page.nodes if node.kind == "ClusterQueue"}
         totals = np.maximum(tables.nominal_quota.sum(axis=0), 1)
-        for place, row in enumerate(self._order):
+        for position, row in enumerate(self._order):
             is_queue = self._nodes[row].kind == "ClusterQueue"
             for pair in np.flatnonzero(shown[row]).tolist():
                 nominal, used = int(tables.nominal_quota[row, pair]), int(tables.usage[row, pair])
                 borrow, lend = limit(tables.borrowing_limit[row, pair]), limit(tables.lending_limit[row, pair])
                 if nominal:
-                    page.nominal.append(SeriesData(place, pair, [0], [nominal]))
+                    page.nominal.append(SeriesData(position, pair, [0], [nominal]))
                 if is_queue:
                     weights[self._nodes[row].name] += nominal / float(totals[pair])
                 if is_queue and used:
-                    page.used.append(SeriesData(place, pair, [0], [used]))
+                    page.used.append(SeriesData(position, pair, [0], [used]))
                 if borrow is not None or lend is not None:
-                    page.limits.append(LimitData(place, pair, borrow, lend))
+                    page.limits.append(LimitData(position, pair, borrow, lend))
         looks(page.nodes, places(weights))
 
     def _workloads(self, made: PageBuilder, explained: int) -> None:
@@ -139,8 +139,8 @@ class _State:
                 key, queue, local, priority=priority, created=(created - now) / SECOND, shape=shape,
                 changes=[((began - now) / SECOND, state, made.texts(note))],
             )  # fmt: skip
-        for place, _ in zip(_in_turn(rows), range(explained), strict=False):
-            made.explain(rows[place][2], self._scheduler.explain(rows[place][2]))
+        for position, _ in zip(_in_turn(rows), range(explained), strict=False):
+            made.explain(rows[position][2], self._scheduler.explain(rows[position][2]))
 
     def _about(self, made: PageBuilder, key: str, message: str) -> tuple[str, int]:
         """Return the assigned flavors of a workload, or why it is pending, and the index of its requests."""
@@ -161,9 +161,9 @@ class _State:
 def _in_turn(rows: list[tuple[Any, ...]]) -> Iterator[int]:
     """Yield the indices of pending workloads: the first workload of each queue, then the second of each, and so on."""
     by_queue: dict[str, list[int]] = {}
-    for place, row in enumerate(rows):
+    for position, row in enumerate(rows):
         if row[4] == PENDING:
-            by_queue.setdefault(row[0] or "", []).append(place)
+            by_queue.setdefault(row[0] or "", []).append(position)
     for turn in range(max(map(len, by_queue.values()), default=0)):
         yield from (listed[turn] for listed in by_queue.values() if turn < len(listed))
 

@@ -64,7 +64,7 @@ def result_data(
         for what in ("used", "nominal"):
             times, values = _steps(usage["seconds"][rows], usage[what][rows])
             if times:
-                one = made.series(what, made.queue(queue), made.cell(flavor, resource))
+                one = made.series(what, made.queue(queue), made.pair(flavor, resource))
                 one.t, one.v = times, values
     _add_workloads(made, exact(result.jobs))
     _add_changes(made, result)

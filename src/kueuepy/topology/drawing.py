@@ -26,7 +26,7 @@ _LOOKS: dict[int | str, dict[str, Any]] = {
     _OTHER: {"colour": OTHERS},
     _NONE: {"colour": "paper", "edge": "dashed"},
 }
-MOST_CELLS = 1000
+MOST_BARS = 1000
 """Maximum number of bars; if there are more hosts, the bars are the domains of a higher level."""
 MOST_NAMED = 7
 """Number of workloads with their own colour; the largest workloads get these colours."""
@@ -63,15 +63,15 @@ class _Pen:
         self._per = 1000 if resource == "cpu" else 1
         self._remarks = remarks
         counts = Counter(len(rack.values) for rack in racks)
-        depths = [depth for depth in sorted(counts) if counts[depth] <= MOST_CELLS]
+        depths = [depth for depth in sorted(counts) if counts[depth] <= MOST_BARS]
         self._depth = depths[-1] if depths else 1
-        cells = [rack for rack in racks if len(rack.values) == self._depth]
-        self._cells = sorted(cells, key=lambda rack: tuple(map(_natural, rack.values)))
+        bars = [rack for rack in racks if len(rack.values) == self._depth]
+        self._domains = sorted(bars, key=lambda rack: tuple(map(_natural, rack.values)))
         # There is space for the name of each host in a small topology only.
-        self._labelled = len(cells) <= _FEW
+        self._labelled = len(bars) <= _FEW
         self._width, self._height = (90, 18) if self._labelled else (34, 11)
         self._column = _FEW if self._labelled and most < WIDE else _COLUMN
-        longest = max((len(rack.values[-1]) for rack in cells), default=0)
+        longest = max((len(rack.values[-1]) for rack in bars), default=0)
         self._left = min(120, 6.4 * longest + 4) if self._labelled else 0.0
         total = Counter[str]()
         for rack in (rack for rack in racks if len(rack.values) == 1):
@@ -85,8 +85,8 @@ class _Pen:
     def drawing(self, title: str) -> Chart:
         x, y, below = 0.0, 0.0, 0.0
         right = 0.0
-        for block, cells in groupby(self._cells, key=lambda rack: rack.values[:-2]):
-            found = [(rack, list(inside)) for rack, inside in groupby(cells, key=lambda one: one.values[:-1])]
+        for block, bars in groupby(self._domains, key=lambda rack: rack.values[:-2]):
+            found = [(rack, list(inside)) for rack, inside in groupby(bars, key=lambda one: one.values[:-1])]
             width, height = self._size(found)
             if x and x + width > self._most:
                 x, y = 0.0, below + _BLOCK_GAP
@@ -98,8 +98,8 @@ class _Pen:
         across, down = Axis("", (0.0, right)), Axis("", (below, 0.0))
         return Chart(title, across, down, (*self._bars, *self._labels), is_drawing=True)
 
-    def _rack_width(self, cells: int) -> float:
-        columns = -(-cells // self._column)
+    def _rack_width(self, bars: int) -> float:
+        columns = -(-bars // self._column)
         return columns * (self._left + self._width + _GAP) - _GAP
 
     def _lines(self, racks: list[tuple[tuple[str, ...], list[Rack]]]) -> list[list[tuple[tuple[str, ...], list[Rack]]]]:
@@ -115,12 +115,12 @@ class _Pen:
         return lines
 
     def _line_height(self, line: list[tuple[tuple[str, ...], list[Rack]]]) -> float:
-        tallest = max(min(len(cells), self._column) for _, cells in line)
+        tallest = max(min(len(bars), self._column) for _, bars in line)
         return _HEAD + tallest * (self._height + _GAP) + _FOOT
 
     def _size(self, racks: list[tuple[tuple[str, ...], list[Rack]]]) -> tuple[float, float]:
         lines = self._lines(racks)
-        widths = [sum(self._rack_width(len(cells)) + _RACK_GAP for _, cells in line) - _RACK_GAP for line in lines]
+        widths = [sum(self._rack_width(len(bars)) + _RACK_GAP for _, bars in line) - _RACK_GAP for line in lines]
         return max(widths), _HEAD + sum(map(self._line_height, lines))
 
     def _block(self, name: str, racks: list[tuple[tuple[str, ...], list[Rack]]], left: float, top: float) -> None:
@@ -128,26 +128,26 @@ class _Pen:
         y = top + _HEAD
         for line in self._lines(racks):
             x = left
-            for values, cells in line:
-                self._rack(values, cells, x, y)
-                x += self._rack_width(len(cells)) + _RACK_GAP
+            for values, bars in line:
+                self._rack(values, bars, x, y)
+                x += self._rack_width(len(bars)) + _RACK_GAP
             y += self._line_height(line)
 
-    def _rack(self, values: tuple[str, ...], cells: list[Rack], x: float, y: float) -> None:
-        width = self._rack_width(len(cells))
+    def _rack(self, values: tuple[str, ...], bars: list[Rack], x: float, y: float) -> None:
+        width = self._rack_width(len(bars))
         middle = x + (self._left + width) / 2
         self._labels.append(Label(middle, y + 11, _short(values[-1] if values else "", width), anchor="middle"))
-        for place, cell in enumerate(cells):
-            column, row = divmod(place, self._column)
+        for position, bar in enumerate(bars):
+            column, row = divmod(position, self._column)
             across = x + column * (self._left + self._width + _GAP)
-            self._cell(cell, across, y + _HEAD + row * (self._height + _GAP))
-        free = sum(cell.free.get(self._resource, 0) for cell in cells)
-        foot = y + _HEAD + min(len(cells), self._column) * (self._height + _GAP) + 11
+            self._bar(bar, across, y + _HEAD + row * (self._height + _GAP))
+        free = sum(bar.free.get(self._resource, 0) for bar in bars)
+        foot = y + _HEAD + min(len(bars), self._column) * (self._height + _GAP) + 11
         text = Quantity.format(self._resource, free)
-        whole = amount(self._resource, sum(cell.capacity.get(self._resource, 0) for cell in cells) / self._per)
+        whole = amount(self._resource, sum(bar.capacity.get(self._resource, 0) for bar in bars) / self._per)
         self._labels.append(Label(middle, foot, f"{text} of {whole} free" if self._labelled else text, anchor="middle"))
 
-    def _cell(self, rack: Rack, x: float, y: float) -> None:
+    def _bar(self, rack: Rack, x: float, y: float) -> None:
         whole = rack.capacity.get(self._resource, 0)
         lines, done = [self._title(rack, whole)], 0.0
         parts = []
@@ -185,15 +185,15 @@ class _Pen:
 
     def _free(self) -> str:
         """Return the text of the legend for free capacity: what a bar is, and its capacity if all are equal."""
-        if not self._cells:
+        if not self._domains:
             return "no nodes"
-        level, wholes = self._cells[0].level, {cell.capacity.get(self._resource, 0) for cell in self._cells}
+        level, wholes = self._domains[0].level, {bar.capacity.get(self._resource, 0) for bar in self._domains}
         what = "host" if level == "kubernetes.io/hostname" else level
         size = f" with {amount(self._resource, wholes.pop() / self._per)}" if len(wholes) == 1 else ""
         return f"free; a bar is one {what}{size}"
 
     def _legend(self, top: float, width: float) -> float:
-        entries: list[tuple[int | str, str]] = [(_colour(place), name) for place, name in enumerate(self._named)]
+        entries: list[tuple[int | str, str]] = [(_colour(position), name) for position, name in enumerate(self._named)]
         entries += [(_OTHER, _OTHER)] if self._others else []
         entries += [(_OUTSIDE, _OUTSIDE)] if _OUTSIDE in self._kinds else []
         entries += [(_FREE, self._free())]
@@ -227,8 +227,8 @@ def _box(x: float, y: float, width: float, height: float, kind: int | str, **mor
     return Box(x, y, width, height, **look, **more)
 
 
-def _colour(place: int) -> int:
-    return (place + _FIRST_COLOUR) % MOST_NAMES
+def _colour(position: int) -> int:
+    return (position + _FIRST_COLOUR) % MOST_NAMES
 
 
 def _short(text: str, width: float) -> str:

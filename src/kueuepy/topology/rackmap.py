@@ -289,7 +289,7 @@ def rack_map(state: SchedulerState, name: str, flavor: str | None = None) -> Rac
         raise InvalidSpecError(
             f'Topology "{name}": is used by {len(found)} flavors; pass flavor, one of {", ".join(found)}'
         )
-    # A fork keeps the state of this moment, which the map reads later.
+    # A fork keeps the state of this time, which the map reads later.
     engine = state.engine.fork()
     tree = engine.topology_tree(found[0])
     if tree is None:

@@ -410,6 +410,6 @@ def wait_series(waits: dict[str, NDArray[np.float64]]) -> OwnSeries:
     series = OwnSeries("estimated_wait_seconds", "gauge", text)
     for queue, values in waits.items():
         for quantile in QUANTILES:
-            place = min(len(values) - 1, int(quantile * len(values)))
-            series.set(float(values[place]), queue=queue, quantile=f"{quantile:g}")
+            index = min(len(values) - 1, int(quantile * len(values)))
+            series.set(float(values[index]), queue=queue, quantile=f"{quantile:g}")
     return series

@@ -176,8 +176,8 @@ class Sweep(Framed):
                 "with other seeds"
             )
         if self.errors:
-            place, text = next(iter(self.errors.items()))
-            found.append(f"{len(self.errors)} of {len(self.policies)} policies are not valid; policy {place}: {text}")
+            index, text = next(iter(self.errors.items()))
+            found.append(f"{len(self.errors)} of {len(self.policies)} policies are not valid; policy {index}: {text}")
         return tuple(found)
 
     @property
@@ -200,7 +200,7 @@ class Sweep(Framed):
                 "policy": np.arange(len(self.policies)),
                 **self._paths(),
                 **{name: self._means(name) for name in self.figures},
-                "error": categorical([self.errors.get(place) for place in range(len(self.policies))]),
+                "error": categorical([self.errors.get(index) for index in range(len(self.policies))]),
             }
         )
 
@@ -293,9 +293,9 @@ class Sweep(Framed):
             allowed &= np.array([condition.holds(value) for value in means.tolist()])
         if not allowed.any():
             return None
-        place = int(np.where(allowed, values, np.inf).argmin())
-        figures = {name: float(self._means(name)[place]) for name in self.figures}
-        return SelectedPolicy(place, self.policies[place], figures)
+        index = int(np.where(allowed, values, np.inf).argmin())
+        figures = {name: float(self._means(name)[index]) for name in self.figures}
+        return SelectedPolicy(index, self.policies[index], figures)
 
     def _column_of(self, asked: Measure) -> str:
         """Return the column of a metric, which may also be written with its flavor and resource in parentheses."""
@@ -318,12 +318,12 @@ class Sweep(Framed):
         found: dict[str, list[Any]] = {"path": [], "value": [], figure: [], "policies": []}
         for path in dict.fromkeys(path for policy in self.policies for path in policy):
             places: dict[str, list[int]] = {}
-            for place, policy in enumerate(self.policies):
-                if path in policy and not math.isnan(means[place]):
-                    places.setdefault(_text(policy[path]) or "none", []).append(place)
+            for index, policy in enumerate(self.policies):
+                if path in policy and not math.isnan(means[index]):
+                    places.setdefault(_text(policy[path]) or "none", []).append(index)
             for value, among in places.items():
-                for name, cell in zip(found, (path, value, float(means[among].mean()), len(among)), strict=True):
-                    found[name].append(cell)
+                for name, entry in zip(found, (path, value, float(means[among].mean()), len(among)), strict=True):
+                    found[name].append(entry)
         texts = {name: categorical(found[name]) for name in ("path", "value")}
         return Columns({**texts, figure: np.array(found[figure]), "policies": np.array(found["policies"], np.int64)})
 

@@ -108,7 +108,7 @@ def _delays_answer(
     facts = [Fact(names[row], "adds in total", total[row] * _HOUR) for row in causes]
     facts += [Fact(names[row], "delayed by all others", alone[row]) for row in delayed]
     facts += [Fact(names[row], f"delays {names[c]}", caused[row, c]) for row in causes for c in delayed if c != row]
-    facts += [Fact(name, "waits", waits[place]) for place, name in enumerate(names)]
+    facts += [Fact(name, "waits", waits[position]) for position, name in enumerate(names)]
     return Guarantee("delays", not is_delayed, tuple(because), facts_of(map(_with_unit, facts)), _NOT_IN_DELAYS)
 
 
@@ -182,7 +182,7 @@ def shrink(
         f"within quota after {middle} (median), {low} to {high} (80% interval){more}",
         f"{len(leaving)} would have to be removed for that at once: {', '.join(leaving[:_SHOWN])}{rest}",
     )
-    facts = [Fact(key, "order of removal", place) for place, key in enumerate(leaving, 1)]
+    facts = [Fact(key, "order of removal", position) for position, key in enumerate(leaving, 1)]
     above = sums(item for key in leaving for item in _amounts(after, key))
     facts += [Fact(pair, "above quota", amount) for pair, amount in above.items()]
     return Guarantee("shrink", not late, because, facts_of([*facts, *_times(seconds, seed)]), _NOT_IN_SHRINK)

@@ -222,7 +222,7 @@ def _of_jobs(figure: str, result: Result, mask: NDArray[np.bool_]) -> float | No
 
 def _of_queue(measure: Measure, result: Result, parts: _Parts) -> float | None:
     table = result.queues
-    place = table["cluster_queue"].names.index(parts.queue)
+    row = table["cluster_queue"].names.index(parts.queue)
     names = [name for name in table.names if name.partition(" ")[0] == measure.figure]
     chosen = [name for name in names if parts.pair is None or name == f"{measure.figure} {parts.pair}"]
     # A queue that never used the flavor and resource has no column for it.
@@ -232,7 +232,7 @@ def _of_queue(measure: Measure, result: Result, parts: _Parts) -> float | None:
         known = sorted({name.partition(" ")[0] for name in table.names[1:]})
         which = f"of which resource: {', '.join(names)}" if chosen else f"a queue has {', '.join(known)}"
         raise InvalidSpecError(f'"{measure}": {which}')
-    value = float(table[chosen[0]][place])
+    value = float(table[chosen[0]][row])
     return None if math.isnan(value) else value
 
 
@@ -456,7 +456,7 @@ def _as_cell(text: str) -> str:
 
 
 def _as_code(text: str) -> str:
-    """Return text as code in a Markdown table cell.
+    """Return text as code in a Markdown table.
 
     Special characters are escaped if the text contains a backtick, a pipe or a backslash.
     """
@@ -535,7 +535,7 @@ def read_promises(path: str | PathLike[str]) -> list[Written]:
     entries = list(read_file(path))
     if len(entries) != 1 or not isinstance(entries[0].value, list) or not entries[0].value:
         raise InvalidSpecError(f"{path}: it must be a list of promises, such as - wait_p95(team-a) <= 30m")
-    return [_written(entries[0].where((place,)), entry) for place, entry in enumerate(entries[0].value)]
+    return [_written(entries[0].where((index,)), entry) for index, entry in enumerate(entries[0].value)]
 
 
 def _written(place: str, entry: Any) -> Written:

@@ -78,8 +78,8 @@ class SweepPlots:
         # A step line: between two policies of the front, only the one to the left is known to be attainable.
         steps = np.repeat(right[ordered], 2)[1:], np.repeat(up[ordered], 2)[:-1]
         marks: list[Mark] = [Line(*steps, 1), *_dots(means[names[0]], means[names[1]], shades)]
-        for place, across, above in zip(front["policy"], right, up, strict=True):
-            marks.append(Label(float(across), float(above), str(place), 12, shift=(6, -6)))
+        for position, across, above in zip(front["policy"], right, up, strict=True):
+            marks.append(Label(float(across), float(above), str(position), 12, shift=(6, -6)))
         keys = [Key("no policy is better in both", 1, "line")]
         keys += [Key("policies", 0, "dot")] if colour is None else self._values(colour).keys("dot")
         x_axis, y_axis = (_axis(name, means[name]) for name in names)
@@ -105,8 +105,8 @@ class SweepPlots:
         """
         field = self._values(path)
         values, name = field.numbers, self._grid.named(figure)
-        known = [place for place in range(len(values)) if place not in self._grid.errors]
-        found = [self._grid.interval(place, name) for place in known]
+        known = [position for position in range(len(values)) if position not in self._grid.errors]
+        found = [self._grid.interval(position, name) for position in known]
         has_intervals = any(one.high > one.mean for one in found)
         there, means = np.unique(values[known]), np.array([one.mean for one in found])
         reach = np.nan_to_num(np.array([one.high for one in found]) - means)
@@ -176,7 +176,7 @@ class SweepPlots:
         columns = [self._values(name) for name in (*paths, *map(self._grid.named, figures))]
         scaled = np.array([_scaled(column.numbers) for column in columns])
         rows = np.arange(len(columns))
-        # The names are below each other, because most of them are too long for a place beside each other.
+        # The names are below each other, because most of them are too long to be beside each other.
         marks = tuple(Line(values, rows, _shade(values[-1])) for values in scaled.T)
         texts = [f"{_in_words(column.name)}\n{' to '.join(column.ends)}" for column in columns]
         down = Axis("", (len(columns) - 0.7, -0.3), ticks=tuple(enumerate(texts)), names=True)

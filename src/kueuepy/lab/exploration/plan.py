@@ -78,7 +78,7 @@ class Plan(Framed):
         self.value = next((value for value, passed in zip(self._values, self._passed, strict=True) if passed), None)
         self.monotone = sorted(self._passed) == self._passed
         self.exhaustive = len(self._values) == every
-        self.errors = {self._values[place]: text for place, text in grid.errors.items()}
+        self.errors = {self._values[position]: text for position, text in grid.errors.items()}
         # The warning that the best of many policies is partly lucky does not apply to values in order.
         self.warnings = tuple(text for text in grid.warnings if text == ALIKE)
 
@@ -89,7 +89,7 @@ class Plan(Framed):
         The columns are `value`, `mean`, `low`, `high`, `seeds` (the number of seeds for which the metric is defined)
         and `passed`. The interval is NaN for a single seed, or if all seeds give the same result.
         """
-        found = [self._grid.interval(place, self._figure) for place in range(len(self._values))]
+        found = [self._grid.interval(position, self._figure) for position in range(len(self._values))]
         return Columns(
             {
                 "value": np.array(self._values),
@@ -213,20 +213,20 @@ def plan(
     wanted = promise(target)
     if not step > 0 or not low <= high:
         raise InvalidSpecError(f"plan: {low} to {high} by {step}; low must be at most high, and step more than 0")
-    values = [low + place * step for place in range(math.floor((high - low) / step) + 1)]
+    values = [low + position * step for position in range(math.floor((high - low) / step) + 1)]
     tried: dict[int, Sequence[Row]] = {}
     name = str(wanted.measure)
     grids: list[Sweep] = []
 
     def look(places: Iterable[int]) -> None:
-        fresh = [values[place] for place in places if 0 <= place < len(values) and values[place] not in tried]
+        fresh = [values[at] for at in places if 0 <= at < len(values) and values[at] not in tried]
         if fresh:
             grids.append(sweep(cluster, jobs, [{vary: value} for value in fresh], figures=[name], **options))
             n = len(grids[-1].seeds)
             tried.update({value: grids[-1].rows[i * n : (i + 1) * n] for i, value in enumerate(fresh)})
 
-    def good(place: int) -> bool:
-        return all(wanted.holds(row["figures"].get(name)) for row in tried[values[place]])
+    def good(position: int) -> bool:
+        return all(wanted.holds(row["figures"].get(name)) for row in tried[values[position]])
 
     seeds = options.get("seeds", 1)
     runs = len(values) * (seeds if isinstance(seeds, int) else len(seeds))
@@ -244,14 +244,14 @@ def plan(
 
 
 def _narrow(look: Callable[[Iterable[int]], None], good: Callable[[int], bool], found: int) -> None:
-    """Try the first and last place, then three places per round, then the neighbours of the smallest good place."""
+    """Try the first and last position, then three per round, then the neighbours of the smallest good one."""
     below = -1
     look((0, found))
     while good(found) and found - below > 1:
         inner = sorted({below + (found - below) * part // (_AT_ONCE + 1) for part in range(1, _AT_ONCE + 1)} - {below})
         look(inner)
-        kept = [place for place in inner if good(place)]
+        kept = [position for position in inner if good(position)]
         found = min([*kept, found])
-        below = max([below, *(place for place in inner if place < found)])
+        below = max([below, *(position for position in inner if position < found)])
     # The neighbours show whether the assumption that larger values are better holds near the answer.
     look((found - 1, found + 1))

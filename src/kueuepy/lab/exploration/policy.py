@@ -138,10 +138,10 @@ def _with_setting(settings: Settings, path: str, target: str, field: str, value:
     delay = _DELAY.fullmatch(target)
     if delay is None:
         return msgspec.structs.replace(settings, **{target: _replaced(getattr(settings, target), path, field, value)})
-    delays, place = list(settings.delays), int(delay[1])
-    if place >= len(delays):
+    delays, index = list(settings.delays), int(delay[1])
+    if index >= len(delays):
         raise NotFoundError(f'over: "{path}": there are {len(delays)} delays, counted from 0')
-    delays[place] = _replaced(delays[place], path, field, value)
+    delays[index] = _replaced(delays[index], path, field, value)
     return msgspec.structs.replace(settings, delays=tuple(delays))
 
 
@@ -308,7 +308,7 @@ def policies_of(over: Any) -> tuple[dict[str, Any], ...]:
                 raise InvalidSpecError(f'over: "{path}": {values!r}; it must be a list of one value or more')
         return tuple(dict(zip(over, chosen, strict=True)) for chosen in product(*map(list, over.values())))
     found = tuple(over) if isinstance(over, Iterable) and not isinstance(over, str | bytes) else (over,)
-    for place, policy in enumerate(found):
+    for index, policy in enumerate(found):
         if not isinstance(policy, Mapping):
-            raise InvalidSpecError(f"over: policy {place} is {policy!r}; it must be values by path")
+            raise InvalidSpecError(f"over: policy {index} is {policy!r}; it must be values by path")
     return tuple(map(dict, found))

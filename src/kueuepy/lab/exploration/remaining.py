@@ -71,19 +71,19 @@ class KaplanMeier:
 
     def part(self, seconds: float) -> float:
         """Return the estimated fraction of runtimes that are not longer than a time."""
-        place = int(np.searchsorted(self.times, seconds, side="right"))
-        if place == 0:
+        index = int(np.searchsorted(self.times, seconds, side="right"))
+        if index == 0:
             return 0.0
-        known = float(self.fractions[place - 1])
-        if place < len(self.times) or known >= 1:
+        known = float(self.fractions[index - 1])
+        if index < len(self.times) or known >= 1:
             return known
         return 1 - (1 - known) * math.exp(-(seconds - float(self.times[-1])) / self.mean)
 
     def quantile(self, u: float) -> float:
         """Return the quantile `u` of the runtimes, in seconds; `u` is in the interval [0, 1)."""
-        place = int(np.searchsorted(self.fractions, u, side="right"))
-        if place < len(self.times):
-            return float(self.times[place])
+        index = int(np.searchsorted(self.fractions, u, side="right"))
+        if index < len(self.times):
+            return float(self.times[index])
         rest = 1 - float(self.fractions[-1])
         beyond = 0.0 if rest <= 0 else -self.mean * math.log(max((1 - u) / rest, 1e-300))
         return min(float(self.times[-1]) + max(beyond, 0.0), LONGEST / SECOND)
@@ -149,14 +149,14 @@ class Runtimes:
         whole = self._whole(name, part + u * (1 - part))
         return max(whole - round(ran * SECOND), 1)
 
-    def _whole(self, name: str, place: float) -> int:
+    def _whole(self, name: str, index: float) -> int:
         if name in self._values:
             values = self._values[name]
-            return int(values[int(place * len(values))] * SECOND)
+            return int(values[int(index * len(values))] * SECOND)
         known = self._by_queue[name]
         if isinstance(known, KaplanMeier):
-            return int(known.quantile(place) * SECOND)
-        return int(known.nanoseconds(np.array([place]))[0])
+            return int(known.quantile(index) * SECOND)
+        return int(known.nanoseconds(np.array([index]))[0])
 
     def _part(self, name: str, distribution: Distribution | KaplanMeier, ran: float) -> float:
         """Return the fraction of runtimes that are not longer than `ran` seconds."""
@@ -187,9 +187,9 @@ def _of_log(log: JobColumns) -> dict[str, Empirical | KaplanMeier]:
         pairs = np.where(user.codes < 0, -1, queue.codes.astype(np.int64) * len(user.names) + user.codes)
         known, codes = np.unique(pairs, return_inverse=True)
         for pair, rows in zip(known.tolist(), Groups.by(codes, len(known)).parts(), strict=True):
-            place, who = divmod(pair, len(user.names))
+            index, who = divmod(pair, len(user.names))
             if pair >= 0 and user.names[who] and int(ends[rows].sum()) >= _ENOUGH:
-                groups[_place(queue.names[place], user.names[who])] = rows
+                groups[_place(queue.names[index], user.names[who])] = rows
     groups[_OTHERS] = np.arange(len(log))
     found: dict[str, Empirical | KaplanMeier] = {}
     for name, rows in groups.items():

@@ -41,7 +41,7 @@ _LOST = (CancelledError, OSError)
 class Task(msgspec.Struct, frozen=True):
     """A policy and a seed, with the position of their simulation among all simulations."""
 
-    place: int
+    index: int
     policy: dict[str, Any]
     seed: int
 
@@ -129,10 +129,10 @@ def in_order(
     """
     found: dict[int, R] = {}
     report = Teller(progress or False, len(tasks))
-    for place, result in on_threads(lambda place, stop: work(tasks[place], stop), range(len(tasks)), threads):
-        found[place] = result
+    for index, result in on_threads(lambda index, stop: work(tasks[index], stop), range(len(tasks)), threads):
+        found[index] = result
         report.maybe(lambda: len(found), last=len(found) == len(tasks))
-    return [found[place] for place in range(len(tasks))]
+    return [found[index] for index in range(len(tasks))]
 
 
 def on_client(
@@ -157,10 +157,10 @@ def on_client(
     row = row_of(setup, measures, first)
     yield first, row
     most = math.ceil(_BATCH_SECONDS / max(row["wall_s"], 1e-3))
-    left = {task.place: task for task in others}
+    left = {task.index: task for task in others}
     while left:
         for task, found in _sent(setup, measures, list(left.values()), client, most):
-            del left[task.place]
+            del left[task.index]
             yield task, found
         if left:
             _await_workers(client)
@@ -195,7 +195,7 @@ def _sent(
     futures: list[Any] = []
     with suppress(*_LOST):
         shared = client.scatter((setup, tuple(measures)), broadcast=True, hash=False)
-        batches = (tasks[place : place + size] for place in range(0, len(tasks), size))
+        batches = (tasks[index : index + size] for index in range(0, len(tasks), size))
         futures.extend(client.submit(_remote, shared, some, pure=False) for some in batches)
     try:
         for future in completed(futures):

@@ -154,15 +154,15 @@ class _Study:
     def report(self, trials: Sequence[Any], grid: Sweep, objective: str, conditions: Sequence[Promise]) -> None:
         """Report the results of the trials to Optuna; a trial without a value of the metric is reported as failed."""
         values = grid.means[grid.named(objective)].tolist()
-        for place, trial in enumerate(trials):
+        for index, trial in enumerate(trials):
             for condition in conditions:
-                value = float(grid.means[str(condition.measure)][place])
+                value = float(grid.means[str(condition.measure)][index])
                 trial.set_constraint(condition.text, _violation(condition, value))
             # Optuna accepts no NaN as the value of a trial.
-            if math.isnan(values[place]):
+            if math.isnan(values[index]):
                 self.study.tell(trial, state=self._fail)
             else:
-                self.study.tell(trial, values[place])
+                self.study.tell(trial, values[index])
 
 
 def _violation(condition: Promise, value: float) -> float:

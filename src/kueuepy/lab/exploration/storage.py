@@ -68,8 +68,8 @@ class Storage:
         with self._file("is not a file of a sweep") as file:
             every = file.execute("SELECT key, row, checksum FROM runs")
             rows = {key: (row, checksum) for key, row, checksum in every}
-            keys = {task.place: self._key(task) for task in tasks}
-            return {place: _row(key, *rows[key]) for place, key in keys.items() if key in rows}
+            keys = {task.index: self._key(task) for task in tasks}
+            return {index: _row(key, *rows[key]) for index, key in keys.items() if key in rows}
 
     def keep(self, task: Task, row: Row) -> None:
         """Write a row, and commit it before returning."""

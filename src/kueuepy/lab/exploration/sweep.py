@@ -122,16 +122,16 @@ def sweep(
     if isinstance(figures, str):
         raise InvalidSpecError(f"sweep: figures {figures!r}; it must be a list of them")
     measures = tuple(measure(text) for text in figures)
-    tasks = [Task(place, policy, seed) for place, (policy, seed) in enumerate(product(policies, numbers))]
+    tasks = [Task(index, policy, seed) for index, (policy, seed) in enumerate(product(policies, numbers))]
     for seed in numbers:
         setup.jobs_of(seed)  # creates the jobs once, before several threads need them
     kept = None if storage is None else Storage(storage, setup, measures, sorted(numbers))
     rows = {} if kept is None else kept.known(tasks)
-    left = [task for task in tasks if task.place not in rows]
+    left = [task for task in tasks if task.index not in rows]
     local = partial(row_of, setup, measures)
     runs = on_client(setup, measures, left, on) if on is not None and left else on_threads(local, left, threads)
     _collect(runs, rows, kept, Teller(progress, len(tasks), "runs"), len(tasks))
-    return Sweep(setup, policies, numbers, [rows[task.place] for task in tasks])
+    return Sweep(setup, policies, numbers, [rows[task.index] for task in tasks])
 
 
 class SweepSettings(RunSettings, total=False):
@@ -192,7 +192,7 @@ def _collect(
 
     try:
         for task, row in runs:
-            rows[task.place] = row
+            rows[task.index] = row
             if kept is not None:
                 kept.keep(task, row)
             report.maybe(progress, last=len(rows) == total)

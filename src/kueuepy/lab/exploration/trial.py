@@ -118,7 +118,7 @@ class Trials:
 
         def distance(other: ClusterQueue) -> tuple[int, str]:
             path = path_of(nodes, self._rows[other.name])
-            return next((place for place, row in enumerate(mine) if row in path), len(mine)), other.name
+            return next((position for position, row in enumerate(mine) if row in path), len(mine)), other.name
 
         tree = [one for one in self._cluster.cluster_queues if one.name != queue and root[one.name] == root[queue]]
         return sorted(tree, key=distance)
@@ -409,8 +409,8 @@ def _wanted(trials: Trials, queue: str, pairs: list[FlavorResource]) -> Iterator
     Each amount is requested for all resources of a flavor at once, and then for one resource at a time.
     """
     limits = {pair: _nominal_and_most(trials, queue, pair) for pair in pairs}
-    for place in (0, 1):
-        if whole := {pair: limit[place] for pair, limit in limits.items() if limit[place] > 0}:
+    for position in (0, 1):
+        if whole := {pair: limit[position] for pair, limit in limits.items() if limit[position] > 0}:
             yield whole
             yield from ({pair: amount} for pair, amount in whole.items())
 

@@ -59,7 +59,7 @@ class Knob(NamedTuple):
         path: Path of the field, in the syntax of `Cluster.edit`.
         owner: Name of the ClusterQueue or Cohort.
         what: `nominalQuota`, `borrowingLimit`, `lendingLimit` or `weight`.
-        cell: Flavor and resource of the quota or limit, as `flavor/resource`; empty for a fair-sharing weight.
+        pair: Flavor and resource of the quota or limit, as `flavor/resource`; empty for a fair-sharing weight.
         value: Value in the original cluster, in units of `suffix`; `None` if there is no limit.
         most: Largest value of the slider; the smallest is 0.
         step: Difference between two consecutive values of the slider.
@@ -69,7 +69,7 @@ class Knob(NamedTuple):
     path: str
     owner: str
     what: str
-    cell: str
+    pair: str
     value: float | None
     most: float
     step: float
@@ -238,8 +238,8 @@ class Playground:
         path: list[dict[str, Any]] = []
         for row, depth in depth_first(self._nodes, places):
             name, kind = self._nodes[row].name, self._nodes[row].kind
-            place = places.get(name, OTHERS)
-            own = {"name": name, "kind": kind, "depth": depth, "colour": colour_of(place), "look": class_of(place)}
+            index = places.get(name, OTHERS)
+            own = {"name": name, "kind": kind, "depth": depth, "colour": colour_of(index), "look": class_of(index)}
             path[depth:] = [{**own, "queues": []}]
             found += path[depth:]
             for node in path if kind == "ClusterQueue" else ():
@@ -258,7 +258,7 @@ class Playground:
         found: dict[str, Any] = {"step": step, "points": 0, "all": max(1, math.ceil(seconds / step)), "rows": []}
         for queue, pair, rows in series_of(table):
             means = {name: np.round(table[name][rows], 3).tolist() for name in _FACTS}
-            found["rows"].append({"queue": queue, "cell": pair, **means})
+            found["rows"].append({"queue": queue, "pair": pair, **means})
             found["points"] = max(found["points"], len(rows))
         places = self._colours or colours(result)
         found["rows"].sort(key=lambda row: (places.get(row["queue"], len(places)), row["queue"]))
@@ -327,7 +327,7 @@ def _amount(knob: Knob, value: float) -> int | str:
     """
     if value == int(value):
         return f"{int(value)}{knob.suffix}" if knob.suffix else int(value)
-    resource = knob.cell.partition("/")[2]
+    resource = knob.pair.partition("/")[2]
     amount = Decimal(repr(float(value)))
     scaled = amount * _units(resource)[knob.suffix]
     # 1.1Gi of memory is not an integer number of bytes; Kueue rounds it up.

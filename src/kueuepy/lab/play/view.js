@@ -43,7 +43,7 @@ function playground(root, knobs, ask, {address = false} = {}) {
   function slider(knob) {
     const row = element("div", undefined, {className: "knob"});
     const range = element("input", undefined, {type: "range", min: 0, max: knob.most, step: knob.step});
-    const label = labels[knob.what], name = `${knob.owner} ${knob.cell} ${label}`;
+    const label = labels[knob.what], name = `${knob.owner} ${knob.pair} ${label}`;
     range.setAttribute("aria-label", name);
     range.dataset.path = knob.path;
     const shown = element("output");
@@ -98,7 +98,7 @@ function playground(root, knobs, ask, {address = false} = {}) {
     change();
   }
   function sentence(knob, value) {
-    const what = `${knob.owner}: ${labels[knob.what]}${knob.cell ? ` of ${knob.cell}` : ""}`;
+    const what = `${knob.owner}: ${labels[knob.what]}${knob.pair ? ` of ${knob.pair}` : ""}`;
     if (value === null) return `${what} removed; it was ${valueText(knob, knob.value)}`;
     if (knob.value === null) return `${what} set to ${valueText(knob, value)}; there was no limit`;
     return `${what} ${value > knob.value ? "raised" : "lowered"} from ${valueText(knob, knob.value)} to ${valueText(knob, value)}`;
@@ -133,12 +133,12 @@ function playground(root, knobs, ask, {address = false} = {}) {
     }
     return found;
   }
-  async function copy(text, told) {
+  async function copy(text, status) {
     try {
       await navigator.clipboard.writeText(text);
-      parts.told.textContent = told;
+      parts.status.textContent = status;
     } catch {
-      parts.told.textContent = "The browser does not allow copying; select the text:";
+      parts.status.textContent = "The browser does not allow copying; select the text:";
       parts.text.hidden = false;
       parts.text.value = text;
       parts.text.select();
@@ -192,10 +192,10 @@ function playground(root, knobs, ask, {address = false} = {}) {
 
   function redraw() {
     if (!last) return;
-    const cells = [...new Set(last.series.rows.map(row => row.cell))];
-    if (parts.cell.options.length !== cells.length) parts.cell.replaceChildren(...cells.map(name => element("option", name)));
-    const cell = parts.cell.value || cells[0];
-    const rows = last.series.rows.filter(row => row.cell === cell);
+    const cells = [...new Set(last.series.rows.map(row => row.pair))];
+    if (parts.pair.options.length !== cells.length) parts.pair.replaceChildren(...cells.map(name => element("option", name)));
+    const pair = parts.pair.value || cells[0];
+    const rows = last.series.rows.filter(row => row.pair === pair);
     const known = Object.fromEntries(last.tree.filter(node => node.kind === "ClusterQueue").map(node => [node.name, node.look]));
     const colour = name => known[name];
     parts.time.max = last.series.all - 1;
@@ -267,11 +267,11 @@ function playground(root, knobs, ask, {address = false} = {}) {
   }
 
   function amountUnit() {
-    const resource = (parts.cell.value || "").split("/").slice(1).join("/");
+    const resource = (parts.pair.value || "").split("/").slice(1).join("/");
     return resource === "cpu" ? "cores" : resource.endsWith("/gpu") ? "GPUs" : resource;
   }
   function amount(value) {
-    const resource = (parts.cell.value || "").split("/").slice(1).join("/");
+    const resource = (parts.pair.value || "").split("/").slice(1).join("/");
     if (resource === "cpu") return digits(value / 1000);
     if (value >= 2 ** 20) return +(value / 2 ** 30).toPrecision(3) + "Gi";
     return digits(value);
@@ -378,7 +378,7 @@ function playground(root, knobs, ask, {address = false} = {}) {
     button("reset", "Reset", () => { for (const knob of knobs) knob.set(knob.value); commit(); changed(); change(); }),
     button("patch", "Copy as YAML patch", copyPatch));
   if (address) bar.append(button("link", "Copy link", () => copy(location.href, "The link is copied. It opens these values while this kueuepy serve runs.")));
-  part("told", "p").setAttribute("role", "status");
+  part("status", "p").setAttribute("role", "status");
   part("text", "textarea", {readOnly: true, hidden: true, rows: 8}).setAttribute("aria-label", "Text to copy");
   summary.setAttribute("aria-label", "Changes and their effect");
   summary.append(element("h1", "Playground: what would other quotas change?"),
@@ -387,9 +387,9 @@ function playground(root, knobs, ask, {address = false} = {}) {
     bar, element("h2", "Changes"), part("none", "p", {textContent: "No value is changed."}),
     part("changes", "ul"), element("h2", "Effect"), part("same", "p"), part("effects", "ul"),
     part("sure", "p", {className: "kq-quiet", hidden: true, textContent: "Each change is one simulation of the same jobs. For confidence intervals, copy the patch and use kueuepy compare."}),
-    element("h2", "Largest problem with the current values"), part("problem", "p"), parts.told, parts.text);
+    element("h2", "Largest problem with the current values"), part("problem", "p"), parts.status, parts.text);
   parts.effects.setAttribute("role", "status");
-  let owner = null, cellName = null, group = null;
+  let owner = null, pairName = null, group = null;
   for (const knob of knobs) {
     if (knob.owner !== owner) {
       group = element("details", undefined, {open: owner === null || knobs.length <= 60});
@@ -397,21 +397,21 @@ function playground(root, knobs, ask, {address = false} = {}) {
       group.append(element("summary", knob.owner));
       left.append(group);
       owner = knob.owner;
-      cellName = null;
+      pairName = null;
     }
-    if (knob.cell !== cellName && knob.cell) { group.append(element("p", knob.cell, {className: "cell"})); cellName = knob.cell; }
+    if (knob.pair !== pairName && knob.pair) { group.append(element("p", knob.pair, {className: "pair"})); pairName = knob.pair; }
     group.append(slider(knob));
   }
-  const of = element("label", "Resource: "), at = element("label", "Time: "), moment = element("div");
-  of.append(part("cell", "select"));
+  const of = element("label", "Resource: "), at = element("label", "Time: "), when = element("div");
+  of.append(part("pair", "select"));
   at.append(part("time", "input", {type: "range", min: -1, value: -1, step: 1}));
-  moment.append(at, " ", part("when", "span"));
+  when.append(at, " ", part("when", "span"));
   parts.usage = drawn("svg", {class: "usage", viewBox: "0 0 760 240", role: "img", "aria-label": "Usage of each ClusterQueue over time, stacked"});
   part("error", "div").setAttribute("role", "alert");
   part("took", "span").setAttribute("role", "status");
   parts.time.setAttribute("aria-label", "time");
   right.append(
-    summary, parts.error, of, " ", parts.took, parts.usage, part("legend", "div"), moment,
+    summary, parts.error, of, " ", parts.took, parts.usage, part("legend", "div"), when,
     element("p", "Means over time, or the amounts at the selected time. On each bar, the mark is the nominal quota of the queues.", {className: "kq-quiet"}), table("tree", [["Cohort or ClusterQueue", ""], ["Usage", "n"], ["Nominal quota", "n"], ["Waiting jobs", "n"], ["Usage and quota", ""]]),
     table("figures", [["Metric", ""], ["Current", "n"], ["Original", "n"]]),
     part("warnings", "div"),
@@ -425,7 +425,7 @@ function playground(root, knobs, ask, {address = false} = {}) {
     if (event.shiftKey) move(future, past); else move(past, future);
     event.preventDefault();
   });
-  parts.cell.addEventListener("change", redraw);
+  parts.pair.addEventListener("change", redraw);
   parts.time.addEventListener("input", redraw);
   if (address) {
     addEventListener("hashchange", () => { apply(linked()); commit(); });

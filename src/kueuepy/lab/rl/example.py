@@ -66,7 +66,7 @@ def example_cluster() -> Cluster:
 
 def example_jobs(seed: int) -> Jobs:
     """Return one day of jobs; the seed also determines the load of each team."""
-    rates = [(2 + (seed * 7 + 3 * place) % 8) for place in range(len(_TEAMS))]
+    rates = [(2 + (seed * 7 + 3 * index) % 8) for index in range(len(_TEAMS))]
     parts = [
         Jobs.poisson(team, f"{rate}/h", "1h", {_GPU: 2}, days=1, seed=seed)
         for team, rate in zip(_TEAMS, rates, strict=True)

@@ -68,9 +68,9 @@ class Knobs:
         self._configuration = cluster.configuration
         objects = list(cluster.objects())
         found: dict[int, list[int]] = {}
-        for place, path in enumerate(self._all):
+        for position, path in enumerate(self._all):
             for obj in named(objects, path):
-                found.setdefault(id(obj), []).append(place)
+                found.setdefault(id(obj), []).append(position)
         self._objects = [obj for obj in objects if id(obj) in found]
         self.places = [found[id(obj)] for obj in self._objects]
         numbers = [_whole(objects, path) for path in self.paths]
@@ -90,11 +90,11 @@ class Knobs:
         self.start = [*numbers, *(self._chosen(path) for path in self.choices)]
         self._check()
 
-    def made(self, place: int, values: Sequence[int]) -> Object:
+    def made(self, position: int, values: Sequence[int]) -> Object:
         """Return an object with changed settings.
 
         Args:
-            place: Index of the object.
+            position: Index of the object.
             values: Values of the object's settings; for a choice, the index of the value.
 
         Raises:
@@ -102,10 +102,10 @@ class Knobs:
         """
         known = len(self.paths)
         settings: dict[str, Any] = {}
-        for at, value in zip(self.places[place], values, strict=True):
+        for at, value in zip(self.places[position], values, strict=True):
             path = self._all[at]
             settings[path] = value if at < known else self.choices[path][value]
-        ((obj,), _) = edited_all([self._objects[place]], self._configuration, settings)
+        ((obj,), _) = edited_all([self._objects[position]], self._configuration, settings)
         return obj
 
     def by_path(self, values: Iterable[int]) -> dict[str, int]:
@@ -124,14 +124,14 @@ class Knobs:
     def _check(self) -> None:
         """Validate each object at its bounds, so that no step can create an invalid object."""
         known = len(self.paths)
-        for place, settings in enumerate(self.places):
+        for position, settings in enumerate(self.places):
             ranges = [
                 (self.low[at], self.high[at]) if at < known else range(len(self.choices[self._all[at]]))
                 for at in settings
             ]
             # Fields are valid between their bounds if they are valid at all corners, of which there may be too many.
             for values in islice(product(*ranges), _CORNERS):
-                self.made(place, values)
+                self.made(position, values)
 
 
 def _bounds(path: str, given: Any) -> tuple[int, int]:

@@ -359,7 +359,7 @@ class QuotaVectorEnv(VectorEnv[Any, Any, Any]):
             for seat in ended:
                 infos["kpis"][seat] = stage.close(seat)
         if acting.any():
-            terms = {name: np.where(acting, facts[:, place], 0.0) for place, name in enumerate(TERMS)}
+            terms = {name: np.where(acting, facts[:, position], 0.0) for position, name in enumerate(TERMS)}
             infos["reward_terms"] = _masked(terms, acting)
             infos["_reward_terms"] = acting.copy()
         return self._values(infos)

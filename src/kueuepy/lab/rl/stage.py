@@ -219,8 +219,8 @@ class Stage:
             InvalidSpecError: An action is not valid.
         """
         environments = self._environments
-        for place, values in environments.plan(seats, moves, choices):
-            environments.learn(place, values, self.knobs.made(place, values))
+        for position, values in environments.plan(seats, moves, choices):
+            environments.learn(position, values, self.knobs.made(position, values))
         environments.start(seats)
 
     def go(self) -> None:

@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 
 from kueuepy._core import Quantity
-from kueuepy.lint.capacity import Cell
+from kueuepy.lint.capacity import FlavorResource
 from kueuepy.lint.context import LintContext
 from kueuepy.lint.rule import Hit, rule
 from kueuepy.objects import ClusterQueue, Configuration
@@ -39,47 +39,47 @@ def _alone(context: LintContext, queue: ClusterQueue) -> str:
 @rule("L11", "note", "A borrowingLimit above the total that other queues can lend is never reached.")
 def limit_beyond_lendable(context: LintContext) -> Iterator[Hit]:
     """Compare each limit, and then the sum of the limits, with the total amount that other queues can lend."""
-    excess: set[tuple[str, Cell]] = set()
+    excess: set[tuple[str, FlavorResource]] = set()
     for queue in context.queues:
-        for cell, quota in context.cells(queue).items() if not _alone(context, queue) else ():
-            lendable = context.capacity.borrowable(queue.name, cell)
+        for pair, quota in context.cells(queue).items() if not _alone(context, queue) else ():
+            lendable = context.capacity.borrowable(queue.name, pair)
             if quota.borrowing_limit is not None and quota.borrowing_limit > lendable:
-                excess.add((str(context.roots[queue.name]), cell))
+                excess.add((str(context.roots[queue.name]), pair))
                 yield Hit(
                     queue,
                     (*quota.path, "borrowingLimit"),
-                    f"is {_text(cell, quota.borrowing_limit)}, but all other queues together lend at most "
-                    f"{_text(cell, lendable)} of {cell[1]} in {cell[0]}",
+                    f"is {_text(pair, quota.borrowing_limit)}, but all other queues together lend at most "
+                    f"{_text(pair, lendable)} of {pair[1]} in {pair[0]}",
                 )
     yield from _oversubscribed(context, excess)
 
 
-def _oversubscribed(context: LintContext, known: set[tuple[str, Cell]]) -> Iterator[Hit]:
+def _oversubscribed(context: LintContext, known: set[tuple[str, FlavorResource]]) -> Iterator[Hit]:
     """Yield cohorts whose queues cannot all reach their limits at the same time."""
-    limits: dict[tuple[str, Cell], int] = {}
-    lent: dict[tuple[str, Cell], int] = {}
+    limits: dict[tuple[str, FlavorResource], int] = {}
+    lent: dict[tuple[str, FlavorResource], int] = {}
     for queue in context.queues:
-        for cell, quota in context.cells(queue).items() if context.roots[queue.name] else ():
-            place = (str(context.roots[queue.name]), cell)
-            limits[place] = limits.get(place, 0) + (quota.borrowing_limit or 0)
-            lent[place] = lent.get(place, 0) + context.capacity.lent(queue.name, cell)
+        for pair, quota in context.cells(queue).items() if context.roots[queue.name] else ():
+            owner = (str(context.roots[queue.name]), pair)
+            limits[owner] = limits.get(owner, 0) + (quota.borrowing_limit or 0)
+            lent[owner] = lent.get(owner, 0) + context.capacity.lent(queue.name, pair)
     for cohort in context.manifest.cohorts:
         root = context.root(cohort.name)
-        for place in limits:
-            lent[place] += context.quota(cohort, place[1]) if place[0] == root else 0
-    for place, limit in limits.items():
-        if place not in known and limit > lent[place]:
-            root, cell = place
+        for owner in limits:
+            lent[owner] += context.quota(cohort, owner[1]) if owner[0] == root else 0
+    for owner, limit in limits.items():
+        if owner not in known and limit > lent[owner]:
+            root, pair = owner
             yield Hit(
                 f'Cohort "{root}"',
                 (),
-                f"the borrowing limits of its queues sum to {_text(cell, limit)} of {cell[1]} in {cell[0]}, but the "
-                f"queues lend {_text(cell, lent[place])} in total: not all limits can be reached at the same time",
+                f"the borrowing limits of its queues sum to {_text(pair, limit)} of {pair[1]} in {pair[0]}, but the "
+                f"queues lend {_text(pair, lent[owner])} in total: not all limits can be reached at the same time",
             )
 
 
-def _text(cell: Cell, amount: int) -> str:
-    text: str = Quantity.format(cell[1], amount)
+def _text(pair: FlavorResource, amount: int) -> str:
+    text: str = Quantity.format(pair[1], amount)
     return text
 
 

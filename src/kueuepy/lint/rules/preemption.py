@@ -41,9 +41,9 @@ def nominal_not_ensured(context: LintContext) -> Iterator[Hit]:
 def _lenders(context: LintContext, queue: ClusterQueue) -> Iterator[tuple[str, str, str]]:
     """Yield the queues that can borrow from a queue, each with a resource and flavor that the queue can borrow."""
     for other in context.others(queue):
-        for cell in (cell for cell in context.cells(queue) if cell in context.cells(other)):
-            flavor, resource = cell
-            if context.capacity.lent(queue.name, cell) > 0 and context.may_borrow(other, cell):
+        for pair in (pair for pair in context.cells(queue) if pair in context.cells(other)):
+            flavor, resource = pair
+            if context.capacity.lent(queue.name, pair) > 0 and context.may_borrow(other, pair):
                 yield other.name, resource, flavor
 
 

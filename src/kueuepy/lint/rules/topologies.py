@@ -55,22 +55,22 @@ def no_domain_holds_it(context: LintContext) -> Iterator[Hit]:
         for position, pod_set in enumerate(workload.pod_sets):
             if not _asks(pod_set):
                 continue
-            if (place := _nowhere(context, workload, pod_set.name)) is not None:
-                most = place["largest_if_empty"]
+            if (best := _nowhere(context, workload, pod_set.name)) is not None:
+                most = best["largest_if_empty"]
                 yield Hit(
                     workload,
                     ("spec", "podSets", position, "topologyRequest"),
-                    f"requests {counted(pod_set.count, 'pod')} {_place_text(place)}, but even without other workloads "
+                    f"requests {counted(pod_set.count, 'pod')} {_place_text(best)}, but even without other workloads "
                     f"at most {most} {verb(most, 'fit')}; request fewer pods, fewer resources per pod, or a "
                     "higher level",
                 )
 
 
-def _place_text(place: PlaceFactsView) -> str:
+def _place_text(best: PlaceFactsView) -> str:
     return (
-        f"in one domain of level {place['level']}"
-        if place["mode"] == "required"
-        else f"in topology {place['topology']}"
+        f"in one domain of level {best['level']}"
+        if best["mode"] == "required"
+        else f"in topology {best['topology']}"
     )
 
 
@@ -86,10 +86,10 @@ def _nowhere(context: LintContext, workload: Workload, pod_set: str) -> PlaceFac
     facts = engine.explain(number)
     found = [f for p in facts["pod_sets"] if p["name"] == pod_set for f in p["flavors"] if not f["ineligible"]]
     places = [flavor["place"] for flavor in found]
-    met = [place for place in places if place is not None and place["failure_if_empty"] is not None]
+    met = [best for best in places if best is not None and best["failure_if_empty"] is not None]
     if not met or len(met) < len(places):
         return None
-    return max(met, key=lambda place: place["largest_if_empty"])
+    return max(met, key=lambda best: best["largest_if_empty"])
 
 
 @rule("L23", "error", "A topology has no domains if no Node has the label of one of its levels.")

@@ -191,18 +191,18 @@ class Anonymiser:
         levels = assignment.get("levels") or []
         if _HOSTNAME not in levels:
             return assignment
-        place = levels.index(_HOSTNAME)
+        level = levels.index(_HOSTNAME)
         found = dict(assignment)
         if "domains" in found:  # v1beta1
             found["domains"] = [
-                {**one, "values": [self.name(v, "node") if n == place else v for n, v in enumerate(one["values"])]}
+                {**one, "values": [self.name(v, "node") if n == level else v for n, v in enumerate(one["values"])]}
                 for one in found["domains"]
             ]
         if "slices" in found:
             found["slices"] = [dict(one) for one in found["slices"]]
             for one in found["slices"]:
                 each = enumerate(one.get("valuesPerLevel") or ())
-                one["valuesPerLevel"] = [self._values(values) if n == place else values for n, values in each]
+                one["valuesPerLevel"] = [self._values(values) if n == level else values for n, values in each]
         return found
 
     def _values(self, values: dict[str, Any]) -> dict[str, Any]:

@@ -139,8 +139,8 @@ class RecordingWriter:
             for uid in [uid for uid in self._workloads if uid not in present]:
                 self._delete(uid, revision, time)
         else:
-            for place in [place for place in self._objects if place[0] == kind and place[1] not in present]:
-                self._version(place, None, revision, time)
+            for identity in [one for one in self._objects if one[0] == kind and one[1] not in present]:
+                self._version(identity, None, revision, time)
         self._advance(kind, revision, time)
 
     def bookmark(self, kind: str, revision: int, time: int) -> None:
@@ -261,21 +261,21 @@ class RecordingWriter:
             self._workload(uid, key, (found, user), time, use_conditions=use_conditions)
         return uid
 
-    def _version(self, place: tuple[str, str], new: dict[str, Any] | None, revision: int, time: int) -> None:
-        known = self._objects.get(place)
+    def _version(self, identity: tuple[str, str], new: dict[str, Any] | None, revision: int, time: int) -> None:
+        known = self._objects.get(identity)
         if known is not None and revision <= known[0]:
             return
         # Many writes change only fields that influence no decision, such as heartbeats of nodes.
         digest = None if new is None else _digest(new)
         if (known is None and new is None) or (known is not None and digest == known[1]):
             return
-        row = (*place, time, revision, None if new is None else pack(new))
-        self._db.execute(f"INSERT OR IGNORE INTO {table_of(place[0])} VALUES (?, ?, ?, ?, ?)", row)  # noqa: S608
+        row = (*identity, time, revision, None if new is None else pack(new))
+        self._db.execute(f"INSERT OR IGNORE INTO {table_of(identity[0])} VALUES (?, ?, ?, ?, ?)", row)  # noqa: S608
         self.stored += 1
         if new is None:
-            self._objects.pop(place, None)
+            self._objects.pop(identity, None)
         else:
-            self._objects[place] = (revision, digest)
+            self._objects[identity] = (revision, digest)
 
     def _workload(
         self, uid: str, key: str, found: tuple[dict[str, Any], str], time: int, *, use_conditions: bool

@@ -339,7 +339,7 @@ def _refusal(scheduler: Scheduler, one: SubmittedWorkload) -> str:
 
 def _take_pods(scheduler: Scheduler, placing: PodImport, pods: list[dict[str, Any]]) -> Iterator[Imported]:
     for pod in pods:
-        workload, row = placing.place(pod)
+        workload, row = placing.index(pod)
         if workload is not None:
             take(session_of(scheduler), SubmittedWorkload(workload))
         yield row

@@ -109,7 +109,7 @@ class PodImport:
         self._priorities = {one.name: one.value for one in cluster.objects() if isinstance(one, PriorityClass)}
         self._known = {workload.key for workload in cluster.workloads}
 
-    def place(self, pod: dict[str, Any]) -> tuple[Workload | None, Imported]:
+    def index(self, pod: dict[str, Any]) -> tuple[Workload | None, Imported]:
         """Return the admitted Workload of a pod, and its row of the report.
 
         The Workload is `None` if the pod is skipped or cannot be placed.

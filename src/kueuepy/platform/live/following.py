@@ -167,7 +167,7 @@ class Follower:
         matters = self._spec(old, new)
         if is_ahead:
             return matters
-        # A workload that stays pending keeps its place in the queue, unless Kueue itself would add it again
+        # A workload that stays pending keeps its position in the queue, unless Kueue itself would add it again
         # (pkg/cache/queue/cluster_queue.go:PushOrUpdate).
         holds = after.true("QuotaReserved") or before.true("QuotaReserved") or self.is_true(key, "QuotaReserved")
         if holds or _queueing(old) != _queueing(new):

@@ -102,7 +102,7 @@ class ChangeStream:
         if is_first:
             return
         self.relisted += 1
-        gone = [place for place in self._known if place[0] == kind and place[1] not in present]
+        gone = [identity for identity in self._known if identity[0] == kind and identity[1] not in present]
         for _, key in gone:
             event = _Event(message.revision, next(self._numbers), message.time, kind, key, None)
             heapq.heappush(self._events, event)
@@ -121,14 +121,14 @@ class ChangeStream:
         return key
 
     def _change(self, event: _Event) -> Iterator[Change]:
-        place = (event.kind, event.key)
-        old = self._known.get(place)
+        identity = (event.kind, event.key)
+        old = self._known.get(identity)
         # A list repeats versions that a watch has sent.
         if old is not None and int(old["metadata"]["resourceVersion"]) >= event.revision:
             return
         if event.new is not None:
-            self._known[place] = event.new
-        elif self._known.pop(place, None) is None:
+            self._known[identity] = event.new
+        elif self._known.pop(identity, None) is None:
             return
         self._time = max(self._time, event.time)
         yield Change(event.revision, self._time, event.kind, event.key, old, event.new)

@@ -115,7 +115,7 @@ class _Replay:
         for group in (obj.get("spec") or {}).get("resourceGroups") or ():
             for flavor in group.get("flavors") or ():
                 for quota in flavor.get("resources") or ():
-                    pair = self._made.cell(str(flavor.get("name")), str(quota.get("name")))
+                    pair = self._made.pair(str(flavor.get("name")), str(quota.get("name")))
                     given[pair] = Quantity(str(quota.get("nominalQuota") or 0)).quota(str(quota.get("name")))
         for pair, amount in given.items():
             self._step("nominal", node, pair, time, amount)
@@ -165,9 +165,9 @@ class _Replay:
         for name, sign, amounts in ((life.holder, -1, life.held), (queue, 1, held)):
             node = self._made.queue(name)
             for (flavor, resource), amount in amounts.items() if node >= 0 else ():
-                place = (node, self._made.cell(flavor, resource))
-                self._usage[place] = self._usage.get(place, 0) + sign * amount
-                self._step("used", *place, time, self._usage[place])
+                series_key = (node, self._made.pair(flavor, resource))
+                self._usage[series_key] = self._usage.get(series_key, 0) + sign * amount
+                self._step("used", *series_key, time, self._usage[series_key])
         life.holder, life.held = queue, held
 
 
