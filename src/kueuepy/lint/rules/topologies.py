@@ -68,9 +68,7 @@ def no_domain_holds_it(context: LintContext) -> Iterator[Hit]:
 
 def _place_text(best: PlaceFactsView) -> str:
     return (
-        f"in one domain of level {best['level']}"
-        if best["mode"] == "required"
-        else f"in topology {best['topology']}"
+        f"in one domain of level {best['level']}" if best["mode"] == "required" else f"in topology {best['topology']}"
     )
 
 
