@@ -45,6 +45,12 @@ def test_a_lack_of_memory_is_not_reported_as_an_argument_of_a_wrong_type():
         run("text")
 
 
+def test_names_in_annotations_are_those_that_the_module_imports(scheduler, monkeypatch):
+    monkeypatch.setattr(kq, "Edit", int, raising=False)  # another object named like the annotation of whatif
+    with pytest.raises(ZeroDivisionError):
+        scheduler.whatif(lambda _: 1 / 0)
+
+
 def test_a_method_of_one_item_accepts_its_argument_by_name(scheduler):
     row = {"name": "job", "queue": "team", "cpu": 1}
     assert scheduler.try_admit(item=row) == scheduler.try_admit(row)

@@ -481,6 +481,25 @@ def test_conditions_of_a_node_are_examined_with_their_paths():
     assert (found.ready, found.other_conditions) == (True, {"DiskPressure": ""})
 
 
+@pytest.mark.parametrize(
+    ("version", "kind", "section"),
+    [
+        ("v1", "Namespace", "spec"),
+        ("v1", "Namespace", "status"),
+        ("v1", "Pod", "status"),
+        ("node.k8s.io/v1", "RuntimeClass", "scheduling"),
+        ("resource.k8s.io/v1", "ResourceClaim", "status"),
+        ("kueue.x-k8s.io/v1beta2", "ClusterQueue", "status"),
+        ("kueue.x-k8s.io/v1beta2", "AdmissionCheck", "status"),
+    ],
+)
+@pytest.mark.parametrize("value", [5, "x", []])
+def test_a_section_that_is_not_a_mapping_is_rejected(version, kind, section, value):
+    given = {"apiVersion": version, "kind": kind, "metadata": {"name": "n"}, section: value}
+    with pytest.raises(ManifestError, match=rf'{kind} "n": {section}: is .*; it must be a mapping'):
+        load(given)
+
+
 def test_an_admission_without_a_cluster_queue_is_rejected_by_the_field():
     admission = {"podSetAssignments": []}
     raw = {

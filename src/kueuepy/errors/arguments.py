@@ -9,13 +9,12 @@ TypeError.
 
 from __future__ import annotations
 
-import builtins
-import collections.abc
+import ast
 import inspect
-import os
 import sys
 import types
 import typing
+from contextlib import suppress
 from functools import wraps
 from typing import TYPE_CHECKING, Any, Literal, ParamSpec, TypeVar, Union, get_args, get_origin
 
@@ -186,19 +185,19 @@ def _elements_fit(value: Any, parts: tuple[Any, ...], names: _Names) -> bool:
 
 
 class _Names(dict[str, Any]):
-    """The names that annotations can use: the names in a module, including names imported only for type checking.
+    """The names that the annotations of a module can use, including those that it imports only for type checking."""
 
-    Only loaded modules are searched for a class, because an argument cannot be an instance of a class whose module is
-    not loaded.
-    """
-
-    def __missing__(self, name: str) -> Any:
-        loaded = [module for path, module in list(sys.modules.items()) if path.startswith("kueuepy")]
-        # Modules of this package come last: they could have an unrelated object with the name of a builtin.
-        for module in (builtins, typing, collections.abc, os, *loaded):
-            if name in vars(module):
-                return vars(module)[name]
-        return type(name, (), {})  # stands for the class, which has no instance
+    def __init__(self, known: dict[str, Any]) -> None:
+        super().__init__(known)
+        with suppress(OSError, TypeError):  # a module without source text
+            text = inspect.getsource(sys.modules[known["__name__"]])
+            for found in ast.walk(ast.parse(text)):
+                for name in found.names if isinstance(found, ast.Import | ast.ImportFrom) else ():
+                    # An argument cannot be an instance of a class whose module is not loaded.
+                    absent = type(name.name, (), {})
+                    module = sys.modules.get(found.module or "") if isinstance(found, ast.ImportFrom) else None
+                    value = getattr(module, name.name, absent) if module else sys.modules.get(name.name, absent)
+                    self.setdefault(name.asname or name.name, value)
 
 
 def _evaluated(annotation: Any, names: _Names) -> Any:

@@ -9,7 +9,7 @@ import msgspec
 from msgspec import inspect
 
 from kueuepy.manifest.forms import form_of
-from kueuepy.manifest.schema.table import ANY, FLAG, INTEGER, METADATA, STRING, Schema, pod_spec, with_fields
+from kueuepy.manifest.schema.table import ANY, FLAG, INTEGER, METADATA, SECTION, STRING, Schema, pod_spec, with_fields
 from kueuepy.objects import CounterConsumption, Device, DeviceCapacity, Node, Pod, Seconds, Timestamp
 
 if TYPE_CHECKING:
@@ -40,12 +40,12 @@ def schema_of_class(cls: Hashable) -> Schema:
 def schema_of_kind(kind: Kind) -> Schema:
     """Return the schema of a kind that is not in the table."""
     found = schema_of_class(kind.cls)
-    fields = {**found.properties, "apiVersion": ANY, "kind": ANY, "metadata": METADATA}
-    # The status of most kinds, and any section without a field of the class, is of no interest.
+    # Fields of a section are of no interest unless the class has them, but a section is always a mapping.
+    fields = {"status": SECTION, **found.properties, "apiVersion": ANY, "kind": ANY, "metadata": METADATA}
     is_flat = "spec" not in fields and not kind.is_open
-    found = msgspec.structs.replace(
-        found, properties=fields | ({"status": ANY} if is_flat else {}), is_open=not is_flat
-    )
+    if kind.is_open:
+        fields = {"spec": SECTION, "scheduling": SECTION, **fields}  # a RuntimeClass has `scheduling`
+    found = msgspec.structs.replace(found, properties=fields, is_open=not is_flat)
     if kind.cls is Node:  # the fields that `kinds` computes from the conditions are not in the form
         found = with_fields(found, status=with_fields(fields["status"], conditions=_CONDITIONS))
     return _opened(found, form_of(kind.cls)) if kind.is_open else found

@@ -122,7 +122,7 @@ def schema_of(kind: str, version: str) -> Schema | None:
         return found
     read = _READ_STATUS.get(kind, ())
     free = {name: inner if name in read else ANY for name, inner in status.properties.items()}
-    return with_fields(found, status=msgspec.structs.replace(status, properties=free, required=()) if read else ANY)
+    return with_fields(found, status=msgspec.structs.replace(status, properties=free, required=()) if read else SECTION)
 
 
 @cache
@@ -167,6 +167,8 @@ def _text_fields(names: str) -> dict[str, Schema]:
 ANY = Schema(type="any", nullable=True)
 _READ_STATUS = {"LocalQueue": ("fairSharing",)}
 """Status fields that are read for kinds other than Workload. On creation, an API server drops the status unread."""
+SECTION = Schema(type="object")
+"""A mapping with any content, such as a section of an object from which nothing is read."""
 STRING = Schema(type="string")
 FLAG = Schema(type="boolean")
 INTEGER = Schema(type="integer", format="int64")
@@ -181,7 +183,7 @@ _MANAGED = Schema(
     properties={
         **_text_fields("manager operation apiVersion fieldsType subresource"),
         "time": _TIME,
-        "fieldsV1": Schema(type="object"),
+        "fieldsV1": SECTION,
     },
 )
 METADATA = Schema(
