@@ -1,9 +1,8 @@
 """The Cluster class, an immutable collection of objects."""
 
-from __future__ import annotations
-
-from collections.abc import Iterable, Mapping
-from typing import TYPE_CHECKING, Any, TypeVar
+import os
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from typing import Any, TypeVar
 
 import msgspec
 
@@ -16,6 +15,7 @@ from kueuepy.manifest import Limits, Manifest, Note, check
 from kueuepy.manifest import dump as dump_manifest
 from kueuepy.manifest import load as load_manifest
 from kueuepy.manifest.manifest import FIELD_OF
+from kueuepy.manifest.text.sources import Source
 from kueuepy.objects import (
     AdmissionCheck,
     ClusterQueue,
@@ -35,12 +35,6 @@ from kueuepy.objects import (
     WorkloadPriorityClass,
 )
 from kueuepy.profiles import release_of
-
-if TYPE_CHECKING:
-    import os
-    from collections.abc import Callable, Iterator
-
-    from kueuepy.manifest.text.sources import Source
 
 T = TypeVar("T", bound=Object)
 _LIMITS = Limits()
@@ -97,7 +91,7 @@ class Cluster:
         self._hold(msgspec.structs.replace(declared, jobs=tuple(map(dict, jobs))), names=names)
 
     @classmethod
-    def from_manifest(cls, manifest: Manifest, *, names: bool = True) -> Cluster:
+    def from_manifest(cls, manifest: Manifest, *, names: bool = True) -> "Cluster":
         """Create a Cluster from a Manifest that `kueuepy.manifest.load` has read and validated.
 
         Args:
@@ -118,7 +112,7 @@ class Cluster:
         object.__setattr__(self, "_declared", declared)
         object.__setattr__(self, "_manifest", whole)
 
-    def __reduce__(self) -> tuple[Callable[[Manifest], Cluster], tuple[Manifest]]:
+    def __reduce__(self) -> "tuple[Callable[[Manifest], Cluster], tuple[Manifest]]":
         """Pickle the declared objects only; unpickling adds the missing LocalQueues and Namespaces again."""
         return _unchecked, (self._declared,)
 
@@ -243,7 +237,7 @@ class Cluster:
 
     # Modified copies.
 
-    def replace(self, *objects: Object, configuration: Configuration | None = None, names: bool = True) -> Cluster:
+    def replace(self, *objects: Object, configuration: Configuration | None = None, names: bool = True) -> "Cluster":
         """Return a Cluster with the given objects added, replacing existing objects of the same kind and name.
 
         Args:
@@ -264,12 +258,12 @@ class Cluster:
             check(obj)
         return self._replaced(objects, configuration, names=names)
 
-    def _replaced(self, objects: Iterable[Object], configuration: Configuration | None, *, names: bool) -> Cluster:
+    def _replaced(self, objects: Iterable[Object], configuration: Configuration | None, *, names: bool) -> "Cluster":
         changed = {(type(obj), obj.key): obj for obj in objects}
         kept = [changed.pop((type(obj), obj.key), obj) for obj in self._declared.objects()]
         return self._with([*kept, *changed.values()], configuration or self._declared.configuration, names=names)
 
-    def without(self, *objects: Object, names: bool = True) -> Cluster:
+    def without(self, *objects: Object, names: bool = True) -> "Cluster":
         """Return a Cluster without the objects of the given kinds and names.
 
         Args:
@@ -286,7 +280,7 @@ class Cluster:
             raise NotFoundError(f'{kind.__name__} "{key}": there is no such object in the cluster')
         return self._with(kept, self._declared.configuration, names=names)
 
-    def edit(self, path: str, value: Any) -> Cluster:
+    def edit(self, path: str, value: Any) -> "Cluster":
         """Return a Cluster with a new value in one field.
 
         Args:
@@ -313,7 +307,7 @@ class Cluster:
         """
         return self.edit_all({path: value})
 
-    def edit_all(self, values: Mapping[str, Any]) -> Cluster:
+    def edit_all(self, values: Mapping[str, Any]) -> "Cluster":
         """Return a Cluster with new values in several fields.
 
         The edits are applied in order. Objects are validated only after the last edit.
@@ -333,7 +327,7 @@ class Cluster:
         changed, configuration = edited_all(self.objects(), self.configuration, values)
         return self._replaced(changed, configuration, names=True) if changed or configuration else self
 
-    def patch(self, *manifests: Mapping[str, Any]) -> Cluster:
+    def patch(self, *manifests: Mapping[str, Any]) -> "Cluster":
         """Return a Cluster with objects changed by partial manifests, which are merged as `kubectl apply` does.
 
         Args:
@@ -360,7 +354,7 @@ class Cluster:
             found = found.replace(patched(found.objects(), manifest).object)
         return found
 
-    def _with(self, objects: list[Object], configuration: Configuration | None, *, names: bool) -> Cluster:
+    def _with(self, objects: list[Object], configuration: Configuration | None, *, names: bool) -> "Cluster":
         if configuration is not None:
             check(configuration)
         fresh = Manifest.of(*objects, configuration=configuration)

@@ -4,26 +4,21 @@ The first releases of Kueue have no profile. kueuepy simulates them with the old
 fields that did not exist yet. The order of heads within a cycle also differed, but this is not modelled.
 """
 
-from __future__ import annotations
-
 import re
+from collections.abc import Callable, Collection
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import msgspec
 
 from kueuepy.cluster import Cluster
 from kueuepy.errors import InvalidSpecError
 from kueuepy.errors.arguments import checked
+from kueuepy.manifest import Manifest
 from kueuepy.manifest.body import changed
 from kueuepy.manifest.convert import from_dict, to_dict
 from kueuepy.objects import FlavorFungibility, Preemption
 from kueuepy.profiles import RELEASES
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Collection
-
-    from kueuepy.manifest import Manifest
 
 OLDEST = RELEASES[0].name
 """Oldest release with a profile."""

@@ -1,11 +1,10 @@
 """Edits of single fields, selected by a path, in one or several objects of a cluster."""
 
-from __future__ import annotations
-
 import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from copy import deepcopy
 from fnmatch import fnmatchcase
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import msgspec
 
@@ -25,10 +24,6 @@ from kueuepy.objects import (
 )
 from kueuepy.objects.base import without_numpy
 from kueuepy.objects.times import encode_time
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping, Sequence
-
 
 _PATH = re.compile(r"(?P<kind>\w+)(?:/(?P<name>[^:]+))?:(?P<field>.+)", re.DOTALL)
 _STEP = re.compile(r"\.?(?P<field>\w+)(?P<selector>\[[^\]]*\])?")

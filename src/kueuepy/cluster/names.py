@@ -1,17 +1,11 @@
 """Detection of references to objects that do not exist."""
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING
+from collections.abc import Iterator
 
 from kueuepy.errors import NotFoundError
 from kueuepy.errors.problems import Path, path_text, suggestion
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from kueuepy.manifest import Manifest
-    from kueuepy.objects import ClusterQueue, Cohort, Object
+from kueuepy.manifest import Manifest
+from kueuepy.objects import ClusterQueue, Cohort, Object
 
 
 def check_names(manifest: Manifest) -> None:
@@ -31,7 +25,7 @@ def check_names(manifest: Manifest) -> None:
         raise NotFoundError("\n".join(lines))
 
 
-_Reference = tuple["Object", Path, str, str, frozenset[str]]
+_Reference = tuple[Object, Path, str, str, frozenset[str]]
 
 
 def dangling(manifest: Manifest) -> Iterator[_Reference]:

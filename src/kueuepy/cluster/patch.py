@@ -5,9 +5,8 @@ Lists whose items have a name are merged by that name, and resource groups by th
 items have neither names nor covered resources are replaced.
 """
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING, Any, NamedTuple
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Any, NamedTuple, TypeGuard
 
 from kueuepy.errors import InvalidSpecError
 from kueuepy.errors.problems import ManifestError, shown
@@ -16,10 +15,6 @@ from kueuepy.manifest.findings import Findings
 from kueuepy.manifest.kinds import BY_CLASS
 from kueuepy.manifest.versions import to_v1beta2
 from kueuepy.objects import NamespacedObject, Object
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping
-    from typing import TypeGuard
 
 _DIRECTIVE = "$patch"
 _GROUPS = "resourceGroups"

@@ -1,21 +1,14 @@
 """Detection of objects, fields and feature gates that kueuepy does not model and that could change a decision."""
 
-from __future__ import annotations
+from collections.abc import Iterable, Iterator, Sequence
+from typing import NamedTuple
 
-from typing import TYPE_CHECKING, NamedTuple
-
+from kueuepy.cluster.cluster import Cluster
 from kueuepy.errors.problems import Path, path_text
-from kueuepy.manifest.schema.table import custom_resources
-from kueuepy.objects import ClusterQueue, Cohort, Configuration
+from kueuepy.manifest.schema.table import Schema, custom_resources
+from kueuepy.objects import AdmissionCheck, ClusterQueue, Cohort, Configuration
 from kueuepy.profiles import DEFAULTS
 from kueuepy.profiles.gates import COVERAGE, Coverage
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
-
-    from kueuepy.cluster.cluster import Cluster
-    from kueuepy.manifest.schema.table import Schema
-    from kueuepy.objects import AdmissionCheck
 
 PREEMPTION_CONFIG = "kueue.x-k8s.io/preemption-config-name"
 """Annotation of a ClusterQueue that names its PreemptionConfig."""

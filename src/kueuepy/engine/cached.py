@@ -1,7 +1,5 @@
 """Attributes that are computed on first use, without a lock."""
 
-from __future__ import annotations
-
 import functools
 from typing import TYPE_CHECKING, Any, TypeVar
 

@@ -1,21 +1,15 @@
 """The results of scheduling cycles: a single cycle, a sequence of cycles, and preemption loops."""
 
-from __future__ import annotations
-
-from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING, cast, overload
+from collections.abc import Callable, Iterator, Sequence
+from typing import cast, overload
 
 import msgspec
 
+from kueuepy._core import Decisions
 from kueuepy.engine.decisions import Admitted, Decision, Pending, Preempting
 from kueuepy.errors.arguments import checked_methods
 from kueuepy.errors.words import counted
 from kueuepy.look.notebook import repr_html
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from kueuepy._core import Decisions
 
 
 class _Counts(msgspec.Struct, frozen=True):
@@ -52,7 +46,7 @@ class Cycle(Sequence[Decision]):
         self._decided: Decisions | _Counts = decided
         self._made: tuple[Decision, ...] | None = None
 
-    def __reduce__(self) -> tuple[Callable[..., Cycle], tuple[_Counts, tuple[Decision, ...]]]:
+    def __reduce__(self) -> "tuple[Callable[..., Cycle], tuple[_Counts, tuple[Decision, ...]]]":
         """Pickle the counts and all decisions."""
         counts = _Counts(self.idle, self.admitted_count, self.evicted_count, len(self), self.ahead)
         return _made_already, (counts, self.decisions)

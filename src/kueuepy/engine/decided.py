@@ -1,16 +1,10 @@
 """Conversion of the engine's records to admissions."""
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING
+from collections.abc import Collection, Iterable
 
 from kueuepy._core import Quantity
+from kueuepy.engine.records import PlaceView, PodSetAdmissionView
 from kueuepy.objects import PodSetAssignment, TopologyAssignment, TopologyDomain
-
-if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable
-
-    from kueuepy.engine.records import PlaceView, PodSetAdmissionView
 
 
 def assignments(

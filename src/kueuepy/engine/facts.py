@@ -4,13 +4,10 @@ Amounts are integers, in millicores for cpu and in base units for all other reso
 of 2^63 - 1 and sums that exceed it are also unlimited.
 """
 
-from __future__ import annotations
+from typing import Literal, NamedTuple, TypeAlias, TypedDict
 
-from typing import TYPE_CHECKING, Literal, NamedTuple, TypeAlias, TypedDict
-
-if TYPE_CHECKING:
-    from kueuepy.engine.decisions import PreemptionReason
-    from kueuepy.engine.places import PlaceFactsView
+from kueuepy.engine.decisions import PreemptionReason
+from kueuepy.engine.places import PlaceFactsView
 
 Amount: TypeAlias = int | None
 """An amount of a resource; `None` means unlimited."""
@@ -61,7 +58,7 @@ class CellView(TypedDict):
     where: str
     limit: Literal["quota", "borrowingLimit"]
     missing: Amount
-    shortages: list[Shortage]
+    shortages: "list[Shortage]"
     may_preempt: bool
     path: list[NodeView]
     quota_users: list[QuotaUserView]

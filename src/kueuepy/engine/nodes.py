@@ -1,15 +1,9 @@
 """The cohort forest in the engine: one row per Cohort and ClusterQueue."""
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING
+from collections.abc import Iterator, Mapping, Sequence
 
 from kueuepy._core import Engine, Tables
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
-
-    from kueuepy.engine.records import NodeRow
+from kueuepy.engine.records import NodeRow
 
 
 def nodes_of(engine: Engine) -> list[NodeRow]:

@@ -1,7 +1,5 @@
 """Types of the engine's data about topologies: why pods cannot be placed, and the domains of a tree."""
 
-from __future__ import annotations
-
 from typing import Literal, TypeAlias, TypedDict
 
 Exclusion: TypeAlias = tuple[Literal["nodeSelector", "affinity", "taint", "resource"], str, int]

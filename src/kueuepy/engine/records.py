@@ -4,12 +4,9 @@ Times are in nanoseconds since the Unix epoch. Amounts are integers, in millicor
 other resources.
 """
 
-from __future__ import annotations
+from typing import Any, Literal, NamedTuple, TypeAlias
 
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias
-
-if TYPE_CHECKING:
-    from kueuepy.objects.status import CheckState
+from kueuepy.objects.status import CheckState
 
 # Equal to `_core.EVENT_KINDS` and the table in `kueuepy.platform.visibility.SchedulerEvent`, which a test verifies.
 EventKind: TypeAlias = Literal[

@@ -1,15 +1,11 @@
 """Workloads from rows of plain values, which the core has already read and validated."""
 
-from __future__ import annotations
-
+from collections.abc import Mapping
 from numbers import Integral
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from kueuepy.objects import SECOND, PodSet, Workload
 from kueuepy.objects.times import Timestamp
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
 
 RESOURCES = {"cpu": "cpu", "memory": "memory", "mem": "memory"}
 """The resource that each column of a row requests, except for `gpu`."""

@@ -1,7 +1,5 @@
 """The number of threads on which the core nominates the heads of different cohort trees."""
 
-from __future__ import annotations
-
 import os
 from numbers import Integral
 

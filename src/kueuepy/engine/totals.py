@@ -3,11 +3,9 @@
 Integrals are in amounts times nanoseconds, or in nanoseconds. A cell is the text `flavor/resource`.
 """
 
-from __future__ import annotations
-
 from typing import TypedDict
 
-from kueuepy.engine.records import CellTotals, EvictionTotals, TreeTotals  # noqa: TC001 - msgspec looks them up
+from kueuepy.engine.records import CellTotals, EvictionTotals, TreeTotals
 
 
 class QueueTotals(TypedDict):

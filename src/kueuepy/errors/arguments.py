@@ -7,21 +7,17 @@ argument that is nested too deeply causes it. A wrong number of arguments, or an
 TypeError.
 """
 
-from __future__ import annotations
-
 import ast
 import inspect
 import sys
 import types
 import typing
+from collections.abc import Callable, Iterable
 from contextlib import suppress
 from functools import wraps
-from typing import TYPE_CHECKING, Any, Literal, ParamSpec, TypeVar, Union, get_args, get_origin
+from typing import Any, Literal, ParamSpec, TypeVar, Union, get_args, get_origin
 
 from kueuepy.errors import InvalidSpecError, KueueError
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
 
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -88,7 +84,7 @@ def raise_fault(function: Callable[..., Any], args: tuple[Any, ...], options: di
         raise InvalidSpecError(f"{called}: an argument is nested too deeply") from error
 
 
-def _expect(values: Iterable[Any], hint: Any, names: _Names, where: str, error: Exception) -> None:
+def _expect(values: Iterable[Any], hint: Any, names: "_Names", where: str, error: Exception) -> None:
     for value in values:
         # No argument causes a lack of memory.
         if not isinstance(error, MemoryError) and not fits(value, hint, names):
@@ -143,7 +139,7 @@ def briefly(value: Any) -> str:
     return text if len(text) <= _MOST else f"{text[:_MOST]}..."
 
 
-def fits(value: Any, hint: Any, names: _Names) -> bool:
+def fits(value: Any, hint: Any, names: "_Names") -> bool:
     """Return whether a value matches an annotation, as far as this can be determined without consuming the value."""
     hint = _evaluated(hint, names)
     origin, parts = get_origin(hint) or hint, get_args(hint)
@@ -174,7 +170,7 @@ def is_text(value: str) -> bool:
     return "\0" not in value and not any("\ud800" <= letter <= "\udfff" for letter in value)
 
 
-def _elements_fit(value: Any, parts: tuple[Any, ...], names: _Names) -> bool:
+def _elements_fit(value: Any, parts: tuple[Any, ...], names: "_Names") -> bool:
     """Return whether the elements of a collection match its annotation; iterators are not consumed."""
     if isinstance(value, dict) and len(parts) == 2:  # noqa: PLR2004 - keys and values
         some = list(value.items())[:_MOST]

@@ -3,8 +3,6 @@
 `docs/releases.md` lists the same entries for readers. Add an entry here when you remove something that users could use.
 """
 
-from __future__ import annotations
-
 _RECIPE = 'copy the function that reads it from docs/howto.md, section "Read traces of other systems"'
 _TRACES = "acme alibaba alibaba2020 alibaba2023 alibaba2025 alibaba2026-spot batsim borg2019 dlrm helios openb pai"
 

@@ -1,11 +1,7 @@
 """AttributeErrors that suggest the correct attribute for wrong names that users commonly try."""
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING, Any, TypeVar
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
+from collections.abc import Callable
+from typing import Any, TypeVar
 
 T = TypeVar("T", bound="type[Any]")
 

@@ -1,7 +1,5 @@
 """The singular and plural of nouns and verbs, for texts that count things."""
 
-from __future__ import annotations
-
 _OF_ONE = {"have": "has", "are": "is"}
 
 

@@ -1,13 +1,9 @@
 """Cause and RootCause: the elements of an explanation."""
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING, Any, Literal, TypeAlias
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Any, Literal, TypeAlias
 
 import msgspec
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping
 
 CauseKind: TypeAlias = Literal[
     "backoff",
@@ -87,9 +83,9 @@ class Cause(msgspec.Struct, frozen=True):
     kind: CauseKind
     text: str
     facts: dict[str, Any] = msgspec.field(default_factory=dict)
-    causes: tuple[Cause, ...] = ()
+    causes: "tuple[Cause, ...]" = ()
 
-    def walk(self) -> Iterator[Cause]:
+    def walk(self) -> "Iterator[Cause]":
         """Yield this cause and all causes below it, depth first."""
         yield self
         for cause in self.causes:

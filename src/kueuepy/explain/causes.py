@@ -1,31 +1,27 @@
 """Conversion of the core's facts to causes."""
 
-from __future__ import annotations
-
 from itertools import takewhile
 from operator import itemgetter
-from typing import TYPE_CHECKING
 
-from kueuepy.engine.facts import less, number, positive
-from kueuepy.engine.records import NO_CONDITION
+from kueuepy.engine.decisions import Admitted
+from kueuepy.engine.facts import (
+    CandidateView,
+    CellView,
+    FactsView,
+    FlavorView,
+    NodeView,
+    PodSetView,
+    less,
+    number,
+    positive,
+)
+from kueuepy.engine.records import NO_CONDITION, ConditionView, StatusView
 from kueuepy.explain import words
+from kueuepy.explain.cause import Cause
 from kueuepy.explain.cause import cause as _cause
 from kueuepy.explain.obstacles import check_cause, obstacles, ways_out
 from kueuepy.explain.places import place_cause
 from kueuepy.explain.remedies import remedies
-
-if TYPE_CHECKING:
-    from kueuepy.engine.decisions import Admitted
-    from kueuepy.engine.facts import (
-        CandidateView,
-        CellView,
-        FactsView,
-        FlavorView,
-        NodeView,
-        PodSetView,
-    )
-    from kueuepy.engine.records import ConditionView, StatusView
-    from kueuepy.explain.cause import Cause
 
 _MOST_NAMED = 5  # workloads each of which would free enough quota alone
 _MOST_ALIKE = 3  # more candidates of one queue with the same verdict are combined

@@ -1,30 +1,23 @@
 """Explanation: why a workload is pending, admitted, evicted or finished."""
 
-from __future__ import annotations
-
 import math
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable, Iterator
+from typing import Any
 
 import msgspec
 
-from kueuepy.engine.records import NO_CONDITION
+from kueuepy._core import Engine
+from kueuepy.engine.decisions import Admitted
+from kueuepy.engine.facts import FactsView
+from kueuepy.engine.records import NO_CONDITION, ConditionView
 from kueuepy.errors.arguments import checked, checked_methods
-from kueuepy.explain.cause import Cause, RootCause  # noqa: TC001 - part of a public annotation
+from kueuepy.explain.cause import Cause, RootCause
 from kueuepy.explain.causes import history_causes, holding_causes, waiting_causes
 from kueuepy.explain.obstacles import delays, fewer_pods, releases
 from kueuepy.explain.places import held_places
 from kueuepy.explain.roots import holding_root, waiting_root
 from kueuepy.look.notebook import repr_html
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
-
-    from kueuepy._core import Engine
-    from kueuepy.engine.decisions import Admitted
-    from kueuepy.engine.facts import FactsView
-    from kueuepy.engine.records import ConditionView
-    from kueuepy.objects import Workload
-
+from kueuepy.objects import Workload
 
 SCHEMA = "kueuepy.explain/v1"
 """The name and version of the data that `Explanation.to_dict` returns. Within a version, fields are only added."""

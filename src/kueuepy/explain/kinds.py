@@ -4,19 +4,15 @@ Amounts are integers in base units: millicores for cpu, bytes for memory, and un
 in JSON) means unlimited. Times are nanoseconds since 1970-01-01 in UTC.
 """
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING, Annotated, Literal, TypeAlias, TypedDict
+from typing import Annotated, Literal, TypeAlias, TypedDict
 
 from msgspec import Meta
 
-from kueuepy.engine.decisions import PreemptionReason  # noqa: TC001 - msgspec resolves it
+from kueuepy.engine.decisions import PreemptionReason
 from kueuepy.engine.facts import Amount, ComparisonView, NodeView, QuotaUserView, ShareView
 from kueuepy.engine.places import DomainView, PlaceFailureView
-from kueuepy.objects.status import CheckState  # noqa: TC001 - msgspec resolves it
-
-if TYPE_CHECKING:
-    from kueuepy.explain.cause import CauseKind, RootCode
+from kueuepy.explain.cause import CauseKind, RootCode
+from kueuepy.objects.status import CheckState
 
 Key: TypeAlias = Annotated[str, Meta(description="The key of a workload, namespace/name.")]
 Nanoseconds: TypeAlias = Annotated[int, Meta(description="Nanoseconds since 1970-01-01 in UTC.")]

@@ -1,22 +1,14 @@
 """Obstacles that prevent the evaluation of a workload, or delay a workload that would fit."""
 
-from __future__ import annotations
+from collections.abc import Callable, Iterator
 
-from typing import TYPE_CHECKING
-
-from kueuepy.engine.records import NO_CONDITION
+from kueuepy._core import Engine
+from kueuepy.engine.facts import FactsView
+from kueuepy.engine.records import NO_CONDITION, CheckView, StatusView
 from kueuepy.explain import words
+from kueuepy.explain.cause import Cause
 from kueuepy.explain.cause import cause as _cause
-from kueuepy.objects import SECOND
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
-
-    from kueuepy._core import Engine
-    from kueuepy.engine.facts import FactsView
-    from kueuepy.engine.records import CheckView, StatusView
-    from kueuepy.explain.cause import Cause
-    from kueuepy.objects import Workload
+from kueuepy.objects import SECOND, Workload
 
 _WAYS_OUT = {
     "Deactivated": "it was active again",

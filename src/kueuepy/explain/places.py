@@ -1,16 +1,10 @@
 """Conversion of the core's facts about a topology to causes: the domain tree, and the reasons for rejected domains."""
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING
-
+from kueuepy.engine.places import PlaceFactsView
+from kueuepy.engine.records import AdmissionView
 from kueuepy.explain import placewords as words
+from kueuepy.explain.cause import Cause
 from kueuepy.explain.cause import cause as _cause
-
-if TYPE_CHECKING:
-    from kueuepy.engine.places import PlaceFactsView
-    from kueuepy.engine.records import AdmissionView
-    from kueuepy.explain.cause import Cause
 
 MOST_SHOWN = 5
 """Maximum number of listed domains of one parent; the facts of the cause `topology` contain all domains."""

@@ -1,15 +1,9 @@
 """Sentences that explain topology placement."""
 
-from __future__ import annotations
+from collections.abc import Sequence
 
-from typing import TYPE_CHECKING
-
+from kueuepy.engine.places import DomainView, Exclusion, PlaceFactsView
 from kueuepy.errors.words import counted
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from kueuepy.engine.places import DomainView, Exclusion, PlaceFactsView
 
 _MOST_TOLD = 8  # domains
 

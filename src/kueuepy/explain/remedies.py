@@ -1,18 +1,12 @@
 """Changes after which a workload would fit."""
 
-from __future__ import annotations
+from collections.abc import Iterable, Iterator
 
-from typing import TYPE_CHECKING
-
+from kueuepy.engine.facts import FactsView, FlavorView, PodSetView
 from kueuepy.explain import words
+from kueuepy.explain.cause import Cause
 from kueuepy.explain.cause import cause as _cause
 from kueuepy.explain.placewords import is_missing
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
-
-    from kueuepy.engine.facts import FactsView, FlavorView, PodSetView
-    from kueuepy.explain.cause import Cause
 
 
 def remedies(facts: FactsView) -> list[Cause]:

@@ -1,21 +1,14 @@
 """The root cause that keeps a workload from running, as a code with facts."""
 
-from __future__ import annotations
+from typing import Any
 
-from typing import TYPE_CHECKING, Any
-
-from kueuepy.engine.facts import number
-from kueuepy.engine.records import NO_CONDITION
+from kueuepy._core import Engine
+from kueuepy.engine.facts import CellView, FactsView, FlavorView, ObstacleView, PodSetView, number
+from kueuepy.engine.records import NO_CONDITION, AdmissionView, CheckView, ConditionView, StatusView
 from kueuepy.explain import placewords, words
-from kueuepy.explain.cause import RootCause
+from kueuepy.explain.cause import RootCause, RootCode
 from kueuepy.explain.obstacles import backoff
 from kueuepy.explain.remedies import by_resource_group
-
-if TYPE_CHECKING:
-    from kueuepy._core import Engine
-    from kueuepy.engine.facts import CellView, FactsView, FlavorView, ObstacleView, PodSetView
-    from kueuepy.engine.records import AdmissionView, CheckView, ConditionView, StatusView
-    from kueuepy.explain.cause import RootCode
 
 _OBSTACLES: dict[str, RootCode] = {
     "LocalQueueMissing": "QueueInactive",

@@ -4,20 +4,16 @@
 for other programs.
 """
 
-from __future__ import annotations
-
 import json
 import sys
+from collections.abc import Iterable
 from inspect import cleandoc
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import msgspec
 
 from kueuepy.explain.explanation import SCHEMA
 from kueuepy.explain.kinds import FACTS, ROOT_FACTS
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable
 
 _VERDICTS = ("Fits", "Preempting", "Pending", "Admitted", "QuotaReserved", "Evicted", "Finished")
 _TEXT = {"type": "string"}

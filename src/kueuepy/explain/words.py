@@ -1,33 +1,28 @@
 """Sentences that explain the state of a workload, made from the facts of the core."""
 
-from __future__ import annotations
-
 import math
+from collections.abc import Sequence
 from operator import itemgetter
-from typing import TYPE_CHECKING
 
 from kueuepy._core import Quantity
-from kueuepy.engine.facts import less, number
+from kueuepy.engine.decisions import FlavorAttempt
+from kueuepy.engine.facts import (
+    Amount,
+    CandidateView,
+    CellView,
+    ComparisonView,
+    FactsView,
+    FlavorView,
+    NodeView,
+    PodSetView,
+    QuotaUserView,
+    RefusalView,
+    ShareView,
+    less,
+    number,
+)
 from kueuepy.errors.words import counted
 from kueuepy.explain import placewords
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from kueuepy.engine.decisions import FlavorAttempt
-    from kueuepy.engine.facts import (
-        Amount,
-        CandidateView,
-        CellView,
-        ComparisonView,
-        FactsView,
-        FlavorView,
-        NodeView,
-        PodSetView,
-        QuotaUserView,
-        RefusalView,
-        ShareView,
-    )
 
 _MODES = {
     "NoFit": ("does not fit", "did not fit"),

@@ -3,20 +3,13 @@
 Source: `pkg/controller/admissionchecks/multikueue/clusterqueue.go`.
 """
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING
+from collections.abc import Mapping
 
 import msgspec
 
 from kueuepy._core import Quantity
-from kueuepy.objects import FlavorQuotas, ResourceQuota
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from kueuepy.cluster import Cluster
-    from kueuepy.objects import ClusterQueue
+from kueuepy.cluster import Cluster
+from kueuepy.objects import ClusterQueue, FlavorQuotas, ResourceQuota
 
 CONTROLLER = "kueue.x-k8s.io/multikueue"
 

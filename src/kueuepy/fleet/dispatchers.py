@@ -1,14 +1,12 @@
 """Dispatchers, which choose the clusters for a workload, and events that change connections."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Literal, Union
 
 import msgspec
 
 from kueuepy.errors import InvalidSpecError
-from kueuepy.objects import Configuration, Workload  # noqa: TC001 - help() shows signatures
+from kueuepy.objects import Configuration, Workload
 from kueuepy.objects.configuration import ALL_AT_ONCE, INCREMENTAL
 from kueuepy.objects.times import duration_ns
 

@@ -1,18 +1,13 @@
 """Paths for edits to a fleet: fields of objects in its clusters, and settings of the fleet."""
 
-from __future__ import annotations
-
+from collections.abc import Iterable, Mapping
 from fnmatch import fnmatchcase
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from kueuepy.cluster import Cluster
 from kueuepy.cluster.edit import edited
 from kueuepy.errors import InvalidSpecError, NotFoundError
 from kueuepy.errors.problems import suggestion
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
-
-    from kueuepy.cluster import Cluster
 
 MANAGER = "manager"
 _FLEET = "fleet"

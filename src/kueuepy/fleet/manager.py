@@ -1,8 +1,6 @@
 """The default manager of a fleet, created from its workers."""
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING
+from collections.abc import Mapping
 
 from kueuepy._core import Quantity
 from kueuepy.cluster import Cluster
@@ -21,9 +19,6 @@ from kueuepy.objects import (
     ResourceGroup,
     ResourceQuota,
 )
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
 
 _CHECK, _FLAVOR = "multikueue", "any"
 

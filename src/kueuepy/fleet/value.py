@@ -1,9 +1,7 @@
 """Fleet: a manager, its workers and a dispatcher, as one immutable value."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import msgspec
 
@@ -14,15 +12,12 @@ from kueuepy.errors.arguments import checked_methods
 from kueuepy.errors.problems import suggestion
 from kueuepy.errors.words import counted
 from kueuepy.fleet.automation import CONTROLLER, automated
-from kueuepy.fleet.dispatchers import AllAtOnce, Incremental, dispatcher_of
+from kueuepy.fleet.dispatchers import AllAtOnce, Dispatcher, DispatcherName, Incremental, dispatcher_of
 from kueuepy.fleet.edit import MANAGER, check_path, sorted_edits
 from kueuepy.fleet.manager import manager_of
 from kueuepy.look.notebook import Sheet, repr_html
+from kueuepy.objects import ClusterQueue
 from kueuepy.objects.times import Seconds, duration_ns
-
-if TYPE_CHECKING:
-    from kueuepy.fleet.dispatchers import Dispatcher, DispatcherName
-    from kueuepy.objects import ClusterQueue
 
 _MOST_CLUSTERS = 20
 _GATE = "MultiKueueOrchestratedPreemption"
@@ -109,7 +104,7 @@ class Fleet:
         """The manager and the workers, in order."""
         return (self.manager, *self.workers.values())
 
-    def replace(self, **changes: Any) -> Fleet:
+    def replace(self, **changes: Any) -> "Fleet":
         """Return a fleet with some arguments replaced.
 
         Args:
@@ -132,7 +127,7 @@ class Fleet:
             now["sync"] = {name: time for name, time in now["sync"].items() if name in changes["workers"]}
         return Fleet(**(now | changes))
 
-    def edit_all(self, values: Mapping[str, Any]) -> Fleet:
+    def edit_all(self, values: Mapping[str, Any]) -> "Fleet":
         """Return a fleet with new values in several fields.
 
         >>> from kueuepy import Cluster, ClusterQueue, ResourceFlavor
@@ -178,7 +173,7 @@ class Fleet:
         """
         check_path(path, dict(zip((MANAGER, *self.workers), self.members, strict=True)))
 
-    def gated(self, on: bool = True) -> Fleet:  # noqa: FBT001, FBT002 - reads well in either form
+    def gated(self, on: bool = True) -> "Fleet":  # noqa: FBT001, FBT002 - reads well in either form
         """Return a fleet with orchestrated preemption (feature gate MultiKueueOrchestratedPreemption).
 
         With orchestrated preemption, only one worker at a time may preempt for a workload (KEP-8303).

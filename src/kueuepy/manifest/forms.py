@@ -5,16 +5,16 @@ A class of an object combines fields of several sections, and leaves out mapping
 through mappings, the items of lists (`[]`) and the values of mappings (`{}`).
 """
 
-from __future__ import annotations
-
 import collections.abc
+from collections.abc import Mapping
 from functools import cache
 from types import UnionType
-from typing import TYPE_CHECKING, Any, Union, get_args, get_origin
+from typing import Any, Union, get_args, get_origin
 
 import msgspec
 
 import kueuepy.objects as api
+from kueuepy.errors.problems import Path
 from kueuepy.objects.times import (
     LATEST,
     LONGEST,
@@ -25,11 +25,6 @@ from kueuepy.objects.times import (
     parse_duration,
     parse_time,
 )
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from kueuepy.errors.problems import Path
 
 Doc = dict[str, Any]
 NULL: Any = object()
@@ -121,7 +116,7 @@ class Field(msgspec.Struct, frozen=True):
     steps: tuple[str, ...]
     many: str
     rest: tuple[str, ...]
-    inner: Form | None
+    inner: "Form | None"
     others: tuple[str, ...]
     type: Any
 

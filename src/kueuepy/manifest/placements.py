@@ -5,22 +5,17 @@ Domains are grouped into slices. Common prefixes and suffixes of domain names ar
 Source: `pkg/util/tas/tas_assignment.go` (`InternalSeqFrom`, `V1Beta2From`).
 """
 
-from __future__ import annotations
-
 from collections import Counter
+from collections.abc import Iterator, Sequence
 from itertools import groupby
 from operator import itemgetter
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import msgspec
 
+from kueuepy.errors.problems import Path
+from kueuepy.manifest.findings import Findings
 from kueuepy.objects import HOSTNAME_LABEL
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-
-    from kueuepy.errors.problems import Path
-    from kueuepy.manifest.findings import Findings
 
 _MOST_IN_A_SLICE = 100_000
 _MOST_SLICES = 1_000

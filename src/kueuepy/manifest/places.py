@@ -1,18 +1,12 @@
 """Add the file and line to errors about objects that were read from files."""
 
-from __future__ import annotations
-
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from kueuepy.errors import KueueError
-from kueuepy.errors.problems import ManifestError
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
-
-    from kueuepy.errors.problems import Path
-    from kueuepy.manifest.text.reading import Item
+from kueuepy.errors.problems import ManifestError, Path
+from kueuepy.manifest.text.reading import Item
 
 
 class ReadJob(dict[str, Any]):

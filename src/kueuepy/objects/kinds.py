@@ -1,7 +1,5 @@
 """The classes of API objects by kind."""
 
-from __future__ import annotations
-
 import kueuepy.objects as api
 from kueuepy.errors import InvalidSpecError
 from kueuepy.objects.base import Object

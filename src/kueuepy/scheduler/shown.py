@@ -1,20 +1,16 @@
 """The table that `print` shows for a Scheduler."""
 
-from __future__ import annotations
-
 from collections import Counter
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 from kueuepy.engine.nodes import depth_first
+from kueuepy.engine.tables import UsageTable, WorkloadTable
 from kueuepy.errors.words import counted
 from kueuepy.look.colours import OTHERS, places
 from kueuepy.look.notebook import Sheet
 from kueuepy.look.numbers import amount, amount_beside, duration
 from kueuepy.objects import SECOND
 from kueuepy.objects.times import format_time
-
-if TYPE_CHECKING:
-    from kueuepy.engine.tables import UsageTable, WorkloadTable
 
 NAMES = ("Cohort or ClusterQueue", "Flavor/resource", "Usage", "Pending", "Admitted")
 _MILLI = 1000

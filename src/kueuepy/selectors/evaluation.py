@@ -3,13 +3,12 @@
 Source: `k8s.io/dynamic-resource-allocation/cel/compile.go`, `k8s.io/apiserver/pkg/cel/library`.
 """
 
-from __future__ import annotations
-
 import json
 import re
+from collections.abc import Callable
 from functools import lru_cache
 from importlib.util import find_spec
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from kueuepy.errors.libraries import imported
 from kueuepy.selectors.refusals import refuse, refuse_versions, shape_of, unsupported
@@ -26,9 +25,6 @@ from kueuepy.selectors.values import (
     tolerant_version,
     version,
 )
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
 
 _STRINGS_VERSION = 2
 """Version of the string functions of Kubernetes, which does not have `reverse` for strings."""

@@ -10,8 +10,6 @@ Source: `k8s.io/dynamic-resource-allocation/cel/compile.go`, `k8s.io/apiserver/p
 `common/types`.
 """
 
-from __future__ import annotations
-
 import re
 from functools import lru_cache
 

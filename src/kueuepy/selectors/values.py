@@ -3,17 +3,13 @@
 Source: `k8s.io/apiserver/pkg/cel/library/quantity.go`, `k8s.io/apiserver/pkg/cel/library/semverlib.go`.
 """
 
-from __future__ import annotations
-
 import re
+from collections.abc import Callable
 from decimal import Decimal
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from kueuepy._core import Quantity
 from kueuepy.errors import KueueError
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
 
 _QUANTITY, _VERSION = "\x01quantity", "\x01version"
 """The keys of the maps; no map that an expression writes has such a key by accident."""

@@ -21,10 +21,8 @@ workload is admitted when all checks are `Ready`. Pass a Scheduler one function 
 (True, False)
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Collection, Iterable, Mapping
-from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, TypeAlias
+from typing import Any, NamedTuple, Protocol, TypeAlias
 
 import msgspec
 
@@ -32,12 +30,9 @@ from kueuepy.errors import InvalidSpecError
 from kueuepy.manifest.decoding import decode
 from kueuepy.manifest.validation.review import Review
 from kueuepy.manifest.validation.workload import review_updates
-from kueuepy.objects import SECOND, AdmissionCheck, Toleration, Workload
+from kueuepy.objects import SECOND, AdmissionCheck, AdmissionCheckState, Toleration, Workload
 from kueuepy.objects.status import CheckState
 from kueuepy.objects.times import Duration, Timestamp, duration_ns
-
-if TYPE_CHECKING:
-    from kueuepy.objects import AdmissionCheckState
 
 
 class CheckAnswer(msgspec.Struct, frozen=True):

@@ -1,21 +1,13 @@
 """Advance the virtual time, run cycles, and answer admission checks between cycles; `Scheduler` documents the calls."""
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING
-
 from kueuepy.engine.cycle import Cycle, Settled
 from kueuepy.objects import AdmissionCheck
-from kueuepy.objects.times import Timestamp, later
+from kueuepy.objects.times import Duration, Timestamp, later
 from kueuepy.session import calls
-from kueuepy.session.checks import CheckRequest, answer, parameters_of
+from kueuepy.session.checks import CheckAnswer, CheckRequest, answer, parameters_of
+from kueuepy.session.session import Session
 from kueuepy.session.settling import settle as _settle
 from kueuepy.session.workloads import set_check
-
-if TYPE_CHECKING:
-    from kueuepy.objects.times import Duration
-    from kueuepy.session.checks import CheckAnswer
-    from kueuepy.session.session import Session
 
 
 def advance(session: Session, duration: Duration) -> None:

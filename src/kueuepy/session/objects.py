@@ -1,8 +1,7 @@
 """Validate and execute calls that submit workloads or change objects; `Scheduler` documents them."""
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING, Any
+from collections.abc import Sequence
+from typing import Any
 
 import msgspec
 
@@ -11,14 +10,10 @@ from kueuepy.manifest import ManifestError, check, validate_update
 from kueuepy.objects import Object, Workload
 from kueuepy.session import calls
 from kueuepy.session.elastic import resized
+from kueuepy.session.session import Session
+from kueuepy.session.state import SchedulerState
 from kueuepy.session.submission import Keys, SubmittedWorkload
 from kueuepy.session.workloads import plain_row, take_all, valid_submissions
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from kueuepy.session.session import Session
-    from kueuepy.session.state import SchedulerState
 
 
 def submit(session: Session, items: Sequence[Any], *, keep_status: bool = False) -> Keys:

@@ -1,11 +1,11 @@
 """Save and load the complete state of a Scheduler, as versioned data with a checksum."""
 
-from __future__ import annotations
-
 import hashlib
+import os
+from collections.abc import Iterable, Iterator
 from contextlib import suppress
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import Any, TypeVar
 
 import msgspec
 
@@ -19,14 +19,9 @@ from kueuepy.objects import Configuration, Object, Workload
 from kueuepy.objects.kinds import KINDS
 from kueuepy.objects.readable import ready
 from kueuepy.objects.times import decode_time, encode_time
+from kueuepy.session.session import Session
 from kueuepy.session.state import SchedulerState
 from kueuepy.session.store import Store
-
-if TYPE_CHECKING:
-    import os
-    from collections.abc import Iterable, Iterator
-
-    from kueuepy.session.session import Session
 
 T = TypeVar("T")
 FORMAT = "kueuepy-scheduler"

@@ -1,29 +1,22 @@
 """Session: a state, the calls that change it, and a log that records each call."""
 
-from __future__ import annotations
-
-from contextlib import contextmanager
+from collections.abc import Iterator, Sequence
+from contextlib import AbstractContextManager, contextmanager
 from functools import partial
 from threading import Lock as Mutex
 from threading import RLock
-from typing import TYPE_CHECKING, Any, Protocol, TypeAlias
+from typing import Any, Protocol, TypeAlias
 
+from kueuepy._core import Engine
 from kueuepy.engine.cached import cached_property
+from kueuepy.engine.cycle import Cycle
 from kueuepy.engine.locks import survives_fork
 from kueuepy.errors import StateError
-from kueuepy.session.store import commit, executed
+from kueuepy.session.calls import Call
+from kueuepy.session.state import SchedulerState
+from kueuepy.session.store import Step, commit, executed
 
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-    from contextlib import AbstractContextManager
-
-    from kueuepy._core import Engine
-    from kueuepy.engine.cycle import Cycle
-    from kueuepy.session.calls import Call
-    from kueuepy.session.state import SchedulerState
-    from kueuepy.session.store import Step
-
-Done: TypeAlias = "tuple[Call, list[Any]]"
+Done: TypeAlias = tuple[Call, list[Any]]
 """An executed call, and the results of its steps: last the virtual time and the numbers of cycles after the call."""
 
 
@@ -43,10 +36,10 @@ class Log(Protocol):
 
 
 class _HasSession(Protocol):
-    _session: Session
+    _session: "Session"
 
 
-def session_of(scheduler: _HasSession) -> Session:
+def session_of(scheduler: _HasSession) -> "Session":
     """Return the session of a Scheduler, which is not part of its public interface."""
     return scheduler._session  # noqa: SLF001 - the one door between a Scheduler and the rooms that build on it
 

@@ -1,17 +1,11 @@
 """Run cycles until nothing changes, and detect preemption loops."""
 
-from __future__ import annotations
-
 from collections import Counter
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Iterable, Sequence
 
+from kueuepy._core import Engine
 from kueuepy.engine.cycle import Cycle, Loop, Settled
 from kueuepy.engine.nodes import nodes_of, roots
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Sequence
-
-    from kueuepy._core import Engine
 
 _UNHEEDED = 16  # number of compared states before preempted workloads are counted
 _MANY = 64

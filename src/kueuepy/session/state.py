@@ -1,11 +1,11 @@
 """The state of a running cluster: the engine, and the Python objects kept with it."""
 
-from __future__ import annotations
-
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
 from itertools import chain, count
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from kueuepy._core import Decisions, Engine
 from kueuepy.cluster import Cluster
 from kueuepy.cluster.unmodelled import unmodelled
 from kueuepy.engine.decisions import Admitted
@@ -15,6 +15,7 @@ from kueuepy.objects import (
     AdmissionCheck,
     ClusterQueue,
     Cohort,
+    Configuration,
     LocalQueue,
     Namespace,
     Object,
@@ -23,16 +24,10 @@ from kueuepy.objects import (
     WorkloadPriorityClass,
 )
 from kueuepy.objects.times import EPOCH, Timestamp
+from kueuepy.session.checks import Check
 from kueuepy.session.status import live_workload
+from kueuepy.session.store import Store
 from kueuepy.session.submission import JobContext
-
-if TYPE_CHECKING:
-    from collections.abc import Collection, Mapping
-
-    from kueuepy._core import Decisions, Engine
-    from kueuepy.objects import Configuration
-    from kueuepy.session.checks import Check
-    from kueuepy.session.store import Store
 
 
 @dataclass(slots=True)
@@ -62,7 +57,7 @@ class SchedulerState:
     decided: list[Decisions | None] = field(default_factory=list)
     _now: Timestamp = EPOCH
 
-    def fork(self) -> SchedulerState:
+    def fork(self) -> "SchedulerState":
         """Return an independent copy, which shares data with this state until one of them changes."""
         self.add_admissions()
         return SchedulerState(

@@ -1,12 +1,12 @@
 """Build the status of a Workload from the engine's data."""
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING, Any, Literal
+from typing import Any, Literal
 
 import msgspec
 
+from kueuepy._core import Engine
 from kueuepy.engine.decided import assignments
+from kueuepy.engine.records import CheckView
 from kueuepy.objects import (
     Admission,
     AdmissionCheckState,
@@ -14,13 +14,9 @@ from kueuepy.objects import (
     ReclaimablePod,
     RequeueState,
     Timestamp,
+    Workload,
     WorkloadStatus,
 )
-
-if TYPE_CHECKING:
-    from kueuepy._core import Engine
-    from kueuepy.engine.records import CheckView
-    from kueuepy.objects import Workload
 
 
 def live_workload(engine: Engine, found: int, known: Workload) -> Workload:

@@ -1,17 +1,12 @@
 """The label, the unit and the source of each metric of a run; `Kpis` documents the meaning of each metric."""
 
-from __future__ import annotations
-
 import re
-from typing import TYPE_CHECKING, Literal, NamedTuple
+from collections.abc import Iterable
+from typing import Literal, NamedTuple
 
 from kueuepy.look.notebook import Named
 from kueuepy.look.numbers import count, duration, durations, exact, hours, number, share
 from kueuepy.look.numbers import unit_of as unit_of_resource
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable
-
 
 Unit = Literal["number", "span", "part", "hours"]
 """`number`: a plain number; `span`: seconds; `part`: a fraction; `hours`: resource-hours, such as GPU-hours."""

@@ -1,22 +1,17 @@
 """Runtimes of jobs that had not finished when they were observed."""
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from kueuepy.errors import InvalidSpecError
 from kueuepy.errors.words import counted
 from kueuepy.objects import SECOND
 from kueuepy.objects.times import LONGEST
+from kueuepy.simulation.base import JobColumns
 from kueuepy.simulation.distributions import Exponential, draws
 from kueuepy.simulation.grouped import Groups
-
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-    from kueuepy.simulation.base import JobColumns
 
 COLUMN = "censored"
 _TRIES = 64

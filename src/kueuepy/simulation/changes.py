@@ -1,20 +1,16 @@
 """The entries of a comparison of policies: the outcomes of jobs and ClusterQueues, and the decisions about jobs."""
 
-from __future__ import annotations
-
 import math
-from typing import TYPE_CHECKING, Literal
+from typing import Literal
 
 import msgspec
 import numpy as np
 
 from kueuepy.simulation.columns import keys_of
 from kueuepy.simulation.grouped import Series
+from kueuepy.simulation.recorded import Recorded
+from kueuepy.simulation.result import Result
 from kueuepy.tables.columns import exact, is_named
-
-if TYPE_CHECKING:
-    from kueuepy.simulation.recorded import Recorded
-    from kueuepy.simulation.result import Result
 
 _WAITING, _DEACTIVATED = "Waiting", "Deactivated"
 _MOST_MOVES = 4

@@ -1,12 +1,12 @@
 """The columns of a table of jobs: allowed values, and constraints between columns."""
 
-from __future__ import annotations
-
 import re
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import Any
 
 import msgspec
 import numpy as np
+from numpy.typing import NDArray
 
 from kueuepy.errors import InvalidSpecError, KueueError, NotFoundError
 from kueuepy.errors.arguments import briefly
@@ -15,15 +15,8 @@ from kueuepy.manifest import from_dict, to_dict
 from kueuepy.objects import SECOND, Workload
 from kueuepy.objects.times import LATEST, LONGEST
 from kueuepy.simulation.values import SPAN, SPAN_OR_NEVER, TIME, TIME_OR_UNKNOWN, Column, Kind, amount, whole
-from kueuepy.tables import Categorical
+from kueuepy.tables import Categorical, Columns
 from kueuepy.tables.columns import concatenated
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping, Sequence
-
-    from numpy.typing import NDArray
-
-    from kueuepy.tables import Columns
 
 ALIASES = {"gpu": "nvidia.com/gpu", "mem": "memory", "duration": "runtime", "local_queue": "queue"}
 """Alternative names of columns."""

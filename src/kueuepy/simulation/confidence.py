@@ -1,27 +1,20 @@
 """Metrics within time windows, 95 % confidence intervals of metrics, and paired differences between results."""
 
-from __future__ import annotations
-
+from collections.abc import Mapping
 from contextlib import suppress
-from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
+from typing import Any, NamedTuple, Protocol
 
 import numpy as np
+from numpy.typing import NDArray
 
 from kueuepy.errors import InvalidSpecError, StateError
 from kueuepy.simulation.catalogue import FIGURES
 from kueuepy.simulation.grouped import Groups, Series, Steps, integral_to, lengths_between, sums
 from kueuepy.simulation.intervals import BATCHES, Interval, of_mean, of_percentile, of_pieces
 from kueuepy.simulation.measures import job_values, statistic
+from kueuepy.simulation.recorded import Recorded
+from kueuepy.tables import Columns
 from kueuepy.tables.columns import exact, is_named, table_of
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from numpy.typing import NDArray
-
-    from kueuepy.simulation.recorded import Recorded
-    from kueuepy.tables import Columns
-
 
 _NANO = 1e9
 

@@ -4,24 +4,20 @@ Every sample uses inverse transform sampling on its own random stream, so a seed
 platform.
 """
 
-from __future__ import annotations
-
 import math
-from collections.abc import Sequence  # noqa: TC003 - help() shows signatures
+from collections.abc import Sequence
 from statistics import NormalDist
-from typing import TYPE_CHECKING, Any, Union
+from typing import Any, Union
 from zlib import crc32
 
 import msgspec
 import numpy as np
+from numpy.typing import NDArray
 
 from kueuepy.errors import InvalidSpecError
 from kueuepy.objects import SECOND
 from kueuepy.objects.times import LONGEST
 from kueuepy.simulation.spans import span
-
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
 
 TABLE = 65_536
 """The number of samples that a simulation draws from each of its distributions."""

@@ -1,13 +1,13 @@
 """The metrics of a simulation: waits, slowdowns, utilisation, lost work and fairness."""
 
-from __future__ import annotations
-
 import math
 import warnings
-from typing import TYPE_CHECKING, Any
+from collections.abc import Iterable, Mapping
+from typing import Any
 
 import msgspec
 import numpy as np
+from numpy.typing import NDArray
 
 from kueuepy.errors.arguments import checked_methods
 from kueuepy.look.notebook import Sheet, repr_text
@@ -15,18 +15,11 @@ from kueuepy.simulation.catalogue import COUNTS, FLEET_FIGURES, figure_text, is_
 from kueuepy.simulation.columns import is_resource
 from kueuepy.simulation.confidence import Scope, integrals, interval, of_runs
 from kueuepy.simulation.grouped import Groups, sums
+from kueuepy.simulation.intervals import Interval
 from kueuepy.simulation.measures import BOUND, group_figures, job_figures, percentile
+from kueuepy.simulation.recorded import Recorded
 from kueuepy.tables import Columns
 from kueuepy.tables.columns import Framed, as_names, categorical, exact, table_of, unit_of
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
-
-    from numpy.typing import NDArray
-
-    from kueuepy.simulation.intervals import Interval
-    from kueuepy.simulation.recorded import Recorded
-
 
 _HOUR = 3600
 _NANO = 1e9

@@ -1,11 +1,11 @@
 """The result of a simulation of a fleet: joined tables of all clusters, workload copies and dispatching metrics."""
 
-from __future__ import annotations
-
+import os
+from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import Any, ClassVar
 
 import msgspec
 import numpy as np
@@ -14,10 +14,12 @@ from kueuepy.cluster.unmodelled import not_modelled
 from kueuepy.engine.cached import cached_property
 from kueuepy.errors import InvalidSpecError
 from kueuepy.errors.arguments import checked, checked_methods
+from kueuepy.fleet import FleetScheduler
 from kueuepy.objects import SECOND
 from kueuepy.session.session import session_of
 from kueuepy.simulation.columns import is_resource, key_of
 from kueuepy.simulation.figures import Kpis, hours, kpis_of
+from kueuepy.simulation.fleets import FleetPrepared
 from kueuepy.simulation.gather import facts_of, job_columns, loops_of, run_columns, span_of, tables_of, weights_of
 from kueuepy.simulation.grouped import sums
 from kueuepy.simulation.load import trees_of
@@ -28,14 +30,6 @@ from kueuepy.simulation.saved import read_facts, read_table
 from kueuepy.simulation.warn import warnings_of
 from kueuepy.tables import Categorical, Columns
 from kueuepy.tables.columns import columns_of, concatenated, is_named
-
-if TYPE_CHECKING:
-    import os
-    from collections.abc import Iterable, Mapping, Sequence
-
-    from kueuepy.fleet import FleetScheduler
-    from kueuepy.simulation.fleets import FleetPrepared
-
 
 _STATES = ("ToCome", "Waiting", "Running", "Finished", "Deactivated")
 _WAITING, _RUNNING, _FINISHED = 1, 2, 3

@@ -1,8 +1,7 @@
 """Simulations of a fleet: a manager and its workers in virtual time."""
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING, Any
+from collections.abc import Mapping
+from typing import Any
 
 import numpy as np
 
@@ -10,24 +9,18 @@ from kueuepy._core import FleetRun, VirtualRun
 from kueuepy.errors import NotFoundError, UnsupportedError
 from kueuepy.errors.arguments import checked_methods
 from kueuepy.errors.problems import suggestion
-from kueuepy.fleet import Connect, Disconnect, External, FleetScheduler
+from kueuepy.fleet import Connect, Disconnect, External, Fleet, FleetScheduler
 from kueuepy.fleet.automation import automated
 from kueuepy.fleet.dispatchers import On, chosen_names
-from kueuepy.objects import SECOND, ResourceFlavor
+from kueuepy.objects import SECOND, ResourceFlavor, Workload
 from kueuepy.scheduler import Scheduler, scheduler_with
 from kueuepy.session.session import session_of
+from kueuepy.simulation.base import JobColumns
 from kueuepy.simulation.columns import keys_of
 from kueuepy.simulation.model import Clock, RunModel, delay_options
 from kueuepy.simulation.prepare import Prepared
 from kueuepy.simulation.shapes import shapes_of
 from kueuepy.tables.columns import as_names
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from kueuepy.fleet import Fleet
-    from kueuepy.objects import Workload
-    from kueuepy.simulation.base import JobColumns
 
 MANAGER = "manager"
 

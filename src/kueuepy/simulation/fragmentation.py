@@ -1,30 +1,22 @@
 """Fragmentation over time: the largest job that fits into a topology at regular times in a simulation."""
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING, Any
+from collections.abc import Iterable, Mapping
+from typing import Any
 
 import msgspec
 import numpy as np
+from numpy.typing import NDArray
 
 from kueuepy.errors import InvalidSpecError, StateError
 from kueuepy.look.chart import Axis, Chart, Key, Line, ends_of
 from kueuepy.look.plot import draw
-from kueuepy.look.svg import picture
-from kueuepy.objects import SECOND
+from kueuepy.look.svg import Picture, picture
+from kueuepy.objects import SECOND, QuantityText
 from kueuepy.simulation.pictures.catalogue import SINCE, time_unit
+from kueuepy.simulation.prepare import Prepared
 from kueuepy.simulation.spans import span
 from kueuepy.tables import Categorical, Columns
 from kueuepy.topology.rackmap import text_of
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
-
-    from numpy.typing import NDArray
-
-    from kueuepy.look.svg import Picture
-    from kueuepy.objects import QuantityText
-    from kueuepy.simulation.prepare import Prepared
 
 _STEPS = 100
 _MOST_STEPS = 100_000

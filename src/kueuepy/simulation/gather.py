@@ -1,28 +1,22 @@
 """Collection of a result: the columns that the core returns are joined with the input columns of the jobs."""
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING, Any
+from collections.abc import Mapping, Sequence
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from kueuepy._core import Quantity
+from kueuepy.cluster import Cluster
 from kueuepy.objects import SECOND
+from kueuepy.simulation.base import JobColumns
 from kueuepy.simulation.columns import EPOCHAL, key_of
 from kueuepy.simulation.grouped import sampled
 from kueuepy.simulation.measures import BOUND
+from kueuepy.simulation.prepare import Prepared
 from kueuepy.simulation.recorded import TABLES, PreemptionLoop, UsageSeries
+from kueuepy.tables import Columns
 from kueuepy.tables.columns import concatenated, exact, is_named
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-
-    from numpy.typing import NDArray
-
-    from kueuepy.cluster import Cluster
-    from kueuepy.simulation.base import JobColumns
-    from kueuepy.simulation.prepare import Prepared
-    from kueuepy.tables import Columns
 
 _OWN = ("queue", "submit", "runtime", "pods", "priority", "name", "uid")
 

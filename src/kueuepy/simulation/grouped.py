@@ -1,22 +1,16 @@
 """Sums, means, maxima and percentiles of values by group, computed for all groups at once."""
 
-from __future__ import annotations
-
+from collections.abc import Hashable, Iterable, Iterator
 from itertools import pairwise
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import Any, TypeVar
 
 import numpy as np
+from numpy.typing import NDArray
 
 from kueuepy.errors import InvalidSpecError
 from kueuepy.objects import SECOND
 from kueuepy.simulation.spans import span
 from kueuepy.tables import Categorical, Columns
-
-if TYPE_CHECKING:
-    from collections.abc import Hashable, Iterable, Iterator
-
-    from numpy.typing import NDArray
-
 
 K = TypeVar("K", bound="Hashable")
 N = TypeVar("N", int, float)
@@ -66,7 +60,7 @@ class Groups:
         self.bounds = np.searchsorted(of, np.arange(count + 1))
 
     @classmethod
-    def by(cls, codes: NDArray[Any], count: int) -> Groups:
+    def by(cls, codes: NDArray[Any], count: int) -> "Groups":
         """Group the rows of a column of codes.
 
         Args:
@@ -94,7 +88,7 @@ class Groups:
         """Return the rows of each group."""
         return np.split(self.rows, self.bounds[1:-1]) if self.count else []
 
-    def where(self, mask: NDArray[np.bool_]) -> Groups:
+    def where(self, mask: NDArray[np.bool_]) -> "Groups":
         """Return the same groups, restricted to the selected rows.
 
         Args:
@@ -183,7 +177,7 @@ MOST_STEPS = 10_000_000
 """The largest number of intervals in a table."""
 
 
-Steps = tuple["NDArray[np.float64]", "NDArray[Any]"]
+Steps = tuple[NDArray[np.float64], NDArray[Any]]
 """Times in order, and a value from each of them to the next."""
 
 

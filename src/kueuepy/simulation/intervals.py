@@ -13,22 +13,16 @@ statistics, so the resulting interval never exceeds the range of the values, and
 `benchmarks/coverage.py` measures the coverage of the intervals.
 """
 
-from __future__ import annotations
-
 import math
+from collections.abc import Callable, Sequence
 from statistics import NormalDist
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from kueuepy.errors import InvalidSpecError
 from kueuepy.errors.words import counted, verb
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
-
-    from numpy.typing import NDArray
-
 
 _T = (
     *(12.706205, 4.302653, 3.182446, 2.776445, 2.570582, 2.446912, 2.364624, 2.306004, 2.262157, 2.228139),

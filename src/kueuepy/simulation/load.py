@@ -1,12 +1,12 @@
 """Analysis of jobs before a simulation: loads, jobs that can never fit, and an initial configuration for a log."""
 
-from __future__ import annotations
-
 import math
+from collections.abc import Iterable, Iterator, Mapping
 from itertools import chain
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from kueuepy._core import Quantity
 from kueuepy.cluster import Cluster
@@ -15,16 +15,10 @@ from kueuepy.errors.arguments import checked
 from kueuepy.errors.words import counted, verb
 from kueuepy.objects import SECOND, ClusterQueue, Cohort, LocalQueue, ResourceFlavor
 from kueuepy.scheduler import Scheduler
+from kueuepy.simulation.base import JobColumns
 from kueuepy.simulation.grouped import Groups, sums
 from kueuepy.tables import Categorical, Columns
 from kueuepy.tables.columns import categorical, exact, unit_of
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping
-
-    from numpy.typing import NDArray
-
-    from kueuepy.simulation.base import JobColumns
 
 _NAMED = 5
 

@@ -1,38 +1,31 @@
 """Readers of files of jobs: tables with named columns, and logs of real clusters."""
 
-from __future__ import annotations
-
 import csv
 import math
+import os
 import re
+from collections.abc import Callable, Iterator, Mapping
 from functools import partial
 from inspect import signature
 from itertools import chain
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypedDict
+from typing import Any, TypedDict
 
 import msgspec
 import numpy as np
+from numpy.typing import NDArray
 
 from kueuepy.errors import InvalidSpecError
 from kueuepy.errors.former import FORMER
 from kueuepy.objects import SECOND
 from kueuepy.objects.times import LONGEST
+from kueuepy.simulation.base import JobColumns
 from kueuepy.simulation.columns import ALIASES, is_known, renamed
 from kueuepy.simulation.read import Source, Table
 from kueuepy.simulation.saved import read_parquet
 from kueuepy.simulation.spans import parse_moment, shown
 from kueuepy.simulation.values import SPAN, TIME, frame_columns, row_columns, whole
 from kueuepy.tables import Categorical
-
-if TYPE_CHECKING:
-    import os
-    from collections.abc import Callable, Iterator, Mapping
-
-    from numpy.typing import NDArray
-
-    from kueuepy.simulation.base import JobColumns
-
 
 # --- tables with named columns ----------------------------------------------------------------------------------------
 

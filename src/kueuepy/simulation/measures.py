@@ -1,20 +1,15 @@
 """Values, means and percentiles of the metrics that are computed from individual jobs."""
 
-from __future__ import annotations
-
 import math
 import re
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from kueuepy.simulation.grouped import Groups
+from kueuepy.tables import Columns
 from kueuepy.tables.columns import is_named
-
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-    from kueuepy.tables import Columns
 
 BOUND = 10.0
 """The smallest runtime for the bounded slowdown, in seconds."""

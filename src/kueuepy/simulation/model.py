@@ -1,30 +1,21 @@
 """The settings of a simulation besides its jobs: eviction costs, delays, events and recorded tables."""
 
-from __future__ import annotations
-
+import os
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from numbers import Integral
-from typing import TYPE_CHECKING, Any, Literal, TypedDict, Union
+from typing import Any, Literal, TypedDict, Union
 
 import msgspec
 import numpy as np
 
 from kueuepy.errors import InvalidSpecError, KueueError
 from kueuepy.manifest.convert import from_dict
-from kueuepy.manifest.text.reading import read_file
+from kueuepy.manifest.text.reading import Item, read_file
 from kueuepy.objects import SECOND, Object
 from kueuepy.objects.times import LONGEST
-from kueuepy.simulation.distributions import TABLE, distribution_of, draws
+from kueuepy.simulation.distributions import TABLE, Distribution, distribution_of, draws
 from kueuepy.simulation.spans import parse_span, span
-
-if TYPE_CHECKING:
-    import os
-    from collections.abc import Iterator
-
-    from kueuepy.manifest.text.reading import Item
-    from kueuepy.simulation.distributions import Distribution
-
 
 Time = Any
 """A number of seconds, a string such as `90s`, `2h30m` or `1d`, or a timedelta."""

@@ -1,22 +1,16 @@
 """Notes about names of jobs and queues that Kubernetes does not accept, and replacement of these names."""
 
-from __future__ import annotations
-
 import re
-from typing import TYPE_CHECKING, Any
+from collections.abc import Iterable, Mapping
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from kueuepy.manifest.formats import is_subdomain
 from kueuepy.simulation.grouped import sums
 from kueuepy.tables import Categorical, Columns
 from kueuepy.tables.columns import table_of
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
-
-    from numpy.typing import NDArray
-
 
 _LENGTH = 253
 _OTHER = re.compile(r"[^a-z0-9.-]+")

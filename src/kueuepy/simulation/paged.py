@@ -1,27 +1,22 @@
 """The data of a page that shows the result of a simulation, computed from the tables of the result."""
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from kueuepy.errors import StateError
 from kueuepy.objects import SECOND
 from kueuepy.pages.data import ADMITTED, GONE, PENDING, RESERVED, NodeData, PageBuilder, PageData, WorkloadsData, looks
 from kueuepy.pages.state import MOST_EXPLAINED, state_data
 from kueuepy.profiles.version import describe
+from kueuepy.scheduler import Scheduler
 from kueuepy.simulation.columns import is_resource, keys_of
 from kueuepy.simulation.grouped import series_of
 from kueuepy.simulation.pictures.catalogue import colours
+from kueuepy.simulation.recorded import Recorded
+from kueuepy.tables import Columns
 from kueuepy.tables.columns import exact, is_named
-
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-    from kueuepy.scheduler import Scheduler
-    from kueuepy.simulation.recorded import Recorded
-    from kueuepy.tables import Columns
 
 _ENDS = {"Finished": GONE, "Preempted": PENDING, "Evicted": PENDING}
 

@@ -1,31 +1,33 @@
 """Preparation of a simulation: jobs in the form that the core expects, objects, and planned events."""
 
-from __future__ import annotations
-
 import math
 from collections import deque
+from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from functools import partial
 from numbers import Integral
 from threading import Lock
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import msgspec
 import numpy as np
+from numpy.typing import NDArray
 
 import kueuepy.objects as kinds
-from kueuepy._core import VirtualRun
+from kueuepy._core import Engine, VirtualRun
 from kueuepy.cluster import Cluster
 from kueuepy.engine.threads import for_cycles
 from kueuepy.errors import InvalidSpecError, NotFoundError
 from kueuepy.errors.arguments import checked_methods
 from kueuepy.errors.problems import nearest
 from kueuepy.errors.words import counted, verb
+from kueuepy.fleet import Fleet
 from kueuepy.manifest import check
 from kueuepy.objects import LocalQueue, Object, ResourceFlavor, Timestamp, Workload
 from kueuepy.objects.times import LONGEST
 from kueuepy.scheduler import Scheduler, scheduler_with
 from kueuepy.session.session import session_of
+from kueuepy.session.state import SchedulerState
 from kueuepy.session.store import commit
 from kueuepy.simulation.base import JobColumns
 from kueuepy.simulation.censoring import expect_complete
@@ -35,16 +37,6 @@ from kueuepy.simulation.items import Names, check_names, concat, jobs_of, of_wor
 from kueuepy.simulation.model import Delete, Edit, Evict, Finish, Priority, Settings, delay_options, moment
 from kueuepy.simulation.shapes import KnownShapes, shapes_of
 from kueuepy.simulation.spans import span
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
-
-    from numpy.typing import NDArray
-
-    from kueuepy._core import Engine
-    from kueuepy.fleet import Fleet
-    from kueuepy.session.state import SchedulerState
-
 
 _NAMED = 5
 
@@ -85,7 +77,7 @@ class Prepared:
         *,
         threads: int | None = 1,
         base: Scheduler | None = None,
-        known: Prepared | None = None,
+        known: "Prepared | None" = None,
     ) -> None:
         """Read the input and prepare the simulation.
 
@@ -158,11 +150,11 @@ class Prepared:
         """Convert a time after the first submission to nanoseconds, at most LONGEST; `None` becomes LONGEST."""
         return LONGEST if until is None else min(LONGEST, self.zero + moment("until", until, math.inf))
 
-    def until(self, when: Any) -> Prepared:
+    def until(self, when: Any) -> "Prepared":
         """Repeat the simulation from its start up to a given time, and return the repetition."""
         return next(self.moments((when,)))
 
-    def moments(self, times: Iterable[Any]) -> Iterator[Prepared]:
+    def moments(self, times: Iterable[Any]) -> "Iterator[Prepared]":
         """Repeat the simulation from its start, and yield the same object at each given time, advanced to this time."""
         twin = type(self)(*self._given, self.settings, threads=self.threads, known=self)
         later = deque(self._later)
@@ -181,7 +173,7 @@ class Prepared:
             pass
         self.reached = max(self.reached, time)
 
-    def copy(self) -> Prepared:
+    def copy(self) -> "Prepared":
         """Return an independent copy of the simulation."""
         twin = type(self).__new__(type(self))
         twin.__dict__.update(self.__dict__)

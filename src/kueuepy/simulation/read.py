@@ -1,31 +1,26 @@
 """Files of jobs: their text, their columns and the places of their rows."""
 
-from __future__ import annotations
-
 import contextlib
 import csv
 import gzip
 import io
+import os
 import zlib
+from collections.abc import Callable, Mapping
 from importlib import import_module
 from itertools import islice
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import msgspec
 import numpy as np
+from numpy.typing import NDArray
 
 from kueuepy.engine.cached import cached_property
 from kueuepy.errors import InvalidSpecError
 from kueuepy.errors.words import counted
 from kueuepy.simulation.base import JobColumns
 from kueuepy.simulation.values import MISSING, Column, row_columns, values_of
-
-if TYPE_CHECKING:
-    import os
-    from collections.abc import Callable, Mapping
-
-    from numpy.typing import NDArray
 
 _LARGE = 1 << 20
 """Arrow reads texts of at least this number of characters; it takes longer to import than to read a small file."""
@@ -133,7 +128,7 @@ class Table:
         """Return one column, to check and convert its values."""
         return Column(name, self[name], self.where)
 
-    def keep(self, mask: Any, why: str) -> Table:
+    def keep(self, mask: Any, why: str) -> "Table":
         """Return the rows for which the mask is true, with a note about the rows left out, which gives the reason."""
         chosen = np.asarray(mask, bool)
         if chosen.all():

@@ -1,11 +1,10 @@
 """Reports of one or more simulations as self-contained HTML files, which are readable without JavaScript."""
 
-from __future__ import annotations
-
-from collections.abc import Mapping
+import os
+from collections.abc import Iterable, Mapping, Sequence
 from importlib.resources import files
 from itertools import islice
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from kueuepy.errors import InvalidSpecError
 from kueuepy.errors.arguments import checked
@@ -18,19 +17,12 @@ from kueuepy.look.page import document
 from kueuepy.simulation.catalogue import better_of, figure_text, label_of, part_text, unit_of
 from kueuepy.simulation.changes import decisions_of
 from kueuepy.simulation.comparison import Comparison
-from kueuepy.simulation.confidence import Effects, different_decisions
+from kueuepy.simulation.confidence import Effect, Effects, different_decisions
+from kueuepy.simulation.figures import Kpis
 from kueuepy.simulation.intervals import jobs_needed
 from kueuepy.simulation.pages import parts, tables, words
 from kueuepy.simulation.pictures.catalogue import colours, in_order, pictures_in
-
-if TYPE_CHECKING:
-    import os
-    from collections.abc import Iterable, Sequence
-
-    from kueuepy.simulation.confidence import Effect
-    from kueuepy.simulation.figures import Kpis
-    from kueuepy.simulation.result import Result
-
+from kueuepy.simulation.result import Result
 
 _BESIDE = ("report.css", "report.js")
 """The style sheet of a report, and the script that sorts its tables."""

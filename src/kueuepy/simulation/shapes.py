@@ -1,26 +1,19 @@
 """Shapes: jobs with identical requests share one shape, so that the core receives codes and only a few Workloads."""
 
-from __future__ import annotations
-
+from collections.abc import Sequence
 from functools import lru_cache
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import msgspec
 import numpy as np
+from numpy.typing import NDArray
 
 from kueuepy.errors import InvalidSpecError
 from kueuepy.manifest import check
-from kueuepy.objects import SECOND, PodSet, Workload
+from kueuepy.objects import SECOND, PodSet, ResourceFlavor, Workload
+from kueuepy.simulation.base import JobColumns
 from kueuepy.simulation.columns import NEVER, name_of_row
 from kueuepy.tables import Categorical
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from numpy.typing import NDArray
-
-    from kueuepy.objects import ResourceFlavor
-    from kueuepy.simulation.base import JobColumns
 
 Gates = tuple[tuple[str, bool], ...] | None
 _SMALL = 1 << 20

@@ -1,23 +1,18 @@
 """Parsers of time spans and timestamps: seconds, Go durations, days and weeks, Slurm's notation, and datetimes."""
 
-from __future__ import annotations
-
 import contextlib
 import math
 import re
+from collections.abc import Sequence
 from datetime import date, datetime, time, timedelta
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from kueuepy.errors import InvalidSpecError
 from kueuepy.objects import SECOND
 from kueuepy.objects.times import LATEST, LONGEST, datetime_ns, parse_duration, parse_time, timedelta_ns
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from numpy.typing import NDArray
 
 MOST = f"{LONGEST / SECOND:.0f} s ({LATEST})"
 """The largest time in 64-bit nanoseconds, for error messages."""

@@ -1,16 +1,15 @@
 """Conversion of input columns to the arrays of a table of jobs: nanoseconds, integer amounts and encoded names."""
 
-from __future__ import annotations
-
 import contextlib
 import math
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Iterable, Mapping
 from collections.abc import Set as AbstractSet
 from importlib import import_module
-from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
+from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
+from numpy.typing import NDArray
 
 from kueuepy._core import Quantity
 from kueuepy.engine.cached import cached_property
@@ -23,11 +22,6 @@ from kueuepy.simulation.spans import MOST, exact_ns, is_naive, moments, parse_mo
 from kueuepy.tables import Categorical, Columns
 from kueuepy.tables.columns import concatenated, from_arrow
 
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
-
-    from numpy.typing import NDArray
-
 # pandas, SQL and spreadsheets write these; a queue or user can hardly have such a name.
 MISSING = ("", "NaN", "nan", "NaT", "None", "NA", "N/A", "<NA>", "NULL", "null")
 """The texts that mean a missing value, as pandas and SQL write it."""
@@ -37,7 +31,7 @@ _JSON_NUMBER = re.compile(r"-?(?:0|[1-9]\d{0,17})(?:\.\d+)?(?:[eE][-+]?\d{1,2})?
 _SURROGATE = re.compile("[\ud800-\udfff]")
 _EXACT = 2**53  # floats represent all smaller integers
 
-Values: TypeAlias = "NDArray[Any] | Categorical"
+Values: TypeAlias = NDArray[Any] | Categorical
 """Numbers, times, or the distinct Python values of a column with a code for each row."""
 
 

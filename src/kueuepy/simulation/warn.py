@@ -1,20 +1,14 @@
 """Warnings about the reliability of the metrics of a simulation."""
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING
-
 import numpy as np
 
 from kueuepy.errors.words import counted
 from kueuepy.look.numbers import duration
 from kueuepy.simulation.columns import is_resource
+from kueuepy.simulation.figures import Kpis
 from kueuepy.simulation.grouped import sums
+from kueuepy.simulation.recorded import Recorded
 from kueuepy.tables.columns import exact, is_named
-
-if TYPE_CHECKING:
-    from kueuepy.simulation.figures import Kpis
-    from kueuepy.simulation.recorded import Recorded
 
 _NAMED = 10
 _UNFINISHED = 0.05

@@ -1,25 +1,20 @@
 """A Hypothesis state machine that performs the actions of a cluster's users and administrators in random order."""
 
-from __future__ import annotations
-
 import pickle
-from typing import TYPE_CHECKING, ClassVar
+from typing import ClassVar
 
 import msgspec
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, precondition, rule
+from hypothesis.strategies import DataObject, SearchStrategy
 
+from kueuepy.cluster import Cluster
 from kueuepy.engine.decisions import Admitted
 from kueuepy.engine.records import NO_CONDITION
+from kueuepy.objects import Workload
 from kueuepy.scheduler import Scheduler
 from kueuepy.session.session import session_of
 from kueuepy.testing.strategies import clusters, edits, workloads
-
-if TYPE_CHECKING:
-    from hypothesis.strategies import DataObject, SearchStrategy
-
-    from kueuepy.cluster import Cluster
-    from kueuepy.objects import Workload
 
 _MOST_WORKLOADS = 12
 _MOST_CYCLES = 60

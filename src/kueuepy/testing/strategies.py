@@ -1,13 +1,13 @@
 """Hypothesis strategies for clusters, workloads, jobs and configuration changes."""
 
-from __future__ import annotations
-
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import reduce
 from math import gcd
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import Any, TypeVar
 
 import msgspec
 from hypothesis import strategies as st
+from hypothesis.strategies import DrawFn, SearchStrategy
 
 from kueuepy._core import Quantity
 from kueuepy.cluster import Cluster
@@ -28,14 +28,7 @@ from kueuepy.objects import (
     ResourceQuota,
     Workload,
 )
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping, Sequence
-
-    from hypothesis.strategies import DrawFn, SearchStrategy
-
-    from kueuepy.objects.queue import ReclaimWithinCohort, WithinClusterQueue
-
+from kueuepy.objects.queue import ReclaimWithinCohort, WithinClusterQueue
 
 # The minimum number of units in the largest quota of a resource, if the quota can be divided into this number.
 _STEPS = 6

@@ -1,24 +1,18 @@
 """Traces: workloads with arrival times and runtimes."""
 
-from __future__ import annotations
-
 import heapq
-from typing import TYPE_CHECKING, NamedTuple
+from collections.abc import Iterable, Sequence
+from typing import NamedTuple
 
 from hypothesis import strategies as st
+from hypothesis.strategies import DrawFn
 
+from kueuepy.cluster import Cluster
 from kueuepy.errors.arguments import checked
+from kueuepy.objects import Workload
+from kueuepy.scheduler import Scheduler
 from kueuepy.session.session import session_of
 from kueuepy.testing.strategies import QUEUES, RESOURCES, workloads
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
-
-    from hypothesis.strategies import DrawFn
-
-    from kueuepy.cluster import Cluster
-    from kueuepy.objects import Workload
-    from kueuepy.scheduler import Scheduler
 
 
 class Arrival(NamedTuple):

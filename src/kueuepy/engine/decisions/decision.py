@@ -1,12 +1,10 @@
 """The decision of a cycle about a workload: Admitted, Preempting or Pending."""
 
-from __future__ import annotations
-
 from typing import TypeAlias
 
 import msgspec
 
-from kueuepy.engine.decisions.kinds import FlavorMode, PendingReason, PreemptionReason  # noqa: TC001 - msgspec reads them
+from kueuepy.engine.decisions.kinds import FlavorMode, PendingReason, PreemptionReason
 from kueuepy.look.notebook import repr_html
 from kueuepy.objects import Admission, PodSetAssignment
 

@@ -1,7 +1,5 @@
 """The literal types used in decisions, in Kueue's spelling."""
 
-from __future__ import annotations
-
 from typing import Literal, TypeAlias
 
 FlavorMode: TypeAlias = Literal["NoFit", "NoCandidates", "Preempt", "Reclaim", "Fit"]

@@ -1,22 +1,16 @@
 """Schemas of Python classes, so that one function examines the values of Kueue's API and of every other class."""
 
-from __future__ import annotations
-
+from collections.abc import Callable, Hashable
 from functools import cache
-from typing import TYPE_CHECKING, cast
+from typing import cast
 
 import msgspec
 from msgspec import inspect
 
-from kueuepy.manifest.forms import form_of
+from kueuepy.manifest.forms import Field, Form, form_of
+from kueuepy.manifest.kinds import Kind
 from kueuepy.manifest.schema.table import ANY, FLAG, INTEGER, METADATA, SECTION, STRING, Schema, pod_spec, with_fields
 from kueuepy.objects import CounterConsumption, Device, DeviceCapacity, Node, Pod, Seconds, Timestamp
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Hashable
-
-    from kueuepy.manifest.forms import Field, Form
-    from kueuepy.manifest.kinds import Kind
 
 _SIMPLE = {inspect.StrType: STRING, inspect.IntType: INTEGER, inspect.BoolType: FLAG}
 _ATTRIBUTE = {"string": STRING, "int": INTEGER, "bool": FLAG, "version": STRING} | dict.fromkeys(

@@ -5,23 +5,18 @@ strings are checked separately, because msgspec needs more than a microsecond pe
 cached, since the same names and quantities occur in many objects.
 """
 
-from __future__ import annotations
-
 import re
+from collections.abc import Callable, Sequence
 from functools import cache
 from operator import attrgetter
-from typing import TYPE_CHECKING, Annotated, Any, Literal
+from typing import Annotated, Any, Literal
 
 import msgspec
 
 from kueuepy.manifest.formats import fault_of_quantity
+from kueuepy.manifest.schema.table import Schema
 from kueuepy.objects.readable import ready
 from kueuepy.objects.times import parse_duration
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
-
-    from kueuepy.manifest.schema.table import Schema
 
 _TIME = re.compile(r"\d{4}-(0[1-9]|1[0-2])-(0[1-9]|1\d|2[0-8])T([01]\d|2[0-3]):[0-5]\d:[0-5]\dZ", re.ASCII)
 """Usual form of times in Kubernetes. Other forms, and days after the 28th, are examined separately."""

@@ -7,8 +7,6 @@ that Go treats as absent.
 Source: `pkg/webhooks/clusterqueue_webhook.go:Default`, `apis/kueue/v1beta1/clusterqueue_conversion.go`.
 """
 
-from __future__ import annotations
-
 import math
 from functools import partial
 from typing import Any

@@ -5,27 +5,20 @@ unknown fields, converts numbers and strings where the schema expects the other 
 correction.
 """
 
-from __future__ import annotations
-
 import json
 import math
 import re
 from calendar import monthrange
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable
+from typing import Any
 
 import msgspec
 
-from kueuepy.errors.problems import shown, suggestion
+from kueuepy.errors.problems import Path, shown, suggestion
+from kueuepy.manifest.findings import Findings
 from kueuepy.manifest.formats import KEY_FORM, LABEL_FORM, SUBDOMAIN_FORM, fault_of_quantity
-from kueuepy.manifest.schema.table import METADATA
+from kueuepy.manifest.schema.table import METADATA, Schema
 from kueuepy.objects.times import parse_duration
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from kueuepy.errors.problems import Path
-    from kueuepy.manifest.findings import Findings
-    from kueuepy.manifest.schema.table import Schema
 
 _TIME = re.compile(r"(\d{4})-(\d\d)-(\d\d)[Tt](\d\d):(\d\d):(\d\d)(?:\.\d+)?(?:[Zz]|[-+]\d\d:\d\d)", re.ASCII)
 _INT64 = 2**63

@@ -6,15 +6,10 @@ strings are equal to empty ones.
 Source: `k8s.io/apimachinery/pkg/api/equality/semantic.go`, `k8s.io/api/core/v1/types.go`.
 """
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from kueuepy._core import Quantity
-from kueuepy.manifest.schema.table import schema_of
-
-if TYPE_CHECKING:
-    from kueuepy.manifest.schema.table import Schema
+from kueuepy.manifest.schema.table import Schema, schema_of
 
 _ZEROES = frozenset(
     (

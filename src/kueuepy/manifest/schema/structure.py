@@ -6,14 +6,14 @@ Source: `k8s.io/apimachinery/pkg/api/validation/objectmeta.go`, the CEL rules of
 `apis/kueue/v1beta2/resourceflavor_types.go`, and `pkg/webhooks/workload_webhook.go:validateTolerations`.
 """
 
-from __future__ import annotations
-
+from collections.abc import Iterable
 from functools import cache
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import msgspec
 
-from kueuepy.errors.problems import shown
+from kueuepy.errors.problems import Path, shown
+from kueuepy.manifest.findings import Findings, Validated
 from kueuepy.manifest.formats import KEY_FORM, is_label_key
 from kueuepy.manifest.forms import ZERO_TIME
 from kueuepy.manifest.placements import review_placement
@@ -22,13 +22,6 @@ from kueuepy.manifest.schema.creation import as_created, zero_times
 from kueuepy.manifest.schema.examine import examine
 from kueuepy.manifest.schema.table import Schema, schema_of, template_of
 from kueuepy.objects.flavor import TAINT_EFFECTS
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable
-
-    from kueuepy.errors.problems import Path
-    from kueuepy.manifest.findings import Findings, Validated
-
 
 Doc = dict[str, Any]
 

@@ -1,7 +1,5 @@
 """Schemas of the kinds of Kueue's API, read from `table.json`, which `tools/crds.py` writes."""
 
-from __future__ import annotations
-
 import re
 from functools import cache
 from pathlib import Path
@@ -51,8 +49,8 @@ class Schema(msgspec.Struct, frozen=True, dict=True, eq=False, kw_only=True):
     min_items: int | None = None
     max_items: int | None = None
     required: tuple[str, ...] = ()
-    properties: dict[str, Schema] = {}
-    items: Schema | None = None
+    properties: "dict[str, Schema]" = {}
+    items: "Schema | None" = None
     keys: tuple[str, ...] = ()
     is_set: bool = False
     null: Any = msgspec.UNSET

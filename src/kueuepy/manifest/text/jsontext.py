@@ -1,19 +1,15 @@
 """Conversion of JSON to Python values. Positions of errors are found by reading the text as YAML."""
 
-from __future__ import annotations
-
 import json
 import re
-from typing import TYPE_CHECKING, Any, NoReturn
+from typing import Any, NoReturn
 
 import msgspec
 
 from kueuepy.errors.problems import LimitError, ManifestError, Problem
+from kueuepy.manifest.text.limits import Limits
 from kueuepy.manifest.text.scalars import integer, number
-
-if TYPE_CHECKING:
-    from kueuepy.manifest.text.limits import Limits
-    from kueuepy.manifest.text.text import Text
+from kueuepy.manifest.text.text import Text
 
 _JSON = msgspec.json.Decoder(float_hook=number)
 _LONG_INTEGER = re.compile(rb"[0-9]{19}")

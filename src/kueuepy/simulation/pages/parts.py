@@ -1,33 +1,26 @@
 """Sections that the report of one simulation and the report of a comparison share."""
 
-from __future__ import annotations
-
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from kueuepy.errors import StateError
 from kueuepy.errors.words import plural
+from kueuepy.look.chart import Chart
 from kueuepy.look.colours import OTHERS, class_of
 from kueuepy.look.escapes import escape
 from kueuepy.look.numbers import amount, duration
-from kueuepy.look.svg import FULL, HALF, NARROW, for_page
+from kueuepy.look.svg import FULL, HALF, NARROW, Layout, for_page
 from kueuepy.profiles.version import describe, installed
 from kueuepy.simulation.catalogue import columns_shown, figure_text, grouped, label_of
 from kueuepy.simulation.figures import hours
 from kueuepy.simulation.pages.tables import MOST_ROWS, Cell, beside, paragraph, table
+from kueuepy.simulation.pages.words import Problem
 from kueuepy.simulation.pictures.catalogue import PICTURES, colours, data_alike, in_order
+from kueuepy.simulation.result import Result
 from kueuepy.simulation.saved import plain
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping, Sequence
-
-    from kueuepy.look.chart import Chart
-    from kueuepy.look.svg import Layout
-    from kueuepy.simulation.pages.words import Problem
-    from kueuepy.simulation.result import Result
-
 
 _LAYOUTS = {"half": HALF, "narrow": NARROW}
 """The layouts by the CSS class that shows a drawing only on screens of a suitable width."""

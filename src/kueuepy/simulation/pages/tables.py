@@ -1,13 +1,9 @@
 """HTML for the tables, sections and cards of a report."""
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING, Any, NamedTuple
+from collections.abc import Iterable, Sequence
+from typing import Any, NamedTuple
 
 from kueuepy.look.escapes import escape
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
 
 _SHORT = 20
 """The number of characters up to which a cell stays in one line."""

@@ -1,9 +1,8 @@
 """Headlines of reports: the results in sentences with their uncertainty, the largest problem, and the next step."""
 
-from __future__ import annotations
-
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
@@ -11,13 +10,8 @@ from kueuepy.errors import InvalidSpecError, KueueError
 from kueuepy.errors.words import plural, verb
 from kueuepy.look.numbers import duration, durations, hours, number, points, share
 from kueuepy.simulation.catalogue import figure_text, hours_word, interval_text, part_text, unit_of
-from kueuepy.simulation.confidence import Effects, Simulated
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-
-    from kueuepy.simulation.confidence import Effect, Simulated
-    from kueuepy.simulation.figures import Kpis
+from kueuepy.simulation.confidence import Effect, Effects, Simulated
+from kueuepy.simulation.figures import Kpis
 
 CONFIDENCE = "95% confidence interval"
 _TWO = 2

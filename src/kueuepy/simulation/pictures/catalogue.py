@@ -1,9 +1,8 @@
 """The list of charts of a run, and functions that draw them by name."""
 
-from __future__ import annotations
-
 import inspect
 import math
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
 from copy import copy
 from functools import wraps
@@ -13,22 +12,16 @@ import msgspec
 import numpy as np
 
 from kueuepy.errors import InvalidSpecError, StateError
-from kueuepy.look.chart import alike
+from kueuepy.look.chart import Chart, alike
 from kueuepy.look.colours import MOST_NAMES, OTHERS, places
 from kueuepy.look.numbers import unit_of
 from kueuepy.look.plot import draw
 from kueuepy.look.svg import Picture, picture, side_by_side
 from kueuepy.simulation.columns import is_resource
 from kueuepy.simulation.grouped import sums
+from kueuepy.simulation.recorded import Recorded
+from kueuepy.tables import Categorical
 from kueuepy.tables.columns import as_names
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping, Sequence
-
-    from kueuepy.look.chart import Chart
-    from kueuepy.simulation.recorded import Recorded
-    from kueuepy.tables import Categorical
-
 
 Place = Literal["notebook", "report", "comparison"]
 _MOST_PIECES = 100_000

@@ -1,13 +1,13 @@
 """The charts of a run: what each shows, its caption, and where it appears; a new chart is a function of this file."""
 
-from __future__ import annotations
-
 import heapq
 import math
-from typing import TYPE_CHECKING, Any, Literal, TypedDict
+from collections.abc import Iterable, Mapping
+from typing import Any, Literal, TypedDict
 
 import msgspec
 import numpy as np
+from numpy.typing import NDArray
 
 from kueuepy.errors import InvalidSpecError, StateError
 from kueuepy.errors.words import counted
@@ -32,15 +32,9 @@ from kueuepy.simulation.pictures.catalogue import (
     work,
     workers_of,
 )
+from kueuepy.simulation.recorded import Recorded
+from kueuepy.tables import Columns
 from kueuepy.tables.columns import exact, is_named
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
-
-    from numpy.typing import NDArray
-
-    from kueuepy.simulation.recorded import Recorded
-    from kueuepy.tables import Columns
 
 PictureName = Literal[
     "usage",
