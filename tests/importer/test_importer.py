@@ -10,7 +10,6 @@ import kueuepy as kq
 from importer.dumps import admitted, cluster_queue, condition, dump, local_queue, outcomes, pod, workload
 from kueuepy.errors import InvalidSpecError
 from kueuepy.platform.importer import by_label, import_cluster
-from kueuepy.platform.importer.report import draw_bar
 from kueuepy.platform.visibility import cluster_queue_status
 
 
@@ -71,7 +70,7 @@ def test_a_second_import_changes_nothing():
     assert again.report.counts == {"admitted": 3, "skipped": 3}
 
 
-def test_the_progress_bar_reaches_the_end(tmp_path, capsys):
+def test_the_reported_progress_reaches_the_end(tmp_path):
     path = tmp_path / "dump.json"
     path.write_text(json.dumps(dump(*(workload(f"w{i}") for i in range(200)))))
     told: list[tuple[int, int]] = []
@@ -79,11 +78,3 @@ def test_the_progress_bar_reaches_the_end(tmp_path, capsys):
     assert told == sorted(told)
     assert len(told) > 20
     assert told[-1] == (path.stat().st_size,) * 2
-    draw_bar(1, 4)
-    draw_bar(4, 4)
-    assert capsys.readouterr().err == f"\r[{'#' * 10}{'.' * 30}]  25 %\r[{'#' * 40}] 100 %\n"
-
-
-def test_no_progress_bar_without_a_terminal(capsys):
-    import_cluster(dump())
-    assert capsys.readouterr() == ("", "")

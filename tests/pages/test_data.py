@@ -141,7 +141,7 @@ def test_moments_of_a_recording_equal_the_objects_at_that_time(recording, share)
     t = round(data.end * share, 3)
     states, used = at(data, t)
     moment = round(data.zero * SECOND) + round(t * SECOND)
-    scheduler = import_cluster(RecordedState(found, moment), progress=lambda *_: None).scheduler
+    scheduler = import_cluster(RecordedState(found, moment)).scheduler
     running = (RESERVED, ADMITTED, EVICTED)
     assert {name for name, state in states.items() if state in running} == {
         name for name, state in states_in(scheduler).items() if state in running

@@ -130,7 +130,7 @@ def _import(given: list[str], states: list[str], version: str | None) -> tuple[S
         raise InvalidSpecError(f"{', '.join([*states, *given])}: give a saved state or a running cluster, not both")
     source = opened(paths(given))
     with progress(f"reading {', '.join(given)}"):
-        imported = import_cluster(source, version=version, progress=lambda *_: None)
+        imported = import_cluster(source, version=version)
     scheduler, notes = _placed(imported)
     return scheduler, [note for one in live_parts(source) for note in one.notes] + notes
 

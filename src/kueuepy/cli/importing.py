@@ -8,7 +8,17 @@ import msgspec
 import yaml
 
 from kueuepy.cli.options import Positive, paths
-from kueuepy.cli.output import ANSWER_IS_NO, OK, UsageError, expect_other_file, print_json, say, say_notes, table
+from kueuepy.cli.output import (
+    ANSWER_IS_NO,
+    OK,
+    UsageError,
+    counting,
+    expect_other_file,
+    print_json,
+    say,
+    say_notes,
+    table,
+)
 from kueuepy.errors import InvalidSpecError
 from kueuepy.errors.problems import shown
 from kueuepy.errors.words import counted
@@ -48,12 +58,9 @@ def import_(
         kubectl get clusterqueues,localqueues,resourceflavors,workloads -A -o json | kueuepy import - --save state
     """
     expect_other_file(save, *files)
-    found = import_cluster(
-        paths(files),
-        rules=() if rules is None else rules_of(_mapping(rules)),
-        version=kueue_version,
-        stopping=stopping,
-    )
+    given = () if rules is None else rules_of(_mapping(rules))
+    with counting("bytes read") as show:
+        found = import_cluster(paths(files), rules=given, version=kueue_version, stopping=stopping, progress=show)
     if found.kueue_version and kueue_version is None and not any(map(is_live, files)):
         say(
             f"note: the cluster runs Kueue {found.kueue_version}; pass it as --kueue-version to emulate that release",

@@ -90,8 +90,7 @@ def import_cluster(
         strict: Whether to reject input that an API server would reject. If False, problems are corrected where possible
             and reported in `notes`. Default: False.
         limits: Limits on the size of the input.
-        progress: A function that is called with the number of bytes read and the total number of bytes. Default: a
-            progress bar on standard error if it is a terminal.
+        progress: A function that is called with the number of bytes read and the total number of bytes.
         version: The Kueue release whose rules apply, such as `v0.18`. Default: the release of a running cluster or, for
             a dump, the release that this package implements.
         stopping: The time that the pods of an evicted job take to terminate; until then the workload holds its quota.

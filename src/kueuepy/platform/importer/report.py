@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import sys
 from collections import Counter
 from collections.abc import Callable
 from pathlib import Path
@@ -21,7 +20,6 @@ if TYPE_CHECKING:
 
 Progress: TypeAlias = Callable[[int, int], None]
 """A function of the number of bytes read and the total number of bytes; in the last call, the two numbers are equal."""
-_WIDTH = 40
 
 Outcome: TypeAlias = Literal["admitted", "reserved", "pending", "finished", "imported", "skipped", "not placed"]
 """The outcome for an object.
@@ -87,20 +85,15 @@ class ProgressReporter:
     """A counter of the bytes read, which reports every percent."""
 
     def __init__(self, source: Any, progress: Progress | None) -> None:
-        """Create the reporter, which reports nothing if the total size is unknown.
-
-        Args:
-            source: The source of an import.
-            progress: A function; by default, a bar on standard error if it is a terminal.
-        """
-        self._total = _bytes_of(source)
-        self._progress = progress or (draw_bar if sys.stderr.isatty() else None)
+        """Create the reporter, which reports nothing without a function, or if the total size is unknown."""
+        self._total = 0 if progress is None else _bytes_of(source)
+        self._progress: Progress = progress or (lambda *_: None)
         self._done = self._percent = 0
         self._text: Text | None = None
 
     def count(self, text: Text) -> None:
         """Count the bytes of the text from which an object was read."""
-        if text is self._text or self._progress is None or not self._total:
+        if text is self._text or not self._total:
             return
         self._text = text
         self._done += text.size
@@ -111,16 +104,8 @@ class ProgressReporter:
 
     def finish(self) -> None:
         """Report that everything has been read and placed."""
-        if self._progress is not None and self._total:
+        if self._total:
             self._progress(self._total, self._total)
-
-
-def draw_bar(done: int, total: int) -> None:
-    """Draw a progress bar on standard error, over the previous one."""
-    filled = _WIDTH * done // total
-    end = "\n" if done == total else ""
-    sys.stderr.write(f"\r[{'#' * filled}{'.' * (_WIDTH - filled)}] {100 * done // total:3d} %{end}")
-    sys.stderr.flush()
 
 
 def _bytes_of(source: Any) -> int:

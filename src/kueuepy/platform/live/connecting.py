@@ -116,7 +116,7 @@ class LiveCluster:
 
     def _now(self) -> Import:
         if self._imported is None:
-            self._imported = import_cluster(self._reader, progress=lambda *_: None)
+            self._imported = import_cluster(self._reader)
         return self._imported
 
 

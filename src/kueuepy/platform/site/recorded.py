@@ -38,7 +38,7 @@ def recorded_data(
         InvalidSpecError: The recording is empty.
     """
     state = RecordedState(recording)
-    imported = import_cluster(state, progress=lambda *_: None)
+    imported = import_cluster(state)
     latest = state_data(imported.scheduler, title=title or "Recording of a cluster", source=source, explained=explained)
     found = _Replay(latest).data(recording, state.time)
     found.notes = [*state.notes, *imported.notes[:20], *_gaps(recording, found.zero or 0.0)]

@@ -92,7 +92,7 @@ class RecordingFeed:
         if self._known is None or self._known[0] != seconds:
             at = self._zero + round(seconds * SECOND)
             state = RecordedState(self._recording, min(at, self._recording.end))
-            self._known = seconds, import_cluster(state, progress=lambda *_: None).scheduler
+            self._known = seconds, import_cluster(state).scheduler
         return self._known[1].explain(name)
 
 
@@ -248,7 +248,7 @@ def _data(source: Any, title: str, explained: int) -> PageData:
     if is_whole_recording(source):
         return recorded_data(Recording(source), title=title, source=str(source), explained=explained)
     source = opened(source)
-    imported = import_cluster(source, progress=lambda *_: None)
+    imported = import_cluster(source)
     name = ", ".join(one.name for one in live_parts(source))
     data = state_data(imported.scheduler, title=title, source=name, explained=explained)
     data.notes = [*(note for one in live_parts(source) for note in one.notes), *imported.notes]
