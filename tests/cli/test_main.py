@@ -70,7 +70,6 @@ _PROFILES = {
     "profiles",
     "profiles.gates",
     "profiles.images",
-    "profiles.metrics",
     "profiles.releases",
     "profiles.rules",
     "profiles.version",

@@ -12,8 +12,7 @@ import anyio
 import pytest
 from mcp import ClientSession, StdioServerParameters, stdio_client
 
-from kueuepy.cli.mcp import Agents
-from kueuepy.cli.paging import MOST_BYTES, Pages, pages_of
+from kueuepy.cli.mcp import MOST_BYTES, Agents, Pages, pages_of
 from kueuepy.cli.tools import TOOLS, Answer, Source
 from kueuepy.errors import KueueError
 

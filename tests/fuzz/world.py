@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from pathlib import Path
     from random import Random
 
-    from kueuepy.platform.journal.scheduler import JournaledScheduler
+    from kueuepy.platform.journal.journal import JournaledScheduler
 
 
 class World:

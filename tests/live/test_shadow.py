@@ -17,8 +17,8 @@ from kueuepy.cli import main
 from kueuepy.errors import InvalidSpecError
 from kueuepy.objects.times import parse_time
 from kueuepy.platform.apiserver import RESOURCES
+from kueuepy.platform.live.recorder import Message
 from kueuepy.platform.live.shadow import Shadow
-from kueuepy.platform.live.watching import Message
 from kueuepy.platform.metrics.series import MetricsServer
 from live.server import Store, events
 from live.test_closed import CONFIGURATION, workload

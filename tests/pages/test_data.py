@@ -14,7 +14,7 @@ from kueuepy.pages.data import ADMITTED, EVICTED, GONE, PENDING, RESERVED
 from kueuepy.pages.state import state_data
 from kueuepy.platform.history import RecordedState, Recording
 from kueuepy.platform.importer import import_cluster
-from kueuepy.platform.site.recorded import recorded_data
+from kueuepy.platform.site.serving import recorded_data
 from kueuepy.simulation.prepare import Prepared
 from pages.conftest import WEEK, at
 

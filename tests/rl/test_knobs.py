@@ -9,7 +9,7 @@ pytest.importorskip("gymnasium")
 
 import kueuepy as kq
 from kueuepy import _core
-from kueuepy.lab.rl.knobs import Knobs
+from kueuepy.lab.rl.stage import Knobs
 
 GPU = "nvidia.com/gpu"
 

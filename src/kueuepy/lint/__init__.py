@@ -11,11 +11,11 @@ from kueuepy.errors import NotFoundError
 from kueuepy.errors.arguments import checked
 from kueuepy.errors.problems import suggestion
 from kueuepy.lint.context import LintContext
-from kueuepy.lint.finding import SEVERITIES as SEVERITIES
-from kueuepy.lint.finding import Finding as Finding
-from kueuepy.lint.finding import Findings as Findings
-from kueuepy.lint.finding import Severity as Severity
+from kueuepy.lint.rule import SEVERITIES as SEVERITIES
+from kueuepy.lint.rule import Finding as Finding
+from kueuepy.lint.rule import Findings as Findings
 from kueuepy.lint.rule import Rule as Rule
+from kueuepy.lint.rule import Severity as Severity
 from kueuepy.lint.rules import RULES
 from kueuepy.manifest import Manifest
 from kueuepy.objects import Configuration, Object

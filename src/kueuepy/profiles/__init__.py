@@ -1,8 +1,15 @@
 """The supported releases of Kueue, and the differences between them."""
 
 from kueuepy.profiles.gates import DEFAULTS, DEPENDENCIES, LOCKED, effective
-from kueuepy.profiles.metrics import METRICS_SINCE, has_metric
-from kueuepy.profiles.releases import DEVELOPMENT, RELEASES, Release, release_of, release_of_image
+from kueuepy.profiles.releases import (
+    DEVELOPMENT,
+    METRICS_SINCE,
+    RELEASES,
+    Release,
+    has_metric,
+    release_of,
+    release_of_image,
+)
 from kueuepy.profiles.rules import RULES, Rule, ended_since, open_answers, rules_of
 
 __all__ = [

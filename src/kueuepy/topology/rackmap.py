@@ -16,8 +16,7 @@ from kueuepy.look.notebook import WIDTH
 from kueuepy.look.numbers import amount, amount_beside
 from kueuepy.objects.base import quantity
 from kueuepy.tables import Columns
-from kueuepy.topology.drawing import NARROW, WIDE, draw
-from kueuepy.topology.rack import Rack, Use
+from kueuepy.topology.drawing import NARROW, WIDE, Rack, Use, draw
 
 if TYPE_CHECKING:
     import os

@@ -11,21 +11,80 @@ from gymnasium.utils import seeding
 from gymnasium.vector import AutoresetMode, VectorEnv
 from gymnasium.vector.utils import batch_space
 
-from kueuepy._core import Turn
+from kueuepy._core import Quantity, Turn
+from kueuepy.cluster import Cluster
 from kueuepy.engine.threads import cores
 from kueuepy.errors import InvalidSpecError, UnsupportedError
 from kueuepy.errors.settings import spelled_out
-from kueuepy.lab.rl.example import game_of
-from kueuepy.lab.rl.stage import GUESSES, TERMS, QuotaOptions, Stage
+from kueuepy.lab.rl.stage import GUESSES, TERMS, Game, QuotaOptions, Stage
+from kueuepy.objects import ClusterQueue, Preemption, ResourceFlavor
+from kueuepy.simulation.table import Jobs
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Mapping, Sequence
 
     from numpy.typing import NDArray
     from typing_extensions import Never, Unpack
 
-    from kueuepy.cluster import Cluster
-    from kueuepy.simulation.table import Jobs
+
+_TEAMS = {"robots": 4, "speech": 8, "vision": 8}
+_GPU = "nvidia.com/gpu"
+
+
+def game_of(
+    cluster: Cluster | None, jobs: Any, edit: Sequence[str] | None, options: Mapping[str, Any]
+) -> tuple[Game, dict[str, Any]]:
+    """Return the arguments of `QuotaEnv`, with the example instead of missing ones, and those of `simulate`.
+
+    Args:
+        cluster: The cluster, or `None`.
+        jobs: The jobs, or `None`.
+        edit: The paths of numeric fields; by default, the nominal quotas of all ClusterQueues unless the actions choose
+            among values of other fields.
+        options: The keyword arguments of `QuotaEnv`.
+
+    Raises:
+        InvalidSpecError: Only the cluster or only the jobs are given.
+    """
+    if (cluster is None) != (jobs is None):
+        raise InvalidSpecError("QuotaEnv: pass both cluster and jobs, or neither to use the example")
+    if cluster is None:
+        cluster, jobs = example_cluster(), example_jobs
+    edit = _nominal_quotas(cluster) if edit is None and not options.get("choose") else edit or ()
+    own = {name: value for name, value in options.items() if name in Game._fields}
+    return Game(cluster, jobs, edit, **own), {name: value for name, value in options.items() if name not in own}
+
+
+def _nominal_quotas(cluster: Cluster) -> list[str]:
+    """Return the paths of all integer nominal quotas of ClusterQueues."""
+    return [
+        f"ClusterQueue/{queue.name}:quota[{row.name}/{quota.name}].nominalQuota"
+        for queue in cluster.cluster_queues
+        for group in queue.resource_groups
+        for row in group.flavors
+        for quota in row.resources
+        if float(Quantity(str(quota.nominal_quota))).is_integer()
+    ]
+
+
+def example_cluster() -> Cluster:
+    """Return a cluster of three teams with 20 GPUs in one cohort, each with `reclaimWithinCohort: Any`."""
+    reclaim = Preemption(reclaim_within_cohort="Any")
+    queues = [
+        ClusterQueue.of(team, {"h100": {_GPU: gpus}}, cohort_name="all", preemption=reclaim)
+        for team, gpus in _TEAMS.items()
+    ]
+    return Cluster(ResourceFlavor("h100"), queues)
+
+
+def example_jobs(seed: int) -> Jobs:
+    """Return one day of jobs; the seed also determines the load of each team."""
+    rates = [(2 + (seed * 7 + 3 * index) % 8) for index in range(len(_TEAMS))]
+    parts = [
+        Jobs.poisson(team, f"{rate}/h", "1h", {_GPU: 2}, days=1, seed=seed)
+        for team, rate in zip(_TEAMS, rates, strict=True)
+    ]
+    return Jobs.concat(parts).sort()
 
 
 class QuotaEnv(gymnasium.Env[Any, Any]):

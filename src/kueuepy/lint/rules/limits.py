@@ -3,8 +3,7 @@
 from collections.abc import Iterator
 
 from kueuepy._core import Quantity
-from kueuepy.lint.capacity import FlavorResource
-from kueuepy.lint.context import LintContext
+from kueuepy.lint.context import FlavorResource, LintContext
 from kueuepy.lint.rule import Hit, rule
 from kueuepy.objects import ClusterQueue, Configuration
 

@@ -10,8 +10,8 @@ import msgspec
 from kueuepy.errors import InvalidSpecError
 from kueuepy.objects import SECOND
 from kueuepy.objects.times import parse_time
+from kueuepy.platform.history.reading import closed, connected, pack, reading, table_of, unpack
 from kueuepy.platform.history.reduction import content, reduced, transitions
-from kueuepy.platform.history.schema import closed, connected, pack, reading, table_of, unpack
 
 if TYPE_CHECKING:
     import os

@@ -8,20 +8,20 @@ from contextlib import contextmanager
 from functools import partial
 from threading import Lock as Mutex
 from threading import RLock
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias
 from zlib import crc32
 
 import msgspec
 
+from kueuepy.cluster import Cluster
 from kueuepy.engine.locks import survives_fork
 from kueuepy.errors import InvalidSpecError, StateError, UnsupportedError
 from kueuepy.errors.arguments import checked_methods
 from kueuepy.errors.words import counted
-from kueuepy.platform.journal import file, reading
-from kueuepy.platform.journal.declared import reconcile
+from kueuepy.objects import Workload
+from kueuepy.platform.journal import file
 from kueuepy.platform.journal.file import Snapshot, decision_rows
 from kueuepy.platform.journal.lock import Guard, Lock, resolved
-from kueuepy.platform.journal.scheduler import JournaledScheduler
 from kueuepy.scheduler import Scheduler, scheduler_with
 from kueuepy.session import saved
 from kueuepy.session.calls import decode, encode
@@ -29,17 +29,99 @@ from kueuepy.session.session import session_of
 from kueuepy.session.store import commit
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator
 
     from typing_extensions import Self
 
-    from kueuepy.cluster import Cluster
+    from kueuepy.objects import Object
     from kueuepy.objects.times import Moment
-    from kueuepy.platform.journal.declared import OnChange
     from kueuepy.platform.journal.file import Durability
     from kueuepy.session.calls import Call
-    from kueuepy.session.session import Done
+    from kueuepy.session.session import Done, Log
     from kueuepy.session.state import SchedulerState
+
+
+class JournaledScheduler(Scheduler):
+    """A Scheduler whose calls are durable before they return; created by `Journal.scheduler`.
+
+    Calls from several threads are executed and recorded one after another. A fork is an ordinary Scheduler that is not
+    journaled. Changes made directly on `engine` are not recorded.
+
+    The journal records the answers of functions that answer admission checks, but not the functions. Pass the functions
+    to `answer_checks` again after each start.
+    """
+
+    @property
+    def journal(self) -> Log:
+        """The Journal that records the calls."""
+        assert self._session.log is not None
+        return self._session.log
+
+    def fork(self) -> Scheduler:  # type: ignore[override]
+        """Return an independent copy, an ordinary Scheduler that is not journaled."""
+        with self._lock:
+            return scheduler_with(Scheduler, self._state.fork())
+
+    def __repr__(self) -> str:
+        """Return the virtual time, the number of workloads, and the journal."""
+        return f"{super().__repr__()[:-1]}, {self.journal!r}>"
+
+
+OnChange: TypeAlias = Literal["error", "apply", "keep"]
+"""How to treat objects that differ: raise an error, apply the objects of the cluster, or keep those of the journal."""
+_CHOICES = ("error", "apply", "keep")
+_SHOWN = 5
+
+
+def reconcile(path: object, scheduler: Scheduler, given: Cluster | Scheduler | None, on_change: OnChange) -> None:
+    """Compare the objects of a recovered Scheduler with the given objects, and apply or reject the differences.
+
+    Args:
+        path: The journal's path, for error messages.
+        scheduler: The recovered Scheduler, which is changed if `on_change` is `apply`.
+        given: The cluster to compare with; `None` skips the comparison.
+        on_change: `error`, `apply` or `keep`.
+
+    Raises:
+        StateError: Objects differ and `on_change` is `error`; or the Configurations differ and `on_change` is not
+            `keep`.
+        InvalidSpecError: `on_change` has an unknown value, or an object cannot be changed to the given object.
+    """
+    if on_change not in _CHOICES:
+        raise InvalidSpecError(f"on_change: is {on_change!r}; it must be one of {', '.join(_CHOICES)}")
+    if given is None or on_change == "keep":
+        return
+    cluster = given if isinstance(given, Cluster) else given.cluster
+    if cluster.configuration != scheduler.configuration:
+        raise StateError(
+            f"{path}: holds another Configuration than the one given, and a journal keeps its own; continue in a new "
+            "journal with Journal(other).scheduler(scheduler.with_configuration(configuration)), or here with "
+            'on_change="keep"'
+        )
+    there, wanted = _by_name(scheduler.cluster.objects()), _by_name(cluster.objects())
+    changed = [obj for name, obj in wanted.items() if there.get(name) != obj]
+    gone = [obj for name, obj in there.items() if name not in wanted]
+    if on_change == "error" and (changed or gone):
+        raise StateError(
+            f'{path}: holds other objects than the cluster given: {_named(changed, gone)}; on_change="apply" makes '
+            'them those of the cluster, and on_change="keep" keeps those of the journal'
+        )
+    if changed:
+        scheduler.apply(*changed)
+    if gone:
+        scheduler.remove(*gone)
+
+
+def _by_name(objects: Iterable[Object]) -> dict[tuple[str, str], Object]:
+    return {(type(obj).__name__, obj.key): obj for obj in objects if not isinstance(obj, Workload)}
+
+
+def _named(changed: list[Object], gone: list[Object]) -> str:
+    texts = [f'{type(obj).__name__} "{obj.key}"' for obj in changed]
+    texts += [f'{type(obj).__name__} "{obj.key}", which it does not have' for obj in gone]
+    more = len(texts) - _SHOWN
+    return ", ".join(texts[:_SHOWN]) + (f" and {counted(more, 'other')}" if more > 0 else "")
+
 
 _TRIES = 5
 
@@ -111,7 +193,7 @@ class Journal:
         self._held: Lock | None = Lock(self.path)
         try:
             if self.path.exists():
-                reading.check(self.path)
+                file.check(self.path)
         except BaseException:
             self._held.release(remove=self._held.is_new)
             raise
@@ -351,11 +433,11 @@ class Journal:
         self._expect_files()
         return scheduler_with(JournaledScheduler, state, self)
 
-    def _done_again(self) -> tuple[SchedulerState, reading.Reading]:
+    def _done_again(self) -> tuple[SchedulerState, file.Reading]:
         """Return the state after all recorded calls, and the Reading from which all calls were read."""
         found = None
         try:
-            found = reading.Reading(self.path)
+            found = file.Reading(self.path)
             state = self._saved(found.state)
             for body, decisions in found.calls():
                 cycles = self._decoded(body).do(state)
@@ -365,7 +447,7 @@ class Journal:
                         "with the release that wrote it, and compact it there"
                     )
         except (sqlite3.DatabaseError, UnicodeDecodeError) as error:
-            raise reading.damaged(self.path, error) from None
+            raise file.damaged(self.path, error) from None
         finally:
             if found is not None:
                 found.close()
