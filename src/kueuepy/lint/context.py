@@ -11,7 +11,7 @@ from kueuepy.jobs.convert import conversions
 from kueuepy.jobs.made import Existing, Made
 from kueuepy.manifest import Manifest, check
 from kueuepy.manifest.places import ReadJob
-from kueuepy.objects import ClusterQueue, Cohort, Configuration, QuantityText, ResourceFlavor, Workload
+from kueuepy.objects import ClusterQueue, Cohort, Configuration, PodSet, QuantityText, ResourceFlavor, Workload
 
 FlavorResource: TypeAlias = tuple[str, str]
 """A flavor and a resource, by name."""
@@ -161,6 +161,16 @@ class LintContext:
                 check(made.workload, feature_gates=configuration.gates)
             checked.append(made)
         return tuple(checked)
+
+    @property
+    def submitted(self) -> Iterator[tuple[ClusterQueue, Workload]]:
+        """The workloads that were submitted to a ClusterQueue, each with this queue."""
+        return ((queue, workload) for queue in self.queues for workload in self.workloads_of(queue))
+
+    @property
+    def pod_sets(self) -> Iterator[tuple[Workload, int, PodSet]]:
+        """The pod sets of all workloads, each with its workload and its position there."""
+        return ((one, at, pod_set) for one in self.workloads for at, pod_set in enumerate(one.pod_sets))
 
     def job_of(self, workload: Workload) -> ReadJob | None:
         """Return the job from which a Workload was created, or `None` if it was not read from a file."""

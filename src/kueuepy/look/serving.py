@@ -1,4 +1,4 @@
-"""The HTTP server of pages and metrics. A service defines its requests as a `Site`, which answers paths.
+"""The HTTP server of pages and metrics. A service is a `Site`: a function that answers requests.
 
 A page is served on the loopback interface only and protected by a token in its address.
 """
@@ -13,11 +13,11 @@ import threading
 from contextlib import suppress
 from http import HTTPStatus
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
-from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 from urllib.parse import parse_qsl
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Callable, Mapping
 
     from typing_extensions import Self
 
@@ -105,19 +105,22 @@ class Answer(NamedTuple):
     status: HTTPStatus = HTTPStatus.OK
 
 
-class Site(Protocol):
-    """The content that a server serves."""
+class Request(NamedTuple):
+    """A request.
 
-    def get(self, path: str, query: Mapping[str, str]) -> Answer | None:
-        """Answer a GET request; return `None` if the path does not exist.
+    Attributes:
+        path: The path below the token, such as an empty string for the page.
+        query: The parameters of the address.
+        body: The body of a POST request; `None` for a GET request.
+    """
 
-        Args:
-            path: The path below the token, such as an empty string for the page.
-            query: The parameters of the address.
-        """
+    path: str
+    query: Mapping[str, str]
+    body: bytes | None = None
 
-    def post(self, path: str, body: bytes) -> Answer | None:
-        """Answer a POST request; return `None` if the path does not exist."""
+
+Site: TypeAlias = "Callable[[Request], Answer | None]"
+"""The function that answers the requests of a server; `None` if the path does not exist."""
 
 
 class Server:
@@ -142,7 +145,9 @@ class Server:
         """
         self._host = public_host or _HOST
         self._root = "/" if public_host else f"/{secrets.token_urlsafe(24)}/"
-        handler = type("Handler", (_Handler,), {"site": site, "root": self._root, "is_public": bool(public_host)})
+        handler = type(
+            "Handler", (_Handler,), {"site": staticmethod(site), "root": self._root, "is_public": bool(public_host)}
+        )
         self._server = _Connections((self._host, port), handler)
         self._thread: threading.Thread | None = None
 
@@ -198,7 +203,7 @@ class _Handler(BaseHTTPRequestHandler):
         if path is None:
             return
         name, _, query = path.partition("?")
-        self._reply(self.site.get(name, dict(parse_qsl(query))))
+        self._reply(self.site(Request(name, dict(parse_qsl(query)))))
 
     def do_POST(self) -> None:
         path = self._path()
@@ -208,7 +213,7 @@ class _Handler(BaseHTTPRequestHandler):
         if not (length.isascii() and length.isdecimal() and len(length) <= _DIGITS) or int(length) > _LONGEST:
             self._refuse(HTTPStatus.REQUEST_ENTITY_TOO_LARGE)
             return
-        self._reply(self.site.post(path, self.rfile.read(int(length))))
+        self._reply(self.site(Request(path, {}, self.rfile.read(int(length)))))
 
     def _reply(self, found: Answer | None) -> None:
         if found is None:

@@ -5,6 +5,8 @@ feature gate controls are not in this table; they are defaults of gates (`profil
 release, remove its rows, and then the fields that no remaining row names.
 """
 
+import re
+from collections.abc import Iterator
 from typing import Literal
 
 import msgspec
@@ -44,181 +46,110 @@ class Rule(msgspec.Struct, frozen=True):
         return next((patch_of(version) for version in self.fixed if release_of(version) == release), None)
 
 
-RULES = (
-    Rule(
-        "flavorless_quota_needs_all_checks",
-        "decisions",
-        ("v0.18.0",),
-        "Workloads that get quota without a flavor, because no queue covers their requests, need all checks of "
-        "their queue; fixed releases admit them at once.",
-        "pkg/workload/workload.go:admissionChecksForAdmission (#10890)",
-    ),
-    Rule(
-        "scan_stops_at_first_missing_resource",
-        "texts",
-        ("v0.18.4",),
-        "The check of a flavor stops at the first resource with too little quota, in the random order of a Go map, "
-        "so the named resource varies; fixed releases name all such resources.",
-        "pkg/scheduler/flavorassigner/flavorassigner.go:findFlavorForPodSets (#13327, #13503)",
-    ),
-    Rule(
-        "flavors_without_candidates_compete",
-        "decisions",
-        ("v0.18.5", "v0.19.1"),
-        "With the preference PreemptionOverBorrowing, a flavor without preemption candidates is preferred to a "
-        "flavor that fits by borrowing; fixed releases try it last.",
-        "pkg/scheduler/flavorassigner/flavorassigner.go:isPreferred (#13616)",
-    ),
-    Rule(
-        "label_keys_of_whole_group",
-        "decisions",
-        ("v0.17.6", "v0.18.2"),
-        "Node selectors and affinity are compared for the label keys of all flavors of a group, so a flavor without "
-        "a requested label does not match; fixed releases compare only the keys of the flavor itself.",
-        "pkg/scheduler/flavorassigner/flavorassigner.go:flavorSelector (#12449)",
-    ),
-    Rule(
-        "preemption_counts_pods",
-        "decisions",
-        ("v0.18.5", "v0.19.1"),
-        "In a ClusterQueue with quota for pods, preemption must also free quota for the pods of the preemptor; "
-        "fixed releases consider only the requests of its containers.",
-        "pkg/scheduler/flavorassigner/flavorassigner.go:assignFlavors,TotalRequestsFor (#13503)",
-    ),
-    Rule(
-        "zero_shares_do_not_borrow",
-        "decisions",
-        ("v0.17.0",),
-        "With fair sharing, workloads of a ClusterQueue or Cohort that borrows only resources without lendable "
-        "quota, and so has the share 0, are not preempted; fixed releases can preempt them.",
-        "pkg/scheduler/preemption/fairsharing/ordering.go:nextTarget",
-    ),
-    Rule(
-        "usage_in_thousandths",
-        "decisions",
-        ("v0.18.5",),
-        "Admission fair sharing stores consumed usage in whole thousandths, which accumulates rounding errors; "
-        "fixed releases store billionths.",
-        "pkg/util/resource/resource.go:MulByFloat (#13621)",
-    ),
-    Rule(
-        "pooled_entry_penalties",
-        "decisions",
-        ("v0.18.6",),
-        "Entry penalties are one sum for each LocalQueue, for all pods and including the resource pods; they are "
-        "added in every ClusterQueue, subtracted for admitted workloads, and never used with admission checks; "
-        "fixed releases store them for each workload.",
-        "pkg/cache/queue/afs/entry_penalties.go (#12786, #13844, #14153)",
-    ),
-    Rule(
-        "pooled_penalties_stay",
-        "decisions",
-        ("v0.16.0",),
-        "A sum of entry penalties that has decreased to zero still counts as pending, so usage is sampled at every "
-        "check; fixed releases ignore such a sum.",
-        "pkg/cache/queue/afs/entry_penalties.go:Sub",
-    ),
-    Rule(
-        "usage_starts_from_admitted",
-        "decisions",
-        ("v0.17.0",),
-        "The consumed usage of a LocalQueue starts with the present usage of its workloads, whatever its status "
-        "contains; fixed releases start with the status.",
-        "pkg/controller/core/localqueue_controller.go:initializeAfsIfNeeded (#12783)",
-    ),
-    Rule(
-        "check_evictions_name_no_state",
-        "texts",
-        ("v0.18.0",),
-        'The message of an eviction by a check is "At least one admission check is false"; fixed releases name the '
-        "check and its state.",
-        "pkg/controller/core/workload_controller.go:reconcileCheckBasedEviction (#10623)",
-    ),
-    Rule(
-        "nomination_texts_of_v0_17",
-        "texts",
-        ("v0.18.5",),
-        "The message for a namespace that does not match starts with a capital letter, and the message for a "
-        'missing namespace contains "could not be obtained"; fixed releases have other messages.',
-        "pkg/scheduler/scheduler.go:nominate",
-    ),
-    Rule(
-        "topology_faults_pass",
-        "decisions",
-        ("v0.17.5", "v0.18.1"),
-        "A pod set that requests a topology is admitted without a topology assignment if the flavors of its "
-        "resources have no topology or several; fixed releases do not admit it.",
-        "pkg/scheduler/flavorassigner/tas_flavorassigner.go:WorkloadsTopologyRequests (#12055)",
-    ),
-    Rule(
-        "topology_usage_by_quota",
-        "decisions",
-        ("v0.17.5", "v0.18.1"),
-        "The usage of a node is the quota usage of its pods, counted once for each resource within a cycle, so two "
-        "workloads that fit on one node do not get it in the same cycle; fixed releases use the requests of the pod "
-        "templates.",
-        "pkg/scheduler/flavorassigner/flavorassigner.go:ComputeTASNetUsage, pkg/workload/workload.go:"
-        "totalRequestsFromAdmission (#12006)",
-    ),
-    Rule(
-        "moved_pods_are_uncounted",
-        "decisions",
-        ("v0.18.6", "v0.19.2"),
-        "Pods that move from a failed node to another node are not counted there within the cycle that moves them; "
-        "fixed releases count them.",
-        "pkg/scheduler/flavorassigner/flavorassigner.go:ComputeTASNetUsage (#14572)",
-    ),
-    Rule(
-        "earlier_pod_sets_take_no_slot",
-        "decisions",
-        ("v0.16.9", "v0.17.0"),
-        "Pods of the earlier pod sets of a workload do not count towards the pod limit of a node while later pod "
-        "sets are placed; fixed releases count them.",
-        "pkg/util/tas/tas_assignment.go:ComputeUsagePerDomain (#8580)",
-    ),
-    Rule(
-        "pod_sets_without_requests_inherit_nothing",
-        "decisions",
-        ("v0.18.5", "v0.19.1"),
-        "A pod set of a group gets no flavor, and so no topology assignment, if none of its requests is covered; "
-        "fixed releases assign it the flavor with a topology of its group.",
-        "pkg/scheduler/flavorassigner/flavorassigner.go:resolvePodSetFlavors (#12562)",
-    ),
-    Rule(
-        "devices_by_count_only",
-        "decisions",
-        ("v0.18.0",),
-        "With the gate DynamicResourceAllocation, templates with constraints, config, selectors or adminAccess are "
-        "refused, and ResourceSlices are ignored; fixed releases match selectors with the devices of the cluster. With "
-        "the gate DRAExtendedResources, the requests of each container are charged to any mapped class before the "
-        "containers are combined; fixed releases combine the containers first, and charge the selected class.",
-        "pkg/dra/claims.go:countDevicesPerClass, pkg/dra/extended_resources.go:ResolveExtendedResourceQuota",
-    ),
-    Rule(
-        "device_admin_access_refused",
-        "decisions",
-        ("v0.20.0",),
-        "A template with adminAccess is refused; fixed releases do not count its devices.",
-        "pkg/dra/claims.go:countDevicesPerClass",
-    ),
-    Rule(
-        "multi_kueue_texts_of_v0_18",
-        "texts",
-        ("v0.19.0",),
-        'The messages of a MultiKueue check are "The workload got reservation on ..." and "Reserving remote lost"; '
-        'fixed releases have "The workload was admitted on ..." and "Admitting remote lost".',
-        "pkg/controller/admissionchecks/multikueue/workload.go:syncReservingRemoteState,reconcileGroup",
-    ),
-    Rule(
-        "multi_kueue_nominates_during_retries",
-        "decisions",
-        ("v0.18.0",),
-        "MultiKueue also nominates clusters for a workload whose check is in Retry or whose cluster is chosen. With an "
-        "incremental or external dispatcher, it then has no nominations, and its copies are deleted before the manager "
-        "learns that their pods have stopped. Fixed releases wait until the check is Pending again.",
-        "pkg/controller/admissionchecks/multikueue/workload.go:nominateAndSynchronizeWorkers",
-    ),
-)
+_RULES = """
+flavorless_quota_needs_all_checks decisions v0.18.0
+    Workloads that get quota without a flavor, because no queue covers their requests, need all checks of their
+    queue; fixed releases admit them at once.
+    source: pkg/workload/workload.go:admissionChecksForAdmission (#10890)
+scan_stops_at_first_missing_resource texts v0.18.4
+    The check of a flavor stops at the first resource with too little quota, in the random order of a Go map, so the
+    named resource varies; fixed releases name all such resources.
+    source: pkg/scheduler/flavorassigner/flavorassigner.go:findFlavorForPodSets (#13327, #13503)
+flavors_without_candidates_compete decisions v0.18.5 v0.19.1
+    With the preference PreemptionOverBorrowing, a flavor without preemption candidates is preferred to a flavor
+    that fits by borrowing; fixed releases try it last.
+    source: pkg/scheduler/flavorassigner/flavorassigner.go:isPreferred (#13616)
+label_keys_of_whole_group decisions v0.17.6 v0.18.2
+    Node selectors and affinity are compared for the label keys of all flavors of a group, so a flavor without a
+    requested label does not match; fixed releases compare only the keys of the flavor itself.
+    source: pkg/scheduler/flavorassigner/flavorassigner.go:flavorSelector (#12449)
+preemption_counts_pods decisions v0.18.5 v0.19.1
+    In a ClusterQueue with quota for pods, preemption must also free quota for the pods of the preemptor; fixed
+    releases consider only the requests of its containers.
+    source: pkg/scheduler/flavorassigner/flavorassigner.go:assignFlavors,TotalRequestsFor (#13503)
+zero_shares_do_not_borrow decisions v0.17.0
+    With fair sharing, workloads of a ClusterQueue or Cohort that borrows only resources without lendable quota, and
+    so has the share 0, are not preempted; fixed releases can preempt them.
+    source: pkg/scheduler/preemption/fairsharing/ordering.go:nextTarget
+usage_in_thousandths decisions v0.18.5
+    Admission fair sharing stores consumed usage in whole thousandths, which accumulates rounding errors; fixed
+    releases store billionths.
+    source: pkg/util/resource/resource.go:MulByFloat (#13621)
+pooled_entry_penalties decisions v0.18.6
+    Entry penalties are one sum for each LocalQueue, for all pods and including the resource pods; they are added in
+    every ClusterQueue, subtracted for admitted workloads, and never used with admission checks; fixed releases
+    store them for each workload.
+    source: pkg/cache/queue/afs/entry_penalties.go (#12786, #13844, #14153)
+pooled_penalties_stay decisions v0.16.0
+    A sum of entry penalties that has decreased to zero still counts as pending, so usage is sampled at every check;
+    fixed releases ignore such a sum.
+    source: pkg/cache/queue/afs/entry_penalties.go:Sub
+usage_starts_from_admitted decisions v0.17.0
+    The consumed usage of a LocalQueue starts with the present usage of its workloads, whatever its status contains;
+    fixed releases start with the status.
+    source: pkg/controller/core/localqueue_controller.go:initializeAfsIfNeeded (#12783)
+check_evictions_name_no_state texts v0.18.0
+    The message of an eviction by a check is "At least one admission check is false"; fixed releases name the check
+    and its state.
+    source: pkg/controller/core/workload_controller.go:reconcileCheckBasedEviction (#10623)
+nomination_texts_of_v0_17 texts v0.18.5
+    The message for a namespace that does not match starts with a capital letter, and the message for a missing
+    namespace contains "could not be obtained"; fixed releases have other messages.
+    source: pkg/scheduler/scheduler.go:nominate
+topology_faults_pass decisions v0.17.5 v0.18.1
+    A pod set that requests a topology is admitted without a topology assignment if the flavors of its resources
+    have no topology or several; fixed releases do not admit it.
+    source: pkg/scheduler/flavorassigner/tas_flavorassigner.go:WorkloadsTopologyRequests (#12055)
+topology_usage_by_quota decisions v0.17.5 v0.18.1
+    The usage of a node is the quota usage of its pods, counted once for each resource within a cycle, so two
+    workloads that fit on one node do not get it in the same cycle; fixed releases use the requests of the pod
+    templates.
+    source: pkg/scheduler/flavorassigner/flavorassigner.go:ComputeTASNetUsage,
+    pkg/workload/workload.go:totalRequestsFromAdmission (#12006)
+moved_pods_are_uncounted decisions v0.18.6 v0.19.2
+    Pods that move from a failed node to another node are not counted there within the cycle that moves them; fixed
+    releases count them.
+    source: pkg/scheduler/flavorassigner/flavorassigner.go:ComputeTASNetUsage (#14572)
+earlier_pod_sets_take_no_slot decisions v0.16.9 v0.17.0
+    Pods of the earlier pod sets of a workload do not count towards the pod limit of a node while later pod sets are
+    placed; fixed releases count them.
+    source: pkg/util/tas/tas_assignment.go:ComputeUsagePerDomain (#8580)
+pod_sets_without_requests_inherit_nothing decisions v0.18.5 v0.19.1
+    A pod set of a group gets no flavor, and so no topology assignment, if none of its requests is covered; fixed
+    releases assign it the flavor with a topology of its group.
+    source: pkg/scheduler/flavorassigner/flavorassigner.go:resolvePodSetFlavors (#12562)
+devices_by_count_only decisions v0.18.0
+    With the gate DynamicResourceAllocation, templates with constraints, config, selectors or adminAccess are
+    refused, and ResourceSlices are ignored; fixed releases match selectors with the devices of the cluster. With
+    the gate DRAExtendedResources, the requests of each container are charged to any mapped class before the
+    containers are combined; fixed releases combine the containers first, and charge the selected class.
+    source: pkg/dra/claims.go:countDevicesPerClass, pkg/dra/extended_resources.go:ResolveExtendedResourceQuota
+device_admin_access_refused decisions v0.20.0
+    A template with adminAccess is refused; fixed releases do not count its devices.
+    source: pkg/dra/claims.go:countDevicesPerClass
+multi_kueue_texts_of_v0_18 texts v0.19.0
+    The messages of a MultiKueue check are "The workload got reservation on ..." and "Reserving remote lost"; fixed
+    releases have "The workload was admitted on ..." and "Admitting remote lost".
+    source: pkg/controller/admissionchecks/multikueue/workload.go:syncReservingRemoteState,reconcileGroup
+multi_kueue_nominates_during_retries decisions v0.18.0
+    MultiKueue also nominates clusters for a workload whose check is in Retry or whose cluster is chosen. With an
+    incremental or external dispatcher, it then has no nominations, and its copies are deleted before the manager
+    learns that their pods have stopped. Fixed releases wait until the check is Pending again.
+    source: pkg/controller/admissionchecks/multikueue/workload.go:nominateAndSynchronizeWorkers
+"""
+"""Three parts for each rule: its name, kind and first releases without it, then what it says, and its source."""
+
+
+def _table() -> Iterator[Rule]:
+    # A rule begins at the margin; its other lines are indented.
+    for part in re.split(r"\n(?=\w)", _RULES.strip()):
+        head, text = part.split("\n", 1)
+        name, kind, *fixed = head.split()
+        what, source = (" ".join(half.split()) for half in text.split("source: "))
+        yield Rule(name, "texts" if kind == "texts" else "decisions", tuple(fixed), what, source)
+
+
+RULES = tuple(_table())
 """All rules. A rule that holds in a release also holds in all older releases."""
 
 

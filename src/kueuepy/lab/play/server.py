@@ -9,12 +9,10 @@ from importlib.resources import files
 from typing import TYPE_CHECKING, Any
 
 from kueuepy.look.page import data_element, document, policy_of
-from kueuepy.look.serving import Answer
+from kueuepy.look.serving import Answer, Request
 from kueuepy.look.serving import Server as LoopbackServer
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
     from kueuepy.lab.play.answers import Playground
 
 
@@ -36,36 +34,26 @@ class Server(LoopbackServer):
         Raises:
             OSError: The port is in use.
         """
-        super().__init__(_PlaySite(playground), port)
-
-
-class _PlaySite:
-    """The page, and the responses to its requests."""
-
-    def __init__(self, playground: Playground) -> None:
-        self._playground = playground
-        self._one_at_a_time = threading.Lock()
-        style = part_of_view("page.css") + part_of_view("view.css")
-        script = part_of_view("view.js") + part_of_view("page.js")
+        one_at_a_time = threading.Lock()
+        parts = {"extra_style": part_of_view("page.css") + part_of_view("view.css"), "connect": "'self'"}
+        parts["script"] = part_of_view("view.js") + part_of_view("page.js")
         body = f'<div id="play"></div>\n{data_element("knobs", [knob._asdict() for knob in playground.knobs])}'
-        self._page = document("kueuepy serve", body, extra_style=style, script=script, connect="'self'").encode()
-        self._policy = policy_of(extra_style=style, script=script, connect="'self'")
+        page = Answer("text/html; charset=utf-8", document("kueuepy serve", body, **parts).encode(), policy_of(**parts))
 
-    def get(self, path: str, query: Mapping[str, str]) -> Answer | None:  # noqa: ARG002 - the page has no parameters
-        if path:
-            return None
-        return Answer("text/html; charset=utf-8", self._page, self._policy)
+        def answer(request: Request) -> Answer | None:
+            if request.body is None:
+                return None if request.path else page
+            if request.path != "answer":
+                return None
+            question = question_of(request.body)
+            if question is None:
+                return Answer("text/plain", b"", status=HTTPStatus.BAD_REQUEST)
+            # The playground continues one simulation, which two requests must not share.
+            with one_at_a_time:
+                found = playground.reply(question)
+            return Answer("application/json", json.dumps(found, allow_nan=False).encode())
 
-    def post(self, path: str, body: bytes) -> Answer | None:
-        if path != "answer":
-            return None
-        question = question_of(body)
-        if question is None:
-            return Answer("text/plain", b"", status=HTTPStatus.BAD_REQUEST)
-        # The playground continues one simulation, which two requests must not share.
-        with self._one_at_a_time:
-            found = self._playground.reply(question)
-        return Answer("application/json", json.dumps(found, allow_nan=False).encode())
+        super().__init__(answer, port)
 
 
 def question_of(body: bytes) -> dict[str, Any] | None:

@@ -51,19 +51,16 @@ def no_domain_holds_it(context: LintContext) -> Iterator[Hit]:
     """A pod set that requires one domain must fit into a domain without workloads."""
     if not context.manifest.nodes or not any(True for _ in _placing(context)):
         return
-    for workload in context.workloads:
-        for position, pod_set in enumerate(workload.pod_sets):
-            if not _asks(pod_set):
-                continue
-            if (best := _nowhere(context, workload, pod_set.name)) is not None:
-                most = best["largest_if_empty"]
-                yield Hit(
-                    workload,
-                    ("spec", "podSets", position, "topologyRequest"),
-                    f"requests {counted(pod_set.count, 'pod')} {_place_text(best)}, but even without other workloads "
-                    f"at most {most} {verb(most, 'fit')}; request fewer pods, fewer resources per pod, or a "
-                    "higher level",
-                )
+    for workload, position, pod_set in context.pod_sets:
+        if _asks(pod_set) and (best := _nowhere(context, workload, pod_set.name)) is not None:
+            most = best["largest_if_empty"]
+            yield Hit(
+                workload,
+                ("spec", "podSets", position, "topologyRequest"),
+                f"requests {counted(pod_set.count, 'pod')} {_place_text(best)}, but even without other workloads "
+                f"at most {most} {verb(most, 'fit')}; request fewer pods, fewer resources per pod, or a "
+                "higher level",
+            )
 
 
 def _place_text(best: PlaceFactsView) -> str:
@@ -178,15 +175,14 @@ def with_and_without(context: LintContext) -> Iterator[Hit]:
 @rule("L28", "warning", "The pods of an incomplete slice get no topology assignment.")
 def beyond_the_last_slice(context: LintContext) -> Iterator[Hit]:
     """Kueue places complete slices only, but admits a pod set whose count is not a multiple of the slice size."""
-    for workload in context.workloads:
-        for position, pod_set in enumerate(workload.pod_sets):
-            request = pod_set.topology_request or {}
-            layers = request.get("podsetSliceRequiredTopologyConstraints") or ()
-            size = layers[0].get("size") if layers else request.get("podSetSliceSize")
-            if size and (rest := pod_set.count % size):
-                yield Hit(
-                    workload,
-                    ("spec", "podSets", position, "count"),
-                    f"is {pod_set.count}, in slices of {size}: {counted(rest, 'pod')} {verb(rest, 'get')} "
-                    f"no topology assignment, but the workload is admitted; use a multiple of {size}",
-                )
+    for workload, position, pod_set in context.pod_sets:
+        request = pod_set.topology_request or {}
+        layers = request.get("podsetSliceRequiredTopologyConstraints") or ()
+        size = layers[0].get("size") if layers else request.get("podSetSliceSize")
+        if size and (rest := pod_set.count % size):
+            yield Hit(
+                workload,
+                ("spec", "podSets", position, "count"),
+                f"is {pod_set.count}, in slices of {size}: {counted(rest, 'pod')} {verb(rest, 'get')} "
+                f"no topology assignment, but the workload is admitted; use a multiple of {size}",
+            )

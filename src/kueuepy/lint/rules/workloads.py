@@ -52,29 +52,23 @@ def _asking(context: LintContext, queue: ClusterQueue, resources: list[str]) -> 
 @rule("L12", "error", "A workload that can never be admitted blocks a StrictFIFO queue indefinitely.")
 def head_blocks_for_ever(context: LintContext) -> Iterator[Hit]:
     """A workload that never fits stays at the head of the queue, and all workloads behind it stay pending."""
-    for queue in context.queues:
-        if queue.queueing_strategy != "StrictFIFO":
-            continue
-        for workload in context.workloads_of(queue):
-            reason = _alone(context, workload)
-            if reason:
-                yield Hit(
-                    workload,
-                    ("spec",),
-                    f"is never admitted, even by an empty cluster ({reason}), and blocks all workloads behind it in "
-                    f"{queue.name}, which is StrictFIFO",
-                )
+    for queue, workload in context.submitted:
+        if queue.queueing_strategy == "StrictFIFO" and (reason := _alone(context, workload)):
+            yield Hit(
+                workload,
+                ("spec",),
+                f"is never admitted, even by an empty cluster ({reason}), and blocks all workloads behind it in "
+                f"{queue.name}, which is StrictFIFO",
+            )
 
 
 @rule("L35", "warning", "A workload that can never be admitted stays pending indefinitely.")
 def never_admitted(context: LintContext) -> Iterator[Hit]:
     """In a BestEffortFIFO queue, a workload that never fits blocks no other workload, but never starts."""
-    for queue in context.queues:
-        if queue.queueing_strategy == "StrictFIFO":
-            continue
-        for workload in context.workloads_of(queue):
-            if workload.active and (reason := _alone(context, workload)):
-                yield Hit(workload, ("spec",), f"is never admitted by {queue.name}, even by an empty cluster: {reason}")
+    for queue, workload in context.submitted:
+        is_asked = queue.queueing_strategy != "StrictFIFO" and workload.active
+        if is_asked and (reason := _alone(context, workload)):
+            yield Hit(workload, ("spec",), f"is never admitted by {queue.name}, even by an empty cluster: {reason}")
 
 
 def _alone(context: LintContext, workload: Workload) -> str:
@@ -90,19 +84,18 @@ def _alone(context: LintContext, workload: Workload) -> str:
 @rule("L13", "warning", "A pod set cannot combine quota of several flavors for one resource.")
 def fits_no_single_flavor(context: LintContext) -> Iterator[Hit]:
     """Find pod sets that fit into the sum of all flavors, but not into any single flavor."""
-    for queue in context.queues:
-        for workload in context.workloads_of(queue):
-            for position, pod_set in enumerate(workload.pod_sets):
-                requests = {r: n * pod_set.count for r, n in _requests(context, pod_set).items()}
-                for group in queue.resource_groups:
-                    if resource := _split(context, queue, group, requests):
-                        yield Hit(
-                            workload,
-                            ("spec", "podSets", position),
-                            f"requests {Quantity.format(resource, requests[resource])} of {resource} in total, which "
-                            f"exceeds the capacity of each flavor of {queue.name}, but not their sum; "
-                            "split it into several pod sets",
-                        )
+    for queue, workload in context.submitted:
+        for position, pod_set in enumerate(workload.pod_sets):
+            requests = {r: n * pod_set.count for r, n in _requests(context, pod_set).items()}
+            for group in queue.resource_groups:
+                if resource := _split(context, queue, group, requests):
+                    yield Hit(
+                        workload,
+                        ("spec", "podSets", position),
+                        f"requests {Quantity.format(resource, requests[resource])} of {resource} in total, which "
+                        f"exceeds the capacity of each flavor of {queue.name}, but not their sum; "
+                        "split it into several pod sets",
+                    )
 
 
 def _split(context: LintContext, queue: ClusterQueue, group: ResourceGroup, requests: dict[str, int]) -> str:

@@ -38,6 +38,7 @@ class Resource(NamedTuple):
         return f"{self.plural}.{self.group}" if self.group else self.plural
 
 
+_RUNNING = "spec.nodeName!=,status.phase!=Succeeded,status.phase!=Failed"
 RESOURCES = (
     Resource("ResourceFlavor", "resourceflavors"),
     Resource("Topology", "topologies"),
@@ -54,13 +55,7 @@ RESOURCES = (
     Resource("PriorityClass", "priorityclasses", "scheduling.k8s.io"),
     Resource("RuntimeClass", "runtimeclasses", "node.k8s.io"),
     Resource("Node", "nodes", "", is_optional=True),
-    Resource(
-        "Pod",
-        "pods",
-        "",
-        is_optional=True,
-        selector="spec.nodeName!=,status.phase!=Succeeded,status.phase!=Failed",
-    ),
+    Resource("Pod", "pods", "", is_optional=True, selector=_RUNNING),
     Resource("Workload", "workloads"),
 )
 """The kinds that influence Kueue's decisions, in the order of reading."""

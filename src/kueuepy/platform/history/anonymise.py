@@ -8,9 +8,12 @@ import os
 import re
 import secrets
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from kueuepy.errors import InvalidSpecError, NotFoundError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable
 
 _HOSTNAME = "kubernetes.io/hostname"
 _NAMESPACE = "kubernetes.io/metadata.name"
@@ -90,12 +93,10 @@ class Anonymiser:
             obj: The object, reduced to the parts that influence decisions.
             kind: The kind of the object.
         """
-        found = self._walk({name: value for name, value in obj.items() if name != "metadata"}, "")
+        found = self._walk({name: value for name, value in obj.items() if name != "metadata"})
         metadata = self._metadata(obj["metadata"], kind)
         if kind == "ConfigMap":
             return {**obj, "metadata": metadata, "data": self._data(obj.get("data") or {})}
-        if kind == "Workload":
-            self._workload(found)
         return {**found, "metadata": metadata}
 
     def _hash(self, kind: str, name: str) -> str:
@@ -124,7 +125,7 @@ class Anonymiser:
         if kind == "Namespace":
             return {name: self._label(name, value) for name, value in labels.items()}
         if kind == "Node":
-            return {name: self.name(value, "node") if name == _HOSTNAME else value for name, value in labels.items()}
+            return {name: self._node(value) if name == _HOSTNAME else value for name, value in labels.items()}
         return {name: value for name, value in labels.items() if name in _KEPT_LABELS}
 
     def _label(self, name: str, value: str) -> str:
@@ -135,17 +136,26 @@ class Anonymiser:
         """Return the manager's ConfigMap with only the Configuration, in which names of namespaces are replaced."""
         import yaml  # noqa: PLC0415 - only this method needs it
 
-        documents = [self._walk(one, "") for one in yaml.safe_load_all(data.get(_MANAGER_FILE) or "")]
+        documents = [self._walk(one) for one in yaml.safe_load_all(data.get(_MANAGER_FILE) or "")]
         return {_MANAGER_FILE: yaml.safe_dump_all(documents)}
 
-    def _walk(self, value: Any, field: str) -> Any:
+    def _walk(self, value: Any, field: str = "") -> Any:
         """Return the value of a field, with all references in it replaced."""
         if isinstance(value, list):
             return [self._walk(one, field) for one in value]
         if isinstance(value, dict):
             if field in _SELECTORS:
                 return self._selector(value)
-            return {name: self._walk(one, name) for name, one in value.items()}
+            if field == "topologyAssignment":
+                return self._assignment(value)
+            found = {name: self._walk(one, name) for name, one in value.items()}
+            if field == "unhealthyNodes":
+                found["name"] = self._node(value.get("name", ""))
+            elif field == "podSets":
+                (found.get("template") or {}).get("metadata", {}).pop("labels", None)
+            elif value.get("key") == _HOSTNAME and value.get("values"):  # an expression of a node affinity
+                found["values"] = list(map(self._node, value["values"]))
+            return found
         if isinstance(value, str):
             if field in _REFERENCES:
                 return self.name(value, _REFERENCES[field])
@@ -153,6 +163,9 @@ class Anonymiser:
                 uids = _PREEMPTOR.search(value)
                 return " ".join(filter(None, ["preemption" if "preempt" in value else "", uids[0] if uids else ""]))
         return value
+
+    def _node(self, name: str) -> str:
+        return self.name(name, "node")
 
     def _selector(self, selector: dict[str, Any]) -> dict[str, Any]:
         labels = {name: self._label(name, value) for name, value in (selector.get("matchLabels") or {}).items()}
@@ -164,52 +177,25 @@ class Anonymiser:
         ]
         return {name: value for name, value in (("matchLabels", labels), ("matchExpressions", rules)) if value}
 
-    def _workload(self, found: dict[str, Any]) -> None:
-        """Replace the nodes of topology assignments, of failed nodes and of node affinities."""
-        status = found.get("status") or {}
-        for one in (status.get("admission") or {}).get("podSetAssignments") or ():
-            if one.get("topologyAssignment"):
-                one["topologyAssignment"] = self._assignment(one["topologyAssignment"])
-        for one in status.get("unhealthyNodes") or ():
-            one["name"] = self.name(one.get("name", ""), "node")
-        for pod_set in (found.get("spec") or {}).get("podSets") or ():
-            (pod_set.get("template") or {}).get("metadata", {}).pop("labels", None)
-            self._affinity(pod_set)
-
-    def _affinity(self, value: Any) -> None:
-        """Replace host names in the node affinity of a pod template."""
-        if isinstance(value, list):
-            for one in value:
-                self._affinity(one)
-        elif isinstance(value, dict):
-            if value.get("key") == _HOSTNAME and value.get("values"):
-                value["values"] = [self.name(one, "node") for one in value["values"]]
-            for one in value.values():
-                self._affinity(one)
-
     def _assignment(self, assignment: dict[str, Any]) -> dict[str, Any]:
+        """Return a topology assignment with replaced nodes, of v1beta1 (`domains`) or v1beta2 (`slices`)."""
         levels = assignment.get("levels") or []
-        if _HOSTNAME not in levels:
-            return assignment
-        level = levels.index(_HOSTNAME)
-        found = dict(assignment)
-        if "domains" in found:  # v1beta1
-            found["domains"] = [
-                {**one, "values": [self.name(v, "node") if n == level else v for n, v in enumerate(one["values"])]}
-                for one in found["domains"]
-            ]
-        if "slices" in found:
-            found["slices"] = [dict(one) for one in found["slices"]]
-            for one in found["slices"]:
-                each = enumerate(one.get("valuesPerLevel") or ())
-                one["valuesPerLevel"] = [self._values(values) if n == level else values for n, values in each]
-        return found
+
+        def at_hosts(values: Iterable[Any], change: Callable[[Any], Any]) -> list[Any]:
+            return [change(one) if level == _HOSTNAME else one for one, level in zip(values, levels, strict=False)]
+
+        changes = {
+            "domains": lambda one: {**one, "values": at_hosts(one["values"], self._node)},
+            "slices": lambda one: {**one, "valuesPerLevel": at_hosts(one.get("valuesPerLevel") or (), self._values)},
+        }
+        replaced = {name: list(map(changes[name], assignment[name])) for name in changes if name in assignment}
+        return {**assignment, **replaced}
 
     def _values(self, values: dict[str, Any]) -> dict[str, Any]:
         """Return the values of one level in the compressed form of v1beta2."""
         if "universal" in values:
-            return {**values, "universal": self.name(values["universal"], "node")}
+            return {**values, "universal": self._node(values["universal"])}
         individual = values.get("individual") or {}
         prefix, suffix = individual.get("prefix", ""), individual.get("suffix", "")
-        roots = [self.name(f"{prefix}{root}{suffix}", "node") for root in individual.get("roots") or ()]
+        roots = [self._node(f"{prefix}{root}{suffix}") for root in individual.get("roots") or ()]
         return {**values, "individual": {"roots": roots}}

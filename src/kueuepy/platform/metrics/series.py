@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING, Any
 
 from kueuepy.errors import InvalidSpecError
 from kueuepy.errors.libraries import imported
-from kueuepy.look.serving import Answer, Server
+from kueuepy.look.serving import Answer, Request, Server
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Mapping
+    from collections.abc import Callable, Iterable, Iterator
 
 
 Labels = tuple[tuple[str, str], ...]
@@ -131,8 +131,13 @@ class MetricsServer(Server):
         host, _, port = address.rpartition(":")
         if not port.isdecimal() or int(port) >= _PORTS:
             raise InvalidSpecError(f"{address!r}; it must be HOST:PORT, or a port of the loopback interface")
+
+        def answer(request: Request) -> Answer | None:
+            is_read = (request.path, request.body) == ("metrics", None)
+            return Answer(_KIND, text().encode()) if is_read else None
+
         try:
-            super().__init__(_MetricsSite(text), int(port), host.strip("[]") or "127.0.0.1")
+            super().__init__(answer, int(port), host.strip("[]") or "127.0.0.1")
         except OSError as error:
             raise InvalidSpecError(f"{address}: cannot be used: {error.strerror or error}") from None
 
@@ -140,16 +145,3 @@ class MetricsServer(Server):
     def url(self) -> str:
         """The address of the metrics."""
         return f"{super().url}metrics"
-
-
-class _MetricsSite:
-    """The one path of a server of metrics."""
-
-    def __init__(self, text: Callable[[], str]) -> None:
-        self._text = text
-
-    def get(self, path: str, query: Mapping[str, str]) -> Answer | None:  # noqa: ARG002 - metrics have no parameters
-        return Answer(_KIND, self._text().encode()) if path == "metrics" else None
-
-    def post(self, path: str, body: bytes) -> Answer | None:  # noqa: ARG002 - clients only read metrics
-        return None

@@ -16,7 +16,7 @@ from kueuepy._core import Quantity
 from kueuepy.cluster import Cluster
 from kueuepy.errors import KueueError, StateError
 from kueuepy.errors.arguments import checked
-from kueuepy.look.serving import Answer
+from kueuepy.look.serving import Answer, Request
 from kueuepy.manifest.text.sources import is_recording, live_parts, opened
 from kueuepy.objects import SECOND
 from kueuepy.objects.times import parse_time
@@ -329,8 +329,9 @@ class PageSite:
         self._at = 0.0
         self._read()
 
-    def get(self, path: str, query: Mapping[str, str]) -> Answer | None:
-        """Respond with the page, its data, or an explanation."""
+    def __call__(self, request: Request) -> Answer | None:
+        """Respond with the page, its data, or an explanation; the page sends no data."""
+        path = request.path if request.body is None else None
         if path == "":
             with self._lock:
                 page = Page(self._data)
@@ -341,11 +342,7 @@ class PageSite:
                 if self._fault:
                     return Answer("application/json", msgspec.json.encode({"error": self._fault}))
                 return Answer("application/json", self._body, tag=self._tag)
-        return self._explanation(query) if path == "explain" else None
-
-    def post(self, path: str, body: bytes) -> Answer | None:  # noqa: ARG002 - the page sends no data
-        """Refuse all requests."""
-        return None
+        return self._explanation(request.query) if path == "explain" else None
 
     def _refresh(self) -> None:
         if time.monotonic() - self._at < self._every:
