@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from kueuepy.cli import Program, execute
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Sequence
 
     from kueuepy.cli.signature import Option
 
@@ -69,12 +69,10 @@ def main(argv: Sequence[str] | None = None) -> int:
     flags, words = _split(list(sys.argv[1:] if argv is None else argv))
     if "kubeconfig" in flags:
         os.environ["KUBECONFIG"] = flags["kubeconfig"]
-    plugin = _Plugin(flags)
-    if flags.get("output") not in ("json", "yaml"):
-        return execute(words, plugin)
-    if flags["output"] == "json":
-        return execute([*words, "--json"], plugin)
-    return _as_yaml([*words, "--json"], plugin)
+    plugin, output = _Plugin(flags), flags.get("output")
+    if output == "yaml":
+        return _as_yaml([*words, "--json"], plugin)
+    return execute([*words, "--json"] if output == "json" else words, plugin)
 
 
 def _split(words: list[str]) -> tuple[dict[str, str], list[str]]:
@@ -86,17 +84,18 @@ def _split(words: list[str]) -> tuple[dict[str, str], list[str]]:
         name, equals, value = word.partition("=")
         if word.startswith("-o") and len(name) > len("-o"):
             name, equals, value = "-o", "=", word[2:]
+        flag = _FLAGS.get(name)
         if word in ("-A", "--all-namespaces"):
             flags["all"] = ""
-        elif name not in _FLAGS:
+        elif flag is None:
             rest.append(word)
         else:
             value = value if equals else next(left, "")
             # kubectl's -o is a format, and -o of a command is a file: the value tells them apart.
-            if _FLAGS[name] != "output" or value in _FORMATS:
-                flags[_FLAGS[name]] = value
+            if flag == "output" and value not in _FORMATS:
+                rest += [name, value]
             else:
-                rest += [name, value]  # the output file of a command
+                flags[flag] = value
     return flags, rest
 
 
@@ -115,13 +114,9 @@ def _namespace(context: str | None) -> str:
         contexts, current = config.list_kube_config_contexts(kubeconfig_path())
     except (config.ConfigException, OSError) as error:
         raise ApiError(f"kubeconfig: cannot be read: {error}") from None
-    return next(_namespaces(contexts, context or (current or {}).get("name")), "default")
-
-
-def _namespaces(contexts: list[dict[str, Any]], name: Any) -> Iterator[str]:
-    for one in contexts:
-        if one.get("name") == name and (one.get("context") or {}).get("namespace"):
-            yield str(one["context"]["namespace"])
+    name = context or (current or {}).get("name")
+    found = next((one.get("context") or {} for one in contexts if one.get("name") == name), {})
+    return str(found.get("namespace") or "default")
 
 
 def _as_yaml(words: list[str], plugin: _Plugin) -> int:

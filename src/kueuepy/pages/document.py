@@ -18,7 +18,6 @@ if TYPE_CHECKING:
     from kueuepy.pages.data import PageData
 
 _SCRIPTS = ("numbers.js", "moments.js", "draw.js", "page.js")
-_STYLE = "cluster.css"
 
 
 @checked_methods
@@ -36,22 +35,21 @@ class Page:
         """Create a page from its data."""
         self.data = data
 
+    @property
+    def _parts(self) -> dict[str, str]:
+        connect = "'self'" if self.data.asks else "'none'"
+        return {"extra_style": _part("cluster.css"), "script": script_of_page(), "connect": connect}
+
     @cached_property
     def html(self) -> str:
         """The HTML file as a string."""
-        return document(
-            self.data.title,
-            f'<div id="page"></div>\n{data_element("data", self.data)}',
-            extra_style=style_of_page(),
-            script=script_of_page(),
-            connect="'self'" if self.data.asks else "'none'",
-        )
+        body = f'<div id="page"></div>\n{data_element("data", self.data)}'
+        return document(self.data.title, body, **self._parts)
 
     @property
     def policy(self) -> str:
         """The content security policy of the file."""
-        connect = "'self'" if self.data.asks else "'none'"
-        return policy_of(extra_style=style_of_page(), script=script_of_page(), connect=connect)
+        return policy_of(**self._parts)
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the HTML file.
@@ -71,11 +69,6 @@ class Page:
     def __repr__(self) -> str:
         """Return the title and the number of workloads."""
         return f"<Page {self.data.title!r}: {counted(len(self.data.workloads.name), 'workload')}>"
-
-
-def style_of_page() -> str:
-    """Return the CSS rules that only this page uses."""
-    return _part(_STYLE)
 
 
 def script_of_page() -> str:

@@ -53,61 +53,42 @@ class RackMap:
         self._tree = tree
         self._engine = engine
 
-    @cached_property
-    def racks(self) -> tuple[Rack, ...]:
-        """All domains, parents before children, sorted by their label values."""
-        return tuple(sorted(self._by_row, key=lambda rack: rack.values))
-
     def _path(self, row: int) -> Iterator[int]:
+        """Yield a domain and the domains above it."""
         while row >= 0:
             yield row
             row = self._tree.domains[row][1]
 
     @cached_property
-    def _by_row(self) -> list[Rack]:
-        tree = self._tree
+    def racks(self) -> tuple[Rack, ...]:
+        """All domains, parents before children, sorted by their label values."""
+        tree, names = self._tree, self.resources
         values: list[tuple[str, ...]] = []
         for _, parent, value in tree.domains:
             values.append((*(values[parent] if parent >= 0 else ()), value))
         sums = [[Counter[str]() for _ in range(3)] for _ in tree.domains]
-        nodes = [0] * len(tree.domains)
+        nodes = Counter[int]()
         uses: list[dict[str, tuple[int, Counter[str]]]] = [{} for _ in tree.domains]
         for leaf, row in enumerate(tree.leaves):
             for domain in self._path(row):
                 nodes[domain] += 1
                 for table, amounts in enumerate((tree.capacity, tree.free, tree.used)):
-                    sums[domain][table].update(dict(zip(tree.resources, amounts[leaf], strict=True)))
+                    sums[domain][table].update(dict(zip(names, amounts[leaf], strict=True)))
         for leaf, workload, pods, each in tree.uses:
             for domain in self._path(tree.leaves[leaf]):
                 count, taken = uses[domain].get(workload, (0, Counter[str]()))
                 taken.update({resource: size * pods for resource, size in each.items()})
                 uses[domain][workload] = (count + pods, taken)
-        return [
-            self._rack(self.levels[level], values[row], nodes[row], sums[row], uses[row])
-            for row, (level, _, _) in enumerate(tree.domains)
-        ]
-
-    def _rack(
-        self,
-        level: str,
-        values: tuple[str, ...],
-        nodes: int,
-        sums: Sequence[Counter[str]],
-        uses: Mapping[str, tuple[int, Counter[str]]],
-    ) -> Rack:
-        capacity, free, used = sums
-        found = [Use(workload, pods, dict(amounts)) for workload, (pods, amounts) in uses.items()]
-        names = self.resources
-        return Rack(
-            level,
-            values,
-            nodes,
-            dict(capacity),
-            {name: capacity[name] - free[name] for name in names},
-            dict(used),
-            {name: free[name] - used[name] for name in names},
-            tuple(sorted(found, key=lambda use: -use.pods)),
-        )
+        found = []
+        for row, (level, _, _) in enumerate(tree.domains):
+            capacity, free, used = sums[row]
+            outside = {name: capacity[name] - free[name] for name in names}
+            left = {name: free[name] - used[name] for name in names}
+            own = [Use(workload, count, dict(amounts)) for workload, (count, amounts) in uses[row].items()]
+            own.sort(key=lambda use: -use.pods)
+            about = (self.levels[level], values[row], nodes[row])
+            found.append(Rack(*about, dict(capacity), outside, dict(used), left, tuple(own)))
+        return tuple(sorted(found, key=lambda rack: rack.values))
 
     def at(self, level: str) -> tuple[Rack, ...]:
         """Return the domains of one level.

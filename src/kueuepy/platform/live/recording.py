@@ -113,51 +113,22 @@ def manager_configuration(found: Iterable[Change]) -> list[dict[str, Any]]:
     return [one for one in versions if one is not None][-1:]
 
 
-class _Metadata(msgspec.Struct):
-    name: str
-    resource_version: str = msgspec.field(name="resourceVersion")
-
-
-class _Head(msgspec.Struct):
-    metadata: _Metadata
-    kind: str = ""
-
-
-class _Line(msgspec.Struct):
-    """A line of a file of watch events. The object is only decoded if its kind influences decisions."""
-
-    type: str
-    object: msgspec.Raw = msgspec.Raw(b"null")
-    received: str = ""
-    kind: str = ""
-
-
-_LINES = msgspec.json.Decoder(_Line)
-_HEADS = msgspec.json.Decoder(_Head)
-
-
 def _events(path: str, data: bytes) -> Iterator[dict[str, Any]]:
     for number, line in enumerate(data.splitlines(), 1):
         if not line.strip():
             continue
         try:
-            event = _LINES.decode(line)
+            event = msgspec.json.decode(line, type=dict[str, Any])
         except (msgspec.DecodeError, UnicodeDecodeError) as error:
             raise InvalidSpecError(f"{path}:{number}: {error}; a line must be a watch event{_HINT}") from None
-        if event.type not in (*_WRITES, "BOOKMARK", "ERROR"):
-            raise InvalidSpecError(f"{path}:{number}: type: is {event.type!r}; a line must be a watch event{_HINT}")
-        if event.type in _WRITES:
-            try:
-                kind = event.kind or _HEADS.decode(event.object).kind
-                obj = msgspec.json.decode(event.object) if not kind or kind in _READ else None
-            except msgspec.DecodeError:
-                obj, kind = {}, ""
-            if obj is None:
-                continue
-            found = {"received": event.received, "type": event.type, "kind": kind, "object": obj}
-            if fault := _fault(found):
+        what, obj = event.get("type"), event.get("object")
+        if what not in (*_WRITES, "BOOKMARK", "ERROR"):
+            raise InvalidSpecError(f"{path}:{number}: type: is {what!r}; a line must be a watch event{_HINT}")
+        kind = str(event.get("kind") or (obj.get("kind") if isinstance(obj, dict) else None) or "")
+        if what in _WRITES and (not kind or kind in _READ):
+            if fault := _fault(event):
                 raise InvalidSpecError(f"{path}:{number}: {fault}")
-            yield found
+            yield {**event, "kind": kind}
 
 
 def _fault(event: Mapping[str, Any]) -> str:

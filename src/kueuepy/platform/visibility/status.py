@@ -28,7 +28,7 @@ _MOST = 2**63 - 1
 class _Status(msgspec.Struct, frozen=True, rename="camel"):
     def manifest(self) -> dict[str, Any]:
         """Return the status in the form of a manifest, without absent fields."""
-        built: dict[str, Any] = msgspec.json.decode(msgspec.json.encode(self))
+        built: dict[str, Any] = msgspec.json.decode(msgspec.json.encode(self, enc_hook=str))
         return {name: value for name, value in built.items() if value is not None and value != []}
 
 
@@ -247,7 +247,7 @@ class OwnerReference(msgspec.Struct, frozen=True, rename="camel"):
     uid: str
 
 
-class PendingWorkload(msgspec.Struct, frozen=True):
+class PendingWorkload(_Status, frozen=True):
     """A pending workload.
 
     Attributes:
@@ -277,19 +277,9 @@ class PendingWorkload(msgspec.Struct, frozen=True):
 
     def manifest(self) -> dict[str, Any]:
         """Return the workload in the format of the visibility API."""
-        owners = [msgspec.to_builtins(owner) for owner in self.owner_references]
-        return {
-            "metadata": {
-                "name": self.name,
-                "namespace": self.namespace,
-                "creationTimestamp": str(self.creation_timestamp),
-                **({"ownerReferences": owners} if owners else {}),
-            },
-            "priority": self.priority,
-            "localQueueName": self.local_queue_name,
-            "positionInClusterQueue": self.position_in_cluster_queue,
-            "positionInLocalQueue": self.position_in_local_queue,
-        }
+        built = super().manifest()
+        names = ("name", "namespace", "creationTimestamp", "ownerReferences")
+        return {"metadata": {name: built.pop(name) for name in names if name in built}, **built}
 
 
 class PendingWorkloadsSummary(msgspec.Struct, frozen=True):
