@@ -9,7 +9,7 @@ import pytest
 
 import kueuepy as kq
 from kueuepy.cli import main
-from kueuepy.look.serving import Server
+from kueuepy.look.serving import Request, Server
 from kueuepy.platform.history import Recording
 from kueuepy.platform.site import FixedFeed, PageSite, RecordingFeed, SchedulerFeed
 from pages.conftest import WEEK
@@ -158,7 +158,7 @@ def test_a_recording_is_explained_at_every_moment(recording):
     found = Recording(recording)
     feed = RecordingFeed(found)
     site = PageSite(feed)
-    data = json.loads(site.get("data", {}).body)
+    data = json.loads(site(Request("data", {})).body)
     pending = [
         (data["workloads"]["name"][place], data["events"]["t"][row])
         for place in range(len(data["workloads"]["name"]))
@@ -166,7 +166,7 @@ def test_a_recording_is_explained_at_every_moment(recording):
         if data["events"]["state"][row] == 1
     ]
     name, time = pending[len(pending) // 2]
-    about = json.loads(site.get("explain", {"name": name, "t": str(time)}).body)
+    about = json.loads(site(Request("explain", {"name": name, "t": str(time)})).body)
     assert about["headline"].startswith(f"{name} is pending")
 
 
@@ -182,7 +182,7 @@ def test_a_saved_result_is_served_without_questions(week):
     data = week.page().data
     site = PageSite(FixedFeed(data))
     assert not data.asks
-    assert "connect-src 'none'" in site.get("", {}).policy
+    assert "connect-src 'none'" in site(Request("", {})).policy
 
 
 # --- the commands
