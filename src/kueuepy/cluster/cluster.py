@@ -6,6 +6,7 @@ from typing import Any, TypeVar
 
 import msgspec
 
+import kueuepy.objects as api
 from kueuepy.cluster.names import check_names
 from kueuepy.errors import InvalidSpecError, NotFoundError
 from kueuepy.errors.arguments import checked, checked_methods
@@ -16,27 +17,9 @@ from kueuepy.manifest import dump as dump_manifest
 from kueuepy.manifest import load as load_manifest
 from kueuepy.manifest.manifest import FIELD_OF
 from kueuepy.manifest.text.sources import Source
-from kueuepy.objects import (
-    AdmissionCheck,
-    ClusterQueue,
-    Cohort,
-    Configuration,
-    LimitRange,
-    LocalQueue,
-    Namespace,
-    Node,
-    Object,
-    Pod,
-    PriorityClass,
-    ResourceFlavor,
-    RuntimeClass,
-    Topology,
-    Workload,
-    WorkloadPriorityClass,
-)
 from kueuepy.profiles import release_of
 
-T = TypeVar("T", bound=Object)
+T = TypeVar("T", bound=api.Object)
 _LIMITS = Limits()
 
 
@@ -60,8 +43,8 @@ class Cluster:
 
     def __init__(
         self,
-        *objects: Object | Iterable[Object],
-        configuration: Configuration | None = None,
+        *objects: api.Object | Iterable[api.Object],
+        configuration: api.Configuration | None = None,
         jobs: Iterable[Mapping[str, Any]] = (),
         names: bool = True,
         version: str | None = None,
@@ -83,7 +66,7 @@ class Cluster:
             InvalidSpecError: An object is not valid, or the release is unknown.
         """
         if version is not None:
-            configuration = of_release(configuration or Configuration(), version)
+            configuration = of_release(configuration or api.Configuration(), version)
         given = list(flat(objects))
         for obj in (*given, *((configuration,) if configuration else ())):
             check(obj)
@@ -133,22 +116,22 @@ class Cluster:
         return msgspec.structs.replace(self._manifest, namespaces=self._declared.namespaces)
 
     @property
-    def configuration(self) -> Configuration:
+    def configuration(self) -> api.Configuration:
         """Kueue's Configuration."""
-        return self._manifest.configuration or Configuration()
+        return self._manifest.configuration or api.Configuration()
 
     @property
-    def resource_flavors(self) -> tuple[ResourceFlavor, ...]:
+    def resource_flavors(self) -> tuple[api.ResourceFlavor, ...]:
         """The ResourceFlavors."""
         return self._manifest.resource_flavors
 
     @property
-    def cluster_queues(self) -> tuple[ClusterQueue, ...]:
+    def cluster_queues(self) -> tuple[api.ClusterQueue, ...]:
         """The ClusterQueues."""
         return self._manifest.cluster_queues
 
     @property
-    def cohorts(self) -> tuple[Cohort, ...]:
+    def cohorts(self) -> tuple[api.Cohort, ...]:
         """The declared Cohorts.
 
         An undeclared cohort, which exists only because a queue refers to it, is not included.
@@ -156,52 +139,52 @@ class Cluster:
         return self._manifest.cohorts
 
     @property
-    def local_queues(self) -> tuple[LocalQueue, ...]:
+    def local_queues(self) -> tuple[api.LocalQueue, ...]:
         """The LocalQueues."""
         return self._manifest.local_queues
 
     @property
-    def admission_checks(self) -> tuple[AdmissionCheck, ...]:
+    def admission_checks(self) -> tuple[api.AdmissionCheck, ...]:
         """The AdmissionChecks."""
         return self._manifest.admission_checks
 
     @property
-    def topologies(self) -> tuple[Topology, ...]:
+    def topologies(self) -> tuple[api.Topology, ...]:
         """The Topologies."""
         return self._manifest.topologies
 
     @property
-    def pods(self) -> tuple[Pod, ...]:
+    def pods(self) -> tuple[api.Pod, ...]:
         """The Pods that Kueue does not manage as jobs."""
         return self._manifest.pods
 
     @property
-    def nodes(self) -> tuple[Node, ...]:
+    def nodes(self) -> tuple[api.Node, ...]:
         """The Nodes."""
         return self._manifest.nodes
 
     @property
-    def namespaces(self) -> tuple[Namespace, ...]:
+    def namespaces(self) -> tuple[api.Namespace, ...]:
         """The Namespaces."""
         return self._manifest.namespaces
 
     @property
-    def limit_ranges(self) -> tuple[LimitRange, ...]:
+    def limit_ranges(self) -> tuple[api.LimitRange, ...]:
         """The LimitRanges."""
         return self._manifest.limit_ranges
 
     @property
-    def runtime_classes(self) -> tuple[RuntimeClass, ...]:
+    def runtime_classes(self) -> tuple[api.RuntimeClass, ...]:
         """The RuntimeClasses."""
         return self._manifest.runtime_classes
 
     @property
-    def priority_classes(self) -> tuple[WorkloadPriorityClass | PriorityClass, ...]:
+    def priority_classes(self) -> tuple[api.WorkloadPriorityClass | api.PriorityClass, ...]:
         """The WorkloadPriorityClasses of Kueue and the PriorityClasses of Kubernetes."""
         return (*self._manifest.workload_priority_classes, *self._manifest.priority_classes)
 
     @property
-    def workloads(self) -> tuple[Workload, ...]:
+    def workloads(self) -> tuple[api.Workload, ...]:
         """The Workloads that exist when a Scheduler starts."""
         return self._manifest.workloads
 
@@ -215,7 +198,7 @@ class Cluster:
         """Notes about fields that were ignored or corrected when the files were read."""
         return self._manifest.notes
 
-    def objects(self) -> Iterator[Object]:
+    def objects(self) -> Iterator[api.Object]:
         """Return all objects, grouped by kind; referenced kinds come before the kinds that refer to them."""
         return self._manifest.objects()
 
@@ -237,7 +220,9 @@ class Cluster:
 
     # Modified copies.
 
-    def replace(self, *objects: Object, configuration: Configuration | None = None, names: bool = True) -> "Cluster":
+    def replace(
+        self, *objects: api.Object, configuration: api.Configuration | None = None, names: bool = True
+    ) -> "Cluster":
         """Return a Cluster with the given objects added, replacing existing objects of the same kind and name.
 
         Args:
@@ -258,12 +243,14 @@ class Cluster:
             check(obj)
         return self._replaced(objects, configuration, names=names)
 
-    def _replaced(self, objects: Iterable[Object], configuration: Configuration | None, *, names: bool) -> "Cluster":
+    def _replaced(
+        self, objects: Iterable[api.Object], configuration: api.Configuration | None, *, names: bool
+    ) -> "Cluster":
         changed = {(type(obj), obj.key): obj for obj in objects}
         kept = [changed.pop((type(obj), obj.key), obj) for obj in self._declared.objects()]
         return self._with([*kept, *changed.values()], configuration or self._declared.configuration, names=names)
 
-    def without(self, *objects: Object, names: bool = True) -> "Cluster":
+    def without(self, *objects: api.Object, names: bool = True) -> "Cluster":
         """Return a Cluster without the objects of the given kinds and names.
 
         Args:
@@ -354,7 +341,7 @@ class Cluster:
             found = found.replace(patched(found.objects(), manifest).object)
         return found
 
-    def _with(self, objects: list[Object], configuration: Configuration | None, *, names: bool) -> "Cluster":
+    def _with(self, objects: list[api.Object], configuration: api.Configuration | None, *, names: bool) -> "Cluster":
         if configuration is not None:
             check(configuration)
         fresh = Manifest.of(*objects, configuration=configuration)
@@ -383,7 +370,7 @@ def _unchecked(declared: Manifest) -> Cluster:
     return Cluster.from_manifest(declared, names=False)
 
 
-def of_release(configuration: Configuration, version: str) -> Configuration:
+def of_release(configuration: api.Configuration, version: str) -> api.Configuration:
     """Return a copy of the Configuration with another Kueue release.
 
     Args:
@@ -459,14 +446,14 @@ def dump(cluster: Cluster, path: str | os.PathLike[str] | None = None) -> str:
     return dump_manifest(cluster.written, path)
 
 
-def flat(objects: Iterable[Object | Iterable[Object]]) -> Iterator[Object]:
+def flat(objects: Iterable[api.Object | Iterable[api.Object]]) -> Iterator[api.Object]:
     """Yield the objects of nested iterables.
 
     Raises:
         InvalidSpecError: An item is not an object.
     """
     for obj in objects:
-        if isinstance(obj, Object):
+        if isinstance(obj, api.Object):
             yield obj
         elif isinstance(obj, Iterable) and not isinstance(obj, str | bytes | Mapping):
             yield from flat(obj)
@@ -477,9 +464,9 @@ def flat(objects: Iterable[Object | Iterable[Object]]) -> Iterator[Object]:
 def complete(declared: Manifest) -> Manifest:
     """Return the manifest with the LocalQueues and Namespaces that a Cluster adds if they are missing."""
     queues = declared.local_queues or tuple(
-        LocalQueue(queue.name, cluster_queue=queue.name) for queue in declared.cluster_queues
+        api.LocalQueue(queue.name, cluster_queue=queue.name) for queue in declared.cluster_queues
     )
     names = dict.fromkeys(("default", *(queue.namespace for queue in queues)))
     known = {namespace.name for namespace in declared.namespaces}
-    added = (Namespace(name) for name in names if name not in known)
+    added = (api.Namespace(name) for name in names if name not in known)
     return msgspec.structs.replace(declared, local_queues=queues, namespaces=(*declared.namespaces, *added))

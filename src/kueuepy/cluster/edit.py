@@ -8,20 +8,11 @@ from typing import Any
 
 import msgspec
 
+import kueuepy.objects as api
 from kueuepy.errors import InvalidSpecError, NotFoundError
 from kueuepy.errors.problems import nearest
 from kueuepy.manifest.convert import from_dict, to_dict
 from kueuepy.manifest.validation import check_read
-from kueuepy.objects import (
-    AdmissionFairSharing,
-    ClusterQueue,
-    Cohort,
-    Configuration,
-    FairSharingConfig,
-    Object,
-    Resources,
-    WaitForPodsReady,
-)
 from kueuepy.objects.base import without_numpy
 from kueuepy.objects.times import encode_time
 
@@ -30,10 +21,10 @@ _STEP = re.compile(r"\.?(?P<field>\w+)(?P<selector>\[[^\]]*\])?")
 _CONFIGURATION = "Configuration"
 _QUOTA = "quota"
 _KINDS: dict[str, Any] = {
-    "fair_sharing": FairSharingConfig,
-    "wait_for_pods_ready": WaitForPodsReady,
-    "admission_fair_sharing": AdmissionFairSharing,
-    "resources": Resources,
+    "fair_sharing": api.FairSharingConfig,
+    "wait_for_pods_ready": api.WaitForPodsReady,
+    "admission_fair_sharing": api.AdmissionFairSharing,
+    "resources": api.Resources,
 }
 """The fields of a Configuration that contain nested objects, with the classes of these objects."""
 
@@ -46,8 +37,8 @@ def _parsed(path: str) -> re.Match[str]:
 
 
 def edited(
-    objects: Iterable[Object], configuration: Configuration, path: str, value: Any
-) -> tuple[list[Object], Configuration | None]:
+    objects: Iterable[api.Object], configuration: api.Configuration, path: str, value: Any
+) -> tuple[list[api.Object], api.Configuration | None]:
     """Return the objects that an edit changes, and the changed Configuration or `None`; see `Cluster.edit`."""
     found = _parsed(path)
     if found["kind"] == _CONFIGURATION:
@@ -58,8 +49,8 @@ def edited(
 
 
 def edited_all(
-    objects: Iterable[Object], configuration: Configuration, values: Mapping[str, Any]
-) -> tuple[list[Object], Configuration | None]:
+    objects: Iterable[api.Object], configuration: api.Configuration, values: Mapping[str, Any]
+) -> tuple[list[api.Object], api.Configuration | None]:
     """Return the objects that several edits change, and the changed Configuration or `None`.
 
     Each edit is applied to the result of the previous ones. Objects are validated only after the last edit.
@@ -82,7 +73,7 @@ def edited_all(
     return made, None if configuration is before else configuration
 
 
-def _read(obj: Object, doc: dict[str, Any], values: Mapping[str, Any]) -> Object:
+def _read(obj: api.Object, doc: dict[str, Any], values: Mapping[str, Any]) -> api.Object:
     """Return the object that a manifest describes; if it is not valid, raise an error that names the edit."""
     try:
         return from_dict(doc)
@@ -94,7 +85,7 @@ def _read(obj: Object, doc: dict[str, Any], values: Mapping[str, Any]) -> Object
         raise InvalidSpecError(f"edit: {error}") from None
 
 
-def named(objects: Iterable[Object], path: str) -> list[Object]:
+def named(objects: Iterable[api.Object], path: str) -> list[api.Object]:
     """Return the objects that a path selects.
 
     Raises:
@@ -107,7 +98,7 @@ def named(objects: Iterable[Object], path: str) -> list[Object]:
     return _named(list(objects), path, found)
 
 
-def value_at(objects: Iterable[Object], path: str) -> Any:
+def value_at(objects: Iterable[api.Object], path: str) -> Any:
     """Return the value that a path selects, in the form of a manifest; `None` if the field is absent.
 
     Raises:
@@ -128,21 +119,21 @@ def value_at(objects: Iterable[Object], path: str) -> Any:
     return here
 
 
-def _implied(objects: Sequence[Object]) -> list[Object]:
+def _implied(objects: Sequence[api.Object]) -> list[api.Object]:
     """Return the cohorts that are named by queues or other cohorts but not declared, as Cohorts without quotas."""
-    queues = [obj.cohort_name for obj in objects if isinstance(obj, ClusterQueue)]
-    cohorts = [obj for obj in objects if isinstance(obj, Cohort)]
+    queues = [obj.cohort_name for obj in objects if isinstance(obj, api.ClusterQueue)]
+    cohorts = [obj for obj in objects if isinstance(obj, api.Cohort)]
     named = dict.fromkeys([*queues, *(cohort.parent_name for cohort in cohorts)])
     declared = {cohort.name for cohort in cohorts}
-    return [Cohort(name) for name in named if name and name not in declared]
+    return [api.Cohort(name) for name in named if name and name not in declared]
 
 
-def _named(objects: list[Object], path: str, found: re.Match[str]) -> list[Object]:
+def _named(objects: list[api.Object], path: str, found: re.Match[str]) -> list[api.Object]:
     there = [obj for obj in objects if type(obj).__name__ == found["kind"]]
     kinds = {type(obj).__name__ for obj in objects}
-    if found["kind"] == Cohort.__name__:
+    if found["kind"] == api.Cohort.__name__:
         there += _implied(objects)
-        kinds |= {Cohort.__name__} if there else set()
+        kinds |= {api.Cohort.__name__} if there else set()
     if found["kind"] not in kinds:
         raise NotFoundError(f'edit: "{path}": {_near("kind in the cluster", found["kind"], kinds)}')
     chosen = _matching(there, found["name"])
@@ -151,7 +142,7 @@ def _named(objects: list[Object], path: str, found: re.Match[str]) -> list[Objec
     return chosen
 
 
-def _matching(objects: Iterable[Object], name: str) -> list[Object]:
+def _matching(objects: Iterable[api.Object], name: str) -> list[api.Object]:
     patterns = list(_alternatives(name))
     return [obj for obj in objects if any(fnmatchcase(obj.key, p) or fnmatchcase(obj.name, p) for p in patterns)]
 
@@ -172,17 +163,19 @@ def _near(what: str, name: str, known: set[str]) -> str:
     return f'"{name}" names no {what}' + (f'; did you mean "{close}"?' if close else "")
 
 
-def _quotas(objects: Iterable[Object], obj: Object) -> frozenset[tuple[str, str]]:
+def _quotas(objects: Iterable[api.Object], obj: api.Object) -> frozenset[tuple[str, str]]:
     """Return the flavors and resources with a quota in any queue; a Cohort's quota can be set only for these."""
-    if not isinstance(obj, Cohort):
+    if not isinstance(obj, api.Cohort):
         return frozenset()
-    groups = (group for one in objects if isinstance(one, ClusterQueue | Cohort) for group in one.resource_groups)
+    groups = (
+        group for one in objects if isinstance(one, api.ClusterQueue | api.Cohort) for group in one.resource_groups
+    )
     return frozenset((row.name, quota.name) for group in groups for row in group.flavors for quota in row.resources)
 
 
 def _changed(
-    obj: Object, path: str, field: str, value: Any, quotas: frozenset[tuple[str, str]] = frozenset()
-) -> Object:
+    obj: api.Object, path: str, field: str, value: Any, quotas: frozenset[tuple[str, str]] = frozenset()
+) -> api.Object:
     """Return the object with a changed field, validated like a manifest."""
     doc = to_dict(obj)
     _set(doc.setdefault("spec", {}), path, field, value, quotas)
@@ -290,9 +283,9 @@ def _cover(spec: dict[str, Any], flavor: str, resource: str) -> None:
     spec["resourceGroups"] = groups
 
 
-def _configured(configuration: Configuration, path: str, field: str, value: Any) -> Configuration:
+def _configured(configuration: api.Configuration, path: str, field: str, value: Any) -> api.Configuration:
     """Return the Configuration with a changed field; `None` restores the field's default."""
-    fields = {_camel(name): name for name in Configuration.__struct_fields__}
+    fields = {_camel(name): name for name in api.Configuration.__struct_fields__}
     *way, (last, _) = _steps(path, field)
     if way:
         first = fields.get(way[0][0])
@@ -304,7 +297,7 @@ def _configured(configuration: Configuration, path: str, field: str, value: Any)
         return msgspec.structs.replace(configuration, **{first: _inner(before, first, path, last, value)})
     if last not in fields:
         raise NotFoundError(f'edit: "{path}": {_near("field of Configuration", last, set(fields))}')
-    default = getattr(Configuration(), fields[last])
+    default = getattr(api.Configuration(), fields[last])
     if fields[last] in _KINDS and isinstance(value, dict):
         made: Any = _KINDS[fields[last]]()
         for name, inner in value.items():

@@ -2,23 +2,10 @@
 
 from collections.abc import Mapping
 
+import kueuepy.objects as api
 from kueuepy._core import Quantity
 from kueuepy.cluster import Cluster
 from kueuepy.fleet.automation import CONTROLLER, totals_of
-from kueuepy.objects import (
-    AdmissionCheck,
-    AdmissionCheckStrategyRule,
-    ClusterQueue,
-    Configuration,
-    FlavorQuotas,
-    LabelSelector,
-    LocalQueue,
-    Namespace,
-    Object,
-    ResourceFlavor,
-    ResourceGroup,
-    ResourceQuota,
-)
 
 _CHECK, _FLAVOR = "multikueue", "any"
 
@@ -34,26 +21,27 @@ def manager_of(workers: Mapping[str, Cluster]) -> Cluster:
     queues = {key: totals_of({key}, list(workers), workers) for key in keys}
     names = {key.partition("/")[2] for key in queues}
     is_unique = len(names) == len(queues)
-    objects: list[Object] = [ResourceFlavor(_FLAVOR), AdmissionCheck(_CHECK, controller_name=CONTROLLER)]
-    objects += [Namespace(name) for name in dict.fromkeys(key.partition("/")[0] for key in queues)]
+    objects: list[api.Object] = [api.ResourceFlavor(_FLAVOR), api.AdmissionCheck(_CHECK, controller_name=CONTROLLER)]
+    objects += [api.Namespace(name) for name in dict.fromkeys(key.partition("/")[0] for key in queues)]
     for key, totals in queues.items():
         namespace, _, name = key.partition("/")
         queue = name if is_unique else f"{namespace}-{name}"
-        objects += [_queue(queue, totals), LocalQueue(name, namespace=namespace, cluster_queue=queue)]
+        objects += [_queue(queue, totals), api.LocalQueue(name, namespace=namespace, cluster_queue=queue)]
     gates = {gate for cluster in workers.values() for gate in cluster.configuration.feature_gates.items()}
     first = next(iter(workers.values())).configuration
     shared = {name: on for name, on in sorted(gates) if name.startswith("MultiKueue")}
-    return Cluster(objects, configuration=Configuration(feature_gates=shared, version=first.version))
+    return Cluster(objects, configuration=api.Configuration(feature_gates=shared, version=first.version))
 
 
-def _queue(name: str, totals: Mapping[str, int]) -> ClusterQueue:
+def _queue(name: str, totals: Mapping[str, int]) -> api.ClusterQueue:
     resources = tuple(
-        ResourceQuota(resource, nominal_quota=Quantity.format(resource, amount)) for resource, amount in totals.items()
+        api.ResourceQuota(resource, nominal_quota=Quantity.format(resource, amount))
+        for resource, amount in totals.items()
     )
-    group = ResourceGroup(tuple(totals), (FlavorQuotas(_FLAVOR, resources),))
-    return ClusterQueue(
+    group = api.ResourceGroup(tuple(totals), (api.FlavorQuotas(_FLAVOR, resources),))
+    return api.ClusterQueue(
         name,
         resource_groups=(group,) if totals else (),
-        namespace_selector=LabelSelector(),
-        admission_checks_strategy=(AdmissionCheckStrategyRule(_CHECK),),
+        namespace_selector=api.LabelSelector(),
+        admission_checks_strategy=(api.AdmissionCheckStrategyRule(_CHECK),),
     )

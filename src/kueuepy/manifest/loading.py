@@ -6,6 +6,7 @@ from typing import Any, NoReturn, TypeAlias
 
 import msgspec
 
+import kueuepy.objects as api
 from kueuepy.errors import DuplicateError
 from kueuepy.errors.arguments import checked
 from kueuepy.errors.problems import ManifestError, Path, Problem, suggestion
@@ -38,17 +39,6 @@ from kueuepy.manifest.validation.configuration import review_configuration
 from kueuepy.manifest.validation.other import review_parameters
 from kueuepy.manifest.validation.review import Review
 from kueuepy.manifest.versions import OLD_VERSIONS, with_usage
-from kueuepy.objects import (
-    ClusterQueue,
-    Cohort,
-    Configuration,
-    FlavorQuotas,
-    LocalQueue,
-    Object,
-    ResourceGroup,
-    ResourceQuota,
-    Workload,
-)
 from kueuepy.objects.namespace import NAMESPACE_NAME_LABEL
 from kueuepy.profiles import DEVELOPMENT, Release, release_of
 from kueuepy.sources import LiveSource
@@ -155,8 +145,8 @@ class _Loader:
         self._release = release
         self._pick = pick
         self._namespace = namespace
-        self._objects: dict[tuple[str, str], tuple[Object, Item]] = {}
-        self._configuration: tuple[Configuration, str, Item] | None = None
+        self._objects: dict[tuple[str, str], tuple[api.Object, Item]] = {}
+        self._configuration: tuple[api.Configuration, str, Item] | None = None
         self._jobs: list[ReadJob] = []
         self._unqueued: list[tuple[ReadJob, dict[str, Any], int]] = []
         self._annotated: list[tuple[Item, str]] = []
@@ -250,9 +240,11 @@ class _Loader:
 
     def _decide_unqueued(self) -> None:
         """Keep objects without a queue name as jobs if their namespace is managed and has a LocalQueue `default`."""
-        queues = {obj.namespace for obj, _ in self._objects.values() if isinstance(obj, LocalQueue)}
+        queues = {obj.namespace for obj, _ in self._objects.values() if isinstance(obj, api.LocalQueue)}
         defaults = {space for space in queues if ("LocalQueue", f"{space}/{DEFAULT_QUEUE}") in self._objects}
-        selector = (self._configuration[0] if self._configuration else Configuration()).managed_jobs_namespace_selector
+        selector = (
+            self._configuration[0] if self._configuration else api.Configuration()
+        ).managed_jobs_namespace_selector
         left = []
         for job, doc, position in self._unqueued:
             space = str(job["metadata"].get("namespace") or "default")
@@ -312,7 +304,7 @@ class _Loader:
     def _read(self, item: Item, doc: dict[str, Any], api_group: str, version: str) -> None:
         validated = AllValidated() if self._served and self._is_served(item) else self._validated
         findings = Findings(strict=self._strict, validated=validated)
-        obj: Object | None = None
+        obj: api.Object | None = None
         body = in_v1beta2(api_group, version, self._named(item, doc), findings, is_new=True)
         if body is not None:
             kind = KINDS[api_group, str(body["kind"])]
@@ -405,7 +397,7 @@ class _Loader:
             found["Configuration", ""] = self._configuration[2]
         return found
 
-    def _review(self) -> Configuration | None:
+    def _review(self) -> api.Configuration | None:
         configuration = None
         if self._configuration:
             configuration, namespace, item = self._configuration
@@ -413,12 +405,12 @@ class _Loader:
             review_configuration(configuration, review, namespace)
             self._collect(review, item, "Configuration")
         elif self._release.name != DEVELOPMENT:
-            configuration = Configuration(version=self._release.name)
+            configuration = api.Configuration(version=self._release.name)
         # A Configuration with problems may name unknown gates, so the defaults apply.
         gates = configuration.gates if configuration and not self._problems else {}
         validated = Validated()
         for place, (obj, item) in self._objects.items():
-            if isinstance(obj, Workload) and self._is_served(item):
+            if isinstance(obj, api.Workload) and self._is_served(item):
                 continue
             review = Review(strict=self._strict, gates=gates, validated=validated)
             review_object(obj, review)
@@ -428,9 +420,9 @@ class _Loader:
         return configuration
 
 
-def complete_quotas(obj: Object, findings: Findings) -> Object:
+def complete_quotas(obj: api.Object, findings: Findings) -> api.Object:
     """Add a quota of 0 for each missing pair of flavor and covered resource, and sort the quotas by resource."""
-    if not isinstance(obj, ClusterQueue | Cohort):
+    if not isinstance(obj, api.ClusterQueue | api.Cohort):
         return obj
     groups = tuple(
         _complete_group(group, ("spec", "resourceGroups", position), findings)
@@ -439,7 +431,7 @@ def complete_quotas(obj: Object, findings: Findings) -> Object:
     return obj if groups == obj.resource_groups else msgspec.structs.replace(obj, resource_groups=groups)
 
 
-def _complete_group(group: ResourceGroup, path: Path, findings: Findings) -> ResourceGroup:
+def _complete_group(group: api.ResourceGroup, path: Path, findings: Findings) -> api.ResourceGroup:
     flavors = tuple(
         _complete_flavor(quotas, group.covered_resources, (*path, "flavors", position), findings)
         for position, quotas in enumerate(group.flavors)
@@ -447,7 +439,9 @@ def _complete_group(group: ResourceGroup, path: Path, findings: Findings) -> Res
     return msgspec.structs.replace(group, flavors=flavors)
 
 
-def _complete_flavor(quotas: FlavorQuotas, covered: Sequence[str], path: Path, findings: Findings) -> FlavorQuotas:
+def _complete_flavor(
+    quotas: api.FlavorQuotas, covered: Sequence[str], path: Path, findings: Findings
+) -> api.FlavorQuotas:
     given = {quota.name: quota for quota in quotas.resources}
     if not given.keys() <= set(covered) or len(given) < len(quotas.resources):
         return quotas
@@ -455,5 +449,5 @@ def _complete_flavor(quotas: FlavorQuotas, covered: Sequence[str], path: Path, f
         if name not in given:
             detail = f'flavor "{quotas.name}" has no quota for covered resource {name}'
             findings.odd((*path, "resources"), detail, "taken as 0", "Required")
-    complete = tuple(given.get(name) or ResourceQuota(name, 0) for name in covered)
+    complete = tuple(given.get(name) or api.ResourceQuota(name, 0) for name in covered)
     return msgspec.structs.replace(quotas, resources=complete)

@@ -6,34 +6,13 @@ from typing import Any, TypeVar, get_args
 import msgspec
 from msgspec import field
 
+import kueuepy.objects as api
 from kueuepy.errors import DuplicateError
 from kueuepy.errors.arguments import checked_methods
 from kueuepy.errors.problems import Path
 from kueuepy.manifest.text.reading import Item
-from kueuepy.objects import (
-    AdmissionCheck,
-    ClusterQueue,
-    Cohort,
-    Configuration,
-    DeviceClass,
-    LimitRange,
-    LocalQueue,
-    Namespace,
-    Node,
-    Object,
-    Pod,
-    PriorityClass,
-    ResourceClaim,
-    ResourceClaimTemplate,
-    ResourceFlavor,
-    ResourceSlice,
-    RuntimeClass,
-    Topology,
-    Workload,
-    WorkloadPriorityClass,
-)
 
-T = TypeVar("T", bound=Object)
+T = TypeVar("T", bound=api.Object)
 
 
 class Note(msgspec.Struct, frozen=True, eq=False):
@@ -98,25 +77,25 @@ class Manifest(msgspec.Struct, frozen=True, kw_only=True, eq=False):
         origins: Position of each object in the files, by kind and key. The key of the Configuration is empty.
     """
 
-    namespaces: tuple[Namespace, ...] = ()
-    topologies: tuple[Topology, ...] = ()
-    nodes: tuple[Node, ...] = ()
-    pods: tuple[Pod, ...] = ()
-    resource_flavors: tuple[ResourceFlavor, ...] = ()
-    admission_checks: tuple[AdmissionCheck, ...] = ()
-    workload_priority_classes: tuple[WorkloadPriorityClass, ...] = ()
-    priority_classes: tuple[PriorityClass, ...] = ()
-    runtime_classes: tuple[RuntimeClass, ...] = ()
-    limit_ranges: tuple[LimitRange, ...] = ()
-    device_classes: tuple[DeviceClass, ...] = ()
-    resource_claim_templates: tuple[ResourceClaimTemplate, ...] = ()
-    resource_claims: tuple[ResourceClaim, ...] = ()
-    resource_slices: tuple[ResourceSlice, ...] = ()
-    cohorts: tuple[Cohort, ...] = ()
-    cluster_queues: tuple[ClusterQueue, ...] = ()
-    local_queues: tuple[LocalQueue, ...] = ()
-    workloads: tuple[Workload, ...] = ()
-    configuration: Configuration | None = None
+    namespaces: tuple[api.Namespace, ...] = ()
+    topologies: tuple[api.Topology, ...] = ()
+    nodes: tuple[api.Node, ...] = ()
+    pods: tuple[api.Pod, ...] = ()
+    resource_flavors: tuple[api.ResourceFlavor, ...] = ()
+    admission_checks: tuple[api.AdmissionCheck, ...] = ()
+    workload_priority_classes: tuple[api.WorkloadPriorityClass, ...] = ()
+    priority_classes: tuple[api.PriorityClass, ...] = ()
+    runtime_classes: tuple[api.RuntimeClass, ...] = ()
+    limit_ranges: tuple[api.LimitRange, ...] = ()
+    device_classes: tuple[api.DeviceClass, ...] = ()
+    resource_claim_templates: tuple[api.ResourceClaimTemplate, ...] = ()
+    resource_claims: tuple[api.ResourceClaim, ...] = ()
+    resource_slices: tuple[api.ResourceSlice, ...] = ()
+    cohorts: tuple[api.Cohort, ...] = ()
+    cluster_queues: tuple[api.ClusterQueue, ...] = ()
+    local_queues: tuple[api.LocalQueue, ...] = ()
+    workloads: tuple[api.Workload, ...] = ()
+    configuration: api.Configuration | None = None
     jobs: tuple[dict[str, Any], ...] = ()
     others: tuple[dict[str, Any], ...] = ()
     notes: tuple[Note, ...] = ()
@@ -124,7 +103,7 @@ class Manifest(msgspec.Struct, frozen=True, kw_only=True, eq=False):
     origins: dict[tuple[str, str], Item] = field(default_factory=dict)
 
     @classmethod
-    def of(cls, *objects: Object, configuration: Configuration | None = None) -> "Manifest":
+    def of(cls, *objects: api.Object, configuration: api.Configuration | None = None) -> "Manifest":
         """Create a manifest from objects.
 
         >>> Manifest.of(Cohort("org"), ClusterQueue("vision")).cohorts[0].name
@@ -142,7 +121,7 @@ class Manifest(msgspec.Struct, frozen=True, kw_only=True, eq=False):
         """
         return cls(**group(objects), configuration=configuration)
 
-    def objects(self) -> Iterator[Object]:
+    def objects(self) -> Iterator[api.Object]:
         """Iterate over all objects by kind. A kind precedes the kinds that refer to it.
 
         >>> [type(obj).__name__ for obj in Manifest.of(ClusterQueue("vision"), Cohort("org")).objects()]
@@ -156,7 +135,7 @@ class Manifest(msgspec.Struct, frozen=True, kw_only=True, eq=False):
         """Whether the manifest contains no objects, jobs, other documents or notes."""
         return not (any(True for _ in self.objects()) or self.configuration or self.jobs or self.others or self.notes)
 
-    def where(self, obj: Object, path: Path = ()) -> str:
+    def where(self, obj: api.Object, path: Path = ()) -> str:
         """Return the file and line of an object or of one of its fields.
 
         Args:
@@ -184,22 +163,22 @@ class Manifest(msgspec.Struct, frozen=True, kw_only=True, eq=False):
         return (*declared, self.configuration, self.jobs, self.others)
 
 
-FIELD_OF: dict[type[Object], str] = {
+FIELD_OF: dict[type[api.Object], str] = {
     kind: name
     for name, hint in Manifest.__annotations__.items()
     for kind in get_args(hint)[:1]
-    if Object in getattr(kind, "__mro__", ())
+    if api.Object in getattr(kind, "__mro__", ())
 }
 """The field of a Manifest that contains the objects of a class, by class."""
 
 
-def group(objects: Iterable[Object]) -> dict[str, Any]:
+def group(objects: Iterable[api.Object]) -> dict[str, Any]:
     """Group objects by the Manifest field that holds objects of their kind.
 
     Raises:
         DuplicateError: Two objects of the same kind have the same name.
     """
-    grouped: dict[str, dict[str, Object]] = {name: {} for name in FIELD_OF.values()}
+    grouped: dict[str, dict[str, api.Object]] = {name: {} for name in FIELD_OF.values()}
     for obj in objects:
         known = grouped[FIELD_OF[type(obj)]]
         if obj.key in known:

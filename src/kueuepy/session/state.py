@@ -5,24 +5,13 @@ from dataclasses import dataclass, field
 from itertools import chain, count
 from typing import Any
 
+import kueuepy.objects as api
 from kueuepy._core import Decisions, Engine
 from kueuepy.cluster import Cluster
 from kueuepy.cluster.unmodelled import unmodelled
 from kueuepy.engine.decisions import Admitted
 from kueuepy.errors import InvalidSpecError, NotFoundError, StateError
 from kueuepy.errors.arguments import is_text
-from kueuepy.objects import (
-    AdmissionCheck,
-    ClusterQueue,
-    Cohort,
-    Configuration,
-    LocalQueue,
-    Namespace,
-    Object,
-    PriorityClass,
-    Workload,
-    WorkloadPriorityClass,
-)
 from kueuepy.objects.times import EPOCH, Timestamp
 from kueuepy.session.checks import Check
 from kueuepy.session.status import live_workload
@@ -47,7 +36,7 @@ class SchedulerState:
     """
 
     engine: Engine
-    configuration: Configuration
+    configuration: api.Configuration
     related: tuple[dict[str, Any], ...]
     store: Store
     count: int = 0
@@ -127,7 +116,7 @@ class SchedulerState:
         namespace = metadata.get("namespace") or "default"
         return tuple(f"{namespace}/{metadata[part]}" for part in ("name", "generateName") if metadata.get(part))
 
-    def known(self, found: int) -> Workload:
+    def known(self, found: int) -> api.Workload:
         """Return the Workload with the given engine id, as it was submitted.
 
         Raises:
@@ -138,7 +127,7 @@ class SchedulerState:
             raise StateError(f'Workload "{self.engine.key(found)}": was given to the engine directly')
         return known
 
-    def workload(self, key: str) -> Workload:
+    def workload(self, key: str) -> api.Workload:
         """Return a Workload with its current status.
 
         Raises:
@@ -146,7 +135,7 @@ class SchedulerState:
         """
         return self.live(self.id_of(key))
 
-    def live(self, found: int) -> Workload:
+    def live(self, found: int) -> api.Workload:
         """Return the Workload with the given engine id, with its current status.
 
         Raises:
@@ -169,15 +158,20 @@ class SchedulerState:
         """
         if self.known_not_modelled is None:
             objects = self.store.objects
-            given = (self.configuration, objects.of(ClusterQueue), objects.of(Cohort), objects.of(AdmissionCheck))
+            given = (
+                self.configuration,
+                objects.of(api.ClusterQueue),
+                objects.of(api.Cohort),
+                objects.of(api.AdmissionCheck),
+            )
             if not self._searched[0] or any(a is not b for a, b in zip(self._searched[0], given, strict=True)):
                 self._searched = (given, tuple(map(str, unmodelled(*given))))
             self.known_not_modelled = self._searched[1]
         return self.known_not_modelled
 
-    def find(self, obj: Object) -> Object | None:
+    def find(self, obj: api.Object) -> api.Object | None:
         """Return the stored object with the same kind and name as an object; `None` if no such object is stored."""
-        if isinstance(obj, Workload):
+        if isinstance(obj, api.Workload):
             return self.store.workloads.get(obj.key)
         return self.store.objects.get((type(obj), obj.key))
 
@@ -190,25 +184,25 @@ class SchedulerState:
         objects = self.store.objects
         return JobContext(
             self.configuration,
-            (*objects.of(WorkloadPriorityClass), *objects.of(PriorityClass)),
-            objects.of(Namespace),
-            objects.of(LocalQueue),
+            (*objects.of(api.WorkloadPriorityClass), *objects.of(api.PriorityClass)),
+            objects.of(api.Namespace),
+            objects.of(api.LocalQueue),
             self.related,
             self.covered,
             count(self.count + 1),
         )
 
-    def cluster_queue_of(self, local_queue: str) -> ClusterQueue | str:
+    def cluster_queue_of(self, local_queue: str) -> api.ClusterQueue | str:
         """Return the ClusterQueue of a LocalQueue, or a description of the object that does not exist.
 
         Args:
             local_queue: The key of the LocalQueue, `namespace/name`.
         """
-        local = self.store.objects.get((LocalQueue, local_queue))
-        if not isinstance(local, LocalQueue):
+        local = self.store.objects.get((api.LocalQueue, local_queue))
+        if not isinstance(local, api.LocalQueue):
             return f"LocalQueue {local_queue}"
-        queue = self.store.objects.get((ClusterQueue, local.cluster_queue))
-        return queue if isinstance(queue, ClusterQueue) else f"ClusterQueue {local.cluster_queue}"
+        queue = self.store.objects.get((api.ClusterQueue, local.cluster_queue))
+        return queue if isinstance(queue, api.ClusterQueue) else f"ClusterQueue {local.cluster_queue}"
 
     def covered(self, local_queue: str) -> Collection[str]:
         """Return the resources covered by the ClusterQueue of a LocalQueue, `namespace/name`."""

@@ -4,35 +4,26 @@ from typing import Any, Literal
 
 import msgspec
 
+import kueuepy.objects as api
 from kueuepy._core import Engine
 from kueuepy.engine.decided import assignments
 from kueuepy.engine.records import CheckView
-from kueuepy.objects import (
-    Admission,
-    AdmissionCheckState,
-    Condition,
-    ReclaimablePod,
-    RequeueState,
-    Timestamp,
-    Workload,
-    WorkloadStatus,
-)
 
 
-def live_workload(engine: Engine, found: int, known: Workload) -> Workload:
+def live_workload(engine: Engine, found: int, known: api.Workload) -> api.Workload:
     """Return a Workload as submitted, with its current status."""
     admission, status = engine.admission(found), engine.status_details(found)
     again = status.requeue_count
-    until = None if status.requeue_at is None else Timestamp.of(status.requeue_at)
+    until = None if status.requeue_at is None else api.Timestamp.of(status.requeue_at)
     held = None
     if admission is not None:
-        held = Admission(admission.cluster_queue, assignments(admission.pod_sets, engine.byte_resources))
+        held = api.Admission(admission.cluster_queue, assignments(admission.pod_sets, engine.byte_resources))
     shown = msgspec.structs.replace(
-        known.status or WorkloadStatus(),
+        known.status or api.WorkloadStatus(),
         conditions=conditions(engine, found),
         admission=held,
-        requeue_state=None if again is None else RequeueState(again, until),
-        reclaimable_pods=tuple(ReclaimablePod(name, count) for name, count in status.reclaimable.items()),
+        requeue_state=None if again is None else api.RequeueState(again, until),
+        reclaimable_pods=tuple(api.ReclaimablePod(name, count) for name, count in status.reclaimable.items()),
         admission_checks=tuple(_check(check) for check in status.checks),
         accumulated_past_execution_time_seconds=status.past_execution_seconds,
         unhealthy_nodes=status.unhealthy_nodes,
@@ -40,23 +31,23 @@ def live_workload(engine: Engine, found: int, known: Workload) -> Workload:
     return msgspec.structs.replace(known, status=shown, active=status.active)
 
 
-def _check(view: CheckView) -> AdmissionCheckState:
+def _check(view: CheckView) -> api.AdmissionCheckState:
     added = msgspec.json.decode(view.updates, type=tuple[dict[str, Any], ...]) if view.updates else ()
-    return AdmissionCheckState(
+    return api.AdmissionCheckState(
         view.name,
         view.state,
         view.message,
-        Timestamp.of(view.transition),
+        api.Timestamp.of(view.transition),
         view.retries,
         view.retry_after_seconds,
         added,
     )
 
 
-def conditions(engine: Engine, found: int) -> tuple[Condition, ...]:
+def conditions(engine: Engine, found: int) -> tuple[api.Condition, ...]:
     """Return the conditions of a workload."""
     return tuple(
-        Condition(name, _status(view.is_true), view.reason, view.message, Timestamp.of(view.transition))
+        api.Condition(name, _status(view.is_true), view.reason, view.message, api.Timestamp.of(view.transition))
         for name, view in engine.conditions(found).items()
     )
 

@@ -9,25 +9,9 @@ import msgspec
 from hypothesis import strategies as st
 from hypothesis.strategies import DrawFn, SearchStrategy
 
+import kueuepy.objects as api
 from kueuepy._core import Quantity
 from kueuepy.cluster import Cluster
-from kueuepy.objects import (
-    BorrowWithinCohort,
-    ClusterQueue,
-    Cohort,
-    Configuration,
-    FairSharing,
-    FairSharingConfig,
-    FlavorFungibility,
-    FlavorQuotas,
-    LocalQueue,
-    PodSet,
-    Preemption,
-    ResourceFlavor,
-    ResourceGroup,
-    ResourceQuota,
-    Workload,
-)
 from kueuepy.objects.queue import ReclaimWithinCohort, WithinClusterQueue
 
 # The minimum number of units in the largest quota of a resource, if the quota can be divided into this number.
@@ -66,7 +50,7 @@ class Amount(msgspec.Struct, frozen=True):
         return 0 if quantity is None else -(-Quantity(str(quantity)).quota(self.resource) // self.unit)
 
 
-def amounts_of(objects: Iterable[ClusterQueue | Cohort]) -> dict[str, Amount]:
+def amounts_of(objects: Iterable[api.ClusterQueue | api.Cohort]) -> dict[str, Amount]:
     """Return the unit of each resource for which the objects have quotas.
 
     Unless this would result in more than 24 units per quota, the unit divides all quotas and limits, so that requests
@@ -80,7 +64,7 @@ def amounts_of(objects: Iterable[ClusterQueue | Cohort]) -> dict[str, Amount]:
     return {name: Amount(name, _unit(name, amounts), bool(amounts)) for name, amounts in found.items()}
 
 
-def _quotas(objects: Iterable[ClusterQueue | Cohort]) -> Iterable[ResourceQuota]:
+def _quotas(objects: Iterable[api.ClusterQueue | api.Cohort]) -> Iterable[api.ResourceQuota]:
     rows = (row for obj in objects for group in obj.resource_groups for row in group.flavors)
     return (quota for row in rows for quota in row.resources)
 
@@ -97,7 +81,7 @@ def _unit(resource: str, amounts: set[int]) -> int:
     return max(1, common // parts)
 
 
-def requests_of(cluster: Cluster, queue: LocalQueue) -> SearchStrategy[Requests]:
+def requests_of(cluster: Cluster, queue: api.LocalQueue) -> SearchStrategy[Requests]:
     """Return a strategy for the requests of a pod in a LocalQueue: a subset of the resources of its ClusterQueue."""
     amounts = amounts_of([*cluster.cluster_queues, *cluster.cohorts])
     leads = [one for one in cluster.cluster_queues if one.name == queue.cluster_queue]
@@ -116,7 +100,7 @@ def requests_in(amounts: Sequence[Amount]) -> SearchStrategy[Requests]:
     return st.fixed_dictionaries(first, optional={name: one for name, one in drawn.items() if name not in first})
 
 
-def other_quota(draw: DrawFn, quota: ResourceQuota, amount: Amount) -> ResourceQuota:
+def other_quota(draw: DrawFn, quota: api.ResourceQuota, amount: Amount) -> api.ResourceQuota:
     """Return a quota with a different nominal quota that is not below the lending limit."""
     least = amount.steps(quota.lending_limit)
     nominal = amount.of(draw(st.integers(least, least + 2 * _STEPS)))
@@ -129,7 +113,7 @@ RESOURCES = ("cpu", "memory")
 _QUOTAS = st.integers(0, 12)
 _RECLAIM: SearchStrategy[ReclaimWithinCohort] = st.sampled_from(("Never", "LowerPriority", "Any"))
 _WITHIN: SearchStrategy[WithinClusterQueue] = st.sampled_from(("Never", "LowerPriority", "LowerOrNewerEqualPriority"))
-Stoppable = TypeVar("Stoppable", ClusterQueue, LocalQueue)
+Stoppable = TypeVar("Stoppable", api.ClusterQueue, api.LocalQueue)
 
 
 @st.composite
@@ -172,76 +156,76 @@ def clusters(
         for i in range(draw(st.integers(1, queues)))
     ]
     fair = draw(st.booleans()) if fair_sharing is None else fair_sharing
-    configuration = Configuration(fair_sharing=FairSharingConfig() if fair else None)
-    return Cluster(map(ResourceFlavor, flavors), declared, made, configuration=configuration)
+    configuration = api.Configuration(fair_sharing=api.FairSharingConfig() if fair else None)
+    return Cluster(map(api.ResourceFlavor, flavors), declared, made, configuration=configuration)
 
 
-def _cohort(draw: DrawFn, i: int, flavors: Sequence[str], resources: Sequence[str]) -> Cohort:
+def _cohort(draw: DrawFn, i: int, flavors: Sequence[str], resources: Sequence[str]) -> api.Cohort:
     parent = draw(st.sampled_from([None, *(f"cohort-{j}" for j in range(i))]))
     groups = _groups(draw, flavors, resources, in_tree=parent is not None) if draw(st.booleans()) else ()
-    return Cohort(f"cohort-{i}", parent_name=parent, resource_groups=groups, fair_sharing=_weight(draw))
+    return api.Cohort(f"cohort-{i}", parent_name=parent, resource_groups=groups, fair_sharing=_weight(draw))
 
 
 def _queue(
     draw: DrawFn, name: str, cohort: str | None, flavors: Sequence[str], resources: Sequence[str], *, preemption: bool
-) -> ClusterQueue:
-    return ClusterQueue(
+) -> api.ClusterQueue:
+    return api.ClusterQueue(
         name,
         cohort_name=cohort,
         resource_groups=_groups(draw, flavors, resources, in_tree=cohort is not None),
         queueing_strategy=draw(st.sampled_from(("BestEffortFIFO", "StrictFIFO"))),
         flavor_fungibility=draw(
             st.builds(
-                FlavorFungibility,
+                api.FlavorFungibility,
                 when_can_borrow=st.sampled_from(("MayStopSearch", "TryNextFlavor")),
                 when_can_preempt=st.sampled_from(("TryNextFlavor", "MayStopSearch")),
             )
         ),
-        preemption=_preemption(draw) if preemption else Preemption(),
+        preemption=_preemption(draw) if preemption else api.Preemption(),
         fair_sharing=_weight(draw),
     )
 
 
 def _groups(
     draw: DrawFn, flavors: Sequence[str], resources: Sequence[str], *, in_tree: bool
-) -> Sequence[ResourceGroup]:
+) -> Sequence[api.ResourceGroup]:
     used = draw(st.lists(st.sampled_from(flavors), min_size=1, unique=True))
     rows = [
-        FlavorQuotas(flavor, tuple(_resource_quota(draw, name, in_tree=in_tree) for name in resources))
+        api.FlavorQuotas(flavor, tuple(_resource_quota(draw, name, in_tree=in_tree) for name in resources))
         for flavor in used
     ]
-    return (ResourceGroup(tuple(resources), tuple(rows)),)
+    return (api.ResourceGroup(tuple(resources), tuple(rows)),)
 
 
-def _resource_quota(draw: DrawFn, name: str, *, in_tree: bool) -> ResourceQuota:
+def _resource_quota(draw: DrawFn, name: str, *, in_tree: bool) -> api.ResourceQuota:
     nominal = draw(_QUOTAS)
     borrowing = draw(st.none() | _QUOTAS) if in_tree else None
     lending = draw(st.none() | st.integers(0, nominal)) if in_tree else None
-    return ResourceQuota(name, nominal, borrowing, lending)
+    return api.ResourceQuota(name, nominal, borrowing, lending)
 
 
-def _preemption(draw: DrawFn) -> Preemption:
+def _preemption(draw: DrawFn) -> api.Preemption:
     reclaim: ReclaimWithinCohort = draw(_RECLAIM)
-    borrow = BorrowWithinCohort()
+    borrow = api.BorrowWithinCohort()
     if reclaim != "Never" and draw(st.booleans()):
-        borrow = BorrowWithinCohort("LowerPriority", draw(st.none() | st.integers(-1, 2)))
+        borrow = api.BorrowWithinCohort("LowerPriority", draw(st.none() | st.integers(-1, 2)))
     within: WithinClusterQueue = draw(_WITHIN)
-    return Preemption(reclaim_within_cohort=reclaim, within_cluster_queue=within, borrow_within_cohort=borrow)
+    return api.Preemption(reclaim_within_cohort=reclaim, within_cluster_queue=within, borrow_within_cohort=borrow)
 
 
-def _weight(draw: DrawFn) -> FairSharing | None:
+def _weight(draw: DrawFn) -> api.FairSharing | None:
     weight = draw(st.sampled_from((None, "2", "0.5", "0")))
-    return None if weight is None else FairSharing(weight)
+    return None if weight is None else api.FairSharing(weight)
 
 
 def _places(
     queues: Cluster | Iterable[str], resources: Sequence[str]
-) -> list[tuple[LocalQueue, SearchStrategy[Requests]]]:
+) -> list[tuple[api.LocalQueue, SearchStrategy[Requests]]]:
     """Return the LocalQueues, each with a strategy for the requests of its pods."""
     if isinstance(queues, Cluster):
         return [(queue, requests_of(queues, queue)) for queue in queues.local_queues]
     asked = requests_in([Amount(name, 1000 if name == "cpu" else 1) for name in resources])
-    return [(LocalQueue(name, cluster_queue=name), asked) for name in queues]
+    return [(api.LocalQueue(name, cluster_queue=name), asked) for name in queues]
 
 
 @st.composite
@@ -254,7 +238,7 @@ def workloads(
     requests: SearchStrategy[dict[str, int]] | None = None,
     resources: Sequence[str] = RESOURCES,
     prefix: str = "workload",
-) -> list[Workload]:
+) -> list[api.Workload]:
     """Generate workloads for the LocalQueues of a Cluster, or for named LocalQueues in the namespace `default`.
 
     If a Cluster is given, each pod requests resources that the ClusterQueue covers, in amounts similar to its quotas.
@@ -290,22 +274,22 @@ def workloads(
 def _workload(
     draw: DrawFn,
     name: str,
-    queue: LocalQueue,
+    queue: api.LocalQueue,
     covered: SearchStrategy[Requests],
     given: SearchStrategy[dict[str, int]] | None,
-) -> Workload:
+) -> api.Workload:
     requests: SearchStrategy[Any] = covered if given is None else given
 
-    def pod_set(name: str, *, partial: bool) -> PodSet:
+    def pod_set(name: str, *, partial: bool) -> api.PodSet:
         count = draw(st.integers(1, 3))
         fewest = draw(st.none() | st.integers(1, count)) if partial else None
-        return PodSet.of(name, count, requests=draw(requests), min_count=fewest)
+        return api.PodSet.of(name, count, requests=draw(requests), min_count=fewest)
 
     sets = [pod_set("main", partial=True)]
     if draw(st.sampled_from((False, False, False, True))):
         sets.append(pod_set("workers", partial=False))
     priority = draw(st.integers(-2, 2))
-    return Workload(name, namespace=queue.namespace, queue_name=queue.name, priority=priority, pod_sets=tuple(sets))
+    return api.Workload(name, namespace=queue.namespace, queue_name=queue.name, priority=priority, pod_sets=tuple(sets))
 
 
 @st.composite
@@ -358,7 +342,7 @@ def jobs(
 
 
 @st.composite
-def edits(draw: DrawFn, cluster: Cluster) -> ClusterQueue | Cohort | LocalQueue:
+def edits(draw: DrawFn, cluster: Cluster) -> api.ClusterQueue | api.Cohort | api.LocalQueue:
     """Generate one object of a cluster with a changed quota, policy, cohort or stop policy.
 
     Args:
@@ -376,16 +360,16 @@ def edits(draw: DrawFn, cluster: Cluster) -> ClusterQueue | Cohort | LocalQueue:
         ...     assert data.draw(edits(cluster)).name
         >>> test_edit()
     """
-    objects: list[ClusterQueue | Cohort | LocalQueue]
+    objects: list[api.ClusterQueue | api.Cohort | api.LocalQueue]
     objects = [*cluster.cluster_queues, *cluster.cohorts, *cluster.local_queues]
     obj = draw(st.sampled_from(objects))
-    if isinstance(obj, LocalQueue):
+    if isinstance(obj, api.LocalQueue):
         return _stopped(draw, obj)
     amounts = amounts_of([*cluster.cluster_queues, *cluster.cohorts])
-    if isinstance(obj, Cohort):
+    if isinstance(obj, api.Cohort):
         groups = _scaled(draw, obj.resource_groups, amounts)
         return msgspec.structs.replace(obj, resource_groups=groups, fair_sharing=_weight(draw))
-    changes: list[Callable[[ClusterQueue], ClusterQueue]] = [
+    changes: list[Callable[[api.ClusterQueue], api.ClusterQueue]] = [
         lambda queue: msgspec.structs.replace(queue, resource_groups=_scaled(draw, queue.resource_groups, amounts)),
         lambda queue: msgspec.structs.replace(queue, preemption=_preemption(draw)),
         lambda queue: msgspec.structs.replace(queue, fair_sharing=_weight(draw)),
@@ -399,7 +383,7 @@ def _stopped(draw: DrawFn, obj: Stoppable) -> Stoppable:
     return msgspec.structs.replace(obj, stop_policy=draw(st.sampled_from(("None", "Hold", "HoldAndDrain"))))
 
 
-def _moved(draw: DrawFn, queue: ClusterQueue, cluster: Cluster) -> ClusterQueue:
+def _moved(draw: DrawFn, queue: api.ClusterQueue, cluster: Cluster) -> api.ClusterQueue:
     """Return the queue with a randomly chosen cohort.
 
     A queue that has a cohort never loses it, because its limits require a cohort.
@@ -410,13 +394,17 @@ def _moved(draw: DrawFn, queue: ClusterQueue, cluster: Cluster) -> ClusterQueue:
     )
 
 
-def _scaled(draw: DrawFn, groups: Sequence[ResourceGroup], amounts: Mapping[str, Amount]) -> Sequence[ResourceGroup]:
+def _scaled(
+    draw: DrawFn, groups: Sequence[api.ResourceGroup], amounts: Mapping[str, Amount]
+) -> Sequence[api.ResourceGroup]:
     """Return the groups with different nominal quotas that are not below the lending limits."""
     return tuple(
-        ResourceGroup(
+        api.ResourceGroup(
             group.covered_resources,
             tuple(
-                FlavorQuotas(row.name, tuple(other_quota(draw, quota, amounts[quota.name]) for quota in row.resources))
+                api.FlavorQuotas(
+                    row.name, tuple(other_quota(draw, quota, amounts[quota.name]) for quota in row.resources)
+                )
                 for row in group.flavors
             ),
         )

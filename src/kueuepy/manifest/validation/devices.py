@@ -7,20 +7,10 @@ import json
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
+import kueuepy.objects as api
 from kueuepy.errors.problems import Path
 from kueuepy.manifest.formats import DNS_LABEL, DNS_SUBDOMAIN
 from kueuepy.manifest.validation.review import Review, parse_lenient
-from kueuepy.objects import (
-    CapacitySource,
-    CounterSource,
-    DeviceClass,
-    DeviceClassMapping,
-    DeviceClassSource,
-    DeviceRequest,
-    ResourceClaim,
-    ResourceClaimTemplate,
-    ResourceSlice,
-)
 from kueuepy.selectors import compile_error, is_available
 
 _MOST_MAPPINGS, _MOST_CLASSES, _MOST_NAME, _MOST_DRIVER, _MOST_WORD, _MOST_IDENTIFIER = 16, 8, 253, 63, 63, 32
@@ -47,13 +37,13 @@ _IDENTIFIER_RULE = (
 Fault = tuple[Path, str]
 
 
-def review_mappings(mappings: Sequence[DeviceClassMapping], gates: Mapping[str, bool], review: Review) -> None:
+def review_mappings(mappings: Sequence[api.DeviceClassMapping], gates: Mapping[str, bool], review: Review) -> None:
     """Check `deviceClassMappings`. Problems have the wording of Kueue's errors."""
     for path, text in mapping_faults(mappings, gates):
         review.problem(path, text)
 
 
-def mapping_faults(mappings: Sequence[DeviceClassMapping], gates: Mapping[str, bool]) -> Iterator[Fault]:
+def mapping_faults(mappings: Sequence[api.DeviceClassMapping], gates: Mapping[str, bool]) -> Iterator[Fault]:
     """Iterate over all problems of the mappings, in Kueue's order and with Kueue's wording."""
     if len(mappings) > _MOST_MAPPINGS:
         yield _PLACE, f"Too many: {len(mappings)}: must have at most {_MOST_MAPPINGS} items"
@@ -76,7 +66,7 @@ class _Classes:
         self.mapped: dict[str, str] = {}
         self.counters: dict[str, set[str]] = {}
 
-    def conflict(self, name: str, mapping: DeviceClassMapping) -> str:
+    def conflict(self, name: str, mapping: api.DeviceClassMapping) -> str:
         """Return the reason why a mapping must not name a device class; empty if the mapping is allowed."""
         counter = _first_counter(mapping)
         if name not in self.mapped:
@@ -93,7 +83,7 @@ class _Classes:
         return ""
 
 
-def _first_counter(mapping: DeviceClassMapping) -> str:
+def _first_counter(mapping: api.DeviceClassMapping) -> str:
     first = mapping.sources[0].counter if mapping.sources else None
     return first.name if first is not None else ""
 
@@ -144,7 +134,7 @@ _SUBDOMAIN = (_MOST_NAME, DNS_SUBDOMAIN, _SUBDOMAIN_RULE)
 _LABEL = (_MOST_WORD, DNS_LABEL, _LABEL_RULE)
 
 
-def _classes(path: Path, mapping: DeviceClassMapping, classes: _Classes) -> Iterator[Fault]:
+def _classes(path: Path, mapping: api.DeviceClassMapping, classes: _Classes) -> Iterator[Fault]:
     names = mapping.device_class_names
     if not names:
         yield path, "Required value: at least one device class name is required"
@@ -159,7 +149,7 @@ def _classes(path: Path, mapping: DeviceClassMapping, classes: _Classes) -> Iter
             yield _invalid(place, name, reason)
 
 
-def _sources(path: Path, sources: Sequence[DeviceClassSource], gates: Mapping[str, bool]) -> Iterator[Fault]:
+def _sources(path: Path, sources: Sequence[api.DeviceClassSource], gates: Mapping[str, bool]) -> Iterator[Fault]:
     alone = "exactly one source type must be set per entry"
     for index, source in enumerate(sources):
         place = (*path, index)
@@ -184,7 +174,7 @@ _GATES = {
 
 def _source(
     path: Path,
-    source: CounterSource | CapacitySource,
+    source: api.CounterSource | api.CapacitySource,
     gates: Mapping[str, bool],
     name_faults: Callable[[Path, str], Iterator[Fault]],
 ) -> Iterator[Fault]:
@@ -243,12 +233,12 @@ def _identifier(path: Path, text: str) -> Iterator[Fault]:
 # --- objects ---------------------------------------------------------------------------------------------------------
 
 
-def review_template(template: ResourceClaimTemplate, review: Review) -> None:
+def review_template(template: api.ResourceClaimTemplate, review: Review) -> None:
     """Check a ResourceClaimTemplate."""
     _review_requests(template.requests, ("spec", "spec", "devices", "requests"), review)
 
 
-def review_claim(claim: ResourceClaim, review: Review) -> None:
+def review_claim(claim: api.ResourceClaim, review: Review) -> None:
     """Check a ResourceClaim."""
     _review_requests(claim.requests, ("spec", "devices", "requests"), review)
 
@@ -264,7 +254,7 @@ def _require_evaluable(expressions: Iterable[str]) -> None:
             compile_error(expression)
 
 
-def _review_requests(requests: Iterable[DeviceRequest], path: Path, review: Review) -> None:
+def _review_requests(requests: Iterable[api.DeviceRequest], path: Path, review: Review) -> None:
     for index, request in enumerate(requests):
         place = (*path, index)
         if not request.name:
@@ -289,7 +279,7 @@ def _review_amounts(amounts: Mapping[str, str | int], path: Path, review: Review
             review.problem((*path, name), found)
 
 
-def review_device_class(device_class: DeviceClass, review: Review) -> None:
+def review_device_class(device_class: api.DeviceClass, review: Review) -> None:
     """Check a DeviceClass."""
     _require_evaluable(device_class.selectors)
     name = device_class.extended_resource_name
@@ -299,7 +289,7 @@ def review_device_class(device_class: DeviceClass, review: Review) -> None:
         )
 
 
-def review_slice(published: ResourceSlice, review: Review) -> None:
+def review_slice(published: api.ResourceSlice, review: Review) -> None:
     """Check a ResourceSlice."""
     if not published.driver:
         review.problem(("spec", "driver"), "is required", "Required")

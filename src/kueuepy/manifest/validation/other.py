@@ -9,24 +9,13 @@ Source: `pkg/webhooks/resourceflavor_webhook.go`, the CRDs of `apis/kueue/v1beta
 from collections.abc import Iterable
 from typing import Any
 
+import kueuepy.objects as api
 from kueuepy.errors.problems import Path, shown
 from kueuepy.manifest.findings import Findings
 from kueuepy.manifest.schema.structure import structured
 from kueuepy.manifest.schema.table import schema_of
 from kueuepy.manifest.validation.review import Review
 from kueuepy.manifest.validation.workload import review_pod_spec
-from kueuepy.objects import (
-    HOSTNAME_LABEL,
-    LimitRange,
-    Node,
-    Pod,
-    PriorityClass,
-    ResourceFlavor,
-    ResourceList,
-    RuntimeClass,
-    Taint,
-    Topology,
-)
 from kueuepy.objects.flavor import TAINT_EFFECTS
 
 _LIMIT_FIELDS = {
@@ -38,21 +27,21 @@ _LIMIT_FIELDS = {
 }
 
 
-def review_topology(topology: Topology, review: Review) -> None:
+def review_topology(topology: api.Topology, review: Review) -> None:
     """Check a Topology."""
     path = ("spec", "levels")
     review.unique(topology.levels, path)
-    if HOSTNAME_LABEL in topology.levels[:-1]:
-        place = (*path, topology.levels.index(HOSTNAME_LABEL), "nodeLabel")
-        review.problem(place, f"is {HOSTNAME_LABEL}; it may only be the last level")
+    if api.HOSTNAME_LABEL in topology.levels[:-1]:
+        place = (*path, topology.levels.index(api.HOSTNAME_LABEL), "nodeLabel")
+        review.problem(place, f"is {api.HOSTNAME_LABEL}; it may only be the last level")
 
 
-def review_priority_class(priority: PriorityClass, review: Review) -> None:
+def review_priority_class(priority: api.PriorityClass, review: Review) -> None:
     """Check a PriorityClass."""
     review.int32(priority.value, ("value",))
 
 
-def review_limit_range(limits: LimitRange, review: Review) -> None:
+def review_limit_range(limits: api.LimitRange, review: Review) -> None:
     """Check the quantities of a LimitRange."""
     for position, item in enumerate(limits.limits):
         path = ("spec", "limits", position)
@@ -60,30 +49,30 @@ def review_limit_range(limits: LimitRange, review: Review) -> None:
             _review_quantities(getattr(item, attribute), (*path, field), review)
 
 
-def review_runtime_class(runtime: RuntimeClass, review: Review) -> None:
+def review_runtime_class(runtime: api.RuntimeClass, review: Review) -> None:
     """Check the quantities of a RuntimeClass."""
     _review_quantities(runtime.overhead, ("overhead", "podFixed"), review)
 
 
-def review_node(node: Node, review: Review) -> None:
+def review_node(node: api.Node, review: Review) -> None:
     """Check the quantities and taints of a Node."""
     _review_quantities(node.capacity, ("status", "capacity"), review)
     _review_quantities(node.allocatable, ("status", "allocatable"), review)
     review_taints(node.taints, ("spec", "taints"), review)
 
 
-def review_pod(pod: Pod, review: Review) -> None:
+def review_pod(pod: api.Pod, review: Review) -> None:
     """Check the requests of a Pod and the name of its node."""
     review.subdomain(pod.node_name or None, ("spec", "nodeName"))
     review_pod_spec(pod.spec, ("spec",), review)
 
 
-def _review_quantities(quantities: ResourceList, path: Path, review: Review) -> None:
+def _review_quantities(quantities: api.ResourceList, path: Path, review: Review) -> None:
     for name, value in quantities.items():
         review.quantity(value, (*path, name))
 
 
-def review_flavor(flavor: ResourceFlavor, review: Review) -> None:
+def review_flavor(flavor: api.ResourceFlavor, review: Review) -> None:
     """Check a ResourceFlavor."""
     review.labels(flavor.node_labels, ("spec", "nodeLabels"))
     review_taints(flavor.node_taints, ("spec", "nodeTaints"), review)
@@ -91,7 +80,7 @@ def review_flavor(flavor: ResourceFlavor, review: Review) -> None:
         review.problem(("spec", "nodeLabels"), "is empty; a flavor with a topology needs at least one node label")
 
 
-def review_taints(taints: Iterable[Taint], path: Path, review: Review) -> None:
+def review_taints(taints: Iterable[api.Taint], path: Path, review: Review) -> None:
     """Check a list of taints."""
     seen = set()
     for position, taint in enumerate(taints):

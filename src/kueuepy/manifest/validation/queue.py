@@ -9,26 +9,17 @@ from typing import Literal
 
 import msgspec
 
+import kueuepy.objects as api
 from kueuepy._core import Quantity
 from kueuepy.errors.problems import Path
 from kueuepy.manifest.validation.review import ZERO, Review
-from kueuepy.objects import (
-    AdmissionCheckStrategyRule,
-    ClusterQueue,
-    Cohort,
-    FairSharing,
-    FlavorQuotas,
-    LabelSelector,
-    ResourceGroup,
-    ResourceQuota,
-)
 
 _CHECKS = ("spec", "admissionChecksStrategy", "admissionChecks")
 _CONCURRENT = ("spec", "concurrentAdmissionPolicy", "migration")
 _MAX_CONCURRENT_FLAVORS = 16
 
 
-def review_cluster_queue(queue: ClusterQueue, review: Review, skipped_checks: Iterable[str] = ()) -> None:
+def review_cluster_queue(queue: api.ClusterQueue, review: Review, skipped_checks: Iterable[str] = ()) -> None:
     """Check a ClusterQueue.
 
     Args:
@@ -52,7 +43,7 @@ def review_cluster_queue(queue: ClusterQueue, review: Review, skipped_checks: It
     _review_concurrent_admission(queue, review)
 
 
-def _review_fungibility(queue: ClusterQueue, review: Review) -> None:
+def _review_fungibility(queue: api.ClusterQueue, review: Review) -> None:
     fungibility = queue.flavor_fungibility
     policies = {fungibility.when_can_borrow, fungibility.when_can_preempt}
     if fungibility.preference is not None and policies != {"TryNextFlavor"}:
@@ -62,13 +53,13 @@ def _review_fungibility(queue: ClusterQueue, review: Review) -> None:
         )
 
 
-def flavor_names(queue: ClusterQueue) -> list[str]:
+def flavor_names(queue: api.ClusterQueue) -> list[str]:
     """Return the names of the flavors of all resource groups."""
     return [quotas.name for group in queue.resource_groups for quotas in group.flavors]
 
 
-def _review_checks(queue: ClusterQueue, skipped: set[str], review: Review) -> None:
-    rules: Sequence[AdmissionCheckStrategyRule] = queue.admission_checks_strategy
+def _review_checks(queue: api.ClusterQueue, skipped: set[str], review: Review) -> None:
+    rules: Sequence[api.AdmissionCheckStrategyRule] = queue.admission_checks_strategy
     flavors = flavor_names(queue)
     for position, rule in enumerate(rules):
         path = (*_CHECKS, position, "onFlavors")
@@ -77,7 +68,7 @@ def _review_checks(queue: ClusterQueue, skipped: set[str], review: Review) -> No
                 review.one_of(flavor, flavors, (*path, index))
 
 
-def _review_concurrent_admission(queue: ClusterQueue, review: Review) -> None:
+def _review_concurrent_admission(queue: api.ClusterQueue, review: Review) -> None:
     policy = queue.concurrent_admission_policy
     if policy is None:
         return
@@ -99,7 +90,7 @@ def _review_concurrent_admission(queue: ClusterQueue, review: Review) -> None:
         review.one_of(constraints["lastAcceptableFlavorName"], flavor_names(queue), path)
 
 
-def review_selector(selector: LabelSelector | None, path: Path, review: Review) -> None:
+def review_selector(selector: api.LabelSelector | None, path: Path, review: Review) -> None:
     """Check a label selector."""
     if selector is None:
         return
@@ -116,7 +107,7 @@ def review_selector(selector: LabelSelector | None, path: Path, review: Review) 
             review.label_value(value, (*place, "values", index))
 
 
-def review_cohort(cohort: Cohort, review: Review) -> None:
+def review_cohort(cohort: api.Cohort, review: Review) -> None:
     """Check a Cohort. Cycles of cohorts are valid; the ClusterQueues in a cycle are inactive."""
     review_groups(cohort.resource_groups, Owner("parent", cohort.parent_name is not None, bounds_lending=False), review)
     review_weight(cohort.fair_sharing, review)
@@ -143,7 +134,7 @@ class Owner(msgspec.Struct, frozen=True):
     bounds_lending: bool
 
 
-def review_groups(groups: Sequence[ResourceGroup], owner: Owner, review: Review) -> None:
+def review_groups(groups: Sequence[api.ResourceGroup], owner: Owner, review: Review) -> None:
     """Check all resource groups of a ClusterQueue or Cohort."""
     resources: set[str] = set()
     flavors: set[str] = set()
@@ -157,7 +148,7 @@ def review_groups(groups: Sequence[ResourceGroup], owner: Owner, review: Review)
             _review_flavor(quotas, group, (*path, "flavors", index), owner, review)
 
 
-def review_totals(groups: Sequence[ResourceGroup], review: Review) -> None:
+def review_totals(groups: Sequence[api.ResourceGroup], review: Review) -> None:
     """Check the limits on the total size of all groups, which apply to a ClusterQueue."""
     totals = {
         "flavors": sum(len(group.flavors) for group in groups),
@@ -179,7 +170,9 @@ def _once(name: str, word: str, seen: set[str], path: Path, review: Review) -> N
     seen.add(name)
 
 
-def _review_flavor(quotas: FlavorQuotas, group: ResourceGroup, path: Path, owner: Owner, review: Review) -> None:
+def _review_flavor(
+    quotas: api.FlavorQuotas, group: api.ResourceGroup, path: Path, owner: Owner, review: Review
+) -> None:
     covered = group.covered_resources
     names = tuple(quota.name for quota in quotas.resources)
     if len(names) != len(covered):
@@ -194,7 +187,7 @@ def _review_flavor(quotas: FlavorQuotas, group: ResourceGroup, path: Path, owner
         _review_quota(quota, place, owner, review)
 
 
-def _review_quota(quota: ResourceQuota, path: Path, owner: Owner, review: Review) -> None:
+def _review_quota(quota: api.ResourceQuota, path: Path, owner: Owner, review: Review) -> None:
     nominal = review.quantity(quota.nominal_quota, (*path, "nominalQuota"))
     lending = review.quantity(quota.lending_limit, (*path, "lendingLimit"))
     review.quantity(quota.borrowing_limit, (*path, "borrowingLimit"))
@@ -206,7 +199,7 @@ def _review_quota(quota: ResourceQuota, path: Path, owner: Owner, review: Review
         review.problem((*path, "lendingLimit"), detail)
 
 
-def review_weight(sharing: FairSharing | None, review: Review) -> None:
+def review_weight(sharing: api.FairSharing | None, review: Review) -> None:
     """Check that a weight is 0 or more than 1n.
 
     Kueue rejects smaller weights because divisions would lose their precision.

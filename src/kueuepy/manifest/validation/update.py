@@ -9,58 +9,47 @@ from typing import Any
 
 import msgspec
 
+import kueuepy.objects as api
 from kueuepy.errors.problems import Path
 from kueuepy.manifest.convert import to_dict
 from kueuepy.manifest.schema.meaning import same_pod_sets, same_status
 from kueuepy.manifest.validation import queue as queues
 from kueuepy.manifest.validation.review import Review
 from kueuepy.manifest.validation.workload import admitted_counts, gates_of, is_elastic, is_replacement
-from kueuepy.objects import (
-    HOSTNAME_LABEL,
-    Admission,
-    AdmissionCheck,
-    ClusterQueue,
-    LocalQueue,
-    Object,
-    ResourceFlavor,
-    Topology,
-    Workload,
-    WorkloadStatus,
-)
 
-_NO_STATUS = WorkloadStatus()
+_NO_STATUS = api.WorkloadStatus()
 
 
-def review_update(old: Object, new: Object, review: Review, rules: Callable[[Any, Review], None]) -> None:
+def review_update(old: api.Object, new: api.Object, review: Review, rules: Callable[[Any, Review], None]) -> None:
     """Check the new state of an object, and the changes from the old state."""
     match old, new:
-        case ClusterQueue(), ClusterQueue():
+        case api.ClusterQueue(), api.ClusterQueue():
             _review_cluster_queue(old, new, review)
             return
-        case Workload(), Workload():
+        case api.Workload(), api.Workload():
             _review_workload(old, new, review, rules)
             return
-        case LocalQueue(), LocalQueue():
+        case api.LocalQueue(), api.LocalQueue():
             if old.cluster_queue and new.cluster_queue:
                 _same(old.cluster_queue, new.cluster_queue, ("spec", "clusterQueue"), review)
-        case ResourceFlavor(), ResourceFlavor() if old.topology_name is not None:
+        case api.ResourceFlavor(), api.ResourceFlavor() if old.topology_name is not None:
             _same(old.topology_name, new.topology_name, ("spec", "topologyName"), review)
-        case AdmissionCheck(), AdmissionCheck():
+        case api.AdmissionCheck(), api.AdmissionCheck():
             if old.controller_name and new.controller_name:
                 _same(old.controller_name, new.controller_name, ("spec", "controllerName"), review)
-        case Topology(), Topology() if old.levels and new.levels:
-            if not old.levels[-1] == new.levels[-1] == HOSTNAME_LABEL:
+        case api.Topology(), api.Topology() if old.levels and new.levels:
+            if not old.levels[-1] == new.levels[-1] == api.HOSTNAME_LABEL:
                 _same(old.levels, new.levels, ("spec", "levels"), review)
     rules(new, review)
 
 
-def review_old_levels(old: Object, new: Object, review: Review) -> None:
+def review_old_levels(old: api.Object, new: api.Object, review: Review) -> None:
     """Check the rule of v1beta1 that the levels of a Topology are immutable.
 
     In v1beta2, the levels can be changed if the lowest level is the host name before and after the change.
     """
     path = ("spec", "levels")
-    if not (isinstance(old, Topology) and isinstance(new, Topology) and old.levels and new.levels):
+    if not (isinstance(old, api.Topology) and isinstance(new, api.Topology) and old.levels and new.levels):
         return
     if not any(problem.path == path for problem in review.problems):
         _same(old.levels, new.levels, path, review)
@@ -71,7 +60,7 @@ def _same(old: object, new: object, path: Path, review: Review) -> None:
         review.problem(path, "cannot be changed", "Invalid")
 
 
-def _review_cluster_queue(old: ClusterQueue, new: ClusterQueue, review: Review) -> None:
+def _review_cluster_queue(old: api.ClusterQueue, new: api.ClusterQueue, review: Review) -> None:
     """Check a ClusterQueue.
 
     The flavors of an admission check are not checked if neither these flavors nor the queue's flavors changed.
@@ -86,7 +75,9 @@ def _review_cluster_queue(old: ClusterQueue, new: ClusterQueue, review: Review) 
     _same(old.concurrent_admission_policy, new.concurrent_admission_policy, policy, review)
 
 
-def _review_workload(old: Workload, new: Workload, review: Review, rules: Callable[[Any, Review], None]) -> None:
+def _review_workload(
+    old: api.Workload, new: api.Workload, review: Review, rules: Callable[[Any, Review], None]
+) -> None:
     before, after = old.status or _NO_STATUS, new.status or _NO_STATUS
     stale = before.reclaimable_pods if is_elastic(new, review) else ()
     kept = tuple(pods for pods in after.reclaimable_pods if pods not in stale)
@@ -113,7 +104,7 @@ def _review_workload(old: Workload, new: Workload, review: Review, rules: Callab
     _review_gates(old, new, review)
 
 
-def _review_pod_sets(old: Workload, new: Workload, review: Review) -> None:
+def _review_pod_sets(old: api.Workload, new: api.Workload, review: Review) -> None:
     """Check that pod sets do not change while quota is reserved. The count of an elastic job may decrease."""
     path = ("spec", "podSets")
     if len(old.pod_sets) != len(new.pod_sets):
@@ -132,7 +123,7 @@ def _review_pod_sets(old: Workload, new: Workload, review: Review) -> None:
             review.problem((*path, position), "cannot be changed while quota is reserved, but for a lower count")
 
 
-def _review_class_ref(old: Workload, new: Workload, review: Review) -> None:
+def _review_class_ref(old: api.Workload, new: api.Workload, review: Review) -> None:
     before, after, path = old.priority_class_ref, new.priority_class_ref, ("spec", "priorityClassRef")
     if before is None or after is None:
         if before is not after:
@@ -143,7 +134,9 @@ def _review_class_ref(old: Workload, new: Workload, review: Review) -> None:
         _same(getattr(before, field), getattr(after, field), (*path, field), review)
 
 
-def _review_reclaimable(new: Workload, before: WorkloadStatus, after: WorkloadStatus, review: Review) -> None:
+def _review_reclaimable(
+    new: api.Workload, before: api.WorkloadStatus, after: api.WorkloadStatus, review: Review
+) -> None:
     """Check that reclaimable counts do not decrease, except for pod sets that were scaled down."""
     counts = {pods.name: pods.count for pods in after.reclaimable_pods}
     shrunk = _scaled_down(new, after) if is_elastic(new, review) else set()
@@ -157,12 +150,12 @@ def _review_reclaimable(new: Workload, before: WorkloadStatus, after: WorkloadSt
             review.problem((*path, "count"), f"is {counts[pods.name]}; it cannot be less than {pods.count}")
 
 
-def _scaled_down(workload: Workload, status: WorkloadStatus) -> set[str]:
+def _scaled_down(workload: api.Workload, status: api.WorkloadStatus) -> set[str]:
     sizes = {pod_set.name: pod_set.count for pod_set in workload.pod_sets}
     return {name for name, count in admitted_counts(status).items() if count > sizes.get(name, 0)}
 
 
-def _lasting(admission: Admission) -> Admission:
+def _lasting(admission: api.Admission) -> api.Admission:
     """Return the immutable fields of an admission: all fields except the topology assignments."""
     assignments = tuple(
         msgspec.structs.replace(assignment, topology_assignment=None, delayed_topology_request=None)
@@ -171,7 +164,7 @@ def _lasting(admission: Admission) -> Admission:
     return msgspec.structs.replace(admission, pod_set_assignments=assignments)
 
 
-def _review_check_updates(before: WorkloadStatus, after: WorkloadStatus, review: Review) -> None:
+def _review_check_updates(before: api.WorkloadStatus, after: api.WorkloadStatus, review: Review) -> None:
     ready = {check.name: check for check in before.admission_checks if check.state == "Ready"}
     for position, check in enumerate(after.admission_checks):
         if check.state == "Ready" and check.name in ready:
@@ -180,7 +173,7 @@ def _review_check_updates(before: WorkloadStatus, after: WorkloadStatus, review:
             _same(before_updates, list(check.pod_set_updates), path, review)
 
 
-def _review_cluster(new: Workload, before: WorkloadStatus, after: WorkloadStatus, review: Review) -> None:
+def _review_cluster(new: api.Workload, before: api.WorkloadStatus, after: api.WorkloadStatus, review: Review) -> None:
     """Check that the worker cluster of a Workload is one of its nominated clusters.
 
     A workload slice that replaces another slice may run on any cluster.
@@ -195,7 +188,7 @@ def _review_cluster(new: Workload, before: WorkloadStatus, after: WorkloadStatus
         _same(before.cluster_name, name, ("status", "clusterName"), review)
 
 
-def _review_gates(old: Workload, new: Workload, review: Review) -> None:
+def _review_gates(old: api.Workload, new: api.Workload, review: Review) -> None:
     if review.enabled("AdmissionGatedBy") and not set(gates_of(new)) <= set(gates_of(old)):
         path = ("metadata", "annotations", "kueue.x-k8s.io/admission-gated-by")
         review.problem(path, "may only lose gates after creation", "Forbidden")
