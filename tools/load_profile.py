@@ -30,7 +30,7 @@ from kueuepy.objects import (
     Workload,
 )
 from kueuepy.objects.queue import ReclaimWithinCohort, WithinClusterQueue  # noqa: TC001 - msgspec reads them
-from kueuepy.objects.quota import FlavorQuotas, ResourceQuota
+from kueuepy.objects.queue import FlavorQuotas, ResourceQuota
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

@@ -6,7 +6,7 @@ import pytest
 
 from kueuepy.errors import InvalidSpecError
 from kueuepy.jobs import adapter_for, apply_patch, start_patch, stop_patch, suspend, to_workload, to_workloads
-from kueuepy.jobs.role import role_hash
+from kueuepy.jobs.integrations.pod import role_hash
 from kueuepy.objects import Configuration, PodSetAssignment, ReclaimablePod
 
 PREFIX = "kueue.x-k8s.io/"

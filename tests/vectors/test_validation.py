@@ -13,7 +13,7 @@ from kueuepy.manifest import ManifestError, from_dict, load, to_dict, validate_u
 from kueuepy.manifest.convert import read_object, split_api_version
 from kueuepy.manifest.findings import Findings
 from kueuepy.manifest.kinds import KINDS
-from kueuepy.manifest.schema.meaning import plain
+from kueuepy.manifest.validation.update import plain
 from kueuepy.manifest.versions import to_v1beta2
 from kueuepy.objects.times import SECOND, parse_time
 from vectors.files import lines

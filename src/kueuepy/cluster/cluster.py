@@ -32,6 +32,7 @@ class Cluster:
     of the LocalQueues are created, with their name as the only label.
 
     Example:
+        >>> from kueuepy.objects import ClusterQueue, ResourceFlavor
         >>> cluster = Cluster(ResourceFlavor("default"), ClusterQueue.of("vision", {"default": {"cpu": 9}}))
         >>> cluster.local_queues[0].key
         'default/vision'
@@ -235,6 +236,7 @@ class Cluster:
             InvalidSpecError: An object is not valid.
 
         Example:
+            >>> from kueuepy.objects import ClusterQueue, ResourceFlavor
             >>> cluster = Cluster(ResourceFlavor("default"), ClusterQueue.of("a", {"default": {"cpu": 9}}))
             >>> cluster.replace(ClusterQueue.of("a", {"default": {"cpu": 5}})) == cluster
             False
@@ -287,6 +289,7 @@ class Cluster:
             InvalidSpecError: The object would not be valid.
 
         Example:
+            >>> from kueuepy.objects import ClusterQueue, ResourceFlavor
             >>> cluster = Cluster(ResourceFlavor("h100"), ClusterQueue.of("a", {"h100": {"cpu": 9}}))
             >>> strict = cluster.edit("ClusterQueue/*:queueingStrategy", "StrictFIFO")
             >>> strict.edit("ClusterQueue/a:quota[h100/cpu].nominalQuota", 5).cluster_queues[0].queueing_strategy
@@ -329,6 +332,7 @@ class Cluster:
             InvalidSpecError: An object would not be valid.
 
         Example:
+            >>> from kueuepy.objects import ClusterQueue, ResourceFlavor
             >>> cluster = Cluster(ResourceFlavor("h100"), ClusterQueue.of("a", {"h100": {"cpu": 9}}, cohort_name="all"))
             >>> hold = {"kind": "ClusterQueue", "metadata": {"name": "a"}, "spec": {"stopPolicy": "Hold"}}
             >>> cluster.patch(hold).cluster_queues[0].cohort_name
@@ -437,6 +441,7 @@ def dump(cluster: Cluster, path: str | os.PathLike[str] | None = None) -> str:
         InvalidSpecError: `cluster` is not a Cluster.
 
     Example:
+        >>> from kueuepy.objects import ClusterQueue, ResourceFlavor
         >>> cluster = Cluster(ResourceFlavor("default"), ClusterQueue.of("vision", {"default": {"cpu": 9}}))
         >>> load(dump(cluster)) == cluster
         True

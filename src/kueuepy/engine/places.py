@@ -34,16 +34,7 @@ class PlaceFailureView(TypedDict):
     total_nodes: int
 
 
-class PlaceFactsView(TypedDict):
-    """The placement of a pod set, and of the leader of its group if any, in the topology of one flavor.
-
-    `largest` is the largest pod count that could be placed with an otherwise identical request. `domains` lists the
-    domains of each level down to the requested level, with the largest capacity first and at most 1000 domains per
-    level. `domain_counts` is the number of domains of each level. If the request requires a level, `nearest` is the
-    domain of this level into which the most pods fit. If `resolved` is False, the request is not valid for this
-    topology, and all numbers are absent.
-    """
-
+class _Request(TypedDict):
     topology: str
     levels: tuple[str, ...]
     count: int
@@ -53,6 +44,18 @@ class PlaceFactsView(TypedDict):
     level: str
     slice_size: int
     slice_level: str
+
+
+class PlaceFactsView(_Request, total=False):
+    """The placement of a pod set, and of the leader of its group if any, in the topology of one flavor.
+
+    `largest` is the largest pod count that could be placed with an otherwise identical request. `domains` lists the
+    domains of each level down to the requested level, with the largest capacity first and at most 1000 domains per
+    level. `domain_counts` is the number of domains of each level. If the request requires a level, `nearest` is the
+    domain of this level into which the most pods fit. If `resolved` is False, the request is not valid for this
+    topology, and all numbers are absent.
+    """
+
     failure: PlaceFailureView | None
     failure_if_empty: PlaceFailureView | None
     largest: int

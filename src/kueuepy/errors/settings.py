@@ -1,12 +1,16 @@
 """Signatures for functions that pass keyword arguments on to another function, and errors for unknown keywords."""
 
+from __future__ import annotations
+
 import inspect
-from collections.abc import Callable, Mapping
 from functools import wraps
-from typing import Any, ParamSpec, TypeVar, cast
+from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar, cast
 
 from kueuepy.errors import InvalidSpecError
 from kueuepy.errors.problems import suggestion
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
 
 P = ParamSpec("P")
 R = TypeVar("R")

@@ -19,9 +19,8 @@ from kueuepy.engine.records import NO_CONDITION, ConditionView, StatusView
 from kueuepy.explain import words
 from kueuepy.explain.cause import Cause
 from kueuepy.explain.cause import cause as _cause
-from kueuepy.explain.obstacles import check_cause, obstacles, ways_out
-from kueuepy.explain.places import place_cause
-from kueuepy.explain.remedies import remedies
+from kueuepy.explain.obstacles import check_cause, obstacles, remedies, ways_out
+from kueuepy.explain.placewords import place_cause
 
 _MOST_NAMED = 5  # workloads each of which would free enough quota alone
 _MOST_ALIKE = 3  # more candidates of one queue with the same verdict are combined

@@ -14,7 +14,7 @@ from kueuepy.errors.arguments import checked, checked_methods
 from kueuepy.explain.cause import Cause, RootCause
 from kueuepy.explain.causes import history_causes, holding_causes, waiting_causes
 from kueuepy.explain.obstacles import delays, fewer_pods, releases
-from kueuepy.explain.places import held_places
+from kueuepy.explain.placewords import held_places
 from kueuepy.explain.roots import holding_root, waiting_root
 from kueuepy.look.notebook import repr_html
 from kueuepy.objects import Workload

@@ -10,7 +10,7 @@ from msgspec import Meta
 
 from kueuepy.engine.decisions import PreemptionReason
 from kueuepy.engine.facts import Amount, ComparisonView, NodeView, QuotaUserView, ShareView
-from kueuepy.engine.places import DomainView, PlaceFailureView
+from kueuepy.engine.places import DomainView, PlaceFactsView
 from kueuepy.explain.cause import CauseKind, RootCode
 from kueuepy.objects.status import CheckState
 
@@ -210,36 +210,6 @@ class FewerPods(TypedDict):
     count: Pods
 
 
-class _Topology(TypedDict):
-    topology: str
-    levels: list[str]
-    count: Pods
-    has_leader: bool
-    resolved: bool
-    mode: Literal["required", "preferred", "unconstrained", "slices", "implied"]
-    level: str
-    slice_size: Pods
-    slice_level: str
-
-
-class Topology(_Topology, total=False):
-    """Whether the pods of a pod set fit into the topology of a flavor.
-
-    `largest` is the largest number of pods that would fit now, and `largest_if_empty` the largest number that would fit
-    without other workloads. The numbers are absent if the topology does not support the request (`resolved` is false).
-    """
-
-    failure: PlaceFailureView | None
-    failure_if_empty: PlaceFailureView | None
-    largest: Pods
-    largest_if_empty: Pods
-    most_on_a_node: Pods
-    domains: list[DomainView]
-    domain_counts: list[int]
-    nearest: list[str] | None
-    sufficient_alone: list[Key]
-
-
 class Domains(TypedDict):
     """The number of domains of a level that are not listed."""
 
@@ -291,7 +261,7 @@ FACTS: dict[CauseKind, type] = {
     "search_continues": NoFacts,
     "share": ShareView,
     "sufficient_alone": Workloads,
-    "topology": Topology,
+    "topology": PlaceFactsView,
     "undeclared": OfResource,
 }
 """The facts of each kind of cause."""

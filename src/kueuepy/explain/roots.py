@@ -7,8 +7,7 @@ from kueuepy.engine.facts import CellView, FactsView, FlavorView, ObstacleView, 
 from kueuepy.engine.records import NO_CONDITION, AdmissionView, CheckView, ConditionView, StatusView
 from kueuepy.explain import placewords, words
 from kueuepy.explain.cause import RootCause, RootCode
-from kueuepy.explain.obstacles import backoff
-from kueuepy.explain.remedies import by_resource_group
+from kueuepy.explain.obstacles import backoff, by_resource_group
 
 _OBSTACLES: dict[str, RootCode] = {
     "LocalQueueMissing": "QueueInactive",

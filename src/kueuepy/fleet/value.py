@@ -1,23 +1,137 @@
-"""Fleet: a manager, its workers and a dispatcher, as one immutable value."""
+"""Fleet: a manager, its workers and a dispatcher, as one immutable value.
 
-from collections.abc import Mapping
+The default manager of a fleet, created from its workers.
+
+Paths for edits to a fleet: fields of objects in its clusters, and settings of the fleet.
+"""
+
+from collections.abc import Iterable, Mapping
+from fnmatch import fnmatchcase
 from typing import Any
 
 import msgspec
 
+import kueuepy.objects as api
 from kueuepy._core import Quantity
 from kueuepy.cluster import Cluster
+from kueuepy.cluster.edit import edited
 from kueuepy.errors import InvalidSpecError, NotFoundError, UnsupportedError
 from kueuepy.errors.arguments import checked_methods
 from kueuepy.errors.problems import suggestion
 from kueuepy.errors.words import counted
-from kueuepy.fleet.automation import CONTROLLER, automated
+from kueuepy.fleet.automation import CONTROLLER, automated, totals_of
 from kueuepy.fleet.dispatchers import AllAtOnce, Dispatcher, DispatcherName, Incremental, dispatcher_of
-from kueuepy.fleet.edit import MANAGER, check_path, sorted_edits
-from kueuepy.fleet.manager import manager_of
 from kueuepy.look.notebook import Sheet, repr_html
 from kueuepy.objects import ClusterQueue
 from kueuepy.objects.times import Seconds, duration_ns
+
+MANAGER = "manager"
+_FLEET = "fleet"
+_SETTINGS = ("dispatcher", "step", "round", "sync", "gated")
+
+
+def sorted_edits(values: Mapping[str, Any], workers: Iterable[str]) -> tuple[dict[str, dict[str, Any]], dict[str, Any]]:
+    """Return the values for each cluster, keyed by path in the cluster, and the values for the fleet's settings.
+
+    Args:
+        values: The values by path; see `Fleet.edit_all`.
+        workers: The names of the workers.
+
+    Raises:
+        NotFoundError: A path does not match any cluster or setting.
+        InvalidSpecError: A path is malformed.
+    """
+    of_clusters: dict[str, dict[str, Any]] = {}
+    settings: dict[str, Any] = {}
+    for path, value in values.items():
+        names, rest = _target(path, tuple(workers))
+        if not names:
+            settings[rest] = value
+        for name in names:
+            of_clusters.setdefault(name, {})[rest] = value
+    return of_clusters, settings
+
+
+def check_path(path: str, clusters: Mapping[str, Cluster]) -> None:
+    """Check that a path exists in the manager and the workers of a fleet, without validating values.
+
+    Raises:
+        NotFoundError: The path does not match anything.
+        InvalidSpecError: The path is malformed.
+    """
+    names, rest = _target(path, tuple(name for name in clusters if name != MANAGER))
+    for name in names:
+        _check(name, clusters[name], rest)
+
+
+def _check(name: str, cluster: Cluster, path: str) -> None:
+    try:
+        edited(cluster.objects(), cluster.configuration, path, None)
+    except NotFoundError as error:
+        raise NotFoundError(f"{name}: {error.args[0]}") from None
+    except InvalidSpecError:
+        if ":" not in path:
+            raise
+
+
+def _target(path: str, workers: tuple[str, ...]) -> tuple[list[str], str]:
+    """Return the clusters that a path selects, and the remaining path; the list is empty for a setting of the fleet."""
+    target, colon, rest = path.partition(":")
+    known = (MANAGER, *workers)
+    if target == _FLEET and _FLEET not in known:
+        if rest not in _SETTINGS:
+            raise NotFoundError(f'edit: "{path}": "{rest}" is not a setting of a fleet; {suggestion(rest, _SETTINGS)}')
+        return [], rest
+    if not colon or "/" in target or (target == "Configuration" and target not in known):
+        raise InvalidSpecError(
+            f'edit: "{path}"; a path of a fleet must begin with a cluster, such as "{known[-1]}:{path}"; the clusters '
+            f'are {", ".join(known)}, and "*" selects all workers'
+        )
+    names = [target] if target in known else [name for name in workers if fnmatchcase(name, target)]
+    if not names:
+        raise NotFoundError(f'edit: "{path}": "{target}" is not a cluster; {suggestion(target, known)}')
+    return names, rest
+
+
+_CHECK, _FLAVOR = "multikueue", "any"
+
+
+def manager_of(workers: Mapping[str, Cluster]) -> Cluster:
+    """Return a manager with one ClusterQueue for each LocalQueue of the workers.
+
+    The quota of a ClusterQueue is the sum of the nominal quotas of the workers' ClusterQueues to which the LocalQueue
+    points. The quota automation of MultiKueue computes the same total quotas
+    (`pkg/controller/admissionchecks/multikueue/clusterqueue.go`).
+    """
+    keys = dict.fromkeys(local.key for cluster in workers.values() for local in cluster.local_queues)
+    queues = {key: totals_of({key}, list(workers), workers) for key in keys}
+    names = {key.partition("/")[2] for key in queues}
+    is_unique = len(names) == len(queues)
+    objects: list[api.Object] = [api.ResourceFlavor(_FLAVOR), api.AdmissionCheck(_CHECK, controller_name=CONTROLLER)]
+    objects += [api.Namespace(name) for name in dict.fromkeys(key.partition("/")[0] for key in queues)]
+    for key, totals in queues.items():
+        namespace, _, name = key.partition("/")
+        queue = name if is_unique else f"{namespace}-{name}"
+        objects += [_queue(queue, totals), api.LocalQueue(name, namespace=namespace, cluster_queue=queue)]
+    gates = {gate for cluster in workers.values() for gate in cluster.configuration.feature_gates.items()}
+    first = next(iter(workers.values())).configuration
+    shared = {name: on for name, on in sorted(gates) if name.startswith("MultiKueue")}
+    return Cluster(objects, configuration=api.Configuration(feature_gates=shared, version=first.version))
+
+
+def _queue(name: str, totals: Mapping[str, int]) -> api.ClusterQueue:
+    resources = tuple(
+        api.ResourceQuota(resource, nominal_quota=Quantity.format(resource, amount))
+        for resource, amount in totals.items()
+    )
+    group = api.ResourceGroup(tuple(totals), (api.FlavorQuotas(_FLAVOR, resources),))
+    return api.ClusterQueue(
+        name,
+        resource_groups=(group,) if totals else (),
+        namespace_selector=api.LabelSelector(),
+        admission_checks_strategy=(api.AdmissionCheckStrategyRule(_CHECK),),
+    )
+
 
 _MOST_CLUSTERS = 20
 _GATE = "MultiKueueOrchestratedPreemption"

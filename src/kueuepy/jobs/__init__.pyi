@@ -5,7 +5,7 @@ from kueuepy.jobs.custom import PodSetPath, path_kind
 from kueuepy.jobs.fields import Document as Document
 from kueuepy.jobs.fields import Section as Section
 from kueuepy.jobs.job import Finished as Finished, Job
-from kueuepy.jobs.naming import workload_name as workload_name
+from kueuepy.jobs.base import workload_name as workload_name
 from kueuepy.jobs.cluster import Unmanaged as Unmanaged
 from kueuepy.jobs.podset_info import pod_set_infos as pod_set_infos
 from kueuepy.jobs.priority import AnyPriorityClass as AnyPriorityClass

@@ -1,6 +1,12 @@
-"""Base classes for kinds of jobs: those that Kueue suspends, and those whose jobs or pods it suspends instead."""
+"""Base classes for kinds of jobs: those that Kueue suspends, and those whose jobs or pods it suspends instead.
+
+Names of the Workloads that Kueue creates for jobs.
+
+Source: `pkg/controller/jobframework/workload_names.go`.
+"""
 
 import copy
+import hashlib
 import re
 from abc import abstractmethod
 from collections.abc import Iterable, Mapping, Sequence
@@ -8,7 +14,8 @@ from dataclasses import dataclass, field
 from typing import ClassVar
 
 from kueuepy.errors import InvalidSpecError
-from kueuepy.jobs import checks, keys, naming, patch, topology
+from kueuepy.errors.arguments import checked
+from kueuepy.jobs import checks, keys, patch, topology
 from kueuepy.jobs.checks import check_pod_spec
 from kueuepy.jobs.fields import Document, Section, manifests, with_text_quantities, without_nulls
 from kueuepy.jobs.job import Finished, Job
@@ -17,6 +24,37 @@ from kueuepy.jobs.topology import PodIndex, topology_request
 from kueuepy.manifest.formats import LABEL_LENGTH
 from kueuepy.manifest.jobkinds import BUILT_IN
 from kueuepy.objects import Configuration, PodSet, ReclaimablePod
+
+_HASH_LENGTH = 5
+_LONGEST = 253
+_LONGEST_LABEL = 63
+
+
+@checked
+def workload_name(kind: str, group: str, name: str, uid: str = "", extra: str = "", *, short: bool = False) -> str:
+    """Return the name of a job's Workload.
+
+    >>> workload_name("Job", "batch", "sample", "uid-1")
+    'job-sample-4502e'
+
+    Args:
+        kind: Kind of the job.
+        group: API group of the job; empty for Kubernetes' core API.
+        name: Name of the job.
+        uid: UID of the job; empty for a job that is not from a cluster.
+        extra: Generation of an elastic job, which distinguishes its Workloads; empty for other jobs.
+        short: Whether the name must also fit into a label, with at most 63 characters (feature gate
+            `ShortWorkloadNames`). Default: `False`, which allows 253 characters.
+
+    Returns:
+        The name, which consists of the kind in lower case, the name of the job and 5 digits of a hash.
+    """
+    # The hash does not include the API version, so that the name does not change with the version.
+    hashed = "\n".join([kind, group, name, uid, *([extra] if extra else [])])
+    digest = hashlib.sha1(hashed.encode(), usedforsecurity=False).hexdigest()
+    room = (_LONGEST_LABEL if short else _LONGEST) - 1 - _HASH_LENGTH
+    return f"{kind.lower()}-{name}"[:room] + f"-{digest[:_HASH_LENGTH]}"
+
 
 MAX_POD_SETS = 18
 """Largest number of pod sets of a Workload. Source: `pkg/controller/jobframework/constants.go`."""
@@ -450,7 +488,7 @@ class BaseJob:
     def name_workload(self, name: str, extra: str = "") -> str:
         """Return the name that Kueue generates for the Workload of an object with the given kind and UID."""
         group = self.api_versions[0].rpartition("/")[0]
-        return naming.workload_name(self.kind, group, name, self.uid, extra, short=self.gate("ShortWorkloadNames"))
+        return workload_name(self.kind, group, name, self.uid, extra, short=self.gate("ShortWorkloadNames"))
 
     def request(self, metadata: Section, index: PodIndex) -> Document | None:
         """Return a pod template's topology request; `None` if it is absent or topology-aware scheduling is off."""

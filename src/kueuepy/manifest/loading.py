@@ -15,7 +15,6 @@ from kueuepy.manifest.body import part
 from kueuepy.manifest.configuration import CONFIG_GROUP, read_configuration
 from kueuepy.manifest.convert import generated_name, in_v1beta2, object_name, read_object, split_api_version
 from kueuepy.manifest.findings import AllValidated, Findings, Validated
-from kueuepy.manifest.jobfields import review_fields
 from kueuepy.manifest.jobkinds import (
     DEFAULT_QUEUE,
     QUEUE_NAME,
@@ -24,6 +23,7 @@ from kueuepy.manifest.jobkinds import (
     is_job,
     is_other,
     may_get_default_queue,
+    review_fields,
     with_queue_label,
 )
 from kueuepy.manifest.kinds import KINDS, KUEUE

@@ -18,6 +18,7 @@ T = TypeVar("T", bound=api.Object)
 class Note(msgspec.Struct, frozen=True, eq=False):
     """A warning about input that was ignored or corrected during reading.
 
+    >>> from kueuepy.objects import Cohort
     >>> manifest = Manifest.of(Cohort("org"))
     >>> manifest.notes
     ()
@@ -46,6 +47,7 @@ class Note(msgspec.Struct, frozen=True, eq=False):
 class Manifest(msgspec.Struct, frozen=True, kw_only=True, eq=False):
     """The objects read from files, by kind. Objects of a kind are in the order of the files.
 
+    >>> from kueuepy.objects import ClusterQueue, Cohort
     >>> manifest = Manifest.of(Cohort("org"), ClusterQueue("vision", cohort_name="org"))
     >>> manifest.cluster_queues[0].cohort_name
     'org'
@@ -106,6 +108,7 @@ class Manifest(msgspec.Struct, frozen=True, kw_only=True, eq=False):
     def of(cls, *objects: api.Object, configuration: api.Configuration | None = None) -> "Manifest":
         """Create a manifest from objects.
 
+        >>> from kueuepy.objects import ClusterQueue, Cohort
         >>> Manifest.of(Cohort("org"), ClusterQueue("vision")).cohorts[0].name
         'org'
 
@@ -124,6 +127,7 @@ class Manifest(msgspec.Struct, frozen=True, kw_only=True, eq=False):
     def objects(self) -> Iterator[api.Object]:
         """Iterate over all objects by kind. A kind precedes the kinds that refer to it.
 
+        >>> from kueuepy.objects import ClusterQueue, Cohort
         >>> [type(obj).__name__ for obj in Manifest.of(ClusterQueue("vision"), Cohort("org")).objects()]
         ['Cohort', 'ClusterQueue']
         """

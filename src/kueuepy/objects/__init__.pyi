@@ -45,7 +45,7 @@ from kueuepy.objects.queue import (
     LocalQueueStatus as LocalQueueStatus,
     Preemption,
 )
-from kueuepy.objects.quota import FlavorQuotas, Quota, ResourceGroup, ResourceQuota
+from kueuepy.objects.queue import FlavorQuotas, Quota, ResourceGroup, ResourceQuota
 from kueuepy.objects.selector import LabelSelector, LabelSelectorRequirement
 from kueuepy.objects.status import (
     Admission,

@@ -302,7 +302,7 @@ def _is_of_single_pod(workload: Workload) -> bool:
     """Return whether one Pod without a group owns the workload (`pkg/workload/workload.go:OwnedBySinglePod`)."""
     if len(workload.owner_references) != 1:
         return False
-    from kueuepy.jobs import keys  # noqa: PLC0415 - only Workloads of live clusters need it
+    from kueuepy.jobs import keys  # noqa: PLC0415 - only jobs need it
 
     (owner,) = workload.owner_references
     grouped = workload.annotations.get(keys.IS_GROUP_WORKLOAD) == "true"

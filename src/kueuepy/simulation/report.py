@@ -20,7 +20,7 @@ from kueuepy.simulation.comparison import Comparison
 from kueuepy.simulation.confidence import Effect, Effects, different_decisions
 from kueuepy.simulation.figures import Kpis
 from kueuepy.simulation.intervals import jobs_needed
-from kueuepy.simulation.pages import parts, tables, words
+from kueuepy.simulation.pages import parts, words
 from kueuepy.simulation.pictures.catalogue import colours, in_order, pictures_in
 from kueuepy.simulation.result import Result
 
@@ -35,19 +35,19 @@ def _of_run(result: Result, command: str) -> str:
     drawn = parts.charts(result, pictures_in("report"))
     return "".join(
         [
-            tables.paragraph(f"{parts.about(result, result.policy)} {_ONE}", "kq-quiet"),
-            tables.paragraph(words.of_run(result), "kq-lead"),
+            parts.paragraph(f"{parts.about(result, result.policy)} {_ONE}", "kq-quiet"),
+            parts.paragraph(words.of_run(result), "kq-lead"),
             parts.next_step(words.problem(result)),
-            tables.cards(_run_cards(result.kpis)),
-            tables.warnings(result.warnings),
-            tables.section("Usage and waiting", drawn, long=True) if drawn else "",
-            tables.section("ClusterQueues", parts.queues(result), long=True),
-            tables.section(
+            parts.cards(_run_cards(result.kpis)),
+            parts.warnings(result.warnings),
+            parts.section("Usage and waiting", drawn, long=True) if drawn else "",
+            parts.section("ClusterQueues", parts.queues(result), long=True),
+            parts.section(
                 "Evictions", parts.evictions(result, parts.chart_of_each({"": result}, "preemptions")), long=True
             ),
-            tables.section("Pending jobs", parts.pending(result), long=True),
-            tables.section("All metrics", _run_metrics(result.kpis), long=True),
-            tables.section("Settings and provenance", parts.settings({"": result}, command)),
+            parts.section("Pending jobs", parts.pending(result), long=True),
+            parts.section("All metrics", _run_metrics(result.kpis), long=True),
+            parts.section("Settings and provenance", parts.settings({"": result}, command)),
         ]
     )
 
@@ -90,7 +90,7 @@ def _run_metrics(kpis: Kpis) -> str:
     """Return all metrics in groups, with confidence intervals."""
     values = dict(kpis.rows())
     shown = parts.metrics({"Value": values}, lambda name: words.interval(kpis, name))
-    return tables.paragraph(_INTERVALS, "kq-quiet") + shown + parts.explained(values)
+    return parts.paragraph(_INTERVALS, "kq-quiet") + shown + parts.explained(values)
 
 
 _TWO = 2
@@ -110,15 +110,15 @@ def _of_policies(found: Comparison, command: str) -> str:
     return "".join(
         [
             *_head(found),
-            tables.warnings(f"{name}: {text}" for name, result in results.items() for text in result.warnings),
-            tables.section("Policies side by side", _side_by_side(found), long=True),
+            parts.warnings(f"{name}: {text}" for name, result in results.items() for text in result.warnings),
+            parts.section("Policies side by side", _side_by_side(found), long=True),
             *_gains(found),
-            tables.section("Usage and waiting", drawn, long=True) if drawn else "",
-            tables.section("Evictions", _of_each(results, parts.evictions), long=True),
-            tables.section("Pending jobs", _of_each(results, parts.pending), long=True),
+            parts.section("Usage and waiting", drawn, long=True) if drawn else "",
+            parts.section("Evictions", _of_each(results, parts.evictions), long=True),
+            parts.section("Pending jobs", _of_each(results, parts.pending), long=True),
             _decisions(found),
-            tables.section("All metrics", parts.metrics(_values(found)), long=True),
-            tables.section("Settings and provenance", parts.settings(results, command)),
+            parts.section("All metrics", parts.metrics(_values(found)), long=True),
+            parts.section("Settings and provenance", parts.settings(results, command)),
         ]
     )
 
@@ -128,12 +128,12 @@ def _head(found: Comparison) -> list[str]:
     best, advice = words.recommended(found.results)
     lead = words.of_results(found.results)
     texts = [
-        tables.paragraph(parts.about(found.before), "kq-quiet"),
-        tables.paragraph(f"{lead[0]} {advice}" if lead else advice, "kq-lead"),
+        parts.paragraph(parts.about(found.before), "kq-quiet"),
+        parts.paragraph(f"{lead[0]} {advice}" if lead else advice, "kq-lead"),
     ]
-    texts += map(tables.paragraph, lead[1:])
+    texts += map(parts.paragraph, lead[1:])
     texts.append(parts.next_step(words.problem(found[best]), best))
-    return [*texts, tables.paragraph(f"The cards show “{best}”:", "kq-quiet"), tables.cards(_policy_cards(found, best))]
+    return [*texts, parts.paragraph(f"The cards show “{best}”:", "kq-quiet"), parts.cards(_policy_cards(found, best))]
 
 
 def _policy_cards(found: Comparison, best: str) -> list[tuple[str, str, str]]:
@@ -175,7 +175,7 @@ def _side_by_side(found: Comparison) -> str:
         "contains 0. Only means of at least 640 jobs have an interval; percentiles, maxima and totals have none, so "
         "their differences may be due to chance."
     )
-    return tables.paragraph(caption, "kq-quiet") + tables.table(head, rows) + parts.explained(names)
+    return parts.paragraph(caption, "kq-quiet") + parts.table(head, rows) + parts.explained(names)
 
 
 def _values(found: Comparison) -> dict[str, dict[str, float]]:
@@ -193,7 +193,7 @@ def _paired(found: Comparison) -> dict[tuple[str, str], tuple[float, float]]:
     return {(row["policy"], row["metric"]): (row["low"], row["high"]) for row in rows if row["low"] == row["low"]}
 
 
-def _change(name: str, base: float, value: float, between: tuple[float, float] | None) -> tables.Cell:
+def _change(name: str, base: float, value: float, between: tuple[float, float] | None) -> parts.Cell:
     """Return a cell that shows a difference, its confidence interval, and whether the difference is an improvement."""
     change = value - base
     text = words.change_text(name, base, value)
@@ -208,14 +208,14 @@ def _change(name: str, base: float, value: float, between: tuple[float, float] |
         clear = low > 0 or high < 0
     better = better_of(name)
     if not change or text == "no change":
-        return tables.Cell(text, change, note)
+        return parts.Cell(text, change, note)
     if between is None and better:
         note = "no interval"
     # A difference is judged only if the metric has a direction.
     word = ("better" if (change < 0) == (better == "less") else "worse") if better else ""
     if between is not None and not clear:
         word = "unclear"
-    return tables.Cell(f"{text} ({word})" if word else text, change, note, clear)
+    return parts.Cell(f"{text} ({word})" if word else text, change, note, clear)
 
 
 def _signed(name: str, value: float) -> str:
@@ -232,13 +232,13 @@ def _gains(found: Comparison) -> list[str]:
         except InvalidSpecError:
             continue
         less, longer = effects.numbers()
-        of_queues, number = effects.of_queues(tables.MOST_ROWS)
+        of_queues, number = effects.of_queues(parts.MOST_ROWS)
         total = effects.of_all().jobs
         counts = (
             f"{less:,} of {total:,} jobs wait less under “{other}” than under “{first}”, and {longer:,} wait longer."
         )
         counts += f" The waits of {total - less - longer:,} jobs do not change."
-        inside = tables.paragraph(counts) + _queues(found[first], (first, other), of_queues, number)
+        inside = parts.paragraph(counts) + _queues(found[first], (first, other), of_queues, number)
         lists = []
         for longer_ in (False, True):
             # Of several policies, only the last has the full list; the report stays short.
@@ -248,8 +248,8 @@ def _gains(found: Comparison) -> list[str]:
                 f"{counted(len(rows), 'job')} with the largest {'increase' if longer_ else 'decrease'} under {other}"
             )
             lists.append(f"<div><h3>{escape(title)}</h3>{jobs}</div>")
-        inside += tables.beside(*lists)
-        sections.append(tables.section(f"ClusterQueues and jobs that gain or lose under {other}", inside, long=True))
+        inside += parts.beside(*lists)
+        sections.append(parts.section(f"ClusterQueues and jobs that gain or lose under {other}", inside, long=True))
     return sections
 
 
@@ -260,22 +260,22 @@ def _queues(run: Result, names: tuple[str, str], queues: Sequence[Effect], total
     for one in map(known.__getitem__, in_order(run, known)):
         word = ("better" if one.difference < 0 else "worse") if one.is_clear or not one.has_interval else "unclear"
         between = durations(one.low, one.high) if one.has_interval else "too few jobs for an interval"
-        change = tables.Cell(f"{words.signed(one)} ({word})", one.difference, between, one.is_clear)
+        change = parts.Cell(f"{words.signed(one)} ({word})", one.difference, between, one.is_clear)
         evicted = one.evictions[1] - one.evictions[0]
         rows.append(
             (
                 parts.queue_cell(one.name, indices),
-                tables.Cell(f"{one.jobs:,}", one.jobs),
+                parts.Cell(f"{one.jobs:,}", one.jobs),
                 *(parts.value_cell("wait_mean", wait) for wait in (one.first, one.second)),
-                change if one.difference else tables.Cell("no change", 0.0),
-                tables.Cell(f"{evicted:+,}" if evicted else "0", evicted),
+                change if one.difference else parts.Cell("no change", 0.0),
+                parts.Cell(f"{evicted:+,}" if evicted else "0", evicted),
             )
         )
     head = ("ClusterQueue", "Jobs", *(f"Mean wait, {name}" for name in names), "Difference", "More evictions")
     largest = f"The {len(queues)} ClusterQueues with the largest change of total waits, " if total > len(queues) else ""
     caption = f"{largest}{'in' if largest else 'In'} the order of the charts: the most requested work first. "
     caption += "An interval needs at least 640 jobs of the ClusterQueue."
-    return tables.table(head, rows, caption, total=total)
+    return parts.table(head, rows, caption, total=total)
 
 
 def _jobs(results: tuple[Result, Result], names: tuple[str, str], rows: Iterable[int]) -> str:
@@ -283,12 +283,12 @@ def _jobs(results: tuple[Result, Result], names: tuple[str, str], rows: Iterable
     waits = [result.jobs["waited"] for result in results]
     cells = [
         (
-            tables.Cell(results[0].name_of(row), group=class_of(indices.get(queues[row] or "", OTHERS))),
+            parts.Cell(results[0].name_of(row), group=class_of(indices.get(queues[row] or "", OTHERS))),
             *(parts.value_cell("wait_mean", waited[row]) for waited in waits),
         )
         for row in rows
     ]
-    return tables.table(("Job", *names), cells) if cells else tables.paragraph("No jobs.")
+    return parts.table(("Job", *names), cells) if cells else parts.paragraph("No jobs.")
 
 
 def _decisions(found: Comparison) -> str:
@@ -298,15 +298,15 @@ def _decisions(found: Comparison) -> str:
     number, until = different_decisions(found.before, found.after, 2 * _FIRST)
     title = f"First decisions that differ{f' from {first} to {last}' if len(found.names) > _TWO else ''}"
     if not number:
-        return tables.section(title, tables.paragraph("All decisions are the same."))
+        return parts.section(title, parts.paragraph("All decisions are the same."))
     before, after = (decisions_of(result, until) for result in (found.before, found.after))
     rows = [
-        (tables.Cell(duration(key[0]), key[0]), key[1], _moves(before.get(key)), _moves(after.get(key)))
+        (parts.Cell(duration(key[0]), key[0]), key[1], _moves(before.get(key)), _moves(after.get(key)))
         for key in sorted({*before, *after})
         if before.get(key) != after.get(key)
     ][:_FIRST]
-    counts = tables.paragraph(f"{number:,} admissions and evictions happen under one of the two policies only.")
-    return tables.section(title, counts + tables.table(("Time", "Job", first, last), rows), long=True)
+    counts = parts.paragraph(f"{number:,} admissions and evictions happen under one of the two policies only.")
+    return parts.section(title, counts + parts.table(("Time", "Job", first, last), rows), long=True)
 
 
 def _moves(moves: Iterable[Any] | None) -> str:

@@ -1,12 +1,41 @@
-"""The decision of a cycle about a workload: Admitted, Preempting or Pending."""
+"""The decision of a cycle about a workload: Admitted, Preempting or Pending.
 
-from typing import TypeAlias
+The literal types used in decisions, in Kueue's spelling.
+"""
+
+from typing import Literal, TypeAlias
 
 import msgspec
 
-from kueuepy.engine.decisions.kinds import FlavorMode, PendingReason, PreemptionReason
 from kueuepy.look.notebook import repr_html
 from kueuepy.objects import Admission, PodSetAssignment
+
+FlavorMode: TypeAlias = Literal["NoFit", "NoCandidates", "Preempt", "Reclaim", "Fit"]
+"""The result of evaluating a flavor, from worst to best."""
+
+PreemptionReason: TypeAlias = Literal[
+    "InClusterQueue", "InCohortReclamation", "InCohortFairSharing", "InCohortReclaimWhileBorrowing"
+]
+"""The rule by which a workload is preempted."""
+
+PendingReason: TypeAlias = Literal[
+    "WaitingForQuota",
+    "NoMatchingFlavor",
+    "ExceedsMaxQuota",
+    "TopologyPlacementFailed",
+    "WaitingForPreemptedWorkloads",
+    "WaitingForPodsReady",
+    "PendingEvaluation",
+    "Misconfigured",
+    "Suspended",
+    "Deactivated",
+    "AdmissionGated",
+    "OnHold",
+    "Inadmissible",
+    "Pending",
+    "",
+]
+"""The reason of the condition `QuotaReserved` of a pending workload."""
 
 
 class FlavorAttempt(msgspec.Struct, frozen=True, gc=False):

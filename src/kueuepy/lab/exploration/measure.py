@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, get_args
 import msgspec
 import numpy as np
 
-from kueuepy.engine.decisions.kinds import PreemptionReason
+from kueuepy.engine.decisions import PreemptionReason
 from kueuepy.errors import InvalidSpecError, KueueError, NotFoundError
 from kueuepy.errors.arguments import checked, checked_methods
 from kueuepy.errors.problems import nearest, shown

@@ -1,22 +1,191 @@
-"""Reading of objects from files and strings, with the positions of all fields."""
+"""Reading of objects from files and strings, with the positions of all fields.
 
+Conversion of JSON to Python values. Positions of errors are found by reading the text as YAML.
+
+The fast reader for YAML and JSON text in the form that kubectl prints.
+
+The C++ core reads the text. The core reads the items of a list object a few at a time. Unsupported text is passed to
+the exact reader. Tests check that both readers agree on text that both support.
+"""
+
+import json
 import os
 import pathlib
 import re
 from codecs import getincrementaldecoder
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from itertools import islice, pairwise
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, NoReturn
 
 import msgspec
 
+from kueuepy._core import FastReader as CoreReader
 from kueuepy._core import has_controls, marks
 from kueuepy.errors import InvalidSpecError
-from kueuepy.errors.problems import LimitError, ManifestError, Path
-from kueuepy.manifest.text.fast import FastReader
-from kueuepy.manifest.text.jsontext import json_value
+from kueuepy.errors.problems import LimitError, ManifestError, Path, Problem
 from kueuepy.manifest.text.limits import Limits
+from kueuepy.manifest.text.scalars import integer, number, resolve
 from kueuepy.manifest.text.text import Text
+
+_DEPTH = 100
+_AT_ONCE = 2**19
+_END = 2**12
+_YAML_LIST = re.compile(rb"^kind: List[ ]*$", re.MULTILINE)
+_JSON_KEY = re.compile(rb"\s*\{\r?\n( +)\"")
+
+Exact = Callable[[Text], Any]
+"""Function that reads an unsupported item. A YAML item is passed as a list with one item."""
+
+
+class FastReader:
+    """A document in the form that kubectl prints.
+
+    Attributes:
+        value: The value read so far. For a list object, the value does not contain the items that were already
+            returned.
+    """
+
+    def __init__(self, text: Text, limits: Limits) -> None:
+        """Read the document; for a list object, read only the content before the first item."""
+        self._text = text
+        # A list object and its items add two levels. If a limit may be exceeded, the exact reader decides.
+        deepest, longest = max(0, min(limits.depth - 2, _DEPTH)), limits.scalar_bytes // 4
+        self._core = CoreReader(text.whole, text.start, text.stop, text.line, resolve, deepest, longest)
+        self._opened = self._core.open()
+
+    @property
+    def is_unsupported(self) -> bool:
+        """Whether the exact reader must read the whole document."""
+        return self._opened is None
+
+    @property
+    def is_list(self) -> bool:
+        """Whether the document may be a list object."""
+        return self._opened is True
+
+    @property
+    def value(self) -> Any:
+        """The value of the document."""
+        return self._core.value
+
+    @property
+    def is_json(self) -> bool:
+        """Whether the document is JSON."""
+        return self._core.is_json
+
+    def says_list(self) -> bool:
+        """Whether the kind is List.
+
+        The kind is read from the keys before the items, or from a line near the end that is indented like the keys of
+        the document. The line near the end is not reliable if a text is constructed to mislead the reader.
+        """
+        if "kind" in self.value:
+            return bool(self.value["kind"] == "List")
+        whole, start, stop = self._text.whole, self._text.start, self._text.stop
+        line = _YAML_LIST
+        if self.is_json:
+            key = _JSON_KEY.match(whole, start, stop)
+            if not key:
+                return False
+            line = re.compile(rb'^%b"kind": *"List",?\s*$' % key.group(1), re.MULTILINE)
+        return bool(line.search(whole, max(start, stop - _END), stop))
+
+    def items(self, exact: Exact) -> Iterator[tuple[Any, Text] | None]:
+        """Iterate over the items and their texts.
+
+        Yields:
+            An item with its text. The last element is `None` if the fast reader cannot read the text; the exact reader
+            must then read the whole document.
+        """
+        while self._core.is_in_list:
+            found = self._core.items(_AT_ONCE)
+            if found is None:
+                unsupported = self._core.pass_over()
+                if unsupported is None:
+                    yield None
+                    return
+                part = self._text.part(*unsupported)
+                yield exact(part), part
+                continue
+            if not found:
+                return
+            for start, stop, line, value in found:
+                yield value, self._text.part(start, stop, line)
+
+
+_JSON = msgspec.json.Decoder(float_hook=number)
+_LONG_INTEGER = re.compile(rb"[0-9]{19}")
+
+
+def json_value(text: Text, limits: Limits, *, strict: bool) -> Any:
+    """Parse a JSON text.
+
+    Args:
+        text: The text.
+        limits: Limits on the size of the text.
+        strict: Whether duplicate keys are an error; otherwise the last one is used.
+
+    Raises:
+        msgspec.DecodeError: The text is not JSON.
+        RecursionError: The text is nested too deeply.
+        ManifestError: A mapping has duplicate keys, and `strict` is true.
+        LimitError: The nesting or a scalar exceeds its limit.
+    """
+    data = text.data
+    value = _JSON.decode(data)
+    if _LONG_INTEGER.search(data):
+        value = json.loads(data, parse_int=integer, parse_float=number)
+    brackets = data.count(b"{") + data.count(b"[")
+    if (len(data) > limits.scalar_bytes or brackets > limits.depth) and (found := _excess(value, limits)):
+        name, allowed, what = found
+        _refuse(text, limits, LimitError(text.name, name, allowed, what, (text.line, 1)))
+    if strict and has_equal_keys(data, value):
+        problem = Problem((), "Duplicate", "a key is given twice in one mapping; give it once")
+        _refuse(text, limits, ManifestError([(f"{text.name}:{text.line}:1", problem)]))
+    return value
+
+
+def has_equal_keys(data: bytes, value: Any) -> bool:
+    """Return whether any object in the JSON text has duplicate keys, of which the decoder keeps only one.
+
+    The function encodes the value again and compares the number of `":` in both texts. A `":` inside a string occurs in
+    both texts, so it does not change the comparison.
+    """
+    return msgspec.json.format(data, indent=-1).count(b'":') != msgspec.json.encode(value).count(b'":')
+
+
+def _refuse(text: Text, limits: Limits, fault: ManifestError | LimitError) -> NoReturn:
+    """Raise an error with its position, which is found by reading the JSON as YAML if possible."""
+    from kueuepy.manifest.text.exact import parse  # noqa: PLC0415 - PyYAML is imported where it is needed
+
+    try:
+        parse(text, limits, strict=True)
+    except ManifestError as error:
+        if error.problems[0][1].kind == "Duplicate":
+            raise
+    raise fault
+
+
+def _excess(value: Any, limits: Limits) -> tuple[str, int, str] | None:
+    """Return the name and value of the limit that a value exceeds, and a description of the excess."""
+    level, depth = [value], 0
+    while level:
+        texts = [text for part in level if isinstance(part, dict) for text in part]
+        texts += [part for part in level if isinstance(part, str)]
+        longest = max((len(text.encode()) for text in texts if len(text) > limits.scalar_bytes // 4), default=0)
+        if longest > limits.scalar_bytes:
+            return "scalar_bytes", limits.scalar_bytes, f"a string has {longest:,} bytes"
+        depth += any(isinstance(part, dict | list) for part in level)
+        if depth > limits.depth:
+            return "depth", limits.depth, f"mappings and lists are nested {depth:,} deep"
+        level = [
+            inner
+            for part in level
+            if isinstance(part, dict | list)
+            for inner in (part.values() if isinstance(part, dict) else part)
+        ]
+    return None
+
 
 _CONTENT = re.compile(rb"^[ \t]*[^#\s]", re.MULTILINE)
 _MARKER_ALONE = re.compile(rb"(?:---|\.\.\.)[ \t]*(?:[ \t]#[^\n]*)?\r?(?:\n|\Z)")
