@@ -10,8 +10,7 @@ from fuzz.mutation import Mutator
 from kueuepy.errors import InternalError, KueueError
 from kueuepy.manifest import Limits, dump, load
 from kueuepy.manifest.text.exact import parse
-from kueuepy.manifest.text.reading import FastReader
-from kueuepy.manifest.text.reading import json_value
+from kueuepy.manifest.text.reading import FastReader, json_value
 from kueuepy.manifest.text.text import Text
 
 if TYPE_CHECKING:
