@@ -62,7 +62,7 @@ class Fuzzer:
         # Tables of random times are as long as a run of weeks needs them: too long to be made for each of these. A
         # repeated event may occur a million times, which takes a minute.
         distributions.TABLE = model.TABLE = _TABLE
-        model.MOST_MOMENTS = _MOST_MOMENTS
+        model.MOST_OCCURRENCES = _MOST_MOMENTS
         random, found = Random(seed), []  # noqa: S311
         while len(found) < clusters.CLUSTERS:
             made = self._call(

@@ -18,7 +18,7 @@ def fuzzer(monkeypatch):
 
     for module in (distributions, model):
         monkeypatch.setattr(module, "TABLE", module.TABLE)
-    monkeypatch.setattr(model, "MOST_MOMENTS", model.MOST_MOMENTS)
+    monkeypatch.setattr(model, "MOST_OCCURRENCES", model.MOST_OCCURRENCES)
     return Fuzzer
 
 

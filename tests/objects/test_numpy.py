@@ -9,7 +9,7 @@ import pytest
 
 import kueuepy as kq
 from kueuepy.manifest import to_dict
-from kueuepy.objects.times import SECOND, moment_ns
+from kueuepy.objects.times import SECOND, nanoseconds_of
 from saved import from_bytes, to_bytes
 
 NAMES = np.array(["f", "a", "w", "cpu", "team"])
@@ -71,7 +71,7 @@ def test_a_workload_of_values_of_numpy_is_submitted_and_saved():
     ],
 )
 def test_times_of_numpy_are_exact_and_numbers_are_seconds(value, exact):
-    assert moment_ns(value) == exact
+    assert nanoseconds_of(value) == exact
 
 
 @pytest.mark.parametrize(
@@ -79,7 +79,7 @@ def test_times_of_numpy_are_exact_and_numbers_are_seconds(value, exact):
 )
 def test_numpy_times_beyond_64_bits_are_rejected(value):
     with pytest.raises(kq.errors.InvalidSpecError, match="time"):
-        moment_ns(value)
+        nanoseconds_of(value)
 
 
 @pytest.mark.parametrize(

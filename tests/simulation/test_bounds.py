@@ -11,7 +11,7 @@ import kueuepy as kq
 from kueuepy.objects import SECOND
 from kueuepy.objects.times import LONGEST
 from kueuepy.platform.visibility import cluster_queue_status
-from kueuepy.simulation.model import MOST_MOMENTS
+from kueuepy.simulation.model import MOST_OCCURRENCES
 
 CLUSTER = kq.Cluster(kq.ResourceFlavor("f"), kq.ClusterQueue.of("a", {"f": {"cpu": 4, "memory": "4Gi"}}))
 
@@ -365,7 +365,7 @@ def test_a_stopped_run_continues_after_a_change():
 def test_an_event_with_too_many_repetitions_is_rejected(options):
     jobs = [job(), job(submit="7d")]
     with pytest.raises(
-        kq.errors.InvalidSpecError, match=rf"events\[0\]: every .* it must come at most {MOST_MOMENTS} times"
+        kq.errors.InvalidSpecError, match=rf"events\[0\]: every .* it must come at most {MOST_OCCURRENCES} times"
     ):
         kq.simulate(CLUSTER, jobs, events=[kq.sim.Event(what=kq.sim.Finish(0), **options)])
 

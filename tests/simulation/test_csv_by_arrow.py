@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 import kueuepy as kq
 from kueuepy.simulation import read as reader
 from kueuepy.simulation.read import csv_columns
-from kueuepy.simulation.spans import moments, parse_moment
+from kueuepy.simulation.spans import parse_timestamp, timestamps
 from kueuepy.simulation.values import SPAN, SPAN_OR_NEVER, TIME, TIME_OR_UNKNOWN, Column, amount, whole
 from kueuepy.tables import Categorical
 
@@ -133,9 +133,9 @@ def test_a_large_file_with_quoted_cells_is_read_by_arrow(tmp_path, arrow_reads):
 @pytest.mark.parametrize("separator", [" ", "T"])
 def test_many_dates_are_converted_as_single_ones(zone, separator):
     values = [f"2024-0{1 + n}-0{9 - n}{separator}1{n}:0{n}:5{n}{part}{zone}" for n in range(9) for part in ("", ".250")]
-    found = moments(values)
+    found = timestamps(values)
     assert found is not None
-    assert found.astype("M8[ns]").view("i8").tolist() == [parse_moment(value) for value in values]
+    assert found.astype("M8[ns]").view("i8").tolist() == [parse_timestamp(value) for value in values]
 
 
 @pytest.mark.parametrize(

@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 import kueuepy as kq
 from kueuepy.lab.exploration.measure import measure, number, promises
 from kueuepy.simulation.generate import rate_of
-from kueuepy.simulation.model import clock_time, moment
-from kueuepy.simulation.spans import parse_moment, parse_span, span
+from kueuepy.simulation.model import clock_time, time_after
+from kueuepy.simulation.spans import parse_span, parse_timestamp, span
 
 SWF = "; UnixStartTime: 0\n1 0 3 100 4 -1 -1 4 100 -1 1 7 1 1 0 -1 -1 -1\n2 9 3 50 1 -1 -1 4 60 -1 1 7 1 1 0 -1 -1 -1\n"
 CSV = "queue,submit,runtime,gpu,priority,recorded_start,user\na,0,1h,1,5,0,x\nb,2017-10-09 07:01:55,90,2,,1,y\n"
@@ -191,9 +191,9 @@ def test_every_table_cell_is_read_or_rejected(columns):
 @given(text=st.one_of(CELLS, st.tuples(TEXTS, TEXTS).map("".join)))
 @settings(max_examples=500, deadline=None)
 def test_every_time_is_parsed_or_rejected(text):
-    for parse in (parse_span, parse_moment):
+    for parse in (parse_span, parse_timestamp):
         assert parse(text) is None or isinstance(parse(text), int)
-    for named in (span, moment, number):
+    for named in (span, time_after, number):
         if named is not number or isinstance(text, str):
             answered(lambda named=named: named(*((text, "where") if named is number else ("where", text))))
     if isinstance(text, str):

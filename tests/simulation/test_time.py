@@ -64,7 +64,7 @@ def test_quota_changes_at_its_time():
 
 def test_an_event_repeats_each_day():
     every = kq.sim.Event(every="1d", at="22:00", what=kq.sim.Edit("ClusterQueue/q:stopPolicy", "None"))
-    assert every.moments("x", 3 * 86400 * 10**9) == [(22 + 24 * n) * 3600 * 10**9 for n in range(3)]
+    assert every.occurrences("x", 3 * 86400 * 10**9) == [(22 + 24 * n) * 3600 * 10**9 for n in range(3)]
 
 
 def test_jobs_are_finished_evicted_and_reprioritised_by_events(one):

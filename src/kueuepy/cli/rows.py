@@ -10,15 +10,15 @@ from kueuepy.errors import InvalidSpecError, KueueError
 from kueuepy.errors.problems import nearest
 from kueuepy.jobs import Submission, from_row
 from kueuepy.jobs.row import COLUMNS
-from kueuepy.manifest.places import at_place, placed
+from kueuepy.manifest.places import at_location, placed
 from kueuepy.objects import SECOND
 from kueuepy.simulation.columns import SPANS, name_of_row
 from kueuepy.simulation.read import Source
-from kueuepy.simulation.spans import parse_moment, parse_span
+from kueuepy.simulation.spans import parse_span, parse_timestamp
 from kueuepy.simulation.values import is_missing
 
 _WHOLE = re.compile(r"-?[0-9]{1,18}(?:\.0{1,9})?")
-_TIMES: dict[str, Callable[[str], int | None]] = {"submit": parse_moment, "duration": parse_span}
+_TIMES: dict[str, Callable[[str], int | None]] = {"submit": parse_timestamp, "duration": parse_span}
 _NEVER = "-1"
 _TEXTS = ("name", "namespace", "queue")
 _ALIASES = {"runtime": "duration", "local_queue": "queue", "mem": "memory"}
@@ -57,7 +57,7 @@ def rows_of(name: str, *, namespace: str = "default") -> Iterator[Rows]:
 
     def located(error: KueueError) -> KueueError | None:
         number = numbers.get(error.about) if isinstance(error.about, str) else None
-        return None if number is None else at_place(error, source.place(number))
+        return None if number is None else at_location(error, source.location(number))
 
     with placed(located):
         for number, cells in enumerate(zip(*columns.values(), strict=True)):
@@ -65,7 +65,7 @@ def rows_of(name: str, *, namespace: str = "default") -> Iterator[Rows]:
             try:
                 found.append(from_row(values, ignore=ignored, namespace=namespace))
             except InvalidSpecError as error:
-                raise InvalidSpecError(f"{source.place(number)}: {error}") from None
+                raise InvalidSpecError(f"{source.location(number)}: {error}") from None
             numbers[found[-1].workload.key] = number
         if ignored:
             verb = "is" if len(ignored) == 1 else "are"

@@ -172,13 +172,13 @@ def _merged(old: Any, new: Any, path: tuple[str, ...]) -> Any:
 def _merged_lists(old: list[Any], pairs: list[tuple[int | None, Any]], path: tuple[str, ...]) -> list[Any]:
     """Return the old items, merged with the matching items of the patch, followed by the new items."""
     found: dict[int, Any] = dict(enumerate(old))
-    for place, item in pairs:
+    for index, item in pairs:
         if isinstance(item, dict) and _deletes(item):
-            found.pop(-1 if place is None else place, None)
-        elif place is None:
+            found.pop(-1 if index is None else index, None)
+        elif index is None:
             found[len(old) + len(found)] = _without_directives(item)
         else:
-            found[place] = _merged(old[place], item, path)
+            found[index] = _merged(old[index], item, path)
     return list(found.values())
 
 
@@ -203,10 +203,10 @@ def _place_of_group(groups: list[Any], item: Mapping[str, Any]) -> int | None:
     A resource or flavor can belong to only one resource group.
     """
     resources, flavors = set(_texts(item.get("coveredResources"))), set(_names(item.get("flavors")))
-    for place, group in enumerate(groups):
+    for index, group in enumerate(groups):
         known = set(_texts(group.get("coveredResources")))
         if resources & known or (not resources and flavors & set(_names(group.get("flavors")))):
-            return place
+            return index
     return None
 
 
@@ -230,9 +230,9 @@ def _absent(old: Any, new: Any, path: str) -> Iterator[str]:
                 yield from _absent(value, new[name], inner)
     elif isinstance(old, list) and isinstance(new, list):
         pairs = _pairs(new, old, tuple(path.split(".")[-1:]))
-        for number, (place, item) in enumerate(pairs or ()):
+        for number, (index, item) in enumerate(pairs or ()):
             label = item.get("name", number) if isinstance(item, dict) else number
-            if place is None:
+            if index is None:
                 yield f"{path}[{label}]"
             else:
-                yield from _absent(item, new[place], f"{path}[{label}]")
+                yield from _absent(item, new[index], f"{path}[{label}]")

@@ -25,10 +25,10 @@ def roots(nodes: Sequence[NodeRow]) -> dict[str, str]:
     return {name: f"{top.kind} {top.name}" for name, top in tops.items()}
 
 
-def depth_first(nodes: Sequence[NodeRow], places: Mapping[str, int] | None = None) -> Iterator[tuple[int, int]]:
+def depth_first(nodes: Sequence[NodeRow], colours: Mapping[str, int] | None = None) -> Iterator[tuple[int, int]]:
     """Yield rows and depths of the existing nodes, parents first and siblings by name; Cohorts before ClusterQueues.
 
-    ClusterQueues with a place precede the others, in the order of their places. If Cohorts form a cycle, the first
+    ClusterQueues with a colour precede the others, in the order of the colours. If Cohorts form a cycle, the first
     Cohort of the cycle by name is treated as a root.
     """
     children: dict[int, list[int]] = {}
@@ -36,7 +36,7 @@ def depth_first(nodes: Sequence[NodeRow], places: Mapping[str, int] | None = Non
         if node.exists:
             children.setdefault(node.parent, []).append(row)
 
-    known = places or {}
+    known = colours or {}
 
     def order(row: int) -> tuple[bool, int, str]:
         is_queue = nodes[row].kind == "ClusterQueue"

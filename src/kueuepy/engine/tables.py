@@ -162,7 +162,7 @@ class Grid(Columns):
         subtree, usage, nominal = self.array("subtree_quota"), self.array("usage"), self.array("nominal_quota")
         shown = (subtree != 0) | (usage != 0) | (nominal != 0)
         shown &= np.array([node.exists for node in self.nodes], dtype=bool).reshape(-1, 1)
-        rows, cells = np.nonzero(shown)
+        rows, pairs = np.nonzero(shown)
         names, kinds = [node.name for node in self.nodes], ["ClusterQueue", "Cohort"]
         kind_of = np.array([kinds.index(node.kind) for node in self.nodes], dtype=np.int32)
         flavors = list(dict.fromkeys(flavor for flavor, _ in self.flavor_resources))
@@ -172,10 +172,10 @@ class Grid(Columns):
         columns: dict[str, Column] = {
             "name": Categorical(rows.astype(np.int32), names),
             "kind": Categorical(kind_of[rows], kinds),
-            "flavor": Categorical(flavor_of[cells], flavors),
-            "resource": Categorical(resource_of[cells], resources),
+            "flavor": Categorical(flavor_of[pairs], flavors),
+            "resource": Categorical(resource_of[pairs], resources),
         }
-        return columns | {fact: self.array(fact)[rows, cells] for fact in self.facts}
+        return columns | {fact: self.array(fact)[rows, pairs] for fact in self.facts}
 
 
 class UsageTable(Grid):

@@ -11,7 +11,7 @@
 | `UnsupportedError` | `NotImplementedError` | a field is known but not modelled; it is never silently ignored |
 | `InternalError` | `RuntimeError` | kueuepy has a bug; please report it |
 
-Messages have the form *place: problem; what is allowed*.
+Messages have the form *location: problem; what is allowed*.
 """
 
 from kueuepy.errors.kinds import (

@@ -20,7 +20,7 @@ class KueueError(Exception):
     about: object = None
     path: tuple[str | int, ...] = ()
 
-    def place(self, where: str) -> None:
+    def locate(self, where: str) -> None:
         """Add a position in a file to the message."""
         self.args = (f"{where}: {self}", *self.args[1:])
 
@@ -99,4 +99,4 @@ class about:  # noqa: N801 - a class because a generator takes several times as 
         if isinstance(error, KueueError) and error.about is None:
             error.about = self._thing
             if (where := getattr(self._thing, "where", None)) is not None:
-                error.place(where(error.path))
+                error.locate(where(error.path))

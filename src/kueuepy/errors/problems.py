@@ -47,7 +47,7 @@ class ManifestError(InvalidSpecError):
     """Objects or files are not valid. The message has one line per problem.
 
     Attributes:
-        problems: For each line of the message, the place and the problem.
+        problems: For each line of the message, the location and the problem.
     """
 
     def __init__(self, problems: Sequence[tuple[str, Problem]]) -> None:
@@ -55,7 +55,7 @@ class ManifestError(InvalidSpecError):
         self.problems = tuple(problems)
         super().__init__("\n".join(f"{where}: {problem}" for where, problem in problems))
 
-    def place(self, where: str) -> None:
+    def locate(self, where: str) -> None:
         """Add a position in a file to each line."""
         self.problems = tuple((f"{where}: {name}", problem) for name, problem in self.problems)
         self.args = ("\n".join(f"{name}: {problem}" for name, problem in self.problems),)
@@ -71,7 +71,7 @@ class LimitError(InvalidSpecError):
         column: The column at which the limit is exceeded, from 1; 0 if the whole file exceeds it.
     """
 
-    def __init__(self, where: str, limit: str, allowed: int, what: str, place: tuple[int, int] = (0, 0)) -> None:
+    def __init__(self, where: str, limit: str, allowed: int, what: str, position: tuple[int, int] = (0, 0)) -> None:
         """Create the error.
 
         Args:
@@ -79,12 +79,12 @@ class LimitError(InvalidSpecError):
             limit: The name of the limit.
             allowed: The value of the limit.
             what: A description of how the file exceeds the limit.
-            place: The line and column of the problem, both starting at 1. By default, the problem concerns the whole
+            position: The line and column of the problem, both starting at 1. By default, the problem concerns the whole
                 file.
         """
         self.limit = limit
         self.allowed = allowed
-        self.line, self.column = place
+        self.line, self.column = position
         name = f"{where}:{self.line}:{self.column}" if self.line else where
         super().__init__(f"{name}: {what}; at most {allowed:,} are allowed (limit {limit})")
 

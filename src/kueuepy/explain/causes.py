@@ -20,7 +20,7 @@ from kueuepy.explain import words
 from kueuepy.explain.cause import Cause
 from kueuepy.explain.cause import cause as _cause
 from kueuepy.explain.obstacles import check_cause, obstacles, remedies, ways_out
-from kueuepy.explain.placewords import place_cause
+from kueuepy.explain.placewords import placement_cause
 
 _MOST_NAMED = 5  # workloads each of which would free enough quota alone
 _MOST_ALIKE = 3  # more candidates of one queue with the same verdict are combined
@@ -96,53 +96,53 @@ def _flavor(flavor: FlavorView, *, uncovered: bool, fair: bool) -> Cause:
     if flavor["ineligible"]:
         inner = [_cause("eligibility", why["message"], {"flavor": flavor["flavor"]}) for why in flavor["ineligible"]]
     else:
-        cells = sorted(flavor["cells"], key=itemgetter("resource"))
-        inner = [_cell(cell, fair=fair) for cell in cells if cell["short"] or flavor["chosen"]]
-        inner += [place_cause(flavor["place"])] if flavor["place"] else []
+        needs = sorted(flavor["cells"], key=itemgetter("resource"))
+        inner = [_need(need, fair=fair) for need in needs if need["short"] or flavor["chosen"]]
+        inner += [placement_cause(flavor["place"])] if flavor["place"] else []
     return _cause("flavor", words.flavor(flavor, uncovered=uncovered), facts, inner)
 
 
-def _cell(cell: CellView, *, fair: bool) -> Cause:
+def _need(need: CellView, *, fair: bool) -> Cause:
     numbers = ("flavor", "resource", "asked", "before", "available", "potential", "where", "limit")
-    facts = {**{name: value for name, value in cell.items() if name in numbers}, "missing": cell["missing"]}
-    if cell["short"]:
-        facts["shortages"] = tuple(shortage._asdict() for shortage in cell["shortages"])
-    return _cause("resource", words.cell(cell), facts, _shortage(cell, fair=fair) if cell["short"] else ())
+    facts = {**{name: value for name, value in need.items() if name in numbers}, "missing": need["missing"]}
+    if need["short"]:
+        facts["shortages"] = tuple(shortage._asdict() for shortage in need["shortages"])
+    return _cause("resource", words.need(need), facts, _shortage(need, fair=fair) if need["short"] else ())
 
 
-def _shortage(cell: CellView, *, fair: bool) -> list[Cause]:
-    causes = [_node(node, cell) for node in cell["path"]]
+def _shortage(need: CellView, *, fair: bool) -> list[Cause]:
+    causes = [_node(node, need) for node in need["path"]]
     causes += [
-        _cause("holder", words.holder(holder, cell["resource"]), holder)
-        for holder in cell["quota_users"]
-        if holder["name"] != cell["path"][0]["name"]
+        _cause("holder", words.holder(holder, need["resource"]), holder)
+        for holder in need["quota_users"]
+        if holder["name"] != need["path"][0]["name"]
     ]
-    if _is_barred(cell):
-        causes.append(_cause("no_preemption", words.no_preemption(cell, fair=fair)))
-    if cell["sufficient_alone"]:
-        named = tuple(cell["sufficient_alone"][:_MOST_NAMED])
-        text = words.sufficient_alone(named, more=len(cell["sufficient_alone"]) > _MOST_NAMED)
+    if _is_barred(need):
+        causes.append(_cause("no_preemption", words.no_preemption(need, fair=fair)))
+    if need["sufficient_alone"]:
+        named = tuple(need["sufficient_alone"][:_MOST_NAMED])
+        text = words.sufficient_alone(named, more=len(need["sufficient_alone"]) > _MOST_NAMED)
         causes.append(_cause("sufficient_alone", text, {"workloads": named}))
     return causes
 
 
-def _node(node: NodeView, cell: CellView) -> Cause:
-    binds = node["name"] == cell["where"]
-    return _cause("node", words.node(node, cell, binds=binds), {**node, "binds": binds})
+def _node(node: NodeView, need: CellView) -> Cause:
+    binds = node["name"] == need["where"]
+    return _cause("node", words.node(node, need, binds=binds), {**node, "binds": binds})
 
 
-def _is_barred(cell: CellView) -> bool:
+def _is_barred(need: CellView) -> bool:
     """Return whether a resource is insufficient and preemption is not considered for it."""
-    return cell["short"] and not cell["may_preempt"] and not words.is_impossible(cell)
+    return need["short"] and not need["may_preempt"] and not words.is_impossible(need)
 
 
 def _barred(facts: FactsView) -> list[str]:
     """Return the resources that rule out preemption; empty if a flavor with candidates has no such resource."""
     contested = [
-        [cell["resource"] for cell in flavor["cells"] if _is_barred(cell)]
+        [need["resource"] for need in flavor["cells"] if _is_barred(need)]
         for pod_set in facts["pod_sets"]
         for flavor in pod_set["flavors"]
-        if flavor["mode"] is not None and any(cell["short"] and cell["may_preempt"] for cell in flavor["cells"])
+        if flavor["mode"] is not None and any(need["short"] and need["may_preempt"] for need in flavor["cells"])
     ]
     return sorted({resource for barred in contested for resource in barred}) if all(contested) else []
 
@@ -188,7 +188,7 @@ def holding_causes(facts: FactsView, decided: Admitted | None, status: StatusVie
     """Return the quota that a workload holds, the lenders of this quota, and why earlier flavors were not assigned."""
     causes: list[Cause] = []
     for pod_set in facts["pod_sets"]:
-        inner = [_held(cell) for flavor in pod_set["flavors"] for cell in flavor["cells"]]
+        inner = [_held(need) for flavor in pod_set["flavors"] for need in flavor["cells"]]
         causes.append(_of_pod_set(pod_set, inner))
     if decided is not None:
         taken = {flavor for flavors in decided.flavors.values() for flavor in flavors.values()}
@@ -203,27 +203,27 @@ def holding_causes(facts: FactsView, decided: Admitted | None, status: StatusVie
     return tuple(causes)
 
 
-def _held(cell: CellView) -> Cause:
-    own = cell["path"][0]
+def _held(need: CellView) -> Cause:
+    own = need["path"][0]
     loan = positive(less(own["usage"], own["nominal"]))
-    numbers = {"flavor": cell["flavor"], "resource": cell["resource"], "amount": cell["asked"]}
-    numbers["borrowed"] = min(cell["asked"], loan, key=number)
-    return _cause("held", words.held(cell, loan), numbers, _loan(cell) if number(loan) else ())
+    numbers = {"flavor": need["flavor"], "resource": need["resource"], "amount": need["asked"]}
+    numbers["borrowed"] = min(need["asked"], loan, key=number)
+    return _cause("held", words.held(need, loan), numbers, _loan(need) if number(loan) else ())
 
 
-def _loan(cell: CellView) -> list[Cause]:
+def _loan(need: CellView) -> list[Cause]:
     """Return the lenders of borrowed quota, which are all nodes below the lowest Cohort that does not borrow itself."""
-    own, *above = cell["path"]
+    own, *above = need["path"]
     borrowing = takewhile(lambda node: number(node["usage"]) > number(node["subtree"]), above)
     within = above[: len(list(borrowing)) + 1]
-    names, resource = {node["name"] for node in within}, cell["resource"]
+    names, resource = {node["name"] for node in within}, need["resource"]
     causes = [
         _cause("lender", words.lender(holder, resource), holder)
-        for holder in cell["quota_users"]
+        for holder in need["quota_users"]
         if number(holder["lends"]) and holder["name"] != own["name"] and holder["meets"] in names
     ]
     causes += [_cause("pool", words.pool(node, resource), node) for node in within if number(node["nominal"])]
-    return [*causes, *(_cause("node", words.node(node, cell), {**node, "binds": False}) for node in cell["path"])]
+    return [*causes, *(_cause("node", words.node(node, need), {**node, "binds": False}) for node in need["path"])]
 
 
 # --- history ---------------------------------------------------------------------------------------------------------

@@ -14,7 +14,7 @@ from kueuepy.errors.arguments import checked, checked_methods
 from kueuepy.explain.cause import Cause, RootCause
 from kueuepy.explain.causes import history_causes, holding_causes, waiting_causes
 from kueuepy.explain.obstacles import delays, fewer_pods, releases
-from kueuepy.explain.placewords import held_places
+from kueuepy.explain.placewords import held_placements
 from kueuepy.explain.roots import holding_root, waiting_root
 from kueuepy.look.notebook import repr_html
 from kueuepy.objects import Workload
@@ -147,7 +147,7 @@ def explain(
         verdict = _holding_verdict(conditions)
         admission = engine.admission(found)
         causes += holding_causes(facts, decided, status, fair=fair)
-        causes += held_places(admission)
+        causes += held_placements(admission)
         root = holding_root(verdict, status, admission)
     elif conditions.get("Finished", NO_CONDITION).is_true:
         verdict = "Finished"

@@ -51,13 +51,13 @@ def _fits(flavor: FlavorView) -> bool:
     return (
         not is_missing(flavor["place"])
         and not flavor["ineligible"]
-        and not any(cell["short"] for cell in flavor["cells"])
+        and not any(need["short"] for need in flavor["cells"])
     )
 
 
 def _choice(pod_set: PodSetView, flavors: list[FlavorView]) -> Cause:
     held = [_cause("remedy", words.remedy(flavor), {"flavor": flavor["flavor"]}) for flavor in flavors]
-    resources = sorted({cell["resource"] for flavor in flavors for cell in flavor["cells"]})
+    resources = sorted({need["resource"] for flavor in flavors for need in flavor["cells"]})
     text = words.choices(resources, pod_set["name"], len(held))
     return _cause("remedy_for", text, {"pod_set": pod_set["name"], "resources": tuple(resources)}, held)
 
@@ -155,8 +155,8 @@ def releases(engine: Engine, facts: FactsView, known: Callable[[str], Workload |
             key
             for pod_set in facts["pod_sets"]
             for flavor in pod_set["flavors"]
-            for cell in flavor["cells"]
-            for key in cell["sufficient_alone"]
+            for need in flavor["cells"]
+            for key in need["sufficient_alone"]
         }
         if (end := _end(engine, key, known(key))) is not None
     )

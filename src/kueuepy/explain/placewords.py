@@ -15,10 +15,10 @@ MOST_SHOWN = 5
 """Maximum number of listed domains of one parent; the facts of the cause `topology` contain all domains."""
 
 
-def place_cause(facts: PlaceFactsView) -> Cause:
+def placement_cause(facts: PlaceFactsView) -> Cause:
     """Return whether the pods fit into the topology; if not, the causes include the tree of its domains."""
     shown = facts["failure"] is not None
-    return _cause("topology", place(facts), facts, _below((), facts) if shown else ())
+    return _cause("topology", placement(facts), facts, _below((), facts) if shown else ())
 
 
 def _below(above: tuple[str, ...], facts: PlaceFactsView) -> list[Cause]:
@@ -36,16 +36,18 @@ def _below(above: tuple[str, ...], facts: PlaceFactsView) -> list[Cause]:
     return [*causes, _cause("domains", others(hidden, level, count), {"level": level, "count": count})]
 
 
-def held_places(admission: AdmissionView | None) -> tuple[Cause, ...]:
+def held_placements(admission: AdmissionView | None) -> tuple[Cause, ...]:
     """Return the topology assignment of an admitted workload."""
     return tuple(
-        _cause("place", held(one.name, *place), {"pod_set": one.name, "levels": place[0], "domains": place[1]})
+        _cause(
+            "place", held(one.name, *placement), {"pod_set": one.name, "levels": placement[0], "domains": placement[1]}
+        )
         for one in (admission.pod_sets if admission is not None else ())
-        if (place := one.place) is not None
+        if (placement := one.place) is not None
     )
 
 
-_MOST_TOLD = 8  # domains
+_MOST_LISTED = 8  # domains
 
 
 def is_missing(facts: PlaceFactsView | None) -> bool:
@@ -69,7 +71,7 @@ def _where(facts: PlaceFactsView) -> str:
     return f"preferably in one {level}" if mode == "preferred" else "on any of its nodes"
 
 
-def place(facts: PlaceFactsView) -> str:
+def placement(facts: PlaceFactsView) -> str:
     """Describe whether all pods fit into the topology, and the number of pods that fit."""
     name = f"topology {facts['topology']}: {asked(facts)}"
     if not facts["resolved"]:
@@ -152,6 +154,6 @@ def _either(workloads: Sequence[str]) -> str:
 
 def held(name: str, levels: Sequence[str], domains: Sequence[tuple[tuple[str, ...], int]]) -> str:
     """Describe the topology assignment of a pod set."""
-    listed = ", ".join(f"{'/'.join(values)}: {count}" for values, count in domains[:_MOST_TOLD])
-    more = f" and {len(domains) - _MOST_TOLD} more" if domains[_MOST_TOLD:] else ""
+    listed = ", ".join(f"{'/'.join(values)}: {count}" for values, count in domains[:_MOST_LISTED])
+    more = f" and {len(domains) - _MOST_LISTED} more" if domains[_MOST_LISTED:] else ""
     return f"pod set {name} is on {listed}{more}" if listed else f"pod set {name} is on no {levels[-1]}"

@@ -154,43 +154,43 @@ def _of_group(pod_set: PodSetView, flavors: list[FlavorView]) -> RootCause | Non
 
 
 def _of_flavor(pod_set: PodSetView, flavor: FlavorView) -> RootCause | None:
-    short = [cell for cell in flavor["cells"] if cell["short"]]
-    impossible = [cell for cell in short if words.is_impossible(cell)]
+    short = [need for need in flavor["cells"] if need["short"]]
+    impossible = [need for need in short if words.is_impossible(need)]
     if impossible:
-        cell = max(impossible, key=_excess)
-        return _of_cell("NeverFits", pod_set, cell, {"maximum": cell["potential"]})
+        need = max(impossible, key=_excess)
+        return _of_need("NeverFits", pod_set, need, {"maximum": need["potential"]})
     if short:
-        cell = max(short, key=_excess)
-        more = {"available": cell["available"], "missing": cell["missing"], "node": cell["where"]}
-        return _of_cell("QuotaExceeded", pod_set, cell, {**more, "limit": cell["limit"]})
-    place = flavor["place"]
-    if place is None or not placewords.is_missing(place):
+        need = max(short, key=_excess)
+        more = {"available": need["available"], "missing": need["missing"], "node": need["where"]}
+        return _of_need("QuotaExceeded", pod_set, need, {**more, "limit": need["limit"]})
+    placement = flavor["place"]
+    if placement is None or not placewords.is_missing(placement):
         return None
     facts = {
         "pod_set": pod_set["name"],
         "flavor": flavor["flavor"],
-        "topology": place["topology"],
-        "requested": place["count"],
-        "fits": place["largest"] if place["resolved"] else None,
-        "fits_if_empty": place["largest_if_empty"] if place["resolved"] else None,
+        "topology": placement["topology"],
+        "requested": placement["count"],
+        "fits": placement["largest"] if placement["resolved"] else None,
+        "fits_if_empty": placement["largest_if_empty"] if placement["resolved"] else None,
     }
-    return RootCause("TopologyNoFit", f"{flavor['flavor']}: {placewords.place(place)}", facts)
+    return RootCause("TopologyNoFit", f"{flavor['flavor']}: {placewords.placement(placement)}", facts)
 
 
-def _excess(cell: CellView) -> float:
+def _excess(need: CellView) -> float:
     """Return the missing amount as a fraction of the request."""
-    return number(cell["missing"]) / max(1, number(cell["asked"]))
+    return number(need["missing"]) / max(1, number(need["asked"]))
 
 
-def _of_cell(code: RootCode, pod_set: PodSetView, cell: CellView, more: dict[str, Any]) -> RootCause:
+def _of_need(code: RootCode, pod_set: PodSetView, need: CellView, more: dict[str, Any]) -> RootCause:
     """Return a root cause that concerns one resource of a flavor, with the additional facts in `more`."""
     facts = {
         "pod_set": pod_set["name"],
-        "flavor": cell["flavor"],
-        "resource": cell["resource"],
-        "requested": cell["asked"],
+        "flavor": need["flavor"],
+        "resource": need["resource"],
+        "requested": need["asked"],
     }
-    return RootCause(code, f"{cell['flavor']}: {words.cell(cell)}", facts | more)
+    return RootCause(code, f"{need['flavor']}: {words.need(need)}", facts | more)
 
 
 def _unmatched(pod_set: PodSetView, resources: list[str], flavors: list[FlavorView]) -> RootCause:

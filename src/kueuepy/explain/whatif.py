@@ -65,9 +65,9 @@ class Answers(Sequence[Decision]):
     def __getitem__(self, index: slice) -> tuple[Decision, ...]: ...
     def __getitem__(self, index: int | slice) -> Decision | tuple[Decision, ...]:
         """Return one decision, or a tuple of decisions for a slice."""
-        places = range(len(self))[index]
+        indices = range(len(self))[index]
         made = self._answered.__getitem__
-        return made(places) if isinstance(places, int) else tuple(map(made, places))
+        return made(indices) if isinstance(indices, int) else tuple(map(made, indices))
 
     def __len__(self) -> int:
         """Return the number of decisions."""

@@ -122,7 +122,7 @@ def is_impossible(facts: CellView) -> bool:
     return number(facts["asked"]) > number(facts["potential"])
 
 
-def cell(facts: CellView) -> str:
+def need(facts: CellView) -> str:
     """Compare the request of a resource with the available amount."""
     resource = facts["resource"]
     earlier = f" ({amount(resource, facts['before'])} of them for other pod sets)" if number(facts["before"]) else ""
@@ -190,10 +190,12 @@ def sufficient_alone(workloads: Sequence[str], *, more: bool) -> str:
     )
 
 
-def position(place: int, queue: str) -> str:
+def position(placement: int, queue: str) -> str:
     """Describe the position of a workload in its queue."""
     return (
-        f"{counted(place, 'workload')} before it in ClusterQueue {queue}" if place else f"first in ClusterQueue {queue}"
+        f"{counted(placement, 'workload')} before it in ClusterQueue {queue}"
+        if placement
+        else f"first in ClusterQueue {queue}"
     )
 
 
@@ -274,11 +276,11 @@ def choices(resources: Sequence[str], pod_set: str, count: int) -> str:
 def remedy(flavor: FlavorView) -> str:
     """Describe the changes after which the request would fit into a flavor."""
     parts = [_eligible(why) for why in flavor["ineligible"]]
-    place = flavor["place"]
-    if not parts and not placewords.is_missing(place) and not any(cell["short"] for cell in flavor["cells"]):
+    placement = flavor["place"]
+    if not parts and not placewords.is_missing(placement) and not any(need["short"] for need in flavor["cells"]):
         return f"{flavor['flavor']}: the flavor search reached it: each evaluation continues where the last one stopped"
-    parts += [_more(cell) for cell in sorted(flavor["cells"], key=itemgetter("resource")) if cell["short"]]
-    parts += [placewords.remedy(place)] if place is not None and placewords.is_missing(place) else []
+    parts += [_more(need) for need in sorted(flavor["cells"], key=itemgetter("resource")) if need["short"]]
+    parts += [placewords.remedy(placement)] if placement is not None and placewords.is_missing(placement) else []
     return f"{flavor['flavor']}: {', and '.join(parts)}"
 
 

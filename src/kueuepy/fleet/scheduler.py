@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
     from kueuepy.fleet.value import Fleet
     from kueuepy.objects.status import FinishReason
-    from kueuepy.objects.times import Duration, Moment
+    from kueuepy.objects.times import Duration, TimeLike
 
 
 class Move(msgspec.Struct, frozen=True):
@@ -102,7 +102,7 @@ class FleetScheduler:
         workers: The Schedulers of the workers, by name.
     """
 
-    def __init__(self, fleet: Fleet, *, now: Moment | None = None) -> None:
+    def __init__(self, fleet: Fleet, *, now: TimeLike | None = None) -> None:
         """Start all clusters, with all workers connected.
 
         Args:
@@ -315,8 +315,8 @@ class FleetScheduler:
             lines.append(f"admitted on {status.cluster}: {status.message}")
         for copy in status.copies:
             there = "not connected" if not self._connected[copy.cluster] else ""
-            told = there or str(self.workers[copy.cluster].explain(workload))
-            lines.append(f"{copy.cluster}: {told}")
+            reported = there or str(self.workers[copy.cluster].explain(workload))
+            lines.append(f"{copy.cluster}: {reported}")
         return "\n".join(lines)
 
     def fork(self) -> FleetScheduler:

@@ -312,7 +312,7 @@ class Fleet:
 
     def numbered_checks(self) -> list[tuple[str, list[int]]]:
         """Return the clusters of each MultiKueue check, as indices of workers."""
-        number = {name: place for place, name in enumerate(self.workers)}
+        number = {name: index for index, name in enumerate(self.workers)}
         return [(check, [number[name] for name in names]) for check, names in self.checks.items()]
 
     def _remarks(self) -> list[str]:
@@ -435,9 +435,9 @@ def _row(name: str, cluster: Cluster) -> tuple[str, str, str]:
         for group in queue.resource_groups:
             for flavor in group.flavors:
                 for quota in flavor.resources:
-                    cell = f"{flavor.name}/{quota.name}"
-                    totals[cell] = totals.get(cell, 0) + Quantity(quota.nominal_quota).quota(quota.name)
-    shown = ", ".join(f"{cell} {Quantity.format(cell.rpartition('/')[2], n)}" for cell, n in totals.items())
+                    pair = f"{flavor.name}/{quota.name}"
+                    totals[pair] = totals.get(pair, 0) + Quantity(quota.nominal_quota).quota(quota.name)
+    shown = ", ".join(f"{pair} {Quantity.format(pair.rpartition('/')[2], n)}" for pair, n in totals.items())
     return name, str(len(cluster.cluster_queues)), shown
 
 

@@ -62,7 +62,7 @@ class Made(NamedTuple):
             raise ManifestError(moved) from None
         except KueueError as error:
             if error.about == self.workload.key:
-                error.place(self.given.where(error.path))
+                error.locate(self.given.where(error.path))
             raise
 
 
@@ -107,10 +107,10 @@ def _path_in(job: Any, path: Path) -> Path | None:
     if path[:2] != _OF_POD_SET or path[_TO_TEMPLATE - 1 : _TO_TEMPLATE] != ("template",):
         return None
     slots = job.slots(job.root) if isinstance(job, BaseJob) else ()
-    place = path[2]
-    if not isinstance(place, int) or place >= len(slots):
+    index = path[2]
+    if not isinstance(index, int) or index >= len(slots):
         return None
-    found = (*steps(slots[place].template.path), *path[_TO_TEMPLATE:])
+    found = (*steps(slots[index].template.path), *path[_TO_TEMPLATE:])
     try:
         reduce(getitem, found, job.manifest)
     except (KeyError, IndexError, TypeError):

@@ -37,6 +37,6 @@ def _converted(cls: type[T], form: Form | None, flat: Any, path: Path, findings:
     try:
         return msgspec.convert(flat, ready(cls), dec_hook=decode_text)
     except msgspec.ValidationError as error:
-        place, detail = decoding_fault(error, cls)
-        findings.problem((*path, *path_in_manifest(form, place)), detail)
+        location, detail = decoding_fault(error, cls)
+        findings.problem((*path, *path_in_manifest(form, location)), detail)
         return None

@@ -167,8 +167,8 @@ class _Loader:
 
     def note(self, source: LiveSource) -> None:
         """Add the notes on objects that could not be read from a running cluster."""
-        place, prefix = Item(None, Text(source.name, b"")), f"{source.name}: "
-        self._notes += [Note(place, (), note.removeprefix(prefix)) for note in source.notes]
+        location, prefix = Item(None, Text(source.name, b"")), f"{source.name}: "
+        self._notes += [Note(location, (), note.removeprefix(prefix)) for note in source.notes]
 
     def _is_served(self, item: Item) -> bool:
         """Return whether an API server has already validated an object; if so, its values are not checked again."""
@@ -316,11 +316,11 @@ class _Loader:
             return
         if version in OLD_VERSIONS:
             obj = with_usage(obj)
-        place = (type(obj).__name__, obj.key)
-        if place in self._objects:
-            self._twice(called(obj), item, self._objects.pop(place)[1])
-        self._objects[place] = (obj, item)
-        self._positions[place] = self._position
+        location = (type(obj).__name__, obj.key)
+        if location in self._objects:
+            self._twice(called(obj), item, self._objects.pop(location)[1])
+        self._objects[location] = (obj, item)
+        self._positions[location] = self._position
 
     def _placed(self, doc: dict[str, Any]) -> dict[str, Any]:
         """Add the default namespace to an object that does not specify a namespace."""
@@ -392,7 +392,7 @@ class _Loader:
         )
 
     def _origins(self) -> dict[tuple[str, str], Item]:
-        found = {place: item for place, (_, item) in self._objects.items()}
+        found = {location: item for location, (_, item) in self._objects.items()}
         if self._configuration:
             found["Configuration", ""] = self._configuration[2]
         return found
@@ -409,13 +409,13 @@ class _Loader:
         # A Configuration with problems may name unknown gates, so the defaults apply.
         gates = configuration.gates if configuration and not self._problems else {}
         validated = Validated()
-        for place, (obj, item) in self._objects.items():
+        for location, (obj, item) in self._objects.items():
             if isinstance(obj, api.Workload) and self._is_served(item):
                 continue
             review = Review(strict=self._strict, gates=gates, validated=validated)
             review_object(obj, review)
             if review.problems or review.notes:
-                self._position = self._positions[place]
+                self._position = self._positions[location]
                 self._collect(review, item, called(obj))
         return configuration
 

@@ -34,8 +34,8 @@ def review_placement(assignment: dict[str, Any], path: Path, findings: Findings)
     """Check that each slice has one value per domain and level, and one number of pods per domain."""
     for position, part in enumerate(assignment.get("slices", ())):
         if fault := _fault(part, len(assignment["levels"])):
-            place, detail = fault
-            findings.problem((*path, "slices", position, *place), detail)
+            location, detail = fault
+            findings.problem((*path, "slices", position, *location), detail)
             return
 
 

@@ -29,11 +29,11 @@ class ReadJob(dict[str, Any]):
 
 
 @contextmanager
-def placed(place: Callable[[KueueError], KueueError | None]) -> Iterator[None]:
+def placed(location: Callable[[KueueError], KueueError | None]) -> Iterator[None]:
     """Add file and line to errors that are raised in a `with` block.
 
     Args:
-        place: Function that returns the error with the position added, or `None` if the error is not about an object
+        location: Function that returns the error with the position added, or `None` if the error is not about an object
             from a file.
 
     Raises:
@@ -42,14 +42,14 @@ def placed(place: Callable[[KueueError], KueueError | None]) -> Iterator[None]:
     try:
         yield
     except KueueError as error:
-        found = place(error)
+        found = location(error)
         if found is None:
             raise
         raise found from None
 
 
-def at_place(error: KueueError, place: str) -> KueueError:
+def at_location(error: KueueError, location: str) -> KueueError:
     """Return an error with a position at the start of each line of its message."""
     if isinstance(error, ManifestError):
-        return ManifestError([(f"{place}: {where}", problem) for where, problem in error.problems])
-    return type(error)(f"{place}: {error}")
+        return ManifestError([(f"{location}: {where}", problem) for where, problem in error.problems])
+    return type(error)(f"{location}: {error}")

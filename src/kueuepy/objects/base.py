@@ -14,7 +14,7 @@ from msgspec import field
 from kueuepy._core import Quantity
 from kueuepy.errors import InvalidSpecError
 from kueuepy.errors.arguments import briefly
-from kueuepy.objects.times import OptionalTimeField, Timestamp, convert_times, default, moment_ns, numpy_kind
+from kueuepy.objects.times import OptionalTimeField, Timestamp, convert_times, default, nanoseconds_of, numpy_kind
 
 QuantityText: TypeAlias = str | int
 """A Kubernetes quantity as written: an integer such as `9`, or a string such as `"500m"` or `"64Gi"`.
@@ -81,7 +81,7 @@ def _decimal(value: Real) -> Decimal:
 def without_numpy(value: Any) -> Any:
     """Replace NumPy numbers, booleans and strings with Python's own types. Structs are changed in place."""
     if kind := numpy_kind(value):
-        return Timestamp.of(moment_ns(value)) if kind == "M" else value.item()
+        return Timestamp.of(nanoseconds_of(value)) if kind == "M" else value.item()
     if isinstance(value, msgspec.Struct):
         for name in value.__struct_fields__:
             before = getattr(value, name)

@@ -178,8 +178,8 @@ def nodes(
     tainted = [Taint.of(taint) if isinstance(taint, str) else taint for taint in taints]
     letters = [re.split(r"[-./]", level)[-1][:1] for level in levels]
     found = []
-    for place in product(*(range(1, count + 1) for count in counts)):
-        values = [f"{letter}{number}" for letter, number in zip(letters, place, strict=True)]
+    for position in product(*(range(1, count + 1) for count in counts)):
+        values = [f"{letter}{number}" for letter, number in zip(letters, position, strict=True)]
         name = f"{prefix}{'-'.join(values)}"
         domains = dict(zip(levels, [*values[:-1], name], strict=True))
         found.append(Node(name, labels={**(labels or {}), **domains}, capacity=amounts, taints=tainted))

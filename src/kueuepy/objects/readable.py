@@ -113,8 +113,8 @@ def _from_packed(cls: Any) -> msgspec.msgpack.Decoder[Any]:
 
 def decoding_fault(error: msgspec.ValidationError, cls: Any) -> Fault:
     """Return the path of a field that could not be decoded, and a plain description of the problem."""
-    message, _, place = str(error).partition(" - at `")
-    path = steps(place.partition("$")[2].rstrip("`"))
+    message, _, where = str(error).partition(" - at `")
+    path = steps(where.partition("$")[2].rstrip("`"))
     if found := _ENUM.fullmatch(message):
         return path, f"is {found[1]}; it must be one of {', '.join(_allowed(cls, path)) or 'those of its type'}"
     if found := _LENGTH.fullmatch(message):
@@ -129,8 +129,8 @@ def decoding_fault(error: msgspec.ValidationError, cls: Any) -> Fault:
     if sign:
         return path, f"is out of range; it must be {limit} at {'most' if sign == '<=' else 'least'}"
     words = " or ".join(_WORDS.get(word, word) for word in wanted.split(" | "))
-    is_key = place.startswith("key` in")
-    within = "holds a key that is" if is_key else "holds a value that is" if "[...]" in place else "is"
+    is_key = where.startswith("key` in")
+    within = "holds a key that is" if is_key else "holds a value that is" if "[...]" in where else "is"
     return path, f"{within} {_WORDS.get(got, got)}; it must be {words}"
 
 

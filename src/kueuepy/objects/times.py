@@ -21,7 +21,7 @@ from kueuepy.errors.arguments import briefly
 Duration: TypeAlias = float | str | timedelta
 """Seconds, a string such as `"2h"` or `"1m30s"`, or a timedelta."""
 
-Moment: TypeAlias = float | str | datetime
+TimeLike: TypeAlias = float | str | datetime
 """Seconds since the Unix epoch, a string such as `"2026-08-01T12:00:00Z"`, or a datetime with a time zone."""
 
 SECOND = 10**9
@@ -66,20 +66,20 @@ def parse_time(text: str) -> int | None:
         return None
     day, clock, fraction, sign, hours, minutes = found.groups()
     try:
-        moment = datetime.fromisoformat(f"{day}T{clock}+00:00")
+        value = datetime.fromisoformat(f"{day}T{clock}+00:00")
     except ValueError:
         return None
-    seconds = (moment - _EPOCH) // timedelta(seconds=1)
+    seconds = (value - _EPOCH) // timedelta(seconds=1)
     if sign:
         seconds -= (1 if sign == "+" else -1) * (int(hours) * 3600 + int(minutes) * 60)
     return seconds * SECOND + int((fraction or "0").ljust(9, "0"))
 
 
-def moment_ns(value: Any, where: str = "time", *, earliest: int = -LONGEST) -> int:
+def nanoseconds_of(value: Any, where: str = "time", *, earliest: int = -LONGEST) -> int:
     """Convert a time to nanoseconds since the Unix epoch.
 
-    >>> moment_ns("1970-01-01T00:00:01Z"), moment_ns(1.5), moment_ns(datetime(1970, 1, 2, tzinfo=timezone.utc))
-    (1000000000, 1500000000, 86400000000000)
+    >>> nanoseconds_of("1970-01-01T00:00:01Z"), nanoseconds_of(datetime(1970, 1, 2, tzinfo=timezone.utc))
+    (1000000000, 86400000000000)
 
     Args:
         value: A number of seconds since the epoch, RFC 3339 text, or a datetime with a time zone (from Python, pandas
@@ -301,7 +301,7 @@ if TYPE_CHECKING:
         def __set__(self, record: Any, value: _In, /) -> None:
             raise NotImplementedError
 
-    TimeField: TypeAlias = _Converted[Moment, Timestamp]
+    TimeField: TypeAlias = _Converted[TimeLike, Timestamp]
     # Any: mypy takes the type of the argument for that of the attribute in frozen subclasses.
     OptionalTimeField: TypeAlias = _Converted[Any, Timestamp | None]
     DurationField: TypeAlias = _Converted[Duration, Seconds]
@@ -336,7 +336,7 @@ def convert_times(record: msgspec.Struct) -> None:
         if value is None or type(value) is kind:
             continue
         where = f"{type(record).__name__}: {name}"
-        exact = moment_ns(value, where) if kind is Timestamp else duration_ns(value, where, signed=True)
+        exact = nanoseconds_of(value, where) if kind is Timestamp else duration_ns(value, where, signed=True)
         msgspec.structs.force_setattr(record, name, kind.of(exact))
 
 
@@ -372,13 +372,13 @@ def numpy_ns(value: Any) -> int | None:
     return int(value.astype(f"{kind}8[ns]").astype("i8"))
 
 
-def datetime_ns(moment: datetime) -> int:
+def datetime_ns(value: datetime) -> int:
     """Convert a datetime to nanoseconds since the Unix epoch. A datetime without a time zone is interpreted as UTC."""
-    exact = _pandas_ns(moment)
+    exact = _pandas_ns(value)
     if exact is not None:
         return exact
     # The method of Python's class also works for a time of pandas that does not fit into 64 bits.
-    since = datetime.__sub__(moment, _EPOCH if moment.tzinfo else _EPOCH.replace(tzinfo=None))
+    since = datetime.__sub__(value, _EPOCH if value.tzinfo else _EPOCH.replace(tzinfo=None))
     return since // timedelta(microseconds=1) * 1000
 
 
@@ -401,10 +401,10 @@ def _pandas_ns(value: Any) -> int | None:
 def _usual_time(text: str) -> int | None:
     """Parse a time in the exact form `1970-01-01T00:00:00Z` without the slower regular expression."""
     try:
-        moment = datetime.fromisoformat(text[:-1])
+        value = datetime.fromisoformat(text[:-1])
     except ValueError:
         return None
-    seconds = ((moment.toordinal() - _FIRST_DAY) * 24 + moment.hour) * 3600 + moment.minute * 60 + moment.second
+    seconds = ((value.toordinal() - _FIRST_DAY) * 24 + value.hour) * 3600 + value.minute * 60 + value.second
     return seconds * SECOND
 
 
@@ -418,9 +418,9 @@ def format_time(nanoseconds: int) -> str:
         nanoseconds: Nanoseconds since the Unix epoch.
     """
     seconds, rest = divmod(nanoseconds, SECOND)
-    moment = _EPOCH + timedelta(seconds=seconds)
+    value = _EPOCH + timedelta(seconds=seconds)
     fraction = f".{rest:09d}".rstrip("0") if rest else ""
-    return f"{moment.isoformat()[:19]}{fraction}Z"
+    return f"{value.isoformat()[:19]}{fraction}Z"
 
 
 def parse_duration(text: str) -> int | None:

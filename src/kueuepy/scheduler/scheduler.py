@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from kueuepy.explain.whatif import Difference, Edit
     from kueuepy.objects import Configuration
     from kueuepy.objects.status import CheckState, FinishReason
-    from kueuepy.objects.times import Duration, Moment
+    from kueuepy.objects.times import Duration, TimeLike
     from kueuepy.session.checks import Check
     from kueuepy.session.session import Log
     from kueuepy.session.state import SchedulerState
@@ -64,7 +64,7 @@ class Scheduler(SchedulerQuestions):
         self,
         cluster: Cluster,
         *,
-        now: Moment | None = None,
+        now: TimeLike | None = None,
         checks: Mapping[str, Check] | None = None,
         stopping: Duration = 0,
         threads: int | None = None,

@@ -34,7 +34,7 @@ class Line(NamedTuple):
     depth: int
     used: int = 0
     own: int = 0
-    place: int | None = None
+    position: int | None = None
 
 
 def sheet_of(grid: UsageTable, workloads: WorkloadTable, caption: str, now: float | None = None) -> Sheet:
@@ -79,13 +79,13 @@ def lines_of(grid: UsageTable, workloads: WorkloadTable) -> list[Line]:
     for row, depth in depth_first(grid.nodes, colours):
         node = grid.nodes[row]
         counts = [numbers[node.name, state] if node.kind == "ClusterQueue" else "" for state in ("Pending", "Admitted")]
-        cells = [cell for cell in range(len(grid.flavor_resources)) if quota[row, cell] or usage[row, cell]]
-        for place, cell in enumerate(cells or [None]):
-            name, ends = (node.name, counts) if place == 0 else ("", ["", ""])
-            shown = (name, *_usage(grid, usage[row], quota[row], cell), *ends)
-            amounts = (0, 0) if cell is None else (int(usage[row, cell]), int(quota[row, cell]))
-            place_of = colours.get(node.name, OTHERS) if node.kind == "ClusterQueue" else None
-            found.append(Line(shown, depth, *amounts, place_of))
+        pairs = [pair for pair in range(len(grid.flavor_resources)) if quota[row, pair] or usage[row, pair]]
+        for position, pair in enumerate(pairs or [None]):
+            name, ends = (node.name, counts) if position == 0 else ("", ["", ""])
+            shown = (name, *_usage(grid, usage[row], quota[row], pair), *ends)
+            amounts = (0, 0) if pair is None else (int(usage[row, pair]), int(quota[row, pair]))
+            position_of = colours.get(node.name, OTHERS) if node.kind == "ClusterQueue" else None
+            found.append(Line(shown, depth, *amounts, position_of))
     return found
 
 
@@ -121,8 +121,8 @@ def usage_text(resource: str, used: int, own: int) -> str:
     return text + (f", borrows {amount_beside(resource, taken - whole, whole)}" if used > own else "")
 
 
-def _usage(grid: UsageTable, usage: Any, quota: Any, cell: int | None) -> tuple[str, str]:
-    if cell is None:
+def _usage(grid: UsageTable, usage: Any, quota: Any, pair: int | None) -> tuple[str, str]:
+    if pair is None:
         return "", ""
-    flavor, resource = grid.flavor_resources[cell]
-    return f"{flavor}/{resource}", usage_text(resource, int(usage[cell]), int(quota[cell]))
+    flavor, resource = grid.flavor_resources[pair]
+    return f"{flavor}/{resource}", usage_text(resource, int(usage[pair]), int(quota[pair]))

@@ -8,7 +8,7 @@ from kueuepy._core import Engine
 from kueuepy.cluster import Cluster
 from kueuepy.errors import InvalidSpecError
 from kueuepy.objects import Workload
-from kueuepy.objects.times import Duration, Moment, duration_ns, moment_ns
+from kueuepy.objects.times import Duration, TimeLike, duration_ns, nanoseconds_of
 from kueuepy.session import calls
 from kueuepy.session.checks import checks_of
 from kueuepy.session.session import Session
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 
 def start(
-    cluster: Cluster, *, now: Moment | None = None, checks: Mapping[str, Check] | None = None, stopping: Duration = 0
+    cluster: Cluster, *, now: TimeLike | None = None, checks: Mapping[str, Check] | None = None, stopping: Duration = 0
 ) -> Session:
     """Create a session with all objects, Workloads (with their status) and jobs of a cluster.
 
@@ -37,7 +37,7 @@ def start(
     related = tuple(map(plain, cluster.manifest.others))
     engine = Engine(cluster.configuration)
     state = SchedulerState(engine, cluster.configuration, related, Store(), checks=checks_of(checks or {}))
-    engine.set_now(latest_time(cluster) if now is None else moment_ns(now, earliest=0))
+    engine.set_now(latest_time(cluster) if now is None else nanoseconds_of(now, earliest=0))
     engine.set_stop_delay(duration_ns(stopping))
     session = Session(state)
     for obj in cluster.objects():

@@ -32,15 +32,15 @@ def assignments(
                 for resource, (_, amount) in pod_set.resources.items()
             },
             pod_set.pods,
-            None if pod_set.place is None else _place(pod_set.place),
+            None if pod_set.place is None else _placement(pod_set.place),
             pod_set.delayed or None,
         )
         for pod_set in view
     )
 
 
-def _place(place: PlaceView) -> TopologyAssignment:
-    levels, domains = place
+def _placement(placement: PlaceView) -> TopologyAssignment:
+    levels, domains = placement
     return TopologyAssignment(levels, tuple(TopologyDomain(*domain) for domain in domains))
 
 

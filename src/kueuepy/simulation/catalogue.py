@@ -114,8 +114,8 @@ FIGURES = {name: figure for name, figure in ALL_FIGURES.items() if name not in F
 """The metrics of `Kpis`."""
 
 
-Place = Literal["run", "policies", "sweep", "page", "run queues", "report queues", "page queues"]
-SHOWN: dict[Place, tuple[str, ...]] = {
+View = Literal["run", "policies", "sweep", "page", "run queues", "report queues", "page queues"]
+SHOWN: dict[View, tuple[str, ...]] = {
     "run": (
         "jobs", "finished", "wait_mean", "wait_p50", "wait_p95", "longest_wait", "bounded_slowdown",
         "submission_utilisation", "utilisation", "lost_hours", "waiting_max", "used_hours", "borrowed_hours",
@@ -136,23 +136,23 @@ SHOWN: dict[Place, tuple[str, ...]] = {
     ),
     "page queues": ("jobs", "finished", "wait_mean", "wait_p95"),
 }  # fmt: skip
-"""The main metrics, by the place that shows them.
+"""The main metrics, by the view that shows them.
 
-Places are the summary of a `run` (`kueuepy simulate`), a comparison of `policies`, the table of `kueuepy sweep`, the
+Views are the summary of a `run` (`kueuepy simulate`), a comparison of `policies`, the table of `kueuepy sweep`, the
 `page` with sliders, and the tables of ClusterQueues in the summary of a run, in the report and on the page.
 """
 
 
-def is_shown(place: Place, name: str) -> bool:
+def is_shown(view: View, name: str) -> bool:
     """Return whether a table shows a metric, whose name may be followed by a flavor and resource."""
-    return name.partition(" ")[0] in SHOWN[place]
+    return name.partition(" ")[0] in SHOWN[view]
 
 
-def columns_shown(place: Place, names: Iterable[str]) -> list[str]:
+def columns_shown(view: View, names: Iterable[str]) -> list[str]:
     """Return the columns of a table to show: plain metrics in the given order, then the metrics of each resource."""
     own = list(names)
-    plain = [name for name in SHOWN[place] if name in own]
-    return [*plain, *(name for name in own if " " in name and is_shown(place, name))]
+    plain = [name for name in SHOWN[view] if name in own]
+    return [*plain, *(name for name in own if " " in name and is_shown(view, name))]
 
 
 _NAME = re.compile(r"(?:(?P<wait>(?:first_)?wait_p)\d+|\w+)(?=[ (\[]|$)")

@@ -177,10 +177,10 @@ class Comparison:
         rows = []
         for figure in self._shown():
             values = [getattr(kpis, figure) for kpis in self.kpis.values()]
-            cells = dict.fromkeys(pair for value in values if isinstance(value, dict) for pair in value)
+            pairs = dict.fromkeys(pair for value in values if isinstance(value, dict) for pair in value)
             rows += [
                 (f"{figure} {pair}", *(figure_text(f"{figure} {pair}", value.get(pair, 0.0)) for value in values))
-                for pair in cells
+                for pair in pairs
             ]
             # A metric of resources without any resource has no row.
             if not any(isinstance(value, dict) for value in values):

@@ -141,7 +141,7 @@ def of_runs(run: Recorded, low: float, high: float, mask: NDArray[np.bool_]) -> 
     found: dict[str, Any] = {"held": {}, "lost": {}, "overhead": {}, "rules": {}}
     if not len(runs):
         return found
-    cells, amounts = _amounts(run)
+    pairs, amounts = _amounts(run)
     # A run that goes on holds its quota until the end of the simulation.
     end = np.where(np.isnan(runs["end"]), run.seconds, runs["end"])
     mine = mask[runs["job"]]
@@ -150,7 +150,7 @@ def of_runs(run: Recorded, low: float, high: float, mask: NDArray[np.bool_]) -> 
     values = {"held": held, "lost": runs["lost"] * inside, "overhead": runs["overhead"] * inside}
     for name, seconds in values.items():
         sums = np.bincount(runs["assignment"], weights=seconds, minlength=len(amounts)) @ amounts * _NANO
-        found[name] = {pair: float(total) for pair, total in zip(cells, sums, strict=True) if total}
+        found[name] = {pair: float(total) for pair, total in zip(pairs, sums, strict=True) if total}
     rules = runs["rule"]
     counts = np.bincount(rules.codes[inside & (rules.codes >= 0)], minlength=len(rules.names))
     found["rules"] = {name: int(count) for name, count in zip(rules.names, counts, strict=True) if count}

@@ -346,14 +346,14 @@ def _of_run(run: Recorded) -> dict[str, Any]:
 def _totals(run: Recorded) -> dict[str, Any]:
     """Return the time integrals of the whole simulation, as computed by the core."""
     core = run.totals
-    cells = [(name, *row) for name, queue in core["queues"].items() for row in queue["cells"].items()]
+    pairs = [(name, *row) for name, queue in core["queues"].items() for row in queue["cells"].items()]
     by_queue: dict[str, dict[str, float]] = {}
-    for name, pair, (used, *_) in cells:
+    for name, pair, (used, *_) in pairs:
         by_queue.setdefault(name, {})[pair] = used
     return {
         "nominal": core["nominal"],
-        "used": sums((pair, used) for _, pair, (used, *_) in cells),
-        "borrowed": sums((pair, borrowed) for _, pair, (_, _, borrowed, _) in cells),
+        "used": sums((pair, used) for _, pair, (used, *_) in pairs),
+        "borrowed": sums((pair, borrowed) for _, pair, (_, _, borrowed, _) in pairs),
         "idle": sums((pair, idle) for _, pair, idle, _ in core["trees"]),
         "lent": sums((pair, lent) for _, pair, _, lent in core["trees"]),
         **{name: core[name] for name in ("waits", "most_waiting", "borrowing")},
@@ -425,10 +425,10 @@ def by_queue(result: Recorded) -> Columns:
     return _table("cluster_queue", names, found)
 
 
-def _of_pairs(cells: Mapping[str, Any]) -> dict[str, float]:
+def _of_pairs(pairs: Mapping[str, Any]) -> dict[str, float]:
     """Return the usage of a ClusterQueue by `flavor/resource`, from the time integrals of the core."""
     row = {}
-    for pair, (used, nominal, borrowed, _) in cells.items():
+    for pair, (used, nominal, borrowed, _) in pairs.items():
         row[f"used_hours {pair}"] = _hours(pair, used)
         row[f"borrowed_hours {pair}"] = _hours(pair, borrowed)
         row[f"utilisation {pair}"] = used / nominal if nominal else np.nan
@@ -529,11 +529,11 @@ def preemptions(result: Recorded) -> Columns:
     """Return the evictions by ClusterQueue of victim and preemptor and by rule; see `Result.preemptions`."""
     made = result.totals["evictions"]
     lost = [hours(one) for *_, one in made]
-    cells = dict.fromkeys(pair for own in lost for pair in own)
+    pairs = dict.fromkeys(pair for own in lost for pair in own)
     columns: dict[str, Any] = {
         name: categorical([row[index] or None for row in made])
         for index, name in enumerate(("victim", "preemptor", "rule"))
     }
     columns["count"] = np.array([row[3] for row in made], np.int64)
-    columns |= {f"lost_hours {pair}": np.array([own.get(pair, 0.0) for own in lost]) for pair in cells}
+    columns |= {f"lost_hours {pair}": np.array([own.get(pair, 0.0) for own in lost]) for pair in pairs}
     return Columns(columns)

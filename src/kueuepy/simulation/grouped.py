@@ -283,7 +283,7 @@ class Series:
         last = np.append(np.diff(at) > 0, [True])[: len(at)]
         return at[last], np.cumsum(change[order])[last]
 
-    def places(self, edges: NDArray[np.float64]) -> NDArray[np.int64]:
+    def positions(self, edges: NDArray[np.float64]) -> NDArray[np.int64]:
         """Return the position of the row of each series that applies at each time; -1 before its first row.
 
         Args:
@@ -309,7 +309,7 @@ class Series:
             return np.zeros((0, len(edges)))
         steps = np.append([0.0], values[:-1] * np.diff(self.at))
         steps[self.groups.firsts] = 0.0
-        total, indices = self.groups.accumulated(steps), self.places(edges)
+        total, indices = self.groups.accumulated(steps), self.positions(edges)
         return np.where(indices >= 0, total[indices] + values[indices] * (edges - self.at[indices]), 0.0)
 
     def integrals_between(self, values: NDArray[Any], edges: NDArray[np.float64]) -> NDArray[np.float64]:
@@ -411,7 +411,7 @@ def sampled(usage: Columns, step: float, end: float) -> dict[str, Any]:
     _require_few("record: usage", end, step)
     at = np.arange(0.0, end + step * 1e-9, step)
     series = Series(usage)
-    indices = series.places(at)
+    indices = series.positions(at)
     there = indices >= 0
     times = np.broadcast_to(at, indices.shape)[there]
     order = np.argsort(times, kind="stable")

@@ -23,7 +23,7 @@ from kueuepy.simulation.base import JobColumns
 from kueuepy.simulation.columns import ALIASES, is_known, renamed
 from kueuepy.simulation.read import Source, Table
 from kueuepy.simulation.saved import read_parquet
-from kueuepy.simulation.spans import parse_moment, shown
+from kueuepy.simulation.spans import parse_timestamp, shown
 from kueuepy.simulation.values import SPAN, TIME, frame_columns, row_columns, whole
 from kueuepy.tables import Categorical
 
@@ -264,7 +264,7 @@ def _row(job: _Job, where: str) -> dict[str, Any]:
 def _time(text: str | None, where: str) -> int | None:
     if text in (None, "None", ""):
         return None
-    found = parse_moment(text) if "-" in text[1:] else None
+    found = parse_timestamp(text) if "-" in text[1:] else None
     if found is None or not 0 <= found <= LONGEST:
         raise InvalidSpecError(f"{where}: {shown(text)}; it must be a date and time such as 2017-10-09 07:01:55")
     return found

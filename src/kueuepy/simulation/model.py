@@ -356,7 +356,7 @@ class Edit(msgspec.Struct, frozen=True):
     value: Any
 
 
-MOST_MOMENTS = 1_000_000
+MOST_OCCURRENCES = 1_000_000
 """The largest number of occurrences of a repeated event."""
 
 
@@ -387,7 +387,7 @@ class Event(msgspec.Struct, frozen=True):
     at: str | None = None
     times: int | None = None
 
-    def moments(self, where: str, span_of_jobs: int) -> list[int]:
+    def occurrences(self, where: str, span_of_jobs: int) -> list[int]:
         """Return the times of the event, in nanoseconds after the start.
 
         Args:
@@ -401,7 +401,7 @@ class Event(msgspec.Struct, frozen=True):
         if (self.when is None) == (self.every is None):
             raise InvalidSpecError(f"{where}: give when or every, one of the two")
         if self.when is not None:
-            return [moment(f"{where}: when", self.when)]
+            return [time_after(f"{where}: when", self.when)]
         step = span(f"{where}: every", self.every)
         if not step:
             raise InvalidSpecError(f"{where}: every {self.every!r}; it must be more than 0")
@@ -409,10 +409,10 @@ class Event(msgspec.Struct, frozen=True):
         last = span_of_jobs if self.times is None else first + (self.times - 1) * step
         often = range(first, last + 1, step)
         # len() fails for ranges with more than 2**63 - 1 elements.
-        if last >= first and (last - first) // step >= MOST_MOMENTS:
+        if last >= first and (last - first) // step >= MOST_OCCURRENCES:
             raise InvalidSpecError(
                 f"{where}: every {self.every!r}: comes {(last - first) // step + 1} times; it must come at most "
-                f"{MOST_MOMENTS} times"
+                f"{MOST_OCCURRENCES} times"
             )
         return list(often)
 
@@ -430,7 +430,7 @@ def clock_time(where: str, text: str) -> int:
     return ((hours * 60 + minutes) * 60 + seconds) * 10**9
 
 
-def moment(where: str, value: Any, most: float = LONGEST) -> int:
+def time_after(where: str, value: Any, most: float = LONGEST) -> int:
     """Convert a time after the start to nanoseconds: any value that `span` accepts, or a string such as `2d 14:00`.
 
     Args:
@@ -564,7 +564,7 @@ def _event(entry: Any) -> Event:
         raise InvalidSpecError(f"{unknown[0]}: is unknown; there are {', '.join((*_WHEN, *_WHAT))}")
     what = _WHAT[given[0]](entry[given[0]])
     event = Event(what=what, **{name: entry[name] for name in _WHEN if name in entry})
-    event.moments("event", 0)
+    event.occurrences("event", 0)
     return event
 
 

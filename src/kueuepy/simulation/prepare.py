@@ -34,7 +34,7 @@ from kueuepy.simulation.censoring import expect_complete
 from kueuepy.simulation.columns import keys_of, row_of
 from kueuepy.simulation.grouped import sums
 from kueuepy.simulation.items import Names, check_names, concat, jobs_of, of_workloads
-from kueuepy.simulation.model import Delete, Edit, Evict, Finish, Priority, Settings, delay_options, moment
+from kueuepy.simulation.model import Delete, Edit, Evict, Finish, Priority, Settings, delay_options, time_after
 from kueuepy.simulation.shapes import KnownShapes, shapes_of
 from kueuepy.simulation.spans import span
 
@@ -103,7 +103,7 @@ class Prepared:
         self._tables = [table]
         self.size = len(table)
         self._order = np.argsort(table["submit"], kind="stable")
-        self._places: NDArray[np.int64] | None = None
+        self._positions: NDArray[np.int64] | None = None
         self._names: Names | None = None
         self._has_names = "name" in table.names
         self._rows_of_names: dict[str, int] | None = None
@@ -148,13 +148,13 @@ class Prepared:
 
     def end_of(self, until: Any) -> int:
         """Convert a time after the first submission to nanoseconds, at most LONGEST; `None` becomes LONGEST."""
-        return LONGEST if until is None else min(LONGEST, self.zero + moment("until", until, math.inf))
+        return LONGEST if until is None else min(LONGEST, self.zero + time_after("until", until, math.inf))
 
     def until(self, when: Any) -> "Prepared":
         """Repeat the simulation from its start up to a given time, and return the repetition."""
-        return next(self.moments((when,)))
+        return next(self.occurrences((when,)))
 
-    def moments(self, times: Iterable[Any]) -> "Iterator[Prepared]":
+    def occurrences(self, times: Iterable[Any]) -> "Iterator[Prepared]":
         """Repeat the simulation from its start, and yield the same object at each given time, advanced to this time."""
         twin = type(self)(*self._given, self.settings, threads=self.threads, known=self)
         later = deque(self._later)
@@ -347,7 +347,7 @@ class Prepared:
         """Return what all events do, with its time, in chronological order."""
         planned: list[tuple[int, Any]] = []
         for index, event in enumerate(self.settings.events):
-            for at in event.moments(f"events[{index}]", last):
+            for at in event.occurrences(f"events[{index}]", last):
                 things = event.what if isinstance(event.what, list | tuple) else [event.what]
                 planned += [(at, thing) for thing in things]
         return sorted(planned, key=lambda entry: entry[0])
@@ -364,14 +364,14 @@ class Prepared:
             value: Any = thing.priority if isinstance(thing, Priority) else 0
             if not isinstance(value, Integral) or isinstance(value, bool) or not -(2**31) <= int(value) < 2**31:
                 raise InvalidSpecError(f"events: {thing}: priority: is {value!r}; it must be a whole number of 32 bits")
-            return [(type(thing).__name__.lower(), self._place_of(row), int(value))]
+            return [(type(thing).__name__.lower(), self._position_of(row), int(value))]
         return [("apply", obj, 0) for obj in self._changed(thing)]
 
-    def _place_of(self, row: int) -> int:
+    def _position_of(self, row: int) -> int:
         """Return the index of a job in the core; for jobs that were submitted later, the index is the row number."""
-        if self._places is None:
-            self._places = np.argsort(self._order, kind="stable")
-        return int(self._places[row]) if row < len(self._places) else row
+        if self._positions is None:
+            self._positions = np.argsort(self._order, kind="stable")
+        return int(self._positions[row]) if row < len(self._positions) else row
 
     def _row_named(self, name: str) -> int | None:
         namespace, _, own = name.rpartition("/")
@@ -404,7 +404,7 @@ class Prepared:
         known[list(self._known)] = 1
         (core,) = self._runs({"known": known} if self._known else {}, [self.options])
         if self._known:
-            core.adopt([(self._place_of(row), key) for row, key in sorted(self._known.items())])
+            core.adopt([(self._position_of(row), key) for row, key in sorted(self._known.items())])
         return core
 
     def _runs(self, more: dict[str, Any], options: list[dict[str, Any]]) -> list[VirtualRun]:

@@ -57,11 +57,11 @@ class Source:
         """Decode the file as JSON of a given type, which `what` describes for error messages."""
         return self._decoded(self.text, kind, f"it must be {what}")
 
-    def _decoded(self, text: str, kind: Any, allowed: str, place: str = "") -> Any:
+    def _decoded(self, text: str, kind: Any, allowed: str, location: str = "") -> Any:
         try:
             return msgspec.json.decode(text, type=kind)
         except (msgspec.MsgspecError, RecursionError, ValueError) as error:
-            raise InvalidSpecError(f"{self.path}{place}: {error}; {allowed}") from None
+            raise InvalidSpecError(f"{self.path}{location}: {error}; {allowed}") from None
 
     @cached_property
     def text(self) -> str:
@@ -78,9 +78,9 @@ class Source:
 
     def where(self, row: int, there: int) -> str:
         """Return the description of a row for error messages, given its number in the table and in the file."""
-        return f"jobs row {row} ({Path(self.place(there)).name})"
+        return f"jobs row {row} ({Path(self.location(there)).name})"
 
-    def place(self, row: int) -> str:
+    def location(self, row: int) -> str:
         """Return the path of the file, with the line of a row unless rows are not lines."""
         return f"{self.path}:{self.line(row)}" if self.line else str(self.path)
 

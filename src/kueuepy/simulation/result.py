@@ -24,7 +24,7 @@ from kueuepy.session.session import session_of
 from kueuepy.simulation.columns import key_of
 from kueuepy.simulation.figures import Kpis, by_column, by_queue, jain_by, kpis_of, preemptions, tidy
 from kueuepy.simulation.measures import BOUND
-from kueuepy.simulation.model import moment
+from kueuepy.simulation.model import time_after
 from kueuepy.simulation.pages import words
 from kueuepy.simulation.pictures.catalogue import Plots, drawn, drawn_if_recorded, pictures_in
 from kueuepy.simulation.pictures.charts import PictureOptions
@@ -421,7 +421,7 @@ class Result(Recorded, Framed):
 
 
 def _seconds(where: str, when: Any) -> float | None:
-    return None if when is None else moment(where, when) / SECOND
+    return None if when is None else time_after(where, when) / SECOND
 
 
 def _bytes_of(values: Any) -> tuple[bytes, ...]:

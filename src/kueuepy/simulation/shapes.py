@@ -48,14 +48,14 @@ class KnownShapes:
 
     def __init__(self, shapes: Sequence[Workload]) -> None:
         """Add the shapes; the index of each shape is its position in the list."""
-        self._places: dict[bytes, int] = {}
+        self._positions: dict[bytes, int] = {}
         self._size = 0
         self.add(shapes)
 
     def add(self, shapes: Sequence[Workload]) -> None:
         """Add shapes after the existing shapes; their indices continue the existing indices."""
         for index, shape in enumerate(shapes, self._size):
-            self._places.setdefault(_key(shape), index)
+            self._positions.setdefault(_key(shape), index)
         self._size += len(shapes)
 
     def find(self, shapes: Sequence[Workload]) -> tuple[list[Workload], NDArray[np.int32]]:
@@ -65,7 +65,7 @@ class KnownShapes:
         indices = np.empty(len(shapes), np.int32)
         for number, shape in enumerate(shapes):
             key = _key(shape)
-            known = self._places.get(key)
+            known = self._positions.get(key)
             indices[number] = added.setdefault(key, self._size + len(added)) if known is None else known
             if known is None:
                 fresh.setdefault(key, shape)
@@ -126,33 +126,35 @@ class _Reader:
         }
         self._pod_sets: dict[tuple[Any, ...], PodSet] = {}
 
-    def _value(self, name: str, place: int, default: Any) -> Any:
-        return self._values[name][place] if name in self._values else default
+    def _value(self, name: str, position: int, default: Any) -> Any:
+        return self._values[name][position] if name in self._values else default
 
-    def _of_pods(self, place: int) -> tuple[Any, ...]:
+    def _of_pods(self, position: int) -> tuple[Any, ...]:
         """Return the pods of a shape: their number, the smallest number, requests, node labels, topology request."""
-        requests = tuple((name, amount) for name in self._jobs.resources if (amount := int(self._values[name][place])))
-        fewest, labels = self._value("min_pods", place, NEVER), self._value("node_selector", place, None)
-        flavor = self._value("flavor", place, None)
+        requests = tuple(
+            (name, amount) for name in self._jobs.resources if (amount := int(self._values[name][position]))
+        )
+        fewest, labels = self._value("min_pods", position, NEVER), self._value("node_selector", position, None)
+        flavor = self._value("flavor", position, None)
         selector = {} if labels is None else dict(label.split("=") for label in labels.split(","))
         if flavor is not None:
-            selector |= _selector(flavor, self._rows[place], self._labels)
-        count, topology = self._value("pods", place, 1), self._value("topology", place, None)
+            selector |= _selector(flavor, self._rows[position], self._labels)
+        count, topology = self._value("pods", position, 1), self._value("topology", position, None)
         return count, None if fewest == NEVER else fewest, requests, tuple(selector.items()), topology
 
     def shapes(self) -> list[Workload]:
-        return [self._shape(place) for place in range(len(self._rows))]
+        return [self._shape(position) for position in range(len(self._rows))]
 
-    def _shape(self, place: int) -> Workload:
-        jobs, row, template = self._jobs, self._rows[place], int(self._value("template", place, -1))
+    def _shape(self, position: int) -> Workload:
+        jobs, row, template = self._jobs, self._rows[position], int(self._value("template", position, -1))
         if template >= 0:
             return msgspec.structs.replace(jobs.templates[template], status=None)
-        of_pods = self._of_pods(place)
+        of_pods = self._of_pods(position)
         # A user's name is included because it must be validated; generated names are valid and would defeat the cache.
-        name = str(self._values["name"][place]) if "name" in self._values else name_of_row(0)
-        facts = (self._value("priority", place, 0), self._value("limit", place, NEVER))
+        name = str(self._values["name"][position]) if "name" in self._values else name_of_row(0)
+        facts = (self._value("priority", position, 0), self._value("limit", position, NEVER))
         try:
-            found = _made(name, self._values["queue"][place], facts, of_pods, self._gates)
+            found = _made(name, self._values["queue"][position], facts, of_pods, self._gates)
         except InvalidSpecError as error:
             raise InvalidSpecError(f"jobs row {row}: {error}") from None
         # Equal pod sets must be one object: the core identifies the class of a Workload by it.

@@ -124,7 +124,7 @@ def _clock_span(text: str) -> int | None:
     return whole * SECOND + int((fraction or ".0")[1:].ljust(9, "0"))
 
 
-def parse_moment(value: Any) -> int | None:
+def parse_timestamp(value: Any) -> int | None:
     """Convert a timestamp to nanoseconds since the epoch; return `None` if the value is not a timestamp.
 
     The function accepts RFC 3339 times, ISO 8601 times without a time zone (read as UTC), datetimes, and any value that
@@ -148,7 +148,7 @@ def parse_moment(value: Any) -> int | None:
     return parse_span(value)
 
 
-def moments(values: Sequence[Any]) -> NDArray[np.datetime64] | None:
+def timestamps(values: Sequence[Any]) -> NDArray[np.datetime64] | None:
     """Convert strings with dates and times as `parse_moment` does, all with the same time zone, or all without one.
 
     Returns:
@@ -158,7 +158,7 @@ def moments(values: Sequence[Any]) -> NDArray[np.datetime64] | None:
         zone = str(_DATE.match(values[0])[1])  # type: ignore[index]
         form = re.compile(_CLOCK + re.escape(zone), re.ASCII)
         # All texts have one zone, so one offset converts the whole column.
-        origin = parse_moment(f"1970-01-01T00:00:00{zone}")
+        origin = parse_timestamp(f"1970-01-01T00:00:00{zone}")
         if origin is not None and all(map(form.fullmatch, values)):
             local = np.array([text[: -len(zone)] for text in values] if zone else values, "M8[us]")
             return local + np.timedelta64(origin // 1000, "us")

@@ -18,7 +18,7 @@ from kueuepy.errors.arguments import briefly
 from kueuepy.errors.libraries import imported
 from kueuepy.objects import SECOND
 from kueuepy.objects.times import LONGEST
-from kueuepy.simulation.spans import MOST, exact_ns, is_naive, moments, parse_moment, parse_span, shown
+from kueuepy.simulation.spans import MOST, exact_ns, is_naive, parse_span, parse_timestamp, shown, timestamps
 from kueuepy.tables import Categorical, Columns
 from kueuepy.tables.columns import concatenated, from_arrow
 
@@ -260,7 +260,7 @@ SPAN = Kind(
 """Time spans in nanoseconds; numbers are seconds, and a missing value becomes -1."""
 SPAN_OR_NEVER = SPAN._replace(allowed=f"{_SPAN}; -1 never ends", never=True)
 """Time spans, or -1 for a job that never ends."""
-TIME = SPAN._replace(allowed=f"{_SECONDS} 2024-05-01T12:00:00Z", parse=parse_moment, dates="mM")
+TIME = SPAN._replace(allowed=f"{_SECONDS} 2024-05-01T12:00:00Z", parse=parse_timestamp, dates="mM")
 """Times in nanoseconds since an origin, such as the Unix epoch. If some timestamps have no time zone, they are read as
 UTC, with a note."""
 TIME_OR_UNKNOWN = TIME._replace(never=True)
@@ -393,7 +393,7 @@ class Column:
         if isinstance(self.values, np.ndarray):
             is_month = self._type == "m" and np.datetime_data(self.values.dtype)[0] in "YM"
             return self.values if self._type in dates and not is_month else None
-        found = moments(self.coded.names) if "M" in dates else None
+        found = timestamps(self.coded.names) if "M" in dates else None
         return None if found is None else np.append(found, np.datetime64("NaT", "us"))[self.coded.codes]
 
     def _rows(self, flags: Iterable[bool]) -> NDArray[np.bool_]:

@@ -14,7 +14,7 @@ from kueuepy.jobs.numbers import signed, terminal_indexes, wrapped
 from kueuepy.jobs.template import PodSetInfo
 from kueuepy.jobs.topology import PodIndex, parse_bool
 from kueuepy.objects import PodSet, ReclaimablePod
-from kueuepy.objects.times import SECOND, Moment, moment_ns
+from kueuepy.objects.times import SECOND, TimeLike, nanoseconds_of
 
 _JOB_NAME = "batch.kubernetes.io/job-name"
 _OWN_LABELS = ("job-name", "controller-uid", "batch.kubernetes.io/controller-uid")
@@ -159,7 +159,7 @@ class CronJob(ParentJob):
         """Return the pod set sources of the Job that the CronJob creates."""
         return self.jobs()[0].slots(root.section("spec").section("jobTemplate"))
 
-    def job(self, scheduled: Moment | None = None) -> Document:
+    def job(self, scheduled: TimeLike | None = None) -> Document:
         """Return the Job that the CronJob creates at a given time.
 
         Args:
@@ -168,7 +168,7 @@ class CronJob(ParentJob):
         """
         section = self.root.section("spec").section("jobTemplate")
         template = copy.deepcopy(section.data)
-        minutes = "" if scheduled is None else f"-{moment_ns(scheduled) // SECOND // _SECONDS_PER_MINUTE}"
+        minutes = "" if scheduled is None else f"-{nanoseconds_of(scheduled) // SECOND // _SECONDS_PER_MINUTE}"
         owner = {"apiVersion": "batch/v1", "kind": "CronJob", "name": self.name, "controller": True, "uid": self.uid}
         metadata = {"name": f"{self.name}{minutes}", "namespace": self.namespace, "ownerReferences": [owner]}
         template["metadata"] = section.part("metadata").data | metadata

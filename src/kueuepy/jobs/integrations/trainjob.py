@@ -209,14 +209,14 @@ def merged(old: Any, new: Any, key: str = "") -> Any:
         return old | {name: merged(old.get(name), value, name) for name, value in new.items()}
     if isinstance(old, list) and isinstance(new, list) and key in _MERGE_KEYS:
         by = _MERGE_KEYS[key]
-        places = {item[by]: place for place, item in enumerate(old)}
+        indices = {item[by]: index for index, item in enumerate(old)}
         patched = {item[by]: item for item in new}
         kept = [item for item in old if item[by] not in patched]
         result = []
         for name, item in patched.items():
-            while kept and name in places and places[kept[0][by]] < places[name]:
+            while kept and name in indices and indices[kept[0][by]] < indices[name]:
                 result.append(kept.pop(0))
-            result.append(merged(old[places[name]] if name in places else None, item))
+            result.append(merged(old[indices[name]] if name in indices else None, item))
         return [*result, *kept]
     return copy.deepcopy(new)
 
@@ -230,7 +230,7 @@ def _apply_patches(spec: Section, patches: Sequence[Section]) -> None:
     Source: Kubeflow Trainer's `pkg/runtime/core/trainingruntime.go:mergeRuntimePatches`.
     """
     _check_merge_keys(spec)
-    order = {job.text("name"): place for place, job in enumerate(spec.sections("replicatedJobs"))}
+    order = {job.text("name"): index for index, job in enumerate(spec.sections("replicatedJobs"))}
     for patch in patches:
         inner = patch.find_at("trainingRuntimeSpec.template.spec")
         if inner is None:

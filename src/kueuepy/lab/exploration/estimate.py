@@ -22,7 +22,7 @@ from kueuepy.objects import SECOND
 from kueuepy.platform.metrics.series import OwnSeries
 from kueuepy.session.session import session_of
 from kueuepy.simulation.measures import percentile
-from kueuepy.simulation.model import Recording, RunSettings, moment
+from kueuepy.simulation.model import Recording, RunSettings, time_after
 from kueuepy.simulation.simulate import Simulation
 from kueuepy.simulation.spans import span
 from kueuepy.tables.columns import Framed, table_of
@@ -87,7 +87,7 @@ class Eta(msgspec.Struct, Framed, frozen=True):
         Args:
             when: The time from now, as seconds or a string such as `"2h"`.
         """
-        end = moment("by", when) / SECOND
+        end = time_after("by", when) / SECOND
         return sum(seconds <= end for seconds in self.seconds) / len(self.seconds)
 
     def __str__(self) -> str:
@@ -247,7 +247,7 @@ def eta(
     """
     _expect_futures("eta", n)
     futures = _Futures(scheduler, workload, runtimes, future, settings, users=users)
-    end = moment("eta: horizon", horizon)
+    end = time_after("eta: horizon", horizon)
     if futures.living.has_quota(futures.key):
         return _eta_of(futures.key, [0.0] * n, end, closed=future is None)
 
@@ -324,7 +324,7 @@ def risk(
     """
     _expect_futures("risk", n)
     futures = _Futures(scheduler, workload, runtimes, future, settings)
-    end = moment("risk: within", within)
+    end = time_after("risk: within", within)
 
     def look(number: int, _: threading.Event) -> str | None:
         run = futures.run(number, Recording(decisions=True, runs=False, usage=False))

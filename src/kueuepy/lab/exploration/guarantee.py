@@ -26,7 +26,7 @@ from kueuepy.session.session import session_of
 from kueuepy.simulation.grouped import sums
 from kueuepy.simulation.measures import percentile
 from kueuepy.simulation.model import Edit as FieldEdit
-from kueuepy.simulation.model import RunSettings, moment
+from kueuepy.simulation.model import RunSettings, time_after
 from kueuepy.simulation.simulate import Simulation
 from kueuepy.tables import Categorical
 from kueuepy.tables.columns import categorical
@@ -157,7 +157,7 @@ def shrink(
     for edit in edits:
         for one in _objects(after, edit):
             after = edited(after, one)
-    end = moment("guarantee: horizon", horizon) / SECOND
+    end = time_after("guarantee: horizon", horizon) / SECOND
     living, known = Living(after), Runtimes(runtimes)
     leaving = workloads_over_quota(after)
     # If usage is within quota now, no future has to be simulated: admissions respect the reduced quota.

@@ -16,7 +16,7 @@ from kueuepy.look.numbers import duration
 from kueuepy.objects import SECOND
 from kueuepy.session.session import session_of
 from kueuepy.simulation.items import concat
-from kueuepy.simulation.model import moment
+from kueuepy.simulation.model import time_after
 from kueuepy.simulation.simulate import Simulation
 from kueuepy.simulation.table import Jobs
 
@@ -45,7 +45,7 @@ def starvation(
     **settings: Unpack[RunSettings],
 ) -> Guarantee:
     """Determine whether a job starves if the same jobs are submitted in every period; see `guarantee`."""
-    length = moment("guarantee: period", period)
+    length = time_after("guarantee: period", period)
     table, single = (Jobs.of(given).exact() for given in (jobs, once or ()))
     _check(cluster, table, length, periods, settings)
     # Two jobs in different namespaces can have the same name, so the simulated jobs get unique names.

@@ -133,13 +133,13 @@ def _once(schema: Schema, value: list[Any], path: Path, findings: Findings) -> N
     # Items are compared as JSON, because mappings are not hashable.
     seen: set[str] = set()
     for position, item in enumerate(value):
-        known, place = _key(schema, item), (*path, position)
+        known, location = _key(schema, item), (*path, position)
         if known is None:
             continue
         if known in seen:
             field = schema.keys[:1] if len(schema.keys) == 1 else ()
             name = _defaulted(schema, item, field[0]) if field else item
-            findings.problem((*place, *field), f"{shown(name)} occurs twice; each may occur once", "Duplicate")
+            findings.problem((*location, *field), f"{shown(name)} occurs twice; each may occur once", "Duplicate")
         seen.add(known)
 
 

@@ -217,8 +217,8 @@ def _review_status(status: Doc | None, findings: Findings) -> None:
             review_placement(assignment["topologyAssignment"], path, findings)
     for position, check in enumerate(status.get("admissionChecks", ())):
         for index, update in enumerate(check.get("podSetUpdates", ())):
-            place = ("status", "admissionChecks", position, "podSetUpdates", index, "tolerations")
-            review_tolerations(update.get("tolerations", ()), place, findings)
+            location = ("status", "admissionChecks", position, "podSetUpdates", index, "tolerations")
+            review_tolerations(update.get("tolerations", ()), location, findings)
     if "clusterName" in status and status.get("nominatedClusterNames"):
         findings.problem(("status",), "has clusterName and nominatedClusterNames; it must have at most one of them")
 
@@ -275,17 +275,17 @@ _OPERATORS = ("Equal", "Exists")
 def review_tolerations(tolerations: Iterable[dict[str, Any]], path: Path, findings: Findings) -> None:
     """Check a list of tolerations that already conforms to its schema."""
     for position, toleration in enumerate(tolerations):
-        place = (*path, position)
+        location = (*path, position)
         operator, effect, key = (toleration.get(name) for name in ("operator", "effect", "key"))
         for name, value, words in (("operator", operator, _OPERATORS), ("effect", effect, TAINT_EFFECTS)):
             if value is not None and value not in words:
                 detail = f"{shown(value)} is not supported; it must be one of {', '.join(words)}, or absent"
-                findings.problem((*place, name), detail, "NotSupported")
+                findings.problem((*location, name), detail, "NotSupported")
         if key is None and operator != "Exists":
-            findings.problem((*place, "operator"), "must be Exists where there is no key, which stands for all keys")
+            findings.problem((*location, "operator"), "must be Exists where there is no key, which stands for all keys")
         if key and not is_label_key(key):
-            findings.problem((*place, "key"), f"is {shown(key)}; it must be {KEY_FORM}")
+            findings.problem((*location, "key"), f"is {shown(key)}; it must be {KEY_FORM}")
         if operator == "Exists" and "value" in toleration:
-            findings.problem((*place, "value"), "must be absent where operator is Exists")
+            findings.problem((*location, "value"), "must be absent where operator is Exists")
         if "tolerationSeconds" in toleration and effect != "NoExecute":
-            findings.problem((*place, "effect"), "must be NoExecute where tolerationSeconds is set")
+            findings.problem((*location, "effect"), "must be NoExecute where tolerationSeconds is set")

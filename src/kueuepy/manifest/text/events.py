@@ -100,12 +100,12 @@ class Events:
             LimitError: Mappings and lists are nested deeper than libyaml supports.
         """
         if found := _UNREADABLE.search(self._source):
-            place = (
+            location = (
                 self._source.count("\n", 0, found.start()),
                 found.start() - self._source.rfind("\n", 0, found.start()),
             )
             detail = f"U+{ord(found.group()):04X} is not allowed; write it as an escape in quotes"
-            self.text.fail_at((self.text.line + place[0], place[1]), detail)
+            self.text.fail_at((self.text.line + location[0], location[1]), detail)
         parser = yaml.cyaml.CParser(self._source) if self._is_fast else PythonParser(self._source)
         is_suspect = _SUSPECT.search(self._source)
         # The `try` is outside of the loop: an exception of the code that consumes the events does not get here.
@@ -134,13 +134,13 @@ class Events:
                 raise
             self.fail("an escape behind this stands for no character")
 
-    def place(self) -> tuple[int, int]:
+    def location(self) -> tuple[int, int]:
         """The line and column of the start of the last event, both starting at 1."""
         return self.text.line + self.mark.line, self.mark.column + 1
 
     def fail(self, detail: str, kind: ProblemKind = "Syntax") -> NoReturn:
         """Raise an error at the position of the last parser event."""
-        self.text.fail_at(self.place(), detail, kind)
+        self.text.fail_at(self.location(), detail, kind)
 
     def _fail_as(self, error: yaml.MarkedYAMLError) -> NoReturn:
         """Convert an error of a parser to a ManifestError, and raise it.
@@ -151,7 +151,7 @@ class Events:
         if detail == _TOO_DEEP:
             self.mark = mark
             what = "mappings and lists are nested too deep"
-            raise LimitError(self.text.name, "depth", _MOST_DEPTH, what, self.place()) from None
+            raise LimitError(self.text.name, "depth", _MOST_DEPTH, what, self.location()) from None
         if detail == _NO_TOKEN and self._source[mark.index : mark.index + 1] == "\t":
             detail = "is indented with a tab; YAML wants spaces"
         ended = self._source.rstrip()

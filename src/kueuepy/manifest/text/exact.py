@@ -84,7 +84,7 @@ class Nodes:
         self._anchors: dict[str, tuple[Any, str | None]] = {}
         self._spent = self._count = 0
         # The entry keeps the container alive, so that the id of a replaced container is not reused.
-        self._places: dict[int, tuple[Container, dict[str | int, int]]] | None = {} if marking else None
+        self._locations: dict[int, tuple[Container, dict[str | int, int]]] | None = {} if marking else None
 
     def value(self) -> Any:
         """Read the text and return its value."""
@@ -106,17 +106,17 @@ class Nodes:
         value: Any = self._root
         found = self._events.text.line
         for step in (0, *path):
-            _, places = (self._places or {}).get(id(value), (value, {}))
-            if step not in places:
+            _, locations = (self._locations or {}).get(id(value), (value, {}))
+            if step not in locations:
                 break
-            found = places[step]
+            found = locations[step]
             value = value[step]
         return found
 
-    def _place(self, step: str | int) -> None:
+    def _mark(self, step: str | int) -> None:
         container = self._open[-1].container
-        if self._places is not None:
-            self._places.setdefault(id(container), (container, {}))[1][step] = self._events.place()[0]
+        if self._locations is not None:
+            self._locations.setdefault(id(container), (container, {}))[1][step] = self._events.location()[0]
 
     def _enter(self, container: Container, anchor: str | None) -> None:
         if len(self._open) > self._limits.depth:
@@ -173,8 +173,8 @@ class Nodes:
         elif self._strict and key in top.container:
             self._events.fail(f"key {shown(key)} is given twice in one mapping; give it once", "Duplicate")
         top.key = key
-        if self._places is not None:
-            self._place(key)
+        if self._locations is not None:
+            self._mark(key)
 
     def _no_key(self) -> NoReturn:
         what = "null, a fraction, a mapping or a list"
@@ -184,8 +184,8 @@ class Nodes:
         """Add a value. The value of a `<<` key is merged when the value is complete."""
         top = self._open[-1]
         if isinstance(top.container, list):
-            if self._places is not None:
-                self._place(len(top.container))
+            if self._locations is not None:
+                self._mark(len(top.container))
             top.container.append(value)
         elif top.key is not None:
             top.container[top.key] = value
@@ -255,7 +255,7 @@ class Nodes:
             self._exceed("alias_ratio", ratio, "aliases stand for too many nodes, for so short a document")
 
     def _exceed(self, limit: str, allowed: int, what: str) -> NoReturn:
-        raise LimitError(self._events.text.name, limit, allowed, what, self._events.place())
+        raise LimitError(self._events.text.name, limit, allowed, what, self._events.location())
 
 
 _NO_LIMITS = Limits(depth=2**31, alias_nodes=2**31, alias_ratio=2**31, scalar_bytes=2**31)

@@ -38,9 +38,9 @@ def items(source: Source, limits: Limits, *, strict: bool) -> Iterator[Item]:
     """
     source = opened(source)
     if isinstance(source, LiveSource):
-        place = Text(source.name, b"")
+        location = Text(source.name, b"")
         for value in source:
-            yield Item(value, place)
+            yield Item(value, location)
     elif isinstance(source, Mapping):
         yield Item(dict(source), _NOWHERE)
     elif isinstance(source, bytes):

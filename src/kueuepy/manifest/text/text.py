@@ -59,14 +59,14 @@ class Text:
         """Raise a syntax error at an offset."""
         self.fail_at(self.position(offset), detail)
 
-    def fail_at(self, place: tuple[int, int], detail: str, kind: ProblemKind = "Syntax") -> NoReturn:
+    def fail_at(self, location: tuple[int, int], detail: str, kind: ProblemKind = "Syntax") -> NoReturn:
         """Raise an error at a line and column."""
         if kind == "Syntax" and (found := _DIRECTIVE.search(self.data)):
             how, directive = (
                 ("helm template", found[0].decode()) if found[0] == b"{{" else ("terraform", found[0].decode())
             )
             detail += f"; the file is a template with {directive} that is not rendered yet: render it with {how} first"
-        raise ManifestError([(f"{self.name}:{place[0]}:{place[1]}", Problem((), kind, detail))])
+        raise ManifestError([(f"{self.name}:{location[0]}:{location[1]}", Problem((), kind, detail))])
 
 
 def unpaired_surrogate(value: Any) -> Path | None:

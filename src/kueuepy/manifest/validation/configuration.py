@@ -119,11 +119,11 @@ def _review_resources(resources: Resources, review: Review) -> None:
     review.one_of(resources.quota_check_strategy, ("BlockUndeclared", "IgnoreUndeclared"), path)
     if resources.quota_check_strategy == "IgnoreUndeclared" and resources.exclude_resource_prefixes:
         review.problem(path, "is IgnoreUndeclared; with excludeResourcePrefixes it must be BlockUndeclared")
-    place = ("resources", "transformations")
-    review.unique((transformation.input for transformation in resources.transformations), place, "input")
+    location = ("resources", "transformations")
+    review.unique((transformation.input for transformation in resources.transformations), location, "input")
     for position, transformation in enumerate(resources.transformations):
-        review.one_of(transformation.strategy, ("Retain", "Replace"), (*place, position, "strategy"))
+        review.one_of(transformation.strategy, ("Retain", "Replace"), (*location, position, "strategy"))
         for name, factor in transformation.outputs.items():
             found = parse_lenient(factor)
             if isinstance(found, str):
-                review.problem((*place, position, "outputs", name), found)
+                review.problem((*location, position, "outputs", name), found)

@@ -14,7 +14,7 @@ from kueuepy.manifest.validation.review import Review, parse_lenient
 from kueuepy.selectors import compile_error, is_available
 
 _MOST_MAPPINGS, _MOST_CLASSES, _MOST_NAME, _MOST_DRIVER, _MOST_WORD, _MOST_IDENTIFIER = 16, 8, 253, 63, 63, 32
-_PLACE: Path = ("resources", "deviceClassMappings")
+_MAPPINGS: Path = ("resources", "deviceClassMappings")
 _WORD = re.compile(r"([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9]")
 _IDENTIFIER = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 _WORD_RULE = (
@@ -46,11 +46,11 @@ def review_mappings(mappings: Sequence[api.DeviceClassMapping], gates: Mapping[s
 def mapping_faults(mappings: Sequence[api.DeviceClassMapping], gates: Mapping[str, bool]) -> Iterator[Fault]:
     """Iterate over all problems of the mappings, in Kueue's order and with Kueue's wording."""
     if len(mappings) > _MOST_MAPPINGS:
-        yield _PLACE, f"Too many: {len(mappings)}: must have at most {_MOST_MAPPINGS} items"
+        yield _MAPPINGS, f"Too many: {len(mappings)}: must have at most {_MOST_MAPPINGS} items"
     names: set[str] = set()
     classes = _Classes()
     for index, mapping in enumerate(mappings):
-        path = (*_PLACE, index)
+        path = (*_MAPPINGS, index)
         yield from _names((*path, "name"), mapping.name)
         if mapping.name in names:
             yield (*path, "name"), f"Duplicate value: {_quoted(mapping.name)}"
@@ -141,26 +141,26 @@ def _classes(path: Path, mapping: api.DeviceClassMapping, classes: _Classes) -> 
     if len(names) > _MOST_CLASSES:
         yield path, f"Too many: {len(names)}: must have at most {_MOST_CLASSES} items"
     for index, name in enumerate(names):
-        place = (*path, index)
-        yield from _names(place, name)
+        location = (*path, index)
+        yield from _names(location, name)
         if name in names[:index]:
-            yield place, f"Duplicate value: {_quoted(name)}"
+            yield location, f"Duplicate value: {_quoted(name)}"
         if reason := classes.conflict(name, mapping):
-            yield _invalid(place, name, reason)
+            yield _invalid(location, name, reason)
 
 
 def _sources(path: Path, sources: Sequence[api.DeviceClassSource], gates: Mapping[str, bool]) -> Iterator[Fault]:
     alone = "exactly one source type must be set per entry"
     for index, source in enumerate(sources):
-        place = (*path, index)
+        location = (*path, index)
         if source.counter is None and source.capacity is None:
-            yield place, f"Required value: {alone}"
+            yield location, f"Required value: {alone}"
         elif source.counter is not None and source.capacity is not None:
-            yield _invalid(place, "counter+capacity", alone)
+            yield _invalid(location, "counter+capacity", alone)
         elif source.counter is not None:
-            yield from _source((*place, "counter"), source.counter, gates, _counter_name)
+            yield from _source((*location, "counter"), source.counter, gates, _counter_name)
         elif source.capacity is not None:
-            yield from _source((*place, "capacity"), source.capacity, gates, _qualified)
+            yield from _source((*location, "capacity"), source.capacity, gates, _qualified)
     single = [s for s in sources if (s.counter is None) != (s.capacity is None)]
     if any(s.counter for s in single) and any(s.capacity for s in single):
         yield path, f"Invalid value: {len(sources)}: cannot mix counter and capacity sources in the same mapping"
@@ -256,12 +256,12 @@ def _require_evaluable(expressions: Iterable[str]) -> None:
 
 def _review_requests(requests: Iterable[api.DeviceRequest], path: Path, review: Review) -> None:
     for index, request in enumerate(requests):
-        place = (*path, index)
+        location = (*path, index)
         if not request.name:
-            review.problem((*place, "name"), "is required", "Required")
+            review.problem((*location, "name"), "is required", "Required")
         if request.first_available is not None:
             continue
-        exactly = (*place, "exactly")
+        exactly = (*location, "exactly")
         _require_evaluable(request.selectors)
         if not request.device_class_name:
             review.problem((*exactly, "deviceClassName"), "is required", "Required")
@@ -303,8 +303,8 @@ def review_slice(published: api.ResourceSlice, review: Review) -> None:
         review.problem((*pool, "resourceSliceCount"), detail)
     review.unique((device.name for device in published.devices), ("spec", "devices"), "name")
     for index, device in enumerate(published.devices):
-        place = ("spec", "devices", index)
+        location = ("spec", "devices", index)
         amounts = {name: capacity.value for name, capacity in device.capacity.items()}
-        _review_amounts(amounts, (*place, "capacity"), review)
+        _review_amounts(amounts, (*location, "capacity"), review)
         for consumption in device.consumes_counters:
-            _review_amounts(consumption.counters, (*place, "consumesCounters"), review)
+            _review_amounts(consumption.counters, (*location, "consumesCounters"), review)

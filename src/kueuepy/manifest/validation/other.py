@@ -32,8 +32,8 @@ def review_topology(topology: api.Topology, review: Review) -> None:
     path = ("spec", "levels")
     review.unique(topology.levels, path)
     if api.HOSTNAME_LABEL in topology.levels[:-1]:
-        place = (*path, topology.levels.index(api.HOSTNAME_LABEL), "nodeLabel")
-        review.problem(place, f"is {api.HOSTNAME_LABEL}; it may only be the last level")
+        location = (*path, topology.levels.index(api.HOSTNAME_LABEL), "nodeLabel")
+        review.problem(location, f"is {api.HOSTNAME_LABEL}; it may only be the last level")
 
 
 def review_priority_class(priority: api.PriorityClass, review: Review) -> None:
@@ -84,12 +84,12 @@ def review_taints(taints: Iterable[api.Taint], path: Path, review: Review) -> No
     """Check a list of taints."""
     seen = set()
     for position, taint in enumerate(taints):
-        place = (*path, position)
-        review.label_key(taint.key, (*place, "key"))
-        review.label_value(taint.value, (*place, "value"))
-        review.one_of(taint.effect, TAINT_EFFECTS, (*place, "effect"))
+        location = (*path, position)
+        review.label_key(taint.key, (*location, "key"))
+        review.label_value(taint.value, (*location, "value"))
+        review.one_of(taint.effect, TAINT_EFFECTS, (*location, "effect"))
         if (taint.key, taint.effect) in seen:
-            review.problem(place, f"{taint.key} with {taint.effect} occurs twice; give each pair once", "Duplicate")
+            review.problem(location, f"{taint.key} with {taint.effect} occurs twice; give each pair once", "Duplicate")
         seen.add((taint.key, taint.effect))
 
 

@@ -96,15 +96,15 @@ def review_selector(selector: api.LabelSelector | None, path: Path, review: Revi
         return
     review.labels(selector.match_labels, (*path, "matchLabels"))
     for position, requirement in enumerate(selector.match_expressions):
-        place = (*path, "matchExpressions", position)
-        review.label_key(requirement.key, (*place, "key"))
+        location = (*path, "matchExpressions", position)
+        review.label_key(requirement.key, (*location, "key"))
         wants_values = requirement.operator in ("In", "NotIn")
         if wants_values and not requirement.values:
-            review.problem((*place, "values"), f"must not be empty with operator {requirement.operator}", "Required")
+            review.problem((*location, "values"), f"must not be empty with operator {requirement.operator}", "Required")
         if not wants_values and requirement.values:
-            review.problem((*place, "values"), f"must be empty with operator {requirement.operator}", "Forbidden")
+            review.problem((*location, "values"), f"must be empty with operator {requirement.operator}", "Forbidden")
         for index, value in enumerate(requirement.values):
-            review.label_value(value, (*place, "values", index))
+            review.label_value(value, (*location, "values", index))
 
 
 def review_cohort(cohort: api.Cohort, review: Review) -> None:
@@ -180,11 +180,11 @@ def _review_flavor(
         detail = f"are {len(names)}; there must be one for each of the {len(covered)} covered resources"
         review.problem((*path, "resources"), f"{detail}{f', here lacking {missing}' if missing else ''}")
     for index, (quota, name) in enumerate(zip(quotas.resources, covered, strict=False)):
-        place = (*path, "resources", index)
+        location = (*path, "resources", index)
         if quota.name != name:
             detail = f'is "{quota.name}"; it must be "{name}", as at this place of coveredResources'
-            review.problem((*place, "name"), detail)
-        _review_quota(quota, place, owner, review)
+            review.problem((*location, "name"), detail)
+        _review_quota(quota, location, owner, review)
 
 
 def _review_quota(quota: api.ResourceQuota, path: Path, owner: Owner, review: Review) -> None:

@@ -71,8 +71,8 @@ class Review(Findings):
             return
         for position, name in enumerate(listed):
             if name in seen:
-                place = (*path, position, field) if field else (*path, position)
-                self.problem(place, f"{shown(name)} occurs twice; each may occur once", "Duplicate")
+                location = (*path, position, field) if field else (*path, position)
+                self.problem(location, f"{shown(name)} occurs twice; each may occur once", "Duplicate")
             seen.add(name)
 
     def int32(self, value: int | None, path: Path, least: int = -_INT32) -> None:

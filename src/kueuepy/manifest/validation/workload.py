@@ -150,8 +150,8 @@ def _review_topology(request: dict[str, Any], path: Path, review: Review) -> Non
             (*path, missing), "is required: podSetSliceRequiredTopology and podSetSliceSize belong together", "Required"
         )
     for position, constraint in enumerate(request.get("podsetSliceRequiredTopologyConstraints") or ()):
-        place = (*path, "podsetSliceRequiredTopologyConstraints", position)
-        review.int32(constraint.get("size") or 0, (*place, "size"), least=1)
+        location = (*path, "podsetSliceRequiredTopologyConstraints", position)
+        review.int32(constraint.get("size") or 0, (*location, "size"), least=1)
 
 
 def review_status(workload: Workload, status: WorkloadStatus, review: Review) -> None:
@@ -177,14 +177,14 @@ def _review_admission(workload: Workload, status: WorkloadStatus, admission: Adm
     if reserved and len(assignments) != len(known):
         review.problem(path, f"are {len(assignments)}; there must be one for each of the {len(known)} pod sets")
     for position, assignment in enumerate(assignments):
-        place = (*path, position)
+        location = (*path, position)
         if reserved and assignment.name not in known:
             review.problem(
-                (*place, "name"),
+                (*location, "name"),
                 f'"{assignment.name}" is not a pod set; it must be one of {", ".join(known)}',
                 "NotFound",
             )
-        _review_assignment(assignment, place, review, reserved=reserved)
+        _review_assignment(assignment, location, review, reserved=reserved)
 
 
 def _review_assignment(assignment: PodSetAssignment, path: Path, review: Review, *, reserved: bool) -> None:
@@ -194,8 +194,8 @@ def _review_assignment(assignment: PodSetAssignment, path: Path, review: Review,
     for resource, usage in assignment.resource_usage.items():
         quantity = parse_quantity(usage)
         if not isinstance(quantity, str) and quantity.request(resource) % count:
-            place = (*path, "resourceUsage", resource)
-            review.problem(place, f"is {usage}; it must be a multiple of the count, {count}")
+            location = (*path, "resourceUsage", resource)
+            review.problem(location, f"is {usage}; it must be a multiple of the count, {count}")
 
 
 def _review_reclaimable(workload: Workload, status: WorkloadStatus, review: Review) -> None:
@@ -218,14 +218,14 @@ def admitted_counts(status: WorkloadStatus) -> dict[str, int]:
 def review_updates(updates: Iterable[Mapping[str, Any]], known: Sequence[str], path: Path, review: Review) -> None:
     """Check the pod set updates that an admission check requests."""
     for position, update in enumerate(updates):
-        place = (*path, position)
-        review.one_of(update.get("name"), known, (*place, "name"))
+        location = (*path, position)
+        review.one_of(update.get("name"), known, (*location, "name"))
         for name, rules in (
             ("labels", review.labels),
             ("nodeSelector", review.labels),
             ("annotations", review.annotations),
         ):
-            rules(update.get(name) or {}, (*place, name))
+            rules(update.get(name) or {}, (*location, name))
 
 
 _ELASTIC = "kueue.x-k8s.io/elastic-job"

@@ -96,8 +96,8 @@ def _groups(resources: Any, path: Path, findings: Findings, *, has_cohort: bool)
         group = groups.setdefault(names, new)
         group["coveredResources"].append(resource["name"])
         for index, flavor in enumerate(flavors):
-            place = (*path, position, "flavors", index, "quota")
-            quota = _quota(resource["name"], flavor.get("quota", {}), place, findings, has_cohort=has_cohort)
+            location = (*path, position, "flavors", index, "quota")
+            quota = _quota(resource["name"], flavor.get("quota", {}), location, findings, has_cohort=has_cohort)
             group["flavors"][index]["resources"].append(quota)
     return list(groups.values())
 

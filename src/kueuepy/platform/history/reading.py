@@ -34,7 +34,7 @@ import msgspec
 from kueuepy.errors import InvalidSpecError, NotFoundError, StateError
 from kueuepy.files import is_file
 from kueuepy.objects import Timestamp
-from kueuepy.objects.times import LONGEST, moment_ns
+from kueuepy.objects.times import LONGEST, nanoseconds_of
 from kueuepy.sources import LiveSource
 
 if TYPE_CHECKING:
@@ -340,7 +340,7 @@ class RecordedState(LiveSource):
         path, at, text = name.rpartition(f"{SUFFIX}@")
         if not at:
             return cls(Recording(name), None, name)
-        time = moment_ns(_completed(text), f"{name}: time")
+        time = nanoseconds_of(_completed(text), f"{name}: time")
         return cls(Recording(f"{path}{SUFFIX}"), min(time, LONGEST), name)
 
     def __iter__(self) -> Iterator[dict[str, Any]]:

@@ -15,7 +15,7 @@ from kueuepy.jobs.made import Existing
 from kueuepy.manifest import Limits, collector, load
 from kueuepy.manifest.jobkinds import QUEUE_NAME
 from kueuepy.manifest.text.sources import live_parts, opened
-from kueuepy.objects.times import Duration, Moment, moment_ns
+from kueuepy.objects.times import Duration, TimeLike, nanoseconds_of
 from kueuepy.platform.importer.pods import PodImport, Rules
 from kueuepy.platform.importer.report import (
     Imported,
@@ -66,7 +66,7 @@ def import_cluster(
     source: Source,
     *,
     rules: Rules = (),
-    now: Moment | None = None,
+    now: TimeLike | None = None,
     strict: bool = False,
     limits: Limits = DUMP_LIMITS,
     progress: Progress | None = None,
@@ -140,7 +140,7 @@ def import_manifest(
     *,
     rules: Rules = (),
     pods: Iterable[dict[str, Any]] = (),
-    now: Moment | None = None,
+    now: TimeLike | None = None,
     earliest: int = 0,
     stopping: Duration = "30s",
 ) -> Import:
@@ -155,7 +155,7 @@ def import_manifest(
         stopping: The time that the pods of an evicted job take to terminate.
     """
     cluster = Cluster.from_manifest(manifest, names=False)
-    start = max(latest_time(cluster), earliest) if now is None else moment_ns(now, earliest=0)
+    start = max(latest_time(cluster), earliest) if now is None else nanoseconds_of(now, earliest=0)
     # Workloads are taken one by one, so that one that cannot be placed does not prevent the import.
     bare = msgspec.structs.replace(manifest, workloads=(), jobs=())
     scheduler = Scheduler(Cluster.from_manifest(bare, names=False), now=start / 10**9, stopping=stopping)

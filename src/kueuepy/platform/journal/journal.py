@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from typing_extensions import Self
 
     from kueuepy.objects import Object
-    from kueuepy.objects.times import Moment
+    from kueuepy.objects.times import TimeLike
     from kueuepy.platform.journal.file import Durability
     from kueuepy.session.calls import Call
     from kueuepy.session.session import Done, Log
@@ -215,7 +215,7 @@ class Journal:
         self,
         cluster: Cluster | Scheduler | None = None,
         *,
-        now: Moment | None = None,
+        now: TimeLike | None = None,
         on_change: OnChange = "error",
     ) -> JournaledScheduler:
         """Return the Scheduler in the state after the last acknowledged call, or a new Scheduler if the file is new.

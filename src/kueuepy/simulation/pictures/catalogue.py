@@ -23,7 +23,7 @@ from kueuepy.simulation.recorded import Recorded
 from kueuepy.tables import Categorical
 from kueuepy.tables.columns import as_names
 
-Place = Literal["notebook", "report", "comparison"]
+View = Literal["notebook", "report", "comparison"]
 _MOST_PIECES = 100_000
 SINCE = "Time after the first submission"
 """The title of the time axis."""
@@ -35,13 +35,13 @@ class Kind(NamedTuple):
     Attributes:
         data: The function that returns the chart.
         caption: The caption in a report, which describes what the chart shows.
-        places: Where the chart appears by default: in notebooks, in the report of a run, or in the report of a
+        views: Where the chart appears by default: in notebooks, in the report of a run, or in the report of a
             comparison (there with the same axes for each policy).
     """
 
     data: Callable[..., Chart]
     caption: str
-    places: tuple[Place, ...] = ()
+    views: tuple[View, ...] = ()
 
 
 class Plots:
@@ -69,12 +69,12 @@ PICTURES: dict[str, Kind] = {}
 """All charts by name; `Plots` has a method for each."""
 
 
-def shown(caption: str, *places: Place) -> Callable[[Callable[..., Chart]], Callable[..., Chart]]:
+def shown(caption: str, *views: View) -> Callable[[Callable[..., Chart]], Callable[..., Chart]]:
     """Add a function to the list of charts, and a method of the same name and with the same options to `Plots`."""
 
     def add(build: Callable[..., Chart]) -> Callable[..., Chart]:
         name: Any = build.__name__
-        PICTURES[name] = Kind(build, caption, places)
+        PICTURES[name] = Kind(build, caption, views)
 
         @wraps(build)
         def method(self: Plots, *args: Any, ax: Any = None, **options: Any) -> Any:
@@ -94,9 +94,9 @@ def shown(caption: str, *places: Place) -> Callable[[Callable[..., Chart]], Call
     return add
 
 
-def pictures_in(place: Place) -> list[str]:
+def pictures_in(view: View) -> list[str]:
     """Return the names of the pictures that appear in a notebook, in a report or in a comparison."""
-    return [name for name, kind in PICTURES.items() if place in kind.places]
+    return [name for name, kind in PICTURES.items() if view in kind.views]
 
 
 def chart_of(run: Recorded, name: str, options: Mapping[str, Any]) -> Chart:
@@ -148,7 +148,7 @@ def data_alike(runs: Sequence[Recorded], name: str, **options: Any) -> list[Char
     """
     # Policies of one cluster must show the same resource, even if each has its own busiest one.
     if name == "usage" and all(runs[0].totals["nominal"].keys() == run.totals["nominal"].keys() for run in runs):
-        options = {"flavor_resource": cell_of(runs[0], None), **options}
+        options = {"flavor_resource": pair_of(runs[0], None), **options}
     found = []
     for run in runs:
         twin = copy(run)
@@ -196,7 +196,7 @@ def workers_of(run: Recorded) -> dict[str, int]:
     if workers is None:
         raise StateError("picture: needs a simulation of a Fleet")
     most = MOST_NAMES if len(workers) <= MOST_NAMES else MOST_NAMES - 1
-    return {name: place for place, name in enumerate(workers[:most])}
+    return {name: index for index, name in enumerate(workers[:most])}
 
 
 def groups(run: Recorded, by: str) -> tuple[Categorical, dict[str, int]]:
@@ -235,7 +235,7 @@ def time_unit(seconds: float) -> tuple[str, float]:
     return next((name, size) for name, size, most in _UNITS if seconds <= most)
 
 
-def cell_of(run: Recorded, flavor_resource: str | None) -> str:
+def pair_of(run: Recorded, flavor_resource: str | None) -> str:
     """Find the flavor and resource to show.
 
     Args:
@@ -264,9 +264,9 @@ def cell_of(run: Recorded, flavor_resource: str | None) -> str:
 
 
 def _used(run: Recorded) -> dict[str, float]:
-    cells = [item for queue in run.totals["queues"].values() for item in queue["cells"].items()]
+    pairs = [item for queue in run.totals["queues"].values() for item in queue["cells"].items()]
     return dict.fromkeys(run.totals["nominal"], 0.0) | sums(
-        (flavor_resource, used) for flavor_resource, (used, *_) in cells
+        (flavor_resource, used) for flavor_resource, (used, *_) in pairs
     )
 
 

@@ -21,11 +21,11 @@ from kueuepy.simulation.grouped import integral_to, series_of, sums
 from kueuepy.simulation.pictures.catalogue import (
     SINCE,
     amounts_of,
-    cell_of,
     colours,
     groups,
     in_order,
     largest,
+    pair_of,
     shown,
     shown_as,
     time_unit,
@@ -217,7 +217,7 @@ def consumed(run: Recorded, resource: str | None = None, pieces: int = PIECES) -
 
 def _usage(run: Recorded, flavor_resource: str | None, pieces: int, names: dict[str, int], by: str = "") -> Chart:
     """Return the usage of a flavor and resource by ClusterQueue or, with borrowed quota as own, by worker."""
-    flavor_resource = cell_of(run, flavor_resource)
+    flavor_resource = pair_of(run, flavor_resource)
     unit, size = amounts_of(flavor_resource)
     rows = {queue: rows for queue, of, rows in _series(run) if of == flavor_resource}
     steps = _Steps(run, run.usage, rows, pieces)
