@@ -222,9 +222,22 @@ def prepared_pickle(count: int) -> Callable[[], object]:
     return lambda: pickle.dumps(scheduler)
 
 
+def prepared_nodes(count: int) -> Callable[[], object]:
+    """Admit 50 workloads; the cost of a cycle may grow with the number of nodes."""
+    labels = [{"rack": f"r{n // 20}", "kubernetes.io/hostname": f"n{n}"} for n in range(4 * count)]
+    nodes = [kq.Node(f"n{n}", labels=own, allocatable={"cpu": 8, "pods": 9}) for n, own in enumerate(labels)]
+    flavor = kq.ResourceFlavor("f", topology_name="t")
+    queue = kq.ClusterQueue.of("q0", {"f": {"cpu": 32 * count}})
+    topology = kq.Topology("t", levels=["rack", "kubernetes.io/hostname"])
+    scheduler = kq.Scheduler(kq.Cluster(topology, flavor, queue, *nodes), now=0)
+    scheduler.submit([row(number, 0) for number in range(50)])
+    return scheduler.settle
+
+
 CALLS: dict[str, Callable[[int], Callable[[], object]]] = {
     "submit": prepared_submit,
     "settle": prepared_settle,
+    "settle with nodes": prepared_nodes,
     "try_admit_many": prepared_questions,
     "finish": prepared_finish,
     "delete": prepared_delete,

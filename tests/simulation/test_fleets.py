@@ -259,6 +259,61 @@ def test_an_external_dispatcher_that_nominates_an_unknown_cluster_is_an_error():
         kq.simulate(fleet, [job("a", runtime=10)])
 
 
+def simulated_with(choose):
+    """Return a simulation of five jobs on two workers, which this function chooses."""
+    fleet = kq.Fleet({"w1": worker(), "w2": worker()}, dispatcher=kq.sim.External(choose))
+    return kq.Simulation(fleet, [job(f"j{n}", runtime=50, submit=10 * n) for n in range(5)])
+
+
+@pytest.mark.parametrize("continues", [kq.Simulation.run, kq.Simulation.fork])
+def test_a_simulation_continues_after_an_exception_of_the_dispatcher(continues):
+    def ends(failing):
+        calls = []
+
+        def choose(workload, clusters, now):
+            calls.append((workload.name, now))
+            if len(calls) == failing:
+                raise RuntimeError("mine")
+            return list(clusters)
+
+        simulation = simulated_with(choose)
+        if failing:
+            with pytest.raises(RuntimeError, match="mine"):
+                simulation.run()
+        simulation = continues(simulation) or simulation
+        simulation.run()
+        return simulation.result().jobs["end"].tolist(), calls
+
+    whole, calls = ends(0)
+    assert len(calls) > 5
+    assert not any(np.isnan(whole))
+    for failing in range(1, len(calls) + 1):
+        again, seen = ends(failing)
+        assert again == whole
+        # The job in hand is seen again, at the same time.
+        assert seen == calls[:failing] + calls[failing - 1 :]
+
+
+def test_a_dispatcher_may_only_read_its_simulation():
+    refused = []
+
+    def choose(workload, clusters, now):
+        for advance in (simulation.run, simulation.step, simulation.close, core.advance, core.step, core.close):
+            with pytest.raises(StateError, match="in use by a function that it called"):
+                advance()
+            refused.append(advance)
+        assert simulation.fork().now == now
+        return list(clusters)
+
+    simulation = simulated_with(choose)
+    core = simulation._run.core
+    simulation.run()
+    assert refused
+    alone = simulated_with(lambda _workload, names, _now: list(names))
+    alone.run()
+    assert simulation.result().jobs["end"].tolist() == alone.result().jobs["end"].tolist()
+
+
 def test_policies_are_compared():
     fleet = kq.Fleet({"w1": worker(1), "w2": worker(1)})
     jobs = [job(f"j{n}", runtime=600, submit=n) for n in range(6)]

@@ -89,17 +89,34 @@ def test_finished_workloads_are_removed_from_the_engine():
     assert len(scheduler.workloads) == 0
 
 
-def test_ctrl_c_interrupts_the_run():
-    there, jobs = crowded(20_000)
-    run = kq.Simulation(there, jobs)
-    signal.setitimer(signal.ITIMER_REAL, 0.05)
-    previous = signal.signal(signal.SIGALRM, signal.default_int_handler)
+def test_an_interrupted_run_continues_exactly():
+    count = 20_000
+    jobs = {"queue": ["q"] * count, "submit": np.arange(count) // 10_000 * 500, "runtime": [60] * count, GPU: [1] * count}
+    start = kq.Simulation(cluster(queue("q", 100)), kq.Jobs(jobs))
+    whole, interrupts, is_over = start.fork(), 0, True
+    whole.run()
+
+    def interrupt(*_):
+        if not is_over:
+            raise KeyboardInterrupt
+
+    previous = signal.signal(signal.SIGALRM, interrupt)
     try:
-        with pytest.raises(KeyboardInterrupt):
-            run.run()
+        for number in range(1, 9):
+            run, is_over = start.fork(), False
+            while not is_over:
+                try:
+                    # The first signals arrive while the 10,000 workloads that were created at one time are reconciled.
+                    signal.setitimer(signal.ITIMER_REAL, 0.004 * number)
+                    run.run()
+                    is_over = True
+                except KeyboardInterrupt:
+                    interrupts += 1
+            signal.setitimer(signal.ITIMER_REAL, 0)
+            assert run.result().fingerprint == whole.result().fingerprint
     finally:
-        signal.setitimer(signal.ITIMER_REAL, 0)
         signal.signal(signal.SIGALRM, previous)
+    assert interrupts
 
 
 def test_a_warning_of_simulate_names_the_line_of_its_caller():

@@ -60,7 +60,7 @@ class SharedEngine {
   // All names that the engine's state already contains are assumed to be in use.
   explicit SharedEngine(std::shared_ptr<Engine> engine)
       : shared_(std::make_shared<Shared>(std::move(engine))),
-        tidy_at_(std::max(kFewEntries, 2 * EntriesOf(shared_->engine->state()))) {}
+        tidy_at_(NextTidy(shared_->engine->state())) {}
   ~SharedEngine() {
     if (!mutex_.IsLost()) {
       Leave();
@@ -150,7 +150,13 @@ class SharedEngine {
     if (legend_.use_count() > 1) legend_->kept = std::make_shared<const State>(NamesOf(state));
     legend_ = std::make_shared<Legend>();
     Compact(state);
-    tidy_at_ = std::max(kFewEntries, 2 * EntriesOf(state));
+    tidy_at_ = NextTidy(state);
+  }
+  // Counts the domains of the nodes, too, which Compact() removes and the next cycle adds again: otherwise each
+  // write to a cluster with many nodes would compact the state.
+  static size_t NextTidy(const State& state) {
+    const size_t domains = state.topology.nodes.size() * state.topology.levels.size();
+    return std::max(kFewEntries, 2 * (EntriesOf(state) + domains));
   }
 
   static constexpr size_t kFewEntries = 2048;

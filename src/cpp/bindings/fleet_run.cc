@@ -5,6 +5,7 @@
 #include <limits>
 #include <mutex>
 
+#include "absl/cleanup/cleanup.h"
 #include "bindings/columns.h"
 #include "bindings/dispatch.h"
 #include "bindings/read.h"
@@ -60,19 +61,14 @@ class FleetHandle {
   FleetHandle& operator=(const FleetHandle&) = delete;
 
   bool Advance(int64_t work, Time until) {
-    const py::gil_scoped_release release;
-    const std::lock_guard<std::recursive_mutex> lock(mutex_);
-    return run_->Run(work, until);
+    return Alone([&] { return run_->Run(work, until); });
   }
   // Returns 0 if no events are left, and 2 if all events at one time were processed.
   int Step(int64_t, Time until) {
-    const py::gil_scoped_release release;
-    const std::lock_guard<std::recursive_mutex> lock(mutex_);
-    return run_->RunMoment(until) ? 2 : 0;
+    return Alone([&] { return run_->RunMoment(until) ? 2 : 0; });
   }
   void Close() {
-    const Lock lock(*this);
-    run_->Close();
+    Alone([&] { run_->Close(); });
   }
   py::list Sites() const {
     const Lock lock(*this);
@@ -141,6 +137,20 @@ class FleetHandle {
     const FleetHandle& handle_;
   };
 
+  // Advances the run. The External, which is called in the meantime, may only read it.
+  template <typename Call>
+  auto Alone(const Call& call) {
+    const py::gil_scoped_release release;
+    const std::lock_guard<std::recursive_mutex> lock(mutex_);
+    if (is_advancing_) {
+      ThrowIfError(absl::FailedPreconditionError(
+          "this Simulation is in use by a function that it called, which may only read it"));
+    }
+    is_advancing_ = true;
+    const absl::Cleanup over = [this] { is_advancing_ = false; };
+    return call();
+  }
+
   void SetExternal(const py::object& choose) {
     run_->SetExternal([choose](const FleetRun& run, int32_t job,
                                std::vector<int32_t> clusters) -> std::optional<std::vector<int32_t>> {
@@ -154,6 +164,7 @@ class FleetHandle {
   py::list kept_;
   std::unique_ptr<FleetRun> run_;
   mutable std::recursive_mutex mutex_;
+  bool is_advancing_ = false;
 };
 
 void BindFleetRun(py::module_& module) {

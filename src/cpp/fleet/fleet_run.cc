@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "absl/cleanup/cleanup.h"
+#include "model/poll.h"
 
 namespace kueue {
 
@@ -37,10 +37,14 @@ FleetRun::FleetRun(const FleetRun& other)
       awake_(other.awake_),
       entered_(other.entered_),
       present_(other.present_),
+      due_(other.due_),
       to_decide_(other.to_decide_),
       next_(other.next_),
       external_(other.external_),
+      to_look_(other.to_look_),
+      has_changed_(other.has_changed_),
       now_(other.now_),
+      stage_(other.stage_),
       has_begun_(other.has_begun_),
       is_submitting_(other.is_submitting_) {
   for (const auto& site : other.sites_) sites_.push_back(std::make_shared<Simulation>(*site));
@@ -101,6 +105,7 @@ SimulationStats FleetRun::stats() const {
 }
 
 bool FleetRun::Run(int64_t work, Time until) {
+  const PollsMuted muted;
   bool is_left = true;
   for (work_ = work; work_ > 0 && is_left && !stopped();) is_left = GoOn(until);
   deferred_.RealizeAll();
@@ -108,6 +113,7 @@ bool FleetRun::Run(int64_t work, Time until) {
 }
 
 bool FleetRun::RunMoment(Time until) {
+  const PollsMuted muted;
   const bool is_left = GoOn(until);
   deferred_.RealizeAll();
   return is_left;
@@ -123,13 +129,32 @@ Time FleetRun::Next() {
   return std::min(own.value_or(kNoTime), *std::min_element(next_.begin(), next_.end()));
 }
 
+// An exception of the External leaves the stage of the current time, and the next call continues there.
 bool FleetRun::GoOn(Time until) {
-  const Time next = Next();
-  if (next == kNoTime || next > std::min(until, options_.until) || IsEndless(until)) return false;
+  if (stage_ == Stage::kOver) {
+    const Time next = Next();
+    if (next == kNoTime || next > std::min(until, options_.until) || IsEndless(until)) return false;
+    BeginMoment(std::max(next, now_));
+    stage_ = Stage::kChanges;
+  }
   const int64_t before = manager().data().stats.cycles;
-  BeginMoment(std::max(next, now_));
+  if (stage_ == Stage::kChanges) {
+    Take(Happening::kChange);
+    stage_ = Stage::kPodsReady;
+  }
+  if (stage_ == Stage::kPodsReady) {
+    Take(Happening::kPodsReady);
+    for (size_t site : due_) sites_[site]->TakeArrivals();
+    EndSubmissions();
+    stage_ = Stage::kCycle;
+  }
+  if (stage_ == Stage::kCycle) {
+    Take(Happening::kCycle);
+    stage_ = Stage::kDecisions;
+  }
   Decide();
   EndMoment();
+  stage_ = Stage::kOver;
   work_ -= 1 + manager().data().stats.cycles - before;
   return true;
 }
@@ -156,15 +181,18 @@ void FleetRun::BeginMoment(Time at) {
     if (next_[i] <= at || !has_begun_) Wake(static_cast<int32_t>(i));
   }
   has_begun_ = true;
-  const auto take = [this](Happening last) {
+}
+
+// Processes the events and reconciliations of the current time up to and including the kind `last`.
+void FleetRun::Take(Happening last) {
+  if (to_look_.empty()) {
     for (size_t site : due_) TakeUntil(site, last);
-    Reconcile(last);
-  };
-  take(Happening::kChange);
-  take(Happening::kPodsReady);
-  for (size_t site : due_) sites_[site]->TakeArrivals();
-  EndSubmissions();
-  take(Happening::kCycle);
+    const auto connect = [this](const ConnectionChange& change) { Connect(change); };
+    to_look_ = queue_.TakeDue(now_, last, connect);
+    std::reverse(to_look_.begin(), to_look_.end());
+  }
+  LookAtRest();
+  has_changed_ = false;  // Each change has woken the manager.
 }
 
 // Ends of jobs only free quota. Other events may change queues, so they need all copies.
@@ -185,11 +213,6 @@ void FleetRun::EndSubmissions() {
   for (const auto& site : sites_) site->data().figures.EndSubmissions(now_);
 }
 
-void FleetRun::Reconcile(Happening last) {
-  const auto connect = [this](const ConnectionChange& change) { Connect(change); };
-  for (int32_t job : queue_.TakeDue(now_, last, connect)) LookAt(job);
-}
-
 void FleetRun::Connect(const ConnectionChange& change) {
   if (clusters_[static_cast<size_t>(change.cluster)].connected == change.connected) return;
   deferred_.Realize(SiteOf(change.cluster));
@@ -208,26 +231,20 @@ void FleetRun::Connect(const ConnectionChange& change) {
 
 void FleetRun::Decide() {
   for (bool goes_on = true; goes_on;) {
-    while (awake_[0] != 0 || queue_.HasChanged()) {
-      awake_[0] = 0;
-      manager().runs().Settle();
+    while (awake_[0] != 0 || queue_.HasChanged() || !to_look_.empty()) {
+      if (to_look_.empty()) {
+        awake_[0] = 0;
+        manager().runs().Settle();
+      }
       if (LookAtChanged() || manager().DecideSettled()) awake_[0] = 1;
     }
     std::vector<size_t>& workers = deciding_;
     workers.clear();
     workers.swap(to_decide_);
     std::sort(workers.begin(), workers.end());
-    auto next = workers.begin();
-    // After an interrupt, the remaining workers still have decisions to make.
-    const absl::Cleanup restore = [&] {
-      for (; next != workers.end(); ++next) {
-        awake_[*next] = 0;
-        Wake(static_cast<int32_t>(*next));
-      }
-    };
-    for (; next != workers.end(); ++next) {
-      awake_[*next] = 0;
-      DecideOn(*next);
+    for (size_t site : workers) {
+      awake_[site] = 0;
+      DecideOn(site);
     }
     goes_on = !workers.empty();
   }
@@ -243,23 +260,29 @@ void FleetRun::DecideOn(size_t site) {
 // Reconciles the jobs that changed at the current time, in the order of their keys. Returns whether anything
 // changed. A change that requires another reconciliation produces an event when the manager settles.
 bool FleetRun::LookAtChanged() {
-  bool any = false;
-  while (queue_.HasChanged()) {
-    std::vector<int32_t> changed = queue_.TakeChanged();
-    changed.erase(std::remove_if(changed.begin(), changed.end(), [this](int32_t job) { return IsOver(job); }),
-                  changed.end());
-    if (changed.size() > 1) {
+  while (!to_look_.empty() || queue_.HasChanged()) {
+    if (to_look_.empty()) {
+      to_look_ = queue_.TakeChanged();
+      to_look_.erase(
+          std::remove_if(to_look_.begin(), to_look_.end(), [this](int32_t job) { return IsOver(job); }),
+          to_look_.end());
       const State& manager_state = state();
-      std::sort(changed.begin(), changed.end(), [&](int32_t a, int32_t b) {
+      std::sort(to_look_.begin(), to_look_.end(), [&](int32_t a, int32_t b) {
         const Workload& left = manager_state.At(jobs().At(a).workload);
         const Workload& right = manager_state.At(jobs().At(b).workload);
-        if (left.spec->ns != right.spec->ns) return left.spec->ns + "/" < right.spec->ns + "/";
-        return left.name < right.name;
+        if (left.spec->ns != right.spec->ns) return left.spec->ns + "/" > right.spec->ns + "/";
+        return left.name > right.name;
       });
     }
-    for (int32_t job : changed) any = LookAt(job) || any;
+    LookAtRest();
   }
-  return any;
+  return std::exchange(has_changed_, false);
+}
+
+// A job stays in the list until its reconciliation has ended: if the External raises an exception, the next
+// call reconciles the job again.
+void FleetRun::LookAtRest() {
+  for (; !to_look_.empty(); to_look_.pop_back()) has_changed_ = LookAt(to_look_.back()) || has_changed_;
 }
 
 // Returns whether the manager has no workload of the job, because it was not created yet or was deleted.

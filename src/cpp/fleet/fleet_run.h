@@ -69,6 +69,9 @@ class FleetRun : public RunListener, public DispatchListener {
   void Pass(const Local& local, int32_t cluster) override { deferred_.Pass(SiteOf(cluster), local.serial); }
 
  private:
+  // The next part of the current time: events up to a kind, or decisions.
+  enum class Stage : uint8_t { kOver, kChanges, kPodsReady, kCycle, kDecisions };
+
   static constexpr Time kNoTime = INT64_MAX;
   static size_t SiteOf(int32_t cluster) { return static_cast<size_t>(cluster) + 1; }
 
@@ -77,15 +80,15 @@ class FleetRun : public RunListener, public DispatchListener {
   Time Next();
   bool IsEndless(Time until);
   void BeginMoment(Time at);
+  void Take(Happening last);
   void TakeUntil(size_t site, Happening last);
   void EndSubmissions();
   void EndMoment();
-  // Processes connection changes, then reconciliations in the order of their jobs.
-  void Reconcile(Happening last);
   void Connect(const ConnectionChange& change);
   void Decide();
   void DecideOn(size_t site);
   bool LookAtChanged();
+  void LookAtRest();
   bool LookAt(int32_t job);
   bool IsOver(int32_t job) const;
   void DropFinished(int32_t job, WorkloadId workload);
@@ -129,7 +132,10 @@ class FleetRun : public RunListener, public DispatchListener {
   std::vector<size_t> deciding_;   // Workers on which Decide() makes decisions.
   std::vector<Time> next_;         // By site: time of its next scheduled event.
   External external_;
+  std::vector<int32_t> to_look_;  // Jobs that are being reconciled, the next one last.
+  bool has_changed_ = false;      // Whether one of these reconciliations changed anything.
   Time now_ = 0;
+  Stage stage_ = Stage::kOver;
   int64_t work_ = 0;
   bool has_begun_ = false;
   bool is_submitting_ = true;  // Whether jobs are still to arrive in any cluster.

@@ -27,6 +27,18 @@ inline void Poll() {
 // Makes interruption points have no effect on this thread. Only the thread of the caller, which may wait for
 // this thread, is interrupted.
 inline void MutePolls() { poll_internal::is_muted = true; }
+// Makes interruption points have no effect on this thread during its lifetime, because the computation cannot
+// continue from them.
+class PollsMuted {
+ public:
+  PollsMuted() : before_(poll_internal::is_muted) { poll_internal::is_muted = true; }
+  ~PollsMuted() { poll_internal::is_muted = before_; }
+  PollsMuted(const PollsMuted&) = delete;
+  PollsMuted& operator=(const PollsMuted&) = delete;
+
+ private:
+  bool before_;
+};
 // Calls the listener immediately. Call this function before a step that may take milliseconds.
 inline void PollAtOnce() { poll_internal::Ask(); }
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "model/poll.h"
 #include "state/names.h"
 
 namespace kueue {
@@ -28,6 +29,7 @@ Simulation::Simulation(Engine engine, std::shared_ptr<const JobColumns> jobs, Si
 }
 
 bool Simulation::Run(int64_t work, Time until) {
+  const PollsMuted muted;
   for (work_ = work; work_ > 0 && !stopped_;) {
     if (closed_ || IsEndless(until) || GoOn(until) == Went::kNothing) return false;
   }
@@ -35,6 +37,7 @@ bool Simulation::Run(int64_t work, Time until) {
 }
 
 Went Simulation::RunMoment(int64_t work, Time until) {
+  const PollsMuted muted;
   for (work_ = work; work_ > 0 && !stopped_ && !closed_;) {
     if (const Went went = GoOn(until); went != Went::kOn) return went;
   }

@@ -9,11 +9,10 @@ from kueuepy.cluster import Cluster
 from kueuepy.errors import InvalidSpecError
 from kueuepy.objects import Workload
 from kueuepy.objects.times import Duration, TimeLike, duration_ns, nanoseconds_of
-from kueuepy.session import calls
 from kueuepy.session.checks import checks_of
 from kueuepy.session.session import Session
 from kueuepy.session.state import SchedulerState
-from kueuepy.session.store import Store
+from kueuepy.session.store import PASSIVE, Declared, Store
 from kueuepy.session.submission import SubmittedWorkload, latest_time, of_jobs, plain
 from kueuepy.session.workloads import take_all, valid
 
@@ -40,9 +39,12 @@ def start(
     engine.set_now(latest_time(cluster) if now is None else nanoseconds_of(now, earliest=0))
     engine.set_stop_delay(duration_ns(stopping))
     session = Session(state)
-    for obj in cluster.objects():
-        if not isinstance(obj, Workload):
-            session.do(calls.Apply(obj))
+    # No call of `session` for each object, because the session is not in use yet.
+    objects = [obj for obj in cluster.objects() if not isinstance(obj, Workload)]
+    for obj in objects:
+        if not isinstance(obj, PASSIVE):
+            engine.apply(obj, changed=True)
+    state.store.objects = Declared(objects)
     take_all(session, (SubmittedWorkload(workload) for workload in cluster.workloads))
     if cluster.jobs:
         from kueuepy.jobs.made import Existing  # noqa: PLC0415 - only jobs need it

@@ -57,9 +57,9 @@ class CopyOnWriteDict(Generic[K, V]):
 
     __slots__ = ("_gone", "_items", "_own", "_shared")
 
-    def __init__(self) -> None:
-        """Create an empty dict."""
-        self._items: dict[K, V] = {}
+    def __init__(self, items: Iterable[tuple[K, V]] = ()) -> None:
+        """Create a dict with these pairs of key and value."""
+        self._items: dict[K, V] = dict(items)
         self._shared = False  # other dicts use `_items`, so it does not change any more
         self._own: dict[K, V] = _NONE  # values that replace those of `_items`, or follow them
         self._gone: set[K] | frozenset[K] = _NO_KEYS  # removed keys of `_items`
@@ -149,9 +149,9 @@ class Declared(CopyOnWriteDict[tuple[type[Object], str], Object]):
 
     __slots__ = ("version",)
 
-    def __init__(self) -> None:
-        """Create an empty collection."""
-        super().__init__()
+    def __init__(self, objects: Iterable[Object] = ()) -> None:
+        """Create a collection of these objects."""
+        super().__init__(((type(obj), obj.key), obj) for obj in objects)
         self.version: dict[type[Object], tuple[Any, ...]] = {}
 
     def fork(self) -> Self:

@@ -125,6 +125,11 @@ class _Reader:
             name: jobs[name][rows].tolist() for name in (*_columns(jobs), "name") if name in jobs.names
         }
         self._pod_sets: dict[tuple[Any, ...], PodSet] = {}
+        # The shapes of different queues often have the same pods.
+        of_pods = ("pods", "min_pods", "node_selector", "flavor", "topology", *jobs.resources)
+        given = [self._values[name] for name in of_pods if name in self._values]
+        self._pod_values = list(zip(*given, strict=True)) or [()] * len(rows)
+        self._pods: dict[tuple[Any, ...], tuple[Any, ...]] = {}
 
     def _value(self, name: str, position: int, default: Any) -> Any:
         return self._values[name][position] if name in self._values else default
@@ -149,7 +154,8 @@ class _Reader:
         jobs, row, template = self._jobs, self._rows[position], int(self._value("template", position, -1))
         if template >= 0:
             return msgspec.structs.replace(jobs.templates[template], status=None)
-        of_pods = self._of_pods(position)
+        values = self._pod_values[position]
+        of_pods = self._pods.get(values) or self._pods.setdefault(values, self._of_pods(position))
         # A user's name is included because it must be validated; generated names are valid and would defeat the cache.
         name = str(self._values["name"][position]) if "name" in self._values else name_of_row(0)
         facts = (self._value("priority", position, 0), self._value("limit", position, NEVER))
