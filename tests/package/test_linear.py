@@ -61,6 +61,7 @@ def waiting(count: int) -> kq.Scheduler:
 def test_the_cost_of_an_explanation_is_independent_of_pending_workloads() -> None:
     first, second = waiting(FEW), waiting(4 * FEW)
     assert len(first.queues) == FEW
+    first.explain("w9")  # imports happen once
     assert cost(lambda: second.explain("w9")) == cost(lambda: first.explain("w9"))
     assert str(second.explain("w9")) == str(first.explain("w9"))
 
@@ -224,9 +225,9 @@ def prepared_pickle(count: int) -> Callable[[], object]:
 
 def prepared_nodes(count: int) -> Callable[[], object]:
     """Admit 50 workloads; the cost of a cycle may grow with the number of nodes."""
-    labels = [{"rack": f"r{n // 20}", "kubernetes.io/hostname": f"n{n}"} for n in range(4 * count)]
+    labels = [{"pool": "p", "rack": f"r{n // 20}", "kubernetes.io/hostname": f"n{n}"} for n in range(4 * count)]
     nodes = [kq.Node(f"n{n}", labels=own, allocatable={"cpu": 8, "pods": 9}) for n, own in enumerate(labels)]
-    flavor = kq.ResourceFlavor("f", topology_name="t")
+    flavor = kq.ResourceFlavor("f", node_labels={"pool": "p"}, topology_name="t")
     queue = kq.ClusterQueue.of("q0", {"f": {"cpu": 32 * count}})
     topology = kq.Topology("t", levels=["rack", "kubernetes.io/hostname"])
     scheduler = kq.Scheduler(kq.Cluster(topology, flavor, queue, *nodes), now=0)

@@ -297,7 +297,7 @@ def test_a_simulation_continues_after_an_exception_of_the_dispatcher(continues):
 def test_a_dispatcher_may_only_read_its_simulation():
     refused = []
 
-    def choose(workload, clusters, now):
+    def choose(_workload, clusters, now):
         for advance in (simulation.run, simulation.step, simulation.close, core.advance, core.step, core.close):
             with pytest.raises(StateError, match="in use by a function that it called"):
                 advance()

@@ -91,7 +91,12 @@ def test_finished_workloads_are_removed_from_the_engine():
 
 def test_an_interrupted_run_continues_exactly():
     count = 20_000
-    jobs = {"queue": ["q"] * count, "submit": np.arange(count) // 10_000 * 500, "runtime": [60] * count, GPU: [1] * count}
+    jobs = {
+        "queue": ["q"] * count,
+        "submit": np.arange(count) // 10_000 * 500,
+        "runtime": [60] * count,
+        GPU: [1] * count,
+    }
     start = kq.Simulation(cluster(queue("q", 100)), kq.Jobs(jobs))
     whole, interrupts, is_over = start.fork(), 0, True
     whole.run()
@@ -110,7 +115,7 @@ def test_an_interrupted_run_continues_exactly():
                     signal.setitimer(signal.ITIMER_REAL, 0.004 * number)
                     run.run()
                     is_over = True
-                except KeyboardInterrupt:
+                except KeyboardInterrupt:  # noqa: PERF203 - each run is interrupted several times
                     interrupts += 1
             signal.setitimer(signal.ITIMER_REAL, 0)
             assert run.result().fingerprint == whole.result().fingerprint

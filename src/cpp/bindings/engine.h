@@ -59,8 +59,7 @@ class SharedEngine {
  public:
   // All names that the engine's state already contains are assumed to be in use.
   explicit SharedEngine(std::shared_ptr<Engine> engine)
-      : shared_(std::make_shared<Shared>(std::move(engine))),
-        tidy_at_(NextTidy(shared_->engine->state())) {}
+      : shared_(std::make_shared<Shared>(std::move(engine))), tidy_at_(NextTidy(shared_->engine->state())) {}
   ~SharedEngine() {
     if (!mutex_.IsLost()) {
       Leave();
@@ -152,8 +151,8 @@ class SharedEngine {
     Compact(state);
     tidy_at_ = NextTidy(state);
   }
-  // Counts the domains of the nodes, too, which Compact() removes and the next cycle adds again: otherwise each
-  // write to a cluster with many nodes would compact the state.
+  // Counts the domains of the nodes, too, which Compact() removes and the next cycle adds again: otherwise
+  // each write to a cluster with many nodes would compact the state.
   static size_t NextTidy(const State& state) {
     const size_t domains = state.topology.nodes.size() * state.topology.levels.size();
     return std::max(kFewEntries, 2 * (EntriesOf(state) + domains));

@@ -4,6 +4,7 @@
 #include <functional>
 #include <limits>
 #include <mutex>
+#include <type_traits>
 
 #include "absl/cleanup/cleanup.h"
 #include "bindings/columns.h"
@@ -61,14 +62,14 @@ class FleetHandle {
   FleetHandle& operator=(const FleetHandle&) = delete;
 
   bool Advance(int64_t work, Time until) {
-    return Alone([&] { return run_->Run(work, until); });
+    return AdvanceBy([&] { return run_->Run(work, until); });
   }
   // Returns 0 if no events are left, and 2 if all events at one time were processed.
   int Step(int64_t, Time until) {
-    return Alone([&] { return run_->RunMoment(until) ? 2 : 0; });
+    return AdvanceBy([&] { return run_->RunMoment(until) ? 2 : 0; });
   }
   void Close() {
-    Alone([&] { run_->Close(); });
+    AdvanceBy([&] { run_->Close(); });
   }
   py::list Sites() const {
     const Lock lock(*this);
@@ -121,6 +122,20 @@ class FleetHandle {
   }
 
  private:
+  // Advances the run. The External, which is called in the meantime, may only read it.
+  template <typename Call>
+  std::invoke_result_t<Call> AdvanceBy(const Call& call) {
+    const py::gil_scoped_release release;
+    const std::lock_guard<std::recursive_mutex> lock(mutex_);
+    if (is_advancing_) {
+      ThrowIfError(absl::FailedPreconditionError(
+          "this Simulation is in use by a function that it called, which may only read it"));
+    }
+    is_advancing_ = true;
+    const absl::Cleanup over = [this] { is_advancing_ = false; };
+    return call();
+  }
+
   // Acquires the mutex without holding the GIL, which a running External needs.
   class Lock {
    public:
@@ -136,20 +151,6 @@ class FleetHandle {
    private:
     const FleetHandle& handle_;
   };
-
-  // Advances the run. The External, which is called in the meantime, may only read it.
-  template <typename Call>
-  auto Alone(const Call& call) {
-    const py::gil_scoped_release release;
-    const std::lock_guard<std::recursive_mutex> lock(mutex_);
-    if (is_advancing_) {
-      ThrowIfError(absl::FailedPreconditionError(
-          "this Simulation is in use by a function that it called, which may only read it"));
-    }
-    is_advancing_ = true;
-    const absl::Cleanup over = [this] { is_advancing_ = false; };
-    return call();
-  }
 
   void SetExternal(const py::object& choose) {
     run_->SetExternal([choose](const FleetRun& run, int32_t job,
