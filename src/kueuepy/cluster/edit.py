@@ -36,18 +36,6 @@ def _parsed(path: str) -> re.Match[str]:
     return found
 
 
-def edited(
-    objects: Iterable[api.Object], configuration: api.Configuration, path: str, value: Any
-) -> tuple[list[api.Object], api.Configuration | None]:
-    """Return the objects that an edit changes, and the changed Configuration or `None`; see `Cluster.edit`."""
-    found = _parsed(path)
-    if found["kind"] == _CONFIGURATION:
-        return [], _configured(configuration, path, found["field"], value)
-    there = list(objects)
-    chosen = _named(there, path, found)
-    return [_changed(obj, path, found["field"], value, _quotas(there, obj)) for obj in chosen], None
-
-
 def edited_all(
     objects: Iterable[api.Object], configuration: api.Configuration, values: Mapping[str, Any]
 ) -> tuple[list[api.Object], api.Configuration | None]:
@@ -67,13 +55,15 @@ def edited_all(
                 there.append(obj)
             doc = docs.setdefault(id(obj), to_dict(obj))
             _set(doc.setdefault("spec", {}), path, found["field"], value, _quotas(there, obj))
-    made = [_read(obj, docs[id(obj)], values) for obj in there if id(obj) in docs]
+    made = [_read(obj, docs[id(obj)], values, _quotas(there, obj)) for obj in there if id(obj) in docs]
     for obj in made:
         check_read(obj)
     return made, None if configuration is before else configuration
 
 
-def _read(obj: api.Object, doc: dict[str, Any], values: Mapping[str, Any]) -> api.Object:
+def _read(
+    obj: api.Object, doc: dict[str, Any], values: Mapping[str, Any], quotas: frozenset[tuple[str, str]]
+) -> api.Object:
     """Return the object that a manifest describes; if it is not valid, raise an error that names the edit."""
     try:
         return from_dict(doc)
@@ -81,7 +71,7 @@ def _read(obj: api.Object, doc: dict[str, Any], values: Mapping[str, Any]) -> ap
         for path, value in values.items():
             found = _parsed(path)
             if type(obj).__name__ == found["kind"] and _matching([obj], found["name"]):
-                obj = _changed(obj, path, found["field"], value)
+                obj = _changed(obj, path, found["field"], value, quotas)
         raise InvalidSpecError(f"edit: {error}") from None
 
 
@@ -173,9 +163,7 @@ def _quotas(objects: Iterable[api.Object], obj: api.Object) -> frozenset[tuple[s
     return frozenset((row.name, quota.name) for group in groups for row in group.flavors for quota in row.resources)
 
 
-def _changed(
-    obj: api.Object, path: str, field: str, value: Any, quotas: frozenset[tuple[str, str]] = frozenset()
-) -> api.Object:
+def _changed(obj: api.Object, path: str, field: str, value: Any, quotas: frozenset[tuple[str, str]]) -> api.Object:
     """Return the object with a changed field, validated like a manifest."""
     doc = to_dict(obj)
     _set(doc.setdefault("spec", {}), path, field, value, quotas)
@@ -198,9 +186,7 @@ def _steps(path: str, field: str) -> list[tuple[str, str | None]]:
     return found
 
 
-def _set(
-    spec: dict[str, Any], path: str, field: str, value: Any, quotas: frozenset[tuple[str, str]] = frozenset()
-) -> None:
+def _set(spec: dict[str, Any], path: str, field: str, value: Any, quotas: frozenset[tuple[str, str]]) -> None:
     steps = _steps(path, field)
     here: Any = spec
     if steps[0][0] == _QUOTA and steps[0][1] is not None:

@@ -14,7 +14,7 @@ import msgspec
 import kueuepy.objects as api
 from kueuepy._core import Quantity
 from kueuepy.cluster import Cluster
-from kueuepy.cluster.edit import edited
+from kueuepy.cluster.edit import edited_all
 from kueuepy.errors import InvalidSpecError, NotFoundError, UnsupportedError
 from kueuepy.errors.arguments import checked_methods
 from kueuepy.errors.problems import suggestion
@@ -66,7 +66,7 @@ def check_path(path: str, clusters: Mapping[str, Cluster]) -> None:
 
 def _check(name: str, cluster: Cluster, path: str) -> None:
     try:
-        edited(cluster.objects(), cluster.configuration, path, None)
+        edited_all(cluster.objects(), cluster.configuration, {path: None})
     except NotFoundError as error:
         raise NotFoundError(f"{name}: {error.args[0]}") from None
     except InvalidSpecError:

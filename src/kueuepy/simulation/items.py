@@ -19,6 +19,7 @@ from kueuepy.objects.times import Timestamp, duration_ns, parse_time
 from kueuepy.simulation.base import JobColumns
 from kueuepy.simulation.columns import NEVER, SPANS, name_of_row
 from kueuepy.simulation.grouped import sums
+from kueuepy.simulation.names import repeated
 from kueuepy.simulation.shapes import KnownShapes
 from kueuepy.simulation.values import frame_columns, is_missing, row_columns
 from kueuepy.sources import readers
@@ -68,30 +69,34 @@ def lifetime_of(workload: Workload) -> Lifetime:
     status = workload.status
     if status is None:
         return Lifetime(None, None, 0, "")
-    true = {condition.type: condition for condition in status.conditions if condition.status == "True"}
-    admitted, finished = true.get("Admitted"), true.get("Finished")
-    return Lifetime(
-        None if admitted is None else admitted.last_transition_time.value,
-        None if finished is None else finished.last_transition_time.value,
-        (status.accumulated_past_execution_time_seconds or 0) * SECOND,
-        "" if finished is None else finished.reason,
-    )
+    true = ((one.type, one.last_transition_time.value, one.reason) for one in status.conditions if one.status == "True")
+    return _lifetime(true, status.accumulated_past_execution_time_seconds)
 
 
 def lifetime_in(status: Any) -> Lifetime:
     """Return the lifetime of a job from the status in a manifest; invalid fields of the status are ignored."""
-    status = status if isinstance(status, dict) else {}
-    times: dict[str, int] = {}
-    reason = ""
-    for one in status.get("conditions") or ():
-        time = parse_time(str(one.get("lastTransitionTime"))) if isinstance(one, dict) else None
-        if time is not None and one.get("status") == "True":
-            times[str(one.get("type"))] = time
-            reason = str(one.get("reason") or "") if one.get("type") == "Finished" else reason
-    past = status.get("accumulatedPastExecutionTimeSeconds")
-    return Lifetime(
-        times.get("Admitted"), times.get("Finished"), past * SECOND if isinstance(past, int) and past > 0 else 0, reason
+    true = (
+        (str(one.get("type")), time, str(one.get("reason") or ""))
+        for one, time in _timed_conditions(status)
+        if one.get("status") == "True"
     )
+    return _lifetime(true, status.get("accumulatedPastExecutionTimeSeconds") if isinstance(status, dict) else None)
+
+
+def _timed_conditions(status: Any) -> Iterator[tuple[dict[str, Any], int]]:
+    """Yield the conditions in a status that have a valid time, with the time in nanoseconds since the Unix epoch."""
+    listed = status.get("conditions") if isinstance(status, dict) else None
+    for one in listed or ():
+        time = parse_time(str(one.get("lastTransitionTime"))) if isinstance(one, dict) else None
+        if time is not None:
+            yield one, time
+
+
+def _lifetime(true: Iterable[tuple[str, int, str]], past: Any) -> Lifetime:
+    """Return the lifetime of a job from its true conditions and its past execution time in seconds."""
+    found = {kind: (time, reason) for kind, time, reason in true}
+    (start, _), (end, reason) = (found.get(kind, (None, "")) for kind in ("Admitted", "Finished"))
+    return Lifetime(start, end, past * SECOND if isinstance(past, int) and past > 0 else 0, reason)
 
 
 _NO_JOBS = JobColumns({"queue": [], "submit": [], "runtime": []})
@@ -330,16 +335,7 @@ def check_names(table: JobColumns) -> None:
     Raises:
         DuplicateError: Two jobs have the same namespace and name.
     """
-    if "name" not in table.names:
-        return
-    queues, names = table["queue"], table["name"].tolist()
-    spaces = [name.partition("/")[0] for name in queues.names]
-    keys = (
-        names
-        if len({*spaces}) == 1
-        else [(spaces[code], name) for code, name in zip(queues.codes.tolist(), names, strict=True)]
-    )
-    if len({*keys}) < len(table):
+    if "name" in table.names and repeated(table["name"], table["queue"]).any():
         Names([table])  # raises the error, which names the rows
 
 
@@ -516,9 +512,7 @@ def _latest(workload: Workload) -> int:
 
 def _latest_in(status: Any) -> int:
     """Return the latest time of the conditions in a status, in nanoseconds since the Unix epoch."""
-    listed = status.get("conditions") if isinstance(status, dict) else None
-    times = [parse_time(str(one.get("lastTransitionTime"))) for one in listed or () if isinstance(one, dict)]
-    return max([0, *(time for time in times if time is not None)])
+    return max((time for _, time in _timed_conditions(status)), default=0)
 
 
 def _outcome(one: Observed, now: int) -> tuple[int, bool, str] | None:

@@ -31,7 +31,7 @@ def name_notes(columns: Mapping[str, Any]) -> list[tuple[str, int]]:
         rows = int(_invalid(column, columns[column]).sum()) if column in columns else 0
         if rows:
             found.append((f"{column} is not a valid name in Kubernetes; see Jobs.clean", rows))
-    if "name" in columns and (rows := int(_repeated(columns["name"], columns["queue"]).sum())):
+    if "name" in columns and (rows := int(repeated(columns["name"], columns["queue"]).sum())):
         found.append(("name occurs more than once in its namespace; see Jobs.clean", rows))
     return found
 
@@ -63,7 +63,7 @@ def _parts(column: str, name: str) -> list[str]:
     return name.split("/", 1) if column == "queue" else [name]
 
 
-def _repeated(names: Any, queues: Categorical) -> NDArray[np.bool_]:
+def repeated(names: Any, queues: Categorical) -> NDArray[np.bool_]:
     """Return the rows whose name already occurs in an earlier row of the same namespace."""
     listed = names.tolist()
     found = np.zeros(len(listed), bool)

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Literal, TypeVar
 import msgspec
 import numpy as np
 
-from kueuepy.cluster.edit import edited
+from kueuepy.cluster.edit import edited_all
 from kueuepy.errors import InvalidSpecError, NotFoundError
 from kueuepy.errors.arguments import checked, checked_fields, checked_methods
 from kueuepy.errors.libraries import imported
@@ -113,7 +113,7 @@ def check_path(setup: Setup, path: str) -> None:
         setup.cluster.check_path(path)
     else:
         try:
-            edited(setup.cluster.objects(), setup.cluster.configuration, path, None)
+            edited_all(setup.cluster.objects(), setup.cluster.configuration, {path: None})
         except NotFoundError:
             raise
         except InvalidSpecError:
