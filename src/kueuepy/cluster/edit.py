@@ -20,13 +20,13 @@ _PATH = re.compile(r"(?P<kind>\w+)(?:/(?P<name>[^:]+))?:(?P<field>.+)", re.DOTAL
 _STEP = re.compile(r"\.?(?P<field>\w+)(?P<selector>\[[^\]]*\])?")
 _CONFIGURATION = "Configuration"
 _QUOTA = "quota"
+# The fields of a Configuration that contain nested objects, with the classes of these objects.
 _KINDS: dict[str, Any] = {
     "fair_sharing": api.FairSharingConfig,
     "wait_for_pods_ready": api.WaitForPodsReady,
     "admission_fair_sharing": api.AdmissionFairSharing,
     "resources": api.Resources,
 }
-"""The fields of a Configuration that contain nested objects, with the classes of these objects."""
 
 
 def _parsed(path: str) -> re.Match[str]:

@@ -18,8 +18,8 @@ from kueuepy.objects import NamespacedObject, Object
 
 _DIRECTIVE = "$patch"
 _GROUPS = "resourceGroups"
+# The fields that identify items of lists, as defined by the list types of the API.
 _KEYS = ("name", "nodeLabel", "type")
-"""The fields that identify items of lists, as defined by the list types of the API."""
 
 
 class Patched(NamedTuple):

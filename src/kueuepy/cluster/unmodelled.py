@@ -14,6 +14,7 @@ PREEMPTION_CONFIG = "kueue.x-k8s.io/preemption-config-name"
 """Annotation of a ClusterQueue that names its PreemptionConfig."""
 
 _MULTIKUEUE = "kueue.x-k8s.io/multikueue"
+# The fields of the configuration file that kueuepy models; it has no CustomResourceDefinition.
 _CONFIGURATION = """
     namespace metrics.localQueueMetrics.enable metrics.localQueueMetrics.localQueueSelector
     manageJobsWithoutQueueName managedJobsNamespaceSelector waitForPodsReady.timeout waitForPodsReady.blockAdmission
@@ -32,8 +33,8 @@ _CONFIGURATION = """
     resources.deviceClassMappings[].sources[].capacity.driver
     resources.deviceClassMappings[].sources[].capacity.deviceSelector featureGates
 """
-"""The fields of the configuration file that kueuepy models; it has no CustomResourceDefinition."""
 
+# The fields, with their inner fields, on which no decision depends.
 _WITHOUT_EFFECT = {
     "Configuration": """
         webhook.port webhook.host webhook.certDir leaderElection metrics.bindAddress metrics.enableClusterQueueResources
@@ -66,16 +67,16 @@ _WITHOUT_EFFECT = {
         status.preemptionGates[].lastTransitionTime status.resourceRequests status.schedulingStats
     """,
 }
-"""The fields, with their inner fields, on which no decision depends."""
 
+# Fields that are newer than the mirrored commit, and so not in its CustomResourceDefinitions.
 _LATER = (
     ("ClusterQueue", f"metadata.annotations[{PREEMPTION_CONFIG}]"),
     ("ClusterQueue", "status.effectiveQuotas"),
     ("Cohort", "status.effectiveQuotas"),
 )
-"""Fields that are newer than the mirrored commit, and so not in its CustomResourceDefinitions."""
 
 _QUOTAS = "Kueue would use this field instead of spec.resourceGroups"
+# The fields, with their inner fields, on which a decision may depend, and the consequence.
 _NOT_MODELLED = {
     "ClusterQueue": {
         "spec.concurrentAdmissionPolicy": COVERAGE["ConcurrentAdmission"].note,
@@ -85,7 +86,6 @@ _NOT_MODELLED = {
     "Cohort": {"status.effectiveQuotas": _QUOTAS},
     "ProvisioningRequestConfig": {"spec": "no controller runs; the caller sets the state of the check"},
 }
-"""The fields, with their inner fields, on which a decision may depend, and the consequence."""
 
 
 class Unmodelled(NamedTuple):

@@ -11,8 +11,8 @@ from kueuepy.errors import StateError
 if TYPE_CHECKING:
     from threading import RLock
 
+# The name of each lock's attribute, by holder. A WeakKeyDictionary would work too, but is three times slower.
 _holders: dict[ref[Any], str] = {}
-"""The name of each lock's attribute, by holder. A WeakKeyDictionary would work too, but is three times slower."""
 
 
 class _Lost:

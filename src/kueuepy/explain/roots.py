@@ -9,6 +9,7 @@ from kueuepy.explain import placewords, words
 from kueuepy.explain.cause import RootCause, RootCode
 from kueuepy.explain.obstacles import backoff, by_resource_group
 
+# The code of each obstacle that prevents the evaluation of a workload.
 _OBSTACLES: dict[str, RootCode] = {
     "LocalQueueMissing": "QueueInactive",
     "LocalQueueStopped": "QueueInactive",
@@ -21,9 +22,8 @@ _OBSTACLES: dict[str, RootCode] = {
     "DevicesRefused": "InvalidWorkload",
     "DevicesUncounted": "NotModelled",
 }
-"""The code of each obstacle that prevents the evaluation of a workload."""
+# Codes of causes that do not end when other workloads finish, the most severe first.
 _PERMANENT: tuple[RootCode, ...] = ("NoMatchingFlavor", "NeverFits")
-"""Codes of causes that do not end when other workloads finish, the most severe first."""
 _BY_SEVERITY: tuple[RootCode, ...] = (*_PERMANENT, "TopologyNoFit", "QuotaExceeded")
 
 

@@ -24,6 +24,7 @@ from kueuepy.engine.facts import (
 from kueuepy.errors.words import counted
 from kueuepy.explain import placewords
 
+# Descriptions of the result for a flavor, in the present tense (now) and in the past tense (at admission).
 _MODES = {
     "NoFit": ("does not fit", "did not fit"),
     "NoCandidates": (
@@ -34,7 +35,7 @@ _MODES = {
     "Reclaim": ("fits after reclaiming borrowed quota", "would have fit after reclaiming borrowed quota"),
     "Fit": ("fits", "fit"),
 }
-"""Descriptions of the result for a flavor, in the present tense (now) and in the past tense (at admission)."""
+# Templates that explain why a candidate is not preempted; each template is used for one or several candidates.
 _VERDICTS = {
     "NotNeeded": "{it is a candidate}, but the other targets are sufficient",
     "NotEnough": "{it is a candidate}, but no set of candidates that the preemption rules allow is sufficient",
@@ -52,7 +53,6 @@ _VERDICTS = {
         "the request has to borrow, and {its priority is} above the maxPriorityThreshold of borrowWithinCohort"
     ),
 }
-"""Templates that explain why a candidate is not preempted; each template is used for one or several candidates."""
 _ONE = {
     "it": "it",
     "its": "its",

@@ -26,10 +26,10 @@ from kueuepy.objects.namespace import NAMESPACE_NAME_LABEL
 
 _LIMIT = 10
 _REPLICA_SET = ("apps/v1", "ReplicaSet")
+# Kinds that this library reads, but for which Kueue has no integration.
 _UNMANAGED = {("v1", "List"), ("batch/v1", "CronJob")}
-"""Kinds that this library reads, but for which Kueue has no integration."""
+# Kinds whose reconcilers manage objects with a queue name in every namespace.
 _IN_ANY_NAMESPACE = ("LeaderWorkerSet", "StatefulSet")
-"""Kinds whose reconcilers manage objects with a queue name in every namespace."""
 
 
 class Unmanaged(Enum):

@@ -18,8 +18,8 @@ from kueuepy.manifest.places import ReadJob
 from kueuepy.objects import Workload
 
 _OF_POD_SET = ("spec", "podSets")
+# Length of the path of a pod set's template: `spec.podSets[0].template`.
 _TO_TEMPLATE = 4
-"""Length of the path of a pod set's template: `spec.podSets[0].template`."""
 
 
 class Made(NamedTuple):

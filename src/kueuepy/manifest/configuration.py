@@ -26,11 +26,11 @@ from kueuepy.profiles import RELEASES, Release
 CONFIG_GROUP = "config.kueue.x-k8s.io"
 _OWN_NAMESPACE = "kueue-system"
 _TIMEOUT = {"v1beta1": "5m", "v1beta2": "30m"}
+# First minor release in which waitForPodsReady is on if a v1beta2 file does not contain it (#11855).
 _WAITS_SINCE = 19
-"""First minor release in which waitForPodsReady is on if a v1beta2 file does not contain it (#11855)."""
 _BOTH = ("LessThanOrEqualToFinalShare", "LessThanInitialShare")
+# Sections that turn a feature on: by their field `enable` in v1beta1, by their presence in v1beta2.
 _SECTIONS = ("waitForPodsReady", "fairSharing")
-"""Sections that turn a feature on: by their field `enable` in v1beta1, by their presence in v1beta2."""
 
 _OTHERS = """
     apiVersion kind metadata webhook leaderElection metrics health pprofBindAddress controller tls

@@ -80,8 +80,8 @@ def _write_check(doc: Body) -> Body:
     return {**doc, "status": {"conditions": [{"type": "Active", "status": "False", **reason}]}}
 
 
+# Condition written for a Node without a condition `Ready`; a Node without any conditions would be read as ready.
 _NO_CONDITION = {"type": "MemoryPressure", "status": "False"}
-"""Condition written for a Node without a condition `Ready`; a Node without any conditions would be read as ready."""
 
 
 def _read_node(doc: Body) -> Body:

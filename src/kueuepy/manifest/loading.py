@@ -117,8 +117,8 @@ def load(
         return loader.manifest()
 
 
+# Key in the ConfigMap `kueue-manager-config` with the Configuration of Kueue's manager.
 _MANAGER_FILE = "controller_manager_config.yaml"
-"""Key in the ConfigMap `kueue-manager-config` with the Configuration of Kueue's manager."""
 
 
 def _is_word(value: Any) -> bool:

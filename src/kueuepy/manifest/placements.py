@@ -19,8 +19,8 @@ from kueuepy.objects import HOSTNAME_LABEL
 
 _MOST_IN_A_SLICE = 100_000
 _MOST_SLICES = 1_000
+# Largest `count` of a pod set, which is a 32-bit integer.
 _MOST_PODS = 2**31 - 1
-"""Largest `count` of a pod set, which is a 32-bit integer."""
 Domain = tuple[tuple[str, ...], int]
 
 

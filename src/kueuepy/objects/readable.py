@@ -141,12 +141,10 @@ def _allowed(cls: Any, path: tuple[str | int, ...]) -> list[str]:
 
 
 _lock = Lock()
+# The classes whose decoding plan is complete. When msgspec decodes a class for the first time, it builds a plan and
+# publishes it before it is complete. Another thread that uses the incomplete plan can crash, so `ready` must be called
+# with a class before its objects are decoded.
 _ready: set[Any] = set()
-"""The classes whose decoding plan is complete.
-
-When msgspec decodes a class for the first time, it builds a plan and publishes it before it is complete. Another thread
-that uses the incomplete plan can crash, so `ready` must be called with a class before its objects are decoded.
-"""
 
 
 def _renew_lock() -> None:

@@ -13,10 +13,10 @@ from kueuepy.objects import SECOND
 from kueuepy.objects.times import format_time
 
 NAMES = ("Cohort or ClusterQueue", "Flavor/resource", "Usage", "Pending", "Admitted")
+# The number of units of the core in one core of cpu.
 _MILLI = 1000
-"""The number of units of the core in one core of cpu."""
+# Times of less than a year after the Unix epoch are virtual times without a date.
 _DATED = 365 * 86400
-"""Times of less than a year after the Unix epoch are virtual times without a date."""
 
 
 class Line(NamedTuple):

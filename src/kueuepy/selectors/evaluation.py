@@ -38,11 +38,11 @@ _TOKEN = re.compile(
     """,
     re.VERBOSE | re.DOTALL,
 )
+# A string whose value is the text between its quotes.
 _PLAIN = re.compile(r"""(["'])([^"'\\]*)\1""")
-"""A string whose value is the text between its quotes."""
 _WORDS = {"in": "~", "true": "1", "false": "1"}
+# The maximum number of characters, above which the library rejects an expression.
 _MOST = 100_000
-"""The maximum number of characters, above which the library rejects an expression."""
 
 _COMPARE = "(?:compareTo|isGreaterThan|isLessThan)"
 _NAMES = """
@@ -50,13 +50,14 @@ _NAMES = """
     isInteger isLessThan isQuantity isSemver join lowerAscii major map matches minor orValue patch quantity replace
     semver sign size split startsWith string trim upperAscii
 """
+# The functions and macros whose results do not differ, under the conditions of the other checks.
 _SUPPORTED = frozenset(_NAMES.split())
-"""The functions and macros whose results do not differ, under the conditions of the other checks."""
 
 _MEMBER = r'(?:\. \w+\b|\[ " \])'
 _VERSION_OF = r"(?:\. @v|\[ @v \])"
 _VALUE = r"\b(?:semver|quantity) \( [^()]* \)"
 _SPECIAL = rf"(?:@c {_MEMBER}|{_VALUE})"
+# Where an expression may use a quantity, or a version that it contains.
 _PLACES_OF_VALUES = re.compile(
     "|".join(
         (
@@ -69,7 +70,7 @@ _PLACES_OF_VALUES = re.compile(
         )
     )
 )
-"""Where an expression may use a quantity, or a version that it contains."""
+# Where an expression may use an attribute whose value is a version.
 _PLACES_OF_VERSIONS = re.compile(
     "|".join(
         (
@@ -79,7 +80,6 @@ _PLACES_OF_VERSIONS = re.compile(
         )
     )
 )
-"""Where an expression may use an attribute whose value is a version."""
 
 _CHECKS = tuple(
     (re.compile(pattern), what)
@@ -175,8 +175,8 @@ def unsupported(expression: str, what: str) -> UnsupportedError:
     return UnsupportedError(f'selector "{expression}": uses {what}, which is not supported here')
 
 
+# The keys of the maps; no map that an expression writes has such a key by accident.
 _QUANTITY, _VERSION = "\x01quantity", "\x01version"
-"""The keys of the maps; no map that an expression writes has such a key by accident."""
 Kept = dict[str, str]
 
 _NO_QUANTITY = "quantities must match the regular expression '^([+-]?[0-9.]+)([eEinumkKMGTP]*[-+]?[0-9]*)$'"
@@ -334,8 +334,8 @@ def part_of_version(position: int) -> Callable[[Kept], int]:
     return part
 
 
+# Version of the string functions of Kubernetes, which does not have `reverse` for strings.
 _STRINGS_VERSION = 2
-"""Version of the string functions of Kubernetes, which does not have `reverse` for strings."""
 _ATTRIBUTES, _CAPACITY = "device.attributes", "device.capacity"
 _WHAT, _INSTALL = "selectors of devices", '"kueuepy[dra]"'
 
@@ -404,12 +404,12 @@ def _environment(*, of_types: bool = False) -> Any:
 
 _STATUS = re.compile(r"\A[A-Z_]+: |\s*\[[A-Z_]+\]\Z")
 _FIELD = re.compile(r"undeclared reference to 'device\.(\w+)' \(in container ''\)")
+# Errors of the library for expressions that Kubernetes accepts.
 _DIFFERENT = {
     "a comparison of numbers of different types": r"'_[<>]=?_' applied to '\((?:u?int|double), (?:u?int|double)\)'",
     "indexOf() of a list": r"'indexOf' applied to '\(list",
     "operations nested more than 32 levels deep": "recursion",
 }
-"""Errors of the library for expressions that Kubernetes accepts."""
 _PATTERN = re.compile(r"""\bmatches\s*\(\s*([rR]?(?:"(?:\\.|[^"\\])*"|'(?:\\.|[^'\\])*'))\s*\)""")
 
 

@@ -421,10 +421,10 @@ def _small_memory(columns: Mapping[str, Any]) -> list[Note]:
 
 
 _MIB, _GIB = 2**20, 2**30
+# The number of lines of `print`.
 _MOST_LINES = 12
-"""The number of lines of `print`."""
+# The titles of columns whose name is not a title in lower case.
 _TITLES = {"name": "Job", "queue": "LocalQueue", "submit": "Submitted", "min_pods": "Fewest pods"}
-"""The titles of columns whose name is not a title in lower case."""
 _UNITS = {"cpu": "cores", "memory": "GiB", "ephemeral-storage": "GiB"}
 
 

@@ -14,8 +14,8 @@ from kueuepy.simulation.distributions import Exponential, draws
 from kueuepy.simulation.grouped import Groups
 
 COLUMN = "censored"
+# The number of samples that are drawn for a job before the rest of its runtime is drawn without its past.
 _TRIES = 64
-"""The number of samples that are drawn for a job before the rest of its runtime is drawn without its past."""
 
 
 def censored_rows(table: JobColumns) -> NDArray[np.bool_]:

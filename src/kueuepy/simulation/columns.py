@@ -162,6 +162,7 @@ def _matching(column: Column, form: re.Pattern[str], allowed: str) -> Categorica
 
 _LABELS = re.compile(r"[^=,\s]+=[^=,\s]*(?:,[^=,\s]+=[^=,\s]*)*")
 _TOPOLOGY = re.compile(r"(?:required|preferred):\S+|unconstrained")
+# The conversion of each column that has a meaning. The namespace of a LocalQueue is `default` if it is missing.
 _READERS: dict[str, Kind | Callable[[Column], Any]] = {
     **dict.fromkeys(SPANS, SPAN),
     "submit": TIME,
@@ -181,11 +182,10 @@ _READERS: dict[str, Kind | Callable[[Column], Any]] = {
     "namespace": Column.names,
     "template": Column.names,
 }
-"""The conversion of each column that has a meaning. The namespace of a LocalQueue is `default` if it is missing."""
 
 
+# The values that replace missing ones, as a note describes them.
 _DEFAULTS = {"runtime": "infinite", "priority": "0", "pods": "1"}
-"""The values that replace missing ones, as a note describes them."""
 
 
 def is_known(name: str) -> bool:
@@ -228,6 +228,7 @@ def _in_unit(name: str, values: Any, factor: int) -> Any:
     return Column(name, values, lambda row: f"jobs row {row}").plain_numbers() * factor
 
 
+# The units of `renamed`, in seconds and in bytes.
 _UNITS = {
     "s": 1,
     "min": 60,
@@ -236,7 +237,6 @@ _UNITS = {
     **{f"{letter}B": 1000**power for power, letter in enumerate(("k", "M", "G", "T"), 1)},
     **{f"{letter}iB": 1024**power for power, letter in enumerate(("K", "M", "G", "T"), 1)},
 }
-"""The units of `renamed`, in seconds and in bytes."""
 
 
 def check_columns(columns: dict[str, Any], where: Callable[[int], str]) -> None:

@@ -44,8 +44,8 @@ if TYPE_CHECKING:
     from kueuepy.simulation.table import Jobs
 
 _HEADER = ("ClusterQueue", "Policy", "Admitted", "Mean wait", "Longest wait", "Evictions")
+# The columns of `Comparison.rows` that fit into a display of 80 characters, and their titles above.
 _IN_HEADER = (0, 1, 2, 6, 7, 8)
-"""The columns of `Comparison.rows` that fit into a display of 80 characters, and their titles above."""
 _TWO = 2
 
 

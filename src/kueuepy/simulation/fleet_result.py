@@ -35,6 +35,7 @@ _STATES = ("ToCome", "Waiting", "Running", "Finished", "Deactivated")
 _WAITING, _RUNNING, _FINISHED = 1, 2, 3
 
 
+# For each table, the column whose names get the name of the worker, and whether the table includes the manager.
 _JOINED = {
     "decisions": ("cluster_queue", True),
     "usage": ("cluster_queue", False),
@@ -43,7 +44,6 @@ _JOINED = {
     "idle": ("tree", False),
     "blocked": ("cluster_queue", False),
 }
-"""For each table, the column whose names get the name of the worker, and whether the table includes the manager."""
 _SUMS = ("nominal", "lost", "overhead")
 
 

@@ -30,12 +30,12 @@ if TYPE_CHECKING:
 
 
 _SERIAL, _POWERS = 0.244, 0.576
+# Base-2 logarithms of sizes: from 0.8 to 2.5 below the maximum with a probability of 0.86, otherwise above.
 _SMALLEST, _FIRST_STAGE, _BELOW_LARGEST = 0.8, 0.86, 2.5
-"""Base-2 logarithms of sizes: from 0.8 to 2.5 below the maximum with a probability of 0.86, otherwise above."""
+# Shape and scale of the two gamma distributions for the logarithm of the runtime.
 _SHORT, _LONG = (4.2, 0.94), (312.0, 0.03)
-"""Shape and scale of the two gamma distributions for the logarithm of the runtime."""
+# Probability of the first gamma distribution, as a linear function of the size: slope and intercept.
 _SHORT_PART = (-0.0054, 0.78)
-"""Probability of the first gamma distribution, as a linear function of the size: slope and intercept."""
 _GAP = (10.2303 * 1.0225, 0.4871)
 _DAYTIME = (8.1737, 3.9631)
 _SLOTS, _SLOT, _FIRST_SLOT = 48, 1800.0, 11
@@ -109,8 +109,8 @@ def _arrivals(seed: int, n: int) -> Floats:
 
 _HOUR, _DAY = 3600.0, 86400.0
 _SIZES = (1, 2, 4, 8, 16, 32, 64)
+# Fractions of Philly's jobs by size; `gpu_mix` divides the fraction of 16 and more GPUs among three sizes.
 _PARTS = (0.932, 0.022, 0.023, 0.020, 0.0015, 0.001, 0.0005)
-"""Fractions of Philly's jobs by size; `gpu_mix` divides the fraction of 16 and more GPUs among three sizes."""
 _MEDIANS = (900.0, 1800.0, 3600.0, 7200.0, 14400.0, 14400.0, 14400.0)
 _SIGMA = 1.8
 

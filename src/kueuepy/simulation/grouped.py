@@ -14,8 +14,8 @@ from kueuepy.tables import Categorical, Columns
 
 K = TypeVar("K", bound="Hashable")
 N = TypeVar("N", int, float)
+# NumPy sorts integers below this number in linear time.
 _RADIX = 1 << 16
-"""NumPy sorts integers below this number in linear time."""
 
 
 def sums(amounts: Iterable[tuple[K, N]]) -> dict[K, N]:

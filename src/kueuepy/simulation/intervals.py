@@ -24,12 +24,12 @@ from numpy.typing import NDArray
 from kueuepy.errors import InvalidSpecError
 from kueuepy.errors.words import counted, verb
 
+# The 97.5th percentiles for 1 to 30 degrees of freedom.
 _T = (
     *(12.706205, 4.302653, 3.182446, 2.776445, 2.570582, 2.446912, 2.364624, 2.306004, 2.262157, 2.228139),
     *(2.200985, 2.178813, 2.160369, 2.144787, 2.131450, 2.119905, 2.109816, 2.100922, 2.093024, 2.085963),
     *(2.079614, 2.073873, 2.068658, 2.063899, 2.059539, 2.055529, 2.051831, 2.048407, 2.045230, 2.042272),
 )
-"""The 97.5th percentiles for 1 to 30 degrees of freedom."""
 NORMAL = NormalDist().inv_cdf(0.975)
 """The 97.5th percentile of the normal distribution."""
 
@@ -52,8 +52,8 @@ LEAST = 20 * BATCHES
 """The smallest number of values for an interval."""
 TAIL = 100
 """The smallest number of values on each side of a percentile for an interval."""
+# With a smaller effective sample size, an interval may be too narrow.
 _EFFECTIVE = 50
-"""With a smaller effective sample size, an interval may be too narrow."""
 _PIECES = 10
 _MOST_CORRELATED = 0.9
 Ends = tuple[float, float]

@@ -381,6 +381,7 @@ def _amount(text: str, where: str, nodes: int, cpus: int) -> float:
 
 # --- all formats ------------------------------------------------------------------------------------------------------
 
+# The function that reads each format; its further arguments are the options of the format.
 _READERS: dict[str, Callable[..., JobColumns]] = {
     **{name: partial(_read_table, name) for name in ("csv", "parquet", "jsonl")},
     "swf": _read_swf,
@@ -388,10 +389,9 @@ _READERS: dict[str, Callable[..., JobColumns]] = {
     "philly-json": _read_philly_json,
     "sacct": _read_sacct,
 }
-"""The function that reads each format; its further arguments are the options of the format."""
 _SUFFIXES = {**{name: name for name in ("csv", "parquet", "jsonl", "swf")}, "pq": "parquet", "ndjson": "jsonl"}
+# The columns by which a CSV file is recognized as an extract of Philly's trace.
 _PHILLY = {"timestamp", "duration", "num_gpus", "cluster"}
-"""The columns by which a CSV file is recognized as an extract of Philly's trace."""
 
 
 class LogOptions(TypedDict, total=False):

@@ -569,6 +569,7 @@ def _event(entry: Any) -> Event:
 
 
 _WHEN = ("when", "every", "at", "times")
+# The change that each key of an event in a file describes, made from the value of the key.
 _WHAT: dict[str, Callable[[Any], Any]] = {
     "edit": lambda values: tuple(Edit(path, value) for path, value in values.items()),
     "apply": from_dict,
@@ -577,4 +578,3 @@ _WHAT: dict[str, Callable[[Any], Any]] = {
     "evict": lambda job: Evict(str(job)),
     "priority": lambda jobs: tuple(Priority(str(job), int(priority)) for job, priority in jobs.items()),
 }
-"""The change that each key of an event in a file describes, made from the value of the key."""

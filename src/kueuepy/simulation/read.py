@@ -22,8 +22,8 @@ from kueuepy.errors.words import counted
 from kueuepy.simulation.base import JobColumns
 from kueuepy.simulation.values import MISSING, Column, row_columns, values_of
 
+# Arrow reads texts of at least this number of characters; it takes longer to import than to read a small file.
 _LARGE = 1 << 20
-"""Arrow reads texts of at least this number of characters; it takes longer to import than to read a small file."""
 
 
 class Source:

@@ -24,10 +24,10 @@ from kueuepy.simulation.pages import parts, words
 from kueuepy.simulation.pictures.catalogue import colours, in_order, pictures_in
 from kueuepy.simulation.result import Result
 
+# The style sheet of a report, and the script that sorts its tables.
 _BESIDE = ("report.css", "report.js")
-"""The style sheet of a report, and the script that sorts its tables."""
+# What a report of one policy does not answer.
 _ONE = "kueuepy compare and the report of several results show whether another policy is better."
-"""What a report of one policy does not answer."""
 
 
 def _of_run(result: Result, command: str) -> str:
@@ -95,8 +95,8 @@ def _run_metrics(kpis: Kpis) -> str:
 
 _TWO = 2
 _FIRST = 20
+# The number of other policies in a card.
 _IN_CARD = 3
-"""The number of other policies in a card."""
 _SIDE_BY_SIDE = (
     *("wait_mean", "wait_p50", "wait_p95", "longest_wait", "bounded_slowdown", "goodput", "finished"),
     *("submission_utilisation", "borrowed_hours", "lost_hours", "evictions", "jain", "loops"),

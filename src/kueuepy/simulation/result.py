@@ -55,8 +55,8 @@ if TYPE_CHECKING:
     from kueuepy.simulation.prepare import Prepared
 
 _LONGEST = 10
+# The title of the sentences above the metrics.
 _IN_WORDS = "Result"
-"""The title of the sentences above the metrics."""
 
 
 @checked_methods

@@ -32,8 +32,8 @@ if TYPE_CHECKING:
 
 _FORMAT = "kueuepy-result"
 _VERSION = 3
+# Versions of the format that are read; version 2 has neither fleets nor `not_modelled`.
 _READ = (2, _VERSION)
-"""Versions of the format that are read; version 2 has neither fleets nor `not_modelled`."""
 
 
 class _Totals(Totals, total=False):

@@ -17,8 +17,8 @@ from kueuepy.tables import Categorical
 
 Gates = tuple[tuple[str, bool], ...] | None
 _SMALL = 1 << 20
+# The number of Workloads and pod sets that are cached for the next simulation.
 _KEPT = 1 << 14
-"""The number of Workloads and pod sets that are cached for the next simulation."""
 
 
 def shapes_of(

@@ -145,8 +145,8 @@ def _alone(method: Method, *, changes: bool = False) -> Method:
 
 _changes: Callable[[Method], Method] = partial(_alone, changes=True)
 _UNDER_WAY, _OVER = 1, 2
+# Number of heads and events between two readings of the wall clock; about a millisecond of work.
 _WORK = 512
-"""Number of heads and events between two readings of the wall clock; about a millisecond of work."""
 
 
 @checked_methods

@@ -26,12 +26,12 @@ _PANDAS = re.compile(r"(\d{1,9}) days?(?: \+?(\d{1,2}):(\d\d):(\d\d)(\.\d{1,9})?
 _WORD = re.compile(
     r"(?<=[\d.])\s*(weeks?|days?|hours?|hrs?|minutes?|mins?|seconds?|secs?)(?![a-z]),?", re.ASCII | re.IGNORECASE
 )
+# A duration in ISO 8601, without years and months, which have no fixed length.
 _ISO = re.compile(r"P((?:[\d.]+W)?(?:[\d.]+D)?)(?:T((?:[\d.]+H)?(?:[\d.]+M)?(?:[\d.]+S)?))?", re.ASCII)
-"""A duration in ISO 8601, without years and months, which have no fixed length."""
 _SIXTY = 60
 _CLOCK = r"\d{4}-\d\d-\d\d[ T]\d\d:\d\d:\d\d(?:\.\d{3}(?:\d{3})?)?"
+# The beginning of a date, with its time zone.
 _DATE = re.compile(r"\s*\d{4}-\d\d-\d\d(?:[Tt ][\d:.,]*)?\s*(\S*)", re.ASCII)
-"""The beginning of a date, with its time zone."""
 
 
 def parse_span(value: Any) -> int | None:

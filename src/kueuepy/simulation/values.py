@@ -25,8 +25,8 @@ from kueuepy.tables.columns import concatenated, from_arrow
 # pandas, SQL and spreadsheets write these; a queue or user can hardly have such a name.
 MISSING = ("", "NaN", "nan", "NaT", "None", "NA", "N/A", "<NA>", "NULL", "null")
 """The texts that mean a missing value, as pandas and SQL write it."""
+# Types that can be iterated, but not row by row: a Set has no order, and a Mapping yields its keys.
 _NO_COLUMN = (str, bytes, bytearray, memoryview, Mapping, AbstractSet)
-"""Types that can be iterated, but not row by row: a Set has no order, and a Mapping yields its keys."""
 _JSON_NUMBER = re.compile(r"-?(?:0|[1-9]\d{0,17})(?:\.\d+)?(?:[eE][-+]?\d{1,2})?")
 _SURROGATE = re.compile("[\ud800-\udfff]")
 _EXACT = 2**53  # floats represent all smaller integers

@@ -14,15 +14,15 @@ _NAMED = 10
 _UNFINISHED = 0.05
 _HOPELESS = ("ExceedsMaxQuota", "NoMatchingFlavor", "Misconfigured")
 _ENOUGH, _LONG = 100, 5
+# Thresholds of the warning about the time after the last submission: its fraction of the run, and the difference of the
+# two metrics of utilisation.
 _TAIL, _APART = 0.1, 0.02
-"""Thresholds of the warning about the time after the last submission: its fraction of the run, and the difference of
-the two metrics of utilisation."""
 AFTER_LAST = "after the last submission"
 """Text that identifies the warning about the time after the last submission. A comparison omits this warning, because
 it does not show the utilisation of the whole run."""
 _MEAN_WAIT = "the mean wait"
+# Threshold of the warning about a long mean wait, as a fraction of the time in which jobs arrive.
 _WAIT = 0.05
-"""Threshold of the warning about a long mean wait, as a fraction of the time in which jobs arrive."""
 
 
 def is_about_figures(text: str) -> bool:

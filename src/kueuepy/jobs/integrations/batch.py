@@ -17,8 +17,8 @@ from kueuepy.objects import PodSet, ReclaimablePod
 from kueuepy.objects.times import SECOND, TimeLike, nanoseconds_of
 
 _JOB_NAME = "batch.kubernetes.io/job-name"
+# Labels that the Job controller adds to a template, and that are not part of the pod set.
 _OWN_LABELS = ("job-name", "controller-uid", "batch.kubernetes.io/controller-uid")
-"""Labels that the Job controller adds to a template, and that are not part of the pod set."""
 
 _SECONDS_PER_MINUTE = 60
 

@@ -142,6 +142,7 @@ _POD_GROUP = "scheduling.x-k8s.io/pod-group"
 _NODE = "node"
 _TRAINER = "trainer"
 _INITIALIZERS = {"dataset-initializer": "dataset", "model-initializer": "model"}
+# Merge keys of lists, as in the Go types of pods and JobSets. Other lists are replaced.
 _MERGE_KEYS = {
     "replicatedJobs": "name",
     "containers": "name",
@@ -152,7 +153,6 @@ _MERGE_KEYS = {
     "imagePullSecrets": "name",
     "schedulingGates": "name",
 }
-"""Merge keys of lists, as in the Go types of pods and JobSets. Other lists are replaced."""
 _CONTAINER_PATCH: Document = dict.fromkeys(("name", "env", "volumeMounts", "securityContext"))
 _POD_PATCH: Document = dict.fromkeys(
     (
@@ -169,8 +169,8 @@ _POD_PATCH: Document = dict.fromkeys(
 )
 _POD_PATCH |= {"initContainers": _CONTAINER_PATCH, "containers": _CONTAINER_PATCH}
 _TEMPLATE_PATCH: Document = {"metadata": None, "spec": {"template": {"metadata": None, "spec": _POD_PATCH}}}
+# Fields that a runtime patch may have. An API server drops other fields.
 _PATCH: Document = {"replicatedJobs": {"name": None, "template": _TEMPLATE_PATCH}}
-"""Fields that a runtime patch may have. An API server drops other fields."""
 
 
 def jobset_spec(train_job: Section, runtime: Section) -> Section:

@@ -16,8 +16,8 @@ _SIMPLE = {inspect.StrType: STRING, inspect.IntType: INTEGER, inspect.BoolType: 
 _ATTRIBUTE = {"string": STRING, "int": INTEGER, "bool": FLAG, "version": STRING} | dict.fromkeys(
     ("strings", "ints", "bools", "versions"), ANY
 )
+# Fields that have a default in the class, but that the API requires.
 _REQUIRED = {(CounterConsumption, "counters")}
-"""Fields that have a default in the class, but that the API requires."""
 
 
 _CONDITION = {"type": STRING, "status": STRING, "lastTransitionTime": Schema(type="string", format="date-time")}
@@ -73,12 +73,12 @@ def _schema(kind: inspect.Type) -> Schema:
     return _SIMPLE.get(type(kind), ANY)
 
 
+# The schemas of fields to which the class gives no type.
 _FREE: dict[tuple[type, str], Callable[[], Schema]] = {
     (Pod, "spec"): pod_spec,
     (Device, "attributes"): lambda: _values(Schema(type="object", properties=_ATTRIBUTE)),
     (Device, "capacity"): lambda: _values(schema_of_class(DeviceCapacity)),
 }
-"""The schemas of fields to which the class gives no type."""
 
 
 def _struct(kind: inspect.StructType) -> Schema:

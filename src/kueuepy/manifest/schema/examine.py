@@ -25,6 +25,7 @@ _INT64 = 2**63
 _INTEGER = re.compile(r"-?[0-9]{1,19}", re.ASCII)  # 19 digits have every integer of 64 bits; its range is checked later
 _SIGNIFICANT = 2**53  # above, a float no longer represents every integer
 _QUANTITY = "a quantity: a number, then one of n u m k M G T P E Ki Mi Gi Ti Pi Ei"
+# Descriptions of the patterns in Kueue's schemas.
 _FORMS = {
     r"^[a-z0-9]([-a-z0-9]*[a-z0-9])?$": LABEL_FORM,
     r"^[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*$": SUBDOMAIN_FORM,
@@ -35,7 +36,6 @@ _FORMS = {
         r"(([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9])$"
     ): KEY_FORM,
 }
-"""Descriptions of the patterns in Kueue's schemas."""
 _NAMES = frozenset(list(_FORMS)[:2])
 _NAMED_TYPES = {
     "object": "a mapping",

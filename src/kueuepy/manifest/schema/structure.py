@@ -35,13 +35,13 @@ from kueuepy.objects.flavor import TAINT_EFFECTS
 
 Doc = dict[str, Any]
 _FINALIZER = "kueue.x-k8s.io/resource-in-use"
+# String fields that the Go types of v1beta1 omit if they are empty.
 _OPTIONAL_TEXTS = {
     (): ("cohort", "queueingStrategy"),
     ("flavorFungibility",): ("whenCanBorrow", "whenCanPreempt"),
     ("preemption",): ("reclaimWithinCohort", "withinClusterQueue"),
     ("preemption", "borrowWithinCohort"): ("policy",),
 }
-"""String fields that the Go types of v1beta1 omit if they are empty."""
 
 
 def as_created(version: str, doc: Doc) -> Doc:

@@ -163,8 +163,8 @@ def _text_fields(names: str) -> dict[str, Schema]:
 
 
 ANY = Schema(type="any", nullable=True)
+# Status fields that are read for kinds other than Workload. On creation, an API server drops the status unread.
 _READ_STATUS = {"LocalQueue": ("fairSharing",)}
-"""Status fields that are read for kinds other than Workload. On creation, an API server drops the status unread."""
 SECTION = Schema(type="object")
 """A mapping with any content, such as a section of an object from which nothing is read."""
 STRING = Schema(type="string")

@@ -24,8 +24,8 @@ TAG: Final = "tag:yaml.org,2002:"
 _KNOWN_TAGS = {f"{TAG}{name}" for name in ("str", "bool", "int", "float", "null", "map", "seq")}
 _UNREADABLE = re.compile("[\x80-\x84\x86-\x9f\ufeff\ufffe\uffff]")
 _TOO_DEEP = "exceeded maximum nesting depth"
+# The nesting that libyaml supports since version 0.2.6. Its scanner may exceed it before the first event.
 _MOST_DEPTH = 1000
-"""The nesting that libyaml supports since version 0.2.6. Its scanner may exceed it before the first event."""
 _BREAKS = "\n\r\x85\u2028\u2029"
 _TAB_FIRST = re.compile(rf"[{_BREAKS}] *\t")
 _HEADER = re.compile(rf"[|>][-+0-9]*(?: *| +#[^{_BREAKS}]*)(?:[{_BREAKS}]|\Z)")
@@ -34,8 +34,8 @@ _TAB_IN_BLOCK = re.compile(rf"[|>][-+]?(?:[ \t][^{_BREAKS}]*)?[{_BREAKS}](?: *[{
 _BLANKS = re.compile(rf"[ \t{_BREAKS}]*")
 _BARE_TAG = re.compile(r"(?:&\S+\s+)?!(?:\s|\Z)")
 _TIGHT_COLON = re.compile(r":[,?\[\]{}]")
+# What a text contains if the parsers may read any of its scalars differently.
 _SUSPECT = re.compile(r"[\t!&\\?|>]|:[,?\[\]{}]")
-"""What a text contains if the parsers may read any of its scalars differently."""
 
 _NO_TOKEN = "found character that cannot start any token"  # noqa: S105 - PyYAML's words
 

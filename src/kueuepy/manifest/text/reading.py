@@ -196,8 +196,8 @@ _CONTROL = re.compile(rb"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f]")
 _NODE_MARKS = (b":", b",", b"\n", b"[", b"{", b"- ")
 _CHUNK = 2**20
 _LINE = b"\n"
+# The first bytes of a text in UTF-16, as PowerShell writes it.
 _UTF_16 = (b"\xff\xfe", b"\xfe\xff")
-"""The first bytes of a text in UTF-16, as PowerShell writes it."""
 
 
 class Item:

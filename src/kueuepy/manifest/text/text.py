@@ -10,8 +10,8 @@ SURROGATE = re.compile("[\ud800-\udfff]")
 """Half of a surrogate pair, which UTF-8 cannot represent."""
 
 
+# The start of a directive in a template of Helm (`{{ if … }}`) or of Terraform (`%{ if … }`).
 _DIRECTIVE = re.compile(rb"\{\{|%\{")
-"""The start of a directive in a template of Helm (`{{ if … }}`) or of Terraform (`%{ if … }`)."""
 
 
 class Text:

@@ -27,6 +27,7 @@ from kueuepy.objects.readable import Fault, fault_of
 __all__ = ["check", "check_read", "review_names", "review_object", "validate", "validate_update"]
 
 
+# For kinds without rules of their own, the API server checks only the schema.
 _RULES: dict[type[Object], Callable[[Any, Review], None]] = {
     api.ResourceFlavor: other.review_flavor,
     api.ClusterQueue: queue.review_cluster_queue,
@@ -43,7 +44,6 @@ _RULES: dict[type[Object], Callable[[Any, Review], None]] = {
     api.Node: other.review_node,
     api.Pod: other.review_pod,
 }
-"""For kinds without rules of their own, the API server checks only the schema."""
 
 
 @checked

@@ -25,6 +25,7 @@ from kueuepy.manifest.validation import queue as queues
 from kueuepy.manifest.validation.review import Review
 from kueuepy.manifest.validation.workload import admitted_counts, gates_of, is_elastic, is_replacement
 
+# Fields for which Go does not distinguish zero from absent.
 _ZEROES = frozenset(
     (
         *("hostNetwork", "hostPID", "hostIPC", "stdin", "stdinOnce", "tty", "readOnly", "hostPort"),
@@ -32,7 +33,6 @@ _ZEROES = frozenset(
         "terminationMessagePath",
     )
 )
-"""Fields for which Go does not distinguish zero from absent."""
 _ABSENT: tuple[Any, ...] = (None, "", [], {})
 
 

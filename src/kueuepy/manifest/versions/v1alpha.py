@@ -26,12 +26,12 @@ _FLAVORS = Schema(
     min_items=1,
     max_items=16,
 )
+# The resources of a ClusterQueue, each with a minimum and a maximum quota for each flavor.
 _RESOURCES = Schema(
     type="array",
     items=Schema(type="object", properties={"name": STRING, "flavors": _FLAVORS}, required=("name", "flavors")),
     max_items=16,
 )
-"""The resources of a ClusterQueue, each with a minimum and a maximum quota for each flavor."""
 
 
 def convert(doc: Doc, findings: Findings) -> Doc:

@@ -21,8 +21,8 @@ from kueuepy.simulation.pictures.catalogue import PICTURES, colours, data_alike,
 from kueuepy.simulation.result import Result
 from kueuepy.simulation.saved import plain
 
+# The number of characters up to which a cell stays in one line.
 _SHORT = 20
-"""The number of characters up to which a cell stays in one line."""
 MOST_ROWS = 50
 """The number of rows of a table that a report shows."""
 
@@ -126,8 +126,8 @@ def warnings(texts: Iterable[str]) -> str:
     return "".join(f'<p class="kq-warning" role="note">Warning: {escape(text)}</p>\n' for text in texts)
 
 
+# The layouts by the CSS class that shows a drawing only on screens of a suitable width.
 _LAYOUTS = {"half": HALF, "narrow": NARROW}
-"""The layouts by the CSS class that shows a drawing only on screens of a suitable width."""
 
 
 def charts(result: Result, names: Iterable[str]) -> str:
@@ -166,6 +166,7 @@ def _figure(inside: str, name: str, kind: str = "") -> str:
 
 
 _TOP = 10
+# Explanations of metrics whose title is not enough.
 _MEANINGS = {
     "bounded_slowdown": "The slowdown of a job is its lifetime divided by its runtime; the bounded slowdown counts "
     "runtimes below 10 s as 10 s, and is at least 1.",
@@ -174,9 +175,8 @@ _MEANINGS = {
     "regardless of their nominal quotas and waits; it is 1/n if one of n ClusterQueues uses all quota.",
     "submission_utilisation": "Quota in use includes work that an eviction loses later.",
 }
-"""Explanations of metrics whose title is not enough."""
+# The number of flavors and resources that the description of a simulation lists.
 _QUOTAS = 3
-"""The number of flavors and resources that the description of a simulation lists."""
 
 
 def about(result: Result, policy: str = "") -> str:

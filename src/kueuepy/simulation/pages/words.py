@@ -17,10 +17,10 @@ CONFIDENCE = "95% confidence interval"
 _TWO = 2
 MOST_QUEUES = 50
 """The number of ClusterQueues among which a headline looks for the largest gain and loss."""
+# The part of the used hours below which a change of the lost work is not worth a sentence.
 _LITTLE = 0.0005
-"""The part of the used hours below which a change of the lost work is not worth a sentence."""
+# The part of the used hours from which lost work, and quota that is free while jobs wait, is the largest problem.
 _MUCH_LOST, _MUCH_IDLE = 0.02, 0.05
-"""The part of the used hours from which lost work, and quota that is free while jobs wait, is the largest problem."""
 
 
 class Problem(NamedTuple):

@@ -57,8 +57,8 @@ _WAITS = (
     (1.0, "≤ 1 s"), (10.0, "10 s"), (60.0, "1 min"), (600.0, "10 min"), (3600.0, "1 h"), (6 * 3600.0, "6 h"),
     (86400.0, "1 d"), (7 * 86400.0, "7 d"), (30 * 86400.0, "30 d"), (365 * 86400.0, "1 y"),
 )  # fmt: skip
+# Percentiles with their names and colours, which are no colours of queues.
 _PERCENTILES = ((50, "median", OTHERS), (95, "95th percentile", ALL))
-"""Percentiles with their names and colours, which are no colours of queues."""
 
 
 class PictureOptions(TypedDict, total=False):
@@ -120,8 +120,8 @@ class _Steps:
         return np.repeat(self.times, 2)[1:-1], np.repeat(values, 2)
 
 
+# Own and borrowed amounts of each layer of a stacked chart, in each interval.
 _Layers = dict[str, tuple[Any, Any]]
-"""Own and borrowed amounts of each layer of a stacked chart, in each interval."""
 
 
 def _stacked(title: str, y: str, steps: _Steps, layers: _Layers, *, names: dict[str, int], limit: Any = ()) -> Chart:
