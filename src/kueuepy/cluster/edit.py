@@ -51,6 +51,7 @@ def edited_all(
             configuration = _configured(configuration, path, found["field"], value)
             continue
         for obj in _named(there, path, found):
+            # A Cohort that is only named has no object yet.
             if not any(obj is one for one in there):
                 there.append(obj)
             doc = docs.setdefault(id(obj), to_dict(obj))

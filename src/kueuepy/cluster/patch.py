@@ -174,8 +174,10 @@ def _merged_lists(old: list[Any], pairs: list[tuple[int | None, Any]], path: tup
     found: dict[int, Any] = dict(enumerate(old))
     for index, item in pairs:
         if isinstance(item, dict) and _deletes(item):
+            # A deletion of an item that does not exist has no effect, as in kubectl.
             found.pop(-1 if index is None else index, None)
         elif index is None:
+            # Any unused number: only the order of the numbers matters.
             found[len(old) + len(found)] = _without_directives(item)
         else:
             found[index] = _merged(old[index], item, path)
@@ -192,6 +194,7 @@ def _pairs(old: list[Any], new: list[Any], path: tuple[str, ...]) -> list[tuple[
     if key is None:
         return None
     names = [item[key] for item in old]
+    # A list with repeated names has no keys to merge by.
     if len(set(names)) < len(names):
         return None
     return [(names.index(item[key]) if item[key] in names else None, item) for item in new]

@@ -154,6 +154,7 @@ def _preemption(facts: FactsView) -> Cause:
         alike.setdefault((candidate["verdict"], candidate["cluster_queue"]), []).append(candidate)
     causes: list[Cause] = []
     for (verdict, queue), group in alike.items():
+        # A queue can have thousands of candidates with one verdict.
         if verdict == "Taken" or len(group) <= _MOST_ALIKE or any(c["comparisons"] for c in group):
             causes += [_candidate(candidate, barred) for candidate in group]
         else:
@@ -214,6 +215,7 @@ def _held(need: CellView) -> Cause:
 def _loan(need: CellView) -> list[Cause]:
     """Return the lenders of borrowed quota, which are all nodes below the lowest Cohort that does not borrow itself."""
     own, *above = need["path"]
+    # Above a Cohort that does not borrow, nobody lends to this queue.
     borrowing = takewhile(lambda node: number(node["usage"]) > number(node["subtree"]), above)
     within = above[: len(list(borrowing)) + 1]
     names, resource = {node["name"] for node in within}, need["resource"]

@@ -166,6 +166,7 @@ def explain(
     obstacle = facts["obstacle"]
     waits = verdict in ("Pending", "Preempting", "Fits")
     reason, message = written.reason, written.message
+    # The condition was written by an earlier cycle; the facts are of now.
     if waits:
         source = facts if obstacle is None else obstacle
         reason, message = source["reason"], source["message"]

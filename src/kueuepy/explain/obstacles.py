@@ -140,6 +140,7 @@ def check_cause(check: CheckView) -> Cause:
 def backoff(engine: Engine, status: StatusView, facts: FactsView) -> Cause | None:
     """Return the current back-off after an eviction; `None` if there is none."""
     until = status.requeue_at
+    # A back-off that has passed stays in the status.
     if until is None or until <= engine.now:
         return None
     left = (until - engine.now) / SECOND
@@ -174,6 +175,7 @@ def _end(engine: Engine, key: str, workload: Workload | None) -> int | None:
     admitted = engine.conditions(found).get("Admitted", NO_CONDITION)
     if not admitted.is_true:
         return None
+    # The limit is for all runs of the workload together.
     past = engine.status_details(found).past_execution_seconds or 0
     return admitted.transition + (workload.maximum_execution_time_seconds - past) * SECOND
 

@@ -81,6 +81,7 @@ def placement(facts: PlaceFactsView) -> str:
     if not facts["domains"]:
         return f"{name}: it has no nodes"
     most = f"at most {facts['largest']} fit" if facts["largest"] else "not even one fits"
+    # The workers alone would fit.
     if facts["largest"] >= facts["count"]:
         most = "the leader and the workers do not fit together"
     if facts["failure_if_empty"] is None:

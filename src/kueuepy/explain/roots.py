@@ -48,6 +48,7 @@ def waiting_root(
         key=lambda root: _BY_SEVERITY.index(root.code),
         default=None,
     )
+    # A back-off ends by itself, but what never fits does not.
     if unfit is not None and unfit.code in _PERMANENT:
         return unfit
     if (delay := backoff(engine, status, facts)) is not None:
@@ -150,6 +151,7 @@ def _of_group(pod_set: PodSetView, flavors: list[FlavorView]) -> RootCause | Non
     if any(root is None for tried, root in roots if tried):
         return None
     unfit = [root for _, root in roots if root is not None]
+    # Of several flavors, the one that is closest to a fit.
     return max(unfit, key=lambda root: _BY_SEVERITY.index(root.code), default=None)
 
 

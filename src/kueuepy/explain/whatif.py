@@ -329,6 +329,7 @@ def difference(scheduler: R, edits: Iterable[Edit]) -> Difference[R]:
     before, after = scheduler.fork(), scheduler.fork()
     for edit in edits:
         after = edited(after, edit)
+    # Without this, changes that the next cycles make anyway would count as effects of the edits.
     before.settle()
     after.settle()
     keys = dict.fromkeys((*before.keys(), *after.keys()))

@@ -255,6 +255,7 @@ class BaseJob:
         """
         annotation = self.annotations.get(keys.PREBUILT_WORKLOAD_NAME, "")
         label = self.labels.get(keys.PREBUILT_WORKLOAD_NAME, "")
+        # A name that is too long for a label is read from the annotation even without the gate.
         if self.gate("WorkloadIdentifierAnnotations"):
             return annotation or label
         return label or (annotation if len(annotation) > LABEL_LENGTH else "")
@@ -390,6 +391,7 @@ class BaseJob:
         root = self._copy()
         self._set_suspend(root, value=True)
         slots = self.slots(root)
+        # A job that was changed while it ran can have other templates; its own are then kept.
         if len(slots) == len(pod_sets):
             for slot, pod_set in zip(slots, pod_sets, strict=True):
                 self.restore_slot(slot, pod_set)
@@ -533,11 +535,13 @@ class BaseJob:
         template = copy.deepcopy(slot.template.data)
         template.setdefault("spec", {})
         check_pod_spec(template["spec"], slot.template.owner, slot.template.at("spec"))
+        # A pod carries the metadata of a whole job; Kueue copies only the spec.
         if not slot.keeps_metadata:
             template = {"spec": template["spec"]}
         self.amend(slot.name, template)
         min_count = slot.min_count if self.gate("PartialAdmission") else None
         request = self.request(slot.metadata, slot.index)
+        # Names of replica types such as Worker have upper-case letters; names of pod sets are DNS labels.
         return PodSet(slot.name.lower(), slot.count, min_count, sanitized(template), request)
 
 

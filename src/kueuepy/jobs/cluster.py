@@ -111,6 +111,7 @@ class JobCluster:
         if kind == "List":
             return manifest | {"items": [self.defaulted(item) for item in _items(manifest)]}
         is_marked = kind == "Pod" and _annotation(manifest, keys.SUSPENDING_PARENT) is not None
+        # The parent of such a pod gets the defaults, and the pod inherits them.
         if is_marked or (kind == "StatefulSet" and is_held_by_another(manifest)) or not self.enables(manifest):
             return manifest
         reference = _controller(manifest)
@@ -213,6 +214,7 @@ class JobCluster:
                 raise NotFoundError(
                     f'{_describe(current)}: metadata.ownerReferences: "{key[-1]}" names no {kind[1]}; it must be given'
                 )
+            # An object of the same name that was created later is not the owner.
             if part(owner, "metadata").get("uid") != reference.get("uid"):
                 return topmost
             is_queued = self.config.manage_jobs_without_queue_name or _label(owner, keys.QUEUE_NAME)
@@ -273,6 +275,7 @@ class JobCluster:
         job = adapter_for(manifest, config=self.config)
         if not (isinstance(job, Deployment) and job.root.section("spec").count("replicas", 1)):
             return None
+        # The webhook marks the template of a managed Deployment, so its pods are created with the marks.
         template = Deployment(job.suspended(), config=self.config) if self._suspends(manifest) else job
         replica_set = {
             "apiVersion": "apps/v1",
@@ -308,6 +311,7 @@ def _owned(manifest: Document, owner: Document) -> Document:
 
 def _replicas(manifest: Document, pod: Document, config: Configuration) -> list[Document]:
     """Return the pods of a Deployment, which differ only in their names."""
+    # The ReplicaSet is made up here, so that a reader of the pods would not find it.
     metadata = {key: value for key, value in pod["metadata"].items() if key != "ownerReferences"}
     names = (made["metadata"]["name"] for made in Deployment(manifest, config=config).pods())
     return [{**pod, "metadata": {**metadata, "name": name}} for name in names]

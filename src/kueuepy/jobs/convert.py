@@ -175,10 +175,12 @@ def unmanaged(
 def _held(manifest: Document, config: Configuration, related: tuple[Document, ...]) -> list[Job]:
     """Return the jobs that get a Workload, after suspension and validation by Kueue's webhooks."""
     new = adapter_for(manifest, config=config, related=related)
+    # The webhook changes a job before Kueue reads it.
     held = adapter_for(new.suspended(), config=config, related=related)
     held.validate()
     jobs = list(held.jobs())
     for job in jobs:
+        # A job of another kind, such as a pod of a Deployment, has a webhook of its own.
         if type(job) is not type(held):
             job.validate()
     return jobs

@@ -112,6 +112,7 @@ def _path_in(job: Any, path: Path) -> Path | None:
         return None
     found = (*steps(slots[index].template.path), *path[_TO_TEMPLATE:])
     try:
+        # A template that the kind builds itself has no path in the manifest.
         reduce(getitem, found, job.manifest)
     except (KeyError, IndexError, TypeError):
         return None

@@ -52,4 +52,5 @@ def _same(old: Any, new: Any) -> bool:
         return len(old) == len(new) and all(map(_same, old, new))
     if isinstance(old, dict) and isinstance(new, dict):
         return old.keys() == new.keys() and all(_same(old[key], new[key]) for key in old)
+    # Python treats 1, 1.0 and True as equal.
     return type(old) is type(new) and bool(old == new)

@@ -134,6 +134,7 @@ def _marks(workload: Workload, pod_set_name: str, config: Configuration) -> Docu
         assert workload.status is not None
         assert workload.status.admission is not None
         cluster_queue = workload.status.admission.cluster_queue
+        # The name of a ClusterQueue can be longer than a label value may be.
         if _DNS_LABEL.fullmatch(cluster_queue):
             labels[keys.CLUSTER_QUEUE_NAME] = cluster_queue
     return {"labels": labels, "annotations": annotations}

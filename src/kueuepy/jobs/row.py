@@ -86,6 +86,7 @@ def from_row(
     }
     where = f'row "{values.get("name", "")}"'
     space, slash, queue = str(values.get("queue", "")).partition("/")
+    # A column queue can name the namespace, as LocalQueues are written elsewhere.
     if slash:
         if values.setdefault("namespace", space) != space:
             raise InvalidSpecError(f"{where}: queue: is {values['queue']}; it must be in {values['namespace']}")
@@ -194,4 +195,5 @@ def _of_seconds(where: str, column: str, value: Any) -> int:
         raise InvalidSpecError(f"{where}: {column}: is {value!r}; it must be a number of seconds, or such as {example}")
     if seconds > _LONGEST:
         raise InvalidSpecError(f"{where}: {column}: is {value!r}; it must be at most {_LONGEST} seconds")
+    # A float of seconds times 10**9 would round; a fraction is exact.
     return round((seconds if isinstance(seconds, Fraction) else Fraction(str(seconds))) * SECOND)

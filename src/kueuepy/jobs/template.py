@@ -63,6 +63,7 @@ def inject(template: Section, info: PodSetInfo) -> None:
     Raises:
         InvalidSpecError: The template already has a different value for a label, annotation or node selector.
     """
+    # A template that was started before has the names of its previous Workload.
     _drop_slice_names(template, info)
     if info.annotations or info.labels:
         metadata = template.ensure("metadata")

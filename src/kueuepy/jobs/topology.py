@@ -127,6 +127,7 @@ def parse_layers(metadata: Section) -> list[Document]:
 def _layers(text: str) -> list[Document] | None:
     """Return the layers in a JSON string, possibly an empty list; `None` if the string is not a list of layers."""
     try:
+        # Go matches field names without regard to case, and the last of several wins.
         found = json.loads(text, object_pairs_hook=_Pairs, parse_constant=_refuse)
     except (ValueError, RecursionError):
         return None
@@ -154,6 +155,7 @@ def _layer(item: Any) -> Document | None:
         if field not in layer or value is None:
             continue
         if field == "topology" and isinstance(value, str):
+            # Go replaces half of a surrogate pair in the same way.
             layer[field] = SURROGATE.sub("\ufffd", value)
         elif field == "size" and type(value) is int and -(2**31) <= value < 2**31:
             layer[field] = value

@@ -47,6 +47,7 @@ def read_object(kind: Kind, doc: Body, findings: Findings) -> Object | None:
     if findings.problems:
         return None
     flat = gathered(form_of(kind.cls), kind.read(doc) if kind.read else doc)
+    # Exports of some tools have an empty namespace, which means the default one.
     if "namespace" in flat and not (kind.namespaced and flat["namespace"]):
         del flat["namespace"]
     found = decoded(form_of(kind.cls), flat, (), findings)

@@ -180,6 +180,7 @@ class _Loader:
         self._position += 1
         if not isinstance(doc, dict):
             self._fail(item, Problem((), "Invalid", "is not a mapping; an object has apiVersion, kind and metadata"))
+        # A text in UTF-8 cannot contain surrogates, and an API server refuses them.
         elif not item.text.size and not self._is_served(item) and (path := unpaired_surrogate(doc)) is not None:
             name = object_name(doc).encode("utf-8", "replace").decode()
             self._fail(item, Problem(path, "Invalid", "must be valid Unicode, without unpaired surrogates"), name)
@@ -358,6 +359,7 @@ class _Loader:
 
     def _raise(self) -> NoReturn:
         """Raise an error with all problems, in the order of the objects."""
+        # Problems of the rules are found last, but belong to objects in between.
         ordered = sorted(self._problems, key=itemgetter(0))
         found = [(where, problem) for _, where, problem in ordered]
         raise ManifestError([*found, *self._duplicates])

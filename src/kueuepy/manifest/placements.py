@@ -97,6 +97,7 @@ def write(assignment: dict[str, Any]) -> dict[str, Any]:
         for start in range(0, len(run), _MOST_IN_A_SLICE)
     ]
     by_prefix = {"levels": levels, "slices": runs}
+    # One slice for all domains is the same form, or exceeds the size of a slice.
     if len(runs) <= 1 or len(domains) > _MOST_IN_A_SLICE:
         return by_prefix
     single = {"levels": levels, "slices": [_slice(domains)]}

@@ -58,6 +58,7 @@ class FleetPrepared(Prepared):
         if "cluster" not in table.names:
             return super()._clusters_of(table)
         values = as_names(table["cluster"])
+        # The last entry is for the code -1, a missing value.
         numbers = np.zeros(len(values.names) + 1, np.int32)
         for code, name in enumerate(values.names):
             # The texts of a missing value, if the column was made from numbers or objects.

@@ -126,6 +126,7 @@ def _clean_texts(column: str, values: Categorical, changes: list[Change]) -> Cat
 
 def _clean_names(spaces: list[str], names: list[str]) -> list[str]:
     """Replace invalid job names, and append a number to each name that already occurs in the same namespace."""
+    # All names are made valid before any is numbered, so that a number cannot take a name that a later job has.
     valid = [name if is_subdomain(name) else valid_name(name) for name in names]
     taken: dict[str, set[str]] = {space: set() for space in spaces}
     for space, name in zip(spaces, valid, strict=True):

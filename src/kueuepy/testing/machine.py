@@ -113,6 +113,7 @@ class SchedulerMachine(RuleBasedStateMachine):
         twin = self.scheduler.fork()
         self.scheduler.cycle()
         assert session_of(twin).engine.fingerprint() == before, "a fork changed with its original"
+        # The original has changed, so that the twin is the one whose history is known.
         self.scheduler = twin
 
     @precondition(lambda self: self.scheduler.keys())

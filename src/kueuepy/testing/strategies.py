@@ -74,6 +74,7 @@ def _unit(resource: str, amounts: set[int]) -> int:
     if not amounts:
         return whole
     common, most = reduce(gcd, amounts), max(amounts)
+    # Quotas such as 7 and 1000 have no useful common unit.
     if most // common > _MOST_STEPS:
         return max(1, most // (2 * _STEPS))
     wanted = -(-_STEPS * common // most)

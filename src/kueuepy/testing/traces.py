@@ -96,6 +96,7 @@ def drive(scheduler: Scheduler, trace: Iterable[Arrival]) -> dict[str, float]:
     while arrivals or ends:
         now = min([arrival.at for arrival in arrivals[:1]] + [end for end, _, _ in ends[:1]])
         scheduler.advance(start + now - scheduler.now)
+        # Ends come before arrivals at the same time, so that their quota is free.
         while ends and ends[0][0] <= now:
             _, key, admitted = heapq.heappop(ends)
             # After an eviction, the workload has another end, and this one is void.

@@ -169,6 +169,7 @@ def _container(container: Document) -> Document:
     resources = {key: dict(container.get("resources", {}).get(key) or {}) for key in ("requests", "limits")}
     result["resources"] = {key: value for key, value in resources.items() if value}
     result |= {key: container.get(key, default) for key, default in _CONTAINER_DEFAULTS.items()}
+    # The default pull policy of an API server depends on the tag.
     latest = _tag(container.get("image", "")) == "latest"
     result["imagePullPolicy"] = container.get("imagePullPolicy", "Always" if latest else "IfNotPresent")
     return result
@@ -242,6 +243,7 @@ def _of_ray(spec: Section, path: str) -> Iterator[ComponentPodSet]:
 def _value_at(component: Section, path: str) -> Any:
     """Return the value at a path that starts with `template`; `None` if it does not exist."""
     steps = path.removeprefix("template")
+    # Parts that the expression skips would make a wrong path look right.
     if steps == path or "".join(match[0] for match in _STEP.finditer(steps)) != steps:
         return None
     value: Any = component.section("template").data

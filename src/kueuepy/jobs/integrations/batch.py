@@ -84,6 +84,7 @@ class BatchJob(BaseJob):
         if least is None or number is None:
             text = annotations.text(keys.JOB_MIN_PARALLELISM)
             raise annotations.error(keys.JOB_MIN_PARALLELISM, f'is "{text}"; it must be a whole number')
+        # A stored Job was accepted when it had another parallelism.
         if not self.is_stored and (number <= 0 or least >= most):
             raise annotations.error(
                 keys.JOB_MIN_PARALLELISM,
@@ -128,6 +129,7 @@ class BatchJob(BaseJob):
         if spec.text("completionMode", "NonIndexed") == "Indexed":
             terminal = terminal_indexes(status.text("completedIndexes"), status.text("failedIndexes"), completions)
         reclaimable = parallelism - max(completions - terminal, 0)
+        # Kueue reclaims nothing before the first pod ends.
         if parallelism <= 1 or terminal <= 0 or reclaimable <= 0:
             return ()
         return (ReclaimablePod("main", reclaimable),)

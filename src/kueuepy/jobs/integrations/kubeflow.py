@@ -106,6 +106,7 @@ class MPIJob(KubeflowJob):
         works = root.section("spec").flag("runLauncherAsWorker") and len(replicas) == len(self.replica_types)
         if not (works and self.gate("TopologyAwareScheduling")):
             return
+        # The launcher is pod 0, and the workers are numbered from 0 by themselves.
         launcher, worker = (replica.section("template") for replica in replicas.values())
         metadata = launcher.find("metadata")
         if metadata is None or keys.POD_SET_GROUP_NAME not in metadata.texts("annotations"):

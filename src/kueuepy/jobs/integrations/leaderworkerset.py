@@ -123,4 +123,5 @@ class LeaderWorkerSet(ParentJob):
         surge = configuration.data.get("maxSurge", 0) if configuration else 0
         surge = signed(surge) or 0 if isinstance(surge, str) else surge  # as in Kueue, a percentage counts as 0
         is_surging = isinstance(surge, int) and surge > 0 and status.count("updatedReplicas", 0) < wanted
+        # A surge replica holds quota until the rolling update ends.
         return max(wanted, status.count("replicas", 0)) if is_surging else wanted

@@ -258,6 +258,7 @@ class Pod(BaseJob):
         """Return the pod with Kueue's scheduling gates, labels and annotations."""
         root = self._copy()
         metadata = root.section("metadata")
+        # A pod with such a parent has the label from its template, and needs no finalizer.
         if keys.SUSPENDING_PARENT not in self.annotations:
             metadata.ensure("labels").data[keys.MANAGED] = "true"
             finalizers = metadata.items("finalizers")
@@ -294,6 +295,7 @@ class Pod(BaseJob):
         if self.is_gated:
             inject(root, info)
             remove_gate(root.section("spec"), keys.ADMISSION_GATE)
+            # With a topology assignment, the topology ungater removes this gate instead.
             if keys.TOPOLOGY_GATE not in info.scheduling_gates:
                 remove_gate(root.section("spec"), keys.TOPOLOGY_GATE)
         return root.data
@@ -401,7 +403,9 @@ class PodGroup(BaseJob):
         members = self.members()
         if self.is_fast:
             members = members[:1]
+        # The pods that do not exist yet are assumed to have the role of the first one.
         counts = Counter({pod.role: wrapped(self.total_count) for pod in members}) if self.is_fast else _roles(members)
+        # Of several pods with one role, the first one in the list stays.
         firsts = {pod.role: pod for pod in reversed(members)}
         index = PodIndex(keys.POD_GROUP_POD_INDEX)
         return [

@@ -61,6 +61,7 @@ class RayKind(BaseJob):
                     "headGroupSpec", "has no container; with fault tolerance it must have the Ray container"
                 )
             resources = containers[0].setdefault("resources", {})
+            # KubeRay runs the cleanup after the head has ended, so the larger of the two is held.
             resources["requests"] = _keep_max(resources.get("requests", {}), _REDIS_CLEANUP)
         if spec.flag("enableInTreeAutoscaling"):
             options = spec.find("autoscalerOptions")

@@ -64,6 +64,7 @@ def java_memory(text: str) -> str:
 
     Units must be lower case. As in Spark's operator v2.5.2, an upper-case unit yields an invalid quantity.
     """
+    # The longest unit first: "mb" ends with "b", too.
     for unit in sorted(_UNITS, key=len, reverse=True):
         if text.lower().endswith(unit):
             return text.removesuffix(unit) + _UNITS[unit]

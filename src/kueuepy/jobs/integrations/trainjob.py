@@ -237,6 +237,7 @@ def _apply_patches(spec: Section, patches: Sequence[Section]) -> None:
             continue
         _check_merge_keys(inner)
         for job in inner.sections("replicatedJobs"):
+            # As in Kueue, a patch of an unknown job adds a job without replicas.
             if job.text("name") not in order:
                 unknown = {"name": job.text("name"), "replicas": 0, "template": {"spec": {"template": {"spec": {}}}}}
                 spec.data["replicatedJobs"] = [unknown, *spec.items("replicatedJobs")]

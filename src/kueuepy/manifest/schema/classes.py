@@ -36,6 +36,7 @@ def schema_of_kind(kind: Kind) -> Schema:
     found = schema_of_class(kind.cls)
     # Fields of a section are of no interest unless the class has them, but a section is always a mapping.
     fields = {"status": SECTION, **found.properties, "apiVersion": ANY, "kind": ANY, "metadata": METADATA}
+    # Kinds without a spec have few fields, which are all known here.
     is_flat = "spec" not in fields and not kind.is_open
     if kind.is_open:
         fields = {"spec": SECTION, "scheduling": SECTION, **fields}  # a RuntimeClass has `scheduling`

@@ -133,6 +133,7 @@ def _quota(resource: str, quota: Doc, path: Path, findings: Findings, *, has_coh
         return found
     if high < low:
         findings.problem((*path, "max"), f"is {most}, less than min {least}; it must be min or more")
+    # Without a cohort nothing can be borrowed, and a limit would be an error in v1beta2.
     elif has_cohort:
         found["borrowingLimit"] = str(high - low)
     return found
