@@ -160,7 +160,7 @@ def _run(words: list[str], program: Program) -> int:
         return _WRONG_COMMAND_LINE if isinstance(error, output.UsageError) else _WRONG_INPUT
 
 
-def _command(name: str, words: list[str], program: Program) -> int:
+def _command(name: str, words: list[str], program: Program) -> int | None:
     from kueuepy.cli import output, signature  # noqa: PLC0415 - `--help` does not need them
     from kueuepy.errors import KueueError  # noqa: PLC0415
 
@@ -178,7 +178,7 @@ def _command(name: str, words: list[str], program: Program) -> int:
     values = signature.parse(name, function, words, program.sources)
     program.complete(options, values)
     try:
-        return signature.call(function, values) or 0
+        return signature.call(function, values)
     except KueueError as error:
         error.args = (signature.in_options(str(error), options, words), *error.args[1:])
         raise

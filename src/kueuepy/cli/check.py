@@ -6,8 +6,6 @@ from typing import Literal
 
 from kueuepy.cli.options import Start
 from kueuepy.cli.output import (
-    ANSWER_IS_NO,
-    OK,
     SEVERITY_STYLES,
     WRONG_INPUT,
     fail,
@@ -65,7 +63,7 @@ def check(
         print_json({"valid": True, "objects": _count(manifest), "findings": findings, "notes": notes})
     else:
         _report(manifest, findings)
-    return ANSWER_IS_NO if fail_on != "never" and findings.at_least(fail_on) else OK
+    return fail_on != "never" and bool(findings.at_least(fail_on))
 
 
 def _report_invalid(error: ManifestError, *, json: bool) -> None:

@@ -9,7 +9,7 @@ import msgspec
 from kueuepy._core import Quantity
 from kueuepy.cli.describe import jobs_of, rows_table
 from kueuepy.cli.options import Positive, Reading, paths
-from kueuepy.cli.output import ANSWER_IS_NO, OK, announce, as_data, counting, print_answer, print_json, say
+from kueuepy.cli.output import announce, as_data, counting, print_answer, print_json, say
 from kueuepy.cluster import Cluster
 from kueuepy.cluster.early import OLDEST, is_early
 from kueuepy.cluster.unmodelled import not_modelled
@@ -36,7 +36,7 @@ def compare(
     exit_code: bool = False,
     reading: Reading,
     json: bool = False,
-) -> int:
+) -> bool:
     """Run the same jobs under two policies, and show which results differ and the totals of each queue.
 
     Jobs arrive at their creation time (`submit` in CSV) and run for their `duration`; an evicted job starts again from
@@ -114,7 +114,7 @@ def upgrade(
     exit_code: bool = False,
     lenient: bool = False,
     json: bool = False,
-) -> int:
+) -> bool:
     """Run the same jobs under two releases of Kueue, and show which decisions differ and why.
 
     The command also lists the fields that the second release rejects or reads differently, and the feature gates that
@@ -138,7 +138,7 @@ def upgrade(
         print_json(_upgrade_data(found, read))
     else:
         _print_compared(found, read, rows)
-    return ANSWER_IS_NO if exit_code and (found.changes or read) else OK
+    return exit_code and bool(found.changes or read)
 
 
 def reading_changes(manifest: Manifest, files: list[str], before: str, after: str, *, lenient: bool) -> list[str]:

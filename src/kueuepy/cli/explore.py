@@ -81,7 +81,7 @@ def guarantee(
     seed: Count | None = None,
     reading: Start,
     json: bool = False,
-) -> int:
+) -> bool:
     """Determine whether a cluster guarantees something, by a proof, a counterexample or simulations.
 
     safety: no submission can evict workloads of a ClusterQueue. limits: each ClusterQueue always gets an amount.

@@ -9,8 +9,6 @@ import yaml
 
 from kueuepy.cli.options import Positive, paths
 from kueuepy.cli.output import (
-    ANSWER_IS_NO,
-    OK,
     UsageError,
     counting,
     expect_other_file,
@@ -38,7 +36,7 @@ def import_(
     kueue_version: str | None = None,
     rows: Positive = 40,
     json: bool = False,
-) -> int:
+) -> bool:
     """Import the state of a running cluster, a recording, or the output of kubectl get.
 
     Reports which Workloads, jobs and running pods could be imported. Other commands accept the file written by --save,
@@ -79,7 +77,7 @@ def import_(
             left = [(row.kind, row.key, row.reason) for row in problems[:rows]]
             table(f"{counted(len(problems), 'object')} not placed", ("kind", "name", "reason"), left)
         say("state not saved; use --save" if save is None else f"{save}: written")
-    return ANSWER_IS_NO if problems else OK
+    return bool(problems)
 
 
 def _mapping(name: str) -> list[dict[str, Any]]:

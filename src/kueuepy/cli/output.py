@@ -25,7 +25,6 @@ from kueuepy.look.numbers import time_left
 
 OK = 0
 WRONG_INPUT = 1
-WRONG_COMMAND_LINE = 2
 ANSWER_IS_NO = 3
 NOT_MODELLED = 4
 
@@ -98,8 +97,9 @@ def announce(texts: Iterable[str]) -> None:
         say(("not modelled: ", "bold yellow"), text)
 
 
-def exit_code(code: int) -> int:
+def exit_code(returned: int | None) -> int:
     """Return the exit code of a command: `NOT_MODELLED` if its answer may differ from Kueue's."""
+    code = ANSWER_IS_NO if returned is True else returned or OK
     return NOT_MODELLED if _unmodelled.texts and code in (OK, ANSWER_IS_NO) else code
 
 
@@ -146,20 +146,20 @@ def print_json(value: Any) -> None:
     sys.stdout.write(msgspec.json.format(encoded, indent=2).decode() + "\n")
 
 
-def print_answer(found: object, data: Any, *, json: bool, is_negative: bool = False) -> int:
+def print_answer(found: object, data: Any, *, json: bool, is_negative: bool = False) -> bool:
     """Print an answer as its text, or the data with `--json`, and return the exit code.
 
     Args:
         found: The answer.
         data: The data for JSON.
         json: Whether to print JSON.
-        is_negative: Whether the command exits with `ANSWER_IS_NO`.
+        is_negative: Whether the command exits with `ANSWER_IS_NO`, for which a command returns True.
     """
     if json:
         print_json(data)
     else:
         say(str(found))
-    return ANSWER_IS_NO if is_negative else OK
+    return is_negative
 
 
 def as_data(value: Any) -> Any:
@@ -174,37 +174,41 @@ def as_data(value: Any) -> Any:
 
 
 @contextmanager
+def _status_line() -> Iterator[Callable[[str], None]]:
+    """Yield a function that shows a text in one line of standard error, if it is a terminal, until the context ends."""
+
+    def show(text: str) -> None:
+        if sys.stderr.isatty():
+            # The escape sequence deletes the rest of a longer text.
+            sys.stderr.write(f"\r{text}\x1b[K")
+            sys.stderr.flush()
+
+    try:
+        yield show
+    finally:
+        show("")
+
+
+@contextmanager
 def progress(what: str) -> Iterator[None]:
     """Show a status line on standard error during a long operation, if it is a terminal."""
-    watched = sys.stderr.isatty()
-    if watched:
-        sys.stderr.write(f"\r{visible(what)} …\x1b[K")
-        sys.stderr.flush()
-    try:
+    with _status_line() as write:
+        write(f"{visible(what)} …")
         yield
-    finally:
-        if watched:
-            sys.stderr.write("\r\x1b[K")
 
 
 @contextmanager
 def counting(unit: str, total: int = 0) -> Iterator[Callable[..., None]]:
     """Yield a function that shows a progress bar with the time left, if standard error is a terminal.
 
-    The function accepts the `Progress` of a simulation or a sweep, or the number of finished units of work and the
-    total.
-
     Args:
-        unit: The unit of work and what was done with it, such as `jobs done`.
-        total: The total, if only the number of finished units is passed to the function.
+        unit: The name of what is counted, in the plural.
+        total: The total, unless the calls of the function pass it.
     """
-    watched = sys.stderr.isatty()
     begin, before, last = time.monotonic(), None, 0
 
     def show(progress: Any, total: int = total) -> None:
         nonlocal begin, before, last
-        if not watched:
-            return
         done, total = (progress, total) if isinstance(progress, int) else (progress.done, progress.total)
         if done < last:  # the next part of a command, with a total of its own
             begin, before = time.monotonic(), None
@@ -213,15 +217,10 @@ def counting(unit: str, total: int = 0) -> Iterator[Callable[..., None]]:
         left = time_left(time.monotonic() - begin, done - before, total - before)
         bar = ("█" * (_BAR * done // max(total, 1))).ljust(_BAR, "░")
         waiting = f", {progress.waiting:,} waiting or running" if hasattr(progress, "waiting") else ""
-        text = f"{bar} {done:,} of {total:,} {unit}{waiting}{f', about {left} left' if left else ''}"
-        sys.stderr.write(f"\r{text}\x1b[K")
-        sys.stderr.flush()
+        write(f"{bar} {done:,} of {total:,} {unit}{waiting}{f', about {left} left' if left else ''}")
 
-    try:
+    with _status_line() as write:
         yield show
-    finally:
-        if watched:
-            sys.stderr.write("\r\x1b[K")
 
 
 @contextmanager

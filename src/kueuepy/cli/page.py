@@ -6,7 +6,7 @@ import webbrowser
 from collections.abc import Callable, Hashable
 from functools import partial
 from pathlib import Path
-from typing import Annotated, Any, NamedTuple
+from typing import Annotated, Any
 
 from msgspec import Meta
 
@@ -27,12 +27,6 @@ from kueuepy.scheduler import Scheduler
 from kueuepy.simulation.comparison import Comparison
 from kueuepy.simulation.fleet_result import load_result
 from kueuepy.simulation.report import report as write_report
-
-
-class _Options(NamedTuple):
-    title: str
-    reading: Start
-    as_is: bool
 
 
 def page(
@@ -58,10 +52,9 @@ def page(
         kueuepy page examples/seeds/002/two-teams.yaml examples/seeds/002/jobs.csv -o page.html
         kueuepy page history.db -o week.html
     """
-    options = _Options(title, reading, as_is)
     with progress(f"reading {', '.join(sources)}"):
-        data = _feed(sources, options, explain).read()
-    data.command = _command(sources, options)
+        data = _feed(sources, reading, as_is=as_is, title=title, explained=explain).read()
+    data.command = _command(sources, reading, as_is=as_is)
     Page(data).save(output)
     size = Path(output).stat().st_size / 1e6 if Path(output).is_file() else 0.0
     say(f"{output}: {counted(len(data.workloads.name), 'workload')}, {size:.1f} MB")
@@ -95,7 +88,7 @@ def serve(
     name = ", ".join(sources)
     with progress(f"reading {name}"):
         # A served page requests further explanations when needed.
-        site = PageSite(_feed(sources, _Options(title, reading, as_is), 50), every)
+        site = PageSite(_feed(sources, reading, as_is=as_is, title=title, explained=50), every)
     serve_page(partial(Server, site), port, name, browser=browser)
 
 
@@ -124,18 +117,18 @@ def _is_result(sources: list[str]) -> bool:
     return len(sources) == 1 and is_file(Path(sources[0]) / "result.json")
 
 
-def _feed(sources: list[str], options: _Options, explained: int) -> Feed:
-    """Return the source of a page, which contains a number of explanations."""
-    about: dict[str, Any] = {"title": options.title, "source": ", ".join(sources), "explained": explained}
+def _feed(sources: list[str], reading: Start, *, as_is: bool, **about: Any) -> Feed:
+    """Return the source of a page with a title and a number of explanations."""
+    about["source"] = ", ".join(sources)
     if _is_result(sources):
-        data = load_result(sources[0]).page(title=options.title).data
+        data = load_result(sources[0]).page(title=about["title"]).data
         data.source = sources[0]
         return FixedFeed(data)
     if len(sources) == 1 and is_whole_recording(sources[0]):
         return RecordingFeed(Recording(sources[0]), **about)
 
     def started() -> tuple[Scheduler, tuple[str, ...]]:
-        found = start(sources, options.reading, settle=not options.as_is)
+        found = start(sources, reading, settle=not as_is)
         return found.scheduler, found.notes
 
     return SchedulerFeed(started, lambda: _stamp(sources), **about)
@@ -156,12 +149,11 @@ def _stamp(sources: list[str]) -> Hashable:
     return tuple(found)
 
 
-def _command(sources: list[str], options: _Options) -> str:
+def _command(sources: list[str], reading: Start, *, as_is: bool) -> str:
     """Return the command that explains a workload of the page."""
     if _is_result(sources) or "-" in sources:
         return ""
-    reading = options.reading
-    settings = " --as-is" * options.as_is + " --lenient" * reading.lenient
+    settings = " --as-is" * as_is + " --lenient" * reading.lenient
     settings += f" --kueue-version {reading.kueue_version}" if reading.kueue_version else ""
     settings += f" -n {reading.namespace}" if reading.namespace != "default" else ""
     return f"kueuepy explain {{name}} {shlex.join(sources)}{settings}"

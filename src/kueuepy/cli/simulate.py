@@ -10,8 +10,6 @@ from typing import Any, Literal
 from kueuepy.cli.logs import Log, pair
 from kueuepy.cli.options import Positive, Reading
 from kueuepy.cli.output import (
-    ANSWER_IS_NO,
-    OK,
     announce,
     counting,
     expect_other_file,
@@ -70,7 +68,7 @@ def simulate(
     threads: Positive | None = None,
     reading: Reading,
     json: bool = False,
-) -> int:
+) -> bool:
     """Simulate jobs on a cluster configuration in virtual time.
 
     Prints metrics, such as waiting times, utilisation and evictions, and a row for each ClusterQueue. FILE contains the
@@ -136,12 +134,12 @@ def simulate(
         found = _run(cluster, table_, options)
     except LoopError as error:
         fail(error, json=json)
-        return ANSWER_IS_NO
+        return True
     found.policy = Path(files[0]).stem if len(files) == 1 else ""
     _write(found, out, report, pictures)
     verdicts = None if promises is None else hold(found, promises)
     _print(found, verdicts, json=json)
-    return OK if verdicts is None or verdicts.passed else ANSWER_IS_NO
+    return verdicts is not None and not verdicts.passed
 
 
 def _run(cluster: Cluster, jobs: Jobs, options: dict[str, Any]) -> Result:

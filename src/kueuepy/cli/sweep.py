@@ -12,8 +12,6 @@ import yaml
 from kueuepy.cli.logs import Log, pair
 from kueuepy.cli.options import Positive, Reading
 from kueuepy.cli.output import (
-    ANSWER_IS_NO,
-    OK,
     UsageError,
     counting,
     expect_other_file,
@@ -63,7 +61,7 @@ def sweep(
     rows: Positive = 20,
     reading: Reading,
     json: bool = False,
-) -> int:
+) -> bool:
     """Simulate the same jobs under many policies, and find the best policy.
 
     A policy sets a value at each path of --over. A path names a field of objects, such as
@@ -132,7 +130,7 @@ def sweep(
         if len(front) > rows:
             say(f"and {len(front) - rows} more")
         _tell_best(grid, chosen, best, where)
-    return ANSWER_IS_NO if chosen is None else OK
+    return chosen is None
 
 
 def _tell_best(grid: Sweep, chosen: Any, best: str, where: str | None) -> None:
@@ -227,7 +225,7 @@ def plan(
     picture: str | None = None,
     reading: Reading,
     json: bool = False,
-) -> int:
+) -> bool:
     """Find the smallest value of a field that meets a target, such as the smallest quota for a waiting time.
 
     With several seeds, a value must meet the target with each seed. Prints the result of every value tried, and whether
@@ -277,4 +275,4 @@ def plan(
         print_json({**facts, "curve": found.curve.rows()})
     else:
         say(str(found))
-    return ANSWER_IS_NO if found.value is None else OK
+    return found.value is None

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from contextlib import ExitStack, nullcontext
 
 from kueuepy.cli.options import Count, Fraction, context_of, seconds_of
-from kueuepy.cli.output import ANSWER_IS_NO, OK, counting, print_answer, say, say_notes, until_interrupted
+from kueuepy.cli.output import counting, print_answer, say, say_notes, until_interrupted
 from kueuepy.errors import InvalidSpecError
 from kueuepy.errors.words import counted
 from kueuepy.manifest.text.sources import is_recording
@@ -28,7 +28,7 @@ def verify(
     closed: bool = False,
     explained: Count = 3,
     json: bool = False,
-) -> int:
+) -> bool:
     """Compare each decision of a recorded cluster with the decision of kueuepy in the same state.
 
     With --closed, kueuepy is not set to the recorded state after a difference, so one difference can cause many others.
@@ -63,7 +63,7 @@ def follow(
     latency: str = "1.2s",
     stop_after: str | None = None,
     at_least: Fraction | None = None,
-) -> int:
+) -> bool:
     """Compare each decision of a running cluster with the decision of kueuepy, as it happens.
 
     The command prints each decision that differs and, from time to time, the agreement so far, until it is interrupted.
@@ -91,7 +91,7 @@ def follow(
             found.run(seconds, findings.add)
     findings.summary()
     say_notes(found.notes[:20])
-    return ANSWER_IS_NO if at_least is not None and found.share < at_least else OK
+    return at_least is not None and found.share < at_least
 
 
 class _Findings:

@@ -8,7 +8,7 @@ import yaml
 from kueuepy.cli.describe import describe, jobs_of, plain, rows_table, start
 from kueuepy.cli.logs import pair
 from kueuepy.cli.options import Positive, Start, paths
-from kueuepy.cli.output import ANSWER_IS_NO, OK, UsageError, announce, print_json, progress, say
+from kueuepy.cli.output import UsageError, announce, print_json, progress, say
 from kueuepy.cluster.cluster import of_release
 from kueuepy.cluster.patch import Patched, named_by, patched
 from kueuepy.engine.decisions import Admitted, Preempting
@@ -34,7 +34,7 @@ def whatif(
     rows: Positive = 40,
     reading: Start,
     json: bool = False,
-) -> int:
+) -> bool:
     """Test whether a job would be admitted now, or which decisions a change of objects would alter.
 
     Fields that the objects of --edit omit keep their values, and the value null removes a field; the command prints
@@ -75,7 +75,7 @@ def whatif(
         say(f"{counted(len(changes), 'decision')} would change" if changes else "nothing would change", style="bold")
         if leaving:
             say(f"over quota after the change, but not evicted by Kueue: {', '.join(leaving)}")
-    return ANSWER_IS_NO if exit_code and difference.changes else OK
+    return exit_code and bool(difference.changes)
 
 
 def admissions(
@@ -87,7 +87,7 @@ def admissions(
     as_is: bool = False,
     reading: Start,
     json: bool = False,
-) -> int:
+) -> bool:
     """Print the flavors that a job would get and the workloads that it would preempt, if it were submitted now.
 
     The exit code is 3 if a job would stay pending.
@@ -106,7 +106,7 @@ def admissions(
         return ask(scheduler, items, preempting=preempting, json=json)
 
 
-def _try(scheduler: Scheduler, items: list[Any], *, preempting: bool, json: bool) -> int:
+def _try(scheduler: Scheduler, items: list[Any], *, preempting: bool, json: bool) -> bool:
     answers = scheduler.try_admit_many(items)
     if json:
         print_json([plain(answer) for answer in answers])
@@ -114,17 +114,17 @@ def _try(scheduler: Scheduler, items: list[Any], *, preempting: bool, json: bool
         verdict, detail = describe(answer)
         say(f"{answer.workload}: {verdict}: {detail}")
     good = (Admitted, Preempting) if preempting else (Admitted,)
-    return OK if all(isinstance(answer, good) for answer in answers) else ANSWER_IS_NO
+    return not all(isinstance(answer, good) for answer in answers)
 
 
-def _largest(scheduler: Scheduler, items: list[Any], *, preempting: bool, json: bool) -> int:
+def _largest(scheduler: Scheduler, items: list[Any], *, preempting: bool, json: bool) -> bool:
     names = [answer.workload for answer in scheduler.try_admit_many(items)]
     counts = [scheduler.largest_count(item, preempting=preempting) for item in items]
     if json:
         print_json([{"workload": name, "largest_count": count} for name, count in zip(names, counts, strict=True)])
     else:
         say("\n".join(f"{name}: {counted(count, 'pod')}" for name, count in zip(names, counts, strict=True)))
-    return ANSWER_IS_NO if 0 in counts else OK
+    return 0 in counts
 
 
 def _edits(scheduler: Scheduler, file: str, reading: Start, *, replace: bool) -> list[Edit]:
