@@ -38,7 +38,7 @@ Options:
 """
 
 import sys
-from typing import TYPE_CHECKING, Annotated, Literal, TypeAlias
+from typing import Annotated, Literal, TypeAlias
 
 import msgspec
 from msgspec import Meta
@@ -50,13 +50,10 @@ from kueuepy.errors import InvalidSpecError, NotFoundError
 from kueuepy.errors.problems import shown
 from kueuepy.errors.words import counted
 from kueuepy.manifest import Manifest, load
-from kueuepy.manifest.text.sources import CLUSTER, is_live, live_parts, opened
+from kueuepy.manifest.text.sources import CLUSTER, One, is_live, live_parts, opened
 from kueuepy.objects import SECOND
 from kueuepy.platform.importer.importing import has_state
 from kueuepy.simulation.spans import span
-
-if TYPE_CHECKING:
-    from kueuepy.manifest.text.sources import One
 
 Count: TypeAlias = Annotated[int, Meta(ge=0)]
 Positive: TypeAlias = Annotated[int, Meta(ge=1)]

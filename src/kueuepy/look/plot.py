@@ -4,15 +4,12 @@ from __future__ import annotations
 
 import textwrap
 from functools import singledispatch
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from kueuepy.errors.libraries import imported
-from kueuepy.look.chart import Area, Box, Label, Line, Rug, ticks_of
+from kueuepy.look.chart import Area, Axis, Box, Chart, Colour, Key, Label, Line, Mark, Rug, ticks_of
 from kueuepy.look.colours import ALL, colour_of, luminance
 from kueuepy.look.escapes import plain
-
-if TYPE_CHECKING:
-    from kueuepy.look.chart import Axis, Chart, Colour, Key, Mark
 
 _HATCH = "////"
 # The width of a figure, in inches, from which the legend is beside the Axes.

@@ -12,7 +12,7 @@ import msgspec
 import numpy as np
 
 from kueuepy.files import write_file
-from kueuepy.look.chart import Area, Box, Label, Line, Rug, ticks_of
+from kueuepy.look.chart import Area, Axis, Box, Chart, Colour, Key, Label, Line, Mark, Rug, ticks_of
 from kueuepy.look.colours import ALL, class_of, colour_of, picture_style
 from kueuepy.look.escapes import escape
 from kueuepy.look.notebook import figure_html
@@ -21,7 +21,6 @@ if TYPE_CHECKING:
     import os
     from collections.abc import Mapping
 
-    from kueuepy.look.chart import Axis, Chart, Colour, Key, Mark
 
 _ROW = 18
 # The height of an entry of the legend, and of a line of the title.

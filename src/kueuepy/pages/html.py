@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Any
 
 from kueuepy.cluster import Cluster
 from kueuepy.engine.cycle import Cycle, Settled
-from kueuepy.engine.decisions import Admitted, Pending, Preempting
-from kueuepy.explain import Explanation
+from kueuepy.engine.decisions import Admitted, Decision, Pending, Preempting
+from kueuepy.explain import Cause, Explanation
 from kueuepy.look.colours import class_of, picture_style
 from kueuepy.look.escapes import escape
 from kueuepy.look.notebook import MOST_ROWS, Named, Sheet, hidden_rows
@@ -21,8 +21,6 @@ from kueuepy.scheduler.shown import NAMES, lines_of, sheet_of, title_of
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from kueuepy.engine.decisions import Decision
-    from kueuepy.explain import Cause
 
 MOST_LINES = 200
 MOST_BYTES = 200_000

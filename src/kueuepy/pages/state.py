@@ -33,14 +33,13 @@ from kueuepy.pages.data import (
     units_of,
 )
 from kueuepy.profiles.version import describe
-from kueuepy.session.session import session_of
+from kueuepy.session.session import Session, session_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from kueuepy.explain import Explanation
     from kueuepy.scheduler import Scheduler
-    from kueuepy.session.session import Session
     from kueuepy.topology import RackMap
 
 MOST_EXPLAINED = 300

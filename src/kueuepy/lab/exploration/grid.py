@@ -14,9 +14,9 @@ from kueuepy.errors import InvalidSpecError, NotFoundError
 from kueuepy.errors.arguments import checked_methods
 from kueuepy.errors.guesses import guessed
 from kueuepy.errors.words import counted
-from kueuepy.lab.exploration.measure import promises
-from kueuepy.lab.exploration.policy import applied
-from kueuepy.lab.exploration.runs import result_under
+from kueuepy.lab.exploration.measure import Measure, promises
+from kueuepy.lab.exploration.policy import Setup, applied
+from kueuepy.lab.exploration.runs import Row, result_under
 from kueuepy.lab.exploration.statistics import Estimate, PairedDifference, estimate, paired
 from kueuepy.look.notebook import MOST_ROWS, Sheet, repr_text
 from kueuepy.simulation.catalogue import COUNTS, FIGURES, figure_text, interval_text, is_shown, metric_of, titled
@@ -33,10 +33,7 @@ if TYPE_CHECKING:
 
     from kueuepy.cluster import Cluster
     from kueuepy.fleet import Fleet
-    from kueuepy.lab.exploration.measure import Measure
     from kueuepy.lab.exploration.pictures import SweepPlots
-    from kueuepy.lab.exploration.policy import Setup
-    from kueuepy.lab.exploration.runs import Row
     from kueuepy.simulation.result import Result
 
 

@@ -12,7 +12,7 @@ import numpy as np
 from kueuepy.errors import InvalidSpecError
 from kueuepy.errors.arguments import checked
 from kueuepy.errors.settings import spelled_out
-from kueuepy.explain.whatif import edited, workloads_over_quota
+from kueuepy.explain.whatif import Edit, edited, workloads_over_quota
 from kueuepy.lab.exploration.answer import Fact, Guarantee, facts_of
 from kueuepy.lab.exploration.remaining import Living, Runtimes
 from kueuepy.lab.exploration.runs import NOTHING, in_order
@@ -39,7 +39,6 @@ if TYPE_CHECKING:
     from typing_extensions import Unpack
 
     from kueuepy.cluster import Cluster
-    from kueuepy.explain.whatif import Edit
     from kueuepy.simulation.table import Jobs
 
 

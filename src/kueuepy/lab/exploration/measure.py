@@ -23,7 +23,7 @@ from kueuepy.simulation.catalogue import FIGURES, FLEET_FIGURES, unit_of
 from kueuepy.simulation.figures import Kpis
 from kueuepy.simulation.measures import job_figures, percentile
 from kueuepy.simulation.spans import parse_span
-from kueuepy.tables import Categorical
+from kueuepy.tables import Categorical, Columns
 from kueuepy.tables.columns import Framed, table_of
 
 if TYPE_CHECKING:
@@ -32,7 +32,6 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from kueuepy.simulation.result import Result
-    from kueuepy.tables import Columns
 
 
 _OP = r"\s*(<=|>=|==|!=|<|>)(.*)"

@@ -10,10 +10,10 @@ import numpy as np
 
 from kueuepy.errors import InvalidSpecError, NotFoundError
 from kueuepy.errors.arguments import checked_methods
-from kueuepy.look.chart import Axis, Chart, Key, Label, Line, depth_of, ends_of, names_axis, tiles
+from kueuepy.look.chart import Axis, Chart, Colour, Key, Label, Line, Mark, depth_of, ends_of, names_axis, tiles
 from kueuepy.look.plot import draw
 from kueuepy.simulation.catalogue import COUNTS, figure_text, label_of, metric_of, unit_of
-from kueuepy.tables import Categorical
+from kueuepy.tables import Categorical, Columns
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -21,8 +21,6 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from kueuepy.lab.exploration.statistics import Estimate
-    from kueuepy.look.chart import Colour, Mark
-    from kueuepy.tables import Columns
 
 
 _MOST_KEYS, _MOST_TILES = 6, 144

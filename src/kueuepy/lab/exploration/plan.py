@@ -12,7 +12,7 @@ from kueuepy.errors.arguments import checked, checked_methods
 from kueuepy.errors.guesses import guessed
 from kueuepy.errors.settings import spelled_out
 from kueuepy.lab.exploration.grid import ALIKE, Sweep
-from kueuepy.lab.exploration.measure import promise
+from kueuepy.lab.exploration.measure import Promise, promise
 from kueuepy.lab.exploration.sweep import SweepSettings, sweep
 from kueuepy.look.notebook import Sheet, repr_text
 from kueuepy.simulation.catalogue import figure_text, titled
@@ -26,7 +26,6 @@ if TYPE_CHECKING:
 
     from kueuepy.cluster import Cluster
     from kueuepy.fleet import Fleet
-    from kueuepy.lab.exploration.measure import Promise
     from kueuepy.lab.exploration.runs import Row
 
 # The maximum number of simulations for which all values are tried by default.

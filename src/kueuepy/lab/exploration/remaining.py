@@ -10,13 +10,13 @@ import numpy as np
 
 from kueuepy.errors import InvalidSpecError, NotFoundError
 from kueuepy.errors.arguments import checked_methods
-from kueuepy.objects import SECOND
+from kueuepy.objects import SECOND, Workload
 from kueuepy.objects.times import LONGEST
 from kueuepy.session.session import session_of
 from kueuepy.simulation.base import JobColumns
 from kueuepy.simulation.censoring import COLUMN, censored_rows
 from kueuepy.simulation.columns import NEVER
-from kueuepy.simulation.distributions import TABLE, Empirical, distribution_of, draws
+from kueuepy.simulation.distributions import TABLE, Distribution, Empirical, distribution_of, draws
 from kueuepy.simulation.grouped import Groups
 from kueuepy.simulation.items import concat
 from kueuepy.simulation.spans import span
@@ -27,9 +27,7 @@ from kueuepy.tables.columns import categorical
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from kueuepy.objects import Workload
     from kueuepy.scheduler import Scheduler
-    from kueuepy.simulation.distributions import Distribution
 
 
 _OTHERS = ""

@@ -15,17 +15,15 @@ import msgspec
 
 from kueuepy.engine.threads import number_of_threads
 from kueuepy.errors import InternalError, InvalidSpecError, KueueError
-from kueuepy.lab.exploration.measure import figures_of
+from kueuepy.lab.exploration.measure import Measure, figures_of
 from kueuepy.lab.exploration.policy import Policy, Setup, applied
 from kueuepy.simulation.model import Recording
-from kueuepy.simulation.simulate import Simulation, Teller
+from kueuepy.simulation.simulate import Progress, Simulation, Teller
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
-    from kueuepy.lab.exploration.measure import Measure
     from kueuepy.simulation.result import Result
-    from kueuepy.simulation.simulate import Progress
 
 T = TypeVar("T")
 R = TypeVar("R")

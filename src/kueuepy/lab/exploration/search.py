@@ -9,8 +9,8 @@ from kueuepy.errors import InvalidSpecError
 from kueuepy.errors.arguments import checked
 from kueuepy.errors.libraries import imported
 from kueuepy.errors.settings import spelled_out
-from kueuepy.lab.exploration.grid import Sweep
-from kueuepy.lab.exploration.measure import promise
+from kueuepy.lab.exploration.grid import SelectedPolicy, Sweep
+from kueuepy.lab.exploration.measure import Promise, promise
 from kueuepy.lab.exploration.policy import Space, Uniform, sample
 from kueuepy.lab.exploration.sweep import SweepSettings, sweep
 
@@ -21,8 +21,6 @@ if TYPE_CHECKING:
 
     from kueuepy.cluster import Cluster
     from kueuepy.fleet import Fleet
-    from kueuepy.lab.exploration.grid import SelectedPolicy
-    from kueuepy.lab.exploration.measure import Promise
 
 # The number of policies per round, which does not depend on the number of cores.
 _AT_ONCE = 4

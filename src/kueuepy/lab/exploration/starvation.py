@@ -16,7 +16,7 @@ from kueuepy.look.numbers import duration
 from kueuepy.objects import SECOND
 from kueuepy.session.session import session_of
 from kueuepy.simulation.items import concat
-from kueuepy.simulation.model import time_after
+from kueuepy.simulation.model import RunSettings, time_after
 from kueuepy.simulation.simulate import Simulation
 from kueuepy.simulation.table import Jobs
 
@@ -27,7 +27,6 @@ if TYPE_CHECKING:
 
     from kueuepy.cluster import Cluster
     from kueuepy.simulation.base import JobColumns
-    from kueuepy.simulation.model import RunSettings
 
 _WAITING, _RUNNING = 1, 2
 _OUTSIDE = (

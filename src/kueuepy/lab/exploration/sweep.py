@@ -15,7 +15,7 @@ from kueuepy.errors.settings import spelled_out
 from kueuepy.lab.exploration.grid import Sweep
 from kueuepy.lab.exploration.measure import measure
 from kueuepy.lab.exploration.policy import MOST, JobsBySeed, Setup, check_path, policies_of
-from kueuepy.lab.exploration.runs import Task, on_client, on_threads, row_of
+from kueuepy.lab.exploration.runs import Row, Task, on_client, on_threads, row_of
 from kueuepy.lab.exploration.storage import Storage
 from kueuepy.simulation.model import RunSettings, Settings
 from kueuepy.simulation.simulate import Teller
@@ -29,7 +29,6 @@ if TYPE_CHECKING:
 
     from kueuepy.cluster import Cluster
     from kueuepy.fleet import Fleet
-    from kueuepy.lab.exploration.runs import Row
 
 
 class SweepProgress(msgspec.Struct, frozen=True):

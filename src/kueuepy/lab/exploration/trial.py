@@ -22,6 +22,7 @@ from kueuepy.errors.problems import suggestion
 from kueuepy.errors.words import counted, verb
 from kueuepy.lab.exploration.answer import Fact, Guarantee, facts_of
 from kueuepy.objects import (
+    ClusterQueue,
     Cohort,
     FlavorQuotas,
     LabelSelector,
@@ -36,8 +37,6 @@ from kueuepy.session.session import session_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
-
-    from kueuepy.objects import ClusterQueue
 
 
 HIGH = 1_000_000_000

@@ -12,9 +12,9 @@ import numpy as np
 from kueuepy._core import Environments, Quantity
 from kueuepy.cluster.edit import edited_all, named, value_at
 from kueuepy.errors import InvalidSpecError
-from kueuepy.objects import SECOND
+from kueuepy.objects import SECOND, Object
 from kueuepy.scheduler import Scheduler
-from kueuepy.simulation.model import Recording, Settings
+from kueuepy.simulation.model import Clock, Delay, Event, Missing, OnLoop, Recording, RunModel, Settings, Time
 from kueuepy.simulation.prepare import Prepared
 from kueuepy.simulation.simulate import result_of
 from kueuepy.simulation.spans import span
@@ -26,9 +26,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from kueuepy.cluster import Cluster
-    from kueuepy.objects import Object
     from kueuepy.simulation.figures import Kpis
-    from kueuepy.simulation.model import Clock, Delay, Event, Missing, OnLoop, RunModel, Time
 
 
 # Maximum number of combinations of an object's bounds to validate.

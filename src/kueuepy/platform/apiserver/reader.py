@@ -9,14 +9,13 @@ import msgspec
 
 from kueuepy.errors import ApiError
 from kueuepy.platform.apiserver.connection import FORBIDDEN, NOT_FOUND, Connection
-from kueuepy.platform.apiserver.resources import DEPLOYMENTS, KUEUE, MANAGER_CONFIG, OF_TOPOLOGY, RESOURCES
+from kueuepy.platform.apiserver.resources import DEPLOYMENTS, KUEUE, MANAGER_CONFIG, OF_TOPOLOGY, RESOURCES, Resource
 from kueuepy.profiles import DEVELOPMENT, release_of_image
 from kueuepy.sources import LiveSource
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from kueuepy.platform.apiserver.resources import Resource
 
 # The versions of Kueue's API that this package reads, in order of preference.
 _VERSIONS = ("v1beta2", "v1beta1", "v1alpha1")

@@ -12,9 +12,9 @@ from kueuepy.errors import KueueError
 from kueuepy.errors.arguments import checked
 from kueuepy.errors.words import counted
 from kueuepy.jobs.made import Existing
-from kueuepy.manifest import Limits, collector, load
+from kueuepy.manifest import Limits, Manifest, collector, load
 from kueuepy.manifest.jobkinds import QUEUE_NAME
-from kueuepy.manifest.text.sources import live_parts, opened
+from kueuepy.manifest.text.sources import Source, live_parts, opened
 from kueuepy.objects.times import Duration, TimeLike, nanoseconds_of
 from kueuepy.platform.importer.pods import PodImport, Rules
 from kueuepy.platform.importer.report import (
@@ -34,9 +34,7 @@ from kueuepy.session.workloads import await_victims, is_stopping, job_stopped, t
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
-    from kueuepy.manifest import Manifest
     from kueuepy.manifest.text.reading import Item
-    from kueuepy.manifest.text.sources import Source
     from kueuepy.objects import Condition, Workload
 
 DUMP_LIMITS = Limits(document_bytes=2**31, nodes=500_000_000)

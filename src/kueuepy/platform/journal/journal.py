@@ -18,14 +18,14 @@ from kueuepy.engine.locks import survives_fork
 from kueuepy.errors import InvalidSpecError, StateError, UnsupportedError
 from kueuepy.errors.arguments import checked_methods
 from kueuepy.errors.words import counted
-from kueuepy.objects import Workload
+from kueuepy.objects import Object, Workload
 from kueuepy.platform.journal import file
-from kueuepy.platform.journal.file import Snapshot, decision_rows
+from kueuepy.platform.journal.file import Durability, Snapshot, decision_rows
 from kueuepy.platform.journal.lock import Guard, Lock, resolved
 from kueuepy.scheduler import Scheduler, scheduler_with
 from kueuepy.session import saved
-from kueuepy.session.calls import decode, encode
-from kueuepy.session.session import session_of
+from kueuepy.session.calls import Call, decode, encode
+from kueuepy.session.session import Done, Log, session_of
 from kueuepy.session.store import commit
 
 if TYPE_CHECKING:
@@ -33,11 +33,7 @@ if TYPE_CHECKING:
 
     from typing_extensions import Self
 
-    from kueuepy.objects import Object
     from kueuepy.objects.times import TimeLike
-    from kueuepy.platform.journal.file import Durability
-    from kueuepy.session.calls import Call
-    from kueuepy.session.session import Done, Log
     from kueuepy.session.state import SchedulerState
 
 

@@ -12,8 +12,8 @@ import numpy as np
 from kueuepy.engine.nodes import nodes_of, roots
 from kueuepy.errors.words import counted
 from kueuepy.objects import SECOND, Timestamp
-from kueuepy.platform.live.agreement import ClosedAgreement, Difference
-from kueuepy.platform.live.following import RETRY_PERIOD
+from kueuepy.platform.live.agreement import ClosedAgreement, Difference, Kind
+from kueuepy.platform.live.following import RETRY_PERIOD, Follower
 from kueuepy.session.session import session_of
 from kueuepy.tables import Columns
 from kueuepy.tables.columns import categorical, times
@@ -21,8 +21,6 @@ from kueuepy.tables.columns import categorical, times
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
 
-    from kueuepy.platform.live.agreement import Kind
-    from kueuepy.platform.live.following import Follower
     from kueuepy.platform.live.recording import Life, RecordedDecision, Run
     from kueuepy.platform.visibility import SchedulerEvent
 

@@ -13,14 +13,13 @@ from kueuepy.objects import Timestamp
 from kueuepy.pages import Page
 from kueuepy.pages.state import MOST_EXPLAINED, state_data
 from kueuepy.platform.apiserver import ClusterReader, Connection
-from kueuepy.platform.importer import import_cluster
+from kueuepy.platform.importer import Import, ImportReport, import_cluster
 
 if TYPE_CHECKING:
     import os
     from collections.abc import Mapping
 
     from kueuepy.explain import Explanation
-    from kueuepy.platform.importer import Import, ImportReport
     from kueuepy.scheduler import Scheduler
 
 

@@ -11,9 +11,9 @@ from kueuepy.cluster import Cluster
 from kueuepy.engine.cycle import Cycle
 from kueuepy.errors import KueueError
 from kueuepy.manifest import load
-from kueuepy.objects import SECOND, ClusterQueue, Cohort, FairSharing, LocalQueue, ResourceFlavor, Taint
+from kueuepy.objects import SECOND, ClusterQueue, Cohort, FairSharing, LocalQueue, Object, ResourceFlavor, Taint
 from kueuepy.platform.history import Conditions
-from kueuepy.platform.live.recording import CONFIGURATION, reclaimable_pods
+from kueuepy.platform.live.recording import CONFIGURATION, Change, reclaimable_pods
 from kueuepy.scheduler import Scheduler
 from kueuepy.session.session import session_of
 from kueuepy.session.submission import SubmittedWorkload
@@ -23,8 +23,6 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
     from kueuepy.engine.decisions import Decision
-    from kueuepy.objects import Object
-    from kueuepy.platform.live.recording import Change
 
 RETRY_PERIOD = SECOND
 """The time for which Kueue collects notifications before it retries the inadmissible workloads of a cohort tree.

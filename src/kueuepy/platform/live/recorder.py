@@ -15,7 +15,7 @@ from kueuepy.errors import ApiError, StateError
 from kueuepy.errors.arguments import checked
 from kueuepy.objects import SECOND
 from kueuepy.objects.times import Duration, duration_ns
-from kueuepy.platform.apiserver import RESOURCES, ClusterReader, Connection
+from kueuepy.platform.apiserver import RESOURCES, ClusterReader, Connection, Resource
 from kueuepy.platform.apiserver.connection import FORBIDDEN, GONE
 from kueuepy.platform.apiserver.resources import OF_TOPOLOGY
 from kueuepy.platform.history import Anonymiser, RecordingWriter
@@ -24,8 +24,6 @@ from kueuepy.platform.journal.lock import Lock, resolved
 if TYPE_CHECKING:
     import os
     from collections.abc import Callable, Iterator
-
-    from kueuepy.platform.apiserver import Resource
 
 
 # The time in seconds after which the server should end a watch; a new watch then continues from the same version.

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import msgspec
 
-from kueuepy.engine.decisions import Admitted
+from kueuepy.engine.decisions import Admitted, Decision
 from kueuepy.errors import InvalidSpecError, KueueError, NotFoundError
 from kueuepy.errors.words import counted
 from kueuepy.manifest import load
@@ -25,7 +25,6 @@ from kueuepy.platform.history import Conditions, Recording, reduced
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
 
-    from kueuepy.engine.decisions import Decision
     from kueuepy.platform.live.agreement import Kind
 
 

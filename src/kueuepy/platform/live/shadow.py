@@ -13,7 +13,7 @@ from kueuepy.objects import SECOND
 from kueuepy.objects.times import Duration, duration_ns
 from kueuepy.platform.apiserver import RESOURCES, ClusterReader, Connection
 from kueuepy.platform.history import reduced
-from kueuepy.platform.live.recorder import Watches
+from kueuepy.platform.live.recorder import Message, Watches
 from kueuepy.platform.live.recording import Change
 from kueuepy.platform.live.verify import Verifier
 from kueuepy.platform.metrics.series import OwnSeries, exposition
@@ -22,7 +22,6 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
 
     from kueuepy.platform.live.agreement import Difference
-    from kueuepy.platform.live.recorder import Message
 
 _BATCH = 0.2
 # The longest delay between the events of different watches.

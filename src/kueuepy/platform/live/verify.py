@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections import Counter, defaultdict, deque
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias, TypeVar
 
-from kueuepy.engine.decisions import Admitted, Preempting
+from kueuepy.engine.decisions import Admitted, Decision, Preempting
 from kueuepy.errors.arguments import checked
 from kueuepy.errors.words import counted
 from kueuepy.objects import ClusterQueue
 from kueuepy.objects.times import Duration, Timestamp, duration_ns
-from kueuepy.platform.live.agreement import Agreement, Difference, JudgedDecision
+from kueuepy.platform.live.agreement import Agreement, Difference, JudgedDecision, Kind
 from kueuepy.platform.live.following import Follower
 from kueuepy.platform.live.recording import (
     CONFIGURATION,
@@ -29,8 +29,6 @@ if TYPE_CHECKING:
     import os
     from collections.abc import Callable, Iterable, Iterator, Sequence
 
-    from kueuepy.engine.decisions import Decision
-    from kueuepy.platform.live.agreement import Kind
 
 _MOST_CYCLES = 1000
 _RETRY = "the time at which Kueue retries pending workloads, which no object shows"

@@ -20,7 +20,7 @@ from kueuepy.look.serving import Answer, Request
 from kueuepy.manifest.text.sources import is_recording, live_parts, opened
 from kueuepy.objects import SECOND
 from kueuepy.objects.times import parse_time
-from kueuepy.pages.data import ADMITTED, EVICTED, GONE, PENDING, RESERVED, PageBuilder
+from kueuepy.pages.data import ADMITTED, EVICTED, GONE, PENDING, RESERVED, PageBuilder, PageData
 from kueuepy.pages.document import Page
 from kueuepy.pages.state import MOST_EXPLAINED, explained_data, state_data
 from kueuepy.platform.history import Conditions, RecordedState, Recording
@@ -31,7 +31,6 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Hashable, Iterator, Mapping
 
     from kueuepy.explain import Explanation
-    from kueuepy.pages.data import PageData
 
 
 _Cells = dict[tuple[str, str], int]
