@@ -1,9 +1,8 @@
 """Comparison of releases of Kueue: decisions that differ for the same jobs, and the rules that cause them."""
 
-from __future__ import annotations
-
+from collections.abc import Callable, Iterable, Iterator
 from itertools import chain
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import msgspec
 
@@ -12,14 +11,9 @@ from kueuepy.cluster.early import EARLY, EARLY_RULES, OLDEST, EarlyRule, as_then
 from kueuepy.errors.arguments import checked
 from kueuepy.profiles import DEFAULTS, LOCKED, RULES, Release, Rule, effective, release_of
 from kueuepy.profiles.gates import COVERAGE
+from kueuepy.simulation.changes import DecisionChange
 from kueuepy.simulation.comparison import Comparison, compare
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator
-
-    from kueuepy.objects import Configuration
-    from kueuepy.simulation.changes import DecisionChange
-    from kueuepy.simulation.simulate import Progress
+from kueuepy.simulation.simulate import Progress
 
 __all__ = [
     "EARLY",
@@ -234,7 +228,7 @@ def _under(
     """Return the cluster for a simulation of a release, without feature gates that the release does not have."""
     own = cluster.configuration
     kept = {name: on for name, on in own.feature_gates.items() if name in DEFAULTS[release]}
-    configuration: Configuration = msgspec.structs.replace(
+    configuration = msgspec.structs.replace(
         own, version=release.name, feature_gates={**kept, **gates}, rules_left_out=left_out, rules_added=added
     )
     return Cluster.from_manifest(msgspec.structs.replace(cluster.written, configuration=configuration), names=False)

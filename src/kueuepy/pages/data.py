@@ -1,23 +1,17 @@
 """The data of a page: a cluster at one time or over a period, as columns that the script draws, and their builder."""
 
-from __future__ import annotations
-
 from collections import Counter
-from typing import TYPE_CHECKING, Any, Literal
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, Literal
 
 import msgspec
 
 from kueuepy._core import pod_requests
 from kueuepy.errors import KueueError
+from kueuepy.explain import Cause, Explanation
 from kueuepy.look.colours import OTHERS, class_of
 from kueuepy.look.numbers import amount, count, unit_of
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
-
-    from kueuepy.explain import Cause, Explanation
-    from kueuepy.objects import Configuration
-
+from kueuepy.objects import Configuration
 
 PENDING, RESERVED, ADMITTED, EVICTED, GONE = range(1, 6)
 """States of a workload: pending; with quota, before its admission checks are ready; admitted; evicted, but still with

@@ -1,21 +1,15 @@
 """The page of a cluster as one HTML file."""
 
-from __future__ import annotations
-
 import html
+import os
 from importlib.resources import files
-from typing import TYPE_CHECKING
 
 from kueuepy.engine.cached import cached_property
 from kueuepy.errors.arguments import checked_methods
 from kueuepy.errors.words import counted
 from kueuepy.files import write_file
 from kueuepy.look.page import data_element, document, policy_of
-
-if TYPE_CHECKING:
-    import os
-
-    from kueuepy.pages.data import PageData
+from kueuepy.pages.data import PageData
 
 _SCRIPTS = ("numbers.js", "moments.js", "draw.js", "page.js")
 

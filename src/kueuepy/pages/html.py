@@ -1,12 +1,11 @@
 """HTML for notebooks: all text is escaped, and output is limited to 200 rows and 200 KB."""
 
-from __future__ import annotations
-
 import re
+from collections.abc import Iterable
 from functools import singledispatch
 from itertools import islice
 from numbers import Real
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from kueuepy.cluster import Cluster
 from kueuepy.engine.cycle import Cycle, Settled
@@ -17,10 +16,6 @@ from kueuepy.look.escapes import escape
 from kueuepy.look.notebook import MOST_ROWS, Named, Sheet, hidden_rows
 from kueuepy.scheduler import Scheduler
 from kueuepy.scheduler.shown import NAMES, lines_of, sheet_of, title_of
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable
-
 
 MOST_LINES = 200
 MOST_BYTES = 200_000

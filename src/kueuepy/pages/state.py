@@ -1,10 +1,9 @@
 """The data of a page about a Scheduler at one time."""
 
-from __future__ import annotations
-
 from collections import Counter
+from collections.abc import Iterator
 from operator import itemgetter
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import msgspec
 import numpy as np
@@ -13,6 +12,7 @@ from kueuepy._core import Tables
 from kueuepy.engine.nodes import depth_first
 from kueuepy.engine.tables import queue_table, workload_table
 from kueuepy.errors import KueueError
+from kueuepy.explain import Explanation
 from kueuepy.look.colours import places
 from kueuepy.objects import SECOND, ResourceFlavor
 from kueuepy.pages.data import (
@@ -33,14 +33,9 @@ from kueuepy.pages.data import (
     units_of,
 )
 from kueuepy.profiles.version import describe
+from kueuepy.scheduler import Scheduler
 from kueuepy.session.session import Session, session_of
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from kueuepy.explain import Explanation
-    from kueuepy.scheduler import Scheduler
-    from kueuepy.topology import RackMap
+from kueuepy.topology import RackMap
 
 MOST_EXPLAINED = 300
 """The default number of explanations in a page; each explanation takes a few milliseconds in a large cluster."""

@@ -1,12 +1,11 @@
 """A rack map as boxes and labels: blocks contain racks, and racks contain hosts as bars."""
 
-from __future__ import annotations
-
 import re
 import textwrap
 from collections import Counter
+from collections.abc import Iterable, Sequence
 from itertools import chain, groupby
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import msgspec
 
@@ -15,10 +14,6 @@ from kueuepy.errors.words import counted
 from kueuepy.look.chart import Axis, Box, Chart, Label
 from kueuepy.look.colours import MOST_NAMES, OTHERS
 from kueuepy.look.numbers import amount
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
-
 
 Amounts = dict[str, int]
 """Integer amounts by resource in base units, millicores for cpu."""

@@ -1,31 +1,26 @@
 """RackMap: the domains of a flavor's topology, with their capacity, usage and workloads."""
 
-from __future__ import annotations
-
+import os
 import textwrap
 from collections import Counter
-from typing import TYPE_CHECKING, Any
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
 
 from kueuepy._core import Engine, Quantity
 from kueuepy.engine.cached import cached_property
+from kueuepy.engine.records import TreeView
 from kueuepy.errors import InvalidSpecError, NotFoundError
 from kueuepy.errors.arguments import checked_methods
 from kueuepy.errors.problems import suggestion
+from kueuepy.look.chart import Chart
 from kueuepy.look.escapes import escape
 from kueuepy.look.notebook import WIDTH
 from kueuepy.look.numbers import amount, amount_beside
+from kueuepy.objects import QuantityText, ResourceFlavor
 from kueuepy.objects.base import quantity
+from kueuepy.session.state import SchedulerState
 from kueuepy.tables import Columns
 from kueuepy.topology.drawing import NARROW, WIDE, Rack, Use, draw
-
-if TYPE_CHECKING:
-    import os
-    from collections.abc import Iterator, Mapping, Sequence
-
-    from kueuepy.engine.records import TreeView
-    from kueuepy.look.chart import Chart
-    from kueuepy.objects import QuantityText, ResourceFlavor
-    from kueuepy.session.state import SchedulerState
 
 # Words for levels whose label is not a word.
 _LEVELS = {"kubernetes.io/hostname": "node"}

@@ -1,19 +1,15 @@
 """The answer of `guarantee`: a verdict, its reasons, and a table of facts."""
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING, Any, NamedTuple
+from collections.abc import Iterable
+from typing import Any, NamedTuple
 
 import msgspec
 
 from kueuepy.look.notebook import Sheet, repr_text
 from kueuepy.look.numbers import number
-from kueuepy.objects import Workload  # noqa: TC001 - msgspec evaluates the types of fields
-from kueuepy.tables import Columns  # noqa: TC001 - msgspec evaluates the types of fields
+from kueuepy.objects import Workload
+from kueuepy.tables import Columns
 from kueuepy.tables.columns import Framed, table_of
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable
 
 _VERDICTS = {True: "yes", False: "no", None: "unknown"}
 

@@ -4,24 +4,19 @@ Feature gates of Kueue select the profile. `Mixed`, the default, uses BestFit, a
 pods. `BestFit` disables TASProfileMixed, and `Balanced` enables TASBalancedPlacement.
 """
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING, Any
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
 
 import msgspec
 
 from kueuepy.errors import InvalidSpecError
 from kueuepy.errors.arguments import checked
 from kueuepy.look.notebook import Sheet, repr_html, repr_text
+from kueuepy.objects import QuantityText, Workload
+from kueuepy.scheduler import Scheduler
 from kueuepy.tables import Columns
+from kueuepy.topology import RackMap
 from kueuepy.topology.rackmap import text_of
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
-
-    from kueuepy.objects import QuantityText, Workload
-    from kueuepy.scheduler import Scheduler
-    from kueuepy.topology import RackMap
 
 NOW = "now"
 PROFILES: dict[str, dict[str, bool]] = {

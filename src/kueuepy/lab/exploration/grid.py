@@ -1,41 +1,34 @@
 """Sweep: the rows of a sweep, and methods to compare its policies."""
 
-from __future__ import annotations
-
 import json
 import math
-from typing import TYPE_CHECKING, Any
+import os
+from collections.abc import Sequence
+from typing import Any
 
 import msgspec
 import numpy as np
+from numpy.typing import NDArray
 
+from kueuepy.cluster import Cluster
 from kueuepy.engine.cached import cached_property
 from kueuepy.errors import InvalidSpecError, NotFoundError
 from kueuepy.errors.arguments import checked_methods
 from kueuepy.errors.guesses import guessed
 from kueuepy.errors.words import counted
+from kueuepy.fleet import Fleet
 from kueuepy.lab.exploration.measure import Measure, promises
+from kueuepy.lab.exploration.pictures import SweepPlots
 from kueuepy.lab.exploration.policy import Setup, applied
 from kueuepy.lab.exploration.runs import Row, result_under
 from kueuepy.lab.exploration.statistics import Estimate, PairedDifference, estimate, paired
 from kueuepy.look.notebook import MOST_ROWS, Sheet, repr_text
 from kueuepy.simulation.catalogue import COUNTS, FIGURES, figure_text, interval_text, is_shown, metric_of, titled
 from kueuepy.simulation.model import Recording
+from kueuepy.simulation.result import Result
 from kueuepy.simulation.table import Jobs
 from kueuepy.tables import Columns
 from kueuepy.tables.columns import Framed, categorical
-
-if TYPE_CHECKING:
-    import os
-    from collections.abc import Sequence
-
-    from numpy.typing import NDArray
-
-    from kueuepy.cluster import Cluster
-    from kueuepy.fleet import Fleet
-    from kueuepy.lab.exploration.pictures import SweepPlots
-    from kueuepy.simulation.result import Result
-
 
 ALIKE = (
     "all seeds give the same: nothing is drawn; give jobs as a function of the seed, as "

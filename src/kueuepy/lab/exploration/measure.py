@@ -1,16 +1,16 @@
 """Metrics and targets in text form, such as `wait_p95(team-a)[priority >= 100] <= 30m`, and checks of results."""
 
-from __future__ import annotations
-
 import html
 import math
 import operator
 import re
+from collections.abc import Callable, Iterable, Sequence
 from os import PathLike
-from typing import TYPE_CHECKING, Any, NamedTuple, get_args
+from typing import Any, NamedTuple, get_args
 
 import msgspec
 import numpy as np
+from numpy.typing import NDArray
 
 from kueuepy.engine.decisions import PreemptionReason
 from kueuepy.errors import InvalidSpecError, KueueError, NotFoundError
@@ -22,17 +22,10 @@ from kueuepy.objects import SECOND
 from kueuepy.simulation.catalogue import FIGURES, FLEET_FIGURES, unit_of
 from kueuepy.simulation.figures import Kpis
 from kueuepy.simulation.measures import job_figures, percentile
+from kueuepy.simulation.result import Result
 from kueuepy.simulation.spans import parse_span
 from kueuepy.tables import Categorical, Columns
 from kueuepy.tables.columns import Framed, table_of
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Sequence
-
-    from numpy.typing import NDArray
-
-    from kueuepy.simulation.result import Result
-
 
 _OP = r"\s*(<=|>=|==|!=|<|>)(.*)"
 # The text can be untrusted: each \s* is followed by a character that is not a space, so matching takes linear time.
@@ -167,7 +160,7 @@ class _Parts(msgspec.Struct, frozen=True):
     of_jobs: tuple[Condition, ...] = ()
 
     @staticmethod
-    def of(measure: Measure, result: Result) -> _Parts:
+    def of(measure: Measure, result: Result) -> "_Parts":
         queue = pair = None
         of_jobs = []
         pairs, queues = set(result.totals["nominal"]), set(result.trees)

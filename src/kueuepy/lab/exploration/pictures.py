@@ -1,27 +1,20 @@
 """Plots of sweeps and plans with matplotlib."""
 
-from __future__ import annotations
-
 import textwrap
-from typing import TYPE_CHECKING, Any, Literal, Protocol
+from collections.abc import Sequence
+from typing import Any, Literal, Protocol
 
 import msgspec
 import numpy as np
+from numpy.typing import NDArray
 
 from kueuepy.errors import InvalidSpecError, NotFoundError
 from kueuepy.errors.arguments import checked_methods
+from kueuepy.lab.exploration.statistics import Estimate
 from kueuepy.look.chart import Axis, Chart, Colour, Key, Label, Line, Mark, depth_of, ends_of, names_axis, tiles
 from kueuepy.look.plot import draw
 from kueuepy.simulation.catalogue import COUNTS, figure_text, label_of, metric_of, unit_of
 from kueuepy.tables import Categorical, Columns
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from numpy.typing import NDArray
-
-    from kueuepy.lab.exploration.statistics import Estimate
-
 
 _MOST_KEYS, _MOST_TILES = 6, 144
 # The number of characters in a line of the name of a metric on an axis.
@@ -182,7 +175,7 @@ class SweepPlots:
         title = f"One line per policy, coloured by: {label_of(columns[-1].name)}"
         return draw(Chart(title, across, down, marks, tuple(columns[-1].keys("line"))), ax)
 
-    def _values(self, name: str) -> _Values:
+    def _values(self, name: str) -> "_Values":
         """Return the values of a path or a metric, one for each policy."""
         if name in {path for policy in self._grid.policies for path in policy}:
             return _Values(name, self._grid.means[name])

@@ -1,16 +1,16 @@
 """Policies: values by path that change the cluster, the jobs or the settings of a simulation, and samples of them."""
 
-from __future__ import annotations
-
 import math
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from itertools import product
-from typing import TYPE_CHECKING, Any, Literal, TypeVar
+from typing import Any, Literal, TypeVar
 
 import msgspec
 import numpy as np
+from numpy.typing import NDArray
 
+from kueuepy.cluster import Cluster
 from kueuepy.cluster.edit import edited_all
 from kueuepy.errors import InvalidSpecError, NotFoundError
 from kueuepy.errors.arguments import checked, checked_fields, checked_methods
@@ -18,14 +18,8 @@ from kueuepy.errors.libraries import imported
 from kueuepy.errors.problems import nearest
 from kueuepy.fleet import Fleet
 from kueuepy.simulation.distributions import draws
+from kueuepy.simulation.model import Settings
 from kueuepy.simulation.table import Jobs
-
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-    from kueuepy.cluster import Cluster
-    from kueuepy.simulation.model import Settings
-
 
 Policy = Mapping[str, Any]
 """Values by path."""

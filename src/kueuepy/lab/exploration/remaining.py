@@ -1,17 +1,17 @@
 """Runtimes and arrivals of jobs, drawn from those of a log (runtimes of unfinished jobs after Kaplan and Meier)."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from kueuepy.errors import InvalidSpecError, NotFoundError
 from kueuepy.errors.arguments import checked_methods
 from kueuepy.objects import SECOND, Workload
 from kueuepy.objects.times import LONGEST
+from kueuepy.scheduler import Scheduler
 from kueuepy.session.session import session_of
 from kueuepy.simulation.base import JobColumns
 from kueuepy.simulation.censoring import COLUMN, censored_rows
@@ -23,12 +23,6 @@ from kueuepy.simulation.spans import span
 from kueuepy.simulation.table import Jobs
 from kueuepy.tables import Categorical
 from kueuepy.tables.columns import categorical
-
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-    from kueuepy.scheduler import Scheduler
-
 
 _OTHERS = ""
 

@@ -1,15 +1,14 @@
 """Execution of the simulations of a sweep, on threads or on a Dask cluster."""
 
-from __future__ import annotations
-
 import math
 import sys
 import threading
 import time
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import CancelledError, ThreadPoolExecutor, as_completed
 from contextlib import nullcontext, suppress
 from importlib import import_module
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import Any, TypeVar
 
 import msgspec
 
@@ -18,12 +17,8 @@ from kueuepy.errors import InternalError, InvalidSpecError, KueueError
 from kueuepy.lab.exploration.measure import Measure, figures_of
 from kueuepy.lab.exploration.policy import Policy, Setup, applied
 from kueuepy.simulation.model import Recording
+from kueuepy.simulation.result import Result
 from kueuepy.simulation.simulate import Progress, Simulation, Teller
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
-
-    from kueuepy.simulation.result import Result
 
 T = TypeVar("T")
 R = TypeVar("R")

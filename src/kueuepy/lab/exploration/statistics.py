@@ -1,17 +1,12 @@
 """Confidence intervals of means and probabilities."""
 
-from __future__ import annotations
-
 import math
-from typing import TYPE_CHECKING
 
 import msgspec
 import numpy as np
+from numpy.typing import NDArray
 
 from kueuepy.simulation.intervals import NORMAL, student
-
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
 
 
 def wilson(hits: int, n: int) -> tuple[float, float]:

@@ -1,32 +1,26 @@
 """Storage of sweep rows in a file, so that an interrupted sweep can continue."""
 
-from __future__ import annotations
-
 import hashlib
 import json
+import os
 import sqlite3
+from collections.abc import Iterator, Sequence
 from contextlib import closing, contextmanager
-from typing import TYPE_CHECKING, Any, TypedDict
+from typing import Any, TypedDict
 
 import msgspec
 
 from kueuepy.cluster import dump
 from kueuepy.errors import InvalidSpecError
 from kueuepy.fleet import Fleet
+from kueuepy.lab.exploration.measure import Measure
+from kueuepy.lab.exploration.policy import Setup
+from kueuepy.lab.exploration.runs import Row, Task
 from kueuepy.platform.visibility.fidelity import fidelity
 from kueuepy.profiles.version import installed
 from kueuepy.simulation.saved import plain
+from kueuepy.simulation.table import Jobs
 from kueuepy.tables import Categorical
-
-if TYPE_CHECKING:
-    import os
-    from collections.abc import Iterator, Sequence
-
-    from kueuepy.lab.exploration.measure import Measure
-    from kueuepy.lab.exploration.policy import Setup
-    from kueuepy.lab.exploration.runs import Row, Task
-    from kueuepy.simulation.table import Jobs
-
 
 _SEED = "jobs:seed"
 

@@ -1,12 +1,11 @@
 """Guarantees of an empty cluster: quota in the worst case, and protection from preemption, by synthetic workloads."""
 
-from __future__ import annotations
-
 import math
 from bisect import bisect_left
+from collections.abc import Callable, Iterator, Mapping
 from functools import partial
 from math import gcd
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import msgspec
 import numpy as np
@@ -34,10 +33,6 @@ from kueuepy.objects import (
 )
 from kueuepy.scheduler import Scheduler
 from kueuepy.session.session import session_of
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping
-
 
 HIGH = 1_000_000_000
 """A priority higher than that of all other workloads."""

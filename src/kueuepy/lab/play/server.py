@@ -1,19 +1,15 @@
 """The page of a playground, served on the loopback interface."""
 
-from __future__ import annotations
-
 import json
 import threading
 from http import HTTPStatus
 from importlib.resources import files
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from kueuepy.lab.play.answers import Playground
 from kueuepy.look.page import data_element, document, policy_of
 from kueuepy.look.serving import Answer, Request
 from kueuepy.look.serving import Server as LoopbackServer
-
-if TYPE_CHECKING:
-    from kueuepy.lab.play.answers import Playground
 
 
 def part_of_view(name: str) -> str:

@@ -1,22 +1,17 @@
 """The Jupyter widget of a playground."""
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING, Any
+from collections.abc import Mapping
+from typing import Any
 
 import anywidget
 import traitlets
 
+from kueuepy.cluster import Cluster
 from kueuepy.errors.arguments import checked_methods
+from kueuepy.lab.play.answers import Playground, Value
 from kueuepy.lab.play.server import part_of_view
 from kueuepy.look.colours import tokens
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from kueuepy.cluster import Cluster
-    from kueuepy.lab.play.answers import Playground, Value
-    from kueuepy.simulation.result import Result
+from kueuepy.simulation.result import Result
 
 
 @checked_methods

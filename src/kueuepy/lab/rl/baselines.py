@@ -1,16 +1,12 @@
 """Baselines that a learned policy should outperform, and a function that plays an episode."""
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
+from typing import Any, NamedTuple, Protocol
 
 import numpy as np
+from numpy.typing import NDArray
 
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-    from kueuepy.lab.rl.quota import QuotaEnv
-    from kueuepy.simulation.figures import Kpis
+from kueuepy.lab.rl.quota import QuotaEnv
+from kueuepy.simulation.figures import Kpis
 
 _PER_QUEUE = 9
 _WAITING, _USED = 0, 3

@@ -1,33 +1,26 @@
 """Parallel episodes of one or several environments in the core."""
 
-from __future__ import annotations
-
 import math
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from itertools import islice, product
-from typing import TYPE_CHECKING, Any, NamedTuple, TypedDict
+from typing import Any, NamedTuple, TypedDict
 
 import gymnasium
 import numpy as np
+from numpy.typing import NDArray
 
 from kueuepy._core import Environments, Quantity
+from kueuepy.cluster import Cluster
 from kueuepy.cluster.edit import edited_all, named, value_at
 from kueuepy.errors import InvalidSpecError
 from kueuepy.objects import SECOND, Object
 from kueuepy.scheduler import Scheduler
+from kueuepy.simulation.figures import Kpis
 from kueuepy.simulation.model import Clock, Delay, Event, Missing, OnLoop, Recording, RunModel, Settings, Time
 from kueuepy.simulation.prepare import Prepared
 from kueuepy.simulation.simulate import result_of
 from kueuepy.simulation.spans import span
 from kueuepy.simulation.table import Jobs
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping, Sequence
-
-    from numpy.typing import NDArray
-
-    from kueuepy.cluster import Cluster
-    from kueuepy.simulation.figures import Kpis
-
 
 # Maximum number of combinations of an object's bounds to validate.
 _CORNERS = 256

@@ -1,20 +1,16 @@
 """A connection to an API server that sends GET requests only."""
 
-from __future__ import annotations
-
 import os
 import time
+from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 from urllib.parse import urlencode
 
 import msgspec
 
 from kueuepy.errors import ApiError
 from kueuepy.errors.libraries import imported
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
 
 PAGE = 500
 """The maximum number of objects that one request returns."""
@@ -103,7 +99,7 @@ class Connection:
         self._faults = (urllib3.exceptions.HTTPError, OSError)
 
     @classmethod
-    def open(cls, context: str = "", kubeconfig: str | None = None) -> Connection:
+    def open(cls, context: str = "", kubeconfig: str | None = None) -> "Connection":
         """Open the connection of a source.
 
         Args:

@@ -1,9 +1,8 @@
 """The objects of a running cluster that influence Kueue's decisions."""
 
-from __future__ import annotations
-
 import time
-from typing import TYPE_CHECKING, Any
+from collections.abc import Iterator
+from typing import Any
 
 import msgspec
 
@@ -12,10 +11,6 @@ from kueuepy.platform.apiserver.connection import FORBIDDEN, NOT_FOUND, Connecti
 from kueuepy.platform.apiserver.resources import DEPLOYMENTS, KUEUE, MANAGER_CONFIG, OF_TOPOLOGY, RESOURCES, Resource
 from kueuepy.profiles import DEVELOPMENT, release_of_image
 from kueuepy.sources import LiveSource
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
 
 # The versions of Kueue's API that this package reads, in order of preference.
 _VERSIONS = ("v1beta2", "v1beta1", "v1alpha1")

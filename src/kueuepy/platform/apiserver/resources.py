@@ -1,7 +1,5 @@
 """The objects of a running cluster that influence Kueue's decisions, and the permissions that reading them needs."""
 
-from __future__ import annotations
-
 from typing import Any, NamedTuple
 
 KUEUE = "kueue.x-k8s.io"

@@ -1,19 +1,15 @@
 """Replacement of names with keyed hashes, so that a recording can be shared outside the organisation."""
 
-from __future__ import annotations
-
 import hashlib
 import hmac
 import os
 import re
 import secrets
+from collections.abc import Callable, Iterable
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from kueuepy.errors import InvalidSpecError, NotFoundError
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
 
 _HOSTNAME = "kubernetes.io/hostname"
 _NAMESPACE = "kubernetes.io/metadata.name"
@@ -50,7 +46,7 @@ class Anonymiser:
         self.mark = self._hash("key", "mark")
 
     @classmethod
-    def of_file(cls, path: str | os.PathLike[str]) -> Anonymiser:
+    def of_file(cls, path: str | os.PathLike[str]) -> "Anonymiser":
         """Read the key from a file. If the file does not exist, create it with a random key and mode 0600.
 
         Raises:

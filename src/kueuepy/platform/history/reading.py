@@ -20,13 +20,13 @@ of an evicted workload is free), `Requeued`, `PodsReady`, `Finished`, `Deleted` 
 might influence decisions). `reason` is the reason of the condition that records the event.
 """
 
-from __future__ import annotations
-
+import os
 import sqlite3
 import zlib
+from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 from weakref import finalize
 
 import msgspec
@@ -36,11 +36,6 @@ from kueuepy.files import is_file
 from kueuepy.objects import Timestamp
 from kueuepy.objects.times import LONGEST, nanoseconds_of
 from kueuepy.sources import LiveSource
-
-if TYPE_CHECKING:
-    import os
-    from collections.abc import Iterator
-
 
 APPLICATION = 0x6B756575
 """The application id of the file, which distinguishes recordings from other SQLite files."""
@@ -328,7 +323,7 @@ class RecordedState(LiveSource):
             self.time = end
 
     @classmethod
-    def open(cls, name: str) -> RecordedState:
+    def open(cls, name: str) -> "RecordedState":
         """Open `FILE.db` at its end, or `FILE.db@TIME` at the given time.
 
         Raises:

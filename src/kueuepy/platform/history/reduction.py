@@ -1,14 +1,9 @@
 """The parts of objects that influence decisions, and the events between two versions of a Workload."""
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING, Any, NamedTuple
+from collections.abc import Mapping
+from typing import Any, NamedTuple
 
 from kueuepy.objects.times import parse_time
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
 
 _POD_FIELDS = (
     "affinity",

@@ -1,23 +1,18 @@
 """Writing of a recording: each event is written once, in a transaction."""
 
-from __future__ import annotations
-
 import hashlib
-from typing import TYPE_CHECKING, Any, NamedTuple
+import os
+from collections.abc import Iterable
+from typing import Any, NamedTuple
 
 import msgspec
 
 from kueuepy.errors import InvalidSpecError
 from kueuepy.objects import SECOND
 from kueuepy.objects.times import parse_time
+from kueuepy.platform.history.anonymise import Anonymiser
 from kueuepy.platform.history.reading import closed, connected, pack, reading, table_of, unpack
 from kueuepy.platform.history.reduction import content, reduced, transitions
-
-if TYPE_CHECKING:
-    import os
-    from collections.abc import Iterable
-
-    from kueuepy.platform.history.anonymise import Anonymiser
 
 _WORKLOAD = (
     "INSERT INTO workloads (uid, namespace, name, queue, priority, job, user, created, pod_sets)"

@@ -1,8 +1,7 @@
 """Import of the output of `kubectl get -A -o yaml` into a Scheduler."""
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING, Any
+from collections.abc import Iterable, Iterator
+from typing import Any
 
 import msgspec
 
@@ -14,7 +13,9 @@ from kueuepy.errors.words import counted
 from kueuepy.jobs.made import Existing
 from kueuepy.manifest import Limits, Manifest, collector, load
 from kueuepy.manifest.jobkinds import QUEUE_NAME
+from kueuepy.manifest.text.reading import Item
 from kueuepy.manifest.text.sources import Source, live_parts, opened
+from kueuepy.objects import Condition, Workload
 from kueuepy.objects.times import Duration, TimeLike, nanoseconds_of
 from kueuepy.platform.importer.pods import PodImport, Rules
 from kueuepy.platform.importer.report import (
@@ -30,12 +31,6 @@ from kueuepy.scheduler import Scheduler
 from kueuepy.session.session import session_of
 from kueuepy.session.submission import SubmittedWorkload, latest_time, of_jobs
 from kueuepy.session.workloads import await_victims, is_stopping, job_stopped, take
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
-
-    from kueuepy.manifest.text.reading import Item
-    from kueuepy.objects import Condition, Workload
 
 DUMP_LIMITS = Limits(document_bytes=2**31, nodes=500_000_000)
 """The limits on the size of a dump: 2 GiB and 500 million nodes, which are 8 and 10 times the limits of a manifest."""

@@ -3,13 +3,13 @@
 Source: `cmd/importer` (kueue ff69552e79): `pod/check.go`, `pod/import.go`, `mapping`.
 """
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING, Any, TypeAlias
+from collections.abc import Iterable, Mapping
+from typing import Any, TypeAlias
 
 import msgspec
 
 from kueuepy._core import Quantity, pod_requests
+from kueuepy.cluster import Cluster
 from kueuepy.errors import InvalidSpecError, KueueError
 from kueuepy.errors.arguments import checked
 from kueuepy.manifest.jobkinds import QUEUE_NAME
@@ -25,11 +25,6 @@ from kueuepy.objects import (
 )
 from kueuepy.objects.readable import ready
 from kueuepy.platform.importer.report import Imported
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
-
-    from kueuepy.cluster import Cluster
 
 _OVER = ("Succeeded", "Failed")
 

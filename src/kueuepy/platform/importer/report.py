@@ -1,22 +1,16 @@
 """The progress of an import, and its outcome for each object as a table."""
 
-from __future__ import annotations
-
 import os
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal, TypeAlias
+from typing import Any, Literal, TypeAlias
 
 import msgspec
 
 from kueuepy.files import is_directory, is_file
+from kueuepy.manifest.text.text import Text
 from kueuepy.tables import Columns
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-
-    from kueuepy.manifest.text.text import Text
 
 Progress: TypeAlias = Callable[[int, int], None]
 """A function of the number of bytes read and the total number of bytes; in the last call, the two numbers are equal."""

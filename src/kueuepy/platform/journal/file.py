@@ -17,27 +17,21 @@ power failure during a checkpoint can leave a page of the database file half old
 page by the page in the `-wal` file, so its token means nothing.
 """
 
-from __future__ import annotations
-
 import os
 import secrets
 import sqlite3
+from collections.abc import Iterator, Sequence
 from contextlib import closing, contextmanager, suppress
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal, NamedTuple, TypeAlias
+from typing import Literal, NamedTuple, TypeAlias
 from zlib import crc32
 
 import msgspec
 
+from kueuepy.engine.cycle import Cycle
 from kueuepy.engine.decisions import Admitted, Preempting
 from kueuepy.errors import InvalidSpecError, StateError, UnsupportedError
 from kueuepy.platform.journal.lock import is_locked
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-
-    from kueuepy.engine.cycle import Cycle
-
 
 APPLICATION_ID = 0x4B554555
 VERSION = 2

@@ -4,8 +4,6 @@ SQLite uses `fcntl` locks on POSIX. A process loses all its `fcntl` locks on a f
 of that file. For this reason, only SQLite opens journals; other code in this package only calls `stat` on them.
 """
 
-from __future__ import annotations
-
 import os
 import sqlite3
 import stat

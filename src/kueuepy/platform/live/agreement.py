@@ -1,23 +1,18 @@
 """The agreement of kueuepy with a recorded cluster, as numbers and tables."""
 
-from __future__ import annotations
-
 from bisect import bisect_left, insort
 from collections import Counter
-from typing import TYPE_CHECKING, Any, Literal, TypeAlias
+from collections.abc import Mapping, Sequence
+from typing import Any, Literal, TypeAlias
 
 import msgspec
 import numpy as np
+from numpy.typing import NDArray
 
 from kueuepy.errors.words import counted
 from kueuepy.objects import SECOND, Timestamp
 from kueuepy.tables import Categorical, Columns
 from kueuepy.tables.columns import times
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-
-    from numpy.typing import NDArray
 
 _PERCENTS = (5, 25, 50, 75, 95)
 

@@ -1,18 +1,19 @@
 """Closed-loop verification: kueuepy makes its own decisions on the recorded inputs."""
 
-from __future__ import annotations
-
 import heapq
+import os
 from collections import Counter
+from collections.abc import Callable, Sequence
 from functools import partial
 from itertools import count
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 from kueuepy.errors import KueueError
 from kueuepy.errors.arguments import checked
 from kueuepy.objects import SECOND
 from kueuepy.objects.times import Duration, duration_ns
 from kueuepy.platform.history import Conditions
+from kueuepy.platform.live.agreement import ClosedAgreement
 from kueuepy.platform.live.comparison import Comparison, Made
 from kueuepy.platform.live.following import Follower
 from kueuepy.platform.live.recording import (
@@ -27,15 +28,9 @@ from kueuepy.platform.live.recording import (
     usual_latency,
     usual_release,
 )
+from kueuepy.platform.live.verify import Progress
 from kueuepy.platform.visibility import SchedulerEvent, drain_events
 from kueuepy.session.session import session_of
-
-if TYPE_CHECKING:
-    import os
-    from collections.abc import Callable, Sequence
-
-    from kueuepy.platform.live.agreement import ClosedAgreement
-    from kueuepy.platform.live.verify import Progress
 
 _MOST_CYCLES = 1000
 _MILLISECOND = SECOND // 1000

@@ -1,11 +1,10 @@
 """The comparison of kueuepy's own run with the recorded run: decisions, order, times and preemptions."""
 
-from __future__ import annotations
-
 from bisect import bisect_left, insort
 from collections import Counter, defaultdict
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import pairwise
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -14,15 +13,11 @@ from kueuepy.errors.words import counted
 from kueuepy.objects import SECOND, Timestamp
 from kueuepy.platform.live.agreement import ClosedAgreement, Difference, Kind
 from kueuepy.platform.live.following import RETRY_PERIOD, Follower
+from kueuepy.platform.live.recording import Life, RecordedDecision, Run
+from kueuepy.platform.visibility import SchedulerEvent
 from kueuepy.session.session import session_of
 from kueuepy.tables import Columns
 from kueuepy.tables.columns import categorical, times
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping, Sequence
-
-    from kueuepy.platform.live.recording import Life, RecordedDecision, Run
-    from kueuepy.platform.visibility import SchedulerEvent
 
 UNEXPLAINED = "another rule, or an input that the recording lacks"
 

@@ -1,26 +1,20 @@
 """A running cluster as a Scheduler."""
 
-from __future__ import annotations
-
+import os
+from collections.abc import Mapping
 from types import MappingProxyType
-from typing import TYPE_CHECKING
 
 import msgspec
 
 from kueuepy.cluster import Cluster
 from kueuepy.errors.arguments import checked
+from kueuepy.explain import Explanation
 from kueuepy.objects import Timestamp
 from kueuepy.pages import Page
 from kueuepy.pages.state import MOST_EXPLAINED, state_data
 from kueuepy.platform.apiserver import ClusterReader, Connection
 from kueuepy.platform.importer import Import, ImportReport, import_cluster
-
-if TYPE_CHECKING:
-    import os
-    from collections.abc import Mapping
-
-    from kueuepy.explain import Explanation
-    from kueuepy.scheduler import Scheduler
+from kueuepy.scheduler import Scheduler
 
 
 class LiveCluster:

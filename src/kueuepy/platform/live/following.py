@@ -1,14 +1,14 @@
 """A Scheduler that follows a recording: it applies the recorded changes but makes its own decisions."""
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING, Any
+from collections.abc import Iterable, Iterator
+from typing import Any
 
 from msgspec.structs import replace
 
 from kueuepy._core import Quantity
 from kueuepy.cluster import Cluster
 from kueuepy.engine.cycle import Cycle
+from kueuepy.engine.decisions import Decision
 from kueuepy.errors import KueueError
 from kueuepy.manifest import load
 from kueuepy.objects import SECOND, ClusterQueue, Cohort, FairSharing, LocalQueue, Object, ResourceFlavor, Taint
@@ -18,11 +18,6 @@ from kueuepy.scheduler import Scheduler
 from kueuepy.session.session import session_of
 from kueuepy.session.submission import SubmittedWorkload
 from kueuepy.session.workloads import await_victims, is_stopping, job_stopped, take
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
-
-    from kueuepy.engine.decisions import Decision
 
 RETRY_PERIOD = SECOND
 """The time for which Kueue collects notifications before it retries the inadmissible workloads of a cohort tree.
@@ -55,7 +50,7 @@ class Follower:
         self.refused: set[str] = set()
 
     @classmethod
-    def start(cls, configuration: Iterable[dict[str, Any]]) -> Follower:
+    def start(cls, configuration: Iterable[dict[str, Any]]) -> "Follower":
         """Return a Follower with an empty cluster and with the Configuration in the given objects, if they contain one.
 
         Args:
@@ -66,7 +61,7 @@ class Follower:
         session_of(scheduler).engine.hold_retries(hold=True)
         return cls(scheduler)
 
-    def fork(self) -> Follower:
+    def fork(self) -> "Follower":
         """Return an independent copy, except for `notes`, which are shared."""
         twin = type(self)(self.scheduler.fork())
         twin.due, twin.notes, twin.refused = dict(self.due), self.notes, self.refused

@@ -1,13 +1,13 @@
 """The recorder: watches of all kinds that influence decisions, written to one file."""
 
-from __future__ import annotations
-
+import os
 import queue
 import random
 import threading
 import time
+from collections.abc import Callable, Iterator
 from contextlib import suppress
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import msgspec
 
@@ -20,11 +20,6 @@ from kueuepy.platform.apiserver.connection import FORBIDDEN, GONE
 from kueuepy.platform.apiserver.resources import OF_TOPOLOGY
 from kueuepy.platform.history import Anonymiser, RecordingWriter
 from kueuepy.platform.journal.lock import Lock, resolved
-
-if TYPE_CHECKING:
-    import os
-    from collections.abc import Callable, Iterator
-
 
 # The time in seconds after which the server should end a watch; a new watch then continues from the same version.
 _WATCH = 280

@@ -1,14 +1,13 @@
 """The recorded history of a cluster: writes of objects in their order, the decisions and the lives of workloads."""
 
-from __future__ import annotations
-
 import gzip
 import os
 import re
 from collections import defaultdict
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from statistics import median_low
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import msgspec
 
@@ -21,12 +20,7 @@ from kueuepy.objects import Timestamp
 from kueuepy.objects.times import parse_time
 from kueuepy.platform.apiserver import RESOURCES
 from kueuepy.platform.history import Conditions, Recording, reduced
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping, Sequence
-
-    from kueuepy.platform.live.agreement import Kind
-
+from kueuepy.platform.live.agreement import Kind
 
 _PREEMPTOR = re.compile(r"\(UID: ([^,)]*)")
 _MANAGER = "kueue-manager-config"

@@ -1,27 +1,22 @@
 """The agreement of kueuepy with a running cluster, decision by decision."""
 
-from __future__ import annotations
-
 import heapq
 import threading
 import time
 from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import count
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 from kueuepy.objects import SECOND
 from kueuepy.objects.times import Duration, duration_ns
 from kueuepy.platform.apiserver import RESOURCES, ClusterReader, Connection
 from kueuepy.platform.history import reduced
+from kueuepy.platform.live.agreement import Difference
 from kueuepy.platform.live.recorder import Message, Watches
 from kueuepy.platform.live.recording import Change
 from kueuepy.platform.live.verify import Verifier
 from kueuepy.platform.metrics.series import OwnSeries, exposition
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Sequence
-
-    from kueuepy.platform.live.agreement import Difference
 
 _BATCH = 0.2
 # The longest delay between the events of different watches.
@@ -161,7 +156,7 @@ class Shadow:
         self.counts: Counter[tuple[str, str]] = Counter()
 
     @classmethod
-    def open(cls, context: str = "", *, latency: Duration = "1.2s") -> Shadow:
+    def open(cls, context: str = "", *, latency: Duration = "1.2s") -> "Shadow":
         """Create a shadow of a kubeconfig context. The function requires the extra `live`.
 
         Args:

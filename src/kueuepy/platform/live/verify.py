@@ -1,9 +1,9 @@
 """Verification of kueuepy's decisions against the decisions of a real cluster."""
 
-from __future__ import annotations
-
+import os
 from collections import Counter, defaultdict, deque
-from typing import TYPE_CHECKING, Any, Literal, TypeAlias, TypeVar
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from typing import Any, Literal, TypeAlias, TypeVar
 
 from kueuepy.engine.decisions import Admitted, Decision, Preempting
 from kueuepy.errors.arguments import checked
@@ -25,17 +25,12 @@ from kueuepy.platform.live.recording import (
 )
 from kueuepy.session.session import session_of
 
-if TYPE_CHECKING:
-    import os
-    from collections.abc import Callable, Iterable, Iterator, Sequence
-
-
 _MOST_CYCLES = 1000
 _RETRY = "the time at which Kueue retries pending workloads, which no object shows"
 _CHECKPOINTS = 64
 _WRITTEN_TOGETHER = 12
 _KINDS: tuple[Kind, ...] = ("admission", "preemption", "replacement")
-Progress: TypeAlias = "Callable[[int, int], None]"
+Progress: TypeAlias = Callable[[int, int], None]
 _K = TypeVar("_K")
 _Outcome: TypeAlias = Literal["same", "moment", "tie", "different"]
 

@@ -1,19 +1,14 @@
 """Series of metrics in the Prometheus text format, and a server of them."""
 
-from __future__ import annotations
-
 from bisect import bisect_left
+from collections.abc import Callable, Iterable, Iterator
 from itertools import accumulate
 from types import SimpleNamespace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from kueuepy.errors import InvalidSpecError
 from kueuepy.errors.libraries import imported
 from kueuepy.look.serving import Answer, Request, Server
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator
-
 
 Labels = tuple[tuple[str, str], ...]
 """Pairs of label name and value, sorted by name."""

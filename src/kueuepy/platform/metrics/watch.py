@@ -1,26 +1,19 @@
 """Kueue's metrics of a Scheduler, under Kueue's names, for dashboards made for Kueue."""
 
-from __future__ import annotations
-
 import math
 from collections import deque
+from collections.abc import Iterable, Iterator
 from threading import RLock
-from typing import TYPE_CHECKING
 
 from kueuepy.engine.locks import survives_fork
+from kueuepy.engine.records import BacklogView, ClusterQueueView, CohortView, LocalQueueView, UnadmittedView
 from kueuepy.engine.tables import UNLIMITED
+from kueuepy.objects import Timestamp
 from kueuepy.platform.metrics.series import Histogram, Series, exposition
 from kueuepy.platform.visibility import EventTable, SchedulerEvent, drain_events, event_table
 from kueuepy.profiles import has_metric
+from kueuepy.scheduler import Scheduler
 from kueuepy.session.session import session_of
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
-
-    from kueuepy.engine.records import BacklogView, ClusterQueueView, CohortView, LocalQueueView, UnadmittedView
-    from kueuepy.objects import Timestamp
-    from kueuepy.scheduler import Scheduler
-
 
 _WAITING = "Number of pending workloads: active ones, which a cycle will consider, and inadmissible ones."
 _TEXTS = {

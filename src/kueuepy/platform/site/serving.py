@@ -1,14 +1,13 @@
 """Pages of Schedulers, clusters and recordings, as a file or served on the loopback interface while they change."""
 
-from __future__ import annotations
-
 import hashlib
 import math
 import os
 import threading
 import time
+from collections.abc import Callable, Hashable, Iterator, Mapping
 from http import HTTPStatus
-from typing import TYPE_CHECKING, Any, Literal, TypeAlias
+from typing import Any, Literal, TypeAlias
 
 import msgspec
 
@@ -16,6 +15,7 @@ from kueuepy._core import Quantity
 from kueuepy.cluster import Cluster
 from kueuepy.errors import KueueError, StateError
 from kueuepy.errors.arguments import checked
+from kueuepy.explain import Explanation
 from kueuepy.look.serving import Answer, Request
 from kueuepy.manifest.text.sources import is_recording, live_parts, opened
 from kueuepy.objects import SECOND
@@ -26,12 +26,6 @@ from kueuepy.pages.state import MOST_EXPLAINED, explained_data, state_data
 from kueuepy.platform.history import Conditions, RecordedState, Recording
 from kueuepy.platform.importer import import_cluster
 from kueuepy.scheduler import Scheduler
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Hashable, Iterator, Mapping
-
-    from kueuepy.explain import Explanation
-
 
 _Cells = dict[tuple[str, str], int]
 

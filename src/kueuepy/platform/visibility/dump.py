@@ -1,8 +1,6 @@
 """The dump that Kueue logs on SIGUSR2, as data: workloads with quota, and pending workloads."""
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import msgspec
 
@@ -10,10 +8,8 @@ from kueuepy.engine.nodes import nodes_of
 from kueuepy.errors.arguments import checked
 from kueuepy.manifest import to_dict
 from kueuepy.objects import SECOND, ClusterQueue
+from kueuepy.scheduler import Scheduler
 from kueuepy.session.session import session_of
-
-if TYPE_CHECKING:
-    from kueuepy.scheduler import Scheduler
 
 _Cells = dict[str, dict[str, int]]
 

@@ -1,22 +1,19 @@
 """Events of workloads, and their table with one row for each event."""
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING, Any
+from collections.abc import Iterator, Sequence
+from typing import Any
 
 import msgspec
 
-from kueuepy.engine.records import EventKind  # noqa: TC001 - msgspec reads it
+from kueuepy._core import Engine
+from kueuepy.engine.records import (
+    EventKind,
+    EventView,
+)
 from kueuepy.errors.arguments import checked
 from kueuepy.objects import Timestamp
 from kueuepy.tables import Columns
 from kueuepy.tables.columns import times
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-
-    from kueuepy._core import Engine
-    from kueuepy.engine.records import EventView
 
 
 class SchedulerEvent(msgspec.Struct, frozen=True):

@@ -1,7 +1,5 @@
 """The Kueue version that kueuepy mirrors, as data: its feature gates and the parts that are not modelled."""
 
-from __future__ import annotations
-
 import msgspec
 
 from kueuepy.cluster.unmodelled import fields

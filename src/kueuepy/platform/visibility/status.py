@@ -1,25 +1,19 @@
 """The status of queues, and pending workloads, as Kueue's controllers and its visibility API show them."""
 
-from __future__ import annotations
-
 import math
-from typing import TYPE_CHECKING, Any, TypeAlias
+from collections.abc import Callable, Iterable, Iterator
+from typing import Any, TypeAlias
 
 import msgspec
 
 from kueuepy._core import Engine, Quantity
+from kueuepy.engine.records import ConsumedView, FlavorHolding
 from kueuepy.errors import InvalidSpecError, NotFoundError
 from kueuepy.errors.arguments import checked
+from kueuepy.objects.status import ConditionStatus
 from kueuepy.objects.times import Timestamp, format_time
+from kueuepy.scheduler import Scheduler
 from kueuepy.session.session import session_of
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator
-
-    from kueuepy.engine.records import ConsumedView, FlavorHolding
-    from kueuepy.objects.status import ConditionStatus
-    from kueuepy.scheduler import Scheduler
-
 
 Formatter: TypeAlias = "Callable[[str, int], str]"
 _MOST = 2**63 - 1
