@@ -198,11 +198,8 @@ def made():
 
 @everywhere
 @pytest.mark.parametrize("name", CALLS)
-def test_calls_of_a_scheduler(name, is_long, request):
+def test_calls_of_a_scheduler(name, is_long):
     base, call = made(), CALLS[name]
-    if name.endswith("with checks") and is_long:
-        reason = "an exception on the line that leaves `with session.asking` keeps the lock"
-        request.applymarker(pytest.mark.xfail(reason=reason, strict=True))
     if name.endswith("with checks"):
         base.answer_checks({"example.com/budget": approve})
     done = base.fork()

@@ -1,15 +1,60 @@
-"""Replace locks in a forked child process if another thread held them at the time of the fork."""
+"""Locks that survive a fork of the process, and the record of calls of functions of the user."""
 
 from __future__ import annotations
 
 import os
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 from weakref import ref
 
 from kueuepy.errors import StateError
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from threading import RLock
+
+T = TypeVar("T")
+
+
+class Asking:
+    """Whether a function of the user is being called, which may read an object, but not change it."""
+
+    __slots__ = ("_last",)
+
+    def __init__(self) -> None:
+        """Create the state in which no function is being called."""
+        self._last: Callable[[], object] = _nothing
+
+    def begin(self) -> object:
+        """Return a token; the call lasts until the caller drops it.
+
+        A lock would stay locked if KeyboardInterrupt is raised on the line that unlocks it. The token goes with the
+        frame that holds it.
+        """
+        token = _Token()
+        self._last = ref(token)
+        return token
+
+    def call(self, function: Callable[..., T], *args: Any) -> T:
+        """Call a function of the user."""
+        token = self.begin()
+        try:
+            return function(*args)
+        finally:
+            # The traceback of an exception would keep the token as long as itself.
+            del token
+
+    def is_open(self) -> bool:
+        """Return whether the call lasts."""
+        return self._last() is not None
+
+
+class _Token:
+    __slots__ = ("__weakref__",)
+
+
+def _nothing() -> None:
+    return None
+
 
 # The name of each lock's attribute, by holder. A WeakKeyDictionary would work too, but is three times slower.
 _holders: dict[ref[Any], str] = {}

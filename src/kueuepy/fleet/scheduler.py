@@ -371,10 +371,11 @@ class FleetScheduler:
             waits = status.check == "Pending" and status.cluster is None and conditions.get("QuotaReserved")
             if not waits or conditions.get("Evicted") or conditions.get("Finished"):
                 continue
-            with ExitStack() as asking:
-                for scheduler in (self.manager, *self.workers.values()):
-                    asking.enter_context(session_of(scheduler).asking)
+            asked = [session_of(scheduler).asking.begin() for scheduler in (self.manager, *self.workers.values())]
+            try:
                 chosen = chosen_names(dispatcher.choose(workload, reachable, self.now))
+            finally:
+                asked.clear()
             if chosen is None:
                 continue
             self._dispatch.nominate(session_of(self.manager).state.id_of(key), [self._number(name) for name in chosen])

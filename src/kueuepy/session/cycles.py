@@ -61,8 +61,7 @@ def _answers(session: Session) -> list[tuple[str, str, CheckAnswer]]:
         request = CheckRequest(
             state.workload(key), declared, Timestamp.of(state.engine.now), parameters_of(declared, state.related)
         )
-        with session.asking:
-            said = answer(controller, request)
+        said = session.asking.call(answer, controller, request)
         if said is not None:
             answers.append((key, name, said))
     return answers

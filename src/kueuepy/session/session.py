@@ -3,14 +3,13 @@
 from collections.abc import Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from functools import partial
-from threading import Lock as Mutex
 from threading import RLock
 from typing import Any, Protocol, TypeAlias
 
 from kueuepy._core import Engine
 from kueuepy.engine.cached import cached_property
 from kueuepy.engine.cycle import Cycle
-from kueuepy.engine.locks import survives_fork
+from kueuepy.engine.locks import Asking, survives_fork
 from kueuepy.errors import StateError
 from kueuepy.session.calls import Call
 from kueuepy.session.state import SchedulerState
@@ -75,9 +74,9 @@ class Session:
         return self.state.engine
 
     @cached_property
-    def asking(self) -> Mutex:
-        """The lock to hold during the call of a user's function, which may read the state, but not change it."""
-        return Mutex()
+    def asking(self) -> Asking:
+        """Whether a function of the user is being called, which may read the state, but not change it."""
+        return Asking()
 
     def change(self, *, several: bool = False) -> AbstractContextManager[object]:
         """Return a context manager for one change, during which no other thread can execute calls.
@@ -136,5 +135,5 @@ class Session:
         Raises:
             StateError: Such a function is being called.
         """
-        if "asking" in self.__dict__ and self.asking.locked():
+        if "asking" in self.__dict__ and self.asking.is_open():
             raise StateError("this Scheduler is in use by a function that it called; the function may only read it")

@@ -155,10 +155,8 @@ class FleetPrepared(Prepared):
         assert isinstance(self.fleet.dispatcher, External)
         assert self.fleet.dispatcher.choose is not None
         names = {self.fleet.clusters[number]: number for number in clusters}
-        with self.asking:
-            chosen = chosen_names(
-                self.fleet.dispatcher.choose(self.workload_of(row), _Clusters(self, names), (now - self.zero) / SECOND)
-            )
+        workload, seconds = self.workload_of(row), (now - self.zero) / SECOND
+        chosen = chosen_names(self.asking.call(self.fleet.dispatcher.choose, workload, _Clusters(self, names), seconds))
         if chosen is None:
             return None
         for name in chosen:

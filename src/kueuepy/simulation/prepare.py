@@ -6,7 +6,6 @@ from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from functools import partial
 from numbers import Integral
-from threading import Lock
 from typing import Any
 
 import msgspec
@@ -16,6 +15,7 @@ from numpy.typing import NDArray
 import kueuepy.objects as kinds
 from kueuepy._core import Engine, VirtualRun
 from kueuepy.cluster import Cluster
+from kueuepy.engine.locks import Asking
 from kueuepy.engine.threads import for_cycles
 from kueuepy.errors import InvalidSpecError, NotFoundError
 from kueuepy.errors.arguments import checked_methods
@@ -66,7 +66,7 @@ class Prepared:
         shapes: Unnamed Workloads, one for each group of jobs with identical requests.
         core: The simulation in the core.
         reached: The time up to which the simulation has been advanced, in nanoseconds.
-        asking: The lock that is held during the call of a user's function, which must not change the simulation.
+        asking: Whether a function of the user is being called, which must not change the simulation.
     """
 
     def __init__(
@@ -96,7 +96,7 @@ class Prepared:
         self.settings, self.threads = settings, threads
         self._given = (cluster, jobs)
         self.reached = 0
-        self.asking = Lock()
+        self.asking = Asking()
         self.bases = self._open(cluster, base)
         self.base = self.bases[0]
         table = self._all_jobs(jobs)
@@ -178,7 +178,7 @@ class Prepared:
         twin = type(self).__new__(type(self))
         twin.__dict__.update(self.__dict__)
         # A function of the user that runs in one copy does not block the other.
-        twin.core, twin.asking = self.core.copy(), Lock()
+        twin.core, twin.asking = self.core.copy(), Asking()
         twin.options = {**self.options, "changes": list(self.options["changes"])}
         for name in ("shapes", "_tables", "_codes", "_later"):
             setattr(twin, name, list(getattr(self, name)))

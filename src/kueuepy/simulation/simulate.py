@@ -136,7 +136,7 @@ def _alone(method: Method, *, changes: bool = False) -> Method:
     @wraps(method)
     def alone(self: Simulation, *arguments: Any, **named: Any) -> Any:
         with self._turn:
-            if changes and self._run.asking.locked():
+            if changes and self._run.asking.is_open():
                 raise StateError("this Simulation is in use by a function that it called, which may only read it")
             return method(self, *arguments, **named)
 
@@ -237,8 +237,7 @@ class Simulation:
         tell = Teller(progress, run.size)
         try:
             while run.core.advance(until=end):
-                with run.asking:
-                    tell.maybe(self.progress)
+                run.asking.call(tell.maybe, self.progress)
         finally:
             tell.close()
         run.reached = max(run.reached, 0 if until is None else end)
