@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 
 __all__ = ["main"]
 
+# 130 is what a shell reports for a program that an interrupt ended.
 _WRONG_INPUT, _WRONG_COMMAND_LINE, _INTERRUPTED = 1, 2, 130
 
 
@@ -55,6 +56,7 @@ class Program:
         """Add values that the command line does not have."""
 
 
+# Functions are named as text: importing the module of a command takes up to a second.
 COMMANDS = {
     "check": Entry("check.check", "Validate objects and report surprising settings."),
     "convert": Entry("check.convert", "Convert objects of any API version to v1beta2."),

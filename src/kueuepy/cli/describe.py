@@ -31,6 +31,7 @@ if TYPE_CHECKING:
 
 # The number of objects that could not be imported which are listed.
 _PROBLEMS = 5
+# Files with these names contain jobs; all others contain objects.
 _TABLES = (".csv", ".csv.gz")
 _DEFAULT = Start()
 

@@ -20,6 +20,7 @@ from kueuepy.simulation.model import Edit
 from kueuepy.simulation.spans import parse_span, span
 from kueuepy.simulation.table import Jobs
 
+# Arrivals after a week rarely delay a workload that waits now, and each takes time to simulate.
 _WEEK = "7d"
 
 

@@ -14,6 +14,7 @@ if TYPE_CHECKING:
 
     from kueuepy.cli.signature import Option
 
+# `wide` is accepted as in kubectl, and changes nothing.
 _FORMATS = ("json", "yaml", "wide")
 _FLAGS = {"--context": "context", "--kubeconfig": "kubeconfig", "-o": "output", "--output": "output"}
 _TABLES = (".csv", ".csv.gz")

@@ -21,8 +21,11 @@ from kueuepy.profiles.version import installed
 
 MOST_BYTES = 2000
 """The largest size of an answer, in bytes of UTF-8."""
+# An agent follows few answers at a time; older ones are asked for again.
 _ANSWERS = 32
+# The field `next_cursor` with its quotes, and a margin.
 _FOR_CURSOR = 60
+# Tried in turn until an item fits into half a page.
 _LENGTHS = (600, 300, 150, 60, 20)
 
 
@@ -113,6 +116,7 @@ class Pages:
         return pages[int(number)]
 
 
+# Without sources, the tools answer about the current cluster of kubectl.
 _DEFAULT = (CLUSTER,)
 _INSTRUCTIONS = (
     "Exact admission decisions of Kueue for one cluster, read-only: why a workload waits, what a change of quota would "

@@ -29,6 +29,7 @@ ANSWER_IS_NO = 3
 NOT_MODELLED = 4
 
 SEVERITY_STYLES = {"error": "bold red", "warning": "yellow", "note": "cyan"}
+# The numbers of ANSI escape sequences.
 _CODES = {"bold": 1, "dim": 2, "red": 31, "yellow": 33, "cyan": 36}
 # Columns of output to a file or a pipe, so that no line is wrapped or cut.
 _WIDE = 10_000

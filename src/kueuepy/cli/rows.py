@@ -17,10 +17,14 @@ from kueuepy.simulation.read import Source
 from kueuepy.simulation.spans import parse_span, parse_timestamp
 from kueuepy.simulation.values import is_missing
 
+# At most 18 digits fit into the 64 bits of the core; spreadsheets add ".0".
 _WHOLE = re.compile(r"-?[0-9]{1,18}(?:\.0{1,9})?")
 _TIMES: dict[str, Callable[[str], int | None]] = {"submit": parse_timestamp, "duration": parse_span}
+# Logs of jobs write -1 for an unknown or endless runtime.
 _NEVER = "-1"
+# A queue can be called 2024, which must stay a name.
 _TEXTS = ("name", "namespace", "queue")
+# The names of these columns in logs and in other tools.
 _ALIASES = {"runtime": "duration", "local_queue": "queue", "mem": "memory"}
 # Columns that only a simulation uses, for example to group jobs.
 _OF_SIMULATION = ("elastic", "template", "flavor", "user", *SPANS)

@@ -27,10 +27,14 @@ if TYPE_CHECKING:
 
     Command = Callable[..., int | None]
 
+# The sections of a docstring in Google's style.
 _SECTION = re.compile(r"^(Args|Options|Returns|Raises|Examples?):\n((?:(?: .*)?\n)*)", re.MULTILINE)
 _ENTRY = re.compile(r"^    (\w+)(?: \(([^)]*)\))?: (.*(?:\n     .*)*)", re.MULTILINE)
+# The path of an argument at the beginning of an error message.
 _NAMES = re.compile(r"(?:[a-z_]+: )+")
+# A negative number is a value, not an option.
 _NUMBER = re.compile(r"-\.?\d")
+# The short names of kubectl where it has them.
 _SHORT = {"help": "-h", "namespace": "-n", "output": "-o", "futures": "-N"}
 _METAVARS = {int: "N", float: "X"}
 # The most characters in a line of help, and the column at which the descriptions of options begin.

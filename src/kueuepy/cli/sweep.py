@@ -36,6 +36,7 @@ from kueuepy.simulation.table import Jobs
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+# Lazy numbers, because a greedy one would take the dots of the range.
 _RANGE = re.compile(r"(-?[0-9.]+?)\.\.(-?[0-9.]+?)(?::([0-9.]+))?")
 
 

@@ -28,7 +28,9 @@ from kueuepy.simulation.catalogue import columns_shown, unit_text
 from kueuepy.simulation.simulate import simulate as run
 from kueuepy.simulation.table import Jobs
 
+# An evicted workload holds its quota until its pods have stopped.
 _HOLDING = ("Admitted", "QuotaReserved", "Evicted")
+# Bounds the time of a call of an agent.
 _MOST_ITEMS = 1000
 # 253 is the maximum length of a Kubernetes name; the other limits only keep the memory of a call small.
 _ClusterQueue = Annotated[str, Meta(max_length=253, description="Only this ClusterQueue. Default: all.")]

@@ -71,6 +71,7 @@ class Findings(list[Finding]):
     _repr_html_ = repr_html
 
 
+# A job names its queue in a label, its Workload in `spec.queueName`.
 _QUEUE_LABEL = ("metadata", "labels", QUEUE_NAME)
 
 

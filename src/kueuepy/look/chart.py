@@ -17,10 +17,13 @@ Colour: TypeAlias = int | str
 Ends: TypeAlias = tuple[float, float]
 """The first and the last value of an axis; the first value is larger on an axis that points down."""
 Ticks: TypeAlias = tuple[tuple[float, str], ...]
+# As many labels as fit on the narrowest axis without overlap.
 _TICKS = 5
+# Below it, powers of ten alone would leave an axis with one label.
 _FEW_DECADES = 1.5
 # The shade of a tile above which its text has the colour of the background.
 _DARK = 0.5
+# Steps in which people count time: 1, 2, 5, 10, 15 and 30 of a unit, not powers of ten.
 _TIME_STEPS = (
     *(0.001, 0.01, 0.1, 1, 2, 5, 10, 15, 30),
     *(60 * count for count in (1, 2, 5, 10, 15, 30)),

@@ -72,7 +72,9 @@ WIDTH = 80
 """The number of characters in a line of `print`, unless a single column is wider."""
 # The number of characters from which a cell may be broken into lines: at first, and if the table is still too wide.
 _LONG_TEXT, _SHORT_TEXT = 24, 16
+# A column of such texts is right-aligned.
 _NUMBER = re.compile(r"-?[\d,]+(\.\d+)?|nan|-?inf")
+# A container query: the width of the output decides, not that of the window.
 _SWITCH = (
     ".kq-figure{container-type:inline-size}.kq-figure svg{max-width:100%;height:auto}"
     "@container (max-width:640px){.kq-large{display:none}.kq-small{display:block!important}}"

@@ -9,8 +9,10 @@ NONE = "—"
 _MINUTE, _HOUR, _DAY = 60, 3600, 86400
 _SPANS = (("d", _DAY), ("h", _HOUR), ("min", _MINUTE), ("s", 1))
 _TENTH = 0.1
+# Outside of these bounds, digits would be hard to count.
 _SMALL, _LARGE = 1e-3, 1e9
 _BYTES = ("B", "KiB", "MiB", "GiB", "TiB", "PiB", "EiB")
+# Kubernetes counts these resources in bytes.
 _OF_BYTES = ("memory", "ephemeral-storage", "storage")
 _BASE = 1024
 

@@ -11,6 +11,7 @@ from kueuepy.look.chart import Area, Axis, Box, Chart, Colour, Key, Label, Line,
 from kueuepy.look.colours import ALL, colour_of, luminance
 from kueuepy.look.escapes import plain
 
+# Borrowed quota is hatched, so that it is recognised without colours.
 _HATCH = "////"
 # The width of a figure, in inches, from which the legend is beside the Axes.
 _NARROW = 6.0

@@ -22,8 +22,11 @@ if TYPE_CHECKING:
     from typing_extensions import Self
 
 _HOST = "127.0.0.1"
+# The largest body of a request: far more than the values of all sliders.
 _LONGEST = 256 * 1024
+# Python refuses to convert texts with thousands of digits, and slowly converts shorter ones.
 _DIGITS = len(str(_LONGEST))
+# Pages ask at least every 10 seconds by default, so that their connections stay open.
 _IDLE = 60
 # Idle timeout in seconds of a connection that has not sent the token.
 _STRANGER_IDLE = 10

@@ -31,11 +31,13 @@ _WIDE_DIGIT, _BOLD_DIGIT = 6.6, 7.4
 _ENTRY, _MOST_ENTRIES = 24, 26
 # The width of an entry in a legend below a chart, in pixels; there are at least two entries in a row.
 _KEY = 188
+# Longer names are shortened, because a chart needs the space.
 _MOST_LEFT = 150
 _GAP = 24
 # The number of charts in a row of several charts.
 _BESIDE = 2
 _CROSS = "m-3.2 -3.2l6.4 6.4m0 -6.4l-6.4 6.4"
+# A page has the style sheet once, not in each picture.
 _STYLE_ELEMENT = re.compile("<style>.*?</style>")
 
 

@@ -11,6 +11,7 @@ from kueuepy.files import write_file
 from kueuepy.look.page import data_element, document, policy_of
 from kueuepy.pages.data import PageData
 
+# In the order in which they use each other.
 _SCRIPTS = ("numbers.js", "moments.js", "draw.js", "page.js")
 
 

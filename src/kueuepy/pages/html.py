@@ -17,8 +17,10 @@ from kueuepy.look.notebook import MOST_ROWS, Named, Sheet, hidden_rows
 from kueuepy.scheduler import Scheduler
 from kueuepy.scheduler.shown import NAMES, lines_of, sheet_of, title_of
 
+# A notebook stores its output: explanations and tables must stay small.
 MOST_LINES = 200
 MOST_BYTES = 200_000
+# Messages of Kueue can list all nodes of a cluster.
 _LONGEST_TEXT = 400
 # The number of characters up to which a cell stays in one line.
 _SHORT_TEXT = 24

@@ -39,7 +39,9 @@ from kueuepy.topology import RackMap
 
 MOST_EXPLAINED = 300
 """The default number of explanations in a page; each explanation takes a few milliseconds in a large cluster."""
+# As many elements as a browser draws without a delay.
 _MOST_DOMAINS = 4_000
+# Finished workloads are not on the page.
 _STATES = {"Pending": PENDING, "QuotaReserved": RESERVED, "Admitted": ADMITTED, "Evicted": EVICTED}
 # Times of less than a year after the Unix epoch are virtual times without a date.
 _DATED = 365 * 86400

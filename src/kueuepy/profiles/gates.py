@@ -119,6 +119,7 @@ A gate that kueuepy does not model has a note: after `|`, why no decision depend
 would do with another setting.
 """
 
+# Most gates of topology-aware scheduling depend on it.
 _TAS = ("TopologyAwareScheduling",)
 DEPENDENCIES: dict[str, tuple[str, ...]] = {
     "TASFailedNodeReplacement": _TAS,

@@ -74,6 +74,7 @@ def patch_of(version: str) -> int | None:
     return int(found[2]) if found and found[2] else None
 
 
+# Registries, mirrors and digests vary; the name and the tag of the image do not.
 _MANAGER = re.compile(r"(?:[^@]*/)?kueue(?:-controller-manager)?:(v0\.[0-9]+\.[0-9]+)(?:[-@].*)?")
 
 

@@ -83,6 +83,7 @@ _FIRST_COLOUR = 3
 # Width of a character, in pixels.
 _DIGIT = 6.2
 _COLUMN = 16  # bars in one column of a rack
+# Wider gaps between larger domains show which hosts belong together.
 _GAP, _RACK_GAP, _BLOCK_GAP = 2, 24, 40
 _HEAD, _FOOT, _LINE = 16, 16, 18
 _LEAST = 420  # width of the legend

@@ -24,6 +24,7 @@ from kueuepy.topology.drawing import NARROW, WIDE, Rack, Use, draw
 
 # Words for levels whose label is not a word.
 _LEVELS = {"kubernetes.io/hostname": "node"}
+# Every node has these resources, so that they rarely decide where pods fit.
 _EVERYWHERE = frozenset(("cpu", "memory", "pods", "ephemeral-storage"))
 
 
@@ -246,6 +247,7 @@ class RackMap:
         return f"<RackMap of {self.topology} for {self.flavor}: {len(self._tree.leaves)} {self.levels[-1]}>"
 
 
+# More lines scroll out of a terminal.
 _MOST_LINES = 200
 
 

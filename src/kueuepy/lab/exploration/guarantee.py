@@ -45,6 +45,7 @@ if TYPE_CHECKING:
 _HOUR = 3600
 # The maximum number of groups. Each group needs two simulations.
 _MOST = 1000
+# Each answer lists what could make it wrong in a real cluster.
 _NOT_IN_DELAYS = (
     "random variation: all simulations run the same jobs once, so that there is no confidence interval",
     "delays of several groups together, which are not the sum of the delays of each",
@@ -128,6 +129,7 @@ def _groups(cluster: Cluster, jobs: Jobs, by: str) -> Categorical:
     return Categorical(codes.astype(np.int32), names.tolist())
 
 
+# The text names the first workloads; the table of facts has all.
 _SHOWN = 10
 _PERCENTS = (10, 50, 90)
 _NOT_IN_SHRINK = (

@@ -30,7 +30,9 @@ from kueuepy.tables.columns import Framed, table_of
 _OP = r"\s*(<=|>=|==|!=|<|>)(.*)"
 # The text can be untrusted: each \s* is followed by a character that is not a space, so matching takes linear time.
 _WRITTEN = re.compile(rf"(\w+)(?:\s*\(([^()]*)\))?(?:\s*\[([^][]*)\])?(?:{_OP})?", re.DOTALL)
+# The column may contain spaces inside, but not at its end.
 _CONDITION = re.compile(rf"([^<>=!]*[^<>=!\s]){_OP}", re.DOTALL)
+# Look-arounds keep the spaces, so that names such as "brand" are not split.
 _AND = re.compile(r"(?<=\s)and(?=\s)")
 _PERCENTILE = re.compile(r"(first_)?wait_p(\d{1,2}|100)")
 _OPERATORS: dict[str, Callable[[Any, Any], Any]] = {

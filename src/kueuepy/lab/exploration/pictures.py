@@ -16,6 +16,7 @@ from kueuepy.look.plot import draw
 from kueuepy.simulation.catalogue import COUNTS, figure_text, label_of, metric_of, unit_of
 from kueuepy.tables import Categorical, Columns
 
+# More entries do not fit beside a chart, and more texts not into its tiles.
 _MOST_KEYS, _MOST_TILES = 6, 144
 # The number of characters in a line of the name of a metric on an axis.
 _LABEL = 36

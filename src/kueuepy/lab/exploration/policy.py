@@ -32,6 +32,7 @@ _JOBS: dict[str, Callable[[Jobs, Any, int], Jobs]] = {
     "scale_runtime": lambda jobs, value, _: jobs.scale_runtime(value),
     "scale_load": lambda jobs, value, _: jobs.scale_load(value),
 }
+# Not a transformation: it selects the jobs before the others are applied.
 _SEED = "seed"
 _DELAY = re.compile(r"delays\[(\d+)\]")
 

@@ -24,6 +24,7 @@ from kueuepy.simulation.table import Jobs
 from kueuepy.tables import Categorical
 from kueuepy.tables.columns import categorical
 
+# No LocalQueue has an empty name.
 _OTHERS = ""
 
 
@@ -275,6 +276,7 @@ def _ran(workload: Workload, now: int) -> float | None:
 
 
 _DAY = 86400 * SECOND
+# Bounds the time of one simulated future of a very busy log.
 _MOST = 20_000
 
 

@@ -22,10 +22,13 @@ from kueuepy.simulation.simulate import Progress, Simulation, Teller
 
 T = TypeVar("T")
 R = TypeVar("R")
+# Metrics need no tables, which take most of the memory of a simulation.
 NOTHING = Recording(decisions=False, runs=False, usage=False)
 Row = dict[str, Any]
 """The results of a run: `figures` by name, `wall_s` (seconds), and `error`, which is `None` if there was none."""
+# Sending a batch takes milliseconds, which are small beside a second of simulation.
 _BATCH_SECONDS = 1.0
+# A scheduler that a supervisor restarts is back within a minute.
 _RESTART_SECONDS = 60.0
 # Raised if the scheduler of a Dask cluster is restarted or cannot be reached.
 _LOST = (CancelledError, OSError)

@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from kueuepy.cluster import Cluster
     from kueuepy.simulation.base import JobColumns
 
+# The core's states of a job.
 _WAITING, _RUNNING = 1, 2
 _OUTSIDE = (
     "jobs that arrive a little earlier or later than in the previous period, or run a little longer",

@@ -150,6 +150,7 @@ def gets_quota(scheduler: Scheduler, workload: Workload) -> bool:
     return reserved and not evicted
 
 
+# What the answer does not cover, because only one workload per queue is tried.
 _NOT_IN_LIMITS = (
     "one flavor and resource at a time: a workload that asks for several needs all of them",
     "workloads that do not fit into the guaranteed amount, as by their size on a node",

@@ -43,10 +43,14 @@ if TYPE_CHECKING:
 Value = int | float | str | None
 # Number of time steps of the usage chart.
 _POINTS = 120
+# Manifests have memory in these units; other powers of 1024 are rare.
 _GIB, _MIB = 1 << 30, 1 << 20
 _FIELDS = ("nominalQuota", "borrowingLimit", "lendingLimit")
+# The columns that the page draws; the table has more.
 _FACTS = ("used", "nominal", "borrowed", "waiting")
+# The end of the slider of a weight, unless the cluster has a larger weight.
 _MOST_WEIGHT = 10
+# Seconds of simulation in the first part of an answer: less than a frame, so that a slider moves smoothly.
 _SOON = 0.012
 # Number of the last part, which runs until the end of the simulation.
 _LAST = 3

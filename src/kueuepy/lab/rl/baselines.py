@@ -8,6 +8,7 @@ from numpy.typing import NDArray
 from kueuepy.lab.rl.quota import QuotaEnv
 from kueuepy.simulation.figures import Kpis
 
+# The numbers in an observation for each queue, and the positions of two of them, as the core writes them.
 _PER_QUEUE = 9
 _WAITING, _USED = 0, 3
 

@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from typing_extensions import Never, Unpack
 
 
+# 20 GPUs: few enough that teams must share, and enough that an agent can learn to.
 _TEAMS = {"robots": 4, "speech": 8, "vision": 8}
 _GPU = "nvidia.com/gpu"
 

@@ -159,9 +159,12 @@ def _whole(objects: list[Object], path: str) -> int:
     return int(number)
 
 
+# The core sums up what the reward needs; tables would only take time.
 _NOTHING = Recording(decisions=False, runs=False, usage=False)
 _DAY = 86400 * SECOND
+# Gymnasium needs a bound for an observation; logarithms of counts stay far below it.
 _LARGEST = np.float32(1e6)
+# In the order in which the core stores them after the terms.
 _SUMS = ("waiting", "waited", "arrivals", "evictions", "lost")
 TERMS = ("waiting", "lost")
 

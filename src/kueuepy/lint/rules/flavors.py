@@ -10,6 +10,7 @@ from kueuepy.lint.rule import Hit, rule
 from kueuepy.manifest.convert import to_dict
 from kueuepy.objects import ClusterQueue, ResourceFlavor, Taint, Workload
 
+# Kueue ignores taints with the effect PreferNoSchedule.
 _EFFECTS = ("NoSchedule", "NoExecute")
 
 

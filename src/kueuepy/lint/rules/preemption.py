@@ -6,6 +6,7 @@ from kueuepy.lint.context import LintContext
 from kueuepy.lint.rule import Hit, rule
 from kueuepy.objects import BorrowWithinCohort, ClusterQueue, Preemption
 
+# The defaults, which are `Never` for all policies.
 _NEVER = Preemption(borrow_within_cohort=BorrowWithinCohort())
 
 

@@ -9,6 +9,7 @@ from kueuepy.lint.context import LintContext
 from kueuepy.lint.rule import Hit, rule
 from kueuepy.objects import ClusterQueue, Node, PodSet, ResourceFlavor, Workload
 
+# A request with other fields only, such as pod indices, does not ask for a placement.
 _EXPLICIT = (
     "required",
     "preferred",

@@ -10,6 +10,7 @@ from kueuepy.manifest.convert import object_name
 from kueuepy.manifest.places import ReadJob
 from kueuepy.objects import ClusterQueue, Configuration, PodSet, ResourceGroup, Workload
 
+# The reasons for which no change of usage helps.
 _NEVER = ("ExceedsMaxQuota", "NoMatchingFlavor")
 
 

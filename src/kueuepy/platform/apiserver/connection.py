@@ -18,6 +18,7 @@ GONE = 410
 FORBIDDEN = 403
 NOT_FOUND = 404
 _OK = 200
+# A response that ends early is requested again at most three times, after 0.2, 0.4 and 0.8 seconds.
 _ATTEMPTS = 4
 # Timeouts, in seconds, for connecting and for reading. The read timeout limits pauses within a response.
 _CONNECT, _READ = 10.0, 60.0
@@ -54,6 +55,7 @@ class _RawList(msgspec.Struct, rename={"api_version": "apiVersion"}):
     items: list[dict[str, msgspec.Raw]] | None = None
 
 
+# Items stay undecoded JSON until their page is yielded: a list of all pods would not fit into memory as dicts.
 _LIST = msgspec.json.Decoder(_RawList)
 _FIELDS = msgspec.json.Decoder(dict[str, msgspec.Raw])
 _OBJECTS = msgspec.json.Decoder(list[dict[str, Any]])

@@ -21,6 +21,7 @@ _MANAGERS = (
 )
 _HINT = "`kueuepy import --rbac` prints the permissions that reading a cluster needs"
 _GATES = "--feature-gates="
+# The key of the Configuration in the ConfigMap of Kueue's Helm chart and manifests.
 _FILE = "controller_manager_config.yaml"
 
 

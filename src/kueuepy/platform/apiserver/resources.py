@@ -36,6 +36,7 @@ class Resource(NamedTuple):
         return f"{self.plural}.{self.group}" if self.group else self.plural
 
 
+# Only pods that occupy a node reduce the free capacity of a topology.
 _RUNNING = "spec.nodeName!=,status.phase!=Succeeded,status.phase!=Failed"
 RESOURCES = (
     Resource("ResourceFlavor", "resourceflavors"),
@@ -59,9 +60,11 @@ RESOURCES = (
 """The kinds that influence Kueue's decisions, in the order of reading."""
 OF_TOPOLOGY = frozenset(("Node", "Pod"))
 """The kinds that matter only if a ResourceFlavor has a topology."""
+# Read once, to find the release of Kueue in the image of its manager.
 DEPLOYMENTS = Resource("Deployment", "deployments", "apps", is_optional=True)
 MANAGER_CONFIG = "kueue-manager-config"
 """The name of the ConfigMap of Kueue's manager."""
+# No other verb: kueuepy never writes to a cluster.
 _VERBS = ["get", "list", "watch"]
 
 

@@ -13,9 +13,13 @@ from kueuepy.errors import InvalidSpecError, NotFoundError
 
 _HOSTNAME = "kubernetes.io/hostname"
 _NAMESPACE = "kubernetes.io/metadata.name"
+# Kueue's rules read these two labels of Workloads.
 _KEPT_LABELS = ("kueue.x-k8s.io/job-uid", "kueue.x-k8s.io/max-exec-time-seconds")
+# The verification finds the preemptor of a workload by the UID in this part of a message.
 _PREEMPTOR = re.compile(r"\(UID: [0-9a-fA-F-]*, JobUID: [0-9a-fA-F-]*\)")
+# As long as the digest of SHA-256: a shorter key would weaken the hash.
 _BYTES = 32
+# 48 bits: among a million names, a collision has a probability of less than 0.2 %.
 _LETTERS = 12
 # The kind of name that each field contains.
 _REFERENCES = {
@@ -25,6 +29,7 @@ _REFERENCES = {
 }
 # The beginning of the annotations that identify pods which Kueue placed in a topology.
 _TOPOLOGY = "kueue.x-k8s.io/podset-"
+# Selectors contain label values, whose replacements must be equal to those of the labels of namespaces.
 _SELECTORS = {"namespaceSelector", "managedJobsNamespaceSelector"}
 _MANAGER_FILE = "controller_manager_config.yaml"
 

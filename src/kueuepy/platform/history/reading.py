@@ -39,6 +39,7 @@ from kueuepy.sources import LiveSource
 
 APPLICATION = 0x6B756575
 """The application id of the file, which distinguishes recordings from other SQLite files."""
+# A recording of another version is refused instead of being read with the wrong meaning.
 VERSION = 1
 TABLES = """
 CREATE TABLE meta (name TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
@@ -350,6 +351,7 @@ def _revision(obj: dict[str, Any]) -> int:
     return int(text) if text.isdecimal() else 0
 
 
+# People write times without seconds; the parser of Kubernetes' times requires them.
 _MINUTES = len("2026-11-20T10:00Z")
 
 

@@ -5,6 +5,7 @@ from typing import Any, NamedTuple
 
 from kueuepy.objects.times import parse_time
 
+# The fields of a pod that scheduling reads; the others can contain secrets, and make most of its size.
 _POD_FIELDS = (
     "affinity",
     "containers",
@@ -137,6 +138,7 @@ class Transition(NamedTuple):
     time: int | None
 
 
+# In the order in which Kueue sets them, which is the order of events with equal times.
 _CONDITIONS = ("QuotaReserved", "Admitted", "Evicted", "Requeued", "PodsReady", "Finished")
 
 

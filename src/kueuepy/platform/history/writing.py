@@ -18,6 +18,7 @@ _WORKLOAD = (
     "INSERT INTO workloads (uid, namespace, name, queue, priority, job, user, created, pod_sets)"
     " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)"
 )
+# `state` is NULL except in the last row of a write, because each write has one state.
 _TRANSITION = "INSERT INTO transitions (workload, time, revision, what, reason, state) VALUES (?, ?, ?, ?, ?, ?)"
 
 

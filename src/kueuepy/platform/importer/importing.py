@@ -34,6 +34,7 @@ from kueuepy.session.workloads import await_victims, is_stopping, job_stopped, t
 
 DUMP_LIMITS = Limits(document_bytes=2**31, nodes=500_000_000)
 """The limits on the size of a dump: 2 GiB and 500 million nodes, which are 8 and 10 times the limits of a manifest."""
+# Without the reason WaitingForPreemptedWorkloads, only this message shows the wait for victims.
 _PENDING_PREEMPTION = "Pending the preemption of "
 
 

@@ -26,6 +26,7 @@ from kueuepy.objects import (
 from kueuepy.objects.readable import ready
 from kueuepy.platform.importer.report import Imported
 
+# Pods in these phases no longer use a node.
 _OVER = ("Succeeded", "Failed")
 
 

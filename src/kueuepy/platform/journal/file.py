@@ -33,6 +33,7 @@ from kueuepy.engine.decisions import Admitted, Preempting
 from kueuepy.errors import InvalidSpecError, StateError, UnsupportedError
 from kueuepy.platform.journal.lock import is_locked
 
+# The bytes of "KUEU", so that `file` and SQLite tools recognise a journal.
 APPLICATION_ID = 0x4B554555
 VERSION = 2
 PATIENCE = 30
@@ -71,7 +72,9 @@ class Snapshot(NamedTuple):
     state: bytes
 
 
+# msgpack encodes each value with its type, so that 1 and "1" have different checksums.
 _encoder = msgspec.msgpack.Encoder()
+# Sorted keys: the rows of a decision are compared as text when a journal is recovered.
 _json = msgspec.json.Encoder(order="deterministic")
 
 
@@ -312,6 +315,7 @@ def _is_emptied(connection: sqlite3.Connection, patience: int) -> bool:
     return not is_busy
 
 
+# Python 3.10 has no error codes of SQLite, so that missing permissions are recognised by these texts.
 _NOT_ALLOWED = ("unable to open database file", "attempt to write a readonly database")
 
 

@@ -66,6 +66,7 @@ class JournaledScheduler(Scheduler):
 OnChange: TypeAlias = Literal["error", "apply", "keep"]
 """How to treat objects that differ: raise an error, apply the objects of the cluster, or keep those of the journal."""
 _CHOICES = ("error", "apply", "keep")
+# A cluster can differ in thousands of objects, which no message should list.
 _SHOWN = 5
 
 
@@ -119,6 +120,7 @@ def _named(changed: list[Object], gone: list[Object]) -> str:
     return ", ".join(texts[:_SHOWN]) + (f" and {counted(more, 'other')}" if more > 0 else "")
 
 
+# Another process can write the journal between reading it and opening it for writing.
 _TRIES = 5
 
 

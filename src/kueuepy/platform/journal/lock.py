@@ -15,6 +15,7 @@ from kueuepy.errors import InvalidSpecError, StateError
 
 Identity: TypeAlias = tuple[int, int]
 """Device and inode number of a file."""
+# Another process can remove the lock file between its creation and its locking.
 _TRIES = 5
 
 

@@ -32,7 +32,9 @@ from kueuepy.platform.live.verify import Progress
 from kueuepy.platform.visibility import SchedulerEvent, drain_events
 from kueuepy.session.session import session_of
 
+# Bounds a preemption loop, in which cycles never become idle.
 _MOST_CYCLES = 1000
+# Added to timeouts, so that the cycle runs just after them.
 _MILLISECOND = SECOND // 1000
 
 
@@ -314,4 +316,5 @@ class _Loop:
             self._plan_cycle(state.requeue_at.value - self._follower.now, key)
 
 
+# A cycle without one of these events changes nothing that the next cycle would decide differently.
 _PROGRESS: frozenset[str] = frozenset(("QuotaReserved", "Admitted", "Evicted", "QuotaReleased", "Assigned"))

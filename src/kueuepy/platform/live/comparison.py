@@ -57,6 +57,7 @@ class _Found(NamedTuple):
     by_retry: bool
 
 
+# Stands for the side that preempted nothing.
 _NO_PREEMPTION = _Preemption(0, "", set())
 _COLUMNS = ("workload", "queue", "recorded", "predicted", "flavors", "domains", "first", "there", "here")
 

@@ -23,7 +23,9 @@ from kueuepy.platform.journal.lock import Lock, resolved
 
 # The time in seconds after which the server should end a watch; a new watch then continues from the same version.
 _WATCH = 280
+# Half a minute: an API server that restarts is usually back by then, and 17 kinds do not flood it.
 _LONGEST_WAIT = 30.0
+# When the buffer is full, the watches wait, and the API server keeps the events instead.
 _BUFFER = 20_000
 
 
@@ -183,7 +185,9 @@ class Watches:
 
 # The longest time in seconds between the receipt of an event and its commit.
 _BATCH = 0.2
+# Deleting old rows locks the file, so that it is not done with each batch.
 _PRUNE_EVERY = 3600 * SECOND
+# No watch covers the ConfigMap and the Deployment of Kueue's manager; they change rarely.
 _CONFIGURATION_EVERY = 600 * SECOND
 
 

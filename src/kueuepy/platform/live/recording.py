@@ -22,6 +22,7 @@ from kueuepy.platform.apiserver import RESOURCES
 from kueuepy.platform.history import Conditions, Recording, reduced
 from kueuepy.platform.live.agreement import Kind
 
+# Kueue names the preemptor only in the message of the condition Evicted.
 _PREEMPTOR = re.compile(r"\(UID: ([^,)]*)")
 _MANAGER = "kueue-manager-config"
 _HINT = ", as `kubectl get --watch -o json --output-watch-events` prints it; a dump has no history to verify"
@@ -30,6 +31,7 @@ _WRITES = {"ADDED", "MODIFIED", "DELETED"}
 _OF_CONTROLLERS = {"MultiKueueConfig", "MultiKueueCluster", "ProvisioningRequestConfig"}
 CONFIGURATION = frozenset(resource.kind for resource in RESOURCES) - _OF_CONTROLLERS - {"Workload"}
 """The kinds of objects, besides Workload, that influence decisions."""
+# The ConfigMap has the Configuration of Kueue's manager.
 _READ = CONFIGURATION | {"Workload", "ConfigMap"}
 
 

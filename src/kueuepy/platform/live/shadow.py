@@ -18,11 +18,13 @@ from kueuepy.platform.live.recording import Change
 from kueuepy.platform.live.verify import Verifier
 from kueuepy.platform.metrics.series import OwnSeries, exposition
 
+# Short enough for a live display, and long enough that a busy cluster is compared in few rounds.
 _BATCH = 0.2
 # The longest delay between the events of different watches.
 _HOLD = 3 * SECOND // 2
 
 
+# First lists have no common order of revisions; each kind follows the kinds that it refers to.
 _ORDER = {resource.kind: position for position, resource in enumerate(RESOURCES)}
 
 

@@ -27,7 +27,9 @@ from kueuepy.session.session import session_of
 
 _MOST_CYCLES = 1000
 _RETRY = "the time at which Kueue retries pending workloads, which no object shows"
+# Each checkpoint is a pair of forks; the latency of a cluster rarely spans more writes of workloads.
 _CHECKPOINTS = 64
+# Kueue writes the decisions of a cycle concurrently, so that writes near each other have no known order.
 _WRITTEN_TOGETHER = 12
 _KINDS: tuple[Kind, ...] = ("admission", "preemption", "replacement")
 Progress: TypeAlias = Callable[[int, int], None]

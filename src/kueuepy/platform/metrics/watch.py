@@ -65,6 +65,7 @@ def gauges(scheduler: Scheduler) -> Iterator[Series]:
             yield series
 
 
+# In the order of the amounts in a holding of the core.
 _OF_QUOTA = ("resource_reservation", "resource_usage", "nominal_quota", "borrowing_limit", "lending_limit")
 
 
@@ -261,6 +262,7 @@ class Watch:
             return [*self._counters.series, *gauges(self._scheduler)]
 
 
+# Kueue exports these counters for ClusterQueues and for LocalQueues.
 _TOTALS = {
     "quota_reserved_workloads_total": "Number of quota reservations.",
     "admitted_workloads_total": "Number of admissions.",
@@ -288,7 +290,9 @@ _DURATIONS_OF_NO_LOCAL_QUEUE = {
 }
 # Histograms with 16 buckets; all others have 14 (`pkg/metrics/metrics.go:InitMetricVectors`).
 _LONG = ("admission_wait_time_seconds", "execution_time_seconds", "local_queue_execution_time_seconds")
+# Kueue's values of the label `result`, by the core's names.
 _RESULTS = {"NewTargets": "new_targets", "DeferredFit": "deferred_fit", "Skipped": "skipped"}
+# Kueue combines the reasons of deactivation into one value of the label `reason`.
 _DEACTIVATED = "DeactivatedDueTo"
 
 

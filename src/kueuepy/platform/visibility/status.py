@@ -16,6 +16,7 @@ from kueuepy.scheduler import Scheduler
 from kueuepy.session.session import session_of
 
 Formatter: TypeAlias = "Callable[[str, int], str]"
+# Go's math.MaxInt64, which Kueue reports for an infinite share.
 _MOST = 2**63 - 1
 
 
