@@ -20,6 +20,7 @@ from kueuepy.objects import QuantityText, ResourceFlavor
 from kueuepy.objects.base import quantity
 from kueuepy.session.state import SchedulerState
 from kueuepy.tables import Columns
+from kueuepy.tables.columns import table_of
 from kueuepy.topology.drawing import NARROW, WIDE, Rack, Use, draw
 
 # Words for levels whose label is not a word.
@@ -142,17 +143,13 @@ class RackMap:
     @property
     def table(self) -> Columns:
         """A table with a row for each domain and resource: level, domain, resource, capacity, outside, used, free."""
-        import numpy as np  # noqa: PLC0415 - only on use
-
-        rows = [(rack, name) for rack in self.racks for name in self.resources if rack.capacity[name]]
-        texts: dict[str, Any] = {
-            "level": [rack.level for rack, _ in rows],
-            "domain": [rack.name for rack, _ in rows],
-            "resource": [name for _, name in rows],
-        }
-        for column in ("capacity", "outside", "used", "free"):
-            texts[column] = np.array([getattr(rack, column)[name] for rack, name in rows], dtype=np.int64)
-        return Columns(texts)
+        names = ("level", "domain", "resource", "capacity", "outside", "used", "free")
+        rows = ((rack, name) for rack in self.racks for name in self.resources if rack.capacity[name])
+        amounts = ("capacity", "outside", "used", "free")
+        return table_of(
+            names,
+            ((rack.level, rack.name, name, *(getattr(rack, one)[name] for one in amounts)) for rack, name in rows),
+        )
 
     def plot(
         self,

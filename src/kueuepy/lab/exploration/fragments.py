@@ -15,6 +15,7 @@ from kueuepy.look.notebook import Sheet, repr_html, repr_text
 from kueuepy.objects import QuantityText, Workload
 from kueuepy.scheduler import Scheduler
 from kueuepy.tables import Columns
+from kueuepy.tables.columns import table_of
 from kueuepy.topology import RackMap
 from kueuepy.topology.rackmap import text_of
 
@@ -68,15 +69,10 @@ class Fragmentation(msgspec.Struct, frozen=True):
     @property
     def table(self) -> Columns:
         """The rows as a table."""
-        import numpy as np  # noqa: PLC0415 - only on use
-
-        numbers = ("largest", "if_empty", "unplaced")
-        texts: dict[str, Any] = {
-            "profile": [row.profile for row in self.rows],
-            "pod": [text_of(row.requests) for row in self.rows],
-            "level": [row.level for row in self.rows],
-        }
-        return Columns({**texts, **{n: np.array([getattr(r, n) for r in self.rows], dtype=np.int64) for n in numbers}})
+        names = ("profile", "pod", "level", "largest", "if_empty", "unplaced")
+        return table_of(
+            names, ((r.profile, text_of(r.requests), r.level, r.largest, r.if_empty, r.unplaced) for r in self.rows)
+        )
 
     def sheets(self) -> tuple[Sheet, ...]:
         """Return one table with a row for each profile and pod size, and a column for each level."""

@@ -28,7 +28,7 @@ from kueuepy.simulation.model import Recording
 from kueuepy.simulation.result import Result
 from kueuepy.simulation.table import Jobs
 from kueuepy.tables import Columns
-from kueuepy.tables.columns import Framed, categorical
+from kueuepy.tables.columns import Framed, categorical, table_of
 
 ALIKE = (
     "all seeds give the same: nothing is drawn; give jobs as a function of the seed, as "
@@ -305,17 +305,14 @@ class Sweep(Framed):
             NotFoundError: The metric does not exist.
         """
         means = self._means(figure)
-        found: dict[str, list[Any]] = {"path": [], "value": [], figure: [], "policies": []}
+        rows = []
         for path in dict.fromkeys(path for policy in self.policies for path in policy):
             places: dict[str, list[int]] = {}
             for index, policy in enumerate(self.policies):
                 if path in policy and not math.isnan(means[index]):
                     places.setdefault(_text(policy[path]) or "none", []).append(index)
-            for value, among in places.items():
-                for name, entry in zip(found, (path, value, float(means[among].mean()), len(among)), strict=True):
-                    found[name].append(entry)
-        texts = {name: categorical(found[name]) for name in ("path", "value")}
-        return Columns({**texts, figure: np.array(found[figure]), "policies": np.array(found["policies"], np.int64)})
+            rows += [(path, value, float(means[among].mean()), len(among)) for value, among in places.items()]
+        return table_of(("path", "value", figure, "policies"), rows)
 
     # Single policies and runs.
 

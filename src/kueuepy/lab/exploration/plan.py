@@ -5,8 +5,6 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
 from kueuepy.errors import InvalidSpecError, NotFoundError
 from kueuepy.errors.arguments import checked, checked_methods
 from kueuepy.errors.guesses import guessed
@@ -16,10 +14,10 @@ from kueuepy.lab.exploration.measure import Promise, promise
 from kueuepy.lab.exploration.sweep import SweepSettings, sweep
 from kueuepy.look.notebook import Sheet, repr_text
 from kueuepy.simulation.catalogue import figure_text, titled
-from kueuepy.tables import Columns
-from kueuepy.tables.columns import Framed
+from kueuepy.tables.columns import Framed, table_of
 
 if TYPE_CHECKING:
+    from kueuepy.tables import Columns
     from collections.abc import Callable, Iterable, Sequence
 
     from typing_extensions import Unpack
@@ -89,14 +87,11 @@ class Plan(Framed):
         and `passed`. The interval is NaN for a single seed, or if all seeds give the same result.
         """
         found = [self._grid.interval(position, self._figure) for position in range(len(self._values))]
-        return Columns(
-            {
-                "value": np.array(self._values),
-                **{name: np.array([getattr(one, name) for one in found]) for name in ("mean", "low", "high")},
-                "seeds": np.array([one.n for one in found], np.int64),
-                "passed": np.array(self._passed, bool),
-            }
+        rows = (
+            (value, one.mean, one.low, one.high, one.n, passed)
+            for value, one, passed in zip(self._values, found, self._passed, strict=True)
         )
+        return table_of(("value", "mean", "low", "high", "seeds", "passed"), rows)
 
     @property
     def tried(self) -> Columns:

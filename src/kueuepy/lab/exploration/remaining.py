@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from kueuepy.engine.cached import cached_property
 from kueuepy.errors import InvalidSpecError, NotFoundError
 from kueuepy.errors.arguments import checked_methods
 from kueuepy.objects import SECOND, Workload
@@ -72,6 +73,10 @@ class KaplanMeier:
             return known
         return 1 - (1 - known) * math.exp(-(seconds - float(self.times[-1])) / self.mean)
 
+    def nanoseconds(self, u: float) -> int:
+        """Return the quantile `u` of the runtimes."""
+        return int(self.quantile(u) * SECOND)
+
     def quantile(self, u: float) -> float:
         """Return the quantile `u` of the runtimes, in seconds; `u` is in the interval [0, 1)."""
         index = int(np.searchsorted(self.fractions, u, side="right"))
@@ -80,6 +85,29 @@ class KaplanMeier:
         rest = 1 - float(self.fractions[-1])
         beyond = 0.0 if rest <= 0 else -self.mean * math.log(max((1 - u) / rest, 1e-300))
         return min(float(self.times[-1]) + max(beyond, 0.0), LONGEST / SECOND)
+
+
+class _Drawn:
+    """A distribution of runtimes; measured runtimes are used directly, without a table of quantiles."""
+
+    def __init__(self, known: Distribution) -> None:
+        self._known = known
+        self._count = len(known.values) if isinstance(known, Empirical) else 0
+
+    @cached_property
+    def _ordered(self) -> NDArray[np.float64]:
+        count = self._count or TABLE
+        return np.sort(self._known.seconds((np.arange(count) + 0.5) / count))
+
+    def part(self, seconds: float) -> float:
+        """Return the fraction of runtimes that are not longer than a time."""
+        return float(np.searchsorted(self._ordered, seconds, side="right")) / len(self._ordered)
+
+    def nanoseconds(self, u: float) -> int:
+        """Return the quantile `u` of the runtimes."""
+        if self._count:
+            return int(self._ordered[int(u * self._count)] * SECOND)
+        return int(self._known.nanoseconds(np.array([u]))[0])
 
 
 class Runtimes:
@@ -98,25 +126,19 @@ class Runtimes:
         given: dict[str, Any] = dict(known) if isinstance(known, Mapping) else {_OTHERS: known}
         if isinstance(known, JobColumns):
             given = _of_log(known.exact())
-        self._by_queue: dict[str, Distribution | KaplanMeier] = {
-            name: value if isinstance(value, KaplanMeier) else distribution_of(value) for name, value in given.items()
-        }
-        self._ordered: dict[str, NDArray[np.float64]] = {}
-        self._values = {  # measured runtimes are used directly, without a table of quantiles
-            name: np.sort(known.seconds((np.arange(len(known.values)) + 0.5) / len(known.values)))
-            for name, known in self._by_queue.items()
-            if isinstance(known, Empirical) and known.values
+        self._by_queue: dict[str, _Drawn | KaplanMeier] = {
+            name: value if isinstance(value, KaplanMeier) else _Drawn(distribution_of(value))
+            for name, value in given.items()
         }
 
-    def _of(self, queue: str, user: str = "") -> tuple[str, Distribution | KaplanMeier]:
-        own = _place(queue, user)
-        name = own if own in self._by_queue else queue if queue in self._by_queue else _OTHERS
-        if name not in self._by_queue:
-            raise NotFoundError(
-                f'runtimes: none is given for LocalQueue "{queue}"; there are {", ".join(self._by_queue)}; '
-                'that of "" stands for all others'
-            )
-        return name, self._by_queue[name]
+    def _of(self, queue: str, user: str = "") -> _Drawn | KaplanMeier:
+        for name in (_place(queue, user), queue, _OTHERS):
+            if name in self._by_queue:
+                return self._by_queue[name]
+        raise NotFoundError(
+            f'runtimes: none is given for LocalQueue "{queue}"; there are {", ".join(self._by_queue)}; '
+            'that of "" stands for all others'
+        )
 
     def remaining(self, queue: str, ran: float, u: float, user: str = "") -> int:
         """Draw the remaining runtime of a job, in nanoseconds.
@@ -131,38 +153,15 @@ class Runtimes:
             u: A random number in the interval [0, 1): the quantile of the remaining runtimes.
             user: The user of the job; empty if unknown.
         """
-        name, distribution = self._of(queue, user)
-        part = self._part(name, distribution, ran)
-        if part >= 1 and _OTHERS in self._by_queue and name != _OTHERS:
-            name, distribution = self._of(_OTHERS)
-            part = self._part(name, distribution, ran)
+        known = self._of(queue, user)
+        part = known.part(ran) if ran > 0 else 0.0
+        if part >= 1 and _OTHERS in self._by_queue:
+            known = self._by_queue[_OTHERS]
+            part = known.part(ran)
         # No known runtime is longer, and 0 ns is not a runtime.
         if part >= 1:
             return 1
-        whole = self._whole(name, part + u * (1 - part))
-        return max(whole - round(ran * SECOND), 1)
-
-    def _whole(self, name: str, index: float) -> int:
-        if name in self._values:
-            values = self._values[name]
-            return int(values[int(index * len(values))] * SECOND)
-        known = self._by_queue[name]
-        if isinstance(known, KaplanMeier):
-            return int(known.quantile(index) * SECOND)
-        return int(known.nanoseconds(np.array([index]))[0])
-
-    def _part(self, name: str, distribution: Distribution | KaplanMeier, ran: float) -> float:
-        """Return the fraction of runtimes that are not longer than `ran` seconds."""
-        if ran <= 0:
-            return 0.0
-        if isinstance(distribution, KaplanMeier):
-            return float(distribution.part(ran))
-        if name not in self._ordered:
-            table = self._values.get(name)
-            self._ordered[name] = (
-                np.sort(distribution.seconds((np.arange(TABLE) + 0.5) / TABLE)) if table is None else table
-            )
-        return float(np.searchsorted(self._ordered[name], ran, side="right")) / len(self._ordered[name])
+        return max(known.nanoseconds(part + u * (1 - part)) - round(ran * SECOND), 1)
 
 
 def _place(queue: str, user: str) -> str:
