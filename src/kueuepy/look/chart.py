@@ -1,16 +1,12 @@
 """Charts as areas, lines, boxes and labels over two axes, independent of the library that draws them."""
 
-from __future__ import annotations
-
 import math
-from typing import TYPE_CHECKING, Any, Literal, TypeAlias
+from collections.abc import Sequence
+from typing import Any, Literal, TypeAlias
 
 import msgspec
 
 from kueuepy.look.numbers import duration
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
 
 Colour: TypeAlias = int | str
 """The colour index of a group, a field of `Theme`, or a fixed colour `#rrggbb`."""
@@ -98,7 +94,7 @@ class Box(msgspec.Struct, frozen=True):
     height: float
     colour: Colour
     title: str = ""
-    parts: tuple[Box, ...] = ()
+    parts: "tuple[Box, ...]" = ()
     hatched: bool = False
     opacity: float = 1.0
     edge: Literal["", "solid", "dashed"] = ""

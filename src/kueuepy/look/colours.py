@@ -1,12 +1,8 @@
 """Colours of groups, such as queues, on light and dark backgrounds."""
 
-from __future__ import annotations
-
+from collections.abc import Mapping
 from functools import cache
-from typing import TYPE_CHECKING, NamedTuple
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
+from typing import NamedTuple
 
 LIGHT = ("#2142b0", "#e6631b", "#50a389", "#c06af7", "#985561", "#0c73aa", "#555306", "#890c6f")
 """Colours of the first eight groups on a light background."""

@@ -1,7 +1,5 @@
 """The frame of HTML pages: one file without external resources, under a strict content security policy."""
 
-from __future__ import annotations
-
 from base64 import b64encode
 from hashlib import sha256
 from pathlib import Path

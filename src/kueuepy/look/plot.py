@@ -1,7 +1,5 @@
 """Charts on Axes of matplotlib; the functions return Axes and do not show or save them."""
 
-from __future__ import annotations
-
 import textwrap
 from functools import singledispatch
 from typing import Any

@@ -1,11 +1,11 @@
 """Charts as plain SVG, drawn without a library, for HTML pages and files; text has the colour of the page."""
 
-from __future__ import annotations
-
+import os
 import re
 import textwrap
+from collections.abc import Mapping
 from functools import singledispatch
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 from zlib import crc32
 
 import msgspec
@@ -16,11 +16,6 @@ from kueuepy.look.chart import Area, Axis, Box, Chart, Colour, Key, Label, Line,
 from kueuepy.look.colours import ALL, class_of, colour_of, picture_style
 from kueuepy.look.escapes import escape
 from kueuepy.look.notebook import figure_html
-
-if TYPE_CHECKING:
-    import os
-    from collections.abc import Mapping
-
 
 _ROW = 18
 # The height of an entry of the legend, and of a line of the title.

@@ -17,7 +17,6 @@ from kueuepy.simulation.catalogue import figure_text, titled
 from kueuepy.tables.columns import Framed, table_of
 
 if TYPE_CHECKING:
-    from kueuepy.tables import Columns
     from collections.abc import Callable, Iterable, Sequence
 
     from typing_extensions import Unpack
@@ -25,6 +24,7 @@ if TYPE_CHECKING:
     from kueuepy.cluster import Cluster
     from kueuepy.fleet import Fleet
     from kueuepy.lab.exploration.runs import Row
+    from kueuepy.tables import Columns
 
 # The maximum number of simulations for which all values are tried by default.
 _ALL = 64
