@@ -153,6 +153,7 @@ def _run(words: list[str], program: Program) -> int:
     from kueuepy.cli import output  # noqa: PLC0415 - `--help` does not need them
     from kueuepy.errors import KueueError  # noqa: PLC0415
 
+    # Before the words are parsed: errors of the command line are JSON, too.
     json = "--json" in rest
     output.start_command(json=json)
     try:

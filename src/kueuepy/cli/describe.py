@@ -90,6 +90,7 @@ def start(files: list[str], reading: Start = _DEFAULT, *, settle: bool = True) -
     for name in tables:
         notes += _submit(scheduler, name, reading.namespace)
     announce(scheduler.not_modelled)
+    # The workloads of a dump have the status that Kueue gave them, which cycles would change.
     if settle and not has_status:
         with progress(f"deciding about {counted(len(scheduler.keys()), 'workload')}"):
             scheduler.settle()

@@ -95,6 +95,7 @@ class Pages:
     def first(self, key: str, answer: Answer) -> str:
         """Store an answer and return its first page."""
         self._answers[key] = pages_of(answer, key)
+        # An answer that is asked for again is the last to be dropped.
         self._answers.move_to_end(key)
         while len(self._answers) > _ANSWERS:
             self._answers.popitem(last=False)

@@ -113,6 +113,7 @@ def simulate(
     """
     if out is not None:
         imported("pyarrow.parquet", "--out", '"kueuepy[arrow]"')  # before the run, not after it
+    # Mistakes in the files of targets and pictures are reported before the run, which can take hours.
     promises = None if gate is None else read_promises(gate)
     pictures = [pair("--picture", given, tuple(PICTURES)) for given in picture]
     for output in (report, *(path for _, path in pictures)):

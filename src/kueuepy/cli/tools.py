@@ -83,6 +83,7 @@ class Source:
         Raises:
             KueueError: The source cannot be read.
         """
+        # Files and recordings are read once; only a running cluster becomes old.
         if self._scheduler is None or (self.age or 0) > self._max_age:
             started = start(self.files, Start(self._version))
             self._scheduler, self.notes = started.scheduler, started.notes

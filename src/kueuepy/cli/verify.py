@@ -145,6 +145,7 @@ def record(
     context = context_of(cluster)
     if not is_recording(out) or "@" in out:
         raise InvalidSpecError(f"{out}: its name must end with .db and contain no @")
+    # The handler of interrupts stays until the last event is committed.
     running = ExitStack()
 
     def begin(recorder: Recorder) -> None:

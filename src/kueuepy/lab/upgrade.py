@@ -138,6 +138,7 @@ def compare_versions(
     name, later = (version if is_early(version) else _release(version).name for version in (before, after))
     earlier, ended = (early_rules(version) if is_early(version) else () for version in (before, after))
     early = tuple(rule for rule in EARLY_RULES if (rule in earlier) != (rule in ended))
+    # The jobs are simulated many times, and an iterator would be empty after the first.
     items = list(jobs)
     then, wanted = (as_then(cluster, version) if is_early(version) else cluster for version in (before, after))
     old, new = _under(then, first, {}), _under(wanted, second, {})

@@ -196,6 +196,7 @@ class LintContext:
 
     def root(self, cohort: str | None) -> str | None:
         """Return the root of a cohort's tree; `None` if no cohort is given or the cohorts form a cycle."""
+        # Parents can form a cycle, which Kueue accepts.
         seen: set[str] = set()
         while cohort and (parent := self.parents.get(cohort)):
             if cohort in seen:

@@ -211,6 +211,7 @@ def ticks_of(axis: Axis) -> Ticks:
     if axis.log:
         return tuple((at, f"{at:g}") for at in _round_powers(low, high))
     step = _step(axis, (high - low) / _TICKS)
+    # The margin keeps a tick at the end of an axis in spite of rounding.
     first, last = math.ceil(low / step - 1e-9), math.floor(high / step + 1e-9)
     return tuple((position * step, _text(axis, position * step)) for position in range(first, last + 1))
 

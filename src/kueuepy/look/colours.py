@@ -94,6 +94,7 @@ def places(weights: Mapping[str, float]) -> dict[str, int]:
 def luminance(colour: str) -> float:
     """Return the relative luminance of a colour `#rrggbb`, from 0 for black to 1 for white (WCAG 2.2)."""
     parts = (int(colour[at : at + 2], 16) / 255 for at in (1, 3, 5))
+    # The inverse of the transfer function of sRGB.
     red, green, blue = (part / 12.92 if part <= 0.04045 else ((part + 0.055) / 1.055) ** 2.4 for part in parts)  # noqa: PLR2004 - of sRGB
     return 0.2126 * red + 0.7152 * green + 0.0722 * blue
 

@@ -181,6 +181,7 @@ def _fitted(columns: Sequence[_Column], most: int) -> list[int]:
 
 def _narrowed(columns: Sequence[_Column], least: int, most: int) -> list[int]:
     widths = [column.width for column in columns]
+    # The widest columns shrink first.
     for index in sorted(range(len(widths)), key=lambda index: -widths[index]):
         excess = sum(widths) + 2 * (len(widths) - 1) - most
         if excess > 0 and widths[index] > least:

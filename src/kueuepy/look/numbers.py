@@ -29,6 +29,7 @@ def number(value: float | None) -> str:
         return "∞" if value > 0 else "-∞"
     if value and not _SMALL <= abs(value) < _LARGE:
         return f"{value:.3g}"
+    # Rounded first: 9.996 has one more digit before the point than it seems.
     rounded = float(f"{value:.2e}")
     digits = 2 - math.floor(math.log10(abs(rounded))) if rounded and not isinstance(value, int) else 0
     return f"{rounded:,.{max(0, digits)}f}"

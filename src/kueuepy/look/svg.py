@@ -123,6 +123,7 @@ def for_page(chart: Chart, layout: Layout) -> str:
 
 def _rows(title: str, panels: Mapping[str, Chart], layout: Layout, beside: int) -> str:
     drawn = [_panel(msgspec.structs.replace(chart, policy=name), layout) for name, chart in panels.items()]
+    # All panels have the size of the largest, so that their axes are aligned.
     across, down = (max(sizes) + _GAP for sizes in zip(*(size for _, *size in drawn), strict=True))
     places = [
         f'<g transform="translate({i % beside * across:g},{i // beside * down:g})">{inside}</g>'

@@ -331,6 +331,7 @@ class PageBuilder:
         pods = 0
         for copies, template in pod_sets:
             pods += copies
+            # Thousands of workloads have the same template, whose requests are computed once.
             key = msgspec.json.encode(template)
             if key not in self._requests:
                 try:

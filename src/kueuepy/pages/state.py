@@ -123,6 +123,7 @@ class _State:
             for key, queue, local, status, priority, *at in columns
             if status in _STATES
         ]
+        # By queue, and in a queue by position.
         rows.sort(key=itemgetter(0, 1))
         waiting = [row[2] for row in rows if row[4] == PENDING]
         found = engine.evaluations([engine.find(key) for key in waiting])

@@ -183,6 +183,7 @@ def effective(release: Release, settings: Mapping[str, bool]) -> dict[str, bool]
 
     A gate that does not exist in the release is off. A renamed gate is included under both names.
     """
+    # Later settings win: absent gates are off, then the defaults, then the Configuration.
     gates = {**dict.fromkeys(DEFAULTS[RELEASES[-1]], False), **DEFAULTS[release], **settings}
     return {**gates, **{new: True for old, new in _BECAME.items() if gates.get(old)}}
 

@@ -109,6 +109,7 @@ class _Pen:
         self._per = 1000 if resource == "cpu" else 1
         self._remarks = remarks
         counts = Counter(len(rack.values) for rack in racks)
+        # The lowest level whose bars fit into the picture.
         depths = [depth for depth in sorted(counts) if counts[depth] <= MOST_BARS]
         self._depth = depths[-1] if depths else 1
         bars = [rack for rack in racks if len(rack.values) == self._depth]
@@ -131,6 +132,7 @@ class _Pen:
     def drawing(self, title: str) -> Chart:
         x, y, below = 0.0, 0.0, 0.0
         right = 0.0
+        # `groupby` needs the order by label values, which `_domains` has.
         for block, bars in groupby(self._domains, key=lambda rack: rack.values[:-2]):
             found = [(rack, list(inside)) for rack, inside in groupby(bars, key=lambda one: one.values[:-1])]
             width, height = self._size(found)

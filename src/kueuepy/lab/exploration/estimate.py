@@ -250,6 +250,7 @@ def eta(
     _expect_futures("eta", n)
     futures = _Futures(scheduler, workload, runtimes, future, settings, users=users)
     end = time_after("eta: horizon", horizon)
+    # No future has to be simulated.
     if futures.living.has_quota(futures.key):
         return _eta_of(futures.key, [0.0] * n, end, closed=future is None)
 

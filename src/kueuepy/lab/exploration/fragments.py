@@ -151,6 +151,7 @@ def _replaced(scheduler: Scheduler, gates: dict[str, bool]) -> tuple[Scheduler, 
     changed = msgspec.structs.replace(configuration, feature_gates={**configuration.feature_gates, **gates})
     fresh = scheduler.with_configuration(changed)
     workloads = sorted(filter(_has_place, map(fresh.workload, fresh.keys())), key=_reserved)
+    # All workloads are placed again in their order of admission, beginning with empty nodes.
     fresh.delete(*fresh.keys())
     for workload in workloads:
         fresh.submit(msgspec.structs.replace(workload, status=None))

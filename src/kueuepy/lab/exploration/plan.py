@@ -228,9 +228,11 @@ def plan(
         look(range(len(values)))
     else:
         _narrow(look, good, len(values) - 1)
+    # A search tries values in its own order; the answer lists them by size.
     ordered = sorted(tried)
     rows = [row for value in ordered for row in tried[value]]
     grid = Sweep(grids[0].setup, [{vary: value} for value in ordered], grids[0].seeds, rows)
+    # An invalid path or target is an error of the caller, unlike single values that are not valid.
     if len(grid.errors) == len(tried):
         kind, _, text = grid.errors[0].partition(": ")
         raise {"NotFoundError": NotFoundError}.get(kind, InvalidSpecError)(f"plan: {text}")

@@ -257,6 +257,7 @@ def sample(
         raise InvalidSpecError(f"sample: {n} of {dict(space)}; give n > 0, and for each path a Uniform or values")
     if how not in ("sobol", "random"):
         raise InvalidSpecError(f"sample: how {how!r}; it must be sobol or random")
+    # One stream per path: another path in the space does not change the values of the others.
     parts = np.column_stack([draws(seed, path, n) for path in space])
     if how == "sobol":
         # A digital shift (exclusive or) preserves the sequence's even distribution over boxes.

@@ -119,6 +119,7 @@ def search(
         grids = [sweep(cluster, jobs, sample(space, trials, seed=seed, how="random"), figures=figures, **options)]
     else:
         grids = []
+        # Policies of a round run in parallel; the sampler learns from each round.
         for begin in range(0, trials, _AT_ONCE):
             proposals = asked.ask(min(_AT_ONCE, trials - begin))
             grids.append(sweep(cluster, jobs, [policy for _, policy in proposals], figures=figures, **options))

@@ -114,6 +114,7 @@ def _print_of(setup: Setup, measures: Sequence[Measure]) -> str:
 
 
 def _jobs_print(jobs: Jobs) -> str:
+    # Times are hashed as the integers of the core, because decimal seconds lose digits.
     digest, exact = hashlib.sha256(repr(jobs.templates).encode()), jobs.exact()
     for name in jobs.names:
         column = exact[name]

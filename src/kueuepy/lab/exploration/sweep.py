@@ -116,6 +116,7 @@ def sweep(
     setup = setup_of(cluster, jobs, settings)
     policies, numbers = policies_of(over), _seeds(seeds)
     _check(policies, numbers, limit, threads)
+    # A misspelled path is an error before the first of thousands of simulations.
     for path in dict.fromkeys(path for policy in policies for path in policy):
         check_path(setup, path)
     if isinstance(figures, str):

@@ -418,6 +418,7 @@ def _random(trials: Trials, queue: ClusterQueue, n: int, seed: int) -> Iterator[
             most = {pair: trials.amount("potential", one.name, pair) // trials.unit(pair) for pair in pairs}
             places.append((one.name, {pair: units for pair, units in most.items() if units > 0}))
     for trial in range(n):
+        # A generator per series: its workloads do not depend on the number of series.
         rng = np.random.Generator(np.random.PCG64([seed, trial]))
         series = []
         for number in range(_LENGTH):

@@ -219,6 +219,7 @@ class Playground:
             return {"error": str(error)}
 
     def _whole(self, result: Result, begin: float) -> dict[str, Any]:
+        # The next partial answer draws its time axis up to here.
         self._seconds = result.seconds
         self._colours = self._colours or colours(result)
         names = ["cluster_queue", *columns_shown("page queues", result.queues.names)]
@@ -329,6 +330,7 @@ def _amount(knob: Knob, value: float) -> int | str:
     Raises:
         InvalidSpecError: The value is not a multiple of the unit in which Kueue counts, such as half a GPU.
     """
+    # Integers stay integers, so that a patch shows `4` and not `4.0`.
     if value == int(value):
         return f"{int(value)}{knob.suffix}" if knob.suffix else int(value)
     resource = knob.pair.partition("/")[2]

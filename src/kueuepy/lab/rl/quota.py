@@ -356,6 +356,7 @@ class QuotaVectorEnv(VectorEnv[Any, Any, Any]):
         for seat in seats:
             if seeds[seat] is not None:
                 self._random[seat] = seeding.np_random(seeds[seat])[0]
+            # Gymnasium creates a random generator only when it is first used.
             self._stage.begin(seat, partial(self._draws, seat), seeds[seat], options)
             self._over[seat], self._begun[seat] = False, True
 

@@ -273,6 +273,7 @@ class Stage:
             "start": self.knobs.start,
         }
         self._environments = Environments(size, list(self.queues), options)
+        # Episodes begin with forks of it, which is faster than to build the cluster again.
         self._base = Scheduler(game.cluster)
         self._runs: list[Prepared | None] = [None] * size
         self.starts = [0.0] * size

@@ -78,6 +78,7 @@ def _heaviest(sharing: AdmissionFairSharing, covered: list[str]) -> str:
     """Return a resource of which 1 GiB weighs over 1,000 times as much as a unit of the others, or an empty string."""
     weights = {resource: sharing.resource_weights.get(resource, 1.0) for resource in covered}
     others = [weight for resource, weight in weights.items() if resource not in _BYTES and weight > 0]
+    # 1 GiB is compared with a single core or device, and a factor of 1,000 leaves no doubt.
     heavy = (r for r in covered if r in _BYTES and others and weights[r] * _GIB > 1000 * max(others))
     return next(heavy, "")
 

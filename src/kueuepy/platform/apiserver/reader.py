@@ -175,6 +175,7 @@ def _served(connection: Connection) -> dict[str, str]:
         raise ApiError.of(f"{connection.name}: has no API group {KUEUE}; Kueue is not installed", NOT_FOUND) from None
     offered = [str(one.get("version")) for one in group.get("versions") or ()]
     found: dict[str, str] = {}
+    # A kind that a newer version lacks, such as an alpha kind, is read in an older one.
     for version in [one for one in _VERSIONS if one in offered]:
         listed = msgspec.json.decode(connection.get(f"/apis/{KUEUE}/{version}"), type=dict[str, Any])
         for one in listed.get("resources") or ():

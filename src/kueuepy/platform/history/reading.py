@@ -272,6 +272,7 @@ class Recording:
             time: The time, in nanoseconds since the Unix epoch.
         """
         with reading(self.path):
+            # The last version of each object that was written until then, because rows are in the order of revisions.
             for table in ("objects", "nodes"):
                 sql = f"SELECT kind, key, body FROM {table} WHERE time <= ? ORDER BY revision"  # noqa: S608 - a constant
                 latest = {(kind, key): body for kind, key, body in self._db.execute(sql, (time,))}

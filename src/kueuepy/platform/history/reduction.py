@@ -162,6 +162,7 @@ def transitions(old: dict[str, Any] | None, new: dict[str, Any]) -> list[Transit
         reason, time = after.reason(name), _time_of(after[name])
         if not before.true(name) or (before.reason(name), _time_of(before[name])) != (reason, time):
             found.append(Transition(name, reason, time))
+    # Conditions have times in whole seconds; the sort is stable, so that equal times keep the order of `_CONDITIONS`.
     found.sort(key=lambda one: -1 if one.what == "Submitted" else one.time or 0)
     if not found and old is not None and _relevant(old) != _relevant(new):
         found.append(Transition("Changed", "", None))

@@ -105,6 +105,7 @@ class RecordingWriter:
             time: The time of receipt, in nanoseconds since the Unix epoch.
         """
         revision = _revision(obj)
+        # A watch that starts again can repeat events.
         if revision <= self.revisions.get(kind, -1):
             return
         self._begin()
@@ -286,6 +287,7 @@ class RecordingWriter:
         pod_sets = self._pod_sets_of(obj)
         latest = {**obj, "spec": {**obj["spec"], "podSets": pod_sets.hex()}}
         changes = transitions(None if known is None else known.latest, latest)
+        # Each scheduling attempt writes a message, which changes no decision.
         if not changes:
             return
         if known is None:

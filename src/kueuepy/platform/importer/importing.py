@@ -120,6 +120,7 @@ def import_cluster(
         pods.append(item.value)
         return True
 
+    # Millions of new objects would start the garbage collector again and again, which finds nothing.
     with collector.at_rest():
         manifest = load(source, strict=strict, limits=limits, pick=pick, version=version)
         earliest = max((one.time for one in live), default=0)
@@ -291,6 +292,7 @@ def _obstacle(
 def _take_jobs(scheduler: Scheduler, cluster: Cluster) -> Iterator[Imported]:
     # Without its position in the file, which the outcome does not name.
     jobs = [dict(job) for job in cluster.jobs]
+    # Pods are converted together, because a group of pods becomes one Workload.
     pods = [job for job in jobs if job["kind"] == "Pod"]
     batches = [(job["kind"], _key(job), [job]) for job in jobs if job["kind"] != "Pod"]
     existing = Existing(cluster.workloads)

@@ -202,6 +202,7 @@ class Journal:
         self._scheduler: JournaledScheduler | None = None
         self._failure = ""
         self.lock = RLock()
+        # A lock that another thread holds during a fork would stay locked in the child.
         survives_fork(self)
         self._copying = Mutex()
         self._end = Mark()
@@ -366,6 +367,7 @@ class Journal:
         if not (self.done or self._snapshot) or self._failure:
             return
         with self._writing() as connection:
+            # A commit that was interrupted between its statements begins again.
             if connection.in_transaction:
                 connection.rollback()
             connection.execute("BEGIN")

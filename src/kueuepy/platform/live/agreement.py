@@ -92,6 +92,7 @@ class Difference(msgspec.Struct, frozen=True):
 def causes_of(differences: Sequence[Difference]) -> list[str]:
     """Return lines that describe each cause of differences: its frequency, its consequence and its first example."""
     lines: list[str] = []
+    # The most frequent cause first: the following differences are often its consequence.
     for cause, count in Counter(one.cause for one in differences).most_common():
         first = max((one for one in differences if one.cause == cause), key=lambda one: bool(one.explanation))
         lines += ["", f"{counted(count, 'difference')}: {cause}. {CAUSES[cause]}", f"  example: {first}"]

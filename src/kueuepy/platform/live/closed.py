@@ -101,6 +101,7 @@ class _Loop:
     def __init__(self, changes: Sequence[Change], tolerance: int, explained: int) -> None:
         self._changes = [change for change in changes if change.kind == "Workload" or change.kind in CONFIGURATION]
         self._follower = Follower.start(manager_configuration(changes))
+        # Messages name the preemptor by its UID.
         uids = {c.manifest["metadata"].get("uid"): c.key for c in self._changes if c.kind == "Workload"}
         decisions = list(recorded_decisions(self._changes, uids))
         self._life_at = recorded_lives(self._changes, decisions)
@@ -143,6 +144,7 @@ class _Loop:
                 follower.retry(retry)
             else:
                 event = heapq.heappop(self._due)
+                # An event of an earlier admission or submission of the workload no longer applies.
                 if event.stage in (None, self._stage[event.key]):
                     self._attempt("Workload", event.key, event.act)
             self._decide()
@@ -209,6 +211,7 @@ class _Loop:
         assert change.old is not None, "a submission is no change"
         assert change.new is not None, "a deletion is no change"
         spec, before = change.new.get("spec") or {}, change.old.get("spec") or {}
+        # Kueue deactivated the workload in consequence of its own decisions; here, kueuepy's own run does.
         if index in life.by_kueue:
             spec = {**spec, "active": True}
         if spec != before and not self._is_over(life.key):

@@ -235,6 +235,7 @@ class Comparison:
         near = {tree: [a for a, b in pairwise(sorted(own)) if b - a <= self._tolerance] for tree, own in times.items()}
         first: set[str] = set()
         explained = 0
+        # Only the first difference of a cohort tree has a cause of its own.
         for one in sorted(self._differences, key=lambda one: one.time):
             tree = trees.get(one.queue, one.queue)
             cause = self._outer_cause(one.time, one.key, gaps, notes)

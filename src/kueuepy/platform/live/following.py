@@ -58,6 +58,7 @@ class Follower:
         """
         manifest = load(list(configuration), strict=False)
         scheduler = Scheduler(Cluster.from_manifest(manifest, names=False), now=0, stopping=_UNTIL_RECORDED)
+        # The follower retries pending workloads itself, at the times at which Kueue does.
         session_of(scheduler).engine.hold_retries(hold=True)
         return cls(scheduler)
 
@@ -192,6 +193,7 @@ class Follower:
         queue = self._queue_of(key)
         if queue is not None and queue.queueing_strategy == "StrictFIFO":
             active, _ = state.engine.queues().get(queue.name, ([], []))  # only queues with workloads are listed
+            # Kueue considers only the head of a StrictFIFO queue.
             if active[:1] != [key]:
                 return None
         skipped = [state.store.objects.get((ResourceFlavor, name)) for name in tried]

@@ -79,6 +79,7 @@ class Watches:
         resources = [resource for resource in self._kinds() if self.reader.path_of(resource)]
         self.kinds = tuple(resource.kind for resource in resources)
         for resource in resources:
+            # Daemon threads: a watch that waits for the server must not keep the process alive.
             threading.Thread(target=self._follow, args=(resource,), daemon=True).start()
 
     def rounds(self, seconds: float | None) -> Iterator[None]:

@@ -454,6 +454,7 @@ def usual_latency(lives: Iterable[Life], changes: Sequence[Change]) -> int:
     """
     pending: dict[str, list[tuple[int, int]]] = defaultdict(list)
     alone: list[int] = []
+    # A workload that found another one pending in its queue may have waited for it.
     for life in sorted(lives, key=lambda one: one.index):
         start = life.runs[0].reserved if life.runs else 2**63 - 1
         manifest = changes[life.index].manifest

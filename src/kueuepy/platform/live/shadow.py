@@ -233,6 +233,7 @@ class Shadow:
             began = time.monotonic()
             for change in self._stream.changes(now):
                 self._verifier.add(change)
+            # Later decisions can still be preceded by changes that have not arrived.
             self._verifier.judge(now - _HOLD - self._latency)
             self._behind = time.monotonic() - began
             found = list(self._verifier.differences)

@@ -198,6 +198,7 @@ class Verifier:
 
     def _forget(self, index: int) -> None:
         """Delete the data that no later decision needs."""
+        # A recording of months must not fill the memory.
         oldest = min(self._checkpoints[0][0] if self._checkpoints else index, index - _CHECKPOINTS)
         for old in range(self._oldest, oldest):
             change = self._changes.pop(old)

@@ -79,6 +79,7 @@ class _Gauges:
         engine = session_of(scheduler).engine
         found = engine.cohort_status()
         self._parents = {cohort.name: cohort.parent for cohort in found if cohort.root}
+        # A Cohort in a cycle of parents has no root, and no quota.
         self._roots = {cohort.name: cohort.root for cohort in found}
         for cohort in found:
             self._cohort(cohort)
@@ -103,6 +104,7 @@ class _Gauges:
             self._set("cluster_queue_status", one == status, **of, status=one)
         self._held_by_cluster_queue(view)
         if self._fair:
+            # Kueue exports NaN for a ClusterQueue of weight 0 that borrows, and infinity for such a Cohort.
             share = math.nan if math.isinf(view.share) else view.share
             self._set("cluster_queue_weighted_share", share, **of, cohort=view.cohort)
         root = self._roots.get(view.cohort, "")

@@ -90,6 +90,7 @@ class _Replay:
     def data(self, recording: Recording, end: int) -> PageData:
         for event in recording.events():
             time = parse_time(event["received"]) or 0
+            # The page counts times from the first event.
             self._zero = self._zero or time
             self._take(event, max(time, self._zero))
         for key, life in self._lives.items():
@@ -338,6 +339,7 @@ class PageSite:
         return self._explanation(request.query) if path == "explain" else None
 
     def _refresh(self) -> None:
+        # Several browser tabs share one reading of the source.
         if time.monotonic() - self._at < self._every:
             return
         try:

@@ -333,6 +333,7 @@ def pending_workloads(
     if (cluster_queue is None) == (local_queue is None):
         raise InvalidSpecError("pending workloads: name either a ClusterQueue or a LocalQueue")
     engine = source if isinstance(source, Engine) else session_of(source).engine
+    # A limit of 0 means the default, as in Kueue's API.
     limit, offset = min(limit, MAX_LIMIT) or DEFAULT_LIMIT, max(offset, 0)
     if cluster_queue is not None:
         found = _waiting(engine, cluster_queue)
