@@ -200,7 +200,7 @@ _LINE = b"\n"
 _UTF_16 = (b"\xff\xfe", b"\xfe\xff")
 
 
-class Item:
+class Item(msgspec.Struct, eq=False):
     """A value read from a text, with its position.
 
     Attributes:
@@ -209,13 +209,9 @@ class Item:
         prefix: Path of the value in the text.
     """
 
-    __slots__ = ("prefix", "text", "value")
-
-    def __init__(self, value: Any, text: Text, prefix: Path = ()) -> None:
-        """Create an item."""
-        self.value = value
-        self.text = text
-        self.prefix = prefix
+    value: Any
+    text: Text
+    prefix: Path = ()
 
     def where(self, path: Path = ()) -> str:
         """Return the file and line of a field, or of its innermost parent in the text."""

@@ -4,6 +4,8 @@ import re
 from collections.abc import Iterable, Mapping
 from typing import Any, NoReturn
 
+import msgspec
+
 from kueuepy.errors.problems import ManifestError, Path, Problem, ProblemKind
 
 SURROGATE = re.compile("[\ud800-\udfff]")
@@ -14,26 +16,27 @@ SURROGATE = re.compile("[\ud800-\udfff]")
 _DIRECTIVE = re.compile(rb"\{\{|%\{")
 
 
-class Text:
+class Text(msgspec.Struct, eq=False):
     """The bytes of YAML documents or list items, with their position in the file.
 
     Attributes:
         name: Name of the file.
         whole: The bytes of the file.
         start: Offset of the first byte.
-        stop: Offset after the last byte.
+        stop: Offset after the last byte; by default, the end of the file.
         line: Line of the first byte, starting at 1.
     """
 
-    __slots__ = ("line", "name", "start", "stop", "whole")
+    name: str
+    whole: bytes
+    line: int = 1
+    start: int = 0
+    stop: int = -1
 
-    def __init__(self, name: str, whole: bytes, line: int = 1, start: int = 0, stop: int | None = None) -> None:
-        """Create a text from all bytes of a file, or from a byte range."""
-        self.name = name
-        self.whole = whole
-        self.line = line
-        self.start = start
-        self.stop = len(whole) if stop is None else stop
+    def __post_init__(self) -> None:
+        """Set the end of a text that is the whole file."""
+        if self.stop < 0:
+            self.stop = len(self.whole)
 
     @property
     def data(self) -> bytes:
