@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
+import ast
 import json
 from pathlib import Path
-from typing import get_args
 
 import pytest
 from jsonschema import Draft202012Validator, ValidationError
 
 from golden.test_explanations import STORIES
-from kueuepy.explain.cause import CauseKind, RootCode
+from kueuepy import explain
+from kueuepy.explain import roots
 from kueuepy.explain.kinds import FACTS, ROOT_FACTS
 from kueuepy.explain.schema import schema
 from schemas import validate_explanation
@@ -39,9 +40,17 @@ def test_the_published_schema_is_current():
     assert json.loads(PUBLISHED.read_text(encoding="utf-8")) == schema()
 
 
+def made(*names):
+    """Return the literal first arguments of the calls of these functions in the package."""
+    trees = [ast.parse(path.read_text(encoding="utf-8")) for path in Path(explain.__file__).parent.glob("*.py")]
+    calls = [node for tree in trees for node in ast.walk(tree) if isinstance(node, ast.Call) and node.args]
+    first = [call.args[0] for call in calls if isinstance(call.func, ast.Name) and call.func.id in names]
+    return {one.value for one in first if isinstance(one, ast.Constant)}
+
+
 def test_each_kind_and_code_has_facts():
-    assert set(FACTS) == set(get_args(CauseKind))
-    assert set(ROOT_FACTS) == set(get_args(RootCode))
+    assert made("_cause", "cause") == set(FACTS)
+    assert made("RootCause", "_of_need") | {*roots._OBSTACLES.values()} == set(ROOT_FACTS)
 
 
 def test_an_undocumented_fact_is_noticed():

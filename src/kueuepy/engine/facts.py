@@ -68,26 +68,7 @@ class CellView(TypedDict):
 class RefusalView(TypedDict):
     """A reason why a flavor cannot be assigned; `taint` contains the key, value and effect of an untolerated taint."""
 
-    kind: Literal[
-        "ExceedsCapacity",
-        "ShortOfQuota",
-        "UndeclaredResource",
-        "FlavorNotFound",
-        "UntoleratedTaint",
-        "NodeAffinity",
-        "NotNominated",
-        "ReplacedSliceFlavor",
-        "TopologyRequired",
-        "TopologyUnsupported",
-        "TopologyUnknown",
-        "TopologyLevelMissing",
-        "Placement",
-        "NoTopologyFlavor",
-        "ManyTopologyFlavors",
-        "NoTopologyInformation",
-        "ElasticRequiredTopology",
-        "ElasticPreferredTopology",
-    ]
+    kind: str
     message: str
     taint: tuple[str, str, str] | None
 
@@ -161,18 +142,7 @@ class ShareView(TypedDict):
 class ObstacleView(TypedDict):
     """The reason why a workload is never considered; `queue` is the LocalQueue or ClusterQueue that causes it."""
 
-    kind: Literal[
-        "Deactivated",
-        "LocalQueueMissing",
-        "LocalQueueStopped",
-        "ClusterQueueMissing",
-        "ClusterQueueInactive",
-        "Gated",
-        "OnHold",
-        "PodsReady",
-        "DevicesRefused",
-        "DevicesUncounted",
-    ]
+    kind: str
     queue: str
     reason: str
     message: str

@@ -1,71 +1,9 @@
 """Cause and RootCause: the elements of an explanation."""
 
 from collections.abc import Iterable, Iterator, Mapping
-from typing import Any, Literal, TypeAlias
+from typing import Any
 
 import msgspec
-
-CauseKind: TypeAlias = Literal[
-    "backoff",
-    "behind",
-    "candidate",
-    "candidates",
-    "check",
-    "comparison",
-    "domain",
-    "domains",
-    "earlier_flavor",
-    "eligibility",
-    "eviction",
-    "fewer_pods",
-    "flavor",
-    "held",
-    "holder",
-    "inactive",
-    "lender",
-    "more_candidates",
-    "no_preemption",
-    "node",
-    "obstacle",
-    "place",
-    "pod_set",
-    "pool",
-    "position",
-    "preempted_by",
-    "preemption",
-    "release",
-    "remedies",
-    "remedy",
-    "remedy_for",
-    "resource",
-    "search_continues",
-    "share",
-    "sufficient_alone",
-    "topology",
-    "undeclared",
-]
-"""The kind of a cause. Each kind has one template for its text and one set of facts; see `kueuepy.explain.kinds`."""
-
-RootCode: TypeAlias = Literal[
-    "QuotaExceeded",
-    "NeverFits",
-    "NoMatchingFlavor",
-    "QueueInactive",
-    "NamespaceNotSelected",
-    "CheckPending",
-    "TopologyNoFit",
-    "BehindInQueue",
-    "WaitingForPreemption",
-    "NotModelled",
-    "Deactivated",
-    "AdmissionGated",
-    "OnHold",
-    "WaitingForPodsReady",
-    "BackOff",
-    "InvalidWorkload",
-    "SearchContinues",
-]
-"""The code of a root cause; `kueuepy.explain.kinds` describes each one."""
 
 
 class Cause(msgspec.Struct, frozen=True):
@@ -73,14 +11,15 @@ class Cause(msgspec.Struct, frozen=True):
 
     Attributes:
         kind: The kind, such as `flavor`, `resource`, `node`, `holder`, `preemption`, `candidate`, `share` or `remedy`.
-            The kind determines the template for the text and the names of the facts.
+            The kind determines the template for the text and the names of the facts, which `kueuepy.explain.kinds`
+            lists.
         text: The explanation as a sentence.
         facts: The numbers and names in the sentence, as data. Amounts are integers in base units, with cpu in
             millicores.
         causes: The causes of this cause.
     """
 
-    kind: CauseKind
+    kind: str
     text: str
     facts: dict[str, Any] = msgspec.field(default_factory=dict)
     causes: "tuple[Cause, ...]" = ()
@@ -106,11 +45,11 @@ class RootCause(msgspec.Struct, frozen=True):
             millicores.
     """
 
-    code: RootCode
+    code: str
     text: str
     facts: dict[str, Any] = msgspec.field(default_factory=dict)
 
 
-def cause(kind: CauseKind, text: str, facts: Mapping[str, Any] | None = None, causes: Iterable[Cause] = ()) -> Cause:
+def cause(kind: str, text: str, facts: Mapping[str, Any] | None = None, causes: Iterable[Cause] = ()) -> Cause:
     """Create a cause; `facts` is copied."""
     return Cause(kind, text, dict(facts or {}), tuple(causes))

@@ -11,7 +11,6 @@ from msgspec import Meta
 from kueuepy.engine.decisions import PreemptionReason
 from kueuepy.engine.facts import Amount, ComparisonView, NodeView, QuotaUserView, ShareView
 from kueuepy.engine.places import DomainView, PlaceFactsView
-from kueuepy.explain.cause import CauseKind, RootCode
 from kueuepy.objects.status import CheckState
 
 Key: TypeAlias = Annotated[str, Meta(description="The key of a workload, namespace/name.")]
@@ -225,7 +224,7 @@ class Place(TypedDict):
     domains: list[tuple[list[str], Pods]]
 
 
-FACTS: dict[CauseKind, type] = {
+FACTS: dict[str, type] = {
     "backoff": BackOff,
     "behind": OfWorkload,
     "candidate": Candidate,
@@ -359,7 +358,7 @@ class Preemption(TypedDict):
     count: int
 
 
-ROOT_FACTS: dict[RootCode, type] = {
+ROOT_FACTS: dict[str, type] = {
     "QuotaExceeded": QuotaExceeded,
     "NeverFits": NeverFits,
     "NoMatchingFlavor": NoMatchingFlavor,

@@ -6,11 +6,11 @@ from kueuepy._core import Engine
 from kueuepy.engine.facts import CellView, FactsView, FlavorView, ObstacleView, PodSetView, number
 from kueuepy.engine.records import NO_CONDITION, AdmissionView, CheckView, ConditionView, StatusView
 from kueuepy.explain import placewords, words
-from kueuepy.explain.cause import RootCause, RootCode
+from kueuepy.explain.cause import RootCause
 from kueuepy.explain.obstacles import backoff, by_resource_group
 
 # The code of each obstacle that prevents the evaluation of a workload.
-_OBSTACLES: dict[str, RootCode] = {
+_OBSTACLES: dict[str, str] = {
     "LocalQueueMissing": "QueueInactive",
     "LocalQueueStopped": "QueueInactive",
     "ClusterQueueMissing": "QueueInactive",
@@ -23,8 +23,8 @@ _OBSTACLES: dict[str, RootCode] = {
     "DevicesUncounted": "NotModelled",
 }
 # Codes of causes that do not end when other workloads finish, the most severe first.
-_PERMANENT: tuple[RootCode, ...] = ("NoMatchingFlavor", "NeverFits")
-_BY_SEVERITY: tuple[RootCode, ...] = (*_PERMANENT, "TopologyNoFit", "QuotaExceeded")
+_PERMANENT: tuple[str, ...] = ("NoMatchingFlavor", "NeverFits")
+_BY_SEVERITY: tuple[str, ...] = (*_PERMANENT, "TopologyNoFit", "QuotaExceeded")
 
 
 def waiting_root(
@@ -184,7 +184,7 @@ def _excess(need: CellView) -> float:
     return number(need["missing"]) / max(1, number(need["asked"]))
 
 
-def _of_need(code: RootCode, pod_set: PodSetView, need: CellView, more: dict[str, Any]) -> RootCause:
+def _of_need(code: str, pod_set: PodSetView, need: CellView, more: dict[str, Any]) -> RootCause:
     """Return a root cause that concerns one resource of a flavor, with the additional facts in `more`."""
     facts = {
         "pod_set": pod_set["name"],
