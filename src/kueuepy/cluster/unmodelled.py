@@ -1,10 +1,12 @@
 """Detection of objects, fields and feature gates that kueuepy does not model and that could change a decision."""
 
+import re
 from collections.abc import Iterable, Iterator, Sequence
 from typing import NamedTuple
 
 from kueuepy.cluster.cluster import Cluster
 from kueuepy.errors.problems import Path, path_text
+from kueuepy.manifest.schema.classes import schema_of_class
 from kueuepy.manifest.schema.table import Schema, custom_resources
 from kueuepy.objects import AdmissionCheck, ClusterQueue, Cohort, Configuration
 from kueuepy.profiles import DEFAULTS
@@ -14,26 +16,8 @@ PREEMPTION_CONFIG = "kueue.x-k8s.io/preemption-config-name"
 """Annotation of a ClusterQueue that names its PreemptionConfig."""
 
 _MULTIKUEUE = "kueue.x-k8s.io/multikueue"
-# The fields of the configuration file that kueuepy models; it has no CustomResourceDefinition.
-_CONFIGURATION = """
-    namespace metrics.localQueueMetrics.enable metrics.localQueueMetrics.localQueueSelector
-    manageJobsWithoutQueueName managedJobsNamespaceSelector waitForPodsReady.timeout waitForPodsReady.blockAdmission
-    waitForPodsReady.requeuingStrategy.timestamp waitForPodsReady.requeuingStrategy.backoffLimitCount
-    waitForPodsReady.requeuingStrategy.backoffBaseSeconds waitForPodsReady.requeuingStrategy.backoffMaxSeconds
-    waitForPodsReady.recoveryTimeout integrations.frameworks[] multiKueue.gcInterval multiKueue.origin
-    multiKueue.workerLostTimeout multiKueue.dispatcherName multiKueue.incrementalDispatcherConfig.stepSize
-    fairSharing.preemptionStrategies[] admissionFairSharing.usageHalfLifeTime
-    admissionFairSharing.usageSamplingInterval admissionFairSharing.resourceWeights resources.quotaCheckStrategy
-    resources.excludeResourcePrefixes[] resources.transformations[].input resources.transformations[].strategy
-    resources.transformations[].multiplyBy resources.transformations[].outputs resources.deviceClassMappings[].name
-    resources.deviceClassMappings[].deviceClassNames[] resources.deviceClassMappings[].sources[].counter.name
-    resources.deviceClassMappings[].sources[].counter.driver
-    resources.deviceClassMappings[].sources[].counter.deviceSelector
-    resources.deviceClassMappings[].sources[].capacity.name
-    resources.deviceClassMappings[].sources[].capacity.driver
-    resources.deviceClassMappings[].sources[].capacity.deviceSelector featureGates
-"""
-
+# Modelled fields of the configuration file that the class Configuration does not have.
+_BESIDE_CLASS = ("namespace", "metrics.localQueueMetrics.enable", "metrics.localQueueMetrics.localQueueSelector")
 # The fields, with their inner fields, on which no decision depends.
 _WITHOUT_EFFECT = {
     "Configuration": """
@@ -179,7 +163,9 @@ def _covered(kind: str, path: str) -> Coverage:
 def fields() -> dict[str, dict[str, Coverage]]:
     """Return the fields of Kueue's API and of its configuration file, by kind and path, each with its effect."""
     found = {kind: list(_leaves(schema)) for kind, schema in custom_resources("v1beta2").items()}
-    found["Configuration"] = [*_CONFIGURATION.split(), *_WITHOUT_EFFECT["Configuration"].split()]
+    # The file has no CustomResourceDefinition. A selector counts as one field.
+    own = dict.fromkeys(re.sub(r"(?<=Selector)\..*", "", path) for path in _leaves(schema_of_class(Configuration)))
+    found["Configuration"] = [*own, *_BESIDE_CLASS, *_WITHOUT_EFFECT["Configuration"].split()]
     for kind, path in _LATER:
         found[kind].append(path)
     return {kind: {path: _covered(kind, path) for path in paths} for kind, paths in found.items()}

@@ -14,7 +14,7 @@ from kueuepy.look.colours import OTHERS, class_of
 from kueuepy.look.escapes import escape
 from kueuepy.look.numbers import duration, durations, hours, points, share
 from kueuepy.look.page import document
-from kueuepy.simulation.catalogue import better_of, figure_text, label_of, part_text, unit_of
+from kueuepy.simulation.catalogue import SHOWN, better_of, figure_text, label_of, part_text, unit_of
 from kueuepy.simulation.changes import decisions_of
 from kueuepy.simulation.comparison import Comparison
 from kueuepy.simulation.confidence import Effect, Effects, different_decisions
@@ -97,10 +97,6 @@ _TWO = 2
 _FIRST = 20
 # The number of other policies in a card.
 _IN_CARD = 3
-_SIDE_BY_SIDE = (
-    *("wait_mean", "wait_p50", "wait_p95", "longest_wait", "bounded_slowdown", "goodput", "finished"),
-    *("submission_utilisation", "borrowed_hours", "lost_hours", "evictions", "jain", "loops"),
-)
 
 
 def _of_policies(found: Comparison, command: str) -> str:
@@ -156,7 +152,7 @@ def _side_by_side(found: Comparison) -> str:
     names = dict.fromkeys(name for one in values.values() for name in one)
     rows = []
     paired = _paired(found)
-    chosen = [name for own in _SIDE_BY_SIDE for name in names if name.partition(" ")[0] == own]
+    chosen = [name for own in SHOWN["policies"] for name in names if name.partition(" ")[0] == own]
     first, *others = found.names
     for name in chosen:
         base = values[first].get(name, 0)
