@@ -272,7 +272,7 @@ def _cover(spec: dict[str, Any], flavor: str, resource: str) -> None:
 
 def _configured(configuration: api.Configuration, path: str, field: str, value: Any) -> api.Configuration:
     """Return the Configuration with a changed field; `None` restores the field's default."""
-    fields = {_camel(name): name for name in api.Configuration.__struct_fields__}
+    fields = _names_of(api.Configuration)
     *way, (last, _) = _steps(path, field)
     if way:
         first = fields.get(way[0][0])
@@ -299,14 +299,14 @@ def _inner(before: Any, first: str, path: str, last: str, value: Any) -> Any:
         return {**(before or {}), last: value}
     kind = _KINDS.get(first)
     if kind is None:
-        raise InvalidSpecError(f'edit: "{path}": {_camel(first)} has no field of its own')
-    names = {_camel(name): name for name in kind.__struct_fields__}
+        raise InvalidSpecError(f'edit: "{path}": {path.partition(":")[2].partition(".")[0]} has no field of its own')
+    names = _names_of(kind)
     if last not in names:
         raise NotFoundError(f'edit: "{path}": {_near(f"field of {first}", last, set(names))}')
     given = tuple(value) if isinstance(value, list) else value
     return msgspec.structs.replace(before or kind(), **{names[last]: given})
 
 
-def _camel(name: str) -> str:
-    first, *rest = name.split("_")
-    return first + "".join(part.capitalize() for part in rest)
+def _names_of(cls: Any) -> dict[str, str]:
+    """Return the names of the fields of a class, by their names in manifests."""
+    return {known.encode_name: known.name for known in msgspec.structs.fields(cls)}
