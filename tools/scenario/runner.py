@@ -14,6 +14,7 @@ from kueuepy.manifest.convert import from_dict, to_dict
 from kueuepy.manifest.kinds import KINDS
 from kueuepy.manifest.validation import review_object
 from kueuepy.manifest.validation.review import Review
+from kueuepy.manifest.validation.update import same_spec
 from kueuepy.objects import Node, Object, PriorityClass, Workload, WorkloadPriorityClass
 from scenario.reader import ScenarioError, check_scenario, configuration
 
@@ -165,7 +166,8 @@ class Replay:
         merged["spec"] = {**merged.get("spec", {}), "active": active, **doc.get("spec", {})}
         merged["metadata"] = {**merged["metadata"], **metadata}
         written = self._keep(key, merged)
-        self.engine.update(self._id(key), written, changed=not written.has_spec_of(known))
+        changed = not same_spec(msgspec.structs.replace(known, active=active), written)
+        self.engine.update(self._id(key), written, changed=changed)
 
     def _keep(self, key: str, doc: dict[str, Any]) -> Workload:
         workload = _read(doc)

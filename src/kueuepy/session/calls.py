@@ -11,6 +11,7 @@ import msgspec
 from kueuepy.engine import cycle as engine_cycle
 from kueuepy.errors import InvalidSpecError
 from kueuepy.errors.problems import path_text
+from kueuepy.manifest.validation.update import same_spec
 from kueuepy.objects import NamespacedObject, Object, Workload
 from kueuepy.objects.kinds import kind_of
 from kueuepy.objects.readable import read_again, ready
@@ -105,9 +106,11 @@ class Apply(Call, frozen=True):
         obj, known, store = self.object, state.find(self.object), state.own_store()
         if isinstance(obj, Workload):
             assert isinstance(known, Workload)
-            changed = with_status_of(known, obj)
-            is_new = not changed.has_spec_of(known)
-            update = partial(state.engine.update, state.id_of(obj.key), changed, changed=is_new)
+            changed, found = with_status_of(known, obj), state.id_of(obj.key)
+            # Kueue itself may have deactivated the workload since it was applied.
+            active = state.engine.status_details(found).active
+            is_new = not same_spec(msgspec.structs.replace(known, active=active), changed)
+            update = partial(state.engine.update, found, changed, changed=is_new)
             return (update, *store.workloads.putting(obj.key, changed))
         put = store.objects.putting((type(obj), obj.key), obj)
         return put if isinstance(obj, PASSIVE) else (partial(state.engine.apply, obj, known != obj), *put)

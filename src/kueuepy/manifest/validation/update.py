@@ -114,6 +114,20 @@ def review_update(old: api.Object, new: api.Object, review: Review, rules: Calla
     rules(new, review)
 
 
+def same_spec(old: api.Workload, new: api.Workload) -> bool:
+    """Return whether two Workloads have the same spec, in any notation of their pod templates.
+
+    Source: `pkg/cache/queue/cluster_queue.go:PushOrUpdate`.
+    """
+    if old.has_spec_of(new):
+        return True
+    rest = msgspec.structs.replace(new, pod_sets=old.pod_sets)
+    if len(old.pod_sets) != len(new.pod_sets) or not rest.has_spec_of(old):
+        return False
+    before, after = (to_dict(workload)["spec"]["podSets"] for workload in (old, new))
+    return all(same_pod_sets(before, after))
+
+
 def review_old_levels(old: api.Object, new: api.Object, review: Review) -> None:
     """Check the rule of v1beta1 that the levels of a Topology are immutable.
 
