@@ -4,7 +4,7 @@ import re
 import textwrap
 from collections import Counter
 from collections.abc import Iterable, Sequence
-from itertools import chain, groupby
+from itertools import groupby
 from typing import Any
 
 import msgspec
@@ -256,15 +256,13 @@ class _Pen:
             self._labels.append(Label(x + 20, y + 9, text))
             x += wide
         y += _LINE
-        if not self._labelled:
-            self._labels.append(Label(0, y + 9, f"The number below a rack is its free {self._resource}."))
-            y += _LINE
-        wrapped = (textwrap.wrap(remark, int(self._most / _DIGIT)) for remark in self._remarks[:MOST_REMARKS])
-        for line in chain.from_iterable(wrapped):
-            self._labels.append(Label(0, y + 9, line))
-            y += _LINE
+        texts = [] if self._labelled else [f"The number below a rack is its free {self._resource}."]
+        for remark in self._remarks[:MOST_REMARKS]:
+            texts += textwrap.wrap(remark, int(self._most / _DIGIT))
         if self._remarks[MOST_REMARKS:]:
-            self._labels.append(Label(0, y + 9, f"and {len(self._remarks) - MOST_REMARKS} more"))
+            texts.append(f"and {len(self._remarks) - MOST_REMARKS} more")
+        for text in texts:
+            self._labels.append(Label(0, y + 9, text))
             y += _LINE
         return y
 

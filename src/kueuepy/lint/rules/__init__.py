@@ -10,7 +10,6 @@ from kueuepy.lint.rules import (
     references,
     sharing,
     topologies,
-    unmodelled,
     versions,
     workloads,
 )
@@ -24,7 +23,6 @@ _FILES = (
     references,
     sharing,
     topologies,
-    unmodelled,
     versions,
     workloads,
 )

@@ -1,11 +1,22 @@
-"""Rules about objects of early API versions that have a different meaning in current versions."""
+"""Rules about settings that kueuepy does not model, and objects of early API versions that mean something else now."""
 
 from collections.abc import Iterator
 
 from kueuepy.cluster import Cluster
 from kueuepy.cluster.early import EARLY, as_then, early_rules
+from kueuepy.cluster.unmodelled import unmodelled
 from kueuepy.lint.context import LintContext
 from kueuepy.lint.rule import Hit, rule
+
+
+@rule("L20", "warning", "Decisions may differ because kueuepy does not model a feature gate or field of the input.")
+def not_modelled(context: LintContext) -> Iterator[Hit]:
+    """Find feature gates and fields that kueuepy does not model and that could change a decision."""
+    manifest = context.manifest
+    for found in unmodelled(
+        context.configuration, manifest.cluster_queues, manifest.cohorts, manifest.admission_checks
+    ):
+        yield Hit(found.obj or "Configuration", found.path, found.message)
 
 
 @rule(

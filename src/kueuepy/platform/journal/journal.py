@@ -37,6 +37,7 @@ if TYPE_CHECKING:
     from kueuepy.session.state import SchedulerState
 
 
+@checked_methods
 class JournaledScheduler(Scheduler):
     """A Scheduler whose calls are durable before they return; created by `Journal.scheduler`.
 

@@ -5,7 +5,7 @@ from typing import Any
 
 from msgspec.structs import replace
 
-from kueuepy._core import Quantity
+from kueuepy._core import Engine, Quantity
 from kueuepy.cluster import Cluster
 from kueuepy.engine.cycle import Cycle
 from kueuepy.engine.decisions import Decision
@@ -16,6 +16,7 @@ from kueuepy.platform.history import Conditions
 from kueuepy.platform.live.recording import CONFIGURATION, Change, reclaimable_pods
 from kueuepy.scheduler import Scheduler
 from kueuepy.session.session import session_of
+from kueuepy.session.state import SchedulerState
 from kueuepy.session.submission import SubmittedWorkload
 from kueuepy.session.workloads import await_victims, is_stopping, job_stopped, take
 
@@ -69,18 +70,25 @@ class Follower:
         return twin
 
     @property
+    def _state(self) -> SchedulerState:
+        return session_of(self.scheduler).state
+
+    @property
+    def _engine(self) -> Engine:
+        return session_of(self.scheduler).engine
+
+    @property
     def now(self) -> int:
         """The time in nanoseconds since the Unix epoch."""
-        return session_of(self.scheduler).engine.now
+        return self._engine.now
 
     def has(self, key: str) -> bool:
         """Return whether a workload exists."""
-        return session_of(self.scheduler).engine.find(key) >= 0
+        return self._engine.find(key) >= 0
 
     def is_true(self, key: str, condition: str) -> bool:
         """Return whether a condition of a workload is True; False if the workload does not exist."""
-        engine = session_of(self.scheduler).engine
-        found = engine.condition(engine.find(key), condition) if self.has(key) else None
+        found = self._engine.condition(self._engine.find(key), condition) if self.has(key) else None
         return found is not None and bool(found[0])
 
     def explanation(self, key: str) -> str:
@@ -89,11 +97,11 @@ class Follower:
 
     def tick(self, time: int) -> None:
         """Set the clock to a time, in nanoseconds since the Unix epoch."""
-        session_of(self.scheduler).engine.set_now(time)
+        self._engine.set_now(time)
 
     def notice(self) -> None:
         """Schedule a retry of each notified cohort tree that has no scheduled retry."""
-        for tree in session_of(self.scheduler).engine.notified_trees():
+        for tree in self._engine.notified_trees():
             self.due.setdefault(tree, self.now + RETRY_PERIOD)
 
     def retry(self, until: int | None = None) -> None:
@@ -106,7 +114,7 @@ class Follower:
         ready = {tree for tree, due in self.due.items() if until is None or due <= until}
         for tree in ready:
             del self.due[tree]
-        session_of(self.scheduler).engine.retry(ready)
+        self._engine.retry(ready)
 
     def apply(self, change: Change) -> bool:
         """Apply a change of the specification of an object, without its status.
@@ -171,8 +179,7 @@ class Follower:
 
     def cycle(self) -> Cycle:
         """Run one scheduling cycle without the controllers, whose writes the recording contains."""
-        state = session_of(self.scheduler).state
-        return Cycle(state.engine.decide(state.not_modelled))
+        return Cycle(self._engine.decide(self._state.not_modelled))
 
     def ask(self, key: str, tried: Iterable[str] = (), *, changed: Iterable[Object] = ()) -> Decision | None:
         """Return the decision of a cycle whose only head is a workload, without changing anything.
@@ -186,17 +193,16 @@ class Follower:
             tried: The names of the flavors that are skipped.
             changed: Objects that replace the objects of the same names.
         """
-        state = session_of(self.scheduler).state
-        found = state.engine.find(key)
+        found = self._engine.find(key)
         if found < 0 or self.is_true(key, "QuotaReserved") or self.is_true(key, "Finished"):
             return None
         queue = self._queue_of(key)
         if queue is not None and queue.queueing_strategy == "StrictFIFO":
-            active, _ = state.engine.queues().get(queue.name, ([], []))  # only queues with workloads are listed
+            active, _ = self._engine.queues().get(queue.name, ([], []))  # only queues with workloads are listed
             # Kueue considers only the head of a StrictFIFO queue.
             if active[:1] != [key]:
                 return None
-        skipped = [state.store.objects.get((ResourceFlavor, name)) for name in tried]
+        skipped = [self._state.store.objects.get((ResourceFlavor, name)) for name in tried]
         replaced = [
             *(
                 replace(one, node_taints=(*one.node_taints, _TRIED))
@@ -205,17 +211,16 @@ class Follower:
             ),
             *changed,
         ]
-        engine = state.engine.fork() if replaced else state.engine
+        engine = self._engine.fork() if replaced else self._engine
         for obj in replaced:
             engine.apply(obj, True)  # noqa: FBT003 - as changed
-        return engine.ask([found], state.not_modelled)[0]
+        return engine.ask([found], self._state.not_modelled)[0]
 
     def tilted(self) -> Iterator[Object]:
         """Yield each Cohort and ClusterQueue with a slightly higher and a slightly lower weight, which breaks ties."""
-        state = session_of(self.scheduler).state
-        if state.configuration.fair_sharing is None:
+        if self._state.configuration.fair_sharing is None:
             return
-        objects = state.store.objects
+        objects = self._state.store.objects
         nodes: tuple[Cohort | ClusterQueue, ...] = (*objects.of(Cohort), *objects.of(ClusterQueue))
         for node in nodes:
             weight = float(Quantity(node.fair_sharing.weight)) if node.fair_sharing is not None else 1.0
@@ -236,10 +241,13 @@ class Follower:
 
     def _queue_of(self, key: str) -> ClusterQueue | None:
         """Return the ClusterQueue of a workload; `None` if there is none."""
-        state = session_of(self.scheduler).state
-        workload = state.known(state.engine.find(key))
-        local = state.store.objects.get((LocalQueue, f"{workload.namespace}/{workload.queue_name}"))
-        queue = state.store.objects.get((ClusterQueue, local.cluster_queue)) if isinstance(local, LocalQueue) else None
+        workload = self._state.known(self._engine.find(key))
+        local = self._state.store.objects.get((LocalQueue, f"{workload.namespace}/{workload.queue_name}"))
+        queue = (
+            self._state.store.objects.get((ClusterQueue, local.cluster_queue))
+            if isinstance(local, LocalQueue)
+            else None
+        )
         return queue if isinstance(queue, ClusterQueue) else None
 
     def consider(self, keys: Iterable[str]) -> Cycle:
@@ -247,10 +255,9 @@ class Follower:
 
         In a ClusterQueue without one of these workloads, the head is the first workload of the queue.
         """
-        state = session_of(self.scheduler).state
-        for queue in state.store.objects.of(ClusterQueue):
-            state.engine.apply(queue, True)  # noqa: FBT003 - as changed, which schedules a retry
-        state.engine.retry(set(state.engine.notified_trees()))
+        for queue in self._state.store.objects.of(ClusterQueue):
+            self._engine.apply(queue, True)  # noqa: FBT003 - as changed, which schedules a retry
+        self._engine.retry(set(self._engine.notified_trees()))
         for key in keys:
             self.await_victims(key)
         return self.cycle()
@@ -279,7 +286,7 @@ class Follower:
             return False
         differs = False
         for obj in load(change.manifest, strict=False).objects():
-            known = session_of(self.scheduler).state.find(obj)
+            known = self._state.find(obj)
             if change.new is None and known is not None:
                 self.scheduler.remove(known)
             elif change.new is not None and known != obj:
@@ -346,7 +353,7 @@ class Follower:
 
     def release(self, key: str) -> None:
         """Release the quota of an evicted workload whose pods have terminated; another workload is not changed."""
-        session, engine = session_of(self.scheduler), session_of(self.scheduler).engine
+        session, engine = session_of(self.scheduler), self._engine
         engine.settle()
         if not is_stopping(session.state, engine.find(key)):
             return

@@ -8,6 +8,7 @@ from threading import RLock
 from kueuepy.engine.locks import survives_fork
 from kueuepy.engine.records import BacklogView, ClusterQueueView, CohortView, LocalQueueView, UnadmittedView
 from kueuepy.engine.tables import UNLIMITED
+from kueuepy.errors.arguments import checked_methods
 from kueuepy.objects import Timestamp
 from kueuepy.platform.metrics.series import Histogram, Series, exposition
 from kueuepy.platform.visibility import EventTable, SchedulerEvent, drain_events, event_table
@@ -185,6 +186,7 @@ def _units(resource: str, amount: int) -> float:
     return amount / 1000 if resource == "cpu" else amount
 
 
+@checked_methods
 class Watch:
     """A recorder of a Scheduler's events, from which it computes Kueue's metrics.
 
