@@ -167,7 +167,6 @@ class Load:
         prototypes: The workloads, without their names: one for each queue and template of the profile.
         classes: The class of each prototype.
         queues: The number of ClusterQueues.
-        cohorts: The numbers of arrivals and of prototypes before each cohort and, as the last entry, in all cohorts.
     """
 
     def __init__(self, profile: Profile) -> None:
@@ -181,7 +180,6 @@ class Load:
         # Of every prototype, in nanoseconds: its runtime, and the time from an arrival to the creation of its workload.
         self._runtimes, self._delays = array("q"), array("q")
         self.queues = 0
-        self.cohorts: list[tuple[int, int]] = []
         self._flavor = "default" if profile.resource_flavor is None else profile.resource_flavor.name
         if profile.topology is None or profile.resource_flavor is None:
             self.objects.append(ResourceFlavor(self._flavor))
@@ -189,9 +187,7 @@ class Load:
             self._add_topology(profile.topology, profile.resource_flavor)
         for cohorts in profile.cohorts:
             for cohort in range(cohorts.count):
-                self.cohorts.append((len(self._at), len(self.prototypes)))
                 self._add_cohort(f"{cohorts.class_name}-{cohort}", cohorts.queues_sets)
-        self.cohorts.append((len(self._at), len(self.prototypes)))
 
     def _add_cohort(self, name: str, sets: tuple[QueuesSet, ...]) -> None:
         for queues in sets:
@@ -261,15 +257,11 @@ class Load:
         """The time of the first arrival in nanoseconds; 0 if there is none."""
         return min(self._at, default=0)
 
-    def columns(self, rows: slice = slice(None)) -> dict[str, NDArray[Any]]:
-        """Return the columns of arrivals in the order of the profile: times in nanoseconds, and indices of prototypes.
-
-        Args:
-            rows: The arrivals.
-        """
+    def columns(self) -> dict[str, NDArray[Any]]:
+        """Return the columns of arrivals in the order of the profile: times in nanoseconds, and indices of prototypes."""
         import numpy as np  # noqa: PLC0415 - only on use
 
-        at, shape = np.frombuffer(self._at, np.int64)[rows], np.frombuffer(self._shape, np.int32)[rows]
+        at, shape = np.frombuffer(self._at, np.int64), np.frombuffer(self._shape, np.int32)
         created = at + np.frombuffer(self._delays, np.int64)[shape]
         runtime = np.frombuffer(self._runtimes, np.int64)[shape]
         return {"submit": at, "created": created, "runtime": runtime, "shape": shape}

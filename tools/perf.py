@@ -16,8 +16,8 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 import numpy as np
 
-from kueuepy._core import Engine, LockstepRun, VirtualRun
-from kueuepy.engine.threads import LEAST_HEADS, number_of_threads
+from kueuepy._core import Engine, VirtualRun
+from kueuepy.engine.threads import for_cycles
 from kueuepy.errors import KueueError
 from kueuepy.look.numbers import time_left
 from kueuepy.objects import Configuration, FairSharingConfig
@@ -35,78 +35,47 @@ AS_KUEUES_TEST: dict[str, Any] = {
     "on_eviction": "restart",
     "until": 2**63 - 1,
     "on_loop": "hold",
-    "as_performance_test": True,
+    "controllers": False,
 }
 
 
 class PerformanceTest:
     """The load of a profile on an engine."""
 
-    def __init__(self, profile: Profile, *, fair_sharing: bool = False, version: str = DEVELOPMENT) -> None:
+    def __init__(
+        self, profile: Profile, *, fair_sharing: bool = False, version: str = DEVELOPMENT, threads: int | None = 1
+    ) -> None:
         """Create the objects and workloads of a profile.
 
         Args:
             profile: The profile.
             fair_sharing: Whether to enable fair sharing.
             version: The version of Kueue.
+            threads: The number of threads; `None` for all available cores.
         """
         config = FairSharingConfig() if fair_sharing else None
         self.engine = Engine(Configuration(fair_sharing=config, version=release_of(version).name))
         self.load = Load(profile)
         for obj in self.load.objects:
             self.engine.apply(obj)
-        self._is_divisible = profile.topology is None  # a topology belongs to all cohorts
+        self.threads = threads
 
     def start(self) -> VirtualRun:
         """Return a simulation of the profile's load that has not been started."""
-        return self._simulation(self.load.cohorts[0], self.load.cohorts[-1], defers_arrivals=False)
-
-    def divided(self, threads: int | None) -> LockstepRun:
-        """Return a simulation on several threads that has not been started.
-
-        The cohorts are divided into as many groups as there are threads. Each group is a simulation of its own, and all
-        of them are advanced together, cycle by cycle.
-
-        Args:
-            threads: The number of threads; `None` for all available cores.
-        """
-        number = number_of_threads(threads)
-        groups = self._groups(number)
-        return LockstepRun([self._simulation(*group, defers_arrivals=True) for group in groups], number)
-
-    def _groups(self, number: int) -> list[tuple[tuple[int, int], tuple[int, int]]]:
-        """Divide the cohorts into at most `number` groups with similar numbers of arrivals.
-
-        Returns:
-            For each group, the entries of `Load.cohorts` at its begin and at its end.
-        """
-        cohorts = self.load.cohorts
-        bounds = [cohorts[0]]
-        for group in range(1, number if self._is_divisible else 1):
-            wanted = self.load.size * group // number
-            bound = min(cohorts, key=lambda cohort: abs(cohort[0] - wanted))
-            if bounds[-1][0] < bound[0] < cohorts[-1][0]:
-                bounds.append(bound)
-        return list(zip(bounds, [*bounds[1:], cohorts[-1]], strict=True))
-
-    def _simulation(self, first: tuple[int, int], last: tuple[int, int], *, defers_arrivals: bool) -> VirtualRun:
-        """Return a simulation of the cohorts between two entries of `Load.cohorts`."""
-        generated = self.load.columns(slice(first[0], last[0]))
+        generated = self.load.columns()
         order = np.argsort(generated["submit"], kind="stable").astype(np.int32)
         columns: dict[str, Any] = {name: values[order] for name, values in generated.items()}
-        columns |= {"shape": columns["shape"] - np.int32(first[1]), "row": order + np.int32(first[0])}
-        columns |= {"prefix": "w", "digits": 0, "uid_digits": 9}
-        options = {**AS_KUEUES_TEST, "start": self.load.start, "defers_arrivals": defers_arrivals}
-        return VirtualRun(self.engine, self.load.prototypes[first[1] : last[1]], columns, options)
+        columns |= {"row": order, "prefix": "w", "digits": 0, "uid_digits": 9}
+        options = {**AS_KUEUES_TEST, "start": self.load.start, "threads": for_cycles(self.threads)}
+        return VirtualRun(self.engine, self.load.prototypes, columns, options)
 
-    def first_waits(self, run: LockstepRun) -> dict[str, int]:
+    def first_waits(self, run: VirtualRun) -> dict[str, int]:
         """Return the mean time from arrival to first admission by class, in whole milliseconds."""
-        found: dict[str, list[int]] = {}
-        for name, (wait, count) in zip(self.load.classes, run.first_waits(), strict=True):
-            entry = found.setdefault(name, [0, 0])
-            entry[0] += wait
-            entry[1] += count
-        return {name: wait // MILLISECOND // count for name, (wait, count) in found.items() if count}
+        first, generated = np.asarray(run.jobs()["first_start"]), self.load.columns()
+        names = np.array(self.load.classes)[generated["shape"]]
+        waits = np.where(first < 0, -1, first + self.load.start - generated["submit"])
+        by_class = {name: waits[(names == name) & (waits >= 0)] for name in dict.fromkeys(self.load.classes)}
+        return {name: int(found.sum()) // MILLISECOND // len(found) for name, found in by_class.items() if len(found)}
 
 
 def perf(
@@ -125,8 +94,8 @@ def perf(
         version: The version of Kueue.
         progress: A function that is called periodically with the number of finished workloads and the number of all
             workloads.
-        threads: The number of threads. Default: the number of available cores if the profile has at least 64 queues,
-            and otherwise 1. Apart from `wall_s` and `peak_rss_mb`, the results do not depend on the number of threads.
+        threads: The number of threads; all available cores by default. Cycles with fewer than 64 heads use one. Apart
+            from `wall_s` and `peak_rss_mb`, the results do not depend on the number of threads.
 
     Returns:
         The numbers of `workloads`, `cycles`, `admissions`, `evictions` and `finished` workloads; `virtual_ms`, the
@@ -137,8 +106,8 @@ def perf(
     Raises:
         InvalidSpecError: The profile cannot be read, or the version is unknown.
     """
-    test = PerformanceTest(read_profile(path), fair_sharing=fair_sharing, version=version)
-    run = test.divided(1 if threads is None and test.load.queues < LEAST_HEADS else threads)
+    test = PerformanceTest(read_profile(path), fair_sharing=fair_sharing, version=version, threads=threads)
+    run = test.start()
     begin = time.perf_counter()
     while run.advance():
         if progress is not None:
@@ -201,7 +170,7 @@ def _parser() -> argparse.ArgumentParser:
         "--threads",
         type=int,
         metavar="N",
-        help="number of threads (default: all cores if the profile has at least 64 queues, otherwise 1)",
+        help="number of threads (default: all cores; cycles with fewer than 64 heads use one)",
     )
     parser.add_argument(
         "--kueue-version",

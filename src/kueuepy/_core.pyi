@@ -325,27 +325,6 @@ class Turn:
     def __enter__(self) -> None: ...
     def __exit__(self, *exception: object) -> None: ...
 
-class LockstepRun:
-    """Simulations of different cohort trees that are advanced together; no other call may use the simulations.
-
-    Args:
-        runs: The simulations. Their options must be equal, with a given `start` and without a duration of cycles.
-        threads: The number of threads.
-    """
-
-    def __init__(self, runs: list[VirtualRun], threads: int) -> None: ...
-    def advance(self, work: int = ...) -> bool:
-        """Process about `work` heads and events. Return whether anything is left."""
-    @property
-    def stats(self) -> SimulationStats: ...
-    def first_waits(self) -> list[tuple[int, int]]:
-        """Return the sum of the times to the first admission and the number of admitted jobs.
-
-        Returns:
-            A pair for each shape of the first simulation, then for each of the second, and so on. Times are in
-            nanoseconds and begin at the submission.
-        """
-
 class VirtualRun:
     """A simulation on a copy of an engine. A call while another thread is inside a call raises StateError.
 
@@ -358,13 +337,13 @@ class VirtualRun:
             UIDs and tables), `elastic` and `known` (uint8). Also `names` and `uids`, or `prefix`, `digits` and
             `uid_digits` to generate them.
         options: `on_eviction`, `every`, `cost`, `restore`, `grace`, `cycle`, `per_head`, `until`, `warmup`, `on_loop`,
-            `decisions`, `runs`, `usage`, `cycles`, `as_performance_test`; optional `start` (nanoseconds), `threads`
-            (the arguments of `Engine.set_threads`), `metrics` (default: True; if False, `figures` and the columns
-            `borrowed` and `promised` of `jobs` are not collected and must not be read) and `defers_arrivals` (submit
-            the workload of a job only when the job may be the next head; `jobs` then contains only jobs with a
-            workload); list `changes` (time, kind, object or index of a job, value); lists of dicts `checks` (`check`,
-            `delay`, `fails`, `failing`, `capacity`), `startups` (`flavor`, `delay`) and `failures` (`flavor`,
-            `resource`, `unit`, `gap`, `place`, `repair`, `mtbf`, `lowers_quota`).
+            `decisions`, `runs`, `usage`, `cycles`, `controllers` (whether Kueue's controllers run, which they do not in
+            Kueue's performance test); optional `start` (nanoseconds), `threads` (the arguments of
+            `Engine.set_threads`) and `metrics` (default: True; if False, `figures` and the columns `borrowed` and
+            `promised` of `jobs` are not collected and must not be read); list `changes` (time, kind, object or index
+            of a job, value); lists of dicts `checks` (`check`, `delay`, `fails`, `failing`, `capacity`), `startups`
+            (`flavor`, `delay`) and `failures` (`flavor`, `resource`, `unit`, `gap`, `place`, `repair`, `mtbf`,
+            `lowers_quota`).
     """
 
     def __init__(

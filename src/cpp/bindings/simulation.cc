@@ -11,7 +11,6 @@
 #include "bindings/threads.h"
 #include "objects/kinds.h"
 #include "objects/workload.h"
-#include "simulation/lockstep.h"
 #include "state/names.h"
 #include "state/rebuild.h"
 
@@ -120,8 +119,7 @@ SimulationOptions ReadOptions(const py::dict& given) {
   options.on_loop = given["on_loop"].cast<std::string>() == "hold" ? OnLoop::kHold : OnLoop::kStop;
   options.record = {given["decisions"].cast<bool>(), given["runs"].cast<bool>(), given["usage"].cast<bool>(),
                     given["cycles"].cast<bool>()};
-  options.as_performance_test = given["as_performance_test"].cast<bool>();
-  if (given.contains("defers_arrivals")) options.defers_arrivals = given["defers_arrivals"].cast<bool>();
+  options.has_controllers = given["controllers"].cast<bool>();
   if (given.contains("site")) {
     options.site = given["site"].cast<int32_t>();
   }
@@ -308,42 +306,6 @@ class VirtualRun {
   std::atomic<bool> is_over_{false};  // The simulation is closed. From then on, all calls are short.
 };
 
-// Simulations of different cohort trees that are advanced together. No other call may use the simulations.
-class LockstepRun {
- public:
-  LockstepRun(const py::list& runs, int threads)
-      : kept_(runs), lockstep_(std::make_unique<Lockstep>(SimulationsOf(runs), threads)) {}
-
-  bool Advance(int64_t work) {
-    const Alone alone(turn_, kWhat);
-    const py::gil_scoped_release release;
-    return lockstep_->Run(work);
-  }
-  SimulationStats Stats() {
-    const Alone alone(turn_, kWhat);
-    return lockstep_->stats();
-  }
-  std::vector<std::pair<Time, int64_t>> FirstWaits() {
-    const Alone alone(turn_, kWhat);
-    std::vector<std::pair<Time, int64_t>> all;
-    for (const kueue::FirstWaits& waits : lockstep_->first_waits()) all.emplace_back(waits.sum, waits.jobs);
-    return all;
-  }
-
- private:
-  static constexpr const char* kWhat = "this simulation";
-
-  static std::vector<std::shared_ptr<Simulation>> SimulationsOf(const py::list& runs) {
-    std::vector<std::shared_ptr<Simulation>> simulations;
-    for (const py::handle& run : runs) simulations.push_back(run.cast<VirtualRun&>().simulation());
-    return simulations;
-  }
-
-  py::list kept_;  // The simulations, which own the arrays of their columns.
-  std::unique_ptr<Lockstep> lockstep_;
-  Turn turn_;
-};
-
 namespace {
 
 using BoundRun = py::class_<VirtualRun>;
@@ -398,11 +360,6 @@ void BindSimulation(py::module_& module) {
       .def("copy", &VirtualRun::Copy)
       .def_property_readonly("simulation", &VirtualRun::simulation);
   BindRecords(bound);
-  py::class_<LockstepRun>(module, "LockstepRun")
-      .def(py::init<const py::list&, int>(), "runs"_a, "threads"_a)
-      .def("advance", &LockstepRun::Advance, "work"_a = kWork)
-      .def_property_readonly("stats", &LockstepRun::Stats)
-      .def("first_waits", &LockstepRun::FirstWaits);
 }
 
 }  // namespace kueue::python

@@ -206,26 +206,25 @@ bool FollowMove(State& state, WorkloadId id) {
 
 }  // namespace
 
-Requeued Requeue(State& state, WorkloadId id, RequeueReason why, Reason quota_reserved_reason) {
+bool Requeue(State& state, WorkloadId id, RequeueReason why, Reason quota_reserved_reason) {
   Workload& workload = state.At(id);
   if (workload.devices == nullptr) ListAgain(state, workload);
   if (workload.place != QueuePlace::kInflight) {  // Removed from the queue or requeued in the meantime.
-    const bool is_active = workload.place == QueuePlace::kQueued &&
-                           !state.Queue(workload.queued).pending.IsInadmissible(state.workloads, id);
-    return is_active ? Requeued::kActive : Requeued::kAlone;
+    return workload.place == QueuePlace::kQueued &&
+           !state.Queue(workload.queued).pending.IsInadmissible(state.workloads, id);
   }
   state.Queue(workload.queued).pending.Erase(state.pending_tables(), id);
   const bool moved = workload.devices != nullptr && FollowMove(state, id);
   const NodeId node = workload.queued;
   if (workload.devices != nullptr) ListAgain(state, workload);
-  if (node == kNoId) return Requeued::kAlone;
+  if (node == kNoId) return false;
   ClusterQueue& queue = state.Queue(node);
   PendingQueue& pending = queue.pending;
   const bool best_effort = queue.spec.queueing_strategy == QueueingStrategy::kBestEffortFIFO;
   if (!IsAdmissible(state, workload) || !state.Local(workload.local_queue).IsRunning() ||
       state.QueueOf(workload) != node) {
     RemoveFromQueue(state, id);
-    return Requeued::kAlone;
+    return false;
   }
   if (workload.devices != nullptr && workload.devices->changed) Classify(state, id);  // With known charges.
   TakeCopyOfApi(workload);
@@ -239,17 +238,17 @@ Requeued Requeue(State& state, WorkloadId id, RequeueReason why, Reason quota_re
   const bool requeued = !moved && pending.queue_inadmissible_cycle >= pending.pop_cycle;
   if (expired && (immediate || requeued || HasPendingFlavors(workload))) {
     Activate(state, id);
-    return Requeued::kActive;
+    return true;
   }
   pending.Insert(state.pending_tables(), id,
                  expired ? PendingQueue::As::kInadmissible : PendingQueue::As::kDelayed);
   if (!best_effort || !state.config.gates.scheduling_equivalence_hashing ||
       (why != RequeueReason::kNoFit && why != RequeueReason::kPreemptionNoCandidates))
-    return Requeued::kAlone;
+    return false;
   const Reason kept =
       quota_reserved_reason == Reason::kEmpty ? Reason::kPendingEvaluation : quota_reserved_reason;
   pending.MarkInadmissible(state.pending_tables(), workload.cls, kept);
-  return expired ? Requeued::kWithClass : Requeued::kAlone;
+  return false;
 }
 
 namespace {

@@ -58,12 +58,8 @@ void AssignLocalQueue(State& state, WorkloadId id);
 void AddOrUpdateUncounted(State& state, WorkloadId id);
 // Removes the workload from its queue and drops its role as preemptor and its scan progress.
 void RemoveFromQueue(State& state, WorkloadId id);
-// Result of Requeue(). kActive: the head is active. kWithClass: the head and all workloads of its class in
-// the queue are inadmissible, and become active together. kAlone: the head is not active, and its class is
-// active or becomes active without it.
-enum class Requeued : uint8_t { kActive, kWithClass, kAlone };
-// Requeues a head that a cycle has processed.
-Requeued Requeue(State& state, WorkloadId id, RequeueReason why, Reason quota_reserved_reason);
+// Requeues a head that a cycle has processed. Returns whether the head is active.
+bool Requeue(State& state, WorkloadId id, RequeueReason why, Reason quota_reserved_reason);
 // Adds a LocalQueue to the queue manager: assigns and lists its workloads, and adds the listed ones to its
 // ClusterQueue. A workload in a backoff becomes active, too, because Kueue lists all workloads that exist
 // when a LocalQueue is added (pkg/cache/queue/manager.go:addLocalQueueLocked).

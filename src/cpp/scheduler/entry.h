@@ -48,7 +48,6 @@ struct CycleResult {
   bool scanning = false;           // Whether a head continues its flavor scan in the next cycle.
   bool moved = false;              // Whether something else changed, such as a condition or scan progress.
   std::vector<WorkloadId> admitted_workloads, evicted_workloads;
-  std::vector<WorkloadId> left_class;  // Heads for which Requeue() returned Requeued::kAlone.
 };
 
 }  // namespace kueue

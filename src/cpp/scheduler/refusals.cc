@@ -82,9 +82,7 @@ void FinishRefused(State& state, WorkloadId id, const HeadRefusal& refusal, Cycl
   Workload& workload = state.At(id);
   workload.evaluated = true;
   const bool had_progress = workload.progress != nullptr;
-  const Requeued requeued = Requeue(state, id, refusal.requeue_reason, refusal.quota_reserved_reason);
-  const bool is_active = requeued == Requeued::kActive;
-  if (requeued == Requeued::kAlone) result.left_class.push_back(id);
+  const bool is_active = Requeue(state, id, refusal.requeue_reason, refusal.quota_reserved_reason);
   result.made_inadmissible = result.made_inadmissible || !is_active;
   result.scanning = result.scanning || (is_active && had_progress);
   const Reason reason = state.config.gates.unadmitted_workloads_observability ? refusal.quota_reserved_reason

@@ -19,7 +19,7 @@ void AddCopy(JobRuns& runs, int32_t number, WorkloadId id, const Job& before) {
 
 bool CanDefer(const JobRuns& runs, int32_t number) {
   const RunData& data = runs.data();
-  return data.options.clock.IsZero() && !data.options.as_performance_test && !runs.IsFreeing() &&
+  return data.options.clock.IsZero() && data.options.has_controllers && !runs.IsFreeing() &&
          data.engine.state().followed.steps.empty() && data.jobs.HasAsks(number);
 }
 

@@ -31,7 +31,7 @@ bool HasGrace(const JobColumns& columns, const SimulationOptions& options) {
 
 JobRuns::JobRuns(Engine engine, std::shared_ptr<const JobColumns> columns, SimulationOptions options)
     : data_(std::move(engine), std::move(columns), std::move(options)),
-      frees_by_hand_(data_.options.as_performance_test || HasGrace(data_.jobs.columns(), data_.options)) {
+      frees_by_hand_(!data_.options.has_controllers || HasGrace(data_.jobs.columns(), data_.options)) {
   State& state = data_.engine.state();
   state.followed.on = true;
   state.record_events = false;
@@ -48,7 +48,7 @@ JobRuns::JobRuns(Engine engine, std::shared_ptr<const JobColumns> columns, Simul
 void JobRuns::Settle() {
   do {
     acted_ = false;
-    if (!data_.options.as_performance_test) data_.engine.Settle();
+    if (data_.options.has_controllers) data_.engine.Settle();
     Listen();
     if (!to_free_.empty()) {
       data_.engine.ReleaseEvictedNow(to_free_);
@@ -56,7 +56,7 @@ void JobRuns::Settle() {
       acted_ = true;
       Listen();
     }
-  } while (acted_ && !data_.options.as_performance_test);
+  } while (acted_ && data_.options.has_controllers);
 }
 
 void JobRuns::Listen() {
@@ -241,7 +241,7 @@ void JobRuns::Evicted(int32_t number, WorkloadId by) {
                         job, columns().Row(number));
   const JobPlace place = data_.WorkloadOf(number).Status().dispatched.job;
   if (!frees_by_hand_ || place == JobPlace::kElsewhere || place == JobPlace::kNone) return;
-  if (model.grace > 0 && job.started >= 0 && !data_.options.as_performance_test) {
+  if (model.grace > 0 && job.started >= 0 && data_.options.has_controllers) {
     data_.calendar.Plan(SaturatingAdd(now(), model.grace), Happening::kFreed, number, job.term);
   } else {
     to_free_.push_back(job.workload);
@@ -294,7 +294,6 @@ void JobRuns::End(int32_t number) {
   if (data_.jobs.IsOwn(number)) {
     data_.engine.Delete(id);
     data_.jobs.Unassign(id);
-    data_.jobs.DropEnded(number);
   } else {
     data_.engine.Finish(id);
   }

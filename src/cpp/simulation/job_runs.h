@@ -1,6 +1,5 @@
 // The runs of jobs on the engine of one cluster: what happens to a job when its workload gains or loses
-// quota, and the tables and metrics of that. `as_performance_test` follows Kueue's generator files
-// (test/performance/scheduler, kueue ff69552e79).
+// quota, and the tables and metrics of that.
 #ifndef KUEUE_SIMULATION_JOB_RUNS_H_
 #define KUEUE_SIMULATION_JOB_RUNS_H_
 

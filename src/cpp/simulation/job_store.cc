@@ -8,16 +8,14 @@
 
 namespace kueue {
 
-JobStore::JobStore(std::shared_ptr<const JobColumns> columns, int32_t site, bool keeps_all)
+JobStore::JobStore(std::shared_ptr<const JobColumns> columns, int32_t site)
     : columns_(std::move(columns)),
       site_(site),
-      keeps_all_(keeps_all),
-      is_partial_(site > kManager || !keeps_all),
+      is_partial_(site > kManager),
       jobs_(is_partial_ ? 0 : static_cast<size_t>(columns_->size())),
       slots_(is_partial_ ? static_cast<size_t>(columns_->size()) : 0, -1),
       asks_(columns_->shapes.size()),
-      has_asks_(columns_->shapes.size()),
-      first_waits_(columns_->shapes.size()) {}
+      has_asks_(columns_->shapes.size()) {}
 
 void JobStore::Take(int32_t job) {
   if (!is_partial_) return;
@@ -47,7 +45,6 @@ void JobStore::Append(JobColumns jobs) {
   columns_.Append(std::move(jobs));
   asks_.resize(columns_->shapes.size());
   has_asks_.resize(columns_->shapes.size());
-  first_waits_.resize(columns_->shapes.size());
   if (is_partial_) {
     slots_.resize(static_cast<size_t>(columns_->size()), -1);
   } else {
@@ -93,12 +90,7 @@ std::vector<int32_t> JobStore::Holding(const std::vector<int32_t>& arrived) cons
 }
 
 void JobStore::NoteFirstStart(int32_t job, Time now) {
-  Job& record = At(job);
-  if (record.first_start >= 0) return;
-  record.first_start = now;
-  FirstWaits& waits = first_waits_[ShapeOf(job)];
-  waits.sum = SaturatingAdd(waits.sum, now - columns_->submit[static_cast<size_t>(job)]);
-  ++waits.jobs;
+  if (At(job).first_start < 0) At(job).first_start = now;
 }
 
 RunModel JobStore::ModelOf(int32_t job, RunModel model) const {

@@ -12,20 +12,12 @@
 
 namespace kueue {
 
-// Sum over the jobs of a shape that have been admitted.
-struct FirstWaits {
-  Time sum = 0;
-  int64_t jobs = 0;
-};
-
 // Jobs are identified by their index in the columns. A worker of a fleet stores only the jobs that have a
-// copy there, and a simulation that defers arrivals only the jobs that have a workload. The indexes in jobs()
-// then differ from those in the columns.
+// copy there. The indexes in jobs() then differ from those in the columns.
 class JobStore {
  public:
-  // `site` is the index of the cluster in a fleet, or kNoId. If `keeps_all` is false, only jobs with
-  // workloads are stored.
-  JobStore(std::shared_ptr<const JobColumns> columns, int32_t site, bool keeps_all);
+  // `site` is the index of the cluster in a fleet, or kNoId.
+  JobStore(std::shared_ptr<const JobColumns> columns, int32_t site);
 
   const JobColumns& columns() const { return *columns_; }
   const std::vector<Job>& jobs() const { return jobs_; }
@@ -48,10 +40,6 @@ class JobStore {
   void Take(int32_t job);
   // Removes a job from a store that does not store all jobs, and returns its record.
   Job Remove(int32_t job);
-  // Removes a job that has ended, if only jobs with workloads are stored.
-  void DropEnded(int32_t job) {
-    if (!keeps_all_) Remove(job);
-  }
   // Adds jobs and shapes, which get the next free indexes.
   void Append(JobColumns jobs);
 
@@ -71,8 +59,6 @@ class JobStore {
   void NoteAsks(State& state, int32_t job);
   // Notes the first admission of a job.
   void NoteFirstStart(int32_t job, Time now);
-  // Times between the submission and the first admission, by shape.
-  const std::vector<FirstWaits>& first_waits() const { return first_waits_; }
   // Returns whether the job has a runtime, so that it ends.
   bool IsFinite(int32_t job) const { return columns_->runtime[static_cast<size_t>(job)] >= 0; }
   // Returns the run model of a job, whose columns precede the values of `model`.
@@ -85,7 +71,6 @@ class JobStore {
 
   RunColumns columns_;
   int32_t site_;
-  bool keeps_all_;
   bool is_partial_;  // Whether only some of the jobs are stored.
   std::vector<Job> jobs_;
   // `slots_` and `free_slots_` are used only if `is_partial_` is true. `slots_` maps each job to its index in
@@ -96,7 +81,6 @@ class JobStore {
   IdVector<WorkloadId, int32_t> job_of_;
   std::vector<std::vector<std::pair<ResourceId, int64_t>>> asks_;  // By shape.
   std::vector<bool> has_asks_;
-  std::vector<FirstWaits> first_waits_;  // By shape.
 };
 
 }  // namespace kueue

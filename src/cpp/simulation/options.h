@@ -34,14 +34,10 @@ struct SimulationOptions {
   // Start of the simulation; the default is the time of the first submission or change.
   std::optional<Time> start;
   int32_t site = kNoId;  // In a fleet: index of this cluster; kManager for the manager.
-  // If true, behaves like Kueue's scheduler performance test: no controllers run, and the processing of the
-  // current time ends after a cycle that admits and evicts no workload. If false, the processing ends after a
-  // cycle that changes nothing.
-  bool as_performance_test = false;
-  // Whether the workload of a job is submitted only when it may be the next head (see DeferredArrivals).
-  // Records of jobs then exist only while the jobs have workloads. This requires a performance test without
-  // admission fair sharing, because no controller acts on the pending workloads of such a test.
-  bool defers_arrivals = false;
+  // Whether the controllers run, and the processing of the current time ends after a cycle that changes
+  // nothing. Without them, as in Kueue's scheduler performance test (test/performance/scheduler, kueue
+  // ff69552e79), it ends after a cycle that admits and evicts no workload.
+  bool has_controllers = true;
 };
 
 inline constexpr int32_t kManager = 0;

@@ -18,7 +18,7 @@ Time StartOf(const Engine& engine, const JobColumns& columns, const SimulationOp
 RunData::RunData(Engine given, std::shared_ptr<const JobColumns> sorted, SimulationOptions all_options)
     : engine(std::move(given)),
       options(std::move(all_options)),
-      jobs(std::move(sorted), options.site, /*keeps_all=*/!options.defers_arrivals),
+      jobs(std::move(sorted), options.site),
       start(StartOf(engine, jobs.columns(), options)),
       recorder(options.record, start),
       figures(SaturatingAdd(start, options.warmup), options.record.metrics) {

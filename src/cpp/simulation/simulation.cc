@@ -19,7 +19,6 @@ Simulation::Simulation(Engine engine, std::shared_ptr<const JobColumns> jobs, Si
       arrivals_(columns().size()),
       failures_(data().options.delays.failures.size()),
       has_capacity_(data().options.delays.checks.size()) {
-  if (data().options.defers_arrivals) deferred_.emplace(data().start);
   const std::vector<TimedChange>& changes = data().options.changes;
   for (size_t i = 0; i < changes.size(); ++i) {
     data().calendar.Plan(std::max(changes[i].at, data().start), Happening::kChange, static_cast<int32_t>(i),
@@ -65,10 +64,10 @@ bool Simulation::Begin(Time until) {
 }
 
 // Returns the time of the next event. Skips stale events of jobs that have lost their quota in the meantime;
-// in a preemption loop, there would always be more such events. In a performance test, stale events count.
+// in a preemption loop, there would always be more such events. Without controllers, stale events count.
 std::optional<Time> Simulation::Next(bool is_over) {
   SkipOthers();
-  while (!data().calendar.empty() && !data().options.as_performance_test) {
+  while (!data().calendar.empty() && data().options.has_controllers) {
     const Planned planned = data().calendar.Next();
     const Happening kind = planned.kind;
     int32_t job = planned.what;
@@ -193,14 +192,9 @@ void Simulation::Happen(const Planned& planned) {
 void Simulation::Arrive(int32_t number) {
   data().headway.Note();
   runs_.SetStirred(true);
-  const int32_t ahead = deferred_ ? deferred_->Add(columns(), number) : -1;
-  if (ahead < 0) {
-    data().jobs.Take(number);
-    runs_.Adopt(number, Submit(number));
-    if (data().options.record.metrics) data().jobs.At(number).promised = FitsNominal(number);
-  } else {
-    runs_.Await(number, data().jobs.At(ahead).queue);
-  }
+  data().jobs.Take(number);
+  runs_.Adopt(number, Submit(number));
+  if (data().options.record.metrics) data().jobs.At(number).promised = FitsNominal(number);
   data().stats.end = now();
 }
 
@@ -224,16 +218,6 @@ bool Simulation::FitsNominal(int32_t job) const {
     if (!fits) return false;
   }
   return true;
-}
-
-// Submits the workloads of the jobs that follow jobs which have left the front of their lines.
-void Simulation::SubmitNext(const std::vector<WorkloadId>& left) {
-  for (WorkloadId workload : left) {
-    const int32_t next = deferred_->Leave(columns(), data().jobs.JobOf(workload));
-    if (next < 0) continue;
-    data().jobs.Take(next);
-    runs_.Enter(next, Submit(next));
-  }
 }
 
 void Simulation::Change(const TimedChange& change) {
@@ -291,13 +275,7 @@ void Simulation::Answer(int32_t number, size_t check) {
 
 bool Simulation::DecideSettled() {
   if (busy_until_ > now()) return false;
-  const CycleOutcome outcome = RunCycle();
-  return Follow(outcome);
-}
-
-CycleOutcome Simulation::RunCycle() {
-  CycleOutcome outcome{data().engine.RunCycle()};
-  const CycleResult& result = outcome.result;
+  const CycleResult result = data().engine.RunCycle();
   if (!result.idle) {
     ++data().stats.cycles;
     work_ -= result.heads;
@@ -307,17 +285,7 @@ CycleOutcome Simulation::RunCycle() {
   }
   const int64_t evictions = data().stats.evictions;
   runs_.Listen();
-  if (data().options.as_performance_test && !result.idle) runs_.Settle();
-  outcome.evicted = data().stats.evictions > evictions;
-  if (deferred_) {
-    SubmitNext(result.admitted_workloads);
-    SubmitNext(result.left_class);
-  }
-  return outcome;
-}
-
-bool Simulation::Follow(const CycleOutcome& outcome) {
-  const CycleResult& result = outcome.result;
+  if (!data().options.has_controllers && !result.idle) runs_.Settle();
   if (result.idle) return runs_.acted();
   if (!data().options.clock.IsZero()) {
     const Time length =
@@ -328,9 +296,10 @@ bool Simulation::Follow(const CycleOutcome& outcome) {
     return false;
   }
   if (!FollowsCycle(result)) return false;
-  if (outcome.evicted || cycles_at_moment_ >= LoopWatch::kPatience) {
-    if (!data().options.as_performance_test) runs_.Settle();
-    if (outcome.evicted) data().watch.NoteEviction();
+  const bool has_evicted = data().stats.evictions > evictions;
+  if (has_evicted || cycles_at_moment_ >= LoopWatch::kPatience) {
+    if (data().options.has_controllers) runs_.Settle();
+    if (has_evicted) data().watch.NoteEviction();
     for (const LoopFound& found : data().watch.EndCycle(data().engine.state())) FoundLoop(found);
   }
   ++cycles_at_moment_;
@@ -343,7 +312,7 @@ bool Simulation::FollowsCycle(const CycleResult& result) {
     idle_cycles_ = 0;
     return true;
   }
-  if (data().options.as_performance_test) return false;
+  if (!data().options.has_controllers) return false;
   if (result.made_inadmissible || runs_.acted()) return true;
   return (result.scanning || !data().engine.state().to_requeue.empty()) && ++idle_cycles_ < kLongestScan;
 }

@@ -12,7 +12,6 @@
 #include "engine/engine.h"
 #include "simulation/arrivals.h"
 #include "simulation/copies.h"
-#include "simulation/deferred_arrivals.h"
 #include "simulation/failures.h"
 #include "simulation/job_runs.h"
 #include "simulation/jobs.h"
@@ -31,12 +30,6 @@ struct Loop {
 // stopped. kOn: events at the current time are still to be processed. kOver: all events at the current time
 // have been processed.
 enum class Went : uint8_t { kNothing, kOn, kOver };
-
-// The result of a cycle, and whether it evicted a job.
-struct CycleOutcome {
-  CycleResult result;
-  bool evicted = false;
-};
 
 class Simulation {
  public:
@@ -72,8 +65,8 @@ class Simulation {
   // otherwise.
   int64_t fruitless() const { return is_endless_ ? data().headway.fruitless() : 0; }
 
-  // Functions for simulations that are advanced together: the clusters of a fleet, or groups of trees. See
-  // also simulation/copies.h and runs().
+  // Functions for simulations that are advanced together: the clusters of a fleet. See also
+  // simulation/copies.h and runs().
 
   // Returns the time of the next scheduled event. Skips failures of nodes if `is_over`: they can no longer
   // affect a job.
@@ -87,10 +80,6 @@ class Simulation {
   bool HasDue() const;
   // Runs a cycle. Call JobRuns::Settle() first. Returns whether another cycle is needed.
   bool DecideSettled();
-  // DecideSettled() consists of these two steps. Follow() accepts the combined outcome of several simulations
-  // that are advanced together.
-  CycleOutcome RunCycle();
-  bool Follow(const CycleOutcome& outcome);
   // Counts the cycles that refuse a deferred copy, instead of running them. If the result is false, nothing
   // was changed, and the copy must be submitted.
   bool CountRefusals(const Wait& wait);
@@ -107,7 +96,6 @@ class Simulation {
   void Arrive(int32_t job);
   WorkloadId Submit(int32_t job);
   bool FitsNominal(int32_t job) const;
-  void SubmitNext(const std::vector<WorkloadId>& left);
   void Change(const TimedChange& change);
   void Answer(int32_t job, size_t check);
   std::optional<Time> NextSample() const;
@@ -116,7 +104,6 @@ class Simulation {
 
   JobRuns runs_;
   Arrivals arrivals_;
-  std::optional<DeferredArrivals> deferred_;
   NodeFailures failures_;
   // By check: whether the changes in Provisioning::capacity have been applied.
   std::vector<bool> has_capacity_;

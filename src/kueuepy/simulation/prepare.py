@@ -316,7 +316,7 @@ class Prepared:
             "until": self.end_of(self.settings.until),
             "warmup": span("warmup", self.settings.warmup),
             "on_loop": "hold" if self.settings.on_loop == "hold" else "stop",
-            "as_performance_test": False,
+            "controllers": True,
             "threads": for_cycles(self.threads),
         }
 
