@@ -366,9 +366,10 @@ def numpy_kind(value: Any) -> str:
 def numpy_ns(value: Any) -> int | None:
     """Convert a NumPy time or duration to nanoseconds; `None` if it is NaT or does not fit into 64 bits."""
     kind = numpy_kind(value)
-    years, seconds = (int(value.astype(f"{kind}8[{unit}]").astype("i8")) for unit in ("Y", "s"))
-    if abs(years) > _MOST_YEARS or abs(seconds) > LONGEST // SECOND:
-        return None
+    # In this order: since NumPy 2.5, a conversion that exceeds 64 bits is an error.
+    for unit, most in (("Y", _MOST_YEARS), ("s", LONGEST // SECOND)):
+        if abs(int(value.astype(f"{kind}8[{unit}]").astype("i8"))) > most:
+            return None
     return int(value.astype(f"{kind}8[ns]").astype("i8"))
 
 

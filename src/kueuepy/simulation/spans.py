@@ -196,10 +196,12 @@ def exact_ns(values: np.ndarray[Any, Any]) -> tuple[np.ndarray[Any, Any], np.nda
     kind, unit, absent = values.dtype.kind, np.datetime_data(values.dtype)[0], np.isnat(values)
     if unit == "generic" or (kind == "m" and unit in ("Y", "M")):
         return np.zeros(len(values), np.int64), absent
-    found = values.astype(f"{kind}8[ns]")
-    # The conversion of a value that does not fit overflows, and cannot be reversed.
-    held = absent | (unit in ("ps", "fs", "as")) | (found.astype(values.dtype) == values)
-    return np.where(held & ~absent, found.view(np.int64), 0), held
+    is_finer = unit in ("ps", "fs", "as")
+    # Since NumPy 2.5, the conversion of a value that does not fit is an error.
+    most = LONGEST if is_finer else np.array([LONGEST], f"{kind}8[ns]").astype(values.dtype).astype(np.int64)[0]
+    held = absent | is_finer | (np.abs(values.astype(np.int64)) <= most)
+    found = np.where(held & ~absent, values.astype(np.int64), 0).astype(values.dtype)
+    return found.astype(f"{kind}8[ns]").astype(np.int64), held
 
 
 def span(where: str, value: Any, most: float = LONGEST) -> int:
