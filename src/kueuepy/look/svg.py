@@ -96,7 +96,7 @@ class Picture(msgspec.Struct, frozen=True):
         write_file(path, self.svg)
 
     def _repr_html_(self) -> str:
-        """Return the picture as HTML, for notebooks; a narrow cell shows the picture for narrow screens."""
+        """Return the picture as HTML, for notebooks; a narrow notebook shows the picture for narrow screens."""
         return figure_html(self.svg, self.narrow)
 
 

@@ -131,7 +131,7 @@ class PageData(msgspec.Struct):
     Attributes:
         title: The title.
         source: The source as the user wrote it.
-        kind: `state` for one moment, `result` for a simulation, `recording` for a recorded cluster.
+        kind: `state` for one time, `result` for a simulation, `recording` for a recorded cluster.
         zero: The Unix time of time 0, in seconds; `None` for a simulation without calendar dates.
         end: The end of the period; 0 if the page shows a single time.
         made: The version of kueuepy that created the page.

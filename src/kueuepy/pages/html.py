@@ -22,13 +22,13 @@ MOST_LINES = 200
 MOST_BYTES = 200_000
 # Messages of Kueue can list all nodes of a cluster.
 _LONGEST_TEXT = 400
-# The number of characters up to which a cell stays in one line.
+# The number of characters up to which an entry stays in one line.
 _SHORT_TEXT = 24
 # Where the path of a field in a header may be broken.
 _BREAKS = re.compile(r"([/:.])(?=\w)")
-# The number of columns of a table of metrics, which fits into a narrow cell of a notebook.
+# The number of columns of a table of metrics, which fits into a narrow notebook.
 _METRICS = 2
-# The style of all other tables: in a narrow cell, each row is a block.
+# The style of all other tables: in a narrow notebook, each row is a block.
 _STACK = (
     ".kq-stack{container-type:inline-size}@container (max-width:480px){"
     ".kq-stack :is(table,caption,tbody,tr,td){display:block!important;text-align:left!important}"
@@ -79,12 +79,12 @@ def _table(caption: str, head: str, body: Iterable[str]) -> str:
 
 
 def _cell(value: Any, label: Any = "", *, tag: str = "td", like: Any = None) -> str:
-    """Return a cell with explicit alignment, because notebooks right-align by default.
+    """Return a table cell with explicit alignment, because notebooks right-align by default.
 
     Args:
         value: The value.
         label: The title of the column, which precedes the value on a narrow screen.
-        tag: The kind of the cell, `td` or `th`.
+        tag: The kind of the element, `td` or `th`.
         like: A value of the column of a title, which determines the alignment.
     """
     label = f' data-label="{_text(label)}"' if tag == "td" and str(label) else ""

@@ -464,7 +464,7 @@ class Written(NamedTuple):
     """A target in a file: the parsed target, its file and line, and the author's comment."""
 
     promise: Promise
-    place: str
+    where: str
     why: str
 
 
@@ -504,8 +504,8 @@ def _verdict(result: Result, written: Written) -> PolicyVerdict:
     try:
         value = written.promise.measure.of(result)
     except KueueError as error:
-        raise type(error)(f"{written.place}: {error}" if written.place else str(error)) from None
-    return PolicyVerdict(written.promise.text, value, written.promise.holds(value), written.place, written.why)
+        raise type(error)(f"{written.where}: {error}" if written.where else str(error)) from None
+    return PolicyVerdict(written.promise.text, value, written.promise.holds(value), written.where, written.why)
 
 
 def texts(promises: Iterable[str | Written]) -> list[Written]:
@@ -532,16 +532,16 @@ def read_promises(path: str | PathLike[str]) -> list[Written]:
     return [_written(entries[0].where((index,)), entry) for index, entry in enumerate(entries[0].value)]
 
 
-def _written(place: str, entry: Any) -> Written:
+def _written(where: str, entry: Any) -> Written:
     fields = entry if isinstance(entry, dict) else {"promise": entry}
     if set(fields) - {"promise", "why"} or "promise" not in fields:
         found = ", ".join(map(str, fields)) or "no field"
-        raise InvalidSpecError(f"{place}: has {found}; it must have promise, and may have why")
+        raise InvalidSpecError(f"{where}: has {found}; it must have promise, and may have why")
     for name, value in fields.items():
         if not isinstance(value, str):
             what = "is not a string" if name == "promise" else f"{name} is not a string"
-            raise InvalidSpecError(f"{place}: {what}; it must be such as wait_p95(team-a) <= 30m")
+            raise InvalidSpecError(f"{where}: {what}; it must be such as wait_p95(team-a) <= 30m")
     try:
-        return Written(promise(fields["promise"]), place, fields.get("why", ""))
+        return Written(promise(fields["promise"]), where, fields.get("why", ""))
     except KueueError as error:
-        raise type(error)(f"{place}: {error}") from None
+        raise type(error)(f"{where}: {error}") from None

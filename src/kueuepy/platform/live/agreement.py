@@ -167,12 +167,12 @@ class Agreement:
     def __str__(self) -> str:
         """Return the number of decisions by kind, and the causes of the differences with an example each."""
         kinds: tuple[Kind, ...] = ("admission", "preemption", "replacement", "domains")
-        lines = ["kind          recorded  same  at another moment  tie  different  agreement"]
+        lines = ["kind          recorded  same  at another time  tie  different  agreement"]
         for kind in kinds:
             counts = self.counts(kind)
             total = sum(counts.values())
             if total:
-                figures = f"{total:>8}  {counts['same']:>4}  {counts['moment']:>17}  {counts['tie']:>3}"
+                figures = f"{total:>8}  {counts['same']:>4}  {counts['moment']:>15}  {counts['tie']:>3}"
                 rest = f"{counts['different']:>9}  {100 * self.share_of(kind):>8.1f}%"
                 lines.append(f"{kind:<12}  {figures}  {rest}")
         return "\n".join([*lines, *causes_of(self.differences)])

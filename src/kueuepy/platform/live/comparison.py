@@ -128,11 +128,11 @@ class Comparison:
 
     def preempted(self, event: SchedulerEvent) -> None:
         """Record a preemption of kueuepy's own run, which evicted a workload."""
-        place = (event.preemptor, self._admissions[event.preemptor])
-        if place not in self._preempted:
+        attempt = (event.preemptor, self._admissions[event.preemptor])
+        if attempt not in self._preempted:
             explanation = self._explanation(event.preemptor)
-            self._preempted[place] = _Preemption(event.time.value, event.preemptor_cluster_queue, set(), explanation)
-        self._preempted[place].victims.add(event.workload)
+            self._preempted[attempt] = _Preemption(event.time.value, event.preemptor_cluster_queue, set(), explanation)
+        self._preempted[attempt].victims.add(event.workload)
 
     def result(self, gaps: Sequence[tuple[int, int]], notes: tuple[str, ...]) -> ClosedAgreement:
         """Return the agreement at the end of the run.
@@ -195,8 +195,8 @@ class Comparison:
                 first = _Preemption(one.time - self._latency, one.cluster_queue, set())
                 there.setdefault((one.head, admissions[one.head]), first).victims.add(one.workload)
         counts = dict.fromkeys(("same", "other victims", "only there", "only here"), 0)
-        for place in dict.fromkeys([*there, *self._preempted]):
-            recorded, own = there.get(place, _NO_PREEMPTION), self._preempted.get(place, _NO_PREEMPTION)
+        for attempt in dict.fromkeys([*there, *self._preempted]):
+            recorded, own = there.get(attempt, _NO_PREEMPTION), self._preempted.get(attempt, _NO_PREEMPTION)
             if recorded.victims == own.victims:
                 counts["same"] += 1
                 continue
@@ -205,7 +205,7 @@ class Comparison:
             here, in_cluster = (", ".join(sorted(one.victims)) or "nothing" for one in (own, recorded))
             what = f"preempts {here} here, {in_cluster} in the cluster"
             time, queue = own.time or recorded.time, own.queue or recorded.queue
-            self._differ(time, queue, place[0], what, own.explanation, kind="preemption")
+            self._differ(time, queue, attempt[0], what, own.explanation, kind="preemption")
         return counts
 
     def _explanation(self, key: str) -> str:
@@ -279,5 +279,5 @@ def _pods(assigned: Iterable[tuple[int | None, Mapping[str, str]]]) -> str:
 
 
 def _is_near(ordered: Sequence[int], time: int, reach: int) -> bool:
-    place = bisect_left(ordered, time - reach)
-    return place < len(ordered) and ordered[place] <= time + reach
+    index = bisect_left(ordered, time - reach)
+    return index < len(ordered) and ordered[index] <= time + reach

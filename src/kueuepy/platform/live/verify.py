@@ -414,7 +414,7 @@ class Verifier:
 
     def _misplaced(self, before: Follower, decision: RecordedDecision) -> Difference:
         here = next((one for one in before.fork().cycle() if one.workload == decision.workload), None)
-        placed = placed_pods(here.pod_sets) if isinstance(here, Admitted) else "at another moment"
+        placed = placed_pods(here.pod_sets) if isinstance(here, Admitted) else "at another time"
         what = f"recorded: {decision.domains}; here: {placed}"
         cause = "kueuepy assigns other topology domains"
         return Difference(Timestamp.of(decision.time), "domains", decision.workload, what, cause)
