@@ -51,6 +51,7 @@ def check(
     except ManifestError as error:
         _report_invalid(error, json=json)
         return WRONG_INPUT
+    # Otherwise a misspelled directory would be valid.
     if not _count(manifest):
         for note in () if json else manifest.notes:
             say(f"{note}", style="dim")

@@ -122,6 +122,7 @@ def guarantee(
         "n": futures,
         "seed": seed,
     }
+    # An argument that does not belong to the question is an error of the library.
     options = {name: value for name, value in options.items() if value is not None}
     with counting("simulations done") as show:
         if question in ("shrink", "delays"):

@@ -69,6 +69,7 @@ def figure(chart: Chart, *, dark: bool, title: str = "") -> Any:
     Raises:
         UnsupportedError: matplotlib is not installed.
     """
+    # Without pyplot, the figure is not kept in a global list and needs no display.
     new = imported("matplotlib.figure", "plot", '"kueuepy[plot]"').Figure
     margin, head = 12, 26
     (left, right), (below, above) = chart.x.ends, sorted(chart.y.ends)

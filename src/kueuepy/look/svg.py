@@ -355,6 +355,7 @@ def _line(line: Line, frame: _Frame) -> str:
 
 def _points(x: Any, y: Any) -> str:
     """Format points for SVG, without the points in the middle of a horizontal or vertical line."""
+    # Step functions have many such points, which make most of the size of a picture.
     kept = np.ones(len(x), bool)
     if len(x) > 2:  # noqa: PLR2004 - both ends stay
         flat = (y[1:-1] == y[:-2]) & (y[1:-1] == y[2:])

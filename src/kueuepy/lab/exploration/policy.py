@@ -88,6 +88,7 @@ def applied(setup: Setup, policy: Policy, seed: int = 0) -> Setup:
             settings = _with_setting(settings, path, target, field, value)
         else:
             of_objects[path] = _plain(value)
+    # All objects are changed at once, because a step in between may not be valid.
     cluster = setup.cluster.edit_all(of_objects)
     return Setup(cluster, _changed(setup, of_jobs, seed), msgspec.structs.replace(settings, seed=seed))
 

@@ -56,6 +56,7 @@ def starvation(
     whole = concat(parts)
     once_names = single["name"] if "name" in single.names else [None] * len(single)
     run = _Periodic(Simulation(without_workloads(cluster), whole, record=NOTHING, **settings), once_names)
+    # A simulation begins with its first submission.
     origin = int(whole["submit"].min())
     seen: dict[Hashable, int] = {}
     waiting = []

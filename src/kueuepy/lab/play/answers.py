@@ -196,6 +196,7 @@ class Playground:
         begin = time.perf_counter()
         if isinstance(part, bool) or not isinstance(part, int) or part < 0:
             raise InvalidSpecError(f"play: part {part!r}; it must be an integer of 0 or more")
+        # If an error ends this part, the next part begins a new simulation.
         known, self._going = self._going, None
         asked = {**values}
         # Other values, or part 0, start a new simulation.

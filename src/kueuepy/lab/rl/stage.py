@@ -341,6 +341,7 @@ class Stage:
 
     def _window(self, jobs: Jobs, start: Any, random: Callable[[], np.random.Generator]) -> tuple[float, float]:
         if start is None:
+            # Windows begin whole days after the start of the log, so that the time of day keeps its meaning.
             days = max(1, math.floor((jobs.span * SECOND - self._episode) / _DAY) + 1)
             begin = int(random().integers(days)) * _DAY
         else:

@@ -77,6 +77,7 @@ def uncovered(context: LintContext) -> Iterator[Hit]:
     covered = {
         resource for queue in context.queues for group in queue.resource_groups for resource in group.covered_resources
     }
+    # Without ClusterQueues, every mapping would be reported.
     if not context.queues:
         return
     for index, mapping in enumerate(_mappings(context)):

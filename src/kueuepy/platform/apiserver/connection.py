@@ -170,6 +170,7 @@ class Connection:
         with self._answer(path, options, timeout) as answer:
             rest = b""
             for part in answer.stream(None, decode_content=True):
+                # A part of a chunked response can end within a line.
                 *lines, rest = (rest + part).split(b"\n")
                 yield from filter(None, lines)
             if rest.strip():
@@ -254,6 +255,7 @@ class _TornError(ApiError):
 
 def _compact(found: _RawList) -> bytes:
     """Return the objects of a page as JSON without `managedFields`; items of a list may omit apiVersion and kind."""
+    # The API server writes apiVersion and kind once for a list.
     typed = {"apiVersion": found.api_version, "kind": found.kind.removesuffix("List")}
     kept = []
     for one in found.items or ():

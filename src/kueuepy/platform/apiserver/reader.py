@@ -200,6 +200,7 @@ def _config_map_of(deployment: dict[str, Any]) -> str:
     """Return the name of the ConfigMap that a Deployment mounts for Kueue's manager."""
     pod = deployment["spec"]["template"]["spec"]
     names = [(one.get("configMap") or {}).get("name") for one in pod.get("volumes") or ()]
+    # Charts can give the ConfigMap another name.
     return next((str(name) for name in names if name), MANAGER_CONFIG)
 
 

@@ -167,6 +167,7 @@ def closed(connection: sqlite3.Connection) -> None:
 
 def _create(connection: sqlite3.Connection) -> None:
     """Create the tables; a killed process leaves either all of them or none."""
+    # Only before the first table is created: `prune` later returns free pages to the file system.
     connection.execute("PRAGMA auto_vacuum = INCREMENTAL")
     connection.executescript(
         f"BEGIN; PRAGMA application_id = {APPLICATION}; PRAGMA user_version = {VERSION}; {TABLES} COMMIT;"

@@ -342,6 +342,7 @@ def _revision(obj: dict[str, Any]) -> int:
 
 
 def _digest(value: Any) -> bytes:
+    # The resourceVersion changes with each write, also of parts that are not recorded.
     if isinstance(value, dict):
         value = content(value)
     return hashlib.sha256(msgspec.json.encode(value, order="deterministic")).digest()[:16]

@@ -87,6 +87,7 @@ class ProgressReporter:
 
     def count(self, text: Text) -> None:
         """Count the bytes of the text from which an object was read."""
+        # A file has many objects, and its bytes count once.
         if text is self._text or not self._total:
             return
         self._text = text

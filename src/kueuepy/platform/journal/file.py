@@ -178,6 +178,7 @@ def backup(journal: Path, path: Path) -> None:
 @contextmanager
 def _placed(path: Path) -> Iterator[Path]:
     """Yield a temporary file that only its owner can read, and rename it to `path` if the block succeeds."""
+    # In the same directory, because a rename is atomic only within a file system.
     draft = path.with_name(f".{path.name}.new")
     try:
         _clear(draft)

@@ -354,6 +354,7 @@ class Journal:
         return f"<Journal {self.path}: survives loss of {self.durability}; {state}>"
 
     def _check(self) -> None:
+        # SQLite connections must not be used after a fork.
         if self._process != os.getpid():
             raise StateError(f"{self.path}: belongs to the process that opened it, not to its children")
         if self._failure:

@@ -109,6 +109,7 @@ def _locked(journal: Path, path: str) -> sqlite3.Connection:
     try:
         # If several processes try at once, SQLite rejects all but one, which waits until the others have given up.
         connection = sqlite3.connect(path, timeout=0.1, isolation_level=None, check_same_thread=False)
+        # The lock file has no content that could be lost.
         connection.execute("PRAGMA journal_mode = MEMORY")
         connection.execute("BEGIN EXCLUSIVE")
     except sqlite3.Error as error:

@@ -152,6 +152,7 @@ def changes(events: Iterable[Mapping[str, Any]]) -> list[Change]:
     receipt cannot determine the order of events, because each watch has its own delay. A version that is received twice
     is processed once.
     """
+    # Watches of different kinds deliver events in different orders; the revisions are the order of the writes.
     written = sorted(events, key=lambda event: int(event["object"]["metadata"]["resourceVersion"]))
     known: dict[tuple[str, str], dict[str, Any]] = {}
     seen: set[tuple[str, str, int]] = set()

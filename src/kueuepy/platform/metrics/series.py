@@ -66,6 +66,7 @@ class Histogram(Series):
 
     def observe(self, nanoseconds: int, /, **labels: str) -> None:
         """Add a duration."""
+        # A recorded time can be later than the clock of an imported cluster.
         seconds = max(nanoseconds, 0) / 1e9
         key = self._key(labels)
         counts = self.counts.setdefault(key, [0] * (len(self.bounds) + 1))

@@ -315,6 +315,7 @@ class Counters:
         self._skips = Series("admission_cycle_preemption_skips", "gauge", "Preemptors that had to stand back.")
         self._skips_in: dict[str, int] = {}
         self._evicted: dict[str, set[tuple[str, str]]] = {}
+        # Cycles before the creation of the counters do not count.
         self._cycles = self._engine.cycle_counts()
 
     @property
