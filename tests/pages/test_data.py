@@ -110,7 +110,7 @@ def test_a_page_of_a_result_repeats_no_part_of_the_simulation(monkeypatch):
     def fail(*_):
         raise AssertionError("simulated again")
 
-    monkeypatch.setattr(Prepared, "moments", fail)
+    monkeypatch.setattr(Prepared, "at_times", fail)
     with pytest.warns(UserWarning, match="had not finished"):
         until = kq.simulate(kq.load(WEEK / "teams.yaml"), kq.Jobs.read(WEEK / "jobs.csv"), until="161h")
     data = until.page(explained=3).data

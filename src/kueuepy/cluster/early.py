@@ -45,40 +45,6 @@ class EarlyRule(msgspec.Struct, frozen=True):
     source: str
 
 
-EARLY_RULES = (
-    EarlyRule(
-        "no_preemption",
-        3,
-        "Kueue does not preempt, whatever the policies; since v0.3 it preempts",
-        "pkg/scheduler/preemption, apis/kueue/v1beta1/clusterqueue_types.go:ClusterQueuePreemption",
-    ),
-    EarlyRule(
-        "first_flavor_that_fits",
-        5,
-        "Kueue assigns the first flavor that fits, even by borrowing; since v0.5 flavorFungibility can prefer others",
-        "pkg/scheduler/flavorassigner/flavorassigner.go:shouldTryNextFlavor",
-    ),
-    EarlyRule(
-        "no_fair_sharing",
-        7,
-        "there is no fair sharing; since v0.7 the Configuration can enable it",
-        "apis/config/v1beta1/configuration_types.go:FairSharing",
-    ),
-    EarlyRule(
-        "all_quota_is_lent",
-        9,
-        "lendingLimit needs the feature gate LendingLimit, which is off by default; since v0.9 it always applies",
-        "pkg/features/kube_features.go:LendingLimit",
-    ),
-    EarlyRule(
-        "cohorts_are_flat",
-        9,
-        "a cohort is only a name; since v0.9 a Cohort object can set quota and a parent",
-        "apis/kueue/v1alpha1/cohort_types.go",
-    ),
-)
-"""Rules that ended before the oldest release with a profile."""
-
 EARLY = {"v1alpha1": "v0.1", "v1alpha2": "v0.2", "v1beta1": "v0.6"}
 """A typical release for the manifests of each API version."""
 
@@ -103,14 +69,41 @@ def _without_fair_sharing(manifest: Manifest) -> Manifest:
     return msgspec.structs.replace(manifest, configuration=none)
 
 
-_EDITS: dict[str, Callable[[Manifest], Manifest]] = {
-    "no_preemption": partial(_with, preemption=Preemption()),
-    "first_flavor_that_fits": partial(_with, flavor_fungibility=FlavorFungibility()),
-    "no_fair_sharing": _without_fair_sharing,
-    "all_quota_is_lent": _lending_all,
-    "cohorts_are_flat": lambda manifest: msgspec.structs.replace(manifest, cohorts=()),
+_EDITS: dict[EarlyRule, Callable[[Manifest], Manifest]] = {
+    EarlyRule(
+        "no_preemption",
+        3,
+        "Kueue does not preempt, whatever the policies; since v0.3 it preempts",
+        "pkg/scheduler/preemption, apis/kueue/v1beta1/clusterqueue_types.go:ClusterQueuePreemption",
+    ): partial(_with, preemption=Preemption()),
+    EarlyRule(
+        "first_flavor_that_fits",
+        5,
+        "Kueue assigns the first flavor that fits, even by borrowing; since v0.5 flavorFungibility can prefer others",
+        "pkg/scheduler/flavorassigner/flavorassigner.go:shouldTryNextFlavor",
+    ): partial(_with, flavor_fungibility=FlavorFungibility()),
+    EarlyRule(
+        "no_fair_sharing",
+        7,
+        "there is no fair sharing; since v0.7 the Configuration can enable it",
+        "apis/config/v1beta1/configuration_types.go:FairSharing",
+    ): _without_fair_sharing,
+    EarlyRule(
+        "all_quota_is_lent",
+        9,
+        "lendingLimit needs the feature gate LendingLimit, which is off by default; since v0.9 it always applies",
+        "pkg/features/kube_features.go:LendingLimit",
+    ): _lending_all,
+    EarlyRule(
+        "cohorts_are_flat",
+        9,
+        "a cohort is only a name; since v0.9 a Cohort object can set quota and a parent",
+        "apis/kueue/v1alpha1/cohort_types.go",
+    ): lambda manifest: msgspec.structs.replace(manifest, cohorts=()),
 }
-assert _EDITS.keys() == {rule.name for rule in EARLY_RULES}
+
+EARLY_RULES = tuple(_EDITS)
+"""Rules that ended before the oldest release with a profile."""
 
 
 def early_rules(version: str) -> tuple[EarlyRule, ...]:
@@ -176,7 +169,7 @@ def as_then(cluster: Cluster, version: str, *, left_out: Collection[str] = (), a
     """
     manifest = cluster.written
     then = early_rules(version)
-    for rule in EARLY_RULES:
+    for rule, edit in _EDITS.items():
         if (rule in then and rule.name not in left_out) or rule.name in added:
-            manifest = _EDITS[rule.name](manifest)
+            manifest = edit(manifest)
     return Cluster.from_manifest(manifest, names=False)

@@ -140,7 +140,7 @@ def fragmentation_of(
     largest: list[int] = []
     empty: list[int] = []
     known: tuple[str, ...] | None = None
-    for twin in run.occurrences(times.tolist()):
+    for twin in run.at_times(times.tolist()):
         racks = twin.scheduler().topology(topology, flavor=flavor)
         if known not in (None, racks.levels):
             raise StateError(f'fragmentation: the levels of Topology "{topology}" change in the run')

@@ -152,9 +152,9 @@ class Prepared:
 
     def until(self, when: Any) -> "Prepared":
         """Repeat the simulation from its start up to a given time, and return the repetition."""
-        return next(self.occurrences((when,)))
+        return next(self.at_times((when,)))
 
-    def occurrences(self, times: Iterable[Any]) -> "Iterator[Prepared]":
+    def at_times(self, times: Iterable[Any]) -> "Iterator[Prepared]":
         """Repeat the simulation from its start, and yield the same object at each given time, advanced to this time."""
         twin = type(self)(*self._given, self.settings, threads=self.threads, known=self)
         later = deque(self._later)
