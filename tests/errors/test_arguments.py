@@ -27,6 +27,8 @@ def scheduler():
         (lambda s: s.finish(5), "finish: workload: is an integer"),
         (lambda s: s.try_admit_many(None), "None is not a list"),
         (lambda s: s.explain([]), "is 0 workloads; it must be one"),
+        (lambda _: kq.report(5, "x"), "results: is 5; it must be Result | Comparison | Mapping[str, Result]"),
+        (lambda _: kq.manifest.to_dict(5), "obj: is 5; it must be Object"),
         (lambda _: kq.load(QUEUE), '"Queue" is not a kind of kueue.x-k8s.io'),
     ],
 )

@@ -9,6 +9,7 @@ TypeError.
 
 import ast
 import inspect
+import re
 import sys
 import types
 import typing
@@ -88,7 +89,9 @@ def _expect(values: Iterable[Any], hint: Any, names: "_Names", where: str, error
     for value in values:
         # No argument causes a lack of memory.
         if not isinstance(error, MemoryError) and not fits(value, hint, names):
-            raise InvalidSpecError(f"{where}: is {briefly(value)}; it must be {hint}") from error
+            # As in the source: an annotation that is evaluated has the full names of modules.
+            wanted = re.sub(r"(?:\w+\.)+(?=\w)", "", inspect.formatannotation(hint).strip("'"))
+            raise InvalidSpecError(f"{where}: is {briefly(value)}; it must be {wanted}") from error
 
 
 def checks_itself(function: F) -> F:
