@@ -2,6 +2,7 @@
 
 import io
 import sys
+from xml.etree import ElementTree as ET
 
 import pytest
 
@@ -184,3 +185,65 @@ def test_a_dump_without_flavors_is_reported(kueuepy, tmp_path, seeds):
     ran = kueuepy("import", dump)
     assert 'ResourceFlavor "default-flavor": is not in the dump' in ran.err
     assert "dump resourceflavors as well" in ran.err
+
+
+WITH_QUOTA = """\
+apiVersion: kueue.x-k8s.io/v1beta2
+kind: ClusterQueue
+metadata: {{name: ab}}
+spec:
+  namespaceSelector: {{}}
+  resourceGroups:
+  - coveredResources: [cpu]
+    flavors: [{{name: f, resources: [{{name: cpu, nominalQuota: {quota}}}]}}]
+"""
+
+
+@pytest.fixture(params=["3", "-3"], ids=["finding", "problem"])
+def queue(request, tmp_path):
+    path = tmp_path / "queue.yaml"
+    path.write_text(WITH_QUOTA.format(quota=request.param), encoding="utf-8")
+    key, rule, code = ("name", "L16", 3) if request.param == "3" else ("nominalQuota", "Invalid", 1)
+    text = path.read_text(encoding="utf-8").split("\n")[7]
+    return path, key, rule, code, text.index(f"{key}:") + 1
+
+
+def test_json_names_file_line_column_object_and_field(kueuepy, queue):
+    path, key, _, code, column = queue
+    ran = kueuepy("check", path, "--format", "json")
+    (found,) = ran.json.get("findings") or ran.json["problems"]
+
+    assert ran.code == code
+    assert [found[name] for name in ("file", "line", "column", "object")] == [str(path), 8, column, 'ClusterQueue "ab"']
+    assert found["field"].endswith(f".{key}")
+
+
+def test_github_annotations_name_file_line_and_column(kueuepy, queue):
+    path, key, rule, code, column = queue
+    ran = kueuepy("check", path, "--format", "github")
+
+    assert ran.code == code
+    assert ran.out.startswith(f'::error file={path},line=8,col={column},title={rule}::ClusterQueue "ab": spec.')
+    assert f".{key}: " in ran.out
+
+
+def test_sarif_and_junit_have_a_result_for_each_finding(kueuepy, queue):
+    path, _, rule, code, column = queue
+    ran = kueuepy("check", path, "--format", "sarif")
+    (result,) = ran.json["runs"][0]["results"]
+    place = result["locations"][0]["physicalLocation"]
+    assert (ran.code, result["ruleId"], result["level"]) == (code, rule, "error")
+    assert place == {
+        "artifactLocation": {"uri": str(path)},
+        "region": {"startLine": 8, "startColumn": column},
+    }
+    suite = ET.fromstring(kueuepy("check", path, "--format", "junit").out)  # noqa: S314 - our own output
+    assert (suite.get("tests"), suite.get("failures")) == ("1", "1")
+    assert suite.find("testcase/failure").text.startswith(f"{path}:8: ClusterQueue")
+
+
+def test_formats_of_valid_objects_are_empty(kueuepy, lint_examples):
+    path = lint_examples / "L1" / "fixed.yaml"
+    assert kueuepy("check", path, "--format", "sarif").json["runs"][0]["results"] == []
+    suite = ET.fromstring(kueuepy("check", path, "--format", "junit").out)  # noqa: S314 - our own output
+    assert suite.get("failures") == "0"

@@ -105,7 +105,7 @@ def test_help_and_the_version_import_few_modules(option):
         ("simulate --qqqq x.yaml", 'simulate: "--qqqq" is not an option; kueuepy simulate --help lists all options'),
         ("check -x", 'check: "-x" is not an option; known are --fail-on, --help, --json, --kueue-version, --lenient,'),
         ("check", "check: needs FILE"),
-        ("simulate x.yaml", "simulate: needs --jobs"),
+        ("compare x.yaml y.yaml", "compare: needs --jobs"),
         ("run x.yaml --rows 0", '--rows: is "0"; it must be an integer of at least 1'),
         ("run x.yaml --rows many", '--rows: is "many"; it must be an integer of at least 1'),
         ("serve x.yaml --port 70000", '--port: is "70000"; it must be an integer from 0 to 65535'),

@@ -161,7 +161,7 @@ def table(request, tmp_path):
 def test_one_table_works_for_run_whatif_and_simulate(kueuepy, week, table):
     ran = kueuepy("run", week, table)
     assert ran.code == 0
-    assert "user, limit: are ignored here" in ran.err
+    assert "user: is ignored here" in ran.err
     asked = kueuepy("whatif", week, "--job", table)
     simulated = kueuepy("simulate", week, "--jobs", table, "--json").json
     assert simulated["figures"]["finished"] == 3
@@ -172,20 +172,21 @@ def test_one_table_works_for_run_whatif_and_simulate(kueuepy, week, table):
 
 def test_a_table_and_its_rows_in_python_create_the_same_workloads(table):
     with rows_of(str(table)) as rows:
-        (bert, _, gpt) = (row.workload for row in rows)
+        found = {row.workload.name: row.workload for row in rows}
     jobs = kq.Jobs.read(table)
     assert sorted(row.workload.creation_timestamp.value for row in rows) == jobs.exact()["submit"].tolist()
     assert sorted(row.duration.value for row in rows) == sorted(jobs.exact()["runtime"].tolist())
-    assert (bert.priority, gpt.priority) == (5, 0)
+    assert (found["bert"].priority, found["gpt"].priority) == (5, 0)
 
 
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("name,runtime,duration\na,1,2\n", '"duration" names two columns'),
+        ("name,runtime,duration\na,1,2\n", 'columns "duration" and "runtime" are one'),
         ("name,gpuu\na,1\n", 'did you mean "gpu"'),
-        ("name,submit\na,soon\n", "jobs.csv:2: row \"a\": submit: is 'soon'"),
-        ("name,queue,namespace\na,x/q,y\n", "it must be in y"),
+        ("name,submit\na,1\n", 'jobs.csv:1: column "queue" is missing; there are name, submit'),
+        ("name,queue,submit\na,q,soon\n", "jobs.csv:2, column \"submit\": 'soon'; it must be"),
+        ("name,queue,namespace\na,x/q,y\n", 'jobs.csv:2, column "namespace": "y", but the queue is x/q'),
     ],
 )
 def test_an_invalid_table_is_rejected(kueuepy, week, tmp_path, text, message):

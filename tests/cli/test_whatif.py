@@ -89,7 +89,8 @@ def test_jobs_may_be_rows(kueuepy, teams, rows):
 def test_an_edit_without_effect_is_reported(kueuepy, teams, rows):
     ran = kueuepy("whatif", teams, rows, "--edit", teams, "--exit-code")
 
-    assert ran[:2] == (0, "nothing would change\n")
+    assert ran[0] == 0
+    assert ran[1].startswith("nothing would change\ndefault/a-4 stays pending: WaitingForQuota: ")
 
 
 def test_one_question_at_a_time(kueuepy, teams, job):
@@ -146,7 +147,8 @@ def test_a_field_is_set_by_its_path(kueuepy, teams, rows, larger):
     ran = kueuepy("whatif", teams, rows, "--set", f"{QUOTA}=16")
     assert (ran.code, ran.out) == (0, kueuepy("whatif", teams, rows, "--edit", larger).out)
     ran = kueuepy("whatif", teams, rows, "--set", f"{QUOTA}=16", "--set", f"{QUOTA}=8", "--exit-code")
-    assert (ran.code, ran.out) == (0, "nothing would change\n")
+    assert ran.code == 0
+    assert ran.out.startswith("nothing would change\ndefault/a-4 stays pending: WaitingForQuota: ")
     assert "Suspended" in kueuepy("whatif", teams, rows, "--set", "ClusterQueue/*:stopPolicy=Hold").out
     assert kueuepy("whatif", teams, rows, "--set", "Configuration:fairSharing={}").code == 0
 

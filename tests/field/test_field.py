@@ -170,3 +170,168 @@ def test_the_status_of_a_pod_in_an_edit_has_its_effect():
     scheduler.patch({"apiVersion": "v1", "kind": "Pod", "metadata": {"name": "p"}, "status": {"phase": "Succeeded"}})
 
     assert [pod.phase for pod in scheduler.cluster.pods] == ["Succeeded"]
+
+
+SACCT_JSON = {
+    "jobs": [
+        {
+            "job_id": 7,
+            "account": "a",
+            "user": "ann",
+            "state": {"current": ["COMPLETED"]},
+            "time": {
+                "submission": 1777622400,
+                "start": 1777622405,
+                "elapsed": 7200,
+                "limit": {"set": True, "number": 180},
+            },
+            "allocation_nodes": 2,
+            "tres": {
+                "allocated": [
+                    {"type": "cpu", "name": "", "count": 16},
+                    {"type": "mem", "name": "", "count": 65536},
+                    {"type": "gres", "name": "gpu", "count": 4},
+                ]
+            },
+            "steps": [{"step": {"id": "7.batch"}}],
+        },
+        {
+            "job_id": 8,
+            "account": "b",
+            "state": {"current": ["PENDING"]},
+            "array": {"job_id": 8, "task": "3-5:2%1"},
+            "time": {"submission": 1777623000, "start": 0, "elapsed": 0, "limit": {"set": False, "number": 0}},
+            "tres": {"requested": [{"type": "cpu", "name": "", "count": 1}]},
+        },
+    ],
+    "meta": {"plugins": {}},
+}
+
+
+def test_sacct_json_is_the_same_log(tmp_path):
+    path = tmp_path / "sacct.json"
+    path.write_text(json.dumps(SACCT_JSON), encoding="utf-8")
+    first, *waiting = kq.Jobs.read(path).rows()
+
+    assert (first["runtime"], first["pods"], first["cpu"], first["nvidia.com/gpu"]) == (7200, 2, 8, 2)
+    assert (first["memory"], first["limit"], first["user"]) == (32 * 2**30, 10800, "ann")
+    assert [(row["name"], row["queue"], row["state"]) for row in waiting] == [
+        ("8-3", "default/b", "PENDING"),
+        ("8-5", "default/b", "PENDING"),
+    ]
+
+
+@pytest.fixture
+def formats(tmp_path):
+    """The same two jobs in a file of each format, by suffix."""
+    rows = {
+        "name": ["a", "b"],
+        "namespace": ["ml"] * 2,
+        "queue": ["lq"] * 2,
+        "submit": [1.0, 2.0],
+        "runtime": [60.0, 60.0],
+        "cpu": [3.0, 3.0],
+    }
+    table = kq.Jobs(rows)
+    table.to_parquet(tmp_path / "jobs.parquet")
+    lines = [dict(zip(rows, values, strict=True)) for values in zip(*rows.values(), strict=True)]
+    (tmp_path / "jobs.jsonl").write_text("\n".join(map(json.dumps, lines)), encoding="utf-8")
+    csv = [",".join(rows), *(",".join(str(value) for value in line.values()) for line in lines)]
+    (tmp_path / "jobs.csv").write_text("\n".join(csv), encoding="utf-8")
+    (tmp_path / "queues.yaml").write_text(QUEUES, encoding="utf-8")
+    return tmp_path
+
+
+@pytest.mark.parametrize("suffix", ["csv", "parquet", "jsonl"])
+def test_jobs_are_recognized_in_every_format(formats, suffix, capsys):
+    files = [str(formats / name) for name in ("queues.yaml", f"jobs.{suffix}")]
+
+    assert main(["run", *files]) == 0
+    assert "ml/b" in capsys.readouterr().out
+    assert main(["explain", "ml/b", *files]) == 0
+    assert "ml/b is pending: WaitingForQuota" in capsys.readouterr().out
+    assert main(["whatif", *files, "--set", "ClusterQueue/q:quota[f/cpu].nominalQuota=6"]) == 0
+    assert "1 decision would change" in capsys.readouterr().out
+    assert main(["simulate", *files, "--json"]) == 0
+    assert json.loads(capsys.readouterr().out)["figures"]["finished"] == 2
+    assert main(["upgrade", *files, "--from", "v0.18", "--to", "v0.19", "--json"]) == 0
+    assert json.loads(capsys.readouterr().out)["to"] == "v0.19"
+
+
+def test_jobs_of_a_dump_are_simulated_without_an_option(files, capsys):
+    paths = files(job("a", "u-1", status=ended("Complete", "2026-05-01T09:05:00Z")), job("b", "u-2"))
+
+    assert main(["simulate", *paths, "--json"]) == 0
+    assert json.loads(capsys.readouterr().out)["figures"]["jobs"] == 1
+    assert main(["simulate", paths[0]]) == 2
+    assert "--jobs: is required, because" in capsys.readouterr().err
+
+
+LEVELS = ("rack", "kubernetes.io/hostname")
+
+
+def racks(**fields):
+    """A queue on two nodes of 8 GPUs, of which a Pod that Kueue does not manage holds one."""
+    nodes = [
+        kq.Node(
+            name,
+            labels={"pool": "p", "rack": "r", "kubernetes.io/hostname": name},
+            allocatable={"nvidia.com/gpu": 8, "pods": 9},
+            **(fields if name == "n2" else {}),
+        )
+        for name in ("n1", "n2")
+    ]
+    return kq.Cluster(
+        kq.ResourceFlavor("f", node_labels={"pool": "p"}, topology_name="t"),
+        kq.Topology("t", levels=LEVELS),
+        kq.ClusterQueue.of("q", {"f": {"nvidia.com/gpu": 99}}),
+        nodes,
+        Pod.of("serving", "n1", requests={"nvidia.com/gpu": 8}),
+    )
+
+
+def test_whatif_waits_until_kueue_has_handled_the_pods():
+    pods = kq.PodSet.of(requests={"nvidia.com/gpu": 8}, topology_request=kq.objects.required(LEVELS[1]))
+    scheduler = kq.Scheduler(racks(unschedulable=True))
+    scheduler.submit(kq.Workload("w", queue_name="q", pod_sets=(pods,)))
+    ended = scheduler.whatif(
+        {"kind": "Pod", "apiVersion": "v1", "metadata": {"name": "serving"}, "status": {"phase": "Failed"}}
+    )
+
+    assert ended.admitted == ("default/w",)
+    assert ended.after.now == scheduler.now + 10
+    same = scheduler.whatif({"ClusterQueue/q:quota[f/nvidia.com/gpu].nominalQuota": 100})
+    assert same.unchanged()[0].startswith("default/w stays pending: TopologyPlacementFailed: ")
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "told"),
+    [
+        ("chart/Chart.yaml", "name: q\n", "give the output of: helm template {chart}"),
+        ("chart/kustomization.yaml", "resources: [a.yaml]\n", "give the output of: kubectl kustomize {chart}"),
+        ("chart/main.tf", 'resource "a" "b" {}\n', "is Terraform; apply it"),
+        (
+            "chart/a.yaml",
+            "apiVersion: kueue.x-k8s.io/v1beta2\nkind: ResourceFlavor\nmetadata: {name: $(NAME)}\n",
+            "$(NAME) is a placeholder that is not replaced yet: render the file with envsubst or terraform first",
+        ),
+    ],
+)
+def test_what_is_not_rendered_is_named_with_the_command(tmp_path, name, text, told, capsys):
+    path = tmp_path / name
+    path.parent.mkdir()
+    path.write_text(text, encoding="utf-8")
+
+    assert main(["check", str(path)]) == 1
+    assert told.format(chart=path.parent) in capsys.readouterr().err
+    if path.stem in ("Chart", "kustomization"):
+        assert main(["check", str(path.parent)]) == 1
+        assert told.format(chart=path.parent) in capsys.readouterr().err
+
+
+def test_an_unknown_patch_release_is_refused_and_a_known_one_is_noted(files, capsys):
+    path = files(job("a", "u-1"))[0]
+    assert main(["check", path, "--kueue-version", "v0.18.99"]) == 1
+    assert "a patch up to one of v0.15.8" in capsys.readouterr().err
+    assert main(["check", path, "--kueue-version", "v0.18.4", "--fail-on", "never"]) == 0
+    assert "v0.18.4 is treated as v0.18.6, without the rules that changed since" in capsys.readouterr().err

@@ -110,7 +110,7 @@ def test_a_patch_release_is_told_apart_from_the_one_whose_profile_is_used(tmp_pa
 
     assert main([*arguments, "--from", "v0.18.4", "--to", "v0.18.6"]) == 4
     out = capsys.readouterr().out
-    assert out.startswith("not modelled: v0.18.4 is compared as v0.18.6, without the rules that changed since: ")
+    assert out.startswith("not modelled: v0.18.4 is treated as v0.18.6, without the rules that changed since: ")
     assert "flavors_without_candidates_compete (v0.18.5)" in out
-    assert out.count("is compared as") == 1
+    assert out.count("is treated as") == 1
     assert main([*arguments, "--from", "v0.17", "--to", "v0.18"]) == 0

@@ -4,6 +4,7 @@ import sys
 from collections import Counter
 from typing import Literal
 
+from kueuepy.cli.formats import Format, formatted, row_of
 from kueuepy.cli.options import Start
 from kueuepy.cli.output import (
     SEVERITY_STYLES,
@@ -27,6 +28,7 @@ def check(
     *,
     skip: tuple[str, ...] = (),
     fail_on: Literal["error", "warning", "note", "never"] = "warning",
+    format_: Format = "text",
     reading: Start,
     json: bool = False,
 ) -> int:
@@ -39,17 +41,19 @@ def check(
         files (FILE): YAML or JSON file, directory of them, - (stdin), or cluster:CONTEXT.
         skip (RULE): ID of a lint rule to skip, e.g. L6; repeatable.
         fail_on: Exit with code 3 if any finding has this severity or a higher one.
+        format_: Output format; github prints annotations, sarif and junit are files for code scanning and CI systems.
 
     Examples:
         kueuepy check examples/seeds/001/team-ab.yaml
         kueuepy check examples/seeds/003/notebooks.yaml --fail-on error --skip L6
+        kueuepy check queues/ --format sarif > kueue.sarif
         kubectl get clusterqueues,localqueues,cohorts,resourceflavors -o yaml | kueuepy check --json -
     """
     try:
         manifest = reading.manifest(files, reading.namespace)
         findings = lint(manifest, skip=skip)
     except ManifestError as error:
-        _report_invalid(error, json=json)
+        _report_invalid(error, "json" if json else format_)
         return WRONG_INPUT
     # Otherwise a misspelled directory would be valid.
     if not _count(manifest):
@@ -59,20 +63,28 @@ def check(
             f"{', '.join(files)}: contains no object that can be checked; it must have queues, cohorts, "
             "flavors, Workloads, jobs that Kueue manages, or other objects that affect admission"
         )
-    if json:
+    if json or format_ == "json":
         notes = [str(note) for note in manifest.notes]
-        print_json({"valid": True, "objects": _count(manifest), "findings": findings, "notes": notes})
+        found = {"valid": True, "objects": _count(manifest), "findings": list(map(row_of, findings)), "notes": notes}
+        print_json(found)
+    elif format_ != "text":
+        say(formatted(map(row_of, findings), format_))
     else:
         _report(manifest, findings)
     return fail_on != "never" and bool(findings.at_least(fail_on))
 
 
-def _report_invalid(error: ManifestError, *, json: bool) -> None:
-    if not json:
+def _report_invalid(error: ManifestError, format_: Format) -> None:
+    rows = list(map(row_of, error.problems))
+    if format_ == "text":
         fail(error)
-        say(f"{counted(len(error.problems), 'problem')} to fix", stderr=True)
-        return
-    print_json({"valid": False, "problems": list(map(problem_data, error.problems))})
+        say(f"{counted(len(rows), 'problem')} to fix", stderr=True)
+    elif format_ == "json":
+        places = [{name: getattr(row, name) for name in ("object", "file", "line", "column")} for row in rows]
+        problems = [problem_data(one) | place for one, place in zip(error.problems, places, strict=True)]
+        print_json({"valid": False, "problems": problems})
+    else:
+        say(formatted(rows, format_))
 
 
 def _report(manifest: Manifest, findings: Findings) -> None:

@@ -7,8 +7,9 @@ from typing import Any
 import msgspec
 
 from kueuepy._core import Quantity
-from kueuepy.cli.describe import jobs_of, rows_table
-from kueuepy.cli.options import Positive, Reading, paths
+from kueuepy.cli.describe import jobs_of, rows_table, tables_in
+from kueuepy.cli.logs import Log
+from kueuepy.cli.options import Positive, Reading, of_patches, paths
 from kueuepy.cli.output import announce, as_data, counting, print_answer, print_json, say
 from kueuepy.cluster import Cluster
 from kueuepy.cluster.early import OLDEST, is_early
@@ -17,8 +18,9 @@ from kueuepy.errors.problems import ManifestError
 from kueuepy.errors.words import counted, verb
 from kueuepy.lab.upgrade import Upgrade, compare_versions
 from kueuepy.manifest import Manifest, load
+from kueuepy.manifest.text.sources import is_live, opened
 from kueuepy.objects import Configuration
-from kueuepy.profiles import DEFAULTS, ended_since, release_of
+from kueuepy.profiles import DEFAULTS, release_of
 from kueuepy.simulation.changes import QueueOutcome
 from kueuepy.simulation.comparison import Comparison
 from kueuepy.simulation.comparison import compare as compare_policies
@@ -107,7 +109,7 @@ def _amounts(used: Mapping[str, float]) -> dict[str, str]:
 def upgrade(
     files: list[str],
     *,
-    jobs: tuple[str, ...],
+    jobs: tuple[str, ...] = (),
     from_: str,
     to: str,
     rows: Positive = 40,
@@ -122,18 +124,25 @@ def upgrade(
     uses the rules of v0.15, except for rules that are known to have changed.
 
     Options:
-        jobs (FILE): YAML, JSON or CSV file of jobs to run under both releases; repeatable.
+        jobs (FILE): File of jobs to run under both releases; by default, the jobs in FILE; repeatable.
         from_ (VERSION): First Kueue release to compare, e.g. the installed one (v0.1 to v0.20-devel).
         to (VERSION): Second Kueue release to compare, e.g. the next one (v0.1 to v0.20-devel).
 
     Examples:
         kueuepy upgrade examples/seeds/002/two-teams.yaml --jobs examples/seeds/002/jobs.csv --from v0.17 --to v0.19
     """
-    manifest = load(paths(files), strict=not lenient, version=_profile(from_))
-    announce([*_of_patches(from_), *_of_patches(to), *not_modelled(Cluster.from_manifest(manifest, names=False))])
-    read = reading_changes(manifest, files, from_, to, lenient=lenient)
-    with jobs_of(jobs) as items, counting("jobs done") as show:
-        found = compare_versions(Cluster.from_manifest(manifest, names=False), items, from_, to, progress=show)
+    tables = [] if jobs else [table for name in files for table in tables_in(name)]
+    objects = [name for name in files if name not in tables]
+    is_strict = not (lenient or any(map(is_live, objects)))
+    manifest = load(opened(paths(objects)), strict=is_strict, version=_profile(from_))
+    given = None if jobs or tables else Log().of_files(objects)
+    if given is not None:
+        manifest = msgspec.structs.replace(manifest, workloads=(), jobs=())
+    cluster = Cluster.from_manifest(manifest, names=False)
+    announce([*of_patches(from_), *of_patches(to), *not_modelled(cluster)])
+    read = reading_changes(manifest, objects, from_, to, lenient=not is_strict)
+    with jobs_of(jobs or tables) as items, counting("jobs done") as show:
+        found = compare_versions(cluster, items if given is None else [given], from_, to, progress=show)
     if json:
         print_json(_upgrade_data(found, read))
     else:
@@ -162,14 +171,6 @@ def reading_changes(manifest: Manifest, files: list[str], before: str, after: st
         if name != "version" and old != new:
             changed.append(f"Configuration: {name}: is read as {_short(new)}, not {_short(old)}")
     return changed
-
-
-def _of_patches(version: str) -> list[str]:
-    """Return a note if rules changed between a version and the patch release whose profile is used for it."""
-    since = () if is_early(version) else ended_since(version)
-    newest = release_of(_profile(version)).newest
-    changed = f"{version} is compared as {newest}, without the rules that changed since: {', '.join(since)}"
-    return [changed] if since else []
 
 
 def _profile(version: str) -> str:

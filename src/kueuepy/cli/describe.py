@@ -14,7 +14,7 @@ from kueuepy.engine.decisions import Admitted, Decision, Preempting
 from kueuepy.errors import DuplicateError, InvalidSpecError, NotFoundError
 from kueuepy.errors.problems import suggestion
 from kueuepy.errors.words import counted
-from kueuepy.files import is_directory
+from kueuepy.files import is_directory, is_file
 from kueuepy.manifest import Manifest
 from kueuepy.manifest.convert import object_name
 from kueuepy.manifest.places import ReadJob
@@ -25,14 +25,15 @@ from kueuepy.platform.importer.importing import has_state
 from kueuepy.scheduler import Scheduler
 from kueuepy.session.saved import is_saved
 from kueuepy.session.session import session_of
+from kueuepy.simulation.logs import TABLE_SUFFIXES, is_log
 
 if TYPE_CHECKING:
     from kueuepy.cli.rows import Rows
 
 # The number of objects that could not be imported which are listed.
 _PROBLEMS = 5
-# Files with these names contain jobs; all others contain objects.
-_TABLES = (".csv", ".csv.gz")
+# Files with these names contain jobs.
+_TABLES = tuple(f".{suffix}{zipped}" for suffix in TABLE_SUFFIXES for zipped in ("", ".gz"))
 _DEFAULT = Start()
 
 
@@ -99,7 +100,8 @@ def start(files: list[str], reading: Start = _DEFAULT, *, settle: bool = True) -
 
 def _submit(scheduler: Scheduler, name: str, namespace: str) -> list[str]:
     """Submit the jobs of a CSV file, and return the parts of the file that are ignored."""
-    with _rows_of(name, namespace=namespace) as rows:
+    cluster = scheduler.cluster
+    with _rows_of(name, namespace, flavors=cluster.resource_flavors, configuration=cluster.configuration) as rows:
         scheduler.submit(*(row.workload for row in rows))
     notes = list(rows.notes)
     if any(row.duration is not None for row in rows):
@@ -107,16 +109,16 @@ def _submit(scheduler: Scheduler, name: str, namespace: str) -> list[str]:
     return notes
 
 
-def _rows_of(name: str, namespace: str) -> AbstractContextManager["Rows"]:
+def _rows_of(name: str, namespace: str, **around: Any) -> AbstractContextManager["Rows"]:
     from kueuepy.cli.rows import rows_of  # noqa: PLC0415 - many commands read no table
 
-    return rows_of(name, namespace=namespace)
+    return rows_of(name, namespace=namespace, **around)
 
 
 def tables_in(name: str) -> list[str]:
-    """Return the CSV files that a name on the command line refers to: the file, or all files below a directory."""
-    if name.endswith(_TABLES) or name == "-" or not is_directory(name):
-        return [name] if name.endswith(_TABLES) else []
+    """Return the tables and logs that a name on the command line refers to: a file, or all files below a directory."""
+    if name == "-" or is_live(name) or not is_directory(name):
+        return [name] if name.endswith(_TABLES) or (is_file(name) and is_log(name)) else []
     found = {path for suffix in _TABLES for path in Path(name).rglob(f"*{suffix}") if path.is_file()}
     return sorted(map(str, found))
 

@@ -1,15 +1,19 @@
 """Reading of a file of jobs, and `kueuepy jobs`: describe a log of jobs, or convert it to a table."""
 
+import math
 from pathlib import Path
 
 import msgspec
 
+from kueuepy.cli.describe import tables_in
 from kueuepy.cli.options import Censored, Reading
 from kueuepy.cli.output import UsageError, print_json, progress, say, table
+from kueuepy.cluster import Cluster
 from kueuepy.errors import InvalidSpecError
 from kueuepy.errors.problems import shown
 from kueuepy.errors.words import counted
 from kueuepy.look.numbers import duration
+from kueuepy.manifest.text.sources import is_live
 from kueuepy.simulation.censoring import censored_rows
 from kueuepy.simulation.columns import MissingColumnsError
 from kueuepy.simulation.items import workloads_of_jobs
@@ -24,22 +28,34 @@ class Log(msgspec.Struct, frozen=True):
     window: str | None = None
     censored: Censored | None = None
 
-    def read(self, path: str, option: str = "--censored") -> Jobs:
-        """Read the jobs of a log, a table, manifests, a recording or a running cluster.
+    def read(self, *paths: str, option: str = "--censored", is_choice: bool = True) -> Jobs:
+        """Read the jobs of logs, tables, manifests, recordings or running clusters.
 
         Args:
-            path: The file or the source.
+            paths: The files or the sources.
             option: The name of the option `--censored` in error messages.
+            is_choice: Whether unfinished jobs are an error if `censored` is not set. Otherwise, their remaining
+                runtimes are drawn, and they never end if no job has finished.
 
         Raises:
             InvalidSpecError: Some jobs had not finished, and `censored` is not set.
         """
-        found = self.recorded(path)
-        if self.censored is not None:
-            found = found.complete(self.censored)
-        elif left := int(censored_rows(found.exact()).sum()):
+        found, censored = self.recorded(*paths), self.censored
+        left = int(censored_rows(found.exact()).sum())
+        if left and censored is None and not is_choice:
+            if left == len(found):
+                say(f"note: {counted(left, 'job')} had not finished, and none had: they never end", stderr=True)
+                return found.assign(runtime=math.inf, censored=False)
+            censored = "exponential"
+            say(
+                f"note: {counted(left, 'job')} had not finished: remaining runtimes are drawn; see {option}",
+                stderr=True,
+            )
+        if censored is not None:
+            found = found.complete(censored)
+        elif left:
             raise InvalidSpecError(
-                f"{path}: {counted(left, 'job')} had not finished, so the runtime is only a lower bound; "
+                f"{', '.join(paths)}: {counted(left, 'job')} had not finished, so the runtime is only a lower bound; "
                 f"{option} must be drop or exponential"
             )
         if self.window is not None:
@@ -47,22 +63,50 @@ class Log(msgspec.Struct, frozen=True):
             found = found.window(first or 0, last or None)
         return found
 
-    def recorded(self, path: str) -> Jobs:
+    def given(self, files: list[str], jobs: str | None, reading: Reading) -> tuple[Cluster, Jobs]:
+        """Return the cluster of FILE arguments, and the jobs of the option --jobs or, without it, of these files.
+
+        Raises:
+            UsageError: There are no jobs.
+        """
+        if jobs is not None:
+            return reading.cluster(files), self.read(jobs)
+        tables = [table for name in files for table in tables_in(name)]
+        rest = [name for name in files if name not in tables]
+        return reading.cluster(rest, has_jobs=not tables), self.of_files(tables or rest)
+
+    def of_files(self, files: list[str]) -> Jobs:
+        """Read the jobs of FILE arguments; unfinished jobs are no error.
+
+        Raises:
+            UsageError: There are no jobs.
+        """
+        found = self.read(*files, is_choice=False)
+        if not len(found):
+            raise UsageError(f"--jobs: is required, because {', '.join(files)} contains no job")
+        return found
+
+    def recorded(self, *paths: str) -> Jobs:
         """Read all jobs, with the runtimes so far of jobs that had not finished."""
         columns = dict(pair("--map", given) for given in self.map_)
-        with progress(f"reading {path}"):
-            if self.format_ == "auto" and path.endswith((".yaml", ".yml", ".json")):
-                manifest = Reading().manifest([path])
-                ran = workloads_of_jobs(manifest)
-                is_dump = any(one.status is not None and one.status.conditions for one in ran)
-                # The reader of a dump also reads statistics that a Workload does not keep.
-                source = path if is_dump and len(ran) == len(manifest.workloads) else ran
-                return Jobs.from_workloads(source) if is_dump else Jobs.from_manifests(manifest)
-            try:
-                return Jobs.read(path, self.format_, columns or None)
-            except MissingColumnsError as error:
-                options = " ".join(f"--map {name}=COLUMN" for name in error.names)
-                raise InvalidSpecError(error.text(options)) from None
+        with progress(f"reading {', '.join(paths)}"):
+            if all(name in tables_in(name) for name in paths) or self.format_ != "auto":
+                return Jobs.concat([self._table(path, columns) for path in paths])
+            if any(map(is_live, paths)):
+                return Jobs.from_workloads(list(paths))
+            manifest = Reading().manifest(list(paths))
+            ran = workloads_of_jobs(manifest)
+            is_dump = any(one.status is not None and one.status.conditions for one in ran)
+            # The reader of a dump also reads statistics that a Workload does not keep.
+            source = list(paths) if is_dump and len(ran) == len(manifest.workloads) else ran
+            return Jobs.from_workloads(source) if is_dump else Jobs.from_manifests(manifest)
+
+    def _table(self, path: str, columns: dict[str, str]) -> Jobs:
+        try:
+            return Jobs.read(path, self.format_, columns or None)
+        except MissingColumnsError as error:
+            options = " ".join(f"--map {name}=COLUMN" for name in error.names)
+            raise InvalidSpecError(error.text(options)) from None
 
 
 def pair(option: str, given: str, allowed: tuple[str, ...] = ()) -> tuple[str, str]:

@@ -37,8 +37,7 @@ def play(
         kueuepy serve examples/week/teams.yaml --jobs examples/week/jobs.csv
         kueuepy serve objects.yaml --jobs philly.csv.gz --format philly --window 7d:9d --port 8000
     """
-    cluster = reading.cluster(sources)
-    table = Log(format_, window=window).read(jobs)
+    cluster, table = Log(format_, window=window).given(sources, jobs, reading)
     playground = Playground(cluster, table, Path(sources[0]).stem)
     playground.answer({})  # errors of the jobs are reported here, not on the page
     title = f"{counted(len(playground.knobs), 'slider')}, {len(table):,} {plural(len(table), 'job')}"

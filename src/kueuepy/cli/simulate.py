@@ -46,7 +46,7 @@ from kueuepy.simulation.table import Jobs
 def simulate(
     files: list[str],
     *,
-    jobs: str,
+    jobs: str | None = None,
     log: Log,
     load: float | None = None,
     model: Literal["restart", "checkpoint", "resume"] = "restart",
@@ -118,8 +118,8 @@ def simulate(
     pictures = [pair("--picture", given, tuple(PICTURES)) for given in picture]
     for output in (report, *(path for _, path in pictures)):
         expect_other_file(output, *files, jobs, edit, gate)
-    cluster = _edited(reading.cluster(files), edit)
-    table_ = log.read(jobs)
+    cluster, table_ = log.given(files, jobs, reading)
+    cluster = _edited(cluster, edit)
     table_ = table_ if load is None else table_.scale_load(load)
     options: dict[str, Any] = {
         "model": RunModel(model, every, cost, restore, grace),

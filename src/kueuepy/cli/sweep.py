@@ -43,7 +43,7 @@ _RANGE = re.compile(r"(-?[0-9.]+?)\.\.(-?[0-9.]+?)(?::([0-9.]+))?")
 def sweep(
     files: list[str],
     *,
-    jobs: str,
+    jobs: str | None = None,
     over: tuple[str, ...],
     log: Log,
     sample: Positive | None = None,
@@ -92,8 +92,7 @@ def sweep(
     """
     for output in (out, picture):
         expect_other_file(output, *files, jobs, storage)
-    cluster = reading.cluster(files)
-    table_ = log.read(jobs)
+    cluster, table_ = log.given(files, jobs, reading)
     given = [pair("--over", text) for text in over]
     space = {path: _values(path, text, sampled=sample is not None) for path, text in given}
     policies: Any = space if sample is None else evenly(space, sample)
@@ -211,7 +210,7 @@ def _save(grid: Sweep, path: str) -> None:
 def plan(
     files: list[str],
     *,
-    jobs: str,
+    jobs: str | None = None,
     target: str,
     vary: str,
     from_: int,
@@ -250,8 +249,7 @@ def plan(
         kueuepy plan examples/week/teams.yaml --jobs examples/week/jobs.csv --target 'wait_p95(robots) <= 30m'
             --vary 'ClusterQueue/robots:quota[h100/nvidia.com/gpu].nominalQuota' --from 2 --to 12
     """
-    cluster = reading.cluster(files)
-    table_ = log.read(jobs)
+    cluster, table_ = log.given(files, jobs, reading)
     with counting("simulations done") as show:
         found = make_plan(
             cluster,

@@ -112,7 +112,7 @@ class Source:
             raise InvalidSpecError(
                 "simulate: jobs: is missing; it must be a list of jobs, because the source has no history"
             )
-        return Log(censored=censored or None).read(path, "censored")
+        return Log(censored=censored or None).read(path, option="censored")
 
 
 class Answer(NamedTuple):

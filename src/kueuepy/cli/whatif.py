@@ -65,14 +65,21 @@ def whatif(
     announce(difference.not_modelled)
     with progress("comparing usage with quota"):
         leaving = workloads_over_quota(scheduler, *changed)
+    unchanged = difference.unchanged()
     if json:
-        print_json({"changes": difference.changes, "beyond_quota": leaving})
+        print_json({"changes": difference.changes, "unchanged": unchanged, "beyond_quota": leaving})
     else:
         changes = [
             (change.workload, outcome_text(change.before), outcome_text(change.after)) for change in difference.changes
         ]
         rows_table("Decisions that would change", ("workload", "before", "after"), changes, rows)
         say(f"{counted(len(changes), 'decision')} would change" if changes else "nothing would change", style="bold")
+        for text in () if changes else unchanged[:rows]:
+            say(text)
+        if not changes and not unchanged:
+            say(f"no workload is pending; {counted(len(scheduler.keys()), 'workload')} considered")
+        if (waited := difference.after.now - scheduler.now) > 0:
+            say(f"note: decisions {waited:g} s after the change, when Kueue has handled the pods", stderr=True)
         if leaving:
             say(f"over quota after the change, but not evicted by Kueue: {', '.join(leaving)}")
     return exit_code and bool(difference.changes)

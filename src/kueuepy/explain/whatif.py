@@ -236,11 +236,18 @@ class Runs(Protocol):
     def settle(self) -> object:
         """Run cycles until nothing changes."""
 
+    def advance(self, duration: float) -> None:
+        """Advance the virtual time."""
+
+    def try_admit_many(self, items: Iterable[Any]) -> Answers:
+        """Return the decision about each workload."""
+
     def with_configuration(self, configuration: Configuration) -> Self:
         """Return a copy with another Configuration."""
 
 
 R = TypeVar("R", bound=Runs)
+_MOST_UNCHANGED = 5
 
 
 @checked_methods
@@ -283,6 +290,12 @@ class Difference(Generic[R]):
         sides = (self.before, self.after)
         return tuple(dict.fromkeys(text for side in sides for text in side.not_modelled))
 
+    def unchanged(self) -> tuple[str, ...]:
+        """Return a sentence for each workload that is pending with and without the edits, with the reason."""
+        changed, engine = {change.workload for change in self.changes}, session_of(self.after).engine
+        keys = [one for one in self.after.keys() if outcome(engine, one).status == "Pending" and one not in changed]  # noqa: SIM118
+        return tuple(map(_still_pending, self.after.try_admit_many(keys)))
+
     def __len__(self) -> int:
         """Return the number of workloads whose outcomes with and without the edits differ."""
         return len(self.changes)
@@ -291,7 +304,7 @@ class Difference(Generic[R]):
         """Return the parts of the input that kueuepy does not model, followed by one line per change."""
         said = [f"not modelled: {text}" for text in self.not_modelled]
         lines = [f"{c.workload}: {outcome_text(c.before)} → {outcome_text(c.after)}" for c in self.changes]
-        return "\n".join([*said, *(lines or ["nothing changes"])])
+        return "\n".join([*said, *(lines or ["nothing changes", *self.unchanged()[:_MOST_UNCHANGED]])])
 
     def sheets(self) -> tuple[Sheet]:
         """Return a table with one row per change."""
@@ -299,6 +312,15 @@ class Difference(Generic[R]):
         return (Sheet(("workload", "before", "after"), rows),)
 
     _repr_html_ = repr_html
+
+
+def _still_pending(answer: Decision) -> str:
+    if isinstance(answer, Pending):
+        return f"{answer.workload} stays pending: {answer.reason}: {answer.message}"
+    return (
+        f"{answer.workload} fits, but stays pending: no event makes Kueue try it again. A change of its queue, its "
+        "cohort or a node, or the end of a workload there, would"
+    )
 
 
 def outcome_text(outcome: Outcome) -> str:
@@ -324,14 +346,25 @@ def outcome(engine: Engine, key: str) -> Outcome:
     return Outcome(status, flavors)
 
 
+_FREED_AFTER = 10
+"""Seconds after which Kueue has tried workloads again that wait for the capacity of ended pods.
+
+Source: `pkg/controller/tas/pod_usage_controller.go`.
+"""
+
+
 def difference(scheduler: R, edits: Iterable[Edit]) -> Difference[R]:
-    """Compare the settled states with and without edits."""
+    """Compare the settled states with and without edits; 10 s later if the edits change pods."""
     before, after = scheduler.fork(), scheduler.fork()
     for edit in edits:
         after = edited(after, edit)
     # Without this, changes that the next cycles make anyway would count as effects of the edits.
     before.settle()
     after.settle()
+    if before.cluster.pods != after.cluster.pods:
+        for side in (before, after):
+            side.advance(_FREED_AFTER)
+            side.settle()
     keys = dict.fromkeys((*before.keys(), *after.keys()))
     pairs = [(key, outcome(session_of(before).engine, key), outcome(session_of(after).engine, key)) for key in keys]
     return Difference(tuple(Change(*pair) for pair in pairs if pair[1] != pair[2]), before, after)

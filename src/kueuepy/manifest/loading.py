@@ -1,5 +1,6 @@
 """`load`: read files, strings and parsed objects into a Manifest."""
 
+import re
 from collections.abc import Callable, Sequence
 from operator import itemgetter
 from typing import Any, NoReturn, TypeAlias
@@ -353,7 +354,8 @@ class _Loader:
         self._notes += [Note(item, note.path, f"{name}: {note}") for note in findings.notes]
 
     def _fail(self, item: Item, problem: Problem, name: str = "document") -> None:
-        self._problems.append((self._position, f"{item.where(problem.path)}: {name}", problem))
+        where = item.where(problem.path)
+        self._problems.append((self._position, f"{where}: {name}", _with_hint(problem, item, where)))
         if len(self._problems) >= _ENOUGH:
             self._raise()
 
@@ -453,3 +455,17 @@ def _complete_flavor(
             findings.odd((*path, "resources"), detail, "taken as 0", "Required")
     complete = tuple(given.get(name) or api.ResourceQuota(name, 0) for name in covered)
     return msgspec.structs.replace(quotas, resources=complete)
+
+
+_PLACEHOLDER = re.compile(rb"\$\{[\w.\[\]-]+\}|\$\([\w.-]+\)")
+
+
+def _with_hint(problem: Problem, item: Item, where: str) -> Problem:
+    """Return a problem, with a hint if the line of its field has a placeholder."""
+    line = where.rpartition(":")[2]
+    lines = item.text.whole.split(b"\n") if item.text.size and line.isdigit() else []
+    found = _PLACEHOLDER.search(lines[int(line) - 1]) if lines and int(line) <= len(lines) else None
+    if found is None:
+        return problem
+    hint = f"{found[0].decode()} is a placeholder that is not replaced yet: render the file with envsubst or terraform"
+    return msgspec.structs.replace(problem, detail=f"{problem.detail}; {hint} first")

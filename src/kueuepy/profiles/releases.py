@@ -62,10 +62,13 @@ def release_of(version: str) -> Release:
     """
     found = _VERSION.fullmatch(version) if isinstance(version, str) else None
     for release in RELEASES:
-        if found and release.minor == int(found[1]):
+        if found and release.minor == int(found[1]) and int(found[2] or 0) <= release.patch:
             return release
     known = ", ".join(release.name for release in RELEASES)
-    raise InvalidSpecError(f"version: {version!r} has no profile; it must be one of {known}, or a patch of one")
+    newest = ", ".join(release.newest for release in RELEASES)
+    raise InvalidSpecError(
+        f"version: {version!r} has no profile; it must be one of {known}, or a patch up to one of {newest}"
+    )
 
 
 def patch_of(version: str) -> int | None:
@@ -75,7 +78,7 @@ def patch_of(version: str) -> int | None:
 
 
 # Registries, mirrors and digests vary; the name and the tag of the image do not.
-_MANAGER = re.compile(r"(?:[^@]*/)?kueue(?:-controller-manager)?:(v0\.[0-9]+\.[0-9]+)(?:[-@].*)?")
+_MANAGER = re.compile(r"(?:[^@]*/)?kueue(?:-controller-manager)?:(v0\.[0-9]+)\.[0-9]+(?:[-@].*)?")
 
 
 def release_of_image(image: object) -> str:

@@ -19,6 +19,7 @@ from kueuepy.simulation.columns import (
     NEVER,
     SPANS,
     MissingColumnsError,
+    by_name,
     check_columns,
     is_resource,
     name_of,
@@ -83,10 +84,7 @@ class JobColumns(Columns):
             if not isinstance(name, str) or not is_unicode(name):
                 raise InvalidSpecError(f"Jobs: columns: {name!r} is not the name of a column; it must be text in UTF-8")
         location = where or (lambda row: f"jobs row {row}")
-        named = {ALIASES.get(name, name): values for name, values in columns.items()}
-        if len(named) < len(columns):
-            twice = sorted(name for name in columns if name in ALIASES and ALIASES[name] in columns)
-            raise InvalidSpecError(f'jobs: columns "{twice[0]}" and "{ALIASES[twice[0]]}" are one; give one of them')
+        named = by_name(columns)
         if absent := [name for name in ("queue", "submit", "runtime") if name not in named]:
             raise MissingColumnsError(absent, columns)
         said = list(notes)

@@ -182,6 +182,8 @@ _READERS: dict[str, Kind | Callable[[Column], Any]] = {
     "namespace": Column.names,
     "template": Column.names,
 }
+PUBLIC = (*ALIASES, *NATIVE, *(name for name in _READERS if name != "template"))
+"""The names of columns to suggest for one that is unknown."""
 
 
 # The values that replace missing ones, as a note describes them.
@@ -206,7 +208,7 @@ def renamed(columns: Mapping[str, Any], names: Mapping[str, str] | None) -> dict
     found, new = dict(columns), {}
     for name, there in (names or {}).items():
         if not is_known(ALIASES.get(name, name)):
-            hint = suggestion(name, [*ALIASES, *NATIVE, *(known for known in _READERS if known != "template")])
+            hint = suggestion(name, PUBLIC)
             raise InvalidSpecError(f'map: "{name}" is not a field of a job; {hint}; other columns keep their names')
         # A name that contains a colon itself is preferred to a name with a unit.
         source, _, unit = str(there).rpartition(":") if there not in columns else (there, "", "")
@@ -239,6 +241,37 @@ _UNITS = {
 }
 
 
+def by_name(columns: Mapping[str, Any]) -> dict[str, Any]:
+    """Return columns with the names of `Jobs` in place of their aliases.
+
+    Raises:
+        InvalidSpecError: Two columns have the same name.
+    """
+    named = {ALIASES.get(name, name): values for name, values in columns.items()}
+    if len(named) < len(columns):
+        twice = sorted(name for name in columns if name in ALIASES and ALIASES[name] in columns)
+        raise InvalidSpecError(f'jobs: columns "{twice[0]}" and "{ALIASES[twice[0]]}" are one; give one of them')
+    return named
+
+
+def with_defaults(columns: dict[str, Any], namespace: str = "default") -> dict[str, Any]:
+    """Return columns of jobs with `submit` and `runtime`.
+
+    A job without `submit` is submitted at the start, and a job without `runtime` never ends. A LocalQueue without a
+    namespace is in the given one.
+    """
+    size = len(next(iter(columns.values()), ()))
+    absent = {"submit": np.zeros(size, np.int64), "runtime": np.full(size, NEVER)}
+    found = {**absent, **by_name(columns)}
+    submit = Column("submit", found["submit"], str)
+    if (gone := submit.missing()).any():
+        found["submit"] = [0 if is_gone else value for value, is_gone in zip(found["submit"], gone, strict=True)]
+    if namespace != "default" and "namespace" not in found and "queue" in found:
+        queues = Column("queue", found["queue"], str)
+        found["namespace"] = [None if "/" in str(name) else namespace for name in queues.values]
+    return found
+
+
 def check_columns(columns: dict[str, Any], where: Callable[[int], str]) -> None:
     """Check constraints between columns, and merge the column `namespace` into `queue`.
 
@@ -247,7 +280,7 @@ def check_columns(columns: dict[str, Any], where: Callable[[int], str]) -> None:
             the latest representable time if it started at its submission time.
     """
     if "namespace" in columns:
-        columns["queue"] = _in_namespaces(columns["queue"], columns.pop("namespace"))
+        columns["queue"] = _in_namespaces(columns["queue"], columns.pop("namespace"), where)
     # The core multiplies requests by pods in 64 bits; the product must not overflow there.
     pods: Any = columns.get("pods")
     for name, column in columns.items() if pods is not None else ():
@@ -271,14 +304,18 @@ def _error(where: str, name: str, text: str) -> InvalidSpecError:
     return InvalidSpecError(f'{where}, column "{name}": {text}')
 
 
-def _in_namespaces(queues: Categorical, namespaces: Categorical) -> Categorical:
+def _in_namespaces(queues: Categorical, namespaces: Categorical, where: Callable[[int], str]) -> Categorical:
     # A pair of codes is one number, so that each combination is built once; code -1 becomes 0.
     width = len(namespaces.names) + 1
     pairs, codes = np.unique(queues.codes.astype(np.int64) * width + namespaces.codes + 1, return_inverse=True)
-    names = [
-        f"{namespaces.names[space - 1]}/{queues.names[queue].partition('/')[2]}" if space else queues.names[queue]
-        for queue, space in (divmod(pair, width) for pair in pairs.tolist())
-    ]
+    names = []
+    for number, pair in enumerate(pairs.tolist()):
+        queue, space = divmod(pair, width)
+        name, own = queues.names[queue], namespaces.names[space - 1]
+        if space and name.partition("/")[0] not in ("default", own):
+            row = int((codes == number).argmax())
+            raise _error(where(row), "namespace", f'"{own}", but the queue is {name}; they must be the same')
+        names.append(f"{own}/{name.partition('/')[2]}" if space else name)
     return concatenated([Categorical(codes.astype(np.int32), names)])
 
 

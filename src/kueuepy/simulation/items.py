@@ -17,11 +17,11 @@ from kueuepy.manifest.text.sources import is_recording, live_parts, opened
 from kueuepy.objects import SECOND, Condition, Configuration, Workload, WorkloadStatus
 from kueuepy.objects.times import Timestamp, duration_ns, parse_time
 from kueuepy.simulation.base import JobColumns
-from kueuepy.simulation.columns import NEVER, SPANS, name_of_row
+from kueuepy.simulation.columns import NEVER, SPANS, name_of_row, with_defaults
 from kueuepy.simulation.grouped import sums
 from kueuepy.simulation.names import repeated
 from kueuepy.simulation.shapes import KnownShapes
-from kueuepy.simulation.values import frame_columns, is_missing, row_columns
+from kueuepy.simulation.values import frame_columns, row_columns
 from kueuepy.sources import readers
 from kueuepy.tables import Categorical
 from kueuepy.tables.columns import categorical, concatenated
@@ -160,18 +160,8 @@ def _kind_of(item: Any) -> str:
 
 
 def _of_columns(columns: dict[str, Any]) -> JobColumns:
-    """Create jobs from columns. The default of `submit` is 0; jobs without a `runtime` never end."""
-    size = len(next(iter(columns.values()), ()))
-    submit = columns.get("submit")
-    if submit is None:
-        columns["submit"] = np.zeros(size, np.int64)
-    elif isinstance(submit, list):
-        columns["submit"] = [0 if is_missing(value) else value for value in submit]
-    if "runtime" not in columns and "duration" not in columns:
-        columns["runtime"] = np.full(size, NEVER)
-    if "queue" not in columns:
-        columns["queue"] = [""] * size
-    return JobColumns(columns)
+    """Create jobs from columns; `queue`, `submit` and `runtime` are optional."""
+    return JobColumns(with_defaults(columns))
 
 
 def _of_workloads(items: Iterable[Any], around: JobContext) -> JobColumns:

@@ -1,10 +1,11 @@
 """Readers of files of jobs: tables with named columns, and logs of real clusters."""
 
+import contextlib
 import csv
 import math
 import os
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import partial
 from inspect import signature
 from itertools import chain
@@ -17,31 +18,65 @@ from numpy.typing import NDArray
 
 from kueuepy.errors import InvalidSpecError
 from kueuepy.errors.former import FORMER
+from kueuepy.errors.problems import nearest
 from kueuepy.objects import SECOND
 from kueuepy.objects.times import LONGEST
 from kueuepy.simulation.base import JobColumns
-from kueuepy.simulation.columns import ALIASES, is_known, renamed
+from kueuepy.simulation.columns import PUBLIC, by_name, is_known, renamed, with_defaults
 from kueuepy.simulation.read import Source, Table
 from kueuepy.simulation.saved import read_parquet
 from kueuepy.simulation.spans import parse_timestamp, shown
 from kueuepy.simulation.values import SPAN, TIME, frame_columns, row_columns, whole
 from kueuepy.tables import Categorical
 
+ROW = "kueuepy:row"
+"""The column with the number of each row in its file, if `read` has defaults."""
+
 # --- tables with named columns ----------------------------------------------------------------------------------------
 
 
-def _read_table(format_: str, source: Source, map: Mapping[str, str] | None = None) -> JobColumns:  # noqa: A002
-    """Read a file with one job per row."""
+def _read_table(
+    format_: str,
+    source: Source,
+    map: Mapping[str, str] | None = None,  # noqa: A002
+    defaults: str | None = None,
+) -> JobColumns:
+    """Read a file with one job per row.
+
+    Args:
+        format_: The format.
+        source: The file.
+        map: The names of columns in the file, by their names in `Jobs`.
+        defaults: The namespace of queues without one, if `submit` and `runtime` are optional, as for `Jobs.of`.
+    """
     if is_csv := format_ == "csv":
         columns = source.csv
     else:
         columns = source.jsonl() if format_ == "jsonl" else frame_columns(read_parquet(source.path, "logs"))
-    table = Table(source, {ALIASES.get(name, name): values for name, values in renamed(columns, map).items()})
-    needed = [name for name in ("queue", "submit") if name in table.columns]
-    table = table.keep(table.given(*needed), "without queue or submit")
+    table = Table(source, by_name(renamed(columns, map)))
+    if defaults is not None:
+        _expect_columns(table)
+        table.columns = with_defaults({name: table[name] for name in table.columns}, defaults) | {ROW: table.rows}
+    else:
+        needed = [name for name in ("queue", "submit") if name in table.columns]
+        table = table.keep(table.given(*needed), "without queue or submit")
     # Only CSV has no types of its own.
     own = [name for name in table.columns if is_csv and not is_known(name)]
     return table.jobs({name: table.column(name).typed() if name in own else table[name] for name in table.columns})
+
+
+def _expect_columns(table: Table) -> None:
+    """Check that a table has the column `queue`, and no column whose name is probably misspelled.
+
+    Raises:
+        InvalidSpecError: The column is missing, or a name is misspelled.
+    """
+    for column in table.columns:
+        if not is_known(column) and (meant := nearest(column, PUBLIC)):
+            raise InvalidSpecError(f'{table.source.path}:1: "{column}" is not a column; did you mean "{meant}"?')
+    if "queue" not in table.columns:
+        there = ", ".join(table.columns)
+        raise InvalidSpecError(f'{table.source.path}:1: column "queue" is missing; there are {there}')
 
 
 # --- the Standard Workload Format of the Parallel Workloads Archive ---------------------------------------------------
@@ -282,6 +317,8 @@ _TASKS = re.compile(r"(.+)_\[([0-9,-]+)(?::(\d+))?(?:%\d+)?\]")
 def _read_sacct(source: Source, map: Mapping[str, str] | None = None) -> JobColumns:  # noqa: A002
     """Read the output of `sacct -a -P -o JobID,User,Account,Submit,Start,End,Elapsed,NNodes,AllocTRES,ReqTRES,State`.
 
+    The output of `sacct -a --json` has the same fields.
+
     | column | field |
     | --- | --- |
     | `name` | JobID; `1002_1` becomes `1002-1`. Each waiting task of an array is one job |
@@ -304,18 +341,89 @@ def _read_sacct(source: Source, map: Mapping[str, str] | None = None) -> JobColu
     """
     chosen = dict(map or {})
     queue = chosen.pop("queue", "Account")
-    lines = csv.DictReader(source.text.splitlines(), delimiter="|", quoting=csv.QUOTE_NONE)
-    if missing := [name for name in ("JobID", "State", "Submit", queue) if name not in (lines.fieldnames or ())]:
-        raise InvalidSpecError(f"{source.path}: has no field {missing[0]}; sacct prints the fields of its option -o")
     if chosen:
         raise InvalidSpecError(f'map: "{next(iter(chosen))}" is set by the format sacct; only the queue can be chosen')
-    entries = list(lines)
-    steps = sum("." in entry["JobID"] for entry in entries)
+    if source.text.lstrip()[:1] == "{":
+        entries = [_entry(job) for job in source.json(_Slurm, "the output of sacct --json").jobs]
+        fields: Iterable[str] = entries[0] if entries else _ENTRY
+    else:
+        lines = csv.DictReader(source.text.splitlines(), delimiter="|", quoting=csv.QUOTE_NONE)
+        entries, fields = list(lines), lines.fieldnames or ()
+    if missing := [name for name in ("JobID", "State", "Submit", queue) if name not in fields]:
+        raise InvalidSpecError(
+            f"{source.path}: has no field {', '.join(missing)}; sacct prints the fields of its option -o"
+        )
+    steps = sum("." in (entry["JobID"] or "") for entry in entries)
     rows = list(chain.from_iterable(_jobs(entry, queue, source, at) for at, entry in enumerate(entries)))
     table = Table(source, row_columns(rows))
     table.notes += [("steps of jobs; left out", steps)] * bool(steps)
     table = table.keep(table["has_run"], "ended before it started")
     return table.jobs({name: table[name] for name in table.columns if name != "has_run"})
+
+
+class _Slurm(msgspec.Struct):
+    jobs: list[dict[str, Any]]
+    kind: str = ""
+
+
+_ENTRY = (
+    "JobID",
+    "Account",
+    "Partition",
+    "QOS",
+    "User",
+    "State",
+    "Submit",
+    "Start",
+    "ElapsedRaw",
+    "Timelimit",
+    "NNodes",
+)
+"""Fields that each job of `sacct --json` has."""
+
+
+def _entry(job: dict[str, Any]) -> dict[str, str | None]:
+    """Return a job of `sacct --json` with the fields of `sacct -P`."""
+    time, array, state = (_mapping(job.get(name)) for name in ("time", "array", "state"))
+    task = _number(array.get("task_id")) or (f"[{array['task']}]" if array.get("task") else "")
+    limit, words = _number(time.get("limit")), state.get("current")
+    first = words[0] if isinstance(words, list) and words else words
+    tres = _mapping(job.get("tres"))
+    found = {
+        "JobID": f"{_number(array.get('job_id'))}_{task}" if task else _number(job.get("job_id")),
+        "Account": job.get("account"),
+        "Partition": job.get("partition"),
+        "QOS": job.get("qos"),
+        "User": job.get("user"),
+        "State": first,
+        **{name: _number(time.get(key)) for name, key in (("Submit", "submission"), ("Start", "start"))},
+        "ElapsedRaw": _number(time.get("elapsed")),
+        "Timelimit": f"{limit} min" if limit else "",
+        "NNodes": _number(job.get("allocation_nodes")) or "1",
+        "AllocTRES": _tres(tres.get("allocated")),
+        "ReqTRES": _tres(tres.get("requested")),
+    }
+    return {name: None if value is None else str(value) for name, value in found.items()}
+
+
+def _mapping(value: Any) -> dict[str, Any]:
+    return value if isinstance(value, dict) else {}
+
+
+def _number(value: Any) -> str:
+    """Return a number as text; Slurm writes some numbers as mappings, and 0 for unknown times and ids."""
+    if isinstance(value, dict):
+        value = value.get("number") if value.get("set") and not value.get("infinite") else 0
+    return str(value) if value else ""
+
+
+def _tres(value: Any) -> str:
+    """Return trackable resources in the form of AllocTRES; memory is in MiB."""
+    found = []
+    for one in map(_mapping, value if isinstance(value, list) else ()):
+        name = "/".join(filter(None, (one.get("type"), one.get("name"))))
+        found.append(f"{name}={one.get('count', 0)}{'M' if name == 'mem' else ''}")
+    return ",".join(found)
 
 
 def _jobs(entry: dict[str, str | None], queue: str, source: Source, at: int) -> Iterator[dict[str, Any]]:
@@ -390,6 +498,8 @@ _READERS: dict[str, Callable[..., JobColumns]] = {
     "sacct": _read_sacct,
 }
 _SUFFIXES = {**{name: name for name in ("csv", "parquet", "jsonl", "swf")}, "pq": "parquet", "ndjson": "jsonl"}
+TABLE_SUFFIXES = tuple(_SUFFIXES)
+"""The suffixes of names of tables and logs; a log of Slurm can have any other suffix."""
 # The columns by which a CSV file is recognized as an extract of Philly's trace.
 _PHILLY = {"timestamp", "duration", "num_gpus", "cluster"}
 
@@ -405,10 +515,22 @@ class LogOptions(TypedDict, total=False):
 
 
 def read(
-    path: str | os.PathLike[str], name: str, columns: Mapping[str, str] | None, options: Mapping[str, Any]
+    path: str | os.PathLike[str] | Source,
+    name: str,
+    columns: Mapping[str, str] | None,
+    options: Mapping[str, Any],
+    defaults: str | None = None,
 ) -> JobColumns:
-    """Read jobs from a file, as described at `Jobs.read`; `name` is the format, and `columns` is the argument `map`."""
-    source = Source(path)
+    """Read jobs from a file, as described at `Jobs.read`.
+
+    Args:
+        path: The file.
+        name: The format.
+        columns: The argument `map`.
+        options: The options of the format.
+        defaults: As for `_read_table`; logs have all columns.
+    """
+    source = path if isinstance(path, Source) else Source(path)
     if name in FORMER["format"]:
         raise InvalidSpecError(f"format: {name!r} no longer exists: {FORMER['format'][name]}")
     if name not in ("auto", *_READERS):
@@ -417,18 +539,34 @@ def read(
     more, reader = {**options, **({} if columns is None else {"map": columns})}, _READERS[format_]
     if unknown := sorted(set(more) - set(signature(reader).parameters)):
         raise InvalidSpecError(f"format {format_}: takes no option {unknown[0]!r}")
+    if defaults is not None and "defaults" in signature(reader).parameters:
+        more["defaults"] = defaults
     return reader(source, **more)
 
 
+def is_log(path: str | os.PathLike[str]) -> bool:
+    """Return whether a file contains jobs as a table or a log, rather than manifests or a saved state."""
+    with contextlib.suppress(InvalidSpecError):
+        return bool(_known_format(Source(path)))
+    return False
+
+
 def _format_of(source: Source, columns: Mapping[str, str] | None) -> str:
-    """Return the format of a file, from the suffix of its name and its first line."""
+    """Return the format of a file, from the suffix of its name and its content."""
+    found = _known_format(source)
+    if not found:
+        known = ", ".join(_READERS)
+        raise InvalidSpecError(f"{source.path}: its name has no known suffix; format= must be one of {known}")
+    return "philly" if found == "csv" and not columns and {*source.csv} >= _PHILLY else found
+
+
+def _known_format(source: Source) -> str:
     suffix = Path(source.path.name.removesuffix(".gz")).suffix[1:]
     if suffix in ("", "txt", "log", "psv", "csv"):
         first = source.text.partition("\n")[0].strip()
         if {"JobID", "State"} <= {*first.split("|")}:
             return "sacct"
-    if suffix not in _SUFFIXES:
-        known = ", ".join(_READERS)
-        raise InvalidSpecError(f"{source.path}: its name has no known suffix; format= must be one of {known}")
-    found = _SUFFIXES[suffix]
-    return "philly" if found == "csv" and not columns and {*source.csv} >= _PHILLY else found
+    if suffix == "json":
+        with contextlib.suppress(InvalidSpecError):  # JSON of another kind
+            return "" if source.json(_Slurm, "").kind else "sacct"
+    return _SUFFIXES.get(suffix, "")

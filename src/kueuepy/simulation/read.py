@@ -34,9 +34,9 @@ class Source:
         line: A function that returns the number of the line of a row; `None` if rows are not lines.
     """
 
-    def __init__(self, path: str | os.PathLike[str]) -> None:
-        """Store the path."""
-        self.path = Path(path)
+    def __init__(self, path: str | os.PathLike[str], *, by_location: bool = False) -> None:
+        """Store the path; with `by_location`, error messages name the path and line of a row, but not its number."""
+        self.path, self._by_location = Path(path), by_location
         self.line: Callable[[int], int] | None = None
 
     @cached_property
@@ -78,7 +78,8 @@ class Source:
 
     def where(self, row: int, there: int) -> str:
         """Return the description of a row for error messages, given its number in the table and in the file."""
-        return f"jobs row {row} ({Path(self.location(there)).name})"
+        location = self.location(there)
+        return location if self._by_location else f"jobs row {row} ({Path(location).name})"
 
     def location(self, row: int) -> str:
         """Return the path of the file, with the line of a row unless rows are not lines."""

@@ -13,7 +13,7 @@ from kueuepy.simulation.censoring import completed
 from kueuepy.simulation.columns import public_column, renamed, template_texts
 from kueuepy.simulation.generate import GeneratedJobs
 from kueuepy.simulation.items import of_observed
-from kueuepy.simulation.logs import LogOptions, read
+from kueuepy.simulation.logs import LogOptions, is_log, read
 from kueuepy.simulation.saved import write_jobs
 from kueuepy.simulation.values import frame_columns
 
@@ -33,7 +33,7 @@ _WORKLOADS = (".yaml", ".yml", ".json")
 
 def _has_workloads(path: str | os.PathLike[str]) -> bool:
     """Return whether a path refers to a manifest, a recording or a running cluster rather than a table of jobs."""
-    return is_live(path) or str(path).endswith(_WORKLOADS)
+    return is_live(path) or (str(path).endswith(_WORKLOADS) and not is_log(path))
 
 
 @checked_methods

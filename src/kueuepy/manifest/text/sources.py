@@ -7,6 +7,7 @@ from typing import IO, Any, TypeAlias, cast
 
 from kueuepy.errors import NotFoundError
 from kueuepy.errors.problems import LimitError, ManifestError, Problem
+from kueuepy.files import is_file
 from kueuepy.manifest.text.limits import Limits
 from kueuepy.manifest.text.reading import Item, read
 from kueuepy.manifest.text.text import Text
@@ -133,8 +134,33 @@ def _file(path: Path, limits: Limits, *, strict: bool) -> Iterator[Item]:
         yield from items(found, limits, strict=strict)
 
 
+_UNRENDERED = {
+    "Chart.yaml": "is part of a Helm chart; give the output of: helm template",
+    "kustomization.yaml": "is part of a kustomization; give the output of: kubectl kustomize",
+    "kustomization.yml": "is part of a kustomization; give the output of: kubectl kustomize",
+}
+"""What to do about a file with each name, and about the directory that contains it."""
+
+
+def _expect_rendered(path: Path) -> None:
+    """Check that a path is neither a chart, nor a kustomization, nor a Terraform module.
+
+    Raises:
+        ManifestError: The path must be rendered first; the message names the command.
+    """
+    where = path.parent if path.name in _UNRENDERED or path.suffix == ".tf" else path
+    ways = [f"{how} {where}" for name, how in _UNRENDERED.items() if path.name == name or is_file(path / name)]
+    if path.suffix == ".tf":
+        ways = [
+            f"is Terraform; apply it, and give the output of: kubectl get -o yaml, or terraform -chdir={where} show"
+        ]
+    if ways:
+        raise ManifestError([(str(path), Problem((), "Invalid", ways[0]))])
+
+
 def _content(path: Path, most: int) -> bytes | int | list[Path]:
     """Return the bytes of a file, or its size if the file exceeds the limit; for a directory, return its files."""
+    _expect_rendered(path)
     try:
         if path.is_dir():
             return sorted(found for found in path.rglob("*") if found.suffix in _SUFFIXES and found.is_file())
