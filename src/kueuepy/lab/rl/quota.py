@@ -88,7 +88,20 @@ def example_jobs(seed: int) -> Jobs:
     return Jobs.concat(parts).sort()
 
 
-class QuotaEnv(gymnasium.Env[Any, Any]):
+class _NotCopied:
+    """An object of the core, which has no copy in Python."""
+
+    def __reduce__(self) -> Never:
+        """Reject copying and pickling.
+
+        Raises:
+            UnsupportedError: An environment cannot be copied or pickled; create another environment instead.
+        """
+        name = type(self).__name__
+        raise UnsupportedError(f"a {name} cannot be copied or pickled; create another one with the same arguments")
+
+
+class QuotaEnv(_NotCopied, gymnasium.Env[Any, Any]):
     """A Gymnasium environment in which an agent edits quotas and Kueue's rules make the decisions.
 
     The agent acts as the platform team, not as the scheduler, so a learned policy can be applied to a real cluster.
@@ -166,14 +179,6 @@ class QuotaEnv(gymnasium.Env[Any, Any]):
         self._going = False
         self._turn = Turn("this QuotaEnv")
 
-    def __reduce__(self) -> Never:
-        """Reject copying and pickling.
-
-        Raises:
-            UnsupportedError: An environment cannot be copied or pickled; create another environment instead.
-        """
-        raise UnsupportedError("a QuotaEnv cannot be copied or pickled; create another one with the same arguments")
-
     @property
     def values(self) -> dict[str, int]:
         """The current values by path; the value of a choice is its index in the list of allowed values."""
@@ -248,7 +253,7 @@ class QuotaEnv(gymnasium.Env[Any, Any]):
             return stage.observations[0], stage.reward(0), False, over, info
 
 
-class QuotaVectorEnv(VectorEnv[Any, Any, Any]):
+class QuotaVectorEnv(_NotCopied, VectorEnv[Any, Any, Any]):
     """A vector of `QuotaEnv` environments with independent episodes and the same results as single environments.
 
     A step runs all simulations in parallel on `threads` threads, without holding Python's global interpreter lock. Only
@@ -333,16 +338,6 @@ class QuotaVectorEnv(VectorEnv[Any, Any, Any]):
             self._begin(np.flatnonzero(mask).tolist(), seeds, rest)
             self._stage.go()
             return self._stage.observations.copy(), self._values({}, mask)
-
-    def __reduce__(self) -> Never:
-        """Reject copying and pickling.
-
-        Raises:
-            UnsupportedError: An environment cannot be copied or pickled; create another environment instead.
-        """
-        raise UnsupportedError(
-            "a QuotaVectorEnv cannot be copied or pickled; create another one with the same arguments"
-        )
 
     def _mask(self, given: Any) -> NDArray[np.bool_]:
         mask, number = np.asarray(given), self.num_envs
