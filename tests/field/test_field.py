@@ -335,3 +335,27 @@ def test_an_unknown_patch_release_is_refused_and_a_known_one_is_noted(files, cap
     assert "a patch up to one of v0.15.8" in capsys.readouterr().err
     assert main(["check", path, "--kueue-version", "v0.18.4", "--fail-on", "never"]) == 0
     assert "v0.18.4 is treated as v0.18.6, without the rules that changed since" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("field", ["preemption", "flavor_fungibility", "namespace_selector", "fair_sharing"])
+def test_an_empty_mapping_does_not_stand_for_an_object(field):
+    with pytest.raises(ManifestError, match=r"is a mapping; it must be a"):
+        kq.Cluster(kq.ResourceFlavor("f"), kq.ClusterQueue("q", **{field: {}}))
+
+
+def test_a_cluster_has_no_objects_of_other_classes():
+    with pytest.raises(InvalidSpecError, match="it must be a class such as ClusterQueue"):
+        kq.Cluster().get(int, "x")
+
+
+def test_many_jobs_of_one_moment_have_no_load():
+    cluster = kq.Cluster(kq.ResourceFlavor("f"), kq.ClusterQueue.of("q", {"f": {"cpu": 4}}))
+    rows = {"queue": ["q"] * 300, "submit": [0] * 300, "runtime": [0] * 300, "cpu": [1] * 300}
+    assert kq.simulate(cluster, kq.Jobs(rows)).kpis.finished == 300
+
+
+@pytest.mark.parametrize("value", [5, True, [None], {"a": []}])
+def test_a_dump_with_conditions_of_another_type_is_read(value):
+    workload = to_dict(kq.Workload("w", namespace="ml", queue_name="lq", pod_sets=(kq.PodSet.of(requests={"cpu": 1}),)))
+    workload["status"] = {"conditions": value}
+    assert len(kq.Jobs.from_workloads([workload])) == 1

@@ -10,6 +10,7 @@ import kueuepy.objects as api
 from kueuepy.cluster.names import check_names
 from kueuepy.errors import InvalidSpecError, NotFoundError
 from kueuepy.errors.arguments import checked, checked_methods
+from kueuepy.errors.problems import shown
 from kueuepy.errors.words import counted
 from kueuepy.look.notebook import repr_html
 from kueuepy.manifest import Limits, Manifest, Note, check
@@ -212,7 +213,10 @@ class Cluster:
 
         Raises:
             NotFoundError: The cluster contains no object with this kind and key.
+            InvalidSpecError: The kind is not a class of objects.
         """
+        if kind not in FIELD_OF:
+            raise InvalidSpecError(f"Cluster.get: kind: is {shown(kind)}; it must be a class such as ClusterQueue")
         found: tuple[T, ...] = getattr(self._manifest, FIELD_OF[kind])
         for obj in found:
             if obj.key == key:

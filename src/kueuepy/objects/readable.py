@@ -58,15 +58,29 @@ def fault_of(value: Any) -> Fault | None:
     """
     cls: Any = type(value)
     try:
-        read = _packed.encode(_from_json(cls).decode(_json.encode(value)))
-        packed = _packed.encode(value)
+        written = _json.encode(value)
+        found = _from_json(cls).decode(written)
+        read, packed = _packed.encode(found), _packed.encode(value)
         if read != packed and read != _packed.encode(_from_packed(cls).decode(packed)):
             return (), f"holds something that JSON has no form for; {_PLAIN}"
+        # An empty mapping is written as an object with defaults is.
+        if b":{}" in written and (fault := _stand_in(value, found, ())) is not None:
+            return fault
     except msgspec.ValidationError as error:
         return decoding_fault(error, cls)
     except _ERRORS as error:
         return (), f"cannot be written ({error}); {_PLAIN}"
     return None
+
+
+def _stand_in(value: Any, read: Any, path: tuple[str | int, ...]) -> Fault | None:
+    """Return the first mapping that stands for a struct."""
+    if not isinstance(read, msgspec.Struct):
+        return None
+    if isinstance(value, dict):
+        return path, f"is a mapping; it must be a {type(read).__name__}"
+    inner = ((name, getattr(value, name), getattr(read, name)) for name in read.__struct_fields__)
+    return next(filter(None, (_stand_in(one, other, (*path, name)) for name, one, other in inner)), None)
 
 
 def read_again(record: T) -> T:

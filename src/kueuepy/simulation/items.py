@@ -86,7 +86,7 @@ def lifetime_in(status: Any) -> Lifetime:
 def _timed_conditions(status: Any) -> Iterator[tuple[dict[str, Any], int]]:
     """Yield the conditions in a status that have a valid time, with the time in nanoseconds since the Unix epoch."""
     listed = status.get("conditions") if isinstance(status, dict) else None
-    for one in listed or ():
+    for one in listed if isinstance(listed, list) else ():
         time = parse_time(str(one.get("lastTransitionTime"))) if isinstance(one, dict) else None
         if time is not None:
             yield one, time

@@ -72,9 +72,9 @@ def _loads(result: Recorded) -> list[str]:
     submitted at once has no meaningful load.
     """
     jobs = result.jobs
-    if not _is_long(result):
-        return []
     runtime, span = np.nan_to_num(jobs["runtime"]), float(jobs["submit"].max(initial=0.0))
+    if not _is_long(result) or span <= 0:
+        return []
     queues = jobs["cluster_queue"]
     trees: dict[str, list[str]] = {}
     for name in queues.names:

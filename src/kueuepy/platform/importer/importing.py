@@ -12,6 +12,7 @@ from kueuepy.errors.arguments import checked
 from kueuepy.errors.words import counted
 from kueuepy.jobs.made import Existing
 from kueuepy.manifest import Limits, Manifest, collector, load
+from kueuepy.manifest.body import part
 from kueuepy.manifest.jobkinds import QUEUE_NAME
 from kueuepy.manifest.text.reading import Item
 from kueuepy.manifest.text.sources import Source, live_parts, opened
@@ -301,7 +302,7 @@ def _take_jobs(scheduler: Scheduler, cluster: Cluster) -> Iterator[Imported]:
 
 
 def _key(job: dict[str, Any]) -> str:
-    metadata = job.get("metadata") or {}
+    metadata = part(job, "metadata")
     return f"{metadata.get('namespace', 'default')}/{metadata.get('name', '')}"
 
 
