@@ -121,7 +121,7 @@ def test_every_part_of_a_request_needs_one_of_its_flavors():
         (
             "cpu, memory of pod set workers: one of these",
             [
-                "spot: the pods tolerated its taint spot=true:NoSchedule",
+                "spot: the pods tolerated its taint spot=true:NoSchedule (not tried)",
                 (
                     "default: 1 cpu became free in q, or its quota increased by that amount, "
                     "and 5Gi memory became free in q, or its quota increased by that amount"
@@ -134,7 +134,7 @@ def test_every_part_of_a_request_needs_one_of_its_flavors():
                 "v1: 2 gpu became free in q, or its quota increased by that amount",
                 (
                     "v2: the node selector and affinity of the pods allowed its labels, "
-                    "and quotas and limits allowed 2 gpu; now they allow at most 1"
+                    "and quotas and limits allowed 2 gpu; now they allow at most 1 (not tried)"
                 ),
             ],
         ),
@@ -151,7 +151,7 @@ def test_without_a_matching_flavor_the_missing_labels_or_tolerations_are_named()
     explanation = scheduler.explain("job")
     assert explanation.reason == "NoMatchingFlavor"
     assert explanation.find("remedies")[0].text == "it would fit if one of these was true"
-    impossible = "quotas and limits allowed 2 cpu; now they allow at most 1"
+    impossible = "quotas and limits allowed 2 cpu; now they allow at most 1 (not tried)"
     assert [c.text for c in explanation.find("remedy")] == [
         f"arm: the node selector and affinity of the pods allowed its labels, and {impossible}",
         f"bare: the pods tolerated its taint alone:NoExecute, and {impossible}",

@@ -37,6 +37,7 @@ def waiting_causes(
     before: list[Cause],
     after: list[Cause],
     fair: bool,
+    pod_sets: int,
 ) -> tuple[Cause, ...]:
     """Return why a workload is pending, and which changes would admit it.
 
@@ -47,6 +48,7 @@ def waiting_causes(
         before: Causes that describe delays of limited duration; they are listed first.
         after: Causes that concern the whole request; they are listed after the flavors.
         fair: Whether fair sharing is enabled.
+        pod_sets: The number of pod sets of the workload.
     """
     causes = list(before)
     if head is not None:
@@ -61,12 +63,13 @@ def waiting_causes(
     if fair:
         causes += shares(facts)
     if position is not None:
-        causes.append(_cause("position", words.position(position, facts["cluster_queue"]), {"position": position}))
+        text = words.position(position, facts["cluster_queue"])
+        causes.append(_cause("position", text, {"position": position}))
     causes += after
     if ways := ways_out(facts):
         causes += ways
     elif facts["verdict"] == "Pending":
-        causes += remedies(facts)
+        causes += remedies(facts, pod_sets)
     return tuple(causes)
 
 

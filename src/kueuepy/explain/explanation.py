@@ -152,7 +152,8 @@ def explain(
     elif conditions.get("Finished", NO_CONDITION).is_true:
         verdict = "Finished"
     else:
-        fewer = fewer_pods(facts, known(facts["workload"])) if verdict == "Pending" else []
+        workload = known(facts["workload"])
+        fewer = fewer_pods(facts, workload) if verdict == "Pending" else []
         causes += waiting_causes(
             facts,
             facts["position"],
@@ -160,6 +161,7 @@ def explain(
             before=delays(engine, found, facts),
             after=[*fewer, *releases(engine, facts, known)],
             fair=fair,
+            pod_sets=len(workload.pod_sets) if workload is not None else 0,
         )
         root = waiting_root(engine, facts, status, written, _head(facts))
         verdict = "Fits" if verdict == "Admitted" else verdict

@@ -11,6 +11,7 @@ from msgspec import Meta
 from kueuepy.engine.decisions import PreemptionReason
 from kueuepy.engine.facts import Amount, ComparisonView, NodeView, QuotaUserView, ShareView
 from kueuepy.engine.places import DomainView, PlaceFactsView
+from kueuepy.explain.placewords import NewNodes
 from kueuepy.objects.status import CheckState
 
 Key: TypeAlias = Annotated[str, Meta(description="The key of a workload, namespace/name.")]
@@ -172,11 +173,27 @@ class PreemptedBy(TypedDict):
     reason: str
 
 
+class Increase(Shortage):
+    """A quota or borrowingLimit to increase."""
+
+    resource: str
+
+
 class Remedy(TypedDict, total=False):
-    """A change that removes an obstacle to admission, and the flavor or resource concerned, if any."""
+    """A change that removes an obstacle to admission, and the flavor or resource concerned, if any.
+
+    A remedy for a flavor has `tolerations` (key, value and effect), which the pods need, quotas and limits to increase,
+    and `finish`, workloads of which any one must finish, or `nodes` to add. `complete` means that the workload fits
+    after these changes.
+    """
 
     flavor: str
     resource: str
+    tolerations: list[tuple[str, str, str]]
+    increases: list[Increase]
+    finish: list[Key]
+    nodes: NewNodes | None
+    complete: bool
 
 
 class RemedyFor(TypedDict):

@@ -11,19 +11,25 @@ from kueuepy.engine.records import NO_CONDITION, CheckView, StatusView
 from kueuepy.explain import words
 from kueuepy.explain.cause import Cause
 from kueuepy.explain.cause import cause as _cause
-from kueuepy.explain.placewords import is_missing
+from kueuepy.explain.placewords import is_missing, new_nodes
 from kueuepy.objects import SECOND, Workload
 
 
-def remedies(facts: FactsView) -> list[Cause]:
-    """Return the changes after which a workload would fit: alternatives by flavor for each part that does not fit."""
+def remedies(facts: FactsView, pod_sets: int) -> list[Cause]:
+    """Return the changes after which a workload would fit: alternatives by flavor for each part that does not fit.
+
+    Args:
+        facts: The facts, which have the pod sets up to the first one that does not fit.
+        pod_sets: The number of pod sets of the workload.
+    """
     queue = facts["cluster_queue"]
     parts = [
         _cause("remedy", words.cover(queue, resource), {"resource": resource})
         for pod_set in facts["pod_sets"]
         for resource in pod_set["undeclared"]
     ]
-    parts += [] if parts else [_choice(*part) for part in _parts(facts)]
+    count = pod_sets if len(facts["pod_sets"]) == pod_sets else None
+    parts += [] if parts else [_choice(*part, count=count) for part in _parts(facts)]
     if not parts:
         return []
     lone = parts[0].causes if len(parts) == 1 and parts[0].kind == "remedy_for" else ()
@@ -55,11 +61,42 @@ def _fits(flavor: FlavorView) -> bool:
     )
 
 
-def _choice(pod_set: PodSetView, flavors: list[FlavorView]) -> Cause:
-    held = [_cause("remedy", words.remedy(flavor), {"flavor": flavor["flavor"]}) for flavor in flavors]
-    resources = sorted({need["resource"] for flavor in flavors for need in flavor["cells"]})
+def _choice(pod_set: PodSetView, flavors: list[FlavorView], count: int | None) -> Cause:
+    held = [_remedy(flavor, count) for flavor in flavors]
+    resources = sorted({cell["resource"] for flavor in flavors for cell in flavor["cells"]})
     text = words.choices(resources, pod_set["name"], len(held))
     return _cause("remedy_for", text, {"pod_set": pod_set["name"], "resources": tuple(resources)}, held)
+
+
+def _remedy(flavor: FlavorView, count: int | None) -> Cause:
+    """Return the changes after which the request would fit into a flavor.
+
+    The changes are `complete` unless one of them has no numbers, or the quota for other pod sets is unknown: `count`,
+    the number of pod sets, is `None`, or one of several lacks more than quota. `tests/laws/test_remedies.py` applies
+    complete changes.
+    """
+    short, place = [cell for cell in flavor["cells"] if cell["short"]], flavor["place"]
+    no_place = place is not None and is_missing(place)
+    nodes = new_nodes(place) if place is not None and no_place and place["slice_size"] <= 1 else None
+    taints = [why["taint"] for why in flavor["ineligible"] if why["taint"] is not None]
+    finish = list(place["sufficient_alone"]) if place is not None and no_place and place["resolved"] else []
+    is_complete = (
+        (count == 1 or (count is not None and not (flavor["ineligible"] or no_place)))
+        and len(taints) == len(flavor["ineligible"])
+        and all(cell["shortages"] and not words.is_impossible(cell) for cell in short)
+        and (bool(finish or nodes) or not no_place)
+        and (bool(short) or bool(flavor["ineligible"]) or no_place)
+    )
+    facts = {
+        "flavor": flavor["flavor"],
+        "tolerations": taints,
+        "increases": [{"resource": cell["resource"], **one._asdict()} for cell in short for one in cell["shortages"]],
+        "finish": finish,
+        "nodes": nodes,
+        "complete": is_complete,
+    }
+    text = words.remedy(flavor) + ("" if is_complete else " (not tried)")
+    return _cause("remedy", text, facts)
 
 
 _WAYS_OUT = {

@@ -4,6 +4,7 @@ Conversion of the core's facts about a topology to causes: the domain tree, and 
 """
 
 from collections.abc import Sequence
+from typing import TypedDict
 
 from kueuepy.engine.places import DomainView, Exclusion, PlaceFactsView
 from kueuepy.engine.records import AdmissionView
@@ -127,23 +128,44 @@ def others(rest: Sequence[DomainView], level: str, count: int) -> str:
     return f"and {count} more of level {level}; {f'at most {most} pods' if most else 'no pods'} fit into each"
 
 
+class NewNodes(TypedDict):
+    """Nodes after whose addition all pods would fit.
+
+    Attributes:
+        count: The number of nodes.
+        pods: The number of pods for which each node has capacity.
+        domain: The values of the domain to which the nodes belong; empty for any domain of the topology.
+    """
+
+    count: int
+    pods: int
+    domain: tuple[str, ...]
+
+
+def new_nodes(facts: PlaceFactsView) -> NewNodes | None:
+    """Return nodes after whose addition all pods would fit; `None` if their number is unknown."""
+    nearest, missing, most = facts["nearest"] or (), facts["count"] - facts["largest"], facts["most_on_a_node"]
+    if not facts["resolved"] or missing <= 0 or not most:
+        return None
+    if len(nearest) == len(facts["levels"]):  # a new node is a new domain, which must hold all pods
+        return NewNodes(count=1, pods=facts["count"], domain=nearest[:-1])
+    count = -(-missing // most)
+    return NewNodes(count=count, pods=most if count > 1 else missing, domain=nearest)
+
+
 def remedy(facts: PlaceFactsView) -> str:
     """Describe the changes after which all pods would fit."""
     if not facts["resolved"]:
         return f"the pods requested a level of topology {facts['topology']}: {', '.join(facts['levels'])}"
-    nearest = facts["nearest"]
-    where = "/".join(nearest) if nearest is not None else f"topology {facts['topology']}"
-    missing = facts["count"] - facts["largest"]
+    topology = f"topology {facts['topology']}"
+    where = "/".join(facts["nearest"] or ()) or topology
     ways = [f"{_either(facts['sufficient_alone'])} finished"] if facts["sufficient_alone"] else []
-    if missing <= 0:
+    if nodes := new_nodes(facts):
+        new, was = ("a node", "was") if nodes["count"] == 1 else (f"{nodes['count']} nodes", "were")
+        room = f"{counted(nodes['pods'], 'pod')}{' each' if nodes['count'] > 1 else ''}"
+        ways.append(f"{new} with capacity for {room} {was} added to {'/'.join(nodes['domain']) or topology}")
+    elif facts["count"] <= facts["largest"]:
         ways.append(f"a node with capacity for the leader and {counted(facts['count'], 'pod')} was added to {where}")
-    elif facts["most_on_a_node"]:
-        count = -(-missing // facts["most_on_a_node"])
-        room = facts["most_on_a_node"] if count > 1 else missing
-        new, was = ("a node", "was") if count == 1 else (f"{count} nodes", "were")
-        ways.append(
-            f"{new} with capacity for {counted(room, 'pod')}{' each' if count > 1 else ''} {was} added to {where}"
-        )
     else:
         ways.append(f"nodes with capacity for a pod were added to {where}; no current node has it, even when empty")
     return ", or ".join(ways)

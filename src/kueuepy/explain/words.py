@@ -256,7 +256,7 @@ def undeclared(resource: str) -> str:
 
 def cover(queue: str, resource: str) -> str:
     """Describe the change after which a resource group would cover a resource."""
-    return f"a resource group of ClusterQueue {queue} covered {resource}"
+    return f"a resource group of ClusterQueue {queue} covered {resource} (not tried)"
 
 
 def remedies(count: int, *, all_of: bool) -> str:
