@@ -112,6 +112,10 @@ class Engine:
         """Create or replace an object. `changed` tells whether its spec differs from the one applied before."""
     def delete_object(self, kind: str, namespace: str, name: str) -> None:
         """Delete an object. `namespace` is empty for cluster-scoped kinds."""
+    def take_up_delayed(self) -> None:
+        """Make the workloads in a backoff active, as when Kueue starts and finds them."""
+    def drop_topology(self, name: str) -> None:
+        """Delete a Topology at once, even if it is in use, as if it had no finalizer."""
     def submit(self, workload: Workload, single_pod: bool = False, prepared: Question | None = None) -> int:
         """Create a workload and return its id.
 

@@ -60,6 +60,7 @@ class Replay:
         self._happened: dict[str, dict[int, tuple[int, str, str]]] = {}
         for doc in scenario["objects"]:
             self._apply(doc)
+        self.engine.take_up_delayed()
         self.engine.record_events(on=True)
 
     def step(self, step: dict[str, Any]) -> Result:
@@ -146,6 +147,9 @@ class Replay:
             raise ScenarioError(f"remove: kind {kind!r} cannot be removed; it must be one of {sorted(_REMOVABLE)}")
         namespace = named["metadata"].get("namespace")
         self._specs.pop((kind, f"{namespace}/{name}" if namespace else name), None)
+        if kind == "Topology":  # recorded without the controller that adds the finalizer
+            self.engine.drop_topology(name)
+            return
         self.engine.delete_object(kind, namespace or ("default" if kind == "Pod" else ""), name)
 
     def _submit(self, doc: dict[str, Any]) -> None:

@@ -5,6 +5,8 @@
 #include "bindings/pybind.h"
 #include "bindings/read.h"
 #include "bindings/records.h"
+#include "engine/topologies.h"
+#include "lifecycle/queueing.h"
 #include "objects/configuration.h"
 #include "objects/fields.h"
 #include "objects/kinds.h"
@@ -105,6 +107,10 @@ void DeleteFrom(SharedEngine& shared, const std::string& kind, const std::string
   shared.Change([&](Engine& engine) { DeleteObject(engine, kind, ns, name); });
 }
 
+void DropTopologyFrom(SharedEngine& shared, const std::string& name) {
+  shared.Change([&](Engine& engine) { DropTopology(engine.state(), name); });
+}
+
 Time NowOf(const State& state) { return state.now; }
 
 void RecordEvents(SharedEngine& shared, bool on) {
@@ -187,6 +193,9 @@ void BindObjects(BoundEngine& bound) {
       .def("fork", &SharedEngine::Fork)
       .def("apply", &ApplyTo, py::arg("object"), py::arg("changed") = true)
       .def("delete_object", &DeleteFrom, py::arg("kind"), py::arg("namespace"), py::arg("name"))
+      .def("take_up_delayed",
+           [](SharedEngine& shared) { shared.Change([](Engine& engine) { TakeUpDelayed(engine.state()); }); })
+      .def("drop_topology", &DropTopologyFrom, py::arg("name"))
       .def("set_now", Changing(&Engine::SetNow), py::arg("now"))
       .def_property_readonly("now", Reading(&NowOf))
       .def("set_stop_delay", Changing(&Engine::SetStopDelay), py::arg("delay"))

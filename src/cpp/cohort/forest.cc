@@ -116,13 +116,15 @@ void Forest::RebuildHeights() {
   }
 }
 
-NodeId RootByWalk(const Forest& forest, NodeId node) {
+NodeId RootByWalk(const Forest& forest, NodeId node, const std::map<NodeId, NodeId>& kept) {
   NodeId root = node;
-  for (size_t steps = 0; forest.DeclaredParent(root) != kNoId; ++steps) {
-    if (steps > forest.size()) return kNoId;
-    root = forest.DeclaredParent(root);
+  for (size_t steps = 0; steps <= forest.size(); ++steps) {
+    const auto found = kept.empty() ? kept.end() : kept.find(root);
+    const NodeId parent = found == kept.end() ? forest.DeclaredParent(root) : found->second;
+    if (parent == kNoId) return root;
+    root = parent;
   }
-  return root;
+  return kNoId;
 }
 
 }  // namespace kueue

@@ -3,6 +3,7 @@
 #ifndef KUEUE_COHORT_FOREST_H_
 #define KUEUE_COHORT_FOREST_H_
 
+#include <map>
 #include <string>
 #include <vector>
 
@@ -99,8 +100,8 @@ class Forest {
 // Returns whether the node is below a cycle.
 inline bool HasCycle(const Forest& forest, NodeId node) { return forest.Root(node) == kNoId; }
 // Returns the root like Forest::Root(), but follows the current declared parents, which may be newer than the
-// last Rebuild().
-NodeId RootByWalk(const Forest& forest, NodeId node);
+// last Rebuild(). A node in `kept` has the parent given there instead of the declared one.
+NodeId RootByWalk(const Forest& forest, NodeId node, const std::map<NodeId, NodeId>& kept = {});
 
 }  // namespace kueue
 

@@ -176,6 +176,10 @@ void AddQueues(const State& state, const Scope& scope, Mixer& mixer) {
   mixer.AddSet(state.to_requeue, [&](NodeId node, Mixer& one) {
     if (scope.Has(node)) one.Add(NameOf(state, node));
   });
+  mixer.AddSet(state.refused, [&](const auto& kept, Mixer& one) {
+    one.Add(NameOf(state, kept.first));
+    one.Add(NameOf(state, kept.second));
+  });
 }
 
 void AddLedgers(const State& state, const Scope& scope, Mixer& mixer) {

@@ -13,22 +13,33 @@ void ApplyTopology(State& state, const std::string& name, std::vector<std::strin
   const std::vector<NodeId> before = ActiveQueues(state);
   state.deleting.topologies.erase(name);
   std::vector<std::string>& known = state.topology.levels[name];
-  const bool changed = !known.empty() && known != levels;
+  const bool created = known.empty();
+  if (known == levels) return;
   known = std::move(levels);
   ChangeActivity(state, before);
-  if (!changed) return;
   for (NodeId queue : state.forest().Queues()) {
     const std::vector<FlavorId>& flavors = state.Queue(queue).flavors;
     const auto uses = [&](FlavorId flavor) {
       return state.Flavor(flavor) != nullptr && state.Flavor(flavor)->topology_name == name;
     };
-    if (std::any_of(flavors.begin(), flavors.end(), uses)) state.NotifyRetry(queue);
+    if (std::none_of(flavors.begin(), flavors.end(), uses)) continue;
+    state.NotifyRetry(queue);
+    // Kueue adds the workloads again, because their topology usage was not counted
+    // (pkg/cache/scheduler/clusterqueue.go:ensureTASIsSynced).
+    if (created) state.Queue(queue).generation += static_cast<int64_t>(state.Queue(queue).workloads.size());
   }
 }
 
 void DeleteTopology(State& state, const std::string& name) {
   state.deleting.topologies.insert(name);
   RemoveUnused(state);
+}
+
+void DropTopology(State& state, const std::string& name) {
+  const std::vector<NodeId> before = ActiveQueues(state);
+  state.deleting.topologies.erase(name);
+  state.topology.levels.erase(name);
+  ChangeActivity(state, before);
 }
 
 void ApplyNode(State& state, Node node, std::optional<Time> ready_since) {

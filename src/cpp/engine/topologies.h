@@ -14,6 +14,8 @@ namespace kueue {
 // Create or replace objects, or delete them.
 void ApplyTopology(State& state, const std::string& name, std::vector<std::string> levels);
 void DeleteTopology(State& state, const std::string& name);
+// Deletes a topology without the finalizer that keeps it while it is in use.
+void DropTopology(State& state, const std::string& name);
 // `ready_since` is the transition time of the condition Ready. By default, `ready_since` is the previous
 // transition time if the condition has not changed, and otherwise the current time.
 void ApplyNode(State& state, Node node, std::optional<Time> ready_since = std::nullopt);

@@ -1,6 +1,7 @@
 #include "engine/trees.h"
 
 #include <algorithm>
+#include <iterator>
 #include <utility>
 #include <vector>
 
@@ -111,6 +112,16 @@ void Detach(State& state, NodeId node) {
   state.stale = true;
 }
 
+// Hands the Cohorts that are no longer below a cycle to the queue manager.
+void AcceptCohorts(State& state) {
+  for (auto cohort = state.refused.begin(); cohort != state.refused.end();) {
+    const NodeId node = cohort->first;
+    const bool accepted = RootByWalk(state.forest(), node) != kNoId;
+    cohort = accepted ? state.refused.erase(cohort) : std::next(cohort);
+    if (accepted) state.NotifyRetry(node);
+  }
+}
+
 // Returns the LocalQueues of a ClusterQueue in the order of their names. Their ids depend on the history of
 // the state. Kueue's order is that of a list in a cache, which is not defined.
 std::vector<LocalQueueId> LocalQueuesOf(const State& state, NodeId node) {
@@ -129,7 +140,12 @@ std::vector<LocalQueueId> LocalQueuesOf(const State& state, NodeId node) {
 void ApplyClusterQueue(State& state, ClusterQueueSpec spec, bool changed) {
   const NodeId node = InternClusterQueue(state, spec.name);
   const bool created = !state.forest().IsDeclared(node);
-  if (!created && !changed) return;
+  if (!created && !changed) {
+    if (IsKept(state, node, spec)) return;
+    Attach(state, node, spec.cohort);
+    state.stale = true;
+    return;
+  }
   if (!created) EnsureBuilt(state);
   state.only_added = created && state.changed_nodes.empty();
   if (created || !IsKept(state, node, spec)) Attach(state, node, spec.cohort);
@@ -180,10 +196,11 @@ void ApplyCohort(State& state, CohortSpec spec, bool changed) {
   const NodeId node = InternCohort(state, spec.name);
   if (state.forest().IsDeclared(node) && !changed) return;
   EnsureBuilt(state);
+  state.refused.emplace(node, state.forest().DeclaredParent(node));
   Attach(state, node, spec.parent);
   state.cohorts[node] = std::move(spec);
   SetQuotas(state, node, state.cohorts[node].resource_groups);
-  state.NotifyRetry(node);
+  AcceptCohorts(state);
 }
 
 void DeleteCohort(State& state, const std::string& name) {
@@ -192,6 +209,8 @@ void DeleteCohort(State& state, const std::string& name) {
   EnsureBuilt(state);
   Detach(state, node);
   state.cohorts[node] = CohortSpec();
+  state.refused.erase(node);
+  AcceptCohorts(state);
 }
 
 }  // namespace kueue

@@ -2,6 +2,7 @@
 #include "lifecycle/conditions.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "absl/strings/str_cat.h"
 #include "lifecycle/devices.h"
@@ -373,6 +374,18 @@ void DischargeAdmission(State& state, WorkloadId id) {
   ++queue.generation;
   workload.charged = kNoId;
   workload.charged_place = -1;
+}
+
+void ReplaceCharge(State& state, WorkloadId id) {
+  const Workload& workload = std::as_const(state).At(id);
+  const NodeId queue = workload.charged;
+  if (queue == kNoId) return;
+  ++state.Queue(queue).generation;
+  for (const auto& [fr, amount] : workload.usage) {
+    if (!state.quota.Usage(queue, fr).IsUnlimited()) continue;
+    state.quota.Remove(queue, fr, amount);
+    state.quota.Add(queue, fr, amount);
+  }
 }
 
 void RefreshCharge(State& state, WorkloadId id) {

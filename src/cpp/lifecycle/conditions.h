@@ -55,6 +55,9 @@ Time QueueOrderTime(const State& state, const Workload& workload);
 // if `placed` is null, the topology usage is computed from the admission.
 void ChargeAdmission(State& state, WorkloadId id, TopologyUsages* placed = nullptr);
 void DischargeAdmission(State& state, WorkloadId id);
+// Kueue replaces the cache entry of a workload that was written: it removes the entry and adds it again. This
+// increments the generation of the queue. It changes the usage only where a sum has reached Unlimited.
+void ReplaceCharge(State& state, WorkloadId id);
 // Recomputes the charged usage after reclaimable pods changed. Kueue recomputes the usage by removing the
 // workload from the cache and adding it again.
 void RefreshCharge(State& state, WorkloadId id);

@@ -47,7 +47,7 @@ void AfterWrite(State& state, WorkloadId id) {
   if (workload.IsFinished() || !workload.spec->active) {
     LeaveEverything(state, id);
   } else if (workload.charged != kNoId) {
-    ++state.Queue(workload.charged).generation;
+    ReplaceCharge(state, id);
     QueueSecondPass(state, id);
   } else if (!workload.HasQuotaReservation()) {
     AddOrUpdate(state, id, /*changed=*/false);

@@ -64,7 +64,7 @@ std::map<std::string, WorkloadId> WorkloadsOn(const State& state, const std::str
   std::map<std::string, WorkloadId> found;
   for (WorkloadId id : state.workloads.Ids()) {
     const Workload& workload = state.At(id);
-    if (state.workloads.IsFree(id)) continue;
+    if (state.workloads.IsFree(id) || workload.deleted) continue;
     if (!workload.IsAdmitted() || workload.IsFinished() || workload.IsEvicted()) continue;
     if (IsOn(state, workload, node)) found[workload.Key()] = id;
   }

@@ -281,6 +281,14 @@ void ListLocalQueue(State& state, LocalQueueId local_id) {
   }
 }
 
+void TakeUpDelayed(State& state) {
+  for (WorkloadId id : state.Living()) {
+    if (state.At(id).place != QueuePlace::kDelayed) continue;
+    state.Queue(state.At(id).queued).pending.Erase(state.pending_tables(), id);
+    Activate(state, id);
+  }
+}
+
 void AddFromLocalQueue(State& state, LocalQueueId local_id) {
   if (!state.Local(local_id).IsRunning()) return;
   for (WorkloadId id : state.Living()) {
@@ -306,10 +314,12 @@ void RequeueNotified(State& state) {
   std::set<NodeId> roots;
   roots.swap(state.to_requeue);
   for (NodeId root : roots) {
-    if (HasCycle(state.forest(), root)) continue;
     // The root may have changed since the notification.
-    const NodeId now = state.forest().Root(root);
-    for (NodeId node : state.forest().QueuesOfTree(now)) {
+    const NodeId now = state.RetryRoot(root);
+    if (now == kNoId) continue;
+    const bool one_tree = state.refused.empty();
+    for (NodeId node : one_tree ? state.forest().QueuesOfTree(now) : state.forest().Queues()) {
+      if (!one_tree && state.RetryRoot(node) != now) continue;
       const auto may_requeue = [&](LocalQueueId queue) {
         return MayUse(state, node, state.Local(queue).namespace_id);
       };

@@ -64,6 +64,9 @@ bool Requeue(State& state, WorkloadId id, RequeueReason why, Reason quota_reserv
 // ClusterQueue. A workload in a backoff becomes active, too, because Kueue lists all workloads that exist
 // when a LocalQueue is added (pkg/cache/queue/manager.go:addLocalQueueLocked).
 void ListLocalQueue(State& state, LocalQueueId queue);
+// Makes the workloads in a backoff active, as when Kueue starts and adds the LocalQueues of workloads that
+// exist.
+void TakeUpDelayed(State& state);
 // Adds every listed workload of the LocalQueue to the heap of its ClusterQueue.
 void AddFromLocalQueue(State& state, LocalQueueId queue);
 // Removes the workloads of the LocalQueue from its ClusterQueue. Use kKept if the LocalQueue only moves to

@@ -187,6 +187,9 @@ class Compaction {
     WalkIds(renumbering_, state.topology.pods);
     state.topology.made = TopologyCaches();
     WalkIds(renumbering_, state.to_requeue);
+    WalkIds(renumbering_, state.refused);
+    WalkIds(renumbering_, state.deleting.flavors);
+    WalkIds(renumbering_, state.deleting.checks);
     for (EquivalenceClass& cls : state.classes) WalkIds(renumbering_, cls);
     RenumberCaches(state.caches);
   }

@@ -203,8 +203,8 @@ class FieldLists {
                queues, cohorts, flavors, local_queues, namespaces, checks, topology, deleting,
                runtime_classes, devices, devices_changed, ledger, ledger_usage, workloads, workload_of_key,
                classes, class_of_key, caches, stale, requoted, changed_nodes, only_added, added_queues,
-               to_requeue, holds_retries, scheduling_cycle, successful_cycles, waiting, stop_delay, now,
-               record_events, events, followed, second_passes, deleted, dirty)
+               to_requeue, refused, holds_retries, scheduling_cycle, successful_cycles, waiting, stop_delay,
+               now, record_events, events, followed, second_passes, deleted, dirty)
 #undef KUEUE_RECORD
 
   // Caches are not saved. In saved states, the types of caches keep their original names.

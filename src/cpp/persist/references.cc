@@ -219,6 +219,10 @@ class References : private ReferenceCheck {
         [this](const std::string&, WorkloadId id) { Expect(IsWorkload(id), "names of workloads"); });
     ExpectAll(state_.changed_nodes, state_.queues, "changed nodes");
     ExpectAll(state_.to_requeue, state_.queues, "queues to be requeued");
+    for (const auto& [cohort, parent] : state_.refused)
+      Expect(In(cohort, state_.queues) && InOrNone(parent, state_.queues), "refused Cohorts");
+    ExpectAll(state_.deleting.flavors, state_.flavors, "deleted flavors");
+    ExpectAll(state_.deleting.checks, state_.checks, "deleted checks");
     CheckEvents();
     CheckDirty();
     for (const WorkloadId id : state_.deleted)

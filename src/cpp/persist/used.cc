@@ -35,6 +35,8 @@ class Marking {
       }
     }
     MarkNodes(state);
+    WalkIds(marks_, std::as_const(state.refused));
+    WalkIds(marks_, std::as_const(state.to_requeue));
   }
 
   void MarkNodes(State& state) {

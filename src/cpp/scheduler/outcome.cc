@@ -169,18 +169,14 @@ void Outcome::EvictForNode(Entry& entry) {
 }
 
 void Outcome::Apply(const std::vector<Entry*>& admitted) {
-  for (WorkloadId victim : result_.evicted_workloads) {
-    // Writing an eviction counts as a change of the evicted workload's queue.
-    const NodeId queue = live_.At(victim).charged;
-    if (queue != kNoId) ++live_.Queue(queue).generation;
-  }
+  for (WorkloadId victim : result_.evicted_workloads) ReplaceCharge(live_, victim);
   result_.admitted_workloads.reserve(admitted.size());
   for (Entry* entry : admitted) {
     if (entry->decided) Admit(*entry);
   }
   for (const auto& [entry, target] : late_) {
     if (live_.At(target.workload).charged == kNoId) continue;
-    ++live_.Queue(live_.At(target.workload).charged).generation;
+    ReplaceCharge(live_, target.workload);
     Preempt(live_, *entry, target);
   }
 }
@@ -230,20 +226,21 @@ void Outcome::Admit(Entry& entry) {
   if (workload.spec->active) {
     const bool is_known = !again && HoldsTopologyUsage(entry);
     ChargeAdmission(live_, entry.workload, is_known ? &entry.assignment.topology_usage : nullptr);
+  } else {
+    ++live_.Queue(entry.queue).generation;
   }
-  // Kueue updates the cache entry by removing and adding it, which increments the generation.
-  ++live_.Queue(entry.queue).generation;
+  ReplaceCharge(live_, entry.workload);
   if (!workload.Status().unhealthy_nodes.empty()) {
     live_.EditStatus(workload).unhealthy_nodes.clear();
     live_.Record(EventKind::kUnhealthyNodes, entry.workload);
   }
   if (live_.config.admission_fair_sharing && !again) AddPenalty(live_, entry.workload);
+  FinishReplaced(entry);  // The usage that settles the penalty is without the replaced slice.
   if (HasAllRequiredChecks(live_, entry.queue, workload)) {
     SyncAdmitted(live_, entry.workload);
     if (workload.IsAdmitted() && UsesAdmissionFairSharing(live_, entry.queue))
       SettlePenalty(live_, entry.workload);
   }
-  FinishReplaced(entry);
   if (again) {
     result_.moved = true;
     return;

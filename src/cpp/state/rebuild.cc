@@ -118,7 +118,8 @@ void Rebuild(State& state) {
   RebuildQuotas(state);
   state.forest().Rebuild();
   for (auto root = state.to_requeue.begin(); root != state.to_requeue.end();) {
-    root = state.forest().Exists(*root) ? std::next(root) : state.to_requeue.erase(root);
+    const bool exists = state.forest().Exists(*root) || !state.refused.empty();
+    root = exists ? std::next(root) : state.to_requeue.erase(root);
   }
   state.quota.Rebuild();
   state.topology.made.stale = true;

@@ -17,11 +17,15 @@ NodeId State::QueueOf(const Workload& workload) const {
   return forest().IsDeclared(local.cluster_queue) ? local.cluster_queue : kNoId;
 }
 
-void State::NotifyRetry(NodeId queue) {
-  if (queue == kNoId) return;
+NodeId State::RetryRoot(NodeId node) const {
   // Follows the parents instead of rebuilding the forest, because a rebuild for each added object would take
   // quadratic time in total.
-  const NodeId root = stale ? RootByWalk(forest(), queue) : forest().Root(queue);
+  return stale || !refused.empty() ? RootByWalk(forest(), node, refused) : forest().Root(node);
+}
+
+void State::NotifyRetry(NodeId queue) {
+  if (queue == kNoId) return;
+  const NodeId root = RetryRoot(queue);
   if (root != kNoId) to_requeue.insert(root);
 }
 

@@ -268,6 +268,10 @@ struct State {
   std::vector<NodeId> added_queues;
   // Roots, or queues without a cohort, whose inadmissible workloads are to be requeued.
   std::set<NodeId> to_requeue;
+  // Cohorts whose last change is part of a cycle, with the parent that each keeps in Kueue's queue manager.
+  // The queue manager gets a Cohort only when the cache accepts it
+  // (pkg/controller/core/cohort_controller.go).
+  std::map<NodeId, NodeId> refused;
   bool holds_retries = false;  // If true, only Engine::Retry() processes `to_requeue`; cycles do not.
   int64_t scheduling_cycle = 0;
   int64_t successful_cycles = 0;  // Number of cycles in which at least one workload reserved quota.
@@ -304,6 +308,9 @@ struct State {
 
   // Returns the ClusterQueue of the workload's LocalQueue, or kNoId if there is none.
   NodeId QueueOf(const Workload& workload) const;
+  // Returns the root of the tree of Kueue's queue manager that contains `node`, or kNoId if it is below a
+  // cycle.
+  NodeId RetryRoot(NodeId node) const;
   // Schedules a retry of all inadmissible workloads in the tree of `queue`.
   void NotifyRetry(NodeId queue);
   // MarkDirty() adds a workload to the list of workloads that the controllers reconcile in the next Settle().

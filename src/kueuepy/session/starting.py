@@ -46,6 +46,7 @@ def start(
             engine.apply(obj, changed=True)
     state.store.objects = Declared(objects)
     take_all(session, (SubmittedWorkload(workload) for workload in cluster.workloads))
+    engine.take_up_delayed()
     if cluster.jobs:
         from kueuepy.jobs.made import Existing  # noqa: PLC0415 - only jobs need it
 
