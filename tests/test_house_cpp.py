@@ -165,6 +165,7 @@ MOST_METHODS = 25
 
 LARGER_CLASSES = {
     "Paged": "a container with the interface of std::vector, and the copying and moving of its pages",
+    "State": "all data of an engine, with short accessors of its tables",
 }
 """Classes with more public methods, and why."""
 
