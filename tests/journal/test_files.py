@@ -359,8 +359,9 @@ def test_a_file_without_permission_raises_a_kueue_error(missing, cluster):
         (folder / "j.db-lock").chmod(0o666)
         path.chmod({"file": 0, "write": 0o444, "directory": 0o666}[missing])
         folder.chmod(0o555)
-        with somebody_else(), pytest.raises(StateError, match=r"cannot be (opened|locked)"):
-            Journal(path).scheduler()
+        refused = pytest.raises(StateError, match=r"cannot be (opened|locked)")
+        with somebody_else(), refused, Journal(path) as journal:
+            journal.scheduler()
         assert path.read_bytes() == before
     finally:
         folder.chmod(0o755)

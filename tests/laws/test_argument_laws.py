@@ -199,6 +199,8 @@ def _call(function: Any, args: list[Any], options: dict[str, Any]) -> None:
         answer = function(*args, **options)
         if inspect.isgenerator(answer):
             list(answer)
+        if isinstance(answer, Journal):
+            answer.close()
     except InternalError:
         raise
     except KueueError:

@@ -391,7 +391,8 @@ def test_old_records_are_deleted_and_what_exists_is_kept(tmp_path):
     assert len(kq.load(str(path), strict=False, names=False).cluster_queues) == len(
         {e["object"]["metadata"]["name"] for e in events("cohort") if e["kind"] == "ClusterQueue"}
     )
-    assert RecordingWriter(path).revisions
+    with closing(RecordingWriter(path)) as writer:
+        assert writer.revisions
 
 
 def test_no_name_and_no_secret_is_in_an_anonymised_recording(tmp_path):

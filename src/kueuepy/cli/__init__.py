@@ -6,6 +6,7 @@ This module imports nothing that `--help` and `--version` do not need; each comm
 from __future__ import annotations
 
 import sys
+from _thread import interrupt_main, start_new_thread
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -128,6 +129,7 @@ def execute(words: list[str], program: Program | None = None) -> int:
         words: The command line without the name of the program.
         program: The program, if it is not `kueuepy`.
     """
+    hook, sys.unraisablehook = sys.unraisablehook, _interrupted_again
     try:
         from kueuepy.cli import streams  # noqa: PLC0415 - an interrupt while it is imported is handled, too
 
@@ -135,6 +137,19 @@ def execute(words: list[str], program: Program | None = None) -> int:
     except KeyboardInterrupt:
         sys.stderr.write("interrupted\n")
         return _INTERRUPTED
+    finally:
+        sys.unraisablehook = hook
+
+
+def _interrupted_again(ignored: sys.UnraisableHookArgs) -> None:
+    """Interrupt again if Python ignores an interrupt because a finalizer was running, such as those of imports.
+
+    Another thread does so, because an interrupt within this function would be ignored, too.
+    """
+    if ignored.exc_type is KeyboardInterrupt:
+        start_new_thread(interrupt_main, ())
+    else:
+        sys.__unraisablehook__(ignored)
 
 
 def _run(words: list[str], program: Program) -> int:

@@ -24,7 +24,7 @@ import os
 import sqlite3
 import zlib
 from collections.abc import Iterator
-from contextlib import ExitStack, contextmanager, suppress
+from contextlib import ExitStack, suppress
 from pathlib import Path
 from typing import Any
 from weakref import finalize
@@ -81,17 +81,27 @@ def unpack(data: bytes) -> Any:
 _DAMAGE = (ArithmeticError, AttributeError, LookupError, TypeError, ValueError)
 
 
-@contextmanager
-def reading(path: str | os.PathLike[str]) -> Iterator[None]:
+class reading:  # noqa: N801 - used like a function
     """Convert the errors that damaged data of a recording cause.
+
+    From Python 3.12 on, a generator of `contextmanager` that replaces an error is part of a reference cycle with the
+    frames of that error. The cursors of these frames would keep the file locked until the garbage collector runs.
 
     Raises:
         InvalidSpecError: The recording is damaged; the message names the file.
     """
-    try:
-        yield
-    except (*_DAMAGE, sqlite3.Error, zlib.error, msgspec.MsgspecError) as error:
-        raise InvalidSpecError(f"{path}: the recording is damaged: {error}") from error
+
+    def __init__(self, path: str | os.PathLike[str]) -> None:
+        """Name the file."""
+        self._path = path
+
+    def __enter__(self) -> None:
+        """Begin to read."""
+
+    def __exit__(self, kind: object, error: BaseException | None, where: object) -> None:
+        """Replace an error of damaged data."""
+        if isinstance(error, (*_DAMAGE, sqlite3.Error, zlib.error, msgspec.MsgspecError)):
+            raise InvalidSpecError(f"{self._path}: the recording is damaged: {error}") from error
 
 
 def table_of(kind: str) -> str:

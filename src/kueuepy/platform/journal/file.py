@@ -388,10 +388,12 @@ def open_for_reading(path: Path) -> sqlite3.Connection:
     try:
         connection = connected(path)
         found = connection.execute("PRAGMA quick_check").fetchone()[0]
-    except (sqlite3.DatabaseError, UnicodeDecodeError) as error:
+    except BaseException as error:
         if connection is not None:
             connection.close()
-        raise damaged(path, error) from None
+        if isinstance(error, sqlite3.DatabaseError | UnicodeDecodeError):
+            raise damaged(path, error) from None
+        raise
     if found != "ok":
         connection.close()
         raise damaged(path, found)

@@ -112,9 +112,11 @@ def _locked(journal: Path, path: str) -> sqlite3.Connection:
         # The lock file has no content that could be lost.
         connection.execute("PRAGMA journal_mode = MEMORY")
         connection.execute("BEGIN EXCLUSIVE")
-    except sqlite3.Error as error:
+    except BaseException as error:
         if connection is not None:
             connection.close()
+        if not isinstance(error, sqlite3.Error):
+            raise
         if is_locked(error):
             raise StateError(f"{journal}: is in use by another Journal ({error}); only one may write it") from None
         raise StateError(f"{journal}: cannot be locked: {error}") from None

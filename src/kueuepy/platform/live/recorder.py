@@ -318,10 +318,10 @@ def record(
         reader = ClusterReader(Connection.open(context or ""))
         key = None if anonymise is None else Anonymiser.of_file(anonymise)
         writer = RecordingWriter(path, source=reader.name, users=users, anonymiser=key)
-        recorder = Recorder(reader, writer, keep=None if keep is None else duration_ns(keep))
-        if on_start is not None:
-            on_start(recorder)
         try:
+            recorder = Recorder(reader, writer, keep=None if keep is None else duration_ns(keep))
+            if on_start is not None:
+                on_start(recorder)
             recorder.run(seconds)
         finally:
             writer.close()
