@@ -225,7 +225,7 @@ class Tables {
   FlavorResourceId Intern(const FlavorResourceName& fr) {
     const FlavorResourceId id =
         InternFlavorResource(state_, InternFlavor(state_, fr.first), InternResource(state_, fr.second));
-    state_.quota.Resize(static_cast<int>(state_.flavor_resources.size()));
+    state_.quota.Resize(state_.flavor_resources.size());
     return id;
   }
   NodeId Queue(const std::string& name) const { return Found(state_.forest().FindClusterQueue(name), name); }

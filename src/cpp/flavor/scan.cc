@@ -96,7 +96,7 @@ bool FlavorScan::Find(const PodSetGroup& group, const Requests& all_requests, Re
   int attempted = -1;
   for (int index = NextFlavorToTry(group.front(), resource); index < flavor_count; ++index) {
     attempted = index;
-    const FlavorId flavor = ids.flavors[index];
+    const FlavorId flavor = ids.flavors[static_cast<size_t>(index)];
     if (IsPinnedAway(flavor, group, resource)) {
       found.refusals.push_back({RefusalKind::kNotNominated, flavor, resource});
       continue;

@@ -12,7 +12,7 @@ constexpr const char kMultiKueue[] = "kueue.x-k8s.io/multikueue";
 constexpr const char kProvisioning[] = "kueue.x-k8s.io/provisioning-request";
 
 void RebuildQuotas(State& state) {
-  state.quota.Resize(static_cast<int>(state.flavor_resources.size()));
+  state.quota.Resize(state.flavor_resources.size());
   for (NodeId node : state.requoted) {
     state.quota.ClearNode(node);
     if (!state.forest().IsDeclared(node)) continue;

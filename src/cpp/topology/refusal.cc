@@ -9,6 +9,8 @@
 namespace kueue {
 namespace {
 
+using Exclusion = PlacementFailure::Exclusion;
+
 std::string TextOf(const Taint& taint) {
   return absl::StrCat(taint.key, taint.value.empty() ? "" : "=", taint.value, ":", taint.effect);
 }
@@ -38,7 +40,6 @@ bool MatchesTerm(const NodeSelectorTerm& term, const Node& node) {
 }
 
 std::optional<NodeRefusal> RefusalOf(const Node& node, const NodeDemand& demand) {
-  using Exclusion = PlacementFailure::Exclusion;
   if (const Taint* taint = UntoleratedTaint(node, demand.tolerations)) {
     return NodeRefusal{Exclusion::kTaint, TextOf(*taint)};
   }
