@@ -158,19 +158,25 @@ void Figures::CountTrees(const State& state) {
   }
 }
 
+// Computes the share of each queue in the quota that no queue of its tree has. The sums are made once by
+// tree, because a tree may have all queues.
 void Figures::Rebuild(const State& state) {
   CountTrees(state);
+  IdVector<NodeId, double> weights(state.forest().size());
+  std::vector<double> rest;
+  for (const TreeFigures& tree : trees_) rest.push_back(tree.all);
   for (NodeId queue : state.forest().Queues()) {
-    const NodeId root = RootOf(state, queue);
-    const std::vector<NodeId> alone{queue};
-    const auto& tree = root == queue ? alone : state.forest().QueuesOfTree(root);
-    double weights = 0;
-    for (NodeId other : tree) weights += state.Queue(other).spec.fair_weight;
+    weights[RootOf(state, queue)] += state.Queue(queue).spec.fair_weight;
+    for (const auto& [cell, figures] : Of(queue).cells) {
+      rest[static_cast<size_t>(figures.tree)] -=
+          static_cast<double>(state.quota.limits().nominal(queue, cell).value());
+    }
+  }
+  for (NodeId queue : state.forest().Queues()) {
+    const double all = weights[RootOf(state, queue)];
     for (auto& [cell, figures] : Of(queue).cells) {
-      double rest = trees_[static_cast<size_t>(figures.tree)].all;
-      for (NodeId other : tree)
-        rest -= static_cast<double>(state.quota.limits().nominal(other, cell).value());
-      figures.extra = weights > 0 ? std::max(0.0, rest) * state.Queue(queue).spec.fair_weight / weights : 0;
+      const double unassigned = std::max(0.0, rest[static_cast<size_t>(figures.tree)]);
+      figures.extra = all > 0 ? unassigned * state.Queue(queue).spec.fair_weight / all : 0;
     }
   }
   for (FlavorResourceId cell : state.quota.FlavorResources()) {
