@@ -165,7 +165,7 @@ KUEUE_WIRE(SimulationStats, workloads, cycles, admissions, evictions, finished, 
 
 KUEUE_WIRE(CellTotals, used, nominal, borrowed, last_used);
 KUEUE_TOTALS(QueueTotals, waits, most_waiting, blocked, somebody_waits, cells);
-KUEUE_WIRE(TreeTotals, tree, cell, idle, lent);
+KUEUE_WIRE(TreeTotals, tree, flavor_resource, idle, lent);
 KUEUE_WIRE(EvictionTotals, victim, preemptor, rule, count, lost);
 KUEUE_TOTALS(SubmittedTotals, until, used, nominal);
 KUEUE_TOTALS(Totals, submitted, queues, trees, evictions, nominal, lost, overhead, waits, most_waiting,

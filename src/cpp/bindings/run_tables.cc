@@ -26,7 +26,7 @@ py::list QueueNames(const Simulation& run) {
 
 py::list CellNames(const State& state) {
   py::list names;
-  for (FlavorResourceId cell : state.flavor_resources.Ids()) names.append(FlavorResourceName(state, cell));
+  for (FlavorResourceId fr : state.flavor_resources.Ids()) names.append(FlavorResourceName(state, fr));
   return names;
 }
 

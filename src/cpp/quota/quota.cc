@@ -83,11 +83,11 @@ void Quota::Rebuild() {
 
 Amount Quota::RawAvailable(NodeId node, FlavorResourceId fr) const {
   const QuotaLimits& limits = *limits_;
-  const Eigen::Index cell = CellOf(node, fr);
-  const Amount total = limits.subtree.data()[cell], used = usage_.data()[cell];
+  const Eigen::Index index = CellOf(node, fr);
+  const Amount total = limits.subtree.data()[index], used = usage_.data()[index];
   const NodeId parent = forest_.Parent(node);
   if (parent == kNoId) return total - used;
-  const Amount local = limits.local.data()[cell], borrowing = limits.borrowing.data()[cell];
+  const Amount local = limits.local.data()[index], borrowing = limits.borrowing.data()[index];
   const bool is_local = used <= local;  // Whether the parent provides nothing now.
   Amount from_parent = RawAvailable(parent, fr);
   if (!borrowing.IsUnlimited()) {
@@ -102,12 +102,12 @@ void Quota::Add(NodeId queue, FlavorResourceId fr, Amount amount) {
   Log* const log = OpenLogOf(queue);
   for (NodeId node = queue; node != kNoId;) {
     const NodeId parent = forest_.Parent(node);
-    const Eigen::Index cell = CellOf(node, fr);
-    const Amount used = usage_.data()[cell];
+    const Eigen::Index index = CellOf(node, fr);
+    const Amount used = usage_.data()[index];
     if (log != nullptr) log->changes.push_back({node, fr, used});
-    usage_.data()[cell] = used + amount;
+    usage_.data()[index] = used + amount;
     if (parent == kNoId) return;
-    const Amount local_available = Max(Amount(0), local[cell] - used);
+    const Amount local_available = Max(Amount(0), local[index] - used);
     if (amount <= local_available) return;
     amount -= local_available;
     node = parent;
@@ -119,12 +119,12 @@ void Quota::Remove(NodeId queue, FlavorResourceId fr, Amount amount) {
   Log* const log = OpenLogOf(queue);
   for (NodeId node = queue; node != kNoId;) {
     const NodeId parent = forest_.Parent(node);
-    const Eigen::Index cell = CellOf(node, fr);
-    const Amount used = usage_.data()[cell];
+    const Eigen::Index index = CellOf(node, fr);
+    const Amount used = usage_.data()[index];
     if (log != nullptr) log->changes.push_back({node, fr, used});
-    usage_.data()[cell] = used - amount;
+    usage_.data()[index] = used - amount;
     if (parent == kNoId) return;
-    const Amount stored_in_parent = used - local[cell];
+    const Amount stored_in_parent = used - local[index];
     if (stored_in_parent <= Amount(0)) return;
     amount = Min(amount, stored_in_parent);
     node = parent;

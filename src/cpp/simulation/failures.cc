@@ -14,11 +14,11 @@ constexpr Time kLeastGap = kSecond;
 
 // Returns the total nominal quota of the flavor for the resource that determines the number of nodes; 0 if
 // there is none.
-Int128 NominalOf(const State& state, FlavorResourceId cell) {
+Int128 NominalOf(const State& state, FlavorResourceId fr) {
   Int128 nominal = 0;
-  if (cell == kNoId) return 0;
+  if (fr == kNoId) return 0;
   for (NodeId node : state.forest().Nodes()) {
-    if (state.forest().Exists(node)) nominal += state.quota.limits().nominal(node, cell).value();
+    if (state.forest().Exists(node)) nominal += state.quota.limits().nominal(node, fr).value();
   }
   return nominal;
 }
@@ -86,15 +86,15 @@ void NodeFailures::Plan(JobRuns& runs, size_t failure) {
 void NodeFailures::Fail(JobRuns& runs, size_t failure, const std::vector<int32_t>& arrived) {
   const Failures& of = runs.data().options.delays.failures[failure];
   State& state = runs.data().engine.state();
-  const FlavorResourceId cell = CellOf(state, of);
-  const Int128 units = std::min<Int128>(NominalOf(state, cell) / of.unit, INT64_MAX);
+  const FlavorResourceId fr = CellOf(state, of);
+  const Int128 units = std::min<Int128>(NominalOf(state, fr) / of.unit, INT64_MAX);
   const Int128 node = of.place.At(failures_[failure]) * units / kWholePart;
   ++failures_[failure];
   std::vector<int32_t> hit;
   Int128 place = 0;
   for (const int32_t number : runs.data().jobs.Holding(arrived)) {
     for (const auto& [held, amount] : state.At(runs.data().jobs.At(number).workload).usage) {
-      if (held != cell) continue;
+      if (held != fr) continue;
       if (place < (node + 1) * of.unit && place + amount.value() > node * of.unit) hit.push_back(number);
       place += amount.value();
     }
@@ -112,9 +112,9 @@ void NodeFailures::Fail(JobRuns& runs, size_t failure, const std::vector<int32_t
 void NodeFailures::LowerFor(JobRuns& runs, size_t failure, NodeId holder) {
   const Failures& of = runs.data().options.delays.failures[failure];
   const State& state = runs.data().engine.state();
-  const FlavorResourceId cell = CellOf(state, of);
+  const FlavorResourceId fr = CellOf(state, of);
   for (NodeId queue : state.forest().Queues()) {
-    if (state.quota.Usage(queue, cell) > state.quota.Usage(holder, cell)) holder = queue;
+    if (state.quota.Usage(queue, fr) > state.quota.Usage(holder, fr)) holder = queue;
   }
   const LoweredQuota found{state.forest().Name(holder), of.flavor, of.resource};
   if (DeclaredQueue(state, found.queue) == kNoId) return;

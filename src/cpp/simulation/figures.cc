@@ -16,20 +16,20 @@ NodeId RootOf(const State& state, NodeId queue) {
 
 }  // namespace
 
-CellFigures& Figures::CellOf(QueueFigures& figures, FlavorResourceId cell) {
+CellFigures& Figures::CellOf(QueueFigures& figures, FlavorResourceId fr) {
   for (auto& [known, found] : figures.cells) {
-    if (known == cell) return found;
+    if (known == fr) return found;
   }
-  return figures.cells.emplace_back(cell, CellFigures()).second;
+  return figures.cells.emplace_back(fr, CellFigures()).second;
 }
 
-int32_t Figures::TreeOf(NodeId root, FlavorResourceId cell) {
+int32_t Figures::TreeOf(NodeId root, FlavorResourceId fr) {
   for (size_t i = 0; i < trees_.size(); ++i) {
-    if (trees_[i].root == root && trees_[i].cell == cell) return static_cast<int32_t>(i);
+    if (trees_[i].root == root && trees_[i].fr == fr) return static_cast<int32_t>(i);
   }
   trees_.emplace_back();
   trees_.back().root = root;
-  trees_.back().cell = cell;
+  trees_.back().fr = fr;
   return static_cast<int32_t>(trees_.size()) - 1;
 }
 
@@ -40,8 +40,8 @@ void Figures::AddWaiting(const State& state, NodeId queue,
   QueueFigures& figures = Of(queue);
   figures.waiting += by;
   figures.waits.Set(figures.waiting, state.now, from_);
-  for (auto& [cell, use] : figures.cells) {
-    const ResourceId resource = state.flavor_resources[cell].second;
+  for (auto& [fr, use] : figures.cells) {
+    const ResourceId resource = state.flavor_resources[fr].second;
     for (const auto& [asked, amount] : asks) {
       if (asked != resource) continue;
       use.asked += static_cast<double>(amount) * by;
@@ -55,17 +55,17 @@ void Figures::Evict(NodeId victim, NodeId preemptor, Reason rule, const Workload
   if (!is_on_) return;
   EvictionFigures& figures = evictions_[{victim, preemptor, rule}];
   ++figures.count;
-  for (const auto& [cell, amount] : workload.usage)
-    figures.lost[cell] += static_cast<double>(amount.value()) * static_cast<double>(broken.lost);
+  for (const auto& [fr, amount] : workload.usage)
+    figures.lost[fr] += static_cast<double>(amount.value()) * static_cast<double>(broken.lost);
   Spend(workload, broken);
 }
 
 void Figures::Spend(const Workload& workload, const Broken& broken) {
   if (!is_on_) return;
-  for (const auto& [cell, amount] : workload.usage) {
+  for (const auto& [fr, amount] : workload.usage) {
     const auto held = static_cast<double>(amount.value());
-    if (broken.lost != 0) lost_[cell] += held * static_cast<double>(broken.lost);
-    if (broken.overhead != 0) overhead_[cell] += held * static_cast<double>(broken.overhead);
+    if (broken.lost != 0) lost_[fr] += held * static_cast<double>(broken.lost);
+    if (broken.overhead != 0) overhead_[fr] += held * static_cast<double>(broken.overhead);
   }
 }
 
@@ -99,9 +99,9 @@ void Figures::Look(const State& state, NodeId queue, Recorder& recorder) {
   const bool waiting_changed = figures.waiting != figures.recorded_waiting;
   bool any = false;
   double share = -1, blocked = 0;
-  for (auto& [cell, known] : figures.cells) {
-    const CellUse use{state.quota.Usage(queue, cell).value(),
-                      state.quota.limits().nominal(queue, cell).value()};
+  for (auto& [fr, known] : figures.cells) {
+    const CellUse use{state.quota.Usage(queue, fr).value(),
+                      state.quota.limits().nominal(queue, fr).value()};
     const bool changed = !known.recorded || !(use == known.use);
     known.recorded = true;
     if (changed) Use(state.now, known, use);
@@ -111,7 +111,7 @@ void Figures::Look(const State& state, NodeId queue, Recorder& recorder) {
     if (entitled > 0) blocked = std::max(blocked, static_cast<double>(use.used) / entitled);
     if ((!changed && !waiting_changed) || !recorder.what().usage) continue;
     if (share < 0) share = DominantResourceShare(state, queue).Weighted();
-    recorder.Use(state.now, queue, cell, use, figures.waiting, share);
+    recorder.Use(state.now, queue, fr, use, figures.waiting, share);
   }
   if (!any && !waiting_changed) return;
   figures.recorded_waiting = figures.waiting;
@@ -128,7 +128,7 @@ void Figures::EndMoment(Time now, Recorder& recorder) {
     tree.touched = false;
     if (tree.idle.value() == tree.recorded_idle) continue;
     tree.recorded_idle = tree.idle.value();
-    recorder.Idle(now, tree.root, tree.cell, tree.recorded_idle);
+    recorder.Idle(now, tree.root, tree.fr, tree.recorded_idle);
   }
   touched_.clear();
 }
@@ -138,10 +138,10 @@ void Figures::CountTrees(const State& state) {
   for (TreeFigures& tree : trees_) tree.all = tree.used = tree.unused = tree.borrowed = tree.asked = 0;
   for (NodeId queue : state.forest().Queues()) {
     const NodeId root = RootOf(state, queue);
-    for (FlavorResourceId cell : state.quota.FlavorResources()) {
-      if (!state.quota.limits().defined(queue, cell)) continue;
-      CellFigures& figures = CellOf(Of(queue), cell);
-      figures.tree = TreeOf(root, cell);
+    for (FlavorResourceId fr : state.quota.FlavorResources()) {
+      if (!state.quota.limits().defined(queue, fr)) continue;
+      CellFigures& figures = CellOf(Of(queue), fr);
+      figures.tree = TreeOf(root, fr);
       TreeFigures& of = trees_[static_cast<size_t>(figures.tree)];
       of.used += static_cast<double>(figures.use.used);
       of.unused += static_cast<double>(std::max<int64_t>(0, figures.use.nominal - figures.use.used));
@@ -153,7 +153,7 @@ void Figures::CountTrees(const State& state) {
     for (NodeId node : state.quota.forest().Nodes()) {
       if (!state.forest().Exists(node)) continue;
       const bool inside = node == tree.root || state.forest().Root(node) == tree.root;
-      if (inside) tree.all += static_cast<double>(state.quota.limits().nominal(node, tree.cell).value());
+      if (inside) tree.all += static_cast<double>(state.quota.limits().nominal(node, tree.fr).value());
     }
   }
 }
@@ -167,34 +167,34 @@ void Figures::Rebuild(const State& state) {
   for (const TreeFigures& tree : trees_) rest.push_back(tree.all);
   for (NodeId queue : state.forest().Queues()) {
     weights[RootOf(state, queue)] += state.Queue(queue).spec.fair_weight;
-    for (const auto& [cell, figures] : Of(queue).cells) {
+    for (const auto& [fr, figures] : Of(queue).cells) {
       rest[static_cast<size_t>(figures.tree)] -=
-          static_cast<double>(state.quota.limits().nominal(queue, cell).value());
+          static_cast<double>(state.quota.limits().nominal(queue, fr).value());
     }
   }
   for (NodeId queue : state.forest().Queues()) {
     const double all = weights[RootOf(state, queue)];
-    for (auto& [cell, figures] : Of(queue).cells) {
+    for (auto& [fr, figures] : Of(queue).cells) {
       const double unassigned = std::max(0.0, rest[static_cast<size_t>(figures.tree)]);
       figures.extra = all > 0 ? unassigned * state.Queue(queue).spec.fair_weight / all : 0;
     }
   }
-  for (FlavorResourceId cell : state.quota.FlavorResources()) {
+  for (FlavorResourceId fr : state.quota.FlavorResources()) {
     double all = 0;
     for (NodeId node : state.quota.forest().Nodes()) {
       if (state.forest().Exists(node))
-        all += static_cast<double>(state.quota.limits().nominal(node, cell).value());
+        all += static_cast<double>(state.quota.limits().nominal(node, fr).value());
     }
-    nominal_[cell].Set(all, state.now, from_);
+    nominal_[fr].Set(all, state.now, from_);
   }
 }
 
 void Figures::EndSubmissions(Time now) {
   submissions_ = SubmissionFigures{now, {}, {}};
   for (const QueueFigures& figures : queues_) {
-    for (const auto& [cell, use] : figures.cells) submissions_.used[cell] += use.used.TotalAt(now, from_);
+    for (const auto& [fr, use] : figures.cells) submissions_.used[fr] += use.used.TotalAt(now, from_);
   }
-  for (const auto& [cell, nominal] : nominal_) submissions_.nominal[cell] = nominal.TotalAt(now, from_);
+  for (const auto& [fr, nominal] : nominal_) submissions_.nominal[fr] = nominal.TotalAt(now, from_);
 }
 
 void Figures::Close(Time now) {
@@ -202,7 +202,7 @@ void Figures::Close(Time now) {
     for (Integral* integral : {&figures.waits, &figures.blocked, &figures.somebody_waits}) {
       integral->Advance(now, from_);
     }
-    for (auto& [cell, use] : figures.cells) {
+    for (auto& [fr, use] : figures.cells) {
       for (Integral* integral : {&use.used, &use.nominal, &use.borrowed}) integral->Advance(now, from_);
     }
   }
@@ -210,7 +210,7 @@ void Figures::Close(Time now) {
     tree.idle.Advance(now, from_);
     tree.lent.Advance(now, from_);
   }
-  for (auto& [cell, nominal] : nominal_) nominal.Advance(now, from_);
+  for (auto& [fr, nominal] : nominal_) nominal.Advance(now, from_);
   waits_.Advance(now, from_);
   borrowing_.Advance(now, from_);
 }
@@ -223,7 +223,7 @@ double TotalOf(const Integral& integral) { return integral.total(); }
 template <typename Values>
 ByName<double> ByCell(const State& state, const Values& values) {
   ByName<double> view;
-  for (const auto& [cell, value] : values) view.Add(FlavorResourceName(state, cell), TotalOf(value));
+  for (const auto& [fr, value] : values) view.Add(FlavorResourceName(state, fr), TotalOf(value));
   return view;
 }
 
@@ -233,8 +233,8 @@ QueueTotals TotalsOfQueue(const State& state, const QueueFigures& queue) {
                      queue.blocked.total(),
                      queue.somebody_waits.total(),
                      {}};
-  for (const auto& [cell, use] : queue.cells) {
-    totals.cells.Add(FlavorResourceName(state, cell),
+  for (const auto& [fr, use] : queue.cells) {
+    totals.cells.Add(FlavorResourceName(state, fr),
                      {use.used.total(), use.nominal.total(), use.borrowed.total(), use.use.used});
   }
   return totals;
@@ -273,7 +273,7 @@ Totals TotalsOf(const State& state, const Figures& figures, Time start) {
     totals.queues.Add(state.forest().Name(node), TotalsOfQueue(state, queue));
   }
   for (const TreeFigures& tree : figures.trees()) {
-    totals.trees.push_back({state.forest().Name(tree.root), FlavorResourceName(state, tree.cell),
+    totals.trees.push_back({state.forest().Name(tree.root), FlavorResourceName(state, tree.fr),
                             tree.idle.total(), tree.lent.total()});
   }
   return totals;

@@ -70,7 +70,7 @@ struct QueueFigures {
 // One flavor resource in a cohort tree or in a ClusterQueue without a cohort.
 struct TreeFigures {
   NodeId root = kNoId;
-  FlavorResourceId cell = kNoId;
+  FlavorResourceId fr = kNoId;
   double all = 0;  // Nominal quota of the whole tree.
   double used = 0, unused = 0, borrowed = 0, asked = 0;
   Integral idle;  // Unused quota, up to the amount requested by pending jobs.
@@ -135,8 +135,8 @@ class Figures {
   }
   void AddWaiting(const State& state, NodeId queue, const std::vector<std::pair<ResourceId, int64_t>>& asks,
                   int by);
-  CellFigures& CellOf(QueueFigures& figures, FlavorResourceId cell);
-  int32_t TreeOf(NodeId root, FlavorResourceId cell);
+  CellFigures& CellOf(QueueFigures& figures, FlavorResourceId fr);
+  int32_t TreeOf(NodeId root, FlavorResourceId fr);
   void Use(Time now, CellFigures& figures, CellUse use);
   void LookAtTree(Time now, int32_t tree);
   void CountTrees(const State& state);
@@ -169,7 +169,7 @@ struct QueueTotals {
   ByName<CellTotals> cells;
 };
 struct TreeTotals {
-  std::string tree, cell;
+  std::string tree, flavor_resource;
   double idle, lent;
 };
 struct EvictionTotals {

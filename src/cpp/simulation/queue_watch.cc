@@ -12,11 +12,11 @@ void AddUsage(const State& state, NodeId queue, QueueView& view) {
   const NodeId top = state.forest().Root(queue);
   const NodeId root = top == kNoId ? queue : top;
   view.share = DominantResourceShare(state, queue).Weighted();
-  for (FlavorResourceId cell : state.quota.FlavorResources()) {
-    const auto all = static_cast<double>(state.quota.limits().subtree(root, cell).value());
-    if (!state.quota.limits().defined(queue, cell) || all <= 0) continue;
-    const auto used = static_cast<double>(state.quota.Usage(queue, cell).value()) / all;
-    const auto nominal = static_cast<double>(state.quota.limits().nominal(queue, cell).value()) / all;
+  for (FlavorResourceId fr : state.quota.FlavorResources()) {
+    const auto all = static_cast<double>(state.quota.limits().subtree(root, fr).value());
+    if (!state.quota.limits().defined(queue, fr) || all <= 0) continue;
+    const auto used = static_cast<double>(state.quota.Usage(queue, fr).value()) / all;
+    const auto nominal = static_cast<double>(state.quota.limits().nominal(queue, fr).value()) / all;
     if (used < view.used || (used == view.used && nominal <= view.nominal)) continue;
     view.used = used;
     view.nominal = nominal;
@@ -89,8 +89,8 @@ const std::vector<QueueView>& QueueWatch::Look(const Simulation& run, Time now) 
 
 double LostPart(const Simulation& run) {
   double part = 0;
-  for (const auto& [cell, lost] : run.data().figures.lost()) {
-    const auto nominal = run.data().figures.nominal().find(cell);
+  for (const auto& [fr, lost] : run.data().figures.lost()) {
+    const auto nominal = run.data().figures.nominal().find(fr);
     if (nominal == run.data().figures.nominal().end() || nominal->second.value() <= 0) continue;
     part = std::max(part, lost / nominal->second.value());
   }

@@ -16,7 +16,7 @@ void ReserveEach(size_t rows, Columns&... columns) {
 
 void Recorder::Reserve(size_t jobs) {
   if (!what_.usage) return;
-  ReserveEach(2 * jobs, usage_.seconds, usage_.cluster_queue, usage_.cell, usage_.used, usage_.nominal,
+  ReserveEach(2 * jobs, usage_.seconds, usage_.cluster_queue, usage_.fr, usage_.used, usage_.nominal,
               usage_.borrowed, usage_.waiting, usage_.share);
 }
 
@@ -99,11 +99,11 @@ void Recorder::EndRun(Time now, RunOutcome outcome, const Job& job, int32_t row,
   runs_.rule.push_back(preempted ? CodeOf(job.rule) : -1);
 }
 
-void Recorder::Use(Time now, NodeId queue, FlavorResourceId cell, CellUse use, int32_t waiting,
+void Recorder::Use(Time now, NodeId queue, FlavorResourceId fr, CellUse use, int32_t waiting,
                    double share) {
   usage_.seconds.push_back(Seconds(now));
   usage_.cluster_queue.push_back(CodeOf(queue));
-  usage_.cell.push_back(cell.value());
+  usage_.fr.push_back(fr.value());
   usage_.used.push_back(use.used);
   usage_.nominal.push_back(use.nominal);
   usage_.borrowed.push_back(std::max<int64_t>(0, use.used - use.nominal));
@@ -111,11 +111,11 @@ void Recorder::Use(Time now, NodeId queue, FlavorResourceId cell, CellUse use, i
   usage_.share.push_back(share);
 }
 
-void Recorder::Idle(Time now, NodeId tree, FlavorResourceId cell, double idle) {
+void Recorder::Idle(Time now, NodeId tree, FlavorResourceId fr, double idle) {
   if (!what_.usage) return;
   idle_.seconds.push_back(Seconds(now));
   idle_.tree.push_back(tree.value());
-  idle_.cell.push_back(cell.value());
+  idle_.fr.push_back(fr.value());
   idle_.idle.push_back(idle);
 }
 

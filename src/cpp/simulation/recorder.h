@@ -39,7 +39,7 @@ struct RunTable {
 
 struct UsageTable {
   std::vector<double> seconds;
-  std::vector<int32_t> cluster_queue, cell;
+  std::vector<int32_t> cluster_queue, fr;
   std::vector<int64_t> used, nominal, borrowed;
   std::vector<int32_t> waiting;
   std::vector<double> share;
@@ -48,7 +48,7 @@ struct UsageTable {
 // Unused quota of a cohort tree, up to the amount requested by its pending jobs.
 struct IdleTable {
   std::vector<double> seconds;
-  std::vector<int32_t> tree, cell;
+  std::vector<int32_t> tree, fr;
   std::vector<double> idle;
 };
 
@@ -97,8 +97,8 @@ class Recorder {
     if (what_.decisions || what_.runs || what_.usage) AddDecision(state, kind, job, row);
   }
   void EndRun(Time now, RunOutcome outcome, const Job& job, int32_t row, const Broken& broken);
-  void Use(Time now, NodeId queue, FlavorResourceId cell, CellUse use, int32_t waiting, double share);
-  void Idle(Time now, NodeId tree, FlavorResourceId cell, double idle);
+  void Use(Time now, NodeId queue, FlavorResourceId fr, CellUse use, int32_t waiting, double share);
+  void Idle(Time now, NodeId tree, FlavorResourceId fr, double idle);
   void Block(Time now, NodeId queue, double blocked);
   void Count(Time now, int64_t cycle, int64_t heads, int64_t admitted, int64_t evicted);
   // Records the decayed usage of each LocalQueue under admission fair sharing if the usage has changed.

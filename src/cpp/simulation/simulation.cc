@@ -210,10 +210,10 @@ bool Simulation::FitsNominal(int32_t job) const {
   const State& state = data().engine.state();
   for (const auto& [resource, amount] : data().jobs.AsksOf(job)) {
     bool fits = false;
-    for (FlavorResourceId cell : state.quota.FlavorResources()) {
+    for (FlavorResourceId fr : state.quota.FlavorResources()) {
       fits = fits ||
-             (state.flavor_resources[cell].second == resource &&
-              state.quota.Usage(queue, cell) + Amount(amount) <= state.quota.limits().nominal(queue, cell));
+             (state.flavor_resources[fr].second == resource &&
+              state.quota.Usage(queue, fr) + Amount(amount) <= state.quota.limits().nominal(queue, fr));
     }
     if (!fits) return false;
   }

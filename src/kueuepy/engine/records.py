@@ -392,17 +392,17 @@ class CellTotals(NamedTuple):
 
 
 class TreeTotals(NamedTuple):
-    """The integrals of a cohort tree for one flavor and resource (`cell`).
+    """The integrals of a cohort tree for one flavor and resource.
 
     Attributes:
         tree: The root Cohort, or the ClusterQueue if it has no Cohort.
-        cell: The flavor and the resource, as `flavor/resource`.
+        flavor_resource: The flavor and the resource, as `flavor/resource`.
         idle: Unused quota, up to the amount requested by pending jobs.
         lent: Borrowed amount, up to the unused nominal quota of other queues.
     """
 
     tree: str
-    cell: str
+    flavor_resource: str
     idle: float
     lent: float
 

@@ -1,6 +1,6 @@
 """Types of the integrals over time that a simulation returns, with the fields of `_core.RECORDS`.
 
-Integrals are in amounts times nanoseconds, or in nanoseconds. A cell is the text `flavor/resource`.
+Integrals are in amounts times nanoseconds, or in nanoseconds. A flavor and resource is the text `flavor/resource`.
 """
 
 from typing import TypedDict
@@ -24,7 +24,7 @@ class QueueTotals(TypedDict):
 
 
 class SubmittedTotals(TypedDict):
-    """The integrals of usage and nominal quota until the last submission, by cell.
+    """The integrals of usage and nominal quota until the last submission, by flavor and resource.
 
     `until` is the time of the last submission after the start, in nanoseconds; -1 if not all jobs have arrived.
     """
@@ -38,7 +38,7 @@ class Totals(TypedDict):
     """The integrals of a simulation.
 
     `queues` contains the ClusterQueues that have quota or had pending jobs. `nominal`, `lost` and `overhead` are
-    integrals of quota, lost work and overhead by cell. `waits` is the integral of the number of pending jobs, and
+    integrals of quota, lost work and overhead by flavor and resource. `waits` is the integral of the number of pending jobs, and
     `most_waiting` the maximum of this number. `borrowing` is the time during which any queue borrows.
     """
 
