@@ -267,6 +267,21 @@ def test_jobs_of_a_dump_are_simulated_without_an_option(files, capsys):
     assert "--jobs: is required, because" in capsys.readouterr().err
 
 
+def test_the_workloads_ahead_are_named_with_the_rule():
+    scheduler = kq.Scheduler(kq.Cluster(kq.ResourceFlavor("f"), kq.ClusterQueue.of("q", {"f": {"cpu": 1}})), now=0)
+    for name, priority in (("running", 0), ("late", 0), ("urgent", 9), ("last", 0)):
+        scheduler.submit({"name": name, "queue": "q", "cpu": 1, "priority": priority})
+        scheduler.settle()
+        scheduler.advance(1)
+    (position,) = scheduler.explain("last").find("position")
+
+    assert position.text == "2 workloads before it in ClusterQueue q"
+    assert [cause.text for cause in position.causes] == [
+        "higher priority: default/urgent",
+        "equal priority, and earlier in the queue: default/late",
+    ]
+
+
 LEVELS = ("rack", "kubernetes.io/hostname")
 
 
@@ -290,6 +305,19 @@ def racks(**fields):
     )
 
 
+@pytest.mark.parametrize("level", LEVELS)
+def test_what_stands_in_the_way_of_a_placement_is_named(level):
+    pods = kq.PodSet.of(requests={"nvidia.com/gpu": 8}, topology_request=kq.objects.required(level))
+    scheduler = kq.Scheduler(racks(unschedulable=True))
+    scheduler.submit(kq.Workload("w", queue_name="q", pod_sets=(pods,)))
+    scheduler.settle()
+    text = str(scheduler.explain("w"))
+
+    assert "held by pods that Kueue does not manage: default/serving" in text
+    assert "left out: n2 (unschedulable)" in text
+    assert "default/serving ended (not tried), or n2 was schedulable again (not tried)" in text
+
+
 def test_whatif_waits_until_kueue_has_handled_the_pods():
     pods = kq.PodSet.of(requests={"nvidia.com/gpu": 8}, topology_request=kq.objects.required(LEVELS[1]))
     scheduler = kq.Scheduler(racks(unschedulable=True))
@@ -302,6 +330,32 @@ def test_whatif_waits_until_kueue_has_handled_the_pods():
     assert ended.after.now == scheduler.now + 10
     same = scheduler.whatif({"ClusterQueue/q:quota[f/nvidia.com/gpu].nominalQuota": 100})
     assert same.unchanged()[0].startswith("default/w stays pending: TopologyPlacementFailed: ")
+
+
+@pytest.mark.parametrize(
+    ("reason", "state", "finished"),
+    [
+        ("Succeeded", "Ready", True),
+        ("Failed", "Ready", True),
+        ("FailedToStart", "Ready", True),
+        ("OwnerNotFound", "Ready", True),
+        ("OutOfSync", "Retry", False),
+    ],
+)
+def test_every_end_of_a_copy_has_its_outcome(reason, state, finished):
+    cluster = kq.Cluster(kq.ResourceFlavor("f"), kq.ClusterQueue.of("q", {"f": {"cpu": 1}}))
+    fleet = kq.FleetScheduler(kq.Fleet({"a": cluster}))
+    fleet.manager.submit({"name": "w", "queue": "q", "cpu": 1})
+    fleet.manager.cycle()
+    fleet.dispatch()
+    fleet["a"].cycle()
+    fleet.dispatch()
+    fleet["a"].finish("w", reason=reason)
+    fleet.dispatch()
+    status = fleet.manager.workload("w").status
+
+    assert status.admission_checks[0].state == state
+    assert [c.reason for c in status.conditions if c.type == "Finished" and c.status == "True"] == [reason] * finished
 
 
 @pytest.mark.parametrize(

@@ -1,11 +1,16 @@
 #include "bindings/engine.h"
 
+#include <algorithm>
+#include <iterator>
+#include <utility>
+
 #include "absl/strings/str_cat.h"
 #include "bindings/method.h"
 #include "bindings/pybind.h"
 #include "bindings/read.h"
 #include "bindings/records.h"
 #include "engine/topologies.h"
+#include "lifecycle/dispatched.h"
 #include "lifecycle/queueing.h"
 #include "objects/configuration.h"
 #include "objects/fields.h"
@@ -37,15 +42,14 @@ Serial Submit(SharedEngine& shared, const py::handle& workload, bool single_pod,
   });
 }
 
-Reason ParseFinishReason(const std::string& name) {
-  if (name == "Failed") return Reason::kFailed;
-  if (name == "FailedToStart") return Reason::kFailedToStart;
-  if (name != "Succeeded") {
-    ThrowIfError(absl::InvalidArgumentError(
-        absl::StrCat("reason of an end: \"", name, "\"; it must be Succeeded, Failed or FailedToStart")));
-  }
-  return Reason::kSucceeded;
-}
+// The reasons with which Kueue finishes workloads, and the messages that do not depend on the job
+// (jobframework/reconciler.go, pkg/workload/workload.go:FinalizeOrphanedWorkload).
+constexpr std::pair<const char*, const char*> kEnds[] = {
+    {"Succeeded", ""},
+    {"Failed", ""},
+    {"FailedToStart", ""},
+    {"OutOfSync", "The prebuilt workload is out of sync with its user job"},
+    {"OwnerNotFound", "The workload's owner no longer exists"}};
 
 // Wraps a call that changes a workload.
 template <typename Use>
@@ -129,8 +133,14 @@ void Update(SharedEngine& shared, Serial serial, const py::handle& object, bool 
 }
 
 void Finish(SharedEngine& shared, Serial serial, const std::string& reason, const std::string& message) {
-  const Reason parsed = ParseFinishReason(reason);
-  WithWorkload(shared, serial, [&](Engine& engine, WorkloadId id) { engine.Finish(id, parsed, message); });
+  const auto* const end =
+      std::find_if(std::begin(kEnds), std::end(kEnds), [&](const auto& one) { return one.first == reason; });
+  if (end == std::end(kEnds)) {
+    ThrowIfError(absl::InvalidArgumentError(absl::StrCat("reason of an end: \"", reason, "\"")));
+  }
+  WithWorkload(shared, serial, [&](Engine& engine, WorkloadId id) {
+    engine.Finish(id, InternReason(engine.state(), end->first), message.empty() ? end->second : message);
+  });
 }
 
 CheckState ParseCheckState(const std::string& name) {

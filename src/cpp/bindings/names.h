@@ -41,6 +41,7 @@ KUEUE_NAMES(PlacementFailure::Exclusion, "nodeSelector", "affinity", "topologyDo
 KUEUE_NAMES(PlacementFailure::Kind, "SliceSizeMissing", "NoLevel", "UnknownLevel", "UnknownSliceLevel",
             "SliceAboveRequest", "UnknownLayerLevel", "LayerNotBelow", "LayerSizeIndivisible",
             "InvalidPodSetUpdate", "NoDomains", "NotFit", "LayersNotFit", "StaleDomain", "NoReplacement");
+KUEUE_NAMES(Precedence, "Usage", "Preemptor", "Priority", "Time", "Uid");
 KUEUE_NAMES(PreemptionMode, "NoFit", "NoCandidates", "Preempt", "Reclaim", "Fit");
 KUEUE_NAMES(PreemptionReason, "InClusterQueue", "InCohortReclamation", "InCohortFairSharing",
             "InCohortReclaimWhileBorrowing");

@@ -193,10 +193,10 @@ KUEUE_WIRE(CopyView, cluster, workload, has_job, is_active);
 #define KUEUE_PLACES(Type, Name, ...) KUEUE_DICT(Type, "kueuepy.engine.places." Name, __VA_ARGS__)
 
 KUEUE_PLACES(PlaceFailureView, "PlaceFailureView", kind, fit, of, in_slices, first, second, total_nodes);
-KUEUE_PLACES(PlaceDomainView, "DomainView", level, values, pods, pods_if_empty, nodes, excluded);
+KUEUE_PLACES(PlaceDomainView, "DomainView", level, values, pods, pods_if_empty, nodes, excluded, unmanaged);
 KUEUE_PLACES(PlaceView, "PlaceFactsView", topology, levels, count, has_leader, resolved, mode, level,
              slice_size, slice_level, failure, failure_if_empty, largest, largest_if_empty, most_on_a_node,
-             domains, domain_counts, nearest, sufficient_alone);
+             domains, domain_counts, nearest, sufficient_alone, absent);
 
 KUEUE_FACTS(NodeFacts, "NodeView", name, kind, nominal, subtree, usage, guaranteed, borrowing_limit,
             lending_limit, available);
@@ -217,7 +217,7 @@ KUEUE_FACTS(ShareFacts, "ShareView", name, kind, weight, share, rounded, resourc
 KUEUE_FACTS(ObstacleView, "ObstacleView", kind, queue, reason, message);
 KUEUE_FACTS(InactivityView, "InactivityView", reason, message, causes);
 KUEUE_FACTS(FactsView, "FactsView", workload, cluster_queue, priority, nominated, pod_sets, contested,
-            candidates, counts, shares, strict_fifo, position, first, holds, obstacle, inadmissibility,
+            candidates, counts, shares, strict_fifo, position, ahead, holds, obstacle, inadmissibility,
             inactivity, preemptor, goes_on, verdict, reason, message);
 
 }  // namespace kueue::python

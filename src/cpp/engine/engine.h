@@ -69,7 +69,7 @@ class Engine {
   // Handles an update of the workload's API object. `changed` is true if the spec differs from the previous
   // spec.
   void Update(WorkloadId id, WorkloadObject object, bool changed = true);
-  // Finishes the workload with reason Succeeded, Failed or FailedToStart. An empty message is replaced by the
+  // Finishes the workload, with a reason such as Succeeded or Failed. An empty message is replaced by the
   // default message of the reason.
   void Finish(WorkloadId id, Reason reason = Reason::kSucceeded, std::string message = "");
   void Delete(WorkloadId id);

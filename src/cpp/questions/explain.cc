@@ -422,13 +422,13 @@ std::optional<ObstacleView> ViewObstacle(const State& state, const Obstacle& obs
   return ObstacleView{obstacle.kind, obstacle.queue, obstacle.reason, Render(state, obstacle.message)};
 }
 
-// Sets the position of the workload in its queue and the first workload of that queue.
+// Sets the position of the workload in its queue and the first workloads of that queue.
 void SetPosition(State& state, WorkloadId id, FactsView& view) {
   const Workload& workload = state.At(id);
   if (workload.place == QueuePlace::kNowhere) return;
   const PendingQueue& pending = state.Queue(workload.queued).pending;
   view.position = pending.PositionOf(state.workloads, *state.ledger_usage, id);
-  view.first = pending.First(state.workloads, *state.ledger_usage);
+  view.ahead = pending.Ahead(state.workloads, *state.ledger_usage, id, kMostAhead);
 }
 
 // Sets the next decision, and whether a scan from the first flavor would lead to a different decision.

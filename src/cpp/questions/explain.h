@@ -158,6 +158,7 @@ struct Facts {
   std::vector<ShareFacts> shares;  // Shares of the queue and of its ancestor Cohorts, except the root.
 };
 inline constexpr size_t kMostCandidates = 100;
+inline constexpr int kMostAhead = 10;
 
 // The same facts for callers. kueuepy.engine.facts documents the fields.
 struct RefusalView {
@@ -187,8 +188,8 @@ struct FactsView {
   std::map<CandidateVerdict, int> counts;
   std::vector<ShareFacts> shares;
   bool strict_fifo = false;
-  std::optional<int64_t> position;  // Empty, as `first` is, if the workload is in no queue.
-  WorkloadId first;
+  std::optional<int64_t> position;  // Empty, as `ahead` is, if the workload is in no queue.
+  std::vector<std::pair<WorkloadId, Precedence>> ahead;
   bool holds = false;
   std::optional<ObstacleView> obstacle;
   Inadmissibility::Kind inadmissibility{};

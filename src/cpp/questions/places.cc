@@ -3,10 +3,12 @@
 #include <algorithm>
 #include <limits>
 #include <map>
+#include <set>
 #include <utility>
 
 #include "model/poll.h"
 #include "preemption/fit.h"
+#include "questions/tree.h"
 #include "topology/refusal.h"
 
 namespace kueue {
@@ -30,6 +32,7 @@ class Exclusions {
  public:
   Exclusions(const State& state, const FlavorCapacity& capacity, const CountTable& table)
       : tree_(*capacity.tree), all_(static_cast<size_t>(tree_.size())) {
+    std::map<int32_t, ResourceId> missing;
     const NodeDemand& demand = state.topology.made.demand_of_id[static_cast<size_t>(table.query().demand)];
     for (int32_t leaf = 0; leaf < tree_.leaves(); ++leaf) {
       const std::optional<NodeRefusal> refusal =
@@ -39,16 +42,32 @@ class Exclusions {
         Count(leaf, refusal->why, refusal->taint);
       } else if (limiting != kNoId) {
         Count(leaf, Exclusion::kResource, state.resource_names.Name(limiting));
+        missing[leaf] = limiting;
+      }
+    }
+    for (const auto& [key, pod] : state.topology.pods) {
+      const auto known = pod.IsForeign() ? missing.find(tree_.LeafOfNode(pod.node)) : missing.end();
+      if (known == missing.end()) continue;
+      for (const auto& [resource, amount] : pod.requests) {
+        if (resource != known->second || amount <= 0) continue;
+        for (int32_t domain = tree_.DomainOfLeaf(known->first); domain != kNoId;
+             domain = tree_.At(domain).parent) {
+          unmanaged_[domain].emplace(-amount, key);
+        }
       }
     }
   }
 
-  std::vector<Excluded> Of(int32_t domain) const {
-    std::vector<Excluded> excluded;
-    for (const auto& [what, nodes] : all_[static_cast<size_t>(domain)]) {
-      excluded.push_back({what.first, what.second, nodes});
+  // Sets the reasons why leaves of the domain are excluded.
+  void AddTo(DomainFacts& facts) const {
+    const auto index = static_cast<size_t>(facts.domain);
+    std::vector<Excluded>& excluded = facts.excluded;
+    for (const auto& [what, nodes] : all_[index]) excluded.push_back({what.first, what.second, nodes});
+    const auto held = unmanaged_.find(facts.domain);
+    if (held == unmanaged_.end()) return;
+    for (const auto& [amount, pod] : held->second) {
+      if (facts.unmanaged.size() < kMostUnmanaged) facts.unmanaged.push_back(pod);
     }
-    return excluded;
   }
 
  private:
@@ -60,6 +79,7 @@ class Exclusions {
 
   const TopologyTree& tree_;
   std::vector<std::map<std::pair<Exclusion, std::string>, int32_t>> all_;
+  std::map<int32_t, std::set<std::pair<int64_t, std::string>>> unmanaged_;  // Negative amounts and pods.
 };
 
 // Returns at most kMostDomains domains of a level, sorted by decreasing number of pods that fit.
@@ -69,7 +89,7 @@ std::vector<DomainFacts> DomainsThatHoldMost(const TopologyTree& tree, int level
   std::vector<DomainFacts> found;
   for (int32_t domain = tree.Level(level).begin; domain < tree.Level(level).end; ++domain) {
     const int32_t pods = Holds(now.At(domain), parameters, level);
-    found.push_back({domain, level, pods, Holds(empty.At(domain), parameters, level), {}});
+    found.push_back({domain, level, pods, Holds(empty.At(domain), parameters, level), {}, {}});
   }
   std::stable_sort(found.begin(), found.end(), [](const DomainFacts& a, const DomainFacts& b) {
     return std::make_pair(a.pods, a.pods_if_empty) > std::make_pair(b.pods, b.pods_if_empty);
@@ -101,7 +121,7 @@ void PlaceExplainer::AddDomains(FlavorCapacity& capacity, PlacementQuery query, 
     std::vector<DomainFacts> found = DomainsThatHoldMost(tree, level, parameters, now, empty);
     if (level == parameters.level && parameters.required && !found.empty()) facts.nearest = found[0].domain;
     for (DomainFacts& one : found) {
-      one.excluded = exclusions.Of(one.domain);
+      exclusions.AddTo(one);
       facts.domains.push_back(std::move(one));
     }
   }
@@ -227,7 +247,8 @@ PlaceDomainView View(const TopologyTree& tree, const DomainFacts& facts) {
                        facts.pods,
                        facts.pods_if_empty,
                        LeavesIn(tree, facts.domain),
-                       {}};
+                       {},
+                       facts.unmanaged};
   for (const Excluded& one : facts.excluded) view.excluded.emplace_back(one.why, one.name, one.nodes);
   return view;
 }
@@ -262,7 +283,8 @@ PlaceView ViewPlace(const State& state, const PlaceFacts& facts) {
                  {},
                  {},
                  std::nullopt,
-                 {}};
+                 {},
+                 AbsentNodes(state, tree, *state.Flavor(facts.flavor))};
   for (const DomainFacts& one : facts.domains) view.domains.push_back(View(tree, one));
   for (int i = 0; i <= tree.lowest(); ++i) view.domain_counts.push_back(tree.Level(i).size());
   if (facts.nearest != kNoId) view.nearest = {tree.Values(facts.nearest)};

@@ -26,8 +26,11 @@ struct DomainFacts {
   int32_t pods, pods_if_empty;  // `pods_if_empty` ignores the usage of pods placed by topology assignments.
   std::vector<PlacementFailure::Excluded>
       excluded;  // Numbers of leaves in which no pod fits, by the first reason.
+  // The pods that Kueue does not place and that hold the missing resource of these leaves, largest first.
+  std::vector<std::string> unmanaged;
 };
 inline constexpr size_t kMostDomains = 1000;
+inline constexpr size_t kMostUnmanaged = 3;
 
 // Placement of a pod set, or of a leader and its workers, in the topology of one flavor.
 struct PlaceFacts {
@@ -67,6 +70,7 @@ struct PlaceDomainView {
   NameTuple values;
   int32_t pods, pods_if_empty, nodes;
   std::vector<std::tuple<PlacementFailure::Exclusion, std::string, int32_t>> excluded;
+  std::vector<std::string> unmanaged;
 };
 struct PlaceView {
   std::string topology;
@@ -83,6 +87,7 @@ struct PlaceView {
   std::vector<int32_t> domain_counts;
   std::optional<NameTuple> nearest;
   std::vector<std::string> sufficient_alone;
+  std::vector<std::pair<std::string, const char*>> absent;
 };
 // The tree of the flavor must be the one for which the facts were computed.
 PlaceView ViewPlace(const State& state, const PlaceFacts& facts);

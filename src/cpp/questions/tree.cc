@@ -41,20 +41,6 @@ std::vector<TreeUse> UsesOf(const State& state, FlavorId flavor, const TopologyT
   return uses;
 }
 
-// Returns the flavor's nodes that are not in its tree, and the reasons.
-std::vector<std::pair<std::string, const char*>> AbsentNodes(const State& state, const TopologyTree& tree,
-                                                             const ResourceFlavor& flavor) {
-  std::vector<std::pair<std::string, const char*>> absent;
-  for (const auto& [name, node] : state.topology.nodes) {
-    if (!NodeMatchesFlavor(*node, flavor.node_labels, {}) || tree.LeafOfNode(name) != kNoId) continue;
-    const char* why = node->unschedulable                    ? "unschedulable"
-                      : node->ready != NodeReadiness::kReady ? "not ready"
-                                                             : "without a label of some level";
-    absent.emplace_back(name, why);
-  }
-  return absent;
-}
-
 // Returns a capacity table with one row per leaf and one column for each of these slots.
 std::vector<std::vector<int64_t>> RowsOf(const TopologyTree& tree, const std::vector<int64_t>& table,
                                          const std::vector<int>& slots) {
@@ -90,6 +76,19 @@ std::vector<int32_t> PodsByDomain(const FlavorCapacity& capacity, const CountQue
 }
 
 }  // namespace
+
+std::vector<std::pair<std::string, const char*>> AbsentNodes(const State& state, const TopologyTree& tree,
+                                                             const ResourceFlavor& flavor) {
+  std::vector<std::pair<std::string, const char*>> absent;
+  for (const auto& [name, node] : state.topology.nodes) {
+    if (!NodeMatchesFlavor(*node, flavor.node_labels, {}) || tree.LeafOfNode(name) != kNoId) continue;
+    const char* why = node->unschedulable                    ? "unschedulable"
+                      : node->ready != NodeReadiness::kReady ? "not ready"
+                                                             : "without a label of some level";
+    absent.emplace_back(name, why);
+  }
+  return absent;
+}
 
 std::optional<TreeView> TreeOf(State& state, const std::string& flavor_name) {
   const auto [flavor, capacity] = FindTree(state, flavor_name);

@@ -34,6 +34,9 @@ struct TreeView {
   std::vector<TreeUse> uses;                               // Sorted by leaf, then by order of submission.
   std::vector<std::pair<std::string, const char*>> absent;
 };
+// Returns the flavor's nodes that are not in its tree, and the reasons.
+std::vector<std::pair<std::string, const char*>> AbsentNodes(const State& state, const TopologyTree& tree,
+                                                             const ResourceFlavor& flavor);
 // Returns nothing for a flavor that does not exist or has no tree.
 std::optional<TreeView> TreeOf(State& state, const std::string& flavor);
 

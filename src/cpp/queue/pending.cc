@@ -396,18 +396,40 @@ int PendingQueue::PositionOf(const WorkloadTable& workloads, const UsageByLocalQ
   return static_cast<int>(position) + (passed ? 1 : 0);
 }
 
-WorkloadId PendingQueue::First(const WorkloadTable& workloads, const UsageByLocalQueue& usage) const {
-  WorkloadId first = PreemptorWaits(workloads) ? preemptor : kNoId;
-  const auto consider = [&](WorkloadId id) {
-    if (first == kNoId || Less(workloads, usage, id, first)) first = id;
+std::vector<std::pair<WorkloadId, Precedence>> PendingQueue::Ahead(const WorkloadTable& workloads,
+                                                                   const UsageByLocalQueue& usage,
+                                                                   WorkloadId id, int most) const {
+  std::vector<WorkloadId> ahead;
+  const auto consider = [&](WorkloadId other) {
+    if (Less(workloads, usage, other, id)) ahead.push_back(other);
   };
-  for (WorkloadId id : delayed_) consider(id);
+  const bool preemptor_waits = PreemptorWaits(workloads);
+  if (preemptor_waits) consider(preemptor);
   if (inflight_ != kNoId) consider(inflight_);
+  for (WorkloadId other : delayed_) consider(other);
+  // Each run is in queue order, except for the preemptor.
   for (const Bucket& bucket : buckets_) {
-    if (!bucket.active.empty()) consider(bucket.active.Front().workload);
-    if (!bucket.inadmissible.empty()) consider(bucket.inadmissible.Front().workload);
+    for (const WorkloadRun* run : {&bucket.active, &bucket.inadmissible}) {
+      const std::ptrdiff_t size = std::min<std::ptrdiff_t>(run->end() - run->begin(), most + 1);
+      for (const auto* item = run->begin(); item != run->begin() + size; ++item) consider(item->workload);
+    }
   }
-  return first;
+  std::sort(ahead.begin(), ahead.end(),
+            [&](WorkloadId a, WorkloadId b) { return Less(workloads, usage, a, b); });
+  ahead.erase(std::unique(ahead.begin(), ahead.end()), ahead.end());
+  if (ahead.size() > Index(most)) ahead.resize(Index(most));
+  std::vector<std::pair<WorkloadId, Precedence>> found;
+  const Workload& own = At(workloads, id);
+  for (WorkloadId other : ahead) {
+    const Workload& theirs = At(workloads, other);
+    const bool by_share = by_usage && usage[theirs.local_queue] != usage[own.local_queue];
+    found.emplace_back(other, by_share                                ? Precedence::kUsage
+                              : preemptor_waits && other == preemptor ? Precedence::kPreemptor
+                              : theirs.priority != own.priority       ? Precedence::kPriority
+                              : theirs.queue_time != own.queue_time   ? Precedence::kTime
+                                                                      : Precedence::kUid);
+  }
+  return found;
 }
 
 std::vector<WorkloadId> PendingQueue::Ordered(const WorkloadTable& workloads,

@@ -4,6 +4,7 @@
 #ifndef KUEUE_QUEUE_PENDING_H_
 #define KUEUE_QUEUE_PENDING_H_
 
+#include <cstdint>
 #include <map>
 #include <utility>
 #include <vector>
@@ -19,6 +20,9 @@
 namespace kueue {
 
 using UsageByLocalQueue = IdVector<LocalQueueId, double>;
+
+// The rule by which one workload of a queue precedes another one, in the order in which the rules apply.
+enum class Precedence : uint8_t { kUsage, kPreemptor, kPriority, kTime, kUid };
 
 // Workloads are grouped into buckets by equivalence class and LocalQueue. When a class becomes inadmissible
 // or inadmissible workloads are requeued, all workloads of a bucket are moved together. With admission fair
@@ -74,10 +78,12 @@ class PendingQueue {
   // order.
   std::vector<WorkloadId> Ordered(const WorkloadTable& workloads, const UsageByLocalQueue& usage) const;
   // PositionOf() returns the number of workloads that precede `id` in Ordered(). `id` must be in this queue.
-  // First() returns the first workload of Ordered(), or kNoId if there is none. PositionOf() and First()
-  // inspect buckets, not every workload.
+  // Ahead() returns the first of them, at most `most`, with the rule by which each precedes `id`.
+  // PositionOf() and Ahead() inspect buckets, not every workload.
   int PositionOf(const WorkloadTable& workloads, const UsageByLocalQueue& usage, WorkloadId id) const;
-  WorkloadId First(const WorkloadTable& workloads, const UsageByLocalQueue& usage) const;
+  std::vector<std::pair<WorkloadId, Precedence>> Ahead(const WorkloadTable& workloads,
+                                                       const UsageByLocalQueue& usage, WorkloadId id,
+                                                       int most) const;
   // Returns the active workloads in heap order. After usage has changed, the heap order affects which
   // workloads become the next heads. The result is empty unless the queue is ordered by usage.
   const std::vector<WorkloadId>& HeapOrder() const { return heap_.items(); }

@@ -12,6 +12,10 @@ from kueuepy.engine.places import PlaceFactsView
 Amount: TypeAlias = int | None
 """An amount of a resource; `None` means unlimited."""
 
+Precedence: TypeAlias = Literal["Usage", "Preemptor", "Priority", "Time", "Uid"]
+"""The rule by which a workload is ahead of another one: the past usage of its LocalQueue, that it has preempted
+workloads for which it waits, its priority, its queue time or its UID."""
+
 _UNLIMITED, _LEAST = 2**63 - 1, -(2**63)
 
 
@@ -160,8 +164,9 @@ class FactsView(TypedDict):
     """The facts that explain the state of one workload.
 
     `position` is the number of workloads ahead of this workload in its ClusterQueue, or `None` if it is not queued.
-    `first` is the first workload in the ClusterQueue of this workload. `goes_on` is true if the next cycle continues
-    after the last evaluated flavor, and would therefore decide differently from a complete flavor search.
+    `ahead` lists at most ten of them, in queue order, with the rule by which each is ahead. `goes_on` is true if the
+    next cycle continues after the last evaluated flavor, and would therefore decide differently from a complete flavor
+    search.
     """
 
     workload: str
@@ -175,7 +180,7 @@ class FactsView(TypedDict):
     shares: list[ShareView]
     strict_fifo: bool
     position: int | None
-    first: str
+    ahead: list[tuple[str, Precedence]]
     holds: bool
     obstacle: ObstacleView | None
     inadmissibility: Literal["", "FailedChecks", "NamespaceMissing", "NamespaceMismatch", "Resources", "LimitRange"]

@@ -11,7 +11,8 @@ class DomainView(TypedDict):
 
     `pods` is the number of pods that fit now, and `pods_if_empty` the number that would fit if no workload were placed
     in the topology. `pods` and `pods_if_empty` include only pods in whole slices, plus the leader if there is one.
-    `excluded` counts the nodes on which no pod fits.
+    `excluded` counts the nodes on which no pod fits. `unmanaged` lists at most three pods that hold the missing
+    resource of these nodes and that Kueue does not place, the largest first.
     """
 
     level: str
@@ -20,6 +21,7 @@ class DomainView(TypedDict):
     pods_if_empty: int
     nodes: int
     excluded: list[Exclusion]
+    unmanaged: list[str]
 
 
 class PlaceFailureView(TypedDict):
@@ -53,7 +55,8 @@ class PlaceFactsView(_Request, total=False):
     domains of each level down to the requested level, with the largest capacity first and at most 1000 domains per
     level. `domain_counts` is the number of domains of each level. If the request requires a level, `nearest` is the
     domain of this level into which the most pods fit. If `resolved` is False, the request is not valid for this
-    topology, and all numbers are absent.
+    topology, and all numbers are absent. `absent` lists the flavor's nodes that the topology leaves out, with the
+    reason: `unschedulable`, `not ready` or `without a label of some level`.
     """
 
     failure: PlaceFailureView | None
@@ -65,3 +68,4 @@ class PlaceFactsView(_Request, total=False):
     domain_counts: list[int]
     nearest: tuple[str, ...] | None
     sufficient_alone: list[str]
+    absent: list[tuple[str, str]]

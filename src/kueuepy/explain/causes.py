@@ -1,6 +1,6 @@
 """Conversion of the core's facts to causes."""
 
-from itertools import takewhile
+from itertools import groupby, takewhile
 from operator import itemgetter
 
 from kueuepy.engine.decisions import Admitted
@@ -64,13 +64,22 @@ def waiting_causes(
         causes += shares(facts)
     if position is not None:
         text = words.position(position, facts["cluster_queue"])
-        causes.append(_cause("position", text, {"position": position}))
+        causes.append(_cause("position", text, {"position": position}, _ahead(facts)))
     causes += after
     if ways := ways_out(facts):
         causes += ways
     elif facts["verdict"] == "Pending":
         causes += remedies(facts, pod_sets)
     return tuple(causes)
+
+
+def _ahead(facts: FactsView) -> list[Cause]:
+    """Return the first workloads that are ahead of a workload, by the rule that puts them there."""
+    return [
+        _cause("ahead", words.ahead(rule, names), {"rule": rule, "workloads": names})
+        for rule, group in groupby(facts["ahead"], itemgetter(1))
+        for names in [[name for name, _ in group]]
+    ]
 
 
 def _pod_set(pod_set: PodSetView, *, alone: bool, fair: bool) -> list[Cause]:

@@ -195,5 +195,4 @@ def _head(facts: FactsView) -> str | None:
     """Return the head of a StrictFIFO queue if it blocks the workload."""
     if not facts["strict_fifo"] or facts["obstacle"] is not None:
         return None
-    first = facts["first"]
-    return first if first and first != facts["workload"] else None
+    return facts["ahead"][0][0] if facts["ahead"] else None

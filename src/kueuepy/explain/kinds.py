@@ -9,7 +9,7 @@ from typing import Annotated, Literal, TypeAlias, TypedDict
 from msgspec import Meta
 
 from kueuepy.engine.decisions import PreemptionReason
-from kueuepy.engine.facts import Amount, ComparisonView, NodeView, QuotaUserView, ShareView
+from kueuepy.engine.facts import Amount, ComparisonView, NodeView, Precedence, QuotaUserView, ShareView
 from kueuepy.engine.places import DomainView, PlaceFactsView
 from kueuepy.explain.placewords import NewNodes
 from kueuepy.objects.status import CheckState
@@ -136,6 +136,13 @@ class Position(TypedDict):
     position: Annotated[int, Meta(ge=0)]
 
 
+class Ahead(TypedDict):
+    """Workloads that are ahead of this workload in its ClusterQueue, and the rule that puts them there."""
+
+    rule: Precedence
+    workloads: list[Key]
+
+
 class PodSet(TypedDict):
     """A pod set."""
 
@@ -242,6 +249,7 @@ class Place(TypedDict):
 
 
 FACTS: dict[str, type] = {
+    "ahead": Ahead,
     "backoff": BackOff,
     "behind": OfWorkload,
     "candidate": Candidate,

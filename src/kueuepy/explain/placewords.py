@@ -49,6 +49,7 @@ def held_placements(admission: AdmissionView | None) -> tuple[Cause, ...]:
 
 
 _MOST_LISTED = 8  # domains
+_MOST_ABSENT = 3  # nodes
 
 
 def is_missing(facts: PlaceFactsView | None) -> bool:
@@ -73,7 +74,14 @@ def _where(facts: PlaceFactsView) -> str:
 
 
 def placement(facts: PlaceFactsView) -> str:
-    """Describe whether all pods fit into the topology, and the number of pods that fit."""
+    """Describe whether all pods fit into the topology, the number of pods that fit, and the nodes that are left out."""
+    absent = [f"{name} ({why})" for name, why in facts["absent"][:_MOST_ABSENT]]
+    more = len(facts["absent"]) - len(absent)
+    left_out = f"; left out: {', '.join(absent)}{f' and {more} more' if more else ''}" if absent else ""
+    return _fits(facts) + (left_out if facts["failure"] is not None else "")
+
+
+def _fits(facts: PlaceFactsView) -> str:
     name = f"topology {facts['topology']}: {asked(facts)}"
     if not facts["resolved"]:
         return f"{name}: its levels, {', '.join(facts['levels'])}, do not support the request"
@@ -101,7 +109,9 @@ def domain(facts: DomainView, of: PlaceFactsView) -> str:
     text = f"{'/'.join(facts['values'])}: {facts['pods']} of {counted(of['count'], 'pod')} fit"
     if facts["pods_if_empty"] > facts["pods"]:
         text += f", {facts['pods_if_empty']} without other workloads"
-    return text + (f"; {excluded(facts['excluded'], facts['nodes'])}" if facts["excluded"] else "")
+    text += f"; {excluded(facts['excluded'], facts['nodes'])}" if facts["excluded"] else ""
+    held = ", ".join(facts["unmanaged"])
+    return text + (f"; held by pods that Kueue does not manage: {held}" if held else "")
 
 
 def excluded(reasons: Sequence[Exclusion], nodes: int) -> str:
@@ -168,6 +178,10 @@ def remedy(facts: PlaceFactsView) -> str:
         ways.append(f"a node with capacity for the leader and {counted(facts['count'], 'pod')} was added to {where}")
     else:
         ways.append(f"nodes with capacity for a pod were added to {where}; no current node has it, even when empty")
+    pods = [pod for one in facts["domains"] for pod in one["unmanaged"]]
+    ways += [f"{pod} ended (not tried)" for pod in dict.fromkeys(pods[:_MOST_ABSENT])]
+    cordoned = [name for name, left_out in facts["absent"] if left_out == "unschedulable"]
+    ways += [f"{name} was schedulable again (not tried)" for name in cordoned[:_MOST_ABSENT]]
     return ", or ".join(ways)
 
 

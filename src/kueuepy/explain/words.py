@@ -15,6 +15,7 @@ from kueuepy.engine.facts import (
     FlavorView,
     NodeView,
     PodSetView,
+    Precedence,
     QuotaUserView,
     RefusalView,
     ShareView,
@@ -73,6 +74,13 @@ _WAYS_ON = {
     "TopologyUnsupported": "the pods requested no topology",
     "TopologyUnknown": "its Topology existed",
     "TopologyLevelMissing": "its Topology had the requested levels",
+}
+_RULES: dict[Precedence, str] = {
+    "Usage": "its LocalQueue has less past usage (admission fair sharing)",
+    "Preemptor": "it has preempted workloads, and stays at the head of the queue until it is admitted",
+    "Priority": "higher priority",
+    "Time": "equal priority, and earlier in the queue",
+    "Uid": "equal priority and time, and a smaller UID",
 }
 _REASONS = {
     "InClusterQueue": "it has a lower rank in the same queue",
@@ -197,6 +205,11 @@ def position(placement: int, queue: str) -> str:
         if placement
         else f"first in ClusterQueue {queue}"
     )
+
+
+def ahead(rule: Precedence, workloads: Sequence[str]) -> str:
+    """Name workloads that are ahead of a workload in its queue, and the rule that puts them there."""
+    return f"{_RULES[rule]}: {', '.join(workloads)}"
 
 
 def behind(head: str, queue: str) -> str:

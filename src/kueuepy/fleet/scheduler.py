@@ -264,7 +264,8 @@ class FleetScheduler:
 
         Args:
             workload: The key of the workload, `namespace/name`.
-            reason: `Succeeded` (the default) or `Failed`.
+            reason: A reason that `Scheduler.finish` accepts, such as `Succeeded` (the default), `Failed` or
+                `OutOfSync`, after which MultiKueue dispatches the workload again.
             message: The message of the Finished condition.
 
         Raises:

@@ -10,7 +10,7 @@ from kueuepy.objects.topology import TopologyAssignment
 
 ConditionStatus: TypeAlias = Literal["True", "False", "Unknown"]
 CheckState: TypeAlias = Literal["Pending", "Ready", "Retry", "Rejected"]
-FinishReason: TypeAlias = Literal["Succeeded", "Failed", "FailedToStart"]
+FinishReason: TypeAlias = Literal["Succeeded", "Failed", "FailedToStart", "OutOfSync", "OwnerNotFound"]
 
 
 class Condition(Timed, frozen=True):

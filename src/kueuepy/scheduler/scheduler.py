@@ -185,8 +185,9 @@ class Scheduler(SchedulerQuestions):
 
         Args:
             keys: The keys of the workloads.
-            reason: The reason of the condition `Finished`: `Succeeded`, `Failed`, or `FailedToStart` if `start_patch`
-                could not start the job. Default: `Succeeded`.
+            reason: The reason of the condition `Finished`: `Succeeded`, `Failed`, `FailedToStart` if `start_patch`
+                could not start the job, `OutOfSync` if a prebuilt Workload does not match its job, or `OwnerNotFound`
+                if the owner of the workload no longer exists. Default: `Succeeded`.
             message: The message of the condition. Default: Kueue's message.
 
         Raises:
