@@ -100,8 +100,7 @@ void Figures::Look(const State& state, NodeId queue, Recorder& recorder) {
   bool any = false;
   double share = -1, blocked = 0;
   for (auto& [fr, known] : figures.cells) {
-    const CellUse use{state.quota.Usage(queue, fr).value(),
-                      state.quota.limits().nominal(queue, fr).value()};
+    const CellUse use{state.quota.Usage(queue, fr).value(), state.quota.limits().nominal(queue, fr).value()};
     const bool changed = !known.recorded || !(use == known.use);
     known.recorded = true;
     if (changed) Use(state.now, known, use);

@@ -99,8 +99,7 @@ void Recorder::EndRun(Time now, RunOutcome outcome, const Job& job, int32_t row,
   runs_.rule.push_back(preempted ? CodeOf(job.rule) : -1);
 }
 
-void Recorder::Use(Time now, NodeId queue, FlavorResourceId fr, CellUse use, int32_t waiting,
-                   double share) {
+void Recorder::Use(Time now, NodeId queue, FlavorResourceId fr, CellUse use, int32_t waiting, double share) {
   usage_.seconds.push_back(Seconds(now));
   usage_.cluster_queue.push_back(CodeOf(queue));
   usage_.fr.push_back(fr.value());

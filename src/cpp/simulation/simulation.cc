@@ -211,9 +211,9 @@ bool Simulation::FitsNominal(int32_t job) const {
   for (const auto& [resource, amount] : data().jobs.AsksOf(job)) {
     bool fits = false;
     for (FlavorResourceId fr : state.quota.FlavorResources()) {
-      fits = fits ||
-             (state.flavor_resources[fr].second == resource &&
-              state.quota.Usage(queue, fr) + Amount(amount) <= state.quota.limits().nominal(queue, fr));
+      fits =
+          fits || (state.flavor_resources[fr].second == resource &&
+                   state.quota.Usage(queue, fr) + Amount(amount) <= state.quota.limits().nominal(queue, fr));
     }
     if (!fits) return false;
   }

@@ -30,7 +30,8 @@ constexpr const char* kWords[] = {
     "resources validation failed: $0",
     "resources didn't satisfy LimitRange constraints: $0",
     "waiting for all admitted workloads to be in PodsReady condition",
-    ("Workload has overlapping preemption targets with another workload, but will fit after these preemptions "
+    ("Workload has overlapping preemption targets with another workload, but will fit after these "
+     "preemptions "
      "complete"),
     "Workload has overlapping preemption targets with another workload",
     "Workload no longer fits after processing another workload",
