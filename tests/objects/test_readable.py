@@ -77,7 +77,11 @@ def test_a_record_converts_its_values_to_plain_data():
 @pytest.mark.parametrize(
     ("call", "path", "detail"),
     [
-        (calls.Finish("w", "Ready"), ("reason",), "is 'Ready'; it must be one of Succeeded, Failed, FailedToStart"),
+        (
+            calls.Finish("w", "Ready"),
+            ("reason",),
+            "is 'Ready'; it must be one of Succeeded, Failed, FailedToStart, OutOfSync, OwnerNotFound",
+        ),
         (calls.Finish("w", "Failed", 5), ("message",), "is an integer; it must be a string"),
         (calls.Delete(b"w"), ("workload",), "is bytes; it must be a string"),
         (calls.Reclaim("w", {"main": "1"}), ("pods",), "holds a value that is a string; it must be an integer"),

@@ -179,9 +179,9 @@ def remedy(facts: PlaceFactsView) -> str:
     else:
         ways.append(f"nodes with capacity for a pod were added to {where}; no current node has it, even when empty")
     pods = [pod for one in facts["domains"] for pod in one["unmanaged"]]
-    ways += [f"{pod} ended (not tried)" for pod in dict.fromkeys(pods[:_MOST_ABSENT])]
+    ways += [f"{pod} ended" for pod in dict.fromkeys(pods[:_MOST_ABSENT])]
     cordoned = [name for name, left_out in facts["absent"] if left_out == "unschedulable"]
-    ways += [f"{name} was schedulable again (not tried)" for name in cordoned[:_MOST_ABSENT]]
+    ways += [f"{name} was schedulable again" for name in cordoned[:_MOST_ABSENT]]
     return ", or ".join(ways)
 
 
