@@ -103,7 +103,7 @@ def test_help_and_the_version_import_few_modules(option):
         ("check --jsn x.yaml", 'check: "--jsn" is not an option; did you mean "--json"?'),
         ("import --rbac --usr me", 'import: "--usr" is not an option; did you mean "--user"?'),
         ("simulate --qqqq x.yaml", 'simulate: "--qqqq" is not an option; kueuepy simulate --help lists all options'),
-        ("check -x", 'check: "-x" is not an option; known are --fail-on, --help, --json, --kueue-version, --lenient,'),
+        ("check -x", 'check: "-x" is not an option; known are --fail-on, --format, --help, --json, --kueue-version,'),
         ("check", "check: needs FILE"),
         ("compare x.yaml y.yaml", "compare: needs --jobs"),
         ("run x.yaml --rows 0", '--rows: is "0"; it must be an integer of at least 1'),

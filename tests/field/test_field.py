@@ -315,7 +315,7 @@ def test_what_stands_in_the_way_of_a_placement_is_named(level):
 
     assert "held by pods that Kueue does not manage: default/serving" in text
     assert "left out: n2 (unschedulable)" in text
-    assert "default/serving ended (not tried), or n2 was schedulable again (not tried)" in text
+    assert "default/serving ended, or n2 was schedulable again (not tried)" in text
 
 
 def test_whatif_waits_until_kueue_has_handled_the_pods():

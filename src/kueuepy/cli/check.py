@@ -46,7 +46,7 @@ def check(
     Examples:
         kueuepy check examples/seeds/001/team-ab.yaml
         kueuepy check examples/seeds/003/notebooks.yaml --fail-on error --skip L6
-        kueuepy check queues/ --format sarif > kueue.sarif
+        kueuepy check examples/seeds/001/team-ab.yaml --format sarif
         kubectl get clusterqueues,localqueues,cohorts,resourceflavors -o yaml | kueuepy check --json -
     """
     try:

@@ -13,7 +13,7 @@ from kueuepy.errors import InvalidSpecError
 from kueuepy.errors.problems import shown
 from kueuepy.errors.words import counted
 from kueuepy.look.numbers import duration
-from kueuepy.manifest.text.sources import is_live
+from kueuepy.manifest.text.sources import is_live, is_recording
 from kueuepy.simulation.censoring import censored_rows
 from kueuepy.simulation.columns import MissingColumnsError
 from kueuepy.simulation.items import workloads_of_jobs
@@ -92,7 +92,8 @@ class Log(msgspec.Struct, frozen=True):
         with progress(f"reading {', '.join(paths)}"):
             if all(name in tables_in(name) for name in paths) or self.format_ != "auto":
                 return Jobs.concat([self._table(path, columns) for path in paths])
-            if any(map(is_live, paths)):
+            # A recording also has the Workloads that no longer exist.
+            if any(is_live(path) or is_recording(path) for path in paths):
                 return Jobs.from_workloads(list(paths))
             manifest = Reading().manifest(list(paths))
             ran = workloads_of_jobs(manifest)
