@@ -90,10 +90,10 @@ class Log(msgspec.Struct, frozen=True):
         """Read all jobs, with the runtimes so far of jobs that had not finished."""
         columns = dict(pair("--map", given) for given in self.map_)
         with progress(f"reading {', '.join(paths)}"):
-            if all(name in tables_in(name) for name in paths) or self.format_ != "auto":
+            # The log of a recording also has the Workloads that no longer exist.
+            if all(is_recording(name) or name in tables_in(name) for name in paths) or self.format_ != "auto":
                 return Jobs.concat([self._table(path, columns) for path in paths])
-            # A recording also has the Workloads that no longer exist.
-            if any(is_live(path) or is_recording(path) for path in paths):
+            if any(map(is_live, paths)):
                 return Jobs.from_workloads(list(paths))
             manifest = Reading().manifest(list(paths))
             ran = workloads_of_jobs(manifest)
