@@ -228,7 +228,7 @@ def test_a_journal_rejects_invalid_arguments_and_continues(tmp_path, monkeypatch
 
 def test_an_error_names_the_argument_and_what_it_must_be():
     for call, words in (
-        (lambda: kq.Cluster().get(5, "x"), "Cluster.get: kind: is 5; it must be type"),
+        (lambda: kq.Cluster().get(5, "x"), "Cluster.get: kind: is 5; it must be a class such as ClusterQueue"),
         (lambda: kq.Jobs.of([ROW]).head("x"), "head: n: is 'x'; it must be int"),
     ):
         with pytest.raises(kq.errors.InvalidSpecError, match=words):

@@ -255,9 +255,12 @@ def test_columns_of_arrow_and_categories_are_text_if_a_value_is_text():
 
 
 def test_a_queue_in_two_namespaces_has_one_name():
-    jobs = kq.Jobs({**GIVEN, "queue": ["x/q", "y/q", "q"], "namespace": ["n", "n", None]})
+    jobs = kq.Jobs({**GIVEN, "queue": ["n/q", "q", "q"], "namespace": ["n", "n", None]})
     assert jobs["queue"].tolist() == ["n/q", "n/q", "default/q"]
     assert (jobs["queue"] == "n/q").tolist() == [True, True, False]
+    assert kq.Jobs({**GIVEN, "namespace": [None, " ", None]})["queue"].tolist() == kq.Jobs(GIVEN)["queue"].tolist()
+    with pytest.raises(InvalidSpecError, match='row 1, column "namespace": "n", but the queue is y/q'):
+        kq.Jobs({**GIVEN, "queue": ["n/q", "y/q", "q"], "namespace": ["n", "n", None]})
 
 
 def test_values_of_rows_that_are_left_out_are_not_read(tmp_path):

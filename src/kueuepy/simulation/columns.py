@@ -311,11 +311,11 @@ def _in_namespaces(queues: Categorical, namespaces: Categorical, where: Callable
     names = []
     for number, pair in enumerate(pairs.tolist()):
         queue, space = divmod(pair, width)
-        name, own = queues.names[queue], namespaces.names[space - 1]
-        if space and name.partition("/")[0] not in ("default", own):
+        name, own = queues.names[queue], namespaces.names[space - 1] if space else ""
+        if own and name.partition("/")[0] not in ("default", own):
             row = int((codes == number).argmax())
             raise _error(where(row), "namespace", f'"{own}", but the queue is {name}; they must be the same')
-        names.append(f"{own}/{name.partition('/')[2]}" if space else name)
+        names.append(f"{own}/{name.partition('/')[2]}" if own else name)
     return concatenated([Categorical(codes.astype(np.int32), names)])
 
 
