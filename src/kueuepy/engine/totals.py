@@ -38,8 +38,8 @@ class Totals(TypedDict):
     """The integrals of a simulation.
 
     `queues` contains the ClusterQueues that have quota or had pending jobs. `nominal`, `lost` and `overhead` are
-    integrals of quota, lost work and overhead by flavor and resource. `waits` is the integral of the number of pending jobs,
-    and `most_waiting` the maximum of this number. `borrowing` is the time during which any queue borrows.
+    integrals of quota, lost work and overhead by flavor and resource. `waits` is the integral of the number of pending
+    jobs, and `most_waiting` the maximum of this number. `borrowing` is the time during which any queue borrows.
     """
 
     submitted: SubmittedTotals
