@@ -29,8 +29,7 @@ from kueuepy.objects import (
     Topology,
     Workload,
 )
-from kueuepy.objects.queue import ReclaimWithinCohort, WithinClusterQueue  # noqa: TC001 - msgspec reads them
-from kueuepy.objects.queue import FlavorQuotas, ResourceQuota
+from kueuepy.objects.queue import FlavorQuotas, ReclaimWithinCohort, ResourceQuota, WithinClusterQueue
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -258,7 +257,7 @@ class Load:
         return min(self._at, default=0)
 
     def columns(self) -> dict[str, NDArray[Any]]:
-        """Return the columns of arrivals in the order of the profile: times in nanoseconds, and indices of prototypes."""
+        """Return the columns of arrivals in the order of the profile: nanoseconds, and indices of prototypes."""
         import numpy as np  # noqa: PLC0415 - only on use
 
         at, shape = np.frombuffer(self._at, np.int64), np.frombuffer(self._shape, np.int32)
