@@ -56,6 +56,8 @@ default_role = "code"  # single backticks in docstrings
 # The types of other packages, and the modules in which classes of this package are defined, have no pages here. Public
 # names, such as kueuepy.Cluster, must resolve.
 nitpick_ignore_regex = [("py:.*", r"(?!kueuepy\.).*"), ("py:.*", r"kueuepy\.[a-z_.]+\._?[A-Z]\w*")]
+# The short name of a class, such as Rule, may belong to two modules; the reference leads to the first.
+suppress_warnings = ["ref.python"]
 
 
 def _complete(module: ModuleType) -> None:
