@@ -227,7 +227,7 @@ def _held(need: CellView) -> Cause:
 def _loan(need: CellView) -> list[Cause]:
     """Return the lenders of borrowed quota, which are all nodes below the lowest Cohort that does not borrow itself."""
     own, *above = need["path"]
-    # Above a Cohort that does not borrow, nobody lends to this queue.
+    # No node above a Cohort that does not borrow lends quota to this queue.
     borrowing = takewhile(lambda node: number(node["usage"]) > number(node["subtree"]), above)
     within = above[: len(list(borrowing)) + 1]
     names, resource = {node["name"] for node in within}, need["resource"]

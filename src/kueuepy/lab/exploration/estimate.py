@@ -41,7 +41,7 @@ if TYPE_CHECKING:
 QUANTILES = (0.1, 0.5, 0.9)
 # The number of simulated jobs from which the quantiles of a queue are meaningful.
 _LEAST = 20
-# Most workloads get quota within an hour; a longer first look would simulate jobs that nobody asks about.
+# Most workloads get quota within an hour; a longer first simulation would include jobs that do not affect the estimate.
 _FIRST_LOOK = 3600 * SECOND
 # The core's state of a job with quota; larger states are later ones.
 _RUNNING = 2
