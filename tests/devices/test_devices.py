@@ -9,18 +9,26 @@ import msgspec
 import pytest
 
 import kueuepy as kq
-from kueuepy.errors.problems import path_text
 from kueuepy.lint import lint
 from kueuepy.manifest import dump, from_dict, to_dict
 from kueuepy.manifest.configuration import read_resources
 from kueuepy.manifest.findings import Findings
-from kueuepy.manifest.validation.devices import mapping_faults
+from kueuepy.manifest.validation.devices import review_mappings
+from kueuepy.manifest.validation.review import Review
 from kueuepy.platform.journal import Journal
 from kueuepy.selectors import compile_error, evaluate
 from saved import from_bytes, to_bytes
 
 VECTORS = Path(__file__).parents[1] / "vectors/dra_configuration.jsonl.gz"
 GPU = "gpu.example.com"
+# The kind of a problem, by the beginning of Kueue's error.
+KINDS = {
+    "Invalid value": "Invalid",
+    "Too long": "Invalid",
+    "Required value": "Required",
+    "Duplicate value": "Duplicate",
+    "Too many": "TooMany",
+}
 
 
 def vectors():
@@ -35,8 +43,12 @@ def test_invalid_device_mappings_are_rejected_like_in_kueue(vector):
     resources = read_resources({"deviceClassMappings": vector["mappings"]}, findings)
     assert not findings.problems
     gates = kq.Configuration(feature_gates=vector["gates"]).gates
-    faults = mapping_faults(resources.device_class_mappings, gates)
-    assert [f"{path_text(path)}: {text}" for path, text in faults] == (vector["errors"] or [])
+    review = Review()
+    review_mappings(resources.device_class_mappings, gates, review)
+    # Kueue's errors begin with the field and the kind of error; kueuepy has words of its own for the rest.
+    errors = [error.split(": ", 2)[:2] for error in vector["errors"] or []]
+    expected = [(field, KINDS[kind]) for field, kind in errors]
+    assert sorted((problem.field, problem.kind) for problem in review.problems) == sorted(expected)
 
 
 def mapped(*sources, name="gpus", gates=None, version=None):
@@ -256,7 +268,7 @@ class TestSelectors:
     def test_capacities_need_their_feature_gate_and_follow_the_policy(self):
         source = kq.objects.DeviceClassSource(capacity=kq.objects.CapacitySource("memory", GPU, "true"))
         with pytest.raises(
-            kq.errors.InvalidSpecError, match="capacity sources require KueueDRAIntegrationConsumableCapacity"
+            kq.errors.InvalidSpecError, match="needs the feature gate KueueDRAIntegrationConsumableCapacity"
         ):
             cluster(configuration=mapped(source))
         policy = kq.objects.CapacityRequestPolicy(valid_values=("1Gi", "4Gi"))

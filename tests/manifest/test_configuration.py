@@ -284,4 +284,4 @@ def test_an_empty_source_of_a_device_class_is_a_source_without_fields():
     mapping = {"name": "gpus", "deviceClassNames": ["gpu.example.com"], "sources": [{"counter": {}}]}
     gates = {"KueueDRAIntegrationPartitionableDevices": True}
     found = problems(featureGates=gates, resources={"deviceClassMappings": [mapping]})
-    assert "resources.deviceClassMappings[0].sources[0].counter.name: Required value" in found
+    assert "resources.deviceClassMappings[0].sources[0].counter.name: is required" in found

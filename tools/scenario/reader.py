@@ -12,11 +12,12 @@ from typing import IO, TYPE_CHECKING, Annotated, Any, Literal
 import msgspec
 
 from kueuepy.errors import InvalidSpecError
-from kueuepy.errors.problems import path_text, suggestion
+from kueuepy.errors.problems import suggestion
 from kueuepy.manifest.configuration import read_resources
 from kueuepy.manifest.findings import Findings
 from kueuepy.manifest.validation import check
-from kueuepy.manifest.validation.devices import mapping_faults
+from kueuepy.manifest.validation.devices import review_mappings
+from kueuepy.manifest.validation.review import Review
 from kueuepy.objects import (
     AdmissionFairSharing,
     Configuration,
@@ -302,8 +303,10 @@ def configuration(config: dict[str, Any]) -> Configuration:
             raise ScenarioError(f"config.{findings.problems[0]}")
     whole = Configuration(**fields, feature_gates=gates)  # recordings may have any combination of gates
     mappings = whole.resources.device_class_mappings
-    for path, text in mapping_faults(mappings, whole.gates):
-        raise ScenarioError(f"config.{path_text(path)}: {text}")
+    review = Review()
+    review_mappings(mappings, whole.gates, review)
+    if review.problems:
+        raise ScenarioError(f"config.{review.problems[0]}")
     try:
         unmapped = msgspec.structs.replace(whole.resources, device_class_mappings=())
         check(msgspec.structs.replace(whole, resources=unmapped, feature_gates={}))

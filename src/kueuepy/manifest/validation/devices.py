@@ -1,62 +1,36 @@
-"""Validation rules for device objects and for mappings of device classes, with Kueue's own error messages.
+"""Validation rules for device objects and for mappings of device classes.
 
 Source: `pkg/config/validation.go:validateDeviceClassMappings`, `k8s.io/api/resource/v1`.
 """
 
-import json
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 
 import kueuepy.objects as api
-from kueuepy.errors.problems import Path
-from kueuepy.manifest.formats import DNS_LABEL, DNS_SUBDOMAIN
+from kueuepy.errors.problems import Path, shown
+from kueuepy.manifest.formats import SUBDOMAIN_FORM, SUBDOMAIN_LENGTH, is_subdomain
 from kueuepy.manifest.validation.review import Review, parse_lenient
 from kueuepy.selectors import compile_error, is_available
 
-_MOST_MAPPINGS, _MOST_CLASSES, _MOST_NAME, _MOST_DRIVER, _MOST_WORD, _MOST_IDENTIFIER = 16, 8, 253, 63, 63, 32
+_MOST_MAPPINGS, _MOST_CLASSES, _MOST_DRIVER, _MOST_IDENTIFIER = 16, 8, 63, 32
 _MAPPINGS: Path = ("resources", "deviceClassMappings")
-_WORD = re.compile(r"([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9]")
 _IDENTIFIER = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
-_WORD_RULE = (
-    "must consist of alphanumeric characters, '-', '_' or '.', and must start and end with an alphanumeric character "
-    f"(e.g. 'MyName',  or 'my.name',  or '123-abc', regex used for validation is '{_WORD.pattern}')"
-)
-_SUBDOMAIN_RULE = (
-    "a lowercase RFC 1123 subdomain must consist of lower case alphanumeric characters, '-' or '.', and must start and "
-    f"end with an alphanumeric character (e.g. 'example.com', regex used for validation is '{DNS_SUBDOMAIN.pattern}')"
-)
-_LABEL_RULE = (
-    "a lowercase RFC 1123 label must consist of lower case alphanumeric characters or '-', and must start and end with "
-    f"an alphanumeric character (e.g. 'my-name',  or '123-abc', regex used for validation is '{DNS_LABEL.pattern}')"
-)
-_IDENTIFIER_RULE = (
-    "a valid C identifier must start with alphabetic character or '_', followed by a string of alphanumeric characters "
-    "or '_' (e.g. 'my_name',  or 'MY_NAME',  or 'MyName', regex used for validation is "
-    f"'{_IDENTIFIER.pattern}')"
-)
-Fault = tuple[Path, str]
+_GATES = {
+    "counter": "KueueDRAIntegrationPartitionableDevices",
+    "capacity": "KueueDRAIntegrationConsumableCapacity",
+}
 
 
 def review_mappings(mappings: Sequence[api.DeviceClassMapping], gates: Mapping[str, bool], review: Review) -> None:
-    """Check `deviceClassMappings`. Problems have the wording of Kueue's errors."""
-    for path, text in mapping_faults(mappings, gates):
-        review.problem(path, text)
-
-
-def mapping_faults(mappings: Sequence[api.DeviceClassMapping], gates: Mapping[str, bool]) -> Iterator[Fault]:
-    """Iterate over all problems of the mappings, in Kueue's order and with Kueue's wording."""
-    if len(mappings) > _MOST_MAPPINGS:
-        yield _MAPPINGS, f"Too many: {len(mappings)}: must have at most {_MOST_MAPPINGS} items"
-    names: set[str] = set()
+    """Check `deviceClassMappings`."""
+    review.at_most(mappings, _MOST_MAPPINGS, _MAPPINGS)
+    review.unique((mapping.name for mapping in mappings), _MAPPINGS, "name")
     classes = _Classes()
     for index, mapping in enumerate(mappings):
         path = (*_MAPPINGS, index)
-        yield from _names((*path, "name"), mapping.name)
-        if mapping.name in names:
-            yield (*path, "name"), f"Duplicate value: {_quoted(mapping.name)}"
-        names.add(mapping.name)
-        yield from _classes((*path, "deviceClassNames"), mapping, classes)
-        yield from _sources((*path, "sources"), mapping.sources, gates)
+        _review_key(mapping.name, (*path, "name"), review)
+        _review_classes(mapping, classes, (*path, "deviceClassNames"), review)
+        _review_sources(mapping.sources, gates, (*path, "sources"), review)
 
 
 class _Classes:
@@ -68,169 +42,111 @@ class _Classes:
 
     def conflict(self, name: str, mapping: api.DeviceClassMapping) -> str:
         """Return the reason why a mapping must not name a device class; empty if the mapping is allowed."""
-        counter = _first_counter(mapping)
+        first = mapping.sources[0].counter if mapping.sources else None
+        counter = first.name if first is not None else ""
         if name not in self.mapped:
             self.mapped[name] = mapping.name
             self.counters[name] = {counter} if counter else set()
-            return ""
-        if self.mapped[name] == mapping.name:
-            return ""
-        if not counter or not self.counters[name]:
-            return f"device class already mapped to resource {self.mapped[name]}"
-        if counter in self.counters[name]:
-            return f"device class already has a counter source for counter {_quoted(counter)}"
-        self.counters[name].add(counter)
+        elif self.mapped[name] != mapping.name:
+            if not counter or not self.counters[name]:
+                return f"{shown(name)} is mapped to resource {self.mapped[name]} already"
+            if counter in self.counters[name]:
+                return f"{shown(name)} is mapped with counter {shown(counter)} already"
+            self.counters[name].add(counter)
         return ""
 
 
-def _first_counter(mapping: api.DeviceClassMapping) -> str:
-    first = mapping.sources[0].counter if mapping.sources else None
-    return first.name if first is not None else ""
+def _review_key(name: str, path: Path, review: Review) -> None:
+    review.label_key(name, path)
+    _at_most(name, SUBDOMAIN_LENGTH, path, review)
 
 
-def _quoted(text: str) -> str:
-    return json.dumps(text, ensure_ascii=False)
+def _at_most(text: str, most: int, path: Path, review: Review) -> None:
+    if (length := len(text.encode())) > most:
+        review.problem(path, f"has {length} bytes; at most {most} are allowed")
 
 
-def _invalid(path: Path, text: str, reason: str) -> Fault:
-    return path, f"Invalid value: {_quoted(text)}: {reason}"
-
-
-def _names(path: Path, name: str) -> Iterator[Fault]:
-    if reasons := "; ".join(_label_key_faults(name)):
-        yield _invalid(path, name, reasons)
-    if len(name.encode()) > _MOST_NAME:
-        yield _invalid(path, name, f"must not exceed {_MOST_NAME} characters")
-
-
-def _label_key_faults(key: str) -> Iterator[str]:
-    prefix, slash, name = key.partition("/")
-    if "/" in name:
-        prefixed = "with an optional DNS subdomain prefix and '/' (e.g. 'example.com/MyName')"
-        yield f"a valid label key {_WORD_RULE} {prefixed}"
-        return
-    if not slash:
-        name = prefix
-    elif not prefix:
-        yield "prefix part must be non-empty"
-    else:
-        yield from (f"prefix part {fault}" for fault in _faults(prefix, *_SUBDOMAIN))
-    if not name:
-        yield "name part must be non-empty"
-    elif len(name.encode()) > _MOST_WORD:
-        yield f"name part must be no more than {_MOST_WORD} bytes"
-    if not _WORD.fullmatch(name):
-        yield f"name part {_WORD_RULE}"
-
-
-def _faults(text: str, most: int, pattern: re.Pattern[str], rule: str) -> Iterator[str]:
-    if len(text.encode()) > most:
-        yield f"must be no more than {most} characters"
-    if not pattern.fullmatch(text):
-        yield rule
-
-
-_SUBDOMAIN = (_MOST_NAME, DNS_SUBDOMAIN, _SUBDOMAIN_RULE)
-_LABEL = (_MOST_WORD, DNS_LABEL, _LABEL_RULE)
-
-
-def _classes(path: Path, mapping: api.DeviceClassMapping, classes: _Classes) -> Iterator[Fault]:
+def _review_classes(mapping: api.DeviceClassMapping, classes: _Classes, path: Path, review: Review) -> None:
     names = mapping.device_class_names
     if not names:
-        yield path, "Required value: at least one device class name is required"
-    if len(names) > _MOST_CLASSES:
-        yield path, f"Too many: {len(names)}: must have at most {_MOST_CLASSES} items"
+        review.problem(path, "is empty; it must have at least one item", "Required")
+    review.at_most(names, _MOST_CLASSES, path)
+    review.unique(names, path)
     for index, name in enumerate(names):
-        location = (*path, index)
-        yield from _names(location, name)
-        if name in names[:index]:
-            yield location, f"Duplicate value: {_quoted(name)}"
+        _review_key(name, (*path, index), review)
         if reason := classes.conflict(name, mapping):
-            yield _invalid(location, name, reason)
+            review.problem((*path, index), reason)
 
 
-def _sources(path: Path, sources: Sequence[api.DeviceClassSource], gates: Mapping[str, bool]) -> Iterator[Fault]:
-    alone = "exactly one source type must be set per entry"
+def _review_sources(
+    sources: Sequence[api.DeviceClassSource], gates: Mapping[str, bool], path: Path, review: Review
+) -> None:
+    kinds = set()
     for index, source in enumerate(sources):
         location = (*path, index)
-        if source.counter is None and source.capacity is None:
-            yield location, f"Required value: {alone}"
-        elif source.counter is not None and source.capacity is not None:
-            yield _invalid(location, "counter+capacity", alone)
+        if (source.counter is None) == (source.capacity is None):
+            kind = "Required" if source.counter is None else "Invalid"
+            review.problem(location, "must have either counter or capacity", kind)
         elif source.counter is not None:
-            yield from _source((*location, "counter"), source.counter, gates, _counter_name)
+            kinds.add("counter")
+            _review_source(source.counter, gates, _review_counter, (*location, "counter"), review)
         elif source.capacity is not None:
-            yield from _source((*location, "capacity"), source.capacity, gates, _qualified)
-    single = [s for s in sources if (s.counter is None) != (s.capacity is None)]
-    if any(s.counter for s in single) and any(s.capacity for s in single):
-        yield path, f"Invalid value: {len(sources)}: cannot mix counter and capacity sources in the same mapping"
+            kinds.add("capacity")
+            _review_source(source.capacity, gates, _review_qualified, (*location, "capacity"), review)
+    if len(kinds) > 1:
+        review.problem(path, "have counters and capacities; a mapping must have only one of the two")
 
 
-_GATES = {
-    "counter": "KueueDRAIntegrationPartitionableDevices",
-    "capacity": "KueueDRAIntegrationConsumableCapacity",
-}
-
-
-def _source(
-    path: Path,
+def _review_source(
     source: api.CounterSource | api.CapacitySource,
     gates: Mapping[str, bool],
-    name_faults: Callable[[Path, str], Iterator[Fault]],
-) -> Iterator[Fault]:
-    kind = str(path[-1])
-    if not gates.get(_GATES[kind]):
-        yield path, f"Invalid value: true: {kind} sources require {_GATES[kind]} to be enabled"
+    review_name: Callable[[str, Path, Review], None],
+    path: Path,
+    review: Review,
+) -> None:
+    gate = _GATES[str(path[-1])]
+    if not gates.get(gate):
+        review.problem(path, f"needs the feature gate {gate}; turn it on")
         return
-    yield from name_faults((*path, "name"), source.name)
+    review_name(source.name, (*path, "name"), review)
     if not source.driver:
-        yield (*path, "driver"), "Required value"
+        review.problem((*path, "driver"), "is required", "Required")
     elif len(source.driver.encode()) > _MOST_DRIVER:
-        yield _invalid((*path, "driver"), source.driver, f"must not exceed {_MOST_DRIVER} characters")
-    elif reasons := ",".join(_faults(source.driver, *_SUBDOMAIN)):
-        yield _invalid((*path, "driver"), source.driver, reasons)
+        _at_most(source.driver, _MOST_DRIVER, (*path, "driver"), review)
+    else:
+        _review_domain(source.driver, (*path, "driver"), review)
     selector = (*path, "deviceSelector", "cel", "expression")
     if not source.device_selector:
-        yield selector, "Required value"
+        review.problem(selector, "is required", "Required")
     elif error := compile_error(source.device_selector):
-        yield _invalid(selector, source.device_selector, f"CEL compilation failed: {error}")
+        review.problem(selector, f"is {shown(source.device_selector)}, which is not CEL: {error}")
 
 
-def _counter_name(path: Path, name: str) -> Iterator[Fault]:
+def _review_domain(name: str, path: Path, review: Review) -> None:
+    if not is_subdomain(name):
+        review.problem(path, f"is {shown(name)}; it must be {SUBDOMAIN_FORM}")
+
+
+def _review_counter(name: str, path: Path, review: Review) -> None:
     if not name:
-        yield path, "Required value"
-    elif reasons := ",".join(_faults(name, *_LABEL)):
-        yield _invalid(path, name, reasons)
-
-
-def _qualified(path: Path, name: str) -> Iterator[Fault]:
-    domain, slash, identifier = name.partition("/")
-    if "/" in identifier:
-        return
-    if not slash:
-        yield from _identifier(path, domain)
-        return
-    if not domain:
-        yield _invalid(path, "", "the domain must not be empty")
+        review.problem(path, "is required", "Required")
     else:
-        if len(domain.encode()) > _MOST_DRIVER:
-            yield path, f"Too long: may not be more than {_MOST_DRIVER} bytes"
-        for reason in _faults(domain.lower(), *_SUBDOMAIN):
-            yield _invalid(path, domain, reason)
-    if not identifier:
-        yield _invalid(path, "", "the name must not be empty")
-    else:
-        yield from _identifier(path, identifier)
+        review.label(name, path)
 
 
-def _identifier(path: Path, text: str) -> Iterator[Fault]:
-    if len(text.encode()) > _MOST_IDENTIFIER:
-        yield path, f"Too long: may not be more than {_MOST_IDENTIFIER} bytes"
-    if not _IDENTIFIER.fullmatch(text):
-        yield _invalid(path, text, _IDENTIFIER_RULE)
-
-
-# --- objects ---------------------------------------------------------------------------------------------------------
+def _review_qualified(name: str, path: Path, review: Review) -> None:
+    """Check the name of a capacity: an identifier, after a domain and `/` if need be."""
+    domain, slash, identifier = name.rpartition("/")
+    if "/" in domain:  # Kueue checks no name with two slashes
+        return
+    if slash:
+        _at_most(domain, _MOST_DRIVER, path, review)
+        _review_domain(domain.lower(), path, review)
+    _at_most(identifier, _MOST_IDENTIFIER, path, review)
+    if not _IDENTIFIER.fullmatch(identifier):
+        review.problem(
+            path, f"is {shown(name)}; it must end with a word of letters, digits and _ after a letter or _"
+        )
 
 
 def review_template(template: api.ResourceClaimTemplate, review: Review) -> None:
