@@ -14,13 +14,10 @@ from kueuepy.jobs.numbers import signed, terminal_indexes, wrapped
 from kueuepy.jobs.template import PodSetInfo
 from kueuepy.jobs.topology import PodIndex, parse_bool
 from kueuepy.objects import PodSet, ReclaimablePod
-from kueuepy.objects.times import SECOND, TimeLike, nanoseconds_of
 
 _JOB_NAME = "batch.kubernetes.io/job-name"
 # Labels that the Job controller adds to a template, and that are not part of the pod set.
 _OWN_LABELS = ("job-name", "controller-uid", "batch.kubernetes.io/controller-uid")
-
-_SECONDS_PER_MINUTE = 60
 
 
 def pods_per_job(spec: Section) -> int:
@@ -161,24 +158,14 @@ class CronJob(ParentJob):
         """Return the pod set sources of the Job that the CronJob creates."""
         return self.jobs()[0].slots(root.section("spec").section("jobTemplate"))
 
-    def job(self, scheduled: TimeLike | None = None) -> Document:
-        """Return the Job that the CronJob creates at a given time.
-
-        Args:
-            scheduled: The time, which determines the name of the Job: a string, a datetime, or seconds since the Unix
-                epoch. If the time is `None`, the Job has the name of the CronJob.
-        """
+    def jobs(self) -> tuple[BatchJob]:
+        """Return the suspended Job that the CronJob creates, with the name of the CronJob."""
         section = self.root.section("spec").section("jobTemplate")
         template = copy.deepcopy(section.data)
-        minutes = "" if scheduled is None else f"-{nanoseconds_of(scheduled) // SECOND // _SECONDS_PER_MINUTE}"
         owner = {"apiVersion": "batch/v1", "kind": "CronJob", "name": self.name, "controller": True, "uid": self.uid}
-        metadata = {"name": f"{self.name}{minutes}", "namespace": self.namespace, "ownerReferences": [owner]}
+        metadata = {"name": self.name, "namespace": self.namespace, "ownerReferences": [owner]}
         template["metadata"] = section.part("metadata").data | metadata
-        return {"apiVersion": "batch/v1", "kind": "Job"} | template
-
-    def jobs(self) -> tuple[BatchJob]:
-        """Return the suspended Job that the CronJob creates."""
-        made = BatchJob(self.job(), config=self.config, related=self.related)
+        made = BatchJob({"apiVersion": "batch/v1", "kind": "Job"} | template, config=self.config, related=self.related)
         return (BatchJob(made.suspended(), config=self.config, related=self.related),)
 
     def validate(self) -> None:

@@ -8,17 +8,14 @@ from collections.abc import Sequence
 from kueuepy.jobs import keys
 from kueuepy.jobs.base import ParentJob, PodSetSource
 from kueuepy.jobs.fields import Document, Section
-from kueuepy.jobs.integrations.serving import group_pod, group_workload_annotations
+from kueuepy.jobs.integrations.serving import group_workload_annotations
 from kueuepy.jobs.numbers import signed
 from kueuepy.jobs.topology import PodIndex
 from kueuepy.manifest.jobkinds import BUILT_IN, framework_of
 
-LEADER = "leader"
-WORKER = "worker"
+_WORKER = "worker"
 _DOMAIN = "leaderworkerset.sigs.k8s.io"
 _NAME = f"{_DOMAIN}/name"
-_GROUP_INDEX = f"{_DOMAIN}/group-index"
-_LEADER_NAME = f"{_DOMAIN}/leader-name"
 _FRAMEWORK = framework_of(BUILT_IN["LeaderWorkerSet"][0], "LeaderWorkerSet")
 _MAX_REPLICAS = 1_000_000
 
@@ -46,7 +43,7 @@ class LeaderWorkerSet(ParentJob):
         numbered = PodIndex(keys.LWS_WORKER_INDEX)
         if leader is None:
             return [PodSetSource("main", size, worker, index=numbered)]
-        return [PodSetSource(LEADER, 1, leader), PodSetSource(WORKER, size - 1, worker, index=numbered)]
+        return [PodSetSource("leader", 1, leader), PodSetSource(_WORKER, size - 1, worker, index=numbered)]
 
     def amend(self, pod_set: str, template: Document) -> None:  # noqa: ARG002 same for all pod sets
         """Remove the labels and annotations that the LeaderWorkerSet controller sets, except for the name label."""
@@ -76,26 +73,6 @@ class LeaderWorkerSet(ParentJob):
         """Return the annotations with the group, the owner and the index of the replica."""
         return group_workload_annotations(self) | {keys.COMPONENT_WORKLOAD_INDEX: str(self.index)}
 
-    def pods(self) -> Document:
-        """Return the replica's pods, with the labels and annotations that Kueue adds, as a List of one group.
-
-        Start the pods with the PodSetInfos of the replica's Workload.
-        """
-        slots = self.slots(self._section(self.suspended()))
-        size = sum(slot.count for slot in slots)
-        each = (slot for slot in slots for _ in range(slot.count))
-        items = [self._pod(slot, number, size) for number, slot in enumerate(each)]
-        return {"apiVersion": "v1", "kind": "List", "items": items}
-
-    def _pod(self, slot: PodSetSource, number: int, size: int) -> Document:
-        leader_name = f"{self.name}-{self.index}"
-        labels = {_NAME: self.name, _GROUP_INDEX: str(self.index), keys.LWS_WORKER_INDEX: str(number)}
-        annotations = {keys.POD_GROUP_TOTAL_COUNT: str(size), keys.ROLE_HASH: slot.name}
-        if number:
-            annotations[_LEADER_NAME] = leader_name
-        name = f"{leader_name}-{number}" if number else leader_name
-        return group_pod(slot.template, name, self, labels=labels, annotations=annotations)
-
     def on_suspended(self, root: Section) -> None:
         """Copy the queue and priority to the pod templates, mark them as suspended, and set the pod index offset."""
         for slot in self.slots(root):
@@ -104,7 +81,7 @@ class LeaderWorkerSet(ParentJob):
             annotations = metadata.ensure("annotations").data
             annotations |= {keys.SUSPENDING_PARENT: _FRAMEWORK, keys.POD_GROUP_SERVING: "true"}
             is_grouped = keys.POD_SET_GROUP_NAME in annotations
-            if slot.name == WORKER and not is_grouped and self.gate("TopologyAwareScheduling"):
+            if slot.name == _WORKER and not is_grouped and self.gate("TopologyAwareScheduling"):
                 annotations[keys.POD_INDEX_OFFSET] = "1"
 
     def _replica(self, index: int) -> "LeaderWorkerSet":

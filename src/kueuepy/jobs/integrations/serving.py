@@ -92,31 +92,6 @@ class StatefulSet(ParentJob):
         """Return the annotations with the group and the owner."""
         return group_workload_annotations(self)
 
-    def pods(self) -> Document:
-        """Return a List of the pods, which form one group that uses fast admission and runs indefinitely.
-
-        Start the pods with the PodSetInfos of the StatefulSet's Workload.
-        """
-        template = self._section(self.suspended()).walk("spec.template")
-        count = replicas(self)
-        items = [
-            group_pod(
-                template,
-                f"{self.name}-{number}",
-                self,
-                labels={keys.APPS_POD_INDEX: str(number)} | self.passed_labels(),
-                annotations={
-                    keys.POD_GROUP_TOTAL_COUNT: str(count),
-                    keys.POD_GROUP_FAST_ADMISSION: "true",
-                    keys.POD_GROUP_SERVING: "true",
-                    keys.POD_GROUP_POD_INDEX_LABEL: keys.APPS_POD_INDEX,
-                    keys.ROLE_HASH: "main",
-                },
-            )
-            for number in range(count)
-        ]
-        return {"apiVersion": "v1", "kind": "List", "items": items}
-
     def on_suspended(self, root: Section) -> None:
         """Mark the pod template as suspended by the StatefulSet."""
         if not is_held_by_another(self.manifest):
@@ -158,19 +133,6 @@ def group_workload_annotations(job: ParentJob) -> dict[str, str]:
         keys.JOB_OWNER_GVK: f"{group}/{version}, Kind={job.kind}",
         keys.JOB_OWNER_NAME: job.name,
     }
-
-
-def group_pod(
-    template: Section, name: str, job: ParentJob, *, labels: dict[str, str], annotations: dict[str, str]
-) -> Document:
-    """Return a pod of an object whose pods form a group, with the name of the group's Workload."""
-    workload = job.workload_name()
-    pod = _pod(template, name, job.namespace)
-    metadata = pod["metadata"]
-    metadata["labels"] = metadata.get("labels", {}) | {keys.MANAGED: "true"} | labels
-    metadata["annotations"] = metadata.get("annotations", {}) | annotations
-    metadata["annotations"] |= {keys.POD_GROUP_NAME: workload, keys.PREBUILT_WORKLOAD_NAME: workload}
-    return Pod(pod, config=job.config).suspended()
 
 
 def _pod(template: Section, name: str, namespace: str) -> Document:
