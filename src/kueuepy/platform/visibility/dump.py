@@ -1,17 +1,16 @@
 """The dump that Kueue logs on SIGUSR2, as data: workloads with quota, and pending workloads."""
 
+from collections.abc import Iterable
 from typing import Any
 
 import msgspec
 
-from kueuepy.engine.nodes import nodes_of
+from kueuepy._core import Engine
 from kueuepy.errors.arguments import checked
 from kueuepy.manifest import to_dict
 from kueuepy.objects import SECOND, ClusterQueue
 from kueuepy.scheduler import Scheduler
 from kueuepy.session.session import session_of
-
-_Cells = dict[str, dict[str, int]]
 
 
 @checked
@@ -66,7 +65,7 @@ def _dump(scheduler: Scheduler) -> dict[str, Any]:
                 "inadmissible": list(inadmissible),
             }
         )
-    return {"time": engine.now / SECOND, "clusterQueues": queues, "cohorts": _cohorts(scheduler)}
+    return {"time": engine.now / SECOND, "clusterQueues": queues, "cohorts": _cohorts(engine)}
 
 
 def _groups(queue: ClusterQueue) -> list[dict[str, Any]]:
@@ -85,30 +84,22 @@ def _holding(scheduler: Scheduler) -> dict[str, list[str]]:
     return found
 
 
-def _cohorts(scheduler: Scheduler) -> list[dict[str, Any]]:
+def _cohorts(engine: Engine) -> list[dict[str, Any]]:
     """Return the Cohorts, except those in or below a cycle, which have no quota."""
-    tables = scheduler.usage
-    quota, usage = tables.array("subtree_quota"), tables.array("usage")
-    rows = {
-        node.name: row
-        for row, node in enumerate(nodes_of(session_of(scheduler).engine))
-        if node.kind == "Cohort" and node.exists
-    }
     return [
         {
             "cohort": view.name,
-            "subtreeQuota": _cells(tables.flavor_resources, quota[rows[view.name]], quota[rows[view.name]]),
-            "usage": _cells(tables.flavor_resources, quota[rows[view.name]], usage[rows[view.name]]),
+            # A usage of 0 is omitted if the Cohort has no quota for it.
+            "subtreeQuota": _amounts((flavor, name, quota) for flavor, name, quota, _ in view.cells if quota),
+            "usage": _amounts((flavor, name, used) for flavor, name, quota, used in view.cells if quota or used),
         }
-        for view in sorted(session_of(scheduler).engine.cohort_status(), key=lambda view: view.name)
-        if view.root and view.name in rows
+        for view in sorted(engine.cohort_status(), key=lambda view: view.name)
+        if view.root
     ]
 
 
-def _cells(cells: Any, quota: Any, values: Any) -> _Cells:
-    """Return a row's values by flavor and resource; a value of 0 is omitted if the row has no quota for it."""
-    found: _Cells = {}
-    for (flavor, resource), has, value in zip(cells, quota, values, strict=True):
-        if has or value:
-            found.setdefault(flavor, {})[resource] = int(value)
+def _amounts(rows: Iterable[tuple[str, str, int]]) -> dict[str, dict[str, int]]:
+    found: dict[str, dict[str, int]] = {}
+    for flavor, resource, amount in rows:
+        found.setdefault(flavor, {})[resource] = amount
     return found
