@@ -123,7 +123,8 @@ class BaseJob:
         checks_topology: Whether Kueue's webhook for the kind validates topology annotations of pod templates. Default:
             `True`.
         checks_groups: Whether Kueue's webhook for the kind validates groups of pod sets. Default: `True`.
-        ends: Condition types that mark a job as finished, each mapped to whether the job succeeded. Default: none.
+        ends: Condition types that mark a job as finished, each mapped to whether the job succeeded. If several are
+            true, the first one counts. Default: none.
         ready: Type of the condition that is true while all pods are ready. Default: empty, which means that the kind
             has no such condition.
     """
@@ -423,8 +424,8 @@ class BaseJob:
 
     def finished(self) -> Finished | None:
         """Return the outcome of the job from its conditions; `None` if none of the conditions in `ends` is true."""
-        end = self.condition(*self.ends) if self.ends else None
-        return None if end is None else Finished(end.text("message"), self.ends[end.text("type")])
+        found = ((self.condition(name), success) for name, success in self.ends.items())
+        return next((Finished(end.text("message"), success) for end, success in found if end is not None), None)
 
     def pods_ready(self) -> bool:
         """Return whether the condition `ready` is true; `False` if the kind has no such condition."""

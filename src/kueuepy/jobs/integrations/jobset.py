@@ -3,13 +3,13 @@
 Source: `pkg/controller/jobs/jobset/jobset_controller.go`.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from typing import ClassVar
 
 from kueuepy.jobs import keys
 from kueuepy.jobs.base import BaseJob, PodSetSource
 from kueuepy.jobs.fields import Section
 from kueuepy.jobs.integrations.batch import pods_per_job
-from kueuepy.jobs.job import Finished
 from kueuepy.jobs.topology import PodIndex
 from kueuepy.objects import ReclaimablePod
 
@@ -45,6 +45,7 @@ class JobSet(BaseJob):
     """A JobSet, with one pod set per replicated job."""
 
     kind = "JobSet"
+    ends: ClassVar[Mapping[str, bool]] = {"Completed": True, "Failed": False}
 
     def slots(self, root: Section) -> Sequence[PodSetSource]:
         """Return the pod set sources of the replicated jobs."""
@@ -55,11 +56,6 @@ class JobSet(BaseJob):
         statuses = self.status().sections("replicatedJobsStatus")
         succeeded = {status.text("name"): status.count("succeeded", 0) for status in statuses}
         return succeeded_pods(self.root.section("spec"), succeeded)
-
-    def finished(self) -> Finished | None:
-        """Determine the outcome of the job from its conditions."""
-        end = self.condition("Completed") or self.condition("Failed")
-        return None if end is None else Finished(end.text("message"), end.text("type") == "Completed")
 
     def pods_ready(self) -> bool:
         """Return whether the Jobs of all replicas are ready or have succeeded."""

@@ -7,15 +7,14 @@ number of pods.
 """
 
 import copy
-from collections.abc import Sequence
-from typing import Any
+from collections.abc import Mapping, Sequence
+from typing import Any, ClassVar
 
 from kueuepy.errors import NotFoundError
 from kueuepy.jobs import keys
 from kueuepy.jobs.base import BaseJob, PodSetSource
 from kueuepy.jobs.fields import Document, Section, without_nulls
 from kueuepy.jobs.integrations.jobset import are_replicas_ready, replicated_job_slots, succeeded_pods
-from kueuepy.jobs.job import Finished
 from kueuepy.jobs.template import METADATA_FIELDS, PodSetInfo
 from kueuepy.manifest.body import part
 from kueuepy.objects import PodSet, ReclaimablePod
@@ -33,6 +32,7 @@ class TrainJob(BaseJob):
     """
 
     kind = "TrainJob"
+    ends: ClassVar[Mapping[str, bool]] = {"Complete": True, "Failed": False}
     checks_groups = False
 
     def slots(self, root: Section) -> Sequence[PodSetSource]:
@@ -112,11 +112,6 @@ class TrainJob(BaseJob):
         statuses = self.status().sections("jobsStatus")
         succeeded = {status.text("name"): status.count("succeeded", 0) for status in statuses}
         return succeeded_pods(self.jobset(self.root), succeeded) if statuses else ()
-
-    def finished(self) -> Finished | None:
-        """Determine the outcome of the job from its conditions."""
-        end = self.condition("Complete") or self.condition("Failed")
-        return None if end is None else Finished(end.text("message"), end.text("type") == "Complete")
 
     def pods_ready(self) -> bool:
         """Return whether the Jobs of all replicas are ready or have succeeded."""
