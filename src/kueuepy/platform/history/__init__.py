@@ -2,7 +2,7 @@
 
 from kueuepy.platform.history.anonymise import Anonymiser
 from kueuepy.platform.history.reading import RecordedState, Recording
-from kueuepy.platform.history.reduction import Conditions, reduced
+from kueuepy.platform.history.reduction import Conditions, key_of, reduced
 from kueuepy.platform.history.writing import RecordingWriter
 
-__all__ = ["Anonymiser", "Conditions", "RecordedState", "Recording", "RecordingWriter", "reduced"]
+__all__ = ["Anonymiser", "Conditions", "RecordedState", "Recording", "RecordingWriter", "key_of", "reduced"]

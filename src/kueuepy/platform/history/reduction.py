@@ -100,6 +100,11 @@ def _node(found: dict[str, Any]) -> dict[str, Any]:
     return found
 
 
+def key_of(metadata: Mapping[str, Any]) -> str:
+    """Return `namespace/name`, or the name of a cluster-scoped object."""
+    return f"{metadata['namespace']}/{metadata['name']}" if metadata.get("namespace") else str(metadata["name"])
+
+
 def content(obj: dict[str, Any]) -> dict[str, Any]:
     """Return an object without the fields that every write changes."""
     metadata = {k: v for k, v in (obj.get("metadata") or {}).items() if k not in ("resourceVersion", "generation")}

@@ -12,7 +12,7 @@ from kueuepy.objects import SECOND
 from kueuepy.objects.times import parse_time
 from kueuepy.platform.history.anonymise import Anonymiser
 from kueuepy.platform.history.reading import closed, connected, pack, reading, table_of, unpack
-from kueuepy.platform.history.reduction import content, reduced, transitions
+from kueuepy.platform.history.reduction import content, key_of, reduced, transitions
 
 _WORKLOAD = (
     "INSERT INTO workloads (uid, namespace, name, queue, priority, job, user, created, pod_sets)"
@@ -246,12 +246,11 @@ class RecordingWriter:
         user = str((found["metadata"].get("labels") or {}).get(self._users, "")) if self._users else ""
         if self._anonymiser is not None:
             found, user = self._anonymiser.object(found, kind), self._anonymiser.name(user, "user") if user else ""
-        metadata = found["metadata"]
-        key = f"{metadata['namespace']}/{metadata['name']}" if metadata.get("namespace") else metadata["name"]
+        key = key_of(found["metadata"])
         if kind != "Workload":
             self._version((kind, key), found if new is not None else None, _revision(obj), time)
-            return str(key)
-        uid = str(metadata.get("uid") or key)
+            return key
+        uid = str(found["metadata"].get("uid") or key)
         if new is None:
             self._delete(uid, _revision(obj), time)
         else:

@@ -1,10 +1,12 @@
 """The recorded history of a cluster: writes of objects in their order, the decisions and the lives of workloads."""
 
 import gzip
+import heapq
 import os
 import re
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import count
 from pathlib import Path
 from statistics import median_low
 from typing import Any, NamedTuple
@@ -17,9 +19,9 @@ from kueuepy.errors.words import counted
 from kueuepy.manifest import load
 from kueuepy.manifest.text.sources import is_recording
 from kueuepy.objects import Timestamp
-from kueuepy.objects.times import parse_time
+from kueuepy.objects.times import LONGEST, parse_time
 from kueuepy.platform.apiserver import RESOURCES
-from kueuepy.platform.history import Conditions, Recording, reduced
+from kueuepy.platform.history import Conditions, Recording, key_of, reduced
 from kueuepy.platform.live.agreement import Kind
 
 # Kueue names the preemptor only in the message of the condition Evicted.
@@ -145,40 +147,80 @@ def _received(event: Mapping[str, Any]) -> int | None:
     return parse_time(text) if isinstance(text, str) else None
 
 
-def changes(events: Iterable[Mapping[str, Any]]) -> list[Change]:
-    """Return the changes that watch events record, in the order of their writes.
+class WatchEvent(NamedTuple):
+    """A version of an object; events are ordered by their revisions."""
+
+    revision: int
+    number: int
+    time: int
+    kind: str
+    key: str
+    obj: dict[str, Any] | None
+
+
+class ChangeStream:
+    """The changes that the events of several watches describe, in the order of their writes.
 
     All kinds of one API server share one sequence of revisions, which orders the events of several watches. Times of
     receipt cannot determine the order of events, because each watch has its own delay. A version that is received twice
     is processed once.
     """
-    # Watches of different kinds deliver events in different orders; the revisions are the order of the writes.
-    written = sorted(events, key=lambda event: int(event["object"]["metadata"]["resourceVersion"]))
-    known: dict[tuple[str, str], dict[str, Any]] = {}
-    seen: set[tuple[str, str, int]] = set()
-    found: list[Change] = []
-    time = 0
-    for event in written:
-        kind = str(event.get("kind") or event["object"].get("kind"))
-        obj = reduced(event["object"], kind)
-        metadata = obj["metadata"]
-        key = f"{metadata['namespace']}/{metadata['name']}" if metadata.get("namespace") else metadata["name"]
+
+    def __init__(self) -> None:
+        """Create an empty stream."""
+        self._events: list[WatchEvent] = []
+        self._known: dict[tuple[str, str], dict[str, Any]] = {}
+        self._numbers = count()
+        self._time = 0
+
+    def add(self, kind: str, obj: dict[str, Any], time: int, *, deleted: bool = False) -> str:
+        """Add an event.
+
+        Args:
+            kind: The kind of the object.
+            obj: The whole object.
+            time: The time of receipt, in nanoseconds since the Unix epoch.
+            deleted: Whether the object was deleted.
+
+        Returns:
+            The key of the object.
+        """
+        event = self._event(kind, obj, time, deleted=deleted)
+        heapq.heappush(self._events, event)
+        return event.key
+
+    def _event(self, kind: str, obj: dict[str, Any], time: int, *, deleted: bool = False) -> WatchEvent:
+        found = {"kind": kind, **reduced(obj, kind)}
+        metadata = found["metadata"]
+        revision, key = int(metadata["resourceVersion"]), key_of(metadata)
+        return WatchEvent(revision, next(self._numbers), time, kind, key, None if deleted else found)
+
+    def changes(self, until: int = LONGEST) -> Iterator[Change]:
+        """Yield the changes in the order of their revisions, up to one that was received after a given time."""
+        while self._events and self._events[0].time <= until:
+            yield from self._change(heapq.heappop(self._events))
+
+    def _change(self, event: WatchEvent) -> Iterator[Change]:
+        old = self._known.get((event.kind, event.key))
+        # A list repeats versions that a watch has sent.
+        if old is not None and int(old["metadata"]["resourceVersion"]) >= event.revision:
+            return
+        if event.obj is not None:
+            self._known[event.kind, event.key] = event.obj
+        elif self._known.pop((event.kind, event.key), None) is None:
+            return
         # Watches have different delays; time must not go back within a recording.
-        time = max(time, _received(event) or 0)
-        old = known.get((kind, key))
-        revision = int(metadata["resourceVersion"])
-        if (kind, key, revision) in seen:
-            continue
-        seen.add((kind, key, revision))
-        deleted = event["type"] == "DELETED"
-        found.append(
-            Change(revision, time, kind, key, obj if deleted and old is None else old, None if deleted else obj)
-        )
-        if deleted:
-            known.pop((kind, key), None)
-        else:
-            known[kind, key] = obj
-    return found
+        self._time = max(self._time, event.time)
+        yield Change(event.revision, self._time, event.kind, event.key, old, event.obj)
+
+
+def changes(events: Iterable[Mapping[str, Any]]) -> list[Change]:
+    """Return the changes that watch events record, in the order of their writes."""
+    stream = ChangeStream()
+    for event in events:
+        kind = str(event.get("kind") or event["object"].get("kind"))
+        stream.add(kind, event["object"], _received(event) or 0, deleted=event["type"] == "DELETED")
+    return list(stream.changes())
 
 
 def assignments(manifest: Mapping[str, Any]) -> list[dict[str, Any]]:

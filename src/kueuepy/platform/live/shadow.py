@@ -5,16 +5,13 @@ import threading
 import time
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from itertools import count
-from typing import Any, NamedTuple
 
 from kueuepy.objects import SECOND
 from kueuepy.objects.times import Duration, duration_ns
 from kueuepy.platform.apiserver import RESOURCES, ClusterReader, Connection
-from kueuepy.platform.history import reduced
 from kueuepy.platform.live.agreement import Difference
 from kueuepy.platform.live.recorder import Message, Watches
-from kueuepy.platform.live.recording import Change
+from kueuepy.platform.live.recording import Change, ChangeStream, WatchEvent
 from kueuepy.platform.live.verify import Verifier
 from kueuepy.platform.metrics.series import OwnSeries, exposition
 
@@ -28,17 +25,8 @@ _HOLD = 3 * SECOND // 2
 _ORDER = {resource.kind: position for position, resource in enumerate(RESOURCES)}
 
 
-class _Event(NamedTuple):
-    revision: int
-    number: int
-    time: int
-    kind: str
-    key: str
-    new: dict[str, Any] | None
-
-
-class ChangeStream:
-    """A sequence of changes from watches that deliver events of different kinds with different delays.
+class LiveStream(ChangeStream):
+    """A ChangeStream of watches that deliver events of different kinds with different delays.
 
     Each event is delayed, so that events of other kinds that were written earlier but received later can precede it.
 
@@ -54,14 +42,11 @@ class ChangeStream:
             kinds: The kinds that are watched.
             hold: The time for which each event is delayed, in nanoseconds.
         """
+        super().__init__()
         self._missing = set(kinds)
         self._hold = hold
-        self._first: list[_Event] = []
-        self._events: list[_Event] = []
-        self._known: dict[tuple[str, str], dict[str, Any]] = {}
+        self._first: list[WatchEvent] = []
         self._listed: set[str] = set()
-        self._numbers = count()
-        self._time = 0
         self.relisted = 0
 
     def take(self, message: Message) -> None:
@@ -69,9 +54,9 @@ class ChangeStream:
         if message.what == "list":
             self._list(message)
         elif message.what in ("event", "deleted"):
-            self._add(message, message.value, deleted=message.what == "deleted")
+            self.add(message.kind, message.value, message.time, deleted=message.what == "deleted")
 
-    def changes(self, now: int) -> Iterator[Change]:
+    def arrived(self, now: int) -> Iterator[Change]:
         """Yield the changes that no later message can precede.
 
         The objects that existed at the start come first, as soon as each kind has been listed.
@@ -85,49 +70,20 @@ class ChangeStream:
         for event in sorted(self._first, key=lambda one: (_ORDER.get(one.kind, 0), one.revision)):
             yield from self._change(event)
         self._first.clear()
-        while self._events and self._events[0].time <= now - self._hold:
-            yield from self._change(heapq.heappop(self._events))
+        yield from self.changes(now - self._hold)
 
     def _list(self, message: Message) -> None:
-        self._missing.discard(message.kind)
-        is_first = message.kind not in self._listed
-        self._listed.add(message.kind)
-        objects: list[dict[str, Any]] = message.value
-        kind = message.kind
-        present = {self._add(message, obj, at_start=is_first) for obj in objects}
-        if is_first:
+        kind, objects = message.kind, message.value
+        self._missing.discard(kind)
+        if kind not in self._listed:
+            self._listed.add(kind)
+            self._first += [self._event(kind, obj, message.time) for obj in objects]
             return
         self.relisted += 1
-        gone = [identity for identity in self._known if identity[0] == kind and identity[1] not in present]
-        for _, key in gone:
-            event = _Event(message.revision, next(self._numbers), message.time, kind, key, None)
-            heapq.heappush(self._events, event)
-
-    def _add(self, message: Message, obj: dict[str, Any], *, deleted: bool = False, at_start: bool = False) -> str:
-        found = reduced(obj, message.kind)
-        found.setdefault("kind", message.kind)
-        metadata = found["metadata"]
-        key = f"{metadata['namespace']}/{metadata['name']}" if metadata.get("namespace") else str(metadata["name"])
-        revision = int(metadata["resourceVersion"])
-        event = _Event(revision, next(self._numbers), message.time, message.kind, key, None if deleted else found)
-        if at_start:
-            self._first.append(event)
-        else:
-            heapq.heappush(self._events, event)
-        return key
-
-    def _change(self, event: _Event) -> Iterator[Change]:
-        identity = (event.kind, event.key)
-        old = self._known.get(identity)
-        # A list repeats versions that a watch has sent.
-        if old is not None and int(old["metadata"]["resourceVersion"]) >= event.revision:
-            return
-        if event.new is not None:
-            self._known[identity] = event.new
-        elif self._known.pop(identity, None) is None:
-            return
-        self._time = max(self._time, event.time)
-        yield Change(event.revision, self._time, event.kind, event.key, old, event.new)
+        present = {self.add(kind, obj, message.time) for obj in objects}
+        for key in [key for known, key in self._known if known == kind and key not in present]:
+            gone = WatchEvent(message.revision, next(self._numbers), message.time, kind, key, None)
+            heapq.heappush(self._events, gone)
 
 
 class Shadow:
@@ -149,7 +105,7 @@ class Shadow:
         """
         self._latency = duration_ns(latency)
         self._watches = Watches(reader)
-        self._stream = ChangeStream((), _HOLD)
+        self._stream = LiveStream((), _HOLD)
         manager = reader.configuration
         self._verifier = Verifier([] if manager is None else [manager], self._latency, {})
         self._lock = threading.Lock()
@@ -205,7 +161,7 @@ class Shadow:
             ApiError: A kind that is not optional cannot be listed or watched.
         """
         self._watches.start()
-        self._stream = ChangeStream(self._watches.kinds, _HOLD)
+        self._stream = LiveStream(self._watches.kinds, _HOLD)
         try:
             for _ in self._watches.rounds(seconds):
                 for message in self._watches.messages(_BATCH):
@@ -231,7 +187,7 @@ class Shadow:
         """
         with self._lock:
             began = time.monotonic()
-            for change in self._stream.changes(now):
+            for change in self._stream.arrived(now):
                 self._verifier.add(change)
             # Later decisions can still be preceded by changes that have not arrived.
             self._verifier.judge(now - _HOLD - self._latency)
