@@ -85,8 +85,8 @@ def _review_sources(
     for index, source in enumerate(sources):
         location = (*path, index)
         if (source.counter is None) == (source.capacity is None):
-            kind = "Required" if source.counter is None else "Invalid"
-            review.problem(location, "must have either counter or capacity", kind)
+            what = "must have either counter or capacity"
+            review.problem(location, what, "Required" if source.counter is None else "Invalid")
         elif source.counter is not None:
             kinds.add("counter")
             _review_source(source.counter, gates, _review_counter, (*location, "counter"), review)
