@@ -76,7 +76,7 @@ def write_files(contents: Mapping[str | os.PathLike[str], Write], *, mode: int =
     except OSError as error:
         raise StateError(f"{path}: cannot be written: {error.strerror or error}") from error
     except ValueError as error:  # a path that contains a null character
-        raise StateError(f"{path!r}: cannot be written: {error}") from error
+        raise StateError(f"{path!r:.99}: cannot be written: {error}") from error
     finally:
         for draft in drafts:
             with suppress(OSError):

@@ -191,7 +191,7 @@ def test_every_picture_is_valid_svg_with_the_colours_of_the_page(crowded):
         assert len(picture.svg) < 200_000
     hatched = [area for area in marks(charts.usage(crowded), Area) if area.hatched]
     assert crowded.picture("usage").svg.count('<path fill="url(#') == len(hatched) == 3
-    with pytest.raises(kq.errors.InvalidSpecError, match="one of usage, queue"):
+    with pytest.raises(kq.errors.InvalidSpecError, match="known are clusters, consumed"):
         crowded.picture("pie")
 
 

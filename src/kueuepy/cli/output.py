@@ -2,7 +2,6 @@
 
 import math
 import os
-import re
 import shutil
 import signal
 import sys
@@ -35,9 +34,6 @@ _CODES = {"bold": 1, "dim": 2, "red": 31, "yellow": 33, "cyan": 36}
 _WIDE = 10_000
 # The number of characters of a progress bar.
 _BAR = 20
-# A word that a message does not quote in full: a file name has at most 255 characters.
-_ENDLESS = re.compile(r"\S{400,}")
-_QUOTED = 80
 
 
 class UsageError(KueueError):
@@ -106,7 +102,7 @@ def exit_code(returned: int | None) -> int:
 
 def fail(error: Exception, *, json: bool = False) -> None:
     """Print an error as text to standard error, or as JSON to standard output."""
-    message = _ENDLESS.sub(lambda found: f"{found[0][:_QUOTED]}…", str(error))
+    message = str(error)
     if json:
         problems = error.problems if isinstance(error, ManifestError) else ()
         found = {"type": type(error).__name__, "message": message, "problems": list(map(problem_data, problems))}

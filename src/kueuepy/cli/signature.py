@@ -264,6 +264,8 @@ def in_options(message: str, options: Iterable[Option], words: Sequence[str]) ->
         words: The words of the command line; a message that begins with the name of a file remains unchanged.
     """
     flags = {one.name.rstrip("_"): one.flags[-1] for one in options if not one.is_argument}
+    # Paths are edits in Python; --edit is a file, whose errors begin with its name.
+    flags |= {"edit": flags["set"]} if "set" in flags else {}
     names = _NAMES.match(message)
     parts = names[0].split(": ")[:-1] if names else []
     index = max((at for at, part in enumerate(parts) if part in flags and part not in words), default=None)

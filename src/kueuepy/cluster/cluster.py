@@ -10,7 +10,7 @@ import kueuepy.objects as api
 from kueuepy.cluster.names import check_names
 from kueuepy.errors import InvalidSpecError, NotFoundError
 from kueuepy.errors.arguments import checked, checked_methods
-from kueuepy.errors.problems import shown
+from kueuepy.errors.problems import shown, suggestion
 from kueuepy.errors.words import counted
 from kueuepy.look.notebook import repr_html
 from kueuepy.manifest import Limits, Manifest, Note, check
@@ -221,7 +221,8 @@ class Cluster:
         for obj in found:
             if obj.key == key:
                 return obj
-        raise NotFoundError(f'{kind.__name__} "{key}": there is no such object in the cluster')
+        hint = suggestion(key, (obj.key for obj in found))
+        raise NotFoundError(f'{kind.__name__} "{key}": there is no such object in the cluster; {hint}')
 
     # Modified copies.
 
@@ -451,7 +452,7 @@ def dump(cluster: Cluster, path: str | os.PathLike[str] | None = None) -> str:
         True
     """
     if not isinstance(cluster, Cluster):
-        raise InvalidSpecError(f"dump: {cluster!r} is not a Cluster; make one of objects: Cluster(*objects)")
+        raise InvalidSpecError(f"dump: {cluster!r:.99} is not a Cluster; make one of objects: Cluster(*objects)")
     return dump_manifest(cluster.written, path)
 
 
@@ -467,7 +468,7 @@ def flat(objects: Iterable[api.Object | Iterable[api.Object]]) -> Iterator[api.O
         elif isinstance(obj, Iterable) and not isinstance(obj, str | bytes | Mapping):
             yield from flat(obj)
         else:
-            raise InvalidSpecError(f"Cluster: {obj!r} is not an object; use kueuepy.load for manifests")
+            raise InvalidSpecError(f"Cluster: {obj!r:.99} is not an object; use kueuepy.load for manifests")
 
 
 def complete(declared: Manifest) -> Manifest:

@@ -124,7 +124,7 @@ def early_rules(version: str) -> tuple[EarlyRule, ...]:
     """
     found = _VERSION.fullmatch(version) if isinstance(version, str) else None
     if found is None:
-        raise InvalidSpecError(f"version: is {version!r}; it must be a release such as v0.6 or {OLDEST}")
+        raise InvalidSpecError(f"version: is {version!r:.99}; it must be a release such as v0.6 or {OLDEST}")
     return tuple(rule for rule in EARLY_RULES if int(found[1]) < rule.until)
 
 

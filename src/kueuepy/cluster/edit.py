@@ -10,7 +10,7 @@ import msgspec
 
 import kueuepy.objects as api
 from kueuepy.errors import InvalidSpecError, NotFoundError
-from kueuepy.errors.problems import nearest
+from kueuepy.errors.problems import suggestion
 from kueuepy.manifest.convert import from_dict, to_dict
 from kueuepy.manifest.validation import check_read
 from kueuepy.objects.base import without_numpy
@@ -150,8 +150,7 @@ def _alternatives(name: str) -> Iterator[str]:
 
 
 def _near(what: str, name: str, known: set[str]) -> str:
-    close = nearest(name, known)
-    return f'"{name}" names no {what}' + (f'; did you mean "{close}"?' if close else "")
+    return f'"{name}" names no {what}; {suggestion(name, known)}'
 
 
 def _quotas(objects: Iterable[api.Object], obj: api.Object) -> frozenset[tuple[str, str]]:
@@ -171,7 +170,8 @@ def _changed(obj: api.Object, path: str, field: str, value: Any, quotas: frozens
     try:
         return from_dict(doc)
     except InvalidSpecError as error:
-        raise InvalidSpecError(f'edit: "{path}": {error}') from None
+        is_unknown = {problem.kind for _, problem in getattr(error, "problems", ())} == {"Unknown"}
+        raise (NotFoundError if is_unknown else InvalidSpecError)(f'edit: "{path}": {error}') from None
 
 
 def _steps(path: str, field: str) -> list[tuple[str, str | None]]:
@@ -180,7 +180,7 @@ def _steps(path: str, field: str) -> list[tuple[str, str | None]]:
         step = _STEP.match(field, end)
         if step is None:
             raise InvalidSpecError(
-                f'edit: "{path}": {field[end:]!r} is not a field; it must be such as name[selector].name'
+                f'edit: "{path}": {field[end:]!r:.99} is not a field; it must be such as name[selector].name'
             )
         found.append((step["field"], step["selector"] and step["selector"][1:-1]))
         end = step.end()

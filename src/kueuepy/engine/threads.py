@@ -25,7 +25,7 @@ def number_of_threads(threads: int | None) -> int:
         return cores()
     most = 1024
     if isinstance(threads, bool) or not isinstance(threads, Integral) or not 1 <= threads <= most:
-        raise InvalidSpecError(f"threads: is {threads!r}; it must be from 1 to {most}")
+        raise InvalidSpecError(f"threads: is {threads!r:.99}; it must be from 1 to {most}")
     return int(threads)
 
 

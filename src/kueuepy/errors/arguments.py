@@ -19,12 +19,14 @@ from functools import wraps
 from typing import Any, Literal, ParamSpec, TypeVar, Union, get_args, get_origin
 
 from kueuepy.errors import InvalidSpecError, KueueError
+from kueuepy.errors.problems import suggestion
 
 P = ParamSpec("P")
 R = TypeVar("R")
 C = TypeVar("C", bound=type)
 F = TypeVar("F", bound="Callable[..., Any]")
 _checking: set[Callable[..., Any]] = set()
+_UNKNOWN = re.compile(r"unexpected keyword argument '(\w+)'$")
 _MOST = 100  # maximum number of checked elements, and of characters of a shown value
 
 
@@ -71,8 +73,10 @@ def raise_fault(function: Callable[..., Any], args: tuple[Any, ...], options: di
     called = function.__qualname__.removesuffix(".__init__")
     try:
         given = signature.bind(*args, **options).arguments
-    except TypeError:  # a wrong number of arguments
+    except TypeError:  # a wrong number of arguments, or an unknown one
         given = {}
+        if unknown := _UNKNOWN.search(str(error)):
+            error.args = (f"{error}; {suggestion(unknown[1], signature.parameters.keys() - {'self'})}",)
     names = _Names(inspect.unwrap(function).__globals__)
     for name, value in given.items():
         parameter = signature.parameters[name]

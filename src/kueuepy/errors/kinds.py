@@ -2,10 +2,16 @@
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from typing_extensions import Self
+
+
+# A word that a message does not quote in full: a file name has at most 255 characters.
+_ENDLESS = re.compile(r"\S{400,}")
+_QUOTED = 80
 
 
 class KueueError(Exception):
@@ -19,6 +25,10 @@ class KueueError(Exception):
 
     about: object = None
     path: tuple[str | int, ...] = ()
+
+    def __str__(self) -> str:
+        """Return the message, in which very long words are shortened."""
+        return _ENDLESS.sub(lambda found: f"{found[0][:_QUOTED]}…", str(self.args[0])) if self.args else ""
 
     def locate(self, where: str) -> None:
         """Add a position in a file to the message."""
@@ -36,10 +46,6 @@ class InvalidSpecError(KueueError, ValueError):
 
 class NotFoundError(KueueError, KeyError):
     """A name refers to an object that does not exist."""
-
-    def __str__(self) -> str:
-        """Return the message itself; `KeyError` would return its `repr`."""
-        return str(self.args[0]) if self.args else ""
 
 
 class DuplicateError(KueueError, ValueError):

@@ -123,13 +123,13 @@ def nearest(word: str, known: Iterable[str]) -> str | None:
     return next(iter(get_close_matches(word[:100], sorted(known), n=1, cutoff=0.6)), None)
 
 
-def suggestion(word: str, known: Iterable[str], listed: str = "the API reference lists the known names") -> str:
-    """Return a hint with the most similar known word, or with all known words.
+def suggestion(word: str, known: Iterable[str], listed: str = "") -> str:
+    """Return a hint with the most similar known word, or with the known words.
 
     Args:
         word: The unknown word.
         known: The known words.
-        listed: The hint if no known word is similar and there are many.
+        listed: The hint if no known word is similar and there are many. Default: the first of the known words.
 
     >>> suggestion("nominalQouta", ["name", "nominalQuota"])
     'did you mean "nominalQuota"?'
@@ -138,7 +138,9 @@ def suggestion(word: str, known: Iterable[str], listed: str = "the API reference
     close = nearest(word, words) or next((other for other in words if other.lower() == word.lower()), None)
     if close:
         return f'did you mean "{close}"?'
-    return f"known are {', '.join(words) or 'none'}" if len(words) <= _FEW else listed
+    if len(words) > _FEW:
+        return listed or f"known are {', '.join(words[:_FEW])} and {len(words) - _FEW} others"
+    return f"known are {', '.join(words) or 'none'}"
 
 
 def shown(value: object) -> str:

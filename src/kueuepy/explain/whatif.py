@@ -92,7 +92,7 @@ def ask(state: SchedulerState, items: Iterable[Any]) -> Answers:
     if isinstance(items, Question):
         raise InvalidSpecError("try_admit_many: is one Question; give a list of them, or use try_admit")
     if not isinstance(items, Iterable) or isinstance(items, str | bytes):
-        raise InvalidSpecError(f"try_admit_many: {items!r} is not a list of workloads, Questions, jobs or rows")
+        raise InvalidSpecError(f"try_admit_many: {items!r:.99} is not a list of workloads, Questions, jobs or rows")
     subjects = [subject for item in items for subject in _subjects(state, item)]
     return Answers(state.engine.ask(subjects, state.not_modelled))
 

@@ -109,7 +109,7 @@ def chosen_names(chosen: Any) -> Sequence[str] | None:
     """
     is_names = isinstance(chosen, list | tuple | set | frozenset | Mapping) and all(isinstance(n, str) for n in chosen)
     if chosen is not None and not is_names:
-        raise InvalidSpecError(f"dispatcher: chose {chosen!r}; it must be a list of names of clusters, or None")
+        raise InvalidSpecError(f"dispatcher: chose {chosen!r:.99}; it must be a list of names of clusters, or None")
     return None if chosen is None else list(chosen)
 
 
@@ -128,13 +128,13 @@ def dispatcher_of(given: Dispatcher | DispatcherName | None, configuration: Conf
         named: Dispatcher = _BY_NAME[given]()
         return named
     if not isinstance(given, AllAtOnce | Incremental | External):
-        raise InvalidSpecError(f"dispatcher: is {given!r}; it must be AllAtOnce, Incremental or External")
+        raise InvalidSpecError(f"dispatcher: is {given!r:.99}; it must be AllAtOnce, Incremental or External")
     if isinstance(given, Incremental):
         if not isinstance(given.step, int) or given.step < 1:
-            raise InvalidSpecError(f"dispatcher: step: is {given.step!r}; it must be an integer of at least 1")
+            raise InvalidSpecError(f"dispatcher: step: is {given.step!r:.99}; it must be an integer of at least 1")
         duration_ns(given.round)
     if isinstance(given, External) and given.choose is not None and not callable(given.choose):
-        raise InvalidSpecError(f"dispatcher: choose: is {given.choose!r}; it must be a function")
+        raise InvalidSpecError(f"dispatcher: choose: is {given.choose!r:.99}; it must be a function")
     return given
 
 

@@ -253,7 +253,7 @@ class FleetScheduler:
         """
         if not isinstance(self.fleet.dispatcher, External):
             raise StateError(
-                f"nominate: the dispatcher is {self.fleet.dispatcher!r}; only External leaves it to others"
+                f"nominate: the dispatcher is {self.fleet.dispatcher!r:.99}; only External leaves it to others"
             )
         with self._change():
             found = session_of(self.manager).state.id_of(workload)

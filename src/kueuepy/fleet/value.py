@@ -66,7 +66,7 @@ def check_path(path: str, clusters: Mapping[str, Cluster]) -> None:
 
 def _check(name: str, cluster: Cluster, path: str) -> None:
     try:
-        edited_all(cluster.objects(), cluster.configuration, {path: None})
+        edited_all(cluster.objects(), cluster.configuration, {path: ""})
     except NotFoundError as error:
         raise NotFoundError(f"{name}: {error.args[0]}") from None
     except InvalidSpecError:
@@ -360,7 +360,7 @@ _SHOWN = 5
 
 def _cluster(where: str, given: object) -> Cluster:
     if not isinstance(given, Cluster):
-        raise InvalidSpecError(f"Fleet: {where}: is {given!r}; it must be a Cluster")
+        raise InvalidSpecError(f"Fleet: {where}: is {given!r:.99}; it must be a Cluster")
     if given.workloads or given.jobs:
         raise UnsupportedError(f"Fleet: {where}: has workloads; a fleet starts without any, give them as jobs")
     return given
@@ -368,11 +368,13 @@ def _cluster(where: str, given: object) -> Cluster:
 
 def _workers(given: Mapping[str, Cluster]) -> dict[str, Cluster]:
     if not isinstance(given, Mapping) or not given:
-        raise InvalidSpecError(f"Fleet: workers: is {given!r}; it must be a mapping of names to Clusters, not empty")
+        raise InvalidSpecError(
+            f"Fleet: workers: is {given!r:.99}; it must be a mapping of names to Clusters, not empty"
+        )
     found = {}
     for name, cluster in given.items():
         if not isinstance(name, str) or not name or name == "manager":
-            raise InvalidSpecError(f'Fleet: workers: {name!r}: it must be the name of a cluster, and not "manager"')
+            raise InvalidSpecError(f'Fleet: workers: {name!r:.99}: it must be the name of a cluster, and not "manager"')
         found[name] = _cluster(f"worker {name}", cluster)
         for check in cluster.admission_checks:
             if check.controller_name == CONTROLLER:

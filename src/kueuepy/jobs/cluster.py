@@ -359,11 +359,11 @@ def checked_manifest(manifest: Document) -> Document:
         InvalidSpecError: A field has a wrong type.
     """
     if not isinstance(manifest, dict):
-        raise InvalidSpecError(f"{manifest!r} is not a manifest; it must be an object with kind and metadata")
+        raise InvalidSpecError(f"{manifest!r:.99} is not a manifest; it must be an object with kind and metadata")
     if manifest.get("kind") != "List":
         check_metadata(manifest)
     elif not isinstance(manifest.get("items") or [], list | tuple):
-        raise InvalidSpecError(f"List: items: is {manifest['items']!r}; it must be a list")
+        raise InvalidSpecError(f"List: items: is {manifest['items']!r:.99}; it must be a list")
     return manifest
 
 

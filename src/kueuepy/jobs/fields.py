@@ -26,7 +26,7 @@ def without_nulls(value: Any) -> Any:
     if isinstance(value, list):
         return [without_nulls(item) for item in value]
     if isinstance(value, str) and SURROGATE.search(value):
-        raise InvalidSpecError(f"{value!r} holds half of a surrogate pair; it must be valid Unicode")
+        raise InvalidSpecError(f"{value!r:.99} holds half of a surrogate pair; it must be valid Unicode")
     return copy.deepcopy(value)
 
 
@@ -39,7 +39,7 @@ def manifests(documents: Iterable[Any]) -> "tuple[Document, ...]":
     found = tuple(documents)
     for document in found:
         if not isinstance(document, dict):
-            raise InvalidSpecError(f"{document!r} is not a manifest; it must be an object with kind and metadata")
+            raise InvalidSpecError(f"{document!r:.99} is not a manifest; it must be an object with kind and metadata")
     return found
 
 
@@ -245,5 +245,5 @@ class Section:
         if value is None:
             return default
         if not isinstance(value, kind) or (isinstance(value, bool) and kind is not bool):
-            raise self.error(key, f"is {value!r}; it must be {wanted}")
+            raise self.error(key, f"is {value!r:.99}; it must be {wanted}")
         return value

@@ -84,9 +84,11 @@ def register(job_type: JobType, kind: str, *api_versions: str) -> None:
         InvalidSpecError: No API version is given, or an argument has a wrong type.
     """
     if not isinstance(kind, str) or not all(isinstance(version, str) for version in api_versions):
-        raise InvalidSpecError(f"kind {kind!r} of {api_versions!r}: must be texts, such as MyJob and example.com/v1")
+        raise InvalidSpecError(
+            f"kind {kind!r:.99} of {api_versions!r:.99}: must be texts, such as MyJob and example.com/v1"
+        )
     if not callable(job_type):
-        raise InvalidSpecError(f'kind "{kind}": job_type: is {job_type!r}; it must be a class such as BaseJob')
+        raise InvalidSpecError(f'kind "{kind}": job_type: is {job_type!r:.99}; it must be a class such as BaseJob')
     if not api_versions:
         raise InvalidSpecError(f'kind "{kind}": has no API version; give at least one, such as example.com/v1')
     for version in api_versions:

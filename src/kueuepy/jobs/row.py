@@ -163,7 +163,7 @@ def _is_missing(value: Any) -> bool:
 def _whole(where: str, values: Mapping[str, Any], column: str, default: int) -> int:
     value = values.get(column, default)
     if not _is_number(value) or int(value) != value:
-        raise InvalidSpecError(f"{where}: {column}: is {value!r}; it must be a whole number")
+        raise InvalidSpecError(f"{where}: {column}: is {value!r:.99}; it must be a whole number")
     return int(value)
 
 
@@ -192,8 +192,10 @@ def _of_seconds(where: str, column: str, value: Any) -> int:
     seconds = Fraction(value) if isinstance(value, str) and _SECONDS.fullmatch(value) else value
     if not _is_number(seconds) or seconds < 0:
         example = "2024-05-01T12:00:00Z" if column == "submit" else "1h30m"
-        raise InvalidSpecError(f"{where}: {column}: is {value!r}; it must be a number of seconds, or such as {example}")
+        raise InvalidSpecError(
+            f"{where}: {column}: is {value!r:.99}; it must be a number of seconds, or such as {example}"
+        )
     if seconds > _LONGEST:
-        raise InvalidSpecError(f"{where}: {column}: is {value!r}; it must be at most {_LONGEST} seconds")
+        raise InvalidSpecError(f"{where}: {column}: is {value!r:.99}; it must be at most {_LONGEST} seconds")
     # A float of seconds times 10**9 would round; a fraction is exact.
     return round((seconds if isinstance(seconds, Fraction) else Fraction(str(seconds))) * SECOND)

@@ -117,7 +117,7 @@ def parse_layers(metadata: Section) -> list[Document]:
     text = annotations.text(keys.SLICE_CONSTRAINTS)
     layers = _layers(text)
     if layers is None:
-        what = f"is {text!r}; it must be a JSON list of objects with a topology and a size"
+        what = f"is {text!r:.99}; it must be a JSON list of objects with a topology and a size"
         raise annotations.error(keys.SLICE_CONSTRAINTS, what)
     if not 1 <= len(layers) <= _MAX_LAYERS:
         raise annotations.error(keys.SLICE_CONSTRAINTS, f"has {len(layers)} layers; it must have 1 to {_MAX_LAYERS}")

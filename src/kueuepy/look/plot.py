@@ -24,16 +24,17 @@ _PIXELS = 100
 _POINTS = 72 / _PIXELS
 
 
-def axes_of(ax: Any = None) -> Any:
-    """Return the given Axes or the Axes of a new figure.
+def axes_of(ax: Any = None, rows: int = 0) -> Any:
+    """Return the given Axes or the Axes of a new figure; with `rows`, a list of Axes below each other.
 
     Raises:
         UnsupportedError: matplotlib is not installed.
     """
     pyplot = imported("matplotlib.pyplot", "plot", '"kueuepy[plot]"')
     if ax is None:
-        _, ax = pyplot.subplots(figsize=(9, 4.2), layout="constrained")
-    return ax
+        size = (9, 4.2 * max(rows, 1))
+        _, ax = pyplot.subplots(max(rows, 1), figsize=size, layout="constrained", squeeze=not rows)
+    return list(ax.flat) if rows else ax
 
 
 def draw(chart: Chart, ax: Any = None) -> Any:

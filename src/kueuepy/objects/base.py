@@ -1,7 +1,7 @@
 """Base classes of all API objects: the name and the Kubernetes metadata that Kueue reads."""
 
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from decimal import Decimal
 from functools import cache
 from numbers import Integral, Real
@@ -100,6 +100,25 @@ def without_numpy(value: Any) -> Any:
 
 class Value(msgspec.Struct, frozen=True, rename="camel", forbid_unknown_fields=True, omit_defaults=True, gc=False):
     """Base class of immutable structs. Fields are in snake_case in Python and in camelCase in manifests."""
+
+    def __rich_repr__(self) -> Iterator[tuple[str, Any]]:
+        """Yield the fields that do not have their default."""
+        for name, usual in _defaults(type(self)):
+            if (value := getattr(self, name)) != usual:
+                yield name, value
+
+    def __repr__(self) -> str:
+        """Return the class and the fields that do not have their default."""
+        return f"{type(self).__name__}({', '.join(f'{name}={value!r}' for name, value in self.__rich_repr__())})"
+
+
+@cache
+def _defaults(cls: type[Value]) -> list[tuple[str, Any]]:
+    """Return the fields of a struct with their defaults; a required field has a default that no value equals."""
+    return [
+        (one.name, one.default if one.default_factory is msgspec.NODEFAULT else one.default_factory())
+        for one in msgspec.structs.fields(cls)
+    ]
 
 
 class Timed(Value, frozen=True):

@@ -125,7 +125,7 @@ class ResourceGroup(Collection, frozen=True):
         """
         if not isinstance(quotas, Mapping) or not all(isinstance(table, Mapping) for table in quotas.values()):
             raise InvalidSpecError(
-                f"ResourceGroup.of: is {quotas!r}; it must be quotas by flavor and resource, such as "
+                f"ResourceGroup.of: is {quotas!r:.99}; it must be quotas by flavor and resource, such as "
                 '{"default": {"cpu": 9, "memory": "36Gi"}}'
             )
         covered = tuple(next(iter(quotas.values()), {}))

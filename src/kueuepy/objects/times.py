@@ -158,7 +158,7 @@ def later(now: int, duration: Duration) -> int:
     then = now + duration_ns(duration)
     if then > LONGEST:
         raise InvalidSpecError(
-            f"duration: is {duration!r}; it must end at {LATEST} at most, now is second {now / SECOND:g}"
+            f"duration: is {duration!r:.99}; it must end at {LATEST} at most, now is second {now / SECOND:g}"
         )
     return then
 

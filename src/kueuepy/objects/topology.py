@@ -139,7 +139,7 @@ def _slices(slices: Sequence[tuple[str, int]]) -> dict[str, Any]:
     try:
         layers = [(str(level), int(size)) for level, size in slices]
     except (TypeError, ValueError):
-        raise InvalidSpecError(f'slices: is {slices!r}; it must be a list such as [("rack", 16)]') from None
+        raise InvalidSpecError(f'slices: is {slices!r:.99}; it must be a list such as [("rack", 16)]') from None
     if len(layers) == 1:
         level, size = layers[0]
         return {"podSetSliceRequiredTopology": level, "podSetSliceSize": size}

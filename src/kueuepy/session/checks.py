@@ -125,11 +125,12 @@ def checks_of(checks: Mapping[str, Check]) -> dict[str, Check]:
         InvalidSpecError: The argument is not a mapping of strings to functions or controllers.
     """
     if not isinstance(checks, Mapping):
-        raise InvalidSpecError(f"checks: is {checks!r}; it must be a mapping of controllerNames to functions")
+        raise InvalidSpecError(f"checks: is {checks!r:.99}; it must be a mapping of controllerNames to functions")
     for name, check in checks.items():
         if not isinstance(name, str) or not (callable(check) or callable(getattr(check, "review", None))):
             raise InvalidSpecError(
-                f"checks: {name!r}: is {check!r}; the name must be a string, and the check a function or a controller"
+                f"checks: {name!r:.99}: is {check!r:.99}; the name must be a string, and the check a function or a "
+                "controller"
             )
     return dict(checks)
 
@@ -161,7 +162,7 @@ def answer(check: Check, request: CheckRequest) -> CheckAnswer | None:
         return None
     if not isinstance(answered, CheckAnswer) or answered.state not in _STATES:
         raise InvalidSpecError(
-            f'AdmissionCheck "{request.check.name}": answers {answered!r}; it must be one of {", ".join(_STATES)}, '
+            f'AdmissionCheck "{request.check.name}": answers {answered!r:.99}; it must be one of {", ".join(_STATES)}, '
             "a CheckAnswer, or None"
         )
     state = request.state

@@ -79,6 +79,6 @@ def expect_object(method: str, obj: object) -> None:
         InvalidSpecError: The argument is not an object, or its name is not a string.
     """
     if not isinstance(obj, Object):
-        raise InvalidSpecError(f"{method}: {obj!r} is not an object; it must be one, such as a LocalQueue")
+        raise InvalidSpecError(f"{method}: {obj!r:.99} is not an object; it must be one, such as a LocalQueue")
     if not isinstance(obj.name, str):
-        raise InvalidSpecError(f"{method}: {type(obj).__name__}: name: is {obj.name!r}; it must be a string")
+        raise InvalidSpecError(f"{method}: {type(obj).__name__}: name: is {obj.name!r:.99}; it must be a string")

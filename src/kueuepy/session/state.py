@@ -12,11 +12,16 @@ from kueuepy.cluster.unmodelled import unmodelled
 from kueuepy.engine.decisions import Admitted
 from kueuepy.errors import InvalidSpecError, NotFoundError, StateError
 from kueuepy.errors.arguments import is_text
+from kueuepy.errors.problems import suggestion
 from kueuepy.objects.times import EPOCH, Timestamp
 from kueuepy.session.checks import Check
 from kueuepy.session.status import live_workload
 from kueuepy.session.store import Store
 from kueuepy.session.submission import JobContext
+
+# A key is compared with as many others for a suggestion, which takes some milliseconds.
+_COMPARED = 1000
+_KEY = "a key is namespace/name"
 
 
 @dataclass(slots=True)
@@ -91,7 +96,7 @@ class SchedulerState:
             InvalidSpecError: The key is not a string.
         """
         if not isinstance(key, str) or not is_text(key):
-            raise InvalidSpecError(f"Workload: {key!r} is not a key; it must be a string such as namespace/name")
+            raise InvalidSpecError(f"Workload: {key!r:.99} is not a key; it must be a string such as namespace/name")
         full = key if "/" in key else f"default/{key}"
         found = self.engine.find(full)
         if found >= 0:
@@ -99,7 +104,7 @@ class SchedulerState:
         named = [known for known in self.store.jobs.keys() if full in self._names_of_job(known)]  # noqa: SIM118
         if len(named) == 1:
             return self.engine.find(named[0])
-        hint = f"its job has {', '.join(named[:9])}" if named else "a key is namespace/name"
+        hint = f"its job has {', '.join(named[:9])}" if named else suggestion(full, self.keys()[:_COMPARED], _KEY)
         raise NotFoundError(f'Workload "{key}": there is no such workload; {hint}')
 
     def keys(self) -> tuple[str, ...]:

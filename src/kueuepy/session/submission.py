@@ -90,7 +90,7 @@ def submissions(items: Iterable[Any], around: JobContext) -> Iterator[SubmittedW
         elif isinstance(item, Iterable) and not isinstance(item, str | bytes):
             yield from submissions(item, around)
         else:
-            raise InvalidSpecError(f"submit: {item!r} is not a Workload, job, row or frame")
+            raise InvalidSpecError(f"submit: {item!r:.99} is not a Workload, job, row or frame")
 
 
 def _with_pods_together(items: Iterable[Any]) -> Iterator[Any]:

@@ -82,7 +82,9 @@ class JobColumns(Columns):
             )
         for name in columns:
             if not isinstance(name, str) or not is_unicode(name):
-                raise InvalidSpecError(f"Jobs: columns: {name!r} is not the name of a column; it must be text in UTF-8")
+                raise InvalidSpecError(
+                    f"Jobs: columns: {name!r:.99} is not the name of a column; it must be text in UTF-8"
+                )
         location = where or (lambda row: f"jobs row {row}")
         named = by_name(columns)
         if absent := [name for name in ("queue", "submit", "runtime") if name not in named]:
@@ -259,7 +261,7 @@ class JobColumns(Columns):
             row = int((~allowed).argmax())
             seconds = int(self._columns[column][row]) / SECOND
             raise InvalidSpecError(
-                f'{method}: {factor!r}: jobs row {row}, column "{column}": {seconds:g} s '
+                f'{method}: {factor!r:.99}: jobs row {row}, column "{column}": {seconds:g} s '
                 f"becomes too large; the job must end by {LATEST}"
             )
 
@@ -274,7 +276,7 @@ class JobColumns(Columns):
             InvalidSpecError: `p` is not between 0 and 1.
         """
         if not 0 <= p <= 1:
-            raise InvalidSpecError(f"thin: {p!r}; it must be from 0 to 1")
+            raise InvalidSpecError(f"thin: {p!r:.99}; it must be from 0 to 1")
         return self.where(draws(seed, "thin", len(self)) < p)
 
     def shuffle_days(self, seed: int = 0) -> Self:
@@ -369,7 +371,7 @@ class JobColumns(Columns):
         """
         if not isinstance(submit, np.ndarray) or submit.dtype.kind not in "iufM" or submit.shape != (len(self),):
             raise InvalidSpecError(
-                f"Jobs.moved_to: submit: is {submit!r}; it must be an array of {len(self)} numbers or datetimes"
+                f"Jobs.moved_to: submit: is {submit!r:.99}; it must be an array of {len(self)} numbers or datetimes"
             )
         return self._moved_to(read_column(Column("submit", submit, lambda row: f"Jobs.moved_to: row {row}"), []))
 
@@ -407,7 +409,7 @@ class JobColumns(Columns):
 
 def _check_factor(method: str, factor: float) -> None:
     if not 0 < factor < LONGEST:
-        raise InvalidSpecError(f"{method}: {factor!r}; it must be more than 0, and at most {LONGEST}")
+        raise InvalidSpecError(f"{method}: {factor!r:.99}; it must be more than 0, and at most {LONGEST}")
 
 
 def _small_memory(columns: Mapping[str, Any]) -> list[Note]:

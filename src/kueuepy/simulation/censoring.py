@@ -59,7 +59,7 @@ def completed(table: JobColumns, how: Any, seed: int) -> JobColumns:
         chosen = np.flatnonzero(rows)
         runtime[chosen] = _beyond(how, runtime[chosen], seed)
     else:
-        raise InvalidSpecError(f'censored: {how!r}; it must be "drop", "exponential" or a distribution')
+        raise InvalidSpecError(f'censored: {how!r:.99}; it must be "drop", "exponential" or a distribution')
     return table._changed(runtime=runtime, **{COLUMN: np.zeros(len(table), bool)})  # noqa: SLF001 - same package
 
 

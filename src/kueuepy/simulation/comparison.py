@@ -18,12 +18,13 @@ from kueuepy.explain.words import amount, share_text
 from kueuepy.fleet import Fleet
 from kueuepy.look.notebook import MOST_ROWS, Sheet, repr_html, repr_text
 from kueuepy.look.numbers import duration
+from kueuepy.look.plot import axes_of, draw
 from kueuepy.simulation.catalogue import FLEET_FIGURES, SHOWN, figure_text, titled
 from kueuepy.simulation.changes import DecisionChange, JobChange, decisions_of, jobs_of, queues_of
 from kueuepy.simulation.confidence import differences
 from kueuepy.simulation.model import SimulateSettings
 from kueuepy.simulation.pages import words
-from kueuepy.simulation.pictures.catalogue import drawn_beside, in_order
+from kueuepy.simulation.pictures.catalogue import data_alike, drawn_beside, in_order
 from kueuepy.simulation.pictures.charts import PictureOptions
 from kueuepy.simulation.simulate import Simulation
 from kueuepy.simulation.warn import AFTER_LAST
@@ -238,6 +239,28 @@ class Comparison:
             StateError: The picture needs a table that was not recorded.
         """
         return drawn_beside(self.results, name, **options)
+
+    @spelled_out(PictureOptions)
+    def plot(self, name: PictureName = "shares", **options: Unpack[PictureOptions]) -> list[Any]:
+        """Draw the pictures of all policies below each other with matplotlib, with the same axes.
+
+        Args:
+            name: The name of a picture, as for `Result.picture`; `shares` by default.
+            options: Options of the picture, as for `Result.picture`.
+
+        Returns:
+            The Axes, one for each policy.
+
+        Raises:
+            InvalidSpecError: The picture does not exist.
+            StateError: The picture needs a table that was not recorded.
+            UnsupportedError: matplotlib is not installed.
+        """
+        charts = data_alike(list(self.results.values()), name, **options)
+        axes = axes_of(rows=len(charts))
+        for ax, policy, chart in zip(axes, self.names, charts, strict=True):
+            draw(msgspec.structs.replace(chart, policy=policy), ax)
+        return axes
 
     def _warnings(self) -> list[str]:
         every = [(name, text) for name, result in self.results.items() for text in result.warnings]

@@ -161,7 +161,7 @@ class FleetPrepared(Prepared):
             return None
         for name in chosen:
             if name not in names:
-                raise NotFoundError(f'dispatcher: chose {chosen!r}; "{name}" is not one of {", ".join(names)}')
+                raise NotFoundError(f'dispatcher: chose {chosen!r:.99}; "{name}" is not one of {", ".join(names)}')
         return [names[name] for name in chosen]
 
     @property

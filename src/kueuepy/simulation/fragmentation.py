@@ -62,7 +62,7 @@ class FragmentationSeries(msgspec.Struct, frozen=True):
         """
         if level not in self.levels:
             known = ", ".join(map(repr, self.levels))
-            raise InvalidSpecError(f"fragmentation: level: {level!r}; it must be one of {known}")
+            raise InvalidSpecError(f"fragmentation: level: {level!r:.99}; it must be one of {known}")
         values = self.table["if_empty" if empty else "largest"].reshape(-1, len(self.sizes), len(self.levels))
         found: NDArray[np.int64] = values[:, :, self.levels.index(level)].T
         return found

@@ -132,7 +132,7 @@ def rate_of(rate: float | str) -> float:
     except (ValueError, ZeroDivisionError):
         found = 0.0
     if not 0 < found < float("inf"):
-        raise InvalidSpecError(f"rate: {rate!r}; it must be more than 0 a second, or such as 30/h")
+        raise InvalidSpecError(f"rate: {rate!r:.99}; it must be more than 0 a second, or such as 30/h")
     return found
 
 
@@ -263,7 +263,7 @@ class GeneratedJobs(JobColumns):
         """
         at_peak = clock_time("peak", peak) / SECOND
         if not ratio >= 1:
-            raise InvalidSpecError(f"ratio: {ratio!r}; it must be 1 or more")
+            raise InvalidSpecError(f"ratio: {ratio!r:.99}; it must be 1 or more")
         mean, swing = rate_of(rate), (ratio - 1) / (ratio + 1)
         highest = mean * (1 + swing)
         count = _enough(highest, days * _DAY)
@@ -297,7 +297,7 @@ class GeneratedJobs(JobColumns):
         """
         for name, value in (("load", load), ("gpus", gpus), ("days", days)):
             if not 0 < value < float("inf"):
-                raise InvalidSpecError(f"gpu_mix: {name}: is {value!r}; it must be more than 0")
+                raise InvalidSpecError(f"gpu_mix: {name}: is {value!r:.99}; it must be more than 0")
         sizes, parts, medians = np.array(_SIZES), np.array(_PARTS), np.array(_MEDIANS)
         work = float((parts * sizes * medians).sum() * np.exp(_SIGMA**2 / 2))
         count = _enough(load * gpus / work, days * _DAY)

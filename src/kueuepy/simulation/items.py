@@ -130,7 +130,7 @@ def jobs_of(items: Any, around: JobContext | None = None) -> JobColumns:
 
 def _no_job(item: Any) -> InvalidSpecError:
     return InvalidSpecError(
-        f"jobs: {item!r} is not a job; read files with Jobs.read, or with kueuepy.load and pass its jobs"
+        f"jobs: {item!r:.99} is not a job; read files with Jobs.read, or with kueuepy.load and pass its jobs"
     )
 
 

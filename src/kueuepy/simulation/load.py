@@ -224,7 +224,7 @@ def _quotas(jobs: JobColumns, rows: NDArray[np.int64], headroom: float, span: fl
         InvalidSpecError: The headroom is negative or not finite.
     """
     if not 0 <= headroom < math.inf:
-        raise InvalidSpecError(f"cluster_of: headroom: {headroom!r}; it must be 0 or more")
+        raise InvalidSpecError(f"cluster_of: headroom: {headroom!r:.99}; it must be 0 or more")
     pods: Any = jobs["pods"][rows] if "pods" in jobs.names else 1
     found, runtime = {}, np.maximum(jobs["runtime"][rows], 0) / SECOND
     for resource in jobs.resources:

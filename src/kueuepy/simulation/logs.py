@@ -148,7 +148,7 @@ def _numbers(source: Source) -> tuple[str, NDArray[np.float64]]:
     if len(found) != len(body) * _FIELDS:
         for number, line in body.items():
             if not _is_job(line):
-                raise InvalidSpecError(f"{source.path}:{number}: {line.strip()!r}; a job must be {_FIELDS} numbers")
+                raise InvalidSpecError(f"{source.path}:{number}: {line.strip()!r:.99}; a job must be {_FIELDS} numbers")
     return header, found.reshape(-1, _FIELDS)
 
 
@@ -532,13 +532,13 @@ def read(
     """
     source = path if isinstance(path, Source) else Source(path)
     if name in FORMER["format"]:
-        raise InvalidSpecError(f"format: {name!r} no longer exists: {FORMER['format'][name]}")
+        raise InvalidSpecError(f"format: {name!r:.99} no longer exists: {FORMER['format'][name]}")
     if name not in ("auto", *_READERS):
-        raise InvalidSpecError(f"format: {name!r}; it must be auto or one of {', '.join(_READERS)}")
+        raise InvalidSpecError(f"format: {name!r:.99}; it must be auto or one of {', '.join(_READERS)}")
     format_ = _format_of(source, columns) if name == "auto" else name
     more, reader = {**options, **({} if columns is None else {"map": columns})}, _READERS[format_]
     if unknown := sorted(set(more) - set(signature(reader).parameters)):
-        raise InvalidSpecError(f"format {format_}: takes no option {unknown[0]!r}")
+        raise InvalidSpecError(f"format {format_}: takes no option {unknown[0]!r:.99}")
     if defaults is not None and "defaults" in signature(reader).parameters:
         more["defaults"] = defaults
     return reader(source, **more)

@@ -62,7 +62,7 @@ class RunModel(msgspec.Struct, frozen=True):
         """
         known = ("restart", "checkpoint", "resume")
         if self.on_eviction not in known:
-            raise InvalidSpecError(f"model: on_eviction {self.on_eviction!r}; it must be one of {', '.join(known)}")
+            raise InvalidSpecError(f"model: on_eviction {self.on_eviction!r:.99}; it must be one of {', '.join(known)}")
         times = {name: span(f"model: {name}", getattr(self, name)) for name in ("every", "cost", "restore", "grace")}
         if self.on_eviction == "checkpoint" and not times["every"]:
             raise InvalidSpecError('model: on_eviction "checkpoint" needs every > 0')
@@ -123,7 +123,7 @@ class Recording(msgspec.Struct, frozen=True):
             return 0
         if found := span("record: usage", self.usage):
             return found
-        raise InvalidSpecError(f"record: usage: {self.usage!r}; it must be changes, or a time of more than 0")
+        raise InvalidSpecError(f"record: usage: {self.usage!r:.99}; it must be changes, or a time of more than 0")
 
     def options(self) -> dict[str, bool]:
         """Return the options for the core."""
@@ -228,7 +228,7 @@ def delay_options(delays: Sequence[Delay], seed: int, changed: Callable[[Any], l
         where = f"delays[{index}]"
         if isinstance(delay, CheckDelay):
             if not 0 <= delay.fails <= 1:
-                raise InvalidSpecError(f"{where}: fails {delay.fails!r}; it must be from 0 to 1")
+                raise InvalidSpecError(f"{where}: fails {delay.fails!r:.99}; it must be from 0 to 1")
             times = _table(seed, f"check {delay.check}", delay.delay)
             fails = _parts(seed, f"fails {delay.check}")
             objects = [] if delay.capacity is None else changed(delay.capacity)
@@ -243,19 +243,23 @@ def delay_options(delays: Sequence[Delay], seed: int, changed: Callable[[Any], l
         elif isinstance(delay, Failures):
             found["failures"].append(_failures(where, delay, seed))
         else:
-            raise InvalidSpecError(f"{where}: {delay!r}; it must be a CheckDelay, a Startup or Failures")
+            raise InvalidSpecError(f"{where}: {delay!r:.99}; it must be a CheckDelay, a Startup or Failures")
     return found
 
 
 def _failures(where: str, delay: Failures, seed: int) -> dict[str, Any]:
     mtbf = span(f"{where}: mtbf", delay.mtbf)
     if len(delay.unit) != 1 or not mtbf:
-        raise InvalidSpecError(f"{where}: unit {dict(delay.unit)}, mtbf {delay.mtbf!r}; one resource and more than 0")
+        raise InvalidSpecError(
+            f"{where}: unit {dict(delay.unit)}, mtbf {delay.mtbf!r:.99}; one resource and more than 0"
+        )
     ((resource, amount),) = delay.unit.items()
     # CPU is counted in millicores, which must fit into 64 bits.
     most = LONGEST // 1000
     if not isinstance(amount, Integral) or isinstance(amount, bool) or not 1 <= amount <= most:
-        raise InvalidSpecError(f"{where}: unit: {resource}: is {amount!r}; it must be a whole number from 1 to {most}")
+        raise InvalidSpecError(
+            f"{where}: unit: {resource}: is {amount!r:.99}; it must be a whole number from 1 to {most}"
+        )
     unit = int(amount) * 1000 if resource == "cpu" else int(amount)
     # Exponential gaps, in units of 2**-32 of their mean.
     gaps = np.floor(-np.log1p(-draws(seed, f"failure {delay.flavor}", TABLE)) * _WHOLE).astype(np.int64)
@@ -404,14 +408,14 @@ class Event(msgspec.Struct, frozen=True):
             return [time_after(f"{where}: when", self.when)]
         step = span(f"{where}: every", self.every)
         if not step:
-            raise InvalidSpecError(f"{where}: every {self.every!r}; it must be more than 0")
+            raise InvalidSpecError(f"{where}: every {self.every!r:.99}; it must be more than 0")
         first = clock_time(f"{where}: at", self.at) if self.at is not None else step
         last = span_of_jobs if self.times is None else first + (self.times - 1) * step
         often = range(first, last + 1, step)
         # len() fails for ranges with more than 2**63 - 1 elements.
         if last >= first and (last - first) // step >= MOST_OCCURRENCES:
             raise InvalidSpecError(
-                f"{where}: every {self.every!r}: comes {(last - first) // step + 1} times; it must come at most "
+                f"{where}: every {self.every!r:.99}: comes {(last - first) // step + 1} times; it must come at most "
                 f"{MOST_OCCURRENCES} times"
             )
         return list(often)
@@ -425,7 +429,7 @@ def clock_time(where: str, text: str) -> int:
     """
     parts = text.split(":")
     if len(parts) not in (2, 3) or not all(_CLOCK_PART.fullmatch(part) for part in parts):
-        raise InvalidSpecError(f"{where}: {text!r}; it must be a time of day such as 14:00")
+        raise InvalidSpecError(f"{where}: {text!r:.99}; it must be a time of day such as 14:00")
     hours, minutes, seconds = (*map(int, parts), 0)[:3]
     return ((hours * 60 + minutes) * 60 + seconds) * 10**9
 
@@ -446,7 +450,7 @@ def time_after(where: str, value: Any, most: float = LONGEST) -> int:
         days, _, clock = value.strip().rpartition(" ")
         found = (span(where, days, most) if days else 0) + clock_time(where, clock)
         if found > most:
-            raise InvalidSpecError(f"{where}: {value!r}; it must be at most {int(most) // SECOND} seconds")
+            raise InvalidSpecError(f"{where}: {value!r:.99}; it must be at most {int(most) // SECOND} seconds")
         return found
     return span(where, value, most)
 

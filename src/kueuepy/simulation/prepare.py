@@ -307,7 +307,7 @@ class Prepared:
     def _common_options(self) -> dict[str, Any]:
         """Return the options that all clusters of a fleet have in common, and store the time of the start."""
         if self.settings.on_loop not in ("hold", "stop", "raise"):
-            raise InvalidSpecError(f"on_loop: {self.settings.on_loop!r}; it must be hold, stop or raise")
+            raise InvalidSpecError(f"on_loop: {self.settings.on_loop!r:.99}; it must be hold, stop or raise")
         submit = self.jobs["submit"]
         # A Scheduler that has a clock of its own is not set back.
         self.zero = max(int(submit.min()) if len(submit) else 0, session_of(self.base).engine.now)
@@ -363,7 +363,9 @@ class Prepared:
                 raise NotFoundError(f"events: {thing}: names no job")
             value: Any = thing.priority if isinstance(thing, Priority) else 0
             if not isinstance(value, Integral) or isinstance(value, bool) or not -(2**31) <= int(value) < 2**31:
-                raise InvalidSpecError(f"events: {thing}: priority: is {value!r}; it must be a whole number of 32 bits")
+                raise InvalidSpecError(
+                    f"events: {thing}: priority: is {value!r:.99}; it must be a whole number of 32 bits"
+                )
             return [(type(thing).__name__.lower(), self._position_of(row), int(value))]
         return [("apply", obj, 0) for obj in self._changed(thing)]
 
@@ -396,7 +398,9 @@ class Prepared:
         if isinstance(thing, Object) and not isinstance(thing, Workload):
             self._cluster = self._cluster.replace(thing)
             return [thing]
-        raise InvalidSpecError(f"events: {thing!r}; it must be an object, an Edit, Delete, Finish, Evict or Priority")
+        raise InvalidSpecError(
+            f"events: {thing!r:.99}; it must be an object, an Edit, Delete, Finish, Evict or Priority"
+        )
 
     def _start(self) -> Any:
         """Return the simulation in the core."""

@@ -293,7 +293,7 @@ class Result(Recorded, Framed):
 
     @property
     def plot(self) -> Plots:
-        """Pictures as matplotlib Axes, such as `result.plot.usage()`, with one method for each picture of `picture`."""
+        """Pictures as matplotlib Axes: `result.plot()`, or `result.plot.waits()`; one method for each of `picture`."""
         return Plots(self)
 
     @spelled_out(PictureOptions)

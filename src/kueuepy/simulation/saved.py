@@ -113,7 +113,7 @@ def read_facts(folder: Path, text: str) -> Facts:
         raise InvalidSpecError(f"{folder}: result.json is not of a result; save one with Result.save")
     if (version := facts.pop("version", None)) not in _READ:
         raise InvalidSpecError(
-            f"{folder}: result.json: version: is {version!r}; it must be one of {_READ}: run and save again"
+            f"{folder}: result.json: version: is {version!r:.99}; it must be one of {_READ}: run and save again"
         )
     if facts.pop("checksum", None) != _checksum(facts):
         raise InvalidSpecError(f"{folder}: is damaged: result.json was changed after it was written")

@@ -146,7 +146,7 @@ class Jobs(GeneratedJobs):
         if format == "workloads" or (format == "auto" and _has_workloads(path)):
             if map or options:
                 given = "map" if map else next(iter(options))
-                raise InvalidSpecError(f"format workloads: takes no option {given!r}")
+                raise InvalidSpecError(f"format workloads: takes no option {given!r:.99}")
             return cls.from_workloads(path)
         return cls._like(read(path, format, map, options))
 

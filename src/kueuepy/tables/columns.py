@@ -8,6 +8,7 @@ from kueuepy._core import arrow_stream
 from kueuepy.errors import InvalidSpecError, NotFoundError
 from kueuepy.errors.arguments import checked_methods
 from kueuepy.errors.libraries import imported
+from kueuepy.errors.problems import suggestion
 from kueuepy.errors.words import counted
 from kueuepy.look.notebook import MOST_ROWS, Sheet, repr_html
 
@@ -49,7 +50,7 @@ class Categorical:
         try:
             codes = self.codes[row]
         except (IndexError, TypeError, ValueError) as error:
-            raise NotFoundError(f"column: {row!r} names no rows; there are {len(self)}: {error}") from None
+            raise NotFoundError(f"column: {row!r:.99} names no rows; there are {len(self)}: {error}") from None
         if codes.ndim:
             return Categorical(codes, self.names)
         return self.names[codes] if codes >= 0 else None
@@ -196,7 +197,7 @@ class Columns:
         """
         if isinstance(name, str):
             if name not in self._columns:
-                raise NotFoundError(f'table: "{name}" names no column; it must be one of {", ".join(self._columns)}')
+                raise NotFoundError(f'table: "{name}" names no column; {suggestion(name, self._columns)}')
             return self._column(name)
         if isinstance(name, list) and name and all(isinstance(one, str) for one in name):
             return Columns({one: self[one] for one in name})
@@ -206,7 +207,7 @@ class Columns:
             # range() raises IndexError for a row that does not exist, and accepts negative numbers as lists do.
             return self._row(range(len(self))[name]) if not hasattr(name, "__len__") else self.take(name)
         except (IndexError, TypeError) as error:
-            raise NotFoundError(f"table: {name!r} names no rows; there are {len(self)}: {error}") from None
+            raise NotFoundError(f"table: {name!r:.99} names no rows; there are {len(self)}: {error}") from None
 
     def take(self, rows: Any) -> Self:
         """Return a table of the selected rows, in the given order.
@@ -236,7 +237,7 @@ class Columns:
         except (IndexError, TypeError, ValueError) as error:
             wanted = f"a mask of {counted(len(self), 'row')}, or numbers of rows from 0 to {len(self) - 1}"
             where = f"{type(self).__name__}.{method}"
-            raise InvalidSpecError(f"{where}: is {rows!r}; it must be {wanted}: {error}") from None
+            raise InvalidSpecError(f"{where}: is {rows!r:.99}; it must be {wanted}: {error}") from None
         return np.atleast_1d(found)
 
     def _ipython_key_completions_(self) -> list[str]:

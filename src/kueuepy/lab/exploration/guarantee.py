@@ -329,7 +329,7 @@ def guarantee(
         True
     """
     if question not in _ANALYSES:
-        raise InvalidSpecError(f"guarantee: question: is {question!r}; it must be one of {', '.join(_ANALYSES)}")
+        raise InvalidSpecError(f"guarantee: question: is {question!r:.99}; it must be one of {', '.join(_ANALYSES)}")
     _check(question, options)
     state: Cluster | Scheduler = cluster.cluster if isinstance(cluster, Scheduler) else cluster
     # Only the answer to `shrink` depends on the workloads that run now.

@@ -43,6 +43,24 @@ class SweepPlots:
     def __init__(self, grid: _Grid) -> None:
         """Create the plots of a sweep."""
         self._grid = grid
+        self._paths = list(dict.fromkeys(path for policy in grid.policies for path in policy))
+
+    def __call__(self, figure: str = "wait_mean", *, ax: Any = None) -> Any:
+        """Plot a metric against the paths: a curve for one path, a heat map for two, or else parallel coordinates.
+
+        Args:
+            figure: The metric.
+            ax: The matplotlib Axes to draw on. Default: new Axes.
+
+        Returns:
+            The Axes.
+
+        Raises:
+            NotFoundError: The metric does not exist.
+            UnsupportedError: matplotlib is not installed.
+        """
+        method = {1: self.curve, 2: self.heat}.get(len(self._paths))
+        return method(*self._paths, figure, ax=ax) if method else self.parallel(figure, ax=ax)
 
     def pareto(self, x: str, y: str, colour: str | None = None, *, ax: Any = None) -> Any:
         """Draw a scatter plot of the policies by the means of two metrics, both to be minimised.
@@ -164,8 +182,7 @@ class SweepPlots:
         """
         if not figures:
             raise InvalidSpecError("parallel: no figure; give one at least")
-        paths = list(dict.fromkeys(path for policy in self._grid.policies for path in policy))
-        columns = [self._values(name) for name in (*paths, *map(self._grid.named, figures))]
+        columns = [self._values(name) for name in (*self._paths, *map(self._grid.named, figures))]
         scaled = np.array([_scaled(column.numbers) for column in columns])
         rows = np.arange(len(columns))
         # The names are below each other, because most of them are too long to be beside each other.
@@ -178,7 +195,7 @@ class SweepPlots:
 
     def _values(self, name: str) -> "_Values":
         """Return the values of a path or a metric, one for each policy."""
-        if name in {path for policy in self._grid.policies for path in policy}:
+        if name in self._paths:
             return _Values(name, self._grid.means[name])
         try:
             return _Values(name, self._grid.means[self._grid.named(name)])

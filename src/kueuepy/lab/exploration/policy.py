@@ -109,7 +109,8 @@ def check_path(setup: Setup, path: str) -> None:
         setup.cluster.check_path(path)
     else:
         try:
-            edited_all(setup.cluster.objects(), setup.cluster.configuration, {path: None})
+            # Any value shows whether the field exists.
+            edited_all(setup.cluster.objects(), setup.cluster.configuration, {path: ""})
         except NotFoundError:
             raise
         except InvalidSpecError:
@@ -257,7 +258,7 @@ def sample(
     if not space or n < 1 or not all(isinstance(v, Uniform) or _is_list(v) for v in space.values()):
         raise InvalidSpecError(f"sample: {n} of {dict(space)}; give n > 0, and for each path a Uniform or values")
     if how not in ("sobol", "random"):
-        raise InvalidSpecError(f"sample: how {how!r}; it must be sobol or random")
+        raise InvalidSpecError(f"sample: how {how!r:.99}; it must be sobol or random")
     # One stream per path: another path in the space does not change the values of the others.
     parts = np.column_stack([draws(seed, path, n) for path in space])
     if how == "sobol":
@@ -302,10 +303,10 @@ def policies_of(over: Any) -> tuple[dict[str, Any], ...]:
             if isinstance(values, Uniform):
                 raise InvalidSpecError(f'over: "{path}": a Uniform has no list of values; give kueuepy.lab.sample(...)')
             if isinstance(values, str | bytes) or not isinstance(values, Iterable) or not list(values):
-                raise InvalidSpecError(f'over: "{path}": {values!r}; it must be a list of one value or more')
+                raise InvalidSpecError(f'over: "{path}": {values!r:.99}; it must be a list of one value or more')
         return tuple(dict(zip(over, chosen, strict=True)) for chosen in product(*map(list, over.values())))
     found = tuple(over) if isinstance(over, Iterable) and not isinstance(over, str | bytes) else (over,)
     for index, policy in enumerate(found):
         if not isinstance(policy, Mapping):
-            raise InvalidSpecError(f"over: policy {index} is {policy!r}; it must be values by path")
+            raise InvalidSpecError(f"over: policy {index} is {policy!r:.99}; it must be values by path")
     return tuple(map(dict, found))

@@ -148,7 +148,7 @@ def on_client(
     """
     distributed = sys.modules.get("distributed")  # loaded if there is a client
     if distributed is None or not isinstance(client, distributed.Client):
-        raise InvalidSpecError(f"on: is {client!r}; it must be a dask.distributed.Client")
+        raise InvalidSpecError(f"on: is {client!r:.99}; it must be a dask.distributed.Client")
     first, *others = tasks
     row = row_of(setup, measures, first)
     yield first, row

@@ -107,13 +107,13 @@ def search(
         {'ClusterQueue/team:quota[f/cpu].nominalQuota': 2}
     """
     if isinstance(subject_to, str):
-        raise InvalidSpecError(f"search: subject_to {subject_to!r}; it must be a list of conditions")
+        raise InvalidSpecError(f"search: subject_to {subject_to!r:.99}; it must be a list of conditions")
     if trials < 1 or not space:
         raise InvalidSpecError(f"search: {trials} trials in {dict(space)}; give one at least, and a path")
     conditions = [promise(text) for text in subject_to]
     figures = list(dict.fromkeys([objective, *(str(condition.measure) for condition in conditions)]))
     if sampler not in ("tpe", "random"):
-        raise InvalidSpecError(f"search: sampler {sampler!r}; it must be tpe or random")
+        raise InvalidSpecError(f"search: sampler {sampler!r:.99}; it must be tpe or random")
     asked = _Study(space, seed, largest) if sampler == "tpe" else None
     if asked is None:
         grids = [sweep(cluster, jobs, sample(space, trials, seed=seed, how="random"), figures=figures, **options)]

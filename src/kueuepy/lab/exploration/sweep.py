@@ -120,7 +120,7 @@ def sweep(
     for path in dict.fromkeys(path for policy in policies for path in policy):
         check_path(setup, path)
     if isinstance(figures, str):
-        raise InvalidSpecError(f"sweep: figures {figures!r}; it must be a list of them")
+        raise InvalidSpecError(f"sweep: figures {figures!r:.99}; it must be a list of them")
     measures = tuple(measure(text) for text in figures)
     tasks = [Task(index, policy, seed) for index, (policy, seed) in enumerate(product(policies, numbers))]
     for seed in numbers:
@@ -169,7 +169,7 @@ def _seeds(seeds: int | Sequence[int]) -> tuple[int, ...]:
     found = tuple(range(seeds)) if isinstance(seeds, int) else tuple(seeds)
     if not found or len(set(found)) < len(found) or min(found) < 0:
         wanted = "a number of 1 or more, or different seeds of 0 or more"
-        raise InvalidSpecError(f"sweep: seeds {seeds!r}; it must be {wanted}")
+        raise InvalidSpecError(f"sweep: seeds {seeds!r:.99}; it must be {wanted}")
     return found
 
 

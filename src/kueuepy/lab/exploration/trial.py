@@ -55,7 +55,7 @@ def one_key(scheduler: Scheduler, workload: Any) -> str:
         return session_of(scheduler).engine.key(session_of(scheduler).state.id_of(workload))
     keys = scheduler.submit(workload)
     if len(keys) != 1:
-        raise InvalidSpecError(f"{workload!r} is {len(keys)} workloads; it must be one")
+        raise InvalidSpecError(f"{workload!r:.99} is {len(keys)} workloads; it must be one")
     return keys[0]
 
 
@@ -193,9 +193,9 @@ def _amount(name: str, resource: str, value: Any) -> int:
     try:
         found = Quantity(str(value)).quota(resource)
     except ValueError as error:
-        raise InvalidSpecError(f'guarantee: amounts: "{name}": {value!r}; it must be an amount: {error}') from None
+        raise InvalidSpecError(f'guarantee: amounts: "{name}": {value!r:.99}; it must be an amount: {error}') from None
     if found < 0:
-        raise InvalidSpecError(f'guarantee: amounts: "{name}": {value!r}; it must be 0 or more')
+        raise InvalidSpecError(f'guarantee: amounts: "{name}": {value!r:.99}; it must be 0 or more')
     return found
 
 

@@ -195,7 +195,7 @@ class Playground:
         """
         begin = time.perf_counter()
         if isinstance(part, bool) or not isinstance(part, int) or part < 0:
-            raise InvalidSpecError(f"play: part {part!r}; it must be an integer of 0 or more")
+            raise InvalidSpecError(f"play: part {part!r:.99}; it must be an integer of 0 or more")
         # If an error ends this part, the next part begins a new simulation.
         known, self._going = self._going, None
         asked = {**values}
@@ -319,7 +319,7 @@ def _written(knob: Knob, value: Value) -> Any:
             raise InvalidSpecError(f'play: "{knob.path}": must have a value')
         return None
     if isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value <= knob.most:
-        raise InvalidSpecError(f'play: "{knob.path}": {value!r}; it must be a number from 0 to {knob.most:g}')
+        raise InvalidSpecError(f'play: "{knob.path}": {value!r:.99}; it must be a number from 0 to {knob.most:g}')
     if knob.what == "weight":
         return f"{value:g}"
     return _amount(knob, value)
@@ -340,7 +340,7 @@ def _amount(knob: Knob, value: float) -> int | str:
     # 1.1Gi of memory is not an integer number of bytes; Kueue rounds it up.
     if scaled != int(scaled) and knob.suffix not in ("Gi", "Mi"):
         finest = "milli" if resource == "cpu" else "whole "
-        raise InvalidSpecError(f'play: "{knob.path}": {value!r}; Kueue counts {finest}units of {resource}')
+        raise InvalidSpecError(f'play: "{knob.path}": {value!r:.99}; Kueue counts {finest}units of {resource}')
     return f"{amount:f}{knob.suffix}"
 
 

@@ -343,7 +343,7 @@ class QuotaVectorEnv(_NotCopied, VectorEnv[Any, Any, Any]):
         mask, number = np.asarray(given), self.num_envs
         if mask.shape != (number,) or mask.dtype != bool or not mask.any():
             raise InvalidSpecError(
-                f"reset_mask: is {mask!r}; it must be an array of {number} booleans, at least one of them True"
+                f"reset_mask: is {mask!r:.99}; it must be an array of {number} booleans, at least one of them True"
             )
         return mask
 

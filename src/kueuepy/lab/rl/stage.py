@@ -66,7 +66,7 @@ class Knobs:
                 valid with some allowed values.
         """
         if isinstance(paths, str) or not (paths or choices):
-            raise InvalidSpecError(f"edit: {paths!r}; it must be a list with at least one path")
+            raise InvalidSpecError(f"edit: {paths!r:.99}; it must be a list with at least one path")
         self.paths, self.choices = tuple(paths), {path: tuple(values) for path, values in choices.items()}
         self._all = (*self.paths, *self.choices)
         if len(set(self._all)) < len(self._all):
@@ -144,7 +144,7 @@ def _bounds(path: str, given: Any) -> tuple[int, int]:
     try:
         low, high = (int(value) for value in given)
     except (TypeError, ValueError):
-        raise InvalidSpecError(f'bounds: "{path}": {given!r}; it must be the minimum and the maximum') from None
+        raise InvalidSpecError(f'bounds: "{path}": {given!r:.99}; it must be the minimum and the maximum') from None
     return low, high
 
 
@@ -155,7 +155,7 @@ def _whole(objects: list[Object], path: str) -> int:
     except ValueError:
         number = math.nan
     if not number.is_integer():
-        raise InvalidSpecError(f'edit: "{path}": {value!r}; it must be an integer')
+        raise InvalidSpecError(f'edit: "{path}": {value!r:.99}; it must be an integer')
     return int(number)
 
 
@@ -257,10 +257,10 @@ class Stage:
         interval, self._episode = span("interval", game.interval), span("episode", game.episode)
         if not 0 < interval <= self._episode:
             raise InvalidSpecError(
-                f"interval {game.interval!r}: it must be greater than 0 and at most the duration of the episode"
+                f"interval {game.interval!r:.99}: it must be greater than 0 and at most the duration of the episode"
             )
         if not math.isfinite(game.step):
-            raise InvalidSpecError(f"step {game.step!r}: it must be a number")
+            raise InvalidSpecError(f"step {game.step!r:.99}: it must be a number")
         self.queues = tuple(queue.name for queue in game.cluster.cluster_queues)
         options = {
             "interval": interval,
@@ -311,9 +311,9 @@ class Stage:
             choices = _rows(chosen if many else np.empty((rows, 0), int), rows, len(many))
             choices = choices.astype(np.int64, casting="same_kind")
         except (TypeError, ValueError, KeyError, IndexError):
-            raise InvalidSpecError(f"action: is {action!r}; it must be in the action space") from None
+            raise InvalidSpecError(f"action: is {action!r:.99}; it must be in the action space") from None
         if many and ((choices < 0) | (choices >= [len(values) for values in many])).any():
-            raise InvalidSpecError(f"action: is {action!r}; a choice must be an index in its list of values")
+            raise InvalidSpecError(f"action: is {action!r:.99}; a choice must be an index in its list of values")
         return moves, choices
 
     # Episodes.

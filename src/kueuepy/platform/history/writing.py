@@ -336,7 +336,7 @@ class RecordingWriter:
 def _revision(obj: dict[str, Any]) -> int:
     text = str((obj.get("metadata") or {}).get("resourceVersion", ""))
     if not text.isdecimal():
-        raise InvalidSpecError(f"metadata.resourceVersion: is {text!r}; it must be a number")
+        raise InvalidSpecError(f"metadata.resourceVersion: is {text!r:.99}; it must be a number")
     return int(text)
 
 

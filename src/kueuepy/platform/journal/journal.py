@@ -86,7 +86,7 @@ def reconcile(path: object, scheduler: Scheduler, given: Cluster | Scheduler | N
         InvalidSpecError: `on_change` has an unknown value, or an object cannot be changed to the given object.
     """
     if on_change not in _CHOICES:
-        raise InvalidSpecError(f"on_change: is {on_change!r}; it must be one of {', '.join(_CHOICES)}")
+        raise InvalidSpecError(f"on_change: is {on_change!r:.99}; it must be one of {', '.join(_CHOICES)}")
     if given is None or on_change == "keep":
         return
     cluster = given if isinstance(given, Cluster) else given.cluster

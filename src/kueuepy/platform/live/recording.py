@@ -120,7 +120,7 @@ def _events(path: str, data: bytes) -> Iterator[dict[str, Any]]:
             raise InvalidSpecError(f"{path}:{number}: {error}; a line must be a watch event{_HINT}") from None
         what, obj = event.get("type"), event.get("object")
         if what not in (*_WRITES, "BOOKMARK", "ERROR"):
-            raise InvalidSpecError(f"{path}:{number}: type: is {what!r}; a line must be a watch event{_HINT}")
+            raise InvalidSpecError(f"{path}:{number}: type: is {what!r:.99}; a line must be a watch event{_HINT}")
         kind = str(event.get("kind") or (obj.get("kind") if isinstance(obj, dict) else None) or "")
         if what in _WRITES and (not kind or kind in _READ):
             if fault := _fault(event):
@@ -135,9 +135,9 @@ def _fault(event: Mapping[str, Any]) -> str:
     if not isinstance(metadata, dict) or not isinstance(metadata.get("name"), str):
         return "object: metadata.name: is missing; an event has the whole object"
     if not str(metadata.get("resourceVersion", "")).isdecimal():
-        return f"object: metadata.resourceVersion: is {metadata.get('resourceVersion')!r}; it must be a number"
+        return f"object: metadata.resourceVersion: is {metadata.get('resourceVersion')!r:.99}; it must be a number"
     if _received(event) is None:
-        return f"received: is {event.get('received')!r}; it must be a time such as 2026-08-01T12:00:00.5Z"
+        return f"received: is {event.get('received')!r:.99}; it must be a time such as 2026-08-01T12:00:00.5Z"
     return ""
 
 

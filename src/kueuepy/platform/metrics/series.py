@@ -126,7 +126,7 @@ class MetricsServer(Server):
         """
         host, _, port = address.rpartition(":")
         if not port.isdecimal() or int(port) >= _PORTS:
-            raise InvalidSpecError(f"{address!r}; it must be HOST:PORT, or a port of the loopback interface")
+            raise InvalidSpecError(f"{address!r:.99}; it must be HOST:PORT, or a port of the loopback interface")
 
         def answer(request: Request) -> Answer | None:
             is_read = (request.path, request.body) == ("metrics", None)

@@ -12,6 +12,7 @@ import msgspec
 import numpy as np
 
 from kueuepy.errors import InvalidSpecError, StateError
+from kueuepy.errors.problems import suggestion
 from kueuepy.look.chart import Chart, alike
 from kueuepy.look.colours import MOST_NAMES, OTHERS, places
 from kueuepy.look.numbers import unit_of
@@ -59,6 +60,10 @@ class Plots:
         """Create the charts of a recorded simulation."""
         self._run = run
 
+    def __call__(self, name: str = "usage", *, ax: Any = None, **options: Any) -> Any:
+        """Draw the chart with the given name; the options are those of `Result.picture`."""
+        return draw(chart_of(self._run, name, options), ax)
+
     if TYPE_CHECKING:  # `shown` adds the methods
 
         def __getattr__(self, name: str) -> Callable[..., Any]:
@@ -79,8 +84,7 @@ def shown(caption: str, *views: View) -> Callable[[Callable[..., Chart]], Callab
         @wraps(build)
         def method(self: Plots, *args: Any, ax: Any = None, **options: Any) -> Any:
             known = [option for option in inspect.signature(build).parameters if option != "run"]
-            options |= dict(zip(known, args, strict=False))
-            return draw(chart_of(self._run, name, options), ax)
+            return self(name, ax=ax, **options | dict(zip(known, args, strict=False)))
 
         of_build = inspect.signature(build)
         run, *others = of_build.parameters.values()
@@ -112,16 +116,18 @@ def chart_of(run: Recorded, name: str, options: Mapping[str, Any]) -> Chart:
         StateError: The picture needs a table that was not recorded.
     """
     if name not in PICTURES:
-        raise InvalidSpecError(f'picture: "{name}"; it must be one of {", ".join(PICTURES)}')
+        raise InvalidSpecError(f'picture: "{name}" is not a picture; {suggestion(name, PICTURES)}')
     known = [option for option in inspect.signature(PICTURES[name].data).parameters if option != "run"]
     for option, value in options.items():
         if option not in known:
             allowed = f"it must be one of {', '.join(known)}" if known else "the picture has no options"
             raise InvalidSpecError(f"picture: {name}: {option}: is not an option; {allowed}")
         if option in ("jobs", "pieces") and not (isinstance(value, int) and 1 <= value <= _MOST_PIECES):
-            raise InvalidSpecError(f"picture: {option}: is {value!r}; it must be a number from 1 to {_MOST_PIECES:,}")
+            raise InvalidSpecError(
+                f"picture: {option}: is {value!r:.99}; it must be a number from 1 to {_MOST_PIECES:,}"
+            )
         if option == "start" and not (isinstance(value, int | float) and abs(value) < math.inf):
-            raise InvalidSpecError(f"picture: start: is {value!r}; it must be a number of seconds")
+            raise InvalidSpecError(f"picture: start: is {value!r:.99}; it must be a number of seconds")
     return msgspec.structs.replace(PICTURES[name].data(run, **options), policy=run.policy)
 
 
