@@ -41,7 +41,7 @@ class Taint(Value, frozen=True):
         """Parse a taint in the notation of `kubectl taint`.
 
         >>> Taint.of("spot=true:NoSchedule")
-        Taint(key='spot', value='true', effect='NoSchedule', time_added=None)
+        Taint(key='spot', value='true', effect='NoSchedule')
 
         Args:
             text: The taint, as `key=value:effect`, or as `key:effect` for an empty value.
