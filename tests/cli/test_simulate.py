@@ -183,7 +183,7 @@ def test_the_output_begins_with_the_result_in_words_and_lists_queues_like_charts
     ran = kueuepy("simulate", folder / "teams.yaml", "--jobs", folder / "jobs.csv")
     assert ran.out.startswith("Result\nThe mean wait is 7 min 3 s (95% confidence interval ")
     assert "Largest problem: robots has 23.2% of the jobs" in ran.out
-    assert "Next step: find the nominal quota that meets a target: kueuepy plan" in ran.out
+    assert "Next step: find the nominal quota that meets a target:\nkueuepy plan" in ran.out
     assert [line.split()[0] for line in ran.out.splitlines()[-4:-1]] == ["speech", "vision", "robots"]
 
 

@@ -105,7 +105,7 @@ def test_the_smallest_quota_equals_that_of_plan(plan, tmp_path):
     cluster, jobs = kq.load(WEEK / "teams.yaml"), kq.Jobs.read(WEEK / "jobs.csv")
     wanted = kq.plan(cluster, jobs, "wait_p95(robots) <= 30m", vary=NOMINAL, low=3, high=8)
     assert ran.code == 0
-    assert f"{wanted.value} meets wait_p95(robots) <= 30m" in " ".join(ran.out.split())
+    assert f"{wanted.value} GPUs meets wait_p95(robots) <= 30m" in " ".join(ran.out.split())
     assert kq.dump(kq.load(out)) == kq.dump(wanted.cluster)
     assert "<svg" in picture.read_text(encoding="utf-8")
     told = plan("--target", "wait_p95(robots) <= 30m", "--from", "3", "--to", "8", "--json").json

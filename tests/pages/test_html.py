@@ -116,7 +116,7 @@ def test_a_scheduler_begins_with_its_largest_problem_and_lists_the_largest_queue
     said = "Largest problem: z has 1 pending workload; default/big has been pending longest, for 1 h."
     for shown in (html, " ".join(text.split())):
         assert said in shown.replace("&quot;", '"')
-        assert 'Next step: .explain("default/big") says why' in shown.replace("&quot;", '"')
+        assert 'Next step: scheduler.explain("default/big") says why' in shown.replace("&quot;", '"')
     assert html.index(">z<") < html.index(">a<")
     assert text.index("  z ") < text.index("  a ")
     assert "1 of 1 core" in text

@@ -56,7 +56,8 @@ def test_each_domain_has_capacity_usage_and_workloads(busy):
 
 SAID = [
     "10 of 16 GPUs are free: at most 10 in one block, 8 in one rack and 4 in one",
-    "node. Next step: kueuepy.lab.fragmentation shows which jobs still fit.",
+    "node. Next step: list the jobs that still fit:",
+    f'kueuepy.lab.fragmentation(scheduler, "racks", [{{"{GPU}": 1}}], flavor="h100")',
 ]
 
 
@@ -73,7 +74,7 @@ def test_the_table_and_the_text_agree(busy):
         "used": 5,
         "free": 10,
     }
-    assert str(racks).splitlines()[:4] == [
+    assert str(racks).splitlines()[:5] == [
         f"racks (h100): {GPU}",
         *SAID,
         "  b1: 10 of 16 free; default/train 5",

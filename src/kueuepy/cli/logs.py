@@ -1,6 +1,7 @@
 """Reading of a file of jobs, and `kueuepy jobs`: describe a log of jobs, or convert it to a table."""
 
 import math
+import shlex
 from pathlib import Path
 
 import msgspec
@@ -74,6 +75,19 @@ class Log(msgspec.Struct, frozen=True):
         tables = [table for name in files for table in tables_in(name)]
         rest = [name for name in files if name not in tables]
         return reading.cluster(rest, has_jobs=not tables), self.of_files(tables or rest)
+
+    def source(self, files: list[str], jobs: str | None, reading: Reading) -> str:
+        """Return the arguments with which other commands read the same cluster and jobs."""
+        given = {
+            "--jobs": jobs,
+            "--format": self.format_ if self.format_ != "auto" else None,
+            "--window": self.window,
+            "--censored": self.censored,
+            "--kueue-version": reading.kueue_version,
+        }
+        options = [word for name, value in given.items() if value is not None for word in (name, value)]
+        options += [word for mapped in self.map_ for word in ("--map", mapped)]
+        return shlex.join([*files, *options, *["--lenient"] * reading.lenient])
 
     def of_files(self, files: list[str]) -> Jobs:
         """Read the jobs of FILE arguments; unfinished jobs are no error.

@@ -137,6 +137,7 @@ def simulate(
         fail(error, json=json)
         return True
     found.policy = Path(files[0]).stem if len(files) == 1 else ""
+    found.source = log.source(files, jobs, reading)
     _write(found, out, report, pictures)
     verdicts = None if promises is None else hold(found, promises)
     _print(found, verdicts, json=json)

@@ -30,6 +30,7 @@ from kueuepy.lab.exploration.plan import plan as make_plan
 from kueuepy.lab.exploration.policy import Uniform
 from kueuepy.lab.exploration.policy import sample as evenly
 from kueuepy.lab.exploration.sweep import sweep as run
+from kueuepy.objects.base import whole
 from kueuepy.simulation.catalogue import figure_text
 from kueuepy.simulation.table import Jobs
 
@@ -37,7 +38,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
 # Lazy numbers, because a greedy one would take the dots of the range.
-_RANGE = re.compile(r"(-?[0-9.]+?)\.\.(-?[0-9.]+?)(?::([0-9.]+))?")
+_RANGE = re.compile(r"(-?[0-9.]+?[a-zA-Z]*)\.\.(-?[0-9.]+?[a-zA-Z]*)(?::([0-9.]+[a-zA-Z]*))?")
 
 
 def sweep(
@@ -173,7 +174,7 @@ def _values(path: str, text: str, *, sampled: bool) -> Any:
 
 
 def _number(text: str) -> int | float:
-    return float(text) if "." in text else int(text)
+    return float(text) if "." in text else whole("--over", text)
 
 
 def _by_seed(jobs: Jobs, seeds: int) -> Jobs | Callable[[int], Jobs]:
@@ -213,9 +214,9 @@ def plan(
     jobs: str | None = None,
     target: str,
     vary: str,
-    from_: int,
-    to: int,
-    step: Positive = 1,
+    from_: str,
+    to: str,
+    step: str = "1",
     log: Log,
     seeds: Positive = 1,
     all_: bool = False,
@@ -237,8 +238,8 @@ def plan(
         files (FILE): YAML or JSON file, directory of them, - (stdin), or cluster:CONTEXT.
         target (TARGET): Target that the simulation must meet, e.g. 'wait_p95(team-a) <= 30m'.
         vary (PATH): Path of the numeric field to minimise.
-        from_ (N): Smallest value to try.
-        to (N): Largest value to try.
+        from_ (N): Smallest value to try, an integer or a quantity such as 64Gi.
+        to (N): Largest value to try, in the same form.
         step (N): Step between the values to try.
         all_: Try every value, even if that takes more than 64 simulations.
         threads (N): Number of simulations to run in parallel; by default, one per core.
@@ -265,6 +266,7 @@ def plan(
             storage=storage,
             progress=show,
         )
+    found.source = log.source(files, jobs, reading)
     if output is not None and isinstance(found.cluster, Cluster):
         dump(found.cluster, output)
     if picture is not None:

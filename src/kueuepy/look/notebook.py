@@ -194,12 +194,19 @@ def _block(
 ) -> Iterable[str]:
     """Return the lines of some columns; numbers are right-aligned. The second row has the names of titles, if any."""
     for row in rows if any(rows[1][at] for at in places) else (rows[0], *rows[2:]):
-        parts = [textwrap.wrap(row[at], widths[at], break_long_words=False, break_on_hyphens=False) for at in places]
+        parts = [_wrapped(row[at], widths[at]) for at in places]
         for line in range(max(1, *map(len, parts))):
             texts = [part[line] if line < len(part) else "" for part in parts]
             sides = zip(texts, places, strict=True)
             cells = (text.rjust(widths[at]) if right[at] else text.ljust(widths[at]) for text, at in sides)
             yield "  ".join(cells).rstrip()
+
+
+def _wrapped(text: str, width: int) -> list[str]:
+    """Break a text into lines; a command or a call of this package remains one line, which users can copy."""
+    if text.startswith(("kueuepy ", "kueuepy.")):
+        return [text]
+    return textwrap.wrap(text, width, break_long_words=False, break_on_hyphens=False)
 
 
 def _keys(columns: Sequence[_Column]) -> int:

@@ -2,6 +2,7 @@
 
 import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from decimal import Decimal
 from functools import cache
 from numbers import Integral, Real
@@ -27,6 +28,22 @@ ResourceList: TypeAlias = dict[str, QuantityText]
 
 Int64: TypeAlias = Annotated[int, msgspec.Meta(ge=-(2**63), le=2**63 - 1)]
 """A signed 64-bit integer."""
+
+
+def whole(name: str, value: object) -> int:
+    """Return an integer, or a quantity such as `64Gi`, as an integer.
+
+    Raises:
+        InvalidSpecError: The value is neither.
+
+    >>> whole("low", 4), whole("low", "64Gi")
+    (4, 68719476736)
+    """
+    with suppress(ValueError, TypeError):
+        number = Quantity(str(value)).as_units
+        if not isinstance(value, bool) and Quantity(str(number)) == Quantity(str(value)):
+            return number
+    raise InvalidSpecError(f"{name}: is {value!r:.99}; it must be an integer, or a quantity such as 64Gi")
 
 
 def is_finite(value: Real | Decimal | float) -> bool:

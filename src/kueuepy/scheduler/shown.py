@@ -67,7 +67,7 @@ def _problem(workloads: WorkloadTable, now: float) -> str:
         queue, count = max(waiting.items(), key=lambda one: (one[1], one[0]))
         text += f"{queue} has {counted(count, 'pending workload')}; "
     text += f"{oldest} has been pending longest{f', for {duration(waited)}' if waited > 0 else ''}. "
-    return text + f'Next step: .explain("{oldest}") says why'
+    return text + f'Next step: scheduler.explain("{oldest}") says why'
 
 
 def lines_of(grid: UsageTable, workloads: WorkloadTable) -> list[Line]:

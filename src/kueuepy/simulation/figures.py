@@ -229,6 +229,14 @@ def hours(totals: dict[str, float]) -> dict[str, float]:
     return {pair: total / unit_of(pair) / _NANO / _HOUR for pair, total in totals.items() if total}
 
 
+def busiest(utilisation: Mapping[str, float]) -> str:
+    """Return the flavor and resource that limits the jobs: the one with the highest utilisation; empty without quota.
+
+    Headlines, charts, reports, plans and advice use this rule.
+    """
+    return max(utilisation, key=lambda pair: utilisation[pair], default="")
+
+
 def kpis_of(
     run: Recorded,
     start: float | None = None,
@@ -268,7 +276,7 @@ def kpis_of(
     kept = {pair: used.get(pair, 0.0) - lost.get(pair, 0.0) - overhead.get(pair, 0.0) for pair in nominal}
     utilisation = {pair: used.get(pair, 0.0) / all_ if all_ > 0 else 0.0 for pair, all_ in nominal.items()}
     # The scarcest resource decides how much of the cluster was wasted.
-    dominant = max(utilisation, key=lambda pair: utilisation[pair], default="")
+    dominant = busiest(utilisation)
     wasted = lost.get(dominant, 0.0) + overhead.get(dominant, 0.0)
     used_hours = hours(used)
     found = Kpis(

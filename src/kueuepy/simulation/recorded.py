@@ -239,6 +239,8 @@ class Recorded:
         self.weights: dict[str, float] = facts["weights"]
         self.trees: dict[str, str] = facts["trees"]
         self.policy: str = facts.get("policy", "")
+        # The arguments of the command that named the cluster and the jobs, for the commands that advice names.
+        self.source = ""
         self.not_modelled: tuple[str, ...] = tuple(facts.get("not_modelled", ()))
         self._waiting = facts.get("waiting", ())
         # A result keeps its simulation to repeat it; files and pickles do not hold one.

@@ -18,7 +18,7 @@ from kueuepy.simulation.catalogue import SHOWN, better_of, figure_text, label_of
 from kueuepy.simulation.changes import decisions_of
 from kueuepy.simulation.comparison import Comparison
 from kueuepy.simulation.confidence import Effect, Effects, different_decisions
-from kueuepy.simulation.figures import Kpis
+from kueuepy.simulation.figures import Kpis, busiest
 from kueuepy.simulation.intervals import jobs_needed
 from kueuepy.simulation.pages import parts, words
 from kueuepy.simulation.pictures.catalogue import colours, in_order, pictures_in
@@ -60,7 +60,7 @@ def _run_cards(kpis: Kpis) -> list[tuple[str, str, str]]:
         least = jobs_needed(name)
         return f"{words.CONFIDENCE} {found}" if found else f"no interval: needs at least {least:,} jobs"
 
-    pair = words.busiest(kpis)
+    pair = busiest(kpis.utilisation)
     found = [
         ("Mean wait", duration(kpis.wait_mean), between("wait_mean")),
         ("95th percentile of the wait", duration(kpis.wait_p95), between("wait_p95")),
@@ -134,7 +134,7 @@ def _head(found: Comparison) -> list[str]:
 
 def _policy_cards(found: Comparison, best: str) -> list[tuple[str, str, str]]:
     """Return the five most important metrics of the recommended policy, each with the values of the others."""
-    pair = words.busiest(found[best].kpis)
+    pair = busiest(found[best].kpis.utilisation)
     names = ["wait_mean", "wait_p95", *([f"submission_utilisation {pair}", f"lost_hours {pair}"] if pair else [])]
     values = _values(found)
     others = [policy for policy in found.names if policy != best][:_IN_CARD]

@@ -221,12 +221,14 @@ class RackMap:
             largest = max(rack.free.get(name, 0) for rack in self.at(level)) / per
             most.append(f"{amount_beside(name, largest, whole / per)} in one {_LEVELS.get(level, level)}")
         text += f": at most {', '.join(most[:-1])}{' and ' if most[1:] else ''}{most[-1]}. "
-        return f"{text}Next step: kueuepy.lab.fragmentation shows which jobs still fit."
+        call = f'kueuepy.lab.fragmentation(scheduler, "{self.topology}", [{{"{name}": 1}}], flavor="{self.flavor}")'
+        return f"{text}Next step: list the jobs that still fit:\n{call}"
 
     def __str__(self) -> str:
         """Format each domain as a line with its free capacity and workloads; hosts only for small topologies."""
         name = self.resource
-        lines = [f"{self.topology} ({self.flavor}): {name}", *textwrap.wrap(self._in_words(), WIDTH)]
+        text, *call = self._in_words().split("\n")
+        lines = [f"{self.topology} ({self.flavor}): {name}", *textwrap.wrap(text, WIDTH), *call]
         deepest = len(self.levels) - (1 if len(self._tree.leaves) > _MOST_LINES and len(self.levels) > 1 else 0)
         for rack in self.racks[:_MOST_LINES]:
             if len(rack.values) > deepest:

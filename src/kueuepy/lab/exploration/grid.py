@@ -410,7 +410,7 @@ class Sweep(Framed):
         else:
             found = self.difference(first, second, "wait_mean")
             sure = f"95% confidence interval of the difference {interval_text('wait_mean', found.low, found.high)}."
-        step = "Next step: .pareto() and .best() choose by several metrics, and .cluster() returns a policy."
+        step = f'Next step: kueuepy.dump(sweep.cluster({first}), "policy.yaml") writes this policy.'
         return [best + sure, step]
 
     def __str__(self) -> str:

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-import math
+import re
+from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
-from kueuepy.errors import InvalidSpecError, NotFoundError
+from kueuepy.cluster.edit import value_at
+from kueuepy.errors import InvalidSpecError, KueueError, NotFoundError
 from kueuepy.errors.arguments import checked, checked_methods
 from kueuepy.errors.guesses import guessed
 from kueuepy.errors.settings import spelled_out
@@ -13,7 +15,11 @@ from kueuepy.lab.exploration.grid import ALIKE, Sweep
 from kueuepy.lab.exploration.measure import Promise, promise
 from kueuepy.lab.exploration.sweep import SweepSettings, sweep
 from kueuepy.look.notebook import Sheet, repr_text
-from kueuepy.simulation.catalogue import figure_text, titled
+from kueuepy.look.numbers import amount
+from kueuepy.objects.base import whole
+from kueuepy.simulation.catalogue import figure_text, label_of, titled
+from kueuepy.simulation.figures import busiest
+from kueuepy.simulation.pages.words import plan_call
 from kueuepy.tables.columns import Framed, table_of
 
 if TYPE_CHECKING:
@@ -24,12 +30,14 @@ if TYPE_CHECKING:
     from kueuepy.cluster import Cluster
     from kueuepy.fleet import Fleet
     from kueuepy.lab.exploration.runs import Row
+    from kueuepy.objects import QuantityText
     from kueuepy.tables import Columns
 
 # The maximum number of simulations for which all values are tried by default.
 _ALL = 64
 # The number of values per round of a search, which does not depend on the number of cores.
 _AT_ONCE = 3
+_QUOTA = re.compile(r":quota\[[^/\]]*/([^\]]*)\]")
 
 
 @guessed(table="curve", best="value")
@@ -46,6 +54,7 @@ class Plan(Framed):
         exhaustive: Whether all values were tried; if they were, no smaller value meets the target.
         errors: The error of each value that is not valid. An invalid value does not meet the target.
         warnings: Warnings to consider before using the answer.
+        source: The arguments of a command that name the cluster and the jobs; empty in Python.
 
     Example:
         >>> from kueuepy import Cluster, ClusterQueue, ResourceFlavor, plan
@@ -78,6 +87,8 @@ class Plan(Framed):
         self.errors = {self._values[position]: text for position, text in grid.errors.items()}
         # The warning that the best of many policies is partly lucky does not apply to values in order.
         self.warnings = tuple(text for text in grid.warnings if text == ALIKE)
+        self.source = ""
+        self._group = target.measure.group
 
     @property
     def curve(self) -> Columns:
@@ -127,16 +138,43 @@ class Plan(Framed):
         tried = f"{'all' if self.exhaustive else 'of'} {len(self._values)} values tried"
         odd = "" if self.monotone else "; not monotone: some larger values break it"
         odd += f"; {len(self.errors)} are not valid" if self.errors else ""
-        answer = f"no value meets {self.target}" if self.value is None else f"{self.value} meets {self.target}"
-        return f"{self.vary}: {answer}; {tried}{odd}"
+        found = "no value" if self.value is None else self._text(self.value)
+        return f"{self.vary}: {found} meets {self.target}; {tried}{odd}"
+
+    def _text(self, value: Any) -> str:
+        """Return a value, as an amount if the field is a quota."""
+        resource = _QUOTA.search(self.vary)
+        return amount(resource[1], value) if resource else str(value)
 
     def _next(self) -> list[str]:
         """Return how sure the answer is, and the next step, as sentences."""
         one = len(self._grid.seeds) == 1
         sure = ["Each value ran with one seed, so that there is no confidence interval."] if one else []
-        step = "Next step: .cluster is the configuration with this value; kueuepy.dump writes it."
-        wider = "Next step: plan a larger range, or change another field."
-        return [*sure, wider if self.value is None else step]
+        low, high = self._values[0], self._values[-1]
+        if self.value is None:
+            step, vary, low, high = "plan a larger range:", self.vary, high + 1, 2 * high + 1
+            if len(self._values) > 1 and len(set(self.curve["mean"].tolist())) == 1:
+                sure.append(f"{label_of(self._figure)} is the same with every value, so the field has no effect on it.")
+                with suppress(KueueError, AttributeError):  # a fleet has no objects of its own
+                    vary, low, high = self._other()
+                    step = f"{_QUOTA.search(vary)[1]} limits the jobs; plan its quota:"  # type: ignore[index]
+            return [*sure, f"Next step: {step}", plan_call(self.source, self.target, vary, low, high)]
+        write = 'kueuepy.dump(plan.cluster, "planned.yaml")'
+        if self.source:
+            write = f"{plan_call(self.source, self.target, self.vary, low, high)} --output planned.yaml"
+        return [*sure, "Next step: write the configuration with this value:", write]
+
+    def _other(self) -> tuple[str, int, int]:
+        """Return the nominal quota of the target's ClusterQueue for the resource that limits the jobs, and a range.
+
+        Raises:
+            KueueError: There is no such quota.
+        """
+        means, name = self._grid.means[0], "utilisation "
+        pair = busiest({one[len(name) :]: means[one] for one in self._grid.figures if one.startswith(name)})
+        vary = f"ClusterQueue/{self._group[0] if self._group else '*'}:quota[{pair}].nominalQuota"
+        nominal = whole("plan", value_at(self._grid.setup.cluster.objects(), vary))
+        return vary, nominal, 2 * nominal + 2
 
     def __repr__(self) -> str:
         """Return the warnings, followed by the answer in one line."""
@@ -152,7 +190,7 @@ class Plan(Framed):
         rows = []
         for row in self.curve.rows():
             mean = (figure_text(self._figure, row[name]) for name in ("mean", "low", "high"))
-            rows.append((row["value"], *mean, row["seeds"], "yes" if row["passed"] else "no"))
+            rows.append((self._text(row["value"]), *mean, row["seeds"], "yes" if row["passed"] else "no"))
         head = (self.vary.rpartition(".")[2], titled(self._figure), "95% from", "to", "Seeds", "Target met")
         note = "Means over seeds" if len(self._grid.seeds) > 1 else ""
         answer = Sheet((self.target,), [(text,) for text in (self._answer(), *self._next())])
@@ -167,9 +205,9 @@ def plan(
     target: str,
     *,
     vary: str,
-    low: int,
-    high: int,
-    step: int = 1,
+    low: QuantityText,
+    high: QuantityText,
+    step: QuantityText = 1,
     exhaustive: bool | None = None,
     **options: Unpack[SweepSettings],
 ) -> Plan:
@@ -184,8 +222,8 @@ def plan(
         jobs: The jobs, as `sweep` accepts them.
         target: The target, such as `wait_p95(team-a) <= 30m`. The target must be met with every seed.
         vary: The path of the field, as for `Cluster.edit`, or a path of the jobs or the simulation, as for `sweep`.
-        low: The smallest value to try.
-        high: The largest value to try.
+        low: The smallest value to try, an integer or a quantity such as `64Gi`.
+        high: The largest value to try, in the same form.
         step: The step between two consecutive values. Default: 1.
         exhaustive: Whether to try all values. Default: True if all values together need at most 64 simulations.
         options: Further arguments of `sweep`, such as `seeds`, `threads` and settings of the simulations.
@@ -205,9 +243,10 @@ def plan(
         5
     """
     wanted = promise(target)
-    if not step > 0 or not low <= high:
+    first, last, by = (whole(f"plan: {name}", value) for name, value in (("low", low), ("high", high), ("step", step)))
+    if not by > 0 or not first <= last:
         raise InvalidSpecError(f"plan: {low} to {high} by {step}; low must be at most high, and step more than 0")
-    values = [low + position * step for position in range(math.floor((high - low) / step) + 1)]
+    values = list(range(first, last + 1, by))
     tried: dict[int, Sequence[Row]] = {}
     name = str(wanted.measure)
     grids: list[Sweep] = []

@@ -9,11 +9,12 @@ import gymnasium
 import numpy as np
 from numpy.typing import NDArray
 
-from kueuepy._core import Environments, Quantity
+from kueuepy._core import Environments
 from kueuepy.cluster import Cluster
 from kueuepy.cluster.edit import edited_all, named, value_at
 from kueuepy.errors import InvalidSpecError
 from kueuepy.objects import SECOND, Object
+from kueuepy.objects.base import whole
 from kueuepy.scheduler import Scheduler
 from kueuepy.simulation.figures import Kpis
 from kueuepy.simulation.model import Clock, Delay, Event, Missing, OnLoop, Recording, RunModel, Settings, Time
@@ -142,21 +143,14 @@ class Knobs:
 
 def _bounds(path: str, given: Any) -> tuple[int, int]:
     try:
-        low, high = (int(value) for value in given)
+        low, high = (whole("bounds", value) for value in given)
     except (TypeError, ValueError):
         raise InvalidSpecError(f'bounds: "{path}": {given!r:.99}; it must be the minimum and the maximum') from None
     return low, high
 
 
 def _whole(objects: list[Object], path: str) -> int:
-    value = value_at(objects, path)
-    try:
-        number = float(Quantity(str(value)))
-    except ValueError:
-        number = math.nan
-    if not number.is_integer():
-        raise InvalidSpecError(f'edit: "{path}": {value!r:.99}; it must be an integer')
-    return int(number)
+    return whole(f'edit: "{path}"', value_at(objects, path))
 
 
 # The core sums up what the reward needs; tables would only take time.

@@ -1,17 +1,27 @@
 """Headlines of reports: the results in sentences with their uncertainty, the largest problem, and the next step."""
 
-from collections.abc import Mapping, Sequence
+from __future__ import annotations
+
 from contextlib import suppress
-from typing import NamedTuple
+from math import ceil
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
 from kueuepy.errors import InvalidSpecError, KueueError
 from kueuepy.errors.words import plural, verb
 from kueuepy.look.numbers import duration, durations, hours, number, points, share
+from kueuepy.objects import SECOND
 from kueuepy.simulation.catalogue import figure_text, hours_word, interval_text, part_text, unit_of
 from kueuepy.simulation.confidence import Effect, Effects, Simulated
-from kueuepy.simulation.figures import Kpis
+from kueuepy.simulation.figures import busiest
+from kueuepy.tables.columns import unit_of as unit_of_amount
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from kueuepy.simulation.figures import Kpis
+    from kueuepy.simulation.result import Result
 
 CONFIDENCE = "95% confidence interval"
 _TWO = 2
@@ -21,6 +31,8 @@ MOST_QUEUES = 50
 _LITTLE = 0.0005
 # The part of the used hours from which lost work, and quota that is free while jobs wait, is the largest problem.
 _MUCH_LOST, _MUCH_IDLE = 0.02, 0.05
+# A queue whose part of all waiting exceeds its part of the jobs by less than this is not a problem of its own.
+_MUCH_MORE = 0.05
 
 
 class Problem(NamedTuple):
@@ -28,28 +40,48 @@ class Problem(NamedTuple):
 
     Attributes:
         text: The problem, as a sentence.
-        step: The next step towards a solution, as the end of a sentence.
-        command: The command of the next step; empty if the sentence says all.
+        step: The next step towards a solution, as the end of a sentence before its command.
+        command: The command of the next step, or the call in Python.
+        title: The beginning of the sentence; empty if nothing is out of proportion.
     """
 
     text: str
     step: str
     command: str = ""
+    title: str = "Largest problem"
 
     def lines(self, policy: str = "") -> list[str]:
-        """Return the problem and the next step as two sentences.
+        """Return the problem and the next step as two sentences, and the command of the step.
 
         Args:
             policy: The policy that has the problem, if there are several; empty for none.
         """
         where = f" under “{policy}”" if policy else ""
-        command = f" {self.command}" if self.command else ""
-        return [f"Largest problem{where}: {self.text}", f"Next step: {self.step}{command}"]
+        lead = f"{self.title}{where}: {self.text}" if self.title else self.text
+        return [lead, f"Next step: {self.step}", *filter(None, [self.command])]
 
 
-def busiest(kpis: Kpis) -> str:
-    """Return the flavor and resource with the highest utilisation; an empty string if there is no quota."""
-    return max(kpis.utilisation, key=lambda pair: kpis.utilisation[pair], default="")
+def plan_call(source: str, target: str, vary: str, low: int, high: int) -> str:
+    """Return the command that plans a value, or the call in Python if the source is empty.
+
+    Args:
+        source: The arguments of a command that name the cluster and the jobs.
+        target: The target.
+        vary: The path of the field.
+        low: The smallest value to try.
+        high: The largest value to try.
+    """
+    if source:
+        return f"kueuepy plan {source} --target '{target}' --vary '{vary}' --from {low} --to {high}"
+    return f'kueuepy.plan(cluster, jobs, "{target}", vary="{vary}", low={low}, high={high})'
+
+
+def _sweep_call(source: str, over: Mapping[str, Sequence[str | None]]) -> str:
+    """Return the command that compares values of fields, or the call in Python if the source is empty."""
+    if not source:
+        return f"kueuepy.sweep(cluster, jobs, {dict(over)})"
+    values = (f"'{path}={','.join(value or 'null' for value in each)}'" for path, each in over.items())
+    return " ".join(["kueuepy sweep", source, *(f"--over {text}" for text in values)])
 
 
 def of_run(result: Simulated) -> str:
@@ -62,7 +94,7 @@ def of_run(result: Simulated) -> str:
         between = interval(kpis, name)
         texts.append(f"{duration(getattr(kpis, name))}{f' ({CONFIDENCE} {between})' if between else ''}")
     sentences = [f"The mean wait is {texts[0]}.", f"95% of the jobs wait at most {texts[1]}."]
-    pair = busiest(kpis)
+    pair = busiest(kpis.utilisation)
     if pair:
         used = kpis.submission_utilisation.get(pair, kpis.utilisation[pair])
         sentences.append(f"While jobs arrive, {share(used)} of the quota of {pair} is in use.")
@@ -175,7 +207,7 @@ def certainty(effect: Effect) -> str:
 def _costs(results: tuple[Simulated, Simulated]) -> str:
     """Return the difference in lost work as a verb with its object; empty if the difference is small."""
     first, second = (result.kpis for result in results)
-    pair = busiest(second)
+    pair = busiest(second.utilisation)
     used = second.used_hours.get(pair, 0.0)
     more = second.lost_hours.get(pair, 0.0) - first.lost_hours.get(pair, 0.0)
     if not used or abs(more) < _LITTLE * used:
@@ -207,46 +239,68 @@ def interval(kpis: Kpis, name: str) -> str:
     return interval_text(name, low, high)
 
 
-def problem(result: Simulated) -> Problem:
+def problem(result: Result) -> Problem:
     """Return the largest problem of a simulation."""
-    kpis, pair = result.kpis, busiest(result.kpis)
+    kpis, pair, source = result.kpis, busiest(result.kpis.utilisation), result.source
     used, resource = kpis.used_hours.get(pair, 0.0), pair.partition("/")[2]
     lost, idle = kpis.lost_hours.get(pair, 0.0), kpis.idle_while_waiting.get(pair, 0.0)
+    reclaim = _sweep_call(source, {"ClusterQueue/*:preemption.reclaimWithinCohort": ["Never", "LowerPriority", "Any"]})
     # From the worst problem to the mildest: a loop makes all other numbers doubtful.
     if kpis.loops:
         text = f"Jobs evict each other again and again: {kpis.loops} preemption {plural(kpis.loops, 'loop')}."
-        return Problem(text, "read which jobs in the section Evictions, and restrict one of the preemption policies.")
+        return Problem(text, "compare preemption policies:", reclaim)
     if kpis.starved:
         text = f"{kpis.starved:,} {plural(kpis.starved, 'job')} {verb(kpis.starved, 'are')} never admitted, "
-        return Problem(f"{text}although much later jobs are.", "read the reasons in the section Pending jobs.")
+        reasons = (
+            f"kueuepy simulate {source} --report report.html" if source else 'kueuepy.report(result, "report.html")'
+        )
+        return Problem(f"{text}although much later jobs are.", "read the reasons in a report:", reasons)
     if used and lost > _MUCH_LOST * used:
         text = f"Evictions lose {hours(resource, lost)}, {part_text(lost, used)} of all used {hours_word(pair)}."
-        return Problem(text, "let jobs save checkpoints, or compare preemption policies with kueuepy compare.")
+        return Problem(text, "compare preemption policies:", reclaim)
     if used and idle > _MUCH_IDLE * used:
         text = f"{hours(resource, idle)} of {pair} were free although jobs waited for them, {part_text(idle, used)} "
         text += f"of the used {hours_word(pair)}."
-        return Problem(text, "compare higher borrowing limits with kueuepy sweep.")
+        queues = [name for name, queue in result.totals["queues"].items() if pair in queue["cells"]]
+        among = queues[0] if len(queues) == 1 else f"{{{','.join(queues)}}}"
+        over = {
+            "ClusterQueue/*:queueingStrategy": ["BestEffortFIFO", "StrictFIFO"],
+            f"ClusterQueue/{among}:quota[{pair}].borrowingLimit": [None],
+        }
+        return Problem(text, "compare queueing strategies without borrowing limits:", _sweep_call(source, over))
     return _slowest(result, pair)
 
 
-def _slowest(result: Simulated, pair: str) -> Problem:
-    """Return a problem that names the ClusterQueue whose jobs have the longest total wait."""
+def _slowest(result: Result, pair: str) -> Problem:
+    """Return a problem that names the ClusterQueue whose jobs wait more than their number explains."""
     jobs = result.jobs
-    counted = np.asarray(jobs["counted"])
-    codes, names = jobs["cluster_queue"].codes, jobs["cluster_queue"].names
-    there = counted & (codes >= 0)
-    total = float(jobs["waited"][there].sum())
-    if not total:
-        return Problem("No job waited.", "try lower nominal quotas with kueuepy plan.")
-    sums = np.bincount(codes[there], weights=jobs["waited"][there], minlength=len(names))
-    worst = int(sums.argmax())
-    # Its part of the jobs shows whether the queue waits more than its size explains.
-    number_of = int((codes[there] == worst).sum())
-    text = f"{names[worst]} has {share(number_of / int(there.sum()))} of the jobs, and {share(sums[worst] / total)} of "
-    text += f"all waiting; the mean wait is {duration(sums[worst] / number_of)}."
-    path = f"ClusterQueue/{names[worst]}:quota[{pair}].nominalQuota"
-    command = f"kueuepy plan --vary '{path}'"
-    return Problem(text, "find the nominal quota that meets a target:", command)
+    there = np.asarray(jobs["counted"]) & (jobs["cluster_queue"].codes >= 0)
+    codes, names = jobs["cluster_queue"].codes[there], jobs["cluster_queue"].names
+    waits, numbers = (np.bincount(codes, weights, len(names)) for weights in (jobs["waited"][there], None))
+    if not waits.sum():
+        worst = int(numbers.argmax())
+        return Problem("No job waits.", "find lower nominal quotas:", _plan(result, names[worst], pair, 0.0), "")
+    shares = np.stack([waits / waits.sum(), numbers / numbers.sum()])
+    worst = int((shares[0] - shares[1]).argmax())
+    mean = waits[worst] / numbers[worst]
+    step, command = "find the nominal quota that meets a target:", _plan(result, names[worst], pair, mean)
+    if shares[0, worst] - shares[1, worst] < _MUCH_MORE:
+        limits = f" {pair} limits the jobs: no other quota is in use as much." if pair else ""
+        return Problem(f"No queue waits more than its number of jobs explains.{limits}", step, command, "")
+    text = f"{names[worst]} has {share(shares[1, worst])} of the jobs, and {share(shares[0, worst])} of all waiting; "
+    return Problem(f"{text}the mean wait is {duration(mean)}.", step, command)
+
+
+def _plan(result: Result, queue: str, pair: str, mean: float) -> str:
+    """Return the command or the call that plans the nominal quota of a queue for half its mean wait."""
+    # Paths of a fleet begin with a cluster; its totals do not have the queues of the manager.
+    of_fleet = hasattr(result, "clusters")
+    path = f"{'*:' if of_fleet else ''}ClusterQueue/{queue}:quota[{pair}].nominalQuota"
+    cells = result.totals["queues"].get(queue, {"cells": {}})["cells"]
+    nominal = cells[pair].nominal if pair in cells else result.totals["nominal"].get(pair, 0.0)
+    own = nominal / unit_of_amount(pair) / max(result.seconds, 1.0) / SECOND
+    low, high = (0, ceil(own)) if not mean else (0 if of_fleet else int(own), 2 * ceil(own) + 2)
+    return plan_call(result.source, f"wait_mean({queue}) <= {max(1, round(mean / 2))}s", path, low, high)
 
 
 def change_text(name: str, first: float | None, second: float | None) -> str:

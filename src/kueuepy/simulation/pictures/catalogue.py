@@ -19,6 +19,7 @@ from kueuepy.look.numbers import unit_of
 from kueuepy.look.plot import draw
 from kueuepy.look.svg import Picture, picture, side_by_side
 from kueuepy.simulation.columns import is_resource
+from kueuepy.simulation.figures import busiest
 from kueuepy.simulation.grouped import sums
 from kueuepy.simulation.recorded import Recorded
 from kueuepy.tables import Categorical
@@ -256,7 +257,8 @@ def pair_of(run: Recorded, flavor_resource: str | None) -> str:
     if flavor_resource is None:
         if not used:
             raise InvalidSpecError("picture: there is no quota of any resource")
-        return max(used, key=lambda name: used[name] / nominal if (nominal := run.totals["nominal"].get(name)) else 0.0)
+        nominal = run.totals["nominal"]
+        return busiest({name: amount / nominal[name] if nominal.get(name) else 0.0 for name, amount in used.items()})
     found = [
         name
         for name in used

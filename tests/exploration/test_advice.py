@@ -1,0 +1,105 @@
+"""Every next step is a complete command or call that runs, and names what limits the jobs."""
+
+import re
+import shlex
+from pathlib import Path
+
+import pytest
+
+import kueuepy
+from kueuepy.cli import main
+from kueuepy.simulation.pages import words
+
+WEEK = Path(__file__).parents[2] / "examples" / "week"
+QUOTA = "ClusterQueue/{}:quota[f/cpu].nominalQuota"
+
+
+def queue(name, cpu=1, **fields):
+    return kueuepy.ClusterQueue.of(name, {"f": {"cpu": cpu}}, **fields)
+
+
+def cluster(*queues):
+    return kueuepy.Cluster(kueuepy.ResourceFlavor("f"), queues)
+
+
+def rows(names, gap=10, **fields):
+    made = [{"name": f"j{n}", "queue": name, "submit": gap * n, "cpu": 1} for n, name in enumerate(names)]
+    return kueuepy.Jobs.of([{"runtime": 100, **row, **fields} for row in made])
+
+
+RECLAIM = kueuepy.Preemption(reclaim_within_cohort="Any")
+LOSING = (queue("a", 0, cohort_name="c"), queue("b", cohort_name="c", preemption=RECLAIM))
+LIMIT = kueuepy.Cluster(
+    kueuepy.ResourceFlavor("f"),
+    kueuepy.ClusterQueue.of("a", {"f": {"cpu": kueuepy.objects.Quota(1, borrowing_limit=0)}}, cohort_name="c"),
+    queue("b", 4, cohort_name="c"),
+)
+CASES = {
+    "one queue waits more": (cluster(queue("a"), queue("b", 9)), rows("aaabbb"), "a has 50.0% of the jobs"),
+    "all wait alike": (cluster(queue("a"), queue("b")), rows("abababab", 1), "No queue waits more"),
+    "nobody waits": (cluster(queue("a")), rows("aaa", 200), "No job waits."),
+    "evictions": (cluster(*LOSING), rows("ababab", 60), "Evictions lose"),
+    "free quota": (LIMIT, rows("aaaa"), "of f/cpu were free although"),
+    "fleet": (kueuepy.Fleet({"w": cluster(queue("a"), queue("b"))}), rows("abababab", 1), "No queue waits more"),
+}
+
+
+@pytest.mark.parametrize("case", CASES)
+def test_the_next_step_of_a_result_is_a_call_that_runs(case):
+    cluster, jobs, told = CASES[case]
+    found = words.problem(kueuepy.simulate(cluster, jobs))
+
+    assert told in found.text
+    assert ("Largest problem" in found.lines()[0]) == (case not in ("all wait alike", "nobody waits", "fleet"))
+    answer = eval(found.command, {"kueuepy": kueuepy, "cluster": cluster, "jobs": jobs})  # noqa: S307 - what it says
+    assert not answer.errors
+
+
+@pytest.mark.parametrize("command", ["simulate", "compare"])
+def test_the_next_step_of_a_command_is_a_command_that_runs(command, capsys, monkeypatch, tmp_path):
+    names = ["teams.yaml", "alone.yaml"][: 2 if command == "compare" else 1]
+    assert main([command, *(str(WEEK / name) for name in names), "--jobs", str(WEEK / "jobs.csv")]) == 0
+    (step,) = re.findall(r"^kueuepy (.*)$", capsys.readouterr().out, re.MULTILINE)
+    monkeypatch.chdir(tmp_path)
+
+    assert main(shlex.split(step)) == 0
+    (write,) = re.findall(r"^kueuepy (.*)$", capsys.readouterr().out, re.MULTILINE)
+    assert main(shlex.split(write)) == 0
+    assert kueuepy.load(tmp_path / "planned.yaml").cluster_queues
+
+
+def test_a_plan_over_a_field_without_effect_names_what_limits():
+    cluster, jobs, _ = CASES["one queue waits more"]
+    plan = kueuepy.plan(cluster, jobs, "wait_mean(a) <= 1s", vary=QUOTA.format("b"), low=9, high=12)
+
+    assert "has no effect on it" in " ".join(str(plan).split())
+    assert "cpu limits the jobs" in str(plan)
+    better = eval(str(plan).split("quota:\n")[1].split("\n")[0])  # noqa: S307 - what it says
+    assert better.value == 3
+    assert "3 cores meets wait_mean(a) <= 1s" in str(better)
+
+
+def test_a_plan_accepts_quantities_and_shows_amounts():
+    cluster = kueuepy.Cluster(kueuepy.ResourceFlavor("f"), kueuepy.ClusterQueue.of("a", {"f": {"memory": "1Gi"}}))
+    jobs = [{"queue": "a", "submit": n, "runtime": 60, "memory": "1Gi"} for n in range(3)]
+    vary = "ClusterQueue/a:quota[f/memory].nominalQuota"
+    plan = kueuepy.plan(cluster, jobs, "wait_p95 <= 1s", vary=vary, low="1Gi", high="4Gi", step="1Gi")
+
+    assert plan.value == 3 * 2**30
+    assert "3 GiB meets wait_p95 <= 1s" in " ".join(str(plan).split())
+    with pytest.raises(kueuepy.errors.InvalidSpecError, match="it must be an integer, or a quantity"):
+        kueuepy.plan(cluster, jobs, "wait_p95 <= 1s", vary=vary, low="1.5", high=9)
+
+
+def test_the_next_step_of_a_sweep_and_of_a_scheduler_run(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    cluster, jobs, _ = CASES["all wait alike"]
+    sweep = kueuepy.sweep(cluster, jobs, {QUOTA.format("a"): [1, 2]})
+    eval(re.search(r"kueuepy\.dump\(.*\)", str(sweep))[0])  # noqa: S307 - what it says
+    assert kueuepy.load("policy.yaml").get(kueuepy.ClusterQueue, "a") == queue("a", 2)
+
+    scheduler = kueuepy.Scheduler(cluster)
+    scheduler.submit({"name": f"job-{n}", "queue": "a", "cpu": 1} for n in range(2))
+    scheduler.settle()
+    step = re.search(r"scheduler\.explain\(.*\)", " ".join(str(scheduler).split()))[0]
+    assert "default/job-1 is pending" in str(eval(step))  # noqa: S307 - what it says
