@@ -257,7 +257,7 @@ class Comparison:
             UnsupportedError: matplotlib is not installed.
         """
         charts = data_alike(list(self.results.values()), name, **options)
-        axes = axes_of(rows=len(charts))
+        axes: list[Any] = axes_of(rows=len(charts))
         for ax, policy, chart in zip(axes, self.names, charts, strict=True):
             draw(msgspec.structs.replace(chart, policy=policy), ax)
         return axes

@@ -59,7 +59,8 @@ class SweepPlots:
             NotFoundError: The metric does not exist.
             UnsupportedError: matplotlib is not installed.
         """
-        method = {1: self.curve, 2: self.heat}.get(len(self._paths))
+        methods: dict[int, Any] = {1: self.curve, 2: self.heat}
+        method = methods.get(len(self._paths))
         return method(*self._paths, figure, ax=ax) if method else self.parallel(figure, ax=ax)
 
     def pareto(self, x: str, y: str, colour: str | None = None, *, ax: Any = None) -> Any:

@@ -173,7 +173,8 @@ class Plan(Framed):
         means, name = self._grid.means[0], "utilisation "
         pair = busiest({one[len(name) :]: means[one] for one in self._grid.figures if one.startswith(name)})
         vary = f"ClusterQueue/{self._group[0] if self._group else '*'}:quota[{pair}].nominalQuota"
-        nominal = whole("plan", value_at(self._grid.setup.cluster.objects(), vary))
+        cluster: Any = self._grid.setup.cluster
+        nominal = whole("plan", value_at(cluster.objects(), vary))
         return vary, nominal, 2 * nominal + 2
 
     def __repr__(self) -> str:

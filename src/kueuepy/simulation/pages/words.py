@@ -263,7 +263,7 @@ def problem(result: Result) -> Problem:
         text += f"of the used {hours_word(pair)}."
         queues = [name for name, queue in result.totals["queues"].items() if pair in queue["cells"]]
         among = queues[0] if len(queues) == 1 else f"{{{','.join(queues)}}}"
-        over = {
+        over: dict[str, list[str | None]] = {
             "ClusterQueue/*:queueingStrategy": ["BestEffortFIFO", "StrictFIFO"],
             f"ClusterQueue/{among}:quota[{pair}].borrowingLimit": [None],
         }
