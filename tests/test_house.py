@@ -418,7 +418,7 @@ def test_reading_a_result_off_an_error_message_is_detected(code):
 
 
 READERS_OF_MESSAGES = {
-    "src/kueuepy/cli/output.py",  # shortens endless words for display
+    "src/kueuepy/errors/arguments.py",  # Python: only the message names an unknown argument
     "src/kueuepy/cli/signature.py",  # spells the arguments that a message names as options
     "src/kueuepy/platform/journal/lock.py",  # sqlite3, before Python 3.11
     "src/kueuepy/platform/live/recording.py",  # recorded from Kueue: only the message names the preemptor

@@ -1,7 +1,7 @@
 """Base classes of all API objects: the name and the Kubernetes metadata that Kueue reads."""
 
 import math
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
 from decimal import Decimal
 from functools import cache
@@ -118,11 +118,10 @@ def without_numpy(value: Any) -> Any:
 class Value(msgspec.Struct, frozen=True, rename="camel", forbid_unknown_fields=True, omit_defaults=True, gc=False):
     """Base class of immutable structs. Fields are in snake_case in Python and in camelCase in manifests."""
 
-    def __rich_repr__(self) -> Iterator[tuple[str, Any]]:
-        """Yield the fields that do not have their default."""
-        for name, usual in _defaults(type(self)):
-            if (value := getattr(self, name)) != usual:
-                yield name, value
+    def __rich_repr__(self) -> list[tuple[str, Any]]:
+        """Return the fields that do not have their default."""
+        values = ((name, getattr(self, name), usual) for name, usual in _defaults(type(self)))
+        return [(name, value) for name, value, usual in values if value != usual]
 
     def __repr__(self) -> str:
         """Return the class and the fields that do not have their default."""

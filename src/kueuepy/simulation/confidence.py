@@ -283,7 +283,11 @@ def _utilisation(run: Recorded, edges: NDArray[np.float64], pair: str) -> NDArra
 
 
 class Simulated(Protocol):
-    """The tables of a result that the comparison of two policies needs."""
+    """The tables of a result that the comparison of two policies and advice need."""
+
+    totals: dict[str, Any]
+    seconds: float
+    source: str
 
     @property
     def jobs(self) -> Columns:

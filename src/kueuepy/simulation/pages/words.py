@@ -21,7 +21,6 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from kueuepy.simulation.figures import Kpis
-    from kueuepy.simulation.result import Result
 
 CONFIDENCE = "95% confidence interval"
 _TWO = 2
@@ -239,7 +238,7 @@ def interval(kpis: Kpis, name: str) -> str:
     return interval_text(name, low, high)
 
 
-def problem(result: Result) -> Problem:
+def problem(result: Simulated) -> Problem:
     """Return the largest problem of a simulation."""
     kpis, pair, source = result.kpis, busiest(result.kpis.utilisation), result.source
     used, resource = kpis.used_hours.get(pair, 0.0), pair.partition("/")[2]
@@ -271,7 +270,7 @@ def problem(result: Result) -> Problem:
     return _slowest(result, pair)
 
 
-def _slowest(result: Result, pair: str) -> Problem:
+def _slowest(result: Simulated, pair: str) -> Problem:
     """Return a problem that names the ClusterQueue whose jobs wait more than their number explains."""
     jobs = result.jobs
     there = np.asarray(jobs["counted"]) & (jobs["cluster_queue"].codes >= 0)
@@ -291,7 +290,7 @@ def _slowest(result: Result, pair: str) -> Problem:
     return Problem(f"{text}the mean wait is {duration(mean)}.", step, command)
 
 
-def _plan(result: Result, queue: str, pair: str, mean: float) -> str:
+def _plan(result: Simulated, queue: str, pair: str, mean: float) -> str:
     """Return the command or the call that plans the nominal quota of a queue for half its mean wait."""
     # Paths of a fleet begin with a cluster; its totals do not have the queues of the manager.
     of_fleet = hasattr(result, "clusters")
