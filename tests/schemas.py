@@ -6,7 +6,7 @@ import json
 
 from jsonschema import Draft202012Validator
 
-from kueuepy.explain.schema import schema
+from explanation_schema import schema
 
 
 def strict(found):

@@ -9,11 +9,10 @@ from pathlib import Path
 import pytest
 from jsonschema import Draft202012Validator, ValidationError
 
+from explanation_schema import FACTS, ROOT_FACTS, schema
 from golden.test_explanations import STORIES
 from kueuepy import explain
 from kueuepy.explain import roots
-from kueuepy.explain.kinds import FACTS, ROOT_FACTS
-from kueuepy.explain.schema import schema
 from schemas import validate_explanation
 
 PUBLISHED = Path(__file__).parents[2] / "docs" / "_static" / "kueuepy.explain.v1.schema.json"

@@ -11,8 +11,8 @@ class Cause(msgspec.Struct, frozen=True):
 
     Attributes:
         kind: The kind, such as `flavor`, `resource`, `node`, `holder`, `preemption`, `candidate`, `share` or `remedy`.
-            The kind determines the template for the text and the names of the facts, which `kueuepy.explain.kinds`
-            lists.
+            The kind determines the template for the text and the names of the facts, which the JSON Schema of
+            explanations lists.
         text: The explanation as a sentence.
         facts: The numbers and names in the sentence, as data. Amounts are integers in base units, with cpu in
             millicores.
