@@ -1,5 +1,7 @@
 """The singular and plural of nouns and verbs, for texts that count things."""
 
+from collections.abc import Sequence
+
 _OF_ONE = {"have": "has", "are": "is"}
 
 
@@ -30,3 +32,13 @@ def counted(count: int, noun: str) -> str:
     ('1 cycle', '2000 policies')
     """
     return f"{count} {plural(count, noun)}"
+
+
+def first_of(names: Sequence[str], most: int) -> str:
+    """Return the first names of a list, and the number of the others.
+
+    >>> first_of(["a", "b", "c"], 2), first_of(["a", "b"], 2)
+    ('a, b and 1 more', 'a, b')
+    """
+    rest = len(names) - most
+    return ", ".join(names[:most]) + (f" and {rest} more" if rest > 0 else "")

@@ -8,7 +8,7 @@ from typing import TypedDict
 
 from kueuepy.engine.places import DomainView, Exclusion, PlaceFactsView
 from kueuepy.engine.records import AdmissionView
-from kueuepy.errors.words import counted
+from kueuepy.errors.words import counted, first_of
 from kueuepy.explain.cause import Cause
 from kueuepy.explain.cause import cause as _cause
 
@@ -75,10 +75,8 @@ def _where(facts: PlaceFactsView) -> str:
 
 def placement(facts: PlaceFactsView) -> str:
     """Describe whether all pods fit into the topology, the number of pods that fit, and the nodes that are left out."""
-    absent = [f"{name} ({why})" for name, why in facts["absent"][:_MOST_ABSENT]]
-    more = len(facts["absent"]) - len(absent)
-    left_out = f"; left out: {', '.join(absent)}{f' and {more} more' if more else ''}" if absent else ""
-    return _fits(facts) + (left_out if facts["failure"] is not None else "")
+    absent = [f"{name} ({why})" for name, why in facts["absent"]] if facts["failure"] is not None else []
+    return _fits(facts) + (f"; left out: {first_of(absent, _MOST_ABSENT)}" if absent else "")
 
 
 def _fits(facts: PlaceFactsView) -> str:
@@ -191,6 +189,5 @@ def _either(workloads: Sequence[str]) -> str:
 
 def held(name: str, levels: Sequence[str], domains: Sequence[tuple[tuple[str, ...], int]]) -> str:
     """Describe the topology assignment of a pod set."""
-    listed = ", ".join(f"{'/'.join(values)}: {count}" for values, count in domains[:_MOST_LISTED])
-    more = f" and {len(domains) - _MOST_LISTED} more" if domains[_MOST_LISTED:] else ""
-    return f"pod set {name} is on {listed}{more}" if listed else f"pod set {name} is on no {levels[-1]}"
+    listed = first_of([f"{'/'.join(values)}: {count}" for values, count in domains], _MOST_LISTED)
+    return f"pod set {name} is on {listed or f'no {levels[-1]}'}"

@@ -18,7 +18,7 @@ from kueuepy.cluster.edit import edited_all
 from kueuepy.errors import InvalidSpecError, NotFoundError, UnsupportedError
 from kueuepy.errors.arguments import checked_methods
 from kueuepy.errors.problems import suggestion
-from kueuepy.errors.words import counted
+from kueuepy.errors.words import counted, first_of
 from kueuepy.fleet.automation import CONTROLLER, automated, totals_of
 from kueuepy.fleet.dispatchers import AllAtOnce, Dispatcher, DispatcherName, Incremental, dispatcher_of
 from kueuepy.look.notebook import Sheet, repr_html
@@ -340,11 +340,8 @@ class Fleet:
 
     def __repr__(self) -> str:
         """Return the dispatcher and the names of the clusters."""
-        return f"<Fleet: {self.dispatcher!r}; manager and {counted(len(self.workers), 'worker')}: {self._names()}>"
-
-    def _names(self) -> str:
-        names = self.clusters
-        return ", ".join(names[:_SHOWN]) + (f" and {len(names) - _SHOWN} more" if len(names) > _SHOWN else "")
+        names = first_of(self.clusters, _SHOWN)
+        return f"<Fleet: {self.dispatcher!r}; manager and {counted(len(self.workers), 'worker')}: {names}>"
 
     def sheets(self) -> tuple[Sheet, ...]:
         """Return one row per cluster, and the remarks, as tables for display."""

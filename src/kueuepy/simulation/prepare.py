@@ -20,7 +20,7 @@ from kueuepy.engine.threads import for_cycles
 from kueuepy.errors import InvalidSpecError, NotFoundError
 from kueuepy.errors.arguments import checked_methods
 from kueuepy.errors.problems import nearest
-from kueuepy.errors.words import counted, verb
+from kueuepy.errors.words import counted, first_of, verb
 from kueuepy.fleet import Fleet
 from kueuepy.manifest import check
 from kueuepy.objects import LocalQueue, Object, ResourceFlavor, Timestamp, Workload
@@ -280,10 +280,9 @@ class Prepared:
         # One suggestion, for the first job, keeps the message short.
         close = nearest(str(queue[int(lost.argmax())]), known)
         hint = f'; did you mean "{close}"?' if close else ""
-        more = f" and {len(named) - _NAMED} more" if len(named) > _NAMED else ""
         raise NotFoundError(
             f"jobs: {number} of {len(table)} {verb(number, 'name')} LocalQueues that are not in the cluster: "
-            f'{", ".join(named[:_NAMED])}{more}{hint}; missing="skip" leaves them out'
+            f'{first_of(named, _NAMED)}{hint}; missing="skip" leaves them out'
         )
 
     def _clusters_of(self, table: JobColumns) -> Any:

@@ -10,7 +10,7 @@ import numpy as np
 from kueuepy._core import Quantity
 from kueuepy.errors import StateError
 from kueuepy.errors.arguments import checked_methods
-from kueuepy.errors.words import counted
+from kueuepy.errors.words import counted, first_of
 from kueuepy.look.notebook import MOST_ROWS, Sheet
 from kueuepy.simulation.columns import name_of, public_given
 from kueuepy.simulation.grouped import resample
@@ -45,10 +45,8 @@ class PreemptionLoop(msgspec.Struct, frozen=True):
 
     def __str__(self) -> str:
         """Return a description of the loop in one sentence."""
-        more = len(self.workloads) - _NAMED
-        names = ", ".join(self.workloads[:_NAMED]) + (f" and {more} more" if more > 0 else "")
         times = f", {self.times} times" if self.times > 1 else ""
-        period = counted(self.period, "cycle")
+        names, period = first_of(self.workloads, _NAMED), counted(self.period, "cycle")
         return f"endless preemption at {self.at:g} s{times}: the same decisions every {period} for {names}"
 
 

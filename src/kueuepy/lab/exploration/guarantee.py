@@ -12,6 +12,7 @@ import numpy as np
 from kueuepy.errors import InvalidSpecError
 from kueuepy.errors.arguments import checked
 from kueuepy.errors.settings import spelled_out
+from kueuepy.errors.words import first_of
 from kueuepy.explain.whatif import Edit, edited, workloads_over_quota
 from kueuepy.lab.exploration.answer import Fact, Guarantee, facts_of
 from kueuepy.lab.exploration.remaining import Living, Runtimes
@@ -178,10 +179,9 @@ def shrink(
     low, middle, high = (duration(percentile(np.sort(seconds), percent)) for percent in _PERCENTS)
     late = sum(map(math.isinf, seconds))
     more = f"; not within {duration(end)} in {late} of {n}" if late else ""
-    rest = f" and {len(leaving) - _SHOWN} more" if leaving[_SHOWN:] else ""
     because = (
         f"within quota after {middle} (median), {low} to {high} (80% interval){more}",
-        f"{len(leaving)} would have to be removed for that at once: {', '.join(leaving[:_SHOWN])}{rest}",
+        f"{len(leaving)} would have to be removed for that at once: {first_of(leaving, _SHOWN)}",
     )
     facts = [Fact(key, "order of removal", position) for position, key in enumerate(leaving, 1)]
     above = sums(item for key in leaving for item in _amounts(after, key))

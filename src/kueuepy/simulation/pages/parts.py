@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from kueuepy.errors import StateError
-from kueuepy.errors.words import plural
+from kueuepy.errors.words import first_of, plural
 from kueuepy.look.chart import Chart
 from kueuepy.look.colours import OTHERS, class_of
 from kueuepy.look.escapes import escape
@@ -195,8 +195,7 @@ def about(result: Result, policy: str = "") -> str:
     means = [
         f"{amount(pair.partition('/')[2], total * 3600 / result.seconds)} of {pair}" for pair, total in quotas.items()
     ]
-    more = f" and {len(means) - _QUOTAS} more" if len(means) > _QUOTAS else ""
-    return f"{text} Nominal quota: {', '.join(means[:_QUOTAS])}{more}."
+    return f"{text} Nominal quota: {first_of(means, _QUOTAS)}."
 
 
 def next_step(problem: Problem, policy: str = "") -> str:
