@@ -3,13 +3,15 @@
 Source: `pkg/controller/admissionchecks/multikueue/clusterqueue.go`.
 """
 
+from collections import Counter
 from collections.abc import Mapping
 
 import msgspec
 
 from kueuepy._core import Quantity
 from kueuepy.cluster import Cluster
-from kueuepy.objects import ClusterQueue, FlavorQuotas, ResourceQuota
+from kueuepy.objects import ClusterQueue, Cohort, FlavorQuotas, ResourceQuota
+from kueuepy.objects.queue import quotas_of
 
 CONTROLLER = "kueue.x-k8s.io/multikueue"
 
@@ -63,24 +65,18 @@ def totals_of(keys: set[str], names: list[str], workers: Mapping[str, Cluster]) 
         names: The names of the workers to consider.
         workers: The workers by name.
     """
-    totals: dict[str, int] = {}
+    queues: list[ClusterQueue] = []
     for name in names:
         behind = {local.cluster_queue for local in workers[name].local_queues if local.key in keys}
-        for queue in workers[name].cluster_queues:
-            if queue.name in behind:
-                for resource, amount in nominal_of(queue).items():
-                    totals[resource] = totals.get(resource, 0) + amount
-    return totals
+        queues += (queue for queue in workers[name].cluster_queues if queue.name in behind)
+    return nominal_of(*queues)
 
 
-def nominal_of(queue: ClusterQueue) -> dict[str, int]:
-    """Return the nominal quota of a ClusterQueue by resource, over all flavors."""
-    totals: dict[str, int] = {}
-    for group in queue.resource_groups:
-        for flavor in group.flavors:
-            for quota in flavor.resources:
-                amount = Quantity(quota.nominal_quota).quota(quota.name)
-                totals[quota.name] = totals.get(quota.name, 0) + amount
+def nominal_of(*owners: ClusterQueue | Cohort) -> dict[str, int]:
+    """Return the total nominal quota of ClusterQueues and Cohorts by resource, over all flavors."""
+    totals = Counter[str]()
+    for _, quota in quotas_of(*owners):
+        totals[quota.name] += Quantity(quota.nominal_quota).quota(quota.name)
     return totals
 
 

@@ -5,6 +5,7 @@ The default manager of a fleet, created from its workers.
 Paths for edits to a fleet: fields of objects in its clusters, and settings of the fleet.
 """
 
+from collections import Counter
 from collections.abc import Iterable, Mapping
 from fnmatch import fnmatchcase
 from typing import Any
@@ -23,6 +24,7 @@ from kueuepy.fleet.automation import CONTROLLER, automated, totals_of
 from kueuepy.fleet.dispatchers import AllAtOnce, Dispatcher, DispatcherName, Incremental, dispatcher_of
 from kueuepy.look.notebook import Sheet, repr_html
 from kueuepy.objects import ClusterQueue
+from kueuepy.objects.queue import quotas_of
 from kueuepy.objects.times import Seconds, duration_ns
 
 MANAGER = "manager"
@@ -429,13 +431,9 @@ def _with_gate(cluster: Cluster, on: bool) -> Cluster:  # noqa: FBT001 - a value
 
 
 def _row(name: str, cluster: Cluster) -> tuple[str, str, str]:
-    totals: dict[str, int] = {}
-    for queue in cluster.cluster_queues:
-        for group in queue.resource_groups:
-            for flavor in group.flavors:
-                for quota in flavor.resources:
-                    pair = f"{flavor.name}/{quota.name}"
-                    totals[pair] = totals.get(pair, 0) + Quantity(quota.nominal_quota).quota(quota.name)
+    totals = Counter[str]()
+    for flavor, quota in quotas_of(*cluster.cluster_queues):
+        totals[f"{flavor}/{quota.name}"] += Quantity(quota.nominal_quota).quota(quota.name)
     shown = ", ".join(f"{pair} {Quantity.format(pair.rpartition('/')[2], n)}" for pair, n in totals.items())
     return name, str(len(cluster.cluster_queues)), shown
 

@@ -3,7 +3,7 @@
 Quotas of ClusterQueues and Cohorts, by resource and flavor.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Literal, TypeAlias
 
 import msgspec
@@ -433,6 +433,12 @@ class Cohort(Object, frozen=True, kw_only=True):
                 field is unknown.
         """
         return cls(name, resource_groups=tuple(map(ResourceGroup.of, quotas)), **other_fields(cls, fields))
+
+
+def quotas_of(*owners: ClusterQueue | Cohort) -> Iterator[tuple[str, ResourceQuota]]:
+    """Yield the quotas of ClusterQueues and Cohorts, each with the name of its flavor."""
+    flavors = (flavor for owner in owners for group in owner.resource_groups for flavor in group.flavors)
+    return ((flavor.name, quota) for flavor in flavors for quota in flavor.resources)
 
 
 class AdmissionCheck(Object, frozen=True, kw_only=True):

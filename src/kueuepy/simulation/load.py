@@ -8,12 +8,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from kueuepy._core import Quantity
 from kueuepy.cluster import Cluster
 from kueuepy.errors import InvalidSpecError
 from kueuepy.errors.arguments import checked
 from kueuepy.errors.words import counted, verb
-from kueuepy.objects import SECOND, ClusterQueue, Cohort, LocalQueue, ResourceFlavor
+from kueuepy.fleet.automation import nominal_of
+from kueuepy.objects import SECOND, ClusterQueue, LocalQueue, ResourceFlavor
 from kueuepy.scheduler import Scheduler
 from kueuepy.simulation.base import JobColumns
 from kueuepy.simulation.grouped import Groups, sums
@@ -38,19 +38,6 @@ def loads(jobs: JobColumns) -> dict[str, dict[str, float]]:
         for name, total in zip(queue.names, work.tolist(), strict=True):
             found[name][resource] = total / span if span else 0.0
     return found
-
-
-def nominal_of(nodes: Iterable[ClusterQueue | Cohort]) -> dict[str, dict[str, int]]:
-    """Return the nominal quota over all flavors, by ClusterQueue or Cohort and resource."""
-    return {
-        node.name: sums(
-            (quota.name, Quantity(quota.nominal_quota).quota(quota.name))
-            for group in node.resource_groups
-            for flavor in group.flavors
-            for quota in flavor.resources
-        )
-        for node in nodes
-    }
 
 
 def trees_of(cluster: Cluster) -> dict[str, str]:
@@ -78,7 +65,7 @@ def describe(jobs: JobColumns, cluster: Cluster | None = None) -> Columns:
     }
     mean = loads(jobs)
     there = {local.key: local.cluster_queue for local in cluster.local_queues} if cluster is not None else {}
-    nominal = nominal_of(cluster.cluster_queues) if cluster is not None else {}
+    nominal = {queue.name: nominal_of(queue) for queue in cluster.cluster_queues} if cluster is not None else {}
     for resource in jobs.resources:
         own = np.array([mean[name].get(resource, 0.0) for name in queue.names])
         columns[f"mean {resource}"] = own / unit_of(resource)
@@ -135,8 +122,8 @@ def _potential(cluster: Cluster) -> dict[str, dict[str, int]]:
 def _overloads(jobs: JobColumns, cluster: Cluster, there: Mapping[str, str]) -> list[str]:
     tree_of, above = trees_of(cluster), {cohort.name: cohort.parent_name for cohort in cluster.cohorts}
     asked = _by_tree((tree_of.get(there.get(name, ""), ""), own) for name, own in loads(jobs).items())
-    of_queues = ((tree_of[name], own) for name, own in nominal_of(cluster.cluster_queues).items())
-    of_cohorts = ((_root(name, above) or name, own) for name, own in nominal_of(cluster.cohorts).items())
+    of_queues = ((tree_of[queue.name], nominal_of(queue)) for queue in cluster.cluster_queues)
+    of_cohorts = ((_root(cohort.name, above) or cohort.name, nominal_of(cohort)) for cohort in cluster.cohorts)
     quota = _by_tree(chain(of_queues, of_cohorts))
     return [
         f"{tree}: a load of {mean / quota[tree, resource]:.2f} on {resource}: waits grow with the length of the run"

@@ -12,7 +12,7 @@ from hypothesis.strategies import DrawFn, SearchStrategy
 import kueuepy.objects as api
 from kueuepy._core import Quantity
 from kueuepy.cluster import Cluster
-from kueuepy.objects.queue import ReclaimWithinCohort, WithinClusterQueue
+from kueuepy.objects.queue import ReclaimWithinCohort, WithinClusterQueue, quotas_of
 
 # The minimum number of units in the largest quota of a resource, if the quota can be divided into this number.
 _STEPS = 6
@@ -57,16 +57,11 @@ def amounts_of(objects: Iterable[api.ClusterQueue | api.Cohort]) -> dict[str, Am
     can match quotas exactly.
     """
     found: dict[str, set[int]] = {}
-    for quota in _quotas(objects):
+    for _, quota in quotas_of(*objects):
         given = (quota.nominal_quota, quota.borrowing_limit, quota.lending_limit)
         amounts = {Quantity(str(one)).quota(quota.name) for one in given if one is not None}
         found.setdefault(quota.name, set()).update(amount for amount in amounts if amount > 0)
     return {name: Amount(name, _unit(name, amounts), bool(amounts)) for name, amounts in found.items()}
-
-
-def _quotas(objects: Iterable[api.ClusterQueue | api.Cohort]) -> Iterable[api.ResourceQuota]:
-    rows = (row for obj in objects for group in obj.resource_groups for row in group.flavors)
-    return (quota for row in rows for quota in row.resources)
 
 
 def _unit(resource: str, amounts: set[int]) -> int:

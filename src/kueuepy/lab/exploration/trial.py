@@ -31,6 +31,7 @@ from kueuepy.objects import (
     Toleration,
     Workload,
 )
+from kueuepy.objects.queue import quotas_of
 from kueuepy.scheduler import Scheduler
 from kueuepy.session.session import session_of
 
@@ -205,11 +206,9 @@ def _only(cluster: Cluster, pair: FlavorResource) -> Cluster:
     given: list[ClusterQueue | Cohort] = [*cluster.cohorts, *cluster.cluster_queues]
     for node in given:
         groups = tuple(
-            ResourceGroup((quota.name,), (FlavorQuotas(flavor.name, (quota,)),))
-            for group in node.resource_groups
-            for flavor in group.flavors
-            for quota in flavor.resources
-            if (flavor.name, quota.name) == pair
+            ResourceGroup((quota.name,), (FlavorQuotas(flavor, (quota,)),))
+            for flavor, quota in quotas_of(node)
+            if (flavor, quota.name) == pair
         )
         if isinstance(node, Cohort):
             nodes.append(msgspec.structs.replace(node, resource_groups=groups))

@@ -21,6 +21,7 @@ from kueuepy.lab.exploration.trial import pairs_of
 from kueuepy.look.colours import OTHERS, class_of, colour_of
 from kueuepy.manifest.convert import to_dict
 from kueuepy.manifest.text.writing import yaml_text
+from kueuepy.objects.queue import quotas_of
 from kueuepy.scheduler import Scheduler
 from kueuepy.session.session import session_of
 from kueuepy.simulation.catalogue import better_of, columns_shown, figure_text, is_shown, label_of, unit_of
@@ -381,13 +382,10 @@ def _weight_knob(obj: ClusterQueue | Cohort) -> Knob:
 
 def _totals(objects: Iterable[ClusterQueue | Cohort]) -> dict[tuple[str, str], list[int]]:
     found: dict[tuple[str, str], list[int]] = {}
-    for obj in objects:
-        for group in obj.resource_groups:
-            for flavor in group.flavors:
-                for quota in flavor.resources:
-                    amounts = found.setdefault((flavor.name, quota.name), [])
-                    given = (quota.nominal_quota, quota.borrowing_limit, quota.lending_limit)
-                    amounts += [Quantity(str(amount)).quota(quota.name) for amount in given if amount is not None]
+    for flavor, quota in quotas_of(*objects):
+        given = (quota.nominal_quota, quota.borrowing_limit, quota.lending_limit)
+        amounts = [Quantity(str(amount)).quota(quota.name) for amount in given if amount is not None]
+        found.setdefault((flavor, quota.name), []).extend(amounts)
     return found
 
 

@@ -18,6 +18,7 @@ from kueuepy.errors import InvalidSpecError, UnsupportedError
 from kueuepy.errors.settings import spelled_out
 from kueuepy.lab.rl.stage import GUESSES, TERMS, Game, QuotaOptions, Stage
 from kueuepy.objects import ClusterQueue, Preemption, ResourceFlavor
+from kueuepy.objects.queue import quotas_of
 from kueuepy.simulation.table import Jobs
 
 if TYPE_CHECKING:
@@ -59,11 +60,9 @@ def game_of(
 def _nominal_quotas(cluster: Cluster) -> list[str]:
     """Return the paths of all integer nominal quotas of ClusterQueues."""
     return [
-        f"ClusterQueue/{queue.name}:quota[{row.name}/{quota.name}].nominalQuota"
+        f"ClusterQueue/{queue.name}:quota[{flavor}/{quota.name}].nominalQuota"
         for queue in cluster.cluster_queues
-        for group in queue.resource_groups
-        for row in group.flavors
-        for quota in row.resources
+        for flavor, quota in quotas_of(queue)
         if float(Quantity(str(quota.nominal_quota))).is_integer()
     ]
 
