@@ -59,44 +59,35 @@ class Lifetime(NamedTuple):
         return max(0, self.end - self.start)
 
 
-def lifetime_of(workload: Workload) -> Lifetime:
-    """Return the lifetime of a job from the status of its Workload.
+def lifetime_of(status: Any) -> Lifetime:
+    """Return the lifetime of a job from the status of its Workload, or from one in a manifest.
 
     The transition time of the Admitted condition does not change when the workload finishes. Kueue adds a run to
     `accumulatedPastExecutionTimeSeconds` when the workload loses its admission
     (`pkg/workload/admissionchecks.go:SyncAdmittedCondition`).
     """
-    status = workload.status
-    if status is None:
-        return Lifetime(None, None, 0, "")
-    true = ((one.type, one.last_transition_time.value, one.reason) for one in status.conditions if one.status == "True")
-    return _lifetime(true, status.accumulated_past_execution_time_seconds)
-
-
-def lifetime_in(status: Any) -> Lifetime:
-    """Return the lifetime of a job from the status in a manifest; invalid fields of the status are ignored."""
-    true = (
-        (str(one.get("type")), time, str(one.get("reason") or ""))
-        for one, time in _timed_conditions(status)
-        if one.get("status") == "True"
-    )
-    return _lifetime(true, status.get("accumulatedPastExecutionTimeSeconds") if isinstance(status, dict) else None)
-
-
-def _timed_conditions(status: Any) -> Iterator[tuple[dict[str, Any], int]]:
-    """Yield the conditions in a status that have a valid time, with the time in nanoseconds since the Unix epoch."""
-    listed = status.get("conditions") if isinstance(status, dict) else None
-    for one in listed if isinstance(listed, list) else ():
-        time = parse_time(str(one.get("lastTransitionTime"))) if isinstance(one, dict) else None
-        if time is not None:
-            yield one, time
-
-
-def _lifetime(true: Iterable[tuple[str, int, str]], past: Any) -> Lifetime:
-    """Return the lifetime of a job from its true conditions and its past execution time in seconds."""
-    found = {kind: (time, reason) for kind, time, reason in true}
+    found = {kind: (time, reason) for kind, value, reason, time in _conditions(status) if value == "True"}
     (start, _), (end, reason) = (found.get(kind, (None, "")) for kind in ("Admitted", "Finished"))
+    if isinstance(status, WorkloadStatus):
+        past: Any = status.accumulated_past_execution_time_seconds
+    else:
+        past = status.get("accumulatedPastExecutionTimeSeconds") if isinstance(status, dict) else None
     return Lifetime(start, end, past * SECOND if isinstance(past, int) and past > 0 else 0, reason)
+
+
+def _conditions(status: Any) -> Iterator[tuple[str, str, str, int]]:
+    """Yield type, status, reason and time of each condition; invalid conditions in a manifest are left out."""
+    if isinstance(status, WorkloadStatus):
+        yield from ((one.type, one.status, one.reason, one.last_transition_time.value) for one in status.conditions)
+    for one in _dicts(status, "conditions"):
+        if (time := parse_time(str(one.get("lastTransitionTime")))) is not None:
+            yield str(one.get("type")), str(one.get("status")), str(one.get("reason") or ""), time
+
+
+def _dicts(doc: Any, name: str) -> list[dict[str, Any]]:
+    """Return the mappings in a list of a manifest; none if the manifest has no such list."""
+    listed = doc.get(name) if isinstance(doc, dict) else None
+    return [one for one in listed if isinstance(one, dict)] if isinstance(listed, list) else []
 
 
 _NO_JOBS = JobColumns({"queue": [], "submit": [], "runtime": []})
@@ -219,7 +210,7 @@ def of_workloads(workloads: Sequence[Workload], durations: Sequence[int | None])
     # One template for all jobs that differ only in the name, the UID, the creation time and the status.
     templates, codes = KnownShapes(()).find(given)
     ran = [
-        lifetime_of(workload).runtime if duration is None else duration
+        lifetime_of(workload.status).runtime if duration is None else duration
         for workload, duration in zip(given, durations, strict=True)
     ]
     uids = np.array([workload.uid or "" for workload in given], object)
@@ -228,7 +219,7 @@ def of_workloads(workloads: Sequence[Workload], durations: Sequence[int | None])
             "name": np.array([workload.name for workload in given], object),
             **({"uid": uids} if any(uids) else {}),
             "queue": categorical(f"{workload.namespace}/{workload.queue_name}" for workload in given),
-            "submit": np.array([_created(workload) for workload in given], np.int64),
+            "submit": np.array([created(workload) for workload in given], np.int64),
             "runtime": np.array([NEVER if time is None else time for time in ran], np.int64),
             "priority": np.array([w.priority or 0 for w in given], np.int64),
             "template": codes.astype(np.int64),
@@ -237,7 +228,7 @@ def of_workloads(workloads: Sequence[Workload], durations: Sequence[int | None])
     )
 
 
-def _created(workload: Workload) -> int:
+def created(workload: Workload) -> int:
     """Return the creation time in nanoseconds since the epoch; 0 if it is not set."""
     return 0 if workload.creation_timestamp is None else workload.creation_timestamp.value
 
@@ -390,20 +381,22 @@ def _observed(source: Any, user: str | None) -> tuple[list[Observed], int]:
     workloads = getattr(source, "workloads", None)
     if isinstance(workloads, tuple):  # a Cluster or a Manifest
         source = list(workloads)
+    times: list[int] = []
     if isinstance(source, list | tuple) and source and all(isinstance(one, Workload) for one in source):
-        found = [Observed(one, lifetime_of(one), {}, None, one.labels.get(user or "", "")) for one in source]
-        return found, max(map(_latest, source))
-    # A status from a cluster may be invalid, and is read leniently; the rest is validated.
-    statuses: dict[str, Any] = {}
-    source = opened(source)
-    manifest = _without_status(source, statuses)
-    found = []
-    latest = max([0, *(one.time for one in live_parts(source))])
-    for one in manifest.workloads:
-        status = statuses.get(one.key)
-        found.append(Observed(one, lifetime_in(status), _evictions(status), None, one.labels.get(user or "", "")))
-        latest = max(latest, _latest(one), _latest_in(status))
-    return found, latest
+        pairs: list[tuple[Workload, Any]] = [(one, one.status) for one in source]
+    else:
+        # A status from a cluster may be invalid, and is read leniently; the rest is validated.
+        statuses: dict[str, Any] = {}
+        source = opened(source)
+        pairs = [(one, statuses.get(one.key)) for one in _without_status(source, statuses).workloads]
+        times += [one.time for one in live_parts(source)]
+    for one, status in pairs:
+        times += (created(one), _latest_in(status))
+    return [_seen(one, status, one.labels.get(user or "", "")) for one, status in pairs], max(times, default=0)
+
+
+def _seen(workload: Workload, status: Any, user: str, deleted: int | None = None) -> Observed:
+    return Observed(workload, lifetime_of(status), _evictions(status), deleted, user)
 
 
 def workloads_of_jobs(manifest: Manifest) -> list[Workload]:
@@ -476,8 +469,7 @@ def _of_recording(recording: RecordedJobs) -> Iterator[Observed]:
     statuses: dict[str, Any] = {}
     for one in _without_status(documents, statuses).workloads:
         deleted, user = others[one.key]
-        status = statuses.get(one.key)
-        yield Observed(one, lifetime_in(status), _evictions(status), deleted, user)
+        yield _seen(one, statuses.get(one.key), user, deleted)
 
 
 def _key(metadata: dict[str, Any]) -> str:
@@ -486,23 +478,13 @@ def _key(metadata: dict[str, Any]) -> str:
 
 def _evictions(status: Any) -> dict[str, int]:
     """Return the number of evictions by reason (`schedulingStats.evictions`)."""
-    stats = status.get("schedulingStats") if isinstance(status, dict) else None
-    listed = stats.get("evictions") if isinstance(stats, dict) else None
-    counts = [one for one in (listed if isinstance(listed, list) else ()) if isinstance(one, dict)]
+    counts = _dicts(status.get("schedulingStats") if isinstance(status, dict) else None, "evictions")
     return sums((str(one.get("reason") or ""), one["count"]) for one in counts if isinstance(one.get("count"), int))
-
-
-def _latest(workload: Workload) -> int:
-    """Return the latest timestamp in a Workload, in nanoseconds since the Unix epoch."""
-    times = [_created(workload)]
-    if workload.status is not None:
-        times += [condition.last_transition_time.value for condition in workload.status.conditions]
-    return max(times)
 
 
 def _latest_in(status: Any) -> int:
     """Return the latest time of the conditions in a status, in nanoseconds since the Unix epoch."""
-    return max((time for _, time in _timed_conditions(status)), default=0)
+    return max((time for *_, time in _conditions(status)), default=0)
 
 
 def _outcome(one: Observed, now: int) -> tuple[int, bool, str] | None:

@@ -19,7 +19,7 @@ from kueuepy.simulation.censoring import COLUMN, censored_rows
 from kueuepy.simulation.columns import NEVER
 from kueuepy.simulation.distributions import TABLE, Distribution, Empirical, distribution_of, draws
 from kueuepy.simulation.grouped import Groups
-from kueuepy.simulation.items import concat
+from kueuepy.simulation.items import concat, created, lifetime_of
 from kueuepy.simulation.spans import span
 from kueuepy.simulation.table import Jobs
 from kueuepy.tables import Categorical
@@ -203,8 +203,7 @@ class Living:
             scheduler: The Scheduler.
             users: The label of workloads that names their user; empty if no label does.
         """
-        found = {key: scheduler.workload(key) for key in scheduler.keys()}  # noqa: SIM118
-        self.workloads = [workload for workload in found.values() if not _is(workload, "Finished")]
+        self.workloads = [one for one in map(scheduler.workload, scheduler.keys()) if not _is(one, "Finished")]
         self.rows = {workload.key: row for row, workload in enumerate(self.workloads)}
         self._now = session_of(scheduler).engine.now
         self._ran = [_ran(workload, self._now) for workload in self.workloads]
@@ -214,25 +213,22 @@ class Living:
         """Return whether a workload currently has quota."""
         return self._ran[self.rows[key]] is not None
 
-    def _left(self, queues: list[str], runtimes: Runtimes, seed: int) -> list[int]:
-        """Draw the remaining runtime of each workload, in nanoseconds."""
-        parts = draws(seed, "remaining", len(queues)).tolist()
-        return [
-            runtimes.remaining(queue, ran or 0.0, u, user)
-            for queue, ran, u, user in zip(queues, self._ran, parts, self._users, strict=True)
-        ]
-
     def jobs(self, runtimes: Runtimes | None, seed: int) -> Jobs:
         """Return the jobs with remaining runtimes drawn with a seed. Without `runtimes`, current jobs never finish."""
         queues = [f"{workload.namespace}/{workload.queue_name}" for workload in self.workloads]
-        left = [NEVER] * len(queues) if runtimes is None else self._left(queues, runtimes, seed)
-        created = [min(_created(workload), self._now) for workload in self.workloads]
+        left = np.full(len(queues), NEVER)
+        if runtimes is not None:
+            parts = draws(seed, "remaining", len(queues)).tolist()
+            each = zip(queues, self._ran, parts, self._users, strict=True)
+            exact = [runtimes.remaining(queue, ran or 0.0, u, user) for queue, ran, u, user in each]
+            left = np.array(exact, np.int64).view("m8[ns]")
+        submit = [min(created(workload), self._now) for workload in self.workloads]
         return Jobs(
             {
                 "name": np.array([workload.name for workload in self.workloads], object),
                 "queue": categorical(queues),
-                "submit": np.array(created, np.int64).view("M8[ns]"),
-                "runtime": np.array(left, np.int64).view("m8[ns]") if runtimes else np.array(left, np.int64),
+                "submit": np.array(submit, np.int64).view("M8[ns]"),
+                "runtime": left,
             }
         )
 
@@ -255,10 +251,6 @@ class Living:
         return concat([table, coming._moved_to(coming["submit"] + self._now).assign(name=names)])  # noqa: SLF001 - exact
 
 
-def _created(workload: Workload) -> int:
-    return 0 if workload.creation_timestamp is None else workload.creation_timestamp.value
-
-
 def _is(workload: Workload, condition: str) -> bool:
     return workload.status is not None and workload.status.is_true(condition)
 
@@ -267,11 +259,8 @@ def _ran(workload: Workload, now: int) -> float | None:
     """Return how long a workload has run, in seconds; 0 if it has quota but is not admitted, `None` without quota."""
     if not _is(workload, "QuotaReserved"):
         return None
-    if not _is(workload, "Admitted"):
-        return 0.0
-    conditions = () if workload.status is None else workload.status.conditions
-    since = next(c.last_transition_time.value for c in conditions if c.type == "Admitted")
-    return max(0, now - since) / SECOND
+    since = lifetime_of(workload.status).start
+    return 0.0 if since is None else max(0, now - since) / SECOND
 
 
 _DAY = 86400 * SECOND
