@@ -9,7 +9,7 @@ from kueuepy._core import Engine, Quantity, Tables
 from kueuepy.errors import NotFoundError
 from kueuepy.look.notebook import MOST_ROWS, Sheet
 from kueuepy.tables import Categorical, Column, Columns
-from kueuepy.tables.columns import columns_of, own_units
+from kueuepy.tables.columns import categorical, columns_of, own_units
 
 if TYPE_CHECKING:
     import numpy as np
@@ -165,15 +165,12 @@ class Grid(Columns):
         rows, pairs = np.nonzero(shown)
         names, kinds = [node.name for node in self.nodes], ["ClusterQueue", "Cohort"]
         kind_of = np.array([kinds.index(node.kind) for node in self.nodes], dtype=np.int32)
-        flavors = list(dict.fromkeys(flavor for flavor, _ in self.flavor_resources))
-        resources = list(dict.fromkeys(resource for _, resource in self.flavor_resources))
-        flavor_of = np.array([flavors.index(flavor) for flavor, _ in self.flavor_resources], dtype=np.int32)
-        resource_of = np.array([resources.index(resource) for _, resource in self.flavor_resources], dtype=np.int32)
+        flavors, resources = (categorical(pair[part] for pair in self.flavor_resources) for part in (0, 1))
         columns: dict[str, Column] = {
             "name": Categorical(rows.astype(np.int32), names),
             "kind": Categorical(kind_of[rows], kinds),
-            "flavor": Categorical(flavor_of[pairs], flavors),
-            "resource": Categorical(resource_of[pairs], resources),
+            "flavor": flavors[pairs],
+            "resource": resources[pairs],
         }
         return columns | {fact: self.array(fact)[rows, pairs] for fact in self.facts}
 

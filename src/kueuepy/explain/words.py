@@ -54,13 +54,7 @@ _VERDICTS = {
         "the request has to borrow, and {its priority is} above the maxPriorityThreshold of borrowWithinCohort"
     ),
 }
-_ONE = {
-    "it": "it",
-    "its": "its",
-    "it is": "it is",
-    "it is a candidate": "it is a candidate",
-    "its priority is": "its priority is",
-}
+# The words of a template in the plural; each names itself in the singular.
 _SEVERAL = {
     "it": "them",
     "its": "their",
@@ -358,7 +352,9 @@ def candidates(group: Sequence[CandidateView]) -> str:
 
 def _verdict(verdict: str, count: int) -> str:
     """Return the common verdict on one or several candidates."""
-    return f"not preempted: {_VERDICTS[verdict].format_map(_ONE if count == 1 else _SEVERAL)}"
+    return (
+        f"not preempted: {_VERDICTS[verdict].format_map(_SEVERAL if count > 1 else {word: word for word in _SEVERAL})}"
+    )
 
 
 def hidden(count: int, counts: dict[str, int]) -> str:

@@ -1,8 +1,8 @@
 """The data of a page: a cluster at one time or over a period, as columns that the script draws, and their builder."""
 
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
-from typing import Any, Literal
+from collections.abc import Hashable, Iterable, Mapping
+from typing import Any, Literal, TypeVar
 
 import msgspec
 
@@ -12,6 +12,8 @@ from kueuepy.explain import Cause, Explanation
 from kueuepy.look.colours import OTHERS, class_of
 from kueuepy.look.numbers import amount, count, unit_of
 from kueuepy.objects import Configuration
+
+K = TypeVar("K", bound=Hashable)
 
 PENDING, RESERVED, ADMITTED, EVICTED, GONE = range(1, 6)
 """States of a workload: pending; with quota, before its admission checks are ready; admitted; evicted, but still with
@@ -172,7 +174,7 @@ class PageData(msgspec.Struct):
     shapes: list[ShapeData] = []
     workloads: WorkloadsData = msgspec.field(default_factory=WorkloadsData)
     events: Events = msgspec.field(default_factory=Events)
-    causes: list[tuple[str, list[int]]] = []
+    causes: list[tuple[str, tuple[int, ...]]] = []
     explained: dict[str, ExplainedData] = {}
     ordered: bool = False
     command: str = ""
@@ -182,75 +184,23 @@ class PageData(msgspec.Struct):
     policy: str = ""
 
 
-class Texts:
-    """A list of distinct strings, each with an index. The first string is empty."""
+class Numbered(dict[K, int]):
+    """Distinct values, each with its index in the order of their first occurrence."""
 
-    def __init__(self) -> None:
-        """Create an empty list."""
-        self._known: dict[str, int] = {"": 0}
-
-    def __call__(self, text: str) -> int:
-        """Return the index of a string."""
-        return self._known.setdefault(text, len(self._known))
-
-    def all(self) -> list[str]:
-        """Return the texts."""
-        return list(self._known)
+    def __call__(self, value: K) -> int:
+        """Return the index of a value."""
+        return self.setdefault(value, len(self))
 
 
-class Shapes:
-    """A list of distinct requests, each with an index."""
-
-    def __init__(self) -> None:
-        """Create an empty list."""
-        self._known: dict[tuple[int, tuple[tuple[str, int], ...]], int] = {}
-
-    def __call__(self, pods: int, amounts: Mapping[str, int]) -> int:
-        """Return the index of a set of requests.
-
-        Args:
-            pods: The number of pods.
-            amounts: The sum over all pods by resource, in the core's units.
-        """
-        key = (pods, tuple((name, int(value)) for name, value in amounts.items() if value and name != "pods"))
-        return self._known.setdefault(key, len(self._known))
-
-    def all(self) -> list[ShapeData]:
-        """Return the requests; in their strings, cpu, memory and ephemeral storage follow all other resources."""
-        found = []
-        for pods, amounts in self._known:
-            order = sorted(amounts, key=lambda pair: pair[0] in ("cpu", "memory", "ephemeral-storage"))
-            parts = [amount(name, value / _PER_CORE if name == "cpu" else value) for name, value in order]
-            text = ", ".join([*parts, f"{count(pods)} pod{'s' * (pods != 1)}"])
-            found.append(ShapeData(text, dict(amounts)))
-        return found
-
-
-class Causes:
-    """The causes of several explanations; identical causes are stored once."""
-
-    def __init__(self, known: Iterable[tuple[str, Sequence[int]]] = ()) -> None:
-        """Create a list that starts with the causes that were collected earlier."""
-        self._known: dict[tuple[str, tuple[int, ...]], int] = {
-            (text, tuple(below)): position for position, (text, below) in enumerate(known)
-        }
+class Causes(Numbered[tuple[str, tuple[int, ...]]]):
+    """The causes of several explanations: the text of each and the indices of its causes; equal causes are one."""
 
     def explained(self, found: Explanation) -> ExplainedData:
         """Return an explanation with the indices of its causes."""
         return ExplainedData(found.headline, found.message, [self._index(cause) for cause in found.causes])
 
     def _index(self, cause: Cause) -> int:
-        key = (cause.text, tuple(self._index(child) for child in cause.causes))
-        return self._known.setdefault(key, len(self._known))
-
-    def all(self) -> list[tuple[str, list[int]]]:
-        """Return the causes."""
-        return [(text, list(below)) for text, below in self._known]
-
-
-def cells_of(pairs: Iterable[tuple[str, str]]) -> list[CellData]:
-    """Return flavors and resources with their units."""
-    return [CellData(flavor, resource, units_of(resource), per_unit(resource)) for flavor, resource in pairs]
+        return self((cause.text, tuple(map(self._index, cause.causes))))
 
 
 def units_of(resource: str) -> str:
@@ -287,7 +237,6 @@ class PageBuilder:
         nodes: The row of each node by its kind and name.
         cells: The index of each flavor and resource.
         texts: The texts of the page.
-        shapes: The requests of the page.
     """
 
     def __init__(self, page: PageData, configuration: Configuration | None = None) -> None:
@@ -301,9 +250,10 @@ class PageBuilder:
         self.nodes: dict[tuple[str, str], int] = {
             (node.kind, node.name): position for position, node in enumerate(page.nodes)
         }
-        self.cells = {(pair.flavor, pair.resource): position for position, pair in enumerate(page.cells)}
-        self.texts, self.shapes = Texts(), Shapes()
-        self._causes = Causes(page.causes)
+        self.cells = Numbered({(pair.flavor, pair.resource): position for position, pair in enumerate(page.cells)})
+        self.texts = Numbered({"": 0})
+        self._shapes = Numbered[tuple[int, tuple[tuple[str, int], ...]]]()
+        self._causes = Causes({(text, tuple(below)): position for position, (text, below) in enumerate(page.causes)})
         self._explained = {page.workloads.name[int(position)]: about for position, about in page.explained.items()}
         self._series: dict[tuple[str, int, int], SeriesData] = {}
         self._requests: dict[bytes, dict[str, int]] = {}
@@ -311,7 +261,7 @@ class PageBuilder:
 
     def pair(self, flavor: str, resource: str) -> int:
         """Return the index of a flavor and resource."""
-        return self.cells.setdefault((flavor, resource), len(self.cells))
+        return self.cells((flavor, resource))
 
     def queue(self, name: str | None) -> int:
         """Return the row of a ClusterQueue; -1 if there is none with this name."""
@@ -324,6 +274,15 @@ class PageBuilder:
             self._series[key] = SeriesData(node, pair, [], [])
             getattr(self.page, what).append(self._series[key])
         return self._series[key]
+
+    def shapes(self, pods: int, amounts: Mapping[str, int]) -> int:
+        """Return the index of requests.
+
+        Args:
+            pods: The number of pods.
+            amounts: The sum over all pods by resource, in the core's units.
+        """
+        return self._shapes((pods, tuple((name, int(n)) for name, n in amounts.items() if n and name != "pods")))
 
     def shape(self, pod_sets: Iterable[tuple[int, Any]]) -> int:
         """Return the index of the requests of pod sets, each with a number of pods and a pod template."""
@@ -375,6 +334,14 @@ class PageBuilder:
         page = self.page
         named = enumerate(page.workloads.name) if self._explained else ()
         page.explained = {str(row): self._explained[name] for row, name in named if name in self._explained}
-        page.cells, page.causes = cells_of(self.cells), self._causes.all()
-        page.texts, page.shapes = self.texts.all(), self.shapes.all()
+        page.cells = [CellData(*pair, units_of(pair[1]), per_unit(pair[1])) for pair in self.cells]
+        page.causes, page.texts = list(self._causes), list(self.texts)
+        page.shapes = [_shape_data(*shape) for shape in self._shapes]
         return page
+
+
+def _shape_data(pods: int, amounts: tuple[tuple[str, int], ...]) -> ShapeData:
+    """Return requests with their text, in which cpu, memory and ephemeral storage follow all other resources."""
+    order = sorted(amounts, key=lambda pair: pair[0] in ("cpu", "memory", "ephemeral-storage"))
+    parts = [amount(name, value / _PER_CORE if name == "cpu" else value) for name, value in order]
+    return ShapeData(", ".join([*parts, f"{count(pods)} pod{'s' * (pods != 1)}"]), dict(amounts))

@@ -169,7 +169,7 @@ def explained_data(found: Explanation) -> dict[str, Any]:
     """Return one explanation as data, with its own causes."""
     causes = Causes()
     about = causes.explained(found)
-    return {**msgspec.to_builtins(about), "texts": causes.all()}
+    return {**msgspec.to_builtins(about), "texts": list(causes)}
 
 
 def racks_of(scheduler: Scheduler) -> Iterator[RackData]:

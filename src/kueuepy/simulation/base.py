@@ -305,17 +305,13 @@ class JobColumns(Columns):
             InvalidSpecError: A job would end after the latest representable time.
         """
         runtime = np.empty(len(self), np.int64)
-        for name, rows in self._groups(by):
+        column = as_names(self[by]) if by is not None else Categorical(np.full(len(self), -1), [])
+        parts = Groups.by(column.codes + 1, len(column.names) + 1).parts()
+        for name, rows in zip(("", *column.names), parts, strict=True):
             runtime[rows] = distribution.nanoseconds(draws(seed, f"runtime {name}", len(rows)))
         twin = self._changed(runtime=runtime)
         twin._expect(runtime < LONGEST - self._columns["submit"], "with_runtime", "runtime", distribution)  # noqa: SLF001 - of its own class
         return twin
-
-    def _groups(self, by: str | None) -> list[tuple[str, NDArray[np.int64]]]:
-        if by is None:
-            return [("", np.arange(len(self)))]
-        column = as_names(self[by])
-        return list(zip(("", *column.names), Groups.by(column.codes + 1, len(column.names) + 1).parts(), strict=True))
 
     def where(self, mask: Any) -> Self:
         """Return the jobs that satisfy a condition.

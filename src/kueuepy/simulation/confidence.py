@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 from contextlib import suppress
-from typing import Any, NamedTuple, Protocol
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,7 +12,7 @@ from kueuepy.simulation.catalogue import FIGURES
 from kueuepy.simulation.grouped import Groups, Series, Steps, integral_to, lengths_between, sums
 from kueuepy.simulation.intervals import BATCHES, Interval, of_mean, of_percentile, of_pieces
 from kueuepy.simulation.measures import job_values, statistic
-from kueuepy.simulation.recorded import Recorded
+from kueuepy.simulation.recorded import Recorded, largest
 from kueuepy.tables import Columns
 from kueuepy.tables.columns import exact, is_named, table_of
 
@@ -282,31 +282,11 @@ def _utilisation(run: Recorded, edges: NDArray[np.float64], pair: str) -> NDArra
     return np.divide(np.diff(used), there, out=np.zeros(len(there)), where=there > 0)
 
 
-class Simulated(Protocol):
-    """The tables of a result that the comparison of two policies and advice need."""
-
-    totals: dict[str, Any]
-    seconds: float
-    source: str
-
-    @property
-    def jobs(self) -> Columns:
-        """One row per job."""
-
-    @property
-    def decisions(self) -> Columns:
-        """One row per decision."""
-
-    @property
-    def kpis(self) -> Any:
-        """The metrics of the whole simulation, `Kpis`."""
-
-
 _MEANS = ("wait_mean", "first_wait_mean", "bounded_slowdown", "goodput")
 _NAMES = ("policy", "metric", "jobs", "first", "second", "difference", "low", "high")
 
 
-def differences(results: Mapping[str, Simulated]) -> Columns:
+def differences(results: Mapping[str, Recorded]) -> Columns:
     """Return the paired differences between the first policy and each other policy; see `Comparison.differences`."""
     (_, first), *others = results.items()
     rows = []
@@ -324,7 +304,7 @@ def differences(results: Mapping[str, Simulated]) -> Columns:
     return table_of(_NAMES, rows)
 
 
-def expect_alike(name: str, first: Simulated, second: Simulated) -> None:
+def expect_alike(name: str, first: Recorded, second: Recorded) -> None:
     """Check that two results have the same jobs.
 
     Raises:
@@ -337,7 +317,7 @@ def expect_alike(name: str, first: Simulated, second: Simulated) -> None:
         )
 
 
-def _by_job(run: Simulated) -> dict[str, NDArray[np.float64]]:
+def _by_job(run: Recorded) -> dict[str, NDArray[np.float64]]:
     """Return the values of the jobs by the name of the mean metric; NaN for a job without a value."""
     values = job_values(run.jobs, np.arange(len(run.jobs)))
     found = {name: np.full(len(run.jobs), np.nan) for name in _MEANS}
@@ -395,7 +375,7 @@ class Effect(NamedTuple):
 class Effects:
     """The effects of one policy compared with another policy, for the same jobs."""
 
-    def __init__(self, first: Simulated, second: Simulated) -> None:
+    def __init__(self, first: Recorded, second: Recorded) -> None:
         """Pair the jobs of two results.
 
         Raises:
@@ -403,8 +383,7 @@ class Effects:
         """
         expect_alike("policy", first, second)
         self._pair = (first, second)
-        counted = np.asarray(first.jobs["counted"]) & np.asarray(second.jobs["counted"])
-        self._counted = counted
+        self._counted = np.asarray(first.jobs["counted"]) & np.asarray(second.jobs["counted"])
         self._waits = tuple(np.asarray(run.jobs["waited"]) for run in (first, second))
         self._evictions = tuple(np.asarray(run.jobs["evictions"]) for run in (first, second))
         self.difference = self._waits[1] - self._waits[0]
@@ -420,19 +399,11 @@ class Effects:
             most: The largest number of ClusterQueues to return.
         """
         queues = self._pair[0].jobs["cluster_queue"]
-        codes = np.where(self._counted, queues.codes, -1)
-        there = codes >= 0
-        totals = np.bincount(codes[there], weights=self.difference[there], minlength=len(queues.names))
-        numbers = np.bincount(codes[there], minlength=len(queues.names))
-        known = [code for code in range(len(queues.names)) if numbers[code]]
+        groups = Groups.by(np.where(self._counted, queues.codes, -1), len(queues.names))
+        totals, parts = groups.sums(self.difference[groups.rows]), groups.parts()
+        known = np.flatnonzero(groups.sizes).tolist()
         chosen = sorted(known, key=lambda code: (-abs(totals[code]), queues.names[code]))[:most]
-        order = np.argsort(codes, kind="stable")
-        starts = np.searchsorted(codes[order], np.array([*chosen, 0]), side="left")
-        ends = np.searchsorted(codes[order], np.array([*chosen, 0]), side="right")
-        found = [
-            self._effect(queues.names[code], order[starts[index] : ends[index]]) for index, code in enumerate(chosen)
-        ]
-        return found, len(known)
+        return [self._effect(queues.names[code], parts[code]) for code in chosen], len(known)
 
     def rows(self, most: int, *, longer: bool) -> list[int]:
         """Return the rows of the jobs whose waits change most, starting with the largest change.
@@ -442,9 +413,7 @@ class Effects:
             longer: Whether to return jobs that wait longer instead of jobs that wait less.
         """
         change = self.difference if longer else -self.difference
-        rows = np.flatnonzero(change > 0)
-        found: list[int] = rows[np.lexsort((rows, -change[rows]))][:most].tolist()
-        return found
+        return largest(np.flatnonzero(change > 0), change, most)
 
     def numbers(self) -> tuple[int, int]:
         """Return the number of jobs that wait less, and the number of jobs that wait longer."""
@@ -460,7 +429,7 @@ class Effects:
         return Effect(name, len(rows), first, second, low, high, evictions)
 
 
-def different_decisions(first: Simulated, second: Simulated, most: int) -> tuple[int, float]:
+def different_decisions(first: Recorded, second: Recorded, most: int) -> tuple[int, float]:
     """Count the quota reservations and evictions that occur in only one of the two results.
 
     Args:
@@ -480,15 +449,13 @@ def different_decisions(first: Simulated, second: Simulated, most: int) -> tuple
     return len(apart), float(times[min(most, len(times)) - 1])
 
 
-def _keys(run: Simulated) -> NDArray[np.void]:
+def _keys(run: Recorded) -> NDArray[np.void]:
     table = run.decisions
     kinds = table["kind"]
-    wanted = [code for code, name in enumerate(kinds.names) if name in ("QuotaReserved", "Evicted", "Deactivated")]
-    rows = np.flatnonzero(np.isin(kinds.codes, wanted))
-    names = {"QuotaReserved": 0, "Evicted": 1, "Deactivated": 1}
-    numbers = np.array([names.get(name, 2) for name in kinds.names] or [2])
-    found = np.zeros(len(rows), [("seconds", np.float64), ("job", np.int64), ("kind", np.int8)])
-    found["seconds"], found["job"] = table["seconds"][rows], table["job"][rows]
     # A deactivation takes the quota as an eviction does.
-    found["kind"] = numbers[kinds.codes[rows]]
+    numbers = {"QuotaReserved": 0, "Evicted": 1, "Deactivated": 1}
+    kind = np.array([*(numbers.get(name, -1) for name in kinds.names), -1])[kinds.codes]
+    rows = np.flatnonzero(kind >= 0)
+    found = np.zeros(len(rows), [("seconds", np.float64), ("job", np.int64), ("kind", np.int8)])
+    found["seconds"], found["job"], found["kind"] = table["seconds"][rows], table["job"][rows], kind[rows]
     return np.unique(found)

@@ -1,6 +1,7 @@
 """Simulations of a fleet: a manager and its workers in virtual time."""
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from functools import cache
 from typing import Any
 
 import numpy as np
@@ -223,25 +224,20 @@ class FleetPrepared(Prepared):
         return scheduler_with(Scheduler, state)
 
 
-class _Clusters(dict[str, Any]):
+class _Clusters(Mapping[str, Scheduler]):
     """The Schedulers of clusters by name, created on first access."""
 
     def __init__(self, run: FleetPrepared, names: Mapping[str, int]) -> None:
-        super().__init__(dict.fromkeys(names))
-        self._run, self._numbers = run, names
+        self._numbers, self._scheduler_of = names, cache(run.scheduler_of)
 
     def __getitem__(self, name: str) -> Scheduler:
-        found = super().__getitem__(name)
-        if found is None:
-            found = self._run.scheduler_of(self._numbers[name] + 1)
-            super().__setitem__(name, found)
-        return found  # type: ignore[no-any-return]
+        return self._scheduler_of(self._numbers[name] + 1)
 
-    def items(self) -> Any:
-        return [(name, self[name]) for name in self]
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._numbers)
 
-    def values(self) -> Any:
-        return [self[name] for name in self]
+    def __len__(self) -> int:
+        return len(self._numbers)
 
 
 def _of(given: Any, cluster: str, default: Any) -> Any:

@@ -15,10 +15,8 @@ from kueuepy.tables.columns import table_of
 _LENGTH = 253
 _OTHER = re.compile(r"[^a-z0-9.-]+")
 _DOTS = re.compile(r"-*\.[-.]*")
-_ALLOWED = np.zeros(256, bool)
-_ALLOWED[[*map(ord, "abcdefghijklmnopqrstuvwxyz0123456789-.\0")]] = True
-_INNER = np.zeros(256, bool)
-_INNER[[*map(ord, "-.\0")]] = True
+# In names between NUL characters: a character that is not allowed, or a dash or dot that is not between two others.
+_ODD = re.compile(r"[^a-z0-9.\0-]|[.\0-]{2}")
 
 Change = tuple[str, str, str, int]
 """A column, a name in it, the replacement, and the number of rows."""
@@ -49,14 +47,9 @@ def _invalid(column: str, values: Any) -> NDArray[np.bool_]:
 
 def _are_plain(names: list[str]) -> bool:
     """Return whether all names are certainly valid, by checking all characters at once."""
-    # One pass of NumPy over all characters is much faster than a regular expression for each name.
-    text = np.frombuffer(("\0".join(names) + "\0").encode("utf-8", "surrogatepass"), np.uint8)
-    if not _ALLOWED[text].all() or max(map(len, names), default=1) > _LENGTH:
-        return False
-    inner = _INNER[text]
-    # Each dash or dot must be between letters or digits, and no name may be empty.
-    lonely = (inner[1:] & inner[:-1]).any() or inner[:1].any()
-    return not lonely and int((text == 0).sum()) == len(names)
+    # One search in the text of all names is much faster than a regular expression for each name.
+    text = "\0".join(["", *names, ""])
+    return not _ODD.search(text) and text.count("\0") == len(names) + 1 and max(map(len, names), default=1) <= _LENGTH
 
 
 def _parts(column: str, name: str) -> list[str]:

@@ -15,11 +15,12 @@ from kueuepy.look.notebook import MOST_ROWS, Sheet
 from kueuepy.simulation.columns import name_of, public_given
 from kueuepy.simulation.grouped import resample
 from kueuepy.tables import Columns
-from kueuepy.tables.columns import exact, is_named, own_units, shown
+from kueuepy.tables.columns import exact, own_units, shown
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    from numpy.typing import NDArray
     from typing_extensions import Self
 
     from kueuepy.simulation.model import Settings
@@ -209,6 +210,8 @@ TABLES: dict[str, type[Columns]] = {
 class Recorded:
     """The tables of a simulation, and the time integrals from which metrics are computed."""
 
+    kpis: Any  # `Result` computes them, with modules that use this one
+
     def __init__(
         self,
         tables: Mapping[str, Columns],
@@ -314,13 +317,7 @@ class Waiter(msgspec.Struct, frozen=True):
     explanation: str = ""
 
 
-def longest_waiting(run: Recorded, most: int) -> list[int]:
-    """Return the rows of the jobs that wait at the end, starting with the longest wait.
-
-    Args:
-        run: The simulation.
-        most: The largest number of rows to return.
-    """
-    rows = np.flatnonzero(is_named(run.jobs["state"], "Waiting"))
-    found: list[int] = rows[np.lexsort((rows, -run.jobs["waited"][rows]))][:most].tolist()
+def largest(rows: NDArray[np.int64], values: NDArray[Any], most: int) -> list[int]:
+    """Return the rows with the largest values, starting with the largest; of equal values, the first rows."""
+    found: list[int] = rows[np.lexsort((rows, -values[rows]))][:most].tolist()
     return found

@@ -28,16 +28,11 @@ from kueuepy.simulation.model import time_after
 from kueuepy.simulation.pages import words
 from kueuepy.simulation.pictures.catalogue import Plots, drawn, drawn_if_recorded, pictures_in
 from kueuepy.simulation.pictures.charts import PictureOptions
-from kueuepy.simulation.recorded import (
-    TABLES,
-    Recorded,
-    Waiter,
-    longest_waiting,
-)
+from kueuepy.simulation.recorded import TABLES, Recorded, Waiter, largest
 from kueuepy.simulation.saved import FACTS, plain, table_writer, text_of_facts
 from kueuepy.simulation.warn import warnings_of
 from kueuepy.tables import Categorical, Columns
-from kueuepy.tables.columns import Framed, exact
+from kueuepy.tables.columns import Framed, exact, is_named
 
 if TYPE_CHECKING:
     import os
@@ -182,7 +177,7 @@ class Result(Recorded, Framed):
         """The ten jobs with the longest waits among those that still wait at the end, with an explanation of each."""
         if self._run is None:
             return tuple(self._waiting)
-        rows = longest_waiting(self, _LONGEST)
+        rows = largest(np.flatnonzero(is_named(self.jobs["state"], "Waiting")), self.jobs["waited"], _LONGEST)
         return tuple(map(partial(self._waiter, self.scheduler), rows)) if rows else ()
 
     def _waiter(self, scheduler: Any, row: int) -> Waiter:

@@ -48,7 +48,7 @@ class Estimate(msgspec.Struct, frozen=True):
     n: int
 
 
-class PairedDifference(msgspec.Struct, frozen=True):
+class PairedDifference(Estimate, frozen=True):
     """The difference in a metric between two policies, paired by seed.
 
     Attributes:
@@ -65,10 +65,6 @@ class PairedDifference(msgspec.Struct, frozen=True):
         5
     """
 
-    mean: float
-    low: float
-    high: float
-    n: int
     larger: int
     smaller: int
 

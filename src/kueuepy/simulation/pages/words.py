@@ -13,7 +13,7 @@ from kueuepy.errors.words import plural, verb
 from kueuepy.look.numbers import duration, durations, hours, number, points, share
 from kueuepy.objects import SECOND
 from kueuepy.simulation.catalogue import figure_text, hours_word, interval_text, part_text, unit_of
-from kueuepy.simulation.confidence import Effect, Effects, Simulated
+from kueuepy.simulation.confidence import Effect, Effects
 from kueuepy.simulation.figures import busiest
 from kueuepy.tables.columns import unit_of as unit_of_amount
 
@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from kueuepy.simulation.figures import Kpis
+    from kueuepy.simulation.recorded import Recorded
 
 CONFIDENCE = "95% confidence interval"
 _TWO = 2
@@ -83,7 +84,7 @@ def _sweep_call(source: str, over: Mapping[str, Sequence[str | None]]) -> str:
     return " ".join(["kueuepy sweep", source, *(f"--over {text}" for text in values)])
 
 
-def of_run(result: Simulated) -> str:
+def of_run(result: Recorded) -> str:
     """Return the headline of a report of one simulation."""
     kpis = result.kpis
     if not kpis.jobs:
@@ -103,7 +104,7 @@ def of_run(result: Simulated) -> str:
     return " ".join(sentences)
 
 
-def recommended(results: Mapping[str, Simulated]) -> tuple[str, str]:
+def recommended(results: Mapping[str, Recorded]) -> tuple[str, str]:
     """Return the name of the policy to use, and a sentence that recommends it.
 
     The first policy is replaced only by a policy whose mean wait is clearly shorter.
@@ -119,11 +120,11 @@ def recommended(results: Mapping[str, Simulated]) -> tuple[str, str]:
     return first, f"Keep “{first}” for now: it is not certain that “{best}” shortens the mean wait."
 
 
-def _by_wait(results: Mapping[str, Simulated]) -> list[str]:
+def _by_wait(results: Mapping[str, Recorded]) -> list[str]:
     return sorted(results, key=lambda name: results[name].kpis.wait_mean)
 
 
-def of_policies(results: Mapping[str, Simulated]) -> str:
+def of_policies(results: Mapping[str, Recorded]) -> str:
     """Return the headline of a comparison: the policy with the lowest mean wait, and the certainty of this result."""
     best, after, *_ = _by_wait(results)
     text = (
@@ -137,7 +138,7 @@ def of_policies(results: Mapping[str, Simulated]) -> str:
     return f"{text}, {signed(effect)} ({certainty(effect)})."
 
 
-def of_results(results: Mapping[str, Simulated]) -> list[str]:
+def of_results(results: Mapping[str, Recorded]) -> list[str]:
     """Return the headline of a comparison: of several policies the best one, and the difference of the first and last.
 
     Args:
@@ -157,7 +158,7 @@ def of_results(results: Mapping[str, Simulated]) -> list[str]:
 
 
 def of_pair(
-    names: tuple[str, str], results: tuple[Simulated, Simulated], queues: Sequence[Effect], effect: Effect
+    names: tuple[str, str], results: tuple[Recorded, Recorded], queues: Sequence[Effect], effect: Effect
 ) -> str:
     """Return the headline of a comparison of two policies.
 
@@ -203,7 +204,7 @@ def certainty(effect: Effect) -> str:
     return "too few jobs for an interval"
 
 
-def _costs(results: tuple[Simulated, Simulated]) -> str:
+def _costs(results: tuple[Recorded, Recorded]) -> str:
     """Return the difference in lost work as a verb with its object; empty if the difference is small."""
     first, second = (result.kpis for result in results)
     pair = busiest(second.utilisation)
@@ -238,7 +239,7 @@ def interval(kpis: Kpis, name: str) -> str:
     return interval_text(name, low, high)
 
 
-def problem(result: Simulated) -> Problem:
+def problem(result: Recorded) -> Problem:
     """Return the largest problem of a simulation."""
     kpis, pair, source = result.kpis, busiest(result.kpis.utilisation), result.source
     used, resource = kpis.used_hours.get(pair, 0.0), pair.partition("/")[2]
@@ -270,7 +271,7 @@ def problem(result: Simulated) -> Problem:
     return _slowest(result, pair)
 
 
-def _slowest(result: Simulated, pair: str) -> Problem:
+def _slowest(result: Recorded, pair: str) -> Problem:
     """Return a problem that names the ClusterQueue whose jobs wait more than their number explains."""
     jobs = result.jobs
     there = np.asarray(jobs["counted"]) & (jobs["cluster_queue"].codes >= 0)
@@ -290,7 +291,7 @@ def _slowest(result: Simulated, pair: str) -> Problem:
     return Problem(f"{text}the mean wait is {duration(mean)}.", step, command)
 
 
-def _plan(result: Simulated, queue: str, pair: str, mean: float) -> str:
+def _plan(result: Recorded, queue: str, pair: str, mean: float) -> str:
     """Return the command or the call that plans the nominal quota of a queue for half its mean wait."""
     # Paths of a fleet begin with a cluster; its totals do not have the queues of the manager.
     of_fleet = hasattr(result, "clusters")
