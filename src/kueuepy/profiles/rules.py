@@ -7,6 +7,7 @@ release, remove its rows, and then the fields that no remaining row names.
 
 import re
 from collections.abc import Iterator
+from functools import cache
 from typing import Literal
 
 import msgspec
@@ -182,6 +183,7 @@ def open_answers(release: Release) -> tuple[str, ...]:
     return (_RANDOM, _PANIC, _SECOND_PASSES) if release < release_of("v0.18") else ()
 
 
+@cache
 def rules_of(release: Release) -> tuple[Rule, ...]:
     """Return the rules that apply in a release; an empty tuple for the mirrored commit."""
     return tuple(rule for rule in RULES if rule.holds_in(release))

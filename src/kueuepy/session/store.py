@@ -109,29 +109,25 @@ class CopyOnWriteDict(Generic[K, V]):
     def _fold(self) -> None:
         """Copy the items once there are many changes, so that the amortised cost of copying is constant per change."""
         if len(self._own) + len(self._gone) > max(_FEW, len(self._items) // _PART):
-            folded = {"_items": dict(self._pairs()), "_gone": _NO_KEYS, "_own": _NONE, "_shared": False}
+            folded = {"_items": self._all(), "_gone": _NO_KEYS, "_own": _NONE, "_shared": False}
             # In this order, so that a reader in another thread finds every value.
             commit([partial(setattr, self, name, value) for name, value in folded.items()])
 
-    def _pairs(self) -> Iterator[tuple[K, V]]:
+    def _all(self) -> dict[K, V]:
+        """Return all items in insertion order, which the caller must not change."""
         own, gone, items = self._own, self._gone, self._items
         if not own and not gone:
-            yield from items.items()
-            return
-        for key, value in items.items():
-            if key not in gone:
-                yield key, own.get(key, value)
-        for key, value in own.items():
-            if key in gone or key not in items:
-                yield key, value
+            return items
+        kept = {key: own.get(key, value) for key, value in items.items() if key not in gone}
+        return kept | {key: value for key, value in own.items() if key in gone or key not in items}
 
     def keys(self) -> tuple[K, ...]:
         """Return all keys in insertion order."""
-        return tuple(key for key, _ in self._pairs()) if self._own or self._gone else tuple(self._items)
+        return tuple(self._all())
 
-    def values(self) -> Iterator[V]:
+    def values(self) -> Iterable[V]:
         """Return all values in insertion order."""
-        return (value for _, value in self._pairs())
+        return self._all().values()
 
     def __len__(self) -> int:
         """Return the number of keys."""

@@ -155,6 +155,10 @@ class JobColumns(Columns):
         """
         return name_of(self, row)
 
+    def having(self, *names: str) -> dict[str, Any]:
+        """Return the columns of these names that the table has, in internal units."""
+        return {name: self._columns[name] for name in names if name in self._columns}
+
     def column(self, name: str, default: int) -> NDArray[np.int64]:
         """Return a column of integers; if the column is missing, return the default value for each row.
 
@@ -210,8 +214,7 @@ class JobColumns(Columns):
         high = LONGEST if end is None else min(LONGEST, first + span("window: end", end))
         submit = self._columns["submit"]
         found = self.where((submit >= low) & (submit < high))
-        own = found._columns  # noqa: SLF001 - of its own class
-        moved = {name: own[name] - low for name in ("submit", "recorded_start") if name in own}
+        moved = {name: own - low for name, own in found.having("submit", "recorded_start").items()}
         return found._changed(**moved)  # noqa: SLF001 - of its own class
 
     def scale_load(self, factor: float) -> Self:

@@ -7,12 +7,12 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from kueuepy.errors import InvalidSpecError, StateError
+from kueuepy.errors import InvalidSpecError
 from kueuepy.simulation.catalogue import FIGURES
 from kueuepy.simulation.grouped import Groups, Series, Steps, integral_to, lengths_between, sums
 from kueuepy.simulation.intervals import BATCHES, Interval, of_mean, of_percentile, of_pieces
 from kueuepy.simulation.measures import job_values, statistic
-from kueuepy.simulation.recorded import Recorded, largest
+from kueuepy.simulation.recorded import Recorded, largest, require
 from kueuepy.tables import Columns
 from kueuepy.tables.columns import exact, is_named, table_of
 
@@ -42,8 +42,7 @@ def integrals(run: Recorded, low: float, high: float) -> dict[str, Any]:
     Raises:
         StateError: The usage was not recorded.
     """
-    if not len(run.usage):
-        raise StateError("figures: a window needs the usage; record it with Recording(usage=True)")
+    require(run, "figures of a window", "usage")
     usage = Series(exact(run.usage))
     lengths = usage.lengths(low, high)
     totals = {name: usage.integrals(usage.column(name), lengths) * _NANO for name in ("nominal", "used", "borrowed")}
@@ -261,8 +260,7 @@ def _of_time(scope: Scope, field: str, pair: str, value: float) -> Interval:
         done = scope.mask & is_named(scope.run.jobs["state"], "Finished")
         counts, _ = np.histogram(scope.run.jobs["submit"][done], edges)
         return of_pieces(value, (counts * _HOUR / np.diff(edges)).tolist())
-    if not len(scope.run.usage):
-        raise StateError("interval: needs the usage; record it with Recording(usage=True)")
+    require(scope.run, "interval", "usage")
     pieces = _waiting(scope.run, edges) if field == "waiting_mean" else _utilisation(scope.run, edges, pair)
     return of_pieces(value, pieces.tolist())
 

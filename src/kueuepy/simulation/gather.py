@@ -117,7 +117,7 @@ def job_columns(
         slowdown = np.where(done & (runtime > 0), life / runtime, np.nan)
         bounded = np.where(done, np.maximum(1.0, life / np.maximum(runtime, BOUND)), np.nan)
     found: dict[str, Any] = {"job": np.arange(len(jobs), dtype=np.int32)}
-    found |= {name: jobs[name] for name in ("name", "uid") if name in jobs.names}
+    found |= jobs.having("name", "uid")
     found |= {
         "queue": jobs["queue"],
         "cluster_queue": core["cluster_queue"],

@@ -483,23 +483,15 @@ class RunSettings(TypedDict, total=False):
     missing: Missing
 
 
-class SeededSettings(RunSettings, total=False):
-    """The keyword arguments of `RunSettings`, and the seed of the random number generator.
-
-    Attributes:
-        seed: Seed of the random number generator.
-    """
-
-    seed: int
-
-
-class SimulateSettings(SeededSettings, total=False):
+class SimulateSettings(RunSettings, total=False):
     """All keyword arguments of `simulate` that describe the simulation.
 
     Attributes:
+        seed: Seed of the random number generator.
         record: The tables to record.
     """
 
+    seed: int
     record: Recording
 
 

@@ -5,7 +5,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from kueuepy.errors import StateError
 from kueuepy.objects import SECOND
 from kueuepy.pages.data import ADMITTED, GONE, PENDING, RESERVED, NodeData, PageBuilder, PageData, WorkloadsData, looks
 from kueuepy.pages.state import MOST_EXPLAINED, state_data
@@ -14,7 +13,7 @@ from kueuepy.scheduler import Scheduler
 from kueuepy.simulation.columns import is_resource, keys_of
 from kueuepy.simulation.grouped import series_of
 from kueuepy.simulation.pictures.catalogue import colours
-from kueuepy.simulation.recorded import Recorded
+from kueuepy.simulation.recorded import Recorded, require
 from kueuepy.tables import Columns
 from kueuepy.tables.columns import exact, is_named
 
@@ -36,10 +35,10 @@ def result_data(
     Raises:
         StateError: The runs or the usage were not recorded.
     """
-    if len(result.jobs) and not len(result.usage):
-        raise StateError("page: the usage was not recorded; simulate with record=Recording(usage=True)")
-    if result.stats.get("admissions") and not len(result.runs):
-        raise StateError("page: the runs were not recorded; simulate with record=Recording(runs=True)")
+    if len(result.jobs):
+        require(result, "page", "usage")
+    if result.stats.get("admissions"):
+        require(result, "page", "runs")
     if scheduler is None:
         latest = PageData("", "", "result", None, 0.0, describe(), nodes=_trees(result))
     else:

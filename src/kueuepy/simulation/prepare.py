@@ -424,10 +424,10 @@ class Prepared:
     @staticmethod
     def _columns(table: JobColumns, codes: NDArray[np.int32]) -> dict[str, Any]:
         columns: dict[str, Any] = {"submit": table["submit"], "runtime": table["runtime"], "shape": codes}
-        columns |= {name: table[name] for name in ("every", "cost", "restore", "grace") if name in table.names}
+        columns |= table.having("every", "cost", "restore", "grace")
         if "elastic" in table.names:
             columns["elastic"] = np.asarray(table["elastic"]).astype(np.uint8)
-        return columns | {f"{name}s": table[name] for name in ("name", "uid") if name in table.names}
+        return columns | {f"{name}s": column for name, column in table.having("name", "uid").items()}
 
     @property
     def now(self) -> int:

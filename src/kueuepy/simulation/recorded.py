@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 import msgspec
 import numpy as np
@@ -321,3 +321,18 @@ def largest(rows: NDArray[np.int64], values: NDArray[Any], most: int) -> list[in
     """Return the rows with the largest values, starting with the largest; of equal values, the first rows."""
     found: list[int] = rows[np.lexsort((rows, -values[rows]))][:most].tolist()
     return found
+
+
+def require(run: Recorded, what: str, table: Literal["usage", "runs"]) -> None:
+    """Check that a table was recorded.
+
+    Args:
+        run: The simulation.
+        what: The feature that needs the table, for the error message.
+        table: The name of the table.
+
+    Raises:
+        StateError: The table is empty.
+    """
+    if not len(getattr(run, table)):
+        raise StateError(f"{what}: needs the {table}; simulate with record=Recording({table}=True)")

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Callable, Mapping
 from functools import partial
 from pathlib import Path
@@ -29,9 +28,8 @@ from kueuepy.simulation.pages import words
 from kueuepy.simulation.pictures.catalogue import Plots, drawn, drawn_if_recorded, pictures_in
 from kueuepy.simulation.pictures.charts import PictureOptions
 from kueuepy.simulation.recorded import TABLES, Recorded, Waiter, largest
-from kueuepy.simulation.saved import FACTS, plain, table_writer, text_of_facts
+from kueuepy.simulation.saved import FACTS, fingerprint_of, plain, table_writer, text_of_facts
 from kueuepy.simulation.warn import warnings_of
-from kueuepy.tables import Categorical, Columns
 from kueuepy.tables.columns import Framed, exact, is_named
 
 if TYPE_CHECKING:
@@ -48,6 +46,7 @@ if TYPE_CHECKING:
     from kueuepy.simulation.fragmentation import FragmentationSeries
     from kueuepy.simulation.pictures.charts import PictureName
     from kueuepy.simulation.prepare import Prepared
+    from kueuepy.tables import Columns
 
 _LONGEST = 10
 # The title of the sentences above the metrics.
@@ -198,14 +197,7 @@ class Result(Recorded, Framed):
     @cached_property
     def fingerprint(self) -> str:
         """The SHA-256 hash of all tables, as hexadecimal digits; identical simulations have identical hashes."""
-        digest = hashlib.sha256()
-        for name in self._tables:
-            table = exact(getattr(self, name))
-            for column in table.names:
-                values = table[column]
-                digest.update(f"{name}.{column}".encode())
-                digest.update(b"".join(_bytes_of(values)))
-        return digest.hexdigest()
+        return fingerprint_of({name: exact(getattr(self, name)) for name in self._tables})
 
     def tidy(self) -> Columns:
         """Return the metrics of the simulation and of each ClusterQueue, with one value per row for plotting libraries.
@@ -417,16 +409,3 @@ class Result(Recorded, Framed):
 
 def _seconds(where: str, when: Any) -> float | None:
     return None if when is None else time_after(where, when) / SECOND
-
-
-def _bytes_of(values: Any) -> tuple[bytes, ...]:
-    """Return the bytes of a column for the fingerprint; they do not depend on unused names or on the order of names."""
-    if not isinstance(values, Categorical):
-        texts = values.dtype == object
-        return ("\0".join(map(str, values.tolist())).encode() if texts else values.tobytes(),)
-    # Equal tables can number their names differently, for example after they were saved.
-    used = np.unique(values.codes)
-    names = sorted({str(values.names[code]) for code in used if code >= 0})
-    indices = {name: index for index, name in enumerate(names)}
-    table = np.array([*(indices.get(str(name), -1) for name in values.names), -1], np.int32)
-    return ("\0".join(names).encode(), table[values.codes].tobytes())

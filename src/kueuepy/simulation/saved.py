@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypedDict
 
 import msgspec
+import numpy as np
 
 from kueuepy.engine.totals import Totals
 from kueuepy.errors import InvalidSpecError
@@ -19,6 +20,7 @@ from kueuepy.simulation.recorded import (
     PreemptionLoop,  # noqa: TC001 - msgspec looks it up
     Waiter,  # noqa: TC001 - msgspec looks it up
 )
+from kueuepy.tables import Categorical
 from kueuepy.tables.columns import from_arrow
 
 if TYPE_CHECKING:
@@ -211,3 +213,26 @@ def _stored_column(column: Any) -> Any:
         found = column.to_numpy()
         return found.astype(object) if found.dtype.kind in "OUT" else found
     return from_arrow(column)
+
+
+def fingerprint_of(tables: Mapping[str, Columns]) -> str:
+    """Return the SHA-256 of the names, the columns and the values of tables."""
+    digest = hashlib.sha256()
+    for name, table in tables.items():
+        for column in table.names:
+            digest.update(f"{name}.{column}".encode())
+            digest.update(b"".join(_bytes_of(table[column])))
+    return digest.hexdigest()
+
+
+def _bytes_of(values: Any) -> tuple[bytes, ...]:
+    """Return the bytes of a column for the fingerprint; they do not depend on unused names or on the order of names."""
+    if not isinstance(values, Categorical):
+        texts = values.dtype == object
+        return ("\0".join(map(str, values.tolist())).encode() if texts else values.tobytes(),)
+    # Equal tables can number their names differently, for example after they were saved.
+    used = np.unique(values.codes)
+    names = sorted({str(values.names[code]) for code in used if code >= 0})
+    indices = {name: index for index, name in enumerate(names)}
+    table = np.array([*(indices.get(str(name), -1) for name in values.names), -1], np.int32)
+    return ("\0".join(names).encode(), table[values.codes].tobytes())

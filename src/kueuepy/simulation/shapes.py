@@ -81,7 +81,7 @@ def _key(shape: Workload) -> bytes:
 def _columns(jobs: JobColumns) -> dict[str, Any]:
     """Return the columns that determine the shape; jobs from templates differ only in the template."""
     own = ("queue", "priority", "pods", "min_pods", "flavor", "node_selector", "topology", "limit", "template")
-    found = {name: jobs[name] for name in (*own, *jobs.resources) if name in jobs.names}
+    found = jobs.having(*own, *jobs.resources)
     return {name: c.codes if isinstance(c, Categorical) else c for name, c in found.items()}
 
 
@@ -121,9 +121,8 @@ class _Reader:
     def __init__(self, jobs: JobColumns, rows: NDArray[np.int64], labels: dict[str, Any], gates: Gates) -> None:
         self._jobs, self._rows, self._labels, self._gates = jobs, rows.tolist(), labels, gates
         # As lists, because reading one item of an array is slow.
-        self._values: dict[str, list[Any]] = {
-            name: jobs[name][rows].tolist() for name in (*_columns(jobs), "name") if name in jobs.names
-        }
+        found = jobs.having(*_columns(jobs), "name").items()
+        self._values: dict[str, list[Any]] = {name: column[rows].tolist() for name, column in found}
         self._pod_sets: dict[tuple[Any, ...], PodSet] = {}
         # The shapes of different queues often have the same pods.
         of_pods = ("pods", "min_pods", "node_selector", "flavor", "topology", *jobs.resources)

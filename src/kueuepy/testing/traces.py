@@ -116,7 +116,6 @@ def drive(scheduler: Scheduler, trace: Iterable[Arrival]) -> dict[str, float]:
 
 def _admitted_at(scheduler: Scheduler, key: str) -> float | None:
     """Return the time of a workload's admission; `None` if it is not admitted or has finished."""
-    admitted = finished = None
     engine = session_of(scheduler).engine
     found = engine.find(key)
     admitted, finished = engine.condition(found, "Admitted"), engine.condition(found, "Finished")

@@ -18,9 +18,8 @@ from kueuepy.lab.exploration.policy import Setup
 from kueuepy.lab.exploration.runs import Row, Task
 from kueuepy.platform.visibility.fidelity import fidelity
 from kueuepy.profiles.version import installed
-from kueuepy.simulation.saved import plain
+from kueuepy.simulation.saved import fingerprint_of, plain
 from kueuepy.simulation.table import Jobs
-from kueuepy.tables import Categorical
 
 _SEED = "jobs:seed"
 
@@ -115,12 +114,5 @@ def _print_of(setup: Setup, measures: Sequence[Measure]) -> str:
 
 def _jobs_print(jobs: Jobs) -> str:
     # Times are hashed as the integers of the core, because decimal seconds lose digits.
-    digest, exact = hashlib.sha256(repr(jobs.templates).encode()), jobs.exact()
-    for name in jobs.names:
-        column = exact[name]
-        digest.update(f"\0{name}\0".encode())
-        if isinstance(column, Categorical):
-            digest.update("\0".join(map(str, column.names)).encode())
-            column = column.codes
-        digest.update(repr(column.tolist()).encode() if column.dtype == object else column.tobytes())
-    return digest.hexdigest()
+    tables = fingerprint_of({"jobs": jobs.exact()})
+    return hashlib.sha256(f"{jobs.templates!r}{tables}".encode()).hexdigest()

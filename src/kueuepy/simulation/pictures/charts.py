@@ -32,7 +32,7 @@ from kueuepy.simulation.pictures.catalogue import (
     work,
     workers_of,
 )
-from kueuepy.simulation.recorded import Recorded
+from kueuepy.simulation.recorded import Recorded, require
 from kueuepy.tables import Columns
 from kueuepy.tables.columns import exact, is_named
 
@@ -256,8 +256,7 @@ def _ordered(found: Mapping[str, Any], names: dict[str, int]) -> list[str]:
 
 
 def _series(run: Recorded) -> Iterable[tuple[str, str, NDArray[np.int64]]]:
-    if not len(run.usage):
-        raise StateError("picture: needs the usage; record it with Recording(usage=True)")
+    require(run, "picture", "usage")
     return series_of(run.usage)
 
 
@@ -402,9 +401,8 @@ def dispatch(run: Recorded, jobs: int = 200, start: float = 0.0) -> Chart:
 
 def _first_runs(run: Recorded, flavor: str | None, jobs: int, start: float) -> list[int]:
     """Return the rows of the runs of the first jobs, in the order of their starts."""
+    require(run, "picture", "runs")
     runs = run.runs
-    if not len(runs):
-        raise StateError("picture: needs the runs; record them with Recording(runs=True)")
     chosen = runs["reserved"] >= start
     if flavor is not None:
         flavors = runs["flavors"]
