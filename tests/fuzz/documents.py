@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
+from unittest import mock
 
 import msgspec
+import yaml
 
 from fuzz.mutation import Mutator
 from kueuepy.errors import InternalError, KueueError
@@ -23,7 +25,8 @@ _TOLD = 1_000
 def exact(text: str, *, libyaml: bool = True) -> tuple[Any] | None:
     """Return the value of a YAML text from the exact parser, in a tuple; `None` if it is rejected."""
     try:
-        return (parse(Text("f.yaml", text.encode()), _NO_LIMITS, strict=True, libyaml=libyaml),)
+        with mock.patch.object(yaml, "__with_libyaml__", libyaml):
+            return (parse(Text("f.yaml", text.encode()), _NO_LIMITS, strict=True),)
     except KueueError:
         return None
 
@@ -88,7 +91,9 @@ def hold(text: str) -> None:
         AssertionError: Two parsers disagree, or writing and reading the result changes it.
     """
     by_events = exact(text)
-    assert repr(exact(text, libyaml=False)) == repr(by_events), "the parsers of YAML disagree"
+    # PyYAML's own parser rejects more tabs than libyaml does.
+    slow = exact(text, libyaml=False)
+    assert slow is None or repr(slow) == repr(by_events), "the parsers of YAML disagree"
     quick = fast(text)
     if quick is not None:
         assert repr(quick) in (repr(by_events), repr(as_json(text))), "the fast reader disagrees with the exact one"

@@ -1,7 +1,7 @@
 """Events of YAML text from PyYAML's parsers, limited to text that they and Kubernetes' parser interpret identically.
 
 This module uses libyaml's parser if PyYAML was built with it. If PyYAML lacks libyaml, the module uses PyYAML's own
-parser, which is slower and returns the same events. Kubernetes uses go-yaml, a port of an older libyaml. Text that
+parser, which is slower and rejects tabs between words. Kubernetes uses go-yaml, a port of an older libyaml. Text that
 go-yaml would read differently is rejected with its position.
 """
 
@@ -10,9 +10,6 @@ from collections.abc import Iterator
 from typing import Any, Final, NoReturn
 
 import yaml
-from yaml.parser import Parser
-from yaml.reader import Reader
-from yaml.scanner import Scanner
 
 from kueuepy.errors import KueueError
 from kueuepy.errors.problems import LimitError, ProblemKind
@@ -40,35 +37,6 @@ _SUSPECT = re.compile(r"[\t!&\\?|>]|:[,?\[\]{}]")
 _NO_TOKEN = "found character that cannot start any token"  # noqa: S105 - PyYAML's words
 
 
-class PythonParser(Reader, Scanner, Parser):  # type: ignore[misc]
-    """PyYAML's own parser, extended to accept tabs where libyaml does."""
-
-    def __init__(self, text: str) -> None:
-        """Create a parser for a text."""
-        Reader.__init__(self, text)
-        Scanner.__init__(self)
-        Parser.__init__(self)
-
-    def scan_to_next_token(self) -> None:
-        """Skip to the next token. A tab is treated as a space unless a key or a list item can follow it."""
-        super().scan_to_next_token()
-        while self.peek() == "\t" and (self.flow_level or not self.allow_simple_key):
-            self.forward()
-            super().scan_to_next_token()
-
-    def scan_plain_spaces(self, indent: int, start_mark: Any) -> Any:
-        """Return the replacement for spaces, tabs or line breaks between two words of a plain scalar."""
-        length = 0
-        while self.peek(length) in " \t":
-            length += 1
-        if self.peek(length) in _BREAKS:
-            self.forward(length)
-            return super().scan_plain_spaces(indent, start_mark)
-        blanks = self.prefix(length)
-        self.forward(length)
-        return [blanks] if blanks else []
-
-
 class Events:
     """The YAML parser events of a text.
 
@@ -77,18 +45,16 @@ class Events:
         mark: Position of the start of the last parser event.
     """
 
-    def __init__(self, text: Text, source: str | None = None, *, libyaml: bool = True) -> None:
+    def __init__(self, text: Text, source: str | None = None) -> None:
         """Create a parser for a text; iteration yields the events.
 
         Args:
             text: The text, which is used for the positions.
             source: Text to parse instead of `text`; `None` to parse `text`.
-            libyaml: Whether to use libyaml's parser if it is available.
         """
         self.text = text
         self.mark = yaml.Mark(text.name, 0, 0, 0, None, 0)
         self._source = text.data.decode() if source is None else source
-        self._is_fast = libyaml and yaml.__with_libyaml__
         self._flow = 0
         self._documents = 0
 
@@ -106,7 +72,7 @@ class Events:
             )
             detail = f"U+{ord(found.group()):04X} is not allowed; write it as an escape in quotes"
             self.text.fail_at((self.text.line + location[0], location[1]), detail)
-        parser = yaml.cyaml.CParser(self._source) if self._is_fast else PythonParser(self._source)
+        parser = (yaml.cyaml.CParser if yaml.__with_libyaml__ else yaml.SafeLoader)(self._source)
         is_suspect = _SUSPECT.search(self._source)
         # The `try` is outside of the loop: an exception of the code that consumes the events does not get here.
         try:

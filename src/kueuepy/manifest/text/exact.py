@@ -25,14 +25,13 @@ _MERGE = "<<"
 Container = dict[str, Any] | list[Any]
 
 
-def parse(text: Text, limits: Limits, *, strict: bool, libyaml: bool = True) -> Any:
+def parse(text: Text, limits: Limits, *, strict: bool) -> Any:
     """Parse a document.
 
     Args:
         text: The text.
         limits: Limits on the size of the text.
         strict: Whether duplicate keys are an error; otherwise the last one is used.
-        libyaml: Whether to use libyaml if it is available. The result is the same with and without libyaml.
 
     Returns:
         The value of the document; `None` if it is empty.
@@ -41,7 +40,7 @@ def parse(text: Text, limits: Limits, *, strict: bool, libyaml: bool = True) -> 
         ManifestError: The text is not YAML, has duplicate keys, or has an undefined alias.
         LimitError: The nesting, a scalar or the aliases exceed their limit.
     """
-    return Nodes(Events(text, libyaml=libyaml), limits, strict=strict).value()
+    return Nodes(Events(text), limits, strict=strict).value()
 
 
 class _Open(msgspec.Struct):
