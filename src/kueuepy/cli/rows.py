@@ -8,7 +8,6 @@ import msgspec
 from kueuepy.errors import KueueError
 from kueuepy.errors.words import counted
 from kueuepy.jobs import Submission
-from kueuepy.manifest.places import at_location, placed
 from kueuepy.objects import Configuration, ResourceFlavor
 from kueuepy.objects.times import Seconds, Timestamp
 from kueuepy.simulation.base import JobColumns
@@ -71,11 +70,10 @@ def rows_of(
         verb = "is" if len(ignored) == 1 else "are"
         found.notes += (f"{name}: {', '.join(ignored)}: {verb} ignored here",)
 
-    def located(error: KueueError) -> KueueError | None:
-        row = rows.get(error.about) if isinstance(error.about, str) else None
-        if row is None:
-            return None
-        return at_location(error, source.location(int(table[ROW][row])) if ROW in table.names else name)
-
-    with placed(located):
+    try:
         yield found
+    except KueueError as error:
+        row = rows.get(error.about) if isinstance(error.about, str) else None
+        if row is not None:
+            error.locate(source.location(int(table[ROW][row])) if ROW in table.names else name)
+        raise

@@ -3,7 +3,6 @@
 import shlex
 import sys
 import warnings
-from functools import partial
 from pathlib import Path
 from typing import Any, Literal
 
@@ -30,7 +29,7 @@ from kueuepy.lab.exploration.measure import read_promises
 from kueuepy.look.notebook import Sheet, repr_text
 from kueuepy.look.numbers import duration
 from kueuepy.manifest import Limits, check
-from kueuepy.manifest.places import at_location, placed
+from kueuepy.manifest.places import placed
 from kueuepy.manifest.text.sources import items
 from kueuepy.simulation.catalogue import columns_shown, figure_text, is_shown, titled
 from kueuepy.simulation.model import Clock, RunModel, read_events
@@ -160,7 +159,7 @@ def _edited(cluster: Cluster, file: str | None) -> Cluster:
         KueueError: The file cannot be read, or a changed object is not valid.
     """
     for item in () if file is None else items(Path(file), Limits(), strict=True):
-        with placed(partial(at_location, location=item.where())):
+        with placed(item.where()):
             found = patched(cluster.objects(), item.value).object
             check(found, feature_gates=cluster.configuration.gates)
             cluster = cluster.replace(found, names=False)

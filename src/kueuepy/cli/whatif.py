@@ -1,6 +1,5 @@
 """`kueuepy whatif`: test hypothetical jobs and changes without applying them."""
 
-from functools import partial
 from typing import Any
 
 import yaml
@@ -18,7 +17,7 @@ from kueuepy.explain.whatif import Edit, objects_of, outcome_text, workloads_ove
 from kueuepy.jobs import Submission
 from kueuepy.manifest import check, load
 from kueuepy.manifest.convert import object_name
-from kueuepy.manifest.places import at_location, placed
+from kueuepy.manifest.places import placed
 from kueuepy.manifest.text.reading import Item
 from kueuepy.scheduler import Scheduler
 
@@ -157,7 +156,7 @@ def _edits(scheduler: Scheduler, file: str, reading: Start, *, replace: bool) ->
         say(f"note: {file}: jobs in this file are ignored; use --job to test jobs", stderr=True)
     made: dict[tuple[str, str], Edit] = {}
     for item, doc in changed:
-        with placed(partial(at_location, location=item.where())):
+        with placed(item.where()):
             found = patched(there, doc, replace=replace, namespace=reading.namespace)
             check(found.object, feature_gates=scheduler.configuration.gates)
         _say_absent(item.where(), object_name(doc), found, replace=replace)

@@ -1,11 +1,11 @@
 """Add the file and line to errors about objects that were read from files."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
 from kueuepy.errors import KueueError
-from kueuepy.errors.problems import ManifestError, Path
+from kueuepy.errors.problems import Path
 from kueuepy.manifest.text.reading import Item
 
 
@@ -29,27 +29,10 @@ class ReadJob(dict[str, Any]):
 
 
 @contextmanager
-def placed(location: Callable[[KueueError], KueueError | None]) -> Iterator[None]:
-    """Add file and line to errors that are raised in a `with` block.
-
-    Args:
-        location: Function that returns the error with the position added, or `None` if the error is not about an object
-            from a file.
-
-    Raises:
-        KueueError: The error that was raised in the block.
-    """
+def placed(where: str) -> Iterator[None]:
+    """Add a file and line to each line of an error that is raised in a `with` block."""
     try:
         yield
     except KueueError as error:
-        found = location(error)
-        if found is None:
-            raise
-        raise found from None
-
-
-def at_location(error: KueueError, location: str) -> KueueError:
-    """Return an error with a position at the start of each line of its message."""
-    if isinstance(error, ManifestError):
-        return ManifestError([(f"{location}: {where}", problem) for where, problem in error.problems])
-    return type(error)(f"{location}: {error}")
+        error.locate(where)
+        raise
