@@ -9,10 +9,12 @@ import msgspec
 import yaml
 
 from fuzz.mutation import Mutator
+from kueuepy._core import FastReader
 from kueuepy.errors import InternalError, KueueError
 from kueuepy.manifest import Limits, dump, load
 from kueuepy.manifest.text.exact import parse
-from kueuepy.manifest.text.reading import FastReader, json_value
+from kueuepy.manifest.text.reading import json_value
+from kueuepy.manifest.text.scalars import resolve
 from kueuepy.manifest.text.text import Text
 
 if TYPE_CHECKING:
@@ -42,26 +44,20 @@ def as_json(text: str) -> tuple[Any] | None:
 def fast(text: str | bytes, limits: Limits = _NO_LIMITS) -> tuple[Any] | None:
     """Return the value from the fast parser alone, in a tuple; `None` if a part requires the exact parser."""
     data = text.encode() if isinstance(text, str) else text
-    reader = FastReader(Text("f.yaml", data), limits)
-    if reader.is_unsupported:
-        return None
-    if not reader.is_list:
-        return (reader.value,)
-
-    def refuse(_: Text) -> Any:
-        raise _UnsupportedError
-
-    try:
-        items = list(reader.items(refuse))
-    except _UnsupportedError:
-        return None
-    if None in items:
-        return None
-    return ({**reader.value, "items": [item[0] for item in items if item is not None]},)
-
-
-class _UnsupportedError(Exception):
-    """An item requires the exact parser."""
+    depth, scalar = max(0, min(limits.depth - 2, 100)), limits.scalar_bytes // 4
+    reader = FastReader(data, 0, len(data), 1, resolve, depth, scalar)
+    is_list = reader.open()
+    if not is_list:
+        return None if is_list is None else (reader.value,)
+    items: list[Any] = []
+    while reader.is_in_list:
+        found = reader.items(2**19)
+        if found is None:
+            return None
+        if not found:
+            break
+        items += [value for _, _, _, value in found]
+    return ({**reader.value, "items": items},)
 
 
 def run(documents: int, seed: int, *, tell: Callable[[int], None] | None = None) -> str:

@@ -1,11 +1,8 @@
 """Reading of objects from files and strings, with the positions of all fields.
 
-Conversion of JSON to Python values. Positions of errors are found by reading the text as YAML.
-
-The fast reader for YAML and JSON text in the form that kubectl prints.
-
-The C++ core reads the text. The core reads the items of a list object a few at a time. Unsupported text is passed to
-the exact reader. Tests check that both readers agree on text that both support.
+The C++ core reads YAML and JSON text in the form that kubectl prints, the items of a list object a few at a time.
+Unsupported text is passed to the exact reader. Tests check that both readers agree on text that both support. Positions
+of errors in JSON are found by reading the text as YAML.
 """
 
 import json
@@ -13,14 +10,13 @@ import os
 import pathlib
 import re
 from codecs import getincrementaldecoder
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from itertools import islice, pairwise
-from typing import Any, NamedTuple, NoReturn
+from typing import Any, NoReturn
 
 import msgspec
 
-from kueuepy._core import FastReader as CoreReader
-from kueuepy._core import has_controls, marks
+from kueuepy._core import FastReader, has_controls, marks
 from kueuepy.errors import InvalidSpecError
 from kueuepy.errors.problems import LimitError, ManifestError, Path, Problem
 from kueuepy.manifest.text.limits import Limits
@@ -32,86 +28,6 @@ _AT_ONCE = 2**19
 _END = 2**12
 _YAML_LIST = re.compile(rb"^kind: List[ ]*$", re.MULTILINE)
 _JSON_KEY = re.compile(rb"\s*\{\r?\n( +)\"")
-
-Exact = Callable[[Text], Any]
-"""Function that reads an unsupported item. A YAML item is passed as a list with one item."""
-
-
-class FastReader:
-    """A document in the form that kubectl prints.
-
-    Attributes:
-        value: The value read so far. For a list object, the value does not contain the items that were already
-            returned.
-    """
-
-    def __init__(self, text: Text, limits: Limits) -> None:
-        """Read the document; for a list object, read only the content before the first item."""
-        self._text = text
-        # A list object and its items add two levels. If a limit may be exceeded, the exact reader decides.
-        deepest, longest = max(0, min(limits.depth - 2, _DEPTH)), limits.scalar_bytes // 4
-        self._core = CoreReader(text.whole, text.start, text.stop, text.line, resolve, deepest, longest)
-        self._opened = self._core.open()
-
-    @property
-    def is_unsupported(self) -> bool:
-        """Whether the exact reader must read the whole document."""
-        return self._opened is None
-
-    @property
-    def is_list(self) -> bool:
-        """Whether the document may be a list object."""
-        return self._opened is True
-
-    @property
-    def value(self) -> Any:
-        """The value of the document."""
-        return self._core.value
-
-    @property
-    def is_json(self) -> bool:
-        """Whether the document is JSON."""
-        return self._core.is_json
-
-    def says_list(self) -> bool:
-        """Whether the kind is List.
-
-        The kind is read from the keys before the items, or from a line near the end that is indented like the keys of
-        the document. The line near the end is not reliable if a text is constructed to mislead the reader.
-        """
-        if "kind" in self.value:
-            return bool(self.value["kind"] == "List")
-        whole, start, stop = self._text.whole, self._text.start, self._text.stop
-        line = _YAML_LIST
-        if self.is_json:
-            key = _JSON_KEY.match(whole, start, stop)
-            if not key:
-                return False
-            line = re.compile(rb'^%b"kind": *"List",?\s*$' % key.group(1), re.MULTILINE)
-        return bool(line.search(whole, max(start, stop - _END), stop))
-
-    def items(self, exact: Exact) -> Iterator[tuple[Any, Text] | None]:
-        """Iterate over the items and their texts.
-
-        Yields:
-            An item with its text. The last element is `None` if the fast reader cannot read the text; the exact reader
-            must then read the whole document.
-        """
-        while self._core.is_in_list:
-            found = self._core.items(_AT_ONCE)
-            if found is None:
-                unsupported = self._core.pass_over()
-                if unsupported is None:
-                    yield None
-                    return
-                part = self._text.part(*unsupported)
-                yield exact(part), part
-                continue
-            if not found:
-                return
-            for start, stop, line, value in found:
-                yield value, self._text.part(start, stop, line)
-
 
 _JSON = msgspec.json.Decoder(float_hook=number)
 _LONG_INTEGER = re.compile(rb"[0-9]{19}")
@@ -234,18 +150,6 @@ class Item(msgspec.Struct, eq=False):
             yield Item(value, self.text, (*self.prefix, "items", position))
 
 
-class ReadOptions(NamedTuple):
-    """Options for reading a file.
-
-    Attributes:
-        limits: Limits on the size of the file.
-        strict: Whether duplicate keys are an error.
-    """
-
-    limits: Limits
-    strict: bool
-
-
 def read(name: str, data: bytes, limits: Limits, *, strict: bool) -> Iterator[Item]:
     """Iterate over the documents of a file. A list object is split into its items if possible.
 
@@ -255,7 +159,7 @@ def read(name: str, data: bytes, limits: Limits, *, strict: bool) -> Iterator[It
     """
     _check_bytes(name, data, limits)
     for text in _documents(name, data):
-        yield from _document(text, ReadOptions(limits, strict=strict))
+        yield from _Document(text, limits, strict=strict).items()
 
 
 def read_file(path: str | os.PathLike[str]) -> Iterator[Item]:
@@ -324,82 +228,113 @@ def _documents(name: str, data: bytes) -> Iterator[Text]:
             text.fail(directive, "a line starts with %, which only %YAML 1.1 before --- does")
 
 
-def _document(text: Text, options: ReadOptions) -> Iterator[Item]:
-    """Iterate over the items of a list object; yield the value of any other document."""
-    fast = FastReader(text, options.limits)
-    if fast.is_unsupported:
-        yield from _exact(text, options)
-    elif not fast.is_list:
-        if fast.value is not None:
-            yield Item(fast.value, text)
-    elif fast.says_list():
-        yield from _listed(fast, text, options)
-    else:
-        yield from _gathered(fast, text, options)
+class _Document:
+    """A document: text in the form that kubectl prints is read by the core, and any other text by the exact reader."""
 
+    def __init__(self, text: Text, limits: Limits, *, strict: bool) -> None:
+        self._text, self._limits, self._strict = text, limits, strict
+        # A list object and its items add two levels. If a limit may be exceeded, the exact reader decides.
+        deepest, longest = max(0, min(limits.depth - 2, _DEPTH)), limits.scalar_bytes // 4
+        self._core = FastReader(text.whole, text.start, text.stop, text.line, resolve, deepest, longest)
 
-def _listed(fast: FastReader, text: Text, options: ReadOptions) -> Iterator[Item]:
-    """Iterate over the items of a list object without holding all items in memory."""
-    for count, found in enumerate(_taken(fast, options)):
-        if found is None:
-            # A line that looked like the start of an item was inside an item. Read the whole text instead.
-            for item in _exact(text, options):
-                yield from islice(item.items(), count, None)
-            return
-        yield found
-    if fast.value.get("kind") != "List":
-        text.fail(0, "a mapping with items must have a kind that ends in List")
-
-
-def _gathered(fast: FastReader, text: Text, options: ReadOptions) -> Iterator[Item]:
-    """Read a mapping that contains `items` but might not be a list object."""
-    items: list[Any] = []
-    for found in _taken(fast, options):
-        if found is None:
-            yield from _exact(text, options)
-            return
-        items.append(found.value)
-    yield Item({**fast.value, "items": items}, text)
-
-
-def _taken(fast: FastReader, options: ReadOptions) -> Iterator[Item | None]:
-    """Iterate over the items that the fast reader returns.
-
-    If the last element is `None`, the exact reader must read the whole text instead.
-    """
-    prefix: Path = () if fast.is_json else (0,)
-    try:
-        for found in fast.items(lambda part: _item(part, options, is_json=fast.is_json)):
-            yield None if found is None else Item(found[0], found[1], prefix)
-    except LimitError:
-        raise
-    except (ValueError, RecursionError):  # not a complete item
-        yield None
-
-
-def _item(part: Text, options: ReadOptions, *, is_json: bool) -> Any:
-    """Return the value of an item that the fast reader cannot read."""
-    if is_json:
-        return json_value(part, options.limits, strict=options.strict)
-    (value,) = _parse(part, options)
-    return value
-
-
-def _exact(text: Text, options: ReadOptions) -> Iterator[Item]:
-    """Read a text with the exact reader, or with the JSON reader if it is JSON."""
-    if text.data.lstrip()[:1] == b"{":
-        try:
-            yield Item(json_value(text, options.limits, strict=options.strict), text)
-        except (msgspec.DecodeError, RecursionError, UnicodeError):
-            pass
+    def items(self) -> Iterator[Item]:
+        """Iterate over the items of a list object; yield the value of any other document."""
+        is_list = self._core.open()
+        if is_list is None:
+            yield from self._exact()
+        elif not is_list:
+            if self._core.value is not None:
+                yield Item(self._core.value, self._text)
+        elif self._says_list():
+            yield from self._listed()
         else:
-            return
-    value = _parse(text, options)
-    if value is not None:
-        yield Item(value, text)
+            yield from self._gathered()
 
+    def _says_list(self) -> bool:
+        """Return whether the kind is List.
 
-def _parse(text: Text, options: ReadOptions) -> Any:
-    from kueuepy.manifest.text.exact import parse  # noqa: PLC0415 - PyYAML is imported where it is needed
+        The kind is read from the keys before the items, or from a line near the end that is indented like the keys of
+        the document. The line near the end is not reliable if a text is constructed to mislead the reader.
+        """
+        if "kind" in self._core.value:
+            return bool(self._core.value["kind"] == "List")
+        whole, start, stop = self._text.whole, self._text.start, self._text.stop
+        line = _YAML_LIST
+        if self._core.is_json:
+            key = _JSON_KEY.match(whole, start, stop)
+            if not key:
+                return False
+            line = re.compile(rb'^%b"kind": *"List",?\s*$' % key.group(1), re.MULTILINE)
+        return bool(line.search(whole, max(start, stop - _END), stop))
 
-    return parse(text, options.limits, strict=options.strict)
+    def _listed(self) -> Iterator[Item]:
+        """Iterate over the items of a list object without holding all items in memory."""
+        for count, found in enumerate(self._taken()):
+            if found is None:
+                # A line that looked like the start of an item was inside an item. Read the whole text instead.
+                for item in self._exact():
+                    yield from islice(item.items(), count, None)
+                return
+            yield found
+        if self._core.value.get("kind") != "List":
+            self._text.fail(0, "a mapping with items must have a kind that ends in List")
+
+    def _gathered(self) -> Iterator[Item]:
+        """Read a mapping that contains `items` but might not be a list object."""
+        items: list[Any] = []
+        for found in self._taken():
+            if found is None:
+                yield from self._exact()
+                return
+            items.append(found.value)
+        yield Item({**self._core.value, "items": items}, self._text)
+
+    def _taken(self) -> Iterator[Item | None]:
+        """Iterate over the items of a list.
+
+        If the last element is `None`, the exact reader must read the whole text instead.
+        """
+        prefix: Path = () if self._core.is_json else (0,)
+        try:
+            while self._core.is_in_list:
+                found = self._core.items(_AT_ONCE)
+                for start, stop, line, value in found or ():
+                    yield Item(value, self._text.part(start, stop, line), prefix)
+                if found is None:
+                    unsupported = self._core.pass_over()
+                    if unsupported is None:
+                        yield None
+                        return
+                    part = self._text.part(*unsupported)
+                    yield Item(self._item(part), part, prefix)
+                elif not found:
+                    return
+        except LimitError:
+            raise
+        except (ValueError, RecursionError):  # not a complete item
+            yield None
+
+    def _item(self, part: Text) -> Any:
+        """Return the value of an item that the core cannot read."""
+        if self._core.is_json:
+            return json_value(part, self._limits, strict=self._strict)
+        (value,) = self._parse(part)  # the text of an item is a list with one item
+        return value
+
+    def _exact(self) -> Iterator[Item]:
+        """Read the text with the exact reader, or with the JSON reader if it is JSON."""
+        if self._text.data.lstrip()[:1] == b"{":
+            try:
+                yield Item(json_value(self._text, self._limits, strict=self._strict), self._text)
+            except (msgspec.DecodeError, RecursionError, UnicodeError):
+                pass
+            else:
+                return
+        value = self._parse(self._text)
+        if value is not None:
+            yield Item(value, self._text)
+
+    def _parse(self, text: Text) -> Any:
+        from kueuepy.manifest.text.exact import parse  # noqa: PLC0415 - PyYAML is imported where it is needed
+
+        return parse(text, self._limits, strict=self._strict)

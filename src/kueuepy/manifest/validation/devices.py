@@ -144,9 +144,7 @@ def _review_qualified(name: str, path: Path, review: Review) -> None:
         _review_domain(domain.lower(), path, review)
     _at_most(identifier, _MOST_IDENTIFIER, path, review)
     if not _IDENTIFIER.fullmatch(identifier):
-        review.problem(
-            path, f"is {shown(name)}; it must end with a word of letters, digits and _ after a letter or _"
-        )
+        review.problem(path, f"is {shown(name)}; it must end with a word of letters, digits and _ after a letter or _")
 
 
 def review_template(template: api.ResourceClaimTemplate, review: Review) -> None:
