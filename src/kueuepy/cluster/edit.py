@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from copy import deepcopy
 from fnmatch import fnmatchcase
-from typing import Any
+from typing import Any, get_args
 
 import msgspec
 
@@ -20,13 +20,6 @@ _PATH = re.compile(r"(?P<kind>\w+)(?:/(?P<name>[^:]+))?:(?P<field>.+)", re.DOTAL
 _STEP = re.compile(r"\.?(?P<field>\w+)(?P<selector>\[[^\]]*\])?")
 _CONFIGURATION = "Configuration"
 _QUOTA = "quota"
-# The fields of a Configuration that contain nested objects, with the classes of these objects.
-_KINDS: dict[str, Any] = {
-    "fair_sharing": api.FairSharingConfig,
-    "wait_for_pods_ready": api.WaitForPodsReady,
-    "admission_fair_sharing": api.AdmissionFairSharing,
-    "resources": api.Resources,
-}
 
 
 def _parsed(path: str) -> re.Match[str]:
@@ -48,7 +41,8 @@ def edited_all(
     for path, given in values.items():
         value, found = without_numpy(given), _parsed(path)
         if found["kind"] == _CONFIGURATION:
-            configuration = _configured(configuration, path, found["field"], value)
+            way = [step for step, _ in _steps(path, found["field"])]
+            configuration = _configured(configuration, path, way, value)
             continue
         for obj in _named(there, path, found):
             # A Cohort that is only named has no object yet.
@@ -270,43 +264,24 @@ def _cover(spec: dict[str, Any], flavor: str, resource: str) -> None:
     spec["resourceGroups"] = groups
 
 
-def _configured(configuration: api.Configuration, path: str, field: str, value: Any) -> api.Configuration:
-    """Return the Configuration with a changed field; `None` restores the field's default."""
-    fields = _names_of(api.Configuration)
-    *way, (last, _) = _steps(path, field)
-    if way:
-        first = fields.get(way[0][0])
-        before = getattr(configuration, first) if first else None
-        if first is None or len(way) > 1:
-            raise NotFoundError(f'edit: "{path}": {_near("field of Configuration", way[0][0], set(fields))}')
-        if value is None:
-            return msgspec.structs.replace(configuration, **{first: None})
-        return msgspec.structs.replace(configuration, **{first: _inner(before, first, path, last, value)})
-    if last not in fields:
-        raise NotFoundError(f'edit: "{path}": {_near("field of Configuration", last, set(fields))}')
-    default = getattr(api.Configuration(), fields[last])
-    if fields[last] in _KINDS and isinstance(value, dict):
-        made: Any = _KINDS[fields[last]]()
-        for name, inner in value.items():
-            made = _inner(made, fields[last], path, name, inner)
-        value = made
-    return msgspec.structs.replace(configuration, **{fields[last]: default if value is None else value})
-
-
-def _inner(before: Any, first: str, path: str, last: str, value: Any) -> Any:
-    """Return a nested object of the Configuration with a changed field."""
-    if first == "feature_gates":
-        return {**(before or {}), last: value}
-    kind = _KINDS.get(first)
-    if kind is None:
-        raise InvalidSpecError(f'edit: "{path}": {path.partition(":")[2].partition(".")[0]} has no field of its own')
-    names = _names_of(kind)
-    if last not in names:
-        raise NotFoundError(f'edit: "{path}": {_near(f"field of {first}", last, set(names))}')
-    given = tuple(value) if isinstance(value, list) else value
-    return msgspec.structs.replace(before or kind(), **{names[last]: given})
-
-
-def _names_of(cls: Any) -> dict[str, str]:
-    """Return the names of the fields of a class, by their names in manifests."""
-    return {known.encode_name: known.name for known in msgspec.structs.fields(cls)}
+def _configured(record: Any, path: str, way: Sequence[str], value: Any) -> Any:
+    """Return the Configuration, or a section of it, with a changed field; `None` restores the field's default."""
+    name, *rest = way
+    if isinstance(record, dict):  # the feature gates
+        return {gate: on for gate, on in {**record, name: value}.items() if on is not None}
+    known = {one.encode_name: one for one in msgspec.structs.fields(type(record))}
+    if name not in known:
+        raise NotFoundError(f'edit: "{path}": {_near(f"field of {type(record).__name__}", name, set(known))}')
+    field, kinds = known[name].name, (known[name].type, *get_args(known[name].type))
+    section = next((kind for kind in kinds if isinstance(kind, type) and issubclass(kind, msgspec.Struct)), None)
+    before = getattr(record, field) if rest else None
+    if rest and section is None and not isinstance(before, dict):
+        raise InvalidSpecError(f'edit: "{path}": {name} has no field of its own')
+    if rest or (section is not None and isinstance(value, dict)):
+        inner = section() if before is None and section is not None else before
+        for step, new in [(rest, value)] if rest else [([key], one) for key, one in value.items()]:
+            inner = _configured(inner, path, step, new)
+        value = inner
+    elif value is None:
+        value = getattr(type(record)(), field)
+    return msgspec.structs.replace(record, **{field: tuple(value) if isinstance(value, list) else value})
