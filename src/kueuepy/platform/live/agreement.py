@@ -100,39 +100,26 @@ def causes_of(differences: Sequence[Difference]) -> list[str]:
     return lines
 
 
-class Agreement:
+class Agreement(msgspec.Struct, frozen=True, eq=False):
     """The agreement between kueuepy and a recorded cluster.
 
     Attributes:
+        judged: The recorded decisions.
         differences: The decisions that differ, in chronological order.
+        domains: Number of admissions with the same topology domains (True) and with different ones (False).
         notes: Recorded changes that could not be applied.
     """
 
-    def __init__(
-        self,
-        decisions: Sequence[JudgedDecision],
-        differences: Sequence[Difference],
-        domains: Mapping[bool, int],
-        notes: tuple[str, ...],
-    ) -> None:
-        """Store the compared decisions.
-
-        Args:
-            decisions: The recorded decisions.
-            differences: The decisions that differ between kueuepy and the cluster.
-            domains: Number of admissions with the same topology domains (True) and with different ones (False).
-            notes: Recorded changes that could not be applied.
-        """
-        self._decisions = tuple(decisions)
-        self._domains = domains
-        self.differences = tuple(differences)
-        self.notes = notes
+    judged: tuple[JudgedDecision, ...]
+    differences: tuple[Difference, ...]
+    domains: Mapping[bool, int]
+    notes: tuple[str, ...]
 
     @property
     def decisions(self) -> Columns:
         """One row for each recorded decision, with columns `time`, `kind`, `workload` and `outcome`."""
         names = JudgedDecision.__struct_fields__
-        columns: dict[str, Any] = {name: [getattr(one, name) for one in self._decisions] for name in names}
+        columns: dict[str, Any] = {name: [getattr(one, name) for one in self.judged] for name in names}
         return Columns(columns | {"time": times(columns["time"])})
 
     @property
@@ -157,8 +144,8 @@ class Agreement:
             kind: The kind of the decisions; all kinds by default.
         """
         if kind == "domains":
-            return Counter({"same": self._domains.get(True, 0), "different": self._domains.get(False, 0)})
-        return Counter(one.outcome for one in self._decisions if kind in (None, one.kind))
+            return Counter({"same": self.domains.get(True, 0), "different": self.domains.get(False, 0)})
+        return Counter(one.outcome for one in self.judged if kind in (None, one.kind))
 
     def to_dict(self) -> dict[str, Any]:
         """Return the decisions as data for JSON."""
@@ -179,7 +166,7 @@ class Agreement:
 
     def __repr__(self) -> str:
         """Return the fraction of decisions that agree, and the number of decisions."""
-        return f"<Agreement: {100 * self.share:.1f}% of {len(self._decisions)} decisions>"
+        return f"<Agreement: {100 * self.share:.1f}% of {len(self.judged)} decisions>"
 
 
 class ClosedAgreement(msgspec.Struct, frozen=True, eq=False):

@@ -88,7 +88,7 @@ def verify(
     if not verifier.judged:
         notes.append("the recording has no decisions to compare")
     notes = [*notes, *verifier.notes]
-    return Agreement(verifier.judged, verifier.differences, dict(verifier.domains), tuple(notes))
+    return Agreement(tuple(verifier.judged), tuple(verifier.differences), verifier.domains, tuple(notes))
 
 
 class Verifier:
