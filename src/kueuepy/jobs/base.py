@@ -371,11 +371,9 @@ class BaseJob:
         """
         root = self._copy()
         self.before_start(root, infos)
-        slots = self.slots(root)
-        self.require_length(len(slots), infos)
+        self.require_length(len(self.slots(root)), infos)
         self._set_suspend(root, value=False)
-        for slot, info in zip(slots, infos, strict=True):
-            inject(slot.template, info)
+        self.give(root, infos)
         return root.data
 
     def stopped(self, pod_sets: Sequence[PodSet]) -> Document | None:
@@ -451,6 +449,16 @@ class BaseJob:
             root: The manifest to modify.
             infos: The changes that the admission makes to each pod set.
         """
+
+    def give(self, root: Section, infos: Sequence[PodSetInfo]) -> None:
+        """Write the changes that an admission makes to a job that starts. By default, the templates change.
+
+        Args:
+            root: The manifest to modify.
+            infos: The changes to each pod set.
+        """
+        for slot, info in zip(self.slots(root), infos, strict=True):
+            inject(slot.template, info)
 
     def restore_slot(self, slot: PodSetSource, pod_set: PodSet) -> None:
         """Restore a template from its pod set.

@@ -44,21 +44,12 @@ class AppWrapper(BaseJob):
             for i, (template, pod_set) in enumerate(found)
         ]
 
-    def started(self, infos: Sequence[PodSetInfo]) -> Document:
-        """Return the running manifest, with the changes for each pod set written to the pod set's component.
-
-        Raises:
-            InvalidSpecError: The number of PodSetInfos differs from the number of pod sets.
-        """
-        root = self._copy()
-        components = self._components(root)
-        self.require_length(sum(len(pod_sets) for _, pod_sets in components), infos)
+    def give(self, root: Section, infos: Sequence[PodSetInfo]) -> None:
+        """Write the changes for each pod set to the pod set's component."""
         rest = iter(infos)
-        for component, pod_sets in components:
+        for component, pod_sets in self._components(root):
             if pod_sets:
                 component.data["podSetInfos"] = [next(rest).to_dict() for _ in pod_sets]
-        self._set_suspend(root, value=False)
-        return root.data
 
     def stopped(self, pod_sets: Sequence[PodSet]) -> Document | None:  # noqa: ARG002 all changes are in the infos
         """Return the suspended manifest, without the changes in its components."""

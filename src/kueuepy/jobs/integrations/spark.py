@@ -160,39 +160,30 @@ class SparkApplication(BaseJob):
         if allocation is not None and allocation.flag("enabled"):
             raise allocation.error("enabled", "is true; a job that Kueue manages must not change its executors")
 
-    def started(self, infos: Sequence[PodSetInfo]) -> Document:
-        """Return the running manifest, with the changes for each role written to the fields of the role.
+    def give(self, root: Section, infos: Sequence[PodSetInfo]) -> None:
+        """Write the changes for each role to the fields of the role.
 
         A node selector for the whole application is moved to the driver and the executor.
-
-        Raises:
-            InvalidSpecError: There are not exactly two PodSetInfos, or one conflicts with the fields of its role.
         """
-        root = self._copy()
-        self.require_length(len(_ROLES), infos)
         spec = root.section("spec")
         common = spec.data.pop("nodeSelector", None)
         for role, info in zip(_ROLES, infos, strict=True):
             _give(spec.section(role), role, info, common)
-        self._set_suspend(root, value=False)
-        return root.data
 
-    def stopped(self, pod_sets: Sequence[PodSet]) -> Document | None:
-        """Return the suspended manifest, with the fields of its roles restored from the pod sets of its Workload.
+    def restore_slot(self, slot: PodSetSource, pod_set: PodSet) -> None:
+        """Restore nothing: the templates are created from the fields of the roles."""
+
+    def after_stop(self, root: Section, pod_sets: Sequence[PodSet]) -> None:
+        """Restore the fields of the roles from the pod sets of the Workload.
 
         As in Kueue, a node selector for the whole application is not restored, and each role keeps the labels and
         annotations of its template.
         """
-        root = self._copy()
-        self._set_suspend(root, value=True)
-        if len(pod_sets) != len(_ROLES):
-            return root.data
         spec = root.section("spec")
         spec.data.pop("nodeSelector", None)
         for role, pod_set in zip(_ROLES, pod_sets, strict=True):
             _restore(spec.section(role), role, pod_set)
         spec.section(EXECUTOR).data["instances"] = pod_sets[_ROLES.index(EXECUTOR)].count
-        return root.data
 
     def finished(self) -> Finished | None:
         """Determine the outcome of the application from its state."""

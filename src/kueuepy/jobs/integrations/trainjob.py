@@ -80,23 +80,18 @@ class TrainJob(BaseJob):
             entry = {"manager": keys.RUNTIME_PATCH_MANAGER, "trainingRuntimeSpec": copy.deepcopy(_EMPTY_PATCH)}
             spec.data["runtimePatches"] = [*spec.items("runtimePatches"), entry]
 
-    def started(self, infos: Sequence[PodSetInfo]) -> Document:
-        """Return the running manifest, with a patch for each replicated job that changes.
+    def give(self, root: Section, infos: Sequence[PodSetInfo]) -> None:
+        """Write a patch for each replicated job that changes.
 
         Raises:
-            InvalidSpecError: The number of PodSetInfos differs from the number of replicated jobs, or Kueue's entry is
-                missing.
+            InvalidSpecError: Kueue's entry is missing.
         """
-        root = self._copy()
-        self.require_length(len(self.slots(root)), infos)
         patch = self._own_patch(root)
         if patch is None:
             raise root.section("spec").error(
                 "runtimePatches", f"has no entry of {keys.RUNTIME_PATCH_MANAGER}; start from the suspended manifest"
             )
         patch.data["replicatedJobs"] = [_replicated_job_patch(info) for info in infos]
-        self._set_suspend(root, value=False)
-        return root.data
 
     def stopped(self, pod_sets: Sequence[PodSet]) -> Document | None:  # noqa: ARG002 all changes are in the patch
         """Return the suspended manifest, with Kueue's entry empty."""
