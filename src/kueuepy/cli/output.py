@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from io import BytesIO
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any, TextIO
 
 import msgspec
@@ -67,15 +68,8 @@ def say_notes(notes: Iterable[str]) -> None:
         say(f"note: {note}", stderr=True)
 
 
-class _Unmodelled:
-    """The parts of the input that kueuepy does not model and that could change the answer of the running command."""
-
-    def __init__(self) -> None:
-        self.texts: tuple[str, ...] = ()
-        self.json = False
-
-
-_unmodelled = _Unmodelled()
+# The parts of the input that kueuepy does not model and that could change the answer of the running command.
+_unmodelled = SimpleNamespace(texts=(), json=False)
 
 
 def start_command(*, json: bool) -> None:

@@ -80,41 +80,33 @@ def follow(
     """
     context = context_of(cluster)
     seconds = seconds_of(stop_after)
-    findings = _Findings(span("--every", every) / SECOND)
+    pause = span("--every", every) / SECOND
     found = Shadow.open(context, latency=latency)
-    findings.shadow = found
+    due = time.monotonic() + pause
+
+    def tell(differences: Sequence[Difference]) -> None:
+        nonlocal due
+        for one in differences:
+            say(str(one))
+        if time.monotonic() >= due:
+            due = time.monotonic() + pause
+            _summary(found)
+
     with nullcontext() if metrics is None else MetricsServer(metrics, found.metrics_text) as server:
         say(f"following {cluster}; press Ctrl-C to stop", stderr=True)
         if server is not None:
             say(f"metrics: {server.url}", stderr=True)
         with until_interrupted(found.stop):
-            found.run(seconds, findings.add)
-    findings.summary()
+            found.run(seconds, tell)
+    _summary(found)
     say_notes(found.notes[:20])
     return at_least is not None and found.share < at_least
 
 
-class _Findings:
-    """What the command prints while it follows a cluster."""
-
-    shadow: Shadow
-
-    def __init__(self, every: float) -> None:
-        self._every = every
-        self._next = time.monotonic() + every
-
-    def add(self, differences: Sequence[Difference]) -> None:
-        for one in differences:
-            say(str(one))
-        if time.monotonic() >= self._next:
-            self._next = time.monotonic() + self._every
-            self.summary()
-
-    def summary(self) -> None:
-        found = self.shadow
-        now = time.strftime("%Y-%m-%d %H:%M:%S", time.gmtime())
-        different = sum(count for (_, outcome), count in found.counts.items() if outcome == "different")
-        say(f"{now} {counted(found.total, 'decision')}, {100 * found.share:.1f}% agree, {different} differ")
+def _summary(found: Shadow) -> None:
+    now = time.strftime("%Y-%m-%d %H:%M:%S", time.gmtime())
+    different = sum(count for (_, outcome), count in found.counts.items() if outcome == "different")
+    say(f"{now} {counted(found.total, 'decision')}, {100 * found.share:.1f}% agree, {different} differ")
 
 
 def record(

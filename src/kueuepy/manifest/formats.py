@@ -55,10 +55,9 @@ def is_admission_gate(name: str) -> bool:
     return len(name) <= LABEL_LENGTH and bool(DNS_SUBDOMAIN.fullmatch(domain) and _HTTP_PATH.fullmatch(path))
 
 
-def fault_of_quantity(text: str) -> str:
-    """Return the reason why a string is not a valid quantity; empty if the string is valid."""
+def read_quantity(value: str | int) -> Quantity | str:
+    """Return a quantity, or the reason why a value is not valid, regardless of the pattern of the API's schema."""
     try:
-        Quantity(text)
+        return Quantity(str(value))
     except ValueError as error:
         return str(error)
-    return ""

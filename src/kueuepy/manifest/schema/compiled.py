@@ -13,7 +13,7 @@ from typing import Annotated, Any, Literal
 
 import msgspec
 
-from kueuepy.manifest.formats import fault_of_quantity
+from kueuepy.manifest.formats import read_quantity
 from kueuepy.manifest.schema.table import Schema
 from kueuepy.objects.readable import ready
 from kueuepy.objects.times import parse_duration
@@ -136,7 +136,7 @@ def _form(schema: Schema) -> Callable[[Any], object] | None:
     def has_form(value: Any) -> bool:
         if value in known or isinstance(value, int):
             return True
-        if search(value) is None or (is_quantity and fault_of_quantity(value)):
+        if search(value) is None or (is_quantity and isinstance(read_quantity(value), str)):
             return False
         if len(known) >= _REMEMBERED:  # emptied at once, because an order of use would cost more than it saves
             known.clear()

@@ -16,7 +16,7 @@ import msgspec
 
 from kueuepy.errors.problems import Path, shown, suggestion
 from kueuepy.manifest.findings import Findings
-from kueuepy.manifest.formats import KEY_FORM, LABEL_FORM, SUBDOMAIN_FORM, fault_of_quantity
+from kueuepy.manifest.formats import KEY_FORM, LABEL_FORM, SUBDOMAIN_FORM, read_quantity
 from kueuepy.manifest.schema.table import METADATA, Schema
 from kueuepy.objects.times import parse_duration
 
@@ -245,7 +245,7 @@ def _integer_or_string(schema: Schema, value: Any, path: Path, findings: Finding
     if isinstance(value, str):
         if schema.pattern and not schema.compiled.search(value):
             findings.problem(path, f"is {shown(value)}; it must be {_QUANTITY}")
-        elif schema.pattern and (fault := fault_of_quantity(value)):
+        elif schema.pattern and isinstance(fault := read_quantity(value), str):
             findings.problem(path, fault)
         return value
     number = _whole(value)

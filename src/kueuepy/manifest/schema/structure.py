@@ -21,11 +21,10 @@ from typing import Any
 
 import msgspec
 
-from kueuepy._core import Quantity
 from kueuepy.errors.problems import Path, shown
 from kueuepy.manifest.body import changed, part
 from kueuepy.manifest.findings import Findings, Validated
-from kueuepy.manifest.formats import KEY_FORM, QUANTITY, fault_of_quantity, is_label_key
+from kueuepy.manifest.formats import KEY_FORM, QUANTITY, is_label_key, read_quantity
 from kueuepy.manifest.forms import ZERO_TIME
 from kueuepy.manifest.placements import review_placement
 from kueuepy.manifest.schema.compiled import is_valid
@@ -88,7 +87,8 @@ def _written(amount: str | float) -> Any:
     text = str(amount).strip()
     if QUANTITY.fullmatch(text) or isinstance(amount, int):
         return text
-    return amount if fault_of_quantity(text) else str(Quantity(text))
+    found = read_quantity(text)
+    return amount if isinstance(found, str) else str(found)
 
 
 def _converted(spec: Doc) -> Doc:

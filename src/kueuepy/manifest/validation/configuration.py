@@ -4,10 +4,11 @@ Source: `pkg/config/validation.go`.
 """
 
 from kueuepy.errors.problems import suggestion
+from kueuepy.manifest.formats import read_quantity
 from kueuepy.manifest.jobkinds import FRAMEWORKS
 from kueuepy.manifest.validation.devices import review_mappings
 from kueuepy.manifest.validation.queue import review_selector
-from kueuepy.manifest.validation.review import Review, parse_lenient
+from kueuepy.manifest.validation.review import Review
 from kueuepy.objects import (
     AdmissionFairSharing,
     Configuration,
@@ -124,6 +125,6 @@ def _review_resources(resources: Resources, review: Review) -> None:
     for position, transformation in enumerate(resources.transformations):
         review.one_of(transformation.strategy, ("Retain", "Replace"), (*location, position, "strategy"))
         for name, factor in transformation.outputs.items():
-            found = parse_lenient(factor)
+            found = read_quantity(factor)
             if isinstance(found, str):
                 review.problem((*location, position, "outputs", name), found)

@@ -8,8 +8,8 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 
 import kueuepy.objects as api
 from kueuepy.errors.problems import Path, shown
-from kueuepy.manifest.formats import SUBDOMAIN_FORM, SUBDOMAIN_LENGTH, is_subdomain
-from kueuepy.manifest.validation.review import Review, parse_lenient
+from kueuepy.manifest.formats import SUBDOMAIN_FORM, SUBDOMAIN_LENGTH, is_subdomain, read_quantity
+from kueuepy.manifest.validation.review import Review
 from kueuepy.selectors import compile_error, is_available
 
 _MOST_MAPPINGS, _MOST_CLASSES, _MOST_DRIVER, _MOST_IDENTIFIER = 16, 8, 63, 32
@@ -189,7 +189,7 @@ def _review_requests(requests: Iterable[api.DeviceRequest], path: Path, review: 
 
 def _review_amounts(amounts: Mapping[str, str | int], path: Path, review: Review) -> None:
     for name, amount in amounts.items():
-        if isinstance(found := parse_lenient(amount), str):
+        if isinstance(found := read_quantity(amount), str):
             review.problem((*path, name), found)
 
 

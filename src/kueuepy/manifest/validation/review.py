@@ -21,6 +21,7 @@ from kueuepy.manifest.formats import (
     is_label_key,
     is_label_value,
     is_subdomain,
+    read_quantity,
 )
 from kueuepy.objects import QuantityText
 from kueuepy.profiles.gates import FEATURE_GATES
@@ -179,12 +180,4 @@ def parse_quantity(value: QuantityText) -> Quantity | str:
     text = str(value)
     if isinstance(value, str) and not QUANTITY.fullmatch(text):
         return f"is {shown(value)}; it must be a quantity: a number, then one of n u m k M G T P E Ki Mi Gi Ti Pi Ei"
-    return parse_lenient(text)
-
-
-def parse_lenient(value: QuantityText) -> Quantity | str:
-    """Return the quantity without checking the pattern of the API's schema, as for a Configuration."""
-    try:
-        return Quantity(str(value))
-    except ValueError as error:
-        return str(error)
+    return read_quantity(text)
