@@ -6,6 +6,7 @@ store times and durations as integer numbers of nanoseconds.
 
 from __future__ import annotations
 
+import operator
 import re
 from datetime import datetime, timedelta, timezone
 from fractions import Fraction
@@ -211,32 +212,6 @@ class Timestamp(datetime):
             raise AttributeError(f"Timestamp has no attribute {name!r}")
         return (datetime.__sub__(self, _EPOCH)) // timedelta(microseconds=1) * 1000
 
-    def __eq__(self, other: object) -> bool:
-        """Compare with another Timestamp in nanoseconds, and with a datetime in microseconds."""
-        return self.value == other.value if isinstance(other, Timestamp) else super().__eq__(other)
-
-    def __ne__(self, other: object) -> bool:
-        """Compare with another Timestamp in nanoseconds, and with a datetime in microseconds."""
-        return not self == other
-
-    def __lt__(self, other: datetime) -> bool:  # type: ignore[override]
-        """Compare with another Timestamp in nanoseconds, and with a datetime in microseconds."""
-        return self.value < other.value if isinstance(other, Timestamp) else super().__lt__(other)
-
-    def __le__(self, other: datetime) -> bool:  # type: ignore[override]
-        """Compare with another Timestamp in nanoseconds, and with a datetime in microseconds."""
-        return self.value <= other.value if isinstance(other, Timestamp) else super().__le__(other)
-
-    def __gt__(self, other: datetime) -> bool:  # type: ignore[override]
-        """Compare with another Timestamp in nanoseconds, and with a datetime in microseconds."""
-        return self.value > other.value if isinstance(other, Timestamp) else super().__gt__(other)
-
-    def __ge__(self, other: datetime) -> bool:  # type: ignore[override]
-        """Compare with another Timestamp in nanoseconds, and with a datetime in microseconds."""
-        return self.value >= other.value if isinstance(other, Timestamp) else super().__ge__(other)
-
-    __hash__ = datetime.__hash__
-
     def __str__(self) -> str:
         """Return the RFC 3339 text."""
         return format_time(self.value)
@@ -248,6 +223,21 @@ class Timestamp(datetime):
     def __reduce_ex__(self, protocol: SupportsIndex, /) -> tuple[Any, ...]:
         """Preserve all nanoseconds in pickles and copies."""
         return Timestamp.of, (self.value,)
+
+
+def _compared(name: str) -> Any:
+    """Return a method that compares with another Timestamp in nanoseconds, and with a datetime in microseconds."""
+    exact, rough = getattr(operator, name), getattr(datetime, name)
+
+    def compare(self: Timestamp, other: object) -> Any:
+        return exact(self.value, other.value) if isinstance(other, Timestamp) else rough(self, other)
+
+    return compare
+
+
+# Set after the class is made, so that the hash of a datetime stays: equal nanoseconds have equal microseconds.
+for _name in ("__eq__", "__ne__", "__lt__", "__le__", "__gt__", "__ge__"):
+    setattr(Timestamp, _name, _compared(_name))
 
 
 class Seconds(float):
