@@ -54,17 +54,6 @@ def test_domains_are_written_as_kueue_encodes_them(levels, domains, values, coun
     }
 
 
-def test_hosts_with_a_common_prefix_are_one_slice_if_shorter():
-    pools = [f"gke-{pool}-{'x' * 20}-node-{n}" for pool in "ab" for n in range(9)]
-    slices = placements.write(assignment([HOSTNAME_LABEL], **dict.fromkeys(pools, 8)))["slices"]
-
-    assert [part["domainCount"] for part in slices] == [9, 9]
-    assert slices[1]["valuesPerLevel"][0]["individual"] == {
-        "prefix": f"gke-b-{'x' * 20}-node-",
-        "roots": [str(n) for n in range(9)],
-    }
-
-
 def test_without_domains_there_are_no_slices():
     assert placements.write({"levels": ["rack"]}) == {"levels": ["rack"], "slices": []}
 

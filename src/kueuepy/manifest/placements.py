@@ -5,20 +5,13 @@ Domains are grouped into slices. Common prefixes and suffixes of domain names ar
 Source: `pkg/util/tas/tas_assignment.go` (`InternalSeqFrom`, `V1Beta2From`).
 """
 
-from collections import Counter
 from collections.abc import Iterator, Sequence
-from itertools import groupby
-from operator import itemgetter
 from typing import Any
-
-import msgspec
 
 from kueuepy.errors.problems import Path
 from kueuepy.manifest.findings import Findings
-from kueuepy.objects import HOSTNAME_LABEL
 
 _MOST_IN_A_SLICE = 100_000
-_MOST_SLICES = 1_000
 # Largest `count` of a pod set, which is a 32-bit integer.
 _MOST_PODS = 2**31 - 1
 Domain = tuple[tuple[str, ...], int]
@@ -84,44 +77,14 @@ def _domains(part: dict[str, Any]) -> Iterator[tuple[list[str], int]]:
 
 
 def write(assignment: dict[str, Any]) -> dict[str, Any]:
-    """Compress a topology assignment into slices.
+    """Compress a topology assignment into slices: one, unless a slice has too many domains.
 
-    The function uses the shorter of two forms: a single slice, or one slice per sequence of hosts whose names have a
-    common prefix.
+    Kueue writes hosts with a common prefix as a slice of their own where this is shorter.
     """
-    levels = list(assignment["levels"])
     domains = [(tuple(domain["values"]), domain["count"]) for domain in assignment.get("domains", ())]
-    runs = [
-        _slice(run[start : start + _MOST_IN_A_SLICE])
-        for run in _runs(levels, domains)
-        for start in range(0, len(run), _MOST_IN_A_SLICE)
-    ]
-    by_prefix = {"levels": levels, "slices": runs}
-    # One slice for all domains is the same form, or exceeds the size of a slice.
-    if len(runs) <= 1 or len(domains) > _MOST_IN_A_SLICE:
-        return by_prefix
-    single = {"levels": levels, "slices": [_slice(domains)]}
-    return single if len(msgspec.json.encode(single)) < len(msgspec.json.encode(by_prefix)) else by_prefix
-
-
-def _runs(levels: list[str], domains: list[Domain]) -> list[list[Domain]]:
-    """Group consecutive domains by the longest host name prefix that ends with `-` and that several hosts share."""
-    if len(domains) < 2 or levels[-1:] != [HOSTNAME_LABEL]:  # noqa: PLR2004 - neighbours are two
-        return [domains] if domains else []
-    prefixes = [_prefixes(values[-1]) for values, _ in domains]
-    seen = Counter(prefix for found in prefixes for prefix in found)
-    for depth in range(max(map(len, prefixes)), 0, -1):
-        keys = [next((p for p in reversed(found[:depth]) if seen[p] > 1), "") for found in prefixes]
-        keyed = groupby(zip(keys, domains, strict=True), itemgetter(0))
-        runs = [[domain for _, domain in run] for _, run in keyed]
-        if sum(-(-len(run) // _MOST_IN_A_SLICE) for run in runs) <= _MOST_SLICES:
-            return runs
-    return [domains]
-
-
-def _prefixes(name: str) -> list[str]:
-    """Return the proper prefixes of a name that end with `-`, shortest first."""
-    return [name[: end + 1] for end in range(len(name) - 1) if name[end] == "-"]
+    starts = range(0, len(domains), _MOST_IN_A_SLICE)
+    slices = [_slice(domains[start : start + _MOST_IN_A_SLICE]) for start in starts]
+    return {"levels": list(assignment["levels"]), "slices": slices}
 
 
 def _slice(domains: Sequence[Domain]) -> dict[str, Any]:
