@@ -19,8 +19,6 @@ from collections.abc import Iterable
 from functools import cache, partial
 from typing import Any
 
-import msgspec
-
 from kueuepy.errors.problems import Path, shown
 from kueuepy.manifest.body import changed, part
 from kueuepy.manifest.findings import Findings, Validated
@@ -131,26 +129,11 @@ def _is_finalized(doc: Doc) -> bool:
     return isinstance(finalizers, list) and _FINALIZER in finalizers
 
 
-class _Plan(msgspec.Struct, frozen=True):
-    """The schemas for one kind and version.
-
-    Attributes:
-        schema: The complete schema.
-        outer: The schema that accepts any content for pod templates; the same as `schema` for kinds without templates.
-        template: The schema of pod templates; `None` for kinds without templates.
-    """
-
-    schema: Schema
-    outer: Schema
-    template: Schema | None
-
-
 @cache
-def _plan(kind: str, version: str) -> _Plan | None:
+def _plan(kind: str, version: str) -> tuple[Schema, Schema, Schema | None] | None:
+    """Return the schema of a kind, the schema that accepts any pod templates, and the schema of pod templates."""
     schema = schema_of(kind, version)
-    if schema is None:
-        return None
-    return _Plan(schema, *(template_of(kind, version) or (schema, None)))
+    return None if schema is None else (schema, *(template_of(kind, version) or (schema, None)))
 
 
 def structured(kind: str, version: str, doc: Doc, findings: Findings, *, is_new: bool = True) -> Doc:
@@ -169,9 +152,10 @@ def structured(kind: str, version: str, doc: Doc, findings: Findings, *, is_new:
         return doc
     if is_new and kind == "ClusterQueue":  # mutating webhooks run before the schema is checked
         doc = as_created(version, doc)
+    schema, outer, template = plan
     # Nearly all objects of a dump are valid; only the others are worth a walk that finds and names each problem.
-    if not _is_valid(plan, doc, findings.validated):
-        doc = examine(plan.schema, doc, (), findings)
+    if not _is_valid(outer, template, doc, findings.validated):
+        doc = examine(schema, doc, (), findings)
         if findings.problems or not isinstance(doc, dict):
             return doc
     review_metadata(doc.get("metadata"), findings)
@@ -189,16 +173,16 @@ def conform(schema: Schema, value: Any, path: Path, findings: Findings) -> Any:
     return value if is_valid(schema, value) else examine(schema, value, path, findings)
 
 
-def _is_valid(plan: _Plan, doc: Doc, validated: Validated) -> bool:
+def _is_valid(outer: Schema, template: Schema | None, doc: Doc, validated: Validated) -> bool:
     """Return whether an object matches its schema. A pod template that many objects share is checked only once."""
-    if not is_valid(plan.outer, doc):
+    if not is_valid(outer, doc):
         return False
-    if plan.template is None or "spec" not in doc:
+    if template is None or "spec" not in doc:
         return True
     for pod_set in doc["spec"].get("podSets", ()):
         written = pod_set["template"]
         if written not in validated:
-            if not is_valid(plan.template, written):
+            if not is_valid(template, written):
                 return False
             validated.add(written)
     return True

@@ -9,6 +9,8 @@ Source: `pkg/webhooks/resourceflavor_webhook.go`, the CRDs of `apis/kueue/v1beta
 from collections.abc import Iterable
 from typing import Any
 
+import msgspec
+
 import kueuepy.objects as api
 from kueuepy.errors.problems import Path, shown
 from kueuepy.manifest.findings import Findings
@@ -17,14 +19,6 @@ from kueuepy.manifest.schema.table import schema_of
 from kueuepy.manifest.validation.review import Review
 from kueuepy.manifest.validation.workload import review_pod_spec
 from kueuepy.objects.flavor import TAINT_EFFECTS
-
-_LIMIT_FIELDS = {
-    "max": "max",
-    "min": "min",
-    "default": "default",
-    "default_request": "defaultRequest",
-    "max_limit_request_ratio": "maxLimitRequestRatio",
-}
 
 
 def review_topology(topology: api.Topology, review: Review) -> None:
@@ -45,8 +39,9 @@ def review_limit_range(limits: api.LimitRange, review: Review) -> None:
     """Check the quantities of a LimitRange."""
     for position, item in enumerate(limits.limits):
         path = ("spec", "limits", position)
-        for attribute, field in _LIMIT_FIELDS.items():
-            _review_quantities(getattr(item, attribute), (*path, field), review)
+        for field in msgspec.structs.fields(item):
+            if isinstance(amounts := getattr(item, field.name), dict):
+                _review_quantities(amounts, (*path, field.encode_name), review)
 
 
 def review_runtime_class(runtime: api.RuntimeClass, review: Review) -> None:

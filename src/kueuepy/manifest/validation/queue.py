@@ -5,9 +5,6 @@ Source: `pkg/webhooks/clusterqueue_webhook.go`, `pkg/webhooks/cohort_webhook.go`
 """
 
 from collections.abc import Iterable, Sequence
-from typing import Literal
-
-import msgspec
 
 import kueuepy.objects as api
 from kueuepy._core import Quantity
@@ -27,7 +24,7 @@ def review_cluster_queue(queue: api.ClusterQueue, review: Review, skipped_checks
         review: Collects the problems.
         skipped_checks: Names of the admission checks whose flavors are not checked.
     """
-    review_groups(queue.resource_groups, Owner("cohort", queue.cohort_name is not None, bounds_lending=True), review)
+    review_groups(queue, review)
     review_totals(queue.resource_groups, review)
     review_selector(queue.namespace_selector, ("spec", "namespaceSelector"), review)
     preemption = queue.preemption
@@ -109,7 +106,7 @@ def review_selector(selector: api.LabelSelector | None, path: Path, review: Revi
 
 def review_cohort(cohort: api.Cohort, review: Review) -> None:
     """Check a Cohort. Cycles of cohorts are valid; the ClusterQueues in a cycle are inactive."""
-    review_groups(cohort.resource_groups, Owner("parent", cohort.parent_name is not None, bounds_lending=False), review)
+    review_groups(cohort, review)
     review_weight(cohort.fair_sharing, review)
 
 
@@ -119,26 +116,11 @@ _MAX_COMBINATIONS = 512
 _NANO = Quantity("1n")
 
 
-class Owner(msgspec.Struct, frozen=True):
-    """Properties of the ClusterQueue or Cohort whose quotas are checked.
-
-    Attributes:
-        parent: The word for the parent in error messages: `cohort` for a ClusterQueue, `parent` for a Cohort.
-        has_parent: Whether the ClusterQueue belongs to a cohort, or the Cohort has a parent. Borrowing and lending
-            limits are allowed only with a parent.
-        bounds_lending: Whether a lending limit must not exceed the nominal quota, as in a ClusterQueue.
-    """
-
-    parent: Literal["cohort", "parent"]
-    has_parent: bool
-    bounds_lending: bool
-
-
-def review_groups(groups: Sequence[api.ResourceGroup], owner: Owner, review: Review) -> None:
+def review_groups(owner: api.ClusterQueue | api.Cohort, review: Review) -> None:
     """Check all resource groups of a ClusterQueue or Cohort."""
     resources: set[str] = set()
     flavors: set[str] = set()
-    for position, group in enumerate(groups):
+    for position, group in enumerate(owner.resource_groups):
         path = (*GROUPS, position)
         for index, name in enumerate(group.covered_resources):
             review.label_key(name, (*path, "coveredResources", index))
@@ -171,7 +153,7 @@ def _once(name: str, word: str, seen: set[str], path: Path, review: Review) -> N
 
 
 def _review_flavor(
-    quotas: api.FlavorQuotas, group: api.ResourceGroup, path: Path, owner: Owner, review: Review
+    quotas: api.FlavorQuotas, group: api.ResourceGroup, path: Path, owner: api.ClusterQueue | api.Cohort, review: Review
 ) -> None:
     covered = group.covered_resources
     names = tuple(quota.name for quota in quotas.resources)
@@ -187,14 +169,17 @@ def _review_flavor(
         _review_quota(quota, location, owner, review)
 
 
-def _review_quota(quota: api.ResourceQuota, path: Path, owner: Owner, review: Review) -> None:
+def _review_quota(quota: api.ResourceQuota, path: Path, owner: api.ClusterQueue | api.Cohort, review: Review) -> None:
     nominal = review.quantity(quota.nominal_quota, (*path, "nominalQuota"))
     lending = review.quantity(quota.lending_limit, (*path, "lendingLimit"))
     review.quantity(quota.borrowing_limit, (*path, "borrowingLimit"))
+    is_queue = isinstance(owner, api.ClusterQueue)
+    parent = owner.cohort_name if isinstance(owner, api.ClusterQueue) else owner.parent_name
     for field, limit in (("borrowingLimit", quota.borrowing_limit), ("lendingLimit", quota.lending_limit)):
-        if limit is not None and not owner.has_parent:
-            review.problem((*path, field), f"is {limit}; there must be none without a {owner.parent}")
-    if owner.bounds_lending and nominal is not None and lending is not None and lending > nominal:
+        if limit is not None and parent is None:
+            word = "cohort" if is_queue else "parent"
+            review.problem((*path, field), f"is {limit}; there must be none without a {word}")
+    if is_queue and nominal is not None and lending is not None and lending > nominal:
         detail = f"is {quota.lending_limit}; it must be at most the nominalQuota, {quota.nominal_quota}"
         review.problem((*path, "lendingLimit"), detail)
 
