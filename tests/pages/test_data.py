@@ -10,8 +10,7 @@ import pytest
 
 import kueuepy as kq
 from kueuepy.objects import SECOND
-from kueuepy.pages.data import ADMITTED, EVICTED, GONE, PENDING, RESERVED
-from kueuepy.pages.state import state_data
+from kueuepy.pages.data import ADMITTED, EVICTED, GONE, PENDING, RESERVED, state_data
 from kueuepy.platform.history import RecordedState, Recording
 from kueuepy.platform.importer import import_cluster
 from kueuepy.platform.site.serving import recorded_data

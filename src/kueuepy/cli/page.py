@@ -19,7 +19,7 @@ from kueuepy.files import is_directory, is_file
 from kueuepy.look.serving import Server
 from kueuepy.manifest.text.sources import is_live
 from kueuepy.pages import Page
-from kueuepy.pages.state import MOST_EXPLAINED
+from kueuepy.pages.data import MOST_EXPLAINED
 from kueuepy.platform.history import Recording
 from kueuepy.platform.site import FixedFeed, PageSite, RecordingFeed, SchedulerFeed
 from kueuepy.platform.site.serving import Feed, is_whole_recording

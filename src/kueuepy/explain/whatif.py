@@ -20,9 +20,9 @@ from kueuepy.errors.arguments import checked, checked_methods
 from kueuepy.errors.problems import shown
 from kueuepy.look.notebook import Sheet, repr_html
 from kueuepy.objects import Configuration, Object, Workload
+from kueuepy.session.changes import valid_submissions
 from kueuepy.session.session import session_of
 from kueuepy.session.submission import question_of_row
-from kueuepy.session.workloads import valid_submissions
 
 if TYPE_CHECKING:
     from typing_extensions import Self

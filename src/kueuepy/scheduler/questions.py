@@ -8,8 +8,8 @@ from kueuepy._core import ask_session
 from kueuepy.errors import InvalidSpecError, KueueError, StateError
 from kueuepy.errors.arguments import checked_methods, checks_itself, raise_fault
 from kueuepy.objects import SECOND, ResourceFlavor
+from kueuepy.session.changes import take_all, valid_submissions
 from kueuepy.session.session import Session
-from kueuepy.session.workloads import take_all, valid_submissions
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

@@ -11,7 +11,7 @@ from kueuepy.errors.words import counted
 from kueuepy.look.notebook import repr_html, repr_text
 from kueuepy.objects import Object, Workload
 from kueuepy.scheduler.questions import SchedulerQuestions
-from kueuepy.session import calls, cycles, objects, workloads
+from kueuepy.session import calls, changes
 from kueuepy.session.checks import CheckAnswer, checks_of
 from kueuepy.session.session import Session
 from kueuepy.session.starting import start
@@ -119,7 +119,7 @@ class Scheduler(SchedulerQuestions):
             InvalidSpecError: An item is not valid.
             NotFoundError: A job names a priority class that does not exist.
         """
-        return objects.submit(self._session, items, keep_status=keep_status)
+        return changes.submit(self._session, items, keep_status=keep_status)
 
     def apply(self, *declared: Object) -> None:
         """Create objects, or change the objects of the same kind and name, as `kubectl apply` does.
@@ -134,7 +134,7 @@ class Scheduler(SchedulerQuestions):
             InvalidSpecError: An object or a change is not valid. All objects are validated before the first one is
                 changed.
         """
-        objects.apply(self._session, declared)
+        changes.apply(self._session, declared)
 
     def patch(self, *manifests: Mapping[str, Any]) -> None:
         """Change the fields that partial manifests contain, as `kubectl apply` does; see `Cluster.patch`.
@@ -153,7 +153,7 @@ class Scheduler(SchedulerQuestions):
 
         with self._lock:
             there = objects_of(self)
-            objects.apply(self._session, [patched(there, manifest).object for manifest in manifests])
+            changes.apply(self._session, [patched(there, manifest).object for manifest in manifests])
 
     def remove(self, *declared: Object) -> None:
         """Delete the objects of the given kinds and names. The call is atomic.
@@ -165,7 +165,7 @@ class Scheduler(SchedulerQuestions):
             NotFoundError: An object to delete does not exist.
             InvalidSpecError: An argument is not an object, or an object is named twice.
         """
-        objects.remove(self._session, declared)
+        changes.remove(self._session, declared)
 
     def answer_checks(self, checks: Mapping[str, Check]) -> None:
         """Replace the functions and controllers that answer admission checks.
@@ -195,7 +195,7 @@ class Scheduler(SchedulerQuestions):
             StateError: A workload is already finished.
             InvalidSpecError: An argument has a wrong type, the reason does not exist, or a workload is named twice.
         """
-        workloads.finish(self._session, [calls.Finish(key, reason, message) for key in keys])
+        changes.finish(self._session, [calls.Finish(key, reason, message) for key in keys])
 
     def delete(self, *keys: str) -> None:
         """Delete workloads. The call is atomic.
@@ -207,7 +207,7 @@ class Scheduler(SchedulerQuestions):
             NotFoundError: No workload has this key.
             InvalidSpecError: A key is not a string, or a workload is named twice.
         """
-        workloads.delete(self._session, keys)
+        changes.delete(self._session, keys)
 
     def set_check(
         self,
@@ -238,7 +238,7 @@ class Scheduler(SchedulerQuestions):
                 check that is already `Ready` would change.
         """
         said = CheckAnswer(state, message, requeue_after, tuple(pod_set_updates))
-        workloads.set_check(self._session, key, check_name, said)
+        changes.set_check(self._session, key, check_name, said)
 
     def pods_ready(self, key: str, ready: bool = True) -> None:  # noqa: FBT001, FBT002 - reads well in either form
         """Set whether all pods of a workload's job are ready.
@@ -251,7 +251,7 @@ class Scheduler(SchedulerQuestions):
             NotFoundError: No workload has this key.
             InvalidSpecError: `ready` is not a boolean.
         """
-        workloads.pods_ready(self._session, key, ready)
+        changes.pods_ready(self._session, key, ready)
 
     def job_stopped(self, key: str, after: Duration = 0) -> None:
         """Record that the pods of an evicted workload's job have terminated, or when they will terminate.
@@ -268,7 +268,7 @@ class Scheduler(SchedulerQuestions):
             StateError: The workload is not evicted, or it holds no quota.
             InvalidSpecError: `after` is not a duration.
         """
-        workloads.job_stopped(self._session, key, after)
+        changes.job_stopped(self._session, key, after)
 
     def reclaim(self, key: str, pods: int | Mapping[str, int]) -> None:
         """Set the number of reclaimable pods of a workload: pods that no longer need their quota.
@@ -283,7 +283,7 @@ class Scheduler(SchedulerQuestions):
             InvalidSpecError: A count is not a number, exceeds the size of the pod set, or decreases while the workload
                 holds quota; or a pod set does not exist.
         """
-        workloads.reclaim(self._session, key, pods)
+        changes.reclaim(self._session, key, pods)
 
     # Time and scheduling cycles.
 
@@ -297,7 +297,7 @@ class Scheduler(SchedulerQuestions):
             InvalidSpecError: The duration is not valid or is negative, or the new time is later than the year 2262 (the
                 limit of 64-bit nanoseconds).
         """
-        cycles.advance(self._session, duration)
+        changes.advance(self._session, duration)
 
     def cycle(self) -> Cycle:
         """Run the controllers until nothing changes, then run one scheduling cycle.
@@ -305,7 +305,7 @@ class Scheduler(SchedulerQuestions):
         Returns:
             The decisions of the cycle: one for the head of each ClusterQueue that has pending workloads.
         """
-        return cycles.cycle(self._session)
+        return changes.cycle(self._session)
 
     def settle(self, *, max_cycles: int | None = None) -> Settled:
         """Run cycles and controllers until nothing changes at the current time.
@@ -322,7 +322,7 @@ class Scheduler(SchedulerQuestions):
         Raises:
             InvalidSpecError: `max_cycles` is not an integer.
         """
-        return cycles.settle(self._session, max_cycles)
+        return changes.settle(self._session, max_cycles)
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the complete state to a file. An existing file is replaced atomically and keeps its mode.

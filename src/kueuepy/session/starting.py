@@ -9,12 +9,12 @@ from kueuepy.cluster import Cluster
 from kueuepy.errors import InvalidSpecError
 from kueuepy.objects import Workload
 from kueuepy.objects.times import Duration, TimeLike, duration_ns, nanoseconds_of
+from kueuepy.session.changes import take_all, valid
 from kueuepy.session.checks import checks_of
 from kueuepy.session.session import Session
 from kueuepy.session.state import SchedulerState
 from kueuepy.session.store import PASSIVE, Declared, Store
 from kueuepy.session.submission import SubmittedWorkload, latest_time, of_jobs, plain
-from kueuepy.session.workloads import take_all, valid
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

@@ -6,8 +6,19 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kueuepy.objects import SECOND
-from kueuepy.pages.data import ADMITTED, GONE, PENDING, RESERVED, NodeData, PageBuilder, PageData, WorkloadsData, looks
-from kueuepy.pages.state import MOST_EXPLAINED, state_data
+from kueuepy.pages.data import (
+    ADMITTED,
+    GONE,
+    MOST_EXPLAINED,
+    PENDING,
+    RESERVED,
+    NodeData,
+    PageBuilder,
+    PageData,
+    WorkloadsData,
+    looks,
+    state_data,
+)
 from kueuepy.profiles.version import describe
 from kueuepy.scheduler import Scheduler
 from kueuepy.simulation.columns import is_resource, keys_of

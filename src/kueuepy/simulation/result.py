@@ -18,7 +18,7 @@ from kueuepy.files import write_files
 from kueuepy.look.notebook import Sheet, Sheets, repr_html, repr_text
 from kueuepy.look.numbers import duration
 from kueuepy.objects import SECOND
-from kueuepy.pages.state import MOST_EXPLAINED
+from kueuepy.pages.data import MOST_EXPLAINED
 from kueuepy.session.session import session_of
 from kueuepy.simulation.columns import key_of
 from kueuepy.simulation.figures import Kpis, by_column, by_queue, jain_by, kpis_of, preemptions, tidy

@@ -29,9 +29,9 @@ from kueuepy.platform.importer.report import (
 )
 from kueuepy.profiles import release_of_image
 from kueuepy.scheduler import Scheduler
+from kueuepy.session.changes import await_victims, is_stopping, job_stopped, take
 from kueuepy.session.session import session_of
 from kueuepy.session.submission import SubmittedWorkload, latest_time, of_jobs
-from kueuepy.session.workloads import await_victims, is_stopping, job_stopped, take
 
 DUMP_LIMITS = Limits(document_bytes=2**31, nodes=500_000_000)
 """The limits on the size of a dump: 2 GiB and 500 million nodes, which are 8 and 10 times the limits of a manifest."""

@@ -11,7 +11,7 @@ from kueuepy.errors.arguments import checked
 from kueuepy.explain import Explanation
 from kueuepy.objects import Timestamp
 from kueuepy.pages import Page
-from kueuepy.pages.state import MOST_EXPLAINED, state_data
+from kueuepy.pages.data import MOST_EXPLAINED, state_data
 from kueuepy.platform.apiserver import ClusterReader, Connection
 from kueuepy.platform.importer import Import, ImportReport, import_cluster
 from kueuepy.scheduler import Scheduler

@@ -15,10 +15,10 @@ from kueuepy.objects import SECOND, ClusterQueue, Cohort, FairSharing, LocalQueu
 from kueuepy.platform.history import Conditions
 from kueuepy.platform.live.recording import CONFIGURATION, Change, reclaimable_pods
 from kueuepy.scheduler import Scheduler
+from kueuepy.session.changes import await_victims, is_stopping, job_stopped, take
 from kueuepy.session.session import session_of
 from kueuepy.session.state import SchedulerState
 from kueuepy.session.submission import SubmittedWorkload
-from kueuepy.session.workloads import await_victims, is_stopping, job_stopped, take
 
 RETRY_PERIOD = SECOND
 """The time for which Kueue collects notifications before it retries the inadmissible workloads of a cohort tree.

@@ -20,9 +20,19 @@ from kueuepy.look.serving import Answer, Request
 from kueuepy.manifest.text.sources import is_recording, live_parts, opened
 from kueuepy.objects import SECOND
 from kueuepy.objects.times import parse_time
-from kueuepy.pages.data import ADMITTED, EVICTED, GONE, PENDING, RESERVED, PageBuilder, PageData
+from kueuepy.pages.data import (
+    ADMITTED,
+    EVICTED,
+    GONE,
+    MOST_EXPLAINED,
+    PENDING,
+    RESERVED,
+    PageBuilder,
+    PageData,
+    explained_data,
+    state_data,
+)
 from kueuepy.pages.document import Page
-from kueuepy.pages.state import MOST_EXPLAINED, explained_data, state_data
 from kueuepy.platform.history import Conditions, RecordedState, Recording
 from kueuepy.platform.importer import import_cluster
 from kueuepy.scheduler import Scheduler

@@ -1,4 +1,4 @@
-"""Validate and execute calls that submit, finish, delete and update workloads; `Scheduler` documents them."""
+"""Validate and execute the calls of a Scheduler that change it; `Scheduler` documents them."""
 
 from __future__ import annotations
 
@@ -7,24 +7,27 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import msgspec
 
 from kueuepy._core import Question
+from kueuepy.engine.cycle import Settled
 from kueuepy.engine.rows import from_plain_row
-from kueuepy.errors import DuplicateError, InvalidSpecError, StateError
-from kueuepy.manifest import check
-from kueuepy.objects import SECOND
-from kueuepy.objects.times import later
+from kueuepy.errors import DuplicateError, InvalidSpecError, NotFoundError, StateError
+from kueuepy.manifest import ManifestError, check, validate_update
+from kueuepy.objects import SECOND, AdmissionCheck, Object, Workload
+from kueuepy.objects.times import Timestamp, later
 from kueuepy.session import calls
-from kueuepy.session.checks import check_updates
+from kueuepy.session.checks import CheckAnswer, CheckRequest, answer, check_updates, parameters_of
+from kueuepy.session.elastic import resized
+from kueuepy.session.settling import settle as _settle
 from kueuepy.session.submission import Keys, SubmittedWorkload, question_of_row, submissions
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
 
-    from kueuepy.objects import Workload
+    from kueuepy.engine.cycle import Cycle
     from kueuepy.objects.times import Duration
-    from kueuepy.session.checks import CheckAnswer
     from kueuepy.session.session import Session
     from kueuepy.session.state import SchedulerState
     from kueuepy.session.store import Step
+
 
 W = TypeVar("W", bound=calls.OfWorkload)
 
@@ -259,3 +262,134 @@ def _resolved(state: SchedulerState, call: W) -> tuple[int, W]:
     call = call.checked()
     found = state.id_of(call.workload)
     return found, msgspec.structs.replace(call, workload=state.engine.key(found))
+
+
+# --- objects ---------------------------------------------------------------------------------------------------------
+
+
+def submit(session: Session, items: Sequence[Any], *, keep_status: bool = False) -> Keys:
+    """Execute `Scheduler.submit`."""
+    with session.lock:
+        if (row := plain_row(session.state, items)) is not None:
+            with session.change():
+                return take_all(session, (row,))
+        new = valid_submissions(session.state, items, keep_status=keep_status)
+        found = [resized(session.state, one) for one in new]
+        changed = [one.changed for one in found if one.changed is not None]
+        with session.change(several=keep_status and len(found) > 1):
+            for obj in changed:
+                _check(session.state, obj)
+            taken = take_all(session, (one.new for one in found if one.new is not None), changed)
+        keys = Keys([one.key for one in found])
+        keys.remarks = taken.remarks
+        return keys
+
+
+def apply(session: Session, objects: Sequence[Object]) -> None:
+    """Execute `Scheduler.apply`."""
+    with session.change(several=len(objects) > 1):
+        state = session.state
+        for obj in objects:
+            expect_object("apply", obj)
+            _check(state, obj)
+        for obj in objects:
+            if isinstance(obj, Workload) and state.find(obj) is None:
+                take_all(session, [SubmittedWorkload(msgspec.structs.replace(obj, status=None))])
+            else:
+                session.do(calls.Apply(obj))
+
+
+def _check(state: SchedulerState, obj: Object) -> None:
+    known, gates = state.find(obj), state.configuration.gates
+    if known is None:
+        check(obj, feature_gates=gates)
+        return
+    changed = obj
+    if isinstance(known, Workload) and isinstance(obj, Workload):
+        known = state.workload(obj.key)
+        changed = calls.with_status_of(known, obj)
+    if problems := validate_update(known, changed, feature_gates=gates):
+        raise ManifestError([(f'{type(obj).__name__} "{obj.key}"', problem) for problem in problems])
+
+
+def remove(session: Session, objects: Sequence[Object]) -> None:
+    """Execute `Scheduler.remove`."""
+    with session.change():
+        for obj in objects:
+            expect_object("remove", obj)
+            if session.state.find(obj) is None:
+                raise NotFoundError(f'{type(obj).__name__} "{obj.key}": there is no such object')
+        calls.each_once("remove", (f'{type(obj).__name__} "{obj.key}"' for obj in objects))
+        session.do(*(calls.Delete(obj.key) if isinstance(obj, Workload) else calls.Remove.of(obj) for obj in objects))
+
+
+def expect_object(method: str, obj: object) -> None:
+    """Check that an argument is an object with a name.
+
+    Raises:
+        InvalidSpecError: The argument is not an object, or its name is not a string.
+    """
+    if not isinstance(obj, Object):
+        raise InvalidSpecError(f"{method}: {obj!r:.99} is not an object; it must be one, such as a LocalQueue")
+    if not isinstance(obj.name, str):
+        raise InvalidSpecError(f"{method}: {type(obj).__name__}: name: is {obj.name!r:.99}; it must be a string")
+
+
+# --- cycles ----------------------------------------------------------------------------------------------------------
+
+
+def advance(session: Session, duration: Duration) -> None:
+    """Execute `Scheduler.advance`."""
+    with session.change():
+        session.do(calls.Advance(later(session.state.engine.now, duration)))
+
+
+def cycle(session: Session) -> Cycle:
+    """Execute `Scheduler.cycle`."""
+    with session.change(several=bool(session.state.checks)):
+        return _cycle(session)
+
+
+def _cycle(session: Session) -> Cycle:
+    _answer_checks(session)
+    (done,) = session.do(calls.Cycle())
+    return done
+
+
+def settle(session: Session, max_cycles: int | None) -> Settled:
+    """Execute `Scheduler.settle`."""
+    with session.change(several=True):
+        call = calls.Settle(max_cycles).checked()
+        if session.state.checks:  # answers are given between cycles and recorded as calls of their own
+            return _settle(session.state.engine, lambda: _cycle(session), call.max_cycles, apart=False, retries=True)
+        settled = session.do(call)
+        assert isinstance(settled, Settled)
+        return settled
+
+
+def _answer_checks(session: Session) -> None:
+    """Run Kueue's controllers and the controllers of admission checks until no check changes."""
+    asks = bool(session.state.checks)
+    while asks:
+        session.do(calls.Controllers())
+        answers = _answers(session)
+        asks = any(said.state != "Pending" for _, _, said in answers)
+        for key, name, said in answers:
+            set_check(session, key, name, said)
+
+
+def _answers(session: Session) -> list[tuple[str, str, CheckAnswer]]:
+    """Return the answers that change a check, with the key of the workload and the name of the check."""
+    state, answers = session.state, []
+    for key, name in [(state.engine.key(id), name) for id, name in state.engine.pending_checks()]:  # noqa: A001
+        declared = state.store.objects.get((AdmissionCheck, name))
+        if not isinstance(declared, AdmissionCheck) or declared.controller_name not in state.checks:
+            continue
+        controller = state.checks[declared.controller_name]
+        request = CheckRequest(
+            state.workload(key), declared, Timestamp.of(state.engine.now), parameters_of(declared, state.related)
+        )
+        said = session.asking.call(answer, controller, request)
+        if said is not None:
+            answers.append((key, name, said))
+    return answers
