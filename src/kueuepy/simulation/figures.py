@@ -263,7 +263,7 @@ def kpis_of(
     whole = start is None and end is None
     # The core integrates the whole run exactly, even if no usage was recorded.
     totals = _totals(run) if whole else integrals(run, low, high)
-    part = _of_run(run) if whole and where is None else of_runs(run, low, high, mask)
+    part = totals if whole and where is None else of_runs(run, low, high, mask)
     if where is not None:
         totals["used"] = part["held"]
     if not whole:
@@ -345,12 +345,6 @@ def _cost(used_hours: Mapping[str, float], prices: Mapping[str, float]) -> float
     return sum(amount * prices.get(pair.partition("/")[0], 0.0) for pair, amount in used_hours.items())
 
 
-def _of_run(run: Recorded) -> dict[str, Any]:
-    """Return the lost work of the whole simulation and the number of preemptions by rule, as computed by the core."""
-    rules = sums((rule, count) for _, _, rule, count, _ in run.totals["evictions"] if rule)
-    return {"lost": run.totals["lost"], "overhead": run.totals["overhead"], "rules": rules}
-
-
 def _totals(run: Recorded) -> dict[str, Any]:
     """Return the time integrals of the whole simulation, as computed by the core."""
     core = run.totals
@@ -364,7 +358,8 @@ def _totals(run: Recorded) -> dict[str, Any]:
         "borrowed": sums((pair, borrowed) for _, pair, (_, _, borrowed, _) in pairs),
         "idle": sums((pair, idle) for _, pair, idle, _ in core["trees"]),
         "lent": sums((pair, lent) for _, pair, _, lent in core["trees"]),
-        **{name: core[name] for name in ("waits", "most_waiting", "borrowing")},
+        **{name: core[name] for name in ("waits", "most_waiting", "borrowing", "lost", "overhead")},
+        "rules": sums((rule, count) for _, _, rule, count, _ in core["evictions"] if rule),
         **{name: sum(queue[name] for queue in core["queues"].values()) for name in ("blocked", "somebody_waits")},
         "by_queue": by_queue,
     }
@@ -418,18 +413,16 @@ def by_queue(result: Recorded) -> Columns:
     groups = Groups.by(np.where(np.asarray(result.jobs["counted"]), codes, -1), len(names))
     found = _figures(result, groups)
     seconds = max(result.seconds - result.warmup, 0.0)
-    waits = np.array([totals[name]["waits"] if name in totals else 0.0 for name in names])
+    own = [totals.get(name, {"waits": 0.0, "most_waiting": 0, "cells": {}}) for name in names]
+    waits = np.array([one["waits"] for one in own])
     found["waiting_mean"] = waits / 1e9 / seconds if seconds else np.zeros(len(names))
-    found["waiting_max"] = np.array([totals[name]["most_waiting"] if name in totals else 0 for name in names], np.int64)
+    found["waiting_max"] = np.array([one["most_waiting"] for one in own], np.int64)
     losses: dict[str, list[dict[str, float]]] = {}
     for victim, _, _, _, lost in result.totals["evictions"]:
         losses.setdefault(victim, []).append(lost)
-    for index, name in enumerate(names):
-        row = _of_pairs(totals[name]["cells"]) if name in totals else {}
-        for column_name, value in (row | _lost_hours(losses.get(name, ()))).items():
-            if column_name not in found:
-                found[column_name] = np.full(len(names), np.nan)
-            found[column_name][index] = value
+    rows = [_of_pairs(one["cells"]) | _lost_hours(losses.get(name, ())) for name, one in zip(names, own, strict=True)]
+    for key in dict.fromkeys(key for row in rows for key in row):
+        found[key] = np.array([row.get(key, np.nan) for row in rows])
     return _table("cluster_queue", names, found)
 
 

@@ -1,8 +1,7 @@
 """Analysis of jobs before a simulation: loads, jobs that can never fit, and an initial configuration for a log."""
 
 import math
-from collections.abc import Iterable, Iterator, Mapping
-from itertools import chain
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 import numpy as np
@@ -13,7 +12,7 @@ from kueuepy.errors import InvalidSpecError
 from kueuepy.errors.arguments import checked
 from kueuepy.errors.words import counted, verb
 from kueuepy.fleet.automation import nominal_of
-from kueuepy.objects import SECOND, ClusterQueue, LocalQueue, ResourceFlavor
+from kueuepy.objects import SECOND, ClusterQueue, Cohort, LocalQueue, ResourceFlavor
 from kueuepy.scheduler import Scheduler
 from kueuepy.simulation.base import JobColumns
 from kueuepy.simulation.grouped import Groups, sums
@@ -23,21 +22,15 @@ from kueuepy.tables.columns import categorical, exact, unit_of
 _NAMED = 5
 
 
-def loads(jobs: JobColumns) -> dict[str, dict[str, float]]:
-    """Return the mean usage by queue and resource if no job waited: `sum(runtime * amount) / span`.
+def loads(jobs: JobColumns) -> dict[str, NDArray[np.float64]]:
+    """Return the mean usage of each queue by resource if no job waited: `sum(runtime * amount) / span`.
 
     CPU amounts are in millicores.
     """
-    queue = jobs["queue"]
-    span = jobs.span
-    runtime = np.maximum(jobs["runtime"], 0) / SECOND
-    pods = jobs.column("pods", 1)
-    found: dict[str, dict[str, float]] = {name: {} for name in queue.names}
-    for resource in jobs.resources:
-        work = np.bincount(queue.codes, weights=runtime * pods * jobs[resource], minlength=len(queue.names))
-        for name, total in zip(queue.names, work.tolist(), strict=True):
-            found[name][resource] = total / span if span else 0.0
-    return found
+    queue, held = jobs["queue"], np.maximum(jobs["runtime"], 0) / SECOND * jobs.column("pods", 1)
+    work = {name: np.bincount(queue.codes, held * jobs[name], len(queue.names)) for name in jobs.resources}
+    # Jobs that are all submitted at once have no mean.
+    return {name: total / (jobs.span or np.inf) for name, total in work.items()}
 
 
 def trees_of(cluster: Cluster) -> dict[str, str]:
@@ -63,11 +56,9 @@ def describe(jobs: JobColumns, cluster: Cluster | None = None) -> Columns:
         "jobs": counts.astype(np.int64),
         "part": counts / max(1, len(jobs)),
     }
-    mean = loads(jobs)
     there = {local.key: local.cluster_queue for local in cluster.local_queues} if cluster is not None else {}
     nominal = {queue.name: nominal_of(queue) for queue in cluster.cluster_queues} if cluster is not None else {}
-    for resource in jobs.resources:
-        own = np.array([mean[name].get(resource, 0.0) for name in queue.names])
+    for resource, own in loads(jobs).items():
         columns[f"mean {resource}"] = own / unit_of(resource)
         if cluster is not None:
             quota = np.array([nominal.get(there.get(name, ""), {}).get(resource, 0) for name in queue.names])
@@ -121,19 +112,16 @@ def _potential(cluster: Cluster) -> dict[str, dict[str, int]]:
 
 def _overloads(jobs: JobColumns, cluster: Cluster, there: Mapping[str, str]) -> list[str]:
     tree_of, above = trees_of(cluster), {cohort.name: cohort.parent_name for cohort in cluster.cohorts}
-    asked = _by_tree((tree_of.get(there.get(name, ""), ""), own) for name, own in loads(jobs).items())
-    of_queues = ((tree_of[queue.name], nominal_of(queue)) for queue in cluster.cluster_queues)
-    of_cohorts = ((_root(cohort.name, above) or cohort.name, nominal_of(cohort)) for cohort in cluster.cohorts)
-    quota = _by_tree(chain(of_queues, of_cohorts))
+    trees, mean = [tree_of.get(there.get(name, ""), "") for name in jobs["queue"].names], loads(jobs)
+    asked = sums(((tree, name), float(own[code])) for code, tree in enumerate(trees) for name, own in mean.items())
+    nodes: list[tuple[str, ClusterQueue | Cohort]] = [(tree_of[queue.name], queue) for queue in cluster.cluster_queues]
+    nodes += [(_root(cohort.name, above) or cohort.name, cohort) for cohort in cluster.cohorts]
+    quota = sums(((root, name), amount) for root, node in nodes for name, amount in nominal_of(node).items())
     return [
         f"{tree}: a load of {mean / quota[tree, resource]:.2f} on {resource}: waits grow with the length of the run"
         for (tree, resource), mean in asked.items()
         if quota.get((tree, resource)) and mean > quota[tree, resource]
     ]
-
-
-def _by_tree(amounts: Iterable[tuple[str, Mapping[str, float]]]) -> dict[tuple[str, str], float]:
-    return sums(((tree, resource), amount) for tree, own in amounts for resource, amount in own.items())
 
 
 @checked
