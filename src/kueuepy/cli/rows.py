@@ -73,7 +73,7 @@ def rows_of(
     try:
         yield found
     except KueueError as error:
-        row = rows.get(error.about) if isinstance(error.about, str) else None
-        if row is not None:
+        if isinstance(error.about, str) and error.about in rows:
+            row = rows[error.about]
             error.locate(source.location(int(table[ROW][row])) if ROW in table.names else name)
         raise

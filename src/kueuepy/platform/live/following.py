@@ -116,25 +116,14 @@ class Follower:
             del self.due[tree]
         self._engine.retry(ready)
 
-    def apply(self, change: Change) -> bool:
-        """Apply a change of the specification of an object, without its status.
-
-        Returns:
-            Whether the change can influence decisions.
-        """
-        try:
-            return self._workload(change) if change.kind == "Workload" else self._object(change)
-        except KueueError as error:
-            self._note(change, error)
-            return True
-
-    def adopt(self, change: Change, *, is_ahead: bool) -> bool:
-        """Take over the state that a change wrote, in every field that a later decision reads.
-
-        State that no object contains is kept: which workloads are inadmissible, the scan progress, and the preemptors.
+    def apply(self, change: Change, *, status: bool = False, is_ahead: bool = False) -> bool:
+        """Apply a change of an object.
 
         Args:
             change: The change.
+            status: Whether to take over the whole state of a Workload, in every field that a later decision reads, and
+                not only its specification. State that no object contains is kept: which workloads are inadmissible, the
+                scan progress, and the preemptors.
             is_ahead: Whether this Follower has made a decision about the Workload that the cluster writes later; the
                 outcome of this decision is kept.
 
@@ -142,20 +131,25 @@ class Follower:
             Whether the change can influence decisions.
         """
         try:
-            return self._adopt(change, is_ahead=is_ahead) if change.kind == "Workload" else self._object(change)
+            if change.kind != "Workload":
+                return self._object(change)
+            if change.new is None:
+                if self.has(change.key):
+                    self.scheduler.delete(change.key)
+            elif change.old is None or not self.has(change.key):
+                self.set_to(change.new)
+            elif status:
+                return self._adopt(change.key, change.old, change.new, is_ahead=is_ahead)
+            else:
+                return self._spec(change.old, change.new)
         except KueueError as error:
-            self._note(change, error)
-            return True
+            self.notes.append(f"{change.kind} {change.key} at revision {change.revision}: {error}")
+        return True
 
-    def _adopt(self, change: Change, *, is_ahead: bool) -> bool:
-        key, old, new = change.key, change.old, change.new
-        if new is None:
-            if self.has(key):
-                self.scheduler.delete(key)
-            return True
+    def _adopt(self, key: str, old: dict[str, Any], new: dict[str, Any], *, is_ahead: bool) -> bool:
         before, after = Conditions(old), Conditions(new)
         finished = after.true("Finished")
-        if old is None or not self.has(key) or (self.is_true(key, "Finished") and not finished):
+        if self.is_true(key, "Finished") and not finished:
             self.set_to(new)
             return True
         if finished:
@@ -267,9 +261,6 @@ class Follower:
         if self.has(key):
             await_victims(session_of(self.scheduler), key)
 
-    def _note(self, change: Change, error: KueueError) -> None:
-        self.notes.append(f"{change.kind} {change.key} at revision {change.revision}: {error}")
-
     def set_to(self, manifest: dict[str, Any]) -> None:
         """Replace a Workload with its recorded state.
 
@@ -295,17 +286,6 @@ class Follower:
                 continue
             differs = True
         return differs
-
-    def _workload(self, change: Change) -> bool:
-        key, new = change.key, change.new
-        if new is None:
-            if self.has(key):
-                self.scheduler.delete(key)
-            return True
-        if change.old is None or not self.has(key):
-            self.set_to(new)
-            return True
-        return self._spec(change.old, new)
 
     def _spec(self, old: dict[str, Any], new: dict[str, Any]) -> bool:
         if old.get("spec") == new.get("spec"):

@@ -177,8 +177,8 @@ class Verifier:
         if change.kind == "Workload":
             self._checkpoints.append((index, self._follower.fork(), self._written.fork()))
         self._written.tick(change.time)
-        self._written.adopt(change, is_ahead=False)
-        matters = self._follower.adopt(change, is_ahead=self._is_ahead(change.key, index))
+        self._written.apply(change, status=True)
+        matters = self._follower.apply(change, status=True, is_ahead=self._is_ahead(change.key, index))
         if matters and change.kind != "Workload":
             self._configured = change.time
         if matters or self._doubted:
@@ -357,7 +357,7 @@ class Verifier:
         for index in range(decision.index + 1, min(decision.index + _WRITTEN_TOGETHER, self._added)):
             for other in self._at.get(index, ()):
                 if other.number not in self._made and other.workload != decision.workload:
-                    later.adopt(self._changes[index], is_ahead=False)
+                    later.apply(self._changes[index], status=True)
                     yield later
         yield self._written
         for index, earlier, written in reversed(self._checkpoints):
