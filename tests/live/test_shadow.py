@@ -75,7 +75,7 @@ def test_a_verifier_stores_only_what_it_needs():
     shadow.judge(2**62)
     verifier = shadow._verifier
     assert len(verifier._changes) < 300
-    assert len(verifier._of) + len(verifier._at) < 150
+    assert len(verifier._at) < 100
     assert len(verifier._made) < 100
 
 

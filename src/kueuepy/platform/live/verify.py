@@ -1,9 +1,9 @@
 """Verification of kueuepy's decisions against the decisions of a real cluster."""
 
 import os
-from collections import Counter, defaultdict, deque
+from collections import Counter, deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from typing import Any, Literal, TypeAlias, TypeVar
+from typing import Any, Literal, TypeAlias
 
 from kueuepy.engine.decisions import Admitted, Decision, Preempting
 from kueuepy.errors.arguments import checked
@@ -31,9 +31,7 @@ _RETRY = "the time at which Kueue retries pending workloads, which no object sho
 _CHECKPOINTS = 64
 # Kueue writes the decisions of a cycle concurrently, so that writes near each other have no known order.
 _WRITTEN_TOGETHER = 12
-_KINDS: tuple[Kind, ...] = ("admission", "preemption", "replacement")
 Progress: TypeAlias = Callable[[int, int], None]
-_K = TypeVar("_K")
 _Outcome: TypeAlias = Literal["same", "moment", "tie", "different"]
 
 
@@ -74,12 +72,12 @@ def verify(
     uids = {one.manifest["metadata"].get("uid"): one.key for one in found if one.kind == "Workload"}
     gaps = recorded_gaps(recording)
     verifier = Verifier(manager_configuration(found), duration_ns(latency), uids, gaps)
-    for change in found:
-        verifier.add(change)
     notes = [*gap_notes(gaps)]
-    number = 0
+    number, ahead = 0, deque(found)
     try:
         for number, change in enumerate(found):
+            while ahead and ahead[0].time <= change.time + verifier.latency:
+                verifier.add(ahead.popleft())
             verifier.judge(change.time)
             if progress is not None:
                 progress(number + 1, len(found))
@@ -101,6 +99,7 @@ class Verifier:
         judged: The compared decisions; the caller may clear the list.
         differences: The decisions that differ; the caller may clear the list.
         domains: The number of admissions with the same topology domains (True) and with different ones (False).
+        latency: The longest time between a decision and its write, in nanoseconds.
     """
 
     def __init__(
@@ -118,7 +117,7 @@ class Verifier:
             uids: The keys of known workloads by UID.
             gaps: The periods in which changes might be missing, in nanoseconds since the Unix epoch.
         """
-        self._latency, self._gaps = latency, gaps
+        self.latency, self._gaps = latency, gaps
         self._follower = Follower.start(configuration)
         # Only follows the writes, in case the cluster decided before it had made the decisions that kueuepy made ahead.
         self._written = self._follower.fork()
@@ -126,10 +125,8 @@ class Verifier:
         self._changes: dict[int, Change] = {}
         self._added = self._next = self._oldest = self._configured = 0
         self._found = 0
-        self._first: deque[tuple[int, RecordedDecision]] = deque()
-        self._at: dict[int, list[RecordedDecision]] = defaultdict(list)
-        self._of: dict[tuple[Kind, str], deque[RecordedDecision]] = defaultdict(deque)
-        self._by: dict[str, deque[RecordedDecision]] = defaultdict(deque)
+        # Few, and in the order of their writes: old decisions are deleted, and `verify` adds no change early.
+        self._at: dict[int, list[RecordedDecision]] = {}
         self._made: set[int] = set()
         self.judged: list[JudgedDecision] = []
         self.domains: Counter[bool] = Counter()
@@ -152,12 +149,13 @@ class Verifier:
         index = self._added
         self._changes[index] = change
         self._added += 1
-        for decision in decisions_of(change, index, self._found, self._uids):
-            self._found += 1
-            self._first.append((index, decision))
-            self._at[index].append(decision)
-            self._of[decision.kind, decision.workload].append(decision)
-            self._by[decision.head].append(decision)
+        if decisions := list(decisions_of(change, index, self._found, self._uids)):
+            self._found += len(decisions)
+            self._at[index] = decisions
+
+    def _recorded(self) -> Iterator[RecordedDecision]:
+        """Yield the known decisions of the cluster."""
+        return (one for decisions in self._at.values() for one in decisions)
 
     def judge(self, until: int) -> None:
         """Process the changes up to a time at which all decisions within the latency are known.
@@ -190,11 +188,7 @@ class Verifier:
 
     def _is_ahead(self, key: str, index: int) -> bool:
         """Return whether kueuepy has made a decision about a workload that the cluster writes after a change."""
-        return any(
-            known.index > index and known.number in self._made
-            for kind in _KINDS
-            for known in self._of.get((kind, key), ())
-        )
+        return any(one.workload == key and one.index > index and one.number in self._made for one in self._recorded())
 
     def _forget(self, index: int) -> None:
         """Delete the data that no later decision needs."""
@@ -202,15 +196,10 @@ class Verifier:
         oldest = min(self._checkpoints[0][0] if self._checkpoints else index, index - _CHECKPOINTS)
         for old in range(self._oldest, oldest):
             change = self._changes.pop(old)
+            self._made.difference_update(one.number for one in self._at.pop(old, ()))
             if change.new is None:
                 self._uids.pop(change.manifest["metadata"].get("uid"), None)
         self._oldest = max(self._oldest, oldest)
-        while self._first and self._first[0][0] < oldest:
-            _, decision = self._first.popleft()
-            self._at.pop(decision.index, None)
-            self._made.discard(decision.number)
-            _remove(self._of, (decision.kind, decision.workload), decision)
-            _remove(self._by, decision.head, decision)
 
     def _wait(self, time: int, index: int) -> None:
         """Advance the clock to a change; retry inadmissible workloads whenever a retry is due."""
@@ -249,9 +238,9 @@ class Verifier:
 
         The recorded decisions about one head are matched in the order of their writes.
         """
-        for known in self._of.get((kind, key), ()):
-            if known.index >= index and known.number not in self._made:
-                soon = known.time - self._follower.now <= self._latency
+        for known in self._recorded():
+            if (known.kind, known.workload) == (kind, key) and known.index >= index and known.number not in self._made:
+                soon = known.time - self._follower.now <= self.latency
                 if not soon or not known.is_same(decision) or not known.is_placed(decision):
                     return None
                 return None if kind == "admission" and self._is_preceded(known, index) else known
@@ -260,8 +249,11 @@ class Verifier:
     def _is_preceded(self, known: RecordedDecision, index: int) -> bool:
         """Return whether the cluster preempted workloads for a head before it made another decision about the head."""
         return any(
-            index <= one.index < known.index and one.number not in self._made and not self._repeats(one)
-            for one in self._by.get(known.head, ())
+            one.head == known.head
+            and index <= one.index < known.index
+            and one.number not in self._made
+            and not self._repeats(one)
+            for one in self._recorded()
         )
 
     def _judge(self, decision: RecordedDecision) -> None:
@@ -361,7 +353,7 @@ class Verifier:
                     yield later
         yield self._written
         for index, earlier, written in reversed(self._checkpoints):
-            if self._changes[index].time < decision.time - self._latency:
+            if self._changes[index].time < decision.time - self.latency:
                 return
             yield earlier
             yield written
@@ -383,7 +375,7 @@ class Verifier:
         if not isinstance(found, Preempting):
             return False
         targets = {one.workload for one in found.targets if not state.is_true(one.workload, "Evicted")}
-        victims = {one.workload for one in self._by[decision.head] if one.kind == "preemption"}
+        victims = {one.workload for one in self._recorded() if (one.head, one.kind) == (decision.head, "preemption")}
         return decision.workload in targets and targets <= victims
 
     def _difference(self, before: Follower, decision: RecordedDecision) -> Difference:
@@ -396,13 +388,13 @@ class Verifier:
 
     def _cause(self, before: Follower, decision: RecordedDecision, here: Decision | None) -> str:
         key = decision.workload
-        if any(since - self._latency <= decision.time <= until + self._latency for since, until in self._gaps):
+        if any(since - self.latency <= decision.time <= until + self.latency for since, until in self._gaps):
             return "a gap in the recording"
         if not _has_queue(before, decision.cluster_queue):
             return "the recording does not contain the ClusterQueue"
         if any(f"Workload {key} " in note for note in self.notes):
             return "a recorded change of the workload could not be applied"
-        if decision.time - self._configured <= self._latency:
+        if decision.time - self._configured <= self.latency:
             return "the configuration changed at that time"
         if here is None:
             return "kueuepy does not consider the workload"
@@ -427,7 +419,7 @@ class Verifier:
         """
         now = self._changes[index].time
         for (kind, key), (time, decision) in list(self._doubted.items()):
-            if now - time <= self._latency:
+            if now - time <= self.latency:
                 continue
             del self._doubted[kind, key]
             if (kind, key) in self._reported:
@@ -440,12 +432,6 @@ class Verifier:
                 waits = decision.workload in self._follower.refused
                 cause = _RETRY if waits else "only kueuepy makes the decision"
                 self.differences.append(Difference(Timestamp.of(time), kind, key, what, cause, explanation))
-
-
-def _remove(known: dict[_K, deque[RecordedDecision]], key: _K, decision: RecordedDecision) -> None:
-    known[key].remove(decision)
-    if not known[key]:
-        del known[key]
 
 
 def _decided(before: Follower, cycle: Iterable[Decision]) -> Iterator[tuple[Kind, str, Decision]]:
