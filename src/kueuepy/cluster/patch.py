@@ -6,7 +6,7 @@ items have neither names nor covered resources are replaced.
 """
 
 from collections.abc import Iterable, Iterator, Mapping
-from typing import Any, NamedTuple, TypeGuard
+from typing import Any, NamedTuple
 
 from kueuepy.errors import InvalidSpecError
 from kueuepy.errors.problems import ManifestError, shown
@@ -88,17 +88,17 @@ def patched(
         return Patched(from_dict(_without_directives(_plain(doc))))
     old, new = _plain(to_dict(before)), _current(before, doc)
     if replace:
-        placed = {"metadata": {**doc["metadata"], "namespace": before.namespace}} if _is_placed(before) else {}
+        placed = (
+            {"metadata": {**doc["metadata"], "namespace": before.namespace}}
+            if isinstance(before, NamespacedObject)
+            else {}
+        )
         made = from_dict(_without_directives(_plain({**doc, **placed})))
         return Patched(made, removed=tuple(_absent(_spec(old), _spec(_plain(to_dict(made))), "spec")))
     made = from_dict(_merged(old, new, ()))
     removed = tuple(_absent(_spec(old), _spec(_plain(to_dict(made))), "spec"))
     kept = tuple(path for path in _absent(_spec(old), _spec(new), "spec") if path not in removed)
     return Patched(made, kept, removed)
-
-
-def _is_placed(obj: Object) -> TypeGuard[NamespacedObject]:
-    return isinstance(obj, NamespacedObject)
 
 
 def _current(before: Object, doc: Mapping[str, Any]) -> dict[str, Any]:

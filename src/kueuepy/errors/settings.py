@@ -54,17 +54,15 @@ def spelled_out(keywords: type, guesses: Mapping[str, str] | None = None) -> Cal
         def run(*args: P.args, **options: P.kwargs) -> R:
             for name in options:
                 if name not in known:
-                    raise InvalidSpecError(f'{where}: "{name}" is not an argument; {_hint(name, known, guesses or {})}')
+                    guess = (guesses or {}).get(name)
+                    hint = f'did you mean "{guess}"?' if guess else suggestion(name, known)
+                    raise InvalidSpecError(f'{where}: "{name}" is not an argument; {hint}')
             return function(*args, **options)
 
         cast("Any", run).__signature__ = signature.replace(parameters=[*own, *more])
         return run
 
     return decorate
-
-
-def _hint(name: str, known: list[str], guesses: Mapping[str, str]) -> str:
-    return f'did you mean "{guesses[name]}"?' if name in guesses else suggestion(name, known)
 
 
 def _parameter(name: str, hint: Any) -> inspect.Parameter:

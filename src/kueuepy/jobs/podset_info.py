@@ -5,7 +5,6 @@ Source: `pkg/controller/jobframework/reconciler.go:getPodSetsInfoFromStatus` and
 
 import re
 from collections.abc import Iterable
-from typing import Any
 
 import msgspec
 
@@ -85,7 +84,8 @@ def _info(
     flavors: dict[str, ResourceFlavor],
     marks: Document,
 ) -> PodSetInfo:
-    assigned = [_flavor(workload, flavors, name) for name in _distinct(assignment)]
+    names = dict.fromkeys(flavor for _, flavor in sorted(assignment.flavors.items()))
+    assigned = [_flavor(workload, flavors, name) for name in names]
     # The parts are injected into an empty template, so that the rules of `inject` apply to all of them.
     template: Document = {"spec": {}}
     where = f'Workload "{workload.key}"'
@@ -167,7 +167,3 @@ def _flavor(workload: Workload, flavors: dict[str, ResourceFlavor], name: str) -
             f" it must be one of {', '.join(flavors) or 'none'}"
         )
     return flavors[name]
-
-
-def _distinct(assignment: PodSetAssignment) -> dict[str, Any]:
-    return dict.fromkeys(flavor for _, flavor in sorted(assignment.flavors.items()))

@@ -142,17 +142,13 @@ def pod_template(component: Section, path: str) -> Document:
 def _spec(spec: Document) -> Document:
     """Return the fields that Kueue reads from a pod spec."""
     found = {
-        **{key: _containers(spec[key]) for key in ("initContainers", "containers") if spec.get(key)},
+        **{key: list(map(_container, spec[key])) for key in ("initContainers", "containers") if spec.get(key)},
         **{key: copy.deepcopy(spec[key]) for key in _SPEC_FIELDS if key in spec},
         **{key: copy.deepcopy(spec.get(key, default)) for key, default in _SPEC_DEFAULTS.items()},
     }
     # AppWrapper drops an explicit grace period; only the default is kept.
     grace = {} if "terminationGracePeriodSeconds" in spec else {"terminationGracePeriodSeconds": _GRACE_PERIOD}
     return found | grace
-
-
-def _containers(containers: list[Document]) -> list[Document]:
-    return [_container(container) for container in containers]
 
 
 def _container(container: Document) -> Document:

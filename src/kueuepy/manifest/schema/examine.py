@@ -177,7 +177,7 @@ def _string(schema: Schema, value: Any, path: Path, findings: Findings) -> Any:
     if not schema.pattern or schema.compiled.search(value):
         _length(schema, value, path, findings)
     else:
-        detail = f"is {shown(value)}; it must be {_form(schema.pattern)}"
+        detail = f"is {shown(value)}; it must be {_FORMS.get(schema.pattern, f'of the form {schema.pattern}')}"
         if schema.pattern in _NAMES:
             findings.odd(path, detail, "taken as it is", "Invalid")
         else:
@@ -190,10 +190,6 @@ def _length(schema: Schema, value: str, path: Path, findings: Findings) -> None:
     if len(value) < least or (most is not None and len(value) > most):
         allowed = f"{least} or more" if most is None else f"{least} to {most}"
         findings.problem(path, f"has {len(value)} characters; {allowed} are allowed")
-
-
-def _form(pattern: str) -> str:
-    return _FORMS.get(pattern, f"of the form {pattern}")
 
 
 def is_time(text: str) -> bool:

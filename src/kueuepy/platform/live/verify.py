@@ -390,7 +390,7 @@ class Verifier:
         key = decision.workload
         if any(since - self.latency <= decision.time <= until + self.latency for since, until in self._gaps):
             return "a gap in the recording"
-        if not _has_queue(before, decision.cluster_queue):
+        if session_of(before.scheduler).state.store.objects.get((ClusterQueue, decision.cluster_queue)) is None:
             return "the recording does not contain the ClusterQueue"
         if any(f"Workload {key} " in note for note in self.notes):
             return "a recorded change of the workload could not be applied"
@@ -444,10 +444,6 @@ def _decided(before: Follower, cycle: Iterable[Decision]) -> Iterator[tuple[Kind
             for target in decision.targets:
                 if not before.is_true(target.workload, "Evicted"):
                     yield "preemption", target.workload, decision
-
-
-def _has_queue(follower: Follower, name: str) -> bool:
-    return session_of(follower.scheduler).state.store.objects.get((ClusterQueue, name)) is not None
 
 
 def _in_words(decision: Decision) -> str:
