@@ -5,9 +5,10 @@ from __future__ import annotations
 import argparse
 import asyncio
 import json
+import logging
 import sys
 import time
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 from typing import TYPE_CHECKING, Any
 
 import uvicorn
@@ -17,7 +18,8 @@ from starlette.datastructures import Headers
 from starlette.exceptions import HTTPException
 from starlette.middleware import Middleware
 from starlette.middleware.trustedhost import TrustedHostMiddleware
-from starlette.responses import JSONResponse, PlainTextResponse, Response
+from starlette.requests import ClientDisconnect
+from starlette.responses import JSONResponse, PlainTextResponse, Response, StreamingResponse
 from starlette.routing import Route
 
 import kueuepy as kq
@@ -31,9 +33,10 @@ if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Callable, Sequence
 
     from starlette.requests import Request
-    from starlette.types import ASGIApp, Receive, Scope, Send
+    from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
     from kueuepy.platform.journal import OnChange
+    from kueuepy.platform.visibility import SchedulerEvent
 
 _STATUS = (
     (NotFoundError, 404),
@@ -47,6 +50,11 @@ _LARGEST = 3 * 1024 * 1024  # largest body in bytes, as in Kubernetes' API serve
 _MOST = 500  # jobs per request; a request is atomic, and all other requests wait for it
 _LONG = 20  # a request with more jobs is long
 _HEALTHY = 10.0  # seconds within which a healthy service responds
+_BEHIND = 10_000  # events that a client may be behind, before its stream ends
+_SECONDS = 5  # in which requests may end when the service is stopped
+_KIND = {"type": "object", "description": "A job of any kind that Kueue manages, a Workload, or a row"}
+
+access, decisions, service = (logging.getLogger(f"platform.{name}") for name in ("access", "decisions", "service"))
 
 
 class Platform:
@@ -69,18 +77,27 @@ class Platform:
         """
         self._journal = journal
         self._hosts = hosts
-        scheduler = journal.scheduler(cluster, now=time.time(), on_change=on_change)
-        self._watch = Watch(scheduler)
+        scheduler = journal.scheduler(cluster, on_change=on_change, clock="system")
+        self._watch = Watch(scheduler, history=1, on_events=self._decided)
         self._desk = Desk(journal, scheduler)
+        self._streams: set[asyncio.Queue[SchedulerEvent]] = set()
+        self._loop: asyncio.AbstractEventLoop | None = None
 
     def app(self) -> Starlette:
         """Return the ASGI application."""
         workload = "/workloads/{namespace}/{name}"
+        # Web pages of other origins must not submit jobs, by whatever host name they reach this service.
+        guards = (
+            Middleware(_Access),
+            Middleware(TrustedHostMiddleware, allowed_hosts=self._hosts),
+            Middleware(_OwnOrigin),
+        )
         return Starlette(
             lifespan=self._lifespan,
-            # Web pages of other origins must not submit jobs, by whatever host name they reach this service.
-            middleware=[Middleware(TrustedHostMiddleware, allowed_hosts=self._hosts), Middleware(_OwnOrigin)],
-            exception_handlers=dict.fromkeys((KueueError, ValueError, RecursionError, HTTPException), self._error),
+            middleware=guards,
+            exception_handlers=dict.fromkeys(
+                (KueueError, ValueError, RecursionError, HTTPException, ClientDisconnect), self._error
+            ),
             routes=[
                 Route("/jobs", self.submit, methods=["POST"]),
                 Route(workload, self.show),
@@ -90,19 +107,24 @@ class Platform:
                 Route("/clusterqueues/{queue}/pendingworkloads", self.pending),
                 Route("/namespaces/{namespace}/localqueues/{queue}/pendingworkloads", self.pending),
                 Route("/objects", self.change, methods=["PATCH"]),
+                Route("/events", self.events),
                 Route("/metrics", self.metrics),
-                Route("/healthz", self.health),
+                Route("/healthz", self.live),
+                Route("/readyz", self.ready),
+                Route("/openapi.json", self.openapi),
             ],
         )
 
     async def submit(self, request: Request) -> Response:
-        """Submit jobs, Workloads or rows; respond 201 once they are durable."""
+        """Submit jobs, Workloads or rows: 201 once they are durable, or 200 if all of them exist already."""
         body = await _json(request)
         count = len(body) if isinstance(body, list) else 1
         if count > _MOST:
             raise HTTPException(413, f"has {count} jobs; a post may have {_MOST} at most: send several")
         keys = await self._ask(lambda scheduler: scheduler.submit(body), long=count > _LONG)
-        return JSONResponse({"workloads": keys, "remarks": keys.remarks}, 201)
+        return JSONResponse(
+            {"workloads": keys, "remarks": keys.remarks}, 200 if len(keys.existing) == len(keys) > 0 else 201
+        )
 
     async def show(self, request: Request) -> Response:
         """Return a workload with its status."""
@@ -136,41 +158,132 @@ class Platform:
         """Change fields of queues, cohorts, flavors or checks, merged as by `kubectl apply`."""
         body = await _json(request)
         manifests = body if isinstance(body, list) else [body]
-        kinds = {manifest.get("kind") if isinstance(manifest, dict) else None for manifest in manifests}
-        if not kinds <= {"ClusterQueue", "Cohort", "LocalQueue", "ResourceFlavor", "AdmissionCheck"}:
+        kinds = [manifest.get("kind") if isinstance(manifest, dict) else None for manifest in manifests]
+        if not all(
+            kind in ("ClusterQueue", "Cohort", "LocalQueue", "ResourceFlavor", "AdmissionCheck") for kind in kinds
+        ):
             raise HTTPException(422, "must be manifests of queues, cohorts, flavors or admission checks")
         await self._ask(lambda scheduler: scheduler.patch(*manifests), long=len(manifests) > _LONG)
         return Response(status_code=204)
+
+    async def events(self, _: Request) -> Response:
+        """Stream the events of all workloads, one JSON line each, from now on."""
+        queue: asyncio.Queue[SchedulerEvent] = asyncio.Queue()
+        self._streams.add(queue)
+
+        async def lines() -> AsyncIterator[str]:
+            try:
+                while queue in self._streams:
+                    yield _line(await queue.get())
+            finally:
+                self._streams.discard(queue)
+
+        return StreamingResponse(lines(), media_type="application/jsonl")
 
     async def metrics(self, _: Request) -> Response:
         """Return Kueue's metrics, with the names that Kueue's dashboards use."""
         text = await self._ask(lambda _: self._watch.metrics_text())
         return PlainTextResponse(text, media_type="text/plain; version=0.0.4")
 
-    async def health(self, _: Request) -> Response:
-        """Respond 200 if calls can be made durable, and 503 otherwise."""
-        failure = self._journal.failure
+    async def live(self, _: Request) -> Response:
+        """Respond 200 if calls are processed, and 503 otherwise: the service should then be restarted."""
         try:
             await asyncio.wait_for(self._ask(lambda _: None), _HEALTHY)
         except asyncio.TimeoutError:
-            failure = failure or f"no answer in {_HEALTHY:g} s"
+            return PlainTextResponse(f"no answer in {_HEALTHY:g} s", 503)
+        return PlainTextResponse("ok")
+
+    async def ready(self, _: Request) -> Response:
+        """Respond 200 if calls can be made durable, and 503 otherwise: no requests should then be sent."""
+        failure = self._journal.failure or ("" if self._loop else "the service is stopping")
         return PlainTextResponse(failure or "ok", 503 if failure else 200)
+
+    async def openapi(self, request: Request) -> Response:
+        """Return the description of this API in the format OpenAPI 3.1."""
+        paths: dict[str, dict[str, Any]] = {}
+        for route in request.app.routes:
+            names = [part[1:-1] for part in route.path.split("/") if part.startswith("{")]
+            parameters = [
+                {"name": name, "in": "path", "required": True, "schema": {"type": "string"}} for name in names
+            ]
+            for method in route.methods - {"HEAD"}:
+                body = {"content": {"application/json": {"schema": _KIND}}} if method in ("POST", "PATCH") else None
+                paths.setdefault(route.path, {})[method.lower()] = {
+                    "operationId": f"{route.name}{'_of_local_queue' * ('namespaces' in route.path)}",
+                    "summary": (route.endpoint.__doc__ or "").strip(),
+                    "parameters": parameters,
+                    "responses": {"default": {"description": "See README.md for the status codes"}},
+                    **({"requestBody": body} if body and not route.path.endswith("finish") else {}),
+                }
+        about = {"title": "A platform on kueuepy", "version": "1"}
+        return JSONResponse({"openapi": "3.1.0", "info": about, "paths": paths})
 
     async def _ask(self, act: Callable[[kq.Scheduler], Any], *, long: bool = False) -> Any:
         return await asyncio.wrap_future(self._desk.ask(act, long=long))
 
+    def _decided(self, events: list[SchedulerEvent]) -> None:
+        """Log events, and pass them to the streams; the thread of the desk calls this method."""
+        for event in events:
+            decisions.info(_line(event).rstrip())
+        loop = self._loop
+        if loop is not None:
+            loop.call_soon_threadsafe(self._publish, events)
+
+    def _publish(self, events: list[SchedulerEvent]) -> None:
+        for queue in list(self._streams):
+            if queue.qsize() + len(events) > _BEHIND:
+                self._streams.discard(queue)
+                continue
+            for event in events:
+                queue.put_nowait(event)
+
     @asynccontextmanager
     async def _lifespan(self, _: Starlette) -> AsyncIterator[None]:
         with self._desk.open():
+            self._loop = asyncio.get_running_loop()
+            service.info("serving")
             yield
+            self._loop = None
+            self._streams.clear()
 
     async def _error(self, _: Request, error: Exception) -> Response:
+        if isinstance(error, ClientDisconnect):
+            service.debug("a client has left before the end of its request")
+            return Response(status_code=499)
         if isinstance(error, HTTPException):
             return JSONResponse({"error": error.detail}, error.status_code)
         status = next(status for kind, status in _STATUS if isinstance(error, kind))
         if isinstance(error, StateError) and self._journal.failure:
             status = 503
-        return JSONResponse({"error": str(error)}, status)
+        body = {"error": str(error)}
+        if isinstance(error, DuplicateError) and isinstance(key := error.about, str):
+            with suppress(NotFoundError):
+                body["existing"] = await self._ask(lambda scheduler: to_dict(scheduler.workload(key)))
+        return JSONResponse(body, status)
+
+
+class _Access:
+    """Logs one line for each request: who, what, the status, and the time it took."""
+
+    def __init__(self, app: ASGIApp) -> None:
+        self._app = app
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] != "http" or not access.isEnabledFor(logging.INFO):
+            await self._app(scope, receive, send)
+            return
+        began, status = time.monotonic(), 0
+
+        async def noted(message: Message) -> None:
+            nonlocal status
+            status = message.get("status", status)
+            await send(message)
+
+        await self._app(scope, receive, noted)
+        took = round(1000 * (time.monotonic() - began), 3)
+        who = (scope.get("client") or ("",))[0]
+        about = {"who": who, "what": f"{scope['method']} {scope['path']}", "status": status, "took_ms": took}
+        access.info(json.dumps(about))
 
 
 class _OwnOrigin:
@@ -189,6 +302,21 @@ class _OwnOrigin:
             await JSONResponse({"error": f"origin: is {origin}; it must be this service"}, 403)(scope, receive, send)
         else:
             await self._app(scope, receive, send)
+
+
+def _line(event: SchedulerEvent) -> str:
+    """Return an event as a line of JSON: who, what, why, when, and how long the period took that it ends."""
+    about = {
+        "time": str(event.time),
+        "who": event.workload,
+        "what": event.kind,
+        "why": event.reason,
+        "message": event.message,
+        "cluster_queue": event.cluster_queue,
+        "preemptor": event.preemptor,
+        "took_s": None if event.since is None else (event.time - event.since).total_seconds(),
+    }
+    return json.dumps({name: value for name, value in about.items() if value not in (None, "")}) + "\n"
 
 
 async def _json(request: Request) -> Any:
@@ -236,13 +364,30 @@ def main() -> None:
         default="error",
         help="what to do if the objects of the journal and of the cluster differ (default: error)",
     )
+    parser.add_argument(
+        "--wait",
+        default="0",
+        help="how long to wait as a standby while another service has the journal open, such as 365d (default: 0)",
+    )
+    parser.add_argument(
+        "--log", choices=("debug", "info", "warning"), default="warning", help="level of the logs (default: warning)"
+    )
     given = parser.parse_args()
-    with Journal(given.journal) as journal:
-        try:
+    logging.basicConfig(level=given.log.upper(), format="%(levelname)s %(name)s %(message)s")
+    try:
+        with Journal(given.journal, wait=given.wait) as journal:
             platform = Platform(journal, kq.load(given.cluster), given.name, given.on_change)
-        except KueueError as error:
-            sys.exit(f"error: {error}")
-        uvicorn.run(platform.app(), host="127.0.0.1", port=given.port, log_level="warning")
+            # SIGTERM ends the service when the requests that have begun have their answers.
+            uvicorn.run(
+                platform.app(),
+                host="127.0.0.1",
+                port=given.port,
+                log_level="warning",
+                access_log=False,
+                timeout_graceful_shutdown=_SECONDS,
+            )
+    except KueueError as error:
+        sys.exit(f"error: {error}")
 
 
 if __name__ == "__main__":

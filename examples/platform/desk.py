@@ -1,13 +1,11 @@
 """The only thread that uses the Scheduler: it processes waiting calls in batches and makes each batch durable.
 
-The Scheduler's time follows the monotonic clock, so changes of the wall clock have no effect while the service runs. At
-the start, the time is the wall clock or the last time of the journal, whichever is later.
+The time of the Scheduler is that of the system: `clock="system"`.
 """
 
 from __future__ import annotations
 
 import queue
-import time
 from concurrent.futures import Future
 from contextlib import contextmanager, nullcontext, suppress
 from threading import Event, Thread
@@ -50,7 +48,6 @@ class Desk:
     @contextmanager
     def open(self) -> Iterator[None]:
         """Process calls during the `with` block; on exit, process the remaining calls and stop."""
-        self._ahead = max(time.time(), self._scheduler.now) - time.monotonic()
         self._thread.start()
         try:
             yield
@@ -95,8 +92,6 @@ class Desk:
         """Return the results of a batch once its changes are durable."""
         writable = not self._journal.failure
         with self._journal.group() if writable else nullcontext():
-            if writable:
-                self._scheduler.advance(max(0.0, time.monotonic() + self._ahead - self._scheduler.now))
             answers = [_answer(self._scheduler, visit) for visit in batch]
             if writable:
                 self._scheduler.settle()

@@ -32,13 +32,13 @@ PLATFORM = Path(__file__).parents[2] / "examples" / "platform"
 
 
 @contextmanager
-def platform(journal, largest_file=None, cluster=PLATFORM / "cluster.yaml", options=()):
+def platform(journal, largest_file=None, cluster=PLATFORM / "cluster.yaml", options=(), stderr=None):
     """A running service; how to call it, and its process."""
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
         port = free.getsockname()[1]
     command = [sys.executable, PLATFORM / "app.py", cluster, journal, "--port", str(port), *options]
-    process = subprocess.Popen(command)  # noqa: S603 - our own example
+    process = subprocess.Popen(command, stderr=stderr)  # noqa: S603 - our own example
     if largest_file is not None:
         resource.prlimit(process.pid, resource.RLIMIT_FSIZE, (largest_file, largest_file))
 
@@ -56,6 +56,7 @@ def platform(journal, largest_file=None, cluster=PLATFORM / "cluster.yaml", opti
             text, status = refused.read().decode(), refused.code
         return status, json.loads(text) if text[:1] == "{" else text
 
+    call.port = port
     for _ in range(6000):
         assert process.poll() is None, "the service has ended by itself"
         try:
@@ -144,12 +145,85 @@ def test_invalid_requests_get_an_error(tmp_path):
             ("GET", "/workloads/lab/nobody", None, 404),
             ("GET", "/clusterqueues/nowhere/pendingworkloads", None, 404),
             ("POST", "/jobs", {"kind": "Job", "apiVersion": "batch/v1", "metadata": {"name": "x"}}, 422),
-            ("POST", "/jobs", job("once"), 409),
+            ("POST", "/jobs", job("once", cpu="9"), 409),
             ("GET", "/clusterqueues/research/pendingworkloads?limit=many", None, 400),
         ):
             found, answer = call(method, path, body)
             assert found == status, answer
             assert answer["error"]
+
+
+def test_a_repeated_request_gets_the_same_answer(tmp_path):
+    with platform(tmp_path / "j.db") as (call, _):
+        first = call("POST", "/jobs", job("once"))
+        assert first[0] == 201
+        assert call("POST", "/jobs", job("once")) == (200, first[1])
+        assert call("POST", f"/workloads/{first[1]['workloads'][0]}/finish")[0] == 204
+        assert call("POST", "/jobs", job("once")) == (200, first[1])
+        status, answer = call("POST", "/jobs", job("once", cpu="9"))
+        assert status == 409
+        assert 'requests.cpu is "8", not "9"' in answer["error"]
+        assert answer["existing"]["metadata"]["name"] == first[1]["workloads"][0].partition("/")[2]
+
+
+def test_probes_and_the_description_of_the_api(tmp_path):
+    with platform(tmp_path / "j.db") as (call, _):
+        assert call("GET", "/healthz") == call("GET", "/readyz") == (200, "ok")
+        status, described = call("GET", "/openapi.json")
+        assert (status, described["openapi"]) == (200, "3.1.0")
+        assert described["paths"]["/jobs"]["post"]["summary"].startswith("Submit jobs")
+        assert described["paths"]["/workloads/{namespace}/{name}"]["get"]["parameters"][0]["name"] == "namespace"
+        names = [one["operationId"] for path in described["paths"].values() for one in path.values()]
+        assert len(set(names)) == len(names) == 13
+
+
+def test_a_standby_takes_over(tmp_path):
+    with platform(tmp_path / "j.db") as (call, process):
+        key = submit(call, "first")
+        with ThreadPoolExecutor(1) as waiting:
+            standby = platform(tmp_path / "j.db", options=("--wait", "5m"))
+            taken = waiting.submit(standby.__enter__)
+            time.sleep(0.5)
+            assert not taken.done()
+            process.kill()
+            taker, _ = taken.result(300)
+        assert conditions(taker, key)["Admitted"] == "True"
+        standby.__exit__(None, None, None)
+
+
+def test_logs_and_a_client_that_leaves(tmp_path):
+    with (
+        (tmp_path / "log").open("w") as log,
+        platform(tmp_path / "j.db", options=("--log", "debug"), stderr=log) as (call, process),
+    ):
+        key = submit(call, "first")
+        with socket.create_connection(("127.0.0.1", call.port)) as client:
+            client.sendall(b"POST /jobs HTTP/1.1\r\nhost: localhost\r\ncontent-type: application/json\r\n")
+            client.sendall(b"content-length: 999\r\n\r\n{")
+        time.sleep(0.5)
+        assert call("GET", "/healthz")[0] == 200
+        process.send_signal(signal.SIGTERM)
+        assert process.wait(300) in (0, -signal.SIGTERM)
+    lines = (tmp_path / "log").read_text().splitlines()
+    assert not any("Traceback" in line for line in lines)
+    assert sum("a client has left" in line for line in lines) == 1
+    made = [json.loads(line.split(" ", 2)[2]) for line in lines if line.startswith("INFO platform.decisions")]
+    assert [(one["who"], one["what"]) for one in made] == [
+        (key, what) for what in ("Created", "QuotaReserved", "Admitted")
+    ]
+    used = [json.loads(line.split(" ", 2)[2]) for line in lines if line.startswith("INFO platform.access")]
+    assert {"who": "127.0.0.1", "what": "POST /jobs", "status": 201, "took_ms": used[1]["took_ms"]} in used
+
+
+def test_events_are_pushed(tmp_path):
+    with platform(tmp_path / "j.db") as (call, _):
+        stream = urllib.request.urlopen(f"http://127.0.0.1:{call.port}/events", timeout=300)
+        with stream:
+            key = submit(call, "first")
+            events = [json.loads(stream.readline()) for _ in range(3)]
+        assert [(one["who"], one["what"]) for one in events] == [
+            (key, what) for what in ("Created", "QuotaReserved", "Admitted")
+        ]
 
 
 def test_requests_of_foreign_origins_and_hosts_are_rejected(tmp_path):
@@ -195,7 +269,7 @@ def desk(tmp_path, monkeypatch):
     monkeypatch.syspath_prepend(str(PLATFORM))
     module = importlib.import_module("desk")
     with Journal(tmp_path / "j.db", durability="process") as journal:
-        scheduler = journal.scheduler(kq.load(PLATFORM / "cluster.yaml"), now=time.time())
+        scheduler = journal.scheduler(kq.load(PLATFORM / "cluster.yaml"), clock="system")
         made = module.Desk(journal, scheduler)
         with made.open():
             yield made
@@ -221,6 +295,7 @@ def test_jumps_of_the_wall_clock_have_no_effect(desk, monkeypatch):
     ahead = desk.ask(lambda scheduler: scheduler.now).result(300)
     monkeypatch.setattr(time, "time", now)
     time.sleep(0.05)
+    desk.ask(lambda _: None).result(300)
     after = desk.ask(lambda scheduler: scheduler.now).result(300)
     assert before <= ahead < after < before + 10**6
 
@@ -268,7 +343,8 @@ def test_with_a_full_disk_only_questions_are_answered(tmp_path):
                 break
         assert status == 503
         assert "cannot be written" in answer["error"]
-        assert call("GET", "/healthz")[0] == 503
+        assert call("GET", "/readyz")[0] == 503
+        assert call("GET", "/healthz")[0] == 200  # a restart would not help
         assert conditions(call, known) == before
         assert gauge(call, "reserving_active_workloads") > 0
         assert call("POST", f"/workloads/{known}/finish")[0] == 503

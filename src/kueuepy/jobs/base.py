@@ -5,7 +5,6 @@ Names of the Workloads that Kueue creates for jobs.
 Source: `pkg/controller/jobframework/workload_names.go`.
 """
 
-import copy
 import hashlib
 import re
 from abc import abstractmethod
@@ -17,7 +16,7 @@ from kueuepy.errors import InvalidSpecError
 from kueuepy.errors.arguments import checked
 from kueuepy.jobs import checks, keys, patch, topology
 from kueuepy.jobs.checks import check_pod_spec
-from kueuepy.jobs.fields import Document, Section, manifests, with_text_quantities, without_nulls
+from kueuepy.jobs.fields import Document, Section, copied, manifests, with_text_quantities, without_nulls
 from kueuepy.jobs.job import Finished, Job
 from kueuepy.jobs.template import PodSetInfo, add_gate, inject, restore, sanitized
 from kueuepy.jobs.topology import PodIndex, topology_request
@@ -520,7 +519,7 @@ class BaseJob:
     # Sections share their data with the manifest, so every change is made to a copy.
     def _copy(self) -> Section:
         """Return a copy of the manifest, to be changed."""
-        return self._section(copy.deepcopy(self.manifest))
+        return self._section(copied(self.manifest))
 
     def _section(self, manifest: Document) -> Section:
         metadata = manifest.get("metadata")
@@ -541,7 +540,7 @@ class BaseJob:
     def _pod_set(self, slot: PodSetSource) -> PodSet:
         for texts in ("labels", "annotations"):
             slot.metadata.texts(texts)  # raises an error if it is not a mapping of texts
-        template = copy.deepcopy(slot.template.data)
+        template = copied(slot.template.data)
         template.setdefault("spec", {})
         check_pod_spec(template["spec"], slot.template.owner, slot.template.at("spec"))
         # A pod carries the metadata of a whole job; Kueue copies only the spec.

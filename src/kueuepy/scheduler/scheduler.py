@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any, Literal, TypeVar
 
 from kueuepy.cluster import Cluster
 from kueuepy.engine.threads import for_cycles
@@ -13,7 +13,7 @@ from kueuepy.objects import Object, Workload
 from kueuepy.scheduler.questions import SchedulerQuestions
 from kueuepy.session import calls, changes
 from kueuepy.session.checks import CheckAnswer, checks_of
-from kueuepy.session.session import Session
+from kueuepy.session.session import Session, session_of
 from kueuepy.session.starting import start
 
 if TYPE_CHECKING:
@@ -41,8 +41,9 @@ class Scheduler(SchedulerQuestions):
     """A cluster on which Kueue's scheduler and controllers run in virtual time.
 
     The Scheduler works on its own copy of the objects, so the Cluster from which it was created never changes. Virtual
-    time passes only when you call `advance`. Kueue's controllers run between cycles: they release the quota of evicted
-    workloads, requeue these workloads, process admission checks, and enforce timeouts.
+    time passes only when you call `advance`; with `clock="system"`, the Scheduler has the current time instead. Kueue's
+    controllers run between cycles: they release the quota of evicted workloads, requeue these workloads, process
+    admission checks, and enforce timeouts.
 
     A lock serialises the calls on one Scheduler. Different Schedulers, including forks, can be used by different
     threads at the same time.
@@ -68,13 +69,15 @@ class Scheduler(SchedulerQuestions):
         checks: Mapping[str, Check] | None = None,
         stopping: Duration = 0,
         threads: int | None = None,
+        clock: Literal["system"] | None = None,
     ) -> None:
         """Create a Scheduler with all objects, Workloads (with their status) and jobs of a cluster.
 
         Args:
             cluster: The cluster to start from.
             now: The initial virtual time: seconds since the Unix epoch, an RFC 3339 string or a datetime with a time
-                zone. Default: the latest time recorded in a Workload of the cluster, or 0 if there is none.
+                zone. Default: the latest time recorded in a Workload of the cluster, or 0 if there is none; with a
+                clock, the current time if it is later.
             checks: The functions or controllers that answer the admission checks, keyed by controllerName (see
                 `kueuepy.session.checks`). A check without a function stays `Pending` until you call `set_check`.
             stopping: The time that the pods of an evicted job take to terminate, as seconds or a string such as
@@ -82,6 +85,9 @@ class Scheduler(SchedulerQuestions):
             threads: The number of threads on which cycles with at least 64 heads nominate the heads of different
                 cohort trees. Default: the number of available cores. No decision depends on the number of threads, and
                 a saved state does not contain it.
+            clock: `"system"` for a service: each call that changes the Scheduler begins with the current time, which
+                the calls record. Forks, and a Scheduler that is loaded without a clock, have virtual time. Default:
+                virtual time, which only `advance` changes.
 
         Raises:
             InvalidSpecError: `cluster` is not a Cluster, or a job is not valid.
@@ -89,13 +95,15 @@ class Scheduler(SchedulerQuestions):
         """
         self._session = start(cluster, now=now, checks=checks, stopping=stopping)
         self._session.engine.set_threads(*for_cycles(threads))
+        self._session.follow(clock)
 
     # Calls that change the cluster.
 
     def submit(self, *items: Any, keep_status: bool = False) -> Keys:
         """Submit new workloads. The call is atomic: it accepts all workloads or none.
 
-        The status of a submitted Workload is ignored, as an API server ignores the status of a created object.
+        The status of a submitted Workload is ignored, as an API server ignores the status of a created object. A
+        workload that exists already is left as it is, so a call can be repeated if its answer was lost.
 
         If an elastic job with the name of a submitted job exists, the existing job is resized. If the Workload of the
         job holds quota and the job grows, a second Workload (a slice) is created, which replaces the first Workload
@@ -112,10 +120,10 @@ class Scheduler(SchedulerQuestions):
 
         Returns:
             The key of each workload, `namespace/name`. The attribute `remarks` lists the workloads whose queue does not
-            exist.
+            exist, and `existing` the keys of the workloads that existed already.
 
         Raises:
-            DuplicateError: A workload with this key already exists.
+            DuplicateError: A different workload with this key already exists; the message names the fields that differ.
             InvalidSpecError: An item is not valid.
             NotFoundError: A job names a priority class that does not exist.
         """
@@ -151,7 +159,7 @@ class Scheduler(SchedulerQuestions):
         from kueuepy.cluster.patch import patched  # noqa: PLC0415 - only on use
         from kueuepy.explain.whatif import objects_of  # noqa: PLC0415
 
-        with self._lock:
+        with self._session.change():
             there = objects_of(self)
             changes.apply(self._session, [patched(there, manifest).object for manifest in manifests])
 
@@ -296,6 +304,7 @@ class Scheduler(SchedulerQuestions):
         Raises:
             InvalidSpecError: The duration is not valid or is negative, or the new time is later than the year 2262 (the
                 limit of 64-bit nanoseconds).
+            StateError: The Scheduler has the time of a clock.
         """
         changes.advance(self._session, duration)
 
@@ -341,7 +350,7 @@ class Scheduler(SchedulerQuestions):
         saved.save(self._session, path)
 
     @staticmethod
-    def load(path: str | os.PathLike[str]) -> Scheduler:
+    def load(path: str | os.PathLike[str], *, clock: Literal["system"] | None = None) -> Scheduler:
         """Read a Scheduler from a file written by `save`.
 
         The loaded Scheduler makes the same decisions as the saved Scheduler would have made. Functions that answer
@@ -349,6 +358,7 @@ class Scheduler(SchedulerQuestions):
 
         Args:
             path: The file.
+            clock: The clock of the Scheduler, as for a new one.
 
         Returns:
             The Scheduler.
@@ -360,7 +370,9 @@ class Scheduler(SchedulerQuestions):
         """
         from kueuepy.session import saved  # noqa: PLC0415 - only on use
 
-        return scheduler_with(Scheduler, saved.load(path))
+        loaded = scheduler_with(Scheduler, saved.load(path))
+        session_of(loaded).follow(clock)
+        return loaded
 
     def whatif(self, *edits: Edit) -> Difference[Scheduler]:
         """Compare the settled state with and without a set of edits. This Scheduler does not change.

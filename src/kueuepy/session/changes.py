@@ -10,7 +10,9 @@ from kueuepy._core import Question
 from kueuepy.engine.cycle import Settled
 from kueuepy.engine.rows import from_plain_row
 from kueuepy.errors import DuplicateError, InvalidSpecError, NotFoundError, StateError
+from kueuepy.errors.problems import Path, path_text, shown
 from kueuepy.manifest import ManifestError, check, validate_update
+from kueuepy.manifest.convert import to_dict
 from kueuepy.objects import SECOND, AdmissionCheck, Object, Workload
 from kueuepy.objects.times import Timestamp, later
 from kueuepy.session import calls
@@ -28,7 +30,8 @@ if TYPE_CHECKING:
     from kueuepy.session.state import SchedulerState
     from kueuepy.session.store import Step
 
-
+# The number of differing fields that a message names.
+_SHOWN = 5
 W = TypeVar("W", bound=calls.OfWorkload)
 
 # --- submission ------------------------------------------------------------------------------------------------------
@@ -70,23 +73,68 @@ def valid(state: SchedulerState, new: Iterable[SubmittedWorkload]) -> list[Submi
 
 
 def take_all(session: Session, new: Iterable[SubmittedWorkload], changed: Sequence[Workload] = ()) -> Keys:
-    """Add validated workloads, and then change others, as part of a change.
+    """Add validated workloads, and then change others, as part of a change. A workload that exists is left as it is.
 
     Raises:
-        DuplicateError: A workload with this key already exists.
+        DuplicateError: A different workload with this key already exists, or two new workloads have the same key.
     """
     submitted: dict[str, SubmittedWorkload] = {}
+    existing: list[str] = []
     find = session.state.engine.find
     for one in new:
         key = one.workload.key
-        if key in submitted or find(key) >= 0:
+        if key in submitted:
             with one.written():
-                raise DuplicateError(f'Workload "{key}": exists already; delete it first, or apply a change')
+                raise DuplicateError(f'Workload "{key}": exists already; name each workload once')
+        if (found := find(key)) >= 0:
+            with one.written():
+                _expect_equal(session.state.live(found), one, _stored(session.state, one.workload))
+            existing.append(key)
         submitted[key] = one
-    add(session, list(submitted.values()), changed)
+    add(session, [one for key, one in submitted.items() if key not in existing], changed)
     keys = Keys(submitted)
-    keys.remarks = tuple(_remarks(session.state, submitted.values()))
+    keys.remarks, keys.existing = tuple(_remarks(session.state, submitted.values())), tuple(existing)
     return keys
+
+
+def _expect_equal(known: Workload, one: SubmittedWorkload, stored: Workload) -> None:
+    """Check that a submitted workload is the known one, as when a client repeats a call whose answer was lost.
+
+    Raises:
+        DuplicateError: The workloads differ.
+    """
+    # Rows have no uid and no creation time of their own.
+    is_row = one.prepared is not None
+    uid, created = ("", None) if is_row else (stored.uid, stored.creation_timestamp)
+    again = msgspec.structs.replace(
+        stored,
+        uid=uid or known.uid,
+        creation_timestamp=created or known.creation_timestamp,
+        status=stored.status or known.status,
+    )
+    if again != known:
+        parts = [
+            f"{path_text(path)} is {shown(a)}, not {shown(b)}"
+            for path, a, b in _between(to_dict(known), to_dict(again))
+        ]
+        error = DuplicateError(
+            f'Workload "{known.key}": exists already, and differs: {"; ".join(parts[:_SHOWN])}; '
+            "delete it first, or apply a change"
+        )
+        error.about = known.key
+        raise error
+
+
+def _between(old: Any, new: Any, path: Path = ()) -> Iterator[tuple[Path, Any, Any]]:
+    """Yield the fields in which two manifests differ, with both values."""
+    if isinstance(old, dict) and isinstance(new, dict):
+        for key in {**old, **new}:
+            yield from _between(old.get(key), new.get(key), (*path, key))
+    elif isinstance(old, list) and isinstance(new, list) and len(old) == len(new):
+        for position, pair in enumerate(zip(old, new, strict=True)):
+            yield from _between(*pair, (*path, position))
+    elif old != new:
+        yield path, old, new
 
 
 def take(session: Session, one: SubmittedWorkload) -> None:
@@ -126,17 +174,21 @@ def add(session: Session, new: Sequence[SubmittedWorkload], changed: Sequence[Wo
 
 
 def _submit(state: SchedulerState, one: SubmittedWorkload, count: int) -> calls.Submit:
-    """Return the call that submits a workload as an API server stores it, with a uid and a creation time.
-
-    Without the feature gate PartialAdmission, minCounts are removed (`pkg/webhooks/workload_webhook.go:Default`).
-    """
-    workload = one.workload
-    if (plain := workload.without_min_counts()) is not workload and not state.configuration.enabled("PartialAdmission"):
-        workload = plain
+    """Return the call that submits a workload as an API server stores it, with a uid and a creation time."""
+    workload = _stored(state, one.workload)
     if not workload.uid or workload.creation_timestamp is None:
         created, uid = workload.creation_timestamp or state.now(), workload.uid or _uid(count)
         workload = msgspec.structs.replace(workload, uid=uid, creation_timestamp=created)
     return calls.Submit(workload, count, one.job, one.single_pod)
+
+
+def _stored(state: SchedulerState, workload: Workload) -> Workload:
+    """Return a workload with Kueue's defaults.
+
+    Without the feature gate PartialAdmission, minCounts are removed (`pkg/webhooks/workload_webhook.go:Default`).
+    """
+    plain = workload.without_min_counts()
+    return workload if plain is workload or state.configuration.enabled("PartialAdmission") else plain
 
 
 def _uid(count: int) -> str:
@@ -269,7 +321,7 @@ def _resolved(state: SchedulerState, call: W) -> tuple[int, W]:
 
 def submit(session: Session, items: Sequence[Any], *, keep_status: bool = False) -> Keys:
     """Execute `Scheduler.submit`."""
-    with session.lock:
+    with session.change():
         if (row := plain_row(session.state, items)) is not None:
             with session.change():
                 return take_all(session, (row,))
@@ -281,7 +333,7 @@ def submit(session: Session, items: Sequence[Any], *, keep_status: bool = False)
                 _check(session.state, obj)
             taken = take_all(session, (one.new for one in found if one.new is not None), changed)
         keys = Keys([one.key for one in found])
-        keys.remarks = taken.remarks
+        keys.remarks, keys.existing = taken.remarks, taken.existing
         return keys
 
 
@@ -340,6 +392,8 @@ def expect_object(method: str, obj: object) -> None:
 
 def advance(session: Session, duration: Duration) -> None:
     """Execute `Scheduler.advance`."""
+    if session.is_timed:
+        raise StateError('advance: this Scheduler has the time of its clock; create it without clock="system" instead')
     with session.change():
         session.do(calls.Advance(later(session.state.engine.now, duration)))
 

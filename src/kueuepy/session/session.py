@@ -1,6 +1,7 @@
 """Session: a state, the calls that change it, and a log that records each call."""
 
-from collections.abc import Iterator, Sequence
+import time
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from functools import partial
 from threading import RLock
@@ -10,13 +11,17 @@ from kueuepy._core import Engine
 from kueuepy.engine.cached import cached_property
 from kueuepy.engine.cycle import Cycle
 from kueuepy.engine.locks import Asking, survives_fork
-from kueuepy.errors import StateError
-from kueuepy.session.calls import Call
+from kueuepy.errors import InvalidSpecError, StateError
+from kueuepy.session.calls import Advance, Call
 from kueuepy.session.state import SchedulerState
 from kueuepy.session.store import Step, commit, executed
 
 Done: TypeAlias = tuple[Call, list[Any]]
 """An executed call, and the results of its steps: last the virtual time and the numbers of cycles after the call."""
+
+
+# The resolution of the clock in nanoseconds: the parts of one call rarely have different times.
+_TICK = 10**6
 
 
 class Log(Protocol):
@@ -49,6 +54,7 @@ class Session:
     Attributes:
         state: The state.
         log: The log that records each call; `None` if there is no log.
+        listeners: Functions that are called after each change, or after the log has stored it.
     """
 
     __slots__ = ("__dict__", "__weakref__", "state")  # A slot is faster to read; every question reads `state`.
@@ -57,6 +63,23 @@ class Session:
         """Create a session that continues from a state."""
         self.state = state
         self.log = log
+        self._clock: Callable[[], int] | None = None
+        self.listeners: tuple[Callable[[], object], ...] = ()
+
+    def follow(self, clock: str | None) -> None:
+        """Let each call that changes the state begin with the current time; `None` leaves the time to `advance`.
+
+        The monotonic clock measures the time, so that changes of the wall clock have no effect.
+
+        Raises:
+            InvalidSpecError: There is no such clock.
+        """
+        if clock not in ("system", None):
+            raise InvalidSpecError(f'clock: is {clock!r:.99}; it must be "system", or None for virtual time')
+        ahead = max(time.time_ns(), self.engine.now) - time.monotonic_ns()
+        self._clock = (lambda: (time.monotonic_ns() + ahead) // _TICK * _TICK) if clock else None
+        if self._clock and self.log is None:
+            self.engine.set_now(max(self.engine.now, self._clock()))
 
     @cached_property
     def lock(self) -> RLock:
@@ -67,6 +90,11 @@ class Session:
         """
         survives_fork(self)
         return RLock() if self.log is None else self.log.lock
+
+    @property
+    def is_timed(self) -> bool:
+        """Whether calls begin with the time of a clock."""
+        return self._clock is not None
 
     @property
     def engine(self) -> Engine:
@@ -90,7 +118,19 @@ class Session:
         """
         if several:
             return self._whole()
-        return self.lock if self.log is None else self.log.group()
+        context = self.lock if self.log is None else self.log.group()
+        return self._around(context) if self._clock or self.listeners else context
+
+    @contextmanager
+    def _around(self, context: AbstractContextManager[object]) -> Iterator[None]:
+        """Begin a change with the time of the clock, and call the listeners at the end of the outermost change."""
+        with context:
+            if self._clock is not None and (now := self._clock()) > self.engine.now:
+                self.do(Advance(now))
+            yield
+        if self.log is None and not self.lock._is_owned():  # type: ignore[attr-defined]  # noqa: SLF001
+            for listener in self.listeners:
+                listener()
 
     @contextmanager
     def _whole(self) -> Iterator[None]:

@@ -58,13 +58,15 @@ class JobContext(NamedTuple):
 
 
 class Keys(tuple[str, ...]):  # noqa: SLOT001 - it has an attribute
-    """The keys of new workloads, with warnings.
+    """The keys of submitted workloads, with warnings.
 
     Attributes:
+        existing: The keys of the workloads that existed already, and are left as they are.
         remarks: One warning per workload whose queue is missing. A missing queue is not an error, because Kueue accepts
             such workloads.
     """
 
+    existing: tuple[str, ...] = ()
     remarks: tuple[str, ...] = ()
 
     def __repr__(self) -> str:

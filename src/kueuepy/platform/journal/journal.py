@@ -18,7 +18,8 @@ from kueuepy.engine.locks import survives_fork
 from kueuepy.errors import InvalidSpecError, StateError, UnsupportedError
 from kueuepy.errors.arguments import checked_methods
 from kueuepy.errors.words import counted
-from kueuepy.objects import Object, Workload
+from kueuepy.objects import SECOND, Object, Workload
+from kueuepy.objects.times import duration_ns
 from kueuepy.platform.journal import file
 from kueuepy.platform.journal.file import Durability, Snapshot, decision_rows
 from kueuepy.platform.journal.lock import Guard, Lock, resolved
@@ -33,7 +34,7 @@ if TYPE_CHECKING:
 
     from typing_extensions import Self
 
-    from kueuepy.objects.times import TimeLike
+    from kueuepy.objects.times import Duration, TimeLike
     from kueuepy.session.state import SchedulerState
 
 
@@ -170,7 +171,7 @@ class Journal:
         >>> directory.cleanup()
     """
 
-    def __init__(self, path: str | os.PathLike[str], *, durability: Durability = "power") -> None:
+    def __init__(self, path: str | os.PathLike[str], *, durability: Durability = "power", wait: Duration = 0) -> None:
         """Lock the file for this process.
 
         Args:
@@ -178,6 +179,8 @@ class Journal:
                 `-shm` files next to the journal, and the Journal keeps a `-lock` file.
             durability: Use `"power"` to wait at each commit until the disk has stored the commit. Use `"process"` to
                 continue without waiting for the disk: a power failure can then lose the last calls. Default: `"power"`.
+            wait: The maximum time to wait while another Journal has the file open, such as `"365d"` for a standby
+                process that takes over. Default: 0.
 
         Raises:
             InvalidSpecError: The file is not a journal, or `durability` has an unknown value.
@@ -189,7 +192,7 @@ class Journal:
             raise InvalidSpecError(f'durability: is "{durability}"; it must be "power" or "process"')
         self.path = resolved(path)
         self.durability = durability
-        self._held: Lock | None = Lock(self.path)
+        self._held: Lock | None = Lock(self.path, duration_ns(wait, "wait") / SECOND)
         try:
             if self.path.exists():
                 file.check(self.path)
@@ -217,6 +220,7 @@ class Journal:
         *,
         now: TimeLike | None = None,
         on_change: OnChange = "error",
+        clock: Literal["system"] | None = None,
     ) -> JournaledScheduler:
         """Return the Scheduler in the state after the last acknowledged call, or a new Scheduler if the file is new.
 
@@ -229,6 +233,8 @@ class Journal:
                 StateError that names the differing objects. `apply` creates, changes and removes objects until the file
                 has the same objects as the cluster. `keep` uses the objects in the file and ignores the objects of the
                 cluster. Default: `error`.
+            clock: The clock of the Scheduler, as for `Scheduler`. The journal records the time of each call, so that
+                the same decisions follow when it is opened again.
 
         Returns:
             The Scheduler. Repeated calls of `scheduler()` return the same Scheduler.
@@ -245,13 +251,13 @@ class Journal:
                 if not self.path.exists():
                     if cluster is None:
                         raise StateError(f"{self.path}: is new; give the Cluster to start from")
-                    fresh = cluster if isinstance(cluster, Scheduler) else Scheduler(cluster, now=now)
+                    fresh = cluster if isinstance(cluster, Scheduler) else Scheduler(cluster, now=now, clock=clock)
                     assert self._held is not None
                     begun = session_of(fresh)
                     file.create(self.path, begun.engine.now, saved.to_bytes(begun), self._held.name)
-                    self._scheduler = self._recover()
-                    return self._scheduler
+                    cluster = None
                 self._scheduler = self._recover()
+                session_of(self._scheduler).follow(clock)
             with self.group():
                 reconcile(self.path, self._scheduler, cluster, on_change)
             return self._scheduler
@@ -287,6 +293,8 @@ class Journal:
             except BaseException:  # the calls that have ended are in the Scheduler, so they are written
                 self._commit()
                 raise
+        for listener in session_of(self._scheduler).listeners if self._scheduler else ():
+            listener()
 
     def backup(self, path: str | os.PathLike[str]) -> None:
         """Write a copy of all acknowledged calls to another file with SQLite's online backup.

@@ -7,6 +7,7 @@ of that file. For this reason, only SQLite opens journals; other code in this pa
 import os
 import sqlite3
 import stat
+import time
 from contextlib import suppress
 from pathlib import Path
 from typing import TypeAlias
@@ -17,6 +18,8 @@ Identity: TypeAlias = tuple[int, int]
 """Device and inode number of a file."""
 # Another process can remove the lock file between its creation and its locking.
 _TRIES = 5
+# The time in seconds between two attempts of a standby to take over.
+_PAUSE = 0.05
 
 
 def resolved(path: str | os.PathLike[str]) -> Path:
@@ -57,8 +60,12 @@ class Lock:
         is_new: Whether the lock file did not exist before this process created it.
     """
 
-    def __init__(self, journal: Path) -> None:
+    def __init__(self, journal: Path, wait: float = 0.0) -> None:
         """Acquire the lock.
+
+        Args:
+            journal: The file.
+            wait: The maximum time to wait while another Journal holds the lock, in seconds.
 
         Raises:
             StateError: Another Journal holds the lock, or the lock file cannot be created.
@@ -67,7 +74,7 @@ class Lock:
         self.is_new = identity(self.path) is None
         for _ in range(_TRIES):
             before = identity(self.path)
-            self._connection = _locked(journal, self.path)
+            self._connection = _locked(journal, self.path, time.monotonic() + wait)
             # If the identity is unchanged, the locked file still has this name.
             if before is not None and before == identity(self.path):
                 self.identity = before
@@ -104,23 +111,36 @@ def is_locked(error: sqlite3.Error) -> bool:
     return code == _BUSY if code is not None else "locked" in str(error)
 
 
-def _locked(journal: Path, path: str) -> sqlite3.Connection:
+def _locked(journal: Path, path: str, until: float) -> sqlite3.Connection:
+    """Lock a file as soon as no other Journal has locked it, until a time of the monotonic clock."""
     connection = None
     try:
         # If several processes try at once, SQLite rejects all but one, which waits until the others have given up.
         connection = sqlite3.connect(path, timeout=0.1, isolation_level=None, check_same_thread=False)
-        # The lock file has no content that could be lost.
-        connection.execute("PRAGMA journal_mode = MEMORY")
-        connection.execute("BEGIN EXCLUSIVE")
+        while not _begins(connection):
+            if time.monotonic() >= until:
+                raise StateError(f"{journal}: is in use by another Journal; only one may write it")  # noqa: TRY301
+            time.sleep(_PAUSE)
     except BaseException as error:
         if connection is not None:
             connection.close()
         if not isinstance(error, sqlite3.Error):
             raise
-        if is_locked(error):
-            raise StateError(f"{journal}: is in use by another Journal ({error}); only one may write it") from None
         raise StateError(f"{journal}: cannot be locked: {error}") from None
     return connection
+
+
+def _begins(connection: sqlite3.Connection) -> bool:
+    """Begin the transaction that locks a file, and return whether no other connection has locked it."""
+    try:
+        # The lock file has no content that could be lost.
+        connection.execute("PRAGMA journal_mode = MEMORY")
+        connection.execute("BEGIN EXCLUSIVE")
+    except sqlite3.Error as error:
+        if not is_locked(error):
+            raise
+        return False
+    return True
 
 
 class Guard:

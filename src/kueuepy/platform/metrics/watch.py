@@ -2,7 +2,7 @@
 
 import math
 from collections import deque
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from threading import RLock
 
 from kueuepy.engine.locks import survives_fork
@@ -208,12 +208,20 @@ class Watch:
     True
     """
 
-    def __init__(self, scheduler: Scheduler, *, history: int | None = None) -> None:
+    def __init__(
+        self,
+        scheduler: Scheduler,
+        *,
+        history: int | None = None,
+        on_events: Callable[[list[SchedulerEvent]], object] | None = None,
+    ) -> None:
         """Start recording events; the counters start at 0.
 
         Args:
             scheduler: The Scheduler.
             history: Maximum number of the latest events to keep; by default, all events are kept.
+            on_events: A function that is called with the new events after each call of the Scheduler that has events,
+                or after the journal has stored them. It may use the Scheduler.
         """
         self._scheduler = scheduler
         self._lock = RLock()
@@ -221,7 +229,14 @@ class Watch:
         survives_fork(self, "_lock")
         self._events: deque[SchedulerEvent] = deque(maxlen=history)
         self._counters = Counters(scheduler)
+        self._on_events = on_events
         session_of(scheduler).engine.record_events(True)  # noqa: FBT003 - the core's own name
+        if on_events is not None:
+            session_of(scheduler).listeners += (self._tell,)
+
+    def _tell(self) -> None:
+        if (new := self.poll()) and self._on_events is not None:
+            self._on_events(new)
 
     @property
     def events(self) -> tuple[SchedulerEvent, ...]:
