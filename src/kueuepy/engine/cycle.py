@@ -1,6 +1,6 @@
 """The results of scheduling cycles: a single cycle, a sequence of cycles, and preemption loops."""
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from typing import cast, overload
 
 import msgspec
@@ -41,15 +41,14 @@ class Cycle(Sequence[Decision]):
 
     __slots__ = ("_decided", "_made")
 
-    def __init__(self, decided: Decisions) -> None:
-        """Create a Cycle from the engine's decisions."""
-        self._decided: Decisions | _Counts = decided
-        self._made: tuple[Decision, ...] | None = None
+    def __init__(self, decided: Decisions | _Counts, made: tuple[Decision, ...] | None = None) -> None:
+        """Create a Cycle from the engine's decisions, or from the counts and all decisions of a pickle."""
+        self._decided, self._made = decided, made
 
-    def __reduce__(self) -> "tuple[Callable[..., Cycle], tuple[_Counts, tuple[Decision, ...]]]":
+    def __reduce__(self) -> "tuple[type[Cycle], tuple[_Counts, tuple[Decision, ...]]]":
         """Pickle the counts and all decisions."""
         counts = _Counts(self.idle, self.admitted_count, self.evicted_count, len(self), self.ahead)
-        return _made_already, (counts, self.decisions)
+        return Cycle, (counts, self.decisions)
 
     @property
     def idle(self) -> bool:
@@ -120,12 +119,6 @@ class Cycle(Sequence[Decision]):
         return f"<Cycle: {self.admitted_count} admitted, {preempting} preempting, {pending} pending>"
 
     _repr_html_ = repr_html
-
-
-def _made_already(counts: _Counts, decisions: tuple[Decision, ...]) -> Cycle:
-    cycle = Cycle.__new__(Cycle)
-    cycle._decided, cycle._made = counts, decisions  # noqa: SLF001 - of this module
-    return cycle
 
 
 class Loop(msgspec.Struct, frozen=True):

@@ -5,6 +5,7 @@ Source: `pkg/controller/admissionchecks/multikueue/clusterqueue.go`.
 
 from collections import Counter
 from collections.abc import Mapping
+from typing import Any
 
 import msgspec
 
@@ -28,11 +29,7 @@ def automated(manager: Cluster, workers: Mapping[str, Cluster]) -> tuple[list[Cl
     """
     if not manager.configuration.enabled("MultiKueueManagerQuotaAutomation"):
         return [], []
-    configs = {
-        doc["metadata"]["name"]: doc.get("spec") or {}
-        for doc in manager.manifest.others
-        if doc.get("kind") == "MultiKueueConfig"
-    }
+    configs = configs_of(manager)
     spec_of = {
         check.name: configs.get(str((check.parameters or {}).get("name")), {})
         for check in manager.admission_checks
@@ -53,6 +50,15 @@ def automated(manager: Cluster, workers: Mapping[str, Cluster]) -> tuple[list[Cl
         else:
             found.append(changed)
     return found, problems
+
+
+def configs_of(manager: Cluster) -> dict[str, dict[str, Any]]:
+    """Return the specs of the manager's MultiKueueConfigs by name."""
+    return {
+        doc["metadata"]["name"]: doc.get("spec") or {}
+        for doc in manager.manifest.others
+        if doc.get("kind") == "MultiKueueConfig"
+    }
 
 
 def totals_of(keys: set[str], names: list[str], workers: Mapping[str, Cluster]) -> dict[str, int]:

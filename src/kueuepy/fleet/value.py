@@ -20,7 +20,7 @@ from kueuepy.errors import InvalidSpecError, NotFoundError, UnsupportedError
 from kueuepy.errors.arguments import checked_methods
 from kueuepy.errors.problems import suggestion
 from kueuepy.errors.words import counted, first_of
-from kueuepy.fleet.automation import CONTROLLER, automated, totals_of
+from kueuepy.fleet.automation import CONTROLLER, automated, configs_of, totals_of
 from kueuepy.fleet.dispatchers import AllAtOnce, Dispatcher, DispatcherName, Incremental, dispatcher_of
 from kueuepy.look.notebook import Sheet, repr_html
 from kueuepy.objects import ClusterQueue
@@ -396,11 +396,7 @@ def _sync(given: Any, workers: tuple[str, ...]) -> dict[str, Seconds]:
 
 def _checks(manager: Cluster, workers: tuple[str, ...]) -> dict[str, tuple[str, ...]]:
     """Return the clusters of each MultiKueue check of the manager, in the order of its MultiKueueConfig."""
-    configs = {
-        doc["metadata"]["name"]: tuple((doc.get("spec") or {}).get("clusters") or ())
-        for doc in manager.manifest.others
-        if doc.get("kind") == "MultiKueueConfig"
-    }
+    configs = {name: tuple(spec.get("clusters") or ()) for name, spec in configs_of(manager).items()}
     for config, names in configs.items():
         for name in names:
             if name not in workers:

@@ -50,14 +50,16 @@ class Groups:
         of: The index of the group that each row belongs to.
         count: The number of groups; a group can be empty.
         bounds: The position of the first row of each group, followed by the number of rows.
+        sizes: The number of rows of each group.
     """
 
-    __slots__ = ("bounds", "count", "of", "rows")
+    __slots__ = ("bounds", "count", "of", "rows", "sizes")
 
     def __init__(self, rows: NDArray[np.int64], of: NDArray[Any], count: int) -> None:
         """Store the rows, which are already sorted by group."""
         self.rows, self.of, self.count = rows, of, count
         self.bounds = np.searchsorted(of, np.arange(count + 1))
+        self.sizes = np.diff(self.bounds)
 
     @classmethod
     def by(cls, codes: NDArray[Any], count: int) -> "Groups":
@@ -71,11 +73,6 @@ class Groups:
         own = codes[rows]
         order = order_of(own, count)
         return cls(rows[order], own[order], count)
-
-    @property
-    def sizes(self) -> NDArray[np.int64]:
-        """The number of rows of each group."""
-        return np.diff(self.bounds)
 
     @property
     def firsts(self) -> NDArray[np.bool_]:

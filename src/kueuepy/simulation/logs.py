@@ -345,7 +345,7 @@ def _read_sacct(source: Source, map: Mapping[str, str] | None = None) -> JobColu
         raise InvalidSpecError(f'map: "{next(iter(chosen))}" is set by the format sacct; only the queue can be chosen')
     if source.text.lstrip()[:1] == "{":
         entries = [_entry(job) for job in source.json(_Slurm, "the output of sacct --json").jobs]
-        fields: Iterable[str] = entries[0] if entries else _ENTRY
+        fields: Iterable[str] = _entry({})
     else:
         lines = csv.DictReader(source.text.splitlines(), delimiter="|", quoting=csv.QUOTE_NONE)
         entries, fields = list(lines), lines.fieldnames or ()
@@ -364,22 +364,6 @@ def _read_sacct(source: Source, map: Mapping[str, str] | None = None) -> JobColu
 class _Slurm(msgspec.Struct):
     jobs: list[dict[str, Any]]
     kind: str = ""
-
-
-_ENTRY = (
-    "JobID",
-    "Account",
-    "Partition",
-    "QOS",
-    "User",
-    "State",
-    "Submit",
-    "Start",
-    "ElapsedRaw",
-    "Timelimit",
-    "NNodes",
-)
-"""Fields that each job of `sacct --json` has."""
 
 
 def _entry(job: dict[str, Any]) -> dict[str, str | None]:
