@@ -7,7 +7,7 @@ import pytest
 
 import kueuepy as kq
 from kueuepy.cli import main
-from kueuepy.engine.tables import UNLIMITED
+from kueuepy.tables.columns import UNLIMITED
 from teams import workload
 
 

@@ -7,16 +7,14 @@ from typing import TYPE_CHECKING
 
 from kueuepy._core import Engine, Quantity, Tables
 from kueuepy.errors import NotFoundError
-from kueuepy.look.notebook import MOST_ROWS, Sheet
 from kueuepy.tables import Categorical, Column, Columns
-from kueuepy.tables.columns import categorical, columns_of, own_units
+from kueuepy.tables.columns import UNLIMITED, Amounts, categorical, columns_of, dates, quantity_text, unit_of
 
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
 
-UNLIMITED = 2**63 - 1
 """The value of a limit that is not set."""
 
 
@@ -45,7 +43,7 @@ class ShareTable(Columns):
     """
 
 
-class Grid(Columns):
+class Grid(Amounts):
     """A table of numbers for each combination of a node of the cohort forest, a flavor and a resource.
 
     Each table row is one existing node with one flavor and resource for which the node or a descendant has quota or
@@ -63,7 +61,6 @@ class Grid(Columns):
     """
 
     __slots__ = ("_tables", "flavor_resources", "nodes")
-    facts: tuple[str, ...] = ()
 
     def __init__(self, engine: Engine) -> None:
         """Create a table of the engine's current state."""
@@ -138,23 +135,10 @@ class Grid(Columns):
         """Return the table with Kubernetes quantities such as `9` and `32Gi`, or `unlimited` where no limit is set."""
         resources = self["resource"]
         texts = {
-            fact: [_written(resources[row], int(amount)) for row, amount in enumerate(self._columns[fact])]
+            fact: [quantity_text(resources[row], int(amount)) for row, amount in enumerate(self._columns[fact])]
             for fact in self.facts
         }
         return Columns({name: texts.get(name, self[name]) for name in self.names})
-
-    def _column(self, name: str) -> Column:
-        """Return a column, with amounts in the unit of the resource."""
-        column = self._columns[name]
-        return own_units(column, self._columns["resource"]) if name in self.facts else column
-
-    def sheets(self) -> tuple[Sheet]:
-        """Return the first rows, with Kubernetes quantities."""
-        rows = [
-            [_written(row["resource"], row[name]) if name in self.facts else row[name] for name in self.names]
-            for row in Columns(self._columns).rows(MOST_ROWS)
-        ]
-        return (Sheet(self.names, rows, total=len(self)),)
 
     def _long(self) -> dict[str, Column]:
         import numpy as np  # noqa: PLC0415 - only on use
@@ -220,21 +204,12 @@ def queue_table(engine: Engine) -> QueueTable:
 
 def workload_table(engine: Engine) -> WorkloadTable:
     """Return all workloads."""
-    import numpy as np  # noqa: PLC0415 - only on use
-
     columns = columns_of(engine.workload_columns())
     columns["created"] = columns["created"].view("M8[ns]")
-    columns["reserved"] = np.where(columns["reserved"] < 0, _NAT, columns["reserved"]).view("M8[ns]")
+    columns["reserved"] = dates(columns["reserved"], columns["reserved"] < 0)
     return WorkloadTable(columns)
-
-
-_NAT = -(2**63)
-
-
-def _written(resource: str, amount: int) -> str:
-    return "unlimited" if amount == UNLIMITED else Quantity.format(resource, amount)
 
 
 def _own(resource: str, amount: int | None) -> float:
     """Return an amount in the unit of its resource; infinity if it is unlimited."""
-    return math.inf if amount is None else amount / (1000 if resource == "cpu" else 1)
+    return math.inf if amount is None else amount / unit_of(resource)

@@ -19,6 +19,7 @@ from kueuepy.objects import SECOND, Configuration, ResourceFlavor
 from kueuepy.profiles.version import describe
 from kueuepy.scheduler import Scheduler
 from kueuepy.session.session import Session, session_of
+from kueuepy.tables.columns import UNLIMITED
 from kueuepy.topology import RackMap
 
 K = TypeVar("K", bound=Hashable)
@@ -26,7 +27,6 @@ K = TypeVar("K", bound=Hashable)
 PENDING, RESERVED, ADMITTED, EVICTED, GONE = range(1, 6)
 """States of a workload: pending; with quota, before its admission checks are ready; admitted; evicted, but still with
 quota; finished, deleted or deactivated. The state 0 means that the workload has not been submitted yet."""
-UNLIMITED = 2**63 - 1
 _GIB = 2**30
 _PER_CORE = 1000
 

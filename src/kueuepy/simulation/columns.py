@@ -16,7 +16,7 @@ from kueuepy.objects import SECOND, Workload
 from kueuepy.objects.times import LATEST, LONGEST
 from kueuepy.simulation.values import SPAN, SPAN_OR_NEVER, TIME, TIME_OR_UNKNOWN, Column, Kind, amount, whole
 from kueuepy.tables import Categorical, Columns
-from kueuepy.tables.columns import concatenated
+from kueuepy.tables.columns import concatenated, dates
 
 ALIASES = {"gpu": "nvidia.com/gpu", "mem": "memory", "duration": "runtime", "local_queue": "queue"}
 """Alternative names of columns."""
@@ -85,7 +85,7 @@ def public_column(name: str, columns: Mapping[str, Any] | Columns) -> Any:
         # The internal columns mark a missing time with -1.
         absent = column < 0
         if len(column) and int(columns["submit"].min()) >= EPOCHAL:
-            return (np.where(absent, _NAT, column) if absent.any() else column).view("M8[ns]")
+            return dates(column, absent) if absent.any() else column.view("M8[ns]")
         return np.where(absent, np.nan, column / SECOND)
     return np.where(column < 0, np.inf, column / SECOND) if name == "runtime" else public_given(name, column)
 
@@ -95,9 +95,6 @@ def public_given(name: str, column: Any) -> Any:
     if name in SPANS and name != "runtime":
         return np.where(column < 0, np.inf if name == "limit" else np.nan, column / SECOND)
     return column / 1000 if name == "cpu" else column
-
-
-_NAT = np.iinfo(np.int64).min
 
 
 def name_of_row(row: int) -> str:

@@ -4,7 +4,6 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from kueuepy._core import Quantity
 from kueuepy.cluster import Cluster
@@ -16,7 +15,7 @@ from kueuepy.simulation.measures import BOUND
 from kueuepy.simulation.prepare import Prepared
 from kueuepy.simulation.recorded import TABLES, PreemptionLoop, UsageSeries
 from kueuepy.tables import Columns
-from kueuepy.tables.columns import concatenated, exact, is_named
+from kueuepy.tables.columns import concatenated, dates, exact, is_named
 
 _OWN = ("queue", "submit", "runtime", "pods", "priority", "name", "uid")
 
@@ -144,12 +143,8 @@ def job_columns(
             found[_free(name, found, jobs.names)] = jobs[name]
     if start >= EPOCHAL:
         times_of = {"submit": submit_at, "first_start": core["first_start"], "end": core["end"]}
-        found |= {_free(f"{name}_time", found, ()): _times(at, start) for name, at in times_of.items()}
+        found |= {_free(f"{name}_time", found, ()): dates(at + start, at < 0) for name, at in times_of.items()}
     return found
-
-
-def _times(after: NDArray[np.int64], start: int) -> NDArray[Any]:
-    return np.where(after < 0, np.iinfo(np.int64).min, after + start).view("M8[ns]")
 
 
 def _free(name: str, found: Mapping[str, Any], given: Sequence[str]) -> str:

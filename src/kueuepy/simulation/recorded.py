@@ -7,15 +7,13 @@ from typing import TYPE_CHECKING, Any, Literal
 import msgspec
 import numpy as np
 
-from kueuepy._core import Quantity
 from kueuepy.errors import StateError
 from kueuepy.errors.arguments import checked_methods
 from kueuepy.errors.words import counted, first_of
-from kueuepy.look.notebook import MOST_ROWS, Sheet
 from kueuepy.simulation.columns import name_of, public_given
 from kueuepy.simulation.grouped import resample
 from kueuepy.tables import Columns
-from kueuepy.tables.columns import exact, own_units, shown
+from kueuepy.tables.columns import Amounts
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -107,36 +105,14 @@ class DecisionsTable(Columns):
     """
 
 
-class Amounts(Columns):
+class PairAmounts(Amounts):
     """A table with amounts, such as `used` and `nominal`; each row names the flavor and resource of its amounts."""
 
-    def _column(self, name: str) -> Any:
-        """Return a column, with amounts in the unit of the resource."""
-        column = self._columns[name]
-        return own_units(column, self._columns["flavor_resource"]) if name in _AMOUNTS else column
-
-    def sheets(self) -> tuple[Sheet]:
-        """Return the first rows for display, with amounts as Kubernetes writes them."""
-        rows = [
-            [
-                _text_of(row["flavor_resource"], row[name]) if name in _AMOUNTS else shown(row[name])
-                for name in self.names
-            ]
-            for row in exact(self).rows(MOST_ROWS)
-        ]
-        return (Sheet(self.names, rows, total=len(self)),)
+    facts = ("used", "nominal", "borrowed", "idle")
+    resources = "flavor_resource"
 
 
-def _text_of(pair: str, amount: float) -> str:
-    """Format an internal amount as Kubernetes writes it."""
-    return "unlimited" if amount >= _UNLIMITED else Quantity.format(pair.rpartition("/")[2], round(amount))
-
-
-_UNLIMITED = 2**63 - 1
-_AMOUNTS = ("used", "nominal", "borrowed", "idle")
-
-
-class UsageSeries(Amounts):
+class UsageSeries(PairAmounts):
     """Usage of each ClusterQueue over time, with one row per change of a value.
 
     Columns are `seconds` after the first submission, `cluster_queue`, `flavor_resource`, `used`, `nominal` and
@@ -162,7 +138,7 @@ class UsageSeries(Amounts):
         return resample(self, step, end)
 
 
-class IdleTable(Amounts):
+class IdleTable(PairAmounts):
     """Free quota that waiting jobs request, by cohort tree, flavor and resource, with one row per change.
 
     Columns are `seconds` after the first submission, `tree` (the root Cohort, or a ClusterQueue without a cohort),

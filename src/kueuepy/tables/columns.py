@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from kueuepy._core import arrow_stream
+from kueuepy._core import Quantity, arrow_stream
 from kueuepy.errors import InvalidSpecError, NotFoundError
 from kueuepy.errors.arguments import checked_methods
 from kueuepy.errors.libraries import imported
@@ -155,7 +155,7 @@ def own_units(values: NDArray[Any], resources: Categorical) -> NDArray[np.float6
 
     # The last unit is for the code -1 of a missing name.
     units = np.array([*map(unit_of, resources.names), 1])
-    return np.where(values == _UNLIMITED, np.inf, values / units[resources.codes])
+    return np.where(values == UNLIMITED, np.inf, values / units[resources.codes])
 
 
 def times(values: Iterable[Timestamp | None]) -> NDArray[Any]:
@@ -165,9 +165,21 @@ def times(values: Iterable[Timestamp | None]) -> NDArray[Any]:
     return np.array([_NAT if value is None else value.value for value in values], np.int64).view("M8[ns]")
 
 
+def dates(nanoseconds: NDArray[np.int64], absent: NDArray[np.bool_]) -> NDArray[Any]:
+    """Convert nanoseconds since the epoch to `datetime64[ns]` in UTC, with NaT where a time is absent."""
+    import numpy as np  # noqa: PLC0415 - only on use
+
+    return np.where(absent, _NAT, nanoseconds).view("M8[ns]")
+
+
+def quantity_text(resource: str, amount: float) -> str:
+    """Format an internal amount as Kubernetes writes it; the name of a flavor may precede the resource after a `/`."""
+    return "unlimited" if amount >= UNLIMITED else Quantity.format(resource.rpartition("/")[2], round(amount))
+
+
 # NumPy stores NaT as the smallest integer, and the core an unlimited quota as the largest.
 _NAT = -(2**63)
-_UNLIMITED = 2**63 - 1
+UNLIMITED = 2**63 - 1
 Column = Any  # an array, a Categorical, or a list of texts
 
 
@@ -310,6 +322,35 @@ class Columns:
         return (Sheet(self.names, rows, total=len(self)),)
 
     _repr_html_ = repr_html
+
+
+class Amounts(Columns):
+    """A table with amounts, which it holds as the core's integers and returns in the unit of each row's resource.
+
+    Attributes:
+        facts: The columns with amounts.
+        resources: The column that names the resource of each row.
+    """
+
+    __slots__ = ()
+    facts: tuple[str, ...] = ()
+    resources = "resource"
+
+    def _column(self, name: str) -> Column:
+        """Return a column, with amounts in the unit of the resource."""
+        column = self._columns[name]
+        return own_units(column, self._columns[self.resources]) if name in self.facts else column
+
+    def sheets(self) -> tuple[Sheet]:
+        """Return the first rows for display, with amounts as Kubernetes writes them."""
+        rows = [
+            [
+                quantity_text(row[self.resources], row[name]) if name in self.facts else shown(row[name])
+                for name in self.names
+            ]
+            for row in exact(self).rows(MOST_ROWS)
+        ]
+        return (Sheet(self.names, rows, total=len(self)),)
 
 
 def shown(value: Any) -> Any:

@@ -15,7 +15,6 @@ from kueuepy.cluster import Cluster
 from kueuepy.engine.decisions import Preempting
 from kueuepy.engine.nodes import path_of, roots
 from kueuepy.engine.records import NO_CONDITION
-from kueuepy.engine.tables import UNLIMITED
 from kueuepy.errors import InvalidSpecError, NotFoundError
 from kueuepy.errors.problems import suggestion
 from kueuepy.errors.words import counted, verb
@@ -34,6 +33,7 @@ from kueuepy.objects import (
 from kueuepy.objects.queue import quotas_of
 from kueuepy.scheduler import Scheduler
 from kueuepy.session.session import session_of
+from kueuepy.tables.columns import UNLIMITED
 
 HIGH = 1_000_000_000
 """A priority higher than that of all other workloads."""

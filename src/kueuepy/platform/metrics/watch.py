@@ -7,7 +7,6 @@ from threading import RLock
 
 from kueuepy.engine.locks import survives_fork
 from kueuepy.engine.records import BacklogView, ClusterQueueView, CohortView, LocalQueueView, UnadmittedView
-from kueuepy.engine.tables import UNLIMITED
 from kueuepy.errors.arguments import checked_methods
 from kueuepy.objects import Timestamp
 from kueuepy.platform.metrics.series import Histogram, Series, exposition
@@ -15,6 +14,7 @@ from kueuepy.platform.visibility import EventTable, SchedulerEvent, drain_events
 from kueuepy.profiles import has_metric
 from kueuepy.scheduler import Scheduler
 from kueuepy.session.session import session_of
+from kueuepy.tables.columns import UNLIMITED
 
 _WAITING = "Number of pending workloads: active ones, which a cycle will consider, and inadmissible ones."
 _TEXTS = {
