@@ -47,6 +47,7 @@ class Cycle(Sequence[Decision]):
 
     def __reduce__(self) -> "tuple[type[Cycle], tuple[_Counts, tuple[Decision, ...]]]":
         """Pickle the counts and all decisions."""
+        # The decisions of the core cannot be pickled, but the Python objects made from them can.
         counts = _Counts(self.idle, self.admitted_count, self.evicted_count, len(self), self.ahead)
         return Cycle, (counts, self.decisions)
 

@@ -108,6 +108,7 @@ def _subjects(state: SchedulerState, item: Any) -> Sequence[Question | Workload 
         return (item,)
     if isinstance(item, str):
         return (state.id_of(item),)
+    # The core reads plain rows itself, which is much faster than making a Workload.
     row = question_of_row(item, state.covered) if type(item) is dict else None
     return _workloads(state, item) if row is None else (row,)
 
@@ -157,6 +158,7 @@ def _largest(state: SchedulerState, asked: Question, pod_set: int, *, preempting
         NotFoundError: The largest count is 0 because the workload's queue does not exist.
     """
     count = state.engine.largest_count(asked, pod_set, preempting)
+    # A queue that does not exist also gives 0, but is a mistake in the question.
     if count == 0:
         answer = state.engine.ask_one(asked, ())
         if isinstance(answer, Pending) and not answer.cluster_queue:
@@ -341,6 +343,7 @@ def outcome(engine: Engine, key: str) -> Outcome:
         return Outcome("Finished")
     if admission is None:
         return Outcome("Pending", reason=conditions.get("QuotaReserved", NO_CONDITION).reason)
+    # An evicted workload stays Admitted until its pods have stopped.
     status = next((name for name in ("Evicted", "Admitted") if name in holds), "QuotaReserved")
     flavors = {one.name: {r: flavor for r, (flavor, _) in one.resources.items()} for one in admission.pod_sets}
     return Outcome(status, flavors)

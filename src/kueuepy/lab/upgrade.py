@@ -199,6 +199,7 @@ def _alone(cluster: Cluster, first: Release, second: Release) -> Iterator[tuple[
         elif rule.holds_in(second) and not rule.holds_in(first):
             yield rule.name, _under(cluster, first, {}, added=(rule.name,))
     for name, on in _gates(cluster, first, second):
+        # A gate that this release lacks or locks cannot be set; `_without` tries it in the other one.
         if name in DEFAULTS[first] and name not in LOCKED[first]:
             yield name, _under(cluster, first, {name: on})
 

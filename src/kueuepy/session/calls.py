@@ -109,6 +109,7 @@ class Apply(Call, frozen=True):
             changed, found = with_status_of(known, obj), state.id_of(obj.key)
             # Kueue itself may have deactivated the workload since it was applied.
             active = state.engine.status_details(found).active
+            # Kueue queues an inadmissible workload again only after a change of its spec.
             is_new = not same_spec(msgspec.structs.replace(known, active=active), changed)
             update = partial(state.engine.update, found, changed, changed=is_new)
             return (update, *store.workloads.putting(obj.key, changed))
@@ -276,6 +277,7 @@ class Cycle(Call, frozen=True):
         if state.decided:
             state.add_admissions()
         engine, decided = state.engine, state.decided
+        # The steps run only in `commit`, which lets no signal come between the cycle and its decisions.
         run = executed((partial(engine.settle), partial(engine.decide, state.not_modelled)))
         return (partial(decided.extend, run), partial(decided.__getitem__, -1))
 
@@ -292,6 +294,7 @@ class Settle(Call, frozen=True):
     def steps(self, state: SchedulerState) -> Sequence[Step]:
         """Run the cycles; this step alone executes Python."""
         waits = state.configuration.wait_for_pods_ready
+        # Admission in one cohort tree then waits for the pods of another.
         apart = waits is None or not waits.block_admission
         return (partial(settle, state.engine, lambda: Cycle().do(state)[0], self.max_cycles, apart=apart),)
 
@@ -321,6 +324,7 @@ def with_status_of(known: Workload, obj: Workload) -> Workload:
 def _kinds(of: type[Call]) -> Iterator[type[Call]]:
     """Yield the classes of calls as they are written; an `Apply` is written as a `_WrittenApply`."""
     for kind in of.__subclasses__():
+        # An Apply contains an object of any kind, which no decoder can choose by itself.
         if kind not in (Apply, OfWorkload):
             yield kind
         yield from _kinds(kind)

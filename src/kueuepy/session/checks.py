@@ -153,6 +153,7 @@ def answer(check: Check, request: CheckRequest) -> CheckAnswer | None:
     """
     try:
         answered = _answered(check, request)
+    # A check that asks the Scheduler it was called by starts a cycle, and so itself, again.
     except RecursionError as error:
         raise InvalidSpecError(
             f'AdmissionCheck "{request.check.name}": its function exceeds the recursion limit of Python; it must not '
@@ -166,6 +167,7 @@ def answer(check: Check, request: CheckRequest) -> CheckAnswer | None:
             "a CheckAnswer, or None"
         )
     state = request.state
+    # Most functions answer Pending at each call; only a new message is worth a change of the status.
     news = answered.state != "Pending" or answered.message not in (None, state.message)
     return answered if news else None
 
@@ -205,6 +207,7 @@ def check_updates(workload: Workload, name: str, state: CheckState, updates: tup
         raise InvalidSpecError(f"{where}: changes; it must stay as it is while the check is Ready")
 
 
+# The defaults of a ProvisioningRequestConfig in the CRD.
 _DEFAULT_RETRIES = {"backoffBaseSeconds": 60, "backoffMaxSeconds": 1800, "backoffLimitCount": 3}
 
 
@@ -296,6 +299,7 @@ class Provisioning:
         if attempt > limit:
             return CheckAnswer("Rejected", "Not provisioned")
         wait = base * 2 ** (attempt - 1)
+        # Kueue limits the doubled delays only: a base above the maximum counts in full.
         if attempt > 1 and longest:
             wait = min(wait, longest)
         return CheckAnswer("Retry", "Retrying after failure: Not provisioned", requeue_after=wait)
@@ -315,6 +319,7 @@ def _needs_nodes(workload: Workload, managed: Collection[str]) -> bool:
     counts = {one.name: one.count for one in admission.pod_set_assignments} if admission else {}
     return any(
         pod_set.count > 0
+        # The admission can have fewer pods than the pod set, even none.
         and counts.get(pod_set.name, pod_set.count) != 0
         and (not managed or _uses(pod_set.template.get("spec") or {}, managed))
         for pod_set in workload.pod_sets

@@ -47,6 +47,7 @@ def resized(state: SchedulerState, one: SubmittedWorkload) -> Resized:
     slices = list(_slices(state, one.job))
     if not slices:
         return Resized(one.workload.key, one)
+    # Two slices exist while the newer one waits; it is the newer one that the job replaces.
     before = slices[-1]
     old, asked = _counts(before), _counts(one.workload)
     if old.keys() != asked.keys():
@@ -56,6 +57,7 @@ def resized(state: SchedulerState, one: SubmittedWorkload) -> Resized:
     if old == asked:
         return Resized(before.key)
     holds_quota = state.engine.admission(state.id_of(before.key)) is not None
+    # Only pods that are added to a running job need quota of their own, and so a second Workload.
     if not holds_quota or all(asked[name] <= old[name] for name in old):
         pod_sets = tuple(msgspec.structs.replace(pod_set, count=asked[pod_set.name]) for pod_set in before.pod_sets)
         return Resized(before.key, None, msgspec.structs.replace(before, pod_sets=pod_sets))
@@ -78,6 +80,7 @@ def _replacing(state: SchedulerState, one: SubmittedWorkload, before: Workload) 
     """Return a new slice, whose name is made from the first generation of the job that results in an unused name."""
     assert one.job is not None
     metadata = one.job["metadata"]
+    # A job that is submitted again without a generation has at least the second one.
     first = int(metadata.get("generation") or 2)
     for generation in count(first):
         job = {**one.job, "metadata": {**metadata, "generation": generation}}

@@ -108,6 +108,7 @@ def from_bytes(data: bytes, *, name: str = "saved state") -> SchedulerState:
     except (msgspec.DecodeError, RecursionError, UnicodeDecodeError) as error:
         raise InvalidSpecError(f"{name}: is damaged: {error}") from None
     engine = Engine.load(saved.engine)
+    # The number of threads belongs to the machine, not to the state.
     engine.set_threads(*for_cycles(None))
     return SchedulerState(engine, saved.configuration, saved.related, store, saved.count)
 
@@ -131,6 +132,7 @@ def _payload(data: bytes, name: str) -> bytes:
 def is_saved(path: str | os.PathLike[str]) -> bool:
     """Return whether the start of a file has the form of a saved state. Only the beginning of the file is read."""
     with suppress(OSError), Path(path).open("rb") as file:
+        # MessagePack writes one byte for the array, and at most two before the text.
         return FORMAT.encode() in file.read(1 + 2 + len(FORMAT))
     return False
 

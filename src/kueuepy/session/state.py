@@ -79,6 +79,7 @@ class SchedulerState:
     def add_admissions(self) -> None:
         """Store the admissions of the latest cycles, for later explanations; to store them twice changes nothing."""
         decided = self.decided
+        # Most cycles admit nothing; they must not copy a store that forks share.
         if any(decisions is not None and decisions.admitted for decisions in decided):
             self.store = self.store.for_change()
             for decision in chain.from_iterable(decisions.all() for decisions in decided if decisions is not None):
@@ -101,6 +102,7 @@ class SchedulerState:
         found = self.engine.find(full)
         if found >= 0:
             return found
+        # The name of a Workload has a suffix that few users know; they know the name of the job.
         named = [known for known in self.store.jobs.keys() if full in self._names_of_job(known)]  # noqa: SIM118
         if len(named) == 1:
             return self.engine.find(named[0])
@@ -169,6 +171,7 @@ class SchedulerState:
                 objects.of(api.Cohort),
                 objects.of(api.AdmissionCheck),
             )
+            # Objects are immutable, so comparing identities is enough, and faster than searching them again.
             if not self._searched[0] or any(a is not b for a, b in zip(self._searched[0], given, strict=True)):
                 self._searched = (given, tuple(map(str, unmodelled(*given))))
             self.known_not_modelled = self._searched[1]

@@ -379,7 +379,7 @@ def compare(
         run.run(progress=tell or False)
         if tell is not None:
             tell(run.progress())
-        results[name] = run.result()
+        results[name] = run.close()
         results[name].policy = name
     return Comparison(results)
 

@@ -28,6 +28,7 @@ def of_cohorts(run: Recorded, pair: str) -> float:
 def _beyond(run: Recorded, pair: str, of_queues: float) -> float:
     seconds = run.seconds - run.warmup
     extra = float(run.totals["nominal"].get(pair, 0.0)) - float(of_queues)
+    # A smaller difference is the rounding error of the sums.
     return extra / _NANO / seconds if seconds > 0 and extra > 1e-9 * of_queues else 0.0
 
 
@@ -242,6 +243,7 @@ def _pair_of(name: str, pair: str, value: dict[str, float]) -> str:
 
 def _of_jobs(scope: Scope, field: str) -> Interval:
     rows = np.flatnonzero(scope.mask)
+    # Neighbours wait for each other; batches must keep them together.
     order = rows[np.argsort(scope.run.jobs["submit"][rows], kind="stable")]
     name, percent = statistic(field)
     _, values = job_values(scope.run.jobs, order, scope.bound)[name]
@@ -258,6 +260,7 @@ def _of_time(scope: Scope, field: str, pair: str, value: float) -> Interval:
         raise InvalidSpecError("the window is empty")
     if field == "throughput":
         done = scope.mask & is_named(scope.run.jobs["state"], "Finished")
+        # By submission: a period in which few jobs arrive cannot finish many.
         counts, _ = np.histogram(scope.run.jobs["submit"][done], edges)
         return of_pieces(value, (counts * _HOUR / np.diff(edges)).tolist())
     require(scope.run, "interval", "usage")
@@ -420,6 +423,7 @@ class Effects:
 
     def _effect(self, name: str, rows: NDArray[np.int64]) -> Effect:
         submit = self._pair[0].jobs["submit"][rows]
+        # In the order of arrival, as batches need it.
         rows = rows[np.argsort(submit, kind="stable")]
         low, high = _between(self.difference[rows])
         first, second = (float(waits[rows].mean()) if len(rows) else 0.0 for waits in self._waits)

@@ -33,6 +33,7 @@ def draws(seed: int, name: str, n: int) -> NDArray[np.float64]:
     """
     if seed < 0:
         raise InvalidSpecError(f"seed: {seed}; it must be 0 or more")
+    # The hash() of a text would be another one in each process.
     return np.random.Generator(np.random.PCG64(np.random.SeedSequence([seed, crc32(name.encode())]))).random(n)
 
 

@@ -264,6 +264,7 @@ def kpis_of(
     # The core integrates the whole run exactly, even if no usage was recorded.
     totals = _totals(run) if whole else integrals(run, low, high)
     part = totals if whole and where is None else of_runs(run, low, high, mask)
+    # The usage of a queue does not tell its jobs apart; their runs do.
     if where is not None:
         totals["used"] = part["held"]
     if not whole:
@@ -305,6 +306,7 @@ def kpis_of(
         starved=_starved(run, mask),
         cost=None if prices is None else _cost(used_hours, prices),
     )
+    # Not a field: fields are shown, compared and saved.
     found.__dict__["scope"] = Scope(run, mask, low, high, ends, bound, where is not None)
     return found
 

@@ -81,6 +81,7 @@ class FleetTables:
             # Assignments of all clusters become one list, so the codes of later clusters move.
             columns["assignment"] = np.where(columns["assignment"] >= 0, columns["assignment"] + offset, -1)
             offset += len(core.assigned())
+            # On the manager, the run of a dispatched job never starts; its copy runs on a worker.
             if site == 0:
                 local = ~np.isnan(columns["start"])
                 columns = {name: column[local] for name, column in columns.items()}
@@ -137,6 +138,7 @@ class FleetTables:
         """Return the time integrals of all workers; ClusterQueues of the manager contribute only waits."""
         manager, *workers = (dict(core.figures()) for core in self._sites)
         queues = {
+            # The manager reserves the same quota again; counted with the workers, usage would be doubled.
             name: {**figures, "cells": {}, "blocked": 0.0, "somebody_waits": 0.0}
             for name, figures in manager["queues"].items()
         }
@@ -159,6 +161,7 @@ class FleetTables:
             # A job waits until it runs on a worker, not until the manager reserves quota.
             "waits": float(jobs["waited"][np.asarray(jobs["counted"])].sum()) * SECOND,
             "most_waiting": manager["most_waiting"],
+            # Periods in which workers borrow overlap, so their sum has no meaning.
             "borrowing": max((view["borrowing"] for view in workers), default=0.0),
             "assigned": [given for core in self._sites for given in core.assigned()],
             "copied": [[_amounts(given) for given in core.assigned()] for core in self._sites[1:]],
@@ -189,6 +192,7 @@ def _chosen(mask: Any, column: Any, other: Any) -> Any:
 
 
 _OUTCOMES = ("Won", "Lost", "Evicted", "Withdrawn", "Present")
+# A loop of dispatching repeats by time, not by cycles.
 _LOOP_PERIOD = 0
 
 

@@ -229,6 +229,7 @@ def delay_options(delays: Sequence[Delay], seed: int, changed: Callable[[Any], l
         if isinstance(delay, CheckDelay):
             if not 0 <= delay.fails <= 1:
                 raise InvalidSpecError(f"{where}: fails {delay.fails!r:.99}; it must be from 0 to 1")
+            # The name keeps the draws of a delay the same, whatever other delays a run has.
             times = _table(seed, f"check {delay.check}", delay.delay)
             fails = _parts(seed, f"fails {delay.check}")
             objects = [] if delay.capacity is None else changed(delay.capacity)
@@ -281,6 +282,7 @@ def _table(seed: int, name: str, times: Distribution | Any) -> list[int]:
 
 
 def _parts(seed: int, name: str) -> list[int]:
+    # Whole numbers compare equally on every machine.
     found: list[int] = np.floor(draws(seed, name, TABLE) * _WHOLE).astype(np.int64).tolist()
     return found
 
@@ -560,6 +562,7 @@ def _event(entry: Any) -> Event:
         raise InvalidSpecError(f"{unknown[0]}: is unknown; there are {', '.join((*_WHEN, *_WHAT))}")
     what = _WHAT[given[0]](entry[given[0]])
     event = Event(what=what, **{name: entry[name] for name in _WHEN if name in entry})
+    # Only here can the error name the line of the file.
     event.occurrences("event", 0)
     return event
 

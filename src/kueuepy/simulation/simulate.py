@@ -41,6 +41,7 @@ if TYPE_CHECKING:
     from kueuepy.simulation.model import Time
 
 
+# Seconds between two reports; people cannot read faster.
 _OFTEN = 0.1
 
 
@@ -99,6 +100,7 @@ class Teller:
         self._last = now
         if self._tell is not None:
             self._tell(look())
+        # A bar for a simulation of less than a second would only flicker.
         elif self._shows and (self._bar is not None or now - self._begin > 1):
             self._show(look())
 
@@ -195,6 +197,7 @@ class Simulation:
         self._turn = Turn("this Simulation")
         delays: Any = settings.get("delays", ())
         chosen: dict[str, Any] = {**settings, "events": tuple(settings.get("events", ()))}
+        # A dict gives each cluster of a fleet its own delays.
         chosen["delays"] = delays if isinstance(delays, dict) else tuple(delays)
         kind = FleetPrepared if isinstance(cluster, Fleet) else Prepared
         self._run: Prepared = kind(cluster, jobs, Settings(**chosen), threads=threads)
@@ -240,6 +243,7 @@ class Simulation:
                 run.asking.call(tell.maybe, self.progress)
         finally:
             tell.close()
+        # The core stops at its last event, and the time shown is the one that was asked for.
         run.reached = max(run.reached, 0 if until is None else end)
         self._check_loop()
 
@@ -364,6 +368,7 @@ class Simulation:
     @_alone
     def result(self) -> Result:
         """Return the result up to the current virtual time; the simulation can continue afterwards."""
+        # A result ends its run, and this one goes on.
         return result_of(self._run.copy())
 
     @_changes

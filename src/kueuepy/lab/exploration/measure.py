@@ -63,6 +63,7 @@ def figures_of(result: Result) -> dict[str, float]:
         value = getattr(result.kpis, name)
         if isinstance(value, dict):
             found |= {f"{name} {part}": float(value.get(part, 0.0)) for part in parts_of.get(name, pairs)}
+        # Only `figures` gets prices; without them there is no cost.
         elif name != "cost":
             found[name] = math.nan if value is None else float(value)
     return found
@@ -457,6 +458,7 @@ def _as_code(text: str) -> str:
     line = " ".join(text.split())
     if not set(line) & set("`|\\"):
         return f"`{line}`"
+    # Nothing can be escaped within backquotes; within <code>, references stand for any character.
     return f"<code>{''.join(one if one.isalnum() or one == ' ' else f'&#{ord(one)};' for one in line)}</code>"
 
 

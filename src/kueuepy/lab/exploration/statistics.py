@@ -85,6 +85,7 @@ def estimate(values: NDArray[np.float64], *, drawn: bool = True, signed: bool = 
         return Estimate(float("nan"), float("nan"), float("nan"), 0)
     mean = float(there.mean())
     half = student(n - 1) * float(there.std(ddof=1)) / n**0.5 if n > 1 and drawn else float("nan")
+    # What never was negative, such as a wait, has no bound below 0.
     low = mean - half if signed or float(there.min()) < 0 else float(np.maximum(mean - half, 0.0))
     return Estimate(mean, low, mean + half, n)
 

@@ -35,6 +35,7 @@ class Proportional:
     def act(self, env: QuotaEnv, observation: NDArray[np.float32], reward: float | None) -> Any:  # noqa: ARG002
         """Return the action that moves each number towards its proportional share."""
         rows = observation[:-2].reshape(-1, _PER_QUEUE)
+        # The observation has log1p of the number.
         waiting = np.expm1(rows[:, _WAITING])
         load = rows[:, _USED] + waiting / max(1.0, float(waiting.sum()))
         by_queue = dict(zip(env.queues, load / max(float(load.sum()), 1e-9), strict=True))

@@ -63,6 +63,7 @@ def _nominal_quotas(cluster: Cluster) -> list[str]:
         f"ClusterQueue/{queue.name}:quota[{flavor}/{quota.name}].nominalQuota"
         for queue in cluster.cluster_queues
         for flavor, quota in quotas_of(queue)
+        # The values of an episode are whole numbers, which a quota such as 500m is not.
         if float(Quantity(str(quota.nominal_quota))).is_integer()
     ]
 
@@ -79,6 +80,7 @@ def example_cluster() -> Cluster:
 
 def example_jobs(seed: int) -> Jobs:
     """Return one day of jobs; the seed also determines the load of each team."""
+    # 7 and 3 share no factor with 8, so that each seed loads the teams differently.
     rates = [(2 + (seed * 7 + 3 * index) % 8) for index in range(len(_TEAMS))]
     parts = [
         Jobs.poisson(team, f"{rate}/h", "1h", {_GPU: 2}, days=1, seed=seed)

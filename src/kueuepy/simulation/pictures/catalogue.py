@@ -202,6 +202,7 @@ def workers_of(run: Recorded) -> dict[str, int]:
     workers = getattr(run, "clusters", None)
     if workers is None:
         raise StateError("picture: needs a simulation of a Fleet")
+    # The last colour stands for all others together.
     most = MOST_NAMES if len(workers) <= MOST_NAMES else MOST_NAMES - 1
     return {name: index for index, name in enumerate(workers[:most])}
 
@@ -222,6 +223,7 @@ def work(run: Recorded) -> Any:
     for name in (name for name in jobs.names if is_resource(name)):
         asked = runtime * jobs["pods"] * jobs[name]
         total = float(asked.sum())
+        # As fractions of each resource, bytes do not outweigh GPUs.
         found += asked / total if total else 0.0
     return found if found.any() else np.ones(len(jobs))
 
@@ -259,13 +261,7 @@ def pair_of(run: Recorded, flavor_resource: str | None) -> str:
             raise InvalidSpecError("picture: there is no quota of any resource")
         nominal = run.totals["nominal"]
         return busiest({name: amount / nominal[name] if nominal.get(name) else 0.0 for name, amount in used.items()})
-    found = [
-        name
-        for name in used
-        if name == flavor_resource
-        or name.partition("/")[2] == flavor_resource
-        or name.partition("/")[0] == flavor_resource
-    ]
+    found = [name for name in used if flavor_resource in (name, *name.split("/", 1))]
     if flavor_resource in found or len(found) == 1:
         return flavor_resource if flavor_resource in found else found[0]
     raise InvalidSpecError(f'picture: flavor_resource: "{flavor_resource}"; it must be one of {", ".join(used)}')
