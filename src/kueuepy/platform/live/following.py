@@ -11,7 +11,7 @@ from kueuepy.engine.cycle import Cycle
 from kueuepy.engine.decisions import Decision
 from kueuepy.errors import KueueError
 from kueuepy.manifest import load
-from kueuepy.objects import SECOND, ClusterQueue, Cohort, FairSharing, LocalQueue, Object, ResourceFlavor, Taint
+from kueuepy.objects import SECOND, ClusterQueue, Cohort, FairSharing, LocalQueue, Object
 from kueuepy.platform.history import Conditions
 from kueuepy.platform.live.recording import CONFIGURATION, Change, reclaimable_pods
 from kueuepy.scheduler import Scheduler
@@ -25,8 +25,6 @@ RETRY_PERIOD = SECOND
 
 Source: `pkg/cache/queue/inadmissible_workloads.go:requeueBatchPeriod`.
 """
-# A taint that no workload tolerates.
-_TRIED = Taint("kueuepy.example.com/tried", "true", "NoSchedule")
 # The relative change of a weight that breaks a tie of two shares, but not an inequality.
 _TILT = 1e-6
 # The time after which pods of an evicted job terminate, unless the recording terminates them earlier.
@@ -175,7 +173,7 @@ class Follower:
         """Run one scheduling cycle without the controllers, whose writes the recording contains."""
         return Cycle(self._engine.decide(self._state.not_modelled))
 
-    def ask(self, key: str, tried: Iterable[str] = (), *, changed: Iterable[Object] = ()) -> Decision | None:
+    def ask(self, key: str, changed: Object | None = None) -> Decision | None:
         """Return the decision of a cycle whose only head is a workload, without changing anything.
 
         In a BestEffortFIFO queue, the position of the workload has no influence, because no object shows which of the
@@ -184,8 +182,7 @@ class Follower:
 
         Args:
             key: The key of the workload.
-            tried: The names of the flavors that are skipped.
-            changed: Objects that replace the objects of the same names.
+            changed: An object that replaces the object of the same name.
         """
         found = self._engine.find(key)
         if found < 0 or self.is_true(key, "QuotaReserved") or self.is_true(key, "Finished"):
@@ -196,18 +193,9 @@ class Follower:
             # Kueue considers only the head of a StrictFIFO queue.
             if active[:1] != [key]:
                 return None
-        skipped = [self._state.store.objects.get((ResourceFlavor, name)) for name in tried]
-        replaced = [
-            *(
-                replace(one, node_taints=(*one.node_taints, _TRIED))
-                for one in skipped
-                if isinstance(one, ResourceFlavor)
-            ),
-            *changed,
-        ]
-        engine = self._engine.fork() if replaced else self._engine
-        for obj in replaced:
-            engine.apply(obj, True)  # noqa: FBT003 - as changed
+        engine = self._engine if changed is None else self._engine.fork()
+        if changed is not None:
+            engine.apply(changed, True)  # noqa: FBT003 - as changed
         return engine.ask([found], self._state.not_modelled)[0]
 
     def tilted(self) -> Iterator[Object]:
@@ -221,18 +209,6 @@ class Follower:
             for factor in (1 + _TILT, 1 - _TILT):
                 yield replace(node, fair_sharing=FairSharing(f"{weight * factor:.9f}"))
 
-    def tried_flavors(self, key: str) -> Iterator[tuple[str, ...]]:
-        """Yield the sets of flavors that the scheduler can have tried for a pending workload before the next attempt.
-
-        Nothing is yielded if no attempt was refused, because the first attempt starts with the first flavor.
-        """
-        if not self.has(key) or key not in self.refused:
-            return
-        queue = self._queue_of(key)
-        for group in () if queue is None else queue.resource_groups:
-            names = [flavor.name for flavor in group.flavors]
-            yield from (tuple(names[:count]) for count in range(1, len(names)))
-
     def _queue_of(self, key: str) -> ClusterQueue | None:
         """Return the ClusterQueue of a workload; `None` if there is none."""
         workload = self._state.known(self._engine.find(key))
@@ -243,18 +219,6 @@ class Follower:
             else None
         )
         return queue if isinstance(queue, ClusterQueue) else None
-
-    def consider(self, keys: Iterable[str]) -> Cycle:
-        """Retry all inadmissible workloads, and run a cycle whose heads are the given workloads if possible.
-
-        In a ClusterQueue without one of these workloads, the head is the first workload of the queue.
-        """
-        for queue in self._state.store.objects.of(ClusterQueue):
-            self._engine.apply(queue, True)  # noqa: FBT003 - as changed, which schedules a retry
-        self._engine.retry(set(self._engine.notified_trees()))
-        for key in keys:
-            self.await_victims(key)
-        return self.cycle()
 
     def await_victims(self, key: str) -> None:
         """Mark a pending workload as the preemptor of its ClusterQueue."""

@@ -27,10 +27,8 @@ from kueuepy.session.session import session_of
 
 _MOST_CYCLES = 1000
 _RETRY = "the time at which Kueue retries pending workloads, which no object shows"
-# Each checkpoint is a pair of forks; the latency of a cluster rarely spans more writes of workloads.
+# The latency of a cluster rarely spans more writes of workloads.
 _CHECKPOINTS = 64
-# Kueue writes the decisions of a cycle concurrently, so that writes near each other have no known order.
-_WRITTEN_TOGETHER = 12
 Progress: TypeAlias = Callable[[int, int], None]
 _Outcome: TypeAlias = Literal["same", "moment", "tie", "different"]
 
@@ -123,7 +121,7 @@ class Verifier:
         self._written = self._follower.fork()
         self._uids = uids
         self._changes: dict[int, Change] = {}
-        self._added = self._next = self._oldest = self._configured = 0
+        self._added = self._next = self._configured = 0
         self._found = 0
         # Few, and in the order of their writes: old decisions are deleted, and `verify` adds no change early.
         self._at: dict[int, list[RecordedDecision]] = {}
@@ -133,7 +131,8 @@ class Verifier:
         self.differences: list[Difference] = []
         self._doubted: dict[tuple[Kind, str], tuple[int, Decision]] = {}
         self._reported: set[tuple[Kind, str]] = set()
-        self._checkpoints: deque[tuple[int, Follower, Follower]] = deque(maxlen=_CHECKPOINTS)
+        # The states before the last changes of workloads, each with the time of the change.
+        self._checkpoints: deque[tuple[int, Follower]] = deque(maxlen=_CHECKPOINTS)
 
     @property
     def notes(self) -> list[str]:
@@ -173,7 +172,7 @@ class Verifier:
         for decision in self._at.get(index, ()):
             self._judge(decision)
         if change.kind == "Workload":
-            self._checkpoints.append((index, self._follower.fork(), self._written.fork()))
+            self._checkpoints.append((change.time, self._written.fork()))
         self._written.tick(change.time)
         self._written.apply(change, status=True)
         matters = self._follower.apply(change, status=True, is_ahead=self._is_ahead(change.key, index))
@@ -193,13 +192,11 @@ class Verifier:
     def _forget(self, index: int) -> None:
         """Delete the data that no later decision needs."""
         # A recording of months must not fill the memory.
-        oldest = min(self._checkpoints[0][0] if self._checkpoints else index, index - _CHECKPOINTS)
-        for old in range(self._oldest, oldest):
+        for old in [one for one in self._changes if one < index - _CHECKPOINTS]:
             change = self._changes.pop(old)
             self._made.difference_update(one.number for one in self._at.pop(old, ()))
             if change.new is None:
                 self._uids.pop(change.manifest["metadata"].get("uid"), None)
-        self._oldest = max(self._oldest, oldest)
 
     def _wait(self, time: int, index: int) -> None:
         """Advance the clock to a change; retry inadmissible workloads whenever a retry is due."""
@@ -249,17 +246,16 @@ class Verifier:
     def _is_preceded(self, known: RecordedDecision, index: int) -> bool:
         """Return whether the cluster preempted workloads for a head before it made another decision about the head."""
         return any(
-            one.head == known.head
-            and index <= one.index < known.index
-            and one.number not in self._made
-            and not self._repeats(one)
+            one.head == known.head and index <= one.index < known.index and one.number not in self._made
             for one in self._recorded()
         )
 
     def _judge(self, decision: RecordedDecision) -> None:
         outcome: _Outcome = "same"
         there = True
-        if decision.number not in self._made and not self._repeats(decision):
+        # Kueue preempts a workload again if two writes conflict.
+        is_repeated = decision.kind == "preemption" and self._follower.is_true(decision.workload, "Evicted")
+        if decision.number not in self._made and not is_repeated:
             before = self._follower.fork()
             outcome, there = self._search(decision)
             if outcome == "different":
@@ -275,10 +271,6 @@ class Verifier:
         self._doubted.pop((decision.kind, decision.workload), None)
         self._reported.discard((decision.kind, decision.workload))
 
-    def _repeats(self, decision: RecordedDecision) -> bool:
-        """Return whether kueuepy has already preempted a workload; Kueue preempts it again if two writes conflict."""
-        return decision.kind == "preemption" and self._follower.is_true(decision.workload, "Evicted")
-
     def _search(self, decision: RecordedDecision) -> tuple[_Outcome, bool]:
         """Find a state within the latency in which kueuepy makes the decision.
 
@@ -286,8 +278,8 @@ class Verifier:
             The outcome, and whether the topology domains are the same.
         """
         elsewhere: _Outcome = "different"
-        for position, (state, tried) in enumerate(self._variants(decision)):
-            found = self._makes(state, decision, tried)
+        for position, state in enumerate(self._states(decision)):
+            found = self._makes(state, decision)
             if found is None:
                 continue
             outcome: _Outcome = "same" if position == 0 else "moment"
@@ -296,8 +288,6 @@ class Verifier:
             elsewhere = outcome if elsewhere == "different" else elsewhere
         if decision.kind == "preemption" and self._makes_in_tie(decision):
             return "tie", True
-        if elsewhere == "different" and any(self._makes_among(state, decision) for state in self._states(decision)):
-            return "moment", True
         return elsewhere, elsewhere == "different" and not any(decision.domains)
 
     def _makes_in_tie(self, decision: RecordedDecision) -> bool:
@@ -307,63 +297,27 @@ class Verifier:
         (pkg/scheduler/preemption/fairsharing/ordering.go:nextTarget).
         """
         return any(
-            self._is_made(state, decision, state.ask(decision.head, changed=(obj,)))
+            self._is_made(state, decision, state.ask(decision.head, obj))
             for state in (self._follower, self._written)
             for obj in state.tilted()
         )
-
-    def _makes_among(self, state: Follower, decision: RecordedDecision) -> bool:
-        """Return whether a Follower makes a decision in a cycle that considers the heads of other decisions as well.
-
-        The heads of one cycle influence each other, for example if they need the same victims.
-        """
-        near = {
-            one.head: None
-            for index in range(decision.index - _WRITTEN_TOGETHER, decision.index + _WRITTEN_TOGETHER)
-            for one in self._at.get(index, ())
-        }
-        run = state.fork()
-        found = list(_decided(state, run.consider([*near, decision.head])))
-        return any(
-            (kind, key) == (decision.kind, decision.workload) and decision.is_same(one) and decision.is_placed(one)
-            for kind, key, one in found
-        )
-
-    def _variants(self, decision: RecordedDecision) -> Iterator[tuple[Follower, tuple[str, ...]]]:
-        """Yield the states, first with all flavors, then without the flavors that the scheduler can have tried before.
-
-        Kueue continues with the next flavor after a workload was refused, and no object shows where
-        (pkg/scheduler/flavorassigner/flavorassigner.go:LastTriedFlavorIdx).
-        """
-        for state in self._states(decision):
-            yield state, ()
-        for tried in self._follower.tried_flavors(decision.head):
-            for state in self._states(decision):
-                yield state, tried
 
     def _states(self, decision: RecordedDecision) -> Iterator[Follower]:
         """Yield the states in which the cluster can have made a decision, the most likely state first."""
         yield self._follower
         # The scheduler makes a decision before it writes the decision, and writes several decisions at a time.
-        later = self._follower.fork()
-        for index in range(decision.index + 1, min(decision.index + _WRITTEN_TOGETHER, self._added)):
-            for other in self._at.get(index, ()):
-                if other.number not in self._made and other.workload != decision.workload:
-                    later.apply(self._changes[index], status=True)
-                    yield later
         yield self._written
-        for index, earlier, written in reversed(self._checkpoints):
-            if self._changes[index].time < decision.time - self.latency:
+        for time, written in reversed(self._checkpoints):
+            if time < decision.time - self.latency:
                 return
-            yield earlier
             yield written
 
-    def _makes(self, state: Follower, decision: RecordedDecision, tried: tuple[str, ...] = ()) -> Decision | None:
+    def _makes(self, state: Follower, decision: RecordedDecision) -> Decision | None:
         """Return the decision of a Follower about the head of a recorded decision; `None` if it differs."""
         if decision.kind == "replacement":
             run = state.fork()
             return next((one for one in run.cycle() if one.workload == decision.head and decision.is_same(one)), None)
-        found = state.ask(decision.head, tried)
+        found = state.ask(decision.head)
         return found if self._is_made(state, decision, found) else None
 
     def _is_made(self, state: Follower, decision: RecordedDecision, found: Decision | None) -> bool:
