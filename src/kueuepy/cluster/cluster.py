@@ -94,6 +94,7 @@ class Cluster:
         whole = complete(declared)
         if names:
             check_names(whole)
+        # `__setattr__` refuses every assignment.
         object.__setattr__(self, "_declared", declared)
         object.__setattr__(self, "_manifest", whole)
 
@@ -254,6 +255,7 @@ class Cluster:
         self, objects: Iterable[api.Object], configuration: api.Configuration | None, *, names: bool
     ) -> "Cluster":
         changed = {(type(obj), obj.key): obj for obj in objects}
+        # A replaced object keeps its place, so that files and tables keep their order.
         kept = [changed.pop((type(obj), obj.key), obj) for obj in self._declared.objects()]
         return self._with([*kept, *changed.values()], configuration or self._declared.configuration, names=names)
 

@@ -97,6 +97,7 @@ def patched(
         return Patched(made, removed=tuple(_absent(_spec(old), _spec(_plain(to_dict(made))), "spec")))
     made = from_dict(_merged(old, new, ()))
     removed = tuple(_absent(_spec(old), _spec(_plain(to_dict(made))), "spec"))
+    # What the patch removes is missing from it, too.
     kept = tuple(path for path in _absent(_spec(old), _spec(new), "spec") if path not in removed)
     return Patched(made, kept, removed)
 

@@ -219,6 +219,7 @@ def less(amount: Amount, by: Amount) -> Amount:
     """
     if amount is None:
         return 0 if by is None else None
+    # Within 64 bits, as the core subtracts; a result beyond them is unlimited.
     found = _LEAST if by is None else max(_LEAST, amount - by)
     return found if found < _UNLIMITED else None
 

@@ -145,6 +145,7 @@ class Grid(Amounts):
 
         subtree, usage, nominal = self.array("subtree_quota"), self.array("usage"), self.array("nominal_quota")
         shown = (subtree != 0) | (usage != 0) | (nominal != 0)
+        # A node that was deleted keeps its row, so that the others keep theirs.
         shown &= np.array([node.exists for node in self.nodes], dtype=bool).reshape(-1, 1)
         rows, pairs = np.nonzero(shown)
         names, kinds = [node.name for node in self.nodes], ["ClusterQueue", "Cohort"]

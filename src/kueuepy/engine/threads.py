@@ -23,6 +23,7 @@ def number_of_threads(threads: int | None) -> int:
     """
     if threads is None:
         return cores()
+    # More would only be a mistake, such as a number of jobs.
     most = 1024
     if isinstance(threads, bool) or not isinstance(threads, Integral) or not 1 <= threads <= most:
         raise InvalidSpecError(f"threads: is {threads!r:.99}; it must be from 1 to {most}")

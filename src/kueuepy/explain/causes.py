@@ -66,6 +66,7 @@ def waiting_causes(
         text = words.position(position, facts["cluster_queue"])
         causes.append(_cause("position", text, {"position": position}, _ahead(facts)))
     causes += after
+    # What keeps a workload out of the queue must end first; until then, quota does not help.
     if ways := ways_out(facts):
         causes += ways
     elif facts["verdict"] == "Pending":
@@ -172,6 +173,7 @@ def _preemption(facts: FactsView) -> Cause:
         else:
             verdicts = {"verdict": verdict, "cluster_queue": queue, "workloads": tuple(c["workload"] for c in group)}
             causes.append(_cause("candidates", words.candidates(group), verdicts))
+    # The core counts all candidates, and names as many as anybody would read.
     hidden = sum(facts["counts"].values()) - len(facts["candidates"])
     if hidden > 0:
         causes.append(_cause("more_candidates", words.hidden(hidden, facts["counts"]), {"counts": facts["counts"]}))
@@ -208,6 +210,7 @@ def holding_causes(facts: FactsView, decided: Admitted | None, status: StatusVie
         causes += [
             _cause("earlier_flavor", words.attempt(attempt), {"flavor": attempt.flavor, "mode": attempt.mode})
             for attempt in decided.attempts
+            # The flavor that was taken is described with its amounts.
             if attempt.flavor not in taken
         ]
     causes += map(check_cause, status.checks)

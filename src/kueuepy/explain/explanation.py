@@ -153,6 +153,7 @@ def explain(
         verdict = "Finished"
     else:
         workload = known(facts["workload"])
+        # A workload that preempts has already been tried with fewer pods.
         fewer = fewer_pods(facts, workload) if verdict == "Pending" else []
         causes += waiting_causes(
             facts,

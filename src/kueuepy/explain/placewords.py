@@ -31,6 +31,7 @@ def _below(above: tuple[str, ...], facts: PlaceFactsView) -> list[Cause]:
     found = [one for one in facts["domains"] if len(one["values"]) == depth + 1 and one["values"][:depth] == above]
     causes = [_cause("domain", domain(one, facts), one, _below(one["values"], facts)) for one in found[:MOST_SHOWN]]
     hidden = found[MOST_SHOWN:]
+    # At the top level, the core lists the best domains only and counts the others.
     count = len(hidden) + (facts["domain_counts"][depth] - len(found) if depth == 0 else 0)
     if not count:
         return causes

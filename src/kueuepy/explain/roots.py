@@ -147,6 +147,7 @@ def _of_group(pod_set: PodSetView, flavors: list[FlavorView]) -> RootCause | Non
     eligible = [flavor for flavor in flavors if not flavor["ineligible"]]
     if not eligible:
         return _unmatched(pod_set, [], flavors)
+    # Only a flavor that was tried and fits rules the group out as the reason.
     roots = [(flavor["mode"] is not None, _of_flavor(pod_set, flavor)) for flavor in eligible]
     if any(root is None for tried, root in roots if tried):
         return None
@@ -159,6 +160,7 @@ def _of_flavor(pod_set: PodSetView, flavor: FlavorView) -> RootCause | None:
     short = [need for need in flavor["cells"] if need["short"]]
     impossible = [need for need in short if words.is_impossible(need)]
     if impossible:
+        # Of several resources, the one that misses most of what is asked.
         need = max(impossible, key=_excess)
         return _of_need("NeverFits", pod_set, need, {"maximum": need["potential"]})
     if short:

@@ -37,6 +37,7 @@ def automated(manager: Cluster, workers: Mapping[str, Cluster]) -> tuple[list[Cl
     }
     found, problems = [], []
     for queue in manager.cluster_queues:
+        # Kueue makes a ClusterQueue with several MultiKueue checks inactive, so one rule decides.
         rules = [rule.name for rule in queue.admission_checks_strategy if rule.name in spec_of]
         if not rules or spec_of[rules[0]].get("quotaManagement") != "Automated":
             continue

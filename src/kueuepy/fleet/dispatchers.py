@@ -107,6 +107,7 @@ def chosen_names(chosen: Any) -> Sequence[str] | None:
     Raises:
         InvalidSpecError: It is not a list of names, nor `None`.
     """
+    # A mapping, too: the function may return a part of the one that it was given.
     is_names = isinstance(chosen, list | tuple | set | frozenset | Mapping) and all(isinstance(n, str) for n in chosen)
     if chosen is not None and not is_names:
         raise InvalidSpecError(f"dispatcher: chose {chosen!r:.99}; it must be a list of names of clusters, or None")
@@ -132,6 +133,7 @@ def dispatcher_of(given: Dispatcher | DispatcherName | None, configuration: Conf
     if isinstance(given, Incremental):
         if not isinstance(given.step, int) or given.step < 1:
             raise InvalidSpecError(f"dispatcher: step: is {given.step!r:.99}; it must be an integer of at least 1")
+        # Only to refuse a wrong duration here, and not in the middle of a run.
         duration_ns(given.round)
     if isinstance(given, External) and given.choose is not None and not callable(given.choose):
         raise InvalidSpecError(f"dispatcher: choose: is {given.choose!r:.99}; it must be a function")
@@ -142,6 +144,7 @@ def _configured(configuration: Configuration) -> Dispatcher:
     settings = configuration.multi_kueue
     if settings.dispatcher_name == ALL_AT_ONCE:
         return AllAtOnce()
+    # Any other name is that of a controller outside of Kueue.
     if settings.dispatcher_name != INCREMENTAL:
         return External()
     if settings.step_size is None or not configuration.enabled("MultiKueueIncrementalDispatcherConfig"):

@@ -123,6 +123,7 @@ class FleetScheduler:
         self._engines = [session_of(self.manager).engine, *(engine for _, engine in engines)]
         checks = self.fleet.numbered_checks()
         self._dispatch = Dispatch(session_of(self.manager).engine, engines, checks, self.fleet.options())
+        # The checks become active with the connections, before the first workload asks for them.
         self._dispatch.refresh_checks()
         self._connected = dict.fromkeys(self.workers, True)
 
@@ -154,6 +155,7 @@ class FleetScheduler:
             if any(engine is not known for engine, known in zip(engines, self._engines, strict=True)):
                 # A change that ended with an exception has replaced an engine by a fork.
                 self._dispatch, self._engines = self._dispatch.fork(engines[0], engines[1:]), engines
+            # A user can have advanced one Scheduler alone.
             latest = max(session_of(scheduler).engine.now for scheduler in schedulers)
             for scheduler in schedulers:
                 session_of(scheduler).engine.set_now(latest)
@@ -173,6 +175,7 @@ class FleetScheduler:
             before = self.fork()
             try:
                 yield
+            # Not even Ctrl-C may leave a copy on a worker that the manager does not know.
             except BaseException:
                 for session, known in zip(sessions, (before.manager, *before.workers.values()), strict=True):
                     session.state = session_of(known).state
@@ -366,12 +369,14 @@ class FleetScheduler:
         if not isinstance(dispatcher, External) or dispatcher.choose is None:
             return
         reachable = {name: scheduler for name, scheduler in self.workers.items() if self._connected[name]}
+        # The queue of a controller has no order that could be repeated.
         for key in sorted(self.manager.keys()):
             workload, status = self.manager.workload(key), self.status(key)
             conditions = {c.type: c.status == "True" for c in workload.status.conditions} if workload.status else {}
             waits = status.check == "Pending" and status.cluster is None and conditions.get("QuotaReserved")
             if not waits or conditions.get("Evicted") or conditions.get("Finished"):
                 continue
+            # The function gets the Schedulers to read them; a change of one is refused.
             asked = [session_of(scheduler).asking.begin() for scheduler in (self.manager, *self.workers.values())]
             try:
                 chosen = chosen_names(dispatcher.choose(workload, reachable, self.now))
@@ -389,6 +394,7 @@ class FleetScheduler:
             if what == "deleted":
                 commit(state.own_store().forgetting(key))
             elif what in ("created", "updated") and known is not None:
+                # A copy begins without the status that the workload has on the manager.
                 state.own_store().workloads.put(key, msgspec.structs.replace(known, status=None))
         return tuple(Move(*move) for move in moves)
 
@@ -399,6 +405,7 @@ class FleetScheduler:
 
 def _state(scheduler: Scheduler, found: int) -> str:
     conditions: dict[str, Any] = session_of(scheduler).engine.conditions(found)
+    # An evicted workload keeps its other conditions; the latest state comes first.
     for name in ("Finished", "Evicted", "Admitted", "QuotaReserved"):
         if name in conditions and conditions[name][0]:
             return name

@@ -113,10 +113,12 @@ def manager_of(workers: Mapping[str, Cluster]) -> Cluster:
     objects += [api.Namespace(name) for name in dict.fromkeys(key.partition("/")[0] for key in queues)]
     for key, totals in queues.items():
         namespace, _, name = key.partition("/")
+        # LocalQueues are unique within their namespace only, ClusterQueues everywhere.
         queue = name if is_unique else f"{namespace}-{name}"
         objects += [_queue(queue, totals), api.LocalQueue(name, namespace=namespace, cluster_queue=queue)]
     gates = {gate for cluster in workers.values() for gate in cluster.configuration.feature_gates.items()}
     first = next(iter(workers.values())).configuration
+    # The manager runs nothing itself; of the gates, only those of MultiKueue act on it.
     shared = {name: on for name, on in sorted(gates) if name.startswith("MultiKueue")}
     return Cluster(objects, configuration=api.Configuration(feature_gates=shared, version=first.version))
 
@@ -129,6 +131,7 @@ def _queue(name: str, totals: Mapping[str, int]) -> api.ClusterQueue:
     group = api.ResourceGroup(tuple(totals), (api.FlavorQuotas(_FLAVOR, resources),))
     return api.ClusterQueue(
         name,
+        # A group without resources would not be valid.
         resource_groups=(group,) if totals else (),
         namespace_selector=api.LabelSelector(),
         admission_checks_strategy=(api.AdmissionCheckStrategyRule(_CHECK),),
@@ -239,6 +242,7 @@ class Fleet:
         for name in changes:
             if name not in now:
                 raise InvalidSpecError(f"replace: {name}: {suggestion(name, now)}")
+        # The time of a worker that is gone would be refused.
         if "workers" in changes and "sync" not in changes:
             now["sync"] = {name: time for name, time in now["sync"].items() if name in changes["workers"]}
         return Fleet(**(now | changes))
@@ -273,6 +277,7 @@ class Fleet:
         made = self.replace(**changes) if changes else self
         rounds = {name: settings[name] for name in ("step", "round") if name in settings}
         if rounds:
+            # A sweep may set the step of a fleet that has another dispatcher.
             before = made.dispatcher if isinstance(made.dispatcher, Incremental) else Incremental()
             made = made.replace(dispatcher=msgspec.structs.replace(before, **rounds))
         return made.gated(bool(settings["gated"])) if "gated" in settings else made
@@ -372,6 +377,7 @@ def _workers(given: Mapping[str, Cluster]) -> dict[str, Cluster]:
         )
     found = {}
     for name, cluster in given.items():
+        # Paths, events and tables use this name for the manager itself.
         if not isinstance(name, str) or not name or name == "manager":
             raise InvalidSpecError(f'Fleet: workers: {name!r:.99}: it must be the name of a cluster, and not "manager"')
         found[name] = _cluster(f"worker {name}", cluster)

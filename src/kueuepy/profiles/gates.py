@@ -155,6 +155,7 @@ def _tables() -> tuple[dict[Release, dict[str, bool]], dict[Release, frozenset[s
             for release in RELEASES:
                 if release.minor < minor:
                     continue
+                # Each event holds until the next one of the same gate.
                 defaults[release].pop(name, None)
                 locked[release].discard(name)
                 if sign != "x":

@@ -40,6 +40,7 @@ class Rule(msgspec.Struct, frozen=True):
         ['v0.15', 'v0.16', 'v0.17']
         """
         fixed = self.fixed_in(release)
+        # A release without a patch of its own has the fix, or not, by its age.
         return release < min(map(release_of, self.fixed)) if fixed is None else release.patch < fixed
 
     def fixed_in(self, release: Release) -> int | None:

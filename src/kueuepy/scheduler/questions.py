@@ -136,9 +136,11 @@ class SchedulerQuestions:
                 new = valid_submissions(state, [item])
                 if len(new) != 1:
                     raise InvalidSpecError(f"explain: is {len(new)} workloads; it must be one")
+                # A workload that is only asked about must not stay.
                 trial = Session(state.fork())
                 item, state = take_all(trial, new)[0], trial.state
             found = state.id_of(item)
+            # The admissions of the last cycles are stored only when a change or a question needs them.
             state.add_admissions()
             decided = state.store.admitted.get(state.engine.key(found))
             fair = state.configuration.fair_sharing is not None
@@ -363,6 +365,7 @@ class SchedulerQuestions:
             if running is None:
                 running = self._held_job(key)
                 if workload.status is not None and workload.status.is_true("Admitted"):
+                    # A job that runs has what its start has added, such as node selectors.
                     running = apply_patch(running, self.start_patch(key))
             return stop_patch(running, workload, config=self.configuration, related=self._state.related)
 

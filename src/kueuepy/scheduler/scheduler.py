@@ -160,6 +160,7 @@ class Scheduler(SchedulerQuestions):
         from kueuepy.explain.whatif import objects_of  # noqa: PLC0415
 
         with self._session.change():
+            # All manifests are merged first, so that an error in one of them changes nothing.
             there = objects_of(self)
             changes.apply(self._session, [patched(there, manifest).object for manifest in manifests])
 
@@ -409,6 +410,7 @@ class Scheduler(SchedulerQuestions):
             cluster = Cluster(declared, configuration=configuration, names=False)
             fresh = Scheduler(cluster, now=0, checks=self._state.checks)
             fresh._engine.set_now(self._engine.now)
+            # With their status, what is admitted stays admitted under the new settings.
             fresh.submit(*map(self.workload, self.keys()), keep_status=True)
             return fresh
 

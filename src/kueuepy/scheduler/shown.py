@@ -92,6 +92,7 @@ def lines_of(grid: UsageTable, workloads: WorkloadTable) -> list[Line]:
 def _weights(grid: UsageTable) -> dict[str, float]:
     """Return the sum of a ClusterQueue's parts of the nominal quotas, which decides its colour and its position."""
     nominal = grid.array("nominal_quota")
+    # As parts of all quota of a resource, bytes do not outweigh cores.
     parts = (nominal / nominal.sum(axis=0).clip(1)).sum(axis=1)
     return {node.name: float(parts[row]) for row, node in enumerate(grid.nodes) if node.kind == "ClusterQueue"}
 

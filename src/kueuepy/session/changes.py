@@ -187,12 +187,14 @@ def _stored(state: SchedulerState, workload: Workload) -> Workload:
 
     Without the feature gate PartialAdmission, minCounts are removed (`pkg/webhooks/workload_webhook.go:Default`).
     """
+    # Without the gate, Kueue drops minCount when a Workload is created.
     plain = workload.without_min_counts()
     return workload if plain is workload or state.configuration.enabled("PartialAdmission") else plain
 
 
 def _uid(count: int) -> str:
     """Return the uid of a workload that is submitted without a uid, after the given number of workloads."""
+    # In the form of a random uid, and in the order of submission, which decides between equals.
     return f"00000000-0000-4000-8000-{count + 1:012d}"
 
 
@@ -424,6 +426,7 @@ def settle(session: Session, max_cycles: int | None) -> Settled:
 def _answer_checks(session: Session) -> None:
     """Run Kueue's controllers and the controllers of admission checks until no check changes."""
     asks = bool(session.state.checks)
+    # An answer can lead to the next question, as after an eviction; a check that still waits ends the round.
     while asks:
         session.do(calls.Controllers())
         answers = _answers(session)

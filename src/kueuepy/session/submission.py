@@ -85,6 +85,7 @@ def submissions(items: Iterable[Any], around: JobContext) -> Iterator[SubmittedW
             yield SubmittedWorkload(item)
         elif isinstance(item, Mapping):
             yield from _mapping(item, around)
+        # Known by their methods, so that neither library has to be there.
         elif hasattr(item, "to_dicts") and hasattr(item, "columns"):  # polars
             yield from submissions(item.to_dicts(), around)
         elif hasattr(item, "to_dict") and hasattr(item, "columns"):  # pandas
@@ -102,6 +103,7 @@ def _with_pods_together(items: Iterable[Any]) -> Iterator[Any]:
             yield from run
             continue
         pods = list(run)
+        # Several pods can form one group, and then make one Workload.
         yield {"apiVersion": "v1", "kind": "List", "items": pods} if len(pods) > 1 else pods[0]
 
 

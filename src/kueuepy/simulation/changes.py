@@ -180,6 +180,7 @@ def decisions_of(run: Recorded, until: float = math.inf) -> dict[tuple[float, st
         until: The latest time of the decisions to return, in seconds.
     """
     runs, assigned, keys = run.runs, _assigned(run), keys_of(run.jobs)
+    # The objects of a long run would not fit into memory; often only its beginning is asked for.
     early = np.flatnonzero(runs["reserved"] <= until)
     admissions = zip(*(runs[name][early].tolist() for name in ("job", "reserved", "assignment")), strict=True)
     given = {(job, at): assigned[code] for job, at, code in admissions}

@@ -444,6 +444,7 @@ def different_decisions(first: Recorded, second: Recorded, most: int) -> tuple[i
         there are fewer.
     """
     keys = [_keys(run) for run in (first, second)]
+    # Arrays, because both runs together can have millions of decisions.
     apart = np.setxor1d(keys[0], keys[1])
     if not len(apart):
         return 0, 0.0

@@ -84,6 +84,7 @@ def _expect_columns(table: Table) -> None:
 _FIELDS = 18
 _MOST_ID = 2.0**53
 _QUEUES = {13: "group", 15: "queue", 16: "partition"}
+# 2 to 4 are the parts of a job that stopped and went on.
 _STATUS = {0: "failed", 1: "completed", 2: "partial", 3: "partial", 4: "partial", 5: "cancelled"}
 
 

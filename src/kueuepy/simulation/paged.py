@@ -48,6 +48,7 @@ def result_data(
     """
     if len(result.jobs):
         require(result, "page", "usage")
+    # Without an admission, a table of runs without rows is complete.
     if result.stats.get("admissions"):
         require(result, "page", "runs")
     if scheduler is None:
@@ -56,6 +57,7 @@ def result_data(
         latest = state_data(scheduler, explained=explained)
     usage = exact(result.usage)
     known = {node.name for node in latest.nodes if node.kind == "ClusterQueue"}
+    # A ClusterQueue that an event deletes still had jobs and usage.
     deleted = [name for name in usage["cluster_queue"].names if name not in known]
     latest.nodes += [NodeData(name, "ClusterQueue", -1) for name in deleted]
     looks(latest.nodes, colours(result))
@@ -154,6 +156,7 @@ def _add_changes(made: PageBuilder, result: Recorded) -> None:
         parts.append(_changes(job[rows], end[rows], state, notes, 3 * run[rows] + 2))
     if len(decided):
         gone = np.flatnonzero(is_named(decided["kind"], "Deactivated"))
+        # After all runs: a deactivated workload does not run again.
         parts.append(_changes(decided["job"][gone], decided["seconds"][gone], GONE, step=3 * len(run) + 3))
     rows, times, states, notes, steps = (np.concatenate(column) for column in zip(*parts, strict=True))
     order = np.lexsort((steps, rows))

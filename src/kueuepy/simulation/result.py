@@ -175,6 +175,7 @@ class Result(Recorded, Framed):
     def waiting(self) -> tuple[Waiter, ...]:
         """The ten jobs with the longest waits among those that still wait at the end, with an explanation of each."""
         if self._run is None:
+            # Files and pickles hold the explanations of the time when they were written.
             return tuple(self._waiting)
         rows = largest(np.flatnonzero(is_named(self.jobs["state"], "Waiting")), self.jobs["waited"], _LONGEST)
         return tuple(map(partial(self._waiter, self.scheduler), rows)) if rows else ()

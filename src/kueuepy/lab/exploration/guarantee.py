@@ -261,6 +261,7 @@ def starvation(
             facts = facts_of([*starved, *cycle, Fact("periodic jobs", "longest wait", bound, duration(bound))])
             return Guarantee("starvation", not starved, tuple(because), facts, _OUTSIDE)
         seen[state] = index
+    # In both halves: a single peak would be no trend.
     is_growing = waiting[-1] > waiting[len(waiting) // 2] > waiting[0]
     why = "the number of waiting jobs grows, the load is too high" if is_growing else "set more periods"
     because = [f"no proof: in {counted(periods, 'period')} no state repeated; {why}"]
@@ -346,6 +347,7 @@ class _Periodic:
         """
         before = [row for row, period in enumerate(self._periods) if period is not None and period < number]
         waits = self._run.result().jobs["first_wait"][before]
+        # Jobs of the last period can start after its end.
         while np.isnan(waits).any() and self._run.step():
             waits = self._run.result().jobs["first_wait"][before]
         return math.inf if np.isnan(waits).any() else float(waits.max())

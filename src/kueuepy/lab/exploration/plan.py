@@ -171,6 +171,7 @@ class Plan(Framed):
             KueueError: There is no such quota.
         """
         means, name = self._grid.means[0], "utilisation "
+        # What the jobs lack is most likely what is used most.
         pair = busiest({one[len(name) :]: means[one] for one in self._grid.figures if one.startswith(name)})
         vary = f"ClusterQueue/{self._group[0] if self._group else '*'}:quota[{pair}].nominalQuota"
         cluster: Any = self._grid.setup.cluster

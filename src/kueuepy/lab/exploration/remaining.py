@@ -59,8 +59,10 @@ class KaplanMeier:
             finished: Whether each job has finished; otherwise, its runtime is a lower bound.
         """
         self.times, counts = np.unique(seconds[finished], return_counts=True)
+        # A job is at risk up to its own end, and including it.
         at_risk = len(seconds) - np.searchsorted(np.sort(seconds), self.times, side="left")
         self.fractions = 1 - np.cumprod(1 - counts / at_risk)
+        # The longest runtimes are known only to be longer; an exponential tail of this mean stands for them.
         self.mean = max(float(seconds.sum()) / int(finished.sum()), 1e-9)
 
     def part(self, seconds: float) -> float:
@@ -83,6 +85,7 @@ class KaplanMeier:
         if index < len(self.times):
             return float(self.times[index])
         rest = 1 - float(self.fractions[-1])
+        # The bound keeps the logarithm of a draw next to 1 finite.
         beyond = 0.0 if rest <= 0 else -self.mean * math.log(max((1 - u) / rest, 1e-300))
         return min(float(self.times[-1]) + max(beyond, 0.0), LONGEST / SECOND)
 
@@ -97,6 +100,7 @@ class _Drawn:
     @cached_property
     def _ordered(self) -> NDArray[np.float64]:
         count = self._count or TABLE
+        # The middles of equal parts, because the quantile of 1 can be infinite.
         return np.sort(self._known.seconds((np.arange(count) + 0.5) / count))
 
     def part(self, seconds: float) -> float:

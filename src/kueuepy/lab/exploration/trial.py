@@ -403,6 +403,7 @@ def _wanted(trials: Trials, queue: str, pairs: list[FlavorResource]) -> Iterator
     Each amount is requested for all resources of a flavor at once, and then for one resource at a time.
     """
     limits = {pair: _nominal_and_most(trials, queue, pair) for pair in pairs}
+    # Within its nominal quota a queue may reclaim; with all that it could use, it must borrow to preempt.
     for position in (0, 1):
         if whole := {pair: limit[position] for pair, limit in limits.items() if limit[position] > 0}:
             yield whole
@@ -424,6 +425,7 @@ def _random(trials: Trials, queue: ClusterQueue, n: int, seed: int) -> Iterator[
             name, most = places[int(rng.integers(len(places)))]
             amounts = {pair: trials.unit(pair) * int(rng.integers(1, units + 1)) for pair, units in most.items()}
             if amounts:
+                # Few priorities, so that equal ones meet.
                 series.append(trials.workload(name, f"w{number}", amounts, int(rng.integers(4))))
         yield series
 

@@ -356,8 +356,10 @@ def _knobs(cluster: Cluster) -> Iterator[Knob]:
     parents |= {cohort.name: cohort.parent_name for cohort in cluster.cohorts}
     for obj in objects:
         for pair in pairs_of(obj):
+            # Without a Cohort, nothing can be borrowed or lent.
             for field in _FIELDS if parents[obj.name] else _FIELDS[:1]:
                 yield _quota_knob(cluster, obj, field, pair, totals[pair])
+        # A weight matters only beside others below the same Cohort.
         if fair and parents[obj.name]:
             yield _weight_knob(obj)
 
@@ -371,6 +373,7 @@ def _quota_knob(
     path = f"{type(obj).__name__}/{obj.name}:quota[{name}].{field}"
     given = value_at(cluster.objects(), path)
     value = None if given is None else Quantity(str(given)).quota(resource) / unit
+    # Up to twice all quota: a policy may also need more than there is.
     return Knob(path, obj.name, field, name, value, max(1, 2 * math.ceil(sum(amounts) / unit)), 1, suffix)
 
 

@@ -76,6 +76,7 @@ def table(
 def _head(title: str | Cell, *, side: bool) -> str:
     text, note = (title.text, title.note) if isinstance(title, Cell) else (title, "")
     small = f"<small>{escape(note)}</small>" if note else ""
+    # The name of a resource may break after its slash.
     return f'<th scope="col"{" class=kq-n" * side}>{escape(text).replace("/", "/<wbr>")}{small}</th>'
 
 
