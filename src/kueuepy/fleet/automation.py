@@ -74,6 +74,7 @@ def totals_of(keys: set[str], names: list[str], workers: Mapping[str, Cluster]) 
     """
     queues: list[ClusterQueue] = []
     for name in names:
+        # A set, because several LocalQueues can lead to one ClusterQueue.
         behind = {local.cluster_queue for local in workers[name].local_queues if local.key in keys}
         queues += (queue for queue in workers[name].cluster_queues if queue.name in behind)
     return nominal_of(*queues)

@@ -75,6 +75,7 @@ class KnownShapes:
 def _key(shape: Workload) -> bytes:
     """Return a key that identical shapes share; the key excludes the fields that identify a Workload."""
     unnamed = msgspec.structs.replace(shape, name="", uid="", creation_timestamp=None, status=None)
+    # Only equality counts, so that any text of a time serves.
     return msgspec.msgpack.encode(unnamed, enc_hook=repr)
 
 

@@ -466,6 +466,7 @@ def simulate(
     result = run.close()
     result.wall["cpu_s"] = time.process_time() - begin
     for text in result.warnings:
+        # A warning about metrics is shown where they are shown.
         if not is_about_figures(text):
             warnings.warn(text, stacklevel=4)  # the caller: two decorators lie between it and this frame
     return result

@@ -121,6 +121,7 @@ def _clock_span(text: str) -> int | None:
     if minutes >= _SIXTY or seconds >= _SIXTY:
         return None
     whole = ((int(days or 0) * 24 + hours) * 60 + minutes) * 60 + seconds
+    # As text: a float of the fraction would not be exact.
     return whole * SECOND + int((fraction or ".0")[1:].ljust(9, "0"))
 
 

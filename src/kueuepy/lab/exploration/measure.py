@@ -430,6 +430,7 @@ class PolicyCheck(tuple[PolicyVerdict, ...], Framed):
     def to_markdown(self) -> str:
         """Return a Markdown table, for example for a comment on a pull request. Targets that are not met come first."""
         rows = ["| promise | is | kept | |", "| --- | --- | --- | --- |"]
+        # What is broken comes first, where a pull request shows it.
         for v in sorted(self, key=lambda verdict: verdict.passed):
             value = "no job counts" if v.value is None else f"{v.value:.6g}"
             cells = (_as_code(v.line), value, "yes" if v.passed else "**no**", _as_cell(v.why))
