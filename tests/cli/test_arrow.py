@@ -29,20 +29,20 @@ def test_simulate_out_names_the_extra_before_it_runs(kueuepy, tmp_path, monkeypa
     week = ROOT / "examples" / "week"
     ran = kueuepy("simulate", week / "teams.yaml", "--jobs", week / "jobs.csv", "--out", tmp_path / "out")
     assert ran.code == 1
-    assert 'pip install "kueuepy[arrow]"' in ran.err
+    assert "pip install pyarrow" in ran.err
 
 
 @pytest.mark.usefixtures("without_pyarrow")
 def test_tables_name_the_extra(tmp_path):
     jobs = kq.Jobs.of([{"queue": "a", "submit": 0, "runtime": 1}])
     for use in (jobs.to_arrow, lambda: jobs.to_parquet(tmp_path / "x.parquet")):
-        with pytest.raises(kq.errors.UnsupportedError, match=r'pip install "kueuepy\[arrow\]"'):
+        with pytest.raises(kq.errors.UnsupportedError, match="pip install pyarrow"):
             use()
 
 
 @pytest.mark.usefixtures("without_pyarrow")
 def test_a_parquet_log_names_the_extra_for_logs():
-    with pytest.raises(kq.errors.UnsupportedError, match=r'pip install "kueuepy\[logs\]"'):
+    with pytest.raises(kq.errors.UnsupportedError, match="pip install pyarrow"):
         kq.Jobs.read("x.parquet")
 
 

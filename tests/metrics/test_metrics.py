@@ -343,5 +343,5 @@ def test_the_text_is_valid_for_prometheus():
 def test_without_prometheus_client_an_error_names_the_extra(monkeypatch):
     _, watch = watched(queue())
     monkeypatch.setitem(sys.modules, "prometheus_client", None)
-    with pytest.raises(kq.errors.UnsupportedError, match=r"pip install \"kueuepy\[metrics\]\""):
+    with pytest.raises(kq.errors.UnsupportedError, match="pip install prometheus-client"):
         watch.metrics_text()

@@ -110,7 +110,7 @@ def _namespace(context: str | None) -> str:
     from kueuepy.errors.libraries import imported  # noqa: PLC0415
     from kueuepy.platform.apiserver.connection import kubeconfig_path  # noqa: PLC0415
 
-    config = imported("kubernetes.config", "kubectl kueuepy", '"kueuepy[live]"')
+    config = imported("kubernetes.config", "kubectl kueuepy")
     try:
         contexts, current = config.list_kube_config_contexts(kubeconfig_path())
     except (config.ConfigException, OSError) as error:

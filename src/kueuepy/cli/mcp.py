@@ -149,8 +149,7 @@ def mcp(
         kueuepy mcp manifests/
     """
     lowlevel, stdio, types, anyio = (
-        imported(name, "kueuepy mcp", '"kueuepy[mcp]"')
-        for name in ("mcp.server.lowlevel", "mcp.server.stdio", "mcp_types", "anyio")
+        imported(name, "kueuepy mcp") for name in ("mcp.server.lowlevel", "mcp.server.stdio", "mcp_types", "anyio")
     )
     agents = Agents(Source(list(files), jobs=jobs, version=kueue_version, max_age=max_age))
     hints = types.ToolAnnotations(read_only_hint=True, open_world_hint=False)

@@ -111,7 +111,7 @@ def simulate(
         kueuepy simulate objects/ --jobs log.csv --map queue=team --map gpu=n_gpu --picture usage=usage.svg --json
     """
     if out is not None:
-        imported("pyarrow.parquet", "--out", '"kueuepy[arrow]"')  # before the run, not after it
+        imported("pyarrow.parquet", "--out")  # before the run, not after it
     # Mistakes in the files of targets and pictures are reported before the run, which can take hours.
     promises = None if gate is None else read_promises(gate)
     pictures = [pair("--picture", given, tuple(PICTURES)) for given in picture]

@@ -187,7 +187,7 @@ def _workers(address: str | None) -> "Iterator[Any]":
     if address is None:
         yield None
         return
-    distributed = imported("distributed", "--dask", '"kueuepy[dask]"')
+    distributed = imported("distributed", "--dask")
     try:
         with progress(f"connecting to {address}"):
             client = distributed.Client(address, timeout=10)

@@ -6,13 +6,13 @@ from typing import Any
 from kueuepy.errors import UnsupportedError
 
 
-def imported(module: str, what: str, install: str) -> Any:
-    """Import a module of an optional library.
+def imported(module: str, what: str, hint: str = "") -> Any:
+    """Import a module of an optional library, which pip installs under the name of its package.
 
     Args:
         module: The name of the module.
         what: The feature that needs the module, for the error message.
-        install: The name under which pip installs the library.
+        hint: The end of the error message.
 
     Raises:
         UnsupportedError: The library is not installed.
@@ -20,5 +20,5 @@ def imported(module: str, what: str, install: str) -> Any:
     try:
         return import_module(module)
     except ImportError as error:
-        library = module.partition(".")[0]
-        raise UnsupportedError(f"{what}: {library} is not installed; install it with: pip install {install}") from error
+        name = module.partition(".")[0].replace("_", "-")
+        raise UnsupportedError(f"{what}: {name} is not installed; install it with: pip install {name}{hint}") from error

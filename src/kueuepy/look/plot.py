@@ -30,7 +30,7 @@ def axes_of(ax: Any = None, rows: int = 0) -> Any:
     Raises:
         UnsupportedError: matplotlib is not installed.
     """
-    pyplot = imported("matplotlib.pyplot", "plot", '"kueuepy[plot]"')
+    pyplot = imported("matplotlib.pyplot", "plot")
     if ax is None:
         size = (9, 4.2 * max(rows, 1))
         _, ax = pyplot.subplots(max(rows, 1), figsize=size, layout="constrained", squeeze=not rows)
@@ -71,7 +71,7 @@ def figure(chart: Chart, *, dark: bool, title: str = "") -> Any:
         UnsupportedError: matplotlib is not installed.
     """
     # Without pyplot, the figure is not kept in a global list and needs no display.
-    new = imported("matplotlib.figure", "plot", '"kueuepy[plot]"').Figure
+    new = imported("matplotlib.figure", "plot").Figure
     margin, head = 12, 26
     (left, right), (below, above) = chart.x.ends, sorted(chart.y.ends)
     size = (right - left + 2 * margin, above - below + head + 2 * margin)
@@ -135,7 +135,7 @@ def _colour(colour: Colour, ax: Any) -> Any:
     if colour == "paper":
         return ax.get_facecolor()
     if colour in (ALL, "ink") and ax.axison:
-        return imported("matplotlib", "plot", '"kueuepy[plot]"').rcParams["text.color"]
+        return imported("matplotlib", "plot").rcParams["text.color"]
     return colour_of(colour, dark=_is_dark(ax))
 
 
@@ -166,7 +166,7 @@ def _rug(rug: Rug, ax: Any) -> None:
 
 @_draw.register
 def _box(box: Box, ax: Any) -> None:
-    rectangle = imported("matplotlib.patches", "plot", '"kueuepy[plot]"').Rectangle
+    rectangle = imported("matplotlib.patches", "plot").Rectangle
     face = _colour(box.colour, ax)
     shape = rectangle((box.x, box.y), box.width, box.height, facecolor=face, alpha=box.opacity, linewidth=0)
     if box.edge:

@@ -337,7 +337,7 @@ def part_of_version(position: int) -> Callable[[Kept], int]:
 # Version of the string functions of Kubernetes, which does not have `reverse` for strings.
 _STRINGS_VERSION = 2
 _ATTRIBUTES, _CAPACITY = "device.attributes", "device.capacity"
-_WHAT, _INSTALL = "selectors of devices", '"kueuepy[dra]"'
+_WHAT = "selectors of devices"
 
 
 def is_available() -> bool:
@@ -353,9 +353,9 @@ def _environment(*, of_types: bool = False) -> Any:
         of_types: Declare attributes as `any`, and quantities and versions as types of their own, as Kueue does. The
             library checks types as Kueue then, but evaluates such values only if they are messages.
     """
-    cel = imported("cel_expr_python.cel", _WHAT, _INSTALL)
+    cel = imported("cel_expr_python.cel", _WHAT)
     extensions = [
-        getattr(imported(f"cel_expr_python.ext.{name}", _WHAT, _INSTALL), cls)(*arguments)
+        getattr(imported(f"cel_expr_python.ext.{name}", _WHAT), cls)(*arguments)
         for name, cls, *arguments in (
             ("ext_bindings", "ExtBindings"),
             ("ext_optional", "ExtOptional"),

@@ -52,7 +52,7 @@ def _read_table(
     if is_csv := format_ == "csv":
         columns = source.csv
     else:
-        columns = source.jsonl() if format_ == "jsonl" else frame_columns(read_parquet(source.path, "logs"))
+        columns = source.jsonl() if format_ == "jsonl" else frame_columns(read_parquet(source.path))
     table = Table(source, by_name(renamed(columns, map)))
     if defaults is not None:
         _expect_columns(table)

@@ -132,19 +132,18 @@ def _checksum(facts: dict[str, Any]) -> str:
 _TIMES = ("submit", "recorded_start")
 
 
-def read_parquet(path: str | os.PathLike[str], extra: str) -> Any:
+def read_parquet(path: str | os.PathLike[str]) -> Any:
     """Return the pyarrow table of a Parquet file, or of a directory of Parquet files.
 
     Args:
         path: The file or the directory.
-        extra: The optional dependency group that contains pyarrow, for the error message.
 
     Raises:
         InvalidSpecError: The file cannot be read, or is not a Parquet file that contains a table.
         UnsupportedError: pyarrow is not installed.
     """
     path = Path(path)
-    parquet, failures = _pyarrow("pyarrow.parquet", extra), _pyarrow("pyarrow", extra).ArrowException
+    parquet, failures = _pyarrow("pyarrow.parquet"), _pyarrow("pyarrow").ArrowException
     try:
         if path.is_dir():
             return parquet.read_table(path)
@@ -183,8 +182,8 @@ def _arrow(name: str, column: NDArray[Any]) -> Any:
     return array(column.view("m8[ns]"), mask=None if name == "runtime" else column < 0)
 
 
-def _pyarrow(module: str, extra: str = "arrow") -> Any:
-    return imported(module, "Parquet and Arrow tables", f'"kueuepy[{extra}]"')
+def _pyarrow(module: str) -> Any:
+    return imported(module, "Parquet and Arrow tables")
 
 
 def table_writer(table: Columns) -> Write:
@@ -204,7 +203,7 @@ def read_table(path: str | os.PathLike[str]) -> dict[str, Any]:
         InvalidSpecError: The file cannot be read.
         UnsupportedError: pyarrow is not installed.
     """
-    table = read_parquet(path, "arrow").combine_chunks()
+    table = read_parquet(path).combine_chunks()
     return {name: _stored_column(table.column(name)) for name in table.column_names}
 
 

@@ -124,7 +124,7 @@ def frame_columns(frame: Any) -> dict[str, Any]:
             found = found.collect()
         # narwhals returns a table that it does not know unchanged.
         elif found is frame and hasattr(frame, "__arrow_c_stream__") and not isinstance(frame, type):
-            imported("pyarrow", "Arrow tables", '"kueuepy[arrow]"')
+            imported("pyarrow", "Arrow tables")
             found = nw.from_arrow(frame, backend="pyarrow")
         if not isinstance(found, nw.DataFrame):
             raise InvalidSpecError(f"jobs: {briefly(frame)} is not a table; it must be a DataFrame or an Arrow table")

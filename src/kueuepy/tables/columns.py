@@ -285,7 +285,7 @@ class Columns:
         Raises:
             UnsupportedError: pandas is not installed.
         """
-        pandas = imported("pandas", "table", "pandas")
+        pandas = imported("pandas", "table")
         return pandas.DataFrame({name: _for_pandas(pandas, self._column(name)) for name in self._columns})
 
     def to_polars(self) -> Any:
@@ -294,7 +294,7 @@ class Columns:
         Raises:
             UnsupportedError: polars is not installed.
         """
-        polars = imported("polars", "table", "polars")
+        polars = imported("polars", "table")
         columns = {name: self._column(name) for name in self._columns}
         return polars.DataFrame(
             {name: list(own) if isinstance(own, Categorical) else own for name, own in columns.items()}
@@ -306,7 +306,7 @@ class Columns:
         Raises:
             UnsupportedError: pyarrow is not installed.
         """
-        return imported("pyarrow", "table", '"kueuepy[arrow]"').table(self)
+        return imported("pyarrow", "table").table(self)
 
     def __arrow_c_stream__(self, requested_schema: object = None) -> object:
         """Return an Arrow stream (Arrow PyCapsule interface); no library is needed, and numbers are not copied."""

@@ -1,6 +1,6 @@
 """Property-based tests of policies with Hypothesis: random clusters, workloads and histories.
 
-Requires the extra `testing` (`pip install 'kueuepy[testing]'`).
+Requires the extra `testing`.
 
 | name | purpose |
 | --- | --- |

@@ -278,7 +278,7 @@ def _is_list(values: Any) -> bool:
 
 
 def _sobol(dimensions: int, n: int) -> NDArray[np.float64]:
-    qmc = imported("scipy.stats.qmc", 'sample: how "sobol"', 'scipy, or sample with how="random"')
+    qmc = imported("scipy.stats.qmc", 'sample: how "sobol"', ', or sample with how="random"')
     # The sequence is balanced for powers of two only; scipy warns about other numbers.
     points: NDArray[np.float64] = qmc.Sobol(dimensions, scramble=False).random_base2(math.ceil(math.log2(n)))
     return points[:n]

@@ -133,7 +133,7 @@ def search(
 
 class _Study:
     def __init__(self, space: Space, seed: int, largest: bool) -> None:  # noqa: FBT001
-        optuna = imported("optuna", 'search: sampler "tpe"', 'optuna, or search with sampler="random"')
+        optuna = imported("optuna", 'search: sampler "tpe"', ', or search with sampler="random"')
         optuna.logging.set_verbosity(optuna.logging.WARNING)
         self._fail = optuna.trial.TrialState.FAIL
         self._space = space

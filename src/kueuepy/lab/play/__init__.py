@@ -36,7 +36,7 @@ def widget(cluster: Cluster, jobs: Any, **settings: Unpack[RunSettings]) -> Play
         InvalidSpecError: The jobs or a setting are not valid.
         UnsupportedError: anywidget is not installed.
     """
-    imported("anywidget", "play.widget", '"kueuepy[widget]"')
+    imported("anywidget", "play.widget")
     from kueuepy.lab.play.traits import PlaygroundWidget  # noqa: PLC0415 - an extra
 
     return PlaygroundWidget(Playground(cluster, jobs, **settings))

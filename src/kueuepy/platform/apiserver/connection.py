@@ -81,8 +81,8 @@ class Connection:
             name: The name of the source, such as `cluster:prod`.
             configuration: The configuration.
         """
-        urllib3 = imported("urllib3", name, '"kueuepy[live]"')
-        client = imported("kubernetes.client", name, '"kueuepy[live]"')
+        urllib3 = imported("urllib3", name)
+        client = imported("kubernetes.client", name)
         configuration.retries = urllib3.Retry(
             total=5,
             connect=2,
@@ -114,8 +114,8 @@ class Connection:
             UnsupportedError: The Kubernetes client is not installed.
         """
         name = f"cluster:{context}"
-        config = imported("kubernetes.config", name, '"kueuepy[live]"')
-        found = imported("kubernetes.client", name, '"kueuepy[live]"').Configuration()
+        config = imported("kubernetes.config", name)
+        found = imported("kubernetes.client", name).Configuration()
         try:
             if context == _INSIDE:
                 config.load_incluster_config(client_configuration=found)

@@ -91,7 +91,7 @@ def exposition(series: Iterable[Series]) -> str:
     Raises:
         UnsupportedError: prometheus_client is not installed.
     """
-    library = imported("prometheus_client", "metrics", '"kueuepy[metrics]"')
+    library = imported("prometheus_client", "metrics")
 
     def family(one: Series) -> Any:
         # prometheus_client appends the suffix of a counter to the name of the family.

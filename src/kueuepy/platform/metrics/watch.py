@@ -264,7 +264,7 @@ class Watch:
         Names, labels and buckets are the same as in Kueue; `replica_role` is always `standalone`. Feature gates enable
         the series of LocalQueues, Cohorts, unadmitted workloads and scheduling hashes.
 
-        Requires the extra `metrics` (`pip install 'kueuepy[metrics]'`).
+        Requires the extra `metrics`.
 
         Raises:
             UnsupportedError: prometheus_client is not installed.

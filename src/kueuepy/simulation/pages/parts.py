@@ -361,10 +361,8 @@ def settings(results: Mapping[str, Result], command: str) -> str:
         (name, what, Cell(f"{count:,}", count)) for name, result in results.items() for what, count in result.notes
     ]
     noted = table(("Policy", "Note about the jobs", "Rows"), notes) if notes else ""
-    # A version with a space is a build of a checkout, which no index has.
-    install = f"pip install kueuepy=={installed()}\n" if " " not in installed() else ""
-    again = paragraph("This repeats the simulation. The same inputs and versions give the same hash.")
-    text = f"{again}<pre>{escape(install + (command or _call(results)))}</pre>\n"
+    again = paragraph(f"This repeats the simulation with kueuepy {installed()}. The same inputs give the same hash.")
+    text = f"{again}<pre>{escape(command or _call(results))}</pre>\n"
     head = ("Setting", *results) if len(results) > 1 else ("Setting", "Value")
     return table(head, rows) + noted + text
 
