@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import json
+import shlex
 import sys
 from pathlib import Path
 
 import pytest
 
 import kueuepy as kq
-from kueuepy.cli import main
+from kueuepy.cli import COMMANDS, main
 from kueuepy.cli.kubectl import main as kubectl
 from kueuepy.errors import ApiError, InvalidSpecError, UnsupportedError
 from kueuepy.platform.apiserver import ClusterReader, Connection
@@ -279,6 +280,25 @@ def test_the_plugin_has_its_own_help(capsys):
     assert "Usage: kubectl kueuepy explain [OPTIONS] WORKLOAD" in text
     assert "-o, --output FORMAT" in text
     assert "  kubectl kueuepy explain train -n team-a --context prod\n" in text
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_the_examples_of_the_plugin_run(command, tmp_path, monkeypatch, capsys):
+    monkeypatch.setenv("KUBECONFIG", str(tmp_path / "none"))
+    monkeypatch.chdir(tmp_path)
+    for name in ("examples", "tests"):
+        (tmp_path / name).symlink_to(Path(__file__).parents[2] / name)
+    assert kubectl([command, "--help"]) == 0
+    text = " ".join(capsys.readouterr().out.partition("Examples:\n")[2].split())
+    examples = [one.split(" | ")[0] for one in text.split("kubectl kueuepy ")[1:]]
+    for example in examples:
+        words = shlex.split(example.removesuffix(" kubectl get"))
+        # These do not end by themselves, or read what kubectl prints.
+        if command in ("serve", "mcp", "record") or "-" in words:
+            continue
+        code, told = kubectl(words), "".join(capsys.readouterr())
+        # Files of users, and their clusters, are not here.
+        assert code in (0, 3) or (code == 1 and ("cannot be read" in told or "cannot be used" in told)), (example, told)
 
 
 def test_the_plugin_reads_a_saved_state_or_files_instead_of_the_cluster(cluster, tmp_path, monkeypatch, capsys):

@@ -5,9 +5,10 @@ from __future__ import annotations
 import os
 import re
 import sys
+from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
-from kueuepy.cli import Program, execute
+from kueuepy.cli import COMMANDS, Program, execute
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -70,10 +71,20 @@ def main(argv: Sequence[str] | None = None) -> int:
     flags, words = _split(list(sys.argv[1:] if argv is None else argv))
     if "kubeconfig" in flags:
         os.environ["KUBECONFIG"] = flags["kubeconfig"]
+    if _reads_a_cluster(words):
+        words.append(f"cluster:{flags.get('context', '')}")
     plugin, output = _Plugin(flags), flags.get("output")
     if output == "yaml":
         return _as_yaml([*words, "--json"], plugin)
     return execute([*words, "--json"] if output == "json" else words, plugin)
+
+
+def _reads_a_cluster(words: list[str]) -> bool:
+    """Return whether a command has another function for a cluster, and its command line names no file instead."""
+    if not words or words[0] not in COMMANDS or "cluster:" not in COMMANDS[words[0]].others:
+        return False
+    given = [word for before, word in pairwise(words) if not (word.startswith("-") or before.startswith("-"))]
+    return not given and not any(map(os.path.exists, words[1:]))
 
 
 def _split(words: list[str]) -> tuple[dict[str, str], list[str]]:
