@@ -4,7 +4,7 @@ Requires the extra `testing`.
 
 | name | purpose |
 | --- | --- |
-| `clusters`, `workloads`, `jobs`, `traces`, `edits` | Hypothesis strategies |
+| `clusters`, `workload`, `workloads`, `jobs`, `traces`, `edits` | Hypothesis strategies |
 | `Arrival`, `drive` | one arrival of a trace, and a function that runs a trace on a Scheduler |
 | `SchedulerMachine` | a Hypothesis state machine with the actions of users and administrators |
 
@@ -20,7 +20,7 @@ Requires the extra `testing`.
 """
 
 from kueuepy.testing.machine import SchedulerMachine
-from kueuepy.testing.strategies import clusters, edits, jobs, workloads
+from kueuepy.testing.strategies import clusters, edits, jobs, workload, workloads
 from kueuepy.testing.traces import Arrival as Arrival
 from kueuepy.testing.traces import drive, traces
 
@@ -31,5 +31,6 @@ __all__ = [
     "edits",
     "jobs",
     "traces",
+    "workload",
     "workloads",
 ]

@@ -5,12 +5,14 @@ from typing import ClassVar
 
 import msgspec
 from hypothesis import strategies as st
-from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, precondition, rule
+from hypothesis.stateful import Bundle, RuleBasedStateMachine, initialize, invariant, precondition, rule
 from hypothesis.strategies import DataObject, SearchStrategy
 
 from kueuepy.cluster import Cluster
 from kueuepy.engine.decisions import Admitted
 from kueuepy.engine.records import NO_CONDITION
+from kueuepy.errors import InvalidSpecError
+from kueuepy.errors.problems import nearest
 from kueuepy.objects import Workload
 from kueuepy.scheduler import Scheduler
 from kueuepy.session.session import session_of
@@ -43,6 +45,19 @@ class SchedulerMachine(RuleBasedStateMachine):
 
     clusters: ClassVar[SearchStrategy[Cluster]] = clusters()
     scheduler: Scheduler
+
+    def __init_subclass__(cls) -> None:
+        """Check that a derived class has no attribute that nothing reads, such as `cluster` for `clusters`.
+
+        Raises:
+            InvalidSpecError: An attribute is not used, but similar to one that is.
+        """
+        super().__init_subclass__()
+        known = [name for name in dir(SchedulerMachine) if not name.startswith("_")]
+        for name, value in vars(cls).items():
+            is_own = name.startswith("_") or name in known or callable(value) or isinstance(value, Bundle)
+            if not is_own and (meant := nearest(name, known)):
+                raise InvalidSpecError(f'{cls.__name__}: "{name}" has no effect; did you mean "{meant}"?')
 
     def workload_lists(self, cluster: Cluster, prefix: str) -> SearchStrategy[list[Workload]]:
         """Return the strategy for one submission: 1 to 3 workloads for any LocalQueue of the cluster."""

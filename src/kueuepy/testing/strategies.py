@@ -1,17 +1,19 @@
 """Hypothesis strategies for clusters, workloads, jobs and configuration changes."""
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from functools import reduce
+from functools import lru_cache, reduce
 from math import gcd
 from typing import Any, TypeVar
 
 import msgspec
+from hypothesis import control
 from hypothesis import strategies as st
 from hypothesis.strategies import DrawFn, SearchStrategy
 
 import kueuepy.objects as api
 from kueuepy._core import Quantity
-from kueuepy.cluster import Cluster
+from kueuepy.cluster import Cluster, dump
+from kueuepy.manifest import dump as dump_workloads
 from kueuepy.objects.queue import ReclaimWithinCohort, WithinClusterQueue, quotas_of
 
 # The minimum number of units in the largest quota of a resource, if the quota can be divided into this number.
@@ -82,10 +84,11 @@ def requests_of(cluster: Cluster, queue: api.LocalQueue) -> SearchStrategy[Reque
     amounts = amounts_of([*cluster.cluster_queues, *cluster.cohorts])
     leads = [one for one in cluster.cluster_queues if one.name == queue.cluster_queue]
     covered = [name for one in leads for group in one.resource_groups for name in group.covered_resources]
-    return requests_in([amounts.get(name, Amount(name, 1)) for name in covered if name != _PODS])
+    return requests_in(tuple(amounts.get(name, Amount(name, 1)) for name in covered if name != _PODS))
 
 
-def requests_in(amounts: Sequence[Amount]) -> SearchStrategy[Requests]:
+@lru_cache(256)
+def requests_in(amounts: tuple[Amount, ...]) -> SearchStrategy[Requests]:
     """Return a strategy for requests of the given resources.
 
     The first resource with a quota greater than 0 is always requested; the other resources are optional.
@@ -106,9 +109,22 @@ def other_quota(draw: DrawFn, quota: api.ResourceQuota, amount: Amount) -> api.R
 QUEUES = ("queue-0", "queue-1", "queue-2", "queue-3")
 FLAVORS = ("flavor-0", "flavor-1")
 RESOURCES = ("cpu", "memory")
+# Strategies are made once, because to make and validate one takes much longer than to draw from it.
 _QUOTAS = st.integers(0, 12)
+_LIMITS = st.none() | _QUOTAS
+_LENDING = [st.none() | st.integers(0, nominal) for nominal in range(13)]
+_WEIGHTS: SearchStrategy[str | None] = st.sampled_from((None, "2", "0.5", "0"))
+_QUEUEING: SearchStrategy[Any] = st.sampled_from(("BestEffortFIFO", "StrictFIFO"))
+_BORROW: SearchStrategy[Any] = st.sampled_from(("MayStopSearch", "TryNextFlavor"))
+_PREEMPT: SearchStrategy[Any] = st.sampled_from(("TryNextFlavor", "MayStopSearch"))
+_PRIORITIES = st.integers(-2, 2)
+_THRESHOLDS = st.none() | st.integers(-1, 2)
+_COUNTS = st.integers(1, 3)
+_FEWEST = [st.none() | st.integers(1, count) for count in range(1, 4)]
+_HAS_WORKERS = st.sampled_from((False, False, False, True))
 _RECLAIM: SearchStrategy[ReclaimWithinCohort] = st.sampled_from(("Never", "LowerPriority", "Any"))
 _WITHIN: SearchStrategy[WithinClusterQueue] = st.sampled_from(("Never", "LowerPriority", "LowerOrNewerEqualPriority"))
+Drawn = TypeVar("Drawn", Cluster, "list[api.Workload]")
 Stoppable = TypeVar("Stoppable", api.ClusterQueue, api.LocalQueue)
 
 
@@ -153,7 +169,16 @@ def clusters(
     ]
     fair = draw(st.booleans()) if fair_sharing is None else fair_sharing
     configuration = api.Configuration(fair_sharing=api.FairSharingConfig() if fair else None)
-    return Cluster(map(api.ResourceFlavor, flavors), declared, made, configuration=configuration)
+    return noted(Cluster(map(api.ResourceFlavor, flavors), declared, made, configuration=configuration))
+
+
+def noted(drawn: Drawn) -> Drawn:
+    """Return a Cluster or Workloads; a failing test prints them as a file that `kueuepy explain` reads."""
+    # Earlier versions of Hypothesis do not tell whether the test case is the last one.
+    if getattr(control, "should_note", lambda: True)():
+        text = dump(drawn) if isinstance(drawn, Cluster) else dump_workloads(drawn)
+        control.note(f"---\n{text}" if text else "")
+    return drawn
 
 
 def _cohort(draw: DrawFn, i: int, flavors: Sequence[str], resources: Sequence[str]) -> api.Cohort:
@@ -169,14 +194,8 @@ def _queue(
         name,
         cohort_name=cohort,
         resource_groups=_groups(draw, flavors, resources, in_tree=cohort is not None),
-        queueing_strategy=draw(st.sampled_from(("BestEffortFIFO", "StrictFIFO"))),
-        flavor_fungibility=draw(
-            st.builds(
-                api.FlavorFungibility,
-                when_can_borrow=st.sampled_from(("MayStopSearch", "TryNextFlavor")),
-                when_can_preempt=st.sampled_from(("TryNextFlavor", "MayStopSearch")),
-            )
-        ),
+        queueing_strategy=draw(_QUEUEING),
+        flavor_fungibility=api.FlavorFungibility(when_can_borrow=draw(_BORROW), when_can_preempt=draw(_PREEMPT)),
         preemption=_preemption(draw) if preemption else api.Preemption(),
         fair_sharing=_weight(draw),
     )
@@ -185,7 +204,7 @@ def _queue(
 def _groups(
     draw: DrawFn, flavors: Sequence[str], resources: Sequence[str], *, in_tree: bool
 ) -> Sequence[api.ResourceGroup]:
-    used = draw(st.lists(st.sampled_from(flavors), min_size=1, unique=True))
+    used = draw(_some_of(tuple(flavors)))
     rows = [
         api.FlavorQuotas(flavor, tuple(_resource_quota(draw, name, in_tree=in_tree) for name in resources))
         for flavor in used
@@ -193,10 +212,15 @@ def _groups(
     return (api.ResourceGroup(tuple(resources), tuple(rows)),)
 
 
+@lru_cache(64)
+def _some_of(names: tuple[str, ...]) -> SearchStrategy[list[str]]:
+    return st.lists(st.sampled_from(names), min_size=1, unique=True)
+
+
 def _resource_quota(draw: DrawFn, name: str, *, in_tree: bool) -> api.ResourceQuota:
     nominal = draw(_QUOTAS)
-    borrowing = draw(st.none() | _QUOTAS) if in_tree else None
-    lending = draw(st.none() | st.integers(0, nominal)) if in_tree else None
+    borrowing = draw(_LIMITS) if in_tree else None
+    lending = draw(_LENDING[nominal]) if in_tree else None
     return api.ResourceQuota(name, nominal, borrowing, lending)
 
 
@@ -204,13 +228,13 @@ def _preemption(draw: DrawFn) -> api.Preemption:
     reclaim: ReclaimWithinCohort = draw(_RECLAIM)
     borrow = api.BorrowWithinCohort()
     if reclaim != "Never" and draw(st.booleans()):
-        borrow = api.BorrowWithinCohort("LowerPriority", draw(st.none() | st.integers(-1, 2)))
+        borrow = api.BorrowWithinCohort("LowerPriority", draw(_THRESHOLDS))
     within: WithinClusterQueue = draw(_WITHIN)
     return api.Preemption(reclaim_within_cohort=reclaim, within_cluster_queue=within, borrow_within_cohort=borrow)
 
 
 def _weight(draw: DrawFn) -> api.FairSharing | None:
-    weight = draw(st.sampled_from((None, "2", "0.5", "0")))
+    weight = draw(_WEIGHTS)
     return None if weight is None else api.FairSharing(weight)
 
 
@@ -220,7 +244,7 @@ def _places(
     """Return the LocalQueues, each with a strategy for the requests of its pods."""
     if isinstance(queues, Cluster):
         return [(queue, requests_of(queues, queue)) for queue in queues.local_queues]
-    asked = requests_in([Amount(name, 1000 if name == "cpu" else 1) for name in resources])
+    asked = requests_in(tuple(Amount(name, 1000 if name == "cpu" else 1) for name in resources))
     return [(api.LocalQueue(name, cluster_queue=name), asked) for name in queues]
 
 
@@ -262,9 +286,37 @@ def workloads(
         >>> test_queue()
     """
     places = st.sampled_from(_places(queues, resources))
-    return [
-        _workload(draw, f"{prefix}-{i}", *draw(places), requests) for i in range(draw(st.integers(min_size, max_size)))
-    ]
+    count = draw(st.integers(min_size, max_size))
+    return noted([_workload(draw, f"{prefix}-{i}", *draw(places), requests) for i in range(count)])
+
+
+def workload(
+    queues: Cluster | Iterable[str] = QUEUES,
+    *,
+    requests: SearchStrategy[dict[str, int]] | None = None,
+    resources: Sequence[str] = RESOURCES,
+    name: str = "workload",
+) -> SearchStrategy[api.Workload]:
+    """Generate a workload for one of the LocalQueues of a Cluster, as `workloads` does.
+
+    Args:
+        queues: The Cluster, or the names of LocalQueues.
+        requests: A strategy for the requests of one pod. Default: as for `workloads`.
+        resources: The resources that pods request if only names are given.
+        name: The beginning of the name. Default: `workload`.
+
+    Returns:
+        A strategy.
+
+    Example:
+        >>> from hypothesis import given
+        >>> @given(workload(["team"]))
+        ... def test_queue(one):
+        ...     assert one.queue_name == "team"
+        >>> test_queue()
+    """
+    one = workloads(queues, min_size=1, max_size=1, requests=requests, resources=resources, prefix=name)
+    return one.map(lambda found: found[0])
 
 
 def _workload(
@@ -277,14 +329,14 @@ def _workload(
     requests: SearchStrategy[Any] = covered if given is None else given
 
     def pod_set(name: str, *, partial: bool) -> api.PodSet:
-        count = draw(st.integers(1, 3))
-        fewest = draw(st.none() | st.integers(1, count)) if partial else None
+        count = draw(_COUNTS)
+        fewest = draw(_FEWEST[count - 1]) if partial else None
         return api.PodSet.of(name, count, requests=draw(requests), min_count=fewest)
 
     sets = [pod_set("main", partial=True)]
-    if draw(st.sampled_from((False, False, False, True))):
+    if draw(_HAS_WORKERS):
         sets.append(pod_set("workers", partial=False))
-    priority = draw(st.integers(-2, 2))
+    priority = draw(_PRIORITIES)
     return api.Workload(name, namespace=queue.namespace, queue_name=queue.name, priority=priority, pod_sets=tuple(sets))
 
 
