@@ -20,9 +20,9 @@ from kueuepy.platform.live.recording import (
     CONFIGURATION,
     Change,
     Life,
+    decisions_of,
     manager_configuration,
     read_events,
-    recorded_decisions,
     recorded_gaps,
     recorded_lives,
     usual_latency,
@@ -103,7 +103,7 @@ class _Loop:
         self._follower = Follower.start(manager_configuration(changes))
         # Messages name the preemptor by its UID.
         uids = {c.manifest["metadata"].get("uid"): c.key for c in self._changes if c.kind == "Workload"}
-        decisions = list(recorded_decisions(self._changes, uids))
+        decisions = [one for index, change in enumerate(self._changes) for one in decisions_of(change, index, uids)]
         self._life_at = recorded_lives(self._changes, decisions)
         lives = list({id(life): life for life in self._life_at.values()}.values())
         self._latency = usual_latency(lives, self._changes)

@@ -86,6 +86,7 @@ class Comparison:
             explained: The number of differences to explain.
         """
         self._follower, self._lives, self._decisions = follower, lives, decisions
+        self._order = {one: position for position, one in enumerate(decisions)}
         self._latency, self._tolerance = latency, tolerance
         self._explain = self._left = explained
         self._made: dict[tuple[int, int], tuple[int, Made]] = {}
@@ -179,7 +180,7 @@ class Comparison:
                 flavors,
                 domains,
                 number == skipped,
-                -1 if decision is None else decision.number,
+                -1 if decision is None else self._order[decision],
                 position,
             )
             number += 1

@@ -239,7 +239,6 @@ class RecordedDecision(msgspec.Struct, eq=False):
     """A decision of the cluster's scheduler.
 
     Attributes:
-        number: The index of the decision among the recorded decisions.
         index: The index of the change that records the decision.
         time: The time at which the change that records the decision was received, in nanoseconds since the Unix epoch.
         kind: The kind of the decision.
@@ -250,7 +249,6 @@ class RecordedDecision(msgspec.Struct, eq=False):
         cluster_queue: The ClusterQueue in which the workload has or had quota.
     """
 
-    number: int
     index: int
     time: int
     kind: Kind
@@ -283,27 +281,12 @@ class RecordedDecision(msgspec.Struct, eq=False):
         return not any(self.domains) or placed_pods(pod_sets) == self.domains
 
 
-def recorded_decisions(changes: Sequence[Change], uids: Mapping[Any, str]) -> Iterator[RecordedDecision]:
-    """Yield the decisions of the scheduler in a recording: quota reservations, preemptions and node replacements.
-
-    Args:
-        changes: The recording.
-        uids: The keys of the workloads by UID.
-    """
-    number = 0
-    for index, change in enumerate(changes):
-        for decision in decisions_of(change, index, number, uids):
-            yield decision
-            number += 1
-
-
-def decisions_of(change: Change, index: int, number: int, uids: Mapping[Any, str]) -> Iterator[RecordedDecision]:
+def decisions_of(change: Change, index: int, uids: Mapping[Any, str]) -> Iterator[RecordedDecision]:
     """Yield the decisions of the scheduler that one change records.
 
     Args:
         change: The change.
         index: The index of the change.
-        number: The number of the first decision.
         uids: The keys of the workloads by UID.
     """
     if change.kind != "Workload" or change.new is None or change.old is None:
@@ -322,8 +305,7 @@ def decisions_of(change: Change, index: int, number: int, uids: Mapping[Any, str
     queue = str(((change.new.get("status") or {}).get("admission") or {}).get("clusterQueue") or "")
     assigned = {one["name"]: (one.get("count"), dict(one.get("flavors") or {})) for one in assignments(change.new)}
     for kind, head in found:
-        yield RecordedDecision(number, index, change.time, kind, change.key, head, assigned, domains, queue)
-        number += 1
+        yield RecordedDecision(index, change.time, kind, change.key, head, assigned, domains, queue)
 
 
 def _placed(manifest: dict[str, Any]) -> list[Any]:

@@ -122,10 +122,9 @@ class Verifier:
         self._uids = uids
         self._changes: dict[int, Change] = {}
         self._added = self._next = self._configured = 0
-        self._found = 0
         # Few, and in the order of their writes: old decisions are deleted, and `verify` adds no change early.
         self._at: dict[int, list[RecordedDecision]] = {}
-        self._made: set[int] = set()
+        self._made: set[RecordedDecision] = set()
         self.judged: list[JudgedDecision] = []
         self.domains: Counter[bool] = Counter()
         self.differences: list[Difference] = []
@@ -148,8 +147,7 @@ class Verifier:
         index = self._added
         self._changes[index] = change
         self._added += 1
-        if decisions := list(decisions_of(change, index, self._found, self._uids)):
-            self._found += len(decisions)
+        if decisions := list(decisions_of(change, index, self._uids)):
             self._at[index] = decisions
 
     def _recorded(self) -> Iterator[RecordedDecision]:
@@ -187,14 +185,14 @@ class Verifier:
 
     def _is_ahead(self, key: str, index: int) -> bool:
         """Return whether kueuepy has made a decision about a workload that the cluster writes after a change."""
-        return any(one.workload == key and one.index > index and one.number in self._made for one in self._recorded())
+        return any(one.workload == key and one.index > index and one in self._made for one in self._recorded())
 
     def _forget(self, index: int) -> None:
         """Delete the data that no later decision needs."""
         # A recording of months must not fill the memory.
         for old in [one for one in self._changes if one < index - _CHECKPOINTS]:
             change = self._changes.pop(old)
-            self._made.difference_update(one.number for one in self._at.pop(old, ()))
+            self._made.difference_update(self._at.pop(old, ()))
             if change.new is None:
                 self._uids.pop(change.manifest["metadata"].get("uid"), None)
 
@@ -227,7 +225,7 @@ class Verifier:
                         self._doubted.setdefault((kind, key), (self._follower.now, decision))
                 self._follower = before
                 break
-            self._made |= {one.number for one in known if one is not None}
+            self._made.update(filter(None, known))
         self._follower.notice()
 
     def _expected(self, index: int, kind: Kind, key: str, decision: Decision) -> RecordedDecision | None:
@@ -236,7 +234,7 @@ class Verifier:
         The recorded decisions about one head are matched in the order of their writes.
         """
         for known in self._recorded():
-            if (known.kind, known.workload) == (kind, key) and known.index >= index and known.number not in self._made:
+            if (known.kind, known.workload) == (kind, key) and known.index >= index and known not in self._made:
                 soon = known.time - self._follower.now <= self.latency
                 if not soon or not known.is_same(decision) or not known.is_placed(decision):
                     return None
@@ -246,7 +244,7 @@ class Verifier:
     def _is_preceded(self, known: RecordedDecision, index: int) -> bool:
         """Return whether the cluster preempted workloads for a head before it made another decision about the head."""
         return any(
-            one.head == known.head and index <= one.index < known.index and one.number not in self._made
+            one.head == known.head and index <= one.index < known.index and one not in self._made
             for one in self._recorded()
         )
 
@@ -255,7 +253,7 @@ class Verifier:
         there = True
         # Kueue preempts a workload again if two writes conflict.
         is_repeated = decision.kind == "preemption" and self._follower.is_true(decision.workload, "Evicted")
-        if decision.number not in self._made and not is_repeated:
+        if decision not in self._made and not is_repeated:
             before = self._follower.fork()
             outcome, there = self._search(decision)
             if outcome == "different":
@@ -267,7 +265,7 @@ class Verifier:
         self.judged.append(JudgedDecision(Timestamp.of(decision.time), decision.kind, decision.workload, outcome))
         if decision.kind == "preemption":
             self._follower.await_victims(decision.head)
-        self._made.add(decision.number)
+        self._made.add(decision)
         self._doubted.pop((decision.kind, decision.workload), None)
         self._reported.discard((decision.kind, decision.workload))
 
