@@ -140,7 +140,7 @@ def test_simulate_compares_a_change(agents):
     ("tool", "given", "text"),
     [
         ("nothing", {}, '"nothing" is not a tool'),
-        ("explain", {}, "explain: workload: is missing"),
+        ("explain", {}, "explain: workload: is required"),
         ("explain", {"workload": 5}, "explain: workload: is an integer; it must be a string"),
         ("explain", {"workload": "a-4", "namespace": "x"}, 'explain: "namespace" is not an argument'),
         ("explain", {"workload": "a-4", "cursor": "../../etc/passwd"}, "explain: cursor: is"),

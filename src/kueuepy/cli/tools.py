@@ -373,15 +373,11 @@ class Tool:
         Raises:
             InvalidSpecError: An argument is unknown, missing or not valid.
         """
-        fields = msgspec.structs.fields(self._kind)
-        names = [field.name for field in fields]
+        names = list(self._kind.__struct_fields__)
         for name in given:
             if name not in names:
                 guess = suggestion(str(name), names)
                 raise InvalidSpecError(f'{self.name}: "{str(name)[:80]}" is not an argument; {guess}')
-        for field in fields:
-            if field.required and field.name not in given:
-                raise InvalidSpecError(f"{self.name}: {field.name}: is missing; it must be given")
         try:
             return msgspec.convert(dict(given), self._kind)
         except msgspec.ValidationError as error:
