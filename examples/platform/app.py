@@ -50,6 +50,7 @@ _LARGEST = 3 * 1024 * 1024  # largest body in bytes, as in Kubernetes' API serve
 _MOST = 500  # jobs per request; a request is atomic, and all other requests wait for it
 _LONG = 20  # a request with more jobs is long
 _HEALTHY = 10.0  # seconds within which a healthy service responds
+_DIGITS = 10  # of a number in a query
 _BEHIND = 10_000  # events that a client may be behind, before its stream ends
 _SECONDS = 5  # in which requests may end when the service is stopped
 _KIND = {"type": "object", "description": "A job of any kind that Kueue manages, a Workload, or a row"}
@@ -150,7 +151,7 @@ class Platform:
         whose = {"cluster_queue": place["queue"]}
         if "namespace" in place:
             whose = {"local_queue": f"{place['namespace']}/{place['queue']}"}
-        cut = {name: int(page.get(name, 0)) for name in ("limit", "offset")}
+        cut = {name: _count(page.get(name, "0")) for name in ("limit", "offset")}
         found = await self._ask(lambda scheduler: pending_workloads(scheduler, **whose, **cut))
         return JSONResponse(found.manifest())
 
@@ -340,6 +341,12 @@ async def _json(request: Request) -> Any:
 
 def _no_number(text: str) -> None:
     raise ValueError(f"{text} is not a JSON number")
+
+
+def _count(text: str) -> int:
+    if not (text.isascii() and text.isdecimal() and len(text) < _DIGITS):
+        raise ValueError(f"{text[:_DIGITS]} is not a number")
+    return int(text)
 
 
 def _key(request: Request) -> str:

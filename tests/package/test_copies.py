@@ -6,6 +6,7 @@ import pickle
 import pytest
 
 import kueuepy as kq
+from kueuepy.platform import Journal, Watch
 from teams import queue, workload
 
 
@@ -55,3 +56,40 @@ def test_a_difference_can_be_copied(copied, team):
     for mine, theirs in ((found.before, difference.before), (found.after, difference.after)):
         assert mine._engine.save() == theirs._engine.save()
         assert mine.cluster == theirs.cluster
+
+
+def _scheduler(team):
+    scheduler = kq.Scheduler(team)
+    scheduler.submit(workload("w", "team-a", 18), workload("x", "team-b", 9))
+    return scheduler
+
+
+@COPIES
+@pytest.mark.parametrize(
+    "name", ["question", "answers", "watch", "journal", "usage", "quota", "fleet", "simulation", "env"]
+)
+def test_what_cannot_be_copied_is_refused_by_name(copied, name, team, tmp_path):
+    scheduler = _scheduler(team)
+    made = {
+        "question": lambda: scheduler.question(workload("q", "team-a", 1)),
+        "answers": lambda: scheduler.try_admit_many([workload("q", "team-a", 1)]),
+        "watch": lambda: Watch(scheduler),
+        "journal": lambda: Journal(tmp_path / "j"),
+        "usage": lambda: scheduler.usage,
+        "quota": lambda: scheduler.quota,
+        "fleet": lambda: kq.FleetScheduler(kq.Fleet({"a": team})),
+        "simulation": lambda: kq.Simulation(team, []),
+        "env": lambda: pytest.importorskip("kueuepy.lab.rl").QuotaEnv(),
+    }[name]()
+    if copied is not _pickled and name in ("usage", "quota", "fleet", "simulation"):
+        assert type(copied(made)) is type(made)
+        return
+    with pytest.raises(kq.errors.UnsupportedError, match=f"a {type(made).__name__} cannot be"):
+        copied(made)
+
+
+def test_a_copy_of_a_fleet_shares_nothing(team):
+    fleet = kq.FleetScheduler(kq.Fleet({"a": team}))
+    for twin in (copy.copy(fleet), copy.deepcopy(fleet)):
+        twin.manager.submit(workload("n", "team-a", 1))
+        assert fleet.manager.keys() == ()

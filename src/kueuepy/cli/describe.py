@@ -1,6 +1,7 @@
 """Functions shared by commands that run a cluster: start it, find workloads, describe decisions."""
 
 import re
+from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager, ExitStack, contextmanager
 from itertools import islice
@@ -77,25 +78,42 @@ def start(files: list[str], reading: Start = _DEFAULT, *, settle: bool = True) -
     given = [name for name in rest if name not in states]
     has_status = any(map(is_live, given))
     if has_status:
-        scheduler, notes = _import(given, states, reading.kueue_version)
+        scheduler, notes, left = _import(given, states, reading.kueue_version)
     else:
         manifest = reading.manifest(given, reading.namespace)
         has_status = not states and has_state(manifest)
         if has_status:
             # Time does not pass here, so a job that is evicted must stop at once.
-            scheduler, notes = _placed(import_manifest(manifest, stopping=0))
+            scheduler, notes, left = _placed(import_manifest(manifest, stopping=0))
         else:
             names = not reading.lenient
             scheduler = _load(states, manifest) if states else Scheduler(Cluster.from_manifest(manifest, names=names))
             notes = list(_said_of(manifest))
+            left = [("Job", note) for note in notes]
+        left += [
+            (note.where.rpartition(": ")[2].partition(" ")[0], str(note)) for note in manifest.notes if not note.path
+        ]
     for name in tables:
         notes += _submit(scheduler, name, reading.namespace)
+    if has_status or left or reading.verbose:
+        notes.insert(0, _used(scheduler, left, is_listed=reading.verbose))
+        notes += [f"left out: {text}" for _, text in left if text not in notes] if reading.verbose else []
     announce(scheduler.not_modelled)
     # The workloads of a dump have the status that Kueue gave them, which cycles would change.
     if settle and not has_status:
         with progress(f"deciding about {counted(len(scheduler.keys()), 'workload')}"):
             scheduler.settle()
     return Started(scheduler, tuple(notes), has_status)
+
+
+def _used(scheduler: Scheduler, left: list[tuple[str, str]], *, is_listed: bool) -> str:
+    """Return the numbers of objects that are used, and of those that are left out, each a kind and a text."""
+    states = Counter(str(status).lower() for status in scheduler.workloads["status"])
+    used = repr(scheduler.cluster).removeprefix("<Cluster: ").removesuffix(">")
+    used += f", {counted(len(scheduler.workloads), 'Workload')} " if states else ""
+    used += f"({', '.join(f'{count} {state}' for state, count in states.items())})" if states else ""
+    out = ", ".join(counted(count, kind) for kind, count in Counter(kind for kind, _ in left).items())
+    return f"uses {used}; leaves out {out or 'nothing'}{'; -v lists them' if left and not is_listed else ''}"
 
 
 def _submit(scheduler: Scheduler, name: str, namespace: str) -> list[str]:
@@ -123,7 +141,9 @@ def tables_in(name: str) -> list[str]:
     return sorted(map(str, found))
 
 
-def _import(given: list[str], states: list[str], version: str | None) -> tuple[Scheduler, list[str]]:
+def _import(
+    given: list[str], states: list[str], version: str | None
+) -> tuple[Scheduler, list[str], list[tuple[str, str]]]:
     """Import running clusters and recordings, with the objects of the other files.
 
     Raises:
@@ -135,19 +155,18 @@ def _import(given: list[str], states: list[str], version: str | None) -> tuple[S
     source = opened(paths(given))
     with progress(f"reading {', '.join(given)}"):
         imported = import_cluster(source, version=version)
-    scheduler, notes = _placed(imported)
-    return scheduler, [note for one in live_parts(source) for note in one.notes] + notes
+    scheduler, notes, left = _placed(imported)
+    return scheduler, [note for one in live_parts(source) for note in one.notes] + notes, left
 
 
-def _placed(imported: Import) -> tuple[Scheduler, list[str]]:
-    """Return the Scheduler of an import, and notes: the number of objects that are used, and those that are not."""
+def _placed(imported: Import) -> tuple[Scheduler, list[str], list[tuple[str, str]]]:
+    """Return the Scheduler of an import, the first problems, and the objects that are left out."""
+    rows = [row for row in imported.report if row.outcome in ("skipped", "not placed")]
     problems = imported.report.problems
-    counts = ", ".join(f"{count} {outcome}" for outcome, count in imported.report.counts.items())
-    notes = [f"Workloads and jobs of the cluster: {counts}"] if counts else []
-    notes += [f"{row.kind} {row.key}: {row.reason}" for row in problems[:_PROBLEMS]]
+    notes = [f"{row.kind} {row.key}: {row.reason}" for row in problems[:_PROBLEMS]]
     if len(problems) > _PROBLEMS:
-        notes.append(f"{len(problems) - _PROBLEMS} more objects were not placed; kueuepy import lists them")
-    return imported.scheduler, notes
+        notes.append(f"{len(problems) - _PROBLEMS} more objects were not placed; -v lists them")
+    return imported.scheduler, notes, [(row.kind, f"{row.kind} {row.key}: {row.reason}") for row in rows]
 
 
 def _said_of(manifest: Manifest) -> Iterator[str]:

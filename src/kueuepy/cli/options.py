@@ -5,6 +5,7 @@ Options:
     workload (WORKLOAD): Name of a workload or of its job: NAME, NAMESPACE/NAME or QUEUE/NAME.
     namespace (NAME): Namespace of objects and jobs without one.
     json: Print JSON instead of text.
+    verbose: List the objects that the command leaves out, each with the reason.
     lenient: Correct input that an API server rejects, and report the corrections.
     kueue_version (VERSION): Kueue release to emulate, v0.15 or later.  [default: v0.20-devel]
     threads (N): Number of threads of a simulation; by default, one per core.
@@ -148,6 +149,7 @@ class Start(Reading, frozen=True):
     """How to read the objects and jobs of a cluster: a group of options."""
 
     namespace: str = "default"
+    verbose: bool = False
 
 
 def paths(files: list[str]) -> "list[One]":

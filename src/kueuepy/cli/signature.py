@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import argparse
 import inspect
-import math
 import re
 import shutil
 import textwrap
@@ -36,6 +35,8 @@ _NAMES = re.compile(r"(?:[a-z_]+: )+")
 _NUMBER = re.compile(r"-\.?\d")
 # The short names of kubectl where it has them.
 _SHORT = {"help": "-h", "namespace": "-n", "output": "-o", "futures": "-N"}
+# A record holds 64 bits.
+_LARGEST = 2**63
 _METAVARS = {int: "N", float: "X"}
 # The most characters in a line of help, and the column at which the descriptions of options begin.
 _WIDEST, _INDENT = 100, 27
@@ -130,7 +131,7 @@ class Option(NamedTuple):
         """
         try:
             found = msgspec.convert(text, self.kind, strict=False)
-            if not isinstance(found, float) or math.isfinite(found):
+            if not isinstance(found, int | float) or abs(found) < _LARGEST:
                 return found
         except msgspec.ValidationError:
             pass

@@ -22,7 +22,7 @@ from kueuepy.profiles import RELEASES
 
 OLDEST = RELEASES[0].name
 """Oldest release with a profile."""
-_VERSION = re.compile(r"v?0\.(\d+)(?:\.\d+)?")
+_VERSION = re.compile(r"v?0\.(\d+)(?:\.\d+)?", re.ASCII)
 
 
 class EarlyRule(msgspec.Struct, frozen=True):

@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from kueuepy._core import Engine, Quantity, Tables
 from kueuepy.errors import NotFoundError
+from kueuepy.errors.kinds import not_copied
 from kueuepy.tables import Categorical, Column, Columns
 from kueuepy.tables.columns import UNLIMITED, Amounts, categorical, columns_of, dates, quantity_text, unit_of
 
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
+    from typing_extensions import Self
 
 
 """The value of a limit that is not set."""
@@ -61,6 +63,13 @@ class Grid(Amounts):
     """
 
     __slots__ = ("_tables", "flavor_resources", "nodes")
+    __reduce__ = not_copied
+
+    def __deepcopy__(self, memo: dict[int, Any] | None = None) -> Self:
+        """Return the table itself, which does not change."""
+        return self
+
+    __copy__ = __deepcopy__
 
     def __init__(self, engine: Engine) -> None:
         """Create a table of the engine's current state."""

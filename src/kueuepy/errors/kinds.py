@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NoReturn
 
 if TYPE_CHECKING:
     from typing_extensions import Self
@@ -38,6 +38,16 @@ class KueueError(Exception):
         """Set the path of the invalid field, and return the error."""
         self.path = path
         return self
+
+
+def not_copied(self: object) -> NoReturn:
+    """Reject copies and pickles of an object; the method `__reduce__` of classes that have none.
+
+    Raises:
+        UnsupportedError: The object cannot be copied or pickled.
+    """
+    name = type(self).__name__
+    raise UnsupportedError(f"a {name} cannot be copied or pickled; create another one with the same arguments")
 
 
 class InvalidSpecError(KueueError, ValueError):

@@ -102,7 +102,7 @@ def path_text(path: Iterable[str | int]) -> str:
     return text
 
 
-_STEP = re.compile(r'\.?([^.\[\]" ]+)|\[(\d+)\]|\["([^"]*)"\]')
+_STEP = re.compile(r'\.?([^.\[\]" ]+)|\[(\d+)\]|\["([^"]*)"\]', re.ASCII)
 
 
 def steps(text: str) -> Path:

@@ -17,6 +17,7 @@ from kueuepy.engine.decisions import Decision, Pending
 from kueuepy.engine.records import NO_CONDITION
 from kueuepy.errors import InvalidSpecError, NotFoundError
 from kueuepy.errors.arguments import checked, checked_methods
+from kueuepy.errors.kinds import not_copied
 from kueuepy.errors.problems import shown
 from kueuepy.look.notebook import Sheet, repr_html
 from kueuepy.objects import Configuration, Object, Workload
@@ -54,6 +55,7 @@ class Answers(Sequence[Decision]):
     """
 
     __slots__ = ("_answered",)
+    __reduce__ = not_copied
 
     def __init__(self, answered: CoreAnswers) -> None:
         """Create Answers from the engine's records."""

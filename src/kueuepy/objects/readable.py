@@ -64,7 +64,7 @@ def fault_of(value: Any) -> Fault | None:
         if read != packed and read != _packed.encode(_from_packed(cls).decode(packed)):
             return (), f"holds something that JSON has no form for; {_PLAIN}"
         # An empty mapping is written as an object with defaults is.
-        if b":{}" in written and (fault := _stand_in(value, found, ())) is not None:
+        if b"{}" in written and (fault := _stand_in(value, found, ())) is not None:
             return fault
     except msgspec.ValidationError as error:
         return decoding_fault(error, cls)
@@ -75,11 +75,15 @@ def fault_of(value: Any) -> Fault | None:
 
 def _stand_in(value: Any, read: Any, path: tuple[str | int, ...]) -> Fault | None:
     """Return the first mapping that stands for a struct."""
-    if not isinstance(read, msgspec.Struct):
+    inner: Any
+    if isinstance(read, list | tuple):
+        inner = zip(range(len(read)), value, read, strict=True)
+    elif not isinstance(read, msgspec.Struct):
         return None
-    if isinstance(value, dict):
+    elif isinstance(value, dict):
         return path, f"is a mapping; it must be a {type(read).__name__}"
-    inner = ((name, getattr(value, name), getattr(read, name)) for name in read.__struct_fields__)
+    else:
+        inner = ((name, getattr(value, name), getattr(read, name)) for name in read.__struct_fields__)
     return next(filter(None, (_stand_in(one, other, (*path, name)) for name, one, other in inner)), None)
 
 

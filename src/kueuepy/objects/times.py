@@ -31,7 +31,7 @@ LONGEST = 2**63 - 1
 LATEST = "2262-04-11T23:47:16Z"
 _EPOCH = datetime(1970, 1, 1, tzinfo=timezone.utc)
 _TIME = re.compile(
-    r"(\d{4}-\d\d-\d\d)[Tt ](\d\d:\d\d:\d\d)(?:\.(\d{1,9})\d*)?(?:[Zz]|([-+])([01]\d|2[0-3]):?([0-5]\d))", re.ASCII
+    r"(\d{4}-\d\d-\d\d)[T ](\d\d:\d\d:\d\d)(?:\.(\d{1,9})\d*)?(?:Z|([-+])([01]\d|2[0-3]):?([0-5]\d))", re.ASCII
 )
 _USUAL_LENGTH = len("1970-01-01T00:00:00Z")
 _FIRST_DAY = _EPOCH.toordinal()

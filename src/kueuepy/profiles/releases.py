@@ -44,7 +44,7 @@ RELEASES = (
 )
 """All releases with a profile, the mirrored commit last."""
 
-_VERSION = re.compile(r"v?0\.(\d+)(?:\.(\d+)|-devel)?")
+_VERSION = re.compile(r"v?0\.(\d+)(?:\.(\d+)|-devel)?", re.ASCII)
 
 
 @cache

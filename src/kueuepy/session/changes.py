@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copyreg
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import msgspec
@@ -10,6 +11,7 @@ from kueuepy._core import Question
 from kueuepy.engine.cycle import Settled
 from kueuepy.engine.rows import from_plain_row
 from kueuepy.errors import DuplicateError, InvalidSpecError, NotFoundError, StateError
+from kueuepy.errors.kinds import not_copied
 from kueuepy.errors.problems import Path, path_text, shown
 from kueuepy.manifest import ManifestError, check, validate_update
 from kueuepy.manifest.convert import to_dict
@@ -32,6 +34,7 @@ if TYPE_CHECKING:
 
 # The number of differing fields that a message names.
 _SHOWN = 5
+copyreg.pickle(Question, not_copied)
 W = TypeVar("W", bound=calls.OfWorkload)
 
 # --- submission ------------------------------------------------------------------------------------------------------

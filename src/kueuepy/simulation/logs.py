@@ -312,7 +312,7 @@ _UNKNOWN = ("", "Unknown", "None", "UNLIMITED", "Partition_Limit", "INVALID")
 _UNFINISHED = ("PENDING", "RUNNING", "SUSPENDED", "REQUEUED", "CONFIGURING", "COMPLETING", "RESIZING")
 _SIZES = {unit: 1024**power for power, unit in enumerate("KMGTP", 1)}
 _AMOUNT = re.compile(r"([0-9.]+)([KMGTP]?)([cn]?)")
-_TASKS = re.compile(r"(.+)_\[([0-9,-]+)(?::(\d+))?(?:%\d+)?\]")
+_TASKS = re.compile(r"(.+)_\[([0-9,-]+)(?::(\d+))?(?:%\d+)?\]", re.ASCII)
 
 
 def _read_sacct(source: Source, map: Mapping[str, str] | None = None) -> JobColumns:  # noqa: A002

@@ -15,7 +15,7 @@ BOUND = 10.0
 """The smallest runtime for the bounded slowdown, in seconds."""
 _WAITS = ("wait", "first_wait")
 _PERCENTILES = {"wait": (50, 95, 99), "first_wait": (50, 95, 99), "slowdown": (95,), "bounded_slowdown": (95,)}
-_STATISTIC = re.compile(r"^(.+?)(?:_mean|_p(\d+))?$")
+_STATISTIC = re.compile(r"^(.+?)(?:_mean|_p(\d+))?$", re.ASCII)
 
 
 def percentile(ordered: NDArray[np.float64], percent: float) -> float:

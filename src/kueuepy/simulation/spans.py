@@ -17,7 +17,7 @@ from kueuepy.objects.times import LATEST, LONGEST, datetime_ns, parse_duration, 
 MOST = f"{LONGEST / SECOND:.0f} s ({LATEST})"
 """The largest time in 64-bit nanoseconds, for error messages."""
 _DAY_UNITS = {"w": 604800, "d": 86400}
-_NUMBER = re.compile(r"[-+]?(?:\d+(?:\.\d*)?|\.\d+)(?:[eE][-+]?\d+)?", re.ASCII)
+NUMBER = re.compile(r"[-+]?(?:\d+(?:\.\d*)?|\.\d+)(?:[eE][-+]?\d+)?", re.ASCII)
 _LONGEST_TEXT = 64
 _SLURM = re.compile(
     r"(?:(\d{1,9})-(\d{1,2})(?::(\d{1,2})(?::(\d{1,2}))?)?|(\d{1,9}):(\d\d):(\d\d))(\.\d{1,9})?", re.ASCII
@@ -31,7 +31,7 @@ _ISO = re.compile(r"P((?:[\d.]+W)?(?:[\d.]+D)?)(?:T((?:[\d.]+H)?(?:[\d.]+M)?(?:[
 _SIXTY = 60
 _CLOCK = r"\d{4}-\d\d-\d\d[ T]\d\d:\d\d:\d\d(?:\.\d{3}(?:\d{3})?)?"
 # The beginning of a date, with its time zone.
-_DATE = re.compile(r"\s*\d{4}-\d\d-\d\d(?:[Tt ][\d:.,]*)?\s*(\S*)", re.ASCII)
+_DATE = re.compile(r"\s*\d{4}-\d\d-\d\d(?:[T ][\d:.,]*)?\s*(\S*)", re.ASCII)
 
 
 def parse_span(value: Any) -> int | None:
@@ -103,7 +103,7 @@ def _in_go_units(text: str) -> str:
 
 def _seconds(text: str) -> float | None:
     """Convert a string to a number; `nan`, `inf` and non-ASCII digits are not accepted."""
-    return float(text) if _NUMBER.fullmatch(text) else None
+    return float(text) if NUMBER.fullmatch(text) else None
 
 
 def _clock_span(text: str) -> int | None:
@@ -142,7 +142,7 @@ def parse_timestamp(value: Any) -> int | None:
             if found is not None:
                 return found
             # Since Python 3.11, fromisoformat reads a number such as 20240501 as a date.
-            if len(text) <= _LONGEST_TEXT and "-" in text[1:]:
+            if len(text) <= _LONGEST_TEXT and "-" in text[1:] and text == text.upper():
                 return datetime_ns(datetime.fromisoformat(text))
     except (OverflowError, ValueError):  # not a date, or beyond pandas' range
         pass

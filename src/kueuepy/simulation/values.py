@@ -18,7 +18,7 @@ from kueuepy.errors.arguments import briefly
 from kueuepy.errors.libraries import imported
 from kueuepy.objects import SECOND
 from kueuepy.objects.times import LONGEST
-from kueuepy.simulation.spans import MOST, exact_ns, is_naive, parse_span, parse_timestamp, shown, timestamps
+from kueuepy.simulation.spans import MOST, NUMBER, exact_ns, is_naive, parse_span, parse_timestamp, shown, timestamps
 from kueuepy.tables import Categorical, Columns
 from kueuepy.tables.columns import concatenated, from_arrow
 
@@ -29,6 +29,7 @@ MISSING = ("", "NaN", "nan", "NaT", "None", "NA", "N/A", "<NA>", "NULL", "null")
 _NO_COLUMN = (str, bytes, bytearray, memoryview, Mapping, AbstractSet)
 _JSON_NUMBER = re.compile(r"-?(?:0|[1-9]\d{0,17})(?:\.\d+)?(?:[eE][-+]?\d{1,2})?")
 _SURROGATE = re.compile("[\ud800-\udfff]")
+_INFINITE = ("inf", "infinity")
 _EXACT = 2**53  # floats represent all smaller integers
 
 Values: TypeAlias = NDArray[Any] | Categorical
@@ -328,7 +329,7 @@ class Column:
         names, codes = self.coded.names, self.coded.codes
         with contextlib.suppress(ValueError, OverflowError):
             if set(map(type, names)) <= {str, int} and not (codes < 0).any():  # int() would truncate floats
-                return np.array([int(name) for name in names], np.int64)[codes]
+                return np.array([int(_as_number(name)) for name in names], np.int64)[codes]
         with contextlib.suppress(TypeError, ValueError, OverflowError):
             return np.array([*map(_float, names), math.nan])[codes]
         return None
@@ -479,10 +480,22 @@ def _float(value: Any) -> float:
 
     Raises:
         OverflowError: The value is a text with a number for which `float` returns infinity.
+        ValueError: The value is not a number.
     """
     if _is_beyond_floats(value):
         raise OverflowError(value)
-    return float(value)
+    return float(_as_number(value))
+
+
+def _as_number(value: Any) -> Any:
+    """Return a value; of texts that Python reads as numbers, `1_000` and digits of other scripts are not accepted.
+
+    Raises:
+        ValueError: The value is such a text.
+    """
+    if isinstance(value, str) and not (NUMBER.fullmatch(value.strip()) or value.strip(" +-").lower() in _INFINITE):
+        raise ValueError(value)
+    return value
 
 
 def _is_beyond_floats(value: Any) -> bool:

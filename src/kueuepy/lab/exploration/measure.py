@@ -34,7 +34,7 @@ _WRITTEN = re.compile(rf"(\w+)(?:\s*\(([^()]*)\))?(?:\s*\[([^][]*)\])?(?:{_OP})?
 _CONDITION = re.compile(rf"([^<>=!]*[^<>=!\s]){_OP}", re.DOTALL)
 # Look-arounds keep the spaces, so that names such as "brand" are not split.
 _AND = re.compile(r"(?<=\s)and(?=\s)")
-_PERCENTILE = re.compile(r"(first_)?wait_p(\d{1,2}|100)")
+_PERCENTILE = re.compile(r"(first_)?wait_p(\d{1,2}|100)", re.ASCII)
 _OPERATORS: dict[str, Callable[[Any, Any], Any]] = {
     "<": operator.lt,
     "<=": operator.le,

@@ -34,7 +34,7 @@ _JOBS: dict[str, Callable[[Jobs, Any, int], Jobs]] = {
 }
 # Not a transformation: it selects the jobs before the others are applied.
 _SEED = "seed"
-_DELAY = re.compile(r"delays\[(\d+)\]")
+_DELAY = re.compile(r"delays\[(\d+)\]", re.ASCII)
 
 
 class Setup(msgspec.Struct, frozen=True):

@@ -14,7 +14,8 @@ from gymnasium.vector.utils import batch_space
 from kueuepy._core import Quantity, Turn
 from kueuepy.cluster import Cluster
 from kueuepy.engine.threads import cores
-from kueuepy.errors import InvalidSpecError, UnsupportedError
+from kueuepy.errors import InvalidSpecError
+from kueuepy.errors.kinds import not_copied
 from kueuepy.errors.settings import spelled_out
 from kueuepy.lab.rl.stage import GUESSES, TERMS, Game, QuotaOptions, Stage
 from kueuepy.objects import ClusterQueue, Preemption, ResourceFlavor
@@ -25,7 +26,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
     from numpy.typing import NDArray
-    from typing_extensions import Never, Unpack
+    from typing_extensions import Unpack
 
 
 # 20 GPUs: few enough that teams must share, and enough that an agent can learn to.
@@ -89,20 +90,7 @@ def example_jobs(seed: int) -> Jobs:
     return Jobs.concat(parts).sort()
 
 
-class _NotCopied:
-    """An object of the core, which has no copy in Python."""
-
-    def __reduce__(self) -> Never:
-        """Reject copying and pickling.
-
-        Raises:
-            UnsupportedError: An environment cannot be copied or pickled; create another environment instead.
-        """
-        name = type(self).__name__
-        raise UnsupportedError(f"a {name} cannot be copied or pickled; create another one with the same arguments")
-
-
-class QuotaEnv(_NotCopied, gymnasium.Env[Any, Any]):
+class QuotaEnv(gymnasium.Env[Any, Any]):
     """A Gymnasium environment in which an agent edits quotas and Kueue's rules make the decisions.
 
     The agent acts as the platform team, not as the scheduler, so a learned policy can be applied to a real cluster.
@@ -146,6 +134,7 @@ class QuotaEnv(_NotCopied, gymnasium.Env[Any, Any]):
     """
 
     metadata = {"render_modes": []}  # noqa: RUF012 - as Gymnasium declares it
+    __reduce__ = not_copied
 
     @spelled_out(QuotaOptions, GUESSES)
     def __init__(
@@ -254,7 +243,7 @@ class QuotaEnv(_NotCopied, gymnasium.Env[Any, Any]):
             return stage.observations[0], stage.reward(0), False, over, info
 
 
-class QuotaVectorEnv(_NotCopied, VectorEnv[Any, Any, Any]):
+class QuotaVectorEnv(VectorEnv[Any, Any, Any]):
     """A vector of `QuotaEnv` environments with independent episodes and the same results as single environments.
 
     A step runs all simulations in parallel on `threads` threads, without holding Python's global interpreter lock. Only
@@ -270,6 +259,8 @@ class QuotaVectorEnv(_NotCopied, VectorEnv[Any, Any, Any]):
         paths: The paths of the numeric fields that actions change, followed by the paths of the choices.
         queues: The names of the ClusterQueues, in the order of the observation.
     """
+
+    __reduce__ = not_copied
 
     @spelled_out(QuotaOptions, GUESSES)
     def __init__(

@@ -20,7 +20,7 @@ from kueuepy.manifest.formats import KEY_FORM, LABEL_FORM, SUBDOMAIN_FORM, read_
 from kueuepy.manifest.schema.table import METADATA, Schema
 from kueuepy.objects.times import parse_duration
 
-_TIME = re.compile(r"(\d{4})-(\d\d)-(\d\d)[Tt](\d\d):(\d\d):(\d\d)(?:\.\d+)?(?:[Zz]|[-+]\d\d:\d\d)", re.ASCII)
+_TIME = re.compile(r"(\d{4})-(\d\d)-(\d\d)T(\d\d):(\d\d):(\d\d)(?:\.\d+)?(?:Z|[-+]\d\d:\d\d)", re.ASCII)
 _INT64 = 2**63
 _INTEGER = re.compile(r"-?[0-9]{1,19}", re.ASCII)  # 19 digits have every integer of 64 bits; its range is checked later
 _SIGNIFICANT = 2**53  # above, a float no longer represents every integer

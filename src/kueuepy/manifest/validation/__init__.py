@@ -190,7 +190,15 @@ def _has_its_types(obj: Object, review: Review) -> bool:
         return False
     try:
         found = _read_again(kind, _to_dict(obj), review)
-    except (TypeError, ValueError, AttributeError, OverflowError, RecursionError, msgspec.MsgspecError) as error:
+    except (
+        TypeError,
+        ValueError,
+        LookupError,
+        AttributeError,
+        OverflowError,
+        RecursionError,
+        msgspec.MsgspecError,
+    ) as error:
         fault = fault_of(obj)
         named = fault if fault and fault[0] else ((), f"has a field of a wrong type: {error}")
         _review_fault(kind, named, review)

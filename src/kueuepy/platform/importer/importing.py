@@ -254,13 +254,14 @@ def _covered(queue: Any) -> dict[str, set[str]]:
 
 def _outcome(workload: Workload) -> Outcome:
     status = workload.status
+    waiting: Outcome = "pending" if workload.active else "deactivated"
     if status is None or not status.conditions:
-        return "pending"
+        return waiting
     true = {condition.type for condition in status.conditions if condition.status == "True"}
     for condition, outcome in (("Finished", "finished"), ("Admitted", "admitted"), ("QuotaReserved", "reserved")):
         if condition in true and (outcome == "finished" or status.admission is not None):
             return outcome  # type: ignore[return-value]
-    return "pending"
+    return waiting
 
 
 def _obstacle(
@@ -270,7 +271,7 @@ def _obstacle(
 
     Return an empty string if there is no such reason.
     """
-    if outcome == "finished":
+    if outcome in ("finished", "deactivated"):
         return ""
     if outcome == "pending":
         queue = f"{workload.namespace}/{workload.queue_name}"

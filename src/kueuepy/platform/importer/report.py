@@ -15,7 +15,9 @@ from kueuepy.tables import Columns
 Progress: TypeAlias = Callable[[int, int], None]
 """A function of the number of bytes read and the total number of bytes; in the last call, the two numbers are equal."""
 
-Outcome: TypeAlias = Literal["admitted", "reserved", "pending", "finished", "imported", "skipped", "not placed"]
+Outcome: TypeAlias = Literal[
+    "admitted", "reserved", "pending", "deactivated", "finished", "imported", "skipped", "not placed"
+]
 """The outcome for an object.
 
 `imported` is a running pod that now holds quota. `skipped` is an object that does not need to be imported. `not placed`

@@ -17,6 +17,7 @@ from kueuepy.cluster import Cluster
 from kueuepy.engine.locks import survives_fork
 from kueuepy.errors import InvalidSpecError, StateError, UnsupportedError
 from kueuepy.errors.arguments import checked_methods
+from kueuepy.errors.kinds import not_copied
 from kueuepy.errors.words import counted
 from kueuepy.objects import SECOND, Object, Workload
 from kueuepy.objects.times import duration_ns
@@ -170,6 +171,8 @@ class Journal:
         ('default/job',)
         >>> directory.cleanup()
     """
+
+    __reduce__ = not_copied
 
     def __init__(self, path: str | os.PathLike[str], *, durability: Durability = "power", wait: Duration = 0) -> None:
         """Lock the file for this process.

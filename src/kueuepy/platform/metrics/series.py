@@ -125,7 +125,7 @@ class MetricsServer(Server):
             InvalidSpecError: The address is not valid, or cannot be used.
         """
         host, _, port = address.rpartition(":")
-        if not port.isdecimal() or int(port) >= _PORTS:
+        if not (port.isascii() and port.isdecimal()) or int(port) >= _PORTS:
             raise InvalidSpecError(f"{address!r:.99}; it must be HOST:PORT, or a port of the loopback interface")
 
         def answer(request: Request) -> Answer | None:
