@@ -413,3 +413,32 @@ def test_a_dump_with_conditions_of_another_type_is_read(value):
     workload = to_dict(kq.Workload("w", namespace="ml", queue_name="lq", pod_sets=(kq.PodSet.of(requests={"cpu": 1}),)))
     workload["status"] = {"conditions": value}
     assert len(kq.Jobs.from_workloads([workload])) == 1
+
+
+def test_commands_say_what_they_use_and_leave_out(files, capsys):
+    first = kq.Scheduler(kq.load(list(files(job("a", "u-1", cpu=3), job("b", "u-2", cpu=3)))))
+    first.settle()
+    running, waiting = (to_dict(first.workload(key)) for key in first.workloads["key"])
+    more = "".join("---\n" + json.dumps(one) + "\n" for one in (running, waiting))
+    more += '---\n{"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "c"}}\n'
+    paths = files(job("a", "u-1", cpu=3), more=more)
+    used = "2 Workloads (1 admitted, 1 pending)"
+
+    assert main(["explain", "b", *paths]) == 0
+    told = capsys.readouterr().err
+    assert told.count("\n") == 1
+    assert used in told
+    assert told.endswith("leaves out 1 Job, 1 ConfigMap; -v lists them\n")
+    assert main(["whatif", *paths, "--set", "ClusterQueue/q:quota[f/cpu].nominalQuota=6", "-v"]) == 0
+    told = capsys.readouterr().err
+    assert used in told
+    assert "note: left out: Job ml/a: it has a Workload\n" in told
+    assert 'ConfigMap "default/c"' in told
+
+
+def test_a_deactivated_workload_is_not_pending(files):
+    first = kq.Scheduler(kq.load(list(files())))
+    first.submit(kq.Workload("w", namespace="ml", queue_name="lq", active=False))
+    found = kq.platform.import_cluster([*files(more="---\n" + json.dumps(to_dict(first.workload("ml/w"))))][:1])
+
+    assert found.report.counts == {"deactivated": 1}

@@ -33,6 +33,8 @@ if TYPE_CHECKING:
 
 # The number of objects that could not be imported which are listed.
 _PROBLEMS = 5
+# The kind in a note about an object.
+_KIND = re.compile(r': (\w+) "')
 # Files with these names contain jobs.
 _TABLES = tuple(f".{suffix}{zipped}" for suffix in TABLE_SUFFIXES for zipped in ("", ".gz"))
 _DEFAULT = Start()
@@ -90,9 +92,8 @@ def start(files: list[str], reading: Start = _DEFAULT, *, settle: bool = True) -
             scheduler = _load(states, manifest) if states else Scheduler(Cluster.from_manifest(manifest, names=names))
             notes = list(_said_of(manifest))
             left = [("Job", note) for note in notes]
-        left += [
-            (note.where.rpartition(": ")[2].partition(" ")[0], str(note)) for note in manifest.notes if not note.path
-        ]
+        texts = [str(note) for note in manifest.notes if not note.path]
+        left += [(found[1] if (found := _KIND.search(text)) else "object", text) for text in texts]
     for name in tables:
         notes += _submit(scheduler, name, reading.namespace)
     if has_status or left or reading.verbose:

@@ -34,7 +34,7 @@ _NAMES = re.compile(r"(?:[a-z_]+: )+")
 # A negative number is a value, not an option.
 _NUMBER = re.compile(r"-\.?\d")
 # The short names of kubectl where it has them.
-_SHORT = {"help": "-h", "namespace": "-n", "output": "-o", "futures": "-N"}
+_SHORT = {"help": "-h", "namespace": "-n", "output": "-o", "futures": "-N", "verbose": "-v"}
 # A record holds 64 bits.
 _LARGEST = 2**63
 _METAVARS = {int: "N", float: "X"}
