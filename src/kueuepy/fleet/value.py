@@ -23,7 +23,6 @@ from kueuepy.errors.words import counted, first_of
 from kueuepy.fleet.automation import CONTROLLER, automated, configs_of, totals_of
 from kueuepy.fleet.dispatchers import AllAtOnce, Dispatcher, DispatcherName, Incremental, dispatcher_of
 from kueuepy.look.notebook import Sheet, repr_html
-from kueuepy.objects import ClusterQueue
 from kueuepy.objects.queue import quotas_of
 from kueuepy.objects.times import Seconds, duration_ns
 
@@ -323,12 +322,10 @@ class Fleet:
         return [(check, [number[name] for name in names]) for check, names in self.checks.items()]
 
     def _remarks(self) -> list[str]:
-        dispatched = {queue.name for queue in self.manager.cluster_queues if _is_dispatched(queue, self.checks)}
-        keys = [queue.key for queue in self.manager.local_queues if queue.cluster_queue in dispatched]
         return [
             f"{name}: has no LocalQueue {key}; copies of its workloads wait there without end"
             for name, cluster in self.workers.items()
-            for key in keys
+            for key in dispatched_keys(self.manager, self.checks)
             if key not in {queue.key for queue in cluster.local_queues}
         ]
 
@@ -422,8 +419,10 @@ def _checks(manager: Cluster, workers: tuple[str, ...]) -> dict[str, tuple[str, 
     return found
 
 
-def _is_dispatched(queue: ClusterQueue, checks: Mapping[str, Any]) -> bool:
-    return any(rule.name in checks for rule in queue.admission_checks_strategy)
+def dispatched_keys(manager: Cluster, checks: Iterable[str]) -> list[str]:
+    """Return the keys of the manager's LocalQueues whose ClusterQueue has one of the MultiKueue checks."""
+    queues = {q.name for q in manager.cluster_queues if any(r.name in checks for r in q.admission_checks_strategy)}
+    return [local.key for local in manager.local_queues if local.cluster_queue in queues]
 
 
 def _with_gate(cluster: Cluster, on: bool) -> Cluster:  # noqa: FBT001 - a value

@@ -15,6 +15,7 @@ from kueuepy.engine.cached import cached_property
 from kueuepy.errors import InvalidSpecError
 from kueuepy.errors.arguments import checked, checked_methods
 from kueuepy.fleet import FleetScheduler
+from kueuepy.fleet.value import dispatched_keys
 from kueuepy.objects import SECOND
 from kueuepy.session.session import session_of
 from kueuepy.simulation.columns import is_resource, key_of
@@ -125,12 +126,7 @@ class FleetTables:
     def _is_dispatched(self) -> Any:
         """Return a mask of the jobs that the manager dispatches: the jobs whose ClusterQueue has a MultiKueue check."""
         fleet, queue = self._run.fleet, self._run.jobs["queue"]
-        queues = {
-            q.name
-            for q in fleet.manager.cluster_queues
-            if any(rule.name in fleet.checks for rule in q.admission_checks_strategy)
-        }
-        keys = {local.key for local in fleet.manager.local_queues if local.cluster_queue in queues}
+        keys = dispatched_keys(fleet.manager, fleet.checks)
         codes = [code for code, name in enumerate(queue.names) if name in keys]
         return np.isin(queue.codes, codes) & (self._run.clusters == 0)
 
