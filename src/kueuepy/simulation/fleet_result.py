@@ -28,7 +28,6 @@ from kueuepy.simulation.read import Source
 from kueuepy.simulation.recorded import TABLES, PreemptionLoop, UsageSeries
 from kueuepy.simulation.result import Result
 from kueuepy.simulation.saved import read_facts, read_table
-from kueuepy.simulation.warn import warnings_of
 from kueuepy.tables import Categorical, Columns
 from kueuepy.tables.columns import columns_of, concatenated, is_named
 
@@ -261,7 +260,7 @@ class FleetResult(Result):
         copies: One row per copy of a workload; see `CopiesTable`.
         clusters: The names of the workers.
         manager_usage: Usage of the manager's quota over time.
-        remarks: Descriptions of namespaces and LocalQueues that are missing on workers.
+        remarks: Descriptions of namespaces and LocalQueues that are missing on workers; also part of `warnings`.
     """
 
     _tables: ClassVar[tuple[str, ...]] = (*TABLES, "copies", "manager_usage")
@@ -274,11 +273,6 @@ class FleetResult(Result):
     def kpis(self) -> FleetKpis:
         """The metrics of the whole simulation after the warm-up."""
         return fleet_kpis(self, kpis_of(self))
-
-    @cached_property
-    def warnings(self) -> tuple[str, ...]:
-        """Warnings to read before the metrics, including namespaces and LocalQueues that are missing on workers."""
-        return (*self.remarks, *warnings_of(self, self.kpis))
 
     @property
     def scheduler(self) -> FleetScheduler:  # type: ignore[override]

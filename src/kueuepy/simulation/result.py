@@ -193,7 +193,7 @@ class Result(Recorded, Framed):
     @cached_property
     def warnings(self) -> tuple[str, ...]:
         """Warnings to read before the metrics, such as a load over 1 or jobs that never finish."""
-        return warnings_of(self, self.kpis)
+        return warnings_of(self)
 
     @cached_property
     def fingerprint(self) -> str:

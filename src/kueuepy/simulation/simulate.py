@@ -27,7 +27,7 @@ from kueuepy.simulation.prepare import Prepared
 from kueuepy.simulation.recorded import TABLES
 from kueuepy.simulation.result import Result
 from kueuepy.simulation.table import Jobs
-from kueuepy.simulation.warn import is_about_figures
+from kueuepy.simulation.warn import warnings_of
 from kueuepy.tables.columns import columns_of
 
 if TYPE_CHECKING:
@@ -465,10 +465,9 @@ def simulate(
     run.run(progress=progress)
     result = run.close()
     result.wall["cpu_s"] = time.process_time() - begin
-    for text in result.warnings:
-        # A warning about metrics is shown where they are shown.
-        if not is_about_figures(text):
-            warnings.warn(text, stacklevel=4)  # the caller: two decorators lie between it and this frame
+    # Metrics are computed only when somebody asks for them, and so are the warnings about them.
+    for text in warnings_of(result, figures=False):
+        warnings.warn(text, stacklevel=4)  # the caller: two decorators lie between it and this frame
     return result
 
 

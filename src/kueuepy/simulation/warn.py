@@ -5,7 +5,6 @@ import numpy as np
 from kueuepy.errors.words import counted
 from kueuepy.look.numbers import duration
 from kueuepy.simulation.columns import is_resource
-from kueuepy.simulation.figures import Kpis
 from kueuepy.simulation.grouped import sums
 from kueuepy.simulation.recorded import Recorded
 from kueuepy.tables.columns import exact, is_named
@@ -20,31 +19,30 @@ _TAIL, _APART = 0.1, 0.02
 AFTER_LAST = "after the last submission"
 """Text that identifies the warning about the time after the last submission. A comparison omits this warning, because
 it does not show the utilisation of the whole run."""
-_MEAN_WAIT = "the mean wait"
 # Threshold of the warning about a long mean wait, as a fraction of the time in which jobs arrive.
 _WAIT = 0.05
 
 
-def is_about_figures(text: str) -> bool:
-    """Return whether a warning only explains a metric; results show such a warning, but `simulate` does not emit it."""
-    return AFTER_LAST in text or text.startswith(_MEAN_WAIT)
-
-
-def warnings_of(result: Recorded, kpis: Kpis) -> tuple[str, ...]:
+def warnings_of(result: Recorded, *, figures: bool = True) -> tuple[str, ...]:
     """Return the warnings about a simulation.
 
-    The warnings report preemption loops, jobs that can never fit, loads above 1, unfinished jobs, a warm-up of
-    unsuitable length, a long time after the last submission, waits that are long compared with the log, and jobs left
-    out.
+    The warnings report what is missing on the workers of a fleet, preemption loops, jobs that can never fit, loads
+    above 1, unfinished jobs, a warm-up of unsuitable length, a long time after the last submission, waits that are long
+    compared with the log, and jobs left out.
+
+    Args:
+        result: The result.
+        figures: Whether to include warnings that only explain a metric: results show them, but `simulate`, which does
+            not compute metrics, does not emit them.
     """
     return (
+        *getattr(result, "remarks", ()),
         *map(str, result.loops),
         *_hopeless(result),
         *_loads(result),
-        *_unfinished(kpis),
-        *_warmups(result, kpis),
-        *_tail(result, kpis),
-        *_unsettled(result, kpis),
+        *_unfinished(result),
+        *_warmups(result),
+        *((*_tail(result), *_unsettled(result)) if figures else ()),
         *(
             f"{counted(rows, 'job')}: {what}"
             for what, rows in result.notes
@@ -106,15 +104,18 @@ def _loads(result: Recorded) -> list[str]:
     return found
 
 
-def _unfinished(kpis: Kpis) -> list[str]:
-    if not kpis.jobs or kpis.finished >= (1 - _UNFINISHED) * kpis.jobs:
+def _unfinished(result: Recorded) -> list[str]:
+    finished = is_named(result.jobs["state"], "Finished")[result.jobs["counted"]]
+    jobs, done = len(finished), int(finished.sum())
+    if done >= (1 - _UNFINISHED) * jobs:
         return []
-    return [f"{kpis.jobs - kpis.finished} of {counted(kpis.jobs, 'job')} had not finished at the end"]
+    return [f"{jobs - done} of {counted(jobs, 'job')} had not finished at the end"]
 
 
-def _warmups(result: Recorded, kpis: Kpis) -> list[str]:
+def _warmups(result: Recorded) -> list[str]:
     if not result.warmup:
         return []
+    kpis = result.kpis
     if not kpis.jobs and len(result.jobs):
         return [f"the metrics include no jobs: all were submitted during the warm-up of {duration(result.warmup)}"]
     if result.warmup >= kpis.longest_wait:
@@ -130,12 +131,13 @@ def _is_long(result: Recorded) -> bool:
     return enough and span >= _LONG * float(np.nan_to_num(result.jobs["runtime"]).mean())
 
 
-def _tail(result: Recorded, kpis: Kpis) -> list[str]:
+def _tail(result: Recorded) -> list[str]:
     """Warn about a long time after the last submission, during which unused quota lowers the utilisation."""
     last = float(result.jobs["submit"].max(initial=0.0))
     tail = result.seconds - max(last, result.warmup)
     if not _is_long(result) or tail < _TAIL * (result.seconds - result.warmup) or last <= result.warmup:
         return []
+    kpis = result.kpis
     apart = {pair: (value, kpis.utilisation[pair]) for pair, value in kpis.submission_utilisation.items()}
     pair, (while_, whole) = max(apart.items(), key=lambda item: item[1][0] - item[1][1], default=("", (0.0, 0.0)))
     if while_ - whole < _APART:
@@ -144,12 +146,13 @@ def _tail(result: Recorded, kpis: Kpis) -> list[str]:
     return [f"{text} {whole:.1%}; submission_utilisation, which ends at the last submission, is {while_:.1%}"]
 
 
-def _unsettled(result: Recorded, kpis: Kpis) -> list[str]:
+def _unsettled(result: Recorded) -> list[str]:
     """Warn about a mean wait that is long compared with the period in which jobs arrive."""
     span = float(result.jobs["submit"].max(initial=0.0)) - result.warmup
     if not _is_long(result) or span <= 0:
         return []
-    if kpis.wait_mean < max(_WAIT * span, float(np.nan_to_num(result.jobs["runtime"]).mean())):
+    wait = result.kpis.wait_mean
+    if wait < max(_WAIT * span, float(np.nan_to_num(result.jobs["runtime"]).mean())):
         return []
-    text = f"{_MEAN_WAIT}, {duration(kpis.wait_mean)}, is {kpis.wait_mean / span:.0%} of the time in which jobs arrive"
+    text = f"the mean wait, {duration(wait)}, is {wait / span:.0%} of the time in which jobs arrive"
     return [f"{text}, {duration(span)}: it depends more on the length of the log and on the quotas than on the policy"]
