@@ -20,7 +20,7 @@ from kueuepy.manifest import Manifest
 from kueuepy.manifest.convert import object_name
 from kueuepy.manifest.places import ReadJob
 from kueuepy.manifest.text.sources import is_live, live_parts, opened
-from kueuepy.objects import LocalQueue, Workload
+from kueuepy.objects import Workload
 from kueuepy.platform.importer import Import, import_cluster, import_manifest
 from kueuepy.platform.importer.importing import has_state
 from kueuepy.scheduler import Scheduler
@@ -264,9 +264,8 @@ def _places(scheduler: Scheduler, key: str) -> set[str]:
     """Return the prefixes accepted before a workload's name: its namespace, LocalQueue and ClusterQueue."""
     namespace = key.partition("/")[0]
     local = scheduler.workload(key).queue_name
-    known = session_of(scheduler).state.store.objects.of(LocalQueue)
-    leads = {queue.cluster_queue for queue in known if (queue.namespace, queue.name) == (namespace, local)}
-    return {namespace, local, f"{namespace}/{local}", *leads}
+    queue = session_of(scheduler).state.cluster_queue_of(f"{namespace}/{local}")
+    return {namespace, local, f"{namespace}/{local}", *([] if isinstance(queue, str) else [queue.name])}
 
 
 def flavors(decision: Admitted) -> str:

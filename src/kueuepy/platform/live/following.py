@@ -11,7 +11,7 @@ from kueuepy.engine.cycle import Cycle
 from kueuepy.engine.decisions import Decision
 from kueuepy.errors import KueueError
 from kueuepy.manifest import load
-from kueuepy.objects import SECOND, ClusterQueue, Cohort, FairSharing, LocalQueue, Object
+from kueuepy.objects import SECOND, ClusterQueue, Cohort, FairSharing, Object
 from kueuepy.platform.history import Conditions
 from kueuepy.platform.live.recording import CONFIGURATION, Change, reclaimable_pods
 from kueuepy.scheduler import Scheduler
@@ -187,8 +187,9 @@ class Follower:
         found = self._engine.find(key)
         if found < 0 or self.is_true(key, "QuotaReserved") or self.is_true(key, "Finished"):
             return None
-        queue = self._queue_of(key)
-        if queue is not None and queue.queueing_strategy == "StrictFIFO":
+        workload = self._state.known(found)
+        queue = self._state.cluster_queue_of(f"{workload.namespace}/{workload.queue_name}")
+        if isinstance(queue, ClusterQueue) and queue.queueing_strategy == "StrictFIFO":
             active, _ = self._engine.queues().get(queue.name, ([], []))  # only queues with workloads are listed
             # Kueue considers only the head of a StrictFIFO queue.
             if active[:1] != [key]:
@@ -208,17 +209,6 @@ class Follower:
             weight = float(Quantity(node.fair_sharing.weight)) if node.fair_sharing is not None else 1.0
             for factor in (1 + _TILT, 1 - _TILT):
                 yield replace(node, fair_sharing=FairSharing(f"{weight * factor:.9f}"))
-
-    def _queue_of(self, key: str) -> ClusterQueue | None:
-        """Return the ClusterQueue of a workload; `None` if there is none."""
-        workload = self._state.known(self._engine.find(key))
-        local = self._state.store.objects.get((LocalQueue, f"{workload.namespace}/{workload.queue_name}"))
-        queue = (
-            self._state.store.objects.get((ClusterQueue, local.cluster_queue))
-            if isinstance(local, LocalQueue)
-            else None
-        )
-        return queue if isinstance(queue, ClusterQueue) else None
 
     def await_victims(self, key: str) -> None:
         """Mark a pending workload as the preemptor of its ClusterQueue."""
