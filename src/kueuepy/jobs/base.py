@@ -20,13 +20,12 @@ from kueuepy.jobs.fields import Document, Section, copied, manifests, with_text_
 from kueuepy.jobs.job import Finished, Job
 from kueuepy.jobs.template import PodSetInfo, add_gate, inject, restore, sanitized
 from kueuepy.jobs.topology import PodIndex, topology_request
-from kueuepy.manifest.formats import LABEL_LENGTH
+from kueuepy.manifest.formats import LABEL_LENGTH, SUBDOMAIN_LENGTH
 from kueuepy.manifest.jobkinds import BUILT_IN
 from kueuepy.objects import Configuration, PodSet, ReclaimablePod
 
+# As in `pkg/controller/jobframework/workload_names.go`: enough to tell apart jobs whose names are cut alike.
 _HASH_LENGTH = 5
-_LONGEST = 253
-_LONGEST_LABEL = 63
 
 
 @checked
@@ -51,7 +50,7 @@ def workload_name(kind: str, group: str, name: str, uid: str = "", extra: str = 
     # The hash does not include the API version, so that the name does not change with the version.
     hashed = "\n".join([kind, group, name, uid, *([extra] if extra else [])])
     digest = hashlib.sha1(hashed.encode(), usedforsecurity=False).hexdigest()
-    room = (_LONGEST_LABEL if short else _LONGEST) - 1 - _HASH_LENGTH
+    room = (LABEL_LENGTH if short else SUBDOMAIN_LENGTH) - 1 - _HASH_LENGTH
     return f"{kind.lower()}-{name}"[:room] + f"-{digest[:_HASH_LENGTH]}"
 
 

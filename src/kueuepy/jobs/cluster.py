@@ -24,7 +24,9 @@ from kueuepy.manifest.jobkinds import DEFAULT_QUEUE, FRAMEWORKS, PODS_BY, framew
 from kueuepy.objects import Configuration, LocalQueue, Namespace
 from kueuepy.objects.namespace import NAMESPACE_NAME_LABEL
 
+# `managedOwnersChainLimit` in `pkg/controller/jobframework/reconciler.go`.
 _LIMIT = 10
+# Not a kind of job, but the link between a Pod and its Deployment.
 _REPLICA_SET = ("apps/v1", "ReplicaSet")
 # Kinds that this library reads, but for which Kueue has no integration.
 _UNMANAGED = {("v1", "List"), ("batch/v1", "CronJob")}

@@ -13,6 +13,7 @@ from kueuepy.manifest.schema.table import METADATA
 from kueuepy.objects import NamespacedObject, Object
 
 KUEUE = "kueue.x-k8s.io"
+# The API requires times of conditions and usage that the classes do not have.
 _EPOCH = "1970-01-01T00:00:00Z"
 
 

@@ -44,7 +44,9 @@ from kueuepy.objects.namespace import NAMESPACE_NAME_LABEL
 from kueuepy.profiles import DEVELOPMENT, Release, release_of
 from kueuepy.sources import LiveSource
 
+# Before v0.3, an annotation named the queue of a job.
 _ANNOTATION = ("metadata", "annotations", QUEUE_NAME)
+# The problems after so many mostly repeat one mistake, such as a file of another program.
 _ENOUGH = 50
 _DEFAULT_LIMITS = Limits()
 Pick: TypeAlias = Callable[[Item], bool]

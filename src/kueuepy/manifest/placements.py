@@ -11,6 +11,7 @@ from typing import Any
 from kueuepy.errors.problems import Path
 from kueuepy.manifest.findings import Findings
 
+# `maxItems` of the values of a slice in v1beta2.
 _MOST_IN_A_SLICE = 100_000
 # Largest `count` of a pod set, which is a 32-bit integer.
 _MOST_PODS = 2**31 - 1

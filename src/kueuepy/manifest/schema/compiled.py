@@ -20,6 +20,7 @@ from kueuepy.objects.times import parse_duration
 
 # Usual form of times in Kubernetes. Other forms, and days after the 28th, are examined separately.
 _TIME = re.compile(r"\d{4}-(0[1-9]|1[0-2])-(0[1-9]|1\d|2[0-8])T([01]\d|2[0-3]):[0-5]\d:[0-5]\dZ", re.ASCII)
+# More values than a cluster has distinct templates; a service that runs for months must not keep all that it read.
 _REMEMBERED = 4096
 
 

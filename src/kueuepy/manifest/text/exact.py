@@ -20,6 +20,7 @@ from kueuepy.manifest.text.limits import Limits
 from kueuepy.manifest.text.scalars import NUMBER_START, WORDS, Scalar, TagError, key_text, resolve, tagged
 from kueuepy.manifest.text.text import Text
 
+# A ratio alone would refuse a few aliases in a text of some lines.
 _MIN_ALIAS_NODES = 1000
 _MERGE = "<<"
 Container = dict[str, Any] | list[Any]
@@ -257,6 +258,7 @@ class Nodes:
         raise LimitError(self._events.text.name, limit, allowed, what, self._events.location())
 
 
+# For a text that was read within its limits, and is read again to find the lines of values.
 _NO_LIMITS = Limits(depth=2**31, alias_nodes=2**31, alias_ratio=2**31, scalar_bytes=2**31)
 _ESCAPE = re.compile(rb"\\(u[dD][89a-fA-F][0-9a-fA-F]{2}|.)")
 

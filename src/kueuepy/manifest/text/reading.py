@@ -23,8 +23,11 @@ from kueuepy.manifest.text.limits import Limits
 from kueuepy.manifest.text.scalars import integer, number, resolve
 from kueuepy.manifest.text.text import Text
 
+# The core reads nested values by recursion, which a hostile text must not drive to the end of the stack.
 _DEPTH = 100
+# Bytes of items that are in memory at a time: fewer would cross into the core more often.
 _AT_ONCE = 2**19
+# kubectl prints `kind` and `metadata` after the items of a list.
 _END = 2**12
 _YAML_LIST = re.compile(rb"^kind: List[ ]*$", re.MULTILINE)
 _JSON_KEY = re.compile(rb"\s*\{\r?\n( +)\"")

@@ -28,6 +28,7 @@ from kueuepy.profiles.gates import FEATURE_GATES
 
 _INT32 = 2**31
 _REMEMBERED = 4096  # size of the caches of names and quantities, so that deleted workloads do not use memory
+# As in an API server (`TotalAnnotationSizeLimitB` of apimachinery).
 _ANNOTATIONS_BYTES = 256 * 1024
 ZERO = Quantity("0")
 

@@ -85,6 +85,7 @@ def _review_boost(workload: Workload, review: Review) -> None:
         review.problem(("metadata", "annotations", _BOOST), f'is "{boost}"; it must be a signed 32-bit integer')
 
 
+# Kueue counts pods itself if the quota of a ClusterQueue covers this resource.
 _RESERVED = "pods"
 
 

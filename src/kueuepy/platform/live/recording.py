@@ -481,7 +481,7 @@ def usual_latency(lives: Iterable[Life], changes: Sequence[Change]) -> int:
     alone: list[int] = []
     # A workload that found another one pending in its queue may have waited for it.
     for life in sorted(lives, key=lambda one: one.index):
-        start = life.runs[0].reserved if life.runs else 2**63 - 1
+        start = life.runs[0].reserved if life.runs else LONGEST
         manifest = changes[life.index].manifest
         queue = f"{manifest['metadata'].get('namespace')}/{manifest.get('spec', {}).get('queueName')}"
         pending[queue] = [one for one in pending[queue] if one[1] > life.submitted]
