@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Collection, Mapping
-from datetime import datetime, timedelta
+from datetime import datetime, timezone
 from decimal import Decimal
 from fractions import Fraction
 from numbers import Real
@@ -15,12 +15,11 @@ from kueuepy.errors.arguments import checked
 from kueuepy.errors.problems import suggestion
 from kueuepy.objects import SECOND, PodSet, Workload
 from kueuepy.objects.base import is_finite
-from kueuepy.objects.times import Duration, Seconds, Timestamp, datetime_ns, parse_duration, parse_time, timedelta_ns
+from kueuepy.objects.times import LONGEST, Duration, Seconds, Timestamp, duration_ns, nanoseconds_of
 
 COLUMNS = ("name", "namespace", "queue", "pods", "min_pods", "priority", "submit", "duration", "gpu", *RESOURCES)
 _ALIASES = {"runtime": "duration", "local_queue": "queue"}
 _SECONDS = re.compile(r"[0-9]{1,30}(\.[0-9]{1,30})?([eE]\+?[0-9]{1,2})?", re.ASCII)
-_LONGEST = (2**63 - 1) // SECOND
 
 
 class Submission(NamedTuple):
@@ -162,40 +161,21 @@ def _is_missing(value: Any) -> bool:
 
 def _whole(where: str, values: Mapping[str, Any], column: str, default: int) -> int:
     value = values.get(column, default)
-    if not _is_number(value) or int(value) != value:
+    if not isinstance(value, Real) or isinstance(value, bool) or not is_finite(value) or int(value) != value:
         raise InvalidSpecError(f"{where}: {column}: is {value!r:.99}; it must be a whole number")
     return int(value)
 
 
-def _is_number(value: Any) -> bool:
-    return isinstance(value, Real) and not isinstance(value, bool) and is_finite(value)
-
-
 def _time(where: str, values: Mapping[str, Any], column: str) -> int | None:
     """Return a time or a duration in nanoseconds; `None` if it is absent."""
-    value = values.get(column)
+    value, where = values.get(column), f"{where}: {column}"
+    # Files have numbers as text. A larger number is named as it was written.
+    if isinstance(value, str) and _SECONDS.fullmatch(value) and Fraction(value) <= LONGEST // SECOND:
+        value = Fraction(value)
     if value is None:
         return None
-    if isinstance(value, datetime):
-        return datetime_ns(value)
-    if isinstance(value, timedelta):
-        return timedelta_ns(value)
-    if isinstance(value, str):
-        read = {"submit": parse_time, "duration": parse_duration}[column](value)
-        if read is not None and read >= 0:
-            return read
-    return _of_seconds(where, column, value)
-
-
-def _of_seconds(where: str, column: str, value: Any) -> int:
-    """Convert seconds to nanoseconds without rounding errors."""
-    seconds = Fraction(value) if isinstance(value, str) and _SECONDS.fullmatch(value) else value
-    if not _is_number(seconds) or seconds < 0:
-        example = "2024-05-01T12:00:00Z" if column == "submit" else "1h30m"
-        raise InvalidSpecError(
-            f"{where}: {column}: is {value!r:.99}; it must be a number of seconds, or such as {example}"
-        )
-    if seconds > _LONGEST:
-        raise InvalidSpecError(f"{where}: {column}: is {value!r:.99}; it must be at most {_LONGEST} seconds")
-    # A float of seconds times 10**9 would round; a fraction is exact.
-    return round((seconds if isinstance(seconds, Fraction) else Fraction(str(seconds))) * SECOND)
+    if column == "duration":
+        return duration_ns(value, where)
+    if isinstance(value, datetime) and value.tzinfo is None:
+        value = value.replace(tzinfo=timezone.utc)
+    return nanoseconds_of(value, where, earliest=0)

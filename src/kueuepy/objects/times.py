@@ -12,6 +12,7 @@ from datetime import datetime, timedelta, timezone
 from fractions import Fraction
 from functools import cache, lru_cache
 from math import isfinite
+from numbers import Rational
 from typing import TYPE_CHECKING, Any, Generic, SupportsIndex, TypeAlias, TypeVar, get_args
 
 import msgspec
@@ -168,8 +169,8 @@ def _seconds_ns(value: Any) -> int | None:
     """Convert seconds to nanoseconds without rounding their decimal digits."""
     if numpy_kind(value) in ("i", "u", "f"):
         value = value.item()
-    if isinstance(value, int) and not isinstance(value, bool):
-        return int(value) * SECOND
+    if isinstance(value, Rational) and not isinstance(value, bool):
+        return round(value * SECOND)
     if not isinstance(value, float) or not isfinite(value):
         return None
     return round(Fraction(float.__repr__(value)) * SECOND)
