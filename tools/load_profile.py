@@ -10,12 +10,14 @@ from __future__ import annotations
 import math
 from array import array
 from itertools import product
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import msgspec
 
 from kueuepy.errors import InvalidSpecError
-from kueuepy.manifest.text.reading import read_file
+from kueuepy.manifest import Limits
+from kueuepy.manifest.text.sources import items
 from kueuepy.objects import (
     ClusterQueue,
     LocalQueue,
@@ -130,9 +132,10 @@ def read_profile(path: str) -> Profile:
     """Read a profile from a generator file.
 
     Raises:
-        InvalidSpecError: The file cannot be read, or is not a profile; the message names the file and the field.
+        InvalidSpecError: The file is not a profile; the message names the file and the field.
+        NotFoundError: The file cannot be read.
     """
-    document = next((item.value for item in read_file(path)), None)
+    document = next((item.value for item in items(Path(path), Limits(), strict=True)), None)
     try:
         profile = msgspec.convert(document, Profile, strict=False)
     except msgspec.ValidationError as error:

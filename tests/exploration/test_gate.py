@@ -77,7 +77,7 @@ def test_an_empty_list_of_targets_is_rejected(result):
 
 
 def test_a_missing_file_is_reported(result, tmp_path):
-    with pytest.raises(kq.errors.InvalidSpecError, match="cannot be read"):
+    with pytest.raises(kq.errors.NotFoundError, match="cannot be read"):
         kq.lab.check_policy(result, tmp_path / "nothing.yaml")
 
 

@@ -161,7 +161,8 @@ def _is_missing(value: Any) -> bool:
 
 def _whole(where: str, values: Mapping[str, Any], column: str, default: int) -> int:
     value = values.get(column, default)
-    if not isinstance(value, Real) or isinstance(value, bool) or not is_finite(value) or int(value) != value:
+    is_number = isinstance(value, Real) and not isinstance(value, bool) and is_finite(value)
+    if not is_number or int(value) != value:
         raise InvalidSpecError(f"{where}: {column}: is {value!r:.99}; it must be a whole number")
     return int(value)
 

@@ -12,7 +12,6 @@ from datetime import datetime, timedelta, timezone
 from fractions import Fraction
 from functools import cache, lru_cache
 from math import isfinite
-from numbers import Rational
 from typing import TYPE_CHECKING, Any, Generic, SupportsIndex, TypeAlias, TypeVar, get_args
 
 import msgspec
@@ -169,7 +168,7 @@ def _seconds_ns(value: Any) -> int | None:
     """Convert seconds to nanoseconds without rounding their decimal digits."""
     if numpy_kind(value) in ("i", "u", "f"):
         value = value.item()
-    if isinstance(value, Rational) and not isinstance(value, bool):
+    if isinstance(value, int | Fraction) and not isinstance(value, bool):
         return round(value * SECOND)
     if not isinstance(value, float) or not isfinite(value):
         return None

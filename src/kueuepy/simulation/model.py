@@ -4,6 +4,7 @@ import os
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from numbers import Integral
+from pathlib import Path
 from typing import Any, Literal, TypedDict, Union
 
 import msgspec
@@ -11,7 +12,9 @@ import numpy as np
 
 from kueuepy.errors import InvalidSpecError, KueueError
 from kueuepy.manifest.convert import from_dict
-from kueuepy.manifest.text.reading import Item, read_file
+from kueuepy.manifest.text.limits import Limits
+from kueuepy.manifest.text.reading import Item
+from kueuepy.manifest.text.sources import items
 from kueuepy.objects import SECOND, Object
 from kueuepy.objects.times import LONGEST
 from kueuepy.simulation.distributions import TABLE, Distribution, distribution_of, draws
@@ -536,10 +539,11 @@ def read_events(path: str | os.PathLike[str]) -> tuple[Event, ...]:
         The events, for the argument `events` of `simulate`.
 
     Raises:
-        InvalidSpecError: The file cannot be read, or an event is invalid; the message names the file and the line.
+        InvalidSpecError: An event is invalid; the message names the file and the line.
+        NotFoundError: The file cannot be read.
     """
     found: list[Event] = []
-    for item in read_file(path):
+    for item in items(Path(path), Limits(), strict=True):
         found += _events(item)
     return tuple(found)
 

@@ -6,6 +6,7 @@ import operator
 import re
 from collections.abc import Callable, Iterable, Sequence
 from os import PathLike
+from pathlib import Path
 from typing import Any, NamedTuple, get_args
 
 import msgspec
@@ -17,7 +18,8 @@ from kueuepy.errors import InvalidSpecError, KueueError, NotFoundError
 from kueuepy.errors.arguments import checked, checked_methods
 from kueuepy.errors.problems import nearest, shown
 from kueuepy.look.notebook import Sheet
-from kueuepy.manifest.text.reading import read_file
+from kueuepy.manifest.text.limits import Limits
+from kueuepy.manifest.text.sources import items
 from kueuepy.objects import SECOND
 from kueuepy.simulation.catalogue import FIGURES, FLEET_FIGURES, unit_of
 from kueuepy.simulation.figures import Kpis
@@ -526,10 +528,10 @@ def read_promises(path: str | PathLike[str]) -> list[Written]:
         The targets with their file and line.
 
     Raises:
-        InvalidSpecError: The file cannot be read or is malformed; the message names file and line.
-        NotFoundError: A target names a metric that does not exist.
+        InvalidSpecError: The file is malformed; the message names file and line.
+        NotFoundError: The file cannot be read, or a target names a metric that does not exist.
     """
-    entries = list(read_file(path))
+    entries = list(items(Path(path), Limits(), strict=True))
     if len(entries) != 1 or not isinstance(entries[0].value, list) or not entries[0].value:
         raise InvalidSpecError(f"{path}: it must be a list of promises, such as - wait_p95(team-a) <= 30m")
     return [_written(entries[0].where((index,)), entry) for index, entry in enumerate(entries[0].value)]

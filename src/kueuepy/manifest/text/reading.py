@@ -6,8 +6,6 @@ of errors in JSON are found by reading the text as YAML.
 """
 
 import json
-import os
-import pathlib
 import re
 from codecs import getincrementaldecoder
 from collections.abc import Iterator
@@ -17,7 +15,6 @@ from typing import Any, NoReturn
 import msgspec
 
 from kueuepy._core import FastReader, has_controls, marks
-from kueuepy.errors import InvalidSpecError
 from kueuepy.errors.problems import LimitError, ManifestError, Path, Problem
 from kueuepy.manifest.text.limits import Limits
 from kueuepy.manifest.text.scalars import integer, number, resolve
@@ -163,21 +160,6 @@ def read(name: str, data: bytes, limits: Limits, *, strict: bool) -> Iterator[It
     _check_bytes(name, data, limits)
     for text in _documents(name, data):
         yield from _Document(text, limits, strict=strict).items()
-
-
-def read_file(path: str | os.PathLike[str]) -> Iterator[Item]:
-    """Iterate over the documents of a file that contains no objects of the API, such as a list of events.
-
-    Raises:
-        InvalidSpecError: The file cannot be read.
-        ManifestError: The file is not YAML or JSON in UTF-8.
-        LimitError: The file exceeds a default limit.
-    """
-    try:
-        data = pathlib.Path(path).read_bytes()
-    except OSError as error:
-        raise InvalidSpecError(f"{path}: cannot be read: {error.strerror}") from None
-    return read(str(path), data, Limits(), strict=True)
 
 
 def _check_bytes(name: str, data: bytes, limits: Limits) -> None:
