@@ -129,3 +129,9 @@ def test_fields_that_depend_on_each_other_change_together(there):
 def test_the_invalid_one_of_several_edits_is_named(there, values, told):
     with pytest.raises(kq.KueueError, match=told):
         there.edit_all(values)
+
+
+def test_the_configuration_cannot_change_during_a_simulation(team):
+    event = kq.sim.Event(5, kq.sim.Edit("Configuration:fairSharing", None))
+    with pytest.raises(kq.errors.InvalidSpecError, match="the Configuration cannot change while the scheduler runs"):
+        kq.simulate(team, [], events=[event])

@@ -70,6 +70,12 @@ def _read(
         raise InvalidSpecError(f"edit: {error}") from None
 
 
+def kind_and_name(path: str) -> tuple[str, str | None]:
+    """Return the kind that a path selects, and the selector of names; `None` for the Configuration."""
+    found = _parsed(path)
+    return found["kind"], found["name"]
+
+
 def named(objects: Iterable[api.Object], path: str) -> list[api.Object]:
     """Return the objects that a path selects.
 
@@ -129,7 +135,13 @@ def _named(objects: list[api.Object], path: str, found: re.Match[str]) -> list[a
 
 def _matching(objects: Iterable[api.Object], name: str) -> list[api.Object]:
     patterns = list(_alternatives(name))
-    return [obj for obj in objects if any(fnmatchcase(obj.key, p) or fnmatchcase(obj.name, p) for p in patterns)]
+
+    def is_chosen(obj: api.Object) -> bool:
+        # fnmatch compiles each new pattern, so an equal name is tested first.
+        names = {obj.key, obj.name}
+        return any(p in names or any(fnmatchcase(one, p) for one in names) for p in patterns)
+
+    return [obj for obj in objects if is_chosen(obj)]
 
 
 def _alternatives(name: str) -> Iterator[str]:

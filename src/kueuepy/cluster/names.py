@@ -5,7 +5,8 @@ from collections.abc import Iterator
 from kueuepy.errors import NotFoundError
 from kueuepy.errors.problems import Path, path_text, suggestion
 from kueuepy.manifest import Manifest
-from kueuepy.objects import ClusterQueue, Cohort, Object
+from kueuepy.manifest.manifest import FIELD_OF
+from kueuepy.objects import AdmissionCheck, ClusterQueue, Cohort, LocalQueue, Object, ResourceFlavor, Topology
 
 
 def check_names(manifest: Manifest) -> None:
@@ -26,6 +27,7 @@ def check_names(manifest: Manifest) -> None:
 
 
 _Reference = tuple[Object, Path, str, str, frozenset[str]]
+_TARGETS: tuple[type[Object], ...] = (Topology, ResourceFlavor, AdmissionCheck, ClusterQueue)
 
 
 def dangling(manifest: Manifest) -> Iterator[_Reference]:
@@ -34,33 +36,26 @@ def dangling(manifest: Manifest) -> Iterator[_Reference]:
     Each item contains the object, the field, the name, the kind that the name refers to, and the existing names of that
     kind.
     """
-    return (found for found in _references(manifest) if found[2] not in found[4])
+    known = {kind: frozenset(obj.name for obj in getattr(manifest, FIELD_OF[kind])) for kind in _TARGETS}
+    for obj in manifest.objects():
+        for path, name, kind in references(obj):
+            if name not in known[kind]:
+                yield obj, path, name, kind.__name__, known[kind]
 
 
-def _references(manifest: Manifest) -> Iterator[_Reference]:
-    flavors = frozenset(flavor.name for flavor in manifest.resource_flavors)
-    checks = frozenset(check.name for check in manifest.admission_checks)
-    queues = frozenset(queue.name for queue in manifest.cluster_queues)
-    topologies = frozenset(topology.name for topology in manifest.topologies)
-    for flavor in manifest.resource_flavors:
-        if flavor.topology_name:
-            yield flavor, ("spec", "topologyName"), flavor.topology_name, "Topology", topologies
-    owners: tuple[ClusterQueue | Cohort, ...] = (*manifest.cluster_queues, *manifest.cohorts)
-    for owner in owners:
-        for i, group in enumerate(owner.resource_groups):
+def references(obj: Object) -> Iterator[tuple[Path, str, type[Object]]]:
+    """Yield the field, the name and the kind of each object to which an object refers."""
+    if isinstance(obj, ResourceFlavor) and obj.topology_name:
+        yield ("spec", "topologyName"), obj.topology_name, Topology
+    if isinstance(obj, ClusterQueue | Cohort):
+        for i, group in enumerate(obj.resource_groups):
             for j, quotas in enumerate(group.flavors):
-                yield owner, ("spec", "resourceGroups", i, "flavors", j, "name"), quotas.name, "ResourceFlavor", flavors
-    for queue in manifest.cluster_queues:
-        for i, rule in enumerate(queue.admission_checks_strategy):
-            yield (
-                queue,
-                ("spec", "admissionChecksStrategy", "admissionChecks", i, "name"),
-                rule.name,
-                "AdmissionCheck",
-                checks,
-            )
-    for local in manifest.local_queues:
-        yield local, ("spec", "clusterQueue"), local.cluster_queue, "ClusterQueue", queues
+                yield ("spec", "resourceGroups", i, "flavors", j, "name"), quotas.name, ResourceFlavor
+    if isinstance(obj, ClusterQueue):
+        for i, rule in enumerate(obj.admission_checks_strategy):
+            yield ("spec", "admissionChecksStrategy", "admissionChecks", i, "name"), rule.name, AdmissionCheck
+    if isinstance(obj, LocalQueue):
+        yield ("spec", "clusterQueue"), obj.cluster_queue, ClusterQueue
 
 
 def _line(manifest: Manifest, reference: _Reference) -> str:

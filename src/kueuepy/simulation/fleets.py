@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from kueuepy._core import FleetRun, VirtualRun
+from kueuepy.cluster.planned import Planned
 from kueuepy.errors import NotFoundError, UnsupportedError
 from kueuepy.errors.arguments import checked_methods
 from kueuepy.errors.problems import suggestion
@@ -90,8 +91,7 @@ class FleetPrepared(Prepared):
         for number, name in enumerate(self.names):
             model, clock = _of(settings.model, name, RunModel()), _of(settings.clock, name, Clock())
             delays = _of(settings.delays, name, ())
-            self._cluster = self._declared[number]
-            found = delay_options(delays, settings.seed, self._changed)
+            found = delay_options(delays, settings.seed, self._declared[number])
             self.sites.append(
                 common
                 | model.options()
@@ -103,25 +103,22 @@ class FleetPrepared(Prepared):
 
     def _events(self, last: int) -> tuple[list[tuple[int, Any, Any, Any, Any]], list[tuple[int, int, bool]]]:
         """Return the planned changes to each cluster and to the connections to workers, in chronological order."""
-        clusters, lost = list(self._declared), frozenset[str]()
+        clusters, lost = [Planned(cluster) for cluster in self._declared], frozenset[str]()
         changes: list[tuple[int, Any, Any, Any, Any]] = []
         connections = []
-        for at, thing in self._planned(last):
+        for at, thing in self._in_order(last):
             if isinstance(thing, Connect | Disconnect):
                 connections.append((self.zero + at, self._number(thing.cluster) - 1, isinstance(thing, Connect)))
                 lost = lost - {thing.cluster} if isinstance(thing, Connect) else lost | {thing.cluster}
                 reached = {name: worker for name, worker in self.fleet.workers.items() if name not in lost}
                 # The manager of a fleet with automated quotas has the sum of the connected workers.
-                quotas, _ = automated(clusters[0], reached)
+                quotas, _ = automated(clusters[0].cluster, reached)
                 changes += [
                     (0, self.zero + at + self.fleet.sync[thing.cluster].value, "apply", queue, 0) for queue in quotas
                 ]
                 continue
             site, what = (self._number(thing.cluster), thing.what) if isinstance(thing, On) else (0, thing)
-            self._cluster = clusters[site]
-            steps = self._steps(what)
-            clusters[site] = self._cluster
-            for name, value, number in steps:
+            for name, value, number in self._steps(what, clusters[site]):
                 own = int(self.clusters[self._order[value]]) if isinstance(value, int) else site
                 changes.append((own, self.zero + at, name, value, number))
         # The sync delay of a worker can move a change behind later ones.

@@ -10,12 +10,14 @@ from typing import Any, Literal, TypedDict, Union
 import msgspec
 import numpy as np
 
+from kueuepy.cluster import Cluster
+from kueuepy.cluster.planned import Planned
 from kueuepy.errors import InvalidSpecError, KueueError
 from kueuepy.manifest.convert import from_dict
 from kueuepy.manifest.text.limits import Limits
 from kueuepy.manifest.text.reading import Item
 from kueuepy.manifest.text.sources import items
-from kueuepy.objects import SECOND, Object
+from kueuepy.objects import SECOND, Object, Workload
 from kueuepy.objects.times import LONGEST
 from kueuepy.simulation.distributions import TABLE, Distribution, distribution_of, draws
 from kueuepy.simulation.spans import parse_span, span
@@ -212,7 +214,22 @@ _WHOLE = 1 << 32
 _CLOCK_PART = re.compile(r"[0-9]{1,6}")
 
 
-def delay_options(delays: Sequence[Delay], seed: int, changed: Callable[[Any], list[Object]]) -> dict[str, list[Any]]:
+def changed_by(thing: Any, cluster: Planned) -> list[Object]:
+    """Apply an object or an `Edit` to the planned objects of a cluster, and return the changed objects.
+
+    Raises:
+        NotFoundError: The Edit does not match any object or field, or an object refers to one that does not exist.
+        InvalidSpecError: `thing` is neither, or an object would not be valid.
+    """
+    if isinstance(thing, Edit):
+        return cluster.edit(thing.path, thing.value)
+    if isinstance(thing, Object) and not isinstance(thing, Workload):
+        cluster.apply(thing)
+        return [thing]
+    raise InvalidSpecError(f"events: {thing!r:.99}; it must be an object, an Edit, Delete, Finish, Evict or Priority")
+
+
+def delay_options(delays: Sequence[Delay], seed: int, cluster: Cluster) -> dict[str, list[Any]]:
     """Return all delays in the core's form: for each delay, a table of 65,536 values from its own random stream.
 
     hash64(row, number of the run) selects the table entry for a run of a job. The delays of a job therefore do not
@@ -221,7 +238,7 @@ def delay_options(delays: Sequence[Delay], seed: int, changed: Callable[[Any], l
     Args:
         delays: The delays.
         seed: Seed of the random number generator.
-        changed: A function that converts an `Edit` or an object to the objects to apply.
+        cluster: The cluster, to which the Edits of the delays refer.
 
     Raises:
         InvalidSpecError: A field of a delay has an invalid value.
@@ -235,7 +252,7 @@ def delay_options(delays: Sequence[Delay], seed: int, changed: Callable[[Any], l
             # The name keeps the draws of a delay the same, whatever other delays a run has.
             times = _table(seed, f"check {delay.check}", delay.delay)
             fails = _parts(seed, f"fails {delay.check}")
-            objects = [] if delay.capacity is None else changed(delay.capacity)
+            objects = [] if delay.capacity is None else changed_by(delay.capacity, Planned(cluster))
             # The core compares the 32 bits of a draw with this bound.
             failing = int(delay.fails * _WHOLE)
             found["checks"].append(

@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 import kueuepy.objects as kinds
 from kueuepy._core import Engine, VirtualRun
 from kueuepy.cluster import Cluster
+from kueuepy.cluster.planned import Planned
 from kueuepy.engine.locks import Asking
 from kueuepy.engine.threads import for_cycles
 from kueuepy.errors import InvalidSpecError, NotFoundError
@@ -34,7 +35,17 @@ from kueuepy.simulation.censoring import expect_complete
 from kueuepy.simulation.columns import keys_of, row_of
 from kueuepy.simulation.grouped import sums
 from kueuepy.simulation.items import Names, check_names, concat, jobs_of, of_workloads
-from kueuepy.simulation.model import Delete, Edit, Evict, Finish, Priority, Settings, delay_options, time_after
+from kueuepy.simulation.model import (
+    Delete,
+    Edit,
+    Evict,
+    Finish,
+    Priority,
+    Settings,
+    changed_by,
+    delay_options,
+    time_after,
+)
 from kueuepy.simulation.shapes import KnownShapes, shapes_of
 from kueuepy.simulation.spans import span
 
@@ -118,7 +129,7 @@ class Prepared:
         self._known_shapes: KnownShapes | None = None
         self._later: list[tuple[int, str, Any]] = []
         self.core: Any = self._start()
-        self._cluster, self._applied = self.declared, 0
+        self._planned, self._applied = Planned(self.declared), 0
 
     def _open(self, cluster: Any, base: Scheduler | None) -> list[Scheduler]:
         """Store the initial objects, and return the initial Scheduler of each cluster."""
@@ -298,7 +309,7 @@ class Prepared:
         return {
             **settings.model.options(),
             **settings.clock.options(),
-            **delay_options(settings.delays, settings.seed, self._changed),
+            **delay_options(settings.delays, settings.seed, self.declared),
             **common,
             "changes": changes,
         }
@@ -325,24 +336,22 @@ class Prepared:
 
     def _changes(self, last: int) -> list[tuple[int, str, Any, int]]:
         """Return the changes of all events in chronological order; each Edit takes account of all earlier changes."""
-        self._cluster = self.declared
-        found = []
-        # The steps of objects and Edits that would not change the planned cluster, so that a repeated event does not
-        # validate and compare all objects again.
+        planned, found = Planned(self.declared), []
+        # The steps of objects and Edits that would not change the planned objects, so that a repeated event does not
+        # validate and compare them again.
         contained: dict[int, list[tuple[str, Any, int]]] = {}
-        for at, thing in self._planned(last):
-            before, steps = self._cluster, contained.get(id(thing))
+        for at, thing in self._in_order(last):
+            steps = contained.get(id(thing))
             if steps is None:
-                steps = self._steps(thing)
-                if self._cluster is not before:
+                steps = self._steps(thing, planned)
+                if any(step[0] == "apply" for step in steps):
                     contained = {}
                 if isinstance(thing, Object) or (isinstance(thing, Edit) and not steps):
                     contained[id(thing)] = steps
             found += [(min(LONGEST, self.zero + at), *step) for step in steps]
-        self._cluster = self.declared
         return found
 
-    def _planned(self, last: int) -> list[tuple[int, Any]]:
+    def _in_order(self, last: int) -> list[tuple[int, Any]]:
         """Return what all events do, with its time, in chronological order."""
         planned: list[tuple[int, Any]] = []
         for index, event in enumerate(self.settings.events):
@@ -351,7 +360,7 @@ class Prepared:
                 planned += [(at, thing) for thing in things]
         return sorted(planned, key=lambda entry: entry[0])
 
-    def _steps(self, thing: Any) -> list[tuple[str, Any, int]]:
+    def _steps(self, thing: Any, cluster: Planned) -> list[tuple[str, Any, int]]:
         if isinstance(thing, Delete):
             kind, _, rest = thing.what.partition("/")
             namespace, _, name = rest.rpartition("/")
@@ -366,7 +375,7 @@ class Prepared:
                     f"events: {thing}: priority: is {value!r:.99}; it must be a whole number of 32 bits"
                 )
             return [(type(thing).__name__.lower(), self._position_of(row), int(value))]
-        return [("apply", obj, 0) for obj in self._changed(thing)]
+        return [("apply", obj, 0) for obj in changed_by(thing, cluster)]
 
     def _position_of(self, row: int) -> int:
         """Return the index of a job in the core; for jobs that were submitted later, the index is the row number."""
@@ -384,22 +393,6 @@ class Prepared:
         if row is None or not namespace or not 0 <= row < self.size:
             return row
         return row if str(self.jobs["queue"][row]).partition("/")[0] == namespace else None
-
-    def _changed(self, thing: Any) -> list[Object]:
-        """Apply an object or an Edit to the planned cluster, and return the changed objects."""
-        if isinstance(thing, Edit):
-            edited = self._cluster.edit(thing.path, thing.value)
-            before = {(type(obj), obj.key): obj for obj in self._cluster.objects()}
-            changed = [obj for obj in edited.objects() if before.get((type(obj), obj.key)) != obj]
-            if changed:
-                self._cluster = edited
-            return changed
-        if isinstance(thing, Object) and not isinstance(thing, Workload):
-            self._cluster = self._cluster.replace(thing)
-            return [thing]
-        raise InvalidSpecError(
-            f"events: {thing!r:.99}; it must be an object, an Edit, Delete, Finish, Evict or Priority"
-        )
 
     def _start(self) -> Any:
         """Return the simulation in the core."""
@@ -436,23 +429,19 @@ class Prepared:
 
     def apply(self, thing: Any) -> None:
         """Apply a change at the current time."""
-        now, changes, applied, before = self.now, self.options["changes"], self._applied, self._cluster
-        try:
-            while applied < len(changes) and changes[applied][0] <= now:
-                _, what, obj, _ = changes[applied]
-                if what == "apply":
-                    self._cluster = self._cluster.replace(obj)
-                applied += 1
-            steps = [(now, *step) for step in self._steps(thing)]
-        except BaseException:
-            self._cluster = before
-            raise
-        planned, self._cluster = self._cluster, before  # until the core has the changes
+        now, changes, applied = self.now, self.options["changes"], self._applied
+        planned = self._planned.copy()
+        while applied < len(changes) and changes[applied][0] <= now:
+            _, what, obj, _ = changes[applied]
+            if what == "apply":
+                planned.apply(obj)
+            applied += 1
+        steps = [(now, *step) for step in self._steps(thing, planned)]
         commit(
             (
                 *(partial(self.core.plan, *step) for step in steps),
                 partial(changes.__setitem__, slice(applied, applied), steps),
-                partial(self.__dict__.update, _applied=applied + len(steps), _cluster=planned),
+                partial(self.__dict__.update, _applied=applied + len(steps), _planned=planned),
                 partial(self._later.append, (now, "apply", thing)),
             )
         )
