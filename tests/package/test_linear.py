@@ -236,6 +236,24 @@ def prepared_nodes(count: int) -> Callable[[], object]:
     return scheduler.settle
 
 
+def prepared_events(count: int) -> Callable[[], object]:
+    cluster, job = kq.Cluster(*queues(count)), [{"queue": "q0", "submit": 0, "runtime": 1, "cpu": 1}]
+    events = [kq.sim.Event(n, kq.sim.Edit(f"ClusterQueue/q{n}:quota[f/cpu].nominalQuota", 5)) for n in range(count)]
+    return lambda: kq.simulate(cluster, job, events=events, progress=False)
+
+
+def prepared_cohorts(count: int) -> Callable[[], object]:
+    """Create a chain of cohorts; their number is ten times the count, because the core creates them in microseconds."""
+    chain = [kq.Cohort(f"c{n}", parent_name=f"c{n + 1}") for n in range(10 * count)]
+    queue = kq.ClusterQueue.of("q", {"f": {"cpu": 1}}, cohort_name="c0")
+    cluster = kq.Cluster(kq.ResourceFlavor("f"), queue, *chain)
+
+    def create() -> object:
+        return kq.Scheduler(cluster).usage.rows()
+
+    return create
+
+
 CALLS: dict[str, Callable[[int], Callable[[], object]]] = {
     "submit": prepared_submit,
     "settle": prepared_settle,
@@ -249,6 +267,8 @@ CALLS: dict[str, Callable[[int], Callable[[], object]]] = {
     "fingerprint": lambda count: busy(count).fingerprint,
     "first write after a fork": prepared_first_write,
     "cluster of a log": prepared_log,
+    "events": prepared_events,
+    "chain of cohorts": prepared_cohorts,
 }
 
 

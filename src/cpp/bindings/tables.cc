@@ -55,20 +55,12 @@ py::object Usage(const py::object& self) {
 }
 
 py::object Available(const py::object& self) {
-  std::vector<int64_t> values;
-  py::ssize_t rows = 0, columns = 0;
-  self.cast<const TableView&>().With([&](const State& state) {
-    rows = state.quota.usage().rows();
-    columns = state.quota.usage().cols();
-    for (NodeId node : state.forest().Nodes()) {
-      const bool counts = state.forest().Exists(node) && !HasCycle(state.forest(), node);
-      for (FlavorResourceId fr : state.quota.FlavorResources()) {
-        values.push_back(counts ? state.quota.RawAvailable(node, fr).value() : 0);
-      }
-    }
-    return 0;
-  });
-  return OwnedArray(std::move(values)).attr("reshape")(rows, columns);
+  const Table table = self.cast<const TableView&>().With(
+      [](const State& state) { return state.quota.AllRawAvailable(); });
+  std::vector<int64_t> values(static_cast<size_t>(table.size()));
+  std::transform(table.data(), table.data() + table.size(), values.begin(),
+                 [](Amount amount) { return amount.value(); });
+  return OwnedArray(std::move(values)).attr("reshape")(table.rows(), table.cols());
 }
 
 py::list Cells(const TableView& self) {

@@ -194,8 +194,10 @@ bool RemoveTerminated(State& state) {
 
 void ApplyCohort(State& state, CohortSpec spec, bool changed) {
   const NodeId node = InternCohort(state, spec.name);
-  if (state.forest().IsDeclared(node) && !changed) return;
-  EnsureBuilt(state);
+  const bool created = !state.forest().IsDeclared(node);
+  if (!created && !changed) return;
+  if (!created) EnsureBuilt(state);
+  state.only_added = created && state.changed_nodes.empty();
   state.refused.emplace(node, state.forest().DeclaredParent(node));
   Attach(state, node, spec.parent);
   state.cohorts[node] = std::move(spec);

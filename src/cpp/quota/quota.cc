@@ -81,20 +81,35 @@ void Quota::Rebuild() {
   }
 }
 
-Amount Quota::RawAvailable(NodeId node, FlavorResourceId fr) const {
+Amount Quota::AvailableBelow(Eigen::Index index, Amount from_parent) const {
   const QuotaLimits& limits = *limits_;
-  const Eigen::Index index = CellOf(node, fr);
   const Amount total = limits.subtree.data()[index], used = usage_.data()[index];
-  const NodeId parent = forest_.Parent(node);
-  if (parent == kNoId) return total - used;
   const Amount local = limits.local.data()[index], borrowing = limits.borrowing.data()[index];
   const bool is_local = used <= local;  // Whether the parent provides nothing now.
-  Amount from_parent = RawAvailable(parent, fr);
   if (!borrowing.IsUnlimited()) {
     const Amount in_parent = total - local;
     from_parent = Min((is_local ? in_parent : in_parent - (used - local)) + borrowing, from_parent);
   }
   return is_local ? local - used + from_parent : from_parent;
+}
+
+Amount Quota::RawAvailable(NodeId node, FlavorResourceId fr) const {
+  const NodeId parent = forest_.Parent(node);
+  const Eigen::Index index = CellOf(node, fr);
+  if (parent == kNoId) return limits_->subtree.data()[index] - usage_.data()[index];
+  return AvailableBelow(index, RawAvailable(parent, fr));
+}
+
+Table Quota::AllRawAvailable() const {
+  Table available = Table::Constant(usage_.rows(), usage_.cols(), Amount(0));
+  for (NodeId node : forest_.TopDown()) {
+    const NodeId parent = forest_.Parent(node);
+    for (FlavorResourceId fr : FlavorResources()) {
+      available(node, fr) = parent == kNoId ? RawAvailable(node, fr)
+                                            : AvailableBelow(CellOf(node, fr), available(parent, fr));
+    }
+  }
+  return available;
 }
 
 void Quota::Add(NodeId queue, FlavorResourceId fr, Amount amount) {

@@ -97,6 +97,9 @@ class Quota {
   // Amount that the node may still use, including everything that its ancestors would lend; negative if the
   // usage exceeds the quota.
   Amount RawAvailable(NodeId node, FlavorResourceId fr) const;
+  // RawAvailable() of all nodes; 0 for nodes that are in no tree. Takes one step per node, whereas RawAvailable()
+  // takes one per ancestor.
+  Table AllRawAvailable() const;
   Amount Available(NodeId queue, FlavorResourceId fr) const {
     return Max(Amount(0), RawAvailable(queue, fr));
   }
@@ -141,6 +144,8 @@ class Quota {
 
  private:
   friend class FieldLists;  // persist/field_lists.h
+  // RawAvailable() of a node to which the parent offers `from_parent`; `index` is CellOf() of the node.
+  Amount AvailableBelow(Eigen::Index index, Amount from_parent) const;
   // Position of a value in the tables.
   Eigen::Index CellOf(NodeId node, FlavorResourceId fr) const {
     return node.value() * usage_.cols() + fr.value();

@@ -49,16 +49,70 @@ void RebuildTopologyOf(const State& state, ClusterQueue& queue) {
   }
 }
 
-void BumpGenerations(State& state) {
-  std::map<NodeId, int64_t> calls;  // By root: number of calls that added a queue to the tree.
-  for (NodeId node : state.added_queues) {
-    const NodeId root = state.forest().Root(node);
-    // Calls before the queue's own call do not affect its generation.
-    if (root != kNoId) state.Queue(node).generation -= calls[root]++;
+// The trees of the forest without the nodes that are added one after the other. A sum of increments is kept
+// for each tree, and the generation of a queue is the sum of those on its path to the root, so that a chain of
+// n cohorts takes n steps instead of n².
+class GrowingTrees {
+ public:
+  explicit GrowingTrees(const State& state) : forest_(state.forest()) {
+    trees_.assign(forest_.size(), {});
+    IdVector<NodeId, char> later(forest_.size(), 0);
+    for (NodeId node : state.added_queues) later[node] = 1;
+    for (NodeId node : forest_.Nodes()) {
+      if (!later[node]) Join(node);
+    }
   }
-  state.added_queues.clear();
-  for (const auto& [root, count] : calls) {
-    for (NodeId queue : state.forest().QueuesOfTree(root)) state.Queue(queue).generation += count;
+  // Adds the edge from a node to its parent.
+  void Join(NodeId node) {
+    if (forest_.DeclaredParent(node) == kNoId) return;
+    const NodeId child = RootOf(node).first, parent = RootOf(forest_.DeclaredParent(node)).first;
+    if (child == parent) {
+      trees_[parent].has_cycle = true;
+      return;
+    }
+    trees_[parent].has_cycle |= trees_[child].has_cycle;
+    trees_[child].increments -= trees_[parent].increments;
+    trees_[child].above = parent;
+  }
+  // Increments the generation of all nodes in the tree of a node, unless the tree contains a cycle.
+  void Increment(NodeId node) {
+    Tree& tree = trees_[RootOf(node).first];
+    if (!tree.has_cycle) ++tree.increments;
+  }
+  int64_t Increments(NodeId node) { return RootOf(node).second; }
+
+ private:
+  struct Tree {
+    NodeId above = kNoId;
+    int64_t increments = 0;  // Relative to `above`.
+    bool has_cycle = false;
+  };
+  // Returns the root of a node's tree and the increments of the node, and shortens the path to the root.
+  std::pair<NodeId, int64_t> RootOf(NodeId node) {
+    path_.clear();
+    for (; trees_[node].above != kNoId; node = trees_[node].above) path_.push_back(node);
+    int64_t sum = 0;
+    for (auto it = path_.rbegin(); it != path_.rend(); ++it) {
+      trees_[*it].increments = sum += trees_[*it].increments;
+      trees_[*it].above = node;
+    }
+    return {node, sum + trees_[node].increments};
+  }
+
+  const Forest& forest_;
+  IdVector<NodeId, Tree> trees_;
+  std::vector<NodeId> path_;
+};
+
+void BumpGenerations(State& state) {
+  if (!state.added_queues.empty()) {
+    GrowingTrees trees(state);
+    for (NodeId node : state.added_queues) {
+      trees.Join(node);
+      trees.Increment(node);
+    }
+    for (NodeId queue : state.forest().Queues()) state.Queue(queue).generation += trees.Increments(queue);
+    state.added_queues.clear();
   }
   std::set<NodeId> roots;
   for (NodeId node : state.changed_nodes) {

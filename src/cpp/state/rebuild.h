@@ -15,7 +15,7 @@ inline void EnsureBuilt(State& state) {
   if (state.stale) Rebuild(state);
 }
 // Ends an API call. Each call that changes trees increments the generations of the queues in the changed
-// trees. Calls that only add a queue are processed together at the next Rebuild().
+// trees. Calls that only add a queue or cohort are processed together at the next Rebuild().
 void EndCall(State& state);
 // Returns the reasons why the queue is inactive, such as a missing flavor or check; empty if the queue is
 // active.

@@ -263,8 +263,9 @@ struct State {
   // Nodes whose trees the current call has changed. The generations of the queues in the changed trees will
   // be incremented.
   std::vector<NodeId> changed_nodes;
-  bool only_added = false;  // Whether the current call only adds a ClusterQueue to its tree.
-  // Queues that were added by earlier calls. The generations of these queues have not been incremented yet.
+  bool only_added = false;  // Whether the current call only adds a ClusterQueue or Cohort to its tree.
+  // Queues and Cohorts that were added by earlier calls, in the order of the calls. Rebuild() increments the
+  // generations of the queues in their trees. Saved states contain the name of this field.
   std::vector<NodeId> added_queues;
   // Roots, or queues without a cohort, whose inadmissible workloads are to be requeued.
   std::set<NodeId> to_requeue;

@@ -217,7 +217,7 @@ class Columns:
             if isinstance(name, slice):
                 return self.take(list(range(len(self))[name]))
             # range() raises IndexError for a row that does not exist, and accepts negative numbers as lists do.
-            return self._row(range(len(self))[name]) if not hasattr(name, "__len__") else self.take(name)
+            return next(self._dicts([range(len(self))[name]])) if not hasattr(name, "__len__") else self.take(name)
         except (IndexError, TypeError) as error:
             raise NotFoundError(f"table: {name!r:.99} names no rows; there are {len(self)}: {error}") from None
 
@@ -266,7 +266,7 @@ class Columns:
 
     def __iter__(self) -> Iterator[Any]:
         """Iterate over the rows, each as a dict."""
-        return iter(self._row(i) for i in range(len(self)))
+        return self._dicts(range(len(self)))
 
     def rows(self, limit: int | None = None) -> list[dict[str, Any]]:
         """Return the rows as dicts.
@@ -274,10 +274,12 @@ class Columns:
         Args:
             limit: Maximum number of rows; by default, all rows.
         """
-        return [self._row(i) for i in range(len(self) if limit is None else min(limit, len(self)))]
+        return list(self._dicts(range(len(self) if limit is None else min(limit, len(self)))))
 
-    def _row(self, i: int) -> dict[str, Any]:
-        return {name: _plain(self._column(name)[i]) for name in self._columns}
+    def _dicts(self, numbers: Iterable[int]) -> Iterator[dict[str, Any]]:
+        # Each column is converted once, because a conversion of units is proportional to its length.
+        columns = {name: self._column(name) for name in self._columns}
+        return ({name: _plain(column[i]) for name, column in columns.items()} for i in numbers)
 
     def to_pandas(self) -> Any:
         """Return a pandas DataFrame, in which names are categories.
