@@ -1,5 +1,7 @@
 // Engine tables as NumPy arrays. A Tables object is an unmodified fork. Its arrays are read-only, share the
 // memory of the engine and keep the engine alive. They do not reflect later changes of the engine.
+#include <algorithm>
+
 #include "bindings/columns.h"
 #include "bindings/engine.h"
 #include "bindings/method.h"
@@ -55,8 +57,8 @@ py::object Usage(const py::object& self) {
 }
 
 py::object Available(const py::object& self) {
-  const Table table = self.cast<const TableView&>().With(
-      [](const State& state) { return state.quota.AllRawAvailable(); });
+  const Table table =
+      self.cast<const TableView&>().With([](const State& state) { return RawAvailableOfAll(state.quota); });
   std::vector<int64_t> values(static_cast<size_t>(table.size()));
   std::transform(table.data(), table.data() + table.size(), values.begin(),
                  [](Amount amount) { return amount.value(); });

@@ -15,6 +15,19 @@ void Grow(Table& table, Eigen::Index rows, Eigen::Index cols, Amount fill) {
   table.swap(grown);
 }
 
+// Returns the available amount of a node, at a position of the tables, to which the parent offers
+// `from_parent`.
+Amount AvailableBelow(const QuotaLimits& limits, Eigen::Index index, Amount used, Amount from_parent) {
+  const Amount total = limits.subtree.data()[index], local = limits.local.data()[index];
+  const Amount borrowing = limits.borrowing.data()[index];
+  const bool is_local = used <= local;  // Whether the parent provides nothing now.
+  if (!borrowing.IsUnlimited()) {
+    const Amount in_parent = total - local;
+    from_parent = Min((is_local ? in_parent : in_parent - (used - local)) + borrowing, from_parent);
+  }
+  return is_local ? local - used + from_parent : from_parent;
+}
+
 }  // namespace
 
 void Quota::Resize(size_t flavor_resources) {
@@ -81,35 +94,12 @@ void Quota::Rebuild() {
   }
 }
 
-Amount Quota::AvailableBelow(Eigen::Index index, Amount from_parent) const {
-  const QuotaLimits& limits = *limits_;
-  const Amount total = limits.subtree.data()[index], used = usage_.data()[index];
-  const Amount local = limits.local.data()[index], borrowing = limits.borrowing.data()[index];
-  const bool is_local = used <= local;  // Whether the parent provides nothing now.
-  if (!borrowing.IsUnlimited()) {
-    const Amount in_parent = total - local;
-    from_parent = Min((is_local ? in_parent : in_parent - (used - local)) + borrowing, from_parent);
-  }
-  return is_local ? local - used + from_parent : from_parent;
-}
-
 Amount Quota::RawAvailable(NodeId node, FlavorResourceId fr) const {
   const NodeId parent = forest_.Parent(node);
   const Eigen::Index index = CellOf(node, fr);
-  if (parent == kNoId) return limits_->subtree.data()[index] - usage_.data()[index];
-  return AvailableBelow(index, RawAvailable(parent, fr));
-}
-
-Table Quota::AllRawAvailable() const {
-  Table available = Table::Constant(usage_.rows(), usage_.cols(), Amount(0));
-  for (NodeId node : forest_.TopDown()) {
-    const NodeId parent = forest_.Parent(node);
-    for (FlavorResourceId fr : FlavorResources()) {
-      available(node, fr) = parent == kNoId ? RawAvailable(node, fr)
-                                            : AvailableBelow(CellOf(node, fr), available(parent, fr));
-    }
-  }
-  return available;
+  const Amount used = usage_.data()[index];
+  if (parent == kNoId) return limits_->subtree.data()[index] - used;
+  return AvailableBelow(*limits_, index, used, RawAvailable(parent, fr));
 }
 
 void Quota::Add(NodeId queue, FlavorResourceId fr, Amount amount) {
@@ -179,6 +169,21 @@ SubtreeHeight LowestSubtreeThatFits(const Quota& quota, NodeId queue, FlavorReso
     root = node;
   }
   return {forest.Height(root), false};
+}
+
+Table RawAvailableOfAll(const Quota& quota) {
+  const Table& usage = quota.usage();
+  Table available = Table::Constant(usage.rows(), usage.cols(), Amount(0));
+  for (NodeId node : quota.forest().TopDown()) {
+    const NodeId parent = quota.forest().Parent(node);
+    for (FlavorResourceId fr : quota.FlavorResources()) {
+      const Eigen::Index index = node.value() * usage.cols() + fr.value();
+      available(node, fr) =
+          parent == kNoId ? quota.RawAvailable(node, fr)
+                          : AvailableBelow(quota.limits(), index, usage(node, fr), available(parent, fr));
+    }
+  }
+  return available;
 }
 
 bool WouldSaturate(const Quota& quota, NodeId queue, FlavorResourceId fr, Amount added) {

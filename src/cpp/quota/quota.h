@@ -97,9 +97,6 @@ class Quota {
   // Amount that the node may still use, including everything that its ancestors would lend; negative if the
   // usage exceeds the quota.
   Amount RawAvailable(NodeId node, FlavorResourceId fr) const;
-  // RawAvailable() of all nodes; 0 for nodes that are in no tree. Takes one step per node, whereas RawAvailable()
-  // takes one per ancestor.
-  Table AllRawAvailable() const;
   Amount Available(NodeId queue, FlavorResourceId fr) const {
     return Max(Amount(0), RawAvailable(queue, fr));
   }
@@ -144,8 +141,6 @@ class Quota {
 
  private:
   friend class FieldLists;  // persist/field_lists.h
-  // RawAvailable() of a node to which the parent offers `from_parent`; `index` is CellOf() of the node.
-  Amount AvailableBelow(Eigen::Index index, Amount from_parent) const;
   // Position of a value in the tables.
   Eigen::Index CellOf(NodeId node, FlavorResourceId fr) const {
     return node.value() * usage_.cols() + fr.value();
@@ -184,6 +179,9 @@ SubtreeHeight LowestSubtreeThatFits(const Quota& quota, NodeId queue, FlavorReso
 // Returns whether additional usage of `added` would make the usage of the queue or of one of its ancestors
 // exceed the range of Amount.
 bool WouldSaturate(const Quota& quota, NodeId queue, FlavorResourceId fr, Amount added);
+// Returns RawAvailable() of all nodes; 0 for nodes that are in no tree. Takes one step per node, whereas
+// RawAvailable() takes one step per ancestor.
+Table RawAvailableOfAll(const Quota& quota);
 
 }  // namespace kueue
 
