@@ -48,7 +48,7 @@ def test_fields_of_the_manifest_and_of_the_configuration(there):
             kq.errors.NotFoundError,
             'names no kind in the cluster; did you mean "ClusterQueue"?',
         ),
-        ("ClusterQueue/team-a:qouta", kq.errors.InvalidSpecError, "qouta"),
+        ("ClusterQueue/team-a:qouta", kq.errors.NotFoundError, "qouta"),
         ("Configuration:fairShring", kq.errors.NotFoundError, 'did you mean "fairSharing"?'),
         ("team-a", kq.errors.InvalidSpecError, "it must be such as ClusterQueue/team-a"),
         (
