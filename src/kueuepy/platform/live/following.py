@@ -102,14 +102,13 @@ class Follower:
         for tree in self._engine.notified_trees():
             self.due.setdefault(tree, self.now + RETRY_PERIOD)
 
-    def retry(self, until: int | None = None) -> None:
-        """Retry the inadmissible workloads of cohort trees.
+    def retry(self, until: int) -> None:
+        """Retry the inadmissible workloads of the cohort trees that are due.
 
         Args:
-            until: The time, in nanoseconds since the Unix epoch, up to which due trees are retried; by default, all
-                notified trees are retried.
+            until: The time in nanoseconds since the Unix epoch.
         """
-        ready = {tree for tree, due in self.due.items() if until is None or due <= until}
+        ready = {tree for tree, due in self.due.items() if due <= until}
         for tree in ready:
             del self.due[tree]
         self._engine.retry(ready)
@@ -256,7 +255,7 @@ class Follower:
         """
         self.scheduler.finish(key, reason="Succeeded" if reason == "Succeeded" else "Failed")
 
-    def answer(self, key: str, old: dict[str, Any], new: dict[str, Any]) -> bool:
+    def answer(self, key: str, old: dict[str, Any], new: dict[str, Any]) -> None:
         """Set admission checks to their recorded states.
 
         The state `Pending` is skipped, because the Scheduler itself resets checks to `Pending`.
@@ -265,11 +264,8 @@ class Follower:
             key: The key of the workload.
             old: The Workload before the answers of the check controllers.
             new: The Workload with the answers of the check controllers.
-
-        Returns: Whether any answer was applied.
         """
         before = {check["name"]: check for check in (old.get("status") or {}).get("admissionChecks") or ()}
-        answered = False
         for check in (new.get("status") or {}).get("admissionChecks") or ():
             state = check.get("state")
             if state == "Pending" or state == before.get(check["name"], {}).get("state"):
@@ -282,8 +278,6 @@ class Follower:
                 requeue_after=check.get("requeueAfterSeconds"),
                 pod_set_updates=tuple(check.get("podSetUpdates") or ()),
             )
-            answered = True
-        return answered
 
     def release(self, key: str) -> None:
         """Release the quota of an evicted workload whose pods have terminated; another workload is not changed."""
