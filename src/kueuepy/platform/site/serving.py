@@ -33,7 +33,7 @@ from kueuepy.pages.data import (
     state_data,
 )
 from kueuepy.pages.document import Page
-from kueuepy.platform.history import Conditions, RecordedState, Recording
+from kueuepy.platform.history import Conditions, RecordedState, Recording, key_of
 from kueuepy.platform.importer import import_cluster
 from kueuepy.scheduler import Scheduler
 
@@ -115,15 +115,13 @@ class _Replay:
 
     def _take(self, event: dict[str, Any], time: int) -> None:
         obj, is_gone = event["object"], event["type"] == "DELETED"
-        kind, name = event["kind"], obj["metadata"]["name"]
+        kind, key = event["kind"], key_of(obj["metadata"])
         if kind == "Workload":
-            key = f"{obj['metadata'].get('namespace', 'default')}/{name}"
             self._workload(key, None if is_gone else obj, time)
         elif kind == "LocalQueue" and not is_gone:
-            lead = str((obj.get("spec") or {}).get("clusterQueue") or "")
-            self._leads[f"{obj['metadata'].get('namespace', 'default')}/{name}"] = lead
+            self._leads[key] = str((obj.get("spec") or {}).get("clusterQueue") or "")
         elif kind in ("ClusterQueue", "Cohort"):
-            self._quota(kind, name, {} if is_gone else obj, time)
+            self._quota(kind, key, {} if is_gone else obj, time)
 
     def _quota(self, kind: str, name: str, obj: dict[str, Any], time: int) -> None:
         node = self._made.nodes.get((kind, name))
