@@ -248,6 +248,7 @@ def find(scheduler: Scheduler, name: str) -> str:
     inside = [key for key in keys if not slash or where in _places(scheduler, key)]
     # The name of a Workload that Kueue makes for a job: the kind, the name and a hash.
     made = re.compile(rf"[a-z]+-{re.escape(last)}(\d{{5}})?-[0-9a-f]{{5}}")
+    # The most exact reading of a name that finds a workload counts.
     for found in (
         [key for key in keys if key == name],
         [key for key in inside if key.partition("/")[2] == last],
@@ -305,6 +306,7 @@ def rows_table(
         total = len(rows)
     if not total:
         return
+    # Rows beyond the limit are not computed: each may take an explanation.
     table(title, columns, islice(rows, min(limit, total)))
     if total > limit:
         say(f"… and {total - limit} more; use --rows {total} to show all", style="dim")

@@ -55,6 +55,7 @@ class _Plugin(Program):
         if source is None:
             return
         given = values.get(source.name, ())
+        # A table has jobs but no cluster; any other file takes the place of the cluster.
         if not all(name.endswith(_TABLES) for name in ([given] if isinstance(given, str) else given)):
             return
         cluster = f"cluster:{self._flags.get('context', '')}"

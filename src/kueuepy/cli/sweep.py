@@ -168,6 +168,7 @@ def _values(path: str, text: str, *, sampled: bool) -> Any:
             step = 1
         return Uniform(low or 0, high or 0, step=step)
     try:
+        # As a list of YAML, so that numbers and booleans have their types.
         return list(yaml.safe_load(f"[{text}]"))
     except yaml.YAMLError:
         raise InvalidSpecError(f"--over {path}: {text}; it must be values separated by commas") from None

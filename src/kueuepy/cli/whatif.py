@@ -186,6 +186,7 @@ def _value(text: str) -> tuple[str, Any]:
     """Return the path and the value of a text such as `ClusterQueue/a:stopPolicy=Hold`; the value is YAML."""
     path, value = pair("--set", text)
     try:
+        # So that numbers, booleans, lists and `null` have their types; a text such as `*` is not YAML.
         return path, yaml.safe_load(value)
     except yaml.YAMLError:
         return path, value

@@ -282,6 +282,7 @@ class JobCluster:
         replica_set = {
             "apiVersion": "apps/v1",
             "kind": "ReplicaSet",
+            # Any UID that the reference of the pod has as well: only `ancestor` reads it.
             "metadata": {"name": job.name, "namespace": job.namespace, "uid": f"{job.uid}-replicas"},
         }
         self.own((manifest, _owned(replica_set, manifest)))

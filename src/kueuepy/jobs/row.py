@@ -18,6 +18,7 @@ from kueuepy.objects.base import is_finite
 from kueuepy.objects.times import LONGEST, Duration, Seconds, Timestamp, duration_ns, nanoseconds_of
 
 COLUMNS = ("name", "namespace", "queue", "pods", "min_pods", "priority", "submit", "duration", "gpu", *RESOURCES)
+# The names of the same columns in logs for simulations.
 _ALIASES = {"runtime": "duration", "local_queue": "queue"}
 _SECONDS = re.compile(r"[0-9]{1,30}(\.[0-9]{1,30})?([eE]\+?[0-9]{1,2})?", re.ASCII)
 

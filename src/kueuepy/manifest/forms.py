@@ -34,6 +34,7 @@ ZERO_TIME = "0001-01-01T00:00:00Z"
 """Go's zero time, which stands for an absent time."""
 
 _METADATA = ("name", "namespace", "labels", "annotations", "uid", "creationTimestamp", "deletionTimestamp")
+# Fields without a place in a class: they are kept together, as they are.
 _SLICE = "nodeName nodeSelector allNodes perDeviceNodeSelection sharedCounters"
 _DEVICE = (
     "nodeName nodeSelector allNodes taints bindsToNode bindingConditions bindingFailureConditions "

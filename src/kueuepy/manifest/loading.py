@@ -244,6 +244,7 @@ class _Loader:
 
     def _decide_unqueued(self) -> None:
         """Keep objects without a queue name as jobs if their namespace is managed and has a LocalQueue `default`."""
+        # Only now is it known which namespaces have such a LocalQueue: it may follow its jobs.
         queues = {obj.namespace for obj, _ in self._objects.values() if isinstance(obj, api.LocalQueue)}
         defaults = {space for space in queues if ("LocalQueue", f"{space}/{DEFAULT_QUEUE}") in self._objects}
         selector = (

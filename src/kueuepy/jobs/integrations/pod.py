@@ -66,6 +66,7 @@ _SPREAD: Document = {
     "matchLabelKeys": None,
 }
 _CLAIM: Document = {"name!": None, "resourceClaimName": None, "resourceClaimTemplateName": None}
+# Go escapes these characters in JSON, in case that it is part of HTML.
 _HTML = {"<": "\\u003c", ">": "\\u003e", "&": "\\u0026", "\u2028": "\\u2028", "\u2029": "\\u2029"}
 
 
