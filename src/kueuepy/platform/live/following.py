@@ -145,11 +145,7 @@ class Follower:
 
     def _adopt(self, key: str, old: dict[str, Any], new: dict[str, Any], *, is_ahead: bool) -> bool:
         before, after = Conditions(old), Conditions(new)
-        finished = after.true("Finished")
-        if self.is_true(key, "Finished") and not finished:
-            self.set_to(new)
-            return True
-        if finished:
+        if after.true("Finished"):
             if not self.is_true(key, "Finished"):
                 self.finish(key, after.reason("Finished"))
             return not before.true("Finished")
