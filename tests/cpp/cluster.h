@@ -36,8 +36,8 @@ inline std::shared_ptr<const PodTemplate> Pod(absl::string_view cpu) {
   return pod;
 }
 
-inline WorkloadObject Job(const std::string& name, const std::string& queue, absl::string_view cpu,
-                          int64_t priority = 0) {
+inline WorkloadObject Submitted(const std::string& name, const std::string& queue, absl::string_view cpu,
+                                int64_t priority = 0) {
   WorkloadSpec spec;
   spec.queue_name = queue;
   spec.priority = priority;

@@ -40,9 +40,9 @@ class EngineTest : public testing::Test {
 };
 
 TEST_F(EngineTest, AQueueBorrowsUnusedQuotaOfTheCohort) {
-  engine_.Submit(Job("first", "a", "3"));
-  engine_.Submit(Job("second", "a", "5"));
-  engine_.Submit(Job("third", "a", "1"));
+  engine_.Submit(Submitted("first", "a", "3"));
+  engine_.Submit(Submitted("second", "a", "5"));
+  engine_.Submit(Submitted("third", "a", "1"));
   EXPECT_EQ(RunAll(engine_), (Names{"first", "second"}));
   EXPECT_EQ(Used("a"), Amount(8000));
   EXPECT_EQ(MessageOf("third", ConditionType::kQuotaReserved),
@@ -51,18 +51,18 @@ TEST_F(EngineTest, AQueueBorrowsUnusedQuotaOfTheCohort) {
 }
 
 TEST_F(EngineTest, NominalQuotaIsReclaimed) {
-  engine_.Submit(Job("owner", "a", "3"));
-  engine_.Submit(Job("borrower", "a", "3"));
+  engine_.Submit(Submitted("owner", "a", "3"));
+  engine_.Submit(Submitted("borrower", "a", "3"));
   RunAll(engine_);
-  engine_.Submit(Job("reclaims", "b", "4"));
+  engine_.Submit(Submitted("reclaims", "b", "4"));
   EXPECT_EQ(RunAll(engine_), (Names{"owner", "reclaims"}));
   EXPECT_EQ(Get("borrower").Find(ConditionType::kPreempted)->reason, Reason::kInCohortReclamation);
 }
 
 TEST_F(EngineTest, EqualAdmissionsOfAQueueAreOneObject) {
-  for (const char* name : {"first", "second"}) engine_.Submit(Job(name, "a", "1"));
-  engine_.Submit(Job("larger", "a", "2"));
-  engine_.Submit(Job("elsewhere", "b", "1"));
+  for (const char* name : {"first", "second"}) engine_.Submit(Submitted(name, "a", "1"));
+  engine_.Submit(Submitted("larger", "a", "2"));
+  engine_.Submit(Submitted("elsewhere", "b", "1"));
   EXPECT_EQ(RunAll(engine_), (Names{"first", "second", "larger", "elsewhere"}));
   EXPECT_EQ(Get("first").admission, Get("second").admission);
   for (const char* name : {"larger", "elsewhere"}) EXPECT_NE(Get(name).admission, Get("first").admission);
@@ -71,8 +71,8 @@ TEST_F(EngineTest, EqualAdmissionsOfAQueueAreOneObject) {
 }
 
 TEST_F(EngineTest, AFinishedWorkloadReleasesItsQuota) {
-  engine_.Submit(Job("all", "a", "8"));
-  engine_.Submit(Job("next", "a", "8"));
+  engine_.Submit(Submitted("all", "a", "8"));
+  engine_.Submit(Submitted("next", "a", "8"));
   EXPECT_EQ(RunAll(engine_), Names{"all"});
   engine_.Finish(FindByKey(engine_.state(), "default/all"));
   EXPECT_EQ(RunAll(engine_), Names{"next"});
@@ -81,11 +81,11 @@ TEST_F(EngineTest, AFinishedWorkloadReleasesItsQuota) {
 }
 
 TEST_F(EngineTest, AForkIsIndependent) {
-  engine_.Submit(Job("first", "a", "3"));
+  engine_.Submit(Submitted("first", "a", "3"));
   RunAll(engine_);
   const uint64_t before = Fingerprint(engine_.state());
   Engine fork = engine_;
-  fork.Submit(Job("only-there", "b", "5", 9));
+  fork.Submit(Submitted("only-there", "b", "5", 9));
   RunAll(fork);
   fork.Finish(FindByKey(fork.state(), "default/first"));
   EXPECT_EQ(Fingerprint(engine_.state()), before);
@@ -94,9 +94,9 @@ TEST_F(EngineTest, AForkIsIndependent) {
 }
 
 TEST_F(EngineTest, AQuestionChangesNothing) {
-  engine_.Submit(Job("low", "a", "8"));
+  engine_.Submit(Submitted("low", "a", "8"));
   RunAll(engine_);
-  const WorkloadId asked = engine_.Submit(Job("asked", "b", "4", 5));
+  const WorkloadId asked = engine_.Submit(Submitted("asked", "b", "4", 5));
   const uint64_t before = Fingerprint(engine_.state());
   const Entry answer = engine_.TryAdmit(asked);
   EXPECT_EQ(answer.targets.size(), 1u);
@@ -109,7 +109,7 @@ TEST_F(EngineTest, ACohortCycleStopsItsQueues) {
   team.parent = above.name = "above";
   ApplyCohort(engine_.state(), team, true);
   ApplyCohort(engine_.state(), above, true);
-  engine_.Submit(Job("waits", "a", "1"));
+  engine_.Submit(Submitted("waits", "a", "1"));
   EXPECT_EQ(RunAll(engine_), Names());
   above.parent.clear();
   ApplyCohort(engine_.state(), above, true);
@@ -117,7 +117,7 @@ TEST_F(EngineTest, ACohortCycleStopsItsQueues) {
 }
 
 TEST_F(EngineTest, WorkloadsOfAMissingClusterQueueWait) {
-  engine_.Submit(Job("runs", "a", "4"));
+  engine_.Submit(Submitted("runs", "a", "4"));
   RunAll(engine_);
   LocalQueueSpec lost;
   lost.ns = "default";
@@ -125,7 +125,7 @@ TEST_F(EngineTest, WorkloadsOfAMissingClusterQueueWait) {
   lost.cluster_queue = "nowhere";
   ApplyLocalQueue(engine_.state(), lost);
   EXPECT_EQ(Check(engine_.state()), Names());
-  engine_.Submit(Job("waits", "lost", "1"));
+  engine_.Submit(Submitted("waits", "lost", "1"));
   EXPECT_TRUE(LoadState(SaveState(engine_.state())).ok());
   EXPECT_EQ(RunAll(engine_), Names{"runs"});
   ApplyClusterQueue(engine_.state(), QueueSpec("nowhere", "team", 0), true);
@@ -133,18 +133,18 @@ TEST_F(EngineTest, WorkloadsOfAMissingClusterQueueWait) {
 }
 
 TEST_F(EngineTest, ReducedQuotaEvictsNoWorkload) {
-  engine_.Submit(Job("runs", "a", "4"));
+  engine_.Submit(Submitted("runs", "a", "4"));
   RunAll(engine_);
   ApplyClusterQueue(engine_.state(), QueueSpec("a", "team", 0), true);
   ApplyClusterQueue(engine_.state(), QueueSpec("b", "team", 0), true);
-  engine_.Submit(Job("waits", "b", "1"));
+  engine_.Submit(Submitted("waits", "b", "1"));
   EXPECT_EQ(RunAll(engine_), Names{"runs"});
 }
 
 TEST_F(EngineTest, TheHighestAmountsNeitherOverflowNorWrap) {
-  engine_.Submit(Job("most", "a", "9223372036854774"));
-  engine_.Submit(Job("as-much-again", "b", "9223372036854774"));
-  engine_.Submit(Job("beyond", "b", "9e30"));
+  engine_.Submit(Submitted("most", "a", "9223372036854774"));
+  engine_.Submit(Submitted("as-much-again", "b", "9223372036854774"));
+  engine_.Submit(Submitted("beyond", "b", "9e30"));
   EXPECT_EQ(RunAll(engine_), Names());
   ClusterQueueSpec unlimited = QueueSpec("a", "team", 0);
   unlimited.resource_groups[0].flavors[0].resources[0].nominal = Amount::Unlimited();

@@ -68,24 +68,24 @@ class EquivalenceTest : public testing::Test {
 };
 
 TEST_F(EquivalenceTest, EqualSpecsAreOneClassWhateverTheirAddress) {
-  const WorkloadObject shared = Job("", "a", "1");
+  const WorkloadObject shared = Submitted("", "a", "1");
   const ClassId first = ClassOf(shared);
   EXPECT_EQ(ClassOf(shared), first);
-  EXPECT_EQ(ClassOf(Job("", "a", "1000m")), first);
+  EXPECT_EQ(ClassOf(Submitted("", "a", "1000m")), first);
   EXPECT_EQ(engine_.state().classes.size(), 1u);
 }
 
 TEST_F(EquivalenceTest, EveryFieldThatTheSchedulerReadsMakesAnotherClass) {
   const auto changed = [](void (*change)(WorkloadSpec&)) {
-    WorkloadObject job = Job("", "a", "1");
+    WorkloadObject job = Submitted("", "a", "1");
     auto spec = std::make_shared<WorkloadSpec>(*job.spec);
     change(*spec);
     job.spec = std::move(spec);
     return job;
   };
-  ClassOf(Job("", "a", "1"));
-  ClassOf(Job("", "a", "1", /*priority=*/1));
-  ClassOf(Job("", "a", "2"));
+  ClassOf(Submitted("", "a", "1"));
+  ClassOf(Submitted("", "a", "1", /*priority=*/1));
+  ClassOf(Submitted("", "a", "2"));
   ClassOf(changed([](WorkloadSpec& spec) { spec.pod_sets[0].count = 2; }));
   ClassOf(changed([](WorkloadSpec& spec) { spec.pod_sets[0].min_count = 1; }));
   ClassOf(changed([](WorkloadSpec& spec) { spec.pod_sets[0].name = "worker"; }));
@@ -99,7 +99,7 @@ TEST_F(EquivalenceTest, EveryFieldThatTheSchedulerReadsMakesAnotherClass) {
 }
 
 TEST_F(EquivalenceTest, ADefaultOfTheNamespaceMakesAnotherClass) {
-  const WorkloadObject job = Job("", "a", "1");
+  const WorkloadObject job = Submitted("", "a", "1");
   const ClassId before = ClassOf(job);
   LimitRange limits;
   limits.items.emplace_back();

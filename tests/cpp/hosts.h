@@ -18,16 +18,16 @@ using Pods = std::map<std::string, int>;
 inline constexpr FlavorId kFlavor(0);
 
 // Hosts with room for so many pods of one cpu; levels block, rack, hostname, or the last of them only.
-class Cluster {
+class ClusterOfHosts {
  public:
-  explicit Cluster(std::vector<std::string> levels) : levels_(std::move(levels)) {
+  explicit ClusterOfHosts(std::vector<std::string> levels) : levels_(std::move(levels)) {
     cpu_ = resources_.Intern("cpu");
     pods_ = resources_.Intern("pods");
     one_ = {{cpu_, 1}, {pods_, 1}};
   }
 
   // `path`: a value for each level.
-  Cluster& Add(const std::vector<std::string>& path, int64_t cpus, int64_t pods = 110) {
+  ClusterOfHosts& Add(const std::vector<std::string>& path, int64_t cpus, int64_t pods = 110) {
     auto node = std::make_shared<Node>();
     node->name = path.back();
     for (size_t i = 0; i < path.size(); ++i) node->labels[levels_[i]] = path[i];

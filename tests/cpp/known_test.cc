@@ -10,7 +10,7 @@
 namespace kueue {
 namespace {
 
-using testing_hosts::Cluster;
+using testing_hosts::ClusterOfHosts;
 using testing_hosts::kFlavor;
 using testing_hosts::Pods;
 using testing_hosts::Preferred;
@@ -31,7 +31,7 @@ class Known : public ::testing::Test {
     return cluster_.Named(Ask(count, as_if_empty).workers->domains);
   }
 
-  Cluster cluster_;
+  ClusterOfHosts cluster_;
   const TopologyRequest request_ = Preferred(kHostname);
 };
 
@@ -119,7 +119,7 @@ TEST_F(Known, TheNumberOfStoredQuestionsIsLimited) {
 
 TEST_F(Known, AssignmentsToHostsNameOnlyTheHost) {
   EXPECT_EQ(Ask(1).workers->levels, std::vector<std::string>{kHostname});
-  Cluster racks({"block", "rack"});
+  ClusterOfHosts racks({"block", "rack"});
   racks.Add({"b", "r"}, 2).Build();
   const TopologyRequest request = Required("rack");
   const SharedPlacement placement = PlaceOrRemember(*racks.capacity().Find(kFlavor), racks.Query(request, 2),
@@ -140,7 +140,7 @@ TEST_F(Known, ALeaderHasItsOwnAssignment) {
 }
 
 TEST(CapacityVersions, AChangeHasANewNumberAndItsUndoingThePrevious) {
-  Cluster cluster({kHostname});
+  ClusterOfHosts cluster({kHostname});
   cluster.Add({"n0"}, 4).Build();
   const FlavorCapacity& capacity = *cluster.capacity().Find(kFlavor);
   const uint64_t before = capacity.used_version;
@@ -159,7 +159,7 @@ TEST(CapacityVersions, AChangeHasANewNumberAndItsUndoingThePrevious) {
 }
 
 TEST(CapacityVersions, NoNumberIsUsedTwice) {
-  Cluster cluster({kHostname});
+  ClusterOfHosts cluster({kHostname});
   cluster.Add({"n0"}, 4).Build();
   const FlavorCapacity& capacity = *cluster.capacity().Find(kFlavor);
   const size_t mark = cluster.capacity().Mark();
@@ -171,7 +171,7 @@ TEST(CapacityVersions, NoNumberIsUsedTwice) {
 }
 
 TEST(CapacityVersions, UnknownResourcesAndDomainsChangeNothing) {
-  Cluster cluster({kHostname});
+  ClusterOfHosts cluster({kHostname});
   cluster.Add({"n0"}, 4).Build();
   const FlavorCapacity& capacity = *cluster.capacity().Find(kFlavor);
   const uint64_t before = capacity.used_version;

@@ -13,17 +13,17 @@
 namespace kueue {
 namespace {
 
-struct Node;
-using Ref = std::shared_ptr<const Node>;
+struct TestNode;
+using Ref = std::shared_ptr<const TestNode>;
 using List = std::vector<Ref>;
 using Map = std::map<std::string, Ref>;
-struct Node {
+struct TestNode {
   std::variant<std::monostate, int64_t, std::string, List, Map> value;
 };
 
 template <typename T>
 Ref Of(T value) {
-  return std::make_shared<const Node>(Node{std::move(value)});
+  return std::make_shared<const TestNode>(TestNode{std::move(value)});
 }
 Ref Of(const char* text) { return Of(std::string(text)); }
 Ref Of(int number) { return Of(int64_t{number}); }
@@ -65,7 +65,7 @@ class NodeAccess : public ValueAccess {
   }
   std::string Text(void* text) const override { return std::get<std::string>(At(text).value); }
   std::string Printed(void* value) const override {
-    const Node& node = At(value);
+    const TestNode& node = At(value);
     const auto* const number = std::get_if<int64_t>(&node.value);
     return number != nullptr ? std::to_string(*number) : std::get<std::string>(node.value);
   }
@@ -76,7 +76,7 @@ class NodeAccess : public ValueAccess {
   const Quantity* AsQuantity(void*) const override { return nullptr; }
 
  private:
-  static const Node& At(void* value) { return *static_cast<const Node*>(value); }
+  static const TestNode& At(void* value) { return *static_cast<const TestNode*>(value); }
 };
 
 const NodeAccess kAccess;
@@ -84,7 +84,7 @@ const NodeAccess kAccess;
 Value NodeAccess::Make(const Ref& node) {
   if (std::holds_alternative<std::monostate>(node->value)) return Value(&kAccess, nullptr);
   ++references;
-  return Value(&kAccess, const_cast<Node*>(node.get()));
+  return Value(&kAccess, const_cast<TestNode*>(node.get()));
 }
 
 Ref Pod(Map container) {

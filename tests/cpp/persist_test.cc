@@ -25,12 +25,12 @@ using namespace testing_cluster;
 // Two queues in a cohort; some workloads run, one was preempted, one waits.
 Engine Busy() {
   Engine engine = Cluster({QueueSpec("a", "team", 4000), QueueSpec("b", "team", 4000)});
-  engine.Submit(Job("a-first", "a", "3"));
-  engine.Submit(Job("a-borrows", "a", "3"));
+  engine.Submit(Submitted("a-first", "a", "3"));
+  engine.Submit(Submitted("a-borrows", "a", "3"));
   RunAll(engine);
   engine.SetNow(5 * kSecond);
-  engine.Submit(Job("b-reclaims", "b", "4", 7));
-  engine.Submit(Job("b-waits", "b", "1500m"));
+  engine.Submit(Submitted("b-reclaims", "b", "4", 7));
+  engine.Submit(Submitted("b-waits", "b", "1500m"));
   RunAll(engine);
   return engine;
 }
@@ -60,7 +60,7 @@ TEST(Persist, ARestoredStateContinuesLikeTheOriginal) {
   restored.state() = LoadState(SaveState(original.state())).value();
   for (Engine* engine : {&original, &restored}) {
     engine->Finish(FindByKey(engine->state(), "default/b-reclaims"));
-    engine->Submit(Job("later", "a", "2", 3));
+    engine->Submit(Submitted("later", "a", "2", 3));
     RunAll(*engine);
   }
   EXPECT_EQ(SaveState(original.state()), SaveState(restored.state()));

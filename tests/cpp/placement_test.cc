@@ -17,21 +17,21 @@ namespace {
 using namespace testing_hosts;
 
 // One block of hosts that hold 3, 3, 2 and 1 pods.
-Cluster Uneven() {
-  Cluster cluster({"block", kHostname});
+ClusterOfHosts Uneven() {
+  ClusterOfHosts cluster({"block", kHostname});
   cluster.Add({"b", "n0"}, 3).Add({"b", "n1"}, 3).Add({"b", "n2"}, 2).Add({"b", "n3"}, 1).Build();
   return cluster;
 }
 
 TEST(BestFit, FillsTheFullestHostsAndEndsOnTheClosestOne) {
-  Cluster cluster = Uneven();
+  ClusterOfHosts cluster = Uneven();
   EXPECT_EQ(cluster.PlacedOn(Preferred(kHostname), 7), (Pods{{"n0", 3}, {"n1", 3}, {"n3", 1}}));
   EXPECT_EQ(cluster.PlacedOn(Required(kHostname), 2), (Pods{{"n2", 2}}));
   EXPECT_EQ(cluster.PlacedOn(Required("block"), 9), (Pods{{"n0", 3}, {"n1", 3}, {"n2", 2}, {"n3", 1}}));
 }
 
 TEST(BestFit, ReportsTheNumberOfPodsThatFit) {
-  Cluster cluster = Uneven();
+  ClusterOfHosts cluster = Uneven();
   const Placement placement = cluster.Place(Required(kHostname), 7);
   ASSERT_NE(placement.failure, nullptr);
   EXPECT_EQ(placement.failure->kind, PlacementFailure::Kind::kNotFit);
@@ -42,7 +42,7 @@ TEST(BestFit, ReportsTheNumberOfPodsThatFit) {
 }
 
 TEST(LeastFreeCapacity, FillsTheEmptiestHosts) {
-  Cluster cluster = Uneven();
+  ClusterOfHosts cluster = Uneven();
   EXPECT_EQ(cluster.PlacedOn(Unconstrained(), 7), (Pods{{"n0", 3}, {"n1", 1}, {"n2", 2}, {"n3", 1}}));
   EXPECT_EQ(cluster.PlacedOn(Unconstrained(), 3), (Pods{{"n0", 3}}));
   cluster.gates.profile_mixed = false;
@@ -50,7 +50,7 @@ TEST(LeastFreeCapacity, FillsTheEmptiestHosts) {
 }
 
 TEST(Slices, AreFilledOnHostsOfSixDownToTwo) {
-  Cluster cluster({"block", kHostname});
+  ClusterOfHosts cluster({"block", kHostname});
   for (int i = 0; i < 5; ++i) cluster.Add({"b", "d" + std::to_string(i)}, 6 - i);
   cluster.Build();
   TopologyRequest request = Preferred("block");
@@ -64,7 +64,7 @@ TEST(Slices, AreFilledOnHostsOfSixDownToTwo) {
 }
 
 TEST(Layers, GroupPodsAtEveryLevel) {
-  Cluster cluster({"block", "rack", kHostname});
+  ClusterOfHosts cluster({"block", "rack", kHostname});
   for (const char* block : {"a", "b"}) {
     for (const char* rack : {"x", "y"}) {
       for (const char* host : {"1", "2"}) {
@@ -88,7 +88,7 @@ TEST(Layers, GroupPodsAtEveryLevel) {
 
 TEST(Requests, WithUnsuitableLevelsHaveAReason) {
   using Kind = PlacementFailure::Kind;
-  Cluster cluster({"block", "rack", kHostname});
+  ClusterOfHosts cluster({"block", "rack", kHostname});
   cluster.Add({"b", "r", "h"}, 1).Build();
   const auto kind = [&cluster](const TopologyRequest& request) {
     return cluster.Place(request, 1).failure->kind;
@@ -111,7 +111,7 @@ TEST(Requests, WithUnsuitableLevelsHaveAReason) {
 }
 
 TEST(Nodes, AreCountedByTheReasonThatExcludesThem) {
-  Cluster cluster({kHostname});
+  ClusterOfHosts cluster({kHostname});
   cluster.Add({"big"}, 1).Add({"full"}, 0).Add({"labelled"}, 9).Add({"tainted"}, 9);
   cluster.Edit("tainted").taints = {{"gpu", "yes", "NoSchedule"}};
   cluster.Edit("big").labels["disk"] = "ssd";
@@ -132,7 +132,7 @@ TEST(Nodes, AreCountedByTheReasonThatExcludesThem) {
 }
 
 TEST(Groups, PlaceTheLeaderNextToItsWorkers) {
-  Cluster cluster({"rack", kHostname});
+  ClusterOfHosts cluster({"rack", kHostname});
   cluster.Add({"r0", "a"}, 4).Add({"r0", "b"}, 2).Add({"r1", "c"}, 3).Add({"r1", "d"}, 4).Build();
   const TopologyRequest request = Required("rack");
   PlacementQuery query = cluster.Query(request, 6);
@@ -152,7 +152,7 @@ TEST(Groups, PlaceTheLeaderNextToItsWorkers) {
 }
 
 TEST(BalancedPlacement, SpreadsEvenly) {
-  Cluster cluster({kHostname});
+  ClusterOfHosts cluster({kHostname});
   cluster.Add({"n0"}, 10).Add({"n1"}, 10).Build();
   EXPECT_EQ(cluster.PlacedOn(Preferred(kHostname), 12), (Pods{{"n0", 10}, {"n1", 2}}));
   cluster.gates.balanced_placement = true;
@@ -161,7 +161,7 @@ TEST(BalancedPlacement, SpreadsEvenly) {
 }
 
 TEST(Usage, IsTrackedAndUndone) {
-  Cluster cluster = Uneven();
+  ClusterOfHosts cluster = Uneven();
   EXPECT_EQ(cluster.PlacedOn(Required(kHostname), 3), (Pods{{"n0", 3}}));
   const size_t mark = cluster.capacity().Mark();
   cluster.Use("n0", 1);
@@ -178,7 +178,7 @@ TEST(Usage, IsTrackedAndUndone) {
 }
 
 TEST(Replacements, StayWithinTheRequiredDomain) {
-  Cluster cluster({"rack", kHostname});
+  ClusterOfHosts cluster({"rack", kHostname});
   cluster.Add({"r0", "a"}, 4).Add({"r0", "b"}, 4).Add({"r1", "c"}, 9).Build();
   const TopologyRequest request = Required("rack");
   const PlacementQuery query = cluster.Query(request, 0);

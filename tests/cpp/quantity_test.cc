@@ -13,8 +13,8 @@
 namespace kueue {
 namespace {
 
-constexpr int64_t kMost = std::numeric_limits<int64_t>::max();
-constexpr int64_t kLeast = std::numeric_limits<int64_t>::min();
+constexpr int64_t kLargest = std::numeric_limits<int64_t>::max();
+constexpr int64_t kSmallest = std::numeric_limits<int64_t>::min();
 
 Decimal Number(const char* integer, const char* fraction = "", int exponent = 0) {
   return Decimal::FromDigits(integer, fraction, exponent);
@@ -43,9 +43,9 @@ TEST(Decimal, CarriesAndBorrowsAcrossLimbs) {
 }
 
 TEST(Decimal, ComparesBySignThenMagnitude) {
-  const std::vector<Decimal> ascending = {-Number("1", "", 20), Decimal(kLeast),    Decimal(-1),
+  const std::vector<Decimal> ascending = {-Number("1", "", 20), Decimal(kSmallest), Decimal(-1),
                                           Number("1", "", -12), Number("", "5"),    Decimal(1),
-                                          Decimal(kMost),       Number("1", "", 20)};
+                                          Decimal(kLargest),    Number("1", "", 20)};
   for (size_t i = 0; i < ascending.size(); ++i) {
     for (size_t j = 0; j < ascending.size(); ++j) {
       EXPECT_EQ(ascending[i].Compare(ascending[j]), i < j ? -1 : i > j ? 1 : 0) << i << " " << j;
@@ -60,9 +60,9 @@ TEST(Decimal, RoundsAwayFromZeroAndClamps) {
   EXPECT_EQ(tiny, Number("1", "", -9));
   EXPECT_EQ(Number("1", "", -9).ToInt64(), 1);
   EXPECT_EQ((-Number("2", "1")).ToInt64(), -3);
-  EXPECT_EQ(Number("1", "", 30).ToInt64(), kMost);
-  EXPECT_EQ((-Number("1", "", 30)).ToInt64(), kLeast);
-  EXPECT_EQ(Decimal(kLeast).ToInt64(), kLeast);
+  EXPECT_EQ(Number("1", "", 30).ToInt64(), kLargest);
+  EXPECT_EQ((-Number("1", "", 30)).ToInt64(), kSmallest);
+  EXPECT_EQ(Decimal(kSmallest).ToInt64(), kSmallest);
 }
 
 TEST(Decimal, DividesOnlyExactly) {
@@ -83,14 +83,14 @@ TEST(Quantity, HasTheValueOfItsText) {
   EXPECT_EQ(ResourceValue("cpu", Read("1m")), 1);
   EXPECT_EQ(ResourceValue("cpu", Read("1u")), 1);
   EXPECT_EQ(ResourceValue("memory", Read("1m")), 1);
-  EXPECT_EQ(ResourceValue("cpu", Read("9e30")), kMost);
+  EXPECT_EQ(ResourceValue("cpu", Read("9e30")), kLargest);
 }
 
 TEST(Quantity, QuotaIsUnlimitedFromTheHighestAmountOn) {
   EXPECT_TRUE(AmountFromQuantity("cpu", Read("9223372036854775807")).IsUnlimited());
   EXPECT_TRUE(AmountFromQuantity("cpu", Read("9223372036854775")).IsUnlimited());
   EXPECT_EQ(AmountFromQuantity("cpu", Read("9223372036854774")), Amount(9'223'372'036'854'774'000));
-  EXPECT_EQ(AmountFromQuantity("memory", Read("9223372036854775806")), Amount(kMost - 1));
+  EXPECT_EQ(AmountFromQuantity("memory", Read("9223372036854775806")), Amount(kLargest - 1));
   EXPECT_TRUE(AmountFromQuantity("memory", Read("9223372036854775807")).IsUnlimited());
 }
 
@@ -117,7 +117,7 @@ TEST(Quantity, RejectsInvalidAndTooLongTexts) {
 TEST(Nano, IsConvertedFromAndToText) {
   EXPECT_TRUE(NanoOf(Read("1500m")) == Int128{1'500'000'000});
   EXPECT_TRUE(NanoOf(Read("-1n")) == Int128{-1});
-  EXPECT_TRUE(NanoOf(Read("1e40")) == Int128{kMost} * 1'000'000'000);
+  EXPECT_TRUE(NanoOf(Read("1e40")) == Int128{kLargest} * 1'000'000'000);
   EXPECT_EQ(NanoDecimalText(0), "0.000000000");
   EXPECT_EQ(NanoDecimalText(-1), "-0.000000001");
   EXPECT_EQ(NanoDecimalText(Int128{12'345'678'901}), "12.345678901");

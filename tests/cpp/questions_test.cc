@@ -14,13 +14,13 @@ namespace kueue {
 namespace {
 
 using testing_cluster::Cluster;
-using testing_cluster::Job;
 using testing_cluster::QueueSpec;
 using testing_cluster::RunAll;
+using testing_cluster::Submitted;
 
 TEST(Question, CopiesNoQueueOfAFork) {
   Engine engine = Cluster({QueueSpec("a", "all", 2000), QueueSpec("b", "all", 2000)});
-  engine.Submit(Job("held", "a", "3"));
+  engine.Submit(Submitted("held", "a", "3"));
   RunAll(engine);
   EnsureBuilt(engine.state());
   Engine fork(engine);
@@ -29,7 +29,7 @@ TEST(Question, CopiesNoQueueOfAFork) {
   const NodeId queue = ours.forest().FindClusterQueue("b");
   ASSERT_EQ(&ours.Queue(queue), &theirs.Queue(queue));
   for (const char* cpu : {"1", "3", "9"}) {
-    const HypotheticalWorkload asked(fork.state(), Job("asked", "b", cpu, /*priority=*/1));
+    const HypotheticalWorkload asked(fork.state(), Submitted("asked", "b", cpu, /*priority=*/1));
     Answer(fork.state(), asked.id());
   }
   EXPECT_EQ(&ours.Queue(queue), &theirs.Queue(queue));
@@ -37,8 +37,8 @@ TEST(Question, CopiesNoQueueOfAFork) {
 
 TEST(Status, HasTheNamesAndAmountsOfAQueue) {
   Engine engine = Cluster({QueueSpec("a", "all", 2000), QueueSpec("b", "all", 2000)});
-  engine.Submit(Job("held", "a", "3"));
-  engine.Submit(Job("waits", "a", "2"));
+  engine.Submit(Submitted("held", "a", "3"));
+  engine.Submit(Submitted("waits", "a", "2"));
   RunAll(engine);
   const State& state = std::as_const(engine).state();
   const ClusterQueueView queue = ClusterQueueStatus(state).front();

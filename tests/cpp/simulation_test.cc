@@ -54,7 +54,8 @@ TEST(Simulation, JobsRunOneAfterTheOther) {
   Load load;
   load.Add(1, 10, 0);
   load.Add(3, 10, 0);
-  Simulation run = load.Start(Cluster({QueueSpec("a", "", 1000)}), {testing_cluster::Job("", "a", "1").spec});
+  Simulation run =
+      load.Start(Cluster({QueueSpec("a", "", 1000)}), {testing_cluster::Submitted("", "a", "1").spec});
   EXPECT_TRUE(run.Run(1));
   EXPECT_EQ(run.data().stats.admissions, 1);
   EXPECT_FALSE(run.Run(1000));
@@ -68,9 +69,9 @@ TEST(Simulation, APreemptedJobRestarts) {
   Load load;
   load.Add(0, 10, 0);
   load.Add(4, 2, 1);
-  Simulation run =
-      load.Start(Cluster({QueueSpec("a", "", 1000)}),
-                 {testing_cluster::Job("", "a", "1").spec, testing_cluster::Job("", "a", "1", 5).spec});
+  Simulation run = load.Start(
+      Cluster({QueueSpec("a", "", 1000)}),
+      {testing_cluster::Submitted("", "a", "1").spec, testing_cluster::Submitted("", "a", "1", 5).spec});
   EXPECT_FALSE(run.Run(1000));
   EXPECT_EQ(run.data().stats.evictions, 1);
   EXPECT_EQ(run.data().stats.admissions, 3);
@@ -81,10 +82,10 @@ TEST(Simulation, APreemptedJobRestarts) {
 TEST(Simulation, EveryJobThatFitsFinishesAndReleasesItsQuota) {
   Load load;
   for (int i = 0; i < 60; ++i) load.Add(i / 4, 1 + i % 7, i % 3);
-  Simulation run =
-      load.Start(Cluster({QueueSpec("a", "team", 3000), QueueSpec("b", "team", 2000)}),
-                 {testing_cluster::Job("", "a", "1").spec, testing_cluster::Job("", "b", "2", 1).spec,
-                  testing_cluster::Job("", "b", "500m", 2).spec});
+  Simulation run = load.Start(
+      Cluster({QueueSpec("a", "team", 3000), QueueSpec("b", "team", 2000)}),
+      {testing_cluster::Submitted("", "a", "1").spec, testing_cluster::Submitted("", "b", "2", 1).spec,
+       testing_cluster::Submitted("", "b", "500m", 2).spec});
   for (int64_t step = 0; run.Run(1); ++step) {
     ASSERT_LT(step, 2000);
     ASSERT_EQ(Check(run.data().engine.state()), std::vector<std::string>());
@@ -100,7 +101,8 @@ TEST(QueueWatch, AJobAdmittedAtTheStartHasNotWaited) {
   Load load;
   load.Add(0, 10, 0);
   load.Add(0, 10, 0);
-  Simulation run = load.Start(Cluster({QueueSpec("a", "", 1000)}), {testing_cluster::Job("", "a", "1").spec});
+  Simulation run =
+      load.Start(Cluster({QueueSpec("a", "", 1000)}), {testing_cluster::Submitted("", "a", "1").spec});
   EXPECT_TRUE(run.Run(1));
   ASSERT_EQ(run.data().jobs.jobs()[0].reserved, 0);
   QueueWatch watch({"a"});
