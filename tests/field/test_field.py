@@ -1,6 +1,9 @@
 """Files and questions that people really have; README.md lists the sources."""
 
 import json
+import re
+from collections import Counter
+from pathlib import Path
 
 import pytest
 
@@ -433,7 +436,7 @@ def test_commands_say_what_they_use_and_leave_out(files, capsys):
     told = capsys.readouterr().err
     assert used in told
     assert "note: left out: Job ml/a: it has a Workload\n" in told
-    assert 'ConfigMap "default/c"' in told
+    assert 'ConfigMap "c"' in told
 
 
 def test_a_deactivated_workload_is_not_pending(files):
@@ -442,3 +445,37 @@ def test_a_deactivated_workload_is_not_pending(files):
     found = kq.platform.import_cluster([*files(more="---\n" + json.dumps(to_dict(first.workload("ml/w"))))][:1])
 
     assert found.report.counts == {"deactivated": 1}
+
+
+LIVE = Path(__file__).parents[2] / "examples" / "live"
+
+
+@pytest.mark.parametrize("name", ["dump.yaml", "history.db"])
+def test_every_command_reads_a_dump_and_a_recording_and_agrees_on_the_states(name, tmp_path, capsys):
+    path = str(LIVE / name)
+    imported = kq.platform.import_cluster(path).report.counts
+    states = Counter(kq.platform.import_cluster(path).scheduler.workloads["status"])
+    commands = (
+        ["run", path, "--json"],
+        ["check", path, "--json"],
+        ["whatif", path, "--set", "ClusterQueue/*:stopPolicy=None", "--json"],
+        ["page", path, "-o", str(tmp_path / "page.html")],
+        ["simulate", path, "--json"],
+        ["upgrade", path, "--from", "v0.18", "--to", "v0.19", "--json"],
+    )
+    told = {}
+    for words in commands:
+        assert main(words) in (0, 3, 4), words
+        told[words[0]] = capsys.readouterr()
+
+    assert json.loads(told["check"].out)["valid"]
+    assert imported.get("finished", 0) == states["Finished"]
+    assert imported.get("deactivated", 0) == states["Deactivated"]
+    if name.endswith(".yaml"):  # the page of a recording has all workloads that it has seen
+        shown = re.search(r"(\d+) workloads?", told["page"].out)[1]
+        assert int(shown) == sum(states.values()) - states["Finished"] - states["Deactivated"]
+    for key in [
+        row["key"] for row in kq.platform.import_cluster(path).scheduler.workloads if row["status"] == "Pending"
+    ]:
+        assert main(["explain", key, path]) == 0
+        assert f"{key} is pending" in capsys.readouterr().out

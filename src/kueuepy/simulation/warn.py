@@ -97,11 +97,16 @@ def _loads(result: Recorded) -> list[str]:
             asked = float(loads[resource][index]) / span
             # An unlimited quota is stored as a huge number.
             if quota and asked > quota and quota < 2**62:
-                found.append(
-                    f"{tree}: jobs request {asked / quota:.2f} times its nominal quota of {resource}: waiting times "
-                    f"grow with the length of the run and depend more on it than on the policy"
-                )
-    return found
+                found.append((asked / quota, tree, resource))
+    if not found:
+        return []
+    # One sentence for all cohorts, which begins with the one that is overloaded most.
+    load, tree, resource = max(found)
+    others = f" (and {counted(len(found) - 1, 'other overload')})" if len(found) > 1 else ""
+    return [
+        f"{tree}: jobs request {load:.2f} times its nominal quota of {resource}{others}: waiting times grow with the "
+        "length of the run and depend more on it than on the policy"
+    ]
 
 
 def _unfinished(result: Recorded) -> list[str]:
