@@ -179,7 +179,7 @@ def test_the_list_of_mirrored_files_is_up_to_date():
     assert done.returncode == 0, "run `python docs/fidelity.py`"
 
 
-ENTRANCES = {"", "__main__", "_home", "lab", "platform", "pytest_plugin", "sim"}
+ENTRANCES = {"", "__main__", "_home", "gymnasium_plugin", "lab", "platform", "pytest_plugin", "sim"}
 """Modules that know all rooms: those that users import, and the one that they start."""
 
 
@@ -284,7 +284,7 @@ assert "team-a-cq" in result.page().html
 
 
 def test_the_package_works_without_the_wings():
-    parts = {"cli", *WINGS, "__main__", "_home", "pytest_plugin", "sim"}
+    parts = {"cli", *WINGS, "__main__", "_home", "gymnasium_plugin", "pytest_plugin", "sim"}
     names = [f"kueuepy.{name}" for name in sorted(MODULES) if name and room_of(name) not in parts]
     script = [sys.executable, "-c", WITHOUT_WINGS, *names]
     done = subprocess.run(script, cwd=ROOT, capture_output=True, text=True, check=False)  # noqa: S603

@@ -1,6 +1,9 @@
 """The environment for learning agents."""
 
+import subprocess
+import sys
 import warnings
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -189,3 +192,48 @@ def test_a_wrong_argument_is_named(week, options, message):
             make(*week, **options)
     with pytest.raises(kq.errors.InvalidSpecError, match="pass both cluster and jobs"):
         rl.QuotaEnv(week[0])
+
+
+def test_gymnasium_makes_the_environment_without_an_import():
+    script = (
+        "import sys, gymnasium\n"
+        "from kueuepy.gymnasium_plugin import register\n"
+        "register()  # as the entry point does\n"
+        "assert 'kueuepy.lab.rl' not in sys.modules\n"
+        "print(gymnasium.make('kueuepy/Quota-v0', render_mode='ansi').reset(seed=0)[0].shape)\n"
+    )
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)  # noqa: S603
+    assert done.stdout == "(29,)\n"
+    text = (Path(__file__).parents[2] / "pyproject.toml").read_text(encoding="utf-8")
+    assert '[project.entry-points."gymnasium.envs"]\n__root__ = "kueuepy.gymnasium_plugin:register"\n' in text
+
+
+def test_the_environment_is_rendered_and_names_its_observations():
+    pytest.importorskip("matplotlib")
+    env = rl.QuotaEnv(render_mode="rgb_array")
+    observation, _ = env.reset(seed=0)
+    assert len(env.observation_names) == len(observation)
+    assert env.observation_names[:2] == ("robots.waiting", "robots.first_waiting")
+    first = env.render()
+    assert (first.shape, first.dtype) == ((360, 480, 3), np.uint8)
+    for _ in range(20):
+        env.step(env.action([1, -1, 0]))
+    assert (env.render() != first).any()
+    text = rl.QuotaEnv(render_mode="ansi")
+    text.reset(seed=0)
+    assert text.render().splitlines()[1].split() == ["robots", "0", "0.0%", "20.0%"]
+    with pytest.raises(kq.errors.InvalidSpecError, match="render_mode: is 'human'"):
+        rl.QuotaEnv(render_mode="human")
+
+
+def test_the_mask_tells_which_numbers_can_change():
+    path = "ClusterQueue/robots:quota[h100/nvidia.com/gpu].nominalQuota"
+    other = path.replace("robots", "vision")
+    env = rl.QuotaEnv(edit=[path, other], bounds={path: (4, 6), other: (0, "8")}, step=2)
+    _, info = env.reset(seed=0)
+    assert info["action_mask"].tolist() == [[False, True], [True, False]]
+    _, _, _, _, info = env.step(env.action([1, -1]))
+    assert info["action_mask"].tolist() == [[True, False], [True, True]]
+    envs = rl.QuotaVectorEnv(2, edit=[path, other], bounds={path: (4, 6), other: (0, "8")}, step=2)
+    _, infos = envs.reset(seed=0)
+    assert infos["action_mask"].tolist() == [[[False, True], [True, False]]] * 2

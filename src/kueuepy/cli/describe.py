@@ -33,6 +33,8 @@ if TYPE_CHECKING:
 
 # The number of objects that could not be imported which are listed.
 _PROBLEMS = 5
+# The beginning of each further word of a status such as QuotaReserved.
+_WORD = re.compile("(?<=[a-z])(?=[A-Z])")
 # The kind in a note about an object.
 _KIND = re.compile(r': (\w+) "')
 # Files with these names contain jobs.
@@ -109,7 +111,7 @@ def start(files: list[str], reading: Start = _DEFAULT, *, settle: bool = True) -
 
 def _used(scheduler: Scheduler, left: list[tuple[str, str]], *, is_listed: bool) -> str:
     """Return the numbers of objects that are used, and of those that are left out, each a kind and a text."""
-    states = Counter(str(status).lower() for status in scheduler.workloads["status"])
+    states = Counter(_WORD.sub(" ", status).lower() for status in scheduler.workloads["status"])
     used = repr(scheduler.cluster).removeprefix("<Cluster: ").removesuffix(">")
     used += f", {counted(len(scheduler.workloads), 'Workload')} " if states else ""
     used += f"({', '.join(f'{count} {state}' for state, count in states.items())})" if states else ""

@@ -103,10 +103,8 @@ def _loads(result: Recorded) -> list[str]:
     # One sentence for all cohorts, which begins with the one that is overloaded most.
     load, tree, resource = max(found)
     others = f" (and {counted(len(found) - 1, 'other overload')})" if len(found) > 1 else ""
-    return [
-        f"{tree}: jobs request {load:.2f} times its nominal quota of {resource}{others}: waiting times grow with the "
-        "length of the run and depend more on it than on the policy"
-    ]
+    what = f"{tree}: jobs request {load:.2f} times its nominal quota of {resource}{others}"
+    return [f"{what}: waiting times grow with the length of the run and depend more on it than on the policy"]
 
 
 def _unfinished(result: Recorded) -> list[str]:

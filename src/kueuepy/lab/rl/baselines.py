@@ -6,11 +6,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kueuepy.lab.rl.quota import QuotaEnv
+from kueuepy.lab.rl.stage import OBSERVED
 from kueuepy.simulation.figures import Kpis
 
-# The numbers in an observation for each queue, and the positions of two of them, as the core writes them.
-_PER_QUEUE = 9
-_WAITING, _USED = 0, 3
+_WAITING, _USED = OBSERVED.index("waiting"), OBSERVED.index("used")
 
 
 class Baseline(Protocol):
@@ -34,7 +33,7 @@ class Proportional:
 
     def act(self, env: QuotaEnv, observation: NDArray[np.float32], reward: float | None) -> Any:  # noqa: ARG002
         """Return the action that moves each number towards its proportional share."""
-        rows = observation[:-2].reshape(-1, _PER_QUEUE)
+        rows = observation[:-2].reshape(-1, len(OBSERVED))
         # The observation has log1p of the number.
         waiting = np.expm1(rows[:, _WAITING])
         load = rows[:, _USED] + waiting / max(1.0, float(waiting.sum()))

@@ -16,8 +16,13 @@ from kueuepy.cluster import Cluster
 from kueuepy.engine.threads import cores
 from kueuepy.errors import InvalidSpecError
 from kueuepy.errors.kinds import not_copied
+from kueuepy.errors.libraries import imported
 from kueuepy.errors.settings import spelled_out
-from kueuepy.lab.rl.stage import GUESSES, TERMS, Game, QuotaOptions, Stage
+from kueuepy.lab.rl.stage import GUESSES, OBSERVED, TERMS, Game, QuotaOptions, Stage
+from kueuepy.look.chart import Axis, Box, Chart, Key, names_axis
+from kueuepy.look.notebook import Sheet, repr_text
+from kueuepy.look.numbers import share
+from kueuepy.look.plot import draw
 from kueuepy.objects import ClusterQueue, Preemption, ResourceFlavor
 from kueuepy.objects.queue import quotas_of
 from kueuepy.simulation.table import Jobs
@@ -32,6 +37,7 @@ if TYPE_CHECKING:
 # 20 GPUs: few enough that teams must share, and enough that an agent can learn to.
 _TEAMS = {"robots": 4, "speech": 8, "vision": 8}
 _GPU = "nvidia.com/gpu"
+_WAITING, _USED, _NOMINAL = (OBSERVED.index(name) for name in ("waiting", "used", "nominal"))
 
 
 def game_of(
@@ -116,8 +122,10 @@ class QuotaEnv(gymnasium.Env[Any, Any]):
 
     **Reward**: minus the number of waiting jobs per queue, averaged over the interval, minus 0.1 times the fraction of
     all nominal quota that was lost to evictions in the interval. `info["reward_terms"]` contains the two terms of the
-    default reward. `info["values"]` contains the current values, and `info["kpis"]` the metrics of the simulation at
-    the end of an episode.
+    default reward. `info["values"]` contains the current values, `info["action_mask"]` whether each number can decrease
+    and increase, and `info["kpis"]` the metrics of the simulation at the end of an episode.
+
+    **Rendering**: `ansi` is a table of the queues as text, and `rgb_array` a chart of their quota and usage.
 
     >>> import kueuepy.lab.rl as rl
     >>> env = rl.QuotaEnv()  # an example with three teams
@@ -131,9 +139,10 @@ class QuotaEnv(gymnasium.Env[Any, Any]):
     Attributes:
         paths: The paths of the numeric fields that actions change, followed by the paths of the choices.
         queues: The names of the ClusterQueues, in the order of the observation.
+        observation_names: A name for each number of the observation, such as `vision.waiting`.
     """
 
-    metadata = {"render_modes": []}  # noqa: RUF012 - as Gymnasium declares it
+    metadata = {"render_modes": ["ansi", "rgb_array"], "render_fps": 4}  # noqa: RUF012 - as Gymnasium declares it
     __reduce__ = not_copied
 
     @spelled_out(QuotaOptions, GUESSES)
@@ -142,6 +151,7 @@ class QuotaEnv(gymnasium.Env[Any, Any]):
         cluster: Cluster | None = None,
         jobs: Jobs | Callable[[int], Any] | None = None,
         edit: Sequence[str] | None = None,
+        render_mode: str | None = None,
         **options: Unpack[QuotaOptions],
     ) -> None:
         """Create the environment.
@@ -154,6 +164,7 @@ class QuotaEnv(gymnasium.Env[Any, Any]):
             edit: Paths of the numeric fields that actions change, in the syntax of `Cluster.edit`; each path must
                 select an integer field of exactly one object. Without `edit` and `choose`, the actions change the
                 nominal quotas of all ClusterQueues.
+            render_mode: What `render` returns: `ansi`, `rgb_array`, or nothing by default.
             options: The arguments that `kueuepy.lab.rl.stage.QuotaOptions` lists, and those of `simulate`, such as
                 `model` and `clock`.
 
@@ -161,9 +172,12 @@ class QuotaEnv(gymnasium.Env[Any, Any]):
             NotFoundError: A path matches no field.
             InvalidSpecError: A path does not refer to an integer, or an argument is not valid.
         """
+        if render_mode not in (None, *self.metadata["render_modes"]):
+            raise InvalidSpecError(f"render_mode: is {render_mode!r:.99}; it must be ansi, rgb_array or None")
+        self.render_mode = render_mode
         self._stage = Stage(1, *game_of(cluster, jobs, edit, options))
         self.paths = (*self._stage.knobs.paths, *self._stage.knobs.choices)
-        self.queues = self._stage.queues
+        self.queues, self.observation_names = self._stage.queues, self._stage.observation_names
         self.observation_space = self._stage.observation_space()
         self.action_space = self._stage.action_space()
         self._going = False
@@ -214,7 +228,24 @@ class QuotaEnv(gymnasium.Env[Any, Any]):
             self._stage.begin(0, lambda: self.np_random, seed, options)
             self._stage.go()
             self._going = True
-            return self._stage.observations[0], {"values": self.values}
+            return self._stage.observations[0], {"values": self.values, "action_mask": self._stage.masks[0]}
+
+    def render(self) -> Any:
+        """Return the queues after the last interval as text, or as an image of 480 times 360 pixels.
+
+        Raises:
+            UnsupportedError: matplotlib is not installed, which `rgb_array` needs.
+        """
+        if self.render_mode is None:
+            return None
+        rows = dict(zip(self.queues, self._stage.observations[0][:-2].reshape(-1, len(OBSERVED)), strict=True))
+        if self.render_mode == "rgb_array":
+            return _image(rows)
+        cells = [
+            (name, round(float(np.expm1(row[_WAITING]))), share(float(row[_USED])), share(float(row[_NOMINAL])))
+            for name, row in rows.items()
+        ]
+        return repr_text([Sheet(("ClusterQueue", "Waiting jobs", "Used", "Nominal quota"), cells)]) + "\n"
 
     def step(self, action: Any) -> tuple[NDArray[np.float32], float, bool, bool, dict[str, Any]]:
         """Apply an action and continue the simulation for one interval.
@@ -243,6 +274,22 @@ class QuotaEnv(gymnasium.Env[Any, Any]):
             return stage.observations[0], stage.reward(0), False, over, info
 
 
+def _image(rows: Mapping[str, NDArray[np.float32]]) -> NDArray[np.uint8]:
+    """Return a chart of the used and the nominal quota of each queue as an image."""
+    marks = [
+        Box(at + left, 0.0, 0.35, float(row[column]), colour)
+        for at, row in enumerate(rows.values())
+        for left, column, colour in ((0.15, _NOMINAL, "others"), (0.5, _USED, 0))
+    ]
+    keys = (Key("nominal quota", "others"), Key("used quota", 0))
+    axes = names_axis("", list(rows)), Axis("Fraction of the cohort's quota", (0.0, 1.05), kind="share")
+    figure = imported("matplotlib.figure", "render").Figure((4.8, 3.6), dpi=100, layout="constrained")
+    canvas = imported("matplotlib.backends.backend_agg", "render").FigureCanvasAgg(figure)
+    draw(Chart("Quota and usage", *axes, tuple(marks), keys), figure.add_subplot())
+    canvas.draw()
+    return np.array(np.asarray(canvas.buffer_rgba())[..., :3], np.uint8)
+
+
 class QuotaVectorEnv(VectorEnv[Any, Any, Any]):
     """A vector of `QuotaEnv` environments with independent episodes and the same results as single environments.
 
@@ -258,6 +305,7 @@ class QuotaVectorEnv(VectorEnv[Any, Any, Any]):
     Attributes:
         paths: The paths of the numeric fields that actions change, followed by the paths of the choices.
         queues: The names of the ClusterQueues, in the order of the observation.
+        observation_names: A name for each number of an observation.
     """
 
     __reduce__ = not_copied
@@ -295,7 +343,7 @@ class QuotaVectorEnv(VectorEnv[Any, Any, Any]):
         self._stage = Stage(num_envs, *game_of(cluster, jobs, edit, options), threads or cores())
         self.num_envs = num_envs
         self.paths = (*self._stage.knobs.paths, *self._stage.knobs.choices)
-        self.queues = self._stage.queues
+        self.queues, self.observation_names = self._stage.queues, self._stage.observation_names
         self._mode = AutoresetMode(autoreset_mode)
         self.metadata = {"render_modes": [], "autoreset_mode": self._mode}
         self.single_observation_space = self._stage.observation_space()
@@ -428,6 +476,7 @@ class QuotaVectorEnv(VectorEnv[Any, Any, Any]):
         columns = np.where(mask[:, None], self._stage.values, 0).T.copy()
         infos["values"] = _masked(dict(zip(self.paths, columns, strict=True)), mask)
         infos["_values"] = mask.copy()
+        infos["action_mask"], infos["_action_mask"] = self._stage.masks & mask[:, None, None], mask.copy()
         return infos
 
 

@@ -161,6 +161,8 @@ _LARGEST = np.float32(1e6)
 # In the order in which the core stores them after the terms.
 _SUMS = ("waiting", "waited", "arrivals", "evictions", "lost")
 TERMS = ("waiting", "lost")
+OBSERVED = ("waiting", "first_waiting", "oldest", "used", "nominal", "borrowed", "share", "arrivals", "evictions")
+"""The names of the numbers of a ClusterQueue in an observation, in the order in which the core writes them."""
 
 
 GUESSES = {"quotas": "edit", "paths": "edit", "choices": "choose", "seed": "reset(seed=...)", "until": "episode"}
@@ -230,6 +232,7 @@ class Stage:
     Attributes:
         knobs: The settings to edit.
         queues: The names of the ClusterQueues, in the order of an observation.
+        observation_names: A name for each number of an observation, such as `vision.waiting`.
         observations: Observations, one row per simulation.
         facts: One row per simulation: the terms of the reward, and the totals before and after the last interval.
         starts: For each simulation, the start of the episode in the log, in seconds, or the seed passed to the function
@@ -256,6 +259,8 @@ class Stage:
         if not math.isfinite(game.step):
             raise InvalidSpecError(f"step {game.step!r:.99}: it must be a number")
         self.queues = tuple(queue.name for queue in game.cluster.cluster_queues)
+        of_queues = (f"{queue}.{name}" for queue in self.queues for name in OBSERVED)
+        self.observation_names = (*of_queues, "sin_of_day", "cos_of_day")
         options = {
             "interval": interval,
             "episode": self._episode,
@@ -374,7 +379,14 @@ class Stage:
     def info(self, seat: int) -> dict[str, Any]:
         """Return the terms of the default reward of the last interval, and the current values, of a simulation."""
         terms = dict(zip(TERMS, self.facts[seat].tolist(), strict=False))
-        return {"reward_terms": terms, "values": self.values_by_path(seat)}
+        return {"reward_terms": terms, "values": self.values_by_path(seat), "action_mask": self.masks[seat]}
+
+    @property
+    def masks(self) -> NDArray[np.bool_]:
+        """For each simulation and number, whether an action can decrease and increase it."""
+        numbers = self.values[:, : len(self.knobs.paths)]
+        found: NDArray[np.bool_] = np.stack([numbers > self.knobs.low, numbers < self.knobs.high], axis=-1)
+        return found
 
     @property
     def are_over(self) -> NDArray[np.bool_]:
