@@ -61,7 +61,9 @@ def test_a_job_without_a_queue_is_reported_as_unmanaged(kueuepy, cluster, job):
     ran = kueuepy("run", cluster(), path)
     assert f'note: {path}:2: Job "train": is not managed by Kueue' in ran.err
     assert "it has no label kueue.x-k8s.io/queue-name" in ran.err
-    assert kueuepy("run", cluster(), path, "--json").json["notes"] == [ran.err.removeprefix("note: ").rstrip()]
+    assert kueuepy("run", cluster(), path, "--json").json["notes"] == [
+        line.removeprefix("note: ") for line in ran.err.splitlines()
+    ]
     assert "L18" in kueuepy("check", cluster(), path).out
     assert "L18" not in kueuepy("check", cluster(), job("train")).out
 

@@ -400,6 +400,21 @@ def test_an_empty_mapping_does_not_stand_for_an_object(field):
         kq.Cluster(kq.ResourceFlavor("f"), kq.ClusterQueue("q", **{field: {}}))
 
 
+@pytest.mark.parametrize(
+    ("cls", "field", "value"),
+    [
+        (kq.ClusterQueue, "preemption", {"withinClusterQueue": "LowerPriority"}),
+        (kq.ClusterQueue, "fair_sharing", {"weight": 2}),
+        (kq.ResourceFlavor, "node_taints", [{"key": "k", "effect": "NoSchedule"}]),
+        (kq.Node, "taints", ({"key": "k", "effect": "NoSchedule"},)),
+        (kq.Workload, "pod_sets", [{"name": "main", "count": 1}]),
+    ],
+)
+def test_a_mapping_with_fields_does_not_stand_for_an_object(cls, field, value):
+    with pytest.raises(ManifestError, match=r"is a mapping; it must be a|is required"):
+        kq.Cluster(cls("o", **{field: value}))
+
+
 def test_a_cluster_has_no_objects_of_other_classes():
     with pytest.raises(InvalidSpecError, match="it must be a class such as ClusterQueue"):
         kq.Cluster().get(int, "x")

@@ -71,7 +71,12 @@ class Log(msgspec.Struct, frozen=True):
             UsageError: There are no jobs.
         """
         if jobs is not None:
-            return reading.cluster(files), self.read(jobs)
+            found = self.read(jobs)
+            if not len(found) and not tables_in(jobs):
+                raise UsageError(
+                    f"--jobs: {jobs} contains no job; give the output of: kubectl get jobs,workloads -A -o yaml"
+                )
+            return reading.cluster(files), found
         tables = [table for name in files for table in tables_in(name)]
         rest = [name for name in files if name not in tables]
         return reading.cluster(rest, has_jobs=not tables), self.of_files(tables or rest)

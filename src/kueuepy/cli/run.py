@@ -154,4 +154,4 @@ def explain(
         if started.has_status and found.verdict in ("Pending", "Preempting", "Fits"):
             later = scheduler.fork()
             later.settle()
-            say(f"after the next cycles: {outcome_text(outcome(session_of(later).engine, found.workload))}")
+            say(f"after the next cycles: {outcome_text(outcome(session_of(later).state, found.workload))}")

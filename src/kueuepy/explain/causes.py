@@ -21,6 +21,7 @@ from kueuepy.explain.cause import Cause
 from kueuepy.explain.cause import cause as _cause
 from kueuepy.explain.obstacles import check_cause, obstacles, remedies, ways_out
 from kueuepy.explain.placewords import placement_cause
+from kueuepy.objects import Workload
 
 _MOST_NAMED = 5  # workloads each of which would free enough quota alone
 _MOST_ALIKE = 3  # more candidates of one queue with the same verdict are combined
@@ -93,8 +94,8 @@ def _pod_set(pod_set: PodSetView, *, alone: bool, fair: bool) -> list[Cause]:
     return [_of_pod_set(pod_set, causes)]
 
 
-def _of_pod_set(pod_set: PodSetView, causes: list[Cause]) -> Cause:
-    return _cause("pod_set", words.pod_set(pod_set), {"name": pod_set["name"], "count": pod_set["count"]}, causes)
+def _of_pod_set(pod_set: PodSetView, causes: list[Cause], most: int = 0) -> Cause:
+    return _cause("pod_set", words.pod_set(pod_set, most), {"name": pod_set["name"], "count": pod_set["count"]}, causes)
 
 
 def _flavor(flavor: FlavorView, *, uncovered: bool, fair: bool) -> Cause:
@@ -199,12 +200,15 @@ def shares(facts: FactsView) -> list[Cause]:
 # --- workloads with quota -------------------------------------------------------------------------------------------
 
 
-def holding_causes(facts: FactsView, decided: Admitted | None, status: StatusView, *, fair: bool) -> tuple[Cause, ...]:
+def holding_causes(
+    facts: FactsView, decided: Admitted | None, status: StatusView, workload: Workload | None, *, fair: bool
+) -> tuple[Cause, ...]:
     """Return the quota that a workload holds, the lenders of this quota, and why earlier flavors were not assigned."""
     causes: list[Cause] = []
+    most = {one.name: one.count for one in workload.pod_sets} if workload is not None else {}
     for pod_set in facts["pod_sets"]:
         inner = [_held(need) for flavor in pod_set["flavors"] for need in flavor["cells"]]
-        causes.append(_of_pod_set(pod_set, inner))
+        causes.append(_of_pod_set(pod_set, inner, most.get(pod_set["name"], 0)))
     if decided is not None:
         taken = {flavor for flavors in decided.flavors.values() for flavor in flavors.values()}
         causes += [

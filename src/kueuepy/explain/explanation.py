@@ -143,16 +143,16 @@ def explain(
     causes = history_causes(facts, conditions)
     status = engine.status_details(found)
     root: RootCause | None = None
+    workload = known(facts["workload"])
     if facts["holds"]:
         verdict = _holding_verdict(conditions)
         admission = engine.admission(found)
-        causes += holding_causes(facts, decided, status, fair=fair)
+        causes += holding_causes(facts, decided, status, workload, fair=fair)
         causes += held_placements(admission)
         root = holding_root(verdict, status, admission)
     elif conditions.get("Finished", NO_CONDITION).is_true:
         verdict = "Finished"
     else:
-        workload = known(facts["workload"])
         # A workload that preempts has already been tried with fewer pods.
         fewer = fewer_pods(facts, workload) if verdict == "Pending" else []
         causes += waiting_causes(

@@ -176,7 +176,11 @@ def remedy(facts: PlaceFactsView) -> str:
     elif facts["count"] <= facts["largest"]:
         ways.append(f"a node with capacity for the leader and {counted(facts['count'], 'pod')} was added to {where}")
     else:
-        ways.append(f"nodes with capacity for a pod were added to {where}; no current node has it, even when empty")
+        # A new node of the lowest level is a new domain.
+        above = (facts["nearest"] or ())[: len(facts["levels"]) - 1]
+        ways.append(f"nodes with capacity for a pod were added to {'/'.join(above) or topology}")
+        taints = [name for one in facts["domains"] for kind, name, _ in one["excluded"] if kind == "taint"]
+        ways += [f"the pods tolerated {name}" for name in dict.fromkeys(taints)]
     pods = [pod for one in facts["domains"] for pod in one["unmanaged"]]
     ways += [f"{pod} ended" for pod in dict.fromkeys(pods[:_MOST_ABSENT])]
     cordoned = [name for name, left_out in facts["absent"] if left_out == "unschedulable"]

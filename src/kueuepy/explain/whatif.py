@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Generic, Protocol, TypeAlias, TypeVar, ov
 import msgspec
 
 from kueuepy._core import Answers as CoreAnswers
-from kueuepy._core import Engine, Question
+from kueuepy._core import Question
 from kueuepy.cluster.edit import edited_all
 from kueuepy.cluster.patch import patched
 from kueuepy.engine.decisions import Decision, Pending
@@ -19,6 +19,7 @@ from kueuepy.errors import InvalidSpecError, NotFoundError
 from kueuepy.errors.arguments import checked, checked_methods
 from kueuepy.errors.kinds import not_copied
 from kueuepy.errors.problems import shown
+from kueuepy.errors.words import counted
 from kueuepy.look.notebook import Sheet, repr_html
 from kueuepy.objects import Configuration, Object, Workload
 from kueuepy.session.changes import valid_submissions
@@ -179,6 +180,7 @@ class Outcome(msgspec.Struct, frozen=True):
             holds quota), `Finished`, or `Gone` if the workload was deleted.
         flavors: The flavor of each resource by pod set; empty if the workload has no quota.
         reason: The reason why the workload is pending, in Kueue's spelling; an empty string if it is not pending.
+        pods: The admitted and the requested number of pods, by pod set that is admitted with fewer pods.
 
     Example:
         >>> Outcome("Pending", reason="WaitingForQuota").flavors
@@ -188,6 +190,7 @@ class Outcome(msgspec.Struct, frozen=True):
     status: str
     flavors: dict[str, dict[str, str]] = msgspec.field(default_factory=dict)
     reason: str = ""
+    pods: dict[str, tuple[int, int]] = msgspec.field(default_factory=dict)
 
 
 class Change(msgspec.Struct, frozen=True):
@@ -296,8 +299,8 @@ class Difference(Generic[R]):
 
     def unchanged(self) -> tuple[str, ...]:
         """Return a sentence for each workload that is pending with and without the edits, with the reason."""
-        changed, engine = {change.workload for change in self.changes}, session_of(self.after).engine
-        keys = [one for one in self.after.keys() if outcome(engine, one).status == "Pending" and one not in changed]  # noqa: SIM118
+        changed, state = {change.workload for change in self.changes}, session_of(self.after).state
+        keys = [one for one in self.after.keys() if outcome(state, one).status == "Pending" and one not in changed]  # noqa: SIM118
         return tuple(map(_still_pending, self.after.try_admit_many(keys)))
 
     def __len__(self) -> int:
@@ -328,14 +331,16 @@ def _still_pending(answer: Decision) -> str:
 
 
 def outcome_text(outcome: Outcome) -> str:
-    """Format the outcome of a workload, with its flavors or the reason why it is pending."""
+    """Format the outcome of a workload, with its flavors and missing pods or the reason why it is pending."""
     flavors = sorted({flavor for flavors in outcome.flavors.values() for flavor in flavors.values()})
-    detail = ", ".join(flavors) or outcome.reason
+    fewer = [f"{count} of {counted(most, 'pod')}" for count, most in outcome.pods.values()]
+    detail = "; ".join(filter(None, [", ".join(fewer), ", ".join(flavors) or outcome.reason]))
     return f"{outcome.status} ({detail})" if detail else outcome.status
 
 
-def outcome(engine: Engine, key: str) -> Outcome:
+def outcome(state: SchedulerState, key: str) -> Outcome:
     """Return the current outcome for a workload."""
+    engine = state.engine
     found = engine.find(key)
     if found < 0:
         return Outcome("Gone")
@@ -348,7 +353,9 @@ def outcome(engine: Engine, key: str) -> Outcome:
     # An evicted workload stays Admitted until its pods have stopped.
     status = next((name for name in ("Evicted", "Admitted") if name in holds), "QuotaReserved")
     flavors = {one.name: {r: flavor for r, (flavor, _) in one.resources.items()} for one in admission.pod_sets}
-    return Outcome(status, flavors)
+    most = {one.name: one.count for one in state.known(found).pod_sets}
+    fewer = {one.name: (one.pods, most[one.name]) for one in admission.pod_sets if one.pods < most[one.name]}
+    return Outcome(status, flavors, pods=fewer)
 
 
 _FREED_AFTER = 10
@@ -371,7 +378,7 @@ def difference(scheduler: R, edits: Iterable[Edit]) -> Difference[R]:
             side.advance(_FREED_AFTER)
             side.settle()
     keys = dict.fromkeys((*before.keys(), *after.keys()))
-    pairs = [(key, outcome(session_of(before).engine, key), outcome(session_of(after).engine, key)) for key in keys]
+    pairs = [(key, outcome(session_of(before).state, key), outcome(session_of(after).state, key)) for key in keys]
     return Difference(tuple(Change(*pair) for pair in pairs if pair[1] != pair[2]), before, after)
 
 

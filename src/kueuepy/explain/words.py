@@ -113,10 +113,11 @@ def no_preemption(facts: CellView, *, fair: bool) -> str:
     )
 
 
-def pod_set(facts: PodSetView) -> str:
-    """Describe a pod set and its total requests."""
+def pod_set(facts: PodSetView, most: int = 0) -> str:
+    """Describe a pod set and its total requests; `most` is the number of pods in its Workload."""
     asked = ", ".join(f"{name} {amount(name, value)}" for name, value in sorted(facts["requests"].items()))
-    return f"pod set {facts['name']}, {counted(facts['count'], 'pod')}: {asked}"
+    pods = f"{facts['count']} of {counted(most, 'pod')}" if facts["count"] < most else counted(facts["count"], "pod")
+    return f"pod set {facts['name']}, {pods}: {asked}"
 
 
 def is_impossible(facts: CellView) -> bool:

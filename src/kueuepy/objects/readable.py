@@ -63,8 +63,8 @@ def fault_of(value: Any) -> Fault | None:
         read, packed = _packed.encode(found), _packed.encode(value)
         if read != packed and read != _packed.encode(_from_packed(cls).decode(packed)):
             return (), f"holds something that JSON has no form for; {_PLAIN}"
-        # An empty mapping is written as an object with defaults is.
-        if b"{}" in written and (fault := _stand_in(value, found, ())) is not None:
+        # A mapping is written as the object is that has these fields.
+        if found != value and (fault := _stand_in(value, found, ())) is not None:
             return fault
     except msgspec.ValidationError as error:
         return decoding_fault(error, cls)

@@ -277,6 +277,8 @@ def _slowest(result: Recorded, pair: str) -> Problem:
     there = np.asarray(jobs["counted"]) & (jobs["cluster_queue"].codes >= 0)
     codes, names = jobs["cluster_queue"].codes[there], jobs["cluster_queue"].names
     waits, numbers = (np.bincount(codes, weights, len(names)) for weights in (jobs["waited"][there], None))
+    if not result.seconds:
+        return Problem("No time passes, because no job ends.", "add jobs that have a runtime.", "", "")
     if not waits.sum():
         worst = int(numbers.argmax())
         return Problem("No job waits.", "find lower nominal quotas:", _plan(result, names[worst], pair, 0.0), "")
