@@ -2,7 +2,7 @@
 
 from bisect import bisect_left, insort
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Literal, TypeAlias
 
 import msgspec
@@ -24,15 +24,14 @@ workload move to other nodes. `domains`: the topology domains of an admission.
 """
 
 
+RETRY = "the time at which Kueue retries pending workloads, which no object shows"
 CAUSES: dict[str, str] = {
     "a gap in the recording": "Changes might be missing there, so the state of the cluster is not known.",
     "the recording does not contain the ClusterQueue": "Record all objects of Kueue, so that the decision can be made.",
     "a recorded change of the workload could not be applied": "The notes name the change and the reason.",
     "the configuration changed at that time": "The decision can precede the change, or follow it.",
     "several decisions within the latency of the cluster": "The order of the decisions is not known.",
-    "the time at which Kueue retries pending workloads, which no object shows": (
-        "The workload is admitted up to a second earlier or later."
-    ),
+    RETRY: ("The workload is admitted up to a second earlier or later."),
     "follows from an earlier difference": "The state differs because of the earlier difference.",
     "kueuepy assigns other flavors or another number of pods": "The job would run on other nodes, or with other pods.",
     "kueuepy preempts other workloads": "Other jobs would be interrupted, and would wait instead.",
@@ -43,6 +42,24 @@ CAUSES: dict[str, str] = {
     "another rule, or an input that the recording lacks": "Please report this difference with its explanation.",
 }
 """The possible causes of differences, each with its consequence."""
+
+
+def fault_of_recording(time: int, key: str, gaps: Iterable[tuple[int, int]], notes: Iterable[str], reach: int) -> str:
+    """Return the cause of a difference if the recording itself is the cause; otherwise, return an empty string.
+
+    Args:
+        time: The time of the decision, in nanoseconds since the Unix epoch.
+        key: The key of the workload.
+        gaps: The periods in which changes might be missing from the recording.
+        notes: The changes that could not be applied.
+        reach: The time before and after a gap in which a decision can depend on the missing changes, in nanoseconds.
+    """
+    if any(since - reach <= time <= until + reach for since, until in gaps):
+        return "a gap in the recording"
+    # The key is followed by the revision or the reason.
+    if any(note.startswith((f"Workload {key} ", f"Workload {key}:")) for note in notes):
+        return "a recorded change of the workload could not be applied"
+    return ""
 
 
 class JudgedDecision(msgspec.Struct, frozen=True):

@@ -11,7 +11,7 @@ import numpy as np
 from kueuepy.engine.nodes import nodes_of, roots
 from kueuepy.errors.words import counted
 from kueuepy.objects import SECOND, Timestamp
-from kueuepy.platform.live.agreement import ClosedAgreement, Difference, Kind
+from kueuepy.platform.live.agreement import RETRY, ClosedAgreement, Difference, Kind, fault_of_recording
 from kueuepy.platform.live.following import RETRY_PERIOD, Follower
 from kueuepy.platform.live.recording import Life, RecordedDecision, Run
 from kueuepy.platform.visibility import SchedulerEvent
@@ -239,27 +239,19 @@ class Comparison:
         # Only the first difference of a cohort tree has a cause of its own.
         for one in sorted(self._differences, key=lambda one: one.time):
             tree = trees.get(one.queue, one.queue)
-            cause = self._outer_cause(one.time, one.key, gaps, notes)
-            if not cause and tree in first:
+            cause = fault_of_recording(one.time, one.key, gaps, notes, self._latency + self._tolerance)
+            if not cause and _is_near(self._configured, one.time, self._tolerance):
+                cause = "the configuration changed at that time"
+            elif not cause and tree in first:
                 cause = "follows from an earlier difference"
             elif not cause and one.by_retry:
-                cause = "the time at which Kueue retries pending workloads, which no object shows"
+                cause = RETRY
             elif not cause and _is_near(near.get(tree, ()), one.time, self._tolerance):
                 cause = "several decisions within the latency of the cluster"
             first.add(tree)
             explained += bool(one.explanation)
             text = one.explanation if explained <= self._explain else ""
             yield Difference(Timestamp.of(one.time), one.kind, one.key, one.here, cause or UNEXPLAINED, text)
-
-    def _outer_cause(self, time: int, key: str, gaps: Sequence[tuple[int, int]], notes: tuple[str, ...]) -> str:
-        reach = self._latency + self._tolerance
-        if any(since - reach <= time <= until + reach for since, until in gaps):
-            return "a gap in the recording"
-        if any(f"Workload {key}:" in note or f"Workload {key} " in note for note in notes):
-            return "a recorded change of the workload could not be applied"
-        if _is_near(self._configured, time, self._tolerance):
-            return "the configuration changed at that time"
-        return ""
 
 
 def _difference(run: Run, made: Made, latency: int, tolerance: int) -> str:

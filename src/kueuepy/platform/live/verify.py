@@ -10,7 +10,7 @@ from kueuepy.errors.arguments import checked
 from kueuepy.errors.words import counted
 from kueuepy.objects import ClusterQueue
 from kueuepy.objects.times import Duration, Timestamp, duration_ns
-from kueuepy.platform.live.agreement import Agreement, Difference, JudgedDecision, Kind
+from kueuepy.platform.live.agreement import RETRY, Agreement, Difference, JudgedDecision, Kind, fault_of_recording
 from kueuepy.platform.live.following import Follower
 from kueuepy.platform.live.recording import (
     CONFIGURATION,
@@ -26,7 +26,6 @@ from kueuepy.platform.live.recording import (
 from kueuepy.session.session import session_of
 
 _MOST_CYCLES = 1000
-_RETRY = "the time at which Kueue retries pending workloads, which no object shows"
 # The latency of a cluster rarely spans more writes of workloads.
 _CHECKPOINTS = 64
 Progress: TypeAlias = Callable[[int, int], None]
@@ -339,13 +338,10 @@ class Verifier:
         return Difference(Timestamp.of(decision.time), decision.kind, decision.workload, what, cause, explanation)
 
     def _cause(self, before: Follower, decision: RecordedDecision, here: Decision | None) -> str:
-        key = decision.workload
-        if any(since - self.latency <= decision.time <= until + self.latency for since, until in self._gaps):
-            return "a gap in the recording"
+        if cause := fault_of_recording(decision.time, decision.workload, self._gaps, self.notes, self.latency):
+            return cause
         if session_of(before.scheduler).state.store.objects.get((ClusterQueue, decision.cluster_queue)) is None:
             return "the recording does not contain the ClusterQueue"
-        if any(f"Workload {key} " in note for note in self.notes):
-            return "a recorded change of the workload could not be applied"
         if decision.time - self._configured <= self.latency:
             return "the configuration changed at that time"
         if here is None:
@@ -382,7 +378,7 @@ class Verifier:
                 what = f"only kueuepy decides this: {_in_words(decision)}"
                 explanation = self._follower.explanation(decision.workload)
                 waits = decision.workload in self._follower.refused
-                cause = _RETRY if waits else "only kueuepy makes the decision"
+                cause = RETRY if waits else "only kueuepy makes the decision"
                 self.differences.append(Difference(Timestamp.of(time), kind, key, what, cause, explanation))
 
 
