@@ -89,10 +89,11 @@ bool PlacementSearch::PlaceGroup(const Group& group, bool is_last) {
   if (const std::optional<bool> placed = PlaceElastic(*workers, leader)) return *placed;
   SharedPlacement invalid;
   const PlacementQuery query = Query(*workers, leader, invalid.failure);
+  const PlacementGates gates = PlacementGatesOf(state_);
   const SharedPlacement& placement =
       invalid.failure ? invalid
-                      : PlaceOrRemember(*state_.topology.made.capacity.Find(workers->flavor), query,
-                                        PlacementGatesOf(state_), state_.resource_names);
+                      : PlaceOrRemember(*state_.topology.made.capacity.Find(workers->flavor), query, gates,
+                                        state_.resource_names);
   for (const TopologyDemand* demand : group) {
     TopologyAnswer& answer = answers_.emplace_back();
     answer.pod_set = demand->pod_set;
