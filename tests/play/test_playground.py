@@ -442,8 +442,8 @@ def test_the_widget_equals_the_page_and_loads_no_external_resources(widget, serv
     assert "http" not in (widget._esm + widget._css).replace("http://www.w3.org/2000/svg", "")
 
 
-def test_without_anywidget_the_error_names_the_extra(week, monkeypatch):
+def test_without_anywidget_the_error_says_how_to_install_it(week, monkeypatch):
     monkeypatch.setitem(sys.modules, "anywidget", None)
     monkeypatch.delitem(sys.modules, "kueuepy.lab.play.traits", raising=False)
-    with pytest.raises(kq.errors.UnsupportedError, match=r"kueuepy\[widget\]"):
+    with pytest.raises(kq.errors.UnsupportedError, match="install it with: pip install anywidget"):
         play.widget(*week)

@@ -228,4 +228,5 @@ def sampled(table, at):
             place = int(np.searchsorted(table["seconds"][rows], time, side="right")) - 1
             if place >= 0:
                 found.append((time, number, int(rows[place])))
-    return [{**table._row(row), "seconds": time} for time, _, row in sorted(found)]
+    known = table.rows()
+    return [{**known[row], "seconds": time} for time, _, row in sorted(found)]

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 import kueuepy as kq
+from kueuepy.cluster.planned import Planned
 from kueuepy.objects import SECOND
 from kueuepy.objects.times import LONGEST
 from kueuepy.platform.visibility import cluster_queue_status
@@ -383,8 +384,8 @@ def test_a_closed_simulation_cannot_continue():
 
 def test_a_repeated_edit_without_effect_is_applied_once(monkeypatch):
     made = []
-    edit_of = kq.Cluster.edit
-    monkeypatch.setattr(kq.Cluster, "edit", lambda *arguments: made.append(arguments) or edit_of(*arguments))
+    edit_of = Planned.edit
+    monkeypatch.setattr(Planned, "edit", lambda *arguments: made.append(arguments) or edit_of(*arguments))
     edit = kq.simulation.model.Edit("ClusterQueue/a:quota[f/cpu].nominalQuota", 2)
     run = kq.Simulation(CLUSTER, [job(), job(submit=1)], events=[kq.sim.Event(every="100us", what=edit)])
     assert len(made) == 2
@@ -395,8 +396,8 @@ def test_a_repeated_edit_without_effect_is_applied_once(monkeypatch):
 @pytest.fixture
 def validated(monkeypatch):
     """The objects that a simulation applies to its planned cluster, which validates them."""
-    found, replace = [], kq.Cluster.replace
-    monkeypatch.setattr(kq.Cluster, "replace", lambda self, obj: found.append(obj) or replace(self, obj))
+    found, apply = [], Planned.apply
+    monkeypatch.setattr(Planned, "apply", lambda self, obj: found.append(obj) or apply(self, obj))
     return found
 
 

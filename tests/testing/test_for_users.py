@@ -7,7 +7,7 @@ from importlib.metadata import entry_points
 from pathlib import Path
 
 import pytest
-from hypothesis import HealthCheck, given, seed, settings
+from hypothesis import HealthCheck, Phase, given, seed, settings
 from hypothesis import strategies as st
 from hypothesis.stateful import run_state_machine_as_test
 
@@ -64,7 +64,7 @@ def test_a_state_machine_prints_the_files():
             assert "Admitted" not in self.scheduler.workloads["status"].tolist()
 
     with pytest.raises(AssertionError) as failure:
-        run_state_machine_as_test(seed(1)(NothingIsAdmitted), settings=QUIETLY)
+        run_state_machine_as_test(seed(1)(NothingIsAdmitted), settings=settings(QUIETLY, phases=[Phase.generate]))
 
     told = "\n".join(failure.value.__notes__)
     assert "kind: ClusterQueue" in told

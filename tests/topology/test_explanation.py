@@ -161,9 +161,7 @@ def test_a_pod_larger_than_any_node_needs_other_nodes():
     explanation = scheduler.explain(job("single", 1, kq.objects.required("rack"), gpus=8))
 
     assert explanation.reason == "TopologyPlacementFailed"
-    assert explanation.find("remedy")[0].text == (
-        "h100: nodes with capacity for a pod were added to b1/r1 (not tried)"
-    )
+    assert explanation.find("remedy")[0].text == ("h100: nodes with capacity for a pod were added to b1/r1 (not tried)")
 
 
 def test_preemption_for_topology_capacity_is_explained():

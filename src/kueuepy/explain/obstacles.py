@@ -63,7 +63,7 @@ def _fits(flavor: FlavorView) -> bool:
 
 def _choice(pod_set: PodSetView, flavors: list[FlavorView], count: int | None) -> Cause:
     held = [_remedy(flavor, count) for flavor in flavors]
-    resources = sorted({cell["resource"] for flavor in flavors for cell in flavor["cells"]})
+    resources = sorted({need["resource"] for flavor in flavors for need in flavor["cells"]})
     text = words.choices(resources, pod_set["name"], len(held))
     return _cause("remedy_for", text, {"pod_set": pod_set["name"], "resources": tuple(resources)}, held)
 
@@ -75,7 +75,7 @@ def _remedy(flavor: FlavorView, count: int | None) -> Cause:
     the number of pod sets, is `None`, or one of several lacks more than quota. `tests/laws/test_remedies.py` applies
     complete changes.
     """
-    short, place = [cell for cell in flavor["cells"] if cell["short"]], flavor["place"]
+    short, place = [need for need in flavor["cells"] if need["short"]], flavor["place"]
     no_place = place is not None and is_missing(place)
     nodes = new_nodes(place) if place is not None and no_place and place["slice_size"] <= 1 else None
     taints = [why["taint"] for why in flavor["ineligible"] if why["taint"] is not None]
@@ -83,14 +83,14 @@ def _remedy(flavor: FlavorView, count: int | None) -> Cause:
     is_complete = (
         (count == 1 or (count is not None and not (flavor["ineligible"] or no_place)))
         and len(taints) == len(flavor["ineligible"])
-        and all(cell["shortages"] and not words.is_impossible(cell) for cell in short)
+        and all(need["shortages"] and not words.is_impossible(need) for need in short)
         and (bool(finish or nodes) or not no_place)
         and (bool(short) or bool(flavor["ineligible"]) or no_place)
     )
     facts = {
         "flavor": flavor["flavor"],
         "tolerations": taints,
-        "increases": [{"resource": cell["resource"], **one._asdict()} for cell in short for one in cell["shortages"]],
+        "increases": [{"resource": need["resource"], **one._asdict()} for need in short for one in need["shortages"]],
         "finish": finish,
         "nodes": nodes,
         "complete": is_complete,
