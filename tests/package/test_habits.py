@@ -100,7 +100,7 @@ def many():
         (lambda result: result.by("zzzz"), "and 11 others"),
         (lambda result: result.picture("usge"), 'did you mean "usage"?'),
         (lambda _: kq.sweep(CLUSTER, JOBS, {QUOTA.format("a") + "s": [1]}), 'did you mean "nominalQuota"?'),
-        (lambda _: kq.sweep(CLUSTER, JOBS, {"Cohort/c:fairSharing.wight": [1]}), 'did you mean "weight"?'),
+        (lambda _: kq.sweep(CLUSTER, JOBS, {"Cohort/c:fairSharing.weightt": [1]}), 'did you mean "weight"?'),
         (lambda _: kq.sweep(kq.Fleet({"w": CLUSTER}), JOBS, {"w:ClusterQueue/a:stopPolcy": [1]}), "stopPolicy"),
     ],
 )

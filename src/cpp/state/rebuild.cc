@@ -50,8 +50,8 @@ void RebuildTopologyOf(const State& state, ClusterQueue& queue) {
 }
 
 // The trees of the forest without the nodes that are added one after the other. A sum of increments is kept
-// for each tree, and the generation of a queue is the sum of those on its path to the root, so that a chain of
-// n cohorts takes n steps instead of n².
+// for each tree, and the generation of a queue is the sum of those on its path to the root, so that a chain
+// of n cohorts takes n steps instead of n².
 class GrowingTrees {
  public:
   explicit GrowingTrees(const State& state) : forest_(state.forest()) {
