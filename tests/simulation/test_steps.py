@@ -3,6 +3,8 @@
 import pytest
 
 import kueuepy as kq
+from kueuepy.objects.queue import quotas_of
+from kueuepy.simulation.model import delay_options
 
 from .conftest import GPU, cluster, queue
 
@@ -129,6 +131,15 @@ def test_capacity_is_added_with_the_first_ready_check():
     assert plain.jobs["first_start"].tolist() == [60.0, 220.0]
     grown = kq.simulate(there, jobs, delays=[kq.sim.CheckDelay("prov", 60, capacity=edit)])
     assert grown.jobs["first_start"].tolist() == [60.0, 120.0]
+
+
+def test_the_capacity_of_a_delay_keeps_that_of_the_delays_before_it():
+    quotas = {"f": {GPU: 1, "cpu": 1}}
+    edits = [kq.sim.Edit(f"ClusterQueue/q:quota[f/{name}].nominalQuota", 5) for name in (GPU, "cpu")]
+    delays = [kq.sim.CheckDelay(name, 60, capacity=edit) for name, edit in zip("ab", edits, strict=True)]
+    found = delay_options(delays, 0, cluster(kq.ClusterQueue.of("q", quotas)))
+    (last,) = found["checks"][1]["capacity"]
+    assert {quota.name: quota.nominal_quota for _, quota in quotas_of(last)} == {GPU: 5, "cpu": 5}
 
 
 def test_policies_are_compared_on_an_unchanged_table():

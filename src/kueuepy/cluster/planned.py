@@ -7,6 +7,7 @@ from typing import Any
 from kueuepy.cluster.cluster import Cluster
 from kueuepy.cluster.edit import edited_all, kind_and_name
 from kueuepy.cluster.names import check_names, references
+from kueuepy.engine.cached import cached_property
 from kueuepy.errors import InvalidSpecError
 from kueuepy.manifest import Manifest, check
 from kueuepy.objects import Cohort, Configuration, Object
@@ -22,7 +23,11 @@ class Planned:
     def __init__(self, cluster: Cluster) -> None:
         """Start with the objects of a cluster."""
         self._cluster = cluster
-        self._objects = {(type(obj).__name__, obj.key): obj for obj in cluster.objects()}
+
+    @cached_property
+    def _objects(self) -> dict[tuple[str, str], Object]:
+        # Made on use, because most simulations have no changes.
+        return {(type(obj).__name__, obj.key): obj for obj in self._cluster.objects()}
 
     def copy(self) -> "Planned":
         """Return an independent copy; it shares the objects, which are immutable."""

@@ -244,6 +244,7 @@ def delay_options(delays: Sequence[Delay], seed: int, cluster: Cluster) -> dict[
         InvalidSpecError: A field of a delay has an invalid value.
     """
     found: dict[str, list[Any]] = {"checks": [], "startups": [], "failures": []}
+    planned = Planned(cluster)  # of all delays, so that the capacity of one keeps that of those before it
     for index, delay in enumerate(delays):
         where = f"delays[{index}]"
         if isinstance(delay, CheckDelay):
@@ -252,12 +253,10 @@ def delay_options(delays: Sequence[Delay], seed: int, cluster: Cluster) -> dict[
             # The name keeps the draws of a delay the same, whatever other delays a run has.
             times = _table(seed, f"check {delay.check}", delay.delay)
             fails = _parts(seed, f"fails {delay.check}")
-            objects = [] if delay.capacity is None else changed_by(delay.capacity, Planned(cluster))
+            objects = [] if delay.capacity is None else changed_by(delay.capacity, planned)
             # The core compares the 32 bits of a draw with this bound.
-            failing = int(delay.fails * _WHOLE)
-            found["checks"].append(
-                {"check": delay.check, "delay": times, "fails": fails, "failing": failing, "capacity": objects}
-            )
+            drawn = {"delay": times, "fails": fails, "failing": int(delay.fails * _WHOLE)}
+            found["checks"].append({"check": delay.check, **drawn, "capacity": objects})
         elif isinstance(delay, Startup):
             times = _table(seed, f"startup {delay.flavor}", delay.delay)
             found["startups"].append({"flavor": delay.flavor, "delay": times})
