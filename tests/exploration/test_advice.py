@@ -37,7 +37,7 @@ LIMIT = kueuepy.Cluster(
 CASES = {
     "one queue waits more": (cluster(queue("a"), queue("b", 9)), rows("aaabbb"), "a has 50.0% of the jobs"),
     "all wait alike": (cluster(queue("a"), queue("b")), rows("abababab", 1), "No queue waits more"),
-    "nobody waits": (cluster(queue("a")), rows("aaa", 200), "No job waits."),
+    "no job waits": (cluster(queue("a")), rows("aaa", 200), "No job waits."),
     "evictions": (cluster(*LOSING), rows("ababab", 60), "Evictions lose"),
     "free quota": (LIMIT, rows("aaaa"), "of f/cpu were free although"),
     "fleet": (kueuepy.Fleet({"w": cluster(queue("a"), queue("b"))}), rows("abababab", 1), "No queue waits more"),
@@ -50,7 +50,7 @@ def test_the_next_step_of_a_result_is_a_call_that_runs(case):
     found = words.problem(kueuepy.simulate(cluster, jobs))
 
     assert told in found.text
-    assert ("Largest problem" in found.lines()[0]) == (case not in ("all wait alike", "nobody waits", "fleet"))
+    assert ("Largest problem" in found.lines()[0]) == (case not in ("all wait alike", "no job waits", "fleet"))
     answer = eval(found.command, {"kueuepy": kueuepy, "cluster": cluster, "jobs": jobs})  # noqa: S307 - what it says
     assert not answer.errors
 

@@ -8,29 +8,12 @@ from pathlib import Path
 import pytest
 
 import kueuepy as kq
+from field.queues import QUEUES
 from kueuepy.cli import main
 from kueuepy.cli.logs import Log
 from kueuepy.errors import InvalidSpecError
 from kueuepy.manifest import ManifestError, load, to_dict
 from kueuepy.objects import Pod
-
-QUEUES = """
-apiVersion: kueue.x-k8s.io/v1beta2
-kind: ResourceFlavor
-metadata: {name: f}
----
-apiVersion: kueue.x-k8s.io/v1beta2
-kind: ClusterQueue
-metadata: {name: q}
-spec:
-  namespaceSelector: {}
-  resourceGroups: [{coveredResources: [cpu], flavors: [{name: f, resources: [{name: cpu, nominalQuota: 4}]}]}]
----
-apiVersion: kueue.x-k8s.io/v1beta2
-kind: LocalQueue
-metadata: {name: lq, namespace: ml}
-spec: {clusterQueue: q}
-"""
 
 
 def job(name, uid, *, status=None, cpu=1, **spec):

@@ -6,6 +6,7 @@ import pytest
 import yaml
 
 import kueuepy as kq
+from field.queues import QUEUES
 from kueuepy.cli import main
 from kueuepy.objects import (
     AdmissionCheckStrategyRule,
@@ -16,23 +17,6 @@ from kueuepy.objects import (
     required,
 )
 
-QUEUES = """
-apiVersion: kueue.x-k8s.io/v1beta2
-kind: ResourceFlavor
-metadata: {name: f}
----
-apiVersion: kueue.x-k8s.io/v1beta2
-kind: ClusterQueue
-metadata: {name: q}
-spec:
-  namespaceSelector: {}
-  resourceGroups: [{coveredResources: [cpu], flavors: [{name: f, resources: [{name: cpu, nominalQuota: 4}]}]}]
----
-apiVersion: kueue.x-k8s.io/v1beta2
-kind: LocalQueue
-metadata: {name: lq, namespace: ml}
-spec: {clusterQueue: q}
-"""
 CREATED = "2026-05-01T08:00:00Z"
 
 

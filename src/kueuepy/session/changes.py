@@ -190,7 +190,6 @@ def _stored(state: SchedulerState, workload: Workload) -> Workload:
 
     Without the feature gate PartialAdmission, minCounts are removed (`pkg/webhooks/workload_webhook.go:Default`).
     """
-    # Without the gate, Kueue drops minCount when a Workload is created.
     plain = workload.without_min_counts()
     return workload if plain is workload or state.configuration.enabled("PartialAdmission") else plain
 
