@@ -62,7 +62,7 @@ def test_the_page_lists_every_gate_and_field():
 
 @pytest.mark.parametrize("gate", sorted(name for name in COVERAGE if COVERAGE[name].effect == "not modelled"))
 def test_a_gate_that_is_not_modelled_is_reported_if_it_differs_from_its_default(gate):
-    if gate not in kq.fidelity().feature_gates or gate in ("ManagedJobsNamespaceSelectorAlwaysRespected", "MultiKueue"):
+    if gate not in kq.fidelity().feature_gates:
         return
     assert [text.partition(":")[2].split(":")[0] for text in kq.Scheduler(gated(gate)).not_modelled] == [
         f" featureGates.{gate}"
@@ -70,14 +70,7 @@ def test_a_gate_that_is_not_modelled_is_reported_if_it_differs_from_its_default(
     assert kq.Scheduler(gated(gate, on=False)).not_modelled == ()
 
 
-def test_multikueue_is_reported_only_if_a_check_uses_it():
-    off = kq.Configuration(feature_gates={"MultiKueue": False})
-    check = kq.AdmissionCheck("mk", controller_name="kueue.x-k8s.io/multikueue")
-    assert kq.Scheduler(kq.Cluster(FLAVOR, team(), configuration=off)).not_modelled == ()
-    assert kq.Scheduler(kq.Cluster(FLAVOR, team(), check, configuration=off)).not_modelled
-
-
-@pytest.mark.parametrize("gate", ["VisibilityOnDemand", "TASCacheTopologyTree", "PartialAdmission"])
+@pytest.mark.parametrize("gate", ["VisibilityOnDemand", "TASCacheTopologyTree", "PartialAdmission", "MultiKueue"])
 def test_other_gates_are_not_reported(gate):
     assert kq.Scheduler(gated(gate, on=False)).not_modelled == ()
 

@@ -104,6 +104,19 @@ def test_the_namespace_must_be_selected_even_with_a_queue_name():
     assert not is_managed(thing(JOB, "job", queue="q", namespace="kube-system"), config=NONE)
 
 
+@pytest.mark.parametrize(
+    ("kind", "queue", "expected"), [(JOB, "q", True), (JOB, None, False), (("v1", "Pod"), "q", False)]
+)
+def test_jobs_with_a_queue_name_ignore_the_selector_if_the_gate_is_off(kind, queue, expected):
+    """Up to v0.18. The webhook of pods always applies the selector."""
+    configuration = Configuration(
+        version="v0.18",
+        managed_jobs_namespace_selector=LabelSelector(match_labels={"kueue": "yes"}),
+        feature_gates={"ManagedJobsNamespaceSelectorAlwaysRespected": False},
+    )
+    assert is_managed(thing(kind, "job", queue=queue), config=configuration) == expected
+
+
 def test_jobs_without_a_queue_name_use_the_default_queue(job):
     plain = job()
     plain["metadata"]["labels"] = {}

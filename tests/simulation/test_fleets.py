@@ -103,6 +103,9 @@ def test_invalid_fleets_are_rejected(tmp_path):
         kq.Fleet({"w1": manager(tmp_path, "w1")})
     with pytest.raises(InvalidSpecError, match="has no AdmissionCheck with controllerName"):
         kq.Fleet({"w1": worker()}, worker())
+    off = kq.Configuration(feature_gates={"MultiKueue": False})
+    with pytest.raises(UnsupportedError, match=r"Configuration: featureGates\.MultiKueue: is false"):
+        kq.Fleet({"w1": worker()}, manager(tmp_path, "w1").replace(configuration=off))
     with pytest.raises(UnsupportedError, match="has 21 clusters; Kueue allows at most 20"):
         kq.Fleet({f"w{n}": worker() for n in range(21)})
     assert len(kq.Fleet({f"w{n}": worker() for n in range(21)}, limits=False).clusters) == 21

@@ -8,14 +8,13 @@ from kueuepy.cluster.cluster import Cluster
 from kueuepy.errors.problems import Path, path_text
 from kueuepy.manifest.schema.classes import schema_of_class
 from kueuepy.manifest.schema.table import Schema, custom_resources
-from kueuepy.objects import AdmissionCheck, ClusterQueue, Cohort, Configuration
+from kueuepy.objects import ClusterQueue, Cohort, Configuration
 from kueuepy.profiles import DEFAULTS
 from kueuepy.profiles.gates import COVERAGE, Coverage
 
 PREEMPTION_CONFIG = "kueue.x-k8s.io/preemption-config-name"
 """Annotation of a ClusterQueue that names its PreemptionConfig."""
 
-_MULTIKUEUE = "kueue.x-k8s.io/multikueue"
 # Modelled fields of the configuration file that the class Configuration does not have.
 _BESIDE_CLASS = ("namespace", "metrics.localQueueMetrics.enable", "metrics.localQueueMetrics.localQueueSelector")
 # The fields, with their inner fields, on which no decision depends.
@@ -95,7 +94,6 @@ def unmodelled(
     configuration: Configuration | None,
     queues: Sequence[ClusterQueue],
     cohorts: Sequence[Cohort],
-    checks: Sequence[AdmissionCheck],
 ) -> Iterator[Unmodelled]:
     """Yield the parts of the input that kueuepy does not model and that could change a decision.
 
@@ -105,9 +103,6 @@ def unmodelled(
     defaults = DEFAULTS[configuration.release]
     for name, on in configuration.feature_gates.items():
         if name in COVERAGE and COVERAGE[name].effect == "not modelled" and on != defaults.get(name, on):
-            # Without a check of MultiKueue, the gate changes nothing.
-            if name == "MultiKueue" and not any(c.controller_name == _MULTIKUEUE for c in checks):
-                continue
             value = str(on).lower()
             said = COVERAGE[name].note or f"Kueue's rules with the gate set to {value} apply there"
             yield Unmodelled(None, ("featureGates", name), f"is {value}, which is not modelled: {said}")
@@ -135,7 +130,7 @@ def not_modelled(cluster: Cluster, changed: Iterable[object] = ()) -> tuple[str,
     later = list(changed)
     queues = [*cluster.cluster_queues, *(obj for obj in later if isinstance(obj, ClusterQueue))]
     cohorts = [*cluster.cohorts, *(obj for obj in later if isinstance(obj, Cohort))]
-    found = unmodelled(cluster.configuration, queues, cohorts, cluster.admission_checks)
+    found = unmodelled(cluster.configuration, queues, cohorts)
     return tuple(dict.fromkeys(map(str, found)))
 
 

@@ -399,6 +399,10 @@ def _sync(given: Any, workers: tuple[str, ...]) -> dict[str, Seconds]:
 
 def _checks(manager: Cluster, workers: tuple[str, ...]) -> dict[str, tuple[str, ...]]:
     """Return the clusters of each MultiKueue check of the manager, in the order of its MultiKueueConfig."""
+    if not manager.configuration.enabled("MultiKueue"):
+        raise UnsupportedError(
+            "Fleet: manager: Configuration: featureGates.MultiKueue: is false; Kueue then dispatches no workload"
+        )
     configs = {name: tuple(spec.get("clusters") or ()) for name, spec in configs_of(manager).items()}
     for config, names in configs.items():
         for name in names:

@@ -149,7 +149,9 @@ class JobCluster:
         if kind == "SparkApplication" and not self.config.enabled("SparkApplicationIntegration"):
             return Unmanaged.GATE
         has_queue = bool(_label(job, keys.QUEUE_NAME))
-        if not (self.selects(job) or (has_queue and kind in _IN_ANY_NAMESPACE)):
+        always = self.config.enabled("ManagedJobsNamespaceSelectorAlwaysRespected") or kind == "Pod"
+        is_exempt = has_queue and (kind in _IN_ANY_NAMESPACE or not always)
+        if not (self.selects(job) or is_exempt):
             return Unmanaged.NAMESPACE
         if _is_deleted(job):
             return Unmanaged.DELETED

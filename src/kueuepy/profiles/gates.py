@@ -30,7 +30,7 @@ FailureRecoveryPolicy -15 | kueuepy does not simulate pods that are stuck while 
 FairSharingPreemptWithinNominal +15
 FairSharingPrioritizeNonBorrowing +15
 FairSharingReevaluatePreemptionCandidates -20 ~ Kueue would search for fair-sharing victims again
-FastQuotaReleaseInPodIntegration -17 ~ Kueue would release the quota of a pod before the pod has stopped
+FastQuotaReleaseInPodIntegration -17 | the caller reports when the pods of an evicted job no longer use quota
 FinishOrphanedWorkloads -16 +18 | kueuepy keeps a workload until it is deleted
 FlavorFungibility +15
 FlavorFungibilityImplicitPreferenceDefault -15 x17 ~
@@ -45,10 +45,10 @@ LWSImmutableGroupSize +18 | affects only updates of jobs
 LendingLimit +15 !17 x19 ~
 LocalQueueDefaulting +15 !17 x19 ~
 LocalQueueMetrics -15 +17
-ManagedJobsNamespaceSelectorAlwaysRespected +15 !19 ~ kueuepy decides as if this gate were on
+ManagedJobsNamespaceSelectorAlwaysRespected +15 !19
 MetricForWorkloadCreationLatency +18 | affects only metrics
 MetricsForCohorts +18 | affects only metrics
-MultiKueue +15 ~ a Fleet dispatches workloads as if this gate were on
+MultiKueue +15 | a Scheduler runs no controllers of checks, and a Fleet requires this gate
 MultiKueueAdaptersForCustomJobs +15 | a Fleet dispatches only batch Jobs, which this gate does not affect
 MultiKueueAllowInsecureKubeconfigs -15 ?19 x20 | affects only credentials
 MultiKueueBatchJobWithManagedBy +15 !17 x19 ~

@@ -165,12 +165,7 @@ class SchedulerState:
         """
         if self.known_not_modelled is None:
             objects = self.store.objects
-            given = (
-                self.configuration,
-                objects.of(api.ClusterQueue),
-                objects.of(api.Cohort),
-                objects.of(api.AdmissionCheck),
-            )
+            given = (self.configuration, objects.of(api.ClusterQueue), objects.of(api.Cohort))
             # Objects are immutable, so comparing identities is enough, and faster than searching them again.
             if not self._searched[0] or any(a is not b for a, b in zip(self._searched[0], given, strict=True)):
                 self._searched = (given, tuple(map(str, unmodelled(*given))))

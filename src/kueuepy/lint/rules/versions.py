@@ -13,9 +13,7 @@ from kueuepy.lint.rule import Hit, rule
 def not_modelled(context: LintContext) -> Iterator[Hit]:
     """Find feature gates and fields that kueuepy does not model and that could change a decision."""
     manifest = context.manifest
-    for found in unmodelled(
-        context.configuration, manifest.cluster_queues, manifest.cohorts, manifest.admission_checks
-    ):
+    for found in unmodelled(context.configuration, manifest.cluster_queues, manifest.cohorts):
         yield Hit(found.obj or "Configuration", found.path, found.message)
 
 
