@@ -1,4 +1,4 @@
-"""Checks, one nox session each: `nox -s quick lint test long cpp tsan tidy wheel docs notebooks fuzz bench`.
+"""Checks, one nox session each: `nox -s quick lint test long cpp sanitizer tsan tidy wheel docs notebooks fuzz bench`.
 
 Each session except `quick` installs its dependencies. With `nox --no-venv --no-install`, all sessions use the active
 environment.
@@ -22,6 +22,12 @@ ROOT = Path(__file__).parent
 LARGEST_WHEEL = 4_000_000
 """Maximum size of the wheel, in bytes."""
 PYPROJECT = nox.project.load_toml("pyproject.toml")
+SANITIZED = {
+    "ASAN_OPTIONS": "detect_leaks=0",
+    "UBSAN_OPTIONS": "print_stacktrace=1",
+    "HYPOTHESIS_PROFILE": "slow-build",
+}
+"""Environment of programs that run with AddressSanitizer and UBSan."""
 
 
 def _install(session: nox.Session, *groups: str, package: bool = True) -> None:
@@ -32,10 +38,14 @@ def _install(session: nox.Session, *groups: str, package: bool = True) -> None:
         session.install(".[all]", env={"SKBUILD_CMAKE_DEFINE": "KUEUE_WERROR=ON;KUEUE_TESTING=ON"})
 
 
-def _build(session: nox.Session, preset: str) -> dict[str, str]:
-    """Build a preset. Return the environment variables with which Python imports the package with that build's core."""
+def _configure(session: nox.Session, preset: str) -> None:
     python = session.run("python", "-c", "import sys; print(sys.executable)", silent=True) or sys.executable
     session.run("cmake", "--preset", preset, f"-DPython_EXECUTABLE={python.strip()}", external=True)
+
+
+def _build(session: nox.Session, preset: str) -> dict[str, str]:
+    """Build a preset. Return the environment variables with which Python imports the package with that build's core."""
+    _configure(session, preset)
     session.run("cmake", "--build", "--preset", preset, external=True)
     site = ROOT / "build" / preset / "site"
     shutil.rmtree(site, ignore_errors=True)
@@ -128,16 +138,18 @@ def browser(session: nox.Session) -> None:
 
 @nox.session
 def cpp(session: nox.Session) -> None:
-    """Run the C++ tests, and the Python tests marked `sanitizer`, with AddressSanitizer and UBSan."""
+    """Run the C++ tests with AddressSanitizer and UBSan."""
+    _install(session, "build", package=False)
+    _configure(session, "asan")
+    session.run("cmake", "--build", "--preset", "asan", "--target", "kueue_tests", external=True)
+    session.run("ctest", "--preset", "asan", env=SANITIZED, external=True)
+
+
+@nox.session
+def sanitizer(session: nox.Session) -> None:
+    """Run the Python tests marked `sanitizer` with AddressSanitizer and UBSan."""
     _install(session, "build", "test")
-    environment = _build(session, "asan")
-    options = {
-        "ASAN_OPTIONS": "detect_leaks=0",
-        "UBSAN_OPTIONS": "print_stacktrace=1",
-        "HYPOTHESIS_PROFILE": "slow-build",
-    }
-    session.run("ctest", "--preset", "asan", env=options, external=True)
-    environment |= _preload("libasan.so", "libubsan.so") | options
+    environment = _build(session, "asan") | _preload("libasan.so", "libubsan.so") | SANITIZED
     session.run("python", "-m", "pytest", "-m", "sanitizer", "-n", "auto", *session.posargs, env=environment)
 
 
