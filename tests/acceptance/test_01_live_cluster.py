@@ -31,7 +31,7 @@ def test_OBJ_28_the_status_in_a_dump_is_the_starting_state():
     )
     assert {name: outcome for (_, name), (outcome, _) in outcomes(found).items()} == {
         "runs": "admitted",
-        "asks": "reserved",
+        "asks": "quota reserved",
         "waits": "pending",
         "over": "finished",
     }

@@ -258,10 +258,14 @@ def _outcome(workload: Workload) -> Outcome:
     if status is None or not status.conditions:
         return waiting
     true = {condition.type for condition in status.conditions if condition.status == "True"}
-    for condition, outcome in (("Finished", "finished"), ("Admitted", "admitted"), ("QuotaReserved", "reserved")):
-        if condition in true and (outcome == "finished" or status.admission is not None):
-            return outcome  # type: ignore[return-value]
-    return waiting
+    outcomes: tuple[tuple[str, Outcome], ...] = (
+        ("Evicted", "evicted"), ("Admitted", "admitted"), ("QuotaReserved", "quota reserved")
+    )  # fmt: skip
+    if "Finished" in true:
+        return "finished"
+    # An evicted workload holds its quota until its job has stopped.
+    holds = status.admission is not None
+    return next((outcome for condition, outcome in outcomes if holds and condition in true), waiting)
 
 
 def _obstacle(
@@ -280,7 +284,7 @@ def _obstacle(
         return "" if local_queues[queue] in queues else f'there is no ClusterQueue "{local_queues[queue]}" to wait in'
     assert workload.status is not None
     admission = workload.status.admission
-    assert admission is not None, "only workloads with an admission are admitted or reserved"
+    assert admission is not None, "only workloads with an admission hold quota"
     if admission.cluster_queue not in queues:
         return f'it has quota of a ClusterQueue "{admission.cluster_queue}" that does not exist'
     covered = queues[admission.cluster_queue]

@@ -16,7 +16,7 @@ Progress: TypeAlias = Callable[[int, int], None]
 """A function of the number of bytes read and the total number of bytes; in the last call, the two numbers are equal."""
 
 Outcome: TypeAlias = Literal[
-    "admitted", "reserved", "pending", "deactivated", "finished", "imported", "skipped", "not placed"
+    "admitted", "quota reserved", "evicted", "pending", "deactivated", "finished", "imported", "skipped", "not placed"
 ]
 """The outcome for an object.
 
