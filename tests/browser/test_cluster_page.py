@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 import kueuepy as kq
+from kueuepy.cli.describe import start
 from kueuepy.look import numbers
 from kueuepy.look.serving import Server
 from kueuepy.pages import Page
@@ -15,7 +16,8 @@ from kueuepy.pages.document import script_of_page
 from kueuepy.platform.site import PageSite, SchedulerFeed
 
 SHAPES = runpy.run_path(str(Path(__file__).parents[2] / "benchmarks" / "shapes.py"))
-WEEK = Path(__file__).parents[2] / "examples" / "week"
+EXAMPLES = Path(__file__).parents[2] / "examples"
+WEEK = EXAMPLES / "week"
 HOSTILE = "</script><img src=x onerror=alert(1)><b onclick=alert(2)>\u202e{name}__proto__"
 
 
@@ -86,7 +88,32 @@ def test_quota_pending_and_running_workloads_are_shown(show):
     assert widths == [["own", "50%"], ["lent", "0%"], ["free", "0%"], ["mark", ""], ["over", "50%"]]
     table = page.get_by_role("table", name="Pending workloads")
     assert "insufficient unused quota for nvidia.com/gpu" in table.inner_text()
-    assert page.get_by_text("2 pending workloads, 4 running workloads").is_visible()
+    assert page.get_by_text("Workloads: 2 pending, 4 admitted").is_visible()
+
+
+def test_the_page_of_a_dump_has_its_time_and_counts_as_other_commands_do(show):
+    scheduler, notes = start([str(EXAMPLES / "live" / "dump.yaml")])[:2]
+    assert "(1 admitted, 1 pending)" in notes[0]
+    page = show(kq.page(scheduler), scheme="dark")
+    assert page.locator("header").get_by_text(" UTC").is_visible()
+    assert page.locator(".sums").inner_text() == "Workloads: 1 pending, 1 admitted"
+    # A workload without a LocalQueue is in no ClusterQueue, and pending as well.
+    scheduler.submit({"name": "lost", "queue": "no-such-queue", "cpu": 1})
+    assert show(kq.page(scheduler)).locator(".sums").inner_text() == "Workloads: 2 pending, 1 admitted"
+
+
+def test_node_cards_include_other_pods_and_flag_a_node_above_its_capacity(show):
+    scheduler = kq.Scheduler(kq.load(EXAMPLES / "topology"))
+    scheduler.settle()
+    scheduler.apply(kq.objects.Pod.of("agent", "host-1", requests={"nvidia.com/gpu": 2}))
+    page = show(kq.page(scheduler), width=400)
+    cards = [text.split(": ", 1) for text in page.locator(".hosts summary").all_inner_texts()]
+    assert dict(cards) == {
+        "host-1": "6 of 4 GPUs used (4 by workloads, 2 by other pods), 2 above the capacity",
+        "host-2": "4 of 4 GPUs used",
+    }
+    widths = page.locator(".hosts .bar").first.locator("i").evaluate_all("all => all.map(one => one.style.width)")
+    assert widths == ["66.6667%", "33.3333%", "0%"]
 
 
 def test_the_whole_explanation_opens_with_the_keyboard_and_closes_with_escape(show):
@@ -308,6 +335,6 @@ def test_a_page_of_ten_thousand_jobs_is_small_and_draws_few_elements(large, show
     for share in (0, 0.1, 0.25, 0.5, 0.75, 0.9, 1):
         page.evaluate("t => { cluster.seek(t); document.body.getBoundingClientRect(); }", made.data.end * share)
         numbers.append(page.locator("*").count())
-        waiting.append(int(page.locator(".sums").inner_text().split()[0].replace(",", "")))
+        waiting.append(int(page.locator(".sums").inner_text().split()[1].replace(",", "")))
     assert max(waiting) > 5000
     assert max(numbers) < 5000

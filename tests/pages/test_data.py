@@ -78,6 +78,20 @@ def test_a_scheduler_is_shown_with_quota_reasons_and_explanations(teams):
     assert [data.causes[index][0] for index in about.causes] == [cause.text for cause in found.causes]
 
 
+def test_the_page_opens_on_the_flavor_and_resource_with_the_highest_utilisation(recording):
+    quotas = {"h100": {GPU: 8, "memory": "64Gi", "cpu": 8}}
+    cluster = kq.Cluster(kq.ResourceFlavor("h100"), kq.ClusterQueue.of("a", quotas))
+    scheduler = kq.Scheduler(cluster)
+    scheduler.submit({"name": "job", "queue": "a", "gpu": 5, "cpu": 7, "memory": "32Gi"})
+    scheduler.settle()
+    # All quota is free at the end of the simulation, and all of the GPUs are used for a shorter time.
+    rows = [{"queue": "a", "submit": 0, "runtime": runtime, kind: 8} for kind, runtime in ((GPU, 60), ("cpu", 90))]
+    for data in (state_data(scheduler), kq.simulate(cluster, rows).page().data):
+        assert data.cells[data.limiting].resource == "cpu"
+    data = recorded_data(Recording(recording), explained=0)
+    assert (data.cells[data.limiting].flavor, data.cells[data.limiting].resource) == ("on-demand", "cpu")
+
+
 def test_the_number_of_explanations_is_limited_to_the_first_ones_of_each_queue(large):
     data = state_data(large, explained=100)
     queues = [data.workloads.queue[int(place)] for place in data.explained]

@@ -3,6 +3,10 @@
 from __future__ import annotations
 
 import math
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
 
 NONE = "—"
 """The text for a missing value."""
@@ -197,3 +201,11 @@ def hours(resource: str, value: float | None) -> str:
     """
     size = 2**30 if resource in _OF_BYTES and value is not None else 1
     return f"{number(None if value is None else value / size)} {unit_of(resource)} h"
+
+
+def busiest(utilisation: Mapping[str, float]) -> str:
+    """Return the flavor and resource that limits the jobs: the one with the highest utilisation; empty without quota.
+
+    Headlines, charts, pages, reports, plans and advice use this rule.
+    """
+    return max(utilisation, key=lambda pair: utilisation[pair], default="")

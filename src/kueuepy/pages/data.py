@@ -14,7 +14,7 @@ from kueuepy.engine.tables import queue_table, workload_table
 from kueuepy.errors import KueueError
 from kueuepy.explain import Cause, Explanation
 from kueuepy.look.colours import OTHERS, class_of, places
-from kueuepy.look.numbers import amount, count, unit_of
+from kueuepy.look.numbers import amount, busiest, count, unit_of
 from kueuepy.objects import SECOND, Configuration, ResourceFlavor
 from kueuepy.profiles.version import describe
 from kueuepy.scheduler import Scheduler
@@ -147,6 +147,7 @@ class PageData(msgspec.Struct):
         made: The version of kueuepy that created the page.
         notes: Remarks for the reader, for example about objects that could not be read.
         cells: The flavors and resources.
+        limiting: The index of the flavor and resource that limits the workloads; the page shows this one first.
         nodes: The cohort trees, parents first.
         limits: Borrowing and lending limits.
         nominal: Nominal quota over time.
@@ -174,6 +175,7 @@ class PageData(msgspec.Struct):
     made: str
     notes: list[str] = []
     cells: list[CellData] = []
+    limiting: int = 0
     nodes: list[NodeData] = []
     limits: list[LimitData] = []
     nominal: list[SeriesData] = []
@@ -337,20 +339,36 @@ class PageBuilder:
         """Add the explanation of a workload."""
         self._explained[name] = self._causes.explained(found)
 
-    def finish(self) -> PageData:
-        """Return the complete data."""
+    def finish(self, limiting: str = "") -> PageData:
+        """Return the complete data.
+
+        Args:
+            limiting: The flavor and resource to show first; by default, the one with the highest utilisation.
+        """
         page = self.page
         named = enumerate(page.workloads.name) if self._explained else ()
         page.explained = {str(row): self._explained[name] for row, name in named if name in self._explained}
         page.cells = [CellData(*pair, units_of(pair[1]), per_unit(pair[1])) for pair in self.cells]
+        flavor, _, resource = (limiting or busiest(self._utilisation())).partition("/")
+        page.limiting = self.cells.get((flavor, resource), 0)
         page.causes, page.texts = list(self._causes), list(self.texts)
         page.shapes = [_shape_data(*shape) for shape in self._shapes]
         return page
 
+    def _utilisation(self) -> dict[str, float]:
+        """Return the fraction of the nominal quota of all nodes that is used, on average over the period."""
+        totals = {what: np.zeros(len(self.cells)) for what in ("used", "nominal")}
+        for what, total in totals.items():
+            for one in getattr(self.page, what):
+                spans = np.diff([*np.clip(one.t, 0, self.page.end), self.page.end]) if self.page.end else 1
+                total[one.c] += np.sum(spans * one.v)
+        found = totals["used"] / np.maximum(totals["nominal"], 1)
+        return dict(zip(map("/".join, self.cells), found.tolist(), strict=True))
+
 
 def _shape_data(pods: int, amounts: tuple[tuple[str, int], ...]) -> ShapeData:
     """Return requests with their text, in which cpu, memory and ephemeral storage follow all other resources."""
-    order = sorted(amounts, key=lambda pair: pair[0] in ("cpu", "memory", "ephemeral-storage"))
+    order = sorted(amounts, key=lambda pair: (pair[0] in ("cpu", "memory", "ephemeral-storage"), pair[0]))
     parts = [amount(name, value / _PER_CORE if name == "cpu" else value) for name, value in order]
     return ShapeData(", ".join([*parts, f"{count(pods)} pod{'s' * (pods != 1)}"]), dict(amounts))
 
@@ -447,7 +465,8 @@ class _State:
         rows.sort(key=itemgetter(0, 1))
         waiting = [row[2] for row in rows if row[4] == PENDING]
         found = engine.evaluations([engine.find(key) for key in waiting])
-        messages = {key: message or reason for key, (reason, message) in zip(waiting, found, strict=True)}
+        # Without a message, a workload fits and waits for another reason, which its explanation states.
+        messages = {key: message for key, (_, message) in zip(waiting, found, strict=True)}
         now = engine.now
         for queue, _, key, local, state, priority, created, reserved in rows:
             note, shape = self._about(made, key, "" if state != PENDING else messages[key])

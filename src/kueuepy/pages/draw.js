@@ -160,24 +160,25 @@ function rackList(rack) {
   }
   const top = make("ul", {className: "racks"}), lists = [top];
   rack.domains.forEach(([depth, name, nodes, capacity, outside, used], row) => {
-    const free = capacity - outside - used, amount = value => number(value / rack.per);
-    const other = outside ? `, ${amount(outside)} by other pods` : "";
-    const label = `${name}: ${amount(used)} of ${amount(capacity)} ${rack.unit} used${other}`;
+    const all = used + outside, amount = value => number(value / rack.per);
+    const other = outside ? ` (${amount(used)} by workloads, ${amount(outside)} by other pods)` : "";
+    const text = `${name}: ${amount(all)} of ${amount(capacity)} ${rack.unit} used${other}`;
+    const over = all > capacity ? [make("strong", {className: "kq-bad", text: `, ${amount(all - capacity)} above the capacity`})] : [];
     const item = make("li"), bar = make("span", {className: "bar", "aria-hidden": "true"});
-    for (const [kind, value] of [["own", used], ["other", outside], ["free", Math.max(0, free)]]) {
+    for (const [kind, value] of [["own", used], ["other", outside], ["free", Math.max(0, capacity - all)]]) {
       const part = make("i", {className: kind});
-      part.style.width = `${capacity ? Math.min(100, 100 * value / capacity) : 0}%`;
+      part.style.width = `${value && 100 * value / Math.max(all, capacity)}%`;
       bar.append(part);
     }
     if (depth < lowest) {
       const below = make("ul", {className: depth + 1 === lowest ? "hosts" : "racks"});
-      item.append(make("span", {className: "domain", text: `${label}, ${count(nodes)} node${nodes === 1 ? "" : "s"}`}), bar, below);
+      item.append(make("span", {className: "domain", text: `${text}, ${count(nodes)} node${nodes === 1 ? "" : "s"}`}, ...over), bar, below);
       lists[depth + 1] = below;
     } else {
       const mine = users.get(row) || [];
       const inside = mine.map(([workload, pods]) => make("li", {text: `${workload}: ${pods} pod${pods === 1 ? "" : "s"}`}));
       item.append(make("details", {},
-        make("summary", {}, make("span", {text: label}), bar),
+        make("summary", {}, make("span", {text}, ...over), bar),
         inside.length ? make("ul", {}, ...inside) : make("p", {text: "No workload is placed here by a topology request."})));
     }
     lists[depth].append(item);

@@ -154,7 +154,7 @@ function clusterPage(root, first) {
 
   // The duration of the state of a workload; files without times have none.
   function sinceText(i, now) {
-    return data.kind === "state" && data.zero === null && since(i, now) === 0 ? "—" : duration(since(i, now));
+    return data.kind === "state" && data.zero === null && since(i, now) === 0 ? "—" : duration(Math.round(since(i, now)));
   }
 
   function since(i, now) {
@@ -209,7 +209,7 @@ function clusterPage(root, first) {
   function reasonOf(i, now) {
     const note = data.texts[data.events.note[now.row[i]]];
     const about = explanationOf(i);
-    return note || (about && (about.message || about.headline)) || derived(i);
+    return note || (about && (about.message || (data.causes[about.causes[0]] || [about.headline])[0])) || derived(i);
   }
 
   // What the data says about a workload whose reason was not recorded.
@@ -247,7 +247,7 @@ function clusterPage(root, first) {
   const requests = ["Requests", "", ({i}) => data.shapes[data.workloads.shape[i]].text];
 
   function stateText(state) {
-    return {[RESERVED]: "has quota, waits for admission checks", [ADMITTED]: "admitted", [EVICTED]: "evicted, still holds quota"}[state];
+    return {[PENDING]: "pending", [RESERVED]: "quota reserved, waits for admission checks", [ADMITTED]: "admitted", [EVICTED]: "evicted, still holds quota"}[state];
   }
 
   // --- the dialog with the explanation of a workload
@@ -255,7 +255,7 @@ function clusterPage(root, first) {
   function explain(i, now) {
     const {workloads} = data, state = now.state[i], note = data.texts[data.events.note[now.row[i]]];
     const facts = [
-      ["State", state === PENDING ? "pending" : stateText(state)],
+      ["State", stateText(state)],
       [state === PENDING ? "Time since submission" : "In this state for", sinceText(i, now)],
       ["ClusterQueue", workloads.queue[i] < 0 ? "none" : data.nodes[workloads.queue[i]].name],
       ["LocalQueue", data.texts[workloads.local[i]]],
@@ -386,14 +386,21 @@ function clusterPage(root, first) {
 
   // --- the whole
 
+  // The number of workloads in each state, in the words of `kueuepy import`.
+  function sums(now) {
+    const totals = new Map([[PENDING, 0], [RESERVED, 0], [ADMITTED, 0], [EVICTED, 0]]);
+    for (const state of now.state) if (totals.has(state)) totals.set(state, totals.get(state) + 1);
+    const shown = [...totals].filter(([state, total]) => total || state === PENDING || state === ADMITTED);
+    return `Workloads: ${shown.map(([state, total]) => `${count(total)} ${stateText(state).split(",")[0]}`).join(", ")}`;
+  }
+
   function draw() {
     const begin = performance.now(), now = moments.states(view.t);
     drawTime();
     drawTree(now);
     drawWorkloads(now);
     drawRacks();
-    const all = data.nodes.reduce((sum, node, row) => node.parent < 0 ? [sum[0] + now.pending[row], sum[1] + now.running[row]] : sum, [0, 0]);
-    ui.sums.textContent = `${counted(all[0], "pending workload")}, ${counted(all[1], "running workload")}`;
+    ui.sums.textContent = sums(now);
     root.dataset.ms = (performance.now() - begin).toFixed(1);
     remember();
   }
@@ -403,24 +410,11 @@ function clusterPage(root, first) {
     const state = new URLSearchParams();
     if (view.t !== data.end) state.set("t", view.t.toFixed(3));
     if (view.node >= 0) state.set("node", key(data.nodes[view.node]));
-    if (view.pair !== view.first) state.set("pair", pairName(data.cells[view.pair]));
+    if (view.pair !== data.limiting) state.set("pair", pairName(data.cells[view.pair]));
     clearTimeout(ui.later); // browsers limit the number of changes of the address
     ui.later = setTimeout(() => {
       try { history.replaceState(null, "", `#${state}`); } catch { /* a frame without an address */ }
     }, 200);
-  }
-
-  // The flavor and resource that is shown first: the highest share of used quota; devices in use before cores and bytes.
-  function busiest() {
-    const sum = (series, pair) => series.reduce((total, one) => one.c === pair ? total + one.v.reduce((a, b) => Math.max(a, b), 0) : total, 0);
-    let best = 0, most = -1;
-    data.cells.forEach((pair, place) => {
-      const isDevice = !["cpu", "memory", "ephemeral-storage"].includes(pair.resource);
-      const share = Math.min(1, sum(data.used, place) / (sum(data.nominal, place) || 1));
-      const weight = share + (isDevice && share > 0 ? 0.5 : 0);
-      if (weight > most) [best, most] = [place, weight];
-    });
-    return best;
   }
 
   function recall() {
@@ -428,15 +422,14 @@ function clusterPage(root, first) {
     if (t >= 0 && t <= data.end) view.t = t;
     view.node = data.nodes.findIndex(node => key(node) === state.get("node"));
     const pair = data.cells.findIndex(one => pairName(one) === state.get("pair"));
-    view.first = busiest();
-    view.pair = pair < 0 ? view.first : pair;
+    view.pair = pair < 0 ? data.limiting : pair;
     if (view.node >= 0) view.focus = view.node;
   }
 
   function describe() {
     document.title = data.title;
     ui.title.textContent = data.title;
-    ui.source.textContent = [data.policy ? `Policy: ${data.policy} (kueuepy compare shows whether another policy is better)` : "", data.source, isPeriod() ? "" : data.zero === null ? "" : moment(0)].filter(Boolean).join(", ");
+    ui.source.textContent = [data.policy ? `Policy: ${data.policy} (kueuepy compare shows whether another policy is better)` : "", data.source, isPeriod() ? "" : data.zero === null ? "" : timeText(0)].filter(Boolean).join(", ");
     ui.pair.replaceChildren(...data.cells.map((pair, row) => make("option", {value: row, text: pairName(pair)})));
     ui.pair.value = view.pair;
     ui.unit.textContent = data.cells.length ? `Amounts in ${data.cells[view.pair].unit}` : "No quota is defined.";

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from kueuepy.errors.arguments import checked_methods
 from kueuepy.look.notebook import Sheet, repr_text
+from kueuepy.look.numbers import busiest
 from kueuepy.simulation.catalogue import COUNTS, FLEET_FIGURES, figure_text, is_shown, titled, unit_text
 from kueuepy.simulation.columns import is_resource
 from kueuepy.simulation.confidence import Scope, integrals, interval, of_runs
@@ -227,14 +228,6 @@ def _rank(name: str) -> int:
 def hours(totals: dict[str, float]) -> dict[str, float]:
     """Convert totals of amount multiplied by nanoseconds to hours; totals of zero are left out."""
     return {pair: total / unit_of(pair) / _NANO / _HOUR for pair, total in totals.items() if total}
-
-
-def busiest(utilisation: Mapping[str, float]) -> str:
-    """Return the flavor and resource that limits the jobs: the one with the highest utilisation; empty without quota.
-
-    Headlines, charts, reports, plans and advice use this rule.
-    """
-    return max(utilisation, key=lambda pair: utilisation[pair], default="")
 
 
 def kpis_of(

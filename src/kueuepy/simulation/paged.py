@@ -23,7 +23,7 @@ from kueuepy.profiles.version import describe
 from kueuepy.scheduler import Scheduler
 from kueuepy.simulation.columns import is_resource, keys_of
 from kueuepy.simulation.grouped import series_of
-from kueuepy.simulation.pictures.catalogue import colours
+from kueuepy.simulation.pictures.catalogue import colours, pair_of
 from kueuepy.simulation.recorded import Recorded, require
 from kueuepy.tables import Columns
 from kueuepy.tables.columns import exact, is_named
@@ -75,7 +75,7 @@ def result_data(
                 one.t, one.v = times, values
     _add_workloads(made, exact(result.jobs))
     _add_changes(made, result)
-    return made.finish()
+    return made.finish(pair_of(result, None) if result.totals["nominal"] else "")
 
 
 def _zero(result: Recorded) -> float | None:

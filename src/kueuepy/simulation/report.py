@@ -12,13 +12,13 @@ from kueuepy.errors.words import counted
 from kueuepy.files import write_file
 from kueuepy.look.colours import OTHERS, class_of
 from kueuepy.look.escapes import escape
-from kueuepy.look.numbers import duration, durations, hours, points, share
+from kueuepy.look.numbers import busiest, duration, durations, hours, points, share
 from kueuepy.look.page import document
 from kueuepy.simulation.catalogue import SHOWN, better_of, figure_text, label_of, part_text, unit_of
 from kueuepy.simulation.changes import decisions_of
 from kueuepy.simulation.comparison import Comparison
 from kueuepy.simulation.confidence import Effect, Effects, different_decisions
-from kueuepy.simulation.figures import Kpis, busiest
+from kueuepy.simulation.figures import Kpis
 from kueuepy.simulation.intervals import jobs_needed
 from kueuepy.simulation.pages import parts, words
 from kueuepy.simulation.pictures.catalogue import colours, in_order, pictures_in

@@ -15,10 +15,9 @@ from kueuepy.lab.exploration.grid import ALIKE, Sweep
 from kueuepy.lab.exploration.measure import Promise, promise
 from kueuepy.lab.exploration.sweep import SweepSettings, sweep
 from kueuepy.look.notebook import Sheet, repr_text
-from kueuepy.look.numbers import amount
+from kueuepy.look.numbers import amount, busiest
 from kueuepy.objects.base import whole
 from kueuepy.simulation.catalogue import figure_text, label_of, titled
-from kueuepy.simulation.figures import busiest
 from kueuepy.simulation.pages.words import plan_call
 from kueuepy.tables.columns import Framed, table_of
 

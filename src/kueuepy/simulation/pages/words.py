@@ -10,11 +10,10 @@ import numpy as np
 
 from kueuepy.errors import InvalidSpecError, KueueError
 from kueuepy.errors.words import plural, verb
-from kueuepy.look.numbers import duration, durations, hours, number, points, share
+from kueuepy.look.numbers import busiest, duration, durations, hours, number, points, share
 from kueuepy.objects import SECOND
 from kueuepy.simulation.catalogue import figure_text, hours_word, interval_text, part_text, unit_of
 from kueuepy.simulation.confidence import Effect, Effects
-from kueuepy.simulation.figures import busiest
 from kueuepy.tables.columns import unit_of as unit_of_amount
 
 if TYPE_CHECKING:

@@ -15,11 +15,10 @@ from kueuepy.errors import InvalidSpecError, StateError
 from kueuepy.errors.problems import suggestion
 from kueuepy.look.chart import Chart, alike
 from kueuepy.look.colours import MOST_NAMES, OTHERS, places
-from kueuepy.look.numbers import unit_of
+from kueuepy.look.numbers import busiest, unit_of
 from kueuepy.look.plot import draw
 from kueuepy.look.svg import Picture, picture, side_by_side
 from kueuepy.simulation.columns import is_resource
-from kueuepy.simulation.figures import busiest
 from kueuepy.simulation.grouped import sums
 from kueuepy.simulation.recorded import Recorded
 from kueuepy.tables import Categorical
