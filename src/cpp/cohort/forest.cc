@@ -11,6 +11,7 @@ NodeId Forest::Add(absl::string_view name, bool is_cluster_queue) {
   node.is_cluster_queue = is_cluster_queue;
   const NodeId id = nodes_->NextId();
   nodes_.Edit().push_back(std::move(node));
+  stale_ = true;
   return id;
 }
 
@@ -37,6 +38,7 @@ NodeId Forest::FindCohort(absl::string_view name) const {
 }
 
 void Forest::Rebuild() {
+  stale_ = false;
   RebuildChildren();
   SortByName(queues_.Edit());
   for (Node& node : nodes_.Edit()) {

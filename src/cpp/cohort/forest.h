@@ -23,8 +23,14 @@ class Forest {
   NodeId FindCohort(absl::string_view name) const;
 
   // Sets the declared parent; kNoId removes the parent. The change takes effect at the next Rebuild().
-  void SetParent(NodeId node, NodeId parent) { Edit(node).parent = parent; }
-  void SetDeclared(NodeId node, bool declared) { Edit(node).declared = declared; }
+  void SetParent(NodeId node, NodeId parent) {
+    stale_ = stale_ || At(node).parent != parent;
+    if (At(node).parent != parent) Edit(node).parent = parent;
+  }
+  void SetDeclared(NodeId node, bool declared) {
+    stale_ = stale_ || At(node).declared != declared;
+    if (At(node).declared != declared) Edit(node).declared = declared;
+  }
   // An inactive ClusterQueue stays in the forest, but scheduling cycles ignore it.
   void SetActive(NodeId node, bool active) {
     if (At(node).active != active) Edit(node).active = active;
@@ -33,6 +39,8 @@ class Forest {
   // Recomputes children, roots, cycles and the node order from the declared parents. Invalidates references
   // to the node lists that this class returns.
   void Rebuild();
+  // Returns whether a node was added, declared, undeclared or moved since the last Rebuild().
+  bool IsStale() const { return stale_; }
   // Recomputes the heights. The heights take only active ClusterQueues into account.
   void RebuildHeights();
 
@@ -95,6 +103,7 @@ class Forest {
   Shared<IdVector<NameId, NodeId>> node_of_queue_, node_of_cohort_;
   Interner<NameId> queue_names_, cohort_names_;
   Shared<std::vector<NodeId>> queues_, top_down_;
+  bool stale_ = true;
 };
 
 // Returns whether the node is below a cycle.

@@ -308,7 +308,7 @@ class Compaction {
 
   void RenumberForest(Forest& forest) {
     FieldLists::Visit(forest, [this](auto& nodes, auto& of_queue, auto& of_cohort, auto& queue_names,
-                                     auto& cohort_names, auto&, auto&) {
+                                     auto& cohort_names, auto&, auto&, bool&) {
       Permute(nodes.Edit());
       of_queue.Edit().clear();
       of_cohort.Edit().clear();

@@ -146,7 +146,8 @@ class FieldLists {
   // cohort/forest.h, quota/quota.h
   KUEUE_RECORD(Forest::Node, name, is_cluster_queue, declared, exists, active, parent, above, root, height,
                child_cohorts, child_queues, tree_queues)
-  KUEUE_RECORD(Forest, nodes, node_of_queue, node_of_cohort, queue_names, cohort_names, queues, top_down)
+  KUEUE_RECORD(Forest, nodes, node_of_queue, node_of_cohort, queue_names, cohort_names, queues, top_down,
+               stale)
   KUEUE_RECORD(Quota::Change, node, fr, before)
   static std::string NameOf(const Quota&) { return "Quota"; }
   static const char* FieldsOf(const Quota&) {

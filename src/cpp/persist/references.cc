@@ -93,26 +93,26 @@ class References : private ReferenceCheck {
     FieldLists::Visit(state_.quota, [this](const auto& forest, const auto&... rest) {
       FieldLists::Visit(forest, [this](const auto& nodes, const auto& of_queue, const auto& of_cohort,
                                        const auto& queue_names, const auto& cohort_names, const auto& queues,
-                                       const auto& top_down) {
+                                       const auto& top_down, bool stale) {
         Expect(of_queue->size() == queue_names.size(), "ClusterQueues");
         Expect(of_cohort->size() == cohort_names.size(), "Cohorts");
         for (const auto* ids : {&of_queue, &of_cohort}) ExpectAll(**ids, *nodes, "nodes");
         for (const auto* ids : {&queues, &top_down}) ExpectAll(**ids, *nodes, "nodes");
-        CheckNodes(*nodes);
+        CheckNodes(*nodes, state_.stale && stale);
       });
       CheckQuota(rest...);
     });
   }
 
   template <typename Nodes>
-  void CheckNodes(const Nodes& nodes) {
+  void CheckNodes(const Nodes& nodes, bool stale) {
     for (const auto& node : nodes) {
       Expect(InOrNone(node.parent, nodes) && InOrNone(node.root, nodes), "parents");
       for (const auto* ids : {&node.child_cohorts, &node.child_queues, &node.tree_queues}) {
         ExpectAll(*ids, nodes, "children");
       }
     }
-    if (!broken_.empty() || state_.stale) return;
+    if (!broken_.empty() || stale) return;
     for (NodeId id : nodes.Ids()) Expect(nodes[id].root == RootOf(nodes, id), "roots");
   }
 

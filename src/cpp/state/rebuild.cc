@@ -170,7 +170,7 @@ void RebuildActivity(State& state) {
 void Rebuild(State& state) {
   state.stale = false;
   RebuildQuotas(state);
-  state.forest().Rebuild();
+  if (state.forest().IsStale()) state.forest().Rebuild();  // A change of quotas keeps the trees.
   for (auto root = state.to_requeue.begin(); root != state.to_requeue.end();) {
     const bool exists = state.forest().Exists(*root) || !state.refused.empty();
     root = exists ? std::next(root) : state.to_requeue.erase(root);
