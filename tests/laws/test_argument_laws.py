@@ -31,7 +31,6 @@ MODULES = {name: name for name in ("jobs", "manifest", "objects")} | PLATFORM | 
 """By its name in `EXCEPT`, each module with public functions beside the facade."""
 EXCEPT = {
     "jobs.BaseJob": "is derived from",
-    "jobs.PodIndex": "is for classes of one's own",
     "jobs.PodSetInfo": "is for classes of one's own",
     "jobs.PodSetPath": "is for classes of one's own",
     "jobs.PodSetSource": "is for classes of one's own",

@@ -17,12 +17,10 @@ from kueuepy.jobs.registry import is_known as is_known
 from kueuepy.jobs.row import Submission as Submission, from_row
 from kueuepy.jobs.running import apply_patch, start_patch, stop_patch, suspend
 from kueuepy.jobs.template import PodSetInfo as PodSetInfo
-from kueuepy.jobs.topology import PodIndex
 
 __all__ = [
     "BaseJob",
     "Job",
-    "PodIndex",
     "PodSetPath",
     "PodSetSource",
     "adapter_for",
