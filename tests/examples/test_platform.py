@@ -181,7 +181,7 @@ def test_a_standby_takes_over(tmp_path):
     with platform(tmp_path / "j.db") as (call, process):
         key = submit(call, "first")
         with ThreadPoolExecutor(1) as waiting:
-            standby = platform(tmp_path / "j.db", options=("--wait", "5m"))
+            standby = platform(tmp_path / "j.db", options=("--wait", "365d"))
             taken = waiting.submit(standby.__enter__)
             time.sleep(0.5)
             assert not taken.done()

@@ -99,7 +99,7 @@ def test_whole_devices_in_any_form():
         ({"name": "a", "gpu": "460m"}, "nvidia.com/gpu: is 460m; it must be a whole number of devices"),
         ({"name": "a", "example.com/fpga": np.float64(1.5)}, "example.com/fpga: is 1.5; it must be a whole number"),
         ({"name": "a", "priority": True}, "priority: is True; it must be a whole number"),
-        ({"name": "a", "duration": -1}, "it must be seconds, 0 or more, or such as '1h30m'"),
+        ({"name": "a", "duration": -1}, "it must be seconds, 0 or more, or such as '1h30m' or '2d'"),
         ({"name": "a", "duration": math.inf}, "duration: is inf; it must be seconds"),
         ({"name": "a", "submit": "yesterday"}, "a string such as 2026-08-01T12:00:00Z"),
     ],

@@ -64,7 +64,7 @@ def test_a_duration_in_any_form_is_read_as_seconds(holder, given):
     assert (found, repr(found)) == (300, "300.0")
 
 
-@pytest.mark.parametrize("given", ["5 minutes", "soon", True, float("nan"), 300 * 10**9, NOON, [], 10**400])
+@pytest.mark.parametrize("given", ["5 months", "soon", True, float("nan"), 300 * 10**9, NOON, [], 10**400])
 def test_what_is_no_duration_is_refused_with_what_is_allowed(given):
     with pytest.raises(kq.errors.InvalidSpecError, match=r"^WaitForPodsReady: timeout: is .*; it must be .*seconds"):
         kq.objects.WaitForPodsReady(timeout=given)

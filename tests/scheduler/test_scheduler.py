@@ -175,7 +175,7 @@ def test_the_maximum_execution_time_applies_after_advance(team):
     scheduler = kq.Scheduler(team)
     scheduler.submit(workload("w", "team-a", maximum_execution_time_seconds=60))
     scheduler.settle()
-    scheduler.advance("2m")
+    scheduler.advance("1d")
     scheduler.settle()
     assert scheduler.workloads["status"][0] == "Deactivated"
 

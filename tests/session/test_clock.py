@@ -96,6 +96,13 @@ def test_an_equal_submission_returns_what_exists(item):
     assert scheduler.submit(item, {**ROW, "name": "new"}).existing == tuple(keys)
 
 
+@pytest.mark.parametrize(("one", "other"), [(1, "1"), (1, "1000m"), ("1Ki", "1024"), ("1Gi", "1024Mi")])
+def test_equal_amounts_in_another_notation_are_equal(one, other):
+    scheduler = kq.Scheduler(CLUSTER)
+    scheduler.submit({**ROW, "cpu": one})
+    assert scheduler.submit({**ROW, "cpu": other}).existing == ("default/a",)
+
+
 def test_a_different_one_shows_the_difference():
     scheduler = kq.Scheduler(CLUSTER)
     scheduler.submit(ROW, JOB)
@@ -103,7 +110,7 @@ def test_a_different_one_shows_the_difference():
         scheduler.submit({**ROW, "cpu": 2})
     with pytest.raises(kq.errors.DuplicateError, match=r"spec\.podSets\[0\]\.count is 1, not 3"):
         scheduler.submit({**JOB, "spec": {**JOB["spec"], "parallelism": 3}})
-    with pytest.raises(kq.errors.DuplicateError, match="name each workload once"):
+    with pytest.raises(kq.errors.DuplicateError, match=r"b\": is named twice; name each workload once"):
         scheduler.submit({**ROW, "name": "b"}, {**ROW, "name": "b"})
     assert len(scheduler.keys()) == 2
 

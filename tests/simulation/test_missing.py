@@ -9,7 +9,7 @@ import pytest
 
 import kueuepy as kq
 from kueuepy.errors import InvalidSpecError, NotFoundError
-from kueuepy.simulation.spans import parse_span
+from kueuepy.objects.times import parse_span
 from kueuepy.simulation.values import MISSING
 
 from .conftest import GPU

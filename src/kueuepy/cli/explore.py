@@ -15,9 +15,10 @@ from kueuepy.lab.exploration.estimate import risk as risk_of_eviction
 from kueuepy.lab.exploration.guarantee import guarantee as guaranteed
 from kueuepy.lab.exploration.remaining import Arrivals
 from kueuepy.objects import SECOND
+from kueuepy.objects.times import parse_span
 from kueuepy.simulation.load import cluster_of as make_cluster
 from kueuepy.simulation.model import Edit
-from kueuepy.simulation.spans import parse_span, span
+from kueuepy.simulation.spans import span
 from kueuepy.simulation.table import Jobs
 
 # Arrivals after a week rarely delay a workload that waits now, and each takes time to simulate.

@@ -24,6 +24,7 @@ from kueuepy.engine.facts import (
 )
 from kueuepy.errors.words import counted
 from kueuepy.explain import placewords
+from kueuepy.objects.times import LONGEST
 
 # Descriptions of the result for a flavor, in the present tense (now) and in the past tense (at admission).
 _MODES = {
@@ -89,6 +90,11 @@ def amount(resource: str, value: int | None) -> str:
     return "no limit" if value is None else Quantity.format(resource, value)
 
 
+def requested(resource: str, value: int | None) -> str:
+    """Format a request or usage as Kueue does; `None` is the largest number of 64 bits, to which it clamps."""
+    return f"at least {Quantity.format(resource, LONGEST)}" if value is None else amount(resource, value)
+
+
 def flavor(facts: FlavorView, *, uncovered: bool = False) -> str:
     """Describe the result for a flavor; `uncovered` means that the queue does not cover a resource of the pod set."""
     if facts["ineligible"]:
@@ -105,7 +111,7 @@ def flavor(facts: FlavorView, *, uncovered: bool = False) -> str:
 def no_preemption(facts: CellView, *, fair: bool) -> str:
     """Explain why preemption is not considered for a resource."""
     own, resource = facts["path"][0], facts["resource"]
-    asked, nominal = amount(resource, facts["asked"]), amount(resource, own["nominal"])
+    asked, nominal = requested(resource, facts["asked"]), amount(resource, own["nominal"])
     policy = "reclaimWithinCohort" if fair else "borrowWithinCohort"
     return (
         f"preemption is not considered: {asked} exceeds the nominalQuota of {own['name']}, {nominal}, so the request "
@@ -115,7 +121,7 @@ def no_preemption(facts: CellView, *, fair: bool) -> str:
 
 def pod_set(facts: PodSetView, most: int = 0) -> str:
     """Describe a pod set and its total requests; `most` is the number of pods in its Workload."""
-    asked = ", ".join(f"{name} {amount(name, value)}" for name, value in sorted(facts["requests"].items()))
+    asked = ", ".join(f"{name} {requested(name, value)}" for name, value in sorted(facts["requests"].items()))
     pods = f"{facts['count']} of {counted(most, 'pod')}" if facts["count"] < most else counted(facts["count"], "pod")
     return f"pod set {facts['name']}, {pods}: {asked}"
 
@@ -128,8 +134,8 @@ def is_impossible(facts: CellView) -> bool:
 def need(facts: CellView) -> str:
     """Compare the request of a resource with the available amount."""
     resource = facts["resource"]
-    earlier = f" ({amount(resource, facts['before'])} of them for other pod sets)" if number(facts["before"]) else ""
-    asked = f"{resource}: requests {amount(resource, facts['asked'])}{earlier}"
+    earlier = f" ({requested(resource, facts['before'])} of them for other pod sets)" if number(facts["before"]) else ""
+    asked = f"{resource}: requests {requested(resource, facts['asked'])}{earlier}"
     if is_impossible(facts):
         return f"{asked}, but at most {amount(resource, facts['potential'])} can ever be available"
     available = amount(resource, facts["available"])
@@ -137,7 +143,7 @@ def need(facts: CellView) -> str:
         return f"{asked}, {available} available"
     over = less(facts["missing"], facts["asked"])
     beyond = f", including {amount(resource, over)} used beyond quota" if number(over) > 0 else ""
-    return f"{asked}, {available} available: {amount(resource, facts['missing'])} short{beyond}"
+    return f"{asked}, {available} available: {requested(resource, facts['missing'])} short{beyond}"
 
 
 def node(facts: NodeView, of: CellView, *, binds: bool = False) -> str:
@@ -167,7 +173,7 @@ def _left(resource: str, free: Amount) -> str:
 
 def holder(facts: QuotaUserView, resource: str) -> str:
     """Describe the amounts that another queue of the tree uses, borrows and lends."""
-    parts = [f"uses {amount(resource, facts['usage'])} of its {amount(resource, facts['nominal'])}"]
+    parts = [f"uses {requested(resource, facts['usage'])} of its {amount(resource, facts['nominal'])}"]
     parts.append(f"borrows {amount(resource, facts['borrowed'])}")
     parts.append(f"lends {amount(resource, facts['lends'])}")
     return f"{facts['kind']} {facts['name']}: {', '.join(parts)}"
@@ -245,7 +251,7 @@ def release(workload: str, seconds: float) -> str:
 def fewer_pods(facts: PodSetView, least: int) -> str:
     """Explain that not even the minimum number of pods fits."""
     asked = ", ".join(
-        f"{name} {amount(name, None if value is None else value // facts['count'] * least)}"
+        f"{name} {requested(name, None if value is None else value // facts['count'] * least)}"
         for name, value in sorted(facts["requests"].items())
     )
     pods = f"{counted(facts['count'], 'pod')} of pod set {facts['name']}"
@@ -302,18 +308,18 @@ def _eligible(why: RefusalView) -> str:
 def _more(facts: CellView) -> str:
     resource = facts["resource"]
     if is_impossible(facts):
-        most, asked = amount(resource, facts["potential"]), amount(resource, facts["asked"])
+        most, asked = amount(resource, facts["potential"]), requested(resource, facts["asked"])
         return f"quotas and limits allowed {asked} {resource}; now they allow at most {most}"
     needed = facts["missing"]
     short = facts["shortages"]
     if not short:
-        return f"{amount(resource, needed)} {resource} became free in {facts['where']}"
+        return f"{requested(resource, needed)} {resource} became free in {facts['where']}"
     first, *others = short
     grown = [
         f"its {first.limit} increased by {'that amount' if first.amount == needed else amount(resource, first.amount)}"
     ]
     grown += [f"the {limit} of {name} by {amount(resource, by)}" for name, limit, by in others]
-    return f"{amount(resource, needed)} {resource} became free in {first.node}, or {' and '.join(grown)}"
+    return f"{requested(resource, needed)} {resource} became free in {first.node}, or {' and '.join(grown)}"
 
 
 def preemption(facts: FactsView) -> str:
@@ -402,7 +408,7 @@ def share(facts: ShareView) -> str:
 def held(facts: CellView, borrowed: int | None) -> str:
     """Describe the quota that a workload holds in a flavor, and the amount of this flavor that its queue borrows."""
     resource = facts["resource"]
-    text = f"{resource} {amount(resource, facts['asked'])} of flavor {facts['flavor']}"
+    text = f"{resource} {requested(resource, facts['asked'])} of flavor {facts['flavor']}"
     return (
         f"{text}; its queue borrows {amount(resource, borrowed)}"
         if number(borrowed)

@@ -20,7 +20,7 @@ from kueuepy.errors import InvalidSpecError
 from kueuepy.errors.arguments import briefly
 
 Duration: TypeAlias = float | str | timedelta
-"""Seconds, a string such as `"2h"` or `"1m30s"`, or a timedelta."""
+"""Seconds, a string such as `"1m30s"` or `"2d"`, or a timedelta."""
 
 TimeLike: TypeAlias = float | str | datetime
 """Seconds since the Unix epoch, a string such as `"2026-08-01T12:00:00Z"`, or a datetime with a time zone."""
@@ -48,6 +48,19 @@ _UNITS = {
 _PART = re.compile(r"(\d+(?:\.\d*)?|\.\d+)(ns|us|µs|μs|ms|s|m|h)", re.ASCII)
 _DURATION = re.compile(rf"[-+]?(?:0|(?:{_PART.pattern})+)", re.ASCII)
 _LONGEST = 40
+_LONGEST_SPAN = 64
+_DAY_UNITS = {"w": 604800, "d": 86400}
+NUMBER = re.compile(r"[-+]?(?:\d+(?:\.\d*)?|\.\d+)(?:[eE][-+]?\d+)?", re.ASCII)
+_SLURM = re.compile(
+    r"(?:(\d{1,9})-(\d{1,2})(?::(\d{1,2})(?::(\d{1,2}))?)?|(\d{1,9}):(\d\d):(\d\d))(\.\d{1,9})?", re.ASCII
+)
+_PANDAS = re.compile(r"(\d{1,9}) days?(?: \+?(\d{1,2}):(\d\d):(\d\d)(\.\d{1,9})?)?", re.ASCII)
+_WORD = re.compile(
+    r"(?<=[\d.])\s*(weeks?|days?|hours?|hrs?|minutes?|mins?|seconds?|secs?)(?![a-z]),?", re.ASCII | re.IGNORECASE
+)
+# A duration in ISO 8601, without years and months, which have no fixed length.
+_ISO = re.compile(r"P((?:[\d.]+W)?(?:[\d.]+D)?)(?:T((?:[\d.]+H)?(?:[\d.]+M)?(?:[\d.]+S)?))?", re.ASCII)
+_SIXTY = 60
 _MOST_YEARS = 293
 
 
@@ -132,16 +145,11 @@ def duration_ns(value: Any, where: str = "duration", *, signed: bool = False) ->
         InvalidSpecError: The value is not a duration, is negative, or does not fit into a signed 64-bit number of
             nanoseconds.
     """
-    if type(value) is Seconds:
-        found: int | None = value.value
-    elif numpy_kind(value) in ("M", "m"):
-        found = numpy_ns(value) if numpy_kind(value) == "m" else None
-    elif isinstance(value, timedelta):
-        found = timedelta_ns(value)
-    else:
-        found = parse_duration(value) if isinstance(value, str) else _seconds_ns(value)
+    found = parse_span(value)
     if found is None or (found < 0 and not signed):
-        raise InvalidSpecError(f"{where}: is {briefly(value)}; it must be seconds, 0 or more, or such as '1h30m'")
+        raise InvalidSpecError(
+            f"{where}: is {briefly(value)}; it must be seconds, 0 or more, or such as '1h30m' or '2d'"
+        )
     if abs(found) > LONGEST:
         raise InvalidSpecError(
             f"{where}: is {briefly(value)}; it must be {LONGEST // SECOND} seconds at most, some 292 years"
@@ -354,12 +362,18 @@ def numpy_kind(value: Any) -> str:
 
 
 def numpy_ns(value: Any) -> int | None:
-    """Convert a NumPy time or duration to nanoseconds; `None` if it is NaT or does not fit into 64 bits."""
+    """Convert a NumPy time or duration to nanoseconds; any number beyond 64 bits if it does not fit into them.
+
+    NaT, and durations without a unit or in months or years, which have no fixed length, are `None`.
+    """
     kind = numpy_kind(value)
+    if value != value or value.dtype.name in ("timedelta64", "timedelta64[M]", "timedelta64[Y]"):  # noqa: PLR0124 - NaT
+        return None
     # In this order: since NumPy 2.5, a conversion that exceeds 64 bits is an error.
     for unit, most in (("Y", _MOST_YEARS), ("s", LONGEST // SECOND)):
-        if abs(int(value.astype(f"{kind}8[{unit}]").astype("i8"))) > most:
-            return None
+        found = int(value.astype(f"{kind}8[{unit}]").astype("i8"))
+        if abs(found) > most:
+            return 2 * LONGEST if found > 0 else -2 * LONGEST
     return int(value.astype(f"{kind}8[ns]").astype("i8"))
 
 
@@ -427,6 +441,94 @@ def parse_duration(text: str) -> int | None:
         return None
     total = sum(_nanoseconds(amount, _UNITS[unit]) for amount, unit in _PART.findall(text))
     return -total if text[0] == "-" else total
+
+
+def parse_span(value: Any) -> int | None:
+    """Convert a duration of kueuepy's own to nanoseconds; Kueue's manifests have Go's notation (`parse_duration`).
+
+    The function accepts numbers of seconds, `1h30m`, `7d`, `2 hours`, `150 min`, `PT2H30M`, Slurm's `01:00:00` and
+    `1-00:00:00`, and timedeltas.
+
+    >>> parse_span("1d12h"), parse_span("1-12:00:00")
+    (129600000000000, 129600000000000)
+
+    Returns:
+        Nanoseconds, which may be negative or exceed 64 bits; `None` if the value is not a duration.
+    """
+    if isinstance(value, str):
+        return _span_of_text(value)
+    if type(value) is Seconds:
+        return value.value
+    if numpy_kind(value) == "m":
+        return numpy_ns(value)
+    if not isinstance(value, timedelta):
+        return _seconds_ns(value)
+    try:
+        return timedelta_ns(value)
+    except (OverflowError, ValueError):  # a pandas Timedelta beyond its range
+        return None
+
+
+def _span_of_text(given: str) -> int | None:
+    text = given.strip()
+    # No time needs more, and Python takes quadratic time for numbers of many digits.
+    if len(text) > _LONGEST_SPAN:
+        return None
+    clock = _clock_span(text)
+    if clock is not None:
+        return clock
+    text, total = _in_go_units(text), 0
+    for unit, seconds in _DAY_UNITS.items():
+        amount, found, rest = text.partition(unit)
+        if found:
+            days = _seconds(amount)
+            if days is None or (part := _seconds_ns(days * seconds)) is None:
+                return None
+            total, text = total + part, rest
+    if not text:
+        return total if given.strip() else None
+    # After days or weeks, a number without a unit would be ambiguous.
+    exact = None if total else _seconds(text)
+    if exact is not None:
+        return _seconds_ns(exact)
+    parsed = parse_duration(text)
+    return None if parsed is None else total + parsed
+
+
+def _in_go_units(text: str) -> str:
+    """Return a time span with the units of `parse_duration`: `2 hours`, `150 min` and `PT2H30M` as well.
+
+    >>> _in_go_units("2 hours, 30 min"), _in_go_units("P1DT2H")
+    ('2h30m', '1d2h')
+    """
+    if iso := _ISO.fullmatch(text):
+        date, clock = iso.groups()
+        return (date + (clock or "")).lower() or text
+    return _WORD.sub(lambda found: found[1][0].lower(), text).replace(" ", "")
+
+
+def _seconds(text: str) -> float | None:
+    """Convert a string to a number; `nan`, `inf` and non-ASCII digits are not accepted."""
+    return float(text) if NUMBER.fullmatch(text) else None
+
+
+def _clock_span(text: str) -> int | None:
+    """Convert Slurm's `[days-]hours[:minutes[:seconds]]` or pandas' `1 days 02:00:00` to nanoseconds."""
+    found = _SLURM.fullmatch(text)
+    if found is not None:
+        days, *own = found.group(1), *(found.group(2, 3, 4) if found.group(1) else found.group(5, 6, 7))
+        fraction = found.group(8)
+    else:
+        found = _PANDAS.fullmatch(text)
+        if found is None:
+            return None
+        days, *own, fraction = found.groups()
+    hours, minutes, seconds = (int(part or 0) for part in own)
+    if minutes >= _SIXTY or seconds >= _SIXTY:
+        return None
+    whole = ((int(days or 0) * 24 + hours) * 60 + minutes) * 60 + seconds
+    # As text: a float of the fraction would not be exact.
+    return whole * SECOND + int((fraction or ".0")[1:].ljust(9, "0"))
 
 
 def _nanoseconds(amount: str, unit: int) -> int:

@@ -15,6 +15,7 @@ from kueuepy.errors.kinds import not_copied
 from kueuepy.errors.problems import Path, path_text, shown
 from kueuepy.manifest import ManifestError, check, validate_update
 from kueuepy.manifest.convert import to_dict
+from kueuepy.manifest.validation.update import plain
 from kueuepy.objects import SECOND, AdmissionCheck, Object, Workload
 from kueuepy.objects.times import Timestamp, later
 from kueuepy.session import calls
@@ -88,7 +89,7 @@ def take_all(session: Session, new: Iterable[SubmittedWorkload], changed: Sequen
         key = one.workload.key
         if key in submitted:
             with one.written():
-                raise DuplicateError(f'Workload "{key}": exists already; name each workload once')
+                raise DuplicateError(f'Workload "{key}": is named twice; name each workload once')
         if (found := find(key)) >= 0:
             with one.written():
                 _expect_equal(session.state.live(found), one, _stored(session.state, one.workload))
@@ -115,21 +116,23 @@ def _expect_equal(known: Workload, one: SubmittedWorkload, stored: Workload) -> 
         creation_timestamp=created or known.creation_timestamp,
         status=stored.status or known.status,
     )
-    if again != known:
+    if again == known:
+        return
+    old, new = to_dict(known), to_dict(again)
+    if paths := list(_between(plain("Workload", old), plain("Workload", new))):
         parts = [
-            f"{path_text(path)} is {shown(a)}, not {shown(b)}"
-            for path, a, b in _between(to_dict(known), to_dict(again))
+            f"{path_text(path)} is {shown(_at(old, path))}, not {shown(_at(new, path))}" for path in paths[:_SHOWN]
         ]
         error = DuplicateError(
-            f'Workload "{known.key}": exists already, and differs: {"; ".join(parts[:_SHOWN])}; '
-            "delete it first, or apply a change"
+            f'Workload "{known.key}": exists already, and differs: {"; ".join(parts)}; '
+            "delete it first, or choose another name"
         )
         error.about = known.key
         raise error
 
 
-def _between(old: Any, new: Any, path: Path = ()) -> Iterator[tuple[Path, Any, Any]]:
-    """Yield the fields in which two manifests differ, with both values."""
+def _between(old: Any, new: Any, path: Path = ()) -> Iterator[Path]:
+    """Yield the paths of the fields in which two manifests differ."""
     if isinstance(old, dict) and isinstance(new, dict):
         for key in {**old, **new}:
             yield from _between(old.get(key), new.get(key), (*path, key))
@@ -137,7 +140,15 @@ def _between(old: Any, new: Any, path: Path = ()) -> Iterator[tuple[Path, Any, A
         for position, pair in enumerate(zip(old, new, strict=True)):
             yield from _between(*pair, (*path, position))
     elif old != new:
-        yield path, old, new
+        yield path
+
+
+def _at(manifest: Any, path: Path) -> Any:
+    """Return the value of a field; `None` if a manifest has no such field."""
+    for step in path:
+        if manifest is not None:
+            manifest = manifest.get(step) if isinstance(manifest, dict) else manifest[int(step)]
+    return manifest
 
 
 def take(session: Session, one: SubmittedWorkload) -> None:

@@ -17,8 +17,8 @@ from kueuepy.errors import InvalidSpecError, KueueError
 from kueuepy.errors.arguments import briefly
 from kueuepy.errors.libraries import imported
 from kueuepy.objects import SECOND
-from kueuepy.objects.times import LONGEST
-from kueuepy.simulation.spans import MOST, NUMBER, exact_ns, is_naive, parse_span, parse_timestamp, shown, timestamps
+from kueuepy.objects.times import LONGEST, NUMBER, parse_span
+from kueuepy.simulation.spans import MOST, exact_ns, is_naive, parse_timestamp, shown, timestamps
 from kueuepy.tables import Categorical, Columns
 from kueuepy.tables.columns import concatenated, from_arrow
 

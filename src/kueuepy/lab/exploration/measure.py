@@ -21,11 +21,11 @@ from kueuepy.look.notebook import Sheet
 from kueuepy.manifest.text.limits import Limits
 from kueuepy.manifest.text.sources import items
 from kueuepy.objects import SECOND
+from kueuepy.objects.times import parse_span
 from kueuepy.simulation.catalogue import FIGURES, FLEET_FIGURES, unit_of
 from kueuepy.simulation.figures import Kpis
 from kueuepy.simulation.measures import job_figures, percentile
 from kueuepy.simulation.result import Result
-from kueuepy.simulation.spans import parse_span
 from kueuepy.tables import Categorical, Columns
 from kueuepy.tables.columns import Framed, table_of
 

@@ -49,7 +49,7 @@ def same_status(field: str, one: Any, other: Any) -> bool:
 
 
 def plain(kind: str, value: Any, *path: str) -> Any:
-    """Normalize a v1beta2 object or the value of a field: remove empty values, and make quantities canonical."""
+    """Normalize a v1beta2 object or the value of a field: remove empty values, and parse quantities."""
     schema = schema_of(kind, "v1beta2")
     assert schema is not None
     for step in path:
@@ -81,9 +81,9 @@ def _is_absent(schema: Schema, name: str, value: Any) -> bool:
     return bool(value == default or (name in _ZEROES and not value))
 
 
-def _amount(value: int | str) -> str:
+def _amount(value: int | str) -> Quantity | str:
     try:
-        return str(Quantity(str(value)))
+        return Quantity(value)
     except ValueError:  # the name of a port instead of its number
         return str(value)
 
