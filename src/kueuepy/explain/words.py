@@ -155,7 +155,7 @@ def node(facts: NodeView, of: CellView, *, binds: bool = False) -> str:
 
     is_queue = facts["kind"] == "ClusterQueue"
     quota = f"nominal {text('nominal')}" if is_queue else f"subtree quota {text('subtree')}"
-    parts = [quota, f"used {text('usage')}"]
+    parts = [quota, f"used {requested(resource, facts['usage'])}"]
     if facts["borrowing_limit"] is not None:
         parts.append(f"borrowingLimit {text('borrowing_limit')}")
     if facts["lending_limit"] is not None:
