@@ -374,7 +374,7 @@ def test_an_unknown_patch_release_is_refused_and_a_known_one_is_noted(files, cap
     assert main(["check", path, "--kueue-version", "v0.18.99"]) == 1
     assert "a patch up to one of v0.15.8" in capsys.readouterr().err
     assert main(["check", path, "--kueue-version", "v0.18.4", "--fail-on", "never"]) == 0
-    assert "v0.18.4 is treated as v0.18.6, without the rules that changed since" in capsys.readouterr().err
+    assert "L20: Configuration: version: v0.18.4 is decided as v0.18.6, without the rules" in capsys.readouterr().out
 
 
 @pytest.mark.parametrize("field", ["preemption", "flavor_fungibility", "namespace_selector", "fair_sharing"])

@@ -134,7 +134,7 @@ def test_the_release_and_the_flags_of_the_manager_count(cluster):
     container["args"].append("--feature-gates=PartialAdmission=false,LendingLimit=true")
     cluster.once.append(("/deployments", Answer(200, json.dumps(deployment))))
     found = kq.load("cluster:", strict=False, names=False)
-    assert found.configuration.version == "v0.18"
+    assert found.configuration.version == "v0.18.2"
     assert dict(found.configuration.feature_gates)["PartialAdmission"] is False
     assert tuple(found.configuration.frameworks) == ("batch/job",)
 

@@ -30,7 +30,15 @@ def reason_of(scheduler):
 
 @pytest.mark.parametrize("named", ["v0.17", "0.17", "v0.17.2", "v0.17.8"])
 def test_a_patch_release_uses_the_profile_of_its_minor_release(named):
-    assert cluster(named).configuration.version == "v0.17"
+    found = cluster(named).configuration
+    assert (found.release.name, found.rules) == ("v0.17", cluster("v0.17").configuration.rules)
+
+
+def test_an_older_patch_release_is_not_modelled_where_its_rules_differ():
+    left_out = kq.fidelity("v0.17.2").left_out["v0.17.2"]
+    assert left_out.startswith("is decided as v0.17.8, without the rules that changed since: label_keys_of_whole_group")
+    assert kq.Scheduler(cluster("0.17.2")).not_modelled == (f"Configuration: version: v0.17.2 {left_out}",)
+    assert kq.Scheduler(cluster("v0.17.8")).not_modelled == ()
 
 
 @pytest.mark.parametrize("named", ["v0.14", "v1.0", "latest", "", 18])
@@ -89,7 +97,7 @@ def test_the_release_of_a_dump_is_read_from_the_manager_image():
         spec = {"template": {"spec": {"containers": [{"name": "manager", "image": image}]}}}
         return {"apiVersion": "apps/v1", "kind": "Deployment", "metadata": {"name": "m"}, "spec": spec}
 
-    assert import_cluster([manager("registry.k8s.io/kueue/kueue:v0.17.3")]).kueue_version == "v0.17"
+    assert import_cluster([manager("registry.k8s.io/kueue/kueue:v0.17.3")]).kueue_version == "v0.17.3"
     assert import_cluster([manager("registry.k8s.io/kueue/kueue:v0.9.0")]).kueue_version == ""
     assert import_cluster([manager("example.com/other:v0.17.3")]).kueue_version == ""
 

@@ -108,9 +108,11 @@ def test_a_patch_release_is_told_apart_from_the_one_whose_profile_is_used(tmp_pa
     path.write_text("queue,submit,runtime,cpu\n", "utf-8")
     arguments = ["upgrade", LENDING, "--jobs", str(path)]
 
-    assert main([*arguments, "--from", "v0.18.4", "--to", "v0.18.6"]) == 4
-    out = capsys.readouterr().out
-    assert out.startswith("not modelled: v0.18.4 is treated as v0.18.6, without the rules that changed since: ")
-    assert "flavors_without_candidates_compete (v0.18.5)" in out
-    assert out.count("is treated as") == 1
+    assert main([*arguments, "--from", "v0.18.4", "--to", "v0.18.6"]) == 1
+    told = "v0.18.4 is decided as v0.18.6, without the rules that changed since: flavors_without_candidates_compete"
+    assert f"v0.18.4 and v0.18.6: have one profile, so their decisions would not differ: {told}" in " ".join(
+        capsys.readouterr().err.split()
+    )
+    assert main([*arguments, "--from", "v0.18.4", "--to", "v0.19"]) == 4
+    assert capsys.readouterr().out.startswith(f"not modelled: Configuration: version: {told} (v0.18.5)")
     assert main([*arguments, "--from", "v0.17", "--to", "v0.18"]) == 0

@@ -9,11 +9,10 @@ import msgspec
 from kueuepy._core import Quantity
 from kueuepy.cli.describe import jobs_of, rows_table, tables_in
 from kueuepy.cli.logs import Log
-from kueuepy.cli.options import Positive, Reading, of_patches, paths
+from kueuepy.cli.options import Positive, Reading, paths
 from kueuepy.cli.output import announce, as_data, counting, print_answer, print_json, say
 from kueuepy.cluster import Cluster
 from kueuepy.cluster.early import OLDEST, is_early
-from kueuepy.cluster.unmodelled import not_modelled
 from kueuepy.errors.problems import ManifestError
 from kueuepy.errors.words import counted, verb
 from kueuepy.lab.upgrade import Upgrade, compare_versions
@@ -143,10 +142,10 @@ def upgrade(
     if given is not None:
         manifest = msgspec.structs.replace(manifest, workloads=(), jobs=())
     cluster = Cluster.from_manifest(manifest, names=False)
-    announce([*of_patches(from_), *of_patches(to), *not_modelled(cluster)])
     read = reading_changes(manifest, objects, from_, to, lenient=not is_strict)
     with jobs_of(jobs or tables) as items, counting("jobs done") as show:
         found = compare_versions(cluster, items if given is None else [given], from_, to, progress=show)
+    announce(text for result in found.comparison.results.values() for text in result.not_modelled)
     if json:
         print_json(_upgrade_data(found, read))
     else:

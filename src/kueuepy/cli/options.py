@@ -46,7 +46,6 @@ from msgspec import Meta
 
 from kueuepy.cli.output import UsageError, announce, progress, say, say_notes
 from kueuepy.cluster import Cluster
-from kueuepy.cluster.early import is_early
 from kueuepy.cluster.unmodelled import not_modelled
 from kueuepy.errors import InvalidSpecError, NotFoundError
 from kueuepy.errors.problems import shown
@@ -55,7 +54,6 @@ from kueuepy.manifest import Manifest, load
 from kueuepy.manifest.text.sources import CLUSTER, One, is_live, live_parts, opened
 from kueuepy.objects import SECOND
 from kueuepy.platform.importer.importing import has_state
-from kueuepy.profiles import ended_since, release_of
 from kueuepy.simulation.spans import span
 
 Count: TypeAlias = Annotated[int, Meta(ge=0)]
@@ -85,14 +83,6 @@ def seconds_of(stop_after: str | None) -> float | None:
     return None if stop_after is None else span("--stop-after", stop_after) / SECOND
 
 
-def of_patches(version: str) -> list[str]:
-    """Return a note if rules changed between a version and the patch release whose profile is used for it."""
-    if is_early(version) or not (since := ended_since(version)):
-        return []
-    newest = release_of(version).newest
-    return [f"{version} is treated as {newest}, without the rules that changed since: {', '.join(since)}"]
-
-
 class Reading(msgspec.Struct, frozen=True):
     """How to read the objects of a cluster: a group of options."""
 
@@ -114,7 +104,6 @@ class Reading(msgspec.Struct, frozen=True):
             live = live_parts(source)
             strict = not (self.lenient or live)
             found = load(source, strict=strict, namespace=namespace, version=self.kueue_version)
-        say_notes(of_patches(self.kueue_version) if self.kueue_version is not None else ())
         say_notes(note for one in live for note in one.notes)
         if files and found.is_empty:
             raise InvalidSpecError(f"{', '.join(files)}: nothing to read; there must be at least one object")

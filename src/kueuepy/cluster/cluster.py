@@ -18,7 +18,7 @@ from kueuepy.manifest import dump as dump_manifest
 from kueuepy.manifest import load as load_manifest
 from kueuepy.manifest.manifest import FIELD_OF
 from kueuepy.manifest.text.sources import Source
-from kueuepy.profiles import release_of
+from kueuepy.profiles import version_of
 
 T = TypeVar("T", bound=api.Object)
 _LIMITS = Limits()
@@ -391,7 +391,7 @@ def of_release(configuration: api.Configuration, version: str) -> api.Configurat
     Raises:
         InvalidSpecError: The release is unknown.
     """
-    return msgspec.structs.replace(configuration, version=release_of(version).name)
+    return msgspec.structs.replace(configuration, version=version_of(version))
 
 
 @checked

@@ -9,7 +9,7 @@ from kueuepy.errors.problems import Path, path_text
 from kueuepy.manifest.schema.classes import schema_of_class
 from kueuepy.manifest.schema.table import Schema, custom_resources
 from kueuepy.objects import ClusterQueue, Cohort, Configuration
-from kueuepy.profiles import DEFAULTS
+from kueuepy.profiles import DEFAULTS, of_patch
 from kueuepy.profiles.gates import COVERAGE, Coverage
 
 PREEMPTION_CONFIG = "kueue.x-k8s.io/preemption-config-name"
@@ -100,6 +100,8 @@ def unmodelled(
     A field of an alpha feature is included unless the Configuration turns off the feature gate explicitly.
     """
     configuration = configuration or Configuration()
+    if difference := of_patch(configuration.version):
+        yield Unmodelled(None, ("version",), f"{configuration.version} {difference}")
     defaults = DEFAULTS[configuration.release]
     for name, on in configuration.feature_gates.items():
         if name in COVERAGE and COVERAGE[name].effect == "not modelled" and on != defaults.get(name, on):

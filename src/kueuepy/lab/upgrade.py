@@ -8,8 +8,9 @@ import msgspec
 
 from kueuepy.cluster import Cluster
 from kueuepy.cluster.early import EARLY, EARLY_RULES, OLDEST, EarlyRule, as_then, early_rules, is_early
+from kueuepy.errors import InvalidSpecError
 from kueuepy.errors.arguments import checked
-from kueuepy.profiles import DEFAULTS, LOCKED, RULES, Release, Rule, effective, release_of
+from kueuepy.profiles import DEFAULTS, LOCKED, RULES, Release, Rule, effective, of_patch, release_of, version_of
 from kueuepy.profiles.gates import COVERAGE
 from kueuepy.simulation.changes import DecisionChange
 from kueuepy.simulation.comparison import Comparison, compare
@@ -124,7 +125,8 @@ def compare_versions(
         The decisions that differ, the rules and gates that differ, and both simulations.
 
     Raises:
-        InvalidSpecError: A release is unknown, or a job is invalid.
+        InvalidSpecError: A release is unknown, a job is invalid, or the releases are different patches that kueuepy
+            decides with one profile.
 
     Example:
         >>> from kueuepy import ClusterQueue, ResourceFlavor
@@ -135,13 +137,18 @@ def compare_versions(
         ((), 'flavorless_quota_needs_all_checks')
     """
     first, second = _release(before), _release(after)
-    name, later = (version if is_early(version) else _release(version).name for version in (before, after))
+    name, later = (version if is_early(version) else version_of(version) for version in (before, after))
+    patches = [version for version in (before, after) if not is_early(version) and of_patch(version)]
+    if first == second and patches:
+        why = f"{version_of(patches[0])} {of_patch(patches[0])}"
+        raise InvalidSpecError(f"{before} and {after}: have one profile, so their decisions would not differ: {why}")
     earlier, ended = (early_rules(version) if is_early(version) else () for version in (before, after))
     early = tuple(rule for rule in EARLY_RULES if (rule in earlier) != (rule in ended))
     # The jobs are simulated many times, and an iterator would be empty after the first.
     items = list(jobs)
     then, wanted = (as_then(cluster, version) if is_early(version) else cluster for version in (before, after))
-    old, new = _under(then, first, {}), _under(wanted, second, {})
+    old = _under(then, first, {}, version=first.name if is_early(before) else name)
+    new = _under(wanted, second, {}, version=second.name if is_early(after) else later)
     comparison = compare(old, new, items, names=(name, later), progress=progress)
     causes: dict[tuple[float, str], list[str]] = {}
     # Without a difference, there is no cause to search for, and each cause costs a simulation.
@@ -224,6 +231,7 @@ def _under(
     release: Release,
     gates: dict[str, bool],
     *,
+    version: str | None = None,
     left_out: tuple[str, ...] = (),
     added: tuple[str, ...] = (),
 ) -> Cluster:
@@ -231,6 +239,10 @@ def _under(
     own = cluster.configuration
     kept = {name: on for name, on in own.feature_gates.items() if name in DEFAULTS[release]}
     configuration = msgspec.structs.replace(
-        own, version=release.name, feature_gates={**kept, **gates}, rules_left_out=left_out, rules_added=added
+        own,
+        version=version or release.name,
+        feature_gates={**kept, **gates},
+        rules_left_out=left_out,
+        rules_added=added,
     )
     return Cluster.from_manifest(msgspec.structs.replace(cluster.written, configuration=configuration), names=False)

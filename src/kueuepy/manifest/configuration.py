@@ -21,7 +21,7 @@ from kueuepy.manifest.schema.table import ANY, FLAG, STRING, Schema, with_fields
 from kueuepy.objects import Configuration, LabelSelector, LabelSelectorRequirement, Resources
 from kueuepy.objects.namespace import NAMESPACE_NAME_LABEL
 from kueuepy.objects.times import parse_duration
-from kueuepy.profiles import RELEASES, Release
+from kueuepy.profiles import DEVELOPMENT, release_of
 
 CONFIG_GROUP = "config.kueue.x-k8s.io"
 _OWN_NAMESPACE = "kueue-system"
@@ -54,7 +54,7 @@ def _schema() -> Schema:
 
 
 def read_configuration(
-    doc: dict[str, Any], findings: Findings, release: Release = RELEASES[-1]
+    doc: dict[str, Any], findings: Findings, of_release: str = DEVELOPMENT
 ) -> tuple[Configuration, str] | None:
     """Read a Configuration, with the defaults of a given Kueue release.
 
@@ -73,14 +73,14 @@ def read_configuration(
         return None
     namespace = doc.get("namespace") or _OWN_NAMESPACE
     fields = gathered(form_of(Configuration), doc)
-    is_given = "waitForPodsReady" in doc or release.minor >= _WAITS_SINCE
+    is_given = "waitForPodsReady" in doc or release_of(of_release).minor >= _WAITS_SINCE
     is_off = part(doc, "featureGates").get("DisableWaitForPodsReady") is True or not is_given
     wait = None if is_off or not _is_on(doc, "waitForPodsReady", version) else _wait(doc, version)
     # Without a default in v1beta2, absent strategies are an error that the rules report.
     fair = part(doc, "fairSharing").get("preemptionStrategies") or (_BOTH if version == "v1beta1" else ())
     has_fair = "fairSharing" in doc and _is_on(doc, "fairSharing", version)
     selector = LabelSelectorRequirement(NAMESPACE_NAME_LABEL, "NotIn", ("kube-system", namespace))
-    fields |= {"waitForPodsReady": wait, "version": release.name}
+    fields |= {"waitForPodsReady": wait, "version": of_release}
     fields["fairSharing"] = {"preemptionStrategies": fair} if has_fair else None
     found: Configuration | None = decoded(form_of(Configuration), fields, (), findings)
     if found is None:

@@ -41,7 +41,7 @@ from kueuepy.manifest.validation.other import review_parameters
 from kueuepy.manifest.validation.review import Review
 from kueuepy.manifest.versions import OLD_VERSIONS, with_usage
 from kueuepy.objects.namespace import NAMESPACE_NAME_LABEL
-from kueuepy.profiles import DEVELOPMENT, Release, release_of
+from kueuepy.profiles import DEVELOPMENT, version_of
 from kueuepy.sources import LiveSource
 
 # Before v0.3, an annotation named the queue of a job.
@@ -108,7 +108,7 @@ def load(
     live = live_parts(source)
     version = version or next((one.release for one in live if one.release), DEVELOPMENT)
     served = frozenset(one.name for one in live if one.is_validated)
-    loader = _Loader(strict=strict, pick=pick, namespace=namespace, release=release_of(version), served=served)
+    loader = _Loader(strict=strict, pick=pick, namespace=namespace, version=version_of(version), served=served)
     with collector.at_rest():
         try:
             for item in items(source, limits, strict=strict):
@@ -141,11 +141,11 @@ class _Loader:
     """Collector of the objects, notes and problems that are found while documents are read."""
 
     def __init__(
-        self, *, strict: bool, pick: Pick | None, namespace: str, release: Release, served: frozenset[str]
+        self, *, strict: bool, pick: Pick | None, namespace: str, version: str, served: frozenset[str]
     ) -> None:
         self._strict = strict
         self._served = served
-        self._release = release
+        self._version = version
         self._pick = pick
         self._namespace = namespace
         self._objects: dict[tuple[str, str], tuple[api.Object, Item]] = {}
@@ -300,7 +300,7 @@ class _Loader:
 
     def _take_configuration(self, item: Item, doc: dict[str, Any]) -> None:
         findings = Findings(strict=self._strict)
-        found = read_configuration(doc, findings, self._release)
+        found = read_configuration(doc, findings, self._version)
         self._collect(findings, item, "Configuration")
         if found is None:
             return
@@ -413,8 +413,8 @@ class _Loader:
             review = Review(strict=self._strict)
             review_configuration(configuration, review, namespace)
             self._collect(review, item, "Configuration")
-        elif self._release.name != DEVELOPMENT:
-            configuration = api.Configuration(version=self._release.name)
+        elif self._version != DEVELOPMENT:
+            configuration = api.Configuration(version=self._version)
         # A Configuration with problems may name unknown gates, so the defaults apply.
         gates = configuration.gates if configuration and not self._problems else {}
         validated = Validated()

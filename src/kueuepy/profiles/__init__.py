@@ -8,9 +8,8 @@ from kueuepy.profiles.releases import (
     Release,
     has_metric,
     release_of,
-    release_of_image,
 )
-from kueuepy.profiles.rules import RULES, Rule, ended_since, open_answers, rules_of
+from kueuepy.profiles.rules import RULES, Rule, of_patch, open_answers, release_of_image, rules_of, version_of
 
 __all__ = [
     "DEFAULTS",
@@ -23,10 +22,11 @@ __all__ = [
     "Release",
     "Rule",
     "effective",
-    "ended_since",
     "has_metric",
+    "of_patch",
     "open_answers",
     "release_of",
     "release_of_image",
     "rules_of",
+    "version_of",
 ]

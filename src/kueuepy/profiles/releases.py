@@ -77,23 +77,6 @@ def patch_of(version: str) -> int | None:
     return int(found[2]) if found and found[2] else None
 
 
-# Registries, mirrors and digests vary; the name and the tag of the image do not.
-_MANAGER = re.compile(r"(?:[^@]*/)?kueue(?:-controller-manager)?:(v0\.[0-9]+)\.[0-9]+(?:[-@].*)?")
-
-
-def release_of_image(image: object) -> str:
-    """Return the release in the tag of an image of Kueue's manager; an empty string if the tag contains no release.
-
-    >>> release_of_image("registry.k8s.io/kueue/kueue:v0.17.3")
-    'v0.17'
-    """
-    found = _MANAGER.fullmatch(image) if isinstance(image, str) else None
-    try:
-        return "" if found is None else release_of(found[1]).name
-    except InvalidSpecError:  # a release without a profile
-        return ""
-
-
 _SINCE = {
     16: """
         finished_workloads finished_workloads_total local_queue_finished_workloads local_queue_finished_workloads_total

@@ -7,11 +7,13 @@ release, remove its rows, and then the fields that no remaining row names.
 
 import re
 from collections.abc import Iterator
+from contextlib import suppress
 from functools import cache
 from typing import Literal
 
 import msgspec
 
+from kueuepy.errors import InvalidSpecError
 from kueuepy.profiles.releases import RELEASES, Release, patch_of, release_of
 
 
@@ -188,6 +190,46 @@ def open_answers(release: Release) -> tuple[str, ...]:
 def rules_of(release: Release) -> tuple[Rule, ...]:
     """Return the rules that apply in a release; an empty tuple for the mirrored commit."""
     return tuple(rule for rule in RULES if rule.holds_in(release))
+
+
+def version_of(version: str) -> str:
+    """Return a version as a Configuration stores it: the release, or an older patch release that has further rules.
+
+    >>> version_of("0.18.6"), version_of("0.18.5")
+    ('v0.18', 'v0.18.5')
+
+    Raises:
+        InvalidSpecError: The version has no profile.
+    """
+    release = release_of(version)
+    return f"v0.{release.minor}.{patch_of(version)}" if ended_since(version) else release.name
+
+
+# Registries, mirrors and digests vary; the name and the tag of the image do not.
+_MANAGER = re.compile(r"(?:[^@]*/)?kueue(?:-controller-manager)?:((v0\.[0-9]+)\.[0-9]+)(?:[-@].*)?")
+
+
+def release_of_image(image: object) -> str:
+    """Return the version in the tag of an image of Kueue's manager, as `version_of`; empty if the tag has none.
+
+    >>> release_of_image("registry.k8s.io/kueue/kueue:v0.17.3")
+    'v0.17.3'
+    """
+    found = _MANAGER.fullmatch(image) if isinstance(image, str) else None
+    for version in () if found is None else found.groups():
+        with suppress(InvalidSpecError):  # a patch newer than the profile, or a release without a profile
+            return version_of(version)
+    return ""
+
+
+def of_patch(version: str) -> str:
+    """Describe how kueuepy decides for an older patch release; an empty string if no rule has changed since.
+
+    >>> of_patch("v0.18.5").partition(",")[0]
+    'is decided as v0.18.6'
+    """
+    since = ", ".join(ended_since(version))
+    return f"is decided as {release_of(version).newest}, without the rules that changed since: {since}" if since else ""
 
 
 def ended_since(version: str) -> tuple[str, ...]:

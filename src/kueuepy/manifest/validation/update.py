@@ -77,7 +77,9 @@ def _is_absent(schema: Schema, name: str, value: Any) -> bool:
         return value is None
     if value in _ABSENT and not isinstance(value, bool):
         return True
-    default = str(known.default) if known.type == "integer or string" else known.default
+    default = known.default
+    if known.type == "integer or string" and default is not None:
+        default = _amount(default)
     return bool(value == default or (name in _ZEROES and not value))
 
 
