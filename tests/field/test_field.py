@@ -111,7 +111,7 @@ def test_sacct_is_a_log(tmp_path):
         ("8-3", 16 * 2**30, "PENDING"),
         ("8-5", 16 * 2**30, "PENDING"),
     ]
-    assert jobs.notes == (("steps of jobs; left out", 1), ("ended before it started", 1))
+    assert jobs.notes == (("steps of jobs; left out", 1), ("ended before it started; left out (first: sacct.txt:5)", 1))
 
 
 def test_sacct_names_the_missing_field(tmp_path):
@@ -120,6 +120,51 @@ def test_sacct_names_the_missing_field(tmp_path):
 
     with pytest.raises(InvalidSpecError, match="has no field Submit"):
         kq.Jobs.read(path)
+
+
+PARTS = """JobID|Submit|Start|End|ReqTRES|Partition|Account|State
+1|2026-05-01T08:00:00|2026-05-01T09:00:00|2026-05-01T10:30:00|cpu=8,gres/gpu=1,mem=64G|gpu|nlp|COMPLETED
+2|2026-05-01T08:01:00|2026-05-01T09:00:00|Unknown|cpu=8|gpu|nlp|RUNNING
+3|2026-05-01T08:02:00|2026-05-01T09:00:00|2026-05-01T09:00:10||cpu|nlp|COMPLETED
+
+4|2026-05-01T08:03:00|2026-05-01T09:00:00|2026-05-01T09:00:10|gibberish|gpu|nlp|COMPLETED
+5|2026-05-01T08:04:00|2026-05-01T09:00:00|2026-05-01T09:00:10|cpu=1|gpu||COMPLETED
+6|2026-05-01T08:05:00|2026-05-01T09:00:10|2026-05-01T09:00:00|cpu=1|gpu|nlp|COMPLETED
+"""
+
+
+def test_sacct_needs_no_elapsed_time_and_notes_what_is_missing(tmp_path):
+    path = tmp_path / "sacct.txt"
+    path.write_text(PARTS, encoding="utf-8")
+    jobs = kq.Jobs.read(path)
+
+    assert [(row["name"], row["runtime"], row["censored"]) for row in jobs.rows()] == [
+        ("1", 5400, 0),
+        ("2", 0, 1),
+        ("3", 10, 0),
+        ("4", 10, 0),
+    ]
+    assert jobs["partition"].tolist() == ["gpu", "gpu", "cpu", "gpu"]
+    assert jobs.notes == (
+        ("without Account or Submit; left out (first: sacct.txt:7)", 1),
+        ("ended before it started; left out (first: sacct.txt:8)", 1),
+        ("no CPU, memory or GPU in AllocTRES or ReqTRES; treated as 0 (first: sacct.txt:4)", 2),
+    )
+    assert kq.Jobs.read(path, map={"queue": "Partition"})["account"].tolist()[0] == "nlp"
+
+
+def test_errors_of_sacct_name_the_line_or_the_job(tmp_path):
+    path = tmp_path / "sacct.txt"
+    path.write_text(PARTS.replace("gibberish", "mem=512Q"), encoding="utf-8")
+    with pytest.raises(InvalidSpecError, match=r'\(sacct.txt:6\), field ReqTRES, mem: is "512Q"; it must be'):
+        kq.Jobs.read(path)
+    path.write_text(PARTS.splitlines()[0] + "\n", encoding="utf-8")
+    with pytest.raises(InvalidSpecError, match="contains no job"):
+        kq.Jobs.read(path)
+    unknown = [SACCT_JSON["jobs"][0], {**SACCT_JSON["jobs"][0], "job_id": 9, "account": ""}]
+    path.write_text(json.dumps({"jobs": unknown}), encoding="utf-8")
+    (note,) = kq.Jobs.read(path, format="sacct").notes
+    assert note == ("without Account or Submit; left out (first: sacct.txt: JobID 9)", 1)
 
 
 def test_a_partial_admission_shows_its_number_of_pods(files, capsys):

@@ -249,7 +249,7 @@ def test_every_end_of_a_slurm_job_is_read(tmp_path):
 
     assert [(row["state"], row["runtime"]) for row in jobs.rows()] == [("OUT_OF_MEMORY", 7200), ("NODE_FAIL", 86400)]
     assert jobs.rows()[0]["memory"] == 2000 * 2**20
-    assert jobs.notes == (("steps of jobs; left out", 1), ("ended before it started", 1))
+    assert jobs.notes == (("steps of jobs; left out", 1), ("ended before it started; left out (first: sacct.txt:5)", 1))
 
 
 @pytest.mark.parametrize(

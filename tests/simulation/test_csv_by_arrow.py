@@ -196,7 +196,7 @@ def test_rows_without_a_value_are_left_out_of_a_large_file(tmp_path):
     jobs = kq.Jobs.read(path)
     assert len(jobs) == ROWS - 1
     assert dict(jobs.notes) == {
-        "without queue or submit": 1,
+        "without queue or submit; left out (first: jobs.csv:9)": 1,
         "runtime is missing; treated as infinite": 1,
         "cpu is missing; treated as 0": 1,
     }

@@ -267,7 +267,7 @@ def test_values_of_rows_that_are_left_out_are_not_read(tmp_path):
     path = tmp_path / "jobs.csv"
     path.write_text("queue,submit,runtime,cpu,size\na,0,1,1,5\na,,1,many,small\n")
     jobs = kq.Jobs.read(path)
-    assert jobs.notes == (("without queue or submit", 1),)
+    assert jobs.notes == (("without queue or submit; left out (first: jobs.csv:3)", 1),)
     assert (jobs["cpu"].tolist(), jobs["size"].tolist()) == ([1], [5])
 
 

@@ -30,7 +30,7 @@ def test_a_csv_file_is_read_by_column_names(tmp_path):
     assert (jobs.exact()["cpu"].tolist(), jobs[GPU].tolist()) == ([500, 2000], [1, 8])
     assert [jobs["team"][row] for row in range(2)] == ["x", "y"]
     assert jobs.span == 3600
-    assert jobs.notes == (("without queue or submit", 1),)
+    assert jobs.notes == (("without queue or submit; left out (first: jobs.csv:4)", 1),)
 
 
 def test_columns_of_other_names_and_packed_files(tmp_path):
@@ -189,7 +189,10 @@ def test_swf(tmp_path):
     assert (jobs["pods"].tolist(), jobs.exact()["cpu"].tolist()) == ([4, 2], [1000, 1000])
     assert jobs.exact()["runtime"].tolist() == [10 * 10**9, 10**9]
     assert jobs.exact()["limit"].tolist() == [-1, 60 * 10**9]
-    assert dict(jobs.notes) == {"without a run time": 1, "ran for 0 s, taken for 1 s": 1}
+    assert dict(jobs.notes) == {
+        "without a run time; left out (first: log.swf:5)": 1,
+        "ran for 0 s, taken for 1 s (first: log.swf:4)": 1,
+    }
     assert jobs.header.startswith("; Computer: test")
     with pytest.raises(kq.errors.InvalidSpecError, match=r"log.swf:3: .*a job must be 18 numbers"):
         kq.Jobs.read(write(tmp_path / "log.swf", "; a\n; b\n1 2 3\n"))
@@ -211,7 +214,7 @@ def test_philly(tmp_path):
     listed = [job, {**job, "jobid": "b", "attempts": []}]
     jobs = kq.Jobs.read(write(tmp_path / "log.json", json.dumps(listed)), format="philly-json")
     assert (jobs.exact()["runtime"].tolist(), jobs[GPU].tolist(), jobs.name_of(0)) == ([2 * HOUR], [2], "application-1")
-    assert jobs.notes == (("no attempt, or one without times", 1),)
+    assert jobs.notes == (("no attempt, or one without times; left out (first: row 1)", 1),)
 
 
 @pytest.mark.parametrize("name", FORMER["format"])

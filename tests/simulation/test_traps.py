@@ -133,3 +133,35 @@ def test_a_warning_of_simulate_names_the_line_of_its_caller():
 def test_an_unknown_setting_of_simulate_is_named():
     with pytest.raises(kq.errors.InvalidSpecError, match=r'simulate: "modle" is not .* did you mean "model"'):
         kq.simulate(cluster(queue("q", 4)), [], modle=kq.sim.RunModel())
+
+
+@pytest.mark.parametrize(("wrong", "meant"), [("gpus", "gpu"), ("runtme", "runtime"), ("prioritty", "priority")])
+def test_a_misspelled_column_is_noted(wrong, meant, tmp_path):
+    rows = [{"queue": "q", "submit": 0, "runtime": 1, wrong: 3}]
+    told = f'column "{wrong}" is not a field of a job; did you mean "{meant}"?'
+    assert (told, 1) in kq.Jobs.of(rows).notes
+    assert (told, 1) in kq.Jobs({"queue": ["q"], "submit": [0], "runtime": [1]}).assign(**{wrong: 3}).notes
+    path = tmp_path / "jobs.csv"
+    path.write_text(f"queue,submit,runtime,{wrong}\nq,0,1,3\n", encoding="utf-8")
+    assert (told, 1) in kq.Jobs.read(path).notes
+    cluster = kq.Cluster(kq.ResourceFlavor("f"), kq.ClusterQueue.of("q", {"f": {"cpu": 1}}))
+    with pytest.warns(UserWarning, match=f'1 job: column "{wrong}"'):
+        kq.simulate(cluster, rows)
+
+
+@pytest.mark.parametrize("own", ["user", "id", "host", "recorded_wait", "past_runtime", "account", "start_time"])
+def test_a_column_of_another_meaning_is_not_noted(own):
+    assert kq.Jobs.of([{"queue": "q", own: 3, "runtime": 1}]).notes == ()
+
+
+def test_suggestions_are_similar():
+    scheduler = kq.Scheduler(kq.Cluster(kq.ResourceFlavor("f"), kq.ClusterQueue.of("q", {"f": {"cpu": 1}})))
+    scheduler.submit({"name": "b4", "queue": "q", "cpu": 1})
+    with pytest.raises(kq.errors.NotFoundError, match="known are default/b4"):
+        scheduler.explain("zz")
+    with pytest.raises(kq.errors.NotFoundError, match='did you mean "default/b4"'):
+        scheduler.explain("b44")
+    result = kq.simulate(scheduler.cluster, [{"queue": "q", "cpu": 1, "runtime": 1}])
+    with pytest.raises(kq.errors.NotFoundError) as raised:
+        result.by("Account")
+    assert "did you mean" not in str(raised.value)

@@ -26,7 +26,7 @@ Options:
     until (TIME): Stop the simulation at this time; by default, when no event is left.
     warmup (TIME): Exclude jobs submitted before this time from the metrics.
     jobs (FILE): File of jobs to simulate: a log, a table or manifests.
-    format_ (NAME): Format of the jobs file, such as csv or swf, or auto.
+    format_ (NAME): Format, listed at kueuepy.Jobs.read, e.g. csv or sacct.
     map_ (NAME=COLUMN): Read the job field NAME from COLUMN, e.g. queue=team; repeatable.
     window (FROM:TO): Keep only jobs submitted from time FROM until before TO, e.g. 7d:21d.
     censored (HOW): drop unfinished jobs, or draw their remaining runtimes (exponential).

@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Iterable, Sequence
-from difflib import get_close_matches
+from difflib import SequenceMatcher, get_close_matches
 from typing import Literal, TypeAlias
 
 import msgspec
@@ -114,13 +114,34 @@ def steps(text: str) -> Path:
     return tuple(int(number) if number else key or quoted for key, number, quoted in _STEP.findall(text))
 
 
-def nearest(word: str, known: Iterable[str]) -> str | None:
+def nearest(word: str, known: Iterable[str], cutoff: float = 0.6) -> str | None:
     """Return the known word that is most similar to a word; `None` if none is similar.
+
+    Upper and lower case are equal here. Words with different first letters must be more similar than others, and a
+    namespace that two keys share does not make them similar.
+
+    Args:
+        word: The word.
+        known: The known words.
+        cutoff: The least similarity, from 0 to 1, as in `difflib`.
 
     >>> nearest("nominalQouta", ["name", "nominalQuota"])
     'nominalQuota'
+    >>> nearest("Account", ["counted"]), nearest("default/zz", ["default/b4"])
+    (None, None)
     """
-    return next(iter(get_close_matches(word[:100], sorted(known), n=1, cutoff=0.6)), None)
+    given = word[:100].lower()
+    words = {other.lower(): other for other in sorted(known, reverse=True)}
+    for close in get_close_matches(given, sorted(words), n=3, cutoff=cutoff):
+        space = close[: close.rfind("/") + 1]
+        one, other = (text.removeprefix(space if given.startswith(space) else "") for text in (given, close))
+        least = cutoff if one[:1] == other[:1] else max(cutoff, _OTHER_LETTER)
+        if SequenceMatcher(None, other, one).ratio() >= least:
+            return words[close]
+    return None
+
+
+_OTHER_LETTER = 0.75
 
 
 def suggestion(word: str, known: Iterable[str], listed: str = "") -> str:
@@ -135,8 +156,7 @@ def suggestion(word: str, known: Iterable[str], listed: str = "") -> str:
     'did you mean "nominalQuota"?'
     """
     words = sorted(known)
-    close = nearest(word, words) or next((other for other in words if other.lower() == word.lower()), None)
-    if close:
+    if close := nearest(word, words):
         return f'did you mean "{close}"?'
     if len(words) > _FEW:
         return listed or f"known are {', '.join(words[:_FEW])} and {len(words) - _FEW} others"

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from kueuepy.errors import InvalidSpecError, KueueError, NotFoundError
 from kueuepy.errors.arguments import briefly
-from kueuepy.errors.problems import suggestion
+from kueuepy.errors.problems import nearest, suggestion
 from kueuepy.manifest import from_dict, to_dict
 from kueuepy.objects import SECOND, Workload
 from kueuepy.objects.times import LATEST, LONGEST
@@ -72,6 +72,8 @@ def read_column(column: Column, notes: list[Note]) -> Any:
     if name in ("submit", "queue"):
         column.refuse(absent, "it must be given")
     default = "0" if is_resource(name) else _DEFAULTS.get(name, "")
+    if meant := misspelled(name):
+        notes.append((f'column "{name}" is not a field of a job; did you mean "{meant}"?', len(found)))
     if default and absent.any():
         notes.append((f"{name} is missing; treated as {default}", int(absent.sum())))
     notes += column.notes
@@ -190,6 +192,16 @@ _DEFAULTS = {"runtime": "infinite", "priority": "0", "pods": "1"}
 def is_known(name: str) -> bool:
     """Return whether a column with the given name has a meaning in a table of jobs."""
     return name in _READERS or is_resource(name)
+
+
+def misspelled(name: str) -> str | None:
+    """Return the column whose name an unknown column probably misspells; `None` for a column of another meaning."""
+    meant = None if is_known(name) else nearest(name, PUBLIC, _MISSPELLED)
+    # Columns such as id and host have a meaning of their own, although uid and cost are similar.
+    return meant if meant and meant[0] == name[0].lower() else None
+
+
+_MISSPELLED = 0.75  # the columns recorded_wait and past_runtime of Jobs.from_workloads are less similar
 
 
 def renamed(columns: Mapping[str, Any], names: Mapping[str, str] | None) -> dict[str, Any]:

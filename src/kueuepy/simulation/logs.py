@@ -8,7 +8,6 @@ import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import partial
 from inspect import signature
-from itertools import chain
 from pathlib import Path
 from typing import Any, TypedDict
 
@@ -18,11 +17,10 @@ from numpy.typing import NDArray
 
 from kueuepy.errors import InvalidSpecError
 from kueuepy.errors.former import FORMER
-from kueuepy.errors.problems import nearest
 from kueuepy.objects import SECOND
 from kueuepy.objects.times import LONGEST
 from kueuepy.simulation.base import JobColumns
-from kueuepy.simulation.columns import PUBLIC, by_name, is_known, renamed, with_defaults
+from kueuepy.simulation.columns import by_name, is_known, misspelled, renamed, with_defaults
 from kueuepy.simulation.read import Source, Table
 from kueuepy.simulation.saved import read_parquet
 from kueuepy.simulation.spans import parse_timestamp, shown
@@ -72,7 +70,7 @@ def _expect_columns(table: Table) -> None:
         InvalidSpecError: The column is missing, or a name is misspelled.
     """
     for column in table.columns:
-        if not is_known(column) and (meant := nearest(column, PUBLIC)):
+        if meant := misspelled(column):
             raise InvalidSpecError(f'{table.source.path}:1: "{column}" is not a column; did you mean "{meant}"?')
     if "queue" not in table.columns:
         there = ", ".join(table.columns)
@@ -116,8 +114,7 @@ def _read_swf(source: Source, map: Mapping[str, int] | None = None) -> JobColumn
     table = Table(source, columns_of).keep(field[4] >= 0, "without a run time")
     table = table.keep(_known(table, "5", "8") > 0, "without processors")
     runtime = table["4"]
-    if (short := int((runtime == 0).sum())) > 0:
-        table.notes.append(("ran for 0 s, taken for 1 s", short))
+    table.note(runtime == 0, "ran for 0 s, taken for 1 s")
     memory = _known(table, "10", "7")
     columns: dict[str, Any] = {
         "queue": _names(table[str(chosen)], _QUEUES[chosen]),
@@ -196,13 +193,13 @@ def _read_philly(source: Source, per_pod: int = 8) -> JobColumns:
 
     Args:
         source: The file.
-        per_pod: The largest number of GPUs in a pod; 8 by default. Jobs with more GPUs have several pods. If `per_pod`
-            is 0, every job has one pod.
+        per_pod: See `LogOptions`.
 
     Raises:
         InvalidSpecError: The file cannot be read, or is invalid.
     """
     table = Table(source, source.csv)
+    table = table.keep(table.given("cluster", "timestamp"), "without queue or submit")
     duration = table.column("duration").integers(SPAN)
     gpus = table.column("num_gpus").integers(whole(0, missing=0))
     table = table.keep(duration >= 10**9, "ran for less than 1 s")
@@ -215,8 +212,8 @@ def _read_philly(source: Source, per_pod: int = 8) -> JobColumns:
         "pods": np.maximum(pods, 1),
         "gpu": -(-gpus // np.maximum(pods, 1)),
     }
-    if (uneven := int((columns["gpu"] * columns["pods"] != gpus).sum())) > 0:
-        table.notes.append((f"GPUs that do not divide into pods of {per_pod}, rounded up", uneven))
+    uneven = columns["gpu"] * columns["pods"] != gpus
+    table.note(uneven, f"GPUs that do not divide into pods of {per_pod}, rounded up")
     return table.jobs(columns)
 
 
@@ -255,6 +252,7 @@ def _read_philly_json(source: Source) -> JobColumns:
     rows = [_row(job, source.where(number, number)) for number, job in enumerate(jobs)]
     table = Table(source, row_columns(rows))
     table = table.keep(table.given("submit", "runtime"), "no attempt, or one without times")
+    table = table.keep(table.given("vc"), "without queue")
     table = table.keep(table["gpus"] > 0, "without GPUs")
     gpus, pods = table["gpus"], table["pods"]
     return table.jobs(
@@ -316,22 +314,7 @@ _TASKS = re.compile(r"(.+)_\[([0-9,-]+)(?::(\d+))?(?:%\d+)?\]", re.ASCII)
 
 
 def _read_sacct(source: Source, map: Mapping[str, str] | None = None) -> JobColumns:  # noqa: A002
-    """Read the output of `sacct -a -P -o JobID,User,Account,Submit,Start,End,Elapsed,NNodes,AllocTRES,ReqTRES,State`.
-
-    The output of `sacct -a --json` has the same fields.
-
-    | column | field |
-    | --- | --- |
-    | `name` | JobID; `1002_1` becomes `1002-1`. Each waiting task of an array is one job |
-    | `queue` | Account; `map={"queue": "Partition"}` uses another field |
-    | `submit`, `recorded_start`, `runtime` | Submit, Start, ElapsedRaw or Elapsed; times without a zone are in UTC |
-    | `pods` | NNodes: one pod per node |
-    | `cpu`, `memory`, `gpu` | AllocTRES or ReqTRES, or NCPUS and ReqMem, divided by the number of nodes |
-    | `limit`, `user`, `state` | Timelimit, User, first word of State |
-    | `censored` | whether the job is pending or running |
-
-    Memory is in units of 1024: `64G` is 64 GiB. Steps such as `1001.batch` and jobs that ended before they started are
-    left out.
+    """Read the output of `sacct -a -P` or `sacct -a --json`, whose fields `Jobs.read` documents.
 
     Args:
         source: The file.
@@ -343,23 +326,36 @@ def _read_sacct(source: Source, map: Mapping[str, str] | None = None) -> JobColu
     chosen = dict(map or {})
     queue = chosen.pop("queue", "Account")
     if chosen:
-        raise InvalidSpecError(f'map: "{next(iter(chosen))}" is set by the format sacct; only the queue can be chosen')
+        raise InvalidSpecError(
+            f'map: "{next(iter(chosen))}" is set by the format sacct; only the queue can be chosen, and the columns '
+            "account and partition are kept"
+        )
     if source.text.lstrip()[:1] == "{":
         entries = [_entry(job) for job in source.json(_Slurm, "the output of sacct --json").jobs]
         fields: Iterable[str] = _entry({})
+        lines = [f" JobID {entry['JobID']}" for entry in entries]
     else:
-        lines = csv.DictReader(source.text.splitlines(), delimiter="|", quoting=csv.QUOTE_NONE)
-        entries, fields = list(lines), lines.fieldnames or ()
+        reader = csv.DictReader(source.text.splitlines(), delimiter="|", quoting=csv.QUOTE_NONE)
+        numbered = [(entry, reader.line_num) for entry in reader]
+        entries, lines = [entry for entry, _ in numbered], [str(line) for _, line in numbered]
+        fields = reader.fieldnames or ()
     if missing := [name for name in ("JobID", "State", "Submit", queue) if name not in fields]:
         raise InvalidSpecError(
             f"{source.path}: has no field {', '.join(missing)}; sacct prints the fields of its option -o"
         )
+    source.line = lines.__getitem__
+    jobs = [(job, at) for at, entry in enumerate(entries) for job in _jobs(entry, queue, source, at)]
+    if not jobs:
+        raise InvalidSpecError(f"{source.path}: contains no job")
+    source.line = lambda row: lines[jobs[row][1]]
+    table = Table(source, row_columns([job for job, _ in jobs]))
     steps = sum("." in (entry["JobID"] or "") for entry in entries)
-    rows = list(chain.from_iterable(_jobs(entry, queue, source, at) for at, entry in enumerate(entries)))
-    table = Table(source, row_columns(rows))
     table.notes += [("steps of jobs; left out", steps)] * bool(steps)
+    table = table.keep(table.given("queue", "submit"), f"without {queue} or Submit")
     table = table.keep(table["has_run"], "ended before it started")
-    return table.jobs({name: table[name] for name in table.columns if name != "has_run"})
+    table.note(table["is_empty"], "no CPU, memory or GPU in AllocTRES or ReqTRES; treated as 0")
+    hidden = {"has_run", "is_empty", *({"account", "partition"} - {name.lower() for name in fields})}
+    return table.jobs({name: table[name] for name in table.columns if name not in hidden})
 
 
 class _Slurm(msgspec.Struct):
@@ -419,23 +415,38 @@ def _jobs(entry: dict[str, str | None], queue: str, source: Source, at: int) -> 
     if "." in job:
         return
     where = source.where(at, at)
-    nodes = int(_amount(given.get("NNodes", "1"), where, 1, 1)) or 1
+    nodes = int(_amount(given.get("NNodes", "1"), f"{where}, field NNodes")) or 1
     is_open = state in _UNFINISHED
+    runtime, requests = _runtime(given, is_open=is_open), _requests(given, nodes, where)
     row: dict[str, Any] = {
         "queue": given.get(queue),
         "submit": given.get("Submit"),
-        "runtime": given.get("ElapsedRaw") or given.get("Elapsed"),
+        "runtime": runtime,
         "pods": nodes,
-        **_requests(given, nodes, where),
+        **requests,
         "limit": given.get("Timelimit"),
         "user": given.get("User"),
+        "account": given.get("Account"),
+        "partition": given.get("Partition"),
         "state": state,
         "censored": is_open,
         "recorded_start": given.get("Start"),
-        "has_run": is_open or "Start" in given,
+        "has_run": is_open or ("Start" in given and not (isinstance(runtime, float) and runtime < 0)),
+        "is_empty": not any(requests.values()),
     }
     for name in _tasks(job):
         yield {"name": re.sub(r"[^a-z0-9.]", "-", name.lower()), **row}
+
+
+def _runtime(given: dict[str, str], *, is_open: bool) -> str | float | None:
+    """Return the elapsed time as Slurm writes it, or the seconds from Start to End, or so far."""
+    if elapsed := given.get("ElapsedRaw") or given.get("Elapsed"):
+        return elapsed
+    start, end = (parse_timestamp(given[name]) if name in given else None for name in ("Start", "End"))
+    if start is not None and end is not None:
+        return (end - start) / SECOND
+    # Any lower bound is correct for a job that has not finished.
+    return 0.0 if is_open else None
 
 
 def _tasks(job: str) -> Iterator[str]:
@@ -451,20 +462,24 @@ def _tasks(job: str) -> Iterator[str]:
 
 def _requests(given: dict[str, str], nodes: int, where: str) -> dict[str, Any]:
     """Return the requests of one pod, rounded up."""
-    found = dict(part.partition("=")[::2] for part in (given.get("AllocTRES") or given.get("ReqTRES") or "").split(","))
+    tres = "AllocTRES" if "AllocTRES" in given else "ReqTRES"
+    found = dict(part.partition("=")[::2] for part in given.get(tres, "").split(","))
     # Slurm lists the GPUs in total and by type, or by type only.
-    typed = [amount for name, amount in found.items() if name.startswith("gres/gpu:")]
-    gpus = [found["gres/gpu"]] if "gres/gpu" in found else typed
-    cpus = _amount(found.get("cpu") or given.get("NCPUS") or "0", where, 1, 1)
-    memory = _amount(found.get("mem") or given.get("ReqMem") or "0", where, nodes, int(cpus))
+    gpus = ["gres/gpu"] if "gres/gpu" in found else [name for name in found if name.startswith("gres/gpu:")]
+
+    def amount(name: str, other: str = "", *, cpus: int = 1) -> float:
+        field, text = (f"{tres}, {name}", found[name]) if name in found else (other, given.get(other, "0"))
+        return _amount(text, f"{where}, field {field}", nodes, cpus)
+
+    cpu = amount("cpu", "NCPUS")
     return {
-        "cpu": cpus / nodes,
-        "memory": math.ceil(memory / nodes),
-        "gpu": math.ceil(sum(_amount(amount, where, 1, 1) for amount in gpus) / nodes),
+        "cpu": cpu / nodes,
+        "memory": math.ceil(amount("mem", "ReqMem", cpus=int(cpu)) / nodes),
+        "gpu": math.ceil(sum(map(amount, gpus)) / nodes),
     }
 
 
-def _amount(text: str, where: str, nodes: int, cpus: int) -> float:
+def _amount(text: str, where: str, nodes: int = 1, cpus: int = 1) -> float:
     """Return an amount; memory without a unit is in MiB, and may be given per node (`n`) or per CPU (`c`)."""
     found = _AMOUNT.fullmatch(text)
     if found is None:
@@ -490,10 +505,11 @@ _PHILLY = {"timestamp", "duration", "num_gpus", "cluster"}
 
 
 class LogOptions(TypedDict, total=False):
-    """Options of log formats; the functions in `kueuepy.simulation.logs` document them in detail.
+    """Options of log formats.
 
     Attributes:
-        per_pod: The largest number of GPUs of a pod, for `philly`.
+        per_pod: The largest number of GPUs of a pod, for `philly`; 8 by default. A job with more GPUs has several pods.
+            If `per_pod` is 0, every job has one pod.
     """
 
     per_pod: int

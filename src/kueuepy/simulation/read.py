@@ -31,13 +31,14 @@ class Source:
 
     Attributes:
         path: The path of the file, which is not read yet.
-        line: A function that returns the number of the line of a row; `None` if rows are not lines.
+        line: A function that returns the number of the line of a row, or its name in the file; `None` if rows have
+            neither.
     """
 
     def __init__(self, path: str | os.PathLike[str], *, by_location: bool = False) -> None:
         """Store the path; with `by_location`, error messages name the path and line of a row, but not its number."""
         self.path, self._by_location = Path(path), by_location
-        self.line: Callable[[int], int] | None = None
+        self.line: Callable[[int], int | str] | None = None
 
     @cached_property
     def csv(self) -> dict[str, Any]:
@@ -134,9 +135,16 @@ class Table:
         chosen = np.asarray(mask, bool)
         if chosen.all():
             return self
+        self.note(~chosen, f"{why}; left out")
         found = Table(self.source, self.columns, self.rows[chosen])
-        found.notes = [*self.notes, (why, len(self) - len(found))]
+        found.notes = self.notes
         return found
+
+    def note(self, mask: Any, what: str) -> None:
+        """Add a note with the number of rows for which the mask is true, and the line of the first one."""
+        if len(rows := self.rows[np.asarray(mask, bool)]):
+            line = f"{self.source.path.name}:{self.source.line(rows[0])}" if self.source.line else f"row {rows[0]}"
+            self.notes.append((f"{what} (first: {line})", len(rows)))
 
     def given(self, *names: str) -> Any:
         """Return a mask of the rows that have a value in all of the given columns."""

@@ -120,9 +120,26 @@ class Jobs(GeneratedJobs):
         | `csv`, `parquet`, `jsonl` | one job per row, with the column names of `Jobs`; other columns are kept |
         | `swf` | Standard Workload Format of the Parallel Workloads Archive; `map={"queue": 13}`: field of the queue |
         | `philly`, `philly-json` | Microsoft's Philly trace of 2017: CSV extract, and original `cluster_job_log` |
-        | `sacct` | Slurm's accounting log, from `sacct -P`; `map={"queue": "Partition"}`: field of the queue |
+        | `sacct` | Slurm's accounting log, see below; `map={"queue": "Partition"}`: field of the queue |
 
         The recipes in the documentation ("Read traces of other systems") have functions for further traces.
+
+        The format `sacct` reads the output of `sacct -a -P -o FIELDS` or `sacct -a --json`. The fields JobID, State,
+        Submit and Account are required; the field in `map` replaces Account as the queue.
+
+        | column | field of `sacct` |
+        | --- | --- |
+        | `name` | JobID; `1002_1` becomes `1002-1`. Each waiting task of an array is one job |
+        | `queue` | Account |
+        | `submit`, `recorded_start` | Submit, Start; times without a time zone are in UTC |
+        | `runtime` | ElapsedRaw or Elapsed, or the time from Start to End |
+        | `pods` | NNodes: one pod per node; without this field, one pod |
+        | `cpu`, `memory`, `gpu` | AllocTRES or ReqTRES, or NCPUS and ReqMem, divided by the number of nodes |
+        | `limit`, `user`, `account`, `partition` | Timelimit, User, Account, Partition |
+        | `state`, `censored` | first word of State; whether the job is pending or running |
+
+        Memory of `sacct` is in units of 1024: `64G` is 64 GiB. Steps such as `1001.batch` and jobs that ended before
+        they started are left out.
 
         YAML and JSON files, recordings (`history.db`) and running clusters (`cluster:CONTEXT`) have the format
         `workloads`, which is read as `from_workloads` reads it. `kueuepy.simulation.logs.LogOptions` lists the options.

@@ -28,7 +28,7 @@ def warnings_of(result: Recorded, *, figures: bool = True) -> tuple[str, ...]:
 
     The warnings report what is missing on the workers of a fleet, preemption loops, jobs that can never fit, loads
     above 1, unfinished jobs, a warm-up of unsuitable length, a long time after the last submission, waits that are long
-    compared with the log, and jobs left out.
+    compared with the log, columns that are probably misspelled, and jobs left out.
 
     Args:
         result: The result.
@@ -46,7 +46,7 @@ def warnings_of(result: Recorded, *, figures: bool = True) -> tuple[str, ...]:
         *(
             f"{counted(rows, 'job')}: {what}"
             for what, rows in result.notes
-            if what.startswith(("left out", "wait for", "never finish"))
+            if what.startswith(("left out", "wait for", "never finish", 'column "'))
         ),
     )
 
