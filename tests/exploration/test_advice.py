@@ -34,13 +34,18 @@ LIMIT = kueuepy.Cluster(
     kueuepy.ClusterQueue.of("a", {"f": {"cpu": kueuepy.objects.Quota(1, borrowing_limit=0)}}, cohort_name="c"),
     queue("b", 4, cohort_name="c"),
 )
+EVEN = "Each queue has about the same share of the waiting time as of the jobs."
 CASES = {
     "one queue waits more": (cluster(queue("a"), queue("b", 9)), rows("aaabbb"), "a has 50.0% of the jobs"),
-    "all wait alike": (cluster(queue("a"), queue("b")), rows("abababab", 1), "No queue waits more"),
+    "all wait alike": (cluster(queue("a"), queue("b")), rows("abababab", 1), EVEN),
     "no job waits": (cluster(queue("a")), rows("aaa", 200), "No job waits."),
     "evictions": (cluster(*LOSING), rows("ababab", 60), "Evictions lose"),
     "free quota": (LIMIT, rows("aaaa"), "of f/cpu were free although"),
-    "fleet": (kueuepy.Fleet({"w": cluster(queue("a"), queue("b"))}), rows("abababab", 1), "No queue waits more"),
+    "fleet": (
+        kueuepy.Fleet({"w": cluster(queue("a"), queue("b"))}),
+        rows("abababab", 1),
+        EVEN,
+    ),
 }
 
 
@@ -103,3 +108,12 @@ def test_the_next_step_of_a_sweep_and_of_a_scheduler_run(tmp_path, monkeypatch):
     scheduler.settle()
     step = re.search(r"scheduler\.explain\(.*\)", " ".join(str(scheduler).split()))[0]
     assert "default/job-1 is pending" in str(eval(step))  # noqa: S307 - what it says
+
+
+def test_a_queue_without_a_cohort_has_no_borrowing_limit_to_leave_out():
+    alone = cluster(queue("a", 3), queue("b", 3))
+    jobs = kueuepy.Jobs.of([{"queue": "a", "submit": n, "runtime": 100, "cpu": 2} for n in range(20)])
+    found = words.problem(kueuepy.simulate(alone, jobs))
+    assert "were free although jobs waited" in found.text
+    assert found.step == "compare queueing strategies:"
+    assert "borrowingLimit" not in found.command

@@ -147,3 +147,19 @@ def test_invalid_search_arguments_are_rejected(teams, fields, told):
     arguments = {"space": {NOMINAL: kq.lab.Uniform(1, 8, step=1)}, "trials": 3, "sampler": "random", **fields}
     with pytest.raises(kq.errors.InvalidSpecError, match=told):
         kq.lab.search(teams, arrivals, **arguments)
+
+
+def test_a_plan_says_what_was_not_tried_and_that_each_seed_counts(teams):
+    searched = kq.plan(teams, arrivals, "wait_p50 <= 100000", vary=NOMINAL, low=1, high=60, seeds=2, exhaustive=False)
+    tried = len(searched.curve)
+    assert f"with each of 2 seeds; {tried} of 60 values tried; others may differ>" in repr(searched)
+
+
+def test_a_plan_for_jobs_without_a_quota_names_the_quota():
+    """The quota of GPUs was named as the limit although none was in use."""
+    cluster = kq.Cluster(kq.ResourceFlavor("f"), kq.ClusterQueue.of("q", {"f": {GPU: 4}}))
+    rows = kq.Jobs.of([{"queue": "q", "submit": i, "runtime": 60, "gpu": 1, "cpu": 2} for i in range(5)])
+    found = kq.plan(cluster, rows, "wait_p95 <= 1s", vary=f"ClusterQueue/q:quota[f/{GPU}].nominalQuota", low=4, high=5)
+    text = " ".join(str(found).split())
+    assert "5 jobs of default/q request more cpu than the queue can ever get, 0. Next step: change these jobs" in text
+    assert "limits the jobs" not in text

@@ -194,7 +194,7 @@ def test_invalid_arguments_are_reported(one):
     with pytest.raises(kq.errors.DuplicateError, match='"default/a": two jobs have this name'):
         kq.simulate(one, [{**row, "name": "a"}] * 2)
     hopeless = kq.simulate(one, [{**row, "gpu": 3}])
-    assert hopeless.warnings[0].startswith("1 job can never be admitted: j0000000 (")
+    assert hopeless.warnings[0].startswith("1 job of default/q requests more")
     assert hopeless.warnings[-1] == "1 of 1 job had not finished at the end"
     assert "<Result: 0 of 1 job finished in 0 s; " in repr(hopeless)
 

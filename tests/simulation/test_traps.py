@@ -125,7 +125,7 @@ def test_an_interrupted_run_continues_exactly():
 
 
 def test_a_warning_of_simulate_names_the_line_of_its_caller():
-    with pytest.warns(UserWarning, match="can never be admitted") as found:
+    with pytest.warns(UserWarning, match="than the queue can ever get|had not finished") as found:
         kq.simulate(cluster(queue("q", 4)), [{"queue": "q", "gpu": 5, "runtime": 1}])
     assert {warning.filename for warning in found} == {__file__}
 
@@ -165,3 +165,25 @@ def test_suggestions_are_similar():
     with pytest.raises(kq.errors.NotFoundError) as raised:
         result.by("Account")
     assert "did you mean" not in str(raised.value)
+
+
+@pytest.mark.parametrize(("row", "what"), [({"gpu": 1, "cpu": 2}, "cpu"), ({"gpu": 8}, GPU)])
+def test_all_jobs_that_can_never_be_admitted_are_counted(row, what):
+    rows = [{"queue": "q", "submit": i, "runtime": 60, **row} for i in range(50)]
+    there = cluster(queue("q", 4))
+    told = f"50 jobs of default/q request more {what} than the queue can ever get, {4 if what == GPU else 0}"
+    with pytest.warns(UserWarning, match=told):
+        result = kq.simulate(there, rows)
+    assert result.warnings[0] == told == kq.Jobs.of(rows).check(there)[0]
+    text = " ".join(str(result).split())
+    assert f"Largest problem: {told}." in text
+    assert "limits the jobs" not in text
+    assert f"Largest problem under “a”: {told}." in " ".join(str(kq.compare({"a": there, "b": there}, rows)).split())
+
+
+def test_a_quota_that_changes_is_no_limit_to_what_a_job_can_ever_get():
+    event = kq.sim.Event("1h", kq.sim.Edit(f"ClusterQueue/q:quota[f/{GPU}].nominalQuota", 8))
+    rows = [{"queue": "q", "submit": 0, "runtime": 60, "gpu": 8}] * 2
+    assert kq.simulate(cluster(queue("q", 4)), rows, events=[event]).kpis.finished == 2
+    with pytest.warns(UserWarning, match=r"2 jobs can never be admitted: j0000000, j0000001 \(ExceedsMaxQuota\)"):
+        kq.simulate(cluster(queue("q", 4)), rows, events=[event], until="1m")

@@ -1,22 +1,26 @@
 """Collection of a result: the columns that the core returns are joined with the input columns of the jobs."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 import numpy as np
 
 from kueuepy._core import Quantity
 from kueuepy.cluster import Cluster
+from kueuepy.errors.words import first_of
 from kueuepy.objects import SECOND
 from kueuepy.simulation.base import JobColumns
-from kueuepy.simulation.columns import EPOCHAL, key_of
+from kueuepy.simulation.columns import EPOCHAL, Note, key_of
 from kueuepy.simulation.grouped import sampled
+from kueuepy.simulation.load import too_large
 from kueuepy.simulation.measures import BOUND
 from kueuepy.simulation.prepare import Prepared
 from kueuepy.simulation.recorded import TABLES, PreemptionLoop, UsageSeries
 from kueuepy.tables import Columns
 from kueuepy.tables.columns import concatenated, dates, exact, is_named
 
+_NAMED = 10
+_HOPELESS = ("ExceedsMaxQuota", "NoMatchingFlavor", "Misconfigured")
 _OWN = ("queue", "submit", "runtime", "pods", "priority", "name", "uid")
 
 
@@ -50,12 +54,33 @@ def facts_of(run: Prepared, jobs: Columns, tried: str = "evictions") -> dict[str
     stats = run.core.stats._asdict()
     del stats["end"]
     return {
-        "notes": (*run.notes, *endless(run.core.fruitless, jobs, tried)),
+        "notes": (*run.notes, *_hopeless(run, jobs), *endless(run.core.fruitless, jobs, tried)),
         "seconds": span_of(run)[2] / SECOND,
         "warmup": run.options["warmup"] / SECOND,
         "settings": run.settings,
         "stats": stats,
     }
+
+
+def _hopeless(run: Prepared, jobs: Columns) -> Iterator[Note]:
+    """Yield notes about waiting jobs that can never be admitted.
+
+    Kueue evaluates one of several equal workloads in a ClusterQueue that cannot be admitted, so that only this one has
+    a reason. Quotas that change during the run are no limit to what a job can ever get.
+    """
+    waits, reason = is_named(jobs["state"], "Waiting"), jobs["reason"]
+    if not waits.any():
+        return
+    large = []
+    if len(run.bases) == 1 and not run.options["changes"] and not any(one["capacity"] for one in run.options["checks"]):
+        large = [(f"of {name} {what}", n) for name, n, what in too_large(run.jobs.take(waits), run.base)]
+    yield from large
+    for code, name in enumerate(reason.names):
+        if name in _HOPELESS[bool(large) :]:
+            rows = np.flatnonzero(waits & np.isin(run.codes, run.codes[waits & (reason.codes == code)])).tolist()
+            if rows:
+                named = first_of(list(map(run.jobs.name_of, rows)), _NAMED)
+                yield f"can never be admitted: {named} ({name})", len(rows)
 
 
 def weights_of(cluster: Cluster) -> dict[str, float]:

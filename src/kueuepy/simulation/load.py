@@ -69,7 +69,12 @@ def describe(jobs: JobColumns, cluster: Cluster | None = None) -> Columns:
 def check(jobs: JobColumns, cluster: Cluster) -> tuple[str, ...]:
     """Return descriptions of the problems that the jobs would have on a cluster; see `Jobs.check`."""
     there = {local.key: local.cluster_queue for local in cluster.local_queues}
-    return (*_absent(jobs, there), *_too_large(jobs, cluster, there), *_overloads(jobs, cluster, there))
+    return (*_absent(jobs, there), *never_admitted(jobs, cluster), *_overloads(jobs, cluster, there))
+
+
+def never_admitted(jobs: JobColumns, cluster: Cluster) -> list[str]:
+    """Return a description of the jobs of each LocalQueue that can never get their quota."""
+    return [f"{counted(n, 'job')} of {name} {what}" for name, n, what in too_large(jobs, Scheduler(cluster))]
 
 
 def _absent(jobs: JobColumns, there: Mapping[str, str]) -> Iterator[str]:
@@ -80,8 +85,13 @@ def _absent(jobs: JobColumns, there: Mapping[str, str]) -> Iterator[str]:
             yield f"{counted(count, 'job')} {verb(count, 'name')} the LocalQueue {name}, which does not exist"
 
 
-def _too_large(jobs: JobColumns, cluster: Cluster, there: Mapping[str, str]) -> Iterator[str]:
-    most, queue = _potential(cluster), jobs["queue"]
+def too_large(jobs: JobColumns, scheduler: Scheduler) -> Iterator[tuple[str, int, str]]:
+    """Yield the LocalQueues with jobs that can never get their quota, with the number of jobs and a description.
+
+    The largest quota of a single flavor that is available to a ClusterQueue limits its jobs.
+    """
+    there = {local.key: local.cluster_queue for local in scheduler.cluster.local_queues}
+    most, queue = _potential(scheduler), jobs["queue"]
     pods, fewest = jobs.column("pods", 1), jobs.column("min_pods", -1)
     # Partial admission needs no more than the smallest number of pods.
     pods = np.where(fewest > 0, fewest, pods)
@@ -95,13 +105,13 @@ def _too_large(jobs: JobColumns, cluster: Cluster, there: Mapping[str, str]) -> 
     for code, name in enumerate(queue.names):
         for resource, counts in large.items() if name in there else ():
             if count := int(counts[code]):
-                which = f"{counted(count, 'job')} of {name} {verb(count, 'request')} more {resource}"
-                yield f"{which} than the queue can ever get, {limits[resource][code] / unit_of(resource):g}"
+                limit = limits[resource][code] / unit_of(resource)
+                yield name, count, f"{verb(count, 'request')} more {resource} than the queue can ever get, {limit:g}"
 
 
-def _potential(cluster: Cluster) -> dict[str, dict[str, int]]:
+def _potential(scheduler: Scheduler) -> dict[str, dict[str, int]]:
     """Return the largest quota of a single flavor that is available to a ClusterQueue, by ClusterQueue and resource."""
-    table = exact(Scheduler(cluster).quota)  # in millicores, as the jobs
+    table = exact(scheduler.quota)  # in millicores, as the jobs
     found: dict[str, dict[str, int]] = {}
     for row in table.rows():
         if row["kind"] == "ClusterQueue":

@@ -9,9 +9,9 @@ from kueuepy.simulation.grouped import sums
 from kueuepy.simulation.recorded import Recorded
 from kueuepy.tables.columns import exact, is_named
 
-_NAMED = 10
 _UNFINISHED = 0.05
-_HOPELESS = ("ExceedsMaxQuota", "NoMatchingFlavor", "Misconfigured")
+HOPELESS = ("of ", "can never be admitted")
+"""The beginnings of notes about jobs that can never be admitted; `gather` writes them."""
 _ENOUGH, _LONG = 100, 5
 # Thresholds of the warning about the time after the last submission: its fraction of the run, and the difference of the
 # two metrics of utilisation.
@@ -38,29 +38,18 @@ def warnings_of(result: Recorded, *, figures: bool = True) -> tuple[str, ...]:
     return (
         *getattr(result, "remarks", ()),
         *map(str, result.loops),
-        *_hopeless(result),
+        *_noted(result, *HOPELESS),
         *_loads(result),
         *_unfinished(result),
         *_warmups(result),
         *((*_tail(result), *_unsettled(result)) if figures else ()),
-        *(
-            f"{counted(rows, 'job')}: {what}"
-            for what, rows in result.notes
-            if what.startswith(("left out", "wait for", "never finish", 'column "'))
-        ),
+        *_noted(result, "left out", "wait for", "never finish", 'column "', mark=":"),
     )
 
 
-def _hopeless(result: Recorded) -> list[str]:
-    reason = result.jobs["reason"]
-    waits = is_named(result.jobs["state"], "Waiting")
-    codes = [code for code, name in enumerate(reason.names) if name in _HOPELESS]
-    rows = np.flatnonzero(np.isin(reason.codes, codes) & waits)
-    if not len(rows):
-        return []
-    named = ", ".join(f"{result.name_of(int(row))} ({reason[int(row)]})" for row in rows[:_NAMED])
-    more = f" and {len(rows) - _NAMED} more" if len(rows) > _NAMED else ""
-    return [f"{counted(len(rows), 'job')} can never be admitted: {named}{more}"]
+def _noted(result: Recorded, *beginnings: str, mark: str = "") -> list[str]:
+    """Return the notes with certain beginnings."""
+    return [f"{counted(rows, 'job')}{mark} {what}" for what, rows in result.notes if what.startswith(beginnings)]
 
 
 def _loads(result: Recorded) -> list[str]:

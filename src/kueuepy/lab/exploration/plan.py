@@ -6,11 +6,13 @@ import re
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
+from kueuepy.cluster import Cluster
 from kueuepy.cluster.edit import value_at
 from kueuepy.errors import InvalidSpecError, KueueError, NotFoundError
 from kueuepy.errors.arguments import checked, checked_methods
 from kueuepy.errors.guesses import guessed
 from kueuepy.errors.settings import spelled_out
+from kueuepy.errors.words import first_of
 from kueuepy.lab.exploration.grid import ALIKE, Sweep
 from kueuepy.lab.exploration.measure import Promise, promise
 from kueuepy.lab.exploration.sweep import SweepSettings, sweep
@@ -18,7 +20,9 @@ from kueuepy.look.notebook import Sheet, repr_text
 from kueuepy.look.numbers import amount, busiest
 from kueuepy.objects.base import whole
 from kueuepy.simulation.catalogue import figure_text, label_of, titled
+from kueuepy.simulation.load import never_admitted
 from kueuepy.simulation.pages.words import plan_call
+from kueuepy.simulation.table import Jobs
 from kueuepy.tables.columns import Framed, table_of
 
 if TYPE_CHECKING:
@@ -26,7 +30,6 @@ if TYPE_CHECKING:
 
     from typing_extensions import Unpack
 
-    from kueuepy.cluster import Cluster
     from kueuepy.fleet import Fleet
     from kueuepy.lab.exploration.runs import Row
     from kueuepy.objects import QuantityText
@@ -82,7 +85,7 @@ class Plan(Framed):
         self._passed = [all(kept[i * n : (i + 1) * n]) for i in range(len(self._values))]
         self.value = next((value for value, passed in zip(self._values, self._passed, strict=True) if passed), None)
         self.monotone = sorted(self._passed) == self._passed
-        self.exhaustive = len(self._values) == every
+        self.exhaustive, self._every = len(self._values) == every, every
         self.errors = {self._values[position]: text for position, text in grid.errors.items()}
         # The warning that the best of many policies is partly lucky does not apply to values in order.
         self.warnings = tuple(text for text in grid.warnings if text == ALIKE)
@@ -134,11 +137,13 @@ class Plan(Framed):
         return plan_curve(self.curve, self.target, self.vary, ax=ax)
 
     def _answer(self) -> str:
-        tried = f"{'all' if self.exhaustive else 'of'} {len(self._values)} values tried"
+        n, seeds = len(self._values), len(self._grid.seeds)
+        tried = f"all {n} values tried" if self.exhaustive else f"{n} of {self._every} values tried; others may differ"
         odd = "" if self.monotone else "; not monotone: some larger values break it"
         odd += f"; {len(self.errors)} are not valid" if self.errors else ""
         found = "no value" if self.value is None else self._text(self.value)
-        return f"{self.vary}: {found} meets {self.target}; {tried}{odd}"
+        each = f" with each of {seeds} seeds" if seeds > 1 else ""
+        return f"{self.vary}: {found} meets {self.target}{each}; {tried}{odd}"
 
     def _text(self, value: Any) -> str:
         """Return a value, as an amount if the field is a quota."""
@@ -154,6 +159,12 @@ class Plan(Framed):
             step, vary, low, high = "plan a larger range:", self.vary, high + 1, 2 * high + 1
             if len(self._values) > 1 and len(set(self.curve["mean"].tolist())) == 1:
                 sure.append(f"{label_of(self._figure)} is the same with every value, so the field has no effect on it.")
+                cluster, jobs = self._grid.setup.cluster, self._grid.setup.jobs
+                never = []
+                if isinstance(cluster, Cluster) and isinstance(jobs, Jobs):
+                    never = never_admitted(jobs.exact(), cluster)
+                if never:
+                    return [*sure, f"{first_of(never, 1)}.", "Next step: change these jobs or the quota."]
                 with suppress(KueueError, AttributeError):  # a fleet has no objects of its own
                     vary, low, high = self._other()
                     step = f"{_QUOTA.search(vary)[1]} limits the jobs; plan its quota:"  # type: ignore[index]

@@ -9,11 +9,12 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from kueuepy.errors import InvalidSpecError, KueueError
-from kueuepy.errors.words import plural, verb
+from kueuepy.errors.words import counted, plural, verb
 from kueuepy.look.numbers import busiest, duration, durations, hours, number, points, share
 from kueuepy.objects import SECOND
 from kueuepy.simulation.catalogue import figure_text, hours_word, interval_text, part_text, unit_of
 from kueuepy.simulation.confidence import Effect, Effects
+from kueuepy.simulation.warn import HOPELESS
 from kueuepy.tables.columns import unit_of as unit_of_amount
 
 if TYPE_CHECKING:
@@ -30,6 +31,8 @@ MOST_QUEUES = 50
 _LITTLE = 0.0005
 # The part of the used hours from which lost work, and quota that is free while jobs wait, is the largest problem.
 _MUCH_LOST, _MUCH_IDLE = 0.02, 0.05
+# The part of the jobs that can never be admitted, from which this is the largest problem.
+_MUCH_NEVER = 0.05
 # A queue whose part of all waiting exceeds its part of the jobs by less than this is not a problem of its own.
 _MUCH_MORE = 0.05
 
@@ -248,6 +251,11 @@ def problem(result: Recorded) -> Problem:
     if kpis.loops:
         text = f"Jobs evict each other again and again: {kpis.loops} preemption {plural(kpis.loops, 'loop')}."
         return Problem(text, "compare preemption policies:", reclaim)
+    never = [(what, rows) for what, rows in result.notes if what.startswith(HOPELESS)]
+    if sum(rows for _, rows in never) > _MUCH_NEVER * kpis.jobs:
+        what, rows = max(never, key=lambda note: note[1])
+        check = "." if source else "; jobs.check(cluster) lists all that is missing."
+        return Problem(f"{counted(rows, 'job')} {what}.", f"change these jobs or the quota{check}")
     if kpis.starved:
         text = f"{kpis.starved:,} {plural(kpis.starved, 'job')} {verb(kpis.starved, 'are')} never admitted, "
         reasons = (
@@ -260,13 +268,14 @@ def problem(result: Recorded) -> Problem:
     if used and idle > _MUCH_IDLE * used:
         text = f"{hours(resource, idle)} of {pair} were free although jobs waited for them, {part_text(idle, used)} "
         text += f"of the used {hours_word(pair)}."
+        over: dict[str, list[str | None]] = {"ClusterQueue/*:queueingStrategy": ["BestEffortFIFO", "StrictFIFO"]}
         queues = [name for name, queue in result.totals["queues"].items() if pair in queue["cells"]]
-        among = queues[0] if len(queues) == 1 else f"{{{','.join(queues)}}}"
-        over: dict[str, list[str | None]] = {
-            "ClusterQueue/*:queueingStrategy": ["BestEffortFIFO", "StrictFIFO"],
-            f"ClusterQueue/{among}:quota[{pair}].borrowingLimit": [None],
-        }
-        return Problem(text, "compare queueing strategies without borrowing limits:", _sweep_call(source, over))
+        # Only queues of a cohort have borrowing limits.
+        if in_cohort := [name for name in queues if result.trees.get(name, name) != name]:
+            among = in_cohort[0] if len(in_cohort) == 1 else f"{{{','.join(in_cohort)}}}"
+            over[f"ClusterQueue/{among}:quota[{pair}].borrowingLimit"] = [None]
+        without = " without borrowing limits" if in_cohort else ""
+        return Problem(text, f"compare queueing strategies{without}:", _sweep_call(source, over))
     return _slowest(result, pair)
 
 
@@ -286,8 +295,11 @@ def _slowest(result: Recorded, pair: str) -> Problem:
     mean = waits[worst] / numbers[worst]
     step, command = "find the nominal quota that meets a target:", _plan(result, names[worst], pair, mean)
     if shares[0, worst] - shares[1, worst] < _MUCH_MORE:
-        limits = f" {pair} limits the jobs: no other quota is in use as much." if pair else ""
-        return Problem(f"No queue waits more than its number of jobs explains.{limits}", step, command, "")
+        is_used = result.kpis.utilisation.get(pair)
+        limits = f" {pair} limits the jobs: no other quota is in use as much." if is_used else ""
+        even = "Each queue has about the same share of the waiting time as of the jobs."
+        text = even if (numbers > 0).sum() > 1 else f"All jobs are in {names[worst]}."
+        return Problem(f"{text}{limits}", step, command, "")
     text = f"{names[worst]} has {share(shares[1, worst])} of the jobs, and {share(shares[0, worst])} of all waiting; "
     return Problem(f"{text}the mean wait is {duration(mean)}.", step, command)
 
