@@ -95,7 +95,18 @@ def test_an_edit_without_effect_is_reported(kueuepy, teams, rows):
 
 def test_one_question_at_a_time(kueuepy, teams, job):
     assert kueuepy("whatif", teams).code == 2
-    assert kueuepy("whatif", teams, "--job", job(), "--edit", teams).code == 2
+    for option in (("--edit", teams), ("--exit-code",)):
+        ran = kueuepy("whatif", teams, "--job", job(), *option)
+        assert (ran.code, ran.err) == (2, f"error: whatif: {option[0]} cannot be combined with --job\n")
+    assert "whatif: --largest needs --job" in kueuepy("whatif", teams, "--edit", teams, "--largest").err
+
+
+@pytest.mark.parametrize("options", [(), ("--replace",)])
+def test_an_edit_of_no_object_names_the_existing_ones(kueuepy, teams, tmp_path, options):
+    path = tmp_path / "edit.yaml"
+    path.write_text("kind: ClusterQueue\nmetadata: {name: team-aa}\nspec: {stopPolicy: Hold}\n")
+    told = 'ClusterQueue "team-aa": does not exist, and a new object needs apiVersion; did you mean "team-a"?'
+    assert kueuepy("whatif", teams, "--edit", path, *options).err == f"error: {path}:1: {told}\n"
 
 
 def test_a_file_without_a_job_is_rejected(kueuepy, teams):

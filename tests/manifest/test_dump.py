@@ -186,5 +186,5 @@ def test_dump_does_not_change_its_input():
 
 
 def test_kinds_without_a_record():
-    with pytest.raises(UnsupportedError, match="Secret of core: no record keeps this kind"):
+    with pytest.raises(UnsupportedError, match="Secret of core: kueuepy has no class for this kind"):
         from_dict({"apiVersion": "v1", "kind": "Secret"})

@@ -115,6 +115,14 @@ def test_a_different_one_shows_the_difference():
     assert len(scheduler.keys()) == 2
 
 
+def test_a_change_stands_if_the_receiver_of_its_events_fails():
+    scheduler = kq.Scheduler(CLUSTER)
+    Watch(scheduler, on_events=lambda events: events[0].message.no_such_attribute)
+    with pytest.raises(AttributeError, match="no_such_attribute"):
+        scheduler.submit(ROW)
+    assert scheduler.keys() == ("default/a",)
+
+
 def test_events_are_pushed(tmp_path):
     told = []
     scheduler = kq.Scheduler(CLUSTER)

@@ -191,9 +191,9 @@ def _command(name: str, words: list[str], program: Program) -> int | None:
         text = signature.help_text(f"{program.name} {name}", _loaded(entry.function), others)
         sys.stdout.write(program.in_help(text))
         return 0
-    function, words = _selected(entry, words)
+    key, function, words = _selected(entry, words)
     options = signature.options_of(function)
-    values = signature.parse(name, function, words, program.sources)
+    values = signature.parse(name, function, words, program.sources, lambda flag: _elsewhere(entry, key, flag))
     program.complete(options, values)
     try:
         return signature.call(function, values)
@@ -214,16 +214,26 @@ def _unknown(name: str) -> str:
     return f"{shown(name)} is not {'an option' if is_option else 'a command'}; {hint}"
 
 
-def _selected(entry: Entry, words: list[str]) -> tuple[Any, list[str]]:
-    """Return the function that the words of a command line select, and the words for its parameters."""
+def _elsewhere(entry: Entry, key: str, flag: str) -> str:
+    """Describe an option that only another function of the command has; an empty string if none has it."""
+    from kueuepy.cli import signature  # noqa: PLC0415 - `--help` does not need it
+
+    for other, path in {"": entry.function, **entry.others}.items():
+        if any(flag in option.flags for option in signature.options_of(_loaded(path))):
+            return f"{flag} cannot be combined with {key.rstrip('=')}" if key else f"{flag} needs {other.rstrip('=')}"
+    return ""
+
+
+def _selected(entry: Entry, words: list[str]) -> tuple[str, Any, list[str]]:
+    """Return the key of the function that the words select (empty by default), the function, and the words for it."""
     for key, path in entry.others.items():
         # `--job FILE` and `cluster:CONTEXT` stay in the command line, because the selected function reads them.
         if key[-1] in "=:" and any(f"{word}=".startswith(key) for word in words):
-            return _loaded(path), words
+            return key, _loaded(path), words
         if key in (words if key.startswith("-") else words[:1]):
             position = words.index(key)
-            return _loaded(path), [*words[:position], *words[position + 1 :]]
-    return _loaded(entry.function), words
+            return key, _loaded(path), [*words[:position], *words[position + 1 :]]
+    return "", _loaded(entry.function), words
 
 
 def _loaded(path: str) -> Any:

@@ -211,7 +211,13 @@ class _Parser(argparse.ArgumentParser):
         raise UsageError(message if message.startswith("-") else f"{self.prog}: {message}")
 
 
-def parse(command: str, function: Command, words: Sequence[str], optional: Iterable[str] = ()) -> dict[str, Any]:
+def parse(
+    command: str,
+    function: Command,
+    words: Sequence[str],
+    optional: Iterable[str] = (),
+    elsewhere: Callable[[str], str] = lambda _: "",
+) -> dict[str, Any]:
     """Return the arguments with which to call the function of a command.
 
     Args:
@@ -219,6 +225,7 @@ def parse(command: str, function: Command, words: Sequence[str], optional: Itera
         function: The function.
         words: The words of the command line after the name of the command.
         optional: Arguments that may be absent although the function requires them.
+        elsewhere: Returns a hint for an option that only another function of the command has.
 
     Raises:
         UsageError: An option is unknown, a required one is missing, or a value has another form.
@@ -228,7 +235,7 @@ def parse(command: str, function: Command, words: Sequence[str], optional: Itera
     parser = _Parser(command, add_help=False, allow_abbrev=False)
     for one in options:
         one.add_to(parser, optional=one.name in optional)
-    _expect_known(command, [flag for one in options if not one.is_argument for flag in one.flags], words)
+    _expect_known(command, [flag for one in options if not one.is_argument for flag in one.flags], words, elsewhere)
     # Options may stand between arguments, as in kubectl.
     found = vars(parser.parse_intermixed_args(list(words)))
     for one in options:
@@ -276,7 +283,7 @@ def in_options(message: str, options: Iterable[Option], words: Sequence[str]) ->
     return re.sub(r"\b[a-z]+_[a-z_]+\b", lambda found: spelled.get(found[0], found[0]), message)
 
 
-def _expect_known(command: str, flags: list[str], words: Iterable[str]) -> None:
+def _expect_known(command: str, flags: list[str], words: Iterable[str], elsewhere: Callable[[str], str]) -> None:
     """Check the names of options before argparse, whose message would have no hint, or name a missing option first.
 
     Raises:
@@ -293,6 +300,8 @@ def _expect_known(command: str, flags: list[str], words: Iterable[str]) -> None:
             known = [*(flag for flag in flags if flag.startswith("--")), "--help"]
             if former:
                 raise UsageError(f"{command}: {name} is no longer an option: {former}")
+            if other := elsewhere(name):
+                raise UsageError(f"{command}: {other}")
             hint = suggestion(name, known, f"kueuepy {command} --help lists all options")
             raise UsageError(f"{command}: {shown(name)} is not an option; {hint}")
 

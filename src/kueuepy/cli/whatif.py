@@ -9,7 +9,7 @@ from kueuepy.cli.logs import pair
 from kueuepy.cli.options import Positive, Start, paths
 from kueuepy.cli.output import UsageError, announce, print_json, progress, say
 from kueuepy.cluster.cluster import of_release
-from kueuepy.cluster.patch import Patched, named_by, patched
+from kueuepy.cluster.patch import Patched, expect_complete, named_by, patched
 from kueuepy.engine.decisions import Admitted, Preempting
 from kueuepy.errors import InvalidSpecError
 from kueuepy.errors.words import counted
@@ -145,6 +145,8 @@ def _edits(scheduler: Scheduler, file: str, reading: Start, *, replace: bool) ->
 
     def pick(item: Item) -> bool:
         if named_by(there, item.value, reading.namespace) is None:
+            with placed(item.where()):
+                expect_complete(there, item.value)
             return False
         changed.append((item, item.value))
         return True

@@ -8,8 +8,8 @@ items have neither names nor covered resources are replaced.
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, NamedTuple
 
-from kueuepy.errors import InvalidSpecError
-from kueuepy.errors.problems import ManifestError, shown
+from kueuepy.errors import InvalidSpecError, NotFoundError
+from kueuepy.errors.problems import ManifestError, shown, suggestion
 from kueuepy.manifest.convert import from_dict, object_name, split_api_version, to_dict
 from kueuepy.manifest.findings import Findings
 from kueuepy.manifest.kinds import BY_CLASS
@@ -56,6 +56,22 @@ def named_by(objects: Iterable[Object], doc: Mapping[str, Any], namespace: str =
     return None
 
 
+def expect_complete(objects: Iterable[Object], doc: Mapping[str, Any]) -> None:
+    """Check that a manifest of no existing object can create one.
+
+    Raises:
+        NotFoundError: The manifest has no `apiVersion`, as if it were to change an object.
+    """
+    if "apiVersion" in doc or not isinstance(doc.get("kind"), str):
+        return
+    keys = [obj.key for obj in objects if type(obj).__name__ == doc["kind"]]
+    metadata = doc.get("metadata")
+    name = str(metadata.get("name")) if isinstance(metadata, dict) else ""
+    raise NotFoundError(
+        f"{object_name(doc)}: does not exist, and a new object needs apiVersion; {suggestion(name, keys)}"
+    )
+
+
 def patched(
     objects: Iterable[Object], doc: Mapping[str, Any], *, replace: bool = False, namespace: str = "default"
 ) -> Patched:
@@ -71,6 +87,7 @@ def patched(
 
     Raises:
         ManifestError: The result is not a valid object of the API.
+        NotFoundError: The object does not exist, and the manifest has no `apiVersion` to create one.
         InvalidSpecError: A `$patch` directive is unknown.
 
     Example:
@@ -85,6 +102,7 @@ def patched(
     """
     before = named_by(objects, doc, namespace)
     if before is None:
+        expect_complete(objects, doc)
         return Patched(from_dict(_without_directives(_plain(doc))))
     old, new = _plain(to_dict(before)), _current(before, doc)
     if replace:

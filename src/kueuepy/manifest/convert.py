@@ -82,11 +82,11 @@ def from_dict(doc: Mapping[str, Any]) -> Object:
     group, version = split_api_version(doc)
     findings = Findings(formats=False)
     if (group, str(doc.get("kind"))) not in KINDS and (group, version in OLD_VERSIONS) != (KUEUE, True):
-        raise UnsupportedError(f"{doc.get('kind')} of {group or 'core'}: no record keeps this kind")
+        raise UnsupportedError(f"{doc.get('kind')} of {group or 'core'}: kueuepy has no class for this kind")
     body = in_v1beta2(group, version, dict(doc), findings, is_new=False)
     kind = None if body is None else KINDS.get((group, str(body.get("kind"))))
     if body is not None and kind is None:
-        raise UnsupportedError(f"{doc.get('kind')} of {group or 'core'}: no record keeps this kind")
+        raise UnsupportedError(f"{doc.get('kind')} of {group or 'core'}: kueuepy has no class for this kind")
     found = None if body is None or kind is None else read_object(kind, body, findings)
     if found is None:
         where = object_name(doc)

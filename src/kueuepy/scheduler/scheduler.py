@@ -155,6 +155,7 @@ class Scheduler(SchedulerQuestions):
 
         Raises:
             InvalidSpecError: An object or a change is not valid.
+            NotFoundError: The object of a manifest without `apiVersion` does not exist.
         """
         from kueuepy.cluster.patch import patched  # noqa: PLC0415 - only on use
         from kueuepy.explain.whatif import objects_of  # noqa: PLC0415

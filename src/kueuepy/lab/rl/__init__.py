@@ -1,7 +1,7 @@
 """A reinforcement learning environment in which agents edit quotas and Kueue's rules make the decisions.
 
-Gymnasium knows the environment as `kueuepy/Quota-v0`, also before this package is imported. The extra `rl` installs
-Gymnasium.
+Gymnasium knows the environment as `kueuepy/Quota-v0`, also before this package is imported if kueuepy is installed. In
+a source tree, import `kueuepy.lab.rl` first. The extra `rl` installs Gymnasium.
 """
 
 from kueuepy.gymnasium_plugin import ID as ID

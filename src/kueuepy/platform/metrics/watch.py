@@ -224,7 +224,8 @@ class Watch:
             scheduler: The Scheduler.
             history: Maximum number of the latest events to keep; by default, all events are kept.
             on_events: A function that is called with the new events after each call of the Scheduler that has events,
-                or after the journal has stored them. It may use the Scheduler.
+                or after the journal has stored them. It may use the Scheduler. The call raises an exception of the
+                function, but its change stands and is stored: do not repeat the call.
         """
         self._scheduler = scheduler
         self._lock = RLock()
