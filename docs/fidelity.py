@@ -9,8 +9,10 @@ from __future__ import annotations
 import re
 import sys
 from pathlib import Path
+from textwrap import fill
 
 from kueuepy.cluster.unmodelled import fields as fields_of_kinds
+from kueuepy.profiles import ALWAYS_OPEN
 from kueuepy.profiles.gates import COVERAGE, DEFAULTS, LATER
 from kueuepy.profiles.releases import RELEASES
 
@@ -79,7 +81,12 @@ def fields() -> str:
     return "\n".join(rows) + "\n"
 
 
-BLOCKS = {"feature gates": gates, "fields": fields, "mirrored files": table}
+def open_answers() -> str:
+    """Return the list of the cases in which Kueue's result is random or undefined."""
+    return "".join(f"{fill(f'- {text}', 120, subsequent_indent='  ')}\n" for text in ALWAYS_OPEN)
+
+
+BLOCKS = {"open answers": open_answers, "feature gates": gates, "fields": fields, "mirrored files": table}
 """The generated parts of the page, by the name in their first line."""
 
 

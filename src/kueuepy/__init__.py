@@ -9,7 +9,7 @@ names from the modules of the package, which the table lists. Each name is loade
 | `kueuepy.objects` | every object of Kueue's API, and helpers such as `nodes` and `required` |
 | `kueuepy.errors` | `KueueError` and its subclasses |
 | `kueuepy.sim` | descriptions of a simulation: eviction costs, delays, failures, events, distributions |
-| `kueuepy.lab` | questions that need many simulations: `search`, `eta`, `risk`, `safety`, `limits`, `rl`, `play`, … |
+| `kueuepy.lab` | questions that need many simulations: `search`, `eta`, `risk`, `guarantee`, `rl`, `play`, … |
 | `kueuepy.platform` | `Journal`, metrics, statuses, and the import of live clusters |
 | `kueuepy.platform.live` | live clusters, recordings of clusters, and comparison of cluster decisions with kueuepy's |
 | `kueuepy.jobs`, `kueuepy.manifest` | manifests of jobs and of Kueue's objects |

@@ -238,7 +238,7 @@ def test_check_names_the_line(tmp_path, capsys):
     path = tmp_path / "configuration.yaml"
     path.write_text(GATE % "ConcurrentAdmission")
     assert main(["check", TEAMS, str(path), "--skip", "L6"]) == 3
-    assert "L20: Configuration: featureGates.ConcurrentAdmission: is true" in capsys.readouterr().out
+    assert f"{path}:3: warning L20: Configuration: featureGates.ConcurrentAdmission: is" in capsys.readouterr().out
 
 
 def test_fidelity_is_json():

@@ -2,6 +2,7 @@ import doctest
 import importlib
 import importlib.metadata
 import pydoc
+import re
 import subprocess
 import sys
 import time
@@ -27,6 +28,15 @@ def test_every_public_name_exists_and_is_documented():
     assert dir(kq) == sorted(kq.__all__)
     with pytest.raises(AttributeError, match="no attribute 'nothing'"):
         kq.nothing  # noqa: B018
+
+
+def test_the_table_of_modules_names_public_names():
+    rows = re.findall(r"^\| (`kueuepy.*?) \| (.*) \|$", kq.__doc__, re.MULTILINE)
+    assert len(rows) > 5
+    for modules, contents in rows:
+        for module in map(importlib.import_module, re.findall(r"`([\w.]+)`", modules)):
+            for name in re.findall(r"`(\w+)`", contents):
+                assert hasattr(module, name), f"{module.__name__}.{name}"
 
 
 def test_the_version_equals_that_of_the_installed_package():

@@ -82,7 +82,7 @@ class Hit(NamedTuple):
         subject: The object, or a name if there is no object, such as a cohort without a Cohort object.
         path: Path of the field.
         message: The problem, and a way to fix it.
-        where: File and line, if the subject is a name; otherwise they are derived from the object.
+        where: File and line, if the subject is a name; those of an object or the Configuration are derived from it.
     """
 
     subject: Object | str
@@ -110,13 +110,15 @@ class Rule(msgspec.Struct, frozen=True):
         """Yield the findings of the rule in a context."""
         for hit in self.hits(context):
             subject, path, message, where = _as_written(hit, context)
+            if not isinstance(subject, str) or subject == "Configuration":
+                where = context.manifest.where(None if isinstance(subject, str) else subject, path)
             yield Finding(
                 rule=self.id,
                 severity=self.severity,
                 object=subject if isinstance(subject, str) else called(subject),
                 field=path_text(path),
                 message=message,
-                where=where if isinstance(subject, str) else context.manifest.where(subject, path),
+                where=where,
             )
 
 

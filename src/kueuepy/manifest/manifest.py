@@ -139,11 +139,11 @@ class Manifest(msgspec.Struct, frozen=True, kw_only=True, eq=False):
         """Whether the manifest contains no objects, jobs, other documents or notes."""
         return not (any(True for _ in self.objects()) or self.configuration or self.jobs or self.others or self.notes)
 
-    def where(self, obj: api.Object, path: Path = ()) -> str:
+    def where(self, obj: api.Object | None, path: Path = ()) -> str:
         """Return the file and line of an object or of one of its fields.
 
         Args:
-            obj: An object of this manifest.
+            obj: An object of this manifest; `None` for its Configuration.
             path: Path of a field in API version v1beta2, such as `("spec", "clusterQueue")`. If the file does not
                 contain the field, the method returns the position of the innermost parent in the file. An empty path
                 represents the object itself.
@@ -151,7 +151,7 @@ class Manifest(msgspec.Struct, frozen=True, kw_only=True, eq=False):
         Returns:
             The file and line, separated by a colon, or an empty string if the object was not read from a file.
         """
-        origin = self.origins.get((type(obj).__name__, obj.key))
+        origin = self.origins.get(("Configuration", "") if obj is None else (type(obj).__name__, obj.key))
         return origin.where(path) if origin else ""
 
     def __eq__(self, other: object) -> bool:

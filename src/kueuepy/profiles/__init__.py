@@ -9,9 +9,19 @@ from kueuepy.profiles.releases import (
     has_metric,
     release_of,
 )
-from kueuepy.profiles.rules import RULES, Rule, of_patch, open_answers, release_of_image, rules_of, version_of
+from kueuepy.profiles.rules import (
+    ALWAYS_OPEN,
+    RULES,
+    Rule,
+    of_patch,
+    open_answers,
+    release_of_image,
+    rules_of,
+    version_of,
+)
 
 __all__ = [
+    "ALWAYS_OPEN",
     "DEFAULTS",
     "DEPENDENCIES",
     "DEVELOPMENT",

@@ -173,9 +173,33 @@ _SECOND_PASSES = (
     "(pkg/scheduler/scheduler.go:waitForPodsReadyIfBlocked, #13685). In kueuepy the pass is not delayed."
 )
 
+ALWAYS_OPEN = (
+    (
+        "If a placement fails for several pod sets, Kueue's message names a random one of these pod sets, because the "
+        "choice depends on the order of a Go map. kueuepy names the pod set whose name is first in alphabetical order."
+    ),
+    (
+        "If the pods of a replaced node could complete the slices of several domains, Kueue chooses a random one of "
+        "these domains. kueuepy chooses the domain whose name is first in alphabetical order."
+    ),
+    (
+        "With fair sharing, Kueue processes cohort trees, and ClusterQueues without a cohort, in the random order of a "
+        "Go map. The order affects the result if the trees and ClusterQueues share nodes. kueuepy orders the heads by "
+        "three criteria: heads that fit without preemption first, then the earliest queue time, then the name of the "
+        "ClusterQueue."
+    ),
+    (
+        "In one cycle, Kueue can both make the delayed topology assignment of a workload and preempt this workload. The"
+        " order in which Kueue writes the assignment and the eviction is then undefined. kueuepy assumes that the "
+        "admission is written first if the cycle waited for another eviction between the two decisions, and that the "
+        "eviction is written first otherwise."
+    ),
+)
+"""Cases of topology-aware scheduling and fair sharing in which the result of every release is random or undefined."""
+
 
 def open_answers(release: Release) -> tuple[str, ...]:
-    """Return the cases in which the result of a release is random or undefined.
+    """Return the cases, besides `ALWAYS_OPEN`, in which the result of a release is random or undefined.
 
     If Kueue's result is random or undefined, kueuepy returns one of the possible results, or the result of the next
     release.

@@ -4,7 +4,7 @@ import msgspec
 
 from kueuepy.cluster.unmodelled import fields
 from kueuepy.errors.arguments import checked
-from kueuepy.profiles import DEFAULTS, Rule, of_patch, open_answers, release_of, rules_of, version_of
+from kueuepy.profiles import ALWAYS_OPEN, DEFAULTS, Rule, of_patch, open_answers, release_of, rules_of, version_of
 from kueuepy.profiles.gates import COVERAGE, Coverage, Effect
 from kueuepy.profiles.version import COMMIT, VERSION, installed
 
@@ -113,5 +113,5 @@ def fidelity(version: str = VERSION) -> Fidelity:
         left_out=LEFT_OUT | ({version_of(version): older} if (older := of_patch(version)) else {}),
         replayed=REPLAYED,
         rules=rules_of(release),
-        open_answers=open_answers(release),
+        open_answers=(*ALWAYS_OPEN, *open_answers(release)),
     )
