@@ -228,7 +228,7 @@ class QuotaEnv(gymnasium.Env[Any, Any]):
             self._stage.begin(0, lambda: self.np_random, seed, options)
             self._stage.go()
             self._going = True
-            return self._stage.observations[0], {"values": self.values, "action_mask": self._stage.masks[0]}
+            return self._stage.observations[0], self._stage.settings(0)
 
     def render(self) -> Any:
         """Return the queues after the last interval as text, or as an image of 480 times 360 pixels.
@@ -426,7 +426,7 @@ class QuotaVectorEnv(VectorEnv[Any, Any, Any]):
             stage.act(seats, moves[seats], choices[seats])
             self._begin(np.flatnonzero(self._over).tolist(), [None] * number, {})
             stage.go()
-            rewards = self._rewards(seats)
+            rewards = self._rewards(seats, acting)
             self._over = stage.are_over & acting
             ended, infos = self._over.copy(), self._infos(acting)
             return stage.observations.copy(), rewards, np.zeros(number, bool), ended, infos
@@ -437,10 +437,12 @@ class QuotaVectorEnv(VectorEnv[Any, Any, Any]):
                 "reset() must be called before step(); use reset_mask to reset some environments"
             )
 
-    def _rewards(self, seats: list[int]) -> NDArray[np.float64]:
-        stage, found = self._stage, np.zeros(self.num_envs)
-        own = stage.has_own_reward
-        found[seats] = [stage.reward(seat) for seat in seats] if own else stage.facts[seats, : len(TERMS)].sum(axis=1)
+    def _rewards(self, seats: list[int], acting: NDArray[np.bool_]) -> NDArray[np.float64]:
+        stage = self._stage
+        if not stage.has_own_reward:
+            return np.where(acting, stage.facts[:, : len(TERMS)].sum(axis=1), 0.0)
+        found = np.zeros(self.num_envs)
+        found[seats] = [stage.reward(seat) for seat in seats]
         return found
 
     def _infos(self, acting: NDArray[np.bool_]) -> dict[str, Any]:
@@ -457,7 +459,7 @@ class QuotaVectorEnv(VectorEnv[Any, Any, Any]):
         if acting.any():
             terms = {name: np.where(acting, facts[:, position], 0.0) for position, name in enumerate(TERMS)}
             infos["reward_terms"] = _masked(terms, acting)
-            infos["_reward_terms"] = acting.copy()
+            infos["_reward_terms"] = acting
         return self._values(infos)
 
     def _ended(self, seats: list[int]) -> dict[str, Any]:
@@ -472,14 +474,16 @@ class QuotaVectorEnv(VectorEnv[Any, Any, Any]):
         return infos
 
     def _values(self, infos: dict[str, Any], mask: NDArray[np.bool_] | None = None) -> dict[str, Any]:
-        mask = np.ones(self.num_envs, bool) if mask is None else mask
-        columns = np.where(mask[:, None], self._stage.values, 0).T.copy()
-        infos["values"] = _masked(dict(zip(self.paths, columns, strict=True)), mask)
-        infos["_values"] = mask.copy()
-        infos["action_mask"], infos["_action_mask"] = self._stage.masks & mask[:, None, None], mask.copy()
+        values = self._stage.values
+        columns, masks = values.T.copy(), self._stage.masks(values)
+        if mask is not None:
+            columns, masks = np.where(mask, columns, 0), masks & mask[:, None, None]
+        mask = np.ones(self.num_envs, bool) if mask is None else mask.copy()
+        infos["values"], infos["_values"] = _masked(dict(zip(self.paths, columns, strict=True)), mask), mask
+        infos["action_mask"], infos["_action_mask"] = masks, mask
         return infos
 
 
 def _masked(columns: dict[str, Any], mask: NDArray[np.bool_]) -> dict[str, Any]:
-    """Return the columns and, for each column, a mask of the environments whose info contains it."""
-    return {**columns, **{f"_{name}": mask.copy() for name in columns}}
+    """Return the columns and, for each column, the mask of the environments whose info contains it."""
+    return {**columns, **dict.fromkeys((f"_{name}" for name in columns), mask)}

@@ -251,6 +251,7 @@ class Stage:
             name: tuple(value) if name in ("events", "delays") else value for name, value in settings.items()
         }
         self.knobs = Knobs(game.cluster, game.edit, game.choose or {}, game.bounds or {}, conserve=game.conserve)
+        self._low, self._high = np.array(self.knobs.low, np.int64), np.array(self.knobs.high, np.int64)
         interval, self._episode = span("interval", game.interval), span("episode", game.episode)
         if not 0 < interval <= self._episode:
             raise InvalidSpecError(
@@ -379,13 +380,19 @@ class Stage:
     def info(self, seat: int) -> dict[str, Any]:
         """Return the terms of the default reward of the last interval, and the current values, of a simulation."""
         terms = dict(zip(TERMS, self.facts[seat].tolist(), strict=False))
-        return {"reward_terms": terms, "values": self.values_by_path(seat), "action_mask": self.masks[seat]}
+        return {"reward_terms": terms, **self.settings(seat)}
 
-    @property
-    def masks(self) -> NDArray[np.bool_]:
-        """For each simulation and number, whether an action can decrease and increase it."""
-        numbers = self.values[:, : len(self.knobs.paths)]
-        found: NDArray[np.bool_] = np.stack([numbers > self.knobs.low, numbers < self.knobs.high], axis=-1)
+    def settings(self, seat: int) -> dict[str, Any]:
+        """Return the current values of a simulation, and whether an action can decrease and increase each number."""
+        values = self.values[seat]
+        return {"values": self.knobs.by_path(values.tolist()), "action_mask": self.masks(values)}
+
+    def masks(self, values: NDArray[np.int64]) -> NDArray[np.bool_]:
+        """Return for each number of the given values whether an action can decrease and increase it."""
+        numbers = values[..., : len(self.knobs.paths)]
+        found = np.empty((*numbers.shape, 2), bool)
+        np.greater(numbers, self._low, out=found[..., 0])
+        np.less(numbers, self._high, out=found[..., 1])
         return found
 
     @property
