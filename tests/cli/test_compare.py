@@ -2,6 +2,8 @@
 
 import pytest
 
+import kueuepy as kq
+
 
 @pytest.fixture
 def arguments(seeds):
@@ -72,3 +74,43 @@ def test_jobs_may_be_manifests(kueuepy, arguments, job):
 
     assert ran.code == 0
     assert "0 of 1 job have a different outcome" in ran.out
+
+
+SACCT = """JobID|Submit|Start|End|ReqTRES|Account|State
+1|2026-05-01T08:00:00|2026-05-01T08:00:00|2026-05-01T09:00:00|gres/gpu=1|team-a|COMPLETED
+2|2026-05-01T08:00:01|2026-05-01T08:00:01|Unknown|gres/gpu=1|team-a|RUNNING
+3|2026-05-01T08:00:02|Unknown|Unknown|gres/gpu=1|team-a|PENDING
+"""
+
+
+def test_unfinished_jobs_of_a_log_need_a_choice(kueuepy, tmp_path):
+    """The job that waited ran for 0 s, and the one that ran counted as finished."""
+    objects, log = tmp_path / "q.yaml", tmp_path / "log.txt"
+    queue = kq.ClusterQueue.of("team-a", {"f": {"nvidia.com/gpu": 4}})
+    kq.dump(kq.Cluster(kq.ResourceFlavor("f"), queue, kq.LocalQueue("team-a", cluster_queue="team-a")), objects)
+    log.write_text(SACCT, encoding="utf-8")
+    given = ("compare", objects, objects, "--jobs", log)
+
+    refused = kueuepy(*given)
+    assert (refused.code, "2 jobs had not finished" in refused.err) == (1, True)
+    assert "--censored must be drop or exponential" in refused.err
+    assert kueuepy(*given, "--censored", "drop", "--json").json["jobs"] == 1
+    drawn = kueuepy(*given, "--censored", "exponential", "--json").json
+    assert (drawn["jobs"], drawn["queues"]["team-a"]["q (1)"]["admitted"]) == (3, 3)
+
+
+def test_a_picture_that_is_not_svg_is_refused_before_the_run(kueuepy, arguments, tmp_path):
+    ran = kueuepy(*arguments, "--picture", tmp_path / "shares.png")
+
+    assert (ran.code, "the name must end with .svg" in ran.err, ran.out) == (1, True, "")
+    assert not list(tmp_path.iterdir())
+
+
+def test_jobs_without_a_queue_can_be_skipped_by_a_plan(kueuepy, tmp_path):
+    objects, jobs = tmp_path / "q.yaml", tmp_path / "jobs.csv"
+    kq.dump(kq.Cluster(kq.ResourceFlavor("f"), kq.ClusterQueue.of("a", {"f": {"cpu": 4}})), objects)
+    jobs.write_text("queue,submit,runtime,cpu\na,0,60,1\nb,0,60,1\n", encoding="utf-8")
+    path = "ClusterQueue/a:quota[f/cpu].nominalQuota"
+    given = ("plan", objects, "--jobs", jobs, "--target", "wait_mean <= 1s", "--vary", path, "--from", 1, "--to", 2)
+    assert '"skip" (--missing skip) leaves them out' in kueuepy(*given).err
+    assert kueuepy(*given, "--missing", "skip").code == 0

@@ -1,12 +1,14 @@
 """Saved results: files that were changed afterwards are rejected by name."""
 
 import json
+import pickle
 import shutil
 import warnings
 
 import pytest
 
 import kueuepy as kq
+from kueuepy.simulation.comparison import Comparison
 from kueuepy.simulation.saved import _checksum
 
 from .conftest import GPU, cluster, queue
@@ -149,3 +151,20 @@ def test_a_result_with_a_job_that_requests_nothing_is_loaded(tmp_path):
     result.save(tmp_path)
     assert "" in result.runs["flavors"].tolist()
     assert list(kq.load_result(tmp_path).runs) == list(result.runs)
+
+
+def test_a_comparison_of_saved_or_unpickled_results_is_shown(tmp_path):
+    """The usage at the end was read from the engine, which files do not contain."""
+    queues = [kq.ClusterQueue.of(name, {"f": {"cpu": 2}}, cohort_name="x") for name in "abc"]
+    base = kq.Cluster(kq.ResourceFlavor("f"), queues)
+    more = base.edit("ClusterQueue/a:quota[f/cpu].nominalQuota", 3)
+    rows = [{"queue": "ab"[n % 3 == 0], "submit": n, "runtime": 1000, "cpu": 1} for n in range(8)]
+    live = kq.compare({"one": base, "two": more}, rows, until="100s")
+    for name, result in live.results.items():
+        result.save(tmp_path / name)
+    unpickled = pickle.loads(pickle.dumps(live))  # noqa: S301 - of this test
+    for found in (unpickled, Comparison({name: kq.load_result(tmp_path / name) for name in live.names})):
+        assert str(found) == str(live)
+        assert found._repr_html_() == live._repr_html_()
+        assert found.to_pandas()["waited"].tolist() == live.to_pandas()["waited"].tolist()
+        assert [one.usage for one in found.queues["a"]] == [{"f/cpu": 4000}, {"f/cpu": 4000}]

@@ -9,13 +9,14 @@ import msgspec
 from kueuepy._core import Quantity
 from kueuepy.cli.describe import jobs_of, rows_table, tables_in
 from kueuepy.cli.logs import Log
-from kueuepy.cli.options import Positive, Reading, paths
+from kueuepy.cli.options import Censored, Positive, Reading, paths
 from kueuepy.cli.output import announce, as_data, counting, print_answer, print_json, say
 from kueuepy.cluster import Cluster
 from kueuepy.cluster.early import OLDEST, is_early
 from kueuepy.errors.problems import ManifestError
 from kueuepy.errors.words import counted, verb
 from kueuepy.lab.upgrade import Upgrade, compare_versions
+from kueuepy.look.svg import expect_svg
 from kueuepy.manifest import Manifest, load
 from kueuepy.manifest.text.sources import is_live, opened
 from kueuepy.objects import Configuration
@@ -33,6 +34,7 @@ def compare(
     with_: tuple[str, ...] = (),
     decisions: bool = False,
     picture: str | None = None,
+    censored: Censored | None = None,
     threads: Positive | None = None,
     exit_code: bool = False,
     reading: Reading,
@@ -58,14 +60,17 @@ def compare(
             --with examples/seeds/003/two-queues.yaml
             --jobs examples/seeds/003/jobs.csv --decisions --picture shares.svg
     """
+    if picture is not None:
+        expect_svg(picture)
+    log = Log(censored=censored)
     clusters = [reading.cluster([name, *with_]) for name in (before, after)]
     names = (Path(before).stem, Path(after).stem)
-    with jobs_of(jobs) as items, counting("jobs done") as show:
+    with jobs_of(jobs, complete=log.complete) as items, counting("jobs done") as show:
         found = compare_policies(clusters[0], clusters[1], items, names=names, threads=threads, progress=show)
     # Other commands need the times of a log.
     if len(jobs) == 1 and found.before.kpis.finished and found.before.jobs["submit"].any():
         for name, run in zip((before, after), found.results.values(), strict=True):
-            run.source = Log().source([name, *with_], jobs[0], reading)
+            run.source = log.source([name, *with_], jobs[0], reading)
     if picture is not None:
         found.picture("shares").save(picture)
     code = print_answer(found, _comparison_data(found), json=json, is_negative=exit_code and bool(found.changes))
@@ -115,6 +120,7 @@ def upgrade(
     jobs: tuple[str, ...] = (),
     from_: str,
     to: str,
+    censored: Censored | None = None,
     rows: Positive = 40,
     exit_code: bool = False,
     lenient: bool = False,
@@ -138,12 +144,12 @@ def upgrade(
     objects = [name for name in files if name not in tables]
     is_strict = not (lenient or any(map(is_live, objects)))
     manifest = load(opened(paths(objects)), strict=is_strict, version=_profile(from_))
-    given = None if jobs or tables else Log().of_files(objects)
+    given = None if jobs or tables else Log(censored=censored).of_files(objects)
     if given is not None:
         manifest = msgspec.structs.replace(manifest, workloads=(), jobs=())
     cluster = Cluster.from_manifest(manifest, names=False)
     read = reading_changes(manifest, objects, from_, to, lenient=not is_strict)
-    with jobs_of(jobs or tables) as items, counting("jobs done") as show:
+    with jobs_of(jobs or tables, complete=Log(censored=censored).complete) as items, counting("jobs done") as show:
         found = compare_versions(cluster, items if given is None else [given], from_, to, progress=show)
     announce(text for result in found.comparison.results.values() for text in result.not_modelled)
     if json:

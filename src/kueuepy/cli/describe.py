@@ -200,8 +200,13 @@ def _load(states: list[str], manifest: Manifest) -> Scheduler:
 
 
 @contextmanager
-def jobs_of(names: Iterable[str], *, namespace: str = "default") -> Iterator[list[Any]]:
+def jobs_of(names: Iterable[str], *, namespace: str = "default", **reading: Any) -> Iterator[list[Any]]:
     """Read jobs and Workloads from files; errors raised inside the context name file and line.
+
+    Args:
+        names: The files.
+        namespace: The namespace of queues without one.
+        reading: Further arguments of `rows_of`, for tables and logs.
 
     Raises:
         KueueError: A file cannot be read or is not valid, or the error was raised inside the context.
@@ -211,9 +216,9 @@ def jobs_of(names: Iterable[str], *, namespace: str = "default") -> Iterator[lis
         for name in names:
             tables = tables_in(name)
             for table_name in tables:
-                rows = placed_all.enter_context(_rows_of(table_name, namespace=namespace))
+                rows = placed_all.enter_context(_rows_of(table_name, namespace, **reading))
                 say_notes(rows.notes)
-                items += rows
+                items += [rows.table] if reading else rows
             if name not in tables:
                 manifest = Reading().manifest([name], namespace)
                 items += [*manifest.jobs, *manifest.workloads]

@@ -41,7 +41,15 @@ class Log(msgspec.Struct, frozen=True):
         Raises:
             InvalidSpecError: Some jobs had not finished, and `censored` is not set.
         """
-        found, censored = self.recorded(*paths), self.censored
+        found = self.complete(self.recorded(*paths), *paths, option=option, is_choice=is_choice)
+        if self.window is not None:
+            first, _, last = self.window.partition(":")
+            found = found.window(first or 0, last or None)
+        return found
+
+    def complete(self, found: Jobs, *paths: str, option: str = "--censored", is_choice: bool = True) -> Jobs:
+        """Return the jobs with full runtimes; see `read`."""
+        censored = self.censored
         left = int(censored_rows(found.exact()).sum())
         if left and censored is None and not is_choice:
             if left == len(found):
@@ -59,9 +67,6 @@ class Log(msgspec.Struct, frozen=True):
                 f"{', '.join(paths)}: {counted(left, 'job')} had not finished, so the runtime is only a lower bound; "
                 f"{option} must be drop or exponential"
             )
-        if self.window is not None:
-            first, _, last = self.window.partition(":")
-            found = found.window(first or 0, last or None)
         return found
 
     def given(self, files: list[str], jobs: str | None, reading: Reading) -> tuple[Cluster, Jobs]:

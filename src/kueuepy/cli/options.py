@@ -30,6 +30,7 @@ Options:
     map_ (NAME=COLUMN): Read the job field NAME from COLUMN, e.g. queue=team; repeatable.
     window (FROM:TO): Keep only jobs submitted from time FROM until before TO, e.g. 7d:21d.
     censored (HOW): drop unfinished jobs, or draw their remaining runtimes (exponential).
+    missing (HOW): Jobs whose LocalQueue does not exist: error, skip, or wait.
     seeds (N): Simulations per policy; with 2 or more, each shuffles the days of the log.
     storage (FILE): Store finished simulations in this file, for a repetition to reuse.
     title (TEXT): Title of the page.
@@ -61,6 +62,7 @@ Positive: TypeAlias = Annotated[int, Meta(ge=1)]
 Fraction: TypeAlias = Annotated[float, Meta(ge=0, le=1)]
 Port: TypeAlias = Annotated[int, Meta(ge=0, le=65535)]
 Censored: TypeAlias = Literal["drop", "exponential"]
+Missing: TypeAlias = Literal["error", "skip", "wait"]
 
 
 def context_of(cluster: str) -> str:

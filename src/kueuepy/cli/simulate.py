@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 from kueuepy.cli.logs import Log, pair
-from kueuepy.cli.options import Positive, Reading
+from kueuepy.cli.options import Missing, Positive, Reading
 from kueuepy.cli.output import (
     announce,
     counting,
@@ -28,6 +28,7 @@ from kueuepy.lab.exploration.measure import check_policy as hold
 from kueuepy.lab.exploration.measure import read_promises
 from kueuepy.look.notebook import Sheet, repr_text
 from kueuepy.look.numbers import duration
+from kueuepy.look.svg import expect_svg
 from kueuepy.manifest import Limits, check
 from kueuepy.manifest.places import placed
 from kueuepy.manifest.text.sources import items
@@ -58,7 +59,7 @@ def simulate(
     warmup: str = "0",
     at: str | None = None,
     edit: str | None = None,
-    missing: Literal["error", "skip", "wait"] = "error",
+    missing: Missing = "error",
     on_loop: Literal["hold", "stop", "raise"] = "hold",
     out: str | None = None,
     report: str | None = None,
@@ -95,7 +96,6 @@ def simulate(
         grace (TIME): Time from an eviction to the release of the quota.
         cycle (TIME): Duration of a scheduling cycle in virtual time.
         at (FILE): YAML or JSON file of events, such as changes of quota.
-        missing (HOW): Jobs whose LocalQueue does not exist: error, skip, or wait.
         on_loop (HOW): Preemption loop: hold (pause its cohort tree), stop, or raise (exit code 3).
         out (DIR): Directory for all tables, which kueuepy report can read.
         report (FILE): Write a report to this HTML file.
@@ -115,6 +115,8 @@ def simulate(
     # Mistakes in the files of targets and pictures are reported before the run, which can take hours.
     promises = None if gate is None else read_promises(gate)
     pictures = [pair("--picture", given, tuple(PICTURES)) for given in picture]
+    for _, path in pictures:
+        expect_svg(path)
     for output in (report, *(path for _, path in pictures)):
         expect_other_file(output, *files, jobs, edit, gate)
     cluster, table_ = log.given(files, jobs, reading)

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import yaml
 
 from kueuepy.cli.logs import Log, pair
-from kueuepy.cli.options import Positive, Reading
+from kueuepy.cli.options import Missing, Positive, Reading
 from kueuepy.cli.output import (
     UsageError,
     counting,
@@ -48,6 +48,7 @@ def sweep(
     over: tuple[str, ...],
     log: Log,
     sample: Positive | None = None,
+    missing: Missing = "error",
     seeds: Positive = 1,
     figure: tuple[str, ...] = (),
     pareto: str | None = None,
@@ -104,6 +105,7 @@ def sweep(
             _by_seed(table_, seeds),
             policies,
             seeds=seeds,
+            missing=missing,
             figures=figure,
             threads=threads,
             on=client,
@@ -219,6 +221,7 @@ def plan(
     to: str,
     step: str = "1",
     log: Log,
+    missing: Missing = "error",
     seeds: Positive = 1,
     all_: bool = False,
     threads: Positive | None = None,
@@ -263,6 +266,7 @@ def plan(
             step=step,
             exhaustive=True if all_ else None,
             seeds=seeds,
+            missing=missing,
             threads=threads,
             storage=storage,
             progress=show,

@@ -11,6 +11,7 @@ from zlib import crc32
 import msgspec
 import numpy as np
 
+from kueuepy.errors import InvalidSpecError
 from kueuepy.files import write_file
 from kueuepy.look.chart import Area, Axis, Box, Chart, Colour, Key, Label, Line, Mark, Rug, ticks_of
 from kueuepy.look.colours import ALL, class_of, colour_of, picture_style
@@ -88,16 +89,31 @@ class Picture(msgspec.Struct, frozen=True):
         """Write the picture to an SVG file.
 
         Args:
-            path: The file.
+            path: The file, whose name ends with `.svg`.
 
         Raises:
+            InvalidSpecError: The name of the file ends differently.
             StateError: The file cannot be written.
         """
+        expect_svg(path)
         write_file(path, self.svg)
 
     def _repr_html_(self) -> str:
         """Return the picture as HTML, for notebooks; a narrow notebook shows the picture for narrow screens."""
         return figure_html(self.svg, self.narrow)
+
+
+def expect_svg(path: str | os.PathLike[str]) -> None:
+    """Check that the name of a file ends with `.svg`.
+
+    Raises:
+        InvalidSpecError: The name of the file ends differently.
+    """
+    if not os.fspath(path).lower().endswith(".svg"):
+        raise InvalidSpecError(
+            f"{os.fspath(path)}: a picture is SVG, so the name must end with .svg; for other formats, draw the picture "
+            "with plot(...) and save its figure with matplotlib"
+        )
 
 
 def picture(chart: Chart, narrow: Chart | None = None) -> Picture:

@@ -6,6 +6,7 @@ from typing import Literal
 import msgspec
 import numpy as np
 
+from kueuepy.errors import StateError
 from kueuepy.simulation.columns import keys_of
 from kueuepy.simulation.grouped import Series
 from kueuepy.simulation.recorded import Recorded
@@ -202,7 +203,10 @@ def decisions_of(run: Recorded, until: float = math.inf) -> dict[tuple[float, st
 
 def queues_of(result: Result) -> dict[str, QueueOutcome]:
     """Return the outcome of each ClusterQueue, by name."""
-    shares, usages = result.shares_and_usage()
+    try:
+        shares, usages = result.shares_and_usage()
+    except StateError:  # a result from files has no engine, but its series end with the same values
+        shares, usages = _last(result)
     jobs, means, found = result.jobs, _means(result), {}
     for name, usage in usages.items():
         rows = is_named(jobs["cluster_queue"], name)
@@ -221,6 +225,19 @@ def queues_of(result: Result) -> dict[str, QueueOutcome]:
             evictions=int(jobs["evictions"][rows].sum()),
         )
     return found
+
+
+def _last(run: Recorded) -> tuple[dict[str, float], dict[str, dict[str, int]]]:
+    """Return the last recorded share of each ClusterQueue, and its last usage by `flavor/resource`."""
+    usage = Series(exact(run.usage))
+    ends = usage.groups.bounds[1:] - 1
+    last = [usage.column(name)[ends].tolist() for name in ("share", "used")]
+    shares: dict[str, float] = {}
+    usages: dict[str, dict[str, int]] = {name: {} for name in run.totals["queues"]}
+    for (queue, pair), share, used in zip(usage.keys, *last, strict=True):
+        shares[queue] = share
+        usages.setdefault(queue, {})[pair] = int(used)
+    return shares, usages
 
 
 def _assigned(run: Recorded) -> list[dict[str, dict[str, str]]]:

@@ -117,8 +117,12 @@ def recommended(results: Mapping[str, Recorded]) -> tuple[str, str]:
         return first, f"Keep “{first}”: no other policy has a shorter mean wait."
     with suppress(KueueError):
         # A shorter mean alone may be chance; the advice must not change with the seed.
-        if Effects(results[first], results[best]).of_all().is_clear:
+        effect = Effects(results[first], results[best]).of_all()
+        if effect.is_clear:
             return best, f"Use “{best}” instead of “{first}”: the mean wait is clearly shorter."
+        if not effect.has_interval:
+            text = f"Keep “{first}” for now: with so few jobs, the shorter mean wait of “{best}” may be chance."
+            return first, f"{text} Repeat it with the days in random order (Jobs.shuffle_days) for several seeds."
     return first, f"Keep “{first}” for now: it is not certain that “{best}” shortens the mean wait."
 
 
