@@ -138,6 +138,7 @@ def test_an_incomplete_date_is_rejected_with_its_row(tmp_path):
         kq.Jobs.read(path, "philly-json")
 
 
+DAY = 86400 * 10**9
 CELLS = st.one_of(
     TEXTS,
     st.integers(-(2**70), 2**70),
@@ -221,6 +222,18 @@ def test_durations_of_slurm_and_pandas(text, seconds):
     assert kq.Jobs({"queue": ["a"], "submit": [0], "runtime": [text]}).exact()["runtime"].tolist() == [seconds * 10**9]
     assert span("until", text) == seconds * 10**9
     assert parse_span("01:60:00") is None
+
+
+@pytest.mark.parametrize(
+    ("text", "nanoseconds"),
+    [
+        *[("1970-01-02", DAY), ("1970-01-02 00", DAY), ("1970-01-01T24:00", None), ("1970-W01-5", None)],
+        *[("1970-01-01 01:00:00+01", 0), ("1970-01-01T01:00+0100", 0), ("1970-01-01_01:00", None)],
+        *[("1970-01-01 00:00:00.5", 5 * 10**8), ("1970-01-01T00:00:00,000000001", 1), ("1970-01-01+01:00", None)],
+    ],
+)
+def test_each_version_of_python_reads_the_same_dates(text, nanoseconds):
+    assert parse_timestamp(text) == nanoseconds
 
 
 BEYOND = [

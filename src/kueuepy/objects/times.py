@@ -30,8 +30,9 @@ LONGEST = 2**63 - 1
 """Largest number of nanoseconds in a signed 64-bit integer, as in Go. The corresponding time since 1970 is `LATEST`."""
 LATEST = "2262-04-11T23:47:16Z"
 _EPOCH = datetime(1970, 1, 1, tzinfo=timezone.utc)
+# datetime.fromisoformat would accept the hour 24 since Python 3.14.
 _TIME = re.compile(
-    r"(\d{4}-\d\d-\d\d)[T ](\d\d:\d\d:\d\d)(?:\.(\d{1,9})\d*)?(?:Z|([-+])([01]\d|2[0-3]):?([0-5]\d))", re.ASCII
+    r"(\d{4}-\d\d-\d\d)[T ]((?!24)\d\d:\d\d:\d\d)(?:\.(\d{1,9})\d*)?(?:Z|([-+])([01]\d|2[0-3]):?([0-5]\d))", re.ASCII
 )
 _USUAL_LENGTH = len("1970-01-01T00:00:00Z")
 _FIRST_DAY = _EPOCH.toordinal()
@@ -73,7 +74,7 @@ def parse_time(text: str) -> int | None:
     Returns:
         Nanoseconds since the Unix epoch, or `None` if the text is not an RFC 3339 time.
     """
-    if len(text) == _USUAL_LENGTH and text[4::3] == "--T::Z":
+    if len(text) == _USUAL_LENGTH and text[4::3] == "--T::Z" and text[11:13] != "24":
         return _usual_time(text)
     found = _TIME.fullmatch(text)
     if not found:

@@ -17,8 +17,10 @@ MOST = f"{LONGEST / SECOND:.0f} s ({LATEST})"
 """The largest time in 64-bit nanoseconds, for error messages."""
 _LONGEST_TEXT = 64
 _CLOCK = r"\d{4}-\d\d-\d\d[ T]\d\d:\d\d:\d\d(?:\.\d{3}(?:\d{3})?)?"
-# The beginning of a date, with its time zone.
-_DATE = re.compile(r"\s*\d{4}-\d\d-\d\d(?:[T ][\d:.,]*)?\s*(\S*)", re.ASCII)
+# A date in ISO 8601. datetime.fromisoformat reads other texts in each version of Python.
+_DATE = re.compile(
+    r"(\d{4}-\d\d-\d\d)(?:[T ](\d\d)(?::(\d\d)(?::(\d\d(?:[.,]\d+)?))?)?(?: ?(Z|[-+]\d\d(?::?\d\d)?))?)?", re.ASCII
+)
 
 
 def parse_timestamp(value: Any) -> int | None:
@@ -32,27 +34,24 @@ def parse_timestamp(value: Any) -> int | None:
             return datetime_ns(value if isinstance(value, datetime) else datetime.combine(value, time()))
         if isinstance(value, np.datetime64):
             return numpy_ns(value)
-        if isinstance(value, str):
-            text = value.strip()
-            found = parse_time(text)
-            if found is not None:
-                return found
-            # Since Python 3.11, fromisoformat reads a number such as 20240501 as a date.
-            if len(text) <= _LONGEST_TEXT and "-" in text[1:] and text == text.upper():
-                return datetime_ns(datetime.fromisoformat(text))
+        if isinstance(value, str) and (found := _DATE.fullmatch(value.strip())):
+            day, hour, minute, second, _ = found.groups("00")
+            zone = found[5] or "Z"
+            full = f"{zone}:00" if len(zone) == len("+01") else zone
+            return parse_time(f"{day}T{hour}:{minute}:{second}{full}".replace(",", "."))
     except (OverflowError, ValueError):  # not a date, or beyond pandas' range
         pass
     return parse_span(value)
 
 
 def timestamps(values: Sequence[Any]) -> NDArray[np.datetime64] | None:
-    """Convert strings with dates and times as `parse_moment` does, all with the same time zone, or all without one.
+    """Convert strings with dates and times as `parse_timestamp` does, all with the same time zone, or all without one.
 
     Returns:
         The times in UTC, with a resolution of microseconds; `None` for any other values.
     """
     with contextlib.suppress(IndexError, TypeError, ValueError):  # no values, values of other types, or no such date
-        zone = str(_DATE.match(values[0])[1])  # type: ignore[index]
+        zone = _DATE.fullmatch(values[0])[5] or ""  # type: ignore[index]
         form = re.compile(_CLOCK + re.escape(zone), re.ASCII)
         # All texts have one zone, so one offset converts the whole column.
         origin = parse_timestamp(f"1970-01-01T00:00:00{zone}")
@@ -66,8 +65,8 @@ def is_naive(value: Any) -> bool | None:
     """Return whether a time has no time zone; `None` for a value without a date, such as a number of seconds."""
     if isinstance(value, datetime):
         return value.tzinfo is None
-    found = _DATE.match(value) if isinstance(value, str) else None
-    return None if found is None else not found[1]
+    found = _DATE.fullmatch(value.strip()) if isinstance(value, str) else None
+    return None if found is None else not found[5]
 
 
 def exact_ns(values: np.ndarray[Any, Any]) -> tuple[np.ndarray[Any, Any], np.ndarray[Any, Any]]:
