@@ -26,7 +26,8 @@ R = TypeVar("R")
 C = TypeVar("C", bound=type)
 F = TypeVar("F", bound="Callable[..., Any]")
 _checking: set[Callable[..., Any]] = set()
-_UNKNOWN = re.compile(r"unexpected keyword argument '(\w+)'$")
+# Since Python 3.13, Python suggests a name itself.
+_UNKNOWN = re.compile(r"(.* unexpected keyword argument '(\w+)')(?:\. Did you mean '\w+'\?)?")
 _MOST = 100  # maximum number of checked elements, and of characters of a shown value
 
 
@@ -75,8 +76,8 @@ def raise_fault(function: Callable[..., Any], args: tuple[Any, ...], options: di
         given = signature.bind(*args, **options).arguments
     except TypeError:  # a wrong number of arguments, or an unknown one
         given = {}
-        if unknown := _UNKNOWN.search(str(error)):
-            error.args = (f"{error}; {suggestion(unknown[1], signature.parameters.keys() - {'self'})}",)
+        if unknown := _UNKNOWN.fullmatch(str(error)):
+            error.args = (f"{unknown[1]}; {suggestion(unknown[2], signature.parameters.keys() - {'self'})}",)
     names = _Names(inspect.unwrap(function).__globals__)
     for name, value in given.items():
         parameter = signature.parameters[name]

@@ -359,7 +359,8 @@ def decode_time(cls: type[Any], value: Any) -> Any:
 
 def numpy_kind(value: Any) -> str:
     """Return the kind of a NumPy scalar's type, such as `M` for times and `m` for durations; empty for other values."""
-    return str(value.dtype.kind) if type(value).__module__ == "numpy" and hasattr(value, "dtype") else ""
+    is_scalar = type(value).__module__ == "numpy" and hasattr(value, "dtype") and value.shape == ()
+    return str(value.dtype.kind) if is_scalar else ""
 
 
 def numpy_ns(value: Any) -> int | None:
