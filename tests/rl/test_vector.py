@@ -181,6 +181,7 @@ def test_some_environments_reset_while_others_continue():
         (lambda envs: envs.reset() and envs.step(np.zeros((2, 4))), kq.errors.InvalidSpecError),
         (lambda envs: envs.reset() and envs.step(np.zeros((3, 2))), kq.errors.InvalidSpecError),
         (lambda envs: envs.reset() and envs.step(np.full((2, 3), np.nan)), kq.errors.InvalidSpecError),
+        (lambda envs: envs.reset() and envs.step([[0, 0, 0], [2, 0, -2]]), kq.errors.InvalidSpecError),
         (lambda envs: envs.reset() and envs.step("up"), kq.errors.InvalidSpecError),
         (lambda envs: envs.reset() and envs.step(None), kq.errors.InvalidSpecError),
     ],

@@ -36,12 +36,20 @@ def file_of(failure, path):
     return str(path)
 
 
-def test_a_failing_example_is_printed_as_a_file_that_explain_reads(tmp_path, capsys):
+TEAMS = kq.load(SEED)
+
+
+@pytest.mark.parametrize(
+    "drawn",
+    [(clusters(), workloads()), (st.just(TEAMS), workloads(TEAMS, min_size=3))],
+    ids=["drawn cluster", "own cluster"],
+)
+def test_a_failing_example_is_printed_as_a_file_that_explain_reads(tmp_path, capsys, drawn):
     calls = []
 
     @seed(7)
     @QUIETLY
-    @given(clusters(), workloads())
+    @given(*drawn)
     def at_most_two(cluster, waiting):
         calls.append(1)
         scheduler = kq.Scheduler(cluster)

@@ -4,6 +4,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import lru_cache, reduce
 from math import gcd
 from typing import Any, TypeVar
+from weakref import WeakSet
 
 import msgspec
 from hypothesis import control
@@ -172,12 +173,26 @@ def clusters(
     return noted(Cluster(map(api.ResourceFlavor, flavors), declared, made, configuration=configuration))
 
 
-def noted(drawn: Drawn) -> Drawn:
-    """Return a Cluster or Workloads; a failing test prints them as a file that `kueuepy explain` reads."""
+# The test cases that have printed a cluster, so that a file contains each object once.
+_CASES: WeakSet[Any] = WeakSet()
+
+
+def noted(drawn: Drawn, queues: object = None) -> Drawn:
+    """Return a Cluster or Workloads; a failing test prints them as a file that `kueuepy explain` reads.
+
+    Args:
+        drawn: The Cluster or the Workloads.
+        queues: A Cluster that no strategy has drawn, which is printed before its first Workloads.
+    """
     # Earlier versions of Hypothesis do not tell whether the test case is the last one.
     if getattr(control, "should_note", lambda: True)():
+        case = control.current_build_context()
+        if isinstance(queues, Cluster) and case not in _CASES:
+            noted(queues)
         text = dump(drawn) if isinstance(drawn, Cluster) else dump_workloads(drawn)
         control.note(f"---\n{text}" if text else "")
+        if isinstance(drawn, Cluster):
+            _CASES.add(case)
     return drawn
 
 
@@ -287,7 +302,7 @@ def workloads(
     """
     places = st.sampled_from(_places(queues, resources))
     count = draw(st.integers(min_size, max_size))
-    return noted([_workload(draw, f"{prefix}-{i}", *draw(places), requests) for i in range(count)])
+    return noted([_workload(draw, f"{prefix}-{i}", *draw(places), requests) for i in range(count)], queues)
 
 
 def workload(

@@ -139,7 +139,8 @@ class QuotaEnv(gymnasium.Env[Any, Any]):
     Attributes:
         paths: The paths of the numeric fields that actions change, followed by the paths of the choices.
         queues: The names of the ClusterQueues, in the order of the observation.
-        observation_names: A name for each number of the observation, such as `vision.waiting`.
+        observation_names: A name for each number of the observation, such as `vision.waiting`. After `gymnasium.make`,
+            read `env.unwrapped.observation_names`.
     """
 
     metadata = {"render_modes": ["ansi", "rgb_array"], "render_fps": 4}  # noqa: RUF012 - as Gymnasium declares it

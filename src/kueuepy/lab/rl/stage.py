@@ -312,6 +312,8 @@ class Stage:
             choices = choices.astype(np.int64, casting="same_kind")
         except (TypeError, ValueError, KeyError, IndexError):
             raise InvalidSpecError(f"action: is {action!r:.99}; it must be in the action space") from None
+        if not (np.abs(moves) <= 1).all():
+            raise InvalidSpecError(f"action: is {action!r:.99}; each number must be between -1 and 1")
         if many and ((choices < 0) | (choices >= [len(values) for values in many])).any():
             raise InvalidSpecError(f"action: is {action!r:.99}; a choice must be an index in its list of values")
         return moves, choices
