@@ -6,9 +6,11 @@ import argparse
 import asyncio
 import json
 import logging
+import re
 import sys
 import time
 from contextlib import asynccontextmanager, suppress
+from math import isfinite
 from typing import TYPE_CHECKING, Any
 
 import uvicorn
@@ -31,6 +33,7 @@ from kueuepy.platform.visibility import pending_workloads
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Callable, Sequence
+    from types import FrameType
 
     from starlette.requests import Request
     from starlette.types import ASGIApp, Message, Receive, Scope, Send
@@ -53,7 +56,10 @@ _HEALTHY = 10.0  # seconds within which a healthy service responds
 _DIGITS = 10  # of a number in a query
 _BEHIND = 10_000  # events that a client may be behind, before its stream ends
 _SECONDS = 5  # in which requests may end when the service is stopped
-_KIND = {"type": "object", "description": "A job of any kind that Kueue manages, a Workload, or a row"}
+_JOB = {"type": "object", "description": "A job of any kind that Kueue manages, a Workload, or a row"}
+_PATCH = {"type": "object", "required": ["kind", "metadata"], "description": "An object with the fields to change"}
+_BODIES = {"submit": _JOB, "change": _PATCH}
+_PAGE = ("limit", "offset")
 
 access, decisions, service = (logging.getLogger(f"platform.{name}") for name in ("access", "decisions", "service"))
 
@@ -81,7 +87,7 @@ class Platform:
         scheduler = journal.scheduler(cluster, on_change=on_change, clock="system")
         self._watch = Watch(scheduler, history=1, on_events=self._decided)
         self._desk = Desk(journal, scheduler)
-        self._streams: set[asyncio.Queue[SchedulerEvent]] = set()
+        self._streams: set[asyncio.Queue[SchedulerEvent | None]] = set()  # None is the end of a stream
         self._loop: asyncio.AbstractEventLoop | None = None
 
     def app(self) -> Starlette:
@@ -121,10 +127,12 @@ class Platform:
         body = await _json(request)
         count = len(body) if isinstance(body, list) else 1
         if count > _MOST:
-            raise HTTPException(413, f"has {count} jobs; a post may have {_MOST} at most: send several")
+            raise HTTPException(413, f"body: has {count} jobs; a post may have {_MOST} at most: send several")
+        if count == 0:
+            raise HTTPException(422, "body: is an empty list; it must have at least one job")
         keys = await self._ask(lambda scheduler: scheduler.submit(body), long=count > _LONG)
         return JSONResponse(
-            {"workloads": keys, "remarks": keys.remarks}, 200 if len(keys.existing) == len(keys) > 0 else 201
+            {"workloads": keys, "remarks": keys.remarks}, 200 if len(keys.existing) == len(keys) else 201
         )
 
     async def show(self, request: Request) -> Response:
@@ -151,7 +159,10 @@ class Platform:
         whose = {"cluster_queue": place["queue"]}
         if "namespace" in place:
             whose = {"local_queue": f"{place['namespace']}/{place['queue']}"}
-        cut = {name: _count(page.get(name, "0")) for name in ("limit", "offset")}
+        for name in page:
+            if name not in _PAGE:
+                raise ValueError(f"{name:.20}: is not a parameter; known are {', '.join(_PAGE)}")
+        cut = {name: _count(name, page.get(name, "0")) for name in _PAGE}
         found = await self._ask(lambda scheduler: pending_workloads(scheduler, **whose, **cut))
         return JSONResponse(found.manifest())
 
@@ -169,13 +180,13 @@ class Platform:
 
     async def events(self, _: Request) -> Response:
         """Stream the events of all workloads, one JSON line each, from now on."""
-        queue: asyncio.Queue[SchedulerEvent] = asyncio.Queue()
+        queue: asyncio.Queue[SchedulerEvent | None] = asyncio.Queue()
         self._streams.add(queue)
 
         async def lines() -> AsyncIterator[str]:
             try:
-                while queue in self._streams:
-                    yield _line(await queue.get())
+                while (event := await queue.get()) is not None:
+                    yield _line(event)
             finally:
                 self._streams.discard(queue)
 
@@ -207,14 +218,21 @@ class Platform:
             parameters = [
                 {"name": name, "in": "path", "required": True, "schema": {"type": "string"}} for name in names
             ]
+            if route.name == "pending":
+                count = {"type": "integer", "minimum": 0, "default": 0}
+                parameters += [{"name": name, "in": "query", "required": False, "schema": count} for name in _PAGE]
+            one = _BODIES.get(route.name)
+            schema = {"oneOf": [one, {"type": "array", "items": one}]}
+            body = (
+                {"requestBody": {"required": True, "content": {"application/json": {"schema": schema}}}} if one else {}
+            )
             for method in route.methods - {"HEAD"}:
-                body = {"content": {"application/json": {"schema": _KIND}}} if method in ("POST", "PATCH") else None
                 paths.setdefault(route.path, {})[method.lower()] = {
                     "operationId": f"{route.name}{'_of_local_queue' * ('namespaces' in route.path)}",
                     "summary": (route.endpoint.__doc__ or "").strip(),
                     "parameters": parameters,
                     "responses": {"default": {"description": "See README.md for the status codes"}},
-                    **({"requestBody": body} if body and not route.path.endswith("finish") else {}),
+                    **body,
                 }
         about = {"title": "A platform on kueuepy", "version": "1"}
         return JSONResponse({"openapi": "3.1.0", "info": about, "paths": paths})
@@ -234,6 +252,7 @@ class Platform:
         for queue in list(self._streams):
             if queue.qsize() + len(events) > _BEHIND:
                 self._streams.discard(queue)
+                queue.put_nowait(None)
                 continue
             for event in events:
                 queue.put_nowait(event)
@@ -244,8 +263,16 @@ class Platform:
             self._loop = asyncio.get_running_loop()
             service.info("serving")
             yield
+
+    def stop(self) -> None:
+        """End the streams, which would otherwise last until the service ends; a handler of signals may call this."""
+        if loop := self._loop:
             self._loop = None
-            self._streams.clear()
+            loop.call_soon_threadsafe(self._end_streams)
+
+    def _end_streams(self) -> None:
+        for queue in self._streams:
+            queue.put_nowait(None)
 
     async def _error(self, _: Request, error: Exception) -> Response:
         if isinstance(error, ClientDisconnect):
@@ -335,22 +362,36 @@ async def _json(request: Request) -> Any:
     async for part in request.stream():
         body += part
         if len(body) > _LARGEST:
-            raise HTTPException(413, f"is larger than {_LARGEST} bytes")
-    return json.loads(body, parse_constant=_no_number)
+            raise HTTPException(413, f"body: is larger than {_LARGEST} bytes")
+    return json.loads(body, parse_constant=_number, parse_float=_number)
 
 
-def _no_number(text: str) -> None:
-    raise ValueError(f"{text} is not a JSON number")
+def _number(text: str) -> float:
+    if not isfinite(number := float(text)):
+        raise ValueError(f"{text:.40} is not a number of JSON, or too large")
+    return number
 
 
-def _count(text: str) -> int:
+def _count(name: str, text: str) -> int:
     if not (text.isascii() and text.isdecimal() and len(text) < _DIGITS):
-        raise ValueError(f"{text[:_DIGITS]} is not a number")
+        raise ValueError(f"{name}: is {text[:_DIGITS]}; it must be a whole number, 0 or more")
     return int(text)
 
 
 def _key(request: Request) -> str:
     return f"{request.path_params['namespace']}/{request.path_params['name']}"
+
+
+class _Server(uvicorn.Server):
+    """A server that ends the streams of events when it is told to stop."""
+
+    def __init__(self, config: uvicorn.Config, platform: Platform) -> None:
+        super().__init__(config)
+        self._platform = platform
+
+    def handle_exit(self, sig: int, frame: FrameType | None) -> None:
+        self._platform.stop()
+        super().handle_exit(sig, frame)
 
 
 def main() -> None:
@@ -385,7 +426,7 @@ def main() -> None:
         with Journal(given.journal, wait=given.wait) as journal:
             platform = Platform(journal, kq.load(given.cluster), given.name, given.on_change)
             # SIGTERM ends the service when the requests that have begun have their answers.
-            uvicorn.run(
+            config = uvicorn.Config(
                 platform.app(),
                 host="127.0.0.1",
                 port=given.port,
@@ -393,8 +434,10 @@ def main() -> None:
                 access_log=False,
                 timeout_graceful_shutdown=_SECONDS,
             )
+            with suppress(KeyboardInterrupt):
+                _Server(config, platform).run()
     except KueueError as error:
-        sys.exit(f"error: {error}")
+        sys.exit(re.sub(r'on_change="(\w+)"', r"--on-change \1", f"error: {error}"))
 
 
 if __name__ == "__main__":

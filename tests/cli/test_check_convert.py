@@ -53,7 +53,7 @@ def test_check_of_invalid_objects_names_every_problem_and_exits_with_1(kueuepy, 
 
     assert (ran.code, ran.out) == (1, "")
     assert ran.err.count(f"error: {path}:") == 2
-    assert ran.err.endswith("2 problems to fix\n")
+    assert ran.err.endswith("2 problems to fix; then check again, for rules that need valid fields\n")
     assert kueuepy("check", path, "--lenient", "--fail-on", "never").code == 0
 
 

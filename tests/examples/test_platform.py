@@ -141,6 +141,27 @@ def test_invalid_requests_get_an_error(tmp_path):
         nowhere = call("POST", "/jobs", row("nowhere", queue="none"))
         remark = 'Workload "lab/nowhere": waits for LocalQueue lab/none, which does not exist'
         assert nowhere == (201, {"workloads": ["lab/nowhere"], "remarks": [remark]})
+        misspelled = job("odd")
+        misspelled["spec"]["parallelisms"] = 3
+        _, answer = call("POST", "/jobs", misspelled)
+        assert answer["remarks"][0].startswith(
+            'Job "lab/odd": spec.parallelisms: unknown field; did you mean "parallel'
+        )
+        page = "/clusterqueues/research/pendingworkloads"
+        patch = {"kind": "ClusterQueue", "metadata": {"name": "research-a"}, "spec": {"stopPolicy": "Hold"}}
+        for method, path, body, error in (
+            (
+                "PATCH",
+                "/objects",
+                patch,
+                'ClusterQueue "research-a": does not exist, and a new object needs apiVersion',
+            ),
+            ("GET", f"{page}?limit=-1", None, "limit: is -1; it must be a whole number, 0 or more"),
+            ("GET", f"{page}?limits=1", None, "limits: is not a parameter; known are limit, offset"),
+            ("POST", "/jobs", b"[]", "body: is an empty list; it must have at least one job"),
+            ("POST", "/jobs", b'{"cpu": 1e400}', "1e400 is not a number of JSON, or too large"),
+        ):
+            assert call(method, path, body)[1]["error"].startswith(error)
         for method, path, body, status in (
             ("GET", "/workloads/lab/nobody", None, 404),
             ("GET", "/clusterqueues/nowhere/pendingworkloads", None, 404),
@@ -173,6 +194,14 @@ def test_probes_and_the_description_of_the_api(tmp_path):
         assert (status, described["openapi"]) == (200, "3.1.0")
         assert described["paths"]["/jobs"]["post"]["summary"].startswith("Submit jobs")
         assert described["paths"]["/workloads/{namespace}/{name}"]["get"]["parameters"][0]["name"] == "namespace"
+        bodies = [
+            described["paths"][path][verb]["requestBody"] for path, verb in (("/jobs", "post"), ("/objects", "patch"))
+        ]
+        jobs, objects = (body["content"]["application/json"]["schema"]["oneOf"] for body in bodies)
+        assert (jobs[1], objects[1]["items"]) == ({"type": "array", "items": jobs[0]}, objects[0])
+        assert "metadata" in objects[0]["required"]
+        page = described["paths"]["/clusterqueues/{queue}/pendingworkloads"]["get"]["parameters"]
+        assert [one["name"] for one in page if one["in"] == "query"] == ["limit", "offset"]
         names = [one["operationId"] for path in described["paths"].values() for one in path.values()]
         assert len(set(names)) == len(names) == 13
 
@@ -224,6 +253,15 @@ def test_events_are_pushed(tmp_path):
         assert [(one["who"], one["what"]) for one in events] == [
             (key, what) for what in ("Created", "QuotaReserved", "Admitted")
         ]
+
+
+def test_the_end_of_the_service_ends_the_streams(tmp_path):
+    with (tmp_path / "log").open("w") as log, platform(tmp_path / "j.db", stderr=log) as (call, process):
+        with urllib.request.urlopen(f"http://127.0.0.1:{call.port}/events", timeout=300) as stream:
+            process.send_signal(signal.SIGTERM)
+            assert stream.read() == b""
+        process.wait(300)
+    assert (tmp_path / "log").read_text() == ""
 
 
 def test_requests_of_foreign_origins_and_hosts_are_rejected(tmp_path):
@@ -377,7 +415,7 @@ def test_a_quota_changes_while_it_runs_and_at_a_restart(tmp_path):
     command = [sys.executable, PLATFORM / "app.py", cluster, journal, "--port", "0"]
     refused = subprocess.run(command, capture_output=True, text=True, timeout=300, check=False)  # noqa: S603
     assert refused.returncode == 1
-    assert 'ClusterQueue "research"' in refused.stderr
+    assert 'ClusterQueue "research"; --on-change apply makes them' in refused.stderr
     for choice, wanted in (("keep", "400"), ("apply", "64")):
         with platform(journal, cluster=cluster, options=("--on-change", choice)):
             pass

@@ -9,6 +9,7 @@ from kueuepy.cli.options import Start
 from kueuepy.cli.output import (
     SEVERITY_STYLES,
     WRONG_INPUT,
+    UsageError,
     fail,
     print_json,
     problem_data,
@@ -49,6 +50,8 @@ def check(
         kueuepy check examples/seeds/001/team-ab.yaml --format sarif
         kubectl get clusterqueues,localqueues,cohorts,resourceflavors -o yaml | kueuepy check --json -
     """
+    if json and format_ not in ("text", "json"):
+        raise UsageError(f"check: --json cannot be combined with --format {format_}")
     try:
         manifest = reading.manifest(files, reading.namespace)
         findings = lint(manifest, skip=skip)
@@ -78,7 +81,7 @@ def _report_invalid(error: ManifestError, format_: Format) -> None:
     rows = list(map(row_of, error.problems))
     if format_ == "text":
         fail(error)
-        say(f"{counted(len(rows), 'problem')} to fix", stderr=True)
+        say(f"{counted(len(rows), 'problem')} to fix; then check again, for rules that need valid fields", stderr=True)
     elif format_ == "json":
         places = [{name: getattr(row, name) for name in ("object", "file", "line", "column")} for row in rows]
         problems = [problem_data(one) | place for one, place in zip(error.problems, places, strict=True)]

@@ -164,7 +164,8 @@ def _whole(where: str, values: Mapping[str, Any], column: str, default: int) -> 
     value = values.get(column, default)
     is_number = isinstance(value, Real) and not isinstance(value, bool) and is_finite(value)
     if not is_number or int(value) != value:
-        raise InvalidSpecError(f"{where}: {column}: is {value!r:.99}; it must be a whole number")
+        no_text = ", not a string" if isinstance(value, str) else ""
+        raise InvalidSpecError(f"{where}: {column}: is {value!r:.99}; it must be a whole number{no_text}")
     return int(value)
 
 

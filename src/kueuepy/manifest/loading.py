@@ -462,7 +462,7 @@ def _complete_flavor(
     return msgspec.structs.replace(quotas, resources=complete)
 
 
-_PLACEHOLDER = re.compile(rb"\$\{[\w.\[\]-]+\}|\$\([\w.-]+\)")
+_PLACEHOLDER = re.compile(rb"\$\{[\w.\[\]-]+\}|\$\([\w.-]+\)|\{\{.*?\}\}")
 
 
 def _with_hint(problem: Problem, item: Item, where: str) -> Problem:
@@ -472,5 +472,6 @@ def _with_hint(problem: Problem, item: Item, where: str) -> Problem:
     found = _PLACEHOLDER.search(lines[int(line) - 1]) if lines and int(line) <= len(lines) else None
     if found is None:
         return problem
-    hint = f"{found[0].decode()} is a placeholder that is not replaced yet: render the file with envsubst or terraform"
+    how = "helm template" if found[0].startswith(b"{{") else "envsubst or terraform"
+    hint = f"{found[0].decode(errors='replace')} is a placeholder that is not replaced yet: render the file with {how}"
     return msgspec.structs.replace(problem, detail=f"{problem.detail}; {hint} first")

@@ -14,7 +14,9 @@ from kueuepy.errors import DuplicateError, InvalidSpecError, NotFoundError, Stat
 from kueuepy.errors.kinds import not_copied
 from kueuepy.errors.problems import Path, path_text, shown
 from kueuepy.manifest import ManifestError, check, validate_update
-from kueuepy.manifest.convert import to_dict
+from kueuepy.manifest.convert import object_name, to_dict
+from kueuepy.manifest.findings import Findings
+from kueuepy.manifest.jobkinds import review_fields
 from kueuepy.manifest.validation.update import plain
 from kueuepy.objects import SECOND, AdmissionCheck, Object, Workload
 from kueuepy.objects.times import Timestamp, later
@@ -218,8 +220,12 @@ def _without_status(one: SubmittedWorkload) -> SubmittedWorkload:
 
 
 def _remarks(state: SchedulerState, submitted: Iterable[SubmittedWorkload]) -> Iterator[str]:
-    """Yield a warning for each workload whose queue is missing."""
+    """Yield a warning for each workload whose queue is missing, and for each unknown field of a job."""
     for one in submitted:
+        if one.job is not None:
+            findings = Findings(strict=False)
+            review_fields(one.job, findings)
+            yield from (f"{object_name(one.job)}: {note}" for note in findings.notes)
         workload = one.workload
         missing = state.cluster_queue_of(f"{workload.namespace}/{workload.queue_name}")
         if not workload.queue_name:

@@ -62,8 +62,8 @@ class Keys(tuple[str, ...]):  # noqa: SLOT001 - it has an attribute
 
     Attributes:
         existing: The keys of the workloads that existed already, and are left as they are.
-        remarks: One warning per workload whose queue is missing. A missing queue is not an error, because Kueue accepts
-            such workloads.
+        remarks: Warnings about missing queues and unknown fields of jobs. They are not errors: Kueue accepts workloads
+            without a queue, and a newer API server may have more fields.
     """
 
     existing: tuple[str, ...] = ()
@@ -143,9 +143,8 @@ def _mapping(item: Mapping[str, Any], around: JobContext) -> Iterator[SubmittedW
         yield from submitted
         if not submitted and not _has_no_pods(item):
             raise InvalidSpecError(
-                f"{object_name(item)}: is not a job that Kueue manages; it needs the label kueue.x-k8s.io/queue-name "
-                "(an annotation counts beside objects of v1alpha2 only), a managed namespace, and no owner that has a "
-                "Workload"
+                f"{object_name(item)}: is not a job that Kueue manages; it needs the label kueue.x-k8s.io/queue-name, "
+                "a managed namespace, and no owner that has a Workload"
             )
 
 

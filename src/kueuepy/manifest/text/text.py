@@ -68,7 +68,7 @@ class Text(msgspec.Struct, eq=False):
             how, directive = (
                 ("helm template", found[0].decode()) if found[0] == b"{{" else ("terraform", found[0].decode())
             )
-            detail += f"; the file is a template with {directive} that is not rendered yet: render it with {how} first"
+            detail = f"the file is a template with {directive}, so render it with {how} first; {detail}"
         raise ManifestError([(f"{self.name}:{location[0]}:{location[1]}", Problem((), kind, detail))])
 
 
