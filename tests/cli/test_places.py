@@ -135,7 +135,7 @@ def test_errors_of_compared_jobs_have_a_location(kueuepy, teams, jobs):
     ("lines", "told"),
     [
         (["good,team-a,1,1", "bad,team-a,1,abc"], "3, column \"cpu\": 'abc'; it must be a quantity"),
-        (["good,team-a,1,1", "good,team-a,1,1"], '3: Workload "default/good": exists already'),
+        (["good,team-a,1,1", "good,team-a,1,1"], '3: Workload "default/good": is named twice'),
         (["good,team-a,1"], "2: has 3 cells; the first line names 4"),
         (["good,team-a,1,1,1"], "2: has 5 cells; the first line names 4"),
         (["good,team-a,one,1"], "2, column \"pods\": 'one'; it must be a whole number"),

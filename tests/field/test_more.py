@@ -190,8 +190,8 @@ def test_each_of_two_patch_releases_says_what_it_stands_for(tmp_path, capsys):
     files = [written(tmp_path, "q.yaml", QUEUES), written(tmp_path, "w.json", workload())]
     main(["upgrade", *files, "--from", "v0.18.1", "--to", "v0.18.2"])
     out, err = capsys.readouterr()
-    assert "v0.18.1 is treated as v0.18.6" in out + err
-    assert "v0.18.2 is treated as v0.18.6" in out + err
+    assert "v0.18.1 is decided as v0.18.6" in out + err
+    assert "v0.18.1 and v0.18.2: have one profile" in out + err
 
 
 # --- partial answers

@@ -41,7 +41,7 @@ def test_the_scheduler_of_a_simulation_finds_its_workloads_by_name():
     assert keys
     for key in keys:
         with pytest.raises(DuplicateError, match=key):
-            scheduler.submit({"name": key.partition("/")[2], "queue": "a", "cpu": 1})
+            scheduler.submit({"name": key.partition("/")[2], "queue": "a", "cpu": 7})
     run.run()
     assert min(run.result().jobs["end"]) > 0
 
