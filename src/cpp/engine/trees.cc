@@ -146,7 +146,8 @@ void ApplyClusterQueue(State& state, ClusterQueueSpec spec, bool changed) {
     state.stale = true;
     return;
   }
-  if (!created) EnsureBuilt(state);
+  // Changes that keep the trees, such as those of quotas, need one rebuild together.
+  if (!created && state.forest().IsStale()) EnsureBuilt(state);
   state.only_added = created && state.changed_nodes.empty();
   if (created || !IsKept(state, node, spec)) Attach(state, node, spec.cohort);
   ClusterQueue& queue = state.Queue(node);
