@@ -60,12 +60,13 @@ def write_files(contents: Mapping[str | os.PathLike[str], Write], *, mode: int =
     try:
         for path, write in contents.items():
             target = Path(os.path.realpath(path))
-            draft = _draft(target, mode, regular=regular)
-            if draft is None:
+            draft = target.with_name(f".{secrets.token_hex(8)}.new")
+            drafts[draft] = target  # before it exists, so that no interruption leaves it there
+            if not _create(draft, target, mode, regular=regular):
+                del drafts[draft]
                 with target.open("wb") as file:
                     write(file)
                 continue
-            drafts[draft] = target
             with draft.open("wb") as file:
                 write(file)
                 file.flush()
@@ -83,8 +84,8 @@ def write_files(contents: Mapping[str | os.PathLike[str], Write], *, mode: int =
                 draft.unlink(missing_ok=True)
 
 
-def _draft(target: Path, mode: int, *, regular: bool) -> Path | None:
-    """Create an empty file next to another file; return `None` if the other file must be written directly.
+def _create(draft: Path, target: Path, mode: int, *, regular: bool) -> bool:
+    """Create an empty file next to another file; return False if the other file must be written directly.
 
     Devices and pipes are written directly, and files in a directory in which no file can be created.
     """
@@ -92,16 +93,15 @@ def _draft(target: Path, mode: int, *, regular: bool) -> Path | None:
     if status is not None and not stat.S_ISREG(status.st_mode):
         if regular and not stat.S_ISDIR(status.st_mode):
             raise OSError("it is a pipe or a device; it must be a file")
-        return None
-    draft = target.with_name(f".{secrets.token_hex(8)}.new")
+        return False
     try:
         os.close(os.open(draft, os.O_CREAT | os.O_EXCL | os.O_WRONLY, mode))
     except PermissionError:
         if status is None:
             raise
-        return None
+        return False
     if status is not None:
         with suppress(OSError):
             os.chown(draft, status.st_uid, status.st_gid)
         draft.chmod(stat.S_IMODE(status.st_mode))
-    return draft
+    return True

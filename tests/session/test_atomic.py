@@ -20,9 +20,14 @@ import msgspec
 import pytest
 
 import kueuepy as kq
+from kueuepy.lab import rl
+from kueuepy.lab.play import answers
 from kueuepy.platform import Journal
 from kueuepy.session.session import session_of
+from kueuepy.simulation import simulate
 from saved import to_bytes
+
+ResetNeeded = pytest.importorskip("gymnasium").error.ResetNeeded
 
 SOURCES = (str(Path(kq.__file__).parent), contextlib.__file__)
 SAMPLE = 30
@@ -110,7 +115,12 @@ def cluster():
     check = kq.AdmissionCheck("budget", controller_name="example.com/budget")
     queues = [queue("a"), queue("b"), queue("c", admission_checks_strategy=[rule]), queue("alone", 1, "y")]
     gates = {"ElasticJobsViaWorkloadSlices": True}
-    return kq.Cluster(kq.ResourceFlavor("d"), check, queues, configuration=kq.Configuration(feature_gates=gates))
+    racks = kq.Topology("racks", levels=("rack", "kubernetes.io/hostname"))
+    placed = kq.ResourceFlavor("placed", node_labels={"pool": "p"}, topology_name="racks")
+    labels = {"pool": "p", "rack": "r", "kubernetes.io/hostname": "n"}
+    node = kq.Node("n", labels=labels, allocatable={"cpu": 4, "pods": 9})
+    flavors = (kq.ResourceFlavor("d"), placed, racks, node)
+    return kq.Cluster(*flavors, check, queues, configuration=kq.Configuration(feature_gates=gates))
 
 
 def begun(scheduler):
@@ -183,6 +193,12 @@ READS = {
     "explain": lambda s: str(s.explain("late")),
     "explain a row": lambda s: str(s.explain(job("new"))),
     "try_admit": lambda s: s.try_admit(job("new")),
+    "try_admit_many": lambda s: s.try_admit_many([job("new"), s.question(job("other"))]).verdicts,
+    "largest_count": lambda s: s.largest_count(job("new", pods=9)),
+    "topology": lambda s: str(s.topology("racks")),
+    "start_patch": lambda s: (s.start_patch("elastic"), s.stop_patch("elastic")),
+    "tables": lambda s: [str(table) for table in (s.usage, s.quota, s.shares, s.queues, s.workloads, s.consumed)],
+    "objects": lambda s: (s.cluster, s.configuration, s.not_modelled, s.workload("w1"), s.keys(), s.now),
     "whatif": lambda s: str(s.whatif(queue("a", 9))),
     "fork": lambda s: s.fork().settle(),
     "with_configuration": lambda s: s.with_configuration(kq.Configuration()),
@@ -224,6 +240,23 @@ def test_questions_to_a_scheduler(name, is_long):
         raising(lambda: call(scheduler), at, error)
         assert seen(scheduler) == told, (at, error)
     call(scheduler)
+
+
+@everywhere
+def test_save_replaces_a_file_or_leaves_it(memory, is_long):
+    base, path = made(), memory / "state.bin"
+    base.save(path)
+    before = path.read_bytes()
+    base.delete("w1")
+    base.save(path)
+    states = before, path.read_bytes()
+    for at, error in places(lambda: base.save(path), is_long=is_long):
+        path.write_bytes(before)
+        raising(lambda: base.save(path), at, error)
+        assert path.read_bytes() in states, (at, error)
+        assert list(memory.iterdir()) == [path], (at, error)
+        raising(lambda: kq.Scheduler.load(path), at, error)
+        kq.Scheduler.load(path)
 
 
 # Journals.
@@ -420,3 +453,219 @@ def test_calls_of_a_simulation(kind, name, is_long):
         run = base.fork()
         raising(lambda: call(run), at, error)  # noqa: B023 - called at once
         assert ended(run) in states, (name, at, error)
+
+
+# Playgrounds and environments.
+
+QUEUES = kq.Cluster(kq.ResourceFlavor("d"), [queue("a"), queue("b")])
+NOMINAL = [f"ClusterQueue/{name}:quota[d/cpu].nominalQuota" for name in "ab"]
+
+
+def arrivals(_seed=0):
+    return [{"queue": "ab"[n % 2], "submit": 10 * n, "runtime": 25, "cpu": 3} for n in range(8)]
+
+
+VALUES = {NOMINAL[0]: 3}
+PLAY_CALLS = {
+    "cluster": lambda p: p.cluster(VALUES),
+    "result": lambda p: p.result(VALUES),
+    "patch": lambda p: p.patch(VALUES),
+    "answer": lambda p: p.answer(VALUES),
+    "part": lambda p: p.part(VALUES, 1),
+    "reply": lambda p: p.reply({"values": VALUES, "part": 1}),
+}
+
+
+@everywhere
+@pytest.mark.parametrize("name", PLAY_CALLS)
+def test_calls_of_a_playground(monkeypatch, name, is_long):
+    monkeypatch.setattr(answers, "_SOON", 0)  # each part but the last ends at once
+    played, call = answers.Playground(QUEUES, arrivals()), PLAY_CALLS[name]
+
+    def later():
+        """The whole answer, and the same answer in parts."""
+        whole = played.answer(VALUES)
+        parts = (played.part(VALUES, part) for part in count())
+        return [one | {"ms": 0} for one in (whole, next(found for found in parts if not found["more"]))]
+
+    wanted = later()
+    assert wanted[0] == wanted[1]
+    for at, error in places(lambda: call(played), is_long=is_long):
+        played.part(VALUES)  # a simulation that the next part continues
+        raising(lambda: call(played), at, error)
+        assert later() == wanted, (name, at, error)
+
+
+def environment(size=None):
+    options = {"interval": 20, "episode": 60, "step": 1, "conserve": False}
+    if size is None:
+        return rl.QuotaEnv(QUEUES, arrivals, NOMINAL, render_mode="ansi", **options)
+    return rl.QuotaVectorEnv(size, QUEUES, arrivals, NOMINAL, threads=1, **options)
+
+
+LESS, MORE = [-1, 0], [1, -1]
+ENV_CALLS = {
+    "step": lambda e: e.step(LESS),
+    "reset": lambda e: e.reset(seed=2),
+    "render": lambda e: e.render(),
+}
+
+
+@everywhere
+@pytest.mark.parametrize("steps", [0, 1, 2, 3])
+@pytest.mark.parametrize("name", ENV_CALLS)
+def test_calls_of_an_environment(name, steps, is_long):
+    env, call = environment(), ENV_CALLS[name]
+
+    def begin():
+        env.reset(seed=1)
+        for _ in range(steps):
+            env.step(LESS)
+
+    def later():
+        """Everything that further steps return, until no episode is left."""
+        told = []
+        with contextlib.suppress(ResetNeeded):
+            told.extend(str(env.step(MORE)) for _ in range(9))
+        return told
+
+    def called():
+        with contextlib.suppress(ResetNeeded):
+            call(env)
+
+    begin()
+    states = [later()]
+    begin()
+    called()
+    states += [later(), *([[]] if name == "reset" else [])]  # an interrupted reset may leave no episode
+    begin()
+    for at, error in places(called, is_long=is_long):
+        begin()
+        raising(called, at, error)
+        assert later() in states, (name, at, error)
+
+
+@everywhere
+@pytest.mark.parametrize("steps", [1, 3])
+@pytest.mark.parametrize("name", ["step", "reset"])
+def test_calls_of_a_vector_of_environments(name, steps, is_long):
+    envs = environment(2)
+    call = {"step": lambda: envs.step([LESS, MORE]), "reset": lambda: envs.reset(seed=2)}[name]
+
+    def begin():
+        envs.reset(seed=1)
+        for _ in range(steps):
+            envs.step([LESS, MORE])
+
+    def later():
+        """What further steps return, for each environment; nothing if one has no episode."""
+        told = []
+        with contextlib.suppress(ResetNeeded):
+            for _ in range(5):
+                seen, rewards, _, over, info = envs.step([MORE, LESS])
+                told.append([seen.tolist(), rewards.tolist(), over.tolist(), info["action_mask"].tolist()])
+        return [str([[fact[seat] for fact in step] for step in told]) for seat in range(2)] if told else None
+
+    begin()
+    before = later()
+    begin()
+    call()
+    after = later()
+    begin()
+    for at, error in places(call, is_long=is_long):
+        begin()
+        raising(call, at, error)
+        told = later()
+        whole = told is None or all(one in pair for one, *pair in zip(told, before, after, strict=True))
+        assert whole, (name, at, error)
+
+
+# Functions of the user, which may fail, and may not call the object that calls them.
+
+
+def checked_scheduler(act):
+    scheduler = made()
+    scheduler.answer_checks({"example.com/budget": lambda _: act() or "Ready"})
+    return scheduler.settle, lambda: (seen(scheduler)[1:], scheduler.settle() and seen(scheduler)[1:])
+
+
+def dispatching_fleet(act):
+    worker = kq.Cluster(kq.ResourceFlavor("d"), [queue("a")])
+    clusters = {"u": worker, "v": worker}
+    scheduler = kq.FleetScheduler(kq.Fleet(clusters, dispatcher=kq.sim.External(lambda *_: act() or ["u"])))
+    scheduler.manager.submit([job("one"), job("two")])
+    scheduler.manager.settle()
+
+    def shown():
+        return [seen(one) for one in (scheduler.manager, *scheduler.workers.values())]
+
+    return scheduler.dispatch, lambda: (shown(), scheduler.dispatch() and shown())
+
+
+def progressing_run(act):
+    number = 40_000  # progress is reported after many events
+    jobs = kq.Jobs({"queue": ["a"] * number, "submit": range(number), "runtime": [1] * number})
+    run = kq.Simulation(kq.Cluster(kq.ResourceFlavor("d"), queue("a")), jobs)
+    return lambda: run.run(progress=lambda _: act()), lambda: run.run() or run.result().fingerprint
+
+
+def generating_environment(act):
+    env = rl.QuotaEnv(QUEUES, lambda seed: act() or arrivals(seed), NOMINAL, interval=20, episode=60)
+    return lambda: env.reset(seed=1), lambda: env._stage.are_empty[0] or str(env.step(LESS))
+
+
+def rewarding_environment(act):
+    env = rl.QuotaEnv(QUEUES, arrivals, NOMINAL, interval=20, episode=60, reward=lambda *_: act() or 1)
+    env.reset(seed=1)
+    return lambda: env.step(LESS), lambda: str(env.step(LESS))
+
+
+@pytest.fixture
+def reports(monkeypatch):
+    """Progress is reported whenever it could be."""
+    monkeypatch.setattr(simulate, "_OFTEN", 0)
+
+
+FUNCTIONS = (checked_scheduler, dispatching_fleet, progressing_run, generating_environment, rewarding_environment)
+
+
+@pytest.mark.usefixtures("reports")
+@pytest.mark.parametrize("error", [KeyboardInterrupt, MemoryError, ZeroDivisionError])
+@pytest.mark.parametrize("function", FUNCTIONS)
+def test_a_function_that_fails_leaves_the_state_before_or_after_the_call(function, error):
+    class Act:
+        def __init__(self, fails_at=0):
+            self.calls, self.fails_at = 0, fails_at
+
+        def __call__(self):
+            self.calls += 1
+            if self.calls == self.fails_at:
+                raise error
+
+    before = function(Act())[1]()
+    act = Act()
+    call, later = function(act)
+    call()
+    number, after = act.calls, later()
+    assert number
+    for at in range(1, number + 1):
+        call, later = function(Act(at))
+        with pytest.raises(error):
+            call()
+        assert later() in (before, after)
+
+
+@pytest.mark.usefixtures("reports")
+@pytest.mark.parametrize("function", FUNCTIONS)
+def test_a_function_may_not_call_the_object_that_calls_it(function):
+    told = []
+
+    def act():
+        if not told:
+            with pytest.raises(kq.errors.StateError) as refused:
+                call()
+            told.append(refused)
+
+    call, _ = function(act)
+    call()
+    assert told

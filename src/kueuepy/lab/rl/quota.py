@@ -181,7 +181,6 @@ class QuotaEnv(gymnasium.Env[Any, Any]):
         self.queues, self.observation_names = self._stage.queues, self._stage.observation_names
         self.observation_space = self._stage.observation_space()
         self.action_space = self._stage.action_space()
-        self._going = False
         self._turn = Turn("this QuotaEnv")
 
     @property
@@ -228,7 +227,6 @@ class QuotaEnv(gymnasium.Env[Any, Any]):
             super().reset(seed=seed)
             self._stage.begin(0, lambda: self.np_random, seed, options)
             self._stage.go()
-            self._going = True
             return self._stage.observations[0], self._stage.settings(0)
 
     def render(self) -> Any:
@@ -260,18 +258,18 @@ class QuotaEnv(gymnasium.Env[Any, Any]):
             gymnasium.error.ResetNeeded: No episode is running.
         """
         with self._turn:
-            if not self._going:
+            stage = self._stage
+            stage.finish()
+            if stage.are_empty[0] or stage.are_over[0]:
                 raise gymnasium.error.ResetNeeded(
                     "reset() must be called before step() and after the end of an episode"
                 )
-            stage = self._stage
             stage.act((0,), *stage.read(action, 1))
             stage.go()
             over = bool(stage.are_over[0])
             info = stage.info(0)
             if over:
                 info["kpis"] = stage.close(0)
-                self._going = False
             return stage.observations[0], stage.reward(0), False, over, info
 
 
@@ -352,8 +350,6 @@ class QuotaVectorEnv(VectorEnv[Any, Any, Any]):
         self.observation_space = batch_space(self.single_observation_space, num_envs)
         self.action_space = batch_space(self.single_action_space, num_envs)
         self._random: list[np.random.Generator | None] = [None] * num_envs
-        self._over = np.zeros(num_envs, bool)
-        self._begun = np.zeros(num_envs, bool)
         self._turn = Turn("this QuotaVectorEnv")
 
     def reset(
@@ -394,7 +390,6 @@ class QuotaVectorEnv(VectorEnv[Any, Any, Any]):
                 self._random[seat] = seeding.np_random(seeds[seat])[0]
             # Gymnasium creates a random generator only when it is first used.
             self._stage.begin(seat, partial(self._draws, seat), seeds[seat], options)
-            self._over[seat], self._begun[seat] = False, True
 
     def _draws(self, seat: int) -> np.random.Generator:
         found = self._random[seat]
@@ -421,19 +416,20 @@ class QuotaVectorEnv(VectorEnv[Any, Any, Any]):
         with self._turn:
             number, stage = self.num_envs, self._stage
             moves, choices = stage.read(actions, number)
-            acting = ~self._over
+            stage.finish()
+            acting = ~stage.are_over
             self._check_begun(acting)
             seats = np.flatnonzero(acting).tolist()
+            # First, because a function of the user that generates jobs may fail.
+            self._begin(np.flatnonzero(~acting).tolist(), [None] * number, {})
             stage.act(seats, moves[seats], choices[seats])
-            self._begin(np.flatnonzero(self._over).tolist(), [None] * number, {})
             stage.go()
-            rewards = self._rewards(seats, acting)
-            self._over = stage.are_over & acting
-            ended, infos = self._over.copy(), self._infos(acting)
-            return stage.observations.copy(), rewards, np.zeros(number, bool), ended, infos
+            rewards, over = self._rewards(seats, acting), stage.are_over
+            infos = self._infos(acting, over)
+            return stage.observations.copy(), rewards, np.zeros(number, bool), over, infos
 
     def _check_begun(self, acting: NDArray[np.bool_]) -> None:
-        if not self._begun.all() or (self._mode != AutoresetMode.NEXT_STEP and not acting.all()):
+        if self._stage.are_empty.any() or (self._mode != AutoresetMode.NEXT_STEP and not acting.all()):
             raise gymnasium.error.ResetNeeded(
                 "reset() must be called before step(); use reset_mask to reset some environments"
             )
@@ -446,15 +442,15 @@ class QuotaVectorEnv(VectorEnv[Any, Any, Any]):
         found[seats] = [stage.reward(seat) for seat in seats]
         return found
 
-    def _infos(self, acting: NDArray[np.bool_]) -> dict[str, Any]:
+    def _infos(self, acting: NDArray[np.bool_], over: NDArray[np.bool_]) -> dict[str, Any]:
         """Return the info of `QuotaEnv`, in Gymnasium's format for vector environments."""
         stage, infos = self._stage, dict[str, Any]()
-        facts, ended = stage.facts, np.flatnonzero(self._over).tolist()
+        facts, ended = stage.facts, np.flatnonzero(over).tolist()
         if ended and self._mode == AutoresetMode.SAME_STEP:
-            acting = acting & ~self._over
+            acting = acting & ~over
             infos = self._ended(ended)
         elif ended:
-            infos["kpis"], infos["_kpis"] = np.full(self.num_envs, None, object), self._over.copy()
+            infos["kpis"], infos["_kpis"] = np.full(self.num_envs, None, object), over.copy()
             for seat in ended:
                 infos["kpis"][seat] = stage.close(seat)
         if acting.any():

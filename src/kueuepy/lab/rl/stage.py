@@ -12,7 +12,8 @@ from numpy.typing import NDArray
 from kueuepy._core import Environments
 from kueuepy.cluster import Cluster
 from kueuepy.cluster.edit import edited_all, named, value_at
-from kueuepy.errors import InvalidSpecError
+from kueuepy.engine.locks import Asking
+from kueuepy.errors import InvalidSpecError, StateError
 from kueuepy.objects import SECOND, Object
 from kueuepy.objects.base import whole
 from kueuepy.scheduler import Scheduler
@@ -276,6 +277,8 @@ class Stage:
         # Episodes begin with forks of it, which is faster than to build the cluster again.
         self._base = Scheduler(game.cluster)
         self._runs: list[Prepared | None] = [None] * size
+        self._is_moving = False
+        self._asking = Asking()
         self.starts = [0.0] * size
         self.observations = np.zeros((size, self._environments.width), np.float32)
         self.facts = np.zeros((size, self._environments.facts))
@@ -324,11 +327,12 @@ class Stage:
         self, seat: int, random: Callable[[], np.random.Generator], seed: int | None, options: Mapping[str, Any] | None
     ) -> None:
         """Start an episode; `go` computes its first observation."""
+        self._expect_no_function()
         options = options or {}
         jobs = options.get("jobs", self._game.jobs)
         number = int(random().integers(2**31)) if seed is None else seed
         if callable(jobs):
-            made = jobs(number)
+            made = self._asking.call(jobs, number)
             table = made if isinstance(made, Jobs) else Jobs.of(made)
             start = float(number)
         else:
@@ -337,9 +341,15 @@ class Stage:
             table = jobs.window(start, end)
         settings = Settings(record=_NOTHING, seed=number, until=self._episode / SECOND, **self._settings)
         run = Prepared(self._game.cluster, table, settings, base=self._base)
-        self._runs[seat] = run
+        self._runs[seat] = None  # an interruption before the last line leaves no episode
+        self._is_moving = True
         self._environments.begin(seat, run.core, run.zero, self.knobs.start)
         self.starts[seat] = start
+        self._runs[seat] = run
+
+    def _expect_no_function(self) -> None:
+        if self._asking.is_open():
+            raise StateError("this environment is in use by a function that it called, which may only read it")
 
     def _window(self, jobs: Jobs, start: Any, random: Callable[[], np.random.Generator]) -> tuple[float, float]:
         if start is None:
@@ -359,7 +369,14 @@ class Stage:
         environments = self._environments
         for position, values in environments.plan(seats, moves, choices):
             environments.learn(position, values, self.knobs.made(position, values))
+        self._is_moving = True
         environments.start(seats)
+
+    def finish(self) -> None:
+        """Finish the interval or the first observation of simulations that an interrupted call has started."""
+        self._expect_no_function()
+        if self._is_moving:
+            self.go()
 
     def go(self) -> None:
         """Simulate the current interval of each simulation that has started or received an action."""
@@ -367,7 +384,7 @@ class Stage:
         observations, facts = self.observations.copy(), self.facts.copy()
         while not self._environments.go(self._threads, observations, facts):
             pass
-        self.observations, self.facts = observations, facts
+        self.observations, self.facts, self._is_moving = observations, facts, False
 
     @property
     def values(self) -> NDArray[np.int64]:
@@ -398,6 +415,11 @@ class Stage:
         return found
 
     @property
+    def are_empty(self) -> NDArray[np.bool_]:
+        """Whether each seat has no episode."""
+        return np.array([run is None for run in self._runs])
+
+    @property
     def are_over(self) -> NDArray[np.bool_]:
         """Whether the episode of each simulation has ended."""
         return np.asarray(self._environments.times() >= self._episode)
@@ -409,7 +431,7 @@ class Stage:
             return facts[0] + facts[1]  # type: ignore[no-any-return]
         first, last = len(TERMS), len(TERMS) + len(_SUMS)
         before, after = (dict(zip(_SUMS, part, strict=True)) for part in (facts[first:last], facts[last:]))
-        return float(self._game.reward(before, after))
+        return float(self._asking.call(self._game.reward, before, after))
 
     @property
     def has_own_reward(self) -> bool:
