@@ -21,11 +21,6 @@ def test_missing_columns_of_a_row_have_defaults():
     assert duration is None
 
 
-def test_a_missing_value_counts_as_absent():
-    row = {"name": "a", "gpu": None, "priority": math.nan, "duration": np.datetime64("NaT", "s")}
-    assert from_row(row) == from_row({"name": "a"})
-
-
 def test_numbers_of_numpy_are_numbers():
     row = {
         "name": "a",
@@ -92,16 +87,12 @@ def test_whole_devices_in_any_form():
         ({"name": "a", "zzz": 1}, "known are .* name, namespace, .*; or ignore it"),
         ({"name": "a", "pods": 1.5}, "pods: is 1.5; it must be a whole number"),
         ({"name": "a", "pods": "many"}, "pods: is 'many'; it must be a whole number"),
-        ({"name": "a", "gpu": math.nan}, 'row "a": gpu: is NaN; it must be an amount, 0 or None for none'),
-        ({"name": "a", "memory": np.float64("nan")}, "memory: is NaN; it must be an amount"),
-        ({"name": "a", "pods": math.nan}, "pods: is NaN; it must be an amount"),
-        ({"name": "a", "gpu": 0.46}, "nvidia.com/gpu: is 0.46; it must be a whole number of devices"),
-        ({"name": "a", "gpu": "460m"}, "nvidia.com/gpu: is 460m; it must be a whole number of devices"),
+        ({"name": "a", "gpu": 0.46}, "gpu: is 0.46; it must be a whole number of 0 or more"),
+        ({"name": "a", "gpu": "460m"}, "gpu: is '460m'; it must be a whole number of 0 or more"),
         ({"name": "a", "example.com/fpga": np.float64(1.5)}, "example.com/fpga: is 1.5; it must be a whole number"),
-        ({"name": "a", "priority": True}, "priority: is True; it must be a whole number"),
-        ({"name": "a", "duration": -1}, "it must be seconds, 0 or more, or such as '1h30m' or '2d'"),
-        ({"name": "a", "duration": math.inf}, "duration: is inf; it must be seconds"),
-        ({"name": "a", "submit": "yesterday"}, "a string such as 2026-08-01T12:00:00Z"),
+        ({"name": "a", "duration": True}, "duration: is True; it must be a number of seconds"),
+        ({"name": "a", "duration": -2}, "duration: is -2; it must be a number of seconds of 0 or more"),
+        ({"name": "a", "submit": "yesterday"}, "submit: is 'yesterday'; .* such as 2024-05-01T12:00:00Z"),
     ],
 )
 def test_invalid_rows_are_rejected(row, problem):

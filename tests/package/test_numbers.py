@@ -1,24 +1,64 @@
 """Texts that Python alone reads as numbers or times are errors on every surface, or read the same everywhere."""
 
+import csv as csv_module
 import json
+import math
+from datetime import datetime, timedelta, timezone
+from decimal import Decimal
 
+import numpy as np
 import pandas as pd
 import pytest
 
 import kueuepy as kq
 from kueuepy.cli import main
 from kueuepy.errors import KueueError
+from kueuepy.jobs import from_row
 
 CLUSTER = kq.Cluster(kq.ResourceFlavor("f"), kq.ClusterQueue.of("a", {"f": {"cpu": 3}}))
-ROW = {"name": "x", "queue": "a", "submit": "0", "runtime": "60", "cpu": "1", "priority": "0", "pods": "1"}
+ROW = {"name": "x", "queue": "a", "submit": "0", "runtime": "60", "cpu": "1", "gpu": "1", "priority": "0", "pods": "9"}
 # An underscore, digits of other scripts, a number beyond floats, and one with 400 digits.
 NOT_NUMBERS = ("1_000", "\u0661\u0662", "\uff11", "1e400", "9" * 400, "0x10")
-COLUMNS = ("submit", "runtime", "cpu", "priority", "pods")
+WRONG = "wrong"
+# What a value means: as an amount of cpu, a number of devices or pods, a priority, a duration, and a time.
+COLUMNS = ("cpu", "gpu", "pods", "min_pods", "priority", "runtime", "submit")
+ABSENT = (0, 0, 1, -1, 0, math.inf, 0)
+VALUES = [
+    *((value, ABSENT) for value in (None, "", "  ", "nan", "NaN", "NULL", math.nan, Decimal("NaN"), np.float32("nan"))),
+    *((value, ABSENT) for value in (pd.NA, pd.NaT)),
+    *((text, (WRONG,) * 7) for text in (*NOT_NUMBERS, "-inf", "yes", "5k5", "--5", "5 5", "0b1")),
+    *((value, (WRONG,) * 7) for value in (-math.inf, 1e300, -2e10, 10**400, [5], {"a": 1}, "1e19", "-1e19")),
+    *((value, (*(WRONG,) * 5, math.inf, WRONG)) for value in (math.inf, "inf", "Infinity")),
+    *(
+        (value, (5,) * 7)
+        for value in (5, 5.0, "5", " 5 ", "5\t", "+5", "5.0", "05", Decimal(5), np.int64(5), np.uint8(5))
+    ),
+    *((value, (5,) * 7) for value in (np.float32(5), np.float64(5), np.str_("5"), b"5", "0.5e1")),
+    *((value, (1, 1, 1, 1, 1, WRONG, WRONG)) for value in (True, np.True_)),
+    *((value, (0, 0, WRONG, WRONG, 0, 0, 0)) for value in (0, -0.0, "-0", "0")),
+    *((value, (WRONG, WRONG, WRONG, -1, -1, math.inf, WRONG)) for value in (-1, "-1", -1.0, np.int64(-1))),
+    *((value, (2.5, WRONG, WRONG, WRONG, WRONG, 2.5, 2.5)) for value in (2.5, "2.5", Decimal("2.5"), np.float32(2.5))),
+    ("5m", (0.005, WRONG, WRONG, WRONG, WRONG, 300, 300)),
+    ("5000m", (5, 5, WRONG, WRONG, WRONG, 300_000, 300_000)),
+    ("1h30m", (WRONG, WRONG, WRONG, WRONG, WRONG, 5400, 5400)),
+    (timedelta(seconds=5), (WRONG, WRONG, WRONG, WRONG, WRONG, 5, 5)),
+    (np.timedelta64(5, "s"), (WRONG, WRONG, WRONG, WRONG, WRONG, 5, 5)),
+    ("1970-01-01T00:00:05Z", (WRONG, WRONG, WRONG, WRONG, WRONG, WRONG, 5)),
+    (datetime(1970, 1, 1, 0, 0, 5, tzinfo=timezone.utc), (WRONG, WRONG, WRONG, WRONG, WRONG, WRONG, 5)),
+]
+
+
+def written(value):
+    """The text of a value in a file."""
+    return "" if value is None else value.decode() if isinstance(value, bytes) else str(value)
 
 
 def csv(row, folder):
     path = folder / "jobs.csv"
-    path.write_text(f"{','.join(row)}\n{','.join(row.values())}\n", encoding="utf-8")
+    with path.open("w", encoding="utf-8", newline="") as file:
+        writer = csv_module.writer(file)
+        writer.writerow(row)
+        writer.writerow(map(written, row.values()))
     return kq.Jobs.read(path)
 
 
@@ -28,23 +68,59 @@ def lines(row, folder):
     return kq.Jobs.read(path)
 
 
+def submitted(row, _):
+    """The job of a row of a Scheduler, in the form of a table."""
+    submission = from_row(row)
+    workload, requests = submission.workload, {}
+    for resource, value in (
+        workload.pod_sets[0].template["spec"]["containers"][0]["resources"].get("requests", {}).items()
+    ):
+        requests[resource] = [value]
+    kq.Scheduler(CLUSTER).submit(row)
+    columns = {
+        "runtime": [submission.duration],
+        "submit": [0 if workload.creation_timestamp is None else workload.creation_timestamp.value / 1e9],
+        "pods": [workload.pod_sets[0].count],
+        "min_pods": [workload.pod_sets[0].min_count],
+        "priority": [workload.priority],
+    }
+    return kq.Jobs({"queue": ["a"], "cpu": [0], "nvidia.com/gpu": [0], **columns} | requests)
+
+
 SURFACES = {
     "csv": csv,
     "jsonl": lines,
     "rows": lambda row, _: kq.Jobs.of([row]),
+    "columns": lambda row, _: kq.Jobs({name: [value] for name, value in row.items()}),
     "frame": lambda row, _: kq.Jobs.from_frame(pd.DataFrame([row])),
+    "simulation": lambda row, _: kq.Simulation(CLUSTER, [row]).jobs,
+    "scheduler": submitted,
 }
 
 
 @pytest.mark.parametrize("surface", SURFACES)
 @pytest.mark.parametrize("column", COLUMNS)
-@pytest.mark.parametrize("text", [*NOT_NUMBERS, "7", "1e3", "+5"])
-def test_a_number_in_a_table_is_ascii_and_in_range(surface, column, text, tmp_path):
-    if text in NOT_NUMBERS:
-        with pytest.raises(KueueError):
-            SURFACES[surface](ROW | {column: text}, tmp_path)
-    else:
-        assert SURFACES[surface](ROW | {column: text}, tmp_path)[column].tolist() == [float(text)]
+def test_a_value_means_the_same_on_every_surface(surface, column, tmp_path):
+    read = SURFACES[surface]
+    for value, meanings in VALUES:
+        meaning = meanings[COLUMNS.index(column)]
+        if surface == "jsonl" and not isinstance(value, str | int | type(None)):
+            continue  # JSON has no such value
+        if surface == "csv" and isinstance(value, bool | np.bool_):
+            continue  # a file has a text, which is no number
+        if (
+            column == "submit"
+            and meaning == 0
+            and surface in ("csv", "jsonl", "columns", "frame")
+            and meanings == ABSENT
+        ):
+            continue  # a submission time is required there
+        row = ROW | {column: value}
+        if meaning == WRONG:
+            with pytest.raises(KueueError):
+                read(row, tmp_path)
+        else:
+            assert read(row, tmp_path)[{"gpu": "nvidia.com/gpu"}.get(column, column)].tolist() == [meaning], value
 
 
 @pytest.mark.parametrize("text", [*NOT_NUMBERS[:3], NOT_NUMBERS[4]])

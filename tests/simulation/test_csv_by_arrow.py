@@ -10,9 +10,10 @@ from hypothesis import strategies as st
 import kueuepy as kq
 from kueuepy.simulation import read as reader
 from kueuepy.simulation.read import csv_columns
-from kueuepy.simulation.spans import parse_timestamp, timestamps
-from kueuepy.simulation.values import SPAN, SPAN_OR_NEVER, TIME, TIME_OR_UNKNOWN, Column, amount, whole
+from kueuepy.simulation.values import Column
 from kueuepy.tables import Categorical
+from kueuepy.tables.kinds import SPAN, SPAN_OR_NEVER, TIME, TIME_OR_UNKNOWN, amount, whole
+from kueuepy.tables.spans import parse_timestamp, timestamps
 
 pyarrow = pytest.importorskip("pyarrow")
 

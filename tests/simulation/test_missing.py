@@ -10,7 +10,7 @@ import pytest
 import kueuepy as kq
 from kueuepy.errors import InvalidSpecError, NotFoundError
 from kueuepy.objects.times import parse_span
-from kueuepy.simulation.values import MISSING
+from kueuepy.tables.kinds import MISSING
 
 from .conftest import GPU
 

@@ -17,8 +17,8 @@ from kueuepy.lab.play import Playground, Server
 from kueuepy.objects import SECOND
 from kueuepy.platform.metrics import Watch
 from kueuepy.platform.metrics.series import MetricsServer, OwnSeries, Series, exposition
-from kueuepy.simulation.spans import span
 from kueuepy.simulation.table import Jobs
+from kueuepy.tables.spans import span
 
 
 def play(

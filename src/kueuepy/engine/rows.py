@@ -8,7 +8,7 @@ from typing import Any
 from kueuepy.objects import SECOND, PodSet, Workload
 from kueuepy.objects.times import Timestamp
 
-RESOURCES = {"cpu": "cpu", "memory": "memory", "mem": "memory"}
+RESOURCES = {"cpu": "cpu", "memory": "memory", "mem": "memory", "ephemeral-storage": "ephemeral-storage"}
 """The resource that each column of a row requests, except for `gpu`."""
 
 _REQUESTS = {**RESOURCES, "gpu": "nvidia.com/gpu"}

@@ -1,26 +1,30 @@
 """Workloads from rows of a table with one job per row."""
 
-import re
 from collections.abc import Collection, Mapping
-from datetime import datetime, timezone
-from decimal import Decimal
-from fractions import Fraction
-from numbers import Real
 from typing import Any, NamedTuple
 
-from kueuepy._core import Quantity
 from kueuepy.engine.rows import RESOURCES, amount_of
 from kueuepy.errors import InvalidSpecError
 from kueuepy.errors.arguments import checked
 from kueuepy.errors.problems import suggestion
-from kueuepy.objects import SECOND, PodSet, Workload
-from kueuepy.objects.base import is_finite
-from kueuepy.objects.times import LONGEST, Duration, Seconds, Timestamp, duration_ns, nanoseconds_of
+from kueuepy.objects import PodSet, Workload
+from kueuepy.objects.times import Duration, Seconds, Timestamp
+from kueuepy.tables.kinds import (
+    MIN_PODS,
+    PODS,
+    PRIORITY,
+    SPAN_OR_NEVER,
+    TIME,
+    Kind,
+    amount,
+    is_missing,
+    plain,
+    text_of,
+)
 
 COLUMNS = ("name", "namespace", "queue", "pods", "min_pods", "priority", "submit", "duration", "gpu", *RESOURCES)
 # The names of the same columns in logs for simulations.
 _ALIASES = {"runtime": "duration", "local_queue": "queue"}
-_SECONDS = re.compile(r"[0-9]{1,30}(\.[0-9]{1,30})?([eE]\+?[0-9]{1,2})?", re.ASCII)
 
 
 class Submission(NamedTuple):
@@ -58,16 +62,21 @@ def from_row(
     - `namespace`: its namespace.
     - `queue`: LocalQueue of the job, optionally as `namespace/name`.
     - `pods`: number of pods. Default: 1.
-    - `min_pods`: smallest number of pods for partial admission. Default: none.
+    - `min_pods`: smallest number of pods for partial admission; -1: all pods or none. Default: -1.
     - `priority`: priority, an integer. Default: 0.
-    - `cpu`, `memory` (or `mem`), `gpu`, and any resource name with a `/`: request of each pod. Memory without a unit is
-      in bytes. Requests for devices must be integers.
-    - `submit`: submission time, as seconds since the Unix epoch, an RFC 3339 string or a datetime.
-    - `duration` (or `runtime`): running time, as seconds, a string such as `1h30m` or a timedelta.
+    - `cpu`, `memory` (or `mem`), `ephemeral-storage`, `gpu`, and any resource name with a `/`: request of each pod.
+      Memory without a unit is in bytes. Requests for devices must be integers. Default: no request.
+    - `submit`: submission time, as seconds since the Unix epoch, a date and time, or a datetime; without a time zone in
+      UTC.
+    - `duration` (or `runtime`): running time, as seconds, a string such as `1h30m`, or a timedelta; -1 or infinite: the
+      job never ends. Default: unknown.
+
+    Values are read as `kueuepy.Jobs` reads them. `None`, NaN, NaT, pandas' NA, blank texts, and the texts with which
+    pandas and SQL write a missing value, such as `nan` and `NULL`, count as absent; a column with such a value has its
+    default. In the columns of names, the texts count as names.
 
     Args:
-        row: The values by column name. `None` counts as absent, and so does NaN in columns other than requests and
-            `pods`.
+        row: The values by column name.
         gpu_resource: Name of the resource that the column `gpu` requests. Default: `nvidia.com/gpu`.
         ignore: Names of columns to ignore.
         namespace: Namespace of jobs whose row has no namespace. Default: `default`.
@@ -78,14 +87,10 @@ def from_row(
     Raises:
         InvalidSpecError: A column is unknown, or a value is invalid for its column.
     """
-    _expect_amounts(row, ignore)
-    values = {
-        _ALIASES.get(str(key), str(key)): value
-        for key, value in row.items()
-        if not _is_missing(value) and key not in ignore
-    }
-    where = f'row "{values.get("name", "")}"'
-    space, slash, queue = str(values.get("queue", "")).partition("/")
+    named = {_ALIASES.get(str(key), str(key)): plain(value) for key, value in row.items() if key not in ignore}
+    values = {column: value for column, value in named.items() if not _is_absent(column, value)}
+    where = f'row "{text_of(values.get("name", ""))}"'
+    space, slash, queue = text_of(values.get("queue", "")).partition("/")
     # A column queue can name the namespace, as LocalQueues are written elsewhere.
     if slash:
         if values.setdefault("namespace", space) != space:
@@ -96,89 +101,35 @@ def from_row(
             raise InvalidSpecError(f'{where}: "{column}" is not a column; {suggestion(column, COLUMNS)}; or ignore it')
     if "name" not in values:
         raise InvalidSpecError(f"{where}: name: is missing; it must be given")
-    requests = {
-        gpu_resource if column == "gpu" else RESOURCES.get(column, column): amount_of(value)
-        for column, value in values.items()
-        if _is_request(column)
-    }
-    _expect_whole_devices(where, requests)
-    min_pods = _whole(where, values, "min_pods", -1)
-    pod_set = PodSet.of(
-        count=_whole(where, values, "pods", 1), requests=requests, min_count=None if min_pods < 0 else min_pods
-    )
-    submitted = _time(where, values, "submit")
+
+    def read(column: str, kind: Kind) -> int:
+        return kind.read(values.get(column), f"{where}: {column}")
+
+    requests = {}
+    for column, value in values.items():
+        if _is_request(column):
+            resource = gpu_resource if column == "gpu" else RESOURCES.get(column, column)
+            read(column, amount(resource))
+            requests[resource] = value.strip() if isinstance(value, str) else amount_of(value)
+    least = read("min_pods", MIN_PODS)
+    pod_set = PodSet.of(count=read("pods", PODS), requests=requests, min_count=None if least < 0 else least)
+    submitted, runs = read("submit", TIME), read("duration", SPAN_OR_NEVER)
     workload = Workload(
-        str(values["name"]),
-        namespace=str(values.get("namespace", namespace)),
-        queue_name=str(values.get("queue", "")),
+        text_of(values["name"]),
+        namespace=text_of(values.get("namespace", namespace)),
+        queue_name=text_of(values.get("queue", "")),
         pod_sets=(pod_set,),
-        priority=_whole(where, values, "priority", 0),
-        creation_timestamp=None if submitted is None else Timestamp.of(submitted),
+        priority=read("priority", PRIORITY),
+        creation_timestamp=None if submitted < 0 else Timestamp.of(submitted),
     )
-    runs = _time(where, values, "duration")
-    return Submission(workload, None if runs is None else Seconds.of(runs))
+    return Submission(workload, None if runs < 0 else Seconds.of(runs))
 
 
 def _is_request(column: str) -> bool:
     return column in ("gpu", *RESOURCES) or "/" in column
 
 
-def _expect_amounts(row: Mapping[Any, Any], ignore: Collection[str]) -> None:
-    """Check that no request is NaN, which could mean either zero or unknown.
-
-    Raises:
-        InvalidSpecError: A request is NaN.
-    """
-    for column, value in row.items():
-        is_amount = column not in ignore and (_is_request(str(column)) or column == "pods")
-        if is_amount and isinstance(value, Real | Decimal) and not is_finite(value) and _is_missing(value):
-            raise InvalidSpecError(
-                f'row "{row.get("name", "")}": {column}: is NaN; it must be an amount, 0 or None for none (of a '
-                "DataFrame, fillna(0))"
-            )
-
-
-def _expect_whole_devices(where: str, requests: Mapping[str, str | int]) -> None:
-    """Check that requests for devices are integers (Kubernetes, "Extended resources").
-
-    Raises:
-        InvalidSpecError: A request is a fraction, which Kueue would round up.
-    """
-    for resource, value in requests.items():
-        if isinstance(value, int) or "/" not in resource or "kubernetes.io/" in resource:
-            continue
-        try:
-            asked = Quantity(value)
-        except ValueError:  # reported by the validation of the Workload
-            continue
-        if asked != Quantity(asked.as_units):
-            raise InvalidSpecError(f"{where}: {resource}: is {value}; it must be a whole number of devices")
-
-
-def _is_missing(value: Any) -> bool:
-    # NaT of pandas is not a number, but like NaN it is not equal to itself.
-    return value is None or (value.is_nan() if isinstance(value, Decimal) else bool(value != value))  # noqa: PLR0124
-
-
-def _whole(where: str, values: Mapping[str, Any], column: str, default: int) -> int:
-    value = values.get(column, default)
-    is_number = isinstance(value, Real) and not isinstance(value, bool) and is_finite(value)
-    if not is_number or int(value) != value:
-        no_text = ", not a string" if isinstance(value, str) else ""
-        raise InvalidSpecError(f"{where}: {column}: is {value!r:.99}; it must be a whole number{no_text}")
-    return int(value)
-
-
-def _time(where: str, values: Mapping[str, Any], column: str) -> int | None:
-    """Return a time or a duration in nanoseconds; `None` if it is absent."""
-    value, where = values.get(column), f"{where}: {column}"
-    # Files have numbers as text. A larger number is named as it was written.
-    if isinstance(value, str) and _SECONDS.fullmatch(value) and Fraction(value) <= LONGEST // SECOND:
-        value = Fraction(value)
-    if value is None:
-        return None
-    if column == "duration":
-        return duration_ns(value, where)
-    if isinstance(value, datetime) and value.tzinfo is None:
-        value = value.replace(tzinfo=timezone.utc)
-    return nanoseconds_of(value, where, earliest=0)
+def _is_absent(column: str, value: Any) -> bool:
+    """Return whether a value is missing; a name may be a text such as `nan`."""
+    is_name = column in ("name", "namespace", "queue") and isinstance(value, str)
+    return not value.strip() if is_name else is_missing(value)

@@ -59,6 +59,8 @@ _PANDAS = re.compile(r"(\d{1,9}) days?(?: \+?(\d{1,2}):(\d\d):(\d\d)(\.\d{1,9})?
 _WORD = re.compile(
     r"(?<=[\d.])\s*(weeks?|days?|hours?|hrs?|minutes?|mins?|seconds?|secs?)(?![a-z]),?", re.ASCII | re.IGNORECASE
 )
+# A space between a number and its unit, or after the unit, but not within a number.
+_SPACE = re.compile(r"(?<=[\d.]) +(?=[a-z])|(?<=[a-z]) +(?=[\d.])", re.ASCII)
 # A duration in ISO 8601, without years and months, which have no fixed length.
 _ISO = re.compile(r"P((?:[\d.]+W)?(?:[\d.]+D)?)(?:T((?:[\d.]+H)?(?:[\d.]+M)?(?:[\d.]+S)?))?", re.ASCII)
 _SIXTY = 60
@@ -506,7 +508,7 @@ def _in_go_units(text: str) -> str:
     if iso := _ISO.fullmatch(text):
         date, clock = iso.groups()
         return (date + (clock or "")).lower() or text
-    return _WORD.sub(lambda found: found[1][0].lower(), text).replace(" ", "")
+    return _SPACE.sub("", _WORD.sub(lambda found: found[1][0].lower(), text))
 
 
 def _seconds(text: str) -> float | None:

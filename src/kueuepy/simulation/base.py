@@ -29,10 +29,10 @@ from kueuepy.simulation.columns import (
 from kueuepy.simulation.distributions import draws
 from kueuepy.simulation.grouped import Groups
 from kueuepy.simulation.names import change_notes, change_table, cleaned, name_notes
-from kueuepy.simulation.spans import span
 from kueuepy.simulation.values import Column, is_unicode
 from kueuepy.tables import Categorical, Columns
 from kueuepy.tables.columns import as_names
+from kueuepy.tables.spans import span
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping

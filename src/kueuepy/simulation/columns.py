@@ -14,9 +14,21 @@ from kueuepy.errors.problems import nearest, suggestion
 from kueuepy.manifest import from_dict, to_dict
 from kueuepy.objects import SECOND, Workload
 from kueuepy.objects.times import LATEST, LONGEST
-from kueuepy.simulation.values import SPAN, SPAN_OR_NEVER, TIME, TIME_OR_UNKNOWN, Column, Kind, amount, whole
+from kueuepy.simulation.values import Column
 from kueuepy.tables import Categorical, Columns
 from kueuepy.tables.columns import concatenated, dates
+from kueuepy.tables.kinds import (
+    MIN_PODS,
+    PODS,
+    PRIORITY,
+    SPAN,
+    SPAN_OR_NEVER,
+    TIME,
+    TIME_OR_UNKNOWN,
+    Kind,
+    amount,
+    whole,
+)
 
 ALIASES = {"gpu": "nvidia.com/gpu", "mem": "memory", "duration": "runtime", "local_queue": "queue"}
 """Alternative names of columns."""
@@ -168,9 +180,9 @@ _READERS: dict[str, Kind | Callable[[Column], Any]] = {
     "runtime": _runtimes,
     "limit": SPAN_OR_NEVER,
     "recorded_start": TIME_OR_UNKNOWN,
-    "pods": whole(1, missing=1),
-    "min_pods": whole(1, missing=NEVER),
-    "priority": whole(-(2**31), missing=0),
+    "pods": PODS,
+    "min_pods": MIN_PODS,
+    "priority": PRIORITY,
     "elastic": lambda column: column.integers(whole(0, missing=0, most=1)) > 0,
     "name": lambda column: np.array([own or name_of_row(row) for row, own in enumerate(column.names())], object),
     "uid": _uids,

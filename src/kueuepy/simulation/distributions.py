@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from kueuepy.errors import InvalidSpecError
 from kueuepy.objects import SECOND
 from kueuepy.objects.times import LONGEST
-from kueuepy.simulation.spans import span
+from kueuepy.tables.spans import span
 
 TABLE = 65_536
 """The number of samples that a simulation draws from each of its distributions."""

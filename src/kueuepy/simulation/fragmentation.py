@@ -14,8 +14,8 @@ from kueuepy.look.svg import Picture, picture
 from kueuepy.objects import SECOND, QuantityText
 from kueuepy.simulation.pictures.catalogue import SINCE, time_unit
 from kueuepy.simulation.prepare import Prepared
-from kueuepy.simulation.spans import span
 from kueuepy.tables import Categorical, Columns
+from kueuepy.tables.spans import span
 from kueuepy.topology.rackmap import text_of
 
 _STEPS = 100

@@ -20,7 +20,7 @@ from kueuepy.manifest.text.sources import items
 from kueuepy.objects import SECOND, Object, Workload
 from kueuepy.objects.times import LONGEST, parse_span
 from kueuepy.simulation.distributions import TABLE, Distribution, distribution_of, draws
-from kueuepy.simulation.spans import span
+from kueuepy.tables.spans import span
 
 Time = Any
 """A number of seconds, a string such as `90s`, `2h30m` or `1d`, or a timedelta."""

@@ -47,7 +47,7 @@ from kueuepy.simulation.model import (
     time_after,
 )
 from kueuepy.simulation.shapes import KnownShapes, shapes_of
-from kueuepy.simulation.spans import span
+from kueuepy.tables.spans import span
 
 _NAMED = 5
 

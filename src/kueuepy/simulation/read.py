@@ -20,7 +20,8 @@ from kueuepy.engine.cached import cached_property
 from kueuepy.errors import InvalidSpecError
 from kueuepy.errors.words import counted
 from kueuepy.simulation.base import JobColumns
-from kueuepy.simulation.values import MISSING, Column, row_columns, values_of
+from kueuepy.simulation.values import Column, row_columns, values_of
+from kueuepy.tables.kinds import MISSING
 
 # Arrow reads texts of at least this number of characters; it takes longer to import than to read a small file.
 _LARGE = 1 << 20

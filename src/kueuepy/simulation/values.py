@@ -6,30 +6,24 @@ import re
 from collections.abc import Callable, Iterable, Mapping
 from collections.abc import Set as AbstractSet
 from importlib import import_module
-from typing import Any, NamedTuple, TypeAlias
+from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
-from kueuepy._core import Quantity
 from kueuepy.engine.cached import cached_property
-from kueuepy.errors import InvalidSpecError, KueueError
+from kueuepy.errors import InvalidSpecError
 from kueuepy.errors.arguments import briefly
 from kueuepy.errors.libraries import imported
-from kueuepy.objects import SECOND
-from kueuepy.objects.times import LONGEST, NUMBER, parse_span
-from kueuepy.simulation.spans import MOST, exact_ns, is_naive, parse_timestamp, shown, timestamps
 from kueuepy.tables import Categorical, Columns
 from kueuepy.tables.columns import concatenated, from_arrow
+from kueuepy.tables.kinds import Kind, as_number, float_of, is_beyond_floats, is_missing, number_of, text_of
+from kueuepy.tables.spans import exact_ns, is_naive, shown, timestamps
 
-# pandas, SQL and spreadsheets write these; a queue or user can hardly have such a name.
-MISSING = ("", "NaN", "nan", "NaT", "None", "NA", "N/A", "<NA>", "NULL", "null")
-"""The texts that mean a missing value, as pandas and SQL write it."""
 # Types that can be iterated, but not row by row: a Set has no order, and a Mapping yields its keys.
 _NO_COLUMN = (str, bytes, bytearray, memoryview, Mapping, AbstractSet)
 _JSON_NUMBER = re.compile(r"-?(?:0|[1-9]\d{0,17})(?:\.\d+)?(?:[eE][-+]?\d{1,2})?")
 _SURROGATE = re.compile("[\ud800-\udfff]")
-_INFINITE = ("inf", "infinity")
 _EXACT = 2**53  # floats represent all smaller integers
 
 Values: TypeAlias = NDArray[Any] | Categorical
@@ -203,18 +197,6 @@ def _without_missing(codes: NDArray[np.int32], names: list[Any]) -> Categorical:
     return Categorical(np.array([*own, -1], np.int32)[codes] if -1 in own else codes, names)
 
 
-def is_missing(value: Any) -> bool:
-    """Return whether a value is missing: `None`, NaN, NaT, NA, or a text that means one of these or is blank."""
-    if value is None or isinstance(value, str | bytes):
-        return value is None or (value.decode() if isinstance(value, bytes) else value).strip() in MISSING
-    try:
-        return bool(value != value)  # noqa: PLR0124
-    except (TypeError, ArithmeticError):  # pandas' NA has no truth value; a signaling NaN cannot be compared
-        return True
-    except ValueError:  # an array, which is compared by elements
-        return False
-
-
 def _with_gaps(values: np.ma.MaskedArray[Any, Any]) -> Any:
     """Replace masked values with NaT or `None`."""
     if values.dtype.kind not in "mM":
@@ -222,72 +204,6 @@ def _with_gaps(values: np.ma.MaskedArray[Any, Any]) -> Any:
     found = np.array(values.data)
     found[np.ma.getmaskarray(values)] = "NaT"
     return found
-
-
-class Kind(NamedTuple):
-    """Values that are converted to integers.
-
-    Attributes:
-        allowed: The error message for values that are not allowed.
-        parse: The conversion of one value if the column does not only contain numbers; `None` if the value is not
-            allowed.
-        limit: The bound that numbers must be less than, before the multiplication by `scale`.
-        high: The error message for values that are not less.
-        least: The smallest number that is allowed.
-        scale: The integer that represents the number 1.
-        rounded: A function that rounds fractions; `None` if fractions are not allowed.
-        missing: The integer that represents a missing value.
-        never: Whether -1 and infinity are treated as missing.
-        dates: The kinds of NumPy's types of dates (`M`) and durations (`m`) that are allowed.
-    """
-
-    allowed: str
-    parse: Callable[[Any], int | None]
-    limit: float
-    high: str
-    least: int = 0
-    scale: int = 1
-    rounded: Callable[[Any], Any] | None = None
-    missing: int = 0
-    never: bool = False
-    dates: str = ""
-
-
-_SECONDS = "it must be a number of seconds of 0 or more, or such as"
-_SPAN = f"{_SECONDS} 1h30m or 01:30:00"
-SPAN = Kind(
-    _SPAN, parse_span, LONGEST / SECOND, f"it must be at most {MOST}", 0, SECOND, np.round, missing=-1, dates="m"
-)
-"""Time spans in nanoseconds; numbers are seconds, and a missing value becomes -1."""
-SPAN_OR_NEVER = SPAN._replace(allowed=f"{_SPAN}; -1 never ends", never=True)
-"""Time spans, or -1 for a job that never ends."""
-TIME = SPAN._replace(allowed=f"{_SECONDS} 2024-05-01T12:00:00Z", parse=parse_timestamp, dates="mM")
-"""Times in nanoseconds since an origin, such as the Unix epoch. If some timestamps have no time zone, they are read as
-UTC, with a note."""
-TIME_OR_UNKNOWN = TIME._replace(never=True)
-"""Times, or -1 for an unknown time, as in logs in the Standard Workload Format."""
-
-
-def whole(least: int, *, missing: int, most: int = 2**31 - 1) -> Kind:
-    """Return the kind of integers from `least` to `most`; a missing value becomes `missing`."""
-    allowed = f"it must be a whole number from {least} to {most}"
-
-    def parse(value: Any) -> int | None:
-        found = _number(value)
-        return int(found) if found is not None and found.is_integer() else None
-
-    return Kind(allowed, parse, most + 1, allowed, least, missing=missing)
-
-
-def amount(resource: str) -> Kind:
-    """Return the kind of requests of a resource, with CPU in millicores; a missing value becomes 0."""
-    scale, example = {"cpu": (1000, "500m"), "memory": (1, "4Gi")}.get(resource, (1, ""))
-    allowed = f"a quantity of {resource} of 0 or more, such as {example}" if example else "a whole number of 0 or more"
-    limit = LONGEST // scale
-    # Kubernetes rounds requests up; rounding to 6 digits first removes errors of binary fractions.
-    rounded = (lambda part: np.ceil(np.round(part, 6) if scale > 1 else part)) if example else None
-    high = f"it must be less than {limit}"
-    return Kind(f"it must be {allowed}", lambda value: _request(value, resource), limit, high, 0, scale, rounded)
 
 
 class Column:
@@ -329,9 +245,9 @@ class Column:
         names, codes = self.coded.names, self.coded.codes
         with contextlib.suppress(ValueError, OverflowError):
             if set(map(type, names)) <= {str, int} and not (codes < 0).any():  # int() would truncate floats
-                return np.array([int(_as_number(name)) for name in names], np.int64)[codes]
+                return np.array([int(as_number(name)) for name in names], np.int64)[codes]
         with contextlib.suppress(TypeError, ValueError, OverflowError):
-            return np.array([*map(_float, names), math.nan])[codes]
+            return np.array([*map(float_of, names), math.nan])[codes]
         return None
 
     def missing(self) -> NDArray[np.bool_]:
@@ -360,11 +276,12 @@ class Column:
         if self._type in "mM":  # Python's numbers and quantities accept NumPy's times
             self.refuse(~self.missing(), kind.allowed)
         # A time of True is a mistake, but True and False are valid counts.
-        is_flag = self._type == "b" or (self._type == "O" and bool in set(map(type, self.coded.names)))
+        types = set(map(type, self.coded.names)) if self._type == "O" else set()
+        is_flag = self._type == "b" or bool(types & {bool, np.bool_})
         if self.numbers is not None and not (kind.dates and is_flag):
             return self._scaled(self.numbers, kind)
-        self.refuse(self._rows(_is_beyond_floats(name) and "-" not in name for name in self.coded.names), kind.high)
-        exact = [_exact(value, kind) for value in self.coded.names]
+        self.refuse(self._rows(is_beyond_floats(name) and "-" not in name for name in self.coded.names), kind.high)
+        exact = [kind.exact(value) for value in self.coded.names]
         self.refuse(self._rows(value is None for value in exact), kind.allowed)
         self.refuse(self._rows(value >= kind.limit * kind.scale for value in exact), kind.high)  # type: ignore[operator]
         naive = [is_naive(value) for value in self.coded.names] if "M" in kind.dates else []
@@ -375,7 +292,7 @@ class Column:
         return np.array([*exact, kind.missing], np.int64)[self.coded.codes]
 
     def _scaled(self, numbers: NDArray[Any], kind: Kind) -> NDArray[np.int64]:
-        absent = np.isnan(numbers) | (kind.never & ((numbers == -1) | (numbers == math.inf)))
+        absent = np.isnan(numbers) | kind.is_never(numbers)
         # A column of an unsigned type has no missing value, and cannot hold a negative `least`.
         given = np.where(absent, kind.least, numbers) if absent.any() else numbers
         self.refuse(given < kind.least, kind.allowed if kind.dates else f"it must be {kind.least} or more")
@@ -404,7 +321,7 @@ class Column:
     def plain_numbers(self) -> NDArray[np.float64]:
         """Return the values as numbers, with NaN for missing values."""
         if self.numbers is None:
-            self.refuse(self._rows(_number(value) is None for value in self.coded.names), "it must be a number")
+            self.refuse(self._rows(number_of(value) is None for value in self.coded.names), "it must be a number")
         return np.asarray(self.numbers, np.float64)
 
     def names(self, change: Callable[[str], str] = str) -> Categorical:
@@ -443,65 +360,3 @@ class Column:
 def is_unicode(value: Any) -> bool:
     """Return whether a value is not a string with surrogate code points, which UTF-8 cannot represent."""
     return not isinstance(value, str) or not _SURROGATE.search(value)
-
-
-def text_of(value: Any) -> str:
-    """Convert a value to a name; 3.0 becomes `3`."""
-    if isinstance(value, str):
-        return value
-    try:
-        return str(int(value) if isinstance(value, float) and value.is_integer() else value)
-    except ValueError:  # Python limits the number of digits that str() prints
-        return shown(value)
-
-
-def _exact(value: Any, kind: Kind) -> int | None:
-    """Return one value as an integer, or `None` if it is not allowed."""
-    found = kind.parse(value)
-    if kind.never and ((isinstance(value, float) and value == math.inf) or found in (kind.missing, -kind.scale)):
-        return kind.missing
-    return None if found is None or found < kind.least else found
-
-
-def _request(value: Any, resource: str) -> int | None:
-    with contextlib.suppress(KueueError, TypeError, ValueError, OverflowError):
-        return Quantity(value if isinstance(value, int) else str(value)).request(resource)
-    return None
-
-
-def _number(value: Any) -> float | None:
-    with contextlib.suppress(TypeError, ValueError, OverflowError):
-        return _float(value)
-    return None
-
-
-def _float(value: Any) -> float:
-    """Convert a value to a number.
-
-    Raises:
-        OverflowError: The value is a text with a number for which `float` returns infinity.
-        ValueError: The value is not a number.
-    """
-    if _is_beyond_floats(value):
-        raise OverflowError(value)
-    return float(_as_number(value))
-
-
-def _as_number(value: Any) -> Any:
-    """Return a value; of texts that Python reads as numbers, `1_000` and digits of other scripts are not accepted.
-
-    Raises:
-        ValueError: The value is such a text.
-    """
-    if isinstance(value, str) and not (NUMBER.fullmatch(value.strip()) or value.strip(" +-").lower() in _INFINITE):
-        raise ValueError(value)
-    return value
-
-
-def _is_beyond_floats(value: Any) -> bool:
-    """Return whether a value is a text with a number that is too large for a float."""
-    if not isinstance(value, str) or not any(map(str.isdigit, value)):
-        return False
-    with contextlib.suppress(ValueError):
-        return math.isinf(float(value))
-    return False

@@ -24,8 +24,8 @@ from kueuepy.session.session import session_of
 from kueuepy.simulation.measures import percentile
 from kueuepy.simulation.model import Recording, RunSettings, time_after
 from kueuepy.simulation.simulate import Simulation
-from kueuepy.simulation.spans import span
 from kueuepy.tables.columns import Framed, table_of
+from kueuepy.tables.spans import span
 
 if TYPE_CHECKING:
     import threading

@@ -20,10 +20,10 @@ from kueuepy.simulation.columns import NEVER
 from kueuepy.simulation.distributions import TABLE, Distribution, Empirical, distribution_of, draws
 from kueuepy.simulation.grouped import Groups
 from kueuepy.simulation.items import concat, created, lifetime_of
-from kueuepy.simulation.spans import span
 from kueuepy.simulation.table import Jobs
 from kueuepy.tables import Categorical
 from kueuepy.tables.columns import categorical
+from kueuepy.tables.spans import span
 
 # No LocalQueue has an empty name.
 _OTHERS = ""

@@ -21,8 +21,8 @@ from kueuepy.simulation.figures import Kpis
 from kueuepy.simulation.model import Clock, Delay, Event, Missing, OnLoop, Recording, RunModel, Settings, Time
 from kueuepy.simulation.prepare import Prepared
 from kueuepy.simulation.simulate import result_of
-from kueuepy.simulation.spans import span
 from kueuepy.simulation.table import Jobs
+from kueuepy.tables.spans import span
 
 # Maximum number of combinations of an object's bounds to validate.
 _CORNERS = 256
