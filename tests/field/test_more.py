@@ -228,9 +228,55 @@ def test_the_integrations_of_a_config_map_decide_which_jobs_kueue_manages(tmp_pa
     assert "its kind is not among integrations.frameworks" in capsys.readouterr().out
 
 
-def test_the_object_of_an_operator_names_what_to_give_instead(tmp_path, capsys):
-    kueue = {"apiVersion": "kueue.openshift.io/v1", "kind": "Kueue", "metadata": {"name": "cluster"}, "spec": {}}
-    main(["check", written(tmp_path, "q.yaml", QUEUES), written(tmp_path, "k.yaml", kueue)])
+OPERATED = {
+    "integrations": {"frameworks": ["BatchJob", "RayService", "SparkApplication"]},
+    "preemption": {"preemptionPolicy": "FairSharing"},
+    "workloadManagement": {"labelPolicy": "None"},
+    "gangScheduling": {
+        "policy": "ByWorkload",
+        "byWorkload": {"admission": "Sequential", "timeoutSeconds": 60, "requeuingStrategy": {"retryLimit": 3}},
+    },
+    "admissionFairSharing": {
+        "configuration": "Custom",
+        "custom": {"usageHalfLifeTimeSeconds": 90, "resourceWeights": [{"name": "cpu", "weight": "0.5"}]},
+    },
+    "resources": {"deviceClassMappings": [{"name": "example.com/gpu", "deviceClassNames": ["gpu.example.com"]}]},
+}
+
+
+def operated(config, version="kueue.openshift.io/v1"):
+    spec = {"managementState": "Managed", "config": config}
+    return {"apiVersion": version, "kind": "Kueue", "metadata": {"name": "cluster"}, "spec": spec}
+
+
+def test_the_object_of_an_operator_is_a_configuration(tmp_path, capsys):
+    path = written(tmp_path, "k.yaml", operated(OPERATED))
+    found = kq.load(path).configuration
+
+    assert found.frameworks == ("batch/job", "ray.io/rayservice", "sparkoperator.k8s.io/sparkapplication")
+    assert found.feature_gates == {"SparkApplicationIntegration": True}
+    assert found.manage_jobs_without_queue_name
+    assert found.managed_jobs_namespace_selector.match_labels == {"kueue.openshift.io/managed": "true"}
+    assert found.fair_sharing
+    wait = found.wait_for_pods_ready
+    assert (wait.block_admission, wait.timeout, wait.requeuing_strategy.backoff_limit_count) == (True, 60, 3)
+    usage = found.admission_fair_sharing
+    assert (usage.usage_half_life_time, usage.resource_weights) == (90, {"cpu": 0.5})
+    assert found.resources.device_class_mappings[0].name == "example.com/gpu"
+    main(["check", written(tmp_path, "q.yaml", QUEUES), path])
+    assert "is read as the Configuration that OpenShift's operator makes of it" in "".join(capsys.readouterr())
+
+
+def test_an_operator_has_defaults_of_its_own(tmp_path, capsys):
+    config = {"integrations": {"frameworks": ["Pod"]}, "gangScheduling": {"policy": "None"}}
+    found = kq.load(operated(config | {"admissionFairSharing": {"configuration": "Default"}})).configuration
+
+    assert (found.frameworks, found.wait_for_pods_ready.timeout, found.fair_sharing) == (("pod",), 365 * 86400, None)
+    assert found.admission_fair_sharing.usage_half_life_time == 1800
+    with pytest.raises(kq.errors.ManifestError, match='"Slurm" is not a framework'):
+        kq.load(operated({"integrations": {"frameworks": ["Slurm"]}}))
+    preview = written(tmp_path, "k.yaml", operated(config, "operator.openshift.io/v1alpha1"))
+    main(["check", written(tmp_path, "q.yaml", QUEUES), preview])
     assert "give the ConfigMap that the operator makes of it" in "".join(capsys.readouterr())
 
 

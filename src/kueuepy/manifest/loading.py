@@ -29,6 +29,7 @@ from kueuepy.manifest.jobkinds import (
 )
 from kueuepy.manifest.kinds import KINDS, KUEUE
 from kueuepy.manifest.manifest import Manifest, Note, group
+from kueuepy.manifest.operator import OPERATOR, configuration_of
 from kueuepy.manifest.places import ReadJob
 from kueuepy.manifest.schema.examine import named
 from kueuepy.manifest.text.limits import Limits
@@ -130,7 +131,7 @@ def _is_word(value: Any) -> bool:
 
 def _why_skipped(doc: dict[str, Any], api_group: str) -> str:
     """Return the reason why an object that kueuepy does not read is skipped."""
-    if (api_group, doc["kind"]) == ("kueue.openshift.io", "Kueue"):
+    if (api_group, doc["kind"]) == ("operator.openshift.io", "Kueue"):  # of the operator's previews
         return "is the configuration of OpenShift's operator; give the ConfigMap that the operator makes of it"
     if QUEUE_NAME in part(doc, "metadata", "labels"):
         return f"has the label {QUEUE_NAME}, but Kueue has no integration for its kind, and does not manage it"
@@ -221,6 +222,10 @@ class _Loader:
             known = [name for known_group, name in KINDS if known_group == KUEUE]
             findings.odd(("kind",), f'"{kind}" is not a kind of {KUEUE}; {suggestion(str(kind), known)}', "skipped")
             self._collect(findings, item, object_name(doc))
+        elif (api_group, kind) == (OPERATOR, "Kueue"):
+            text = "is read as the Configuration that OpenShift's operator makes of it"
+            self._notes.append(Note(item, (), f"{object_name(doc)}: {text}"))
+            self._take_configuration(item, configuration_of(doc))
         elif not self._take_manager(item, doc):
             self._notes.append(Note(item, (), f"{object_name(doc)}: {_why_skipped(doc, api_group)}; skipped"))
 
