@@ -84,7 +84,10 @@ def submitted(row, _):
         "min_pods": [workload.pod_sets[0].min_count],
         "priority": [workload.priority],
     }
-    return kq.Jobs({"queue": ["a"], "cpu": [0], "nvidia.com/gpu": [0], **columns} | requests)
+    try:
+        return kq.Jobs({"queue": ["a"], "cpu": [0], "nvidia.com/gpu": [0], **columns} | requests)
+    except KueueError as error:
+        raise AssertionError("a value that a Scheduler accepts is not valid in a table") from error
 
 
 SURFACES = {

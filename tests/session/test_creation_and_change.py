@@ -151,7 +151,7 @@ INVALID = {
     "count": (workload("w", count=-5), "count"),
     "request": (workload("w", cpu=-3), "requests"),
     "name": (workload("BAD NAME!!"), "metadata.name"),
-    "row": ({"name": "w", "queue": "a", "cpu": -1}, "requests"),
+    "row": ({"name": "w", "queue": "a", "cpu": -1}, "cpu"),
     "priority": (workload("w", priority=2**40), "spec.priority"),
 }
 

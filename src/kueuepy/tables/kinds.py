@@ -18,6 +18,7 @@ from kueuepy.tables.spans import MOST, parse_timestamp, shown
 MISSING = ("", "NaN", "nan", "NaT", "None", "NA", "N/A", "<NA>", "NULL", "null")
 """The texts that mean a missing value, as pandas and SQL write it."""
 _INFINITE = ("inf", "infinity")
+_BEYOND = 2**64  # any integer beyond all limits
 
 
 def is_missing(value: Any) -> bool:
@@ -89,7 +90,7 @@ class Kind(NamedTuple):
             return self.missing
         found = None
         if is_beyond_floats(value):
-            found = None if "-" in value else LONGEST
+            found = None if "-" in value else _BEYOND
         elif isinstance(value, np.datetime64 | np.timedelta64):  # Python's numbers and quantities accept them
             found = self.exact(value) if self.dates else None
         elif (self.dates and isinstance(value, bool)) or (number := exact_number(value)) is None:
@@ -97,7 +98,7 @@ class Kind(NamedTuple):
         elif self.is_never(number):
             found = self.missing
         elif number >= self.limit:
-            found = LONGEST
+            found = _BEYOND
         elif number >= self.least:
             floor = math.floor(number)
             rounded = self.rounded if number > floor else int
