@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import random
 from textwrap import dedent
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -158,6 +158,42 @@ PIECES: Final[tuple[str, ...]] = (
     *("a: b", "a", "items:", "kind: List", "podSets:", "template:", "k: v\n", "x y", "a:b", "a#b", "64Gi", "=", "<"),
 )
 """The pieces of text that are inserted."""
+
+
+JUNK: Final[list[Any]] = [
+    None,
+    [],
+    {},
+    "",
+    "x",
+    0,
+    -1,
+    1.5,
+    True,
+    2**63,
+    -(2**63) - 1,
+    2**200,
+    float("nan"),
+    float("inf"),
+    [None],
+    [[]],
+    [{}],
+    ["a", "a"],
+    {"": None},
+    {"a": {}},
+    {1: 2},
+    "\ud800",
+    "0001-01-01T00:00:00Z",
+    "9999-12-31T23:59:60Z",
+    "1e400",
+]
+"""Values to put in the place of others."""
+
+
+def places(value: Any, path: tuple[Any, ...] = ()) -> list[tuple[Any, ...]]:
+    """Return the paths of all parts of a value."""
+    inner = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ()
+    return [path, *(found for step, part in inner for found in places(part, (*path, step)))]
 
 
 class Mutator:

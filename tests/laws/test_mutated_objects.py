@@ -12,37 +12,11 @@ import msgspec
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from fuzz.mutation import JUNK, places
 from kueuepy.errors import KueueError
 from kueuepy.manifest import from_dict, load, validate_update
 
 RECORDED = Path(__file__).parent.parent / "vectors" / "validation.jsonl.gz"
-JUNK = [
-    None,
-    [],
-    {},
-    "",
-    "x",
-    0,
-    -1,
-    1.5,
-    True,
-    2**63,
-    -(2**63) - 1,
-    2**200,
-    float("nan"),
-    float("inf"),
-    [None],
-    [[]],
-    [{}],
-    ["a", "a"],
-    {"": None},
-    {"a": {}},
-    {1: 2},
-    "\ud800",
-    "0001-01-01T00:00:00Z",
-    "9999-12-31T23:59:60Z",
-    "1e400",
-]
 
 
 def accepted() -> list[dict[str, Any]]:
@@ -53,12 +27,6 @@ def accepted() -> list[dict[str, Any]]:
 
 
 OBJECTS = accepted()
-
-
-def places(value: Any, path: tuple[Any, ...] = ()) -> list[tuple[Any, ...]]:
-    """Return the paths of all parts of a value."""
-    inner = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ()
-    return [path, *(found for step, part in inner for found in places(part, (*path, step)))]
 
 
 @st.composite

@@ -132,5 +132,9 @@ def _check(schema: Schema, value: Any, owner: str, path: str) -> None:
 
 def _is_quantity(value: Any, path: Path) -> bool:
     """Return whether a field is the text of an amount: the reader of quantities reports it at its place in a file."""
-    named = len(path) > 1 and path[-2] in ("requests", "limits", "overhead")
-    return named and isinstance(reduce(getitem, path, value), str)
+    if len(path) < 2 or path[-2] not in ("requests", "limits", "overhead"):  # noqa: PLR2004 - a field and its name
+        return False
+    try:
+        return isinstance(reduce(getitem, path, value), str)
+    except KeyError:  # a key that is not a text
+        return False

@@ -197,8 +197,8 @@ def _releases_of_manager(doc: dict[str, Any]) -> Iterator[str]:
 
 def _is_foreign_pod(doc: dict[str, Any]) -> bool:
     """Return whether an object is a pod that Kueue does not manage."""
-    labels = (doc.get("metadata") or {}).get("labels") or {}
-    return doc.get("kind") == "Pod" and doc.get("apiVersion") == "v1" and QUEUE_NAME not in labels
+    is_pod = doc.get("kind") == "Pod" and doc.get("apiVersion") == "v1"
+    return is_pod and QUEUE_NAME not in part(doc, "metadata", "labels")
 
 
 def _take_workloads(scheduler: Scheduler, cluster: Cluster) -> Iterator[Imported]:

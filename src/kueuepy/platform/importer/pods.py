@@ -12,6 +12,7 @@ from kueuepy._core import Quantity, pod_requests
 from kueuepy.cluster import Cluster
 from kueuepy.errors import InvalidSpecError, KueueError
 from kueuepy.errors.arguments import checked
+from kueuepy.manifest.body import part
 from kueuepy.manifest.jobkinds import QUEUE_NAME
 from kueuepy.objects import (
     Admission,
@@ -110,7 +111,7 @@ class PodImport:
 
         The Workload is `None` if the pod is skipped or cannot be placed.
         """
-        metadata = pod.get("metadata") or {}
+        metadata = part(pod, "metadata")
         key = f"{metadata.get('namespace', 'default')}/{metadata.get('name', '')}"
         try:
             workload = self._placed(pod, key)
@@ -122,12 +123,11 @@ class PodImport:
         return workload, Imported("Pod", key, "imported", f"as Workload {workload.key}")
 
     def _placed(self, pod: dict[str, Any], key: str) -> Workload:
-        phase = (pod.get("status") or {}).get("phase")
+        phase = part(pod, "status").get("phase")
         if phase in _OVER:
             raise _SkipError(f"its phase is {phase}")
-        metadata, spec = pod.get("metadata") or {}, pod.get("spec") or {}
-        labels = metadata.get("labels") or {}
-        class_name = spec.get("priorityClassName") or ""
+        labels = part(pod, "metadata", "labels")
+        class_name = str(part(pod, "spec").get("priorityClassName") or "")
         rule = next((rule for rule in self._rules if rule.matches(labels, class_name)), None)
         if rule is None:
             raise InvalidSpecError("no mapping found")
@@ -159,9 +159,9 @@ class PodImport:
         """Return the Workload that Kueue would create for the pod if the pod named the given LocalQueue."""
         from kueuepy.jobs import to_workload  # noqa: PLC0415 - only pods need it
 
-        metadata = {name: value for name, value in (pod.get("metadata") or {}).items() if name != "ownerReferences"}
-        metadata["labels"] = {**(metadata.get("labels") or {}), QUEUE_NAME: queue}
-        spec = {name: value for name, value in (pod.get("spec") or {}).items() if name != "priorityClassName"}
+        metadata = {name: value for name, value in part(pod, "metadata").items() if name != "ownerReferences"}
+        metadata["labels"] = {**part(pod, "metadata", "labels"), QUEUE_NAME: queue}
+        spec = {name: value for name, value in part(pod, "spec").items() if name != "priorityClassName"}
         queued = {**pod, "apiVersion": "v1", "kind": "Pod", "metadata": metadata, "spec": spec}
         return to_workload(queued, config=self._cluster.configuration)
 
