@@ -11,7 +11,7 @@ import subprocess
 import sys
 import tempfile
 import textwrap
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from pathlib import Path
 
 import pytest
@@ -20,6 +20,7 @@ import kueuepy as kq
 from journal.cases import small_cluster, workload
 from kueuepy.errors import InvalidSpecError, StateError
 from kueuepy.platform.journal import Journal
+from kueuepy.platform.journal.file import check, is_token
 from saved import to_bytes
 
 
@@ -199,6 +200,18 @@ def expect_foreign_log(path):
         names_in(path)
     assert contents(path.parent) == before
     Path(f"{path}-wal").unlink()
+
+
+def test_a_token_that_is_not_whole_counts_only_if_there_is_a_log(tmp_path, cluster):
+    path = tmp_path / "j.db"
+    with Journal(path) as journal:
+        journal.scheduler(cluster)
+    token = check(path)
+    assert is_token(token)
+    with closing(sqlite3.connect(path)) as connection, connection:
+        connection.execute("UPDATE writer SET token = ?", (token[:-1],))
+    Path(f"{path}-wal").write_bytes(b"x")
+    assert check(path) == ""
 
 
 def test_a_log_without_its_database_is_rejected(tmp_path, cluster):

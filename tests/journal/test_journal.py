@@ -197,6 +197,28 @@ def test_of_many_threads_that_open_a_file_at_once_one_succeeds(tmp_path):
         got[0].close()
 
 
+def test_another_thread_may_write_and_close_a_journal(tmp_path, cluster):
+    with Journal(tmp_path / "old.db") as journal:
+        journal.scheduler(cluster)
+    journals = [Journal(tmp_path / f"{name}.db") for name in ("new", "old")]
+    schedulers = [journal.scheduler(cluster) for journal in journals]
+    failed = []
+
+    def write():
+        try:
+            for journal, scheduler in zip(journals, schedulers, strict=True):
+                scheduler.submit(workload("a"))
+                journal.compact()
+                journal.close()
+        except Exception as error:  # noqa: BLE001 - any exception is a failure
+            failed.append(error)
+
+    thread = threading.Thread(target=write)
+    thread.start()
+    thread.join()
+    assert failed == []
+
+
 def test_a_child_process_may_not_write_its_parents_journal(tmp_path, cluster):
     with Journal(tmp_path / "j.db") as journal:
         scheduler = journal.scheduler(cluster)

@@ -162,3 +162,14 @@ def test_due_usage_samples_of_a_held_queue_do_not_stop_time():
     run = kq.Simulation(shared, jobs, events=[kq.sim.Event("7m", held)])
     moments = [run.now for _ in range(20) if run.step()]
     assert moments == [0, 300, 400, 420, 600, 700, 1000, 1300, 1400]
+
+
+def test_each_job_that_was_submitted_later_can_be_changed():
+    run = kq.Simulation(cluster(queue("q", 9)), [{"queue": "q", "submit": 0, "runtime": 90, "gpu": 1}])
+    run.submit([{"queue": "q", "submit": 0, "runtime": 90, "gpu": 1, "name": name} for name in ("a", "b")])
+    run.run(5)
+    for job in (1, "b", 0):
+        run.apply(kq.sim.Finish(job))
+        run.run(run.now + 1)
+    run.run()
+    assert run.result().jobs["end"].tolist() == [7, 5, 6]
