@@ -94,7 +94,7 @@ def test_the_cost_of_loading_is_linear_in_queues() -> None:
 def submitted_one_by_one(count: int, *, named: bool) -> Callable[[], object]:
     """Submit single jobs to a simulation that continues between them."""
     run = kq.Simulation(kq.Cluster(*queues(1)), [])
-    jobs = [{"queue": "q0", "submit": n, "runtime": 60, "cpu": 1 + n % 3} for n in range(count)]
+    jobs = [{"queue": "q0", "submit": n, "runtime": 60, "cpu": 1 + n % 3} for n in range(count)] * 2
     jobs = [{**job, "name": f"w{n}"} if named else job for n, job in enumerate(jobs)]
 
     def submit() -> None:
@@ -217,6 +217,63 @@ def prepared_first_write(count: int) -> Callable[[], object]:
     return lambda: fork.submit({"name": "new", "queue": "q0", "cpu": 1})
 
 
+def prepared_changes(change: Callable[[kq.Scheduler, int], object]) -> Callable[[int], Callable[[], object]]:
+    """Return the preparation of one change for each of a number of queues."""
+
+    def prepare(count: int) -> Callable[[], object]:
+        scheduler = busy(count, count)
+        return lambda: [change(scheduler, number) for number in range(count)]
+
+    return prepare
+
+
+def held(number: int) -> dict[str, object]:
+    return {"kind": "ClusterQueue", "metadata": {"name": f"q{number}"}, "spec": {"stopPolicy": "Hold"}}
+
+
+def prepared_patches(count: int) -> Callable[[], object]:
+    cluster = kq.Cluster(*queues(count))
+    return lambda: cluster.patch(*map(held, range(count)))
+
+
+def prepared_copies(count: int) -> Callable[[], object]:
+    worker = kq.Cluster(*queues(10))
+    fleet = kq.FleetScheduler(kq.Fleet({"u": worker, "v": worker}))
+    fleet.manager.submit([row(number, number % 10) for number in range(count)])
+    fleet.manager.settle()
+
+    def dispatch() -> None:
+        fleet.dispatch()
+        for key in fleet.manager.keys():  # noqa: SIM118
+            fleet.status(key)
+            fleet.manager.delete(key)
+        fleet.collect_garbage()
+
+    return dispatch
+
+
+def prepared_result(count: int) -> Callable[[], object]:
+    rows = [{"queue": f"q{n}", "submit": n, "runtime": 50, "cpu": 1 + n % 3} for n in range(count)] * 2
+    cluster = kq.Cluster(*queues(count))
+
+    def simulate() -> None:
+        found = kq.simulate(cluster, kq.Jobs.of(rows), progress=False)
+        found.queues.rows(), found.by("queue").rows(), found.page(), str(found)
+
+    return simulate
+
+
+def prepared_reads(count: int) -> Callable[[], object]:
+    scheduler = busy(count, count)
+
+    def read() -> None:
+        for table in (scheduler.usage, scheduler.quota, scheduler.shares, scheduler.workloads):
+            table.rows()
+        scheduler.cluster, str(scheduler), scheduler.whatif(kq.ClusterQueue.of("q1", {"f": {"cpu": 9}}))
+
+    return read
+
+
 def prepared_pickle(count: int) -> Callable[[], object]:
     scheduler = busy(count)
     return lambda: pickle.dumps(scheduler)
@@ -266,6 +323,13 @@ CALLS: dict[str, Callable[[int], Callable[[], object]]] = {
     "first write after a fork": prepared_first_write,
     "cluster of a log": prepared_log,
     "events": prepared_events,
+    "apply": prepared_changes(lambda s, n: s.apply(kq.ClusterQueue.of(f"q{n}", {"f": {"cpu": 5}}))),
+    "patch": prepared_changes(lambda s, n: s.patch(held(n))),
+    "patch of a cluster": prepared_patches,
+    "remove": prepared_changes(lambda s, n: s.remove(kq.ClusterQueue(f"q{n}"))),
+    "copies of a fleet": prepared_copies,
+    "simulation and result": prepared_result,
+    "tables and whatif": prepared_reads,
     "chain of cohorts": prepared_cohorts,
 }
 

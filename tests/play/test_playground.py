@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 
 import kueuepy as kq
-from kueuepy.cluster.patch import patched
+from kueuepy.cluster.patch import Existing, patched
 from kueuepy.lab import play
 from kueuepy.lab.play import Playground, Server, answers
 from kueuepy.look import serving as http_serving
@@ -208,7 +208,7 @@ def test_patches_keep_units_and_name_removed_limits():
     text = played.patch(values)
     docs = [item.value for item in read("patch", text.encode(), kq.manifest.Limits(), strict=True)]
     assert [doc["metadata"]["name"] for doc in docs] == ["a", "b"]
-    assert [patched(cluster.objects(), doc).object for doc in docs] == list(wanted.cluster_queues)
+    assert [patched(Existing.of(cluster.objects()), doc).object for doc in docs] == list(wanted.cluster_queues)
     assert "lendingLimit: null" in text
     assert played.patch({}) == ""
 

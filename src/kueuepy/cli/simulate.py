@@ -18,7 +18,7 @@ from kueuepy.cli.output import (
     table,
 )
 from kueuepy.cluster import Cluster
-from kueuepy.cluster.patch import patched
+from kueuepy.cluster.patch import Existing, patched
 from kueuepy.cluster.unmodelled import not_modelled
 from kueuepy.errors import InvalidSpecError, LoopError
 from kueuepy.errors.libraries import imported
@@ -162,7 +162,7 @@ def _edited(cluster: Cluster, file: str | None) -> Cluster:
     """
     for item in () if file is None else items(Path(file), Limits(), strict=True):
         with placed(item.where()):
-            found = patched(cluster.objects(), item.value).object
+            found = patched(Existing.of(cluster.objects()), item.value).object
             check(found, feature_gates=cluster.configuration.gates)
             cluster = cluster.replace(found, names=False)
     announce(not_modelled(cluster))

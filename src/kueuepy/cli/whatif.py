@@ -13,7 +13,7 @@ from kueuepy.cluster.patch import Patched, expect_complete, named_by, patched
 from kueuepy.engine.decisions import Admitted, Preempting
 from kueuepy.errors import InvalidSpecError
 from kueuepy.errors.words import counted
-from kueuepy.explain.whatif import Edit, objects_of, outcome_text, workloads_over_quota
+from kueuepy.explain.whatif import Edit, existing_in, outcome_text, workloads_over_quota
 from kueuepy.jobs import Submission
 from kueuepy.manifest import check, load
 from kueuepy.manifest.convert import object_name
@@ -140,7 +140,7 @@ def _edits(scheduler: Scheduler, file: str, reading: Start, *, replace: bool) ->
         KueueError: The file cannot be read, or a changed object is not valid.
     """
     # Partial objects are merged into existing ones, so that they are taken out before the file is validated.
-    there = objects_of(scheduler)
+    there = existing_in(scheduler)
     changed: list[tuple[Item, dict[str, Any]]] = []
 
     def pick(item: Item) -> bool:

@@ -345,12 +345,14 @@ class Cluster:
             >>> cluster.patch(hold).cluster_queues[0].cohort_name
             'all'
         """
-        from kueuepy.cluster.patch import patched  # noqa: PLC0415 - only on use
+        from kueuepy.cluster.patch import Existing, patched  # noqa: PLC0415 - only on use
 
-        found = self
+        there, changed = Existing.of(self.objects()), dict[tuple[type[api.Object], str], api.Object]()
+        now = Existing(lambda cls, key: changed.get((cls, key)) or there.find(cls, key), there.all)
         for manifest in manifests:
-            found = found.replace(patched(found.objects(), manifest).object)
-        return found
+            made = patched(now, manifest).object
+            changed[type(made), made.key] = made
+        return self.replace(*changed.values())
 
     def _with(self, objects: list[api.Object], configuration: api.Configuration | None, *, names: bool) -> "Cluster":
         if configuration is not None:

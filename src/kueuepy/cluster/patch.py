@@ -5,16 +5,35 @@ Lists whose items have a name are merged by that name, and resource groups by th
 items have neither names nor covered resources are replaced.
 """
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any, NamedTuple
 
 from kueuepy.errors import InvalidSpecError, NotFoundError
 from kueuepy.errors.problems import ManifestError, shown, suggestion
 from kueuepy.manifest.convert import from_dict, object_name, split_api_version, to_dict
 from kueuepy.manifest.findings import Findings
-from kueuepy.manifest.kinds import BY_CLASS
+from kueuepy.manifest.kinds import BY_CLASS, KINDS
 from kueuepy.manifest.versions import to_v1beta2
 from kueuepy.objects import NamespacedObject, Object
+
+
+class Existing(NamedTuple):
+    """The objects that a manifest may name.
+
+    Attributes:
+        find: A function that returns the object of a class and key, or `None` if there is no such object.
+        all: A function that returns all objects.
+    """
+
+    find: Callable[[type[Object], str], Object | None]
+    all: Callable[[], Iterable[Object]]
+
+    @classmethod
+    def of(cls, objects: Iterable[Object]) -> "Existing":
+        """Return these objects."""
+        known = {(type(obj), obj.key): obj for obj in objects}
+        return cls(lambda kind, key: known.get((kind, key)), known.values)
+
 
 _DIRECTIVE = "$patch"
 _GROUPS = "resourceGroups"
@@ -36,8 +55,8 @@ class Patched(NamedTuple):
     removed: tuple[str, ...] = ()
 
 
-def named_by(objects: Iterable[Object], doc: Mapping[str, Any], namespace: str = "default") -> Object | None:
-    """Return the object that a manifest identifies, or `None` if it is not among the objects.
+def named_by(objects: Existing, doc: Mapping[str, Any], namespace: str = "default") -> Object | None:
+    """Return the object that a manifest identifies, or `None` if there is none.
 
     Args:
         objects: The existing objects.
@@ -45,18 +64,18 @@ def named_by(objects: Iterable[Object], doc: Mapping[str, Any], namespace: str =
         namespace: The namespace to use for a manifest that does not set one. Default: `default`.
     """
     metadata = doc.get("metadata")
-    if not isinstance(metadata, dict):
+    if not isinstance(metadata, dict) or not isinstance(name := metadata.get("name"), str):
         return None
-    name, given = metadata.get("name"), metadata.get("namespace") or namespace
-    for obj in objects:
-        kind = BY_CLASS[type(obj)]
-        is_kind = kind.name == doc.get("kind") and ("apiVersion" not in doc or split_api_version(doc)[0] == kind.group)
-        if is_kind and obj.name == name and (not isinstance(obj, NamespacedObject) or obj.namespace == given):
-            return obj
+    given = metadata.get("namespace") or namespace
+    for (group, kind_name), kind in KINDS.items():
+        if kind_name == doc.get("kind") and ("apiVersion" not in doc or split_api_version(doc)[0] == group):
+            found = objects.find(kind.cls, f"{given}/{name}" if kind.namespaced else name)
+            if found is not None:
+                return found
     return None
 
 
-def expect_complete(objects: Iterable[Object], doc: Mapping[str, Any]) -> None:
+def expect_complete(objects: Existing, doc: Mapping[str, Any]) -> None:
     """Check that a manifest of no existing object can create one.
 
     Raises:
@@ -64,7 +83,7 @@ def expect_complete(objects: Iterable[Object], doc: Mapping[str, Any]) -> None:
     """
     if "apiVersion" in doc or not isinstance(doc.get("kind"), str):
         return
-    keys = [obj.key for obj in objects if type(obj).__name__ == doc["kind"]]
+    keys = [obj.key for obj in objects.all() if type(obj).__name__ == doc["kind"]]
     metadata = doc.get("metadata")
     name = str(metadata.get("name")) if isinstance(metadata, dict) else ""
     raise NotFoundError(
@@ -72,9 +91,7 @@ def expect_complete(objects: Iterable[Object], doc: Mapping[str, Any]) -> None:
     )
 
 
-def patched(
-    objects: Iterable[Object], doc: Mapping[str, Any], *, replace: bool = False, namespace: str = "default"
-) -> Patched:
+def patched(objects: Existing, doc: Mapping[str, Any], *, replace: bool = False, namespace: str = "default") -> Patched:
     """Return the object that a manifest identifies, after merging the fields of the manifest into the object.
 
     Args:
@@ -94,7 +111,7 @@ def patched(
         >>> from kueuepy.objects import ClusterQueue
         >>> queue = ClusterQueue.of("a", {"f": {"cpu": 9}}, cohort_name="all")
         >>> hold = {"kind": "ClusterQueue", "metadata": {"name": "a"}, "spec": {"stopPolicy": "Hold"}}
-        >>> found = patched([queue], hold)
+        >>> found = patched(Existing.of([queue]), hold)
         >>> found.object.cohort_name, found.object.stop_policy
         ('all', 'Hold')
         >>> found.kept

@@ -12,7 +12,7 @@ import msgspec
 from kueuepy._core import Answers as CoreAnswers
 from kueuepy._core import Question
 from kueuepy.cluster.edit import edited_all
-from kueuepy.cluster.patch import patched
+from kueuepy.cluster.patch import Existing, patched
 from kueuepy.engine.decisions import Decision, Pending
 from kueuepy.engine.records import NO_CONDITION
 from kueuepy.errors import InvalidSpecError, NotFoundError
@@ -406,19 +406,26 @@ def edited(scheduler: R, edit: Edit) -> R:
 
 def _edited_by(scheduler: R, edit: Mapping[str, Any]) -> R:
     """Return the Scheduler after a partial manifest or values by path have been applied."""
-    objects = objects_of(scheduler)
     if "kind" in edit:
-        scheduler.apply(patched(objects, edit).object)
+        scheduler.apply(patched(existing_in(scheduler), edit).object)
         return scheduler
+    objects = existing_in(scheduler).all()
     changed, configuration = edited_all(objects, scheduler.configuration, edit)
     found = scheduler.with_configuration(configuration) if configuration else scheduler
     found.apply(*changed)
     return found
 
 
-def objects_of(scheduler: Runs) -> list[Object]:
+def existing_in(scheduler: Runs) -> Existing:
     """Return the declared objects, and the Workloads with their current status."""
-    return [*scheduler.cluster.objects(), *map(scheduler.workload, scheduler.keys())]
+    store = session_of(scheduler).state.store
+
+    def find(cls: type[Object], key: str) -> Object | None:
+        if cls is Workload:
+            return scheduler.workload(key) if store.workloads.get(key) else None
+        return store.objects.get((cls, key))
+
+    return Existing(find, lambda: [*scheduler.cluster.objects(), *map(scheduler.workload, scheduler.keys())])
 
 
 @checked

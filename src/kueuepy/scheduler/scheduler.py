@@ -158,11 +158,11 @@ class Scheduler(SchedulerQuestions):
             NotFoundError: The object of a manifest without `apiVersion` does not exist.
         """
         from kueuepy.cluster.patch import patched  # noqa: PLC0415 - only on use
-        from kueuepy.explain.whatif import objects_of  # noqa: PLC0415
+        from kueuepy.explain.whatif import existing_in  # noqa: PLC0415
 
         with self._session.change():
             # All manifests are merged first, so that an error in one of them changes nothing.
-            there = objects_of(self)
+            there = existing_in(self)
             changes.apply(self._session, [patched(there, manifest).object for manifest in manifests])
 
     def remove(self, *declared: Object) -> None:
