@@ -4,6 +4,7 @@ from xml.etree import ElementTree as ET
 import pytest
 
 import kueuepy as kq
+from kueuepy.simulation.changes import DecisionChange, Move
 from teams import DEFAULT, queue
 
 
@@ -244,3 +245,19 @@ def test_the_progress_counts_the_jobs_of_all_policies(fair):
     assert (told[-1].done, told[-1].total) == (3 * number, 3 * number)
     assert [one.done for one in told] == sorted(one.done for one in told)
     assert {one.total for one in told} == {3 * number}
+
+
+def test_a_share_that_is_infinite_for_no_time_does_not_count_in_the_mean(fair):
+    idle = queue("idle", 0, cohort_name="x", fair_sharing=kq.FairSharing(0))
+    cluster = kq.Cluster(DEFAULT, queue("a", 4, cohort_name="x"), idle, configuration=fair.configuration)
+    jobs = [{"queue": name, "submit": at, "runtime": 5 * at, "cpu": 1} for at, name in enumerate(("idle", "a"))]
+    (_, found) = kq.compare(cluster, cluster, jobs).queues["idle"]
+    assert (found.peak_share, found.mean_share) == (float("inf"), 0)
+
+
+@pytest.mark.parametrize(("number", "more"), [(4, ""), (5, ", and 1 more moves")])
+def test_a_change_of_a_decision_shows_four_moves(number, more):
+    moves = tuple(Move(0, "default/w", "q", "Evicted", {}, reason="Preempted") for _ in range(number))
+    assert str(DecisionChange(0, "default/w", (), moves)).partition("→ ")[2] == (
+        ", ".join(["is evicted: Preempted"] * 4) + more
+    )

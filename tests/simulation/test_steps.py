@@ -173,3 +173,5 @@ def test_each_job_that_was_submitted_later_can_be_changed():
         run.run(run.now + 1)
     run.run()
     assert run.result().jobs["end"].tolist() == [7, 5, 6]
+    with pytest.raises(kq.errors.NotFoundError, match="names no job"):
+        run.apply(kq.sim.Finish("default/j0000003"))
