@@ -291,6 +291,7 @@ FACTS: dict[str, type] = {
     "remedy_for": RemedyFor,
     "resource": Resource,
     "search_continues": NoFacts,
+    "untried": NoFacts,
     "share": ShareView,
     "sufficient_alone": Workloads,
     "topology": PlaceFactsView,

@@ -176,6 +176,25 @@ def test_the_explanation_of_a_queued_workload_says_that_it_fits(team):
     assert scheduler.explain("one").verdict == "Finished"
 
 
+def test_a_workload_that_fits_but_is_not_tried_again_says_so():
+    queues = [queue(name, 4, cohort_name="all") for name in "ab"]
+    scheduler = kq.Scheduler(kq.Cluster(DEFAULT, queues, [kq.LocalQueue(name, cluster_queue=name) for name in "ab"]))
+    scheduler.submit({"name": "runs", "queue": "a", "cpu": 4})
+    scheduler.settle()
+    scheduler.submit({"name": "waits", "queue": "b", "cpu": 8})
+    scheduler.settle()
+    scheduler.apply(kq.LocalQueue("a", cluster_queue="a", stop_policy="HoldAndDrain"))
+    scheduler.settle()
+
+    told = scheduler.explain("waits")
+    assert told.headline == "default/waits is pending although it would fit"
+    assert told.causes[0].text.startswith("no event makes Kueue try it again: a change of its queue, its cohort or")
+    scheduler.apply(queue("b", 5, cohort_name="all"))
+    assert scheduler.explain("waits").find("untried") == ()
+    scheduler.settle()
+    assert scheduler.explain("waits").verdict == "Admitted"
+
+
 def test_an_unlimited_quota_has_no_limit():
     scheduler = kq.Scheduler(kq.Cluster(DEFAULT, queue("team-a", 9)))
     scheduler.submit(workload("vast", "team-a", cpu=2**63 - 1))

@@ -56,7 +56,7 @@ class Explanation(msgspec.Struct, frozen=True):
     @property
     def headline(self) -> str:
         """The explanation in one line."""
-        held_back = any(cause.kind in ("behind", "backoff") for cause in self.causes)
+        held_back = any(cause.kind in ("behind", "backoff", "untried") for cause in self.causes)
         verdict = "FitsLater" if self.verdict == "Fits" and held_back else self.verdict
         root = self.root_cause
         # All checks are Ready: the second pass of topology-aware scheduling is open.

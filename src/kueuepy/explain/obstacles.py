@@ -161,11 +161,17 @@ def _ways_out(facts: FactsView) -> Iterator[str]:
 
 
 def delays(engine: Engine, found: int, facts: FactsView) -> list[Cause]:
-    """Return failed admission checks, and the current back-off after an eviction, if any."""
+    """Return failed admission checks, the current back-off after an eviction, and that no cycle tries the workload."""
     status = engine.status_details(found)
-    checks = [check_cause(check) for check in status.checks if check.state in ("Retry", "Rejected")]
-    waits = backoff(engine, status, facts)
-    return checks if waits is None else [*checks, waits]
+    delaying = [check_cause(check) for check in status.checks if check.state in ("Retry", "Rejected")]
+    if (waits := backoff(engine, status, facts)) is not None:
+        delaying.append(waits)
+    # A notified tree is tried in the next cycle; which trees that concerns is not asked.
+    elif facts["verdict"] == "Admitted" and facts["obstacle"] is None and not engine.notified_trees():
+        _, inadmissible = engine.queues().get(facts["cluster_queue"], ((), ()))
+        if facts["workload"] in inadmissible:
+            delaying.append(_cause("untried", words.untried()))
+    return delaying
 
 
 def check_cause(check: CheckView) -> Cause:

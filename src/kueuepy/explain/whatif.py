@@ -20,6 +20,7 @@ from kueuepy.errors.arguments import checked, checked_methods
 from kueuepy.errors.kinds import not_copied
 from kueuepy.errors.problems import shown
 from kueuepy.errors.words import counted
+from kueuepy.explain import words
 from kueuepy.look.notebook import Sheet, repr_html
 from kueuepy.objects import Configuration, Object, Workload
 from kueuepy.session.changes import valid_submissions
@@ -324,10 +325,7 @@ class Difference(Generic[R]):
 def _still_pending(answer: Decision) -> str:
     if isinstance(answer, Pending):
         return f"{answer.workload} stays pending: {answer.reason}: {answer.message}"
-    return (
-        f"{answer.workload} fits, but stays pending: no event makes Kueue try it again. A change of its queue, its "
-        "cohort or a node, or the end of a workload there, would"
-    )
+    return f"{answer.workload} fits, but stays pending: {words.untried()}"
 
 
 def outcome_text(outcome: Outcome) -> str:

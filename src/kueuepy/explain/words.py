@@ -220,6 +220,14 @@ def behind(head: str, queue: str) -> str:
     )
 
 
+def untried() -> str:
+    """Explain that a workload that fits stays inadmissible until an event in its cohort tree."""
+    return (
+        "no event makes Kueue try it again: a change of its queue, its cohort or a node, or the end of a workload "
+        "there, would"
+    )
+
+
 def goes_on() -> str:
     """Explain that the next cycle does not start with the first flavor."""
     return "its flavor search continues where the last cycle stopped, and restarts after the last flavor"
