@@ -20,7 +20,7 @@ def test_CL_03_explain_shows_reasons_and_remedies(stage):
     assert text.startswith("default/team-a-0021 is pending: WaitingForQuota")
     assert "cpu: requests 1, 0 available: 1 short" in text
     assert "it would fit if" in text
-    assert "1 cpu became free in ab, or its quota increased by that amount" in text
+    assert "1 cpu became free in ab, or the quota of ab increased by that amount" in text
 
 
 def test_CL_05_pending_workloads_are_listed_with_positions(stage):

@@ -47,7 +47,7 @@ def test_GAP_07_the_explanation_has_users_of_quota_and_remedies(seed):
     (holder,) = explanation.find("holder")
     assert (holder.facts["name"], holder.facts["usage"], holder.facts["lends"]) == ("team-b-cq", 0, 12000)
     assert [c.text for c in explanation.find("remedy")] == [
-        "default-flavor: 1 cpu became free in team-ab, or its quota increased by that amount"
+        "default-flavor: 1 cpu became free in team-ab, or the quota of team-ab increased by that amount"
     ]
 
 

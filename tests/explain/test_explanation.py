@@ -52,7 +52,7 @@ def test_the_effective_borrowing_limit_is_named():
     scheduler.settle()
     explanation = scheduler.explain("x")
     assert [c.facts["name"] for c in explanation.find("node") if c.facts["binds"]] == ["a"]
-    assert "its borrowingLimit increased" in explanation.find("remedy")[0].text
+    assert "the borrowingLimit of a increased" in explanation.find("remedy")[0].text
 
 
 def test_requests_that_can_never_fit_are_distinguished(team):

@@ -44,7 +44,8 @@ def test_the_limit_of_an_intermediate_cohort_applies():
     assert nodes == [("l1", 5000, 1000), ("left", 9000, 1000), ("root", 9000, 2000)]
     (remedy,) = explanation.find("remedy")
     assert remedy.text == (
-        "default: 3 cpu became free in left, or its borrowingLimit increased by that amount and the quota of root by 2"
+        "default: 3 cpu became free in left, or the borrowingLimit of left increased by that amount and "
+        "the quota of root by 2"
     )
 
 
@@ -123,15 +124,15 @@ def test_every_part_of_a_request_needs_one_of_its_flavors():
             [
                 "spot: the pods tolerated its taint spot=true:NoSchedule (not tried)",
                 (
-                    "default: 1 cpu became free in q, or its quota increased by that amount, "
-                    "and 5Gi memory became free in q, or its quota increased by that amount"
+                    "default: 1 cpu became free in q, or the quota of q increased by that amount, "
+                    "and 5Gi memory became free in q, or the quota of q increased by that amount"
                 ),
             ],
         ),
         (
             "gpu of pod set workers: one of these",
             [
-                "v1: 2 gpu became free in q, or its quota increased by that amount",
+                "v1: 2 gpu became free in q, or the quota of q increased by that amount",
                 (
                     "v2: the node selector and affinity of the pods allowed its labels, "
                     "and quotas and limits allowed 2 gpu; now they allow at most 1 (not tried)"

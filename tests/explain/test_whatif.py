@@ -137,3 +137,14 @@ def test_victims_of_a_quota_reduction_are_minimal():
     scheduler.submit(workload("small", "a", 1, priority=0), workload("large", "a", 8, priority=1))
     scheduler.settle()
     assert kq.lab.workloads_over_quota(scheduler, queue("a", 1)) == ("default/large",)
+
+
+def test_a_first_evaluation_is_no_change():
+    """Without the quota, the second workload is not evaluated, because its equal waits; with it, it is, and waits."""
+    quota = kq.ClusterQueue.of("q", {"f": {"cpu": 2}})
+    scheduler = kq.Scheduler(kq.Cluster(kq.ResourceFlavor("f"), quota))
+    scheduler.submit([{"name": f"w{n}", "queue": "q", "cpu": 2} for n in range(4)])
+    scheduler.settle()
+    assert dict(zip(scheduler.workloads["key"], scheduler.workloads["reason"], strict=True))["default/w2"] == ""
+    difference = scheduler.whatif({"ClusterQueue/q:quota[f/cpu].nominalQuota": 4})
+    assert [change.workload for change in difference.changes] == ["default/w1"]

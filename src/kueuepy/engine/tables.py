@@ -24,7 +24,8 @@ class WorkloadTable(Columns):
     """All workloads: `key`, `cluster_queue`, `local_queue`, `status`, `reason`, `priority`, `created`, `reserved`.
 
     Times are `datetime64[ns]` in UTC; `reserved` is NaT for a workload without quota. `reason` is the reason of the
-    condition `QuotaReserved`.
+    condition `QuotaReserved`; it is empty for a pending workload that no cycle has evaluated yet. `Scheduler.explain`
+    evaluates it.
     """
 
 

@@ -377,7 +377,13 @@ def difference(scheduler: R, edits: Iterable[Edit]) -> Difference[R]:
             side.settle()
     keys = dict.fromkeys((*before.keys(), *after.keys()))
     pairs = [(key, outcome(session_of(before).state, key), outcome(session_of(after).state, key)) for key in keys]
-    return Difference(tuple(Change(*pair) for pair in pairs if pair[1] != pair[2]), before, after)
+    return Difference(tuple(Change(*pair) for pair in pairs if _differs(*pair[1:])), before, after)
+
+
+def _differs(before: Outcome, after: Outcome) -> bool:
+    """Return whether two outcomes differ; a pending workload that a cycle evaluated on one side only is as pending."""
+    is_pending = before.status == after.status == "Pending"
+    return before != after and not (is_pending and not (before.reason and after.reason))
 
 
 def edited(scheduler: R, edit: Edit) -> R:

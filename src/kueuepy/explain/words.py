@@ -323,9 +323,8 @@ def _more(facts: CellView) -> str:
     if not short:
         return f"{requested(resource, needed)} {resource} became free in {facts['where']}"
     first, *others = short
-    grown = [
-        f"its {first.limit} increased by {'that amount' if first.amount == needed else amount(resource, first.amount)}"
-    ]
+    by_first = "that amount" if first.amount == needed else amount(resource, first.amount)
+    grown = [f"the {first.limit} of {first.node} increased by {by_first}"]
     grown += [f"the {limit} of {name} by {amount(resource, by)}" for name, limit, by in others]
     return f"{requested(resource, needed)} {resource} became free in {first.node}, or {' and '.join(grown)}"
 
