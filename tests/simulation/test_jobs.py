@@ -318,3 +318,15 @@ def test_two_jobs_have_different_uids():
 def test_a_gpu_mix_needs_numbers_above_0(option, value):
     with pytest.raises(kq.errors.InvalidSpecError, match=f"gpu_mix: {option}: is {value}; it must be more than 0"):
         kq.Jobs.gpu_mix(**{option: value})
+
+
+def test_tables_are_printed_with_their_first_rows_and_columns():
+    """A table with many columns or long notes was printed without rows."""
+    own = {f"property-{n}": ["long text"] * 30 for n in range(20)}
+    jobs = kq.Jobs({"queue": ["Team_A"] * 30, "submit": range(30), "runtime": [60] * 30, **own})
+    lines = str(jobs).splitlines()
+    assert len(lines) <= 13
+    assert sum(line.startswith("default/Team_A") for line in lines) >= 3
+    assert any(line.rstrip().endswith("…") for line in lines[1:])
+    assert "default/team-a" in str(jobs.cleaning())
+    assert "…" not in str(jobs.cleaning())

@@ -9,7 +9,7 @@ import numpy as np
 from kueuepy.errors import InvalidSpecError
 from kueuepy.errors.arguments import briefly, checked_methods
 from kueuepy.errors.words import counted
-from kueuepy.look.notebook import MOST_ROWS, Named, Sheet, repr_text
+from kueuepy.look.notebook import MOST_ROWS, Named, Sheet
 from kueuepy.look.numbers import duration
 from kueuepy.objects import SECOND
 from kueuepy.objects.times import LATEST, LONGEST, format_time
@@ -389,15 +389,6 @@ class JobColumns(Columns):
         """Return the first 20 rows as a table for display, with times as text, CPU in cores and memory in GiB."""
         return (sheet_of(self.exact()),)
 
-    def __str__(self) -> str:
-        """Return the summary, followed by as many of the first rows as fit into 12 lines."""
-        sheet = sheet_of(self.exact())._replace(caption="", total=None)
-        for rows in range(_MOST_LINES, 0, -1):
-            text = f"{self!r}\n{repr_text((sheet._replace(rows=sheet.rows[:rows]),))}"
-            if text.count("\n") < _MOST_LINES:
-                return text
-        return repr(self)
-
     def __repr__(self) -> str:
         """Return the number of jobs, the number of queues, the time span and the notes."""
         queues = len(np.unique(self["queue"].codes)) if len(self) else 0
@@ -420,8 +411,6 @@ def _small_memory(columns: Mapping[str, Any]) -> list[Note]:
 
 
 _MIB, _GIB = 2**20, 2**30
-# The number of lines of `print`.
-_MOST_LINES = 12
 # The titles of columns whose name is not a title in lower case.
 _TITLES = {"name": "Job", "queue": "LocalQueue", "submit": "Submitted", "min_pods": "Fewest pods"}
 _UNITS = {"cpu": "cores", "memory": "GiB", "ephemeral-storage": "GiB"}

@@ -10,7 +10,7 @@ from kueuepy.errors.arguments import checked_methods
 from kueuepy.errors.libraries import imported
 from kueuepy.errors.problems import suggestion
 from kueuepy.errors.words import counted
-from kueuepy.look.notebook import MOST_ROWS, Sheet, repr_html
+from kueuepy.look.notebook import MOST_ROWS, Sheet, repr_html, repr_text
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -180,6 +180,8 @@ def quantity_text(resource: str, amount: float) -> str:
 # NumPy stores NaT as the smallest integer, and the core an unlimited quota as the largest.
 _NAT = -(2**63)
 UNLIMITED = 2**63 - 1
+# The number of lines of `print`, and the number of rows for which columns are left out.
+_MOST_LINES, _FEWEST = 12, 3
 Column = Any  # an array, a Categorical, or a list of texts
 
 
@@ -317,6 +319,18 @@ class Columns:
     def __repr__(self) -> str:
         """Return the number of rows and the names of the columns."""
         return f"<{type(self).__name__}: {counted(len(self), 'row')} of {', '.join(self._columns)}>"
+
+    def __str__(self) -> str:
+        """Return the summary, followed by as many of the first columns and rows as fit into 12 lines."""
+        (sheet,) = self.sheets()
+        for columns in range(len(sheet.header), 0, -1):
+            more = ["…"] if columns < len(sheet.header) else []
+            for rows in range(min(_MOST_LINES, len(sheet.rows)), min(_FEWEST, len(sheet.rows)) - 1, -1):
+                shown_rows = [(*row[:columns], *more) for row in sheet.rows[:rows]]
+                text = f"{self!r}\n{repr_text([Sheet((*sheet.header[:columns], *more), shown_rows)])}"
+                if text.count("\n") < _MOST_LINES:
+                    return text
+        return repr(self)
 
     def sheets(self) -> tuple[Sheet]:
         """Return the first rows as one table."""
