@@ -296,3 +296,38 @@ def test_metrics_with_a_warm_up_computed_by_hand():
     # The second waits until 10 s, the third from 2 to 20 s.
     assert kpis.waiting_mean == pytest.approx((8 + 18) / 28)
     assert kpis.throughput == pytest.approx(3600 / 28)
+
+
+@pytest.mark.parametrize(
+    ("what", "told"),
+    [
+        (kq.sim.Delete(kq.Node("n1")), r"events: Delete: what: is Node\(name='n1'.*; it must be text such as Node/n1"),
+        (kq.sim.Delete("Node/n2"), 'events: "Node/n2" names no object; known are .*Node/n1'),
+        (kq.sim.Delete("Nodes/n1"), 'events: "Nodes/n1" names no object'),
+        (kq.sim.Edit(kq.Node("n1"), 5), "events: Edit: path: is Node.*; it must be text"),
+    ],
+)
+def test_an_event_that_names_nothing_is_an_error(one, what, told):
+    there = one.replace(kq.Node("n1", capacity={"cpu": 1}))
+    with pytest.raises(kq.errors.KueueError, match=told):
+        kq.simulate(there, [{"queue": "q", "submit": 0, "runtime": 1}], events=[kq.sim.Event("1s", what)])
+
+
+def test_what_an_event_adds_can_be_deleted_again_and_again(one):
+    events = [kq.sim.Event("1s", kq.Node("n9")), kq.sim.Event(every="2s", times=3, what=kq.sim.Delete("Node/n9"))]
+    result = kq.simulate(one, [{"queue": "q", "submit": 0, "runtime": 60}], events=events)
+    assert result.kpis.finished == 1
+
+
+@pytest.mark.parametrize("kind", [kq.sim.CheckDelay, kq.sim.Startup])
+def test_a_delay_of_an_object_needs_its_name(one, kind):
+    with pytest.raises(kq.errors.InvalidSpecError, match=r"delays\[0\]: .*: is ResourceFlavor.*; it must be text"):
+        kq.simulate(one, [{"queue": "q", "runtime": 1}], delays=[kind(kq.ResourceFlavor("f"), "1s")])
+
+
+@pytest.mark.parametrize(("start", "end"), [("2d", "1d"), ("1d", 86400)])
+def test_a_window_that_ends_before_it_starts_is_an_error(one, start, end):
+    result = kq.simulate(one, [{"queue": "q", "submit": 0, "runtime": 1}])
+    for ask in (result.figures, lambda *window: result.by("queue", *window)):
+        with pytest.raises(kq.errors.InvalidSpecError, match=r"end: is .*; it must be later than start"):
+            ask(start, end)

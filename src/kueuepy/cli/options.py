@@ -62,7 +62,6 @@ Positive: TypeAlias = Annotated[int, Meta(ge=1)]
 Fraction: TypeAlias = Annotated[float, Meta(ge=0, le=1)]
 Port: TypeAlias = Annotated[int, Meta(ge=0, le=65535)]
 Censored: TypeAlias = Literal["drop", "exponential"]
-Missing: TypeAlias = Literal["error", "skip", "wait"]
 
 
 def context_of(cluster: str) -> str:

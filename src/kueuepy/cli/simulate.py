@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 from kueuepy.cli.logs import Log, pair
-from kueuepy.cli.options import Missing, Positive, Reading
+from kueuepy.cli.options import Positive, Reading
 from kueuepy.cli.output import (
     announce,
     counting,
@@ -33,7 +33,7 @@ from kueuepy.manifest import Limits, check
 from kueuepy.manifest.places import placed
 from kueuepy.manifest.text.sources import items
 from kueuepy.simulation.catalogue import columns_shown, figure_text, is_shown, titled
-from kueuepy.simulation.model import Clock, RunModel, read_events
+from kueuepy.simulation.model import Clock, Missing, RunModel, read_events
 from kueuepy.simulation.pages import words
 from kueuepy.simulation.pictures.catalogue import PICTURES, drawn, in_order
 from kueuepy.simulation.report import report as write_report

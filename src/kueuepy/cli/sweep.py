@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import yaml
 
 from kueuepy.cli.logs import Log, pair
-from kueuepy.cli.options import Missing, Positive, Reading
+from kueuepy.cli.options import Positive, Reading
 from kueuepy.cli.output import (
     UsageError,
     counting,
@@ -32,6 +32,7 @@ from kueuepy.lab.exploration.policy import sample as evenly
 from kueuepy.lab.exploration.sweep import sweep as run
 from kueuepy.objects.base import whole
 from kueuepy.simulation.catalogue import figure_text
+from kueuepy.simulation.model import Missing
 from kueuepy.simulation.table import Jobs
 
 if TYPE_CHECKING:

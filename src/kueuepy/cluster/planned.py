@@ -8,7 +8,8 @@ from kueuepy.cluster.cluster import Cluster
 from kueuepy.cluster.edit import edited_all, kind_and_name
 from kueuepy.cluster.names import check_names, references
 from kueuepy.engine.cached import cached_property
-from kueuepy.errors import InvalidSpecError
+from kueuepy.errors import InvalidSpecError, NotFoundError
+from kueuepy.errors.problems import suggestion
 from kueuepy.manifest import Manifest, check
 from kueuepy.objects import Cohort, Configuration, Object
 
@@ -39,6 +40,16 @@ class Planned:
     def cluster(self) -> Cluster:
         """The Cluster with all changes."""
         return self._cluster.replace(*self._objects.values(), names=False)
+
+    def expect(self, kind: str, key: str) -> None:
+        """Check that an object exists before any of the changes, or that one of them adds it.
+
+        Raises:
+            NotFoundError: There is no such object.
+        """
+        if (kind, key) not in self._objects:
+            hint = suggestion(f"{kind}/{key}", map("/".join, self._objects))
+            raise NotFoundError(f'events: "{kind}/{key}" names no object; {hint}')
 
     def apply(self, obj: Object) -> None:
         """Add an object, or replace the object of the same kind and key.

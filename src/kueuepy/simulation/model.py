@@ -13,6 +13,7 @@ import numpy as np
 from kueuepy.cluster import Cluster
 from kueuepy.cluster.planned import Planned
 from kueuepy.errors import InvalidSpecError, KueueError
+from kueuepy.errors.arguments import briefly
 from kueuepy.manifest.convert import from_dict
 from kueuepy.manifest.text.limits import Limits
 from kueuepy.manifest.text.reading import Item
@@ -182,6 +183,9 @@ class Startup(msgspec.Struct, frozen=True):
 class Failures(msgspec.Struct, frozen=True):
     """Failures of the nodes of a flavor, as a Poisson process. Kueue evicts the jobs on a failed node.
 
+    For failures at given times, pass an `Event` with the Node and `ready=False`, and another one with the Node as it is
+    after the repair.
+
     The number of nodes is the total nominal quota of the flavor, divided by `unit`. Running jobs occupy the nodes in
     row order. The probability that a failure hits a job is therefore proportional to the quota that the job holds. The
     failure of a free node does not evict any job.
@@ -229,6 +233,22 @@ def changed_by(thing: Any, cluster: Planned) -> list[Object]:
     raise InvalidSpecError(f"events: {thing!r:.99}; it must be an object, an Edit, Delete, Finish, Evict or Priority")
 
 
+def expect_texts(where: str, thing: msgspec.Struct) -> None:
+    """Check that the fields that name something are text.
+
+    Raises:
+        InvalidSpecError: A field is not text.
+    """
+    for field in msgspec.structs.fields(thing):
+        value = getattr(thing, field.name)
+        if field.type is str and not isinstance(value, str):
+            is_named = isinstance(thing, Delete) and isinstance(value, Object)
+            such = f" such as {type(value).__name__}/{value.key}" if is_named else ""
+            raise InvalidSpecError(
+                f"{where}: {type(thing).__name__}: {field.name}: is {briefly(value)}; it must be text{such}"
+            )
+
+
 def delay_options(delays: Sequence[Delay], seed: int, cluster: Cluster) -> dict[str, list[Any]]:
     """Return all delays in the core's form: for each delay, a table of 65,536 values from its own random stream.
 
@@ -247,6 +267,8 @@ def delay_options(delays: Sequence[Delay], seed: int, cluster: Cluster) -> dict[
     planned = Planned(cluster)  # of all delays, so that the capacity of one keeps that of those before it
     for index, delay in enumerate(delays):
         where = f"delays[{index}]"
+        if isinstance(delay, CheckDelay | Startup | Failures):
+            expect_texts(where, delay)
         if isinstance(delay, CheckDelay):
             if not 0 <= delay.fails <= 1:
                 raise InvalidSpecError(f"{where}: fails {delay.fails!r:.99}; it must be from 0 to 1")

@@ -44,6 +44,7 @@ from kueuepy.simulation.model import (
     Settings,
     changed_by,
     delay_options,
+    expect_texts,
     time_after,
 )
 from kueuepy.simulation.shapes import KnownShapes, shapes_of
@@ -361,10 +362,14 @@ class Prepared:
         return sorted(planned, key=lambda entry: entry[0])
 
     def _steps(self, thing: Any, cluster: Planned) -> list[tuple[str, Any, int]]:
+        if isinstance(thing, Delete | Edit):
+            expect_texts("events", thing)
         if isinstance(thing, Delete):
             kind, _, rest = thing.what.partition("/")
             namespace, _, name = rest.rpartition("/")
-            return [("delete", (kind, namespace or "default" * (kind in ("LocalQueue", "LimitRange")), name), 0)]
+            namespace = namespace or "default" * (kind in ("LocalQueue", "LimitRange"))
+            cluster.expect(kind, f"{namespace}/{name}" if namespace else name)
+            return [("delete", (kind, namespace, name), 0)]
         if isinstance(thing, Finish | Evict | Priority):
             row = int(thing.job) if isinstance(thing.job, Integral) else self._row_named(str(thing.job))
             if row is None or not 0 <= row < self.size:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 
 from kueuepy.engine.cached import cached_property
-from kueuepy.errors import StateError
+from kueuepy.errors import InvalidSpecError, StateError
 from kueuepy.errors.arguments import checked_methods
 from kueuepy.errors.settings import spelled_out
 from kueuepy.errors.words import counted
@@ -124,9 +124,9 @@ class Result(Recorded, Framed):
 
         Raises:
             StateError: A time window was requested, but the usage was not recorded.
-            InvalidSpecError: `start` or `end` is not a time.
+            InvalidSpecError: `start` or `end` is not a time, or `end` is not later than `start`.
         """
-        low, high = _seconds("figures: start", start), _seconds("figures: end", end)
+        low, high = _window("figures", start, end)
         mask = where(self.jobs) if isinstance(where, Callable) else where  # type: ignore[arg-type]
         return kpis_of(self, low, high, mask, bound=bound, prices=prices)
 
@@ -151,7 +151,7 @@ class Result(Recorded, Framed):
         Raises:
             NotFoundError: The table of jobs does not have the column.
         """
-        return by_column(self, column, _seconds("by: start", start), _seconds("by: end", end))
+        return by_column(self, column, *_window("by", start, end))
 
     def jain(self, by: str = "cluster_queue") -> float | None:
         """Return Jain's fairness index over ClusterQueues, or over the values of any column of the table of jobs.
@@ -408,5 +408,14 @@ class Result(Recorded, Framed):
         return "\n".join([*self._remarks(), repr_text([*found, *self._metrics()], self)])
 
 
-def _seconds(where: str, when: Any) -> float | None:
-    return None if when is None else time_after(where, when) / SECOND
+def _window(where: str, start: Any, end: Any) -> tuple[float | None, float | None]:
+    """Return the limits of a time window in seconds; `None` for a limit that is not set.
+
+    Raises:
+        InvalidSpecError: A limit is not a time, or the end is not later than the start.
+    """
+    given = (("start", start), ("end", end))
+    low, high = (None if when is None else time_after(f"{where}: {name}", when) / SECOND for name, when in given)
+    if low is not None and high is not None and high <= low:
+        raise InvalidSpecError(f"{where}: end: is {end!r:.99}; it must be later than start, {start!r:.99}")
+    return low, high
