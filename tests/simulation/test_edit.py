@@ -135,3 +135,12 @@ def test_the_configuration_cannot_change_during_a_simulation(team):
     event = kq.sim.Event(5, kq.sim.Edit("Configuration:fairSharing", None))
     with pytest.raises(kq.errors.InvalidSpecError, match="the Configuration cannot change while the scheduler runs"):
         kq.simulate(team, [], events=[event])
+
+
+@pytest.mark.parametrize("path", ["Node/n1:ready", "Node/n1:capacity", "Namespace/default:labels"])
+def test_an_edit_of_a_field_outside_of_the_spec_is_an_error(path):
+    """Such an edit had no effect."""
+    there = kq.Cluster(kq.Node("n1", capacity={"cpu": 1}), kq.objects.Namespace("default"))
+    with pytest.raises(kq.errors.NotFoundError, match="is not a field of the spec; apply the changed N"):
+        there.edit(path, 5)
+    assert there.edit("Node/n1:unschedulable", value=True).nodes[0].unschedulable

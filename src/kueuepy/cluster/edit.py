@@ -48,6 +48,7 @@ def edited_all(
             # A Cohort that is only named has no object yet.
             if not any(obj is one for one in there):
                 there.append(obj)
+            _expect_read(obj, path, found["field"])
             doc = docs.setdefault(id(obj), to_dict(obj))
             _set(doc.setdefault("spec", {}), path, found["field"], value, _quotas(there, obj))
     made = [_read(obj, docs[id(obj)], values, _quotas(there, obj)) for obj in there if id(obj) in docs]
@@ -178,6 +179,26 @@ def _changed(obj: api.Object, path: str, field: str, value: Any, quotas: frozens
     except InvalidSpecError as error:
         is_unknown = {problem.kind for _, problem in getattr(error, "problems", ())} == {"Unknown"}
         raise (NotFoundError if is_unknown else InvalidSpecError)(f'edit: "{path}": {error}') from None
+
+
+# The fields of the spec that are read from kinds whose other fields are ignored.
+_READ: dict[type[api.Object], tuple[str, ...]] = {
+    api.Node: ("taints", "unschedulable"),
+    api.Namespace: (),
+    api.RuntimeClass: (),
+}
+
+
+def _expect_read(obj: api.Object, path: str, field: str) -> None:
+    """Check that an edit would have an effect.
+
+    Raises:
+        NotFoundError: The field is not in the spec of an object whose unknown fields are ignored.
+    """
+    kind, first = type(obj), _steps(path, field)[0][0]
+    if first not in _READ.get(kind, (first,)):
+        hint = f"apply the changed {kind.__name__} instead"
+        raise NotFoundError(f'edit: "{path}": "{first}" is not a field of the spec; {hint}')
 
 
 def _steps(path: str, field: str) -> list[tuple[str, str | None]]:

@@ -18,6 +18,8 @@ from contextlib import suppress
 from functools import wraps
 from typing import Any, Literal, ParamSpec, TypeVar, Union, get_args, get_origin
 
+import msgspec
+
 from kueuepy.errors import InvalidSpecError, KueueError
 from kueuepy.errors.problems import suggestion
 
@@ -213,3 +215,19 @@ def _evaluated(annotation: Any, names: _Names) -> Any:
         return eval(text, {}, names)  # noqa: S307 - an annotation of this package
     except Exception:  # noqa: BLE001 - an annotation that cannot be evaluated matches anything
         return Any
+
+
+def expect_texts(where: str, thing: msgspec.Struct) -> None:
+    """Check that the fields of a struct that name something are text.
+
+    Raises:
+        InvalidSpecError: A field is not text.
+    """
+    for field in msgspec.structs.fields(thing):
+        value = getattr(thing, field.name)
+        if field.type is str and not isinstance(value, str):
+            is_object = field.name == "what" and hasattr(value, "key")
+            such = f" such as {type(value).__name__}/{value.key}" if is_object else ""
+            raise InvalidSpecError(
+                f"{where}: {type(thing).__name__}: {field.name}: is {briefly(value)}; it must be text{such}"
+            )

@@ -13,7 +13,7 @@ import numpy as np
 from kueuepy.cluster import Cluster
 from kueuepy.cluster.planned import Planned
 from kueuepy.errors import InvalidSpecError, KueueError
-from kueuepy.errors.arguments import briefly
+from kueuepy.errors.arguments import expect_texts
 from kueuepy.manifest.convert import from_dict
 from kueuepy.manifest.text.limits import Limits
 from kueuepy.manifest.text.reading import Item
@@ -183,8 +183,7 @@ class Startup(msgspec.Struct, frozen=True):
 class Failures(msgspec.Struct, frozen=True):
     """Failures of the nodes of a flavor, as a Poisson process. Kueue evicts the jobs on a failed node.
 
-    For failures at given times, pass an `Event` with the Node and `ready=False`, and another one with the Node as it is
-    after the repair.
+    For failures at given times, pass events with the Node and `ready=False`, and with the Node after the repair.
 
     The number of nodes is the total nominal quota of the flavor, divided by `unit`. Running jobs occupy the nodes in
     row order. The probability that a failure hits a job is therefore proportional to the quota that the job holds. The
@@ -233,22 +232,6 @@ def changed_by(thing: Any, cluster: Planned) -> list[Object]:
     raise InvalidSpecError(f"events: {thing!r:.99}; it must be an object, an Edit, Delete, Finish, Evict or Priority")
 
 
-def expect_texts(where: str, thing: msgspec.Struct) -> None:
-    """Check that the fields that name something are text.
-
-    Raises:
-        InvalidSpecError: A field is not text.
-    """
-    for field in msgspec.structs.fields(thing):
-        value = getattr(thing, field.name)
-        if field.type is str and not isinstance(value, str):
-            is_named = isinstance(thing, Delete) and isinstance(value, Object)
-            such = f" such as {type(value).__name__}/{value.key}" if is_named else ""
-            raise InvalidSpecError(
-                f"{where}: {type(thing).__name__}: {field.name}: is {briefly(value)}; it must be text{such}"
-            )
-
-
 def delay_options(delays: Sequence[Delay], seed: int, cluster: Cluster) -> dict[str, list[Any]]:
     """Return all delays in the core's form: for each delay, a table of 65,536 values from its own random stream.
 
@@ -267,7 +250,7 @@ def delay_options(delays: Sequence[Delay], seed: int, cluster: Cluster) -> dict[
     planned = Planned(cluster)  # of all delays, so that the capacity of one keeps that of those before it
     for index, delay in enumerate(delays):
         where = f"delays[{index}]"
-        if isinstance(delay, CheckDelay | Startup | Failures):
+        if isinstance(delay, msgspec.Struct):
             expect_texts(where, delay)
         if isinstance(delay, CheckDelay):
             if not 0 <= delay.fails <= 1:
@@ -292,16 +275,12 @@ def delay_options(delays: Sequence[Delay], seed: int, cluster: Cluster) -> dict[
 def _failures(where: str, delay: Failures, seed: int) -> dict[str, Any]:
     mtbf = span(f"{where}: mtbf", delay.mtbf)
     if len(delay.unit) != 1 or not mtbf:
-        raise InvalidSpecError(
-            f"{where}: unit {dict(delay.unit)}, mtbf {delay.mtbf!r:.99}; one resource and more than 0"
-        )
+        raise InvalidSpecError(f"{where}: unit {dict(delay.unit)}, mtbf {delay.mtbf!r:.99}; one resource, more than 0")
     ((resource, amount),) = delay.unit.items()
     # CPU is counted in millicores, which must fit into 64 bits.
     most = LONGEST // 1000
     if not isinstance(amount, Integral) or isinstance(amount, bool) or not 1 <= amount <= most:
-        raise InvalidSpecError(
-            f"{where}: unit: {resource}: is {amount!r:.99}; it must be a whole number from 1 to {most}"
-        )
+        raise InvalidSpecError(f"{where}: unit: {resource}: is {amount!r:.99}; it must be an integer from 1 to {most}")
     unit = int(amount) * 1000 if resource == "cpu" else int(amount)
     # Exponential gaps, in units of 2**-32 of their mean.
     gaps = np.floor(-np.log1p(-draws(seed, f"failure {delay.flavor}", TABLE)) * _WHOLE).astype(np.int64)

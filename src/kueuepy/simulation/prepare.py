@@ -19,7 +19,7 @@ from kueuepy.cluster.planned import Planned
 from kueuepy.engine.locks import Asking
 from kueuepy.engine.threads import for_cycles
 from kueuepy.errors import InvalidSpecError, NotFoundError
-from kueuepy.errors.arguments import checked_methods
+from kueuepy.errors.arguments import checked_methods, expect_texts
 from kueuepy.errors.problems import nearest
 from kueuepy.errors.words import counted, first_of, verb
 from kueuepy.fleet import Fleet
@@ -44,7 +44,6 @@ from kueuepy.simulation.model import (
     Settings,
     changed_by,
     delay_options,
-    expect_texts,
     time_after,
 )
 from kueuepy.simulation.shapes import KnownShapes, shapes_of
