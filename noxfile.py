@@ -115,7 +115,7 @@ def oldest(session: nox.Session) -> None:
     constraints = ROOT / "build" / "oldest.txt"
     constraints.parent.mkdir(exist_ok=True)
     constraints.write_text("".join(f"{name}=={version}\n" for name, version in sorted({*lowest})), "utf-8")
-    session.env |= dict.fromkeys(("PIP_CONSTRAINT", "PIP_BUILD_CONSTRAINT"), str(constraints))
+    session.env.update(dict.fromkeys(("PIP_CONSTRAINT", "PIP_BUILD_CONSTRAINT"), str(constraints)))
     _install(session, "test-all")
     session.run("python", "-m", "pytest", *(session.posargs or ["-n", "auto", "-m", "quick"]))
 
