@@ -83,7 +83,7 @@ def test_names_and_groups_of_pandas():
         (
             "submit",
             pd.to_datetime(["2024-01-01", "2024-01-01", None]),
-            r'row 2, column "submit": None; it must be given',
+            r'row 2, column "submit": NaT; it must be given',
         ),
         ("submit", [-1, 0, 0], r'row 0, column "submit": -1; it must be a number of seconds of 0 or more'),
         ("submit", ["2024-01-01", "2024/01/02", "x"], r"row 1, column \"submit\": '2024/01/02'"),
@@ -97,7 +97,7 @@ def test_names_and_groups_of_pandas():
         ("runtime", [True, False, True], r'row 0, column "runtime": True'),
         ("submit", pd.array([0, True, None], dtype="object"), r'row 1, column "submit": True'),
         ("runtime", pd.array([None, True, False], dtype="boolean"), r'row 1, column "runtime": True'),
-        ("runtime", pd.to_datetime(["2024-01-01"] * 3), r'row 0, column "runtime": datetime.datetime\(2024'),
+        ("runtime", pd.to_datetime(["2024-01-01"] * 3), r'row 0, column "runtime": 2024-'),
         ("submit", [np.ones(2), np.ones(2), np.ones(3)], r'row 0, column "submit": array'),
         (
             "name",
@@ -386,3 +386,15 @@ def test_a_zone_behind_a_space_is_a_zone():
     jobs = pandas(submit=["2024-01-01 00:00:00 +00:00", "2024-01-01 00:01:00 Z", "2024-01-01T00:02:00Z"])
     assert jobs["submit"].tolist() == [DAY, DAY + 60 * SECOND, DAY + 120 * SECOND]
     assert not any("time zone" in note for note, _ in jobs.notes)
+
+
+def test_dates_in_errors_are_dates():
+    """A date was shown as the number of its nanoseconds, and a missing one as None."""
+    pandas = pytest.importorskip("pandas")
+    frame = pandas.DataFrame({"queue": "q", "submit": pandas.to_datetime(["2024-05-06", None]), "runtime": 1})
+    with pytest.raises(InvalidSpecError, match=r'row 1, column "submit": NaT; it must be given'):
+        kq.Jobs.from_frame(frame)
+    with pytest.raises(
+        InvalidSpecError, match=r'column "runtime": 2024-05-06T00:00:00.*; is a date; it must be a number'
+    ):
+        kq.Jobs.from_frame(frame.head(1), map={"runtime": "submit", "submit": "runtime"})

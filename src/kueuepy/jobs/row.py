@@ -98,7 +98,9 @@ def from_row(
         values["queue"] = queue
     for column in values:
         if column not in COLUMNS and "/" not in column:
-            raise InvalidSpecError(f'{where}: "{column}" is not a column; {suggestion(column, COLUMNS)}; or ignore it')
+            raise InvalidSpecError(
+                f'{where}: "{column}" is not a column; {suggestion(column, COLUMNS)}; or leave it out'
+            )
     if "name" not in values:
         raise InvalidSpecError(f"{where}: name: is missing; it must be given")
 

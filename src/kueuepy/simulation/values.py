@@ -274,7 +274,7 @@ class Column:
             self.refuse(~held, kind.high)
             return np.where(absent, kind.missing, found)
         if self._type in "mM":  # Python's numbers and quantities accept NumPy's times
-            self.refuse(~self.missing(), kind.allowed)
+            self.refuse(~self.missing(), f"is a {'date' if self._type == 'M' else 'duration'}; {kind.allowed}")
         # A time of True is a mistake, but True and False are valid counts.
         types = set(map(type, self.coded.names)) if self._type == "O" else set()
         is_flag = self._type == "b" or bool(types & {bool, np.bool_})

@@ -113,7 +113,8 @@ def span(where: str, value: Any, most: float = LONGEST) -> int:
 def shown(value: object) -> str:
     """Return a shortened form of a value for an error message; a number with too many digits is only described."""
     try:
-        text = repr(value.item() if isinstance(value, np.generic) else value)
+        is_date = isinstance(value, np.datetime64)  # whose item is a number of nanoseconds
+        text = str(value) if is_date else repr(value.item() if isinstance(value, np.generic) else value)
     except ValueError:  # Python limits the number of digits that repr() prints
         text = f"a number of {int(value).bit_length()} bits" if isinstance(value, int) else type(value).__name__
     return text if len(text) <= 2 * _LONGEST_TEXT else f"{text[: 2 * _LONGEST_TEXT]}…"
