@@ -42,8 +42,7 @@ def scenarios():
             for number, line in enumerate(lines):
                 name = f"{family}/{msgspec.json.decode(line, type=Named).name}"
                 marks = [pytest.mark.sanitizer] if number % SHARE_UNDER_SANITIZERS == 0 else []
-                # An expected failure is not quick: the word in a summary of that ring means a failure.
-                if number % SHARE_OF_QUICK or name in KNOWN_DIFFERENCES:
+                if number % SHARE_OF_QUICK:
                     marks.append(pytest.mark.suite)
                 if family.startswith("dra"):
                     marks.append(pytest.mark.skipif(not is_available(), reason="selectors need the extra dra"))
