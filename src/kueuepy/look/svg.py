@@ -5,6 +5,7 @@ import re
 import textwrap
 from collections.abc import Mapping
 from functools import singledispatch
+from pathlib import Path
 from typing import Any, NamedTuple
 from zlib import crc32
 
@@ -89,10 +90,10 @@ class Picture(msgspec.Struct, frozen=True):
         """Write the picture to an SVG file.
 
         Args:
-            path: The file, whose name ends with `.svg`.
+            path: The file; its name has the extension `.svg`, or none.
 
         Raises:
-            InvalidSpecError: The name of the file ends differently.
+            InvalidSpecError: The name of the file has another extension.
             StateError: The file cannot be written.
         """
         expect_svg(path)
@@ -104,12 +105,12 @@ class Picture(msgspec.Struct, frozen=True):
 
 
 def expect_svg(path: str | os.PathLike[str]) -> None:
-    """Check that the name of a file ends with `.svg`.
+    """Check that the name of a file has the extension `.svg`, or none, such as `/dev/stdout`.
 
     Raises:
-        InvalidSpecError: The name of the file ends differently.
+        InvalidSpecError: The name of the file has another extension.
     """
-    if not os.fspath(path).lower().endswith(".svg"):
+    if Path(path).suffix.lower() not in ("", ".svg"):
         raise InvalidSpecError(
             f"{os.fspath(path)}: a picture is SVG, so the name must end with .svg; for other formats, draw the picture "
             "with plot(...) and save its figure with matplotlib"
