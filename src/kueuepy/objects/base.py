@@ -149,6 +149,9 @@ class Timed(Value, frozen=True):
         convert_times(self)
 
 
+_EMPTY: tuple[()] = ()
+
+
 class Collection(Timed, frozen=True):
     """Base class of structs with tuple fields. The constructor accepts any iterable for a tuple field."""
 
@@ -161,10 +164,11 @@ class Collection(Timed, frozen=True):
         """
         for name in _tuple_fields(type(self)):
             value = getattr(self, name)
-            if type(value) is not tuple:
+            # msgspec omits a default by identity, and in Python 3.10 not all empty tuples are identical.
+            if type(value) is not tuple or (not value and value is not _EMPTY):
                 if not isinstance(value, Iterable) or isinstance(value, str | bytes | Mapping):
                     raise InvalidSpecError(f"{type(self).__name__}: {name}: is {briefly(value)}; it must be a list")
-                msgspec.structs.force_setattr(self, name, tuple(value))
+                msgspec.structs.force_setattr(self, name, tuple(value) or _EMPTY)
         convert_times(self)
 
 
