@@ -158,7 +158,7 @@ def test_simulate_compares_a_change(agents):
         ("whatif", {"set": {"ClusterQueue/team-a:quota[x/cpu].nominalQuota": 1}}, "x"),
         ("whatif", {"set": {"nonsense": 1}}, "nonsense"),
         ("whatif", {"objects": [{"kind": "Secret", "metadata": {"name": "x"}}]}, "Secret"),
-        ("largest_count", {"job": {"name": "x", "queue": "team-a", "cpu": "NaN"}}, "NaN"),
+        ("largest_count", {"job": {"name": "x", "queue": "team-a", "cpu": "1.5.3"}}, "1.5.3"),
         ("largest_count", {"job": TRAIN, "pod_set": "none"}, "none"),
         ("check", {"objects": [{}] * 1001}, "check: objects"),
         ("check", {"objects": [{"kind": 5}]}, "kind"),

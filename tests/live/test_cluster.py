@@ -290,9 +290,10 @@ def test_the_examples_of_the_plugin_run(command, tmp_path, monkeypatch, capsys):
         (tmp_path / name).symlink_to(Path(__file__).parents[2] / name)
     assert kubectl([command, "--help"]) == 0
     text = " ".join(capsys.readouterr().out.partition("Examples:\n")[2].split())
-    examples = [one.split(" | ")[0] for one in text.split("kubectl kueuepy ")[1:]]
+    # What follows begins the next example, which pipes the output of kubectl.
+    examples = [one.partition(" kubectl ")[0].partition(" |")[0] for one in text.split("kubectl kueuepy ")[1:]]
     for example in examples:
-        words = shlex.split(example.removesuffix(" kubectl get"))
+        words = shlex.split(example)
         # These do not end by themselves, or read what kubectl prints.
         if command in ("serve", "mcp", "record") or "-" in words:
             continue

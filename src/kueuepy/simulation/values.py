@@ -274,7 +274,9 @@ class Column:
             self.refuse(~held, kind.high)
             return np.where(absent, kind.missing, found)
         if self._type in "mM":  # Python's numbers and quantities accept NumPy's times
-            self.refuse(~self.missing(), f"is a {'date' if self._type == 'M' else 'duration'}; {kind.allowed}")
+            what = "a date" if self._type == "M" else "a duration"
+            length = " in months or years" if self._type in kind.dates else ""  # these have no fixed length
+            self.refuse(~self.missing(), f"is {what}{length}; {kind.allowed}")
         # A time of True is a mistake, but True and False are valid counts.
         types = set(map(type, self.coded.names)) if self._type == "O" else set()
         is_flag = self._type == "b" or bool(types & {bool, np.bool_})
