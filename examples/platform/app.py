@@ -383,7 +383,7 @@ def _key(request: Request) -> str:
 
 
 class _Server(uvicorn.Server):
-    """A server that ends the streams of events when it is told to stop."""
+    """A server whose streams of events end at the signal that ends the server."""
 
     def __init__(self, config: uvicorn.Config, platform: Platform) -> None:
         super().__init__(config)

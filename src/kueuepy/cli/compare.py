@@ -144,12 +144,13 @@ def upgrade(
     objects = [name for name in files if name not in tables]
     is_strict = not (lenient or any(map(is_live, objects)))
     manifest = load(opened(paths(objects)), strict=is_strict, version=_profile(from_))
-    given = None if jobs or tables else Log(censored=censored).of_files(objects)
+    log = Log(censored=censored)
+    given = None if jobs or tables else log.of_files(objects)
     if given is not None:
         manifest = msgspec.structs.replace(manifest, workloads=(), jobs=())
     cluster = Cluster.from_manifest(manifest, names=False)
     read = reading_changes(manifest, objects, from_, to, lenient=not is_strict)
-    with jobs_of(jobs or tables, complete=Log(censored=censored).complete) as items, counting("jobs done") as show:
+    with jobs_of(jobs or tables, complete=log.complete) as items, counting("jobs done") as show:
         found = compare_versions(cluster, items if given is None else [given], from_, to, progress=show)
     announce(text for result in found.comparison.results.values() for text in result.not_modelled)
     if json:

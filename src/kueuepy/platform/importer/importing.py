@@ -252,20 +252,21 @@ def _covered(queue: Any) -> dict[str, set[str]]:
     return flavors
 
 
+# The outcome of a workload that holds quota, by its first condition that is true.
+_HOLDING: dict[str, Outcome] = {"Evicted": "evicted", "Admitted": "admitted", "QuotaReserved": "quota reserved"}
+
+
 def _outcome(workload: Workload) -> Outcome:
     status = workload.status
     waiting: Outcome = "pending" if workload.active else "deactivated"
     if status is None or not status.conditions:
         return waiting
     true = {condition.type for condition in status.conditions if condition.status == "True"}
-    outcomes: tuple[tuple[str, Outcome], ...] = (
-        ("Evicted", "evicted"), ("Admitted", "admitted"), ("QuotaReserved", "quota reserved")
-    )  # fmt: skip
     if "Finished" in true:
         return "finished"
     # An evicted workload holds its quota until its job has stopped.
     holds = status.admission is not None
-    return next((outcome for condition, outcome in outcomes if holds and condition in true), waiting)
+    return next((outcome for condition, outcome in _HOLDING.items() if holds and condition in true), waiting)
 
 
 def _obstacle(
