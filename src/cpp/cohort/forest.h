@@ -24,12 +24,14 @@ class Forest {
 
   // Sets the declared parent; kNoId removes the parent. The change takes effect at the next Rebuild().
   void SetParent(NodeId node, NodeId parent) {
-    stale_ = stale_ || At(node).parent != parent;
-    if (At(node).parent != parent) Edit(node).parent = parent;
+    if (At(node).parent == parent) return;
+    Edit(node).parent = parent;
+    stale_ = true;
   }
   void SetDeclared(NodeId node, bool declared) {
-    stale_ = stale_ || At(node).declared != declared;
-    if (At(node).declared != declared) Edit(node).declared = declared;
+    if (At(node).declared == declared) return;
+    Edit(node).declared = declared;
+    stale_ = true;
   }
   // An inactive ClusterQueue stays in the forest, but scheduling cycles ignore it.
   void SetActive(NodeId node, bool active) {
