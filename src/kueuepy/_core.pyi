@@ -116,11 +116,15 @@ class Engine:
         """Make the workloads in a backoff active, as when Kueue starts and finds them."""
     def drop_topology(self, name: str) -> None:
         """Delete a Topology at once, even if it is in use, as if it had no finalizer."""
-    def submit(self, workload: Workload, single_pod: bool = False, prepared: Question | None = None) -> int:
-        """Create a workload and return its id.
+    def submit(self, workload: Workload) -> int:
+        """Create a workload and return its id."""
+    def submit_all(
+        self, workloads: list[Workload], single_pods: Sequence[bool], prepared: Sequence[Question | None]
+    ) -> list[int]:
+        """Create workloads with different keys, all or none, and return their ids.
 
-        `single_pod` tells whether a single pod owns it. `prepared` is the workload without its uid and creation time;
-        if it is given, only these two are read from `workload`.
+        `single_pods` tells whether a single pod owns each. `prepared` is each workload without its uid and creation
+        time; if it is given, only these two and the status are read from the workload.
         """
     def update(self, id: int, workload: Workload, changed: bool = True) -> None:
         """Replace a workload. `changed` tells whether its spec differs."""

@@ -23,22 +23,36 @@ namespace kueue::python {
 namespace {
 
 // `prepared`, if not null, is the workload without its uid and its creation time.
-Serial Submit(SharedEngine& shared, const py::handle& workload, bool single_pod, const Question* prepared) {
-  const Value object = ValueOf(workload);
-  WorkloadObject read = prepared != nullptr ? prepared->object : ReadWorkload(object);
-  if (prepared != nullptr) {
-    read.uid = TextOf(object, "uid");
-    read.created = OptionalTime(object.Field("creation_timestamp"));
-  }
-  read.owned_by_single_pod = single_pod;
-  std::optional<WorkloadStatus> known;
-  if (const Value status = object.Field("status")) known = ReadStatus(status);
-  return shared.Write([&](Engine& engine) {
-    if (FindByKey(engine.state(), read.Key()) != kNoId) {
-      ThrowIfError(absl::AlreadyExistsError(absl::StrCat("Workload \"", read.Key(), "\" exists already")));
+// Creates workloads in one change: all are read, and compared with those that exist, before the first is
+// created.
+std::vector<Serial> SubmitAll(SharedEngine& shared, const py::list& workloads,
+                              const std::vector<bool>& single_pods,
+                              const std::vector<const Question*>& prepared) {
+  std::vector<WorkloadObject> read;
+  std::vector<std::optional<WorkloadStatus>> known;
+  for (size_t i = 0; i < workloads.size(); ++i) {
+    const Value object = ValueOf(workloads[i]);
+    const Question* const question = prepared.at(i);
+    read.push_back(question != nullptr ? question->object : ReadWorkload(object));
+    if (question != nullptr) {
+      read.back().uid = TextOf(object, "uid");
+      read.back().created = OptionalTime(object.Field("creation_timestamp"));
     }
-    const WorkloadId id = engine.Submit(std::move(read), known ? &*known : nullptr);
-    return engine.state().At(id).serial;
+    read.back().owned_by_single_pod = single_pods.at(i);
+    const Value status = object.Field("status");
+    known.push_back(status ? std::optional(ReadStatus(status)) : std::nullopt);
+  }
+  return shared.Write([&](Engine& engine) {
+    for (const WorkloadObject& one : read) {
+      if (FindByKey(engine.state(), one.Key()) == kNoId) continue;
+      ThrowIfError(absl::AlreadyExistsError(absl::StrCat("Workload \"", one.Key(), "\" exists already")));
+    }
+    std::vector<Serial> serials;
+    for (size_t i = 0; i < read.size(); ++i) {
+      const WorkloadId id = engine.Submit(std::move(read[i]), known[i] ? &*known[i] : nullptr);
+      serials.push_back(engine.state().At(id).serial);
+    }
+    return serials;
   });
 }
 
@@ -213,9 +227,15 @@ void BindObjects(BoundEngine& bound) {
 }
 
 void BindWorkloads(BoundEngine& bound) {
-  bound
-      .def("submit", &Submit, py::arg("workload"), py::arg("single_pod") = false,
-           py::arg("prepared") = py::none())
+  bound.def("submit_all", &SubmitAll, py::arg("workloads"), py::arg("single_pods"), py::arg("prepared"))
+      .def(
+          "submit",
+          [](SharedEngine& shared, const py::object& workload) {
+            py::list one;
+            one.append(workload);
+            return SubmitAll(shared, one, {false}, {nullptr}).front();
+          },
+          py::arg("workload"))
       .def("update", &Update, py::arg("id"), py::arg("workload"), py::arg("changed") = true)
       .def("finish", &Finish, py::arg("id"), py::arg("reason") = "Succeeded", py::arg("message") = "")
       .def("delete", ChangingWorkload(&Engine::Delete), py::arg("id"))

@@ -80,20 +80,27 @@ class Submit(Call, frozen=True):
     job: dict[str, Any] | None = None
     single_pod: bool = False
 
-    def steps(self, state: SchedulerState, prepared: Question | None = None) -> Sequence[Step]:
-        """Submit the workload; `prepared` is the workload as the core has already read it."""
-        workload, store, key = self.workload, state.own_store(), self.workload.key
-        return (
-            partial(state.engine.submit, workload, self.single_pod or _is_of_single_pod(workload), prepared),
-            *store.workloads.putting(key, workload),
-            *(store.jobs.putting(key, self.job) if self.job is not None else ()),
-            partial(setattr, state, "count", self.count + 1),
-        )
+    def steps(self, state: SchedulerState) -> Sequence[Step]:
+        """Submit the workload."""
+        return submitting(state, (self,), (None,))
 
     @property
     def key(self) -> str:
         """The key of the workload."""
         return self.workload.key
+
+
+def submitting(state: SchedulerState, submits: Sequence[Submit], prepared: Sequence[Question | None]) -> Sequence[Step]:
+    """Return the steps that submit workloads together; `prepared` are those that the core has already read."""
+    store, workloads = state.own_store(), [one.workload for one in submits]
+    single_pods = [one.single_pod or _is_of_single_pod(one.workload) for one in submits]
+    jobs = {one.key: one.job for one in submits if one.job is not None}
+    return (
+        partial(state.engine.submit_all, workloads, single_pods, prepared),
+        *store.workloads.putting({one.key: one for one in workloads}),
+        *(store.jobs.putting(jobs) if jobs else ()),
+        partial(setattr, state, "count", submits[-1].count + 1),
+    )
 
 
 class Apply(Call, frozen=True):
@@ -112,8 +119,8 @@ class Apply(Call, frozen=True):
             # Kueue queues an inadmissible workload again only after a change of its spec.
             is_new = not same_spec(msgspec.structs.replace(known, active=active), changed)
             update = partial(state.engine.update, found, changed, changed=is_new)
-            return (update, *store.workloads.putting(obj.key, changed))
-        put = store.objects.putting((type(obj), obj.key), obj)
+            return (update, *store.workloads.putting({obj.key: changed}))
+        put = store.objects.putting({(type(obj), obj.key): obj})
         return put if isinstance(obj, PASSIVE) else (partial(state.engine.apply, obj, known != obj), *put)
 
     @property

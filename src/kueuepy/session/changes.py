@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copyreg
+from functools import cache
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import msgspec
@@ -24,7 +25,7 @@ from kueuepy.session import calls
 from kueuepy.session.checks import CheckAnswer, CheckRequest, answer, check_updates, parameters_of
 from kueuepy.session.elastic import resized
 from kueuepy.session.settling import settle as _settle
-from kueuepy.session.submission import Keys, SubmittedWorkload, question_of_row, submissions
+from kueuepy.session.submission import Keys, SubmittedWorkload, question_of_row, submissions, uid_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -63,7 +64,7 @@ def plain_row(state: SchedulerState, items: Sequence[Any]) -> SubmittedWorkload 
     prepared = question_of_row(items[0], state.covered)
     if prepared is None:
         return None
-    return SubmittedWorkload(from_plain_row(items[0], _uid(state.count), state.now()), prepared=prepared)
+    return SubmittedWorkload(from_plain_row(items[0], uid_of(state.count), state.now()), prepared=prepared)
 
 
 def valid(state: SchedulerState, new: Iterable[SubmittedWorkload]) -> list[SubmittedWorkload]:
@@ -85,6 +86,7 @@ def take_all(session: Session, new: Iterable[SubmittedWorkload], changed: Sequen
         DuplicateError: A different workload with this key already exists, or two new workloads have the same key.
     """
     submitted: dict[str, SubmittedWorkload] = {}
+    added: list[SubmittedWorkload] = []
     existing: list[str] = []
     find = session.state.engine.find
     for one in new:
@@ -92,12 +94,14 @@ def take_all(session: Session, new: Iterable[SubmittedWorkload], changed: Sequen
         if key in submitted:
             with one.written():
                 raise DuplicateError(f'Workload "{key}": is named twice; name each workload once')
-        if (found := find(key)) >= 0:
-            with one.written():
-                _expect_equal(session.state.live(found), one, _stored(session.state, one.workload))
-            existing.append(key)
         submitted[key] = one
-    add(session, [one for key, one in submitted.items() if key not in existing], changed)
+        if (found := find(key)) < 0:
+            added.append(one)
+            continue
+        with one.written():
+            _expect_equal(session.state.live(found), one, _stored(session.state, one.workload))
+        existing.append(key)
+    add(session, added, changed)
     keys = Keys(submitted)
     keys.remarks, keys.existing = tuple(_remarks(session.state, submitted.values())), tuple(existing)
     return keys
@@ -177,23 +181,30 @@ def add(session: Session, new: Sequence[SubmittedWorkload], changed: Sequence[Wo
                 session.do(_submit(state, one, state.count))
         session.do(*map(calls.Apply, changed))
         return
-    pairs: list[tuple[calls.Call, Sequence[Step]]] = []
-    for count, one in enumerate(new, state.count):
-        with one.written():
-            call = _submit(state, one, count)
-            pairs.append((call, call.steps(state, one.prepared or Question(call.workload))))
+    submits = [_submit(state, one, count) for count, one in enumerate(new, state.count)]
+    prepared = [one.prepared or _read(one, call.workload) for one, call in zip(new, submits, strict=True)]
+    groups: list[tuple[Sequence[calls.Call], Sequence[Step]]] = []
+    if submits:
+        groups.append((submits, calls.submitting(state, submits, prepared)))
     for obj in changed:
         Question(obj)  # raises the error of an unreadable workload before anything changes
         apply = calls.Apply(obj)
-        pairs.append((apply, apply.steps(state)))
-    session.execute(pairs)
+        groups.append(((apply,), apply.steps(state)))
+    session.execute(groups)
+
+
+def _read(one: SubmittedWorkload, workload: Workload) -> Question:
+    with one.written():
+        return Question(workload)
 
 
 def _submit(state: SchedulerState, one: SubmittedWorkload, count: int) -> calls.Submit:
     """Return the call that submits a workload as an API server stores it, with a uid and a creation time."""
     workload = _stored(state, one.workload)
-    if not workload.uid or workload.creation_timestamp is None:
-        created, uid = workload.creation_timestamp or state.now(), workload.uid or _uid(count)
+    # A row has its uid already, unless the workload of a row before it exists.
+    uid = (one.prepared is None and workload.uid) or uid_of(count)
+    if uid != workload.uid or workload.creation_timestamp is None:
+        created = workload.creation_timestamp or state.now()
         workload = msgspec.structs.replace(workload, uid=uid, creation_timestamp=created)
     return calls.Submit(workload, count, one.job, one.single_pod)
 
@@ -207,12 +218,6 @@ def _stored(state: SchedulerState, workload: Workload) -> Workload:
     return workload if plain is workload or state.configuration.enabled("PartialAdmission") else plain
 
 
-def _uid(count: int) -> str:
-    """Return the uid of a workload that is submitted without a uid, after the given number of workloads."""
-    # In the form of a random uid, and in the order of submission, which decides between equals.
-    return f"00000000-0000-4000-8000-{count + 1:012d}"
-
-
 def _without_status(one: SubmittedWorkload) -> SubmittedWorkload:
     if one.workload.status is None:
         return one
@@ -221,13 +226,14 @@ def _without_status(one: SubmittedWorkload) -> SubmittedWorkload:
 
 def _remarks(state: SchedulerState, submitted: Iterable[SubmittedWorkload]) -> Iterator[str]:
     """Yield a warning for each workload whose queue is missing, and for each unknown field of a job."""
+    queue_of = cache(state.cluster_queue_of)
     for one in submitted:
         if one.job is not None:
             findings = Findings(strict=False)
             review_fields(one.job, findings)
             yield from (f"{object_name(one.job)}: {note}" for note in findings.notes)
         workload = one.workload
-        missing = state.cluster_queue_of(f"{workload.namespace}/{workload.queue_name}")
+        missing = queue_of(f"{workload.namespace}/{workload.queue_name}")
         if not workload.queue_name:
             yield f'Workload "{workload.key}": names no queue, and is never considered'
         elif isinstance(missing, str):

@@ -4,6 +4,7 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from functools import partial
+from itertools import chain, repeat
 from threading import RLock
 from typing import Any, Protocol, TypeAlias
 
@@ -155,19 +156,19 @@ class Session:
         Raises:
             StateError: A function that this Scheduler called tries to change it.
         """
-        return self.execute([(call, call.steps(self.state)) for call in calls])
+        return self.execute([((call,), call.steps(self.state)) for call in calls])
 
-    def execute(self, calls: Sequence[tuple[Call, Sequence[Step]]]) -> Sequence[Cycle]:
-        """Execute calls as `do` does, given the steps of each."""
+    def execute(self, groups: Sequence[tuple[Sequence[Call], Sequence[Step]]]) -> Sequence[Cycle]:
+        """Execute calls as `do` does, given the steps of each group of calls, which have the same results."""
         self.expect_idle()
-        if not calls:
+        if not groups:
             return ()
         engine, done = self.engine, [] if self.log is None else self.log.done
         ended = (partial(getattr, engine, "now"), partial(engine.cycle_counts))
-        results = map(list, [executed((*steps, *ended)) for _, steps in calls])
+        results = map(repeat, map(list, [executed((*steps, *ended)) for _, steps in groups]))
         # This line executes all steps and records their results, with no line of Python between them; see `commit`.
-        done.extend(zip([call for call, _ in calls], results, strict=True))
-        return calls[-1][0].cycles_of(done[-1][1])
+        done.extend(chain.from_iterable(map(zip, [calls for calls, _ in groups], results)))
+        return groups[-1][0][-1].cycles_of(done[-1][1])
 
     def expect_idle(self) -> None:
         """Check that no function of the user that must not change the state is being called.

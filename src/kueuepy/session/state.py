@@ -17,7 +17,7 @@ from kueuepy.objects.times import EPOCH, Timestamp
 from kueuepy.session.checks import Check
 from kueuepy.session.status import live_workload
 from kueuepy.session.store import Store
-from kueuepy.session.submission import JobContext
+from kueuepy.session.submission import JobContext, uid_of
 
 # A key is compared with as many others for a suggestion, which takes some milliseconds.
 _COMPARED = 1000
@@ -184,7 +184,7 @@ class SchedulerState:
 
     def job_context(self) -> JobContext:
         """Return the objects and settings that determine how a job is converted into a Workload."""
-        objects = self.store.objects
+        objects, now = self.store.objects, self.now()
         return JobContext(
             self.configuration,
             (*objects.of(api.WorkloadPriorityClass), *objects.of(api.PriorityClass)),
@@ -193,6 +193,7 @@ class SchedulerState:
             self.related,
             self.covered,
             count(self.count + 1),
+            ((uid_of(number), now) for number in count(self.count)),
         )
 
     def cluster_queue_of(self, local_queue: str) -> api.ClusterQueue | str:

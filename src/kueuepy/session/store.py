@@ -83,16 +83,16 @@ class CopyOnWriteDict(Generic[K, V]):
 
     def put(self, key: K, value: V) -> None:
         """Set the value of a key."""
-        commit(self.putting(key, value))
+        commit(self.putting({key: value}))
 
-    def putting(self, key: K, value: V) -> list[Step]:
-        """Return the steps that set the value of a key."""
+    def putting(self, items: dict[K, V]) -> list[Step]:
+        """Return the steps that set the values of keys."""
         self._fold()
         if not self._shared:
-            return [partial(self._items.__setitem__, key, value)]
+            return [partial(self._items.update, items)]
         if self._own is _NONE:
             self._own = {}
-        return [partial(self._own.__setitem__, key, value)]
+        return [partial(self._own.update, items)]
 
     def dropping(self, key: K) -> list[Step]:
         """Return the steps that remove a key, if it exists."""
@@ -156,9 +156,9 @@ class Declared(CopyOnWriteDict[tuple[type[Object], str], Object]):
         twin.version = self.version.copy()
         return twin
 
-    def putting(self, key: tuple[type[Object], str], value: Object) -> list[Step]:
-        """Return the steps that store an object by its kind and name."""
-        return [*super().putting(key, value), partial(setattr, self, "version", {})]
+    def putting(self, items: dict[tuple[type[Object], str], Object]) -> list[Step]:
+        """Return the steps that store objects by their kinds and names."""
+        return [*super().putting(items), partial(setattr, self, "version", {})]
 
     def dropping(self, key: tuple[type[Object], str]) -> list[Step]:
         """Return the steps that remove the object with a kind and name, if it exists."""

@@ -14,7 +14,7 @@ from kueuepy.manifest.convert import generated_name, object_name
 from kueuepy.manifest.places import ReadJob
 from kueuepy.objects import Workload
 from kueuepy.objects.readable import fault_of
-from kueuepy.objects.times import EPOCH
+from kueuepy.objects.times import EPOCH, Timestamp
 
 if TYPE_CHECKING:
     from contextlib import AbstractContextManager
@@ -55,6 +55,8 @@ class JobContext(NamedTuple):
     """A function that returns the resources covered by the ClusterQueue of a LocalQueue (`namespace/name`)."""
     numbers: Iterator[int] | None = None
     """Numbers that make names from `generateName` unique; with `None`, `generateName` is not changed."""
+    stamps: Iterator[tuple[str, Timestamp]] | None = None
+    """The uids and the creation time of the workloads of rows; with `None`, they have none."""
 
 
 class Keys(tuple[str, ...]):  # noqa: SLOT001 - it has an attribute
@@ -72,6 +74,12 @@ class Keys(tuple[str, ...]):  # noqa: SLOT001 - it has an attribute
     def __repr__(self) -> str:
         """Return the keys, followed by one line per warning."""
         return "\n".join((super().__repr__(), *self.remarks))
+
+
+def uid_of(count: int) -> str:
+    """Return the uid of a workload that is submitted without a uid, after the given number of workloads."""
+    # In the form of a random uid, and in the order of submission, which decides between equals.
+    return f"00000000-0000-4000-8000-{count + 1:012d}"
 
 
 def submissions(items: Iterable[Any], around: JobContext) -> Iterator[SubmittedWorkload]:
@@ -131,7 +139,8 @@ def _mapping(item: Mapping[str, Any], around: JobContext) -> Iterator[SubmittedW
     if "kind" not in item and "apiVersion" not in item:
         prepared = question_of_row(item, around.covered) if type(item) is dict else None
         if prepared is not None:
-            yield SubmittedWorkload(from_plain_row(item), prepared=prepared)
+            stamp = next(around.stamps) if around.stamps is not None else ()
+            yield SubmittedWorkload(from_plain_row(item, *stamp), prepared=prepared)
         else:
             yield SubmittedWorkload(_row(item, around))
     elif item.get("kind") == "Workload":
