@@ -8,10 +8,7 @@ import msgspec
 
 import kueuepy.objects as api
 from kueuepy.cluster.names import check_names
-from kueuepy.errors import InvalidSpecError, NotFoundError
-from kueuepy.errors.arguments import checked, checked_methods
-from kueuepy.errors.problems import shown, suggestion
-from kueuepy.errors.words import counted
+from kueuepy.errors import InvalidSpecError, NotFoundError, checked, checked_methods, counted, shown, suggestion
 from kueuepy.look.notebook import repr_html
 from kueuepy.manifest import Limits, Manifest, Note, check
 from kueuepy.manifest import dump as dump_manifest

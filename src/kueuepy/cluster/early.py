@@ -12,8 +12,7 @@ from typing import Any
 import msgspec
 
 from kueuepy.cluster import Cluster
-from kueuepy.errors import InvalidSpecError
-from kueuepy.errors.arguments import checked
+from kueuepy.errors import InvalidSpecError, checked
 from kueuepy.manifest import Manifest
 from kueuepy.manifest.body import changed
 from kueuepy.manifest.convert import from_dict, to_dict

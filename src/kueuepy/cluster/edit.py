@@ -9,12 +9,10 @@ from typing import Any, get_args
 import msgspec
 
 import kueuepy.objects as api
-from kueuepy.errors import InvalidSpecError, NotFoundError
-from kueuepy.errors.problems import suggestion
+from kueuepy.errors import InvalidSpecError, NotFoundError, suggestion
 from kueuepy.manifest.convert import from_dict, to_dict
 from kueuepy.manifest.validation import check_read
-from kueuepy.objects.base import without_numpy
-from kueuepy.objects.times import encode_time
+from kueuepy.objects import encode_time, without_numpy
 
 _PATH = re.compile(r"(?P<kind>\w+)(?:/(?P<name>[^:]+))?:(?P<field>.+)", re.DOTALL)
 _STEP = re.compile(r"\.?(?P<field>\w+)(?P<selector>\[[^\]]*\])?")

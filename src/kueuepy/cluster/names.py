@@ -2,8 +2,7 @@
 
 from collections.abc import Iterator
 
-from kueuepy.errors import NotFoundError
-from kueuepy.errors.problems import Path, path_text, suggestion
+from kueuepy.errors import NotFoundError, Path, path_text, suggestion
 from kueuepy.manifest import Manifest
 from kueuepy.manifest.manifest import FIELD_OF
 from kueuepy.objects import AdmissionCheck, ClusterQueue, Cohort, LocalQueue, Object, ResourceFlavor, Topology

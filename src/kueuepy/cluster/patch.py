@@ -8,8 +8,7 @@ items have neither names nor covered resources are replaced.
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any, NamedTuple
 
-from kueuepy.errors import InvalidSpecError, NotFoundError
-from kueuepy.errors.problems import ManifestError, shown, suggestion
+from kueuepy.errors import InvalidSpecError, ManifestError, NotFoundError, shown, suggestion
 from kueuepy.manifest.convert import from_dict, object_name, split_api_version, to_dict
 from kueuepy.manifest.findings import Findings
 from kueuepy.manifest.kinds import BY_CLASS, KINDS

@@ -8,8 +8,7 @@ from kueuepy.cluster.cluster import Cluster
 from kueuepy.cluster.edit import edited_all, kind_and_name
 from kueuepy.cluster.names import check_names, references
 from kueuepy.engine.cached import cached_property
-from kueuepy.errors import InvalidSpecError, NotFoundError
-from kueuepy.errors.problems import suggestion
+from kueuepy.errors import InvalidSpecError, NotFoundError, suggestion
 from kueuepy.manifest import Manifest, check
 from kueuepy.objects import Cohort, Configuration, Object
 

@@ -5,7 +5,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import NamedTuple
 
 from kueuepy.cluster.cluster import Cluster
-from kueuepy.errors.problems import Path, path_text
+from kueuepy.errors import Path, path_text
 from kueuepy.manifest.schema.classes import schema_of_class
 from kueuepy.manifest.schema.table import Schema, custom_resources
 from kueuepy.objects import ClusterQueue, Cohort, Configuration

@@ -20,7 +20,7 @@ from typing import Any, Literal, ParamSpec, TypeVar, Union, get_args, get_origin
 
 import msgspec
 
-from kueuepy.errors import InvalidSpecError, KueueError
+from kueuepy.errors.kinds import InvalidSpecError, KueueError
 from kueuepy.errors.problems import suggestion
 
 P = ParamSpec("P")

@@ -3,7 +3,7 @@
 from importlib import import_module
 from typing import Any
 
-from kueuepy.errors import UnsupportedError
+from kueuepy.errors.kinds import UnsupportedError
 
 
 def imported(module: str, what: str, hint: str = "") -> Any:

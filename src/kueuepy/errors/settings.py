@@ -6,7 +6,7 @@ import inspect
 from functools import wraps
 from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar, cast
 
-from kueuepy.errors import InvalidSpecError
+from kueuepy.errors.kinds import InvalidSpecError
 from kueuepy.errors.problems import suggestion
 
 if TYPE_CHECKING:

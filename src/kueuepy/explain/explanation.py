@@ -10,7 +10,7 @@ from kueuepy._core import Engine
 from kueuepy.engine.decisions import Admitted
 from kueuepy.engine.facts import FactsView
 from kueuepy.engine.records import NO_CONDITION, ConditionView
-from kueuepy.errors.arguments import checked, checked_methods
+from kueuepy.errors import checked, checked_methods
 from kueuepy.explain.cause import Cause, RootCause
 from kueuepy.explain.causes import history_causes, holding_causes, waiting_causes
 from kueuepy.explain.obstacles import delays, fewer_pods, releases

@@ -8,7 +8,7 @@ from typing import TypedDict
 
 from kueuepy.engine.places import DomainView, Exclusion, PlaceFactsView
 from kueuepy.engine.records import AdmissionView
-from kueuepy.errors.words import counted, first_of
+from kueuepy.errors import counted, first_of
 from kueuepy.explain.cause import Cause
 from kueuepy.explain.cause import cause as _cause
 

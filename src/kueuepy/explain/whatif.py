@@ -15,11 +15,8 @@ from kueuepy.cluster.edit import edited_all
 from kueuepy.cluster.patch import Existing, patched
 from kueuepy.engine.decisions import Decision, Pending
 from kueuepy.engine.records import NO_CONDITION
-from kueuepy.errors import InvalidSpecError, NotFoundError
-from kueuepy.errors.arguments import checked, checked_methods
+from kueuepy.errors import InvalidSpecError, NotFoundError, checked, checked_methods, counted, shown
 from kueuepy.errors.kinds import not_copied
-from kueuepy.errors.problems import shown
-from kueuepy.errors.words import counted
 from kueuepy.explain import words
 from kueuepy.look.notebook import Sheet, repr_html
 from kueuepy.objects import Configuration, Object, Workload

@@ -22,7 +22,7 @@ from kueuepy.engine.facts import (
     less,
     number,
 )
-from kueuepy.errors.words import counted
+from kueuepy.errors import counted
 from kueuepy.explain import placewords
 from kueuepy.objects.times import LONGEST
 

@@ -12,8 +12,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import ClassVar
 
-from kueuepy.errors import InvalidSpecError
-from kueuepy.errors.arguments import checked
+from kueuepy.errors import InvalidSpecError, checked
 from kueuepy.jobs import checks, keys, patch, topology
 from kueuepy.jobs.checks import check_pod_spec
 from kueuepy.jobs.fields import Document, Section, copied, manifests, with_text_quantities, without_nulls

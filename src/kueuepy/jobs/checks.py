@@ -14,8 +14,7 @@ from typing import Any
 
 import msgspec
 
-from kueuepy.errors import InvalidSpecError
-from kueuepy.errors.problems import Path, steps
+from kueuepy.errors import InvalidSpecError, Path, steps
 from kueuepy.jobs import keys
 from kueuepy.jobs.fields import Document, Section
 from kueuepy.jobs.numbers import signed

@@ -21,8 +21,7 @@ from kueuepy.jobs.priority import DEFAULT_CLASS, AnyPriorityClass, has_default_c
 from kueuepy.jobs.registry import adapter_for, is_known
 from kueuepy.manifest.body import part
 from kueuepy.manifest.jobkinds import DEFAULT_QUEUE, FRAMEWORKS, PODS_BY, framework_of, with_queue_label
-from kueuepy.objects import Configuration, LocalQueue, Namespace
-from kueuepy.objects.namespace import NAMESPACE_NAME_LABEL
+from kueuepy.objects import NAMESPACE_NAME_LABEL, Configuration, LocalQueue, Namespace
 
 # `managedOwnersChainLimit` in `pkg/controller/jobframework/reconciler.go`.
 _LIMIT = 10

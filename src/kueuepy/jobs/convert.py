@@ -6,8 +6,7 @@ Kueue's webhooks have already been applied to the jobs.
 
 from collections.abc import Iterable, Iterator
 
-from kueuepy.errors import InvalidSpecError, about
-from kueuepy.errors.arguments import checked
+from kueuepy.errors import InvalidSpecError, about, checked
 from kueuepy.jobs import checks, keys
 from kueuepy.jobs.base import MAX_POD_SETS
 from kueuepy.jobs.cluster import JobCluster, Unmanaged, checked_manifest, created, new_jobs
@@ -17,8 +16,7 @@ from kueuepy.jobs.job import Job
 from kueuepy.jobs.made import Made
 from kueuepy.jobs.priority import AnyPriorityClass, resolve_priority
 from kueuepy.jobs.registry import adapter_for
-from kueuepy.objects import Configuration, LocalQueue, Namespace, Workload
-from kueuepy.objects.times import Timestamp, parse_time
+from kueuepy.objects import Configuration, LocalQueue, Namespace, Timestamp, Workload, parse_time
 
 _NO_CONFIGURATION = Configuration()
 

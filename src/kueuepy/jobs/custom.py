@@ -4,8 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import ClassVar
 
-from kueuepy.errors import InvalidSpecError
-from kueuepy.errors.arguments import checked
+from kueuepy.errors import InvalidSpecError, checked
 from kueuepy.jobs.base import BaseJob, PodSetSource
 from kueuepy.jobs.fields import Section
 from kueuepy.jobs.topology import PodIndex

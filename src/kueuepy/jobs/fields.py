@@ -6,8 +6,7 @@ from dataclasses import dataclass
 from typing import Any, TypeAlias
 
 from kueuepy._core import Quantity
-from kueuepy.errors import InvalidSpecError
-from kueuepy.errors.problems import steps
+from kueuepy.errors import InvalidSpecError, steps
 from kueuepy.manifest.text.text import SURROGATE
 from kueuepy.objects import QuantityText
 

@@ -6,8 +6,7 @@ from functools import reduce
 from operator import getitem
 from typing import Any, NamedTuple
 
-from kueuepy.errors import KueueError, about
-from kueuepy.errors.problems import ManifestError, Path, Problem, steps
+from kueuepy.errors import KueueError, ManifestError, Path, Problem, about, steps
 from kueuepy.jobs import keys
 from kueuepy.jobs.base import BaseJob
 from kueuepy.jobs.cluster import JobCluster

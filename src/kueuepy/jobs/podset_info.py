@@ -8,8 +8,7 @@ from collections.abc import Iterable
 
 import msgspec
 
-from kueuepy.errors import InvalidSpecError, NotFoundError, StateError
-from kueuepy.errors.arguments import checked
+from kueuepy.errors import InvalidSpecError, NotFoundError, StateError, checked
 from kueuepy.jobs import keys
 from kueuepy.jobs.fields import Document, Section
 from kueuepy.jobs.template import PodSetInfo, inject

@@ -6,9 +6,7 @@ Source: `pkg/controller/jobframework/reconciler.go:ExtractPriority` and `pkg/uti
 from collections.abc import Iterable
 from typing import NamedTuple, TypeAlias
 
-from kueuepy.errors import NotFoundError
-from kueuepy.errors.arguments import checked
-from kueuepy.errors.problems import suggestion
+from kueuepy.errors import NotFoundError, checked, suggestion
 from kueuepy.objects import PodSet, PriorityClass, PriorityClassRef, WorkloadPriorityClass
 
 AnyPriorityClass: TypeAlias = WorkloadPriorityClass | PriorityClass

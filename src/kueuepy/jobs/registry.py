@@ -3,9 +3,7 @@
 from collections.abc import Iterable
 from typing import Protocol
 
-from kueuepy.errors import DuplicateError, InvalidSpecError, UnsupportedError
-from kueuepy.errors.arguments import checked
-from kueuepy.errors.problems import suggestion
+from kueuepy.errors import DuplicateError, InvalidSpecError, UnsupportedError, checked, suggestion
 from kueuepy.jobs.base import BaseJob
 from kueuepy.jobs.fields import Document
 from kueuepy.jobs.integrations import (

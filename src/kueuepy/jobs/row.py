@@ -4,11 +4,8 @@ from collections.abc import Collection, Mapping
 from typing import Any, NamedTuple
 
 from kueuepy.engine.rows import RESOURCES, amount_of
-from kueuepy.errors import InvalidSpecError
-from kueuepy.errors.arguments import checked
-from kueuepy.errors.problems import suggestion
-from kueuepy.objects import PodSet, Workload
-from kueuepy.objects.times import Duration, Seconds, Timestamp
+from kueuepy.errors import InvalidSpecError, checked, suggestion
+from kueuepy.objects import Duration, PodSet, Seconds, Timestamp, Workload
 from kueuepy.tables.kinds import (
     MIN_PODS,
     PODS,

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable
 
-from kueuepy.errors.arguments import checked
+from kueuepy.errors import checked
 from kueuepy.jobs import patch
 from kueuepy.jobs.fields import Document, without_nulls
 from kueuepy.jobs.podset_info import pod_set_infos

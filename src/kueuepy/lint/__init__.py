@@ -7,9 +7,7 @@ accepts: queues that admit no workload, quotas that are not guaranteed, limits w
 from collections.abc import Collection, Iterable
 
 from kueuepy.cluster import Cluster
-from kueuepy.errors import NotFoundError
-from kueuepy.errors.arguments import checked
-from kueuepy.errors.problems import suggestion
+from kueuepy.errors import NotFoundError, checked, suggestion
 from kueuepy.lint.context import LintContext
 from kueuepy.lint.rule import SEVERITIES as SEVERITIES
 from kueuepy.lint.rule import Finding as Finding

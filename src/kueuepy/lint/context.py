@@ -5,7 +5,7 @@ from typing import NamedTuple, TypeAlias
 
 from kueuepy._core import Engine, Quantity, Tables
 from kueuepy.engine.cached import cached_property
-from kueuepy.errors.problems import Path
+from kueuepy.errors import Path
 from kueuepy.jobs.cluster import JobCluster
 from kueuepy.jobs.convert import conversions
 from kueuepy.jobs.made import Existing, Made

@@ -5,8 +5,7 @@ from typing import Literal, NamedTuple, TypeAlias
 
 import msgspec
 
-from kueuepy.errors.arguments import checked_methods
-from kueuepy.errors.problems import Path, path_text
+from kueuepy.errors import Path, checked_methods, path_text
 from kueuepy.lint.context import LintContext
 from kueuepy.look.notebook import Sheet, repr_html
 from kueuepy.manifest.convert import object_name

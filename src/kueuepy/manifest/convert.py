@@ -5,9 +5,7 @@ from typing import Any
 
 import msgspec
 
-from kueuepy.errors import UnsupportedError
-from kueuepy.errors.arguments import checked
-from kueuepy.errors.problems import ManifestError
+from kueuepy.errors import ManifestError, UnsupportedError, checked
 from kueuepy.manifest.body import Body, part
 from kueuepy.manifest.decoding import decoded
 from kueuepy.manifest.findings import Findings

@@ -4,7 +4,7 @@ from typing import Any, TypeVar, cast
 
 import msgspec
 
-from kueuepy.errors.problems import Path
+from kueuepy.errors import Path
 from kueuepy.manifest.findings import Findings
 from kueuepy.manifest.forms import Form, decode_text, path_in_manifest
 from kueuepy.manifest.schema.classes import schema_of_class

@@ -4,7 +4,7 @@ import os
 from collections.abc import Iterable
 from typing import Any
 
-from kueuepy.errors.arguments import checked
+from kueuepy.errors import checked
 from kueuepy.files import write_file
 from kueuepy.manifest import collector
 from kueuepy.manifest.configuration import write_configuration

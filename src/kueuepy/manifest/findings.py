@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from kueuepy.errors.problems import Path, Problem, ProblemKind
+from kueuepy.errors import Path, Problem, ProblemKind
 
 _MOST_SOUND = 4096  # so that the values of deleted objects do not stay in memory
 _ENOUGH = 100  # one malformed object must not fill a page

@@ -14,7 +14,7 @@ from typing import Any, Union, get_args, get_origin
 import msgspec
 
 import kueuepy.objects as api
-from kueuepy.errors.problems import Path
+from kueuepy.errors import Path
 from kueuepy.objects.times import (
     LATEST,
     LONGEST,

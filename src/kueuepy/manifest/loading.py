@@ -8,9 +8,7 @@ from typing import Any, NoReturn, TypeAlias
 import msgspec
 
 import kueuepy.objects as api
-from kueuepy.errors import DuplicateError
-from kueuepy.errors.arguments import checked
-from kueuepy.errors.problems import ManifestError, Path, Problem, suggestion
+from kueuepy.errors import DuplicateError, ManifestError, Path, Problem, checked, suggestion
 from kueuepy.manifest import collector
 from kueuepy.manifest.body import part
 from kueuepy.manifest.configuration import CONFIG_GROUP, read_configuration

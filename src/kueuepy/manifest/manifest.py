@@ -7,9 +7,7 @@ import msgspec
 from msgspec import field
 
 import kueuepy.objects as api
-from kueuepy.errors import DuplicateError
-from kueuepy.errors.arguments import checked_methods
-from kueuepy.errors.problems import Path
+from kueuepy.errors import DuplicateError, Path, checked_methods
 from kueuepy.manifest.text.reading import Item
 
 T = TypeVar("T", bound=api.Object)

@@ -8,7 +8,7 @@ Source: `pkg/util/tas/tas_assignment.go` (`InternalSeqFrom`, `V1Beta2From`).
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from kueuepy.errors.problems import Path
+from kueuepy.errors import Path
 from kueuepy.manifest.findings import Findings
 
 # `maxItems` of the values of a slice in v1beta2.

@@ -4,8 +4,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
-from kueuepy.errors import KueueError
-from kueuepy.errors.problems import Path
+from kueuepy.errors import KueueError, Path
 from kueuepy.manifest.text.reading import Item
 
 

@@ -2,6 +2,8 @@ from kueuepy.objects.base import NamespacedObject as NamespacedObject
 from kueuepy.objects.base import Object
 from kueuepy.objects.base import QuantityText as QuantityText
 from kueuepy.objects.base import ResourceList as ResourceList
+from kueuepy.objects.base import quantity as quantity
+from kueuepy.objects.base import without_numpy as without_numpy
 from kueuepy.objects.queue import AdmissionCheck
 from kueuepy.objects.queue import Cohort
 from kueuepy.objects.configuration import (
@@ -32,7 +34,8 @@ from kueuepy.objects.devices import (
     ResourceSlice,
 )
 from kueuepy.objects.flavor import ResourceFlavor, Taint, Toleration
-from kueuepy.objects.namespace import LimitRange, LimitRangeItem as LimitRangeItem, Namespace, RuntimeClass
+from kueuepy.objects.namespace import NAMESPACE_NAME_LABEL as NAMESPACE_NAME_LABEL, LimitRange
+from kueuepy.objects.namespace import LimitRangeItem as LimitRangeItem, Namespace, RuntimeClass
 from kueuepy.objects.node import Node, Pod, nodes
 from kueuepy.objects.workload import PriorityClass, WorkloadPriorityClass
 from kueuepy.objects.queue import (
@@ -48,6 +51,8 @@ from kueuepy.objects.queue import (
 from kueuepy.objects.queue import FlavorQuotas, Quota, ResourceGroup, ResourceQuota
 from kueuepy.objects.selector import LabelSelector, LabelSelectorRequirement
 from kueuepy.objects.status import (
+    CheckState as CheckState,
+    FinishReason as FinishReason,
     Admission,
     AdmissionCheckState,
     Condition,
@@ -56,9 +61,24 @@ from kueuepy.objects.status import (
     RequeueState as RequeueState,
     WorkloadStatus,
 )
-from kueuepy.objects.times import SECOND as SECOND
-from kueuepy.objects.times import Seconds as Seconds
-from kueuepy.objects.times import Timestamp
+from kueuepy.objects.times import (
+    LATEST as LATEST,
+    LONGEST as LONGEST,
+    NUMBER as NUMBER,
+    SECOND as SECOND,
+    Duration as Duration,
+    Seconds as Seconds,
+    TimeLike as TimeLike,
+    Timestamp,
+    datetime_ns as datetime_ns,
+    duration_ns as duration_ns,
+    encode_time as encode_time,
+    format_time as format_time,
+    numpy_ns as numpy_ns,
+    parse_duration as parse_duration,
+    parse_span as parse_span,
+    parse_time as parse_time,
+)
 from kueuepy.objects.topology import (
     HOSTNAME_LABEL,
     Topology,

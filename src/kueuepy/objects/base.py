@@ -13,8 +13,7 @@ import msgspec
 from msgspec import field
 
 from kueuepy._core import Quantity
-from kueuepy.errors import InvalidSpecError
-from kueuepy.errors.arguments import briefly
+from kueuepy.errors import InvalidSpecError, briefly
 from kueuepy.objects.times import OptionalTimeField, Timestamp, convert_times, default, nanoseconds_of, numpy_kind
 
 QuantityText: TypeAlias = str | int

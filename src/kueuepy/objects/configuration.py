@@ -6,7 +6,7 @@ from typing import Literal, TypeAlias
 
 from msgspec import field
 
-from kueuepy.errors.arguments import checked_methods
+from kueuepy.errors import checked_methods
 from kueuepy.objects.base import Collection, Int64, ResourceList, Timed, Value
 from kueuepy.objects.selector import LabelSelector, LabelSelectorRequirement
 from kueuepy.objects.times import SECOND, DurationField, OptionalDurationField, Seconds, default

@@ -5,8 +5,7 @@ from typing import Literal, TypeAlias, get_args
 
 from msgspec import field
 
-from kueuepy.errors import InvalidSpecError
-from kueuepy.errors.arguments import checked_methods
+from kueuepy.errors import InvalidSpecError, checked_methods
 from kueuepy.objects.base import Int64, Object, Value
 
 TaintEffect: TypeAlias = Literal["NoSchedule", "PreferNoSchedule", "NoExecute"]

@@ -9,8 +9,7 @@ from typing import Any, Literal, TypeAlias
 import msgspec
 from msgspec import field
 
-from kueuepy.errors import InvalidSpecError
-from kueuepy.errors.arguments import checked
+from kueuepy.errors import InvalidSpecError, checked
 from kueuepy.objects.base import NamespacedObject, Object, QuantityText, ResourceList, quantity
 from kueuepy.objects.flavor import Taint
 from kueuepy.objects.times import OptionalTimeField, default

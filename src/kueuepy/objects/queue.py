@@ -8,9 +8,7 @@ from typing import Any, Literal, TypeAlias
 
 import msgspec
 
-from kueuepy.errors import InvalidSpecError
-from kueuepy.errors.arguments import checked_methods
-from kueuepy.errors.problems import suggestion
+from kueuepy.errors import InvalidSpecError, checked_methods, suggestion
 from kueuepy.objects.base import (
     Collection,
     NamespacedObject,

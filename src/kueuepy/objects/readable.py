@@ -12,8 +12,7 @@ from typing import Any, TypeAlias, TypeVar, get_args
 
 import msgspec
 
-from kueuepy.errors.arguments import briefly
-from kueuepy.errors.problems import steps
+from kueuepy.errors import briefly, steps
 from kueuepy.objects.times import Seconds, Timestamp, decode_time, encode_time
 
 T = TypeVar("T")

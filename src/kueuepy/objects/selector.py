@@ -5,7 +5,7 @@ from typing import Literal, TypeAlias
 
 from msgspec import field
 
-from kueuepy.errors.arguments import checked_methods
+from kueuepy.errors import checked_methods
 from kueuepy.objects.base import Collection
 
 SelectorOperator: TypeAlias = Literal["In", "NotIn", "Exists", "DoesNotExist"]

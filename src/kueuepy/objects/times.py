@@ -16,8 +16,7 @@ from typing import TYPE_CHECKING, Any, Generic, SupportsIndex, TypeAlias, TypeVa
 
 import msgspec
 
-from kueuepy.errors import InvalidSpecError
-from kueuepy.errors.arguments import briefly
+from kueuepy.errors import InvalidSpecError, briefly
 
 Duration: TypeAlias = float | str | timedelta
 """Seconds, a string such as `"1m30s"` or `"2d"`, or a timedelta."""

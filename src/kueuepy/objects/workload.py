@@ -6,7 +6,7 @@ from typing import Any
 from msgspec import field
 from msgspec.structs import replace
 
-from kueuepy.errors.arguments import checked_methods
+from kueuepy.errors import checked_methods
 from kueuepy.objects.base import NamespacedObject, Object, QuantityText, Value, quantity
 from kueuepy.objects.flavor import Toleration
 from kueuepy.objects.status import WorkloadStatus

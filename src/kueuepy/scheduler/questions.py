@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from kueuepy._core import ask_session
-from kueuepy.errors import InvalidSpecError, KueueError, StateError
-from kueuepy.errors.arguments import checked_methods, checks_itself, raise_fault
+from kueuepy.errors import InvalidSpecError, KueueError, StateError, checked_methods
+from kueuepy.errors.arguments import checks_itself, raise_fault
 from kueuepy.objects import SECOND, ResourceFlavor
 from kueuepy.session.changes import take_all, valid_submissions
 from kueuepy.session.session import Session

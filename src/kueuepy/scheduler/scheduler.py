@@ -6,8 +6,7 @@ from typing import TYPE_CHECKING, Any, Literal, TypeVar
 
 from kueuepy.cluster import Cluster
 from kueuepy.engine.threads import for_cycles
-from kueuepy.errors.arguments import checked_methods
-from kueuepy.errors.words import counted
+from kueuepy.errors import checked_methods, counted
 from kueuepy.look.notebook import repr_html, repr_text
 from kueuepy.objects import Object, Workload
 from kueuepy.scheduler.questions import SchedulerQuestions
@@ -24,9 +23,7 @@ if TYPE_CHECKING:
 
     from kueuepy.engine.cycle import Cycle, Settled
     from kueuepy.explain.whatif import Difference, Edit
-    from kueuepy.objects import Configuration
-    from kueuepy.objects.status import CheckState, FinishReason
-    from kueuepy.objects.times import Duration, TimeLike
+    from kueuepy.objects import CheckState, Configuration, Duration, FinishReason, TimeLike
     from kueuepy.session.checks import Check
     from kueuepy.session.session import Log
     from kueuepy.session.state import SchedulerState

@@ -5,12 +5,11 @@ from typing import Any, NamedTuple
 
 from kueuepy.engine.nodes import depth_first
 from kueuepy.engine.tables import UsageTable, WorkloadTable
-from kueuepy.errors.words import counted
+from kueuepy.errors import counted
 from kueuepy.look.colours import OTHERS, places
 from kueuepy.look.notebook import Sheet
 from kueuepy.look.numbers import amount, amount_beside, duration
-from kueuepy.objects import SECOND
-from kueuepy.objects.times import format_time
+from kueuepy.objects import SECOND, format_time
 
 NAMES = ("Cohort or ClusterQueue", "Flavor/resource", "Usage", "Pending", "Admitted")
 # The number of units of the core in one core of cpu.

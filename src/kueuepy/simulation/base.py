@@ -6,13 +6,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from kueuepy.errors import InvalidSpecError
-from kueuepy.errors.arguments import briefly, checked_methods
-from kueuepy.errors.words import counted
+from kueuepy.errors import InvalidSpecError, briefly, checked_methods, counted
 from kueuepy.look.notebook import MOST_ROWS, Named, Sheet
 from kueuepy.look.numbers import duration
-from kueuepy.objects import SECOND
-from kueuepy.objects.times import LATEST, LONGEST, format_time
+from kueuepy.objects import LATEST, LONGEST, SECOND, format_time
 from kueuepy.simulation.columns import (
     ALIASES,
     EPOCHAL,
@@ -30,8 +27,7 @@ from kueuepy.simulation.distributions import draws
 from kueuepy.simulation.grouped import Groups
 from kueuepy.simulation.names import change_notes, change_table, cleaned, name_notes
 from kueuepy.simulation.values import Column, is_unicode
-from kueuepy.tables import Categorical, Columns
-from kueuepy.tables.columns import as_names
+from kueuepy.tables.columns import Categorical, Columns, as_names
 from kueuepy.tables.spans import span
 
 if TYPE_CHECKING:

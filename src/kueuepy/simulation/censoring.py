@@ -5,10 +5,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from kueuepy.errors import InvalidSpecError
-from kueuepy.errors.words import counted
-from kueuepy.objects import SECOND
-from kueuepy.objects.times import LONGEST
+from kueuepy.errors import InvalidSpecError, counted
+from kueuepy.objects import LONGEST, SECOND
 from kueuepy.simulation.base import JobColumns
 from kueuepy.simulation.distributions import Exponential, draws
 from kueuepy.simulation.grouped import Groups

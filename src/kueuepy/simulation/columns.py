@@ -8,15 +8,12 @@ import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
-from kueuepy.errors import InvalidSpecError, KueueError, NotFoundError
-from kueuepy.errors.arguments import briefly
-from kueuepy.errors.problems import nearest, suggestion
+from kueuepy.errors import InvalidSpecError, KueueError, NotFoundError, briefly, suggestion
+from kueuepy.errors.problems import nearest
 from kueuepy.manifest import from_dict, to_dict
-from kueuepy.objects import SECOND, Workload
-from kueuepy.objects.times import LATEST, LONGEST
+from kueuepy.objects import LATEST, LONGEST, SECOND, Workload
 from kueuepy.simulation.values import Column
-from kueuepy.tables import Categorical, Columns
-from kueuepy.tables.columns import concatenated, dates
+from kueuepy.tables.columns import Categorical, Columns, concatenated, dates
 from kueuepy.tables.kinds import (
     MIN_PODS,
     PODS,

@@ -10,10 +10,7 @@ import msgspec
 
 from kueuepy.cluster import Cluster
 from kueuepy.engine.cached import cached_property
-from kueuepy.errors import InvalidSpecError, NotFoundError
-from kueuepy.errors.arguments import checked, checked_methods
-from kueuepy.errors.settings import spelled_out
-from kueuepy.errors.words import counted, verb
+from kueuepy.errors import InvalidSpecError, NotFoundError, checked, checked_methods, counted, spelled_out, verb
 from kueuepy.explain.words import amount, share_text
 from kueuepy.fleet import Fleet
 from kueuepy.look.notebook import MOST_ROWS, Sheet, repr_html, repr_text
@@ -28,8 +25,7 @@ from kueuepy.simulation.pictures.catalogue import data_alike, drawn_beside, in_o
 from kueuepy.simulation.pictures.charts import PictureOptions
 from kueuepy.simulation.simulate import Simulation
 from kueuepy.simulation.warn import AFTER_LAST
-from kueuepy.tables import Columns
-from kueuepy.tables.columns import joined
+from kueuepy.tables.columns import Columns, joined
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable

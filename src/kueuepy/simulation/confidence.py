@@ -13,8 +13,7 @@ from kueuepy.simulation.grouped import Groups, Series, Steps, integral_to, lengt
 from kueuepy.simulation.intervals import BATCHES, Interval, of_mean, of_percentile, of_pieces
 from kueuepy.simulation.measures import job_values, statistic
 from kueuepy.simulation.recorded import Recorded, largest, require
-from kueuepy.tables import Columns
-from kueuepy.tables.columns import exact, is_named, table_of
+from kueuepy.tables.columns import Columns, exact, is_named, table_of
 
 _NANO = 1e9
 

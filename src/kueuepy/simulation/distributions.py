@@ -15,8 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kueuepy.errors import InvalidSpecError
-from kueuepy.objects import SECOND
-from kueuepy.objects.times import LONGEST
+from kueuepy.objects import LONGEST, SECOND
 from kueuepy.tables.spans import span
 
 TABLE = 65_536

@@ -9,7 +9,7 @@ import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
-from kueuepy.errors.arguments import checked_methods
+from kueuepy.errors import checked_methods
 from kueuepy.look.notebook import Sheet, repr_text
 from kueuepy.look.numbers import busiest
 from kueuepy.simulation.catalogue import COUNTS, FLEET_FIGURES, figure_text, is_shown, titled, unit_text
@@ -19,8 +19,7 @@ from kueuepy.simulation.grouped import Groups, sums
 from kueuepy.simulation.intervals import Interval
 from kueuepy.simulation.measures import BOUND, group_figures, job_figures, percentile
 from kueuepy.simulation.recorded import Recorded
-from kueuepy.tables import Columns
-from kueuepy.tables.columns import Framed, as_names, categorical, exact, table_of, unit_of
+from kueuepy.tables.columns import Columns, Framed, as_names, categorical, exact, table_of, unit_of
 
 _HOUR = 3600
 _NANO = 1e9

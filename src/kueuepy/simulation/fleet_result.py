@@ -12,8 +12,7 @@ import numpy as np
 
 from kueuepy.cluster.unmodelled import not_modelled
 from kueuepy.engine.cached import cached_property
-from kueuepy.errors import InvalidSpecError
-from kueuepy.errors.arguments import checked, checked_methods
+from kueuepy.errors import InvalidSpecError, checked, checked_methods
 from kueuepy.fleet import FleetScheduler
 from kueuepy.fleet.value import dispatched_keys
 from kueuepy.objects import SECOND
@@ -28,8 +27,7 @@ from kueuepy.simulation.read import Source
 from kueuepy.simulation.recorded import TABLES, PreemptionLoop, UsageSeries
 from kueuepy.simulation.result import Result
 from kueuepy.simulation.saved import read_facts, read_table
-from kueuepy.tables import Categorical, Columns
-from kueuepy.tables.columns import columns_of, concatenated, is_named
+from kueuepy.tables.columns import Categorical, Columns, columns_of, concatenated, is_named
 
 _STATES = ("ToCome", "Waiting", "Running", "Finished", "Deactivated")
 _WAITING, _RUNNING, _FINISHED = 1, 2, 3

@@ -8,9 +8,7 @@ import numpy as np
 
 from kueuepy._core import FleetRun, VirtualRun
 from kueuepy.cluster.planned import Planned
-from kueuepy.errors import NotFoundError, UnsupportedError
-from kueuepy.errors.arguments import checked_methods
-from kueuepy.errors.problems import suggestion
+from kueuepy.errors import NotFoundError, UnsupportedError, checked_methods, suggestion
 from kueuepy.fleet import Connect, Disconnect, External, Fleet, FleetScheduler
 from kueuepy.fleet.automation import automated
 from kueuepy.fleet.dispatchers import On, chosen_names

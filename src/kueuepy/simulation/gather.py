@@ -7,7 +7,7 @@ import numpy as np
 
 from kueuepy._core import Quantity
 from kueuepy.cluster import Cluster
-from kueuepy.errors.words import first_of
+from kueuepy.errors import first_of
 from kueuepy.objects import SECOND
 from kueuepy.simulation.base import JobColumns
 from kueuepy.simulation.columns import EPOCHAL, Note, key_of
@@ -16,8 +16,7 @@ from kueuepy.simulation.load import too_large
 from kueuepy.simulation.measures import BOUND
 from kueuepy.simulation.prepare import Prepared
 from kueuepy.simulation.recorded import TABLES, PreemptionLoop, UsageSeries
-from kueuepy.tables import Columns
-from kueuepy.tables.columns import concatenated, dates, exact, is_named
+from kueuepy.tables.columns import Columns, concatenated, dates, exact, is_named
 
 _NAMED = 10
 _HOPELESS = ("ExceedsMaxQuota", "NoMatchingFlavor", "Misconfigured")

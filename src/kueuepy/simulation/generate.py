@@ -11,8 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from kueuepy.errors import InvalidSpecError
-from kueuepy.errors.arguments import checked_methods
+from kueuepy.errors import InvalidSpecError, checked_methods
 from kueuepy.objects import SECOND
 from kueuepy.simulation.base import JobColumns
 from kueuepy.simulation.distributions import LogNormal, distribution_of, draws

@@ -21,8 +21,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from kueuepy.errors import InvalidSpecError
-from kueuepy.errors.words import counted, verb
+from kueuepy.errors import InvalidSpecError, counted, verb
 
 # The 97.5th percentiles for 1 to 30 degrees of freedom.
 _T = (

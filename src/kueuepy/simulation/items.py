@@ -23,8 +23,7 @@ from kueuepy.simulation.names import repeated
 from kueuepy.simulation.shapes import KnownShapes
 from kueuepy.simulation.values import frame_columns, row_columns
 from kueuepy.sources import readers
-from kueuepy.tables import Categorical
-from kueuepy.tables.columns import categorical, concatenated
+from kueuepy.tables.columns import Categorical, categorical, concatenated
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence

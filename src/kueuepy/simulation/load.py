@@ -8,16 +8,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kueuepy.cluster import Cluster
-from kueuepy.errors import InvalidSpecError
-from kueuepy.errors.arguments import checked
-from kueuepy.errors.words import counted, verb
+from kueuepy.errors import InvalidSpecError, checked, counted, verb
 from kueuepy.fleet.automation import nominal_of
 from kueuepy.objects import SECOND, ClusterQueue, Cohort, LocalQueue, ResourceFlavor
 from kueuepy.scheduler import Scheduler
 from kueuepy.simulation.base import JobColumns
 from kueuepy.simulation.grouped import Groups, sums
-from kueuepy.tables import Categorical, Columns
-from kueuepy.tables.columns import categorical, exact, unit_of
+from kueuepy.tables.columns import Categorical, Columns, categorical, exact, unit_of
 
 _NAMED = 5
 

@@ -17,8 +17,7 @@ from numpy.typing import NDArray
 
 from kueuepy.errors import InvalidSpecError
 from kueuepy.errors.former import FORMER
-from kueuepy.objects import SECOND
-from kueuepy.objects.times import LONGEST
+from kueuepy.objects import LONGEST, SECOND
 from kueuepy.simulation.base import JobColumns
 from kueuepy.simulation.columns import by_name, is_known, misspelled, renamed, with_defaults
 from kueuepy.simulation.read import Source, Table

@@ -8,8 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kueuepy.simulation.grouped import Groups
-from kueuepy.tables import Columns
-from kueuepy.tables.columns import is_named
+from kueuepy.tables.columns import Columns, is_named
 
 BOUND = 10.0
 """The smallest runtime for the bounded slowdown, in seconds."""

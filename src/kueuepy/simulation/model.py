@@ -18,8 +18,7 @@ from kueuepy.manifest.convert import from_dict
 from kueuepy.manifest.text.limits import Limits
 from kueuepy.manifest.text.reading import Item
 from kueuepy.manifest.text.sources import items
-from kueuepy.objects import SECOND, Object, Workload
-from kueuepy.objects.times import LONGEST, parse_span
+from kueuepy.objects import LONGEST, SECOND, Object, Workload, parse_span
 from kueuepy.simulation.distributions import TABLE, Distribution, distribution_of, draws
 from kueuepy.tables.spans import span
 

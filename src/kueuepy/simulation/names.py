@@ -9,8 +9,7 @@ from numpy.typing import NDArray
 
 from kueuepy.manifest.formats import is_subdomain
 from kueuepy.simulation.grouped import sums
-from kueuepy.tables import Categorical, Columns
-from kueuepy.tables.columns import table_of
+from kueuepy.tables.columns import Categorical, Columns, table_of
 
 _LENGTH = 253
 _OTHER = re.compile(r"[^a-z0-9.-]+")

@@ -25,8 +25,7 @@ from kueuepy.simulation.columns import is_resource, keys_of
 from kueuepy.simulation.grouped import series_of
 from kueuepy.simulation.pictures.catalogue import colours, pair_of
 from kueuepy.simulation.recorded import Recorded, require
-from kueuepy.tables import Columns
-from kueuepy.tables.columns import exact, is_named
+from kueuepy.tables.columns import Columns, exact, is_named
 
 _ENDS = {"Finished": GONE, "Preempted": PENDING, "Evicted": PENDING}
 

@@ -18,14 +18,12 @@ from kueuepy.cluster import Cluster
 from kueuepy.cluster.planned import Planned
 from kueuepy.engine.locks import Asking
 from kueuepy.engine.threads import for_cycles
-from kueuepy.errors import InvalidSpecError, NotFoundError
-from kueuepy.errors.arguments import checked_methods, expect_texts
+from kueuepy.errors import InvalidSpecError, NotFoundError, checked_methods, counted, first_of, verb
+from kueuepy.errors.arguments import expect_texts
 from kueuepy.errors.problems import nearest
-from kueuepy.errors.words import counted, first_of, verb
 from kueuepy.fleet import Fleet
 from kueuepy.manifest import check
-from kueuepy.objects import LocalQueue, Object, ResourceFlavor, Timestamp, Workload
-from kueuepy.objects.times import LONGEST
+from kueuepy.objects import LONGEST, LocalQueue, Object, ResourceFlavor, Timestamp, Workload
 from kueuepy.scheduler import Scheduler, scheduler_with
 from kueuepy.session.session import session_of
 from kueuepy.session.state import SchedulerState

@@ -17,8 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kueuepy.engine.cached import cached_property
-from kueuepy.errors import InvalidSpecError
-from kueuepy.errors.words import counted
+from kueuepy.errors import InvalidSpecError, counted
 from kueuepy.simulation.base import JobColumns
 from kueuepy.simulation.values import Column, row_columns, values_of
 from kueuepy.tables.kinds import MISSING

@@ -7,13 +7,10 @@ from typing import TYPE_CHECKING, Any, Literal
 import msgspec
 import numpy as np
 
-from kueuepy.errors import StateError
-from kueuepy.errors.arguments import checked_methods
-from kueuepy.errors.words import counted, first_of
+from kueuepy.errors import StateError, checked_methods, counted, first_of
 from kueuepy.simulation.columns import name_of, public_given
 from kueuepy.simulation.grouped import resample
-from kueuepy.tables import Columns
-from kueuepy.tables.columns import Amounts
+from kueuepy.tables.columns import Amounts, Columns
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

@@ -6,9 +6,7 @@ from importlib.resources import files
 from itertools import islice
 from typing import Any
 
-from kueuepy.errors import InvalidSpecError
-from kueuepy.errors.arguments import checked
-from kueuepy.errors.words import counted
+from kueuepy.errors import InvalidSpecError, checked, counted
 from kueuepy.files import write_file
 from kueuepy.look.colours import OTHERS, class_of
 from kueuepy.look.escapes import escape

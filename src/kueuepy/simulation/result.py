@@ -10,10 +10,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 
 from kueuepy.engine.cached import cached_property
-from kueuepy.errors import InvalidSpecError, StateError
-from kueuepy.errors.arguments import checked_methods
-from kueuepy.errors.settings import spelled_out
-from kueuepy.errors.words import counted
+from kueuepy.errors import InvalidSpecError, StateError, checked_methods, counted, spelled_out
 from kueuepy.files import write_files
 from kueuepy.look.notebook import Sheet, Sheets, repr_html, repr_text
 from kueuepy.look.numbers import duration

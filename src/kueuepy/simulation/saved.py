@@ -12,16 +12,14 @@ import msgspec
 import numpy as np
 
 from kueuepy.engine.totals import Totals
-from kueuepy.errors import InvalidSpecError
-from kueuepy.errors.libraries import imported
+from kueuepy.errors import InvalidSpecError, imported
 from kueuepy.files import write_files
 from kueuepy.simulation.columns import SPANS
 from kueuepy.simulation.recorded import (
     PreemptionLoop,  # noqa: TC001 - msgspec looks it up
     Waiter,  # noqa: TC001 - msgspec looks it up
 )
-from kueuepy.tables import Categorical
-from kueuepy.tables.columns import from_arrow
+from kueuepy.tables.columns import Categorical, from_arrow
 
 if TYPE_CHECKING:
     import os

@@ -13,9 +13,7 @@ import msgspec
 
 from kueuepy._core import Turn
 from kueuepy.cluster.unmodelled import not_modelled
-from kueuepy.errors import LoopError, StateError, UnsupportedError
-from kueuepy.errors.arguments import checked, checked_methods
-from kueuepy.errors.settings import spelled_out
+from kueuepy.errors import LoopError, StateError, UnsupportedError, checked, checked_methods, spelled_out
 from kueuepy.fleet import Fleet
 from kueuepy.objects import SECOND
 from kueuepy.simulation.fleet_result import fleet_result_of

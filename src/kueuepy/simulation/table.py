@@ -4,9 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from kueuepy.errors import InvalidSpecError
-from kueuepy.errors.arguments import briefly, checked_methods
-from kueuepy.errors.settings import spelled_out
+from kueuepy.errors import InvalidSpecError, briefly, checked_methods, spelled_out
 from kueuepy.manifest.text.sources import is_live
 from kueuepy.simulation import items, load
 from kueuepy.simulation.censoring import completed

@@ -12,11 +12,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kueuepy.engine.cached import cached_property
-from kueuepy.errors import InvalidSpecError
-from kueuepy.errors.arguments import briefly
-from kueuepy.errors.libraries import imported
-from kueuepy.tables import Categorical, Columns
-from kueuepy.tables.columns import concatenated, from_arrow
+from kueuepy.errors import InvalidSpecError, briefly, imported
+from kueuepy.tables.columns import Categorical, Columns, concatenated, from_arrow
 from kueuepy.tables.kinds import Kind, as_number, float_of, is_beyond_floats, is_missing, number_of, text_of
 from kueuepy.tables.spans import exact_ns, is_naive, shown, timestamps
 

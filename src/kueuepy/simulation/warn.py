@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from kueuepy.errors.words import counted
+from kueuepy.errors import counted
 from kueuepy.look.numbers import duration
 from kueuepy.simulation.columns import is_resource
 from kueuepy.simulation.grouped import sums

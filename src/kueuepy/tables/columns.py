@@ -5,11 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from kueuepy._core import Quantity, arrow_stream
-from kueuepy.errors import InvalidSpecError, NotFoundError
-from kueuepy.errors.arguments import checked_methods
-from kueuepy.errors.libraries import imported
-from kueuepy.errors.problems import suggestion
-from kueuepy.errors.words import counted
+from kueuepy.errors import InvalidSpecError, NotFoundError, checked_methods, counted, imported, suggestion
 from kueuepy.look.notebook import MOST_ROWS, Sheet, repr_html, repr_text
 
 if TYPE_CHECKING:

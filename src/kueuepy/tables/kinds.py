@@ -10,8 +10,7 @@ import numpy as np
 
 from kueuepy._core import Quantity
 from kueuepy.errors import InvalidSpecError, KueueError
-from kueuepy.objects import SECOND
-from kueuepy.objects.times import LONGEST, NUMBER, parse_span
+from kueuepy.objects import LONGEST, NUMBER, SECOND, parse_span
 from kueuepy.tables.spans import MOST, parse_timestamp, shown
 
 # pandas, SQL and spreadsheets write these; a queue or user can hardly have such a name.

@@ -10,8 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kueuepy.errors import InvalidSpecError
-from kueuepy.objects import SECOND
-from kueuepy.objects.times import LATEST, LONGEST, datetime_ns, numpy_ns, parse_span, parse_time
+from kueuepy.objects import LATEST, LONGEST, SECOND, datetime_ns, numpy_ns, parse_span, parse_time
 
 MOST = f"{LONGEST / SECOND:.0f} s ({LATEST})"
 """The largest time in 64-bit nanoseconds, for error messages."""

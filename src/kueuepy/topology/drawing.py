@@ -10,7 +10,7 @@ from typing import Any
 import msgspec
 
 from kueuepy._core import Quantity
-from kueuepy.errors.words import counted
+from kueuepy.errors import counted
 from kueuepy.look.chart import Axis, Box, Chart, Label
 from kueuepy.look.colours import MOST_NAMES, OTHERS
 from kueuepy.look.numbers import amount

@@ -9,18 +9,14 @@ from typing import Any
 from kueuepy._core import Engine, Quantity
 from kueuepy.engine.cached import cached_property
 from kueuepy.engine.records import TreeView
-from kueuepy.errors import InvalidSpecError, NotFoundError
-from kueuepy.errors.arguments import checked_methods
-from kueuepy.errors.problems import suggestion
+from kueuepy.errors import InvalidSpecError, NotFoundError, checked_methods, suggestion
 from kueuepy.look.chart import Chart
 from kueuepy.look.escapes import escape
 from kueuepy.look.notebook import WIDTH
 from kueuepy.look.numbers import amount, amount_beside
-from kueuepy.objects import QuantityText, ResourceFlavor
-from kueuepy.objects.base import quantity
+from kueuepy.objects import QuantityText, ResourceFlavor, quantity
 from kueuepy.session.state import SchedulerState
-from kueuepy.tables import Columns
-from kueuepy.tables.columns import table_of
+from kueuepy.tables.columns import Columns, table_of
 from kueuepy.topology.drawing import NARROW, WIDE, Rack, Use, draw
 
 # Words for levels whose label is not a word.

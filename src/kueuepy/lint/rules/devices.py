@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 
-from kueuepy.errors.problems import Path, suggestion
+from kueuepy.errors import Path, suggestion
 from kueuepy.lint.context import LintContext
 from kueuepy.lint.rule import Hit, rule
 from kueuepy.objects import Configuration, DeviceClassMapping, Workload

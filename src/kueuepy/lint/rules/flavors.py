@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from itertools import combinations
 from typing import Any
 
-from kueuepy.errors.words import counted
+from kueuepy.errors import counted
 from kueuepy.lint.context import LintContext
 from kueuepy.lint.rule import Hit, rule
 from kueuepy.manifest.convert import to_dict

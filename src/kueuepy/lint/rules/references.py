@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Iterator
 
 from kueuepy.cluster.names import dangling
-from kueuepy.errors.problems import suggestion
+from kueuepy.errors import suggestion
 from kueuepy.lint.context import LintContext
 from kueuepy.lint.rule import Hit, rule
 

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from kueuepy.engine.places import PlaceFactsView
-from kueuepy.errors.words import counted, verb
+from kueuepy.errors import counted, verb
 from kueuepy.lint.context import LintContext
 from kueuepy.lint.rule import Hit, rule
 from kueuepy.objects import ClusterQueue, Node, PodSet, ResourceFlavor, Workload

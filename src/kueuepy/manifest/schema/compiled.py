@@ -15,8 +15,8 @@ import msgspec
 
 from kueuepy.manifest.formats import read_quantity
 from kueuepy.manifest.schema.table import Schema
+from kueuepy.objects import parse_duration
 from kueuepy.objects.readable import ready
-from kueuepy.objects.times import parse_duration
 
 # Usual form of times in Kubernetes. Other forms, and days after the 28th, are examined separately.
 _TIME = re.compile(r"\d{4}-(0[1-9]|1[0-2])-(0[1-9]|1\d|2[0-8])T([01]\d|2[0-3]):[0-5]\d:[0-5]\dZ", re.ASCII)

@@ -14,7 +14,7 @@ from typing import Any
 
 import msgspec
 
-from kueuepy.errors.problems import Path, shown, suggestion
+from kueuepy.errors import Path, shown, suggestion
 from kueuepy.manifest.findings import Findings
 from kueuepy.manifest.formats import KEY_FORM, LABEL_FORM, SUBDOMAIN_FORM, read_quantity
 from kueuepy.manifest.schema.table import METADATA, Schema

@@ -19,7 +19,7 @@ from collections.abc import Iterable
 from functools import cache, partial
 from typing import Any
 
-from kueuepy.errors.problems import Path, shown
+from kueuepy.errors import Path, shown
 from kueuepy.manifest.body import changed, part
 from kueuepy.manifest.findings import Findings, Validated
 from kueuepy.manifest.formats import KEY_FORM, QUANTITY, is_label_key, read_quantity

@@ -11,8 +11,7 @@ from typing import Any, Final, NoReturn
 
 import yaml
 
-from kueuepy.errors import KueueError
-from kueuepy.errors.problems import LimitError, ProblemKind
+from kueuepy.errors import KueueError, LimitError, ProblemKind
 from kueuepy.manifest.text.text import SURROGATE, Text
 
 TAG: Final = "tag:yaml.org,2002:"

@@ -14,7 +14,7 @@ from typing import Any, NoReturn
 import msgspec
 import yaml
 
-from kueuepy.errors.problems import LimitError, Path, shown
+from kueuepy.errors import LimitError, Path, shown
 from kueuepy.manifest.text.events import Events
 from kueuepy.manifest.text.limits import Limits
 from kueuepy.manifest.text.scalars import NUMBER_START, WORDS, Scalar, TagError, key_text, resolve, tagged

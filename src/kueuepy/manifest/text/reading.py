@@ -15,7 +15,7 @@ from typing import Any, NoReturn
 import msgspec
 
 from kueuepy._core import FastReader, has_controls, marks
-from kueuepy.errors.problems import LimitError, ManifestError, Path, Problem
+from kueuepy.errors import LimitError, ManifestError, Path, Problem
 from kueuepy.manifest.text.limits import Limits
 from kueuepy.manifest.text.scalars import integer, number, resolve
 from kueuepy.manifest.text.text import Text

@@ -11,7 +11,7 @@ import re
 from decimal import Decimal
 from typing import TypeAlias
 
-from kueuepy.errors.problems import shown
+from kueuepy.errors import shown
 
 Scalar: TypeAlias = bool | int | float | str | None
 

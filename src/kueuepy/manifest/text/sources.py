@@ -5,8 +5,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import IO, Any, TypeAlias, cast
 
-from kueuepy.errors import NotFoundError
-from kueuepy.errors.problems import LimitError, ManifestError, Problem
+from kueuepy.errors import LimitError, ManifestError, NotFoundError, Problem
 from kueuepy.files import is_file
 from kueuepy.manifest.text.limits import Limits
 from kueuepy.manifest.text.reading import Item, read

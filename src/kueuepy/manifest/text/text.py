@@ -6,7 +6,7 @@ from typing import Any, NoReturn
 
 import msgspec
 
-from kueuepy.errors.problems import ManifestError, Path, Problem, ProblemKind
+from kueuepy.errors import ManifestError, Path, Problem, ProblemKind
 
 SURROGATE = re.compile("[\ud800-\udfff]")
 """Half of a surrogate pair, which UTF-8 cannot represent."""

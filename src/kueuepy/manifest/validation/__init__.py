@@ -9,9 +9,7 @@ from typing import Any, Literal
 import msgspec
 
 import kueuepy.objects as api
-from kueuepy.errors import about
-from kueuepy.errors.arguments import checked
-from kueuepy.errors.problems import ManifestError, Problem
+from kueuepy.errors import ManifestError, Problem, about, checked
 from kueuepy.manifest.convert import read_object, to_dict
 from kueuepy.manifest.forms import form_of, path_in_manifest
 from kueuepy.manifest.kinds import BY_CLASS, KUEUE, Kind
@@ -20,8 +18,7 @@ from kueuepy.manifest.schema.table import METADATA
 from kueuepy.manifest.validation import devices, other, queue, update, workload
 from kueuepy.manifest.validation.configuration import review_configuration
 from kueuepy.manifest.validation.review import Review
-from kueuepy.objects import Configuration, Namespace, NamespacedObject, Object
-from kueuepy.objects.base import without_numpy
+from kueuepy.objects import Configuration, Namespace, NamespacedObject, Object, without_numpy
 from kueuepy.objects.readable import Fault, fault_of
 
 __all__ = ["check", "check_read", "review_names", "review_object", "validate", "validate_update"]

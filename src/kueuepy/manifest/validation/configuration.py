@@ -3,20 +3,20 @@
 Source: `pkg/config/validation.go`.
 """
 
-from kueuepy.errors.problems import suggestion
+from kueuepy.errors import suggestion
 from kueuepy.manifest.formats import read_quantity
 from kueuepy.manifest.jobkinds import FRAMEWORKS
 from kueuepy.manifest.validation.devices import review_mappings
 from kueuepy.manifest.validation.queue import review_selector
 from kueuepy.manifest.validation.review import Review
 from kueuepy.objects import (
+    NAMESPACE_NAME_LABEL,
     AdmissionFairSharing,
     Configuration,
     FairSharingConfig,
     Resources,
     WaitForPodsReady,
 )
-from kueuepy.objects.namespace import NAMESPACE_NAME_LABEL
 from kueuepy.profiles import DEFAULTS, DEPENDENCIES, LOCKED, RELEASES, Release, effective
 
 _STRATEGIES = (

@@ -7,7 +7,7 @@ import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 
 import kueuepy.objects as api
-from kueuepy.errors.problems import Path, shown
+from kueuepy.errors import Path, shown
 from kueuepy.manifest.formats import SUBDOMAIN_FORM, SUBDOMAIN_LENGTH, is_subdomain, read_quantity
 from kueuepy.manifest.validation.review import Review
 from kueuepy.selectors import compile_error, is_available

@@ -12,7 +12,7 @@ from typing import Any
 import msgspec
 
 import kueuepy.objects as api
-from kueuepy.errors.problems import Path, shown
+from kueuepy.errors import Path, shown
 from kueuepy.manifest.findings import Findings
 from kueuepy.manifest.schema.structure import structured
 from kueuepy.manifest.schema.table import schema_of

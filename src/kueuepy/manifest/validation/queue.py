@@ -8,7 +8,7 @@ from collections.abc import Iterable, Sequence
 
 import kueuepy.objects as api
 from kueuepy._core import Quantity
-from kueuepy.errors.problems import Path
+from kueuepy.errors import Path
 from kueuepy.manifest.validation.review import ZERO, Review
 
 _CHECKS = ("spec", "admissionChecksStrategy", "admissionChecks")

@@ -8,7 +8,7 @@ from functools import lru_cache
 from typing import Any
 
 from kueuepy._core import Quantity
-from kueuepy.errors.problems import Path, shown
+from kueuepy.errors import Path, shown
 from kueuepy.manifest.findings import Findings, Validated
 from kueuepy.manifest.formats import (
     DNS_LABEL,

@@ -18,7 +18,7 @@ import msgspec
 
 import kueuepy.objects as api
 from kueuepy._core import Quantity
-from kueuepy.errors.problems import Path
+from kueuepy.errors import Path
 from kueuepy.manifest.convert import to_dict
 from kueuepy.manifest.schema.table import Schema, schema_of
 from kueuepy.manifest.validation import queue as queues

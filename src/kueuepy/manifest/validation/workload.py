@@ -8,7 +8,7 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from kueuepy.errors.problems import Path
+from kueuepy.errors import Path
 from kueuepy.manifest.formats import LABEL_LENGTH, is_admission_gate, is_label_key
 from kueuepy.manifest.validation.review import Review, parse_quantity
 from kueuepy.objects import (

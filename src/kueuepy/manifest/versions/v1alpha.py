@@ -10,7 +10,7 @@ from typing import Any
 import msgspec
 
 from kueuepy._core import Quantity, pod_requests
-from kueuepy.errors.problems import Path, suggestion
+from kueuepy.errors import Path, suggestion
 from kueuepy.manifest.findings import Findings
 from kueuepy.manifest.schema.structure import conform
 from kueuepy.manifest.schema.table import STRING, Schema

@@ -6,8 +6,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from kueuepy.errors import StateError
-from kueuepy.errors.words import first_of, plural
+from kueuepy.errors import StateError, first_of, plural
 from kueuepy.look.chart import Chart
 from kueuepy.look.colours import OTHERS, class_of
 from kueuepy.look.escapes import escape

@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from kueuepy.errors import InvalidSpecError, KueueError
-from kueuepy.errors.words import counted, plural, verb
+from kueuepy.errors import InvalidSpecError, KueueError, counted, plural, verb
 from kueuepy.look.numbers import busiest, duration, durations, hours, number, points, share
 from kueuepy.objects import SECOND
 from kueuepy.simulation.catalogue import figure_text, hours_word, interval_text, part_text, unit_of

@@ -11,8 +11,7 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 import msgspec
 import numpy as np
 
-from kueuepy.errors import InvalidSpecError, StateError
-from kueuepy.errors.problems import suggestion
+from kueuepy.errors import InvalidSpecError, StateError, suggestion
 from kueuepy.look.chart import Chart, alike
 from kueuepy.look.colours import MOST_NAMES, OTHERS, places
 from kueuepy.look.numbers import busiest, unit_of
@@ -21,8 +20,7 @@ from kueuepy.look.svg import Picture, picture, side_by_side
 from kueuepy.simulation.columns import is_resource
 from kueuepy.simulation.grouped import sums
 from kueuepy.simulation.recorded import Recorded
-from kueuepy.tables import Categorical
-from kueuepy.tables.columns import as_names
+from kueuepy.tables.columns import Categorical, as_names
 
 View = Literal["notebook", "report", "comparison"]
 _MOST_PIECES = 100_000

@@ -9,8 +9,7 @@ import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
-from kueuepy.errors import InvalidSpecError, StateError
-from kueuepy.errors.words import counted
+from kueuepy.errors import InvalidSpecError, StateError, counted
 from kueuepy.look.chart import Area, Axis, Box, Chart, Key, Label, Line, Rug, ends_of, names_axis, tiles
 from kueuepy.look.colours import ALL, MOST_NAMES, OTHERS
 from kueuepy.look.numbers import amount, round_duration
@@ -33,8 +32,7 @@ from kueuepy.simulation.pictures.catalogue import (
     workers_of,
 )
 from kueuepy.simulation.recorded import Recorded, require
-from kueuepy.tables import Columns
-from kueuepy.tables.columns import exact, is_named
+from kueuepy.tables.columns import Columns, exact, is_named
 
 PictureName = Literal[
     "usage",
