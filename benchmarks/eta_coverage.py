@@ -20,7 +20,7 @@ import kueuepy as kq
 from kueuepy.errors import InvalidSpecError
 from kueuepy.lab.exploration.statistics import wilson
 from kueuepy.objects import SECOND
-from kueuepy.simulation.censoring import COLUMN, censored_rows
+from kueuepy.simulation.base import COLUMN, censored_rows
 
 # Jobs that wait for less than a minute are excluded, because their estimate is trivial.
 LEAST_SECONDS = 60.0

@@ -14,7 +14,7 @@ from textwrap import fill
 from kueuepy.cluster.unmodelled import fields as fields_of_kinds
 from kueuepy.profiles import ALWAYS_OPEN
 from kueuepy.profiles.gates import COVERAGE, DEFAULTS, LATER
-from kueuepy.profiles.releases import RELEASES
+from kueuepy.profiles.rules import RELEASES
 
 ROOT = Path(__file__).resolve().parent.parent
 PAGE = ROOT / "docs" / "fidelity.md"

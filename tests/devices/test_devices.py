@@ -11,7 +11,7 @@ import pytest
 import kueuepy as kq
 from kueuepy.lint import lint
 from kueuepy.manifest import dump, from_dict, to_dict
-from kueuepy.manifest.configuration import read_resources
+from kueuepy.manifest.convert import read_resources
 from kueuepy.manifest.findings import Findings
 from kueuepy.manifest.validation.devices import review_mappings
 from kueuepy.manifest.validation.review import Review

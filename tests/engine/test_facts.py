@@ -7,7 +7,7 @@ import pytest
 from kueuepy import Cluster, ClusterQueue, LocalQueue, Namespace, PodSet, ResourceFlavor, Scheduler, Workload, _core
 from kueuepy.objects import AdmissionCheckStrategyRule, LabelSelector, Taint
 from kueuepy.profiles.gates import DEFAULTS
-from kueuepy.profiles.releases import RELEASES
+from kueuepy.profiles.rules import RELEASES
 
 FLAVOR = ResourceFlavor("f")
 QUEUE = ClusterQueue.of("q", {"f": {"cpu": 4}})

@@ -4,7 +4,7 @@ import pytest
 
 import kueuepy as kq
 from kueuepy.cli import main
-from kueuepy.manifest.configuration import write_configuration
+from kueuepy.manifest.convert import write_configuration
 
 POD = {"containers": [{"name": "c", "image": "x", "resources": {"requests": {"cpu": 1}}}]}
 

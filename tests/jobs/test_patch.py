@@ -6,8 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from kueuepy.jobs import patch
-from kueuepy.jobs.fields import Section, without_nulls
-from kueuepy.jobs.template import PodSetInfo, inject, restore, sanitized
+from kueuepy.jobs.template import PodSetInfo, Section, inject, restore, sanitized, without_nulls
 
 TEXTS = st.text("abc", min_size=1, max_size=2)
 LABELS = st.dictionaries(TEXTS, TEXTS, max_size=3)

@@ -12,8 +12,7 @@ from kueuepy.simulation import read as reader
 from kueuepy.simulation.read import csv_columns
 from kueuepy.simulation.values import Column
 from kueuepy.tables import Categorical
-from kueuepy.tables.kinds import SPAN, SPAN_OR_NEVER, TIME, TIME_OR_UNKNOWN, amount, whole
-from kueuepy.tables.spans import parse_timestamp, timestamps
+from kueuepy.tables.kinds import SPAN, SPAN_OR_NEVER, TIME, TIME_OR_UNKNOWN, amount, parse_timestamp, timestamps, whole
 
 pyarrow = pytest.importorskip("pyarrow")
 

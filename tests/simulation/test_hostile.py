@@ -13,7 +13,7 @@ from kueuepy.lab.exploration.measure import measure, number, promises
 from kueuepy.objects.times import parse_span
 from kueuepy.simulation.generate import rate_of
 from kueuepy.simulation.model import clock_time, time_after
-from kueuepy.tables.spans import parse_timestamp, span
+from kueuepy.tables.kinds import parse_timestamp, span
 
 SWF = "; UnixStartTime: 0\n1 0 3 100 4 -1 -1 4 100 -1 1 7 1 1 0 -1 -1 -1\n2 9 3 50 1 -1 -1 4 60 -1 1 7 1 1 0 -1 -1 -1\n"
 CSV = "queue,submit,runtime,gpu,priority,recorded_start,user\na,0,1h,1,5,0,x\nb,2017-10-09 07:01:55,90,2,,1,y\n"

@@ -9,7 +9,7 @@ import pytest
 
 import kueuepy as kq
 from kueuepy.simulation.comparison import Comparison
-from kueuepy.simulation.saved import _checksum
+from kueuepy.simulation.recorded import _checksum
 
 from .conftest import GPU, cluster, queue
 

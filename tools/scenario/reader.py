@@ -13,7 +13,7 @@ import msgspec
 
 from kueuepy.errors import InvalidSpecError
 from kueuepy.errors.problems import suggestion
-from kueuepy.manifest.configuration import read_resources
+from kueuepy.manifest.convert import read_resources
 from kueuepy.manifest.findings import Findings
 from kueuepy.manifest.validation import check
 from kueuepy.manifest.validation.devices import review_mappings

@@ -176,7 +176,7 @@ def _said_of(manifest: Manifest) -> Iterator[str]:
     """Yield the jobs that Kueue does not manage, each with the reason."""
     if not manifest.jobs:
         return
-    from kueuepy.lint.context import LintContext  # noqa: PLC0415 - only for jobs
+    from kueuepy.lint.rule import LintContext  # noqa: PLC0415 - only for jobs
     from kueuepy.lint.rules.workloads import left_alone  # noqa: PLC0415
 
     for finding in left_alone.findings(LintContext(manifest)):

@@ -19,7 +19,7 @@ from kueuepy.objects.times import parse_span
 from kueuepy.simulation.load import cluster_of as make_cluster
 from kueuepy.simulation.model import Edit
 from kueuepy.simulation.table import Jobs
-from kueuepy.tables.spans import span
+from kueuepy.tables.kinds import span
 
 # Arrivals after a week rarely delay a workload that waits now, and each takes time to simulate.
 _WEEK = "7d"

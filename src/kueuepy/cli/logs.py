@@ -15,7 +15,7 @@ from kueuepy.errors.problems import shown
 from kueuepy.errors.words import counted
 from kueuepy.look.numbers import duration
 from kueuepy.manifest.text.sources import is_live, is_recording
-from kueuepy.simulation.censoring import censored_rows
+from kueuepy.simulation.base import censored_rows
 from kueuepy.simulation.columns import MissingColumnsError
 from kueuepy.simulation.items import workloads_of_jobs
 from kueuepy.simulation.table import Jobs

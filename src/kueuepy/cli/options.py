@@ -55,7 +55,7 @@ from kueuepy.manifest import Manifest, load
 from kueuepy.manifest.text.sources import CLUSTER, One, is_live, live_parts, opened
 from kueuepy.objects import SECOND
 from kueuepy.platform.importer.importing import has_state
-from kueuepy.tables.spans import span
+from kueuepy.tables.kinds import span
 
 Count: TypeAlias = Annotated[int, Meta(ge=0)]
 Positive: TypeAlias = Annotated[int, Meta(ge=1)]

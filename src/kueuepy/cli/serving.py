@@ -18,7 +18,7 @@ from kueuepy.objects import SECOND
 from kueuepy.platform.metrics import Watch
 from kueuepy.platform.metrics.series import MetricsServer, OwnSeries, Series, exposition
 from kueuepy.simulation.table import Jobs
-from kueuepy.tables.spans import span
+from kueuepy.tables.kinds import span
 
 
 def play(

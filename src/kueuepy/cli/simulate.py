@@ -36,9 +36,9 @@ from kueuepy.simulation.catalogue import columns_shown, figure_text, is_shown, t
 from kueuepy.simulation.model import Clock, Missing, RunModel, read_events
 from kueuepy.simulation.pages import words
 from kueuepy.simulation.pictures.catalogue import PICTURES, drawn, in_order
+from kueuepy.simulation.recorded import plain
 from kueuepy.simulation.report import report as write_report
 from kueuepy.simulation.result import Result
-from kueuepy.simulation.saved import plain
 from kueuepy.simulation.simulate import simulate as run
 from kueuepy.simulation.table import Jobs
 

@@ -17,7 +17,7 @@ from kueuepy.platform.live.recorder import record as record_cluster
 from kueuepy.platform.live.shadow import Shadow
 from kueuepy.platform.live.verify import verify as verify_recording
 from kueuepy.platform.metrics.series import MetricsServer
-from kueuepy.tables.spans import span
+from kueuepy.tables.kinds import span
 
 
 def verify(

@@ -31,7 +31,7 @@ from kueuepy.errors.libraries import imported as imported
 from kueuepy.errors.problems import LimitError, ManifestError, Path as Path, Problem as Problem
 from kueuepy.errors.problems import ProblemKind as ProblemKind, path_text as path_text, shown as shown
 from kueuepy.errors.problems import steps as steps, suggestion as suggestion
-from kueuepy.errors.settings import spelled_out as spelled_out
+from kueuepy.errors.arguments import spelled_out as spelled_out
 from kueuepy.errors.words import counted as counted, first_of as first_of, plural as plural, verb as verb
 
 __all__ = [

@@ -7,21 +7,26 @@ argument that is nested too deeply causes it. A wrong number of arguments, or an
 TypeError.
 """
 
+from __future__ import annotations
+
 import ast
 import inspect
 import re
 import sys
 import types
 import typing
-from collections.abc import Callable, Iterable
 from contextlib import suppress
 from functools import wraps
-from typing import Any, Literal, ParamSpec, TypeVar, Union, get_args, get_origin
+from typing import TYPE_CHECKING, Any, Literal, ParamSpec, TypeVar, Union, cast, get_args, get_origin
 
 import msgspec
 
 from kueuepy.errors.kinds import InvalidSpecError, KueueError
 from kueuepy.errors.problems import suggestion
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Mapping
+
 
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -92,7 +97,7 @@ def raise_fault(function: Callable[..., Any], args: tuple[Any, ...], options: di
         raise InvalidSpecError(f"{called}: an argument is nested too deeply") from error
 
 
-def _expect(values: Iterable[Any], hint: Any, names: "_Names", where: str, error: Exception) -> None:
+def _expect(values: Iterable[Any], hint: Any, names: _Names, where: str, error: Exception) -> None:
     for value in values:
         # No argument causes a lack of memory.
         if not isinstance(error, MemoryError) and not fits(value, hint, names):
@@ -149,7 +154,7 @@ def briefly(value: Any) -> str:
     return text if len(text) <= _MOST else f"{text[:_MOST]}..."
 
 
-def fits(value: Any, hint: Any, names: "_Names") -> bool:
+def fits(value: Any, hint: Any, names: _Names) -> bool:
     """Return whether a value matches an annotation, as far as this can be determined without consuming the value."""
     hint = _evaluated(hint, names)
     origin, parts = get_origin(hint) or hint, get_args(hint)
@@ -180,7 +185,7 @@ def is_text(value: str) -> bool:
     return "\0" not in value and not any("\ud800" <= letter <= "\udfff" for letter in value)
 
 
-def _elements_fit(value: Any, parts: tuple[Any, ...], names: "_Names") -> bool:
+def _elements_fit(value: Any, parts: tuple[Any, ...], names: _Names) -> bool:
     """Return whether the elements of a collection match its annotation; iterators are not consumed."""
     if isinstance(value, dict) and len(parts) == 2:  # noqa: PLR2004 - keys and values
         some = list(value.items())[:_MOST]
@@ -231,3 +236,57 @@ def expect_texts(where: str, thing: msgspec.Struct) -> None:
             raise InvalidSpecError(
                 f"{where}: {type(thing).__name__}: {field.name}: is {briefly(value)}; it must be text{such}"
             )
+
+
+class _Default:
+    """A placeholder for a default that another function defines."""
+
+    def __repr__(self) -> str:
+        return "..."
+
+
+def spelled_out(keywords: type, guesses: Mapping[str, str] | None = None) -> Callable[[Callable[P, R]], Callable[P, R]]:
+    """Return a decorator for functions with `**settings: Unpack[keywords]`, where `keywords` is a TypedDict.
+
+    Type checkers read the allowed keyword arguments from the TypedDict. The decorator adds the keys of the TypedDict as
+    keyword arguments to the signature that `help()` shows. A call with a keyword that is not in the TypedDict raises an
+    error. `guesses` maps wrong keywords that users often try to the correct ones.
+
+    >>> from typing import TypedDict
+    >>> class Options(TypedDict, total=False):
+    ...     model: str
+    >>> @spelled_out(Options)
+    ... def run(cluster, **settings):
+    ...     return settings
+    >>> inspect.signature(run)
+    <Signature (cluster, *, model: 'str' = ...)>
+    >>> run("a", modle="b")
+    Traceback (most recent call last):
+    kueuepy.errors.InvalidSpecError: run: "modle" is not an argument; did you mean "model"?
+    """
+
+    def decorate(function: Callable[P, R]) -> Callable[P, R]:
+        signature = inspect.signature(function)
+        own = [one for one in signature.parameters.values() if one.kind is not one.VAR_KEYWORD]
+        more = [_parameter(name, hint) for name, hint in keywords.__annotations__.items()]
+        known = [one.name for one in (*own, *more)]
+        where = function.__qualname__.removesuffix(".__init__")
+
+        @wraps(function)
+        def run(*args: P.args, **options: P.kwargs) -> R:
+            for name in options:
+                if name not in known:
+                    guess = (guesses or {}).get(name)
+                    hint = f'did you mean "{guess}"?' if guess else suggestion(name, known)
+                    raise InvalidSpecError(f'{where}: "{name}" is not an argument; {hint}')
+            return function(*args, **options)
+
+        cast("Any", run).__signature__ = signature.replace(parameters=[*own, *more])
+        return run
+
+    return decorate
+
+
+def _parameter(name: str, hint: Any) -> inspect.Parameter:
+    text = getattr(hint, "__forward_arg__", hint)
+    return inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=_Default(), annotation=text)

@@ -2,8 +2,8 @@ from kueuepy.jobs.base import BaseJob, PodSetSource
 from kueuepy.jobs.convert import to_workload, to_workloads, unmanaged
 from kueuepy.jobs.custom import PathJob as PathJob
 from kueuepy.jobs.custom import PodSetPath, path_kind
-from kueuepy.jobs.fields import Document as Document
-from kueuepy.jobs.fields import Section as Section
+from kueuepy.jobs.template import Document as Document
+from kueuepy.jobs.template import Section as Section
 from kueuepy.jobs.job import Finished as Finished, Job
 from kueuepy.jobs.base import workload_name as workload_name
 from kueuepy.jobs.cluster import Unmanaged as Unmanaged

@@ -15,9 +15,20 @@ from typing import ClassVar
 from kueuepy.errors import InvalidSpecError, checked
 from kueuepy.jobs import checks, keys, patch, topology
 from kueuepy.jobs.checks import check_pod_spec
-from kueuepy.jobs.fields import Document, Section, copied, manifests, with_text_quantities, without_nulls
 from kueuepy.jobs.job import Finished, Job
-from kueuepy.jobs.template import PodSetInfo, add_gate, inject, restore, sanitized
+from kueuepy.jobs.template import (
+    Document,
+    PodSetInfo,
+    Section,
+    add_gate,
+    copied,
+    inject,
+    manifests,
+    restore,
+    sanitized,
+    with_text_quantities,
+    without_nulls,
+)
 from kueuepy.jobs.topology import PodIndex, topology_request
 from kueuepy.manifest.formats import LABEL_LENGTH, SUBDOMAIN_LENGTH
 from kueuepy.manifest.jobkinds import BUILT_IN

@@ -16,8 +16,8 @@ import msgspec
 
 from kueuepy.errors import InvalidSpecError, Path, steps
 from kueuepy.jobs import keys
-from kueuepy.jobs.fields import Document, Section
 from kueuepy.jobs.numbers import signed
+from kueuepy.jobs.template import Document, Section
 from kueuepy.manifest.findings import Findings
 from kueuepy.manifest.formats import is_admission_gate, is_subdomain
 from kueuepy.manifest.schema.structure import conform

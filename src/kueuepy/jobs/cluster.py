@@ -14,11 +14,11 @@ from kueuepy.errors import InvalidSpecError, NotFoundError, about
 from kueuepy.jobs import keys
 from kueuepy.jobs.base import BaseJob
 from kueuepy.jobs.checks import check_metadata
-from kueuepy.jobs.fields import Document
-from kueuepy.jobs.fields import manifests as given_manifests
 from kueuepy.jobs.integrations.serving import Deployment, is_held_by_another
 from kueuepy.jobs.priority import DEFAULT_CLASS, AnyPriorityClass, has_default_class
 from kueuepy.jobs.registry import adapter_for, is_known
+from kueuepy.jobs.template import Document
+from kueuepy.jobs.template import manifests as given_manifests
 from kueuepy.manifest.body import part
 from kueuepy.manifest.jobkinds import DEFAULT_QUEUE, FRAMEWORKS, PODS_BY, framework_of, with_queue_label
 from kueuepy.objects import NAMESPACE_NAME_LABEL, Configuration, LocalQueue, Namespace

@@ -6,7 +6,7 @@ from typing import ClassVar
 
 from kueuepy.errors import InvalidSpecError, checked
 from kueuepy.jobs.base import BaseJob, PodSetSource
-from kueuepy.jobs.fields import Section
+from kueuepy.jobs.template import Section
 from kueuepy.jobs.topology import PodIndex
 
 

@@ -6,8 +6,7 @@ Source: `pkg/controller/jobframework/interface.go:GenericJob` and its optional e
 from collections.abc import Sequence
 from typing import NamedTuple, Protocol, runtime_checkable
 
-from kueuepy.jobs.fields import Document
-from kueuepy.jobs.template import PodSetInfo
+from kueuepy.jobs.template import Document, PodSetInfo
 from kueuepy.objects import PodSet, ReclaimablePod
 
 

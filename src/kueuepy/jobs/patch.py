@@ -7,7 +7,7 @@ the old value. Lists are replaced as a whole. `kubectl patch --type merge` accep
 import copy
 from typing import Any
 
-from kueuepy.jobs.fields import Document
+from kueuepy.jobs.template import Document
 
 
 def diff(before: Document, after: Document) -> Document:

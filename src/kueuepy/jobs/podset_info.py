@@ -10,8 +10,7 @@ import msgspec
 
 from kueuepy.errors import InvalidSpecError, NotFoundError, StateError, checked
 from kueuepy.jobs import keys
-from kueuepy.jobs.fields import Document, Section
-from kueuepy.jobs.template import PodSetInfo, inject
+from kueuepy.jobs.template import Document, PodSetInfo, Section, inject
 from kueuepy.objects import Configuration, PodSet, PodSetAssignment, ResourceFlavor, Toleration, Workload
 
 _DNS_LABEL = re.compile(r"[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?")

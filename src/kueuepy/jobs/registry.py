@@ -5,20 +5,9 @@ from typing import Protocol
 
 from kueuepy.errors import DuplicateError, InvalidSpecError, UnsupportedError, checked, suggestion
 from kueuepy.jobs.base import BaseJob
-from kueuepy.jobs.fields import Document
-from kueuepy.jobs.integrations import (
-    appwrapper,
-    batch,
-    jobset,
-    kubeflow,
-    leaderworkerset,
-    pod,
-    ray,
-    serving,
-    spark,
-    trainjob,
-)
+from kueuepy.jobs.integrations import appwrapper, batch, kubeflow, pod, ray, serving, spark, trainjob
 from kueuepy.jobs.job import Job
+from kueuepy.jobs.template import Document
 from kueuepy.manifest import jobkinds
 from kueuepy.objects import Configuration
 
@@ -48,7 +37,7 @@ class JobType(Protocol):
 
 
 _NO_CONFIGURATION = Configuration()
-_MODULES = (appwrapper, batch, jobset, kubeflow, leaderworkerset, pod, ray, serving, spark, trainjob)
+_MODULES = (appwrapper, batch, kubeflow, pod, ray, serving, spark, trainjob)
 _types: dict[tuple[str, str], JobType] = {
     (version, found.kind): found
     for module in _MODULES

@@ -4,9 +4,9 @@ from collections.abc import Iterable
 
 from kueuepy.errors import checked
 from kueuepy.jobs import patch
-from kueuepy.jobs.fields import Document, without_nulls
 from kueuepy.jobs.podset_info import pod_set_infos
 from kueuepy.jobs.registry import adapter_for
+from kueuepy.jobs.template import Document, without_nulls
 from kueuepy.objects import Configuration, ResourceFlavor, Workload
 
 _NO_CONFIGURATION = Configuration()

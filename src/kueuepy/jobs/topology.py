@@ -12,8 +12,8 @@ from typing import Any
 
 from kueuepy.errors import InvalidSpecError
 from kueuepy.jobs import keys
-from kueuepy.jobs.fields import Document, Section
 from kueuepy.jobs.numbers import signed, unsigned
+from kueuepy.jobs.template import Document, Section
 from kueuepy.manifest.formats import is_label_key
 from kueuepy.manifest.text.text import SURROGATE
 from kueuepy.objects import PodSet

@@ -8,10 +8,10 @@ from collections.abc import Collection, Iterable
 
 from kueuepy.cluster import Cluster
 from kueuepy.errors import NotFoundError, checked, suggestion
-from kueuepy.lint.context import LintContext
 from kueuepy.lint.rule import SEVERITIES as SEVERITIES
 from kueuepy.lint.rule import Finding as Finding
 from kueuepy.lint.rule import Findings as Findings
+from kueuepy.lint.rule import LintContext
 from kueuepy.lint.rule import Rule as Rule
 from kueuepy.lint.rule import Severity as Severity
 from kueuepy.lint.rules import RULES

@@ -1,20 +1,31 @@
-"""Conversion of objects between Kubernetes' JSON form and Python classes."""
+"""Conversion of objects and of Kueue's configuration file between Kubernetes' JSON form and Python classes.
+
+Fields of the Configuration that do not affect admission are accepted, but not stored.
+
+Source: `apis/config/v1beta2/{configuration_types,defaults}.go`,
+`apis/config/v1beta1/{configuration_conversion,defaults}.go`.
+"""
 
 from collections.abc import Mapping
+from functools import cache
 from typing import Any
 
 import msgspec
 
 from kueuepy.errors import ManifestError, UnsupportedError, checked
-from kueuepy.manifest.body import Body, part
+from kueuepy.manifest.body import Body, part, present
 from kueuepy.manifest.decoding import decoded
 from kueuepy.manifest.findings import Findings
 from kueuepy.manifest.forms import encode_text, form_of, gathered, spread
 from kueuepy.manifest.kinds import BY_CLASS, KINDS, KUEUE, Kind
-from kueuepy.manifest.schema.classes import schema_of_kind
+from kueuepy.manifest.schema.classes import schema_of_class, schema_of_kind
 from kueuepy.manifest.schema.structure import conform, structured
+from kueuepy.manifest.schema.table import ANY, FLAG, STRING, Schema, with_fields
 from kueuepy.manifest.versions import OLD_VERSIONS, to_v1beta2, with_usage
-from kueuepy.objects import NamespacedObject, Object
+from kueuepy.objects import Configuration, LabelSelector, LabelSelectorRequirement, NamespacedObject, Object, Resources
+from kueuepy.objects.namespace import NAMESPACE_NAME_LABEL
+from kueuepy.objects.times import parse_duration
+from kueuepy.profiles import DEVELOPMENT, release_of
 
 
 def in_v1beta2(group: str, version: str, doc: Body, findings: Findings, *, is_new: bool) -> Body | None:
@@ -129,3 +140,139 @@ def object_name(doc: Mapping[str, Any]) -> str:
     name = metadata.get("name") or metadata.get("generateName") or ""
     namespace = metadata.get("namespace")
     return f'{doc.get("kind") or "object"} "{f"{namespace}/" if namespace else ""}{name}"'
+
+
+CONFIG_GROUP = "config.kueue.x-k8s.io"
+_OWN_NAMESPACE = "kueue-system"
+_TIMEOUT = {"v1beta1": "5m", "v1beta2": "30m"}
+# First minor release in which waitForPodsReady is on if a v1beta2 file does not contain it (#11855).
+_WAITS_SINCE = 19
+_BOTH = ("LessThanOrEqualToFinalShare", "LessThanInitialShare")
+# Sections that turn a feature on: by their field `enable` in v1beta1, by their presence in v1beta2.
+_SECTIONS = ("waitForPodsReady", "fairSharing")
+
+_OTHERS = """
+    apiVersion kind metadata webhook leaderElection metrics health pprofBindAddress controller tls
+    internalCertManagement clientConnection objectRetentionPolicies visibilityServer
+    queueVisibility
+"""
+_OTHERS_IN = {
+    "multiKueue": "externalFrameworks clusterProfile",
+    "integrations": "externalFrameworks podOptions labelKeysToCopy",
+}
+
+
+@cache
+def _schema() -> Schema:
+    """Return the schema of the configuration file: the fields of the class, and those that are not stored."""
+    own = schema_of_class(Configuration)
+    found = with_fields(own, namespace=STRING, **dict.fromkeys(_OTHERS.split(), ANY))
+    for name, others in _OTHERS_IN.items():
+        found = with_fields(found, **{name: with_fields(own.properties[name], **dict.fromkeys(others.split(), ANY))})
+    return with_fields(found, **{name: with_fields(own.properties[name], enable=FLAG) for name in _SECTIONS})
+
+
+def read_configuration(
+    doc: dict[str, Any], findings: Findings, of_release: str = DEVELOPMENT
+) -> tuple[Configuration, str] | None:
+    """Read a Configuration, with the defaults of a given Kueue release.
+
+    Returns:
+        The Configuration and the namespace of Kueue's manager, or `None` if `findings` contains problems.
+    """
+    version = str(doc.get("apiVersion")).rpartition("/")[2]
+    if version not in _TIMEOUT:
+        findings.problem(("apiVersion",), f'"{doc.get("apiVersion")}" is not known; it must be v1beta1 or v1beta2')
+        return None
+    doc = conform(_schema(), {**doc, "resources": _with_texts(doc.get("resources"))}, (), findings)
+    for name in _SECTIONS if version == "v1beta2" else ():
+        if "enable" in part(doc, name):
+            findings.odd((name, "enable"), f"unknown field in v1beta2; {name} is on where it is present", "left out")
+    if findings.problems:
+        return None
+    namespace = doc.get("namespace") or _OWN_NAMESPACE
+    fields = gathered(form_of(Configuration), doc)
+    is_given = "waitForPodsReady" in doc or release_of(of_release).minor >= _WAITS_SINCE
+    is_off = part(doc, "featureGates").get("DisableWaitForPodsReady") is True or not is_given
+    wait = None if is_off or not _is_on(doc, "waitForPodsReady", version) else _wait(doc, version)
+    # Without a default in v1beta2, absent strategies are an error that the rules report.
+    fair = part(doc, "fairSharing").get("preemptionStrategies") or (_BOTH if version == "v1beta1" else ())
+    has_fair = "fairSharing" in doc and _is_on(doc, "fairSharing", version)
+    selector = LabelSelectorRequirement(NAMESPACE_NAME_LABEL, "NotIn", ("kube-system", namespace))
+    fields |= {"waitForPodsReady": wait, "version": of_release}
+    fields["fairSharing"] = {"preemptionStrategies": fair} if has_fair else None
+    found: Configuration | None = decoded(form_of(Configuration), fields, (), findings)
+    if found is None:
+        return None
+    if "managedJobsNamespaceSelector" not in doc:
+        own = LabelSelector(match_expressions=(selector,))
+        found = msgspec.structs.replace(found, managed_jobs_namespace_selector=own)
+    return found, namespace
+
+
+def _is_on(doc: Body, section: str, version: str) -> bool:
+    return version == "v1beta2" or part(doc, section).get("enable", False)
+
+
+def _wait(doc: Body, version: str) -> Body:
+    """Return the section waitForPodsReady with its defaults."""
+    given = {name: value for name, value in part(doc, "waitForPodsReady").items() if name != "enable"}
+    is_unset = "timeout" not in given or (version == "v1beta2" and not parse_duration(given["timeout"]))
+    timeout = _TIMEOUT[version] if is_unset else given["timeout"]
+    recovery = given.get("recoveryTimeout", timeout)
+    found = {"blockAdmission": version == "v1beta1", **given, "timeout": timeout}
+    return {**found, "recoveryTimeout": recovery if parse_duration(recovery) else None}
+
+
+def _with_texts(resources: Any) -> Any:
+    """Return the section resources without empty texts, and with strings for floats, which Kueue accepts as amounts."""
+
+    def item(one: Any) -> Any:
+        if not isinstance(one, dict):
+            return one
+        found = {name: value for name, value in one.items() if value not in (None, "")}
+        if isinstance(found.get("outputs"), dict):
+            found["outputs"] = {k: str(v) if isinstance(v, float) else v for k, v in found["outputs"].items()}
+        return found
+
+    if not isinstance(resources, dict):
+        return resources
+    changed = dict(resources)
+    if isinstance(resources.get("transformations"), list):
+        changed["transformations"] = [item(one) for one in resources["transformations"]]
+    if isinstance(resources.get("deviceClassMappings"), list):
+        # The rules report a missing name, in Kueue's words.
+        changed["deviceClassMappings"] = [
+            {**one, "name": one.get("name") or ""} if isinstance(one, dict) else one
+            for one in resources["deviceClassMappings"]
+        ]
+    return changed
+
+
+def read_resources(raw: dict[str, Any], findings: Findings) -> Resources | None:
+    """Read the section `resources` of a Configuration; `None` if `findings` contains problems."""
+    doc = conform(schema_of_class(Resources), _with_texts(raw), ("resources",), findings)
+    form = form_of(Resources)
+    return None if findings.problems else decoded(form, gathered(form, doc), ("resources",), findings)
+
+
+def write_configuration(configuration: Configuration) -> dict[str, Any]:
+    """Convert a Configuration to the form of Kueue's configuration file.
+
+    A Configuration without waitForPodsReady is written in v1beta1, because v1beta2 would turn the feature on.
+    """
+    wait, fair = configuration.wait_for_pods_ready, configuration.fair_sharing
+    version = "v1beta2" if wait else "v1beta1"
+    doc: Body = {"apiVersion": f"{CONFIG_GROUP}/{version}", "kind": "Configuration"}
+    spread(form_of(Configuration), msgspec.to_builtins(configuration, enc_hook=encode_text), doc)
+    for name in [name for name in doc if name.startswith("@")]:
+        del doc[name]
+    if configuration.frameworks is not None:  # a tuple in the encoded form; YAML has lists
+        doc["integrations"] = {"frameworks": list(configuration.frameworks)}
+    if wait:  # a file without recoveryTimeout has the value of timeout
+        doc["waitForPodsReady"] = {"recoveryTimeout": "0s", **present(doc["waitForPodsReady"])}
+    if fair:
+        switch = {"enable": True} if version == "v1beta1" else {}
+        doc["fairSharing"] = {**switch, "preemptionStrategies": list(fair.preemption_strategies)}
+    doc["managedJobsNamespaceSelector"] = msgspec.to_builtins(configuration.managed_jobs_namespace_selector)
+    return doc

@@ -7,8 +7,7 @@ from typing import Any
 from kueuepy.errors import checked
 from kueuepy.files import write_file
 from kueuepy.manifest import collector
-from kueuepy.manifest.configuration import write_configuration
-from kueuepy.manifest.convert import to_dict
+from kueuepy.manifest.convert import to_dict, write_configuration
 from kueuepy.manifest.manifest import Manifest
 from kueuepy.manifest.text.writing import yaml_text
 from kueuepy.objects import Configuration, Object

@@ -11,8 +11,15 @@ import kueuepy.objects as api
 from kueuepy.errors import DuplicateError, ManifestError, Path, Problem, checked, suggestion
 from kueuepy.manifest import collector
 from kueuepy.manifest.body import part
-from kueuepy.manifest.configuration import CONFIG_GROUP, read_configuration
-from kueuepy.manifest.convert import generated_name, in_v1beta2, object_name, read_object, split_api_version
+from kueuepy.manifest.convert import (
+    CONFIG_GROUP,
+    generated_name,
+    in_v1beta2,
+    object_name,
+    read_configuration,
+    read_object,
+    split_api_version,
+)
 from kueuepy.manifest.findings import AllValidated, Findings, Validated
 from kueuepy.manifest.jobkinds import (
     DEFAULT_QUEUE,

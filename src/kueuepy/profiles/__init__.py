@@ -1,20 +1,18 @@
 """The supported releases of Kueue, and the differences between them."""
 
 from kueuepy.profiles.gates import DEFAULTS, DEPENDENCIES, LOCKED, effective
-from kueuepy.profiles.releases import (
+from kueuepy.profiles.rules import (
+    ALWAYS_OPEN,
     DEVELOPMENT,
     METRICS_SINCE,
     RELEASES,
-    Release,
-    has_metric,
-    release_of,
-)
-from kueuepy.profiles.rules import (
-    ALWAYS_OPEN,
     RULES,
+    Release,
     Rule,
+    has_metric,
     of_patch,
     open_answers,
+    release_of,
     release_of_image,
     rules_of,
     version_of,

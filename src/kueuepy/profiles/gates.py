@@ -7,7 +7,7 @@ import re
 from collections.abc import Mapping
 from typing import Literal, NamedTuple, TypeAlias
 
-from kueuepy.profiles.releases import RELEASES, Release
+from kueuepy.profiles.rules import RELEASES, Release
 
 _GATES = """
 AdmissionFairSharing +15

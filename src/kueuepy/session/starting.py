@@ -48,7 +48,7 @@ def start(
     take_all(session, (SubmittedWorkload(workload) for workload in cluster.workloads))
     engine.take_up_delayed()
     if cluster.jobs:
-        from kueuepy.jobs.made import Existing  # noqa: PLC0415 - only jobs need it
+        from kueuepy.jobs.convert import Existing  # noqa: PLC0415 - only jobs need it
 
         take_all(session, valid(state, of_jobs(cluster.jobs, state.job_context(), Existing(cluster.workloads))))
     return session

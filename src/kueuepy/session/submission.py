@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
     from kueuepy._core import Question
     from kueuepy.cluster import Cluster
-    from kueuepy.jobs.made import Existing, Made
+    from kueuepy.jobs.convert import Existing, Made
     from kueuepy.objects import Configuration, LocalQueue, Namespace, PriorityClass, WorkloadPriorityClass
 
 

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from kueuepy.errors import InvalidSpecError
 from kueuepy.objects import LONGEST, SECOND
-from kueuepy.tables.spans import span
+from kueuepy.tables.kinds import span
 
 TABLE = 65_536
 """The number of samples that a simulation draws from each of its distributions."""

@@ -24,9 +24,8 @@ from kueuepy.simulation.gather import facts_of, job_columns, loops_of, run_colum
 from kueuepy.simulation.grouped import sums
 from kueuepy.simulation.load import trees_of
 from kueuepy.simulation.read import Source
-from kueuepy.simulation.recorded import TABLES, PreemptionLoop, UsageSeries
+from kueuepy.simulation.recorded import TABLES, PreemptionLoop, UsageSeries, read_facts, read_table
 from kueuepy.simulation.result import Result
-from kueuepy.simulation.saved import read_facts, read_table
 from kueuepy.tables.columns import Categorical, Columns, columns_of, concatenated, is_named
 
 _STATES = ("ToCome", "Waiting", "Running", "Finished", "Deactivated")

@@ -15,7 +15,7 @@ from kueuepy.objects import SECOND, QuantityText
 from kueuepy.simulation.pictures.catalogue import SINCE, time_unit
 from kueuepy.simulation.prepare import Prepared
 from kueuepy.tables import Categorical, Columns
-from kueuepy.tables.spans import span
+from kueuepy.tables.kinds import span
 from kueuepy.topology.rackmap import text_of
 
 _STEPS = 100

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from kueuepy.errors import InvalidSpecError
 from kueuepy.objects import SECOND
 from kueuepy.tables import Categorical, Columns
-from kueuepy.tables.spans import span
+from kueuepy.tables.kinds import span
 
 K = TypeVar("K", bound="Hashable")
 N = TypeVar("N", int, float)

@@ -17,9 +17,8 @@ from kueuepy.manifest.text.sources import is_recording, live_parts, opened
 from kueuepy.objects import SECOND, Condition, Configuration, Workload, WorkloadStatus
 from kueuepy.objects.times import Timestamp, duration_ns, parse_time
 from kueuepy.simulation.base import JobColumns
-from kueuepy.simulation.columns import NEVER, SPANS, name_of_row, with_defaults
+from kueuepy.simulation.columns import NEVER, SPANS, name_of_row, repeated, with_defaults
 from kueuepy.simulation.grouped import sums
-from kueuepy.simulation.names import repeated
 from kueuepy.simulation.shapes import KnownShapes
 from kueuepy.simulation.values import frame_columns, row_columns
 from kueuepy.sources import readers
@@ -176,8 +175,7 @@ def _of_workloads(items: Iterable[Any], around: JobContext) -> JobColumns:
 
 
 def _nowhere() -> JobContext:
-    from kueuepy.objects import Configuration  # noqa: PLC0415 - only manifests need it
-    from kueuepy.session.submission import JobContext  # noqa: PLC0415
+    from kueuepy.session.submission import JobContext  # noqa: PLC0415 - only manifests need it
 
     return JobContext(Configuration(), (), (), (), (), numbers=count(1))
 
@@ -405,8 +403,7 @@ def workloads_of_jobs(manifest: Manifest) -> list[Workload]:
     without a start time is left out.
     """
     from kueuepy.jobs.cluster import JobCluster  # noqa: PLC0415 - only jobs need it
-    from kueuepy.jobs.convert import conversions  # noqa: PLC0415 - only jobs need it
-    from kueuepy.jobs.made import Existing  # noqa: PLC0415 - only jobs need it
+    from kueuepy.jobs.convert import Existing, conversions  # noqa: PLC0415
 
     cluster = JobCluster.of(
         manifest.configuration or Configuration(),

@@ -21,11 +21,10 @@ from kueuepy.objects import LONGEST, SECOND
 from kueuepy.simulation.base import JobColumns
 from kueuepy.simulation.columns import by_name, is_known, misspelled, renamed, with_defaults
 from kueuepy.simulation.read import Source, Table
-from kueuepy.simulation.saved import read_parquet
+from kueuepy.simulation.recorded import read_parquet
 from kueuepy.simulation.values import frame_columns, row_columns
 from kueuepy.tables import Categorical
-from kueuepy.tables.kinds import SPAN, TIME, whole
-from kueuepy.tables.spans import parse_timestamp, shown
+from kueuepy.tables.kinds import SPAN, TIME, parse_timestamp, shown, whole
 
 ROW = "kueuepy:row"
 """The column with the number of each row in its file, if `read` has defaults."""

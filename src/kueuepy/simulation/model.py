@@ -20,7 +20,7 @@ from kueuepy.manifest.text.reading import Item
 from kueuepy.manifest.text.sources import items
 from kueuepy.objects import LONGEST, SECOND, Object, Workload, parse_span
 from kueuepy.simulation.distributions import TABLE, Distribution, distribution_of, draws
-from kueuepy.tables.spans import span
+from kueuepy.tables.kinds import span
 
 Time = Any
 """A number of seconds, a string such as `90s`, `2h30m` or `1d`, or a timedelta."""

@@ -28,8 +28,7 @@ from kueuepy.scheduler import Scheduler, scheduler_with
 from kueuepy.session.session import session_of
 from kueuepy.session.state import SchedulerState
 from kueuepy.session.store import commit
-from kueuepy.simulation.base import JobColumns
-from kueuepy.simulation.censoring import expect_complete
+from kueuepy.simulation.base import JobColumns, expect_complete
 from kueuepy.simulation.columns import keys_of, row_of
 from kueuepy.simulation.grouped import sums
 from kueuepy.simulation.items import Names, check_names, concat, jobs_of, of_workloads
@@ -45,7 +44,7 @@ from kueuepy.simulation.model import (
     time_after,
 )
 from kueuepy.simulation.shapes import KnownShapes, shapes_of
-from kueuepy.tables.spans import span
+from kueuepy.tables.kinds import span
 
 _NAMED = 5
 

@@ -24,8 +24,17 @@ from kueuepy.simulation.model import time_after
 from kueuepy.simulation.pages import words
 from kueuepy.simulation.pictures.catalogue import Plots, drawn, drawn_if_recorded, pictures_in
 from kueuepy.simulation.pictures.charts import PictureOptions
-from kueuepy.simulation.recorded import TABLES, Recorded, Waiter, largest
-from kueuepy.simulation.saved import FACTS, fingerprint_of, plain, table_writer, text_of_facts
+from kueuepy.simulation.recorded import (
+    FACTS,
+    TABLES,
+    Recorded,
+    Waiter,
+    fingerprint_of,
+    largest,
+    plain,
+    table_writer,
+    text_of_facts,
+)
 from kueuepy.simulation.warn import warnings_of
 from kueuepy.tables.columns import Framed, exact, is_named
 

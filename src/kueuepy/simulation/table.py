@@ -7,12 +7,12 @@ from typing import TYPE_CHECKING, Any
 from kueuepy.errors import InvalidSpecError, briefly, checked_methods, spelled_out
 from kueuepy.manifest.text.sources import is_live
 from kueuepy.simulation import items, load
-from kueuepy.simulation.censoring import completed
+from kueuepy.simulation.base import completed
 from kueuepy.simulation.columns import public_column, renamed, template_texts
 from kueuepy.simulation.generate import GeneratedJobs
 from kueuepy.simulation.items import of_observed
 from kueuepy.simulation.logs import LogOptions, is_log, read
-from kueuepy.simulation.saved import write_jobs
+from kueuepy.simulation.recorded import write_jobs
 from kueuepy.simulation.values import frame_columns
 
 if TYPE_CHECKING:

@@ -14,8 +14,19 @@ from numpy.typing import NDArray
 from kueuepy.engine.cached import cached_property
 from kueuepy.errors import InvalidSpecError, briefly, imported
 from kueuepy.tables.columns import Categorical, Columns, concatenated, from_arrow
-from kueuepy.tables.kinds import Kind, as_number, float_of, is_beyond_floats, is_missing, number_of, text_of
-from kueuepy.tables.spans import exact_ns, is_naive, shown, timestamps
+from kueuepy.tables.kinds import (
+    Kind,
+    as_number,
+    exact_ns,
+    float_of,
+    is_beyond_floats,
+    is_missing,
+    is_naive,
+    number_of,
+    shown,
+    text_of,
+    timestamps,
+)
 
 # Types that can be iterated, but not row by row: a Set has no order, and a Mapping yields its keys.
 _NO_COLUMN = (str, bytes, bytearray, memoryview, Mapping, AbstractSet)

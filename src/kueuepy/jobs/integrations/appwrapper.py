@@ -13,11 +13,10 @@ from typing import Any
 from kueuepy.jobs import keys
 from kueuepy.jobs.base import BaseJob, PodSetSource
 from kueuepy.jobs.checks import check_template
-from kueuepy.jobs.fields import Document, Section
 from kueuepy.jobs.integrations.batch import pods_per_job
 from kueuepy.jobs.job import Finished
 from kueuepy.jobs.numbers import signed, wrapped
-from kueuepy.jobs.template import PodSetInfo
+from kueuepy.jobs.template import Document, PodSetInfo, Section
 from kueuepy.jobs.topology import PodIndex
 from kueuepy.objects import PodSet
 

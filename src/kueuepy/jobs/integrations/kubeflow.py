@@ -9,7 +9,7 @@ from typing import ClassVar
 
 from kueuepy.jobs import keys
 from kueuepy.jobs.base import BaseJob, PodSetSource
-from kueuepy.jobs.fields import Section
+from kueuepy.jobs.template import Section
 from kueuepy.jobs.topology import PodIndex
 
 

@@ -19,10 +19,9 @@ from kueuepy.errors import InvalidSpecError
 from kueuepy.jobs import keys, topology
 from kueuepy.jobs.base import MAX_POD_SETS, BaseJob, PodSetSource
 from kueuepy.jobs.checks import check_pod_spec
-from kueuepy.jobs.fields import Document, Section, canonical
 from kueuepy.jobs.job import Finished
 from kueuepy.jobs.numbers import unsigned, wrapped
-from kueuepy.jobs.template import PodSetInfo, add_gate, has_gate, inject, remove_gate
+from kueuepy.jobs.template import Document, PodSetInfo, Section, add_gate, canonical, has_gate, inject, remove_gate
 from kueuepy.jobs.topology import PodIndex, parse_count
 from kueuepy.manifest.formats import is_subdomain
 from kueuepy.objects import Configuration, PodSet, ReclaimablePod

@@ -12,9 +12,8 @@ from typing import ClassVar
 from kueuepy._core import Quantity
 from kueuepy.jobs import keys
 from kueuepy.jobs.base import MAX_POD_SETS, BaseJob, PodSetSource
-from kueuepy.jobs.fields import Document, Section
 from kueuepy.jobs.job import Finished, Job
-from kueuepy.jobs.template import PodSetInfo
+from kueuepy.jobs.template import Document, PodSetInfo, Section
 from kueuepy.objects import ResourceList
 
 HEAD = "head"

@@ -8,12 +8,14 @@ import copy
 from collections.abc import Sequence
 
 from kueuepy.jobs.base import BaseJob, PodSetSource
-from kueuepy.jobs.fields import Document, Section, canonical
 from kueuepy.jobs.job import Finished
 from kueuepy.jobs.template import (
     METADATA_FIELDS,
+    Document,
     PodSetInfo,
+    Section,
     add_gate,
+    canonical,
     merge_texts,
     merge_tolerations,
     restore_fields,

@@ -13,9 +13,8 @@ from typing import Any, ClassVar
 from kueuepy.errors import NotFoundError
 from kueuepy.jobs import keys
 from kueuepy.jobs.base import BaseJob, PodSetSource
-from kueuepy.jobs.fields import Document, Section, without_nulls
-from kueuepy.jobs.integrations.jobset import are_replicas_ready, replicated_job_slots, succeeded_pods
-from kueuepy.jobs.template import METADATA_FIELDS, PodSetInfo
+from kueuepy.jobs.integrations.batch import are_replicas_ready, replicated_job_slots, succeeded_pods
+from kueuepy.jobs.template import METADATA_FIELDS, Document, PodSetInfo, Section, without_nulls
 from kueuepy.manifest.body import part
 from kueuepy.objects import PodSet, ReclaimablePod
 

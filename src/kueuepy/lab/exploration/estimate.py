@@ -9,8 +9,7 @@ import msgspec
 import numpy as np
 
 from kueuepy.errors import InvalidSpecError, StateError
-from kueuepy.errors.arguments import checked
-from kueuepy.errors.settings import spelled_out
+from kueuepy.errors.arguments import checked, spelled_out
 from kueuepy.errors.words import counted
 from kueuepy.lab.exploration.remaining import Arrivals, Living, Runtimes
 from kueuepy.lab.exploration.runs import NOTHING, in_order
@@ -25,7 +24,7 @@ from kueuepy.simulation.measures import percentile
 from kueuepy.simulation.model import Recording, RunSettings, time_after
 from kueuepy.simulation.simulate import Simulation
 from kueuepy.tables.columns import Framed, table_of
-from kueuepy.tables.spans import span
+from kueuepy.tables.kinds import span
 
 if TYPE_CHECKING:
     import threading

@@ -354,7 +354,7 @@ class Sweep(Framed):
             UnsupportedError: pyarrow is not installed.
         """
         from kueuepy.files import write_files  # noqa: PLC0415 - only on use
-        from kueuepy.simulation.saved import table_writer  # noqa: PLC0415 - only on use
+        from kueuepy.simulation.recorded import table_writer  # noqa: PLC0415 - only on use
 
         write_files({path: table_writer(self.frame)})
 

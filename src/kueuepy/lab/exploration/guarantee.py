@@ -10,8 +10,7 @@ import msgspec
 import numpy as np
 
 from kueuepy.errors import InvalidSpecError
-from kueuepy.errors.arguments import checked
-from kueuepy.errors.settings import spelled_out
+from kueuepy.errors.arguments import checked, spelled_out
 from kueuepy.errors.words import counted, first_of, verb
 from kueuepy.explain.whatif import Edit, edited, workloads_over_quota
 from kueuepy.lab.exploration.answer import Fact, Guarantee, facts_of

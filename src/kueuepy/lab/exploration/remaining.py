@@ -14,8 +14,7 @@ from kueuepy.objects import SECOND, Workload
 from kueuepy.objects.times import LONGEST
 from kueuepy.scheduler import Scheduler
 from kueuepy.session.session import session_of
-from kueuepy.simulation.base import JobColumns
-from kueuepy.simulation.censoring import COLUMN, censored_rows
+from kueuepy.simulation.base import COLUMN, JobColumns, censored_rows
 from kueuepy.simulation.columns import NEVER
 from kueuepy.simulation.distributions import TABLE, Distribution, Empirical, distribution_of, draws
 from kueuepy.simulation.grouped import Groups
@@ -23,7 +22,7 @@ from kueuepy.simulation.items import concat, created, lifetime_of
 from kueuepy.simulation.table import Jobs
 from kueuepy.tables import Categorical
 from kueuepy.tables.columns import categorical
-from kueuepy.tables.spans import span
+from kueuepy.tables.kinds import span
 
 # No LocalQueue has an empty name.
 _OTHERS = ""

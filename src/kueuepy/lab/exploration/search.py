@@ -6,9 +6,8 @@ import math
 from typing import TYPE_CHECKING, Any, Literal
 
 from kueuepy.errors import InvalidSpecError
-from kueuepy.errors.arguments import checked
+from kueuepy.errors.arguments import checked, spelled_out
 from kueuepy.errors.libraries import imported
-from kueuepy.errors.settings import spelled_out
 from kueuepy.lab.exploration.grid import SelectedPolicy, Sweep
 from kueuepy.lab.exploration.measure import Promise, promise
 from kueuepy.lab.exploration.policy import Space, Uniform, sample

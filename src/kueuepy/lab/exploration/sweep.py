@@ -15,8 +15,7 @@ import msgspec
 from kueuepy.cluster import dump
 from kueuepy.engine.threads import number_of_threads
 from kueuepy.errors import InvalidSpecError
-from kueuepy.errors.arguments import checked
-from kueuepy.errors.settings import spelled_out
+from kueuepy.errors.arguments import checked, spelled_out
 from kueuepy.fleet import Fleet
 from kueuepy.lab.exploration.grid import Sweep
 from kueuepy.lab.exploration.measure import Measure, measure
@@ -25,7 +24,7 @@ from kueuepy.lab.exploration.runs import Row, Task, on_client, on_threads, row_o
 from kueuepy.platform.visibility.fidelity import fidelity
 from kueuepy.profiles.version import installed
 from kueuepy.simulation.model import RunSettings, Settings
-from kueuepy.simulation.saved import fingerprint_of, plain
+from kueuepy.simulation.recorded import fingerprint_of, plain
 from kueuepy.simulation.simulate import Teller
 from kueuepy.simulation.table import Jobs
 

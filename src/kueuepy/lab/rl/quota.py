@@ -15,9 +15,9 @@ from kueuepy._core import Quantity, Turn
 from kueuepy.cluster import Cluster
 from kueuepy.engine.threads import cores
 from kueuepy.errors import InvalidSpecError
+from kueuepy.errors.arguments import spelled_out
 from kueuepy.errors.kinds import not_copied
 from kueuepy.errors.libraries import imported
-from kueuepy.errors.settings import spelled_out
 from kueuepy.lab.rl.stage import GUESSES, OBSERVED, TERMS, Game, QuotaOptions, Stage
 from kueuepy.look.chart import Axis, Box, Chart, Key, names_axis
 from kueuepy.look.notebook import Sheet, repr_text

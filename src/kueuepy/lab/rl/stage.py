@@ -22,7 +22,7 @@ from kueuepy.simulation.model import Clock, Delay, Event, Missing, OnLoop, Recor
 from kueuepy.simulation.prepare import Prepared
 from kueuepy.simulation.simulate import result_of
 from kueuepy.simulation.table import Jobs
-from kueuepy.tables.spans import span
+from kueuepy.tables.kinds import span
 
 # Maximum number of combinations of an object's bounds to validate.
 _CORNERS = 256

@@ -1,9 +1,13 @@
-"""Rules about settings that keep workloads out of a queue."""
+"""Rules about settings and missing objects that deactivate queues, and about what kueuepy does not model."""
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
-from kueuepy.lint.context import LintContext
-from kueuepy.lint.rule import Hit, rule
+from kueuepy.cluster import Cluster
+from kueuepy.cluster.early import EARLY, as_then, early_rules
+from kueuepy.cluster.names import dangling
+from kueuepy.cluster.unmodelled import unmodelled
+from kueuepy.errors import suggestion
+from kueuepy.lint.rule import Hit, LintContext, rule
 from kueuepy.objects import ClusterQueue
 
 _MOST_CHECKS = 8  # of a Workload's status (apis/kueue/v1beta2/workload_types.go:WorkloadStatus)
@@ -61,3 +65,60 @@ def _most_checks(queue: ClusterQueue) -> int:
         for group in queue.resource_groups
         if group.flavors
     )
+
+
+@rule("L16", "error", "A reference to an object that does not exist prevents admission.")
+def names_nothing(context: LintContext) -> Iterator[Hit]:
+    """Find missing flavors and checks of queues, ClusterQueues of LocalQueues, and LocalQueues of workloads."""
+    for obj, path, name, kind, known in dangling(context.manifest):
+        yield Hit(obj, path, _nothing(name, kind, known))
+    doors = [local.key for local in context.manifest.local_queues]
+    for workload in context.workloads:
+        key = f"{workload.namespace}/{workload.queue_name}"
+        if workload.queue_name and key not in doors:
+            yield Hit(workload, ("spec", "queueName"), _nothing(key, "LocalQueue", doors))
+
+
+def _nothing(name: str, kind: str, known: Iterable[str]) -> str:
+    return f'"{name}" is not the name of a {kind}, so no workloads are admitted; {suggestion(name, known)}'
+
+
+@rule("L17", "error", "Queues below Cohorts whose parents form a cycle admit no workloads.")
+def cohort_cycle(context: LintContext) -> Iterator[Hit]:
+    """Queues below Cohorts whose parents form a cycle stop admitting workloads; running workloads continue."""
+    for cohort in context.manifest.cohorts:
+        if context.root(cohort.name) is None:
+            yield Hit(
+                cohort,
+                ("spec", "parentName"),
+                f'"{cohort.parent_name}" leads back to {cohort.name} or to another cycle: queues below admit no '
+                "workloads; remove the parent of one cohort",
+            )
+
+
+@rule("L20", "warning", "Decisions may differ because kueuepy does not model a feature gate or field of the input.")
+def not_modelled(context: LintContext) -> Iterator[Hit]:
+    """Find feature gates and fields that kueuepy does not model and that could change a decision."""
+    manifest = context.manifest
+    for found in unmodelled(context.configuration, manifest.cluster_queues, manifest.cohorts):
+        yield Hit(found.obj or "Configuration", found.path, found.message)
+
+
+@rule(
+    "L29", "note", "Kueue releases that serve an early API version may interpret objects of this version differently."
+)
+def meant_something_else(context: LintContext) -> Iterator[Hit]:
+    """Find ClusterQueues with fields that early releases ignored; for v1beta1, the release is v0.6."""
+    manifest = context.manifest
+    version = min(manifest.versions, default="")
+    release = EARLY.get(version)
+    if release is None:
+        return
+    cluster = Cluster.from_manifest(manifest, names=False)
+    rules = early_rules(release)
+    for early in rules:
+        then = as_then(cluster, release, left_out=[other.name for other in rules if other is not early])
+        for queue, before in zip(manifest.cluster_queues, then.cluster_queues, strict=True):
+            if queue != before:
+                text = f"{version} is the API version of releases such as {release}: {early.what}"
+                yield Hit(queue, (), f"{text}; `kueuepy upgrade --from {release}` lists the decisions that differ")

@@ -10,7 +10,7 @@ from kueuepy.cluster.names import dangling
 from kueuepy.errors import KueueError
 from kueuepy.errors.arguments import checked
 from kueuepy.errors.words import counted
-from kueuepy.jobs.made import Existing
+from kueuepy.jobs.convert import Existing
 from kueuepy.manifest import Limits, Manifest, collector, load
 from kueuepy.manifest.body import part
 from kueuepy.manifest.jobkinds import QUEUE_NAME

@@ -17,8 +17,8 @@ from kueuepy.simulation.catalogue import columns_shown, figure_text, grouped, la
 from kueuepy.simulation.figures import hours
 from kueuepy.simulation.pages.words import Problem
 from kueuepy.simulation.pictures.catalogue import PICTURES, colours, data_alike, in_order
+from kueuepy.simulation.recorded import plain
 from kueuepy.simulation.result import Result
-from kueuepy.simulation.saved import plain
 
 # The number of characters up to which a cell stays in one line.
 _SHORT = 20
