@@ -1,19 +1,5 @@
 """A fleet: a manager cluster that dispatches workloads to worker clusters (MultiKueue)."""
 
-from kueuepy.fleet.dispatchers import AllAtOnce, Connect, Disconnect, External, Incremental, On
-from kueuepy.fleet.scheduler import CopyStatus, FleetScheduler, FleetStatus, Move
-from kueuepy.fleet.value import Fleet
+from kueuepy import _stubs
 
-__all__ = [
-    "AllAtOnce",
-    "Connect",
-    "CopyStatus",
-    "Disconnect",
-    "External",
-    "Fleet",
-    "FleetScheduler",
-    "FleetStatus",
-    "Incremental",
-    "Move",
-    "On",
-]
+__getattr__, __dir__, __all__ = _stubs.facade(__name__)

@@ -1,25 +1,5 @@
 """The decisions of a scheduling cycle."""
 
-from kueuepy.engine.decisions.decision import (
-    Admitted,
-    Decision,
-    FlavorAttempt,
-    FlavorMode,
-    Pending,
-    PendingReason,
-    Preempting,
-    PreemptionReason,
-    Target,
-)
+from kueuepy import _stubs
 
-__all__ = [
-    "Admitted",
-    "Decision",
-    "FlavorAttempt",
-    "FlavorMode",
-    "Pending",
-    "PendingReason",
-    "Preempting",
-    "PreemptionReason",
-    "Target",
-]
+__getattr__, __dir__, __all__ = _stubs.facade(__name__)

@@ -1,7 +1,5 @@
 """Import of a live cluster's state into a Scheduler, equivalent to Kueue's importer."""
 
-from kueuepy.platform.importer.importing import Import, import_cluster, import_manifest
-from kueuepy.platform.importer.pods import by_label
-from kueuepy.platform.importer.report import Imported, ImportReport
+from kueuepy import _stubs
 
-__all__ = ["Import", "ImportReport", "Imported", "by_label", "import_cluster", "import_manifest"]
+__getattr__, __dir__, __all__ = _stubs.facade(__name__)
