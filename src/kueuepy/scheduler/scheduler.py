@@ -13,7 +13,6 @@ from kueuepy.scheduler.questions import SchedulerQuestions
 from kueuepy.session import calls, changes
 from kueuepy.session.checks import CheckAnswer, checks_of
 from kueuepy.session.session import Session, session_of
-from kueuepy.session.starting import start
 
 if TYPE_CHECKING:
     import os
@@ -90,7 +89,7 @@ class Scheduler(SchedulerQuestions):
             InvalidSpecError: `cluster` is not a Cluster, or a job is not valid.
             NotFoundError: A job names a priority class that does not exist.
         """
-        self._session = start(cluster, now=now, checks=checks, stopping=stopping)
+        self._session = changes.start(cluster, now=now, checks=checks, stopping=stopping)
         self._session.engine.set_threads(*for_cycles(threads))
         self._session.follow(clock)
 

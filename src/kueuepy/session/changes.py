@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import msgspec
 
-from kueuepy._core import Question
+from kueuepy._core import Engine, Question
+from kueuepy.cluster import Cluster
 from kueuepy.engine.cycle import Settled
 from kueuepy.engine.rows import from_plain_row
 from kueuepy.errors import DuplicateError, InvalidSpecError, NotFoundError, StateError
@@ -20,26 +21,72 @@ from kueuepy.manifest.findings import Findings
 from kueuepy.manifest.jobkinds import review_fields
 from kueuepy.manifest.validation.update import plain
 from kueuepy.objects import SECOND, AdmissionCheck, Object, Workload
-from kueuepy.objects.times import Timestamp, later
+from kueuepy.objects.times import Timestamp, duration_ns, later, nanoseconds_of
 from kueuepy.session import calls
-from kueuepy.session.checks import CheckAnswer, CheckRequest, answer, check_updates, parameters_of
+from kueuepy.session.checks import CheckAnswer, CheckRequest, answer, check_updates, checks_of, parameters_of
 from kueuepy.session.elastic import resized
+from kueuepy.session.session import Session
 from kueuepy.session.settling import settle as _settle
-from kueuepy.session.submission import Keys, SubmittedWorkload, question_of_row, submissions, uid_of
+from kueuepy.session.state import SchedulerState
+from kueuepy.session.store import PASSIVE, Declared, Store
+from kueuepy.session.submission import (
+    Keys,
+    SubmittedWorkload,
+    latest_time,
+    of_jobs,
+    question_of_row,
+    submissions,
+    uid_of,
+)
+from kueuepy.session.submission import plain as copied
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
 
     from kueuepy.engine.cycle import Cycle
-    from kueuepy.objects.times import Duration
-    from kueuepy.session.session import Session
-    from kueuepy.session.state import SchedulerState
+    from kueuepy.objects.times import Duration, TimeLike
+    from kueuepy.session.checks import Check
     from kueuepy.session.store import Step
 
 # The number of differing fields that a message names.
 _SHOWN = 5
 copyreg.pickle(Question, not_copied)
 W = TypeVar("W", bound=calls.OfWorkload)
+
+# --- a new session --------------------------------------------------------------------------------------------------
+
+
+def start(
+    cluster: Cluster, *, now: TimeLike | None = None, checks: Mapping[str, Check] | None = None, stopping: Duration = 0
+) -> Session:
+    """Create a session with all objects, Workloads (with their status) and jobs of a cluster.
+
+    Raises:
+        InvalidSpecError: `cluster` is not a Cluster, or a job is not valid.
+        NotFoundError: A job names a priority class that does not exist.
+    """
+    if not isinstance(cluster, Cluster):
+        raise InvalidSpecError(f"Scheduler: {cluster!r:.99} is not a Cluster; make one of objects: Cluster(*objects)")
+    related = tuple(map(copied, cluster.manifest.others))
+    engine = Engine(cluster.configuration)
+    state = SchedulerState(engine, cluster.configuration, related, Store(), checks=checks_of(checks or {}))
+    engine.set_now(latest_time(cluster) if now is None else nanoseconds_of(now, earliest=0))
+    engine.set_stop_delay(duration_ns(stopping))
+    session = Session(state)
+    # No call of `session` for each object, because the session is not in use yet.
+    objects = [obj for obj in cluster.objects() if not isinstance(obj, Workload)]
+    for obj in objects:
+        if not isinstance(obj, PASSIVE):
+            engine.apply(obj, changed=True)
+    state.store.objects = Declared(objects)
+    take_all(session, (SubmittedWorkload(workload) for workload in cluster.workloads))
+    engine.take_up_delayed()
+    if cluster.jobs:
+        from kueuepy.jobs.made import Existing  # noqa: PLC0415 - only jobs need it
+
+        take_all(session, valid(state, of_jobs(cluster.jobs, state.job_context(), Existing(cluster.workloads))))
+    return session
+
 
 # --- submission ------------------------------------------------------------------------------------------------------
 

@@ -28,7 +28,7 @@ from kueuepy.tables.kinds import span
 
 if TYPE_CHECKING:
     import threading
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable
 
     from numpy.typing import NDArray
     from typing_extensions import Unpack
@@ -249,9 +249,6 @@ def eta(
     _expect_futures("eta", n)
     futures = _Futures(scheduler, workload, runtimes, future, settings, users=users)
     end = time_after("eta: horizon", horizon)
-    # No future has to be simulated.
-    if futures.living.has_quota(futures.key):
-        return _eta_of(futures.key, [0.0] * n, end, closed=future is None)
 
     def look(number: int, stop: threading.Event) -> float:
         # Most workloads get quota soon, so the simulated time starts short and doubles until they do.
@@ -266,14 +263,10 @@ def eta(
             until = min(2 * until, end)
         return math.inf
 
-    seconds = in_order(look, range(seed, seed + n), threads, progress)
-    return _eta_of(futures.key, seconds, end, closed=future is None)
-
-
-def _eta_of(key: str, seconds: Sequence[float], end: int, *, closed: bool) -> Eta:
-    ordered = np.sort(seconds)
-    p5, p10, p50, p90, p95 = (percentile(ordered, percent) for percent in _PERCENTS)
-    return Eta(key, p5, p10, p50, p90, p95, tuple(seconds), end / SECOND, closed=closed)
+    has_quota = futures.living.has_quota(futures.key)
+    seconds = [0.0] * n if has_quota else in_order(look, range(seed, seed + n), threads, progress)
+    percentiles = {f"p{percent}": percentile(np.sort(seconds), percent) for percent in _PERCENTS}
+    return Eta(futures.key, **percentiles, seconds=tuple(seconds), horizon=end / SECOND, closed=future is None)
 
 
 @checked
@@ -331,7 +324,10 @@ def risk(
     def look(number: int, _: threading.Event) -> str | None:
         run = futures.run(number, Recording(decisions=True, runs=False, usage=False))
         run.run(end / SECOND)
-        return _first_eviction(run.result().decisions, futures.row)
+        decisions = run.result().decisions
+        rows = np.flatnonzero((decisions["job"] == futures.row) & (decisions["kind"] == "Evicted"))
+        # Not every eviction has a preemption rule.
+        return decisions["rule"][rows[0]] or str(decisions["reason"][rows[0]]) if len(rows) else None
 
     # Identical futures need one simulation, whose answer has no sampling error.
     total = 1 if futures.is_certain else n
@@ -339,14 +335,6 @@ def risk(
     low, high = wilson(len(found), total) if total > 1 else (float(len(found)), float(len(found)))
     rules = {rule: found.count(rule) / total for rule in sorted(set(found))}
     return Risk(futures.key, len(found) / total, low, high, rules, total, end / SECOND, closed=future is None)
-
-
-def _first_eviction(decisions: Any, row: int) -> str | None:
-    """Return the preemption rule of a job's first eviction, or the eviction's reason if no rule caused it."""
-    rows = np.flatnonzero((decisions["job"] == row) & (decisions["kind"] == "Evicted"))
-    if not len(rows):
-        return None
-    return decisions["rule"][rows[0]] or str(decisions["reason"][rows[0]])
 
 
 @checked

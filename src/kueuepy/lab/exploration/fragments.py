@@ -70,9 +70,8 @@ class Fragmentation(msgspec.Struct, frozen=True):
     def table(self) -> Columns:
         """The rows as a table."""
         names = ("profile", "pod", "level", "largest", "if_empty", "unplaced")
-        return table_of(
-            names, ((r.profile, text_of(r.requests), r.level, r.largest, r.if_empty, r.unplaced) for r in self.rows)
-        )
+        rows = ((r.profile, text_of(r.requests), r.level, r.largest, r.if_empty, r.unplaced) for r in self.rows)
+        return table_of(names, rows)
 
     def sheets(self) -> tuple[Sheet, ...]:
         """Return one table with a row for each profile and pod size, and a column for each level."""
@@ -85,13 +84,9 @@ class Fragmentation(msgspec.Struct, frozen=True):
             (*key, *(f"{by[level].largest} of {by[level].if_empty}" for level in levels), by[levels[0]].unplaced)
             for key, by in cells.items()
         ]
-        return (
-            Sheet(
-                header,
-                rows,
-                f"largest number of pods that fit in {self.topology} ({self.flavor}), of the number without workloads",
-            ),
-        )
+        place = f"{self.topology} ({self.flavor})"
+        caption = f"largest number of pods that fit in {place}, of the number without workloads"
+        return (Sheet(header, rows, caption),)
 
     def __str__(self) -> str:
         """Format the table as text."""

@@ -361,8 +361,6 @@ class Sweep(Framed):
     @property
     def plot(self) -> SweepPlots:
         """Methods that draw the sweep with matplotlib: `pareto`, `curve`, `heat` and `parallel`."""
-        from kueuepy.lab.exploration.pictures import SweepPlots  # noqa: PLC0415 - only on use
-
         return SweepPlots(self)
 
     def __repr__(self) -> str:

@@ -83,17 +83,8 @@ def delays(
     report = None if progress is None else lambda done: progress(done, len(masks))
     counts = np.bincount(groups.codes, minlength=n)
     means = np.array(in_order(waits, masks, threads, report)) / counts
-    return _delays_answer(list(groups.names), counts, means[0], means[0] - means[1 : n + 1], means[0] - means[n + 1 :])
-
-
-def _delays_answer(
-    names: list[str],
-    counts: NDArray[np.int64],
-    waits: NDArray[np.float64],
-    caused: NDArray[np.float64],
-    by_all: NDArray[np.float64],
-) -> Guarantee:
-    """Return the answer for mean waits, and the delays in seconds: row r and column c is the delay of c by r."""
+    # The delays in seconds: row r and column c is the delay of c by r.
+    names, caused, by_all = list(groups.names), means[0] - means[1 : n + 1], means[0] - means[n + 1 :]
     # Without its own jobs, a group has no wait to compare with.
     np.fill_diagonal(caused, 0.0)
     total, alone = caused @ counts / _HOUR, np.diagonal(by_all)
@@ -108,14 +99,13 @@ def _delays_answer(
     facts = [Fact(names[row], "adds in total", total[row] * _HOUR) for row in causes]
     facts += [Fact(names[row], "delayed by all others", alone[row]) for row in delayed]
     facts += [Fact(names[row], f"delays {names[c]}", caused[row, c]) for row in causes for c in delayed if c != row]
-    facts += [Fact(name, "waits", waits[position]) for position, name in enumerate(names)]
-    return Guarantee("delays", not is_delayed, tuple(because), facts_of(map(_with_unit, facts)), _NOT_IN_DELAYS)
+    facts += [Fact(name, "waits", means[0, position]) for position, name in enumerate(names)]
+    return Guarantee("delays", not is_delayed, tuple(because), facts_of(map(_in_words, facts)), _NOT_IN_DELAYS)
 
 
-def _with_unit(fact: Fact) -> Fact:
-    """Return the fact with its time in words; a negative delay means that the group shortens waits."""
-    sign = "-" if fact.value < 0 else ""
-    return fact._replace(detail=f"{sign}{duration(abs(float(fact.value)))}")
+def _in_words(fact: Fact) -> Fact:
+    """Return the fact with its time in words."""
+    return fact._replace(detail=duration(float(fact.value)))
 
 
 def _groups(cluster: Cluster, jobs: Jobs, by: str) -> Categorical:
@@ -193,7 +183,7 @@ def _times(seconds: list[float], seed: int) -> list[Fact]:
     ordered = np.sort(seconds)
     found = [Fact("all futures", f"p{percent}", float(percentile(ordered, percent))) for percent in _PERCENTS]
     found += [Fact(f"future {number}", "within quota after", each) for number, each in enumerate(seconds, seed)]
-    return [fact._replace(detail=duration(fact.value)) for fact in found]
+    return list(map(_in_words, found))
 
 
 def _amounts(scheduler: Scheduler, key: str) -> Iterator[tuple[str, int]]:
