@@ -16,12 +16,10 @@ from kueuepy.cli.output import (
     say,
     say_notes,
 )
-from kueuepy.errors import InvalidSpecError
-from kueuepy.errors.words import counted, verb
+from kueuepy.errors import InvalidSpecError, counted, verb
 from kueuepy.files import write_file
 from kueuepy.lint import SEVERITIES, Finding, Findings, lint
-from kueuepy.manifest import Limits, Manifest, ManifestError, dump
-from kueuepy.manifest.text.sources import items
+from kueuepy.manifest import Limits, Manifest, ManifestError, dump, items
 
 
 def check(

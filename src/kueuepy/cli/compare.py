@@ -13,12 +13,10 @@ from kueuepy.cli.options import Censored, Positive, Reading, paths
 from kueuepy.cli.output import announce, as_data, counting, print_answer, print_json, say
 from kueuepy.cluster import Cluster
 from kueuepy.cluster.early import OLDEST, is_early
-from kueuepy.errors.problems import ManifestError
-from kueuepy.errors.words import counted, verb
+from kueuepy.errors import ManifestError, counted, verb
 from kueuepy.lab.upgrade import Upgrade, compare_versions
 from kueuepy.look.svg import expect_svg
-from kueuepy.manifest import Manifest, load
-from kueuepy.manifest.text.sources import is_live, opened
+from kueuepy.manifest import Manifest, is_live, load, opened
 from kueuepy.objects import Configuration
 from kueuepy.profiles import DEFAULTS, release_of
 from kueuepy.simulation.changes import QueueOutcome

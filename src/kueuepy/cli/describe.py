@@ -12,14 +12,9 @@ from kueuepy.cli.options import Reading, Start, paths
 from kueuepy.cli.output import announce, as_data, progress, say, say_notes, table
 from kueuepy.cluster import Cluster
 from kueuepy.engine.decisions import Admitted, Decision, Preempting
-from kueuepy.errors import DuplicateError, InvalidSpecError, NotFoundError
-from kueuepy.errors.problems import suggestion
-from kueuepy.errors.words import counted
+from kueuepy.errors import DuplicateError, InvalidSpecError, NotFoundError, counted, suggestion
 from kueuepy.files import is_directory, is_file
-from kueuepy.manifest import Manifest
-from kueuepy.manifest.convert import object_name
-from kueuepy.manifest.places import ReadJob
-from kueuepy.manifest.text.sources import is_live, live_parts, opened
+from kueuepy.manifest import Manifest, ReadJob, is_live, live_parts, object_name, opened
 from kueuepy.objects import Workload
 from kueuepy.platform.importer import Import, import_cluster, import_manifest
 from kueuepy.platform.importer.importing import has_state

@@ -14,8 +14,7 @@ from kueuepy.lab.exploration.estimate import eta as when_admitted
 from kueuepy.lab.exploration.estimate import risk as risk_of_eviction
 from kueuepy.lab.exploration.guarantee import guarantee as guaranteed
 from kueuepy.lab.exploration.remaining import Arrivals
-from kueuepy.objects import SECOND
-from kueuepy.objects.times import parse_span
+from kueuepy.objects import SECOND, parse_span
 from kueuepy.simulation.load import cluster_of as make_cluster
 from kueuepy.simulation.model import Edit
 from kueuepy.simulation.table import Jobs

@@ -17,11 +17,8 @@ from kueuepy.cli.output import (
     say_notes,
     table,
 )
-from kueuepy.errors import InvalidSpecError
-from kueuepy.errors.problems import shown
-from kueuepy.errors.words import counted
-from kueuepy.manifest import Limits
-from kueuepy.manifest.text.sources import is_live, items
+from kueuepy.errors import InvalidSpecError, counted, shown
+from kueuepy.manifest import Limits, is_live, items
 from kueuepy.platform.apiserver.resources import rbac as manifests
 from kueuepy.platform.importer import import_cluster
 from kueuepy.platform.importer.pods import rules_of

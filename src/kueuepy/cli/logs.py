@@ -10,9 +10,7 @@ from kueuepy.cli.describe import tables_in
 from kueuepy.cli.options import Censored, Reading
 from kueuepy.cli.output import UsageError, print_json, progress, say, table
 from kueuepy.cluster import Cluster
-from kueuepy.errors import InvalidSpecError
-from kueuepy.errors.problems import shown
-from kueuepy.errors.words import counted
+from kueuepy.errors import InvalidSpecError, counted, shown
 from kueuepy.look.numbers import duration
 from kueuepy.manifest.text.sources import is_live, is_recording
 from kueuepy.simulation.base import censored_rows

@@ -13,9 +13,7 @@ import msgspec
 from msgspec import Meta
 
 from kueuepy.cli.tools import TOOLS, Answer, Source
-from kueuepy.errors import InternalError, KueueError, NotFoundError
-from kueuepy.errors.libraries import imported
-from kueuepy.errors.problems import suggestion
+from kueuepy.errors import InternalError, KueueError, NotFoundError, imported, suggestion
 from kueuepy.manifest.text.sources import CLUSTER
 from kueuepy.profiles.version import installed
 

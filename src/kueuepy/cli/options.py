@@ -48,11 +48,8 @@ from msgspec import Meta
 from kueuepy.cli.output import UsageError, announce, progress, say, say_notes
 from kueuepy.cluster import Cluster
 from kueuepy.cluster.unmodelled import not_modelled
-from kueuepy.errors import InvalidSpecError, NotFoundError
-from kueuepy.errors.problems import shown
-from kueuepy.errors.words import counted
-from kueuepy.manifest import Manifest, load
-from kueuepy.manifest.text.sources import CLUSTER, One, is_live, live_parts, opened
+from kueuepy.errors import InvalidSpecError, NotFoundError, counted, shown
+from kueuepy.manifest import CLUSTER, Manifest, One, is_live, live_parts, load, opened
 from kueuepy.objects import SECOND
 from kueuepy.platform.importer.importing import has_state
 from kueuepy.tables.kinds import span

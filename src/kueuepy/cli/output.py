@@ -16,8 +16,7 @@ from typing import Any, TextIO
 
 import msgspec
 
-from kueuepy.errors import InvalidSpecError, KueueError
-from kueuepy.errors.problems import ManifestError, Problem
+from kueuepy.errors import InvalidSpecError, KueueError, ManifestError, Problem
 from kueuepy.files import write_file
 from kueuepy.look.escapes import visible
 from kueuepy.look.notebook import Named, Sheet, repr_text

@@ -13,8 +13,7 @@ from msgspec import Meta
 from kueuepy.cli.describe import start
 from kueuepy.cli.options import Count, Port, Start
 from kueuepy.cli.output import progress, say
-from kueuepy.errors import InvalidSpecError
-from kueuepy.errors.words import counted
+from kueuepy.errors import InvalidSpecError, counted
 from kueuepy.files import is_directory, is_file
 from kueuepy.look.serving import Server
 from kueuepy.manifest.text.sources import is_live

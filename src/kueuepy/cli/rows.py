@@ -5,11 +5,9 @@ from contextlib import contextmanager
 
 import msgspec
 
-from kueuepy.errors import KueueError
-from kueuepy.errors.words import counted, verb
+from kueuepy.errors import KueueError, counted, verb
 from kueuepy.jobs import Submission
-from kueuepy.objects import Configuration, ResourceFlavor, Workload
-from kueuepy.objects.times import Seconds, Timestamp
+from kueuepy.objects import Configuration, ResourceFlavor, Seconds, Timestamp, Workload
 from kueuepy.simulation.base import JobColumns
 from kueuepy.simulation.columns import NEVER, SPANS, is_known, keys_of
 from kueuepy.simulation.logs import ROW, read

@@ -10,8 +10,7 @@ from kueuepy.cli.logs import Log
 from kueuepy.cli.options import Port, Positive, Reading, Start, seconds_of
 from kueuepy.cli.output import say, until_interrupted
 from kueuepy.cli.page import serve_page
-from kueuepy.errors import ApiError
-from kueuepy.errors.words import counted, plural
+from kueuepy.errors import ApiError, counted, plural
 from kueuepy.lab.exploration.estimate import estimated_waits, wait_series
 from kueuepy.lab.play import Playground, Server
 from kueuepy.objects import SECOND

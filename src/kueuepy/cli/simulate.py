@@ -20,18 +20,14 @@ from kueuepy.cli.output import (
 from kueuepy.cluster import Cluster
 from kueuepy.cluster.patch import Existing, patched
 from kueuepy.cluster.unmodelled import not_modelled
-from kueuepy.errors import InvalidSpecError, LoopError
-from kueuepy.errors.libraries import imported
-from kueuepy.errors.words import plural
+from kueuepy.errors import InvalidSpecError, LoopError, imported, plural
 from kueuepy.files import is_file
 from kueuepy.lab.exploration.measure import check_policy as hold
 from kueuepy.lab.exploration.measure import read_promises
 from kueuepy.look.notebook import Sheet, repr_text
 from kueuepy.look.numbers import duration
 from kueuepy.look.svg import expect_svg
-from kueuepy.manifest import Limits, check
-from kueuepy.manifest.places import placed
-from kueuepy.manifest.text.sources import items
+from kueuepy.manifest import Limits, check, items, placed
 from kueuepy.simulation.catalogue import columns_shown, figure_text, is_shown, titled
 from kueuepy.simulation.model import Clock, Missing, RunModel, read_events
 from kueuepy.simulation.pages import words

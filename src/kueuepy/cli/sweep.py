@@ -22,8 +22,7 @@ from kueuepy.cli.output import (
     table,
 )
 from kueuepy.cluster import Cluster, dump
-from kueuepy.errors import InvalidSpecError
-from kueuepy.errors.libraries import imported
+from kueuepy.errors import InvalidSpecError, imported
 from kueuepy.files import write_file
 from kueuepy.lab.exploration.grid import Sweep
 from kueuepy.lab.exploration.plan import plan as make_plan

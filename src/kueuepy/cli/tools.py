@@ -15,12 +15,10 @@ from kueuepy.cli.describe import describe, find, start
 from kueuepy.cli.logs import Log
 from kueuepy.cli.options import Start
 from kueuepy.cluster import Cluster
-from kueuepy.errors import InvalidSpecError, NotFoundError
-from kueuepy.errors.problems import suggestion
+from kueuepy.errors import InvalidSpecError, NotFoundError, suggestion
 from kueuepy.explain.whatif import Edit, edited, outcome_text, workloads_over_quota
 from kueuepy.lint import lint
-from kueuepy.manifest import load
-from kueuepy.manifest.text.sources import CLUSTER, is_live
+from kueuepy.manifest import CLUSTER, is_live, load
 from kueuepy.objects.readable import decoding_fault
 from kueuepy.scheduler import Scheduler
 from kueuepy.session.session import session_of

@@ -11,14 +11,10 @@ from kueuepy.cli.output import UsageError, announce, print_json, progress, say
 from kueuepy.cluster.cluster import of_release
 from kueuepy.cluster.patch import Patched, expect_complete, named_by, patched
 from kueuepy.engine.decisions import Admitted, Preempting
-from kueuepy.errors import InvalidSpecError
-from kueuepy.errors.words import counted
+from kueuepy.errors import InvalidSpecError, counted
 from kueuepy.explain.whatif import Edit, existing_in, outcome_text, workloads_over_quota
 from kueuepy.jobs import Submission
-from kueuepy.manifest import check, load
-from kueuepy.manifest.convert import object_name
-from kueuepy.manifest.places import placed
-from kueuepy.manifest.text.reading import Item
+from kueuepy.manifest import Item, check, load, object_name, placed
 from kueuepy.scheduler import Scheduler
 
 

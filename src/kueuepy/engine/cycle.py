@@ -7,8 +7,7 @@ import msgspec
 
 from kueuepy._core import Decisions
 from kueuepy.engine.decisions import Admitted, Decision, Pending, Preempting
-from kueuepy.errors.arguments import checked_methods
-from kueuepy.errors.words import counted
+from kueuepy.errors import checked_methods, counted
 from kueuepy.look.notebook import repr_html
 
 

@@ -5,8 +5,7 @@ from functools import lru_cache
 from numbers import Integral
 from typing import Any
 
-from kueuepy.objects import SECOND, PodSet, Workload
-from kueuepy.objects.times import Timestamp
+from kueuepy.objects import SECOND, PodSet, Timestamp, Workload
 
 RESOURCES = {"cpu": "cpu", "memory": "memory", "mem": "memory", "ephemeral-storage": "ephemeral-storage"}
 """The resource that each column of a row requests, except for `gpu`."""

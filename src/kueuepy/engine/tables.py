@@ -6,10 +6,19 @@ import math
 from typing import TYPE_CHECKING, Any
 
 from kueuepy._core import Engine, Quantity, Tables
-from kueuepy.errors import NotFoundError
-from kueuepy.errors.kinds import not_copied
-from kueuepy.tables import Categorical, Column, Columns
-from kueuepy.tables.columns import UNLIMITED, Amounts, categorical, columns_of, dates, quantity_text, unit_of
+from kueuepy.errors import NotFoundError, not_copied
+from kueuepy.tables.columns import (
+    UNLIMITED,
+    Amounts,
+    Categorical,
+    Column,
+    Columns,
+    categorical,
+    columns_of,
+    dates,
+    quantity_text,
+    unit_of,
+)
 
 if TYPE_CHECKING:
     import numpy as np

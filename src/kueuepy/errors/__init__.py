@@ -15,6 +15,7 @@ Messages have the form *location: problem; what is allowed*.
 """
 
 from kueuepy.errors.arguments import briefly as briefly, checked as checked, checked_methods as checked_methods
+from kueuepy.errors.arguments import spelled_out as spelled_out
 from kueuepy.errors.kinds import (
     ApiError,
     DuplicateError,
@@ -26,12 +27,12 @@ from kueuepy.errors.kinds import (
     StateError,
     UnsupportedError,
     about as about,
+    not_copied as not_copied,
 )
 from kueuepy.errors.libraries import imported as imported
 from kueuepy.errors.problems import LimitError, ManifestError, Path as Path, Problem as Problem
 from kueuepy.errors.problems import ProblemKind as ProblemKind, path_text as path_text, shown as shown
-from kueuepy.errors.problems import steps as steps, suggestion as suggestion
-from kueuepy.errors.arguments import spelled_out as spelled_out
+from kueuepy.errors.problems import nearest as nearest, steps as steps, suggestion as suggestion
 from kueuepy.errors.words import counted as counted, first_of as first_of, plural as plural, verb as verb
 
 __all__ = [

@@ -11,8 +11,7 @@ import msgspec
 
 from kueuepy._core import Quantity
 from kueuepy.cluster import Cluster
-from kueuepy.objects import ClusterQueue, Cohort, FlavorQuotas, ResourceQuota
-from kueuepy.objects.queue import quotas_of
+from kueuepy.objects import ClusterQueue, Cohort, FlavorQuotas, ResourceQuota, quotas_of
 
 CONTROLLER = "kueue.x-k8s.io/multikueue"
 

@@ -6,9 +6,8 @@ from typing import Any, Literal, Union
 import msgspec
 
 from kueuepy.errors import InvalidSpecError
-from kueuepy.objects import Configuration, Workload
+from kueuepy.objects import Configuration, Workload, duration_ns
 from kueuepy.objects.configuration import ALL_AT_ONCE, INCREMENTAL
-from kueuepy.objects.times import duration_ns
 
 
 class AllAtOnce(msgspec.Struct, frozen=True):

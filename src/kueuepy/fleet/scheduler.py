@@ -8,9 +8,7 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 
 from kueuepy._core import Dispatch
-from kueuepy.errors import NotFoundError, StateError, UnsupportedError
-from kueuepy.errors.arguments import checked_methods
-from kueuepy.errors.problems import suggestion
+from kueuepy.errors import NotFoundError, StateError, UnsupportedError, checked_methods, suggestion
 from kueuepy.fleet.dispatchers import External, chosen_names
 from kueuepy.scheduler import Scheduler
 from kueuepy.session.session import session_of
@@ -22,8 +20,7 @@ if TYPE_CHECKING:
     from typing_extensions import Never
 
     from kueuepy.fleet.value import Fleet
-    from kueuepy.objects.status import FinishReason
-    from kueuepy.objects.times import Duration, TimeLike
+    from kueuepy.objects import Duration, FinishReason, TimeLike
 
 
 class Move(msgspec.Struct, frozen=True):

@@ -16,15 +16,19 @@ import kueuepy.objects as api
 from kueuepy._core import Quantity
 from kueuepy.cluster import Cluster
 from kueuepy.cluster.edit import edited_all
-from kueuepy.errors import InvalidSpecError, NotFoundError, UnsupportedError
-from kueuepy.errors.arguments import checked_methods
-from kueuepy.errors.problems import suggestion
-from kueuepy.errors.words import counted, first_of
+from kueuepy.errors import (
+    InvalidSpecError,
+    NotFoundError,
+    UnsupportedError,
+    checked_methods,
+    counted,
+    first_of,
+    suggestion,
+)
 from kueuepy.fleet.automation import CONTROLLER, automated, configs_of, totals_of
 from kueuepy.fleet.dispatchers import AllAtOnce, Dispatcher, DispatcherName, Incremental, dispatcher_of
 from kueuepy.look.notebook import Sheet, repr_html
-from kueuepy.objects.queue import quotas_of
-from kueuepy.objects.times import Seconds, duration_ns
+from kueuepy.objects import Seconds, duration_ns, quotas_of
 
 MANAGER = "manager"
 _FLEET = "fleet"

@@ -8,8 +8,7 @@ import msgspec
 
 from kueuepy.cluster import Cluster
 from kueuepy.cluster.early import EARLY, EARLY_RULES, OLDEST, EarlyRule, as_then, early_rules, is_early
-from kueuepy.errors import InvalidSpecError
-from kueuepy.errors.arguments import checked
+from kueuepy.errors import InvalidSpecError, checked
 from kueuepy.profiles import DEFAULTS, LOCKED, RULES, Release, Rule, effective, of_patch, release_of, version_of
 from kueuepy.profiles.gates import COVERAGE
 from kueuepy.simulation.changes import DecisionChange

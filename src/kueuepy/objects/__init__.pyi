@@ -48,7 +48,8 @@ from kueuepy.objects.queue import (
     LocalQueueStatus as LocalQueueStatus,
     Preemption,
 )
-from kueuepy.objects.queue import FlavorQuotas, Quota, ResourceGroup, ResourceQuota
+from kueuepy.objects.queue import FlavorQuotas, Quota, ResourceGroup, ResourceQuota, quotas_of as quotas_of
+from kueuepy.objects.readable import ready as ready
 from kueuepy.objects.selector import LabelSelector, LabelSelectorRequirement
 from kueuepy.objects.status import (
     CheckState as CheckState,
@@ -62,6 +63,7 @@ from kueuepy.objects.status import (
     WorkloadStatus,
 )
 from kueuepy.objects.times import (
+    EPOCH as EPOCH,
     LATEST as LATEST,
     LONGEST as LONGEST,
     NUMBER as NUMBER,
@@ -71,9 +73,12 @@ from kueuepy.objects.times import (
     TimeLike as TimeLike,
     Timestamp,
     datetime_ns as datetime_ns,
+    decode_time as decode_time,
     duration_ns as duration_ns,
     encode_time as encode_time,
     format_time as format_time,
+    later as later,
+    nanoseconds_of as nanoseconds_of,
     numpy_ns as numpy_ns,
     parse_duration as parse_duration,
     parse_span as parse_span,

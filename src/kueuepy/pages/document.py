@@ -5,8 +5,7 @@ import os
 from importlib.resources import files
 
 from kueuepy.engine.cached import cached_property
-from kueuepy.errors.arguments import checked_methods
-from kueuepy.errors.words import counted
+from kueuepy.errors import checked_methods, counted
 from kueuepy.files import write_file
 from kueuepy.look.page import data_element, document, policy_of
 from kueuepy.pages.data import PageData

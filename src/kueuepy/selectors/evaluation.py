@@ -27,8 +27,7 @@ from importlib.util import find_spec
 from typing import Any
 
 from kueuepy._core import Quantity
-from kueuepy.errors import KueueError, UnsupportedError
-from kueuepy.errors.libraries import imported
+from kueuepy.errors import KueueError, UnsupportedError, imported
 
 _TOKEN = re.compile(
     r"""

@@ -9,14 +9,12 @@ from typing import TYPE_CHECKING, Any, Union
 import msgspec
 
 from kueuepy.engine import cycle as engine_cycle
-from kueuepy.errors import InvalidSpecError
-from kueuepy.errors.problems import path_text
+from kueuepy.errors import InvalidSpecError, path_text
 from kueuepy.manifest.validation.update import same_spec
-from kueuepy.objects import NamespacedObject, Object, Workload
+from kueuepy.objects import NamespacedObject, Object, Workload, decode_time, encode_time, ready
 from kueuepy.objects.kinds import kind_of
-from kueuepy.objects.readable import read_again, ready
+from kueuepy.objects.readable import read_again
 from kueuepy.objects.status import CheckState, FinishReason  # noqa: TC001 - msgspec reads it
-from kueuepy.objects.times import decode_time, encode_time
 from kueuepy.session.settling import settle
 from kueuepy.session.store import PASSIVE, commit, executed
 

@@ -12,16 +12,21 @@ from kueuepy._core import Engine, Question
 from kueuepy.cluster import Cluster
 from kueuepy.engine.cycle import Settled
 from kueuepy.engine.rows import from_plain_row
-from kueuepy.errors import DuplicateError, InvalidSpecError, NotFoundError, StateError
-from kueuepy.errors.kinds import not_copied
-from kueuepy.errors.problems import Path, path_text, shown
-from kueuepy.manifest import ManifestError, check, validate_update
-from kueuepy.manifest.convert import object_name, to_dict
+from kueuepy.errors import (
+    DuplicateError,
+    InvalidSpecError,
+    NotFoundError,
+    Path,
+    StateError,
+    not_copied,
+    path_text,
+    shown,
+)
+from kueuepy.manifest import ManifestError, check, object_name, to_dict, validate_update
 from kueuepy.manifest.findings import Findings
 from kueuepy.manifest.jobkinds import review_fields
 from kueuepy.manifest.validation.update import plain
-from kueuepy.objects import SECOND, AdmissionCheck, Object, Workload
-from kueuepy.objects.times import Timestamp, duration_ns, later, nanoseconds_of
+from kueuepy.objects import SECOND, AdmissionCheck, Object, Timestamp, Workload, duration_ns, later, nanoseconds_of
 from kueuepy.session import calls
 from kueuepy.session.checks import CheckAnswer, CheckRequest, answer, check_updates, checks_of, parameters_of
 from kueuepy.session.elastic import resized
@@ -82,7 +87,7 @@ def start(
     take_all(session, (SubmittedWorkload(workload) for workload in cluster.workloads))
     engine.take_up_delayed()
     if cluster.jobs:
-        from kueuepy.jobs.made import Existing  # noqa: PLC0415 - only jobs need it
+        from kueuepy.jobs.convert import Existing  # noqa: PLC0415 - only jobs need it
 
         take_all(session, valid(state, of_jobs(cluster.jobs, state.job_context(), Existing(cluster.workloads))))
     return session

@@ -30,9 +30,17 @@ from kueuepy.errors import InvalidSpecError
 from kueuepy.manifest.decoding import decode
 from kueuepy.manifest.validation.review import Review
 from kueuepy.manifest.validation.workload import review_updates
-from kueuepy.objects import SECOND, AdmissionCheck, AdmissionCheckState, Toleration, Workload
-from kueuepy.objects.status import CheckState
-from kueuepy.objects.times import Duration, Timestamp, duration_ns
+from kueuepy.objects import (
+    SECOND,
+    AdmissionCheck,
+    AdmissionCheckState,
+    CheckState,
+    Duration,
+    Timestamp,
+    Toleration,
+    Workload,
+    duration_ns,
+)
 
 
 class CheckAnswer(msgspec.Struct, frozen=True):

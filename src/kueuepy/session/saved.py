@@ -12,13 +12,10 @@ import msgspec
 from kueuepy._core import Engine
 from kueuepy.engine.decisions import Admitted
 from kueuepy.engine.threads import for_cycles
-from kueuepy.errors import InvalidSpecError, NotFoundError, UnsupportedError
-from kueuepy.errors.arguments import checked
+from kueuepy.errors import InvalidSpecError, NotFoundError, UnsupportedError, checked
 from kueuepy.files import write_file
-from kueuepy.objects import Configuration, Object, Workload
+from kueuepy.objects import Configuration, Object, Workload, decode_time, encode_time, ready
 from kueuepy.objects.kinds import KINDS
-from kueuepy.objects.readable import ready
-from kueuepy.objects.times import decode_time, encode_time
 from kueuepy.session.session import Session
 from kueuepy.session.state import SchedulerState
 from kueuepy.session.store import Store

@@ -10,9 +10,8 @@ from kueuepy._core import Decisions, Engine
 from kueuepy.cluster import Cluster
 from kueuepy.cluster.unmodelled import unmodelled
 from kueuepy.engine.decisions import Admitted
-from kueuepy.errors import InvalidSpecError, NotFoundError, StateError
+from kueuepy.errors import InvalidSpecError, NotFoundError, StateError, suggestion
 from kueuepy.errors.arguments import is_text
-from kueuepy.errors.problems import suggestion
 from kueuepy.objects.times import EPOCH, Timestamp
 from kueuepy.session.checks import Check
 from kueuepy.session.status import live_workload

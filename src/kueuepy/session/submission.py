@@ -9,12 +9,10 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from kueuepy._core import question_of_row as plain_row
 from kueuepy.engine.rows import from_plain_row
 from kueuepy.errors import InvalidSpecError, about
-from kueuepy.manifest import from_dict
-from kueuepy.manifest.convert import generated_name, object_name
-from kueuepy.manifest.places import ReadJob
-from kueuepy.objects import Workload
+from kueuepy.manifest import ReadJob, from_dict, object_name
+from kueuepy.manifest.convert import generated_name
+from kueuepy.objects import EPOCH, Timestamp, Workload
 from kueuepy.objects.readable import fault_of
-from kueuepy.objects.times import EPOCH, Timestamp
 
 if TYPE_CHECKING:
     from contextlib import AbstractContextManager

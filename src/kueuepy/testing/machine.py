@@ -11,8 +11,7 @@ from hypothesis.strategies import DataObject, SearchStrategy
 from kueuepy.cluster import Cluster
 from kueuepy.engine.decisions import Admitted
 from kueuepy.engine.records import NO_CONDITION
-from kueuepy.errors import InvalidSpecError
-from kueuepy.errors.problems import nearest
+from kueuepy.errors import InvalidSpecError, nearest
 from kueuepy.objects import Workload
 from kueuepy.scheduler import Scheduler
 from kueuepy.session.session import session_of

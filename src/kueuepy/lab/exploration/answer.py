@@ -8,8 +8,7 @@ import msgspec
 from kueuepy.look.notebook import Sheet, repr_text
 from kueuepy.look.numbers import number
 from kueuepy.objects import Workload
-from kueuepy.tables import Columns
-from kueuepy.tables.columns import Framed, table_of
+from kueuepy.tables.columns import Columns, Framed, table_of
 
 _VERDICTS = {True: "yes", False: "no", None: "unknown"}
 

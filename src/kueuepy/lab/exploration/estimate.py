@@ -8,9 +8,7 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 import numpy as np
 
-from kueuepy.errors import InvalidSpecError, StateError
-from kueuepy.errors.arguments import checked, spelled_out
-from kueuepy.errors.words import counted
+from kueuepy.errors import InvalidSpecError, StateError, checked, counted, spelled_out
 from kueuepy.lab.exploration.remaining import Arrivals, Living, Runtimes
 from kueuepy.lab.exploration.runs import NOTHING, in_order
 from kueuepy.lab.exploration.statistics import wilson

@@ -9,13 +9,11 @@ from typing import Any
 
 import msgspec
 
-from kueuepy.errors import InvalidSpecError
-from kueuepy.errors.arguments import checked
+from kueuepy.errors import InvalidSpecError, checked
 from kueuepy.look.notebook import Sheet, repr_html, repr_text
 from kueuepy.objects import QuantityText, Workload
 from kueuepy.scheduler import Scheduler
-from kueuepy.tables import Columns
-from kueuepy.tables.columns import table_of
+from kueuepy.tables.columns import Columns, table_of
 from kueuepy.topology import RackMap
 from kueuepy.topology.rackmap import text_of
 

@@ -12,10 +12,8 @@ from numpy.typing import NDArray
 
 from kueuepy.cluster import Cluster
 from kueuepy.engine.cached import cached_property
-from kueuepy.errors import InvalidSpecError, NotFoundError
-from kueuepy.errors.arguments import checked_methods
+from kueuepy.errors import InvalidSpecError, NotFoundError, checked_methods, counted
 from kueuepy.errors.guesses import guessed
-from kueuepy.errors.words import counted
 from kueuepy.fleet import Fleet
 from kueuepy.lab.exploration.measure import Measure, promises
 from kueuepy.lab.exploration.pictures import SweepPlots
@@ -27,8 +25,7 @@ from kueuepy.simulation.catalogue import COUNTS, FIGURES, figure_text, interval_
 from kueuepy.simulation.model import Recording
 from kueuepy.simulation.result import Result
 from kueuepy.simulation.table import Jobs
-from kueuepy.tables import Columns
-from kueuepy.tables.columns import Framed, categorical, table_of
+from kueuepy.tables.columns import Columns, Framed, categorical, table_of
 
 ALIKE = (
     "all seeds give the same: nothing is drawn; give jobs as a function of the seed, as "

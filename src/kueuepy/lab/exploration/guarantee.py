@@ -9,9 +9,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import msgspec
 import numpy as np
 
-from kueuepy.errors import InvalidSpecError
-from kueuepy.errors.arguments import checked, spelled_out
-from kueuepy.errors.words import counted, first_of, verb
+from kueuepy.errors import InvalidSpecError, checked, counted, first_of, spelled_out, verb
 from kueuepy.explain.whatif import Edit, edited, workloads_over_quota
 from kueuepy.lab.exploration.answer import Fact, Guarantee, facts_of
 from kueuepy.lab.exploration.remaining import Living, Runtimes
@@ -29,8 +27,7 @@ from kueuepy.simulation.model import Edit as FieldEdit
 from kueuepy.simulation.model import RunSettings, time_after
 from kueuepy.simulation.simulate import Simulation
 from kueuepy.simulation.table import Jobs
-from kueuepy.tables import Categorical
-from kueuepy.tables.columns import categorical
+from kueuepy.tables.columns import Categorical, categorical
 
 if TYPE_CHECKING:
     import threading

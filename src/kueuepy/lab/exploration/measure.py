@@ -14,20 +14,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kueuepy.engine.decisions import PreemptionReason
-from kueuepy.errors import InvalidSpecError, KueueError, NotFoundError
-from kueuepy.errors.arguments import checked, checked_methods
-from kueuepy.errors.problems import nearest, shown
+from kueuepy.errors import InvalidSpecError, KueueError, NotFoundError, checked, checked_methods, nearest, shown
 from kueuepy.look.notebook import Sheet
-from kueuepy.manifest.text.limits import Limits
-from kueuepy.manifest.text.sources import items
-from kueuepy.objects import SECOND
-from kueuepy.objects.times import parse_span
+from kueuepy.manifest import Limits, items
+from kueuepy.objects import SECOND, parse_span
 from kueuepy.simulation.catalogue import FIGURES, FLEET_FIGURES, unit_of
 from kueuepy.simulation.figures import Kpis
 from kueuepy.simulation.measures import job_figures, percentile
 from kueuepy.simulation.result import Result
-from kueuepy.tables import Categorical, Columns
-from kueuepy.tables.columns import Framed, table_of
+from kueuepy.tables.columns import Categorical, Columns, Framed, table_of
 
 _OP = r"\s*(<=|>=|==|!=|<|>)(.*)"
 # The text can be untrusted: each \s* is followed by a character that is not a space, so matching takes linear time.

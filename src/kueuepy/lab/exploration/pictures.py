@@ -8,8 +8,7 @@ import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
-from kueuepy.errors import InvalidSpecError, NotFoundError
-from kueuepy.errors.arguments import checked_methods
+from kueuepy.errors import InvalidSpecError, NotFoundError, checked_methods
 from kueuepy.lab.exploration.statistics import Estimate
 from kueuepy.look.chart import Axis, Chart, Colour, Key, Label, Line, Mark, depth_of, ends_of, names_axis, tiles
 from kueuepy.look.plot import draw

@@ -8,10 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 from kueuepy.cluster import Cluster
 from kueuepy.cluster.edit import value_at
-from kueuepy.errors import InvalidSpecError, KueueError, NotFoundError
-from kueuepy.errors.arguments import checked, checked_methods, spelled_out
+from kueuepy.errors import InvalidSpecError, KueueError, NotFoundError, checked, checked_methods, first_of, spelled_out
 from kueuepy.errors.guesses import guessed
-from kueuepy.errors.words import first_of
 from kueuepy.lab.exploration.grid import ALIKE, Sweep
 from kueuepy.lab.exploration.measure import Promise, promise
 from kueuepy.lab.exploration.sweep import SweepSettings, sweep

@@ -12,10 +12,8 @@ from numpy.typing import NDArray
 
 from kueuepy.cluster import Cluster
 from kueuepy.cluster.edit import edited_all
-from kueuepy.errors import InvalidSpecError, NotFoundError
-from kueuepy.errors.arguments import checked, checked_fields, checked_methods
-from kueuepy.errors.libraries import imported
-from kueuepy.errors.problems import nearest
+from kueuepy.errors import InvalidSpecError, NotFoundError, checked, checked_methods, imported, nearest
+from kueuepy.errors.arguments import checked_fields
 from kueuepy.fleet import Fleet
 from kueuepy.simulation.distributions import draws
 from kueuepy.simulation.model import Settings

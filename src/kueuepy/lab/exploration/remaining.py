@@ -8,10 +8,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kueuepy.engine.cached import cached_property
-from kueuepy.errors import InvalidSpecError, NotFoundError
-from kueuepy.errors.arguments import checked_methods
-from kueuepy.objects import SECOND, Workload
-from kueuepy.objects.times import LONGEST
+from kueuepy.errors import InvalidSpecError, NotFoundError, checked_methods
+from kueuepy.objects import LONGEST, SECOND, Workload
 from kueuepy.scheduler import Scheduler
 from kueuepy.session.session import session_of
 from kueuepy.simulation.base import COLUMN, JobColumns, censored_rows
@@ -20,8 +18,7 @@ from kueuepy.simulation.distributions import TABLE, Distribution, Empirical, dis
 from kueuepy.simulation.grouped import Groups
 from kueuepy.simulation.items import concat, created, lifetime_of
 from kueuepy.simulation.table import Jobs
-from kueuepy.tables import Categorical
-from kueuepy.tables.columns import categorical
+from kueuepy.tables.columns import Categorical, categorical
 from kueuepy.tables.kinds import span
 
 # No LocalQueue has an empty name.

@@ -5,9 +5,7 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING, Any, Literal
 
-from kueuepy.errors import InvalidSpecError
-from kueuepy.errors.arguments import checked, spelled_out
-from kueuepy.errors.libraries import imported
+from kueuepy.errors import InvalidSpecError, checked, imported, spelled_out
 from kueuepy.lab.exploration.grid import SelectedPolicy, Sweep
 from kueuepy.lab.exploration.measure import Promise, promise
 from kueuepy.lab.exploration.policy import Space, Uniform, sample

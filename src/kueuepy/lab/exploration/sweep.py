@@ -14,8 +14,7 @@ import msgspec
 
 from kueuepy.cluster import dump
 from kueuepy.engine.threads import number_of_threads
-from kueuepy.errors import InvalidSpecError
-from kueuepy.errors.arguments import checked, spelled_out
+from kueuepy.errors import InvalidSpecError, checked, spelled_out
 from kueuepy.fleet import Fleet
 from kueuepy.lab.exploration.grid import Sweep
 from kueuepy.lab.exploration.measure import Measure, measure

@@ -15,9 +15,7 @@ from kueuepy.cluster import Cluster
 from kueuepy.engine.decisions import Preempting
 from kueuepy.engine.nodes import path_of, roots
 from kueuepy.engine.records import NO_CONDITION
-from kueuepy.errors import InvalidSpecError, NotFoundError
-from kueuepy.errors.problems import suggestion
-from kueuepy.errors.words import counted, verb
+from kueuepy.errors import InvalidSpecError, NotFoundError, counted, suggestion, verb
 from kueuepy.lab.exploration.answer import Fact, Guarantee, facts_of
 from kueuepy.objects import (
     ClusterQueue,
@@ -29,8 +27,8 @@ from kueuepy.objects import (
     ResourceGroup,
     Toleration,
     Workload,
+    quotas_of,
 )
-from kueuepy.objects.queue import quotas_of
 from kueuepy.scheduler import Scheduler
 from kueuepy.session.session import session_of
 from kueuepy.tables.columns import UNLIMITED

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from kueuepy.errors.arguments import spelled_out
-from kueuepy.errors.libraries import imported
+from kueuepy.errors import imported, spelled_out
 from kueuepy.lab.play.answers import Knob, Playground
 from kueuepy.lab.play.server import Server
 from kueuepy.simulation.model import RunSettings

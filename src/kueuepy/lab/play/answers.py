@@ -13,8 +13,7 @@ import numpy as np
 from kueuepy._core import Quantity
 from kueuepy.cluster.edit import value_at
 from kueuepy.engine.nodes import depth_first, nodes_of
-from kueuepy.errors import InvalidSpecError, KueueError
-from kueuepy.errors.arguments import checked_methods, spelled_out
+from kueuepy.errors import InvalidSpecError, KueueError, checked_methods, spelled_out
 from kueuepy.lab.exploration.sweep import setup_of
 from kueuepy.lab.exploration.trial import pairs_of
 from kueuepy.look.colours import OTHERS, class_of, colour_of

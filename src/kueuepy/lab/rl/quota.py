@@ -14,17 +14,13 @@ from gymnasium.vector.utils import batch_space
 from kueuepy._core import Quantity, Turn
 from kueuepy.cluster import Cluster
 from kueuepy.engine.threads import cores
-from kueuepy.errors import InvalidSpecError
-from kueuepy.errors.arguments import spelled_out
-from kueuepy.errors.kinds import not_copied
-from kueuepy.errors.libraries import imported
+from kueuepy.errors import InvalidSpecError, imported, not_copied, spelled_out
 from kueuepy.lab.rl.stage import GUESSES, OBSERVED, TERMS, Game, QuotaOptions, Stage
 from kueuepy.look.chart import Axis, Box, Chart, Key, names_axis
 from kueuepy.look.notebook import Sheet, repr_text
 from kueuepy.look.numbers import share
 from kueuepy.look.plot import draw
-from kueuepy.objects import ClusterQueue, Preemption, ResourceFlavor
-from kueuepy.objects.queue import quotas_of
+from kueuepy.objects import ClusterQueue, Preemption, ResourceFlavor, quotas_of
 from kueuepy.simulation.table import Jobs
 
 if TYPE_CHECKING:

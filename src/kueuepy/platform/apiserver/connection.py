@@ -9,8 +9,7 @@ from urllib.parse import urlencode
 
 import msgspec
 
-from kueuepy.errors import ApiError
-from kueuepy.errors.libraries import imported
+from kueuepy.errors import ApiError, imported
 
 PAGE = 500
 """The maximum number of objects that one request returns."""

@@ -33,8 +33,7 @@ import msgspec
 
 from kueuepy.errors import InvalidSpecError, NotFoundError, StateError
 from kueuepy.files import is_file
-from kueuepy.objects import Timestamp
-from kueuepy.objects.times import LONGEST, nanoseconds_of
+from kueuepy.objects import LONGEST, Timestamp, nanoseconds_of
 from kueuepy.sources import LiveSource
 
 APPLICATION = 0x6B756575

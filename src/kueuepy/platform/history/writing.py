@@ -8,8 +8,7 @@ from typing import Any, NamedTuple
 import msgspec
 
 from kueuepy.errors import InvalidSpecError
-from kueuepy.objects import SECOND
-from kueuepy.objects.times import parse_time
+from kueuepy.objects import SECOND, parse_time
 from kueuepy.platform.history.anonymise import Anonymiser
 from kueuepy.platform.history.reading import closed, connected, pack, reading, table_of, unpack
 from kueuepy.platform.history.reduction import content, key_of, reduced, transitions

@@ -7,17 +7,11 @@ import msgspec
 
 from kueuepy.cluster import Cluster
 from kueuepy.cluster.names import dangling
-from kueuepy.errors import KueueError
-from kueuepy.errors.arguments import checked
-from kueuepy.errors.words import counted
+from kueuepy.errors import KueueError, checked, counted
 from kueuepy.jobs.convert import Existing
-from kueuepy.manifest import Limits, Manifest, collector, load
-from kueuepy.manifest.body import part
+from kueuepy.manifest import Item, Limits, Manifest, Source, collector, live_parts, load, opened, part
 from kueuepy.manifest.jobkinds import QUEUE_NAME
-from kueuepy.manifest.text.reading import Item
-from kueuepy.manifest.text.sources import Source, live_parts, opened
-from kueuepy.objects import Condition, Workload
-from kueuepy.objects.times import Duration, TimeLike, nanoseconds_of
+from kueuepy.objects import Condition, Duration, TimeLike, Workload, nanoseconds_of
 from kueuepy.platform.importer.pods import PodImport, Rules
 from kueuepy.platform.importer.report import (
     Imported,

@@ -10,8 +10,7 @@ import msgspec
 
 from kueuepy._core import Quantity, pod_requests
 from kueuepy.cluster import Cluster
-from kueuepy.errors import InvalidSpecError, KueueError
-from kueuepy.errors.arguments import checked
+from kueuepy.errors import InvalidSpecError, KueueError, checked
 from kueuepy.manifest.body import part
 from kueuepy.manifest.jobkinds import QUEUE_NAME
 from kueuepy.objects import (
@@ -23,8 +22,8 @@ from kueuepy.objects import (
     Timestamp,
     Workload,
     WorkloadStatus,
+    ready,
 )
-from kueuepy.objects.readable import ready
 from kueuepy.platform.importer.report import Imported
 
 # Pods in these phases no longer use a node.

@@ -15,12 +15,8 @@ import msgspec
 
 from kueuepy.cluster import Cluster
 from kueuepy.engine.locks import survives_fork
-from kueuepy.errors import InvalidSpecError, StateError, UnsupportedError
-from kueuepy.errors.arguments import checked_methods
-from kueuepy.errors.kinds import not_copied
-from kueuepy.errors.words import counted
-from kueuepy.objects import SECOND, Object, Workload
-from kueuepy.objects.times import duration_ns
+from kueuepy.errors import InvalidSpecError, StateError, UnsupportedError, checked_methods, counted, not_copied
+from kueuepy.objects import SECOND, Object, Workload, duration_ns
 from kueuepy.platform.journal import file
 from kueuepy.platform.journal.file import Durability, Snapshot, decision_rows
 from kueuepy.platform.journal.lock import Guard, Lock, resolved

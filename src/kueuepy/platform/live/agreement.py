@@ -11,8 +11,7 @@ from numpy.typing import NDArray
 
 from kueuepy.errors.words import counted
 from kueuepy.objects import SECOND, Timestamp
-from kueuepy.tables import Categorical, Columns
-from kueuepy.tables.columns import times
+from kueuepy.tables.columns import Categorical, Columns, times
 
 _PERCENTS = (5, 25, 50, 75, 95)
 

@@ -8,10 +8,8 @@ from functools import partial
 from itertools import count
 from typing import Any, NamedTuple
 
-from kueuepy.errors import KueueError
-from kueuepy.errors.arguments import checked
-from kueuepy.objects import SECOND
-from kueuepy.objects.times import Duration, duration_ns
+from kueuepy.errors import KueueError, checked
+from kueuepy.objects import SECOND, Duration, duration_ns
 from kueuepy.platform.history import Conditions
 from kueuepy.platform.live.agreement import ClosedAgreement
 from kueuepy.platform.live.comparison import Comparison, Made

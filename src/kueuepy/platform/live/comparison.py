@@ -16,8 +16,7 @@ from kueuepy.platform.live.following import RETRY_PERIOD, Follower
 from kueuepy.platform.live.recording import Life, RecordedDecision, Run
 from kueuepy.platform.visibility import SchedulerEvent
 from kueuepy.session.session import session_of
-from kueuepy.tables import Columns
-from kueuepy.tables.columns import categorical, times
+from kueuepy.tables.columns import Columns, categorical, times
 
 UNEXPLAINED = "another rule, or an input that the recording lacks"
 

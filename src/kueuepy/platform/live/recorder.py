@@ -11,10 +11,8 @@ from typing import Any, NamedTuple
 
 import msgspec
 
-from kueuepy.errors import ApiError, StateError
-from kueuepy.errors.arguments import checked
-from kueuepy.objects import SECOND
-from kueuepy.objects.times import Duration, duration_ns
+from kueuepy.errors import ApiError, StateError, checked
+from kueuepy.objects import SECOND, Duration, duration_ns
 from kueuepy.platform.apiserver import RESOURCES, ClusterReader, Connection, Resource
 from kueuepy.platform.apiserver.connection import FORBIDDEN, GONE
 from kueuepy.platform.apiserver.resources import OF_TOPOLOGY

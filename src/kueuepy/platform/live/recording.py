@@ -14,12 +14,9 @@ from typing import Any, NamedTuple
 import msgspec
 
 from kueuepy.engine.decisions import Admitted, Decision
-from kueuepy.errors import InvalidSpecError, KueueError, NotFoundError
-from kueuepy.errors.words import counted
-from kueuepy.manifest import load
-from kueuepy.manifest.text.sources import is_recording
-from kueuepy.objects import Timestamp
-from kueuepy.objects.times import LONGEST, parse_time
+from kueuepy.errors import InvalidSpecError, KueueError, NotFoundError, counted
+from kueuepy.manifest import is_recording, load
+from kueuepy.objects import LONGEST, Timestamp, parse_time
 from kueuepy.platform.apiserver import RESOURCES
 from kueuepy.platform.history import Conditions, Recording, key_of, reduced
 from kueuepy.platform.live.agreement import Kind

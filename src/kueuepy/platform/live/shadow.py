@@ -6,8 +6,7 @@ import time
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 
-from kueuepy.objects import SECOND
-from kueuepy.objects.times import Duration, duration_ns
+from kueuepy.objects import SECOND, Duration, duration_ns
 from kueuepy.platform.apiserver import RESOURCES, ClusterReader, Connection
 from kueuepy.platform.live.agreement import Difference
 from kueuepy.platform.live.recorder import Message, Watches

@@ -6,10 +6,8 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any, Literal, TypeAlias
 
 from kueuepy.engine.decisions import Admitted, Decision, Preempting
-from kueuepy.errors.arguments import checked
-from kueuepy.errors.words import counted
-from kueuepy.objects import ClusterQueue
-from kueuepy.objects.times import Duration, Timestamp, duration_ns
+from kueuepy.errors import checked, counted
+from kueuepy.objects import ClusterQueue, Duration, Timestamp, duration_ns
 from kueuepy.platform.live.agreement import RETRY, Agreement, Difference, JudgedDecision, Kind, fault_of_recording
 from kueuepy.platform.live.following import Follower
 from kueuepy.platform.live.recording import (

@@ -6,8 +6,7 @@ from itertools import accumulate
 from types import SimpleNamespace
 from typing import Any
 
-from kueuepy.errors import InvalidSpecError
-from kueuepy.errors.libraries import imported
+from kueuepy.errors import InvalidSpecError, imported
 from kueuepy.look.serving import Answer, Request, Server
 
 Labels = tuple[tuple[str, str], ...]

@@ -7,8 +7,7 @@ from threading import RLock
 
 from kueuepy.engine.locks import survives_fork
 from kueuepy.engine.records import BacklogView, ClusterQueueView, CohortView, LocalQueueView, UnadmittedView
-from kueuepy.errors.arguments import checked_methods
-from kueuepy.errors.kinds import not_copied
+from kueuepy.errors import checked_methods, not_copied
 from kueuepy.objects import Timestamp
 from kueuepy.platform.metrics.series import Histogram, Series, exposition
 from kueuepy.platform.visibility import EventTable, SchedulerEvent, drain_events, event_table

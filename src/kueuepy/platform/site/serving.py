@@ -13,13 +13,11 @@ import msgspec
 
 from kueuepy._core import Quantity
 from kueuepy.cluster import Cluster
-from kueuepy.errors import KueueError, StateError
-from kueuepy.errors.arguments import checked
+from kueuepy.errors import KueueError, StateError, checked
 from kueuepy.explain import Explanation
 from kueuepy.look.serving import Answer, Request
 from kueuepy.manifest.text.sources import is_recording, live_parts, opened
-from kueuepy.objects import SECOND
-from kueuepy.objects.times import parse_time
+from kueuepy.objects import SECOND, parse_time
 from kueuepy.pages.data import (
     ADMITTED,
     EVICTED,

@@ -12,8 +12,7 @@ from kueuepy.engine.records import (
 )
 from kueuepy.errors.arguments import checked
 from kueuepy.objects import Timestamp
-from kueuepy.tables import Columns
-from kueuepy.tables.columns import times
+from kueuepy.tables.columns import Columns, times
 
 
 class SchedulerEvent(msgspec.Struct, frozen=True):

@@ -8,8 +8,7 @@ import msgspec
 
 from kueuepy._core import Engine, Quantity
 from kueuepy.engine.records import ConsumedView, FlavorHolding
-from kueuepy.errors import InvalidSpecError, NotFoundError
-from kueuepy.errors.arguments import checked
+from kueuepy.errors import InvalidSpecError, NotFoundError, checked
 from kueuepy.objects.status import ConditionStatus
 from kueuepy.objects.times import Timestamp, format_time
 from kueuepy.scheduler import Scheduler
